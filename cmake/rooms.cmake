@@ -1,0 +1,32 @@
+# A room is a folder under src/: one static library from its *.cc, one test
+# program from its *_test.cc.
+#
+#   culprit_room(store USES model LIBRARIES SQLite::SQLite3)
+#
+# USES names the rooms it may include (tests/rooms_test.py checks the includes
+# against the same table); LIBRARIES are third-party targets.
+enable_testing()
+include(GoogleTest)
+
+function(culprit_room name)
+  cmake_parse_arguments(arg "" "" "USES;LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*_test.cc)
+  list(REMOVE_ITEM sources ${tests} ${CMAKE_SOURCE_DIR}/src/${name}/main.cc)
+  if(NOT sources)
+    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cc "")
+    set(sources ${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cc)
+  endif()
+  add_library(culprit_${name} STATIC ${sources})
+  target_include_directories(culprit_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  list(TRANSFORM arg_USES PREPEND culprit_)
+  target_link_libraries(culprit_${name} PUBLIC ${arg_USES} PRIVATE ${arg_LIBRARIES})
+  if(CULPRIT_TESTS AND tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE culprit_${name} ${arg_LIBRARIES} GTest::gtest GTest::gtest_main)
+    # Tests find build products (fixtures, example programs) here.
+    target_compile_definitions(${name}_test PRIVATE
+      CULPRIT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" CULPRIT_BINARY_DIR="${CMAKE_BINARY_DIR}")
+    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST)
+  endif()
+endfunction()

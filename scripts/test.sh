@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Installs what is missing and runs every test: the dev build, the sanitizer
+# build with its fuzz targets, formatting. `scripts/test.sh quick`: the dev build only.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+scripts/install_packages.sh use test
+
+run() { echo; echo "== $*"; "$@"; }
+# ctest's own closing line, once per build; the sum of all is at the end.
+test_build() {
+  run cmake --preset "$1" >/dev/null
+  run cmake --build --preset "$1" -- --quiet
+  run ctest --preset "$1" --output-junit "$PWD/build/$1/junit.xml" || failed=1
+}
+
+failed=0
+test_build dev
+if [ "${1:-all}" = all ]; then
+  run scripts/check_format.sh || failed=1
+  test_build asan
+fi
+python3 scripts/sum_tests.py build/*/junit.xml
+exit "$failed"
