@@ -1,0 +1,40 @@
+#pragma once
+
+// Three kinds of address that must not be mixed, as types:
+//
+//   FileOffset    position in the bytes of an ELF file; for kernel, modules and
+//                 JIT code the offset from the start of the code. What the
+//                 model stores: it is the same in every run.
+//   LinkAddress   the address inside the ELF, as objdump prints it (p_vaddr).
+//   RunAddress    the address in a running process.
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+
+namespace culprit {
+
+template <class Tag>
+struct Address {
+  uint64_t value = 0;
+
+  constexpr Address() = default;
+  constexpr explicit Address(uint64_t v) : value(v) {}
+  friend constexpr auto operator<=>(Address, Address) = default;
+  friend constexpr Address operator+(Address a, uint64_t bytes) { return Address(a.value + bytes); }
+  /// Distance in bytes; both of the same kind.
+  friend constexpr uint64_t operator-(Address a, Address b) { return a.value - b.value; }
+};
+
+using FileOffset = Address<struct FileOffsetTag>;
+using LinkAddress = Address<struct LinkAddressTag>;
+using RunAddress = Address<struct RunAddressTag>;
+
+}  // namespace culprit
+
+template <class Tag>
+struct std::hash<culprit::Address<Tag>> {
+  size_t operator()(culprit::Address<Tag> a) const noexcept {
+    return std::hash<uint64_t>()(a.value);
+  }
+};

@@ -1,0 +1,89 @@
+#include "base/file.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace culprit {
+
+void Fd::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+Result<MappedFile> MappedFile::map(int fd, const std::string& name) {
+  struct stat status{};
+  if (::fstat(fd, &status) != 0) return errno_error("cannot read '" + name + "'", errno);
+  if (!S_ISREG(status.st_mode)) return Error{"cannot map '" + name + "': not a regular file"};
+  if (status.st_size == 0) return MappedFile({});
+  const size_t size_bytes = static_cast<size_t>(status.st_size);
+  void* at = ::mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (at == MAP_FAILED) return errno_error("cannot map '" + name + "'", errno);
+  return MappedFile(std::span(static_cast<const std::byte*>(at), size_bytes));
+}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+Result<Fd> open_readable(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return errno_error("cannot open '" + path + "'", errno);
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return errno_error("cannot read '" + path + "'", errno);
+  if (S_ISDIR(status.st_mode)) return Error{"cannot read '" + path + "': it is a directory"};
+  if (!S_ISREG(status.st_mode)) return Error{"cannot read '" + path + "': not a regular file"};
+  return fd;
+}
+
+Result<std::string> read_fd(int fd, const std::string& name, uint64_t limit_bytes) {
+  std::string content;
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t got = ::read(fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("cannot read '" + name + "'", errno);
+    if (got == 0) return content;
+    if (static_cast<uint64_t>(got) > limit_bytes - content.size()) {
+      return Error{"cannot read '" + name + "': larger than " + std::to_string(limit_bytes) +
+                   " bytes"};
+    }
+    content.append(buffer, static_cast<size_t>(got));
+  }
+}
+
+Result<std::string> read_file(const std::string& path, uint64_t limit_bytes) {
+  ASSIGN_OR_RETURN(Fd fd, open_readable(path));
+  return read_fd(fd.get(), path, limit_bytes);
+}
+
+bool file_exists(const std::string& path) {
+  return ::access(path.c_str(), F_OK) == 0;
+}
+
+Result<TemporaryFolder> TemporaryFolder::make() {
+  std::error_code ignored;
+  std::string path = std::filesystem::temp_directory_path(ignored).string();
+  if (ignored) path = "/tmp";
+  path += "/culprit-XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr) {
+    return errno_error("cannot make a temporary folder '" + path + "'", errno);
+  }
+  return TemporaryFolder(std::move(path));
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  if (path_.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace culprit

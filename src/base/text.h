@@ -1,0 +1,40 @@
+#pragma once
+
+// Text for people: numbers in four characters, patterns, cutting long names.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace culprit {
+
+/// 3350000000 -> "3.35 G"; 999 -> "999"; 12345 -> "12.3 k". Three significant digits.
+std::string format_si(double value);
+
+/// "1.15 s", "250 ms", "13.0 us", "812 ns".
+std::string format_duration_ns(double duration_ns);
+
+/// 212000 -> "212 kB" (powers of 1000).
+std::string format_bytes(uint64_t size_bytes);
+
+/// 24310 -> "24,310".
+std::string format_thousands(uint64_t value);
+
+/// The same text, or a shell pattern (* ? [..]) that matches.
+bool matches_pattern(std::string_view text, std::string_view pattern);
+
+/// At most `width` columns: the middle of a longer text becomes "..".
+std::string elide_middle(std::string_view text, size_t width);
+
+/// Fields between separators; "" gives one empty field.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// Bytes that would move the cursor or colour a terminal become '?', and so
+/// does invalid UTF-8: names in profiles may come from strangers.
+std::string printable(std::string_view text);
+
+/// "name (did you mean ...?)": the candidate nearest to `word`, or "".
+std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace culprit
