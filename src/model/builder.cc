@@ -1,0 +1,122 @@
+#include "model/builder.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace culprit {
+
+namespace {
+
+/// Mixes fields into a hash (the multiplier is that of splitmix64).
+template <class... Fields>
+size_t mix(Fields... fields) {
+  uint64_t hash = 0;
+  const auto add = [&](uint64_t field) {
+    hash = (hash ^ field) * 0xbf58476d1ce4e5b9u;
+    hash ^= hash >> 29;
+  };
+  (add(static_cast<uint64_t>(fields)), ...);
+  return hash;
+}
+
+}  // namespace
+
+size_t ProfileBuilder::Hash::operator()(const CellKey& key) const noexcept {
+  return mix(key.context.value, key.event.value, key.location.image.value,
+             key.location.offset.value);
+}
+
+size_t ProfileBuilder::Hash::operator()(const StackCellKey& key) const noexcept {
+  return mix(key.context.value, key.event.value, key.stack.value);
+}
+
+size_t ProfileBuilder::Hash::operator()(const Context& c) const noexcept {
+  return mix(c.run.value, c.process.value, c.thread.value, c.mode, c.cgroup.value, c.label.value,
+             c.time_slice);
+}
+
+size_t ProfileBuilder::Hash::operator()(const StackNode& node) const noexcept {
+  return mix(node.parent.value, node.location.image.value, node.location.offset.value);
+}
+
+ContextId ProfileBuilder::intern_context(const Context& context) {
+  const auto [at, is_new] = contexts_.try_emplace(context, ContextId(profile_.contexts.size()));
+  if (is_new) profile_.contexts.push_back(context);
+  return at->second;
+}
+
+StackId ProfileBuilder::intern_stack(const StackNode& node) {
+  const auto [at, is_new] = stacks_.try_emplace(node, StackId(profile_.stacks.size()));
+  if (is_new) profile_.stacks.push_back(node);
+  return at->second;
+}
+
+void ProfileBuilder::add(ContextId context, const Location& location, EventId event,
+                         uint64_t samples, uint64_t value) {
+  Sum& sum = cells_[{context, event, location}];
+  sum.samples += samples;
+  sum.value += value;
+}
+
+void ProfileBuilder::add_stack(ContextId context, StackId stack, EventId event, uint64_t samples,
+                               uint64_t value) {
+  Sum& sum = stack_cells_[{context, event, stack}];
+  sum.samples += samples;
+  sum.value += value;
+}
+
+void ProfileBuilder::take_counts() {
+  using Entry = std::pair<CellKey, Sum>;
+  std::vector<Entry> entries(cells_.begin(), cells_.end());
+  cells_.clear();
+  const auto order = [](const Entry& entry) {
+    const CellKey& key = entry.first;
+    return std::tuple(key.context, key.location.image, key.location.offset, key.event);
+  };
+  std::sort(entries.begin(), entries.end(),
+            [&](const Entry& a, const Entry& b) { return order(a) < order(b); });
+
+  profile_.histograms.clear();
+  for (size_t first = 0; first < entries.size();) {
+    const CellKey group = entries[first].first;
+    size_t last = first;
+    std::vector<EventId> events;
+    Histogram histogram{group.context, group.location.image, {}, {}};
+    for (; last < entries.size(); ++last) {
+      const CellKey& key = entries[last].first;
+      if (key.context != group.context || key.location.image != group.location.image) break;
+      if (histogram.offsets.empty() || histogram.offsets.back() != key.location.offset) {
+        histogram.offsets.push_back(key.location.offset);
+      }
+      if (std::find(events.begin(), events.end(), key.event) == events.end()) {
+        events.push_back(key.event);
+      }
+    }
+    std::sort(events.begin(), events.end());
+    for (const EventId event : events) {
+      const size_t rows = histogram.offsets.size();
+      histogram.columns.push_back(
+          {event, std::vector<uint64_t>(rows), std::vector<uint64_t>(rows), {}});
+    }
+    size_t row = 0;
+    for (; first < last; ++first) {
+      const auto& [key, sum] = entries[first];
+      while (histogram.offsets[row] != key.location.offset) ++row;
+      const size_t column = static_cast<size_t>(
+          std::lower_bound(events.begin(), events.end(), key.event) - events.begin());
+      histogram.columns[column].samples[row] = sum.samples;
+      histogram.columns[column].value[row] = sum.value;
+    }
+    profile_.histograms.push_back(std::move(histogram));
+  }
+
+  profile_.stack_counts.clear();
+  for (const auto& [key, sum] : stack_cells_) {
+    profile_.stack_counts.push_back(
+        {key.context, key.stack, Cell{key.event, sum.samples, sum.value, 0}});
+  }
+  stack_cells_.clear();
+  std::sort(profile_.stack_counts.begin(), profile_.stack_counts.end());
+}
+
+}  // namespace culprit

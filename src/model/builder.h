@@ -1,0 +1,71 @@
+#pragma once
+
+// ProfileBuilder: interns contexts, images and stacks and adds up samples while
+// a recording runs. Its memory grows with distinct (context, location) pairs,
+// not with samples. take_counts() hands over what has been added up since the
+// last call, so that a recording can be flushed piece by piece.
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "model/profile.h"
+
+namespace culprit {
+
+class ProfileBuilder {
+ public:
+  /// The tables, to read and to fill (machine, runs, ledger, events, ...). Counts are
+  /// empty until take_counts().
+  Profile& profile() { return profile_; }
+  [[nodiscard]] const Profile& profile() const { return profile_; }
+
+  StringId intern(std::string_view text) { return profile_.strings.intern(text); }
+  ContextId intern_context(const Context& context);
+  StackId intern_stack(const StackNode& node);
+
+  /// One or more samples at a location. `value` in the event's unit / scale.
+  void add(ContextId context, const Location& location, EventId event, uint64_t samples,
+           uint64_t value);
+  /// The same for a whole call stack, whose leaf location must be added too.
+  void add_stack(ContextId context, StackId stack, EventId event, uint64_t samples, uint64_t value);
+
+  /// Moves the counts since the last call into profile().histograms and
+  /// .stack_counts (replacing what is there), sorted as Profile promises.
+  void take_counts();
+
+  /// Distinct entries held since the last take_counts().
+  [[nodiscard]] size_t entries() const { return cells_.size() + stack_cells_.size(); }
+
+ private:
+  struct CellKey {
+    ContextId context;
+    EventId event;
+    Location location;
+    friend bool operator==(const CellKey&, const CellKey&) = default;
+  };
+  struct StackCellKey {
+    ContextId context;
+    EventId event;
+    StackId stack;
+    friend bool operator==(const StackCellKey&, const StackCellKey&) = default;
+  };
+  struct Hash {
+    size_t operator()(const CellKey& key) const noexcept;
+    size_t operator()(const StackCellKey& key) const noexcept;
+    size_t operator()(const Context& context) const noexcept;
+    size_t operator()(const StackNode& node) const noexcept;
+  };
+  struct Sum {
+    uint64_t samples = 0;
+    uint64_t value = 0;
+  };
+
+  Profile profile_;
+  std::unordered_map<Context, ContextId, Hash> contexts_;
+  std::unordered_map<StackNode, StackId, Hash> stacks_;
+  std::unordered_map<CellKey, Sum, Hash> cells_;
+  std::unordered_map<StackCellKey, Sum, Hash> stack_cells_;
+};
+
+}  // namespace culprit

@@ -1,0 +1,75 @@
+#pragma once
+
+// The Ledger: what makes the numbers of a profile weaker. It travels with every
+// result and is printed under it. An entry is a named amount; names are listed
+// here once, so that every collector and every report means the same.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace culprit {
+
+/// One kind of weakness. `key` is what JSON and the file use.
+struct LedgerKind {
+  std::string_view key;
+  std::string_view unit;  // "samples", "ns", "records", ...
+  std::string_view text;  // completes "<amount> ..." in a report
+};
+
+namespace ledger {
+inline constexpr LedgerKind kLostSamples{"lost_samples", "samples",
+                                         "lost (the reader was too slow)"};
+inline constexpr LedgerKind kLostRecords{"lost_records", "records",
+                                         "lost: some mappings or names may be missing"};
+inline constexpr LedgerKind kUnknownAddress{"unknown_address", "samples",
+                                            "at addresses in no known mapping"};
+inline constexpr LedgerKind kThrottled{"throttled", "times", "the kernel throttled sampling"};
+inline constexpr LedgerKind kUnsampledTasks{
+    "unsampled_tasks", "tasks", "ended before their first sample; their time is not in the rows"};
+inline constexpr LedgerKind kUnsampledTime{"unsampled_time", "ns",
+                                           "of CPU time not covered by samples"};
+inline constexpr LedgerKind kKernelNotSampled{"kernel_not_sampled", "ns",
+                                              "in the kernel, which may not be sampled here"};
+inline constexpr LedgerKind kMergedTicks{"merged_ticks", "samples",
+                                         "stand for several periods each (coarse timer)"};
+inline constexpr LedgerKind kFoldedProcesses{"folded_processes", "processes",
+                                             "folded into one row per name"};
+inline constexpr LedgerKind kTruncatedStacks{"truncated_stacks", "stacks",
+                                             "cut at the depth limit"};
+inline constexpr LedgerKind kImagesWithoutFacts{"images_without_facts", "images",
+                                                "without symbols; shown by address"};
+inline constexpr LedgerKind kImagesReplaced{"images_replaced", "images",
+                                            "replaced or deleted since they ran"};
+inline constexpr LedgerKind kDamagedRecords{"damaged_records", "records", "damaged and left out"};
+inline constexpr LedgerKind kInterrupted{"interrupted", "recordings",
+                                         "not closed properly; what was flushed is here"};
+}  // namespace ledger
+
+class Ledger {
+ public:
+  void add(const LedgerKind& kind, uint64_t amount = 1) {
+    amounts_[std::string(kind.key)] += amount;
+  }
+  void set(std::string key, uint64_t amount) { amounts_[std::move(key)] = amount; }
+  void erase(const LedgerKind& kind) { amounts_.erase(std::string(kind.key)); }
+  /// A sentence that no amount can express: "kernel symbols hidden (kptr_restrict)".
+  void note(std::string sentence);
+  void merge(const Ledger& other);
+
+  [[nodiscard]] uint64_t amount(const LedgerKind& kind) const;
+  [[nodiscard]] const std::map<std::string, uint64_t>& amounts() const { return amounts_; }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  friend bool operator==(const Ledger&, const Ledger&) = default;
+
+ private:
+  std::map<std::string, uint64_t> amounts_;
+  std::vector<std::string> notes_;
+};
+
+/// The kind with this key, for printing; nullptr for keys of newer versions.
+const LedgerKind* find_ledger_kind(std::string_view key);
+
+}  // namespace culprit

@@ -1,0 +1,348 @@
+#pragma once
+
+// The Profile: everything a collector found out, as plain values.
+//
+//   Run ── Context ──┬── Histogram    per (context, image): offset → counts
+//     (who, where)   ├── StackCount, BranchCount, MemorySample
+//                    ├── Access, Tenure, Edge     what happened in the caches
+//                    ├── Count                    an event over a whole interval
+//                    └── RegionTime               OpenMP constructs
+//   Event: what is counted, in which unit, how it was obtained
+//   Image: the code, by identity;  ImageFacts (image_facts.h): what reports
+//   need to know of it.  Ledger: what makes the numbers weaker.
+//
+// Tables refer to each other by row number (ids.h). Nothing here does I/O.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/address.h"
+#include "model/ids.h"
+#include "model/ledger.h"
+#include "model/string_table.h"
+
+namespace culprit {
+
+/// One execution or recording interval.
+struct Run {
+  StringId host;
+  StringId command;                     // as typed, words joined by spaces
+  std::map<StringId, StringId> labels;  // build, setting, size, ...
+  int64_t start_ns = 0;                 // CLOCK_REALTIME
+  int64_t duration_ns = 0;              // wall time of the recorded interval
+  std::optional<int64_t> cpu_time_ns;   // user + system of the command, by the kernel
+  std::optional<int> wait_status;       // as wait(2) gives it; none for attached or system-wide
+  friend bool operator==(const Run&, const Run&) = default;
+};
+
+/// A process from exec (or fork) to exec (or exit): a new program is a new row.
+struct Process {
+  RunId run;
+  uint32_t pid = 0;  // 0: several processes of one name, folded
+  uint32_t parent_pid = 0;
+  StringId name;  // comm
+  friend bool operator==(const Process&, const Process&) = default;
+};
+
+struct Thread {
+  ProcessId process;
+  uint32_t tid = 0;  // 0: all threads of the process, folded
+  StringId name;
+  friend bool operator==(const Thread&, const Thread&) = default;
+};
+
+enum class Mode : uint8_t { all, user, kernel, guest_user, guest_kernel, hypervisor };
+
+/// Who did it. Any field may be "all" (the default of each id, Mode::all, -1).
+struct Context {
+  RunId run;
+  ProcessId process;
+  ThreadId thread;
+  Mode mode = Mode::all;
+  StringId cgroup;
+  StringId label;
+  int32_t time_slice = -1;
+  friend auto operator<=>(const Context&, const Context&) = default;
+};
+
+enum class Unit : uint8_t { cycles, ns, events, bytes };
+
+/// How the numbers of an event were obtained: `=` counted, `~` sampled, `?` modelled.
+enum class Provenance : uint8_t { counted, sampled, modelled };
+
+struct Event {
+  StringId name;  // "cpu-clock", "instructions", "sim:cycles"
+  Unit unit = Unit::events;
+  Provenance provenance = Provenance::counted;
+  StringId engine;      // "timer", "pmu", "simulate", "posix-timer"
+  StringId encoding;    // raw encoding with modifiers, as perf writes it
+  uint64_t period = 0;  // events per sample, in `unit`; 0: not sampled or varying
+  double scale = 1;     // stored integers x scale = values in `unit`
+  friend bool operator==(const Event&, const Event&) = default;
+};
+
+enum class ImageKind : uint8_t {
+  program,  // ELF executable (ET_EXEC, or ET_DYN with an interpreter)
+  library,  // any other mapped ELF file
+  kernel,   // offsets count from _text
+  module,   // kernel module; offsets count from its load address
+  vdso,
+  jit,      // one code object made at run time; offsets count from its start
+  unknown,  // no file behind it, or none that could be identified; run addresses
+};
+
+/// Executable code with an identity.
+struct Image {
+  ImageKind kind = ImageKind::unknown;
+  StringId path;         // as the process saw it; "[kernel]", "[vdso]", "[jit] name"
+  std::string build_id;  // lower-case hexadecimal; "" if unknown
+  uint64_t inode = 0;    // with size and mtime: the identity without a build-id
+  uint64_t size_bytes = 0;
+  int64_t mtime_ns = 0;
+  std::string content_hash;  // jit: of code bytes and name
+  int64_t born_ns = 0;       // jit: lifetime within the run, 0 = unknown
+  int64_t died_ns = 0;
+  friend bool operator==(const Image&, const Image&) = default;
+};
+
+/// A place in code. The same in every run of the same image.
+struct Location {
+  ImageId image;
+  FileOffset offset;
+  friend auto operator<=>(const Location&, const Location&) = default;
+};
+
+/// One entry of a histogram. `value` is in the event's unit / scale; for sampled
+/// events `variance` is that of `value` (0: Poisson of `samples`).
+struct Cell {
+  EventId event;
+  uint64_t samples = 0;
+  uint64_t value = 0;
+  double variance = 0;
+  friend auto operator<=>(const Cell&, const Cell&) = default;
+};
+
+/// Values of one event, parallel to Histogram::offsets.
+struct EventColumn {
+  EventId event;
+  std::vector<uint64_t> samples;
+  std::vector<uint64_t> value;
+  std::vector<double> variance;  // empty: Poisson of the samples (or exact, if counted)
+  friend bool operator==(const EventColumn&, const EventColumn&) = default;
+};
+
+/// The heart of the profile: counts by code address. Offsets ascend, no duplicates.
+struct Histogram {
+  ContextId context;
+  ImageId image;
+  std::vector<FileOffset> offsets;
+  std::vector<EventColumn> columns;
+  friend bool operator==(const Histogram&, const Histogram&) = default;
+};
+
+/// An event over a whole interval, not tied to code.
+struct Count {
+  ContextId context;
+  EventId event;
+  uint32_t interval = 0;
+  uint32_t repetition = 0;
+  uint64_t value = 0;
+  uint64_t time_enabled_ns = 0;
+  uint64_t time_running_ns = 0;  // less than enabled: multiplexed
+  friend bool operator==(const Count&, const Count&) = default;
+};
+
+/// A node of the tree of call stacks; roots have no parent. Callers above callees:
+/// a child was called from `location` of its parent.
+struct StackNode {
+  StackId parent;
+  Location location;  // leaf: the sampled address; above: return address - 1
+  friend auto operator<=>(const StackNode&, const StackNode&) = default;
+};
+
+struct StackCount {
+  ContextId context;
+  StackId stack;
+  Cell cell;
+  friend auto operator<=>(const StackCount&, const StackCount&) = default;
+};
+
+struct BranchCount {
+  ContextId context;
+  Location from;
+  Location to;
+  uint64_t count = 0;
+  uint64_t mispredicted = 0;
+  uint64_t cycles = 0;  // sum of the records' cycle fields
+  friend auto operator<=>(const BranchCount&, const BranchCount&) = default;
+};
+
+struct MemorySample {
+  ContextId context;
+  EventId event;
+  Location location;
+  RunAddress data_address;
+  ObjectId object;
+  uint64_t source = 0;  // perf_mem_data_src
+  uint64_t latency_cycles = 0;
+  int64_t time_ns = 0;
+  friend auto operator<=>(const MemorySample&, const MemorySample&) = default;
+};
+
+enum class ObjectKind : uint8_t { unknown, global, heap, stack, range, field };
+
+/// A data structure. Row 0 of a profile's objects is always "unknown".
+struct DataObject {
+  ObjectKind kind = ObjectKind::unknown;
+  StringId name;
+  StringId type;
+  ObjectId parent;  // field: the object it belongs to
+  Location site;    // heap: allocation site; stack: function; global: its place
+  uint64_t size_bytes = 0;
+  friend auto operator<=>(const DataObject&, const DataObject&) = default;
+};
+
+/// Where an object was, and when.
+struct ObjectRange {
+  ObjectId object;
+  ContextId context;
+  RunAddress start;
+  uint64_t size_bytes = 0;
+  int64_t born_ns = 0;
+  int64_t died_ns = 0;
+  friend auto operator<=>(const ObjectRange&, const ObjectRange&) = default;
+};
+
+enum class CacheLevel : uint8_t { l1i, l1d, l2, l3, memory, itlb, dtlb, stlb };
+enum class AccessKind : uint8_t { integer_load, integer_store, float_load, float_store, fetch };
+
+/// What one instruction did to one object at one cache level.
+struct Access {
+  ContextId context;
+  Location location;
+  ObjectId object;
+  CacheLevel level = CacheLevel::l1d;
+  AccessKind kind = AccessKind::integer_load;
+  uint64_t count = 0;
+  uint64_t misses = 0;
+  uint64_t bytes = 0;
+  friend auto operator<=>(const Access&, const Access&) = default;
+};
+
+/// What happened to the lines that one instruction brought in, from fill to eviction.
+struct Tenure {
+  ContextId context;
+  Location location;
+  ObjectId object;
+  CacheLevel level = CacheLevel::l1d;
+  AccessKind kind = AccessKind::integer_load;
+  uint64_t lines = 0;
+  uint64_t bytes_touched = 0;
+  uint64_t bytes_accessed = 0;
+  uint64_t touches = 0;
+  uint64_t lines_at_end = 0;  // still resident when the run ended (counted in `lines`)
+  friend auto operator<=>(const Tenure&, const Tenure&) = default;
+};
+
+enum class EdgeKind : uint8_t {
+  reuse,
+  eviction_conflict,
+  eviction_capacity,
+  sharing_true,
+  sharing_false
+};
+
+/// From the instruction that brought a line in (or lost it) to the one that reused it
+/// (or pushed it out).
+struct Edge {
+  ContextId from_context;
+  ContextId to_context;
+  Location from;
+  Location to;
+  ObjectId object;
+  CacheLevel level = CacheLevel::l1d;
+  EdgeKind kind = EdgeKind::reuse;
+  uint64_t count = 0;
+  friend auto operator<=>(const Edge&, const Edge&) = default;
+};
+
+/// An OpenMP construct or marked region.
+struct Region {
+  StringId name;
+  StringId kind;  // "parallel", "for", "critical", "user", ...
+  StringId file;
+  uint32_t first_line = 0;
+  uint32_t last_line = 0;
+  RegionId parent;
+  friend auto operator<=>(const Region&, const Region&) = default;
+};
+
+/// One thread's share of a region: a named part ("body", "enter", "exit barrier") in ns,
+/// or a counter.
+struct RegionValue {
+  ContextId context;
+  RegionId region;
+  StringId part;
+  EventId event;  // all: a time in ns
+  uint64_t executions = 0;
+  uint64_t value = 0;
+  friend auto operator<=>(const RegionValue&, const RegionValue&) = default;
+};
+
+/// The core clock, measured by a loop of dependent adds interleaved with the run.
+struct ClockCalibration {
+  double hertz = 0;      // median over the bursts
+  double low_hertz = 0;  // 95 % interval
+  double high_hertz = 0;
+  uint32_t bursts = 0;
+  friend bool operator==(const ClockCalibration&, const ClockCalibration&) = default;
+};
+
+/// The computer. Unknown texts are "", unknown numbers 0.
+struct Machine {
+  std::string architecture;  // "x86_64", "aarch64" as uname prints
+  std::string cpu_model;
+  std::string kernel_release;
+  uint32_t cpus_online = 0;
+  bool has_pmu = false;
+  std::string virtualization;  // "kvm", ... or ""
+  std::optional<ClockCalibration> clock;
+  friend bool operator==(const Machine&, const Machine&) = default;
+};
+
+struct Profile {
+  Machine machine;
+  std::map<std::string, std::string> environment;  // what else may matter: engine options, limits
+
+  StringTable strings;
+  std::vector<Run> runs;
+  std::vector<Process> processes;
+  std::vector<Thread> threads;
+  std::vector<Context> contexts;
+  std::vector<Event> events;
+  std::vector<Image> images;
+  std::vector<StackNode> stacks;
+  std::vector<DataObject> objects;
+  std::vector<ObjectRange> object_ranges;
+  std::vector<Region> regions;
+
+  std::vector<Histogram> histograms;  // by (context, image), each pair once
+  std::vector<StackCount> stack_counts;
+  std::vector<BranchCount> branch_counts;
+  std::vector<MemorySample> memory_samples;  // in time order
+  std::vector<Count> counts;
+  std::vector<Access> accesses;
+  std::vector<Tenure> tenures;
+  std::vector<Edge> edges;
+  std::vector<RegionValue> region_values;
+
+  Ledger ledger;
+};
+
+/// Empties the counts and keeps the tables: after a flush, or where only tables matter.
+void clear_counts(Profile& profile);
+
+}  // namespace culprit
