@@ -1,0 +1,141 @@
+#include "binary/split_dwarf.h"
+
+#include <llvm/DebugInfo/DWARF/DWARFCompileUnit.h>
+#include <llvm/DebugInfo/DWARF/DWARFContext.h>
+#include <llvm/DebugInfo/DWARF/DWARFDie.h>
+#include <llvm/DebugInfo/DWARF/DWARFUnit.h>
+#include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <optional>
+
+namespace culprit {
+namespace {
+
+namespace dwarf = llvm::dwarf;
+using llvm::DWARFDie;
+
+constexpr int kMaxDepth = 256;
+
+bool may_hold_functions(dwarf::Tag tag) {
+  switch (tag) {
+    case dwarf::DW_TAG_namespace:
+    case dwarf::DW_TAG_module:
+    case dwarf::DW_TAG_class_type:
+    case dwarf::DW_TAG_structure_type:
+    case dwarf::DW_TAG_union_type:
+    case dwarf::DW_TAG_lexical_block:
+    case dwarf::DW_TAG_try_block:
+    case dwarf::DW_TAG_catch_block:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class Walker {
+ public:
+  Walker(RangeCollector& collector, const std::function<uint32_t(uint64_t)>& file_name)
+      : collector_(collector), file_name_(file_name) {}
+
+  void walk_children(const DWARFDie& parent, uint32_t inline_depth, int depth) {
+    if (depth > kMaxDepth) return;
+    for (const DWARFDie child : parent.children()) {
+      const dwarf::Tag tag = child.getTag();
+      if (tag == dwarf::DW_TAG_subprogram) {
+        add_function(child);
+        walk_children(child, 0, depth + 1);
+      } else if (tag == dwarf::DW_TAG_inlined_subroutine) {
+        if (add_inline(child, inline_depth)) walk_children(child, inline_depth + 1, depth + 1);
+      } else if (may_hold_functions(tag)) {
+        walk_children(child, inline_depth, depth + 1);
+      }
+    }
+  }
+
+ private:
+  template <class Use>
+  bool for_each_range(const DWARFDie& die, const Use& use) {
+    llvm::Expected<llvm::DWARFAddressRangesVector> ranges = die.getAddressRanges();
+    if (!ranges) {
+      llvm::consumeError(ranges.takeError());
+      return false;
+    }
+    bool any = false;
+    for (const llvm::DWARFAddressRange& range : *ranges) {
+      const LinkAddress begin(range.LowPC);
+      const LinkAddress end(range.HighPC);
+      if (begin >= end || !collector_.wants(begin, end)) continue;
+      use(begin, end);
+      any = true;
+    }
+    return any;
+  }
+
+  uint32_t intern_name(const DWARFDie& die) {
+    const char* name = die.getSubroutineName(llvm::DINameKind::LinkageName);
+    return collector_.intern(name == nullptr ? "" : name);
+  }
+
+  void add_function(const DWARFDie& die) {
+    for_each_range(die, [&](LinkAddress begin, LinkAddress end) {
+      DebugFunction function{begin, end, intern_name(die), 0,
+                             static_cast<uint32_t>(die.getDeclLine())};
+      if (const auto file = dwarf::toUnsigned(die.findRecursively(dwarf::DW_AT_decl_file)))
+        function.file = file_name_(*file);
+      collector_.add_function(function);
+    });
+  }
+
+  bool add_inline(const DWARFDie& die, uint32_t inline_depth) {
+    return for_each_range(die, [&](LinkAddress begin, LinkAddress end) {
+      DebugInline call{begin, end, inline_depth, intern_name(die), 0, 0};
+      call.call_file = file_name_(dwarf::toUnsigned(die.find(dwarf::DW_AT_call_file), 0));
+      call.call_line =
+          static_cast<uint32_t>(dwarf::toUnsigned(die.find(dwarf::DW_AT_call_line), 0));
+      collector_.add_inline(call);
+    });
+  }
+
+  RangeCollector& collector_;
+  const std::function<uint32_t(uint64_t)>& file_name_;
+};
+
+}  // namespace
+
+struct SplitDwarf::State {
+  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  std::unique_ptr<llvm::object::ObjectFile> object;
+  std::unique_ptr<llvm::DWARFContext> context;
+};
+
+SplitDwarf::SplitDwarf(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SplitDwarf::SplitDwarf(SplitDwarf&&) noexcept = default;
+SplitDwarf& SplitDwarf::operator=(SplitDwarf&&) noexcept = default;
+SplitDwarf::~SplitDwarf() = default;
+
+Result<SplitDwarf> SplitDwarf::open(std::span<const std::byte> debug_file,
+                                    const std::string& path) {
+  const auto ignore = [](llvm::Error error) { llvm::consumeError(std::move(error)); };
+  auto state = std::make_unique<State>();
+  const llvm::StringRef bytes(reinterpret_cast<const char*>(debug_file.data()), debug_file.size());
+  state->buffer = llvm::MemoryBuffer::getMemBuffer(bytes, path, false);
+  auto object = llvm::object::ObjectFile::createObjectFile(state->buffer->getMemBufferRef());
+  if (!object) return Error{llvm::toString(object.takeError())};
+  state->object = std::move(*object);
+  state->context = llvm::DWARFContext::create(*state->object,
+                                              llvm::DWARFContext::ProcessDebugRelocations::Ignore,
+                                              nullptr, path + ".dwp", ignore, ignore);
+  return SplitDwarf(std::move(state));
+}
+
+bool SplitDwarf::read_unit(uint64_t skeleton_offset, RangeCollector& collector,
+                           const std::function<uint32_t(uint64_t index)>& file_name) {
+  llvm::DWARFCompileUnit* unit = state_->context->getCompileUnitForOffset(skeleton_offset);
+  if (unit == nullptr) return false;
+  const DWARFDie root = unit->getNonSkeletonUnitDIE(false);
+  if (!root) return false;
+  Walker(collector, file_name).walk_children(root, 0, 0);
+  return root.getDwarfUnit()->isDWOUnit();
+}
+
+}  // namespace culprit
