@@ -1,0 +1,44 @@
+#pragma once
+
+// Decoder: machine code bytes → instructions.
+//
+//     ASSIGN_OR_RETURN(Decoder decoder, Decoder::make("x86_64"));
+//     std::vector<Instruction> code = decoder.decode(bytes, LinkAddress(0x12a0));
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/address.h"
+#include "base/result.h"
+#include "code/instruction.h"
+
+namespace culprit {
+
+/// How x86 is written; other architectures have one way only.
+enum class Syntax : uint8_t { att, intel };
+
+/// Texts take most of the time of decoding; blocks can do without.
+enum class Detail : uint8_t { text, flow };
+
+class Decoder {
+ public:
+  /// `architecture` as in ImageFacts: "x86_64" or "aarch64"; others are errors.
+  static Result<Decoder> make(const std::string& architecture, Syntax syntax = Syntax::att);
+  Decoder(Decoder&&) noexcept;
+  Decoder& operator=(Decoder&&) noexcept;
+  ~Decoder();
+
+  /// Every byte of `code` belongs to exactly one instruction of the result, in order.
+  /// What cannot be decoded becomes "(bad)": one byte, or on aarch64 one word.
+  [[nodiscard]] std::vector<Instruction> decode(std::string_view code, LinkAddress start,
+                                                Detail detail = Detail::text) const;
+
+ private:
+  struct Machinery;
+  explicit Decoder(std::unique_ptr<Machinery> machinery);
+  std::unique_ptr<Machinery> machinery_;
+};
+
+}  // namespace culprit
