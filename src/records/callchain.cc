@@ -1,0 +1,48 @@
+#include "records/callchain.h"
+
+#include <linux/perf_event.h>
+#include <optional>
+
+namespace culprit {
+
+namespace {
+
+std::optional<Mode> to_mode(uint64_t marker) {
+  switch (marker) {
+    case PERF_CONTEXT_USER:
+      return Mode::user;
+    case PERF_CONTEXT_KERNEL:
+      return Mode::kernel;
+    case PERF_CONTEXT_HV:
+      return Mode::hypervisor;
+    case PERF_CONTEXT_GUEST_USER:
+      return Mode::guest_user;
+    case PERF_CONTEXT_GUEST:
+    case PERF_CONTEXT_GUEST_KERNEL:
+      return Mode::guest_kernel;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::vector<Frame> split_callchain(std::span<const uint64_t> chain, Mode first_mode) {
+  std::vector<Frame> frames;
+  frames.reserve(chain.size());
+  std::optional<Mode> mode = first_mode;
+  bool is_return_address = false;
+  for (const uint64_t entry : chain) {
+    if (entry >= PERF_CONTEXT_MAX) {
+      mode = to_mode(entry);
+      is_return_address = false;
+      continue;
+    }
+    if (mode && entry != 0)
+      frames.push_back({RunAddress(entry - (is_return_address ? 1 : 0)), *mode});
+    is_return_address = true;
+  }
+  return frames;
+}
+
+}  // namespace culprit

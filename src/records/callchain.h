@@ -1,0 +1,30 @@
+#pragma once
+
+// A sample's callchain: addresses with markers between them that say in which
+// mode those that follow were executed. Innermost frame first.
+//
+//   KERNEL k0 k1 USER u0 u1    sampled at k0, called from before k1; entered the
+//                              kernel at u0, which was called from before u1
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/address.h"
+#include "model/profile.h"
+
+namespace culprit {
+
+struct Frame {
+  /// In the function that runs: the sampled address, the place where the kernel was entered,
+  /// and for callers the last byte of the call, which the return address follows.
+  RunAddress address;
+  Mode mode = Mode::user;
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+/// Innermost first. `first_mode` holds until a marker says otherwise; addresses after an
+/// unknown marker are left out.
+std::vector<Frame> split_callchain(std::span<const uint64_t> chain, Mode first_mode);
+
+}  // namespace culprit
