@@ -1,0 +1,225 @@
+#include "collect/capabilities.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "collect/capabilities_probe.h"
+#include "collect/clock.h"
+
+namespace culprit {
+namespace {
+
+/// "perf_event_open: EACCES, kernel.perf_event_paranoid is 3"
+std::string describe_refusal(int reason) {
+  std::string text = "perf_event_open: " + error_name(reason);
+  const std::string paranoid = read_file("/proc/sys/kernel/perf_event_paranoid").value_or("");
+  if ((reason == EACCES || reason == EPERM) && !paranoid.empty()) {
+    text += ", kernel.perf_event_paranoid is " + paranoid.substr(0, paranoid.find('\n'));
+  }
+  return text;
+}
+
+/// What would let us: EACCES is the sysctl's answer, EPERM mostly that of a seccomp filter.
+std::string remedy_for(int reason, int wanted_level) {
+  if (reason == EPERM) {
+    return "run the container with a seccomp profile that allows perf_event_open, or --cap-add "
+           "PERFMON";
+  }
+  if (reason == ENOSYS) return "a kernel with CONFIG_PERF_EVENTS";
+  return "run as root, or sysctl kernel.perf_event_paranoid=" + std::to_string(wanted_level) +
+         ", or setcap cap_perfmon+ep culprit";
+}
+
+Capability probe_hardware_counters() {
+  Capability row{"hardware counters", Availability::yes, "cycles can be counted here", ""};
+  const int reason = try_event(ProbeEvent::cycles, true, 0, -1);
+  if (reason == 0) return row;
+  row.available = Availability::no;
+  if (reason == ENOENT || reason == EOPNOTSUPP || reason == ENODEV) {
+    const bool is_guest = !describe_machine().virtualization.empty();
+    row.detail = is_guest ? "this is a virtual machine without a PMU" : "no PMU that Linux knows";
+    row.detail += " (perf_event_open: " + error_name(reason) + ")";
+    row.remedy = is_guest ? "a metal or PMU-enabled machine; timer sampling works without" : "";
+  } else {
+    row.detail = describe_refusal(reason);
+    row.remedy = remedy_for(reason, 2);
+  }
+  return row;
+}
+
+Capability probe_timer_sampling() {
+  Capability row{"timer sampling", Availability::yes, "", ""};
+  const int reason = try_event(ProbeEvent::cpu_clock, true, 0, -1);
+  if (reason != 0) {
+    row.available = Availability::no;
+    row.detail = describe_refusal(reason);
+    row.remedy = remedy_for(reason, 2);
+    return row;
+  }
+  const std::optional<double> cost_ns = measure_sample_cost_ns();
+  if (!cost_ns) {
+    row.detail = "the cost of a sample could not be measured";
+    return row;
+  }
+  constexpr double kSamplesPerSecond = 1000;
+  char share[32];
+  std::snprintf(share, sizeof share, "%.1f %%", *cost_ns * 1e-9 * kSamplesPerSecond * 100);
+  row.detail =
+      "a sample costs about " + format_duration_ns(*cost_ns) + " here: " + share + " at 1,000 Hz";
+  return row;
+}
+
+/// Hidden symbols have address 0.
+bool can_read_kernel_symbols() {
+  const Result<Fd> fd = open_readable("/proc/kallsyms");
+  char start[16] = "";
+  return fd && ::read((*fd).get(), start, sizeof start) == sizeof start &&
+         std::string_view(start, sizeof start).find_first_not_of('0') != 16 && start[0] != '0';
+}
+
+Capability probe_kernel_samples() {
+  Capability row{"kernel samples", Availability::yes, "", ""};
+  const int reason = try_event(ProbeEvent::cpu_clock, false, 0, -1);
+  if (reason != 0) {
+    row.available = Availability::no;
+    row.detail = describe_refusal(reason);
+    row.remedy = remedy_for(reason, 1);
+  } else if (can_read_kernel_symbols()) {
+    row.detail = "kernel symbols: yes";
+  } else {
+    row.available = Availability::part;
+    row.detail = "kernel symbols: no, /proc/kallsyms shows no addresses";
+    row.remedy = "run as root, or sysctl kernel.kptr_restrict=0";
+  }
+  return row;
+}
+
+Capability probe_whole_system() {
+  Capability row{"whole system", Availability::yes, "all processes, all CPUs", ""};
+  const int reason = try_event(ProbeEvent::cpu_clock, false, -1, 0);
+  if (reason == 0) return row;
+  row.available = Availability::no;
+  row.detail = describe_refusal(reason);
+  row.remedy = remedy_for(reason, 0);
+  return row;
+}
+
+Capability probe_stacks() {
+  return {"stacks", Availability::yes, "frame pointers (build with -fno-omit-frame-pointer)", ""};
+}
+
+Capability probe_posix_timers(const std::string& shim_path) {
+  Capability row{"timers in program", Availability::yes, "", ""};
+  int reason = 0;
+  const std::optional<double> resolution_ns = measure_cpu_timer_resolution_ns(&reason);
+  if (!resolution_ns) {
+    row.available = Availability::no;
+    row.detail = reason != 0 ? "timer_create: " + error_name(reason)
+                             : "timers on CPU time do not expire here";
+  } else if (!file_exists(shim_path)) {
+    row.available = Availability::no;
+    row.detail = "'" + shim_path + "' is missing";
+    row.remedy = "keep libculprit_timer.so beside culprit";
+  } else {
+    row.detail = "used where perf_event_open is refused; resolution " +
+                 format_duration_ns(*resolution_ns) + " of CPU time";
+  }
+  return row;
+}
+
+Capability probe_core_clock() {
+  constexpr int kBursts = 30;
+  std::vector<double> bursts;
+  bursts.reserve(kBursts);
+  for (int i = 0; i < kBursts; ++i) bursts.push_back(measure_clock_burst());
+  const std::optional<ClockCalibration> clock = estimate_clock(std::move(bursts));
+  if (!clock) return {"core clock", Availability::no, "could not be measured", ""};
+  char text[128];
+  std::snprintf(text, sizeof text, "%.3f GHz, measured (95 %%: %.3f to %.3f)", clock->hertz * 1e-9,
+                clock->low_hertz * 1e-9, clock->high_hertz * 1e-9);
+  return {"core clock", Availability::yes, text, ""};
+}
+
+/// The first line that `program --version` prints; "" if it cannot be run.
+std::string read_version(const char* program) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return "";
+  const Fd reader(ends[0]);
+  Fd writer(ends[1]);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, writer.get(), STDOUT_FILENO);
+  const char* const words[] = {program, "--version", nullptr};
+  pid_t pid = 0;
+  const int failed =
+      ::posix_spawnp(&pid, program, &actions, nullptr, const_cast<char* const*>(words), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  writer.reset();
+  if (failed != 0) return "";
+  const std::string text = read_fd(reader.get(), program, 1 << 16).value_or("");
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return "";
+  return printable(text.substr(0, text.find('\n')));
+}
+
+bool cpu_has_avx512() {
+  return read_file("/proc/cpuinfo").value_or("").find(" avx512f") != std::string::npos;
+}
+
+Capability probe_simulate() {
+#if defined(__aarch64__)
+  const char* program = "qemu-aarch64";
+#else
+  const char* program = "qemu-x86_64";
+#endif
+  const std::string version = read_version(program);
+  Capability row{"simulate", Availability::no, "comes with a later version of culprit; ", ""};
+  row.detail += version.empty() ? std::string(program) + " is not installed" : version + " is here";
+  if (cpu_has_avx512()) row.detail += "; no AVX-512 (this CPU has it)";
+  return row;
+}
+
+Capability probe_always_on() {
+  Capability row{"always-on (eBPF)", Availability::no, "comes with a later version of culprit; ",
+                 ""};
+  const int reason = try_bpf_program();
+  if (reason == 0) {
+    row.detail += "BPF programs may be loaded here";
+    return row;
+  }
+  row.detail += "a BPF program was refused (bpf: " + error_name(reason) + ")";
+  row.remedy = reason == ENOSYS ? "a kernel with CONFIG_BPF_SYSCALL"
+                                : "run as root, or setcap cap_bpf,cap_perfmon+ep culprit";
+  return row;
+}
+
+Capability probe_debug_files() {
+  Capability row{"debug files", Availability::yes, "", ""};
+  const bool has_folder = file_exists("/usr/lib/debug/.build-id");
+  const char* urls = std::getenv("DEBUGINFOD_URLS");
+  const bool has_server = urls != nullptr && urls[0] != '\0';
+  row.detail = has_folder ? "/usr/lib/debug/.build-id" : "/usr/lib/debug/.build-id is absent";
+  row.detail += has_server ? "; debuginfod: " + printable(urls) : "; DEBUGINFOD_URLS is not set";
+  if (has_folder || has_server) return row;
+  row.available = Availability::part;
+  row.remedy = "apt install ...-dbgsym, or set DEBUGINFOD_URLS";
+  return row;
+}
+
+}  // namespace
+
+std::vector<Capability> probe_capabilities(const std::string& shim_path) {
+  return {probe_hardware_counters(), probe_timer_sampling(), probe_kernel_samples(),
+          probe_whole_system(),      probe_stacks(),         probe_posix_timers(shim_path),
+          probe_core_clock(),        probe_simulate(),       probe_always_on(),
+          probe_debug_files()};
+}
+
+}  // namespace culprit

@@ -1,0 +1,30 @@
+#pragma once
+
+// What this machine lets us do, found by trying it: the rows of `culprit doctor`,
+// and the machine facts of a recording.
+
+#include <string>
+#include <vector>
+
+#include "model/profile.h"
+
+namespace culprit {
+
+enum class Availability : uint8_t { yes, part, no };
+
+/// One row of `culprit doctor`.
+struct Capability {
+  std::string name;  // "hardware counters", "timer sampling", ...
+  Availability available = Availability::no;
+  std::string detail;  // what works, or why not
+  std::string remedy;  // what would enable it; "" if nothing is missing
+};
+
+/// Tries each capability for real (opens events, samples itself for a moment). Takes
+/// about a second. `shim_path`: where libculprit_timer.so should be.
+std::vector<Capability> probe_capabilities(const std::string& shim_path);
+
+/// The machine that runs us; `clock` is left empty.
+Machine describe_machine();
+
+}  // namespace culprit

@@ -1,0 +1,137 @@
+#include "collect/held_images.h"
+
+#include <fmt/format.h>
+#include <string_view>
+#include <sys/stat.h>
+
+#include "records/elf_identity.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr std::string_view kDeleted = " (deleted)";
+
+/// Memory without a name in the file system: JIT code, stacks, shared memory.
+bool is_anonymous(std::string_view path) {
+  return path.empty() || path.front() != '/' || path.starts_with("//anon") ||
+         path.starts_with("/anon_hugepage") || path.starts_with("/dev/zero") ||
+         path.starts_with("/SYSV");
+}
+
+}  // namespace
+
+/// A file that was opened and is the one that was mapped.
+struct HeldImages::Opened {
+  Fd fd;
+  struct stat status{};
+  std::optional<ElfIdentity> elf;  // nullopt: not an ELF file
+};
+
+HeldImages::HeldImages() {
+  files_.emplace_back();  // key 0: anonymous memory
+}
+
+FileKey HeldImages::intern(const MmapRecord& map) {
+  const bool is_vdso = map.path == "[vdso]";
+  if (!is_vdso && is_anonymous(map.path)) return 0;
+  const auto [at, is_new] =
+      keys_.try_emplace(fmt::format("{}\n{}\n{}:{}:{}", map.path, map.build_id, map.device_major,
+                                    map.device_minor, map.inode),
+                        static_cast<FileKey>(files_.size()));
+  if (!is_new) return at->second;
+  MappedFile file;
+  file.kind = is_vdso ? Kind::vdso : Kind::file;
+  file.path = map.path;
+  file.is_deleted = map.path.ends_with(kDeleted);
+  if (file.is_deleted) file.path.resize(file.path.size() - kDeleted.size());
+  file.build_id = map.build_id;
+  file.inode = map.inode;
+  files_.push_back(std::move(file));
+  return at->second;
+}
+
+std::optional<Location> HeldImages::locate(uint32_t pid, const Mapping& mapping, RunAddress address,
+                                           ProfileBuilder& builder) {
+  CHECK(mapping.file < files_.size());
+  MappedFile& file = files_[mapping.file];
+  if (!file.is_resolved) resolve(file, pid, mapping, builder);
+  if (file.kind == Kind::anonymous) return std::nullopt;
+  const uint64_t offset_in_mapping = address - mapping.start;
+  // The kernel gives the vdso's mapping an offset that means nothing.
+  if (file.kind == Kind::vdso) return Location{file.image, FileOffset(offset_in_mapping)};
+  return Location{file.image, FileOffset(mapping.file_offset + offset_in_mapping)};
+}
+
+HeldImages::Opened HeldImages::open_candidate(const MappedFile& file, const std::string& path) {
+  Opened opened;
+  Result<Fd> fd = open_readable(path);
+  if (!fd || ::fstat(fd->get(), &opened.status) != 0) return {};
+  if (file.build_id.empty() && file.inode != 0 && file.inode != opened.status.st_ino) return {};
+  if (const Result<culprit::MappedFile> bytes = culprit::MappedFile::map(fd->get(), path)) {
+    if (Result<ElfIdentity> elf = parse_elf_identity(bytes->bytes())) opened.elf = *std::move(elf);
+  }
+  if (!file.build_id.empty() && (!opened.elf || opened.elf->build_id != file.build_id)) return {};
+  opened.fd = *std::move(fd);
+  return opened;
+}
+
+HeldImages::Opened HeldImages::open(const MappedFile& file, uint32_t pid, const Mapping& mapping) {
+  const std::string process = fmt::format("/proc/{}", pid);
+  const std::string candidates[] = {
+      process + "/root" + file.path,
+      fmt::format("{}/map_files/{:x}-{:x}", process, mapping.start.value, mapping.end.value),
+      process + "/exe",
+      file.path,
+  };
+  for (const std::string& candidate : candidates) {
+    if (Opened opened = open_candidate(file, candidate); opened.fd) return opened;
+  }
+  return {};
+}
+
+void HeldImages::resolve(MappedFile& file, uint32_t pid, const Mapping& mapping,
+                         ProfileBuilder& builder) {
+  file.is_resolved = true;
+  if (file.kind == Kind::anonymous) return;
+  Image image;
+  image.path = builder.intern(file.path);
+  image.build_id = file.build_id;
+  image.inode = file.inode;
+  image.kind = file.kind == Kind::vdso ? ImageKind::vdso : ImageKind::library;
+  if (file.kind == Kind::vdso) {
+    file.image = intern_image(image, builder);
+    return;
+  }
+  Opened opened = open(file, pid, mapping);
+  if (opened.fd && !opened.elf) {
+    file.kind = Kind::anonymous;  // a compiler's code cache, kept in a file
+    return;
+  }
+  if (opened.fd) {
+    image.kind = opened.elf->is_program ? ImageKind::program : ImageKind::library;
+    image.build_id = opened.elf->build_id;
+    image.inode = opened.status.st_ino;
+    image.size_bytes = static_cast<uint64_t>(opened.status.st_size);
+    image.mtime_ns = opened.status.st_mtim.tv_sec * 1'000'000'000 + opened.status.st_mtim.tv_nsec;
+  } else if (file.is_deleted && file.build_id.empty()) {
+    // Nothing proves that it was code from a file: JIT compilers map deleted files, too.
+    file.kind = Kind::anonymous;
+    return;
+  }
+  file.image = intern_image(image, builder);
+  if (opened.fd) held_.try_emplace(file.image, std::move(opened.fd));
+}
+
+ImageId HeldImages::intern_image(const Image& image, ProfileBuilder& builder) {
+  Profile& profile = builder.profile();
+  const std::string identity = image.build_id.empty()
+                                   ? fmt::format("{} {} {} {}", image.path.value, image.inode,
+                                                 image.size_bytes, image.mtime_ns)
+                                   : fmt::format("{} {}", image.path.value, image.build_id);
+  const auto [at, is_new] = images_.try_emplace(identity, ImageId(profile.images.size()));
+  if (is_new) profile.images.push_back(image);
+  return at->second;
+}
+
+}  // namespace culprit

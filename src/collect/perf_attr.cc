@@ -1,0 +1,87 @@
+#include "collect/perf_attr.h"
+
+#include <cstring>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace culprit {
+
+namespace {
+
+constexpr uint64_t kSampleType =
+    PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
+
+perf_event_attr make_common(const ClockEvent& event) {
+  perf_event_attr attr;
+  std::memset(&attr, 0, sizeof attr);
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.sample_type = kSampleType;
+  if (event.stacks) attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+  attr.sample_id_all = 1;
+  attr.disabled = 1;
+  attr.inherit = event.per_cpu ? 0 : 1;
+  attr.watermark = 1;
+  attr.wakeup_watermark = event.wakeup_bytes;
+  attr.exclude_kernel = event.user_only ? 1 : 0;
+  attr.exclude_hv = event.user_only ? 1 : 0;
+  attr.use_clockid = 1;  // the clock that jitdumps use
+  attr.clockid = CLOCK_MONOTONIC;
+  return attr;
+}
+
+void add_sideband(perf_event_attr& attr, const PerfFeatures& features) {
+  attr.mmap = 1;
+  attr.mmap2 = 1;
+  attr.comm = 1;
+  attr.comm_exec = 1;
+  attr.task = 1;
+  attr.build_id = features.build_ids ? 1 : 0;
+  attr.ksymbol = features.kernel_symbols ? 1 : 0;
+}
+
+}  // namespace
+
+bool PerfFeatures::shed() {
+  for (bool* const feature : {&lost_counts, &build_ids, &kernel_symbols}) {
+    if (*feature) {
+      *feature = false;
+      return true;
+    }
+  }
+  return false;
+}
+
+perf_event_attr make_clock_attr(const ClockEvent& event, const PerfFeatures& features) {
+  perf_event_attr attr = make_common(event);
+  attr.config = PERF_COUNT_SW_CPU_CLOCK;
+  attr.sample_period = event.period_ns;
+  attr.exclude_user = event.kernel_only ? 1 : 0;
+  attr.exclude_idle = event.per_cpu ? 1 : 0;
+  attr.read_format = features.lost_counts ? PERF_FORMAT_LOST : 0;
+  if (event.carries_sideband) add_sideband(attr, features);
+  return attr;
+}
+
+perf_event_attr make_sideband_attr(const ClockEvent& event, const PerfFeatures& features) {
+  perf_event_attr attr = make_common(event);
+  attr.config = PERF_COUNT_SW_DUMMY;
+  add_sideband(attr, features);
+  return attr;
+}
+
+RecordLayout make_layout(const perf_event_attr& attr) {
+  RecordLayout layout;
+  layout.sample_type = attr.sample_type;
+  layout.read_format = attr.read_format;
+  layout.sample_id_all = attr.sample_id_all != 0;
+  return layout;
+}
+
+Fd open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned long flags) {
+  return Fd(static_cast<int>(
+      ::syscall(SYS_perf_event_open, &attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC)));
+}
+
+}  // namespace culprit

@@ -1,0 +1,46 @@
+#pragma once
+
+// The perf_event_attr's of the `timer` engine, and opening events with as much as
+// the kernel offers: features it does not know are shed one by one.
+
+#include <cstdint>
+#include <linux/perf_event.h>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "records/record_layout.h"
+
+namespace culprit {
+
+/// What newer kernels offer, newest first: the order in which it is shed.
+struct PerfFeatures {
+  bool lost_counts = true;     // PERF_FORMAT_LOST, 6.0
+  bool build_ids = true;       // in MMAP2, 5.12
+  bool kernel_symbols = true;  // KSYMBOL, 5.1
+
+  /// Sheds one more; false if there is nothing left.
+  bool shed();
+};
+
+struct ClockEvent {
+  uint64_t period_ns = 0;
+  bool stacks = false;
+  bool user_only = false;
+  bool kernel_only = false;
+  bool per_cpu = false;  // of all tasks there; otherwise inherited by children
+  bool carries_sideband = false;
+  uint32_t wakeup_bytes = 0;
+};
+
+/// Samples of cpu-clock. Disabled.
+perf_event_attr make_clock_attr(const ClockEvent& event, const PerfFeatures& features);
+/// No samples, only mappings, names, forks and exits. Disabled. Records are laid out alike.
+perf_event_attr make_sideband_attr(const ClockEvent& event, const PerfFeatures& features);
+
+RecordLayout make_layout(const perf_event_attr& attr);
+
+/// perf_event_open(2), close-on-exec. On failure the Fd is empty and errno says why.
+Fd open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned long flags = 0);
+
+}  // namespace culprit

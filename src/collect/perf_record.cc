@@ -1,0 +1,360 @@
+#include "collect/perf_record.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "collect/capabilities.h"
+#include "collect/clock.h"
+#include "collect/perf_command.h"
+#include "collect/perf_events.h"
+#include "collect/perf_losses.h"
+#include "collect/perf_targets.h"
+#include "collect/posix_timer_command.h"
+#include "collect/process_stream.h"
+#include "collect/session.h"
+#include "records/number.h"
+#include "records/parse_record.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr uint64_t kReadEveryNs = 200'000'000;
+constexpr uint64_t kFlushEveryNs = 1'000'000'000;
+// A record may become visible later than one that was made after it on another CPU.
+constexpr uint64_t kDisorderNs = 20'000'000;
+
+uint64_t now_ns() {
+  return read_clock_ns(CLOCK_MONOTONIC);
+}
+
+size_t read_frames_limit() {
+  std::string text = read_file("/proc/sys/kernel/perf_event_max_stack").value_or("");
+  if (text.ends_with('\n')) text.pop_back();
+  return find_number(text, 10).value_or(PERF_MAX_STACK_DEPTH);
+}
+
+/// One recording, from before the start of its command to after its end.
+class Session {
+ public:
+  Session(const RecordOptions& options, const RecordSink& sink, const ProgressSink& progress)
+      : options_(options), sink_(sink), progress_(progress) {}
+
+  Result<Recording> run(std::optional<std::string>& refusal);
+
+ private:
+  Result<void> prepare(std::optional<std::string>& refusal);
+  Result<void> open_events(std::optional<std::string>& refusal);
+  bool try_events(bool per_cpu, bool user_only, OpenFailure& failure);
+  void describe_profile();
+  Result<void> follow_targets();
+  Result<void> begin(SignalGuard& signals);
+  Result<void> watch();
+  void sleep_until_something(uint64_t now);
+  bool is_over();
+  void stop();
+  void drain(uint64_t before_ns);
+  Result<void> flush(uint64_t now);
+  Recording complete();
+
+  [[nodiscard]] bool records_all() const {
+    return options_.system_wide || !options_.cgroup.empty();
+  }
+
+  const RecordOptions& options_;
+  const RecordSink& sink_;
+  const ProgressSink& progress_;
+  std::optional<PerfCommand> command_;
+  std::optional<Cgroup> cgroup_;
+  DescriptorLimit limit_;
+  std::optional<PerfEvents> events_;
+  std::optional<SampleProcessor> processor_;
+  struct Target {
+    pid_t pid = 0;
+    Fd end;  // readable when it has ended
+  };
+  std::vector<Target> targets_;  // processes that run yet
+  std::vector<pollfd> polled_;
+  std::vector<double> bursts_hertz_;
+  std::vector<std::string> remarks_;
+  PerfLosses losses_;
+  uint64_t start_ns_ = 0;
+  uint64_t stop_ns_ = 0;
+  uint64_t flushed_ns_ = 0;
+  uint64_t read_ns_ = 0;
+  bool clock_runs_ = false;
+};
+
+Result<Recording> Session::run(std::optional<std::string>& refusal) {
+  RETURN_IF_ERROR(prepare(refusal));
+  SignalGuard signals;
+  describe_profile();
+  RETURN_IF_ERROR(follow_targets());
+  RETURN_IF_ERROR(begin(signals));
+  const Result<void> watched = watch();
+  if (!watched) return watched.error();
+  return complete();
+}
+
+Result<void> Session::prepare(std::optional<std::string>& refusal) {
+  if (!options_.cgroup.empty()) {
+    ASSIGN_OR_RETURN(cgroup_, open_cgroup(options_.cgroup));
+  }
+  if (!options_.command.empty()) {
+    ASSIGN_OR_RETURN(command_, PerfCommand::start(options_.command));
+  }
+  limit_.raise();
+  return open_events(refusal);
+}
+
+bool Session::try_events(bool per_cpu, bool user_only, OpenFailure& failure) {
+  EventTargets targets;
+  const bool is_command_alone = command_ && !records_all();
+  targets.cpus = !options_.cpus.empty()        ? options_.cpus
+                 : is_command_alone && per_cpu ? list_allowed_cpus()
+                                               : list_online_cpus();
+  targets.per_cpu = per_cpu;
+  targets.cgroup = cgroup_ ? cgroup_->fd.get() : -1;
+  targets.delayed = options_.delay_ns != 0;
+  if (is_command_alone) targets.tids.push_back(command_->pid());
+  for (const pid_t pid : options_.pids) {
+    const std::vector<pid_t> tids = list_threads(pid);
+    targets.tids.insert(targets.tids.end(), tids.begin(), tids.end());
+  }
+  ClockEvent event;
+  event.period_ns = options_.period_ns;
+  event.stacks = options_.stacks;
+  event.user_only = user_only;
+  event.kernel_only = options_.kernel_only;
+  events_ = PerfEvents::open(targets, event, failure);
+  losses_.is_per_cpu = per_cpu;
+  losses_.kernel_barred = user_only && !options_.user_only;
+  return events_.has_value();
+}
+
+/// The best that is permitted: whole CPUs, else tasks, else tasks without the kernel.
+Result<void> Session::open_events(std::optional<std::string>& refusal) {
+  const auto is_permission = [](int error) { return error == EACCES || error == EPERM; };
+  OpenFailure failure;
+  if (options_.sampling != Sampling::per_task || records_all()) {
+    if (try_events(true, options_.user_only, failure)) return {};
+    const bool may_use_tasks = options_.sampling == Sampling::automatic && !records_all();
+    if (!may_use_tasks || !is_permission(failure.error_number)) {
+      if (is_permission(failure.error_number)) {
+        return Error{failure.error.message +
+                     "\nsampling whole CPUs needs root, CAP_PERFMON or "
+                     "sysctl kernel.perf_event_paranoid=0"};
+      }
+      if (failure.error_number == ENOSYS) refusal = failure.error.message;
+      return failure.error;
+    }
+    remarks_.emplace_back(
+        "sampling task by task (whole CPUs need root or perf_event_paranoid <= 0): "
+        "short-lived processes get too few samples");
+  }
+  if (try_events(false, options_.user_only, failure)) return {};
+  if (is_permission(failure.error_number) && !options_.user_only && !options_.kernel_only) {
+    if (try_events(false, true, failure)) {
+      remarks_.emplace_back("kernel code is not sampled (perf_event_paranoid)");
+      return {};
+    }
+  }
+  if (is_permission(failure.error_number) || failure.error_number == ENOSYS) {
+    refusal = failure.error.message;
+  }
+  return failure.error;
+}
+
+void Session::describe_profile() {
+  ProcessorOptions processing;
+  processing.all_processes = records_all();
+  processing.stacks = options_.stacks;
+  processing.frames_limit = options_.stacks ? read_frames_limit() : 0;
+  processor_.emplace(processing);
+  ProfileBuilder& builder = processor_->builder();
+  Profile& profile = builder.profile();
+  profile.machine = describe_machine();
+  profile.environment["sampling"] = losses_.is_per_cpu ? "per-cpu" : "per-task";
+
+  profile.runs.push_back(describe_run(builder, options_));
+
+  Event event;
+  event.name = builder.intern("cpu-clock");
+  event.unit = Unit::ns;
+  event.provenance = Provenance::sampled;
+  event.engine = builder.intern("timer");
+  const bool user_only = options_.user_only || losses_.kernel_barred;
+  event.encoding = builder.intern(user_only              ? "cpu-clock:u"
+                                  : options_.kernel_only ? "cpu-clock:k"
+                                                         : "cpu-clock");
+  event.period = options_.period_ns;
+  profile.events.push_back(event);
+}
+
+Result<void> Session::follow_targets() {
+  events_->start_sideband();
+  if (options_.system_wide) processor_->follow_all_running();
+  if (cgroup_) {
+    for (const pid_t pid : list_cgroup_processes(*cgroup_)) processor_->follow_running(pid);
+  }
+  for (const pid_t pid : options_.pids) {
+    if (!processor_->follow_running(pid)) {
+      return Error{fmt::format("cannot record process {}: there is no such process", pid)};
+    }
+    targets_.push_back({pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))});
+  }
+  if (command_) processor_->follow_command(command_->pid());
+  return {};
+}
+
+Result<void> Session::begin(SignalGuard& signals) {
+  for (const int fd : events_->wakeups()) polled_.push_back({fd, POLLIN, 0});
+  for (const Target& target : targets_) polled_.push_back({target.end.get(), POLLIN, 0});
+  if (command_) polled_.push_back({command_->end_descriptor(), POLLIN, 0});
+  bursts_hertz_.push_back(measure_clock_burst());
+  if (options_.delay_ns == 0) {
+    events_->start_clock();
+    clock_runs_ = true;
+  }
+  start_ns_ = flushed_ns_ = read_ns_ = now_ns();
+  if (!command_) return {};
+  signals.pass_on_to(command_->pid());
+  return command_->let_go(losses_.is_per_cpu ? 0 : start_ns_ % options_.period_ns);
+}
+
+/// Until what is recorded has ended, the time is over, or somebody interrupts.
+Result<void> Session::watch() {
+  Result<void> flushed;
+  bool samples = true;
+  while (true) {
+    if (is_over()) break;
+    const uint64_t now = now_ns();
+    if (!clock_runs_ && samples && now - start_ns_ >= options_.delay_ns) {
+      events_->start_clock();
+      clock_runs_ = true;
+    }
+    if (samples) drain(now - kDisorderNs);
+    if (samples && now - flushed_ns_ >= kFlushEveryNs) flushed = flush(now);
+    const bool time_is_over = options_.duration_ns && now - start_ns_ >= *options_.duration_ns;
+    if (samples && (time_is_over || !flushed)) {
+      // The command goes on without us, but we stay to tell how it ends.
+      stop();
+      samples = false;
+      losses_.covers_all = false;
+      if (!command_) break;
+    }
+    sleep_until_something(now);
+  }
+  if (samples) stop();
+  return flushed;
+}
+
+void Session::stop() {
+  stop_ns_ = now_ns();
+  events_->stop();
+  drain(UINT64_MAX);
+}
+
+bool Session::is_over() {
+  const int interruptions = SignalGuard::interruptions();
+  if (command_) return command_->has_ended() || interruptions > 1;
+  if (interruptions > 0) return true;
+  if (options_.pids.empty()) return false;
+  std::erase_if(targets_, [](const Target& target) {
+    pollfd end{target.end.get(), POLLIN, 0};
+    if (target.end) return ::poll(&end, 1, 0) > 0;
+    return ::kill(target.pid, 0) != 0 && errno == ESRCH;
+  });
+  return targets_.empty();
+}
+
+void Session::sleep_until_something(uint64_t now) {
+  uint64_t until_ns = now + kReadEveryNs;
+  if (!clock_runs_) until_ns = std::min(until_ns, start_ns_ + options_.delay_ns);
+  if (options_.duration_ns) until_ns = std::min(until_ns, start_ns_ + *options_.duration_ns);
+  const uint64_t wait_ns = until_ns > now ? until_ns - now : kReadEveryNs;
+  const timespec wait{static_cast<time_t>(wait_ns / 1'000'000'000),
+                      static_cast<long>(wait_ns % 1'000'000'000)};
+  if (::ppoll(polled_.data(), polled_.size(), &wait, nullptr) <= 0) return;
+  const size_t rings = events_->wakeups().size();
+  for (size_t i = 0; i < polled_.size(); ++i) {
+    // An end stays readable, and so does the event of a task that is gone: seen once is enough.
+    const bool is_end = i >= rings && polled_[i].revents != 0;
+    const bool is_dead = (polled_[i].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+    if (is_end || is_dead) polled_[i].fd = -1;
+  }
+}
+
+void Session::drain(uint64_t before_ns) {
+  const RecordLayout& layout = events_->layout();
+  std::vector<Ring*> rings;
+  for (Ring& ring : events_->rings()) {
+    ring.look();
+    rings.push_back(&ring);
+  }
+  merge_rings(rings, layout, before_ns, [&](std::span<const std::byte> bytes) {
+    if (const Result<Record> record = parse_record(bytes, layout)) {
+      processor_->process(*record);
+    } else {
+      processor_->builder().profile().ledger.add(ledger::kDamagedRecords);
+    }
+  });
+}
+
+Result<void> Session::flush(uint64_t now) {
+  bursts_hertz_.push_back(measure_clock_burst());
+  flushed_ns_ = now;
+  Profile& profile = processor_->builder().profile();
+  profile.machine.clock = estimate_clock(bursts_hertz_);
+  profile.runs[0].duration_ns = static_cast<int64_t>(now - start_ns_);
+  RETURN_IF_ERROR(processor_->flush(sink_));
+  if (progress_) {
+    progress_(
+        {static_cast<double>(now - start_ns_) * 1e-9, processor_->samples(), processor_->lost()});
+  }
+  return {};
+}
+
+Recording Session::complete() {
+  bursts_hertz_.push_back(measure_clock_burst());
+  Recording recording = processor_->finish();
+  Profile& profile = recording.profile;
+  profile.machine.clock = estimate_clock(bursts_hertz_);
+  Run& run = profile.runs[0];
+  run.duration_ns = static_cast<int64_t>(stop_ns_ - start_ns_);
+  recording.engine = Engine::timer;
+  // What is missing must be told by every report, not by this terminal alone.
+  for (const std::string& remark : remarks_) profile.ledger.note(remark);
+  recording.remarks = std::move(remarks_);
+  losses_.period_ns = options_.period_ns;
+  losses_.covers_all = losses_.covers_all && options_.delay_ns == 0 && !options_.kernel_only;
+  losses_.user_only = options_.user_only || losses_.kernel_barred;
+  if (command_ && command_->has_ended()) {
+    run.wait_status = command_->wait_status();
+    recording.command_wait_status = command_->wait_status();
+    losses_.usage = command_->usage();
+    run.cpu_time_ns = static_cast<int64_t>(compute_cpu_ns(command_->usage()));
+  }
+  if (command_ && !run.wait_status) recording.command_wait_status = SIGINT;  // we did not wait
+  recording.command_started = command_.has_value();
+  add_losses(losses_, records_all(), events_->read_lost_samples(), recording);
+  return recording;
+}
+
+}  // namespace
+
+Result<Recording> record_with_perf(const RecordOptions& options, const RecordSink& sink,
+                                   const ProgressSink& progress,
+                                   std::optional<std::string>& refusal) {
+  return Session(options, sink, progress).run(refusal);
+}
+
+}  // namespace culprit

@@ -1,0 +1,28 @@
+#pragma once
+
+// The `timer` engine where perf_event_open() is refused: the program samples itself.
+//
+//   culprit                               the program and its children
+//   -------                               ----------------------------
+//   check_preloadable (posix_timer_check)
+//   ShimmedCommand (posix_timer_command)  LD_PRELOAD=libculprit_timer.so (guest/)
+//   TimerRings (posix_timer_rings)   <--  one ring file per thread
+//   perf's own record formats, so the same processing as for the kernel's (process_stream)
+//
+// Seen are the program's own instructions. Time inside system calls is known as a sum only;
+// page faults count where they happen. Programs that cannot be preloaded are refused.
+
+#include <string>
+
+#include "collect/record.h"
+
+namespace culprit {
+
+/// As record(), for a command. `reason`: why perf_event_open() was not used, for the messages;
+/// "" if the caller chose this engine.
+/// Errors: no command but processes, a cgroup or the whole system were asked for; a command
+///         that cannot be preloaded, or run.
+Result<Recording> record_with_posix_timer(const RecordOptions& options, const RecordSink& sink,
+                                          const ProgressSink& progress, const std::string& reason);
+
+}  // namespace culprit

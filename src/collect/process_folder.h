@@ -1,0 +1,17 @@
+#pragma once
+
+// Entries of folders in /proc and the cgroup file systems, which change while they are read.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace culprit {
+
+/// Entries whose names are numbers (processes, threads), ascending; none if it cannot be read.
+std::vector<uint32_t> list_numbered_entries(const std::string& folder);
+
+/// Paths of the folders in it, without those that are links.
+std::vector<std::string> list_subfolders(const std::string& folder);
+
+}  // namespace culprit

@@ -1,0 +1,150 @@
+#include "collect/process_tasks.h"
+
+#include <algorithm>
+
+namespace culprit {
+
+ProcessTable::Process& ProcessTable::add(uint32_t pid, uint32_t parent_pid, std::string_view name) {
+  Process process;
+  process.pid = pid;
+  process.parent_pid = parent_pid;
+  process.name = name;
+  process.is_counted = count_all_;
+  process.threads[pid].name = name;
+  process.living_threads = 1;
+  return processes_[pid] = std::move(process);
+}
+
+ProcessTable::Process* ProcessTable::find(uint32_t pid) {
+  const auto at = processes_.find(pid);
+  return at == processes_.end() ? nullptr : &at->second;
+}
+
+ProcessTable::Process* ProcessTable::fork(uint32_t pid, uint32_t parent_pid, uint32_t tid,
+                                          uint32_t parent_tid) {
+  Process* const parent = find(parent_pid);
+  const bool is_thread = pid == parent_pid;
+  if (parent == nullptr) {
+    if (!is_thread) forget(pid);  // the number belongs to a stranger from now on
+    if (!count_all_) return nullptr;
+    return &add(pid, parent_pid, "");
+  }
+  const auto forking = parent->threads.find(parent_tid);
+  const std::string name = forking != parent->threads.end() ? forking->second.name : parent->name;
+  if (is_thread) {
+    parent->threads[tid] = Thread{name, ThreadId(), {}};
+    ++parent->living_threads;
+    return parent;
+  }
+  const bool is_counted = parent->is_counted;
+  const bool counts_from_exec = parent->counts_from_exec;
+  Process& child = add(pid, parent_pid, name);  // `parent` may have moved
+  child.is_counted = is_counted;
+  child.counts_from_exec = counts_from_exec;
+  return &child;
+}
+
+void ProcessTable::exec(Process& process, std::string_view name) {
+  process.name = name;
+  process.row = ProcessId();
+  process.threads.clear();
+  process.threads[process.pid].name = name;
+  process.living_threads = 1;
+  process.has_ended = false;
+  if (process.counts_from_exec) process.is_counted = true;
+  process.counts_from_exec = false;
+}
+
+void ProcessTable::rename(Process& process, uint32_t tid, std::string_view name,
+                          ProfileBuilder& builder) {
+  Profile& profile = builder.profile();
+  Thread& thread = process.threads[tid];
+  thread.name = name;
+  if (!thread.row.is_all() && profile.threads[thread.row.value].tid == tid) {
+    profile.threads[thread.row.value].name = builder.intern(name);
+  }
+  if (tid != process.pid) return;
+  process.name = name;
+  if (!process.row.is_all() && profile.processes[process.row.value].pid == process.pid) {
+    profile.processes[process.row.value].name = builder.intern(name);
+  }
+}
+
+void ProcessTable::exit(Process& process, uint32_t tid, uint64_t time_ns) {
+  ended_.push_back({time_ns, process.pid, tid});
+  if (process.living_threads > 0) --process.living_threads;
+  if (process.living_threads == 0) process.has_ended = true;
+}
+
+uint32_t ProcessTable::bury_one(uint64_t time_ns) {
+  constexpr uint64_t kWakeNs = 1'000'000'000;
+  while (!ended_.empty() && ended_.front().time_ns + kWakeNs < time_ns) {
+    const Ended ended = ended_.front();
+    ended_.pop_front();
+    Process* const process = find(ended.pid);
+    if (process == nullptr) continue;
+    if (process->has_ended) {
+      forget(ended.pid);
+      return ended.pid;
+    }
+    // The number may be in use again within the second: a fresh row then, no harm.
+    if (ended.tid != ended.pid) process->threads.erase(ended.tid);
+  }
+  return 0;
+}
+
+ProcessId ProcessTable::make_process_row(const Process& process, ProfileBuilder& builder) {
+  Profile& profile = builder.profile();
+  culprit::Process row{RunId(0u), process.pid, process.parent_pid, builder.intern(process.name)};
+  if (profile.processes.size() < kMaxProcessRows) {
+    profile.processes.push_back(row);
+    return ProcessId(profile.processes.size() - 1);
+  }
+  profile.ledger.add(ledger::kFoldedProcesses);
+  const auto [at, is_new] =
+      folded_processes_.try_emplace(process.name, ProcessId(profile.processes.size()));
+  if (is_new) {
+    row.pid = 0;
+    row.parent_pid = 0;
+    profile.processes.push_back(row);
+  }
+  return at->second;
+}
+
+ThreadId ProcessTable::make_thread_row(const Process& process, uint32_t tid, const Thread& thread,
+                                       ProfileBuilder& builder) {
+  Profile& profile = builder.profile();
+  culprit::Thread row{process.row, tid, builder.intern(thread.name)};
+  const bool is_folded = profile.processes[process.row.value].pid == 0;
+  if (!is_folded && profile.threads.size() < kMaxThreadRows) {
+    profile.threads.push_back(row);
+    return ThreadId(profile.threads.size() - 1);
+  }
+  const uint64_t key = uint64_t{process.row.value} << 32 | row.name.value;
+  const auto [at, is_new] = folded_threads_.try_emplace(key, ThreadId(profile.threads.size()));
+  if (is_new) {
+    row.tid = 0;
+    profile.threads.push_back(row);
+  }
+  return at->second;
+}
+
+ContextId ProcessTable::context(Process& process, uint32_t tid, Mode mode,
+                                ProfileBuilder& builder) {
+  const auto [at, is_new] = process.threads.try_emplace(tid);
+  Thread& thread = at->second;
+  if (is_new) thread.name = process.name;
+  ContextId& context = thread.contexts[static_cast<size_t>(mode)];
+  if (!context.is_all()) return context;
+  if (process.row.is_all()) process.row = make_process_row(process, builder);
+  if (thread.row.is_all()) thread.row = make_thread_row(process, tid, thread, builder);
+  Context fields;
+  fields.run = RunId(0u);
+  fields.process = process.row;
+  fields.thread = thread.row;
+  fields.mode = mode;
+  context = builder.intern_context(fields);
+  return context;
+}
+
+}  // namespace culprit

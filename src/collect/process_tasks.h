@@ -1,0 +1,78 @@
+#pragma once
+
+// ProcessTable: the tasks that live, as records tell of them, and their rows in
+// the profile. Rows are made when a task has its first sample, so that a build
+// of ten thousand short children leaves rows only for those that were seen. Past
+// kMaxProcessRows further processes share a row per name, and likewise threads.
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "model/builder.h"
+
+namespace culprit {
+
+class ProcessTable {
+ public:
+  struct Thread {
+    std::string name;
+    ThreadId row;
+    ContextId contexts[6];  // by Mode; made when needed
+  };
+  struct Process {
+    uint32_t pid = 0;
+    uint32_t parent_pid = 0;
+    std::string name;
+    bool is_counted = false;        // its samples are
+    bool counts_from_exec = false;  // the command, before it is one
+    bool has_ended = false;
+    ProcessId row;
+    std::unordered_map<uint32_t, Thread> threads;
+    uint32_t living_threads = 0;
+  };
+
+  explicit ProcessTable(bool count_all) : count_all_(count_all) {}
+
+  Process& add(uint32_t pid, uint32_t parent_pid, std::string_view name);
+  [[nodiscard]] Process* find(uint32_t pid);
+  void forget(uint32_t pid) { processes_.erase(pid); }
+
+  /// A new process or thread. Null if it does not matter here (its parent is not counted).
+  Process* fork(uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid);
+  /// A new program: a new row.
+  void exec(Process& process, std::string_view name);
+  void rename(Process& process, uint32_t tid, std::string_view name, ProfileBuilder& builder);
+  void exit(Process& process, uint32_t tid, uint64_t time_ns);
+
+  /// The context of a sample; makes the rows that it needs.
+  ContextId context(Process& process, uint32_t tid, Mode mode, ProfileBuilder& builder);
+
+  /// The next process that ended before `time_ns`, already forgotten here; 0 if there is none.
+  /// Kernel work at the end of a task comes after its EXIT record, so they stay for a while.
+  uint32_t bury_one(uint64_t time_ns);
+
+  static constexpr size_t kMaxProcessRows = 1024;
+  static constexpr size_t kMaxThreadRows = 4096;
+
+ private:
+  struct Ended {
+    uint64_t time_ns;
+    uint32_t pid;
+    uint32_t tid;
+  };
+
+  ProcessId make_process_row(const Process& process, ProfileBuilder& builder);
+  ThreadId make_thread_row(const Process& process, uint32_t tid, const Thread& thread,
+                           ProfileBuilder& builder);
+
+  bool count_all_;
+  std::unordered_map<uint32_t, Process> processes_;
+  std::unordered_map<std::string, ProcessId> folded_processes_;
+  std::unordered_map<uint64_t, ThreadId> folded_threads_;  // by process row and name
+  std::deque<Ended> ended_;
+};
+
+}  // namespace culprit

@@ -1,0 +1,83 @@
+#pragma once
+
+// record(): samples a command, processes, a cgroup or the whole system into a
+// Profile, with the `timer` engine (cpu-clock by perf_event_open) or, where that
+// is refused, with POSIX timers in a preloaded shim (posix_timer.h).
+//
+// Samples are added up as they are read; the sink gets what is new about once a
+// second, so memory grows with distinct locations and a killed recording keeps
+// what it flushed.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "model/image_facts.h"
+#include "model/profile.h"
+
+namespace culprit {
+
+enum class Engine : uint8_t { automatic, timer, posix_timer };
+
+/// Whether samples are taken on CPUs and sorted out by process afterwards, or by events
+/// that belong to each task (docs/decisions/ says why CPUs are the better choice).
+enum class Sampling : uint8_t { automatic, per_cpu, per_task };
+
+struct RecordOptions {
+  // What to record: exactly one of these, or `command` together with `cgroup` or
+  // `system_wide`, which then only sets the duration.
+  std::vector<std::string> command;
+  std::vector<pid_t> pids;
+  std::string cgroup;  // path under the cgroup mount, or absolute
+  bool system_wide = false;
+
+  Engine engine = Engine::automatic;
+  Sampling sampling = Sampling::automatic;
+  std::vector<int> cpus;           // empty: all that the command may run on
+  uint64_t period_ns = 1'001'003;  // about 999 Hz; prime, so not in step with anything
+  std::optional<uint64_t> duration_ns;
+  uint64_t delay_ns = 0;
+  bool stacks = false;       // -g, frame pointers
+  bool user_only = false;    // event modifier :u
+  bool kernel_only = false;  // event modifier :k
+  std::string shim_path;     // libculprit_timer.so, for posix_timer
+};
+
+struct RecordProgress {
+  double elapsed_s = 0;
+  uint64_t samples = 0;
+  uint64_t lost = 0;
+};
+
+/// Called about once a second with all tables and the counts that are new; an error (disk
+/// full) stops the recording, and the error is returned with what was recorded so far kept.
+using RecordSink = std::function<Result<void>(const Profile&)>;
+using ProgressSink = std::function<void(const RecordProgress&)>;
+
+/// What a recording leaves for its caller.
+struct Recording {
+  Profile profile;             // tables complete; counts since the last sink call
+  std::map<ImageId, Fd> held;  // files of images with samples, kept open
+  std::vector<std::pair<ImageId, ImageFacts>> jit_facts;  // what maps and dumps told of JIT code
+  uint64_t samples = 0;
+  uint64_t lost = 0;
+  Engine engine = Engine::timer;     // the one that was used
+  std::vector<std::string> remarks;  // for the terminal: what fell back, and why
+  int command_wait_status = 0;       // as wait(2); of the command, if there was one
+  bool command_started = false;
+};
+
+/// Runs until the command ends, the processes exit, `duration_ns` has passed or SIGINT /
+/// SIGTERM arrives (passed on to the command as its terminal would). The caller's signal
+/// handlers are restored before returning.
+Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
+                         const ProgressSink& progress);
+
+}  // namespace culprit

@@ -1,0 +1,43 @@
+#pragma once
+
+// What the sessions of both engines (perf_record.cc, posix_timer.cc) share.
+
+#include <cstdint>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "collect/record.h"
+#include "model/builder.h"
+
+namespace culprit {
+
+/// CLOCK_MONOTONIC, CLOCK_REALTIME, ... in ns.
+uint64_t read_clock_ns(clockid_t clock);
+
+uint64_t to_ns(const timeval& time);
+
+/// User and system time.
+/// Units:  -> [ns]
+uint64_t compute_cpu_ns(const rusage& usage);
+
+/// Host, command line (or what else is recorded) and start of a run that begins now.
+Run describe_run(ProfileBuilder& builder, const RecordOptions& options);
+
+/// While it lives, as many descriptors as permitted: events, rings and held images take many.
+class DescriptorLimit {
+ public:
+  DescriptorLimit() = default;
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+  /// Held images may be more than the old limit; that only bars further ones.
+  ~DescriptorLimit();
+
+  /// To be called after the command has started, which keeps the limit it was given.
+  void raise();
+
+ private:
+  rlimit before_{};
+  bool is_raised_ = false;
+};
+
+}  // namespace culprit
