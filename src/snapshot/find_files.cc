@@ -1,0 +1,230 @@
+#include "snapshot/find_files.h"
+
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "snapshot/debuginfod.h"
+
+namespace culprit {
+namespace {
+
+constexpr const char* kSystemDebugFolder = "/usr/lib/debug";
+
+std::string file_name_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 == 0: no slash, the whole text
+}
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+/// ".build-id/6d/9e85cf..." below `folder`; "" for ids too short to be real.
+std::string build_id_path(const std::string& folder, const std::string& build_id) {
+  if (build_id.size() < 4) return "";
+  return folder + "/.build-id/" + build_id.substr(0, 2) + "/" + build_id.substr(2);
+}
+
+Result<OpenedElf> open_mapped(int fd, const std::string& path) {
+  ASSIGN_OR_RETURN(MappedFile bytes, MappedFile::map(fd, path));
+  Result<ElfFile> elf = ElfFile::open(bytes.bytes());
+  if (!elf) return Error{"cannot use '" + path + "': " + elf.error().message};
+  return OpenedElf{path, std::move(bytes), *std::move(elf)};
+}
+
+/// The first of `paths` that is an ELF file for which `is_right` holds.
+template <class IsRight>
+std::optional<OpenedElf> find_first(const std::vector<std::string>& paths,
+                                    const IsRight& is_right) {
+  for (const std::string& path : paths) {
+    if (path.empty() || !file_exists(path)) continue;
+    Result<OpenedElf> opened = open_elf(path);
+    if (opened && is_right(*opened)) return *std::move(opened);
+  }
+  return std::nullopt;
+}
+
+enum class Match { yes, perhaps, no };
+
+/// Is this the file that ran? Without build-ids size and mtime speak, then the inode.
+Match compare_identity(const Image& image, const ElfFile& elf, int fd) {
+  if (!image.build_id.empty()) return image.build_id == elf.build_id() ? Match::yes : Match::no;
+  struct stat status{};
+  if (::fstat(fd, &status) != 0) return Match::perhaps;
+  const int64_t mtime_ns = status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
+  if (image.size_bytes != 0 && image.size_bytes != static_cast<uint64_t>(status.st_size))
+    return Match::no;
+  if (image.mtime_ns != 0) return image.mtime_ns == mtime_ns ? Match::yes : Match::no;
+  if (image.inode != 0) return image.inode == status.st_ino ? Match::yes : Match::no;
+  return Match::perhaps;
+}
+
+std::vector<std::string> list_binary_places(const std::string& folder, const std::string& path,
+                                            const std::string& build_id) {
+  const std::string by_id = build_id_path(folder, build_id);
+  std::vector<std::string> places;
+  if (path.starts_with('/')) places.push_back(folder + path);
+  if (!by_id.empty()) {
+    places.push_back(by_id);
+    places.push_back(by_id + "/elf");  // perf's build-id cache and archive
+  }
+  places.push_back(folder + "/" + file_name_of(path));
+  return places;
+}
+
+/// In a symbol folder only the content can be compared: dates and inodes are others.
+std::optional<OpenedElf> find_in_folders(const Image& image, const std::string& path,
+                                         const FileSearch& search) {
+  for (const std::string& folder : search.symbol_folders) {
+    auto found = find_first(list_binary_places(folder, path, image.build_id), [&](OpenedElf& file) {
+      if (!image.build_id.empty()) return file.elf.build_id() == image.build_id;
+      return image.size_bytes == 0 || image.size_bytes == file.bytes.bytes().size();
+    });
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> list_debug_places(const std::string& folder, const std::string& path,
+                                           const std::string& build_id,
+                                           const std::optional<DebugLink>& link) {
+  std::vector<std::string> places;
+  for (const std::string& root : {folder, folder + kSystemDebugFolder}) {
+    const std::string by_id = build_id_path(root, build_id);
+    if (!by_id.empty()) {
+      places.push_back(by_id + ".debug");
+      places.push_back(by_id + "/debug");
+    }
+    if (!link) continue;
+    places.push_back(root + folder_of(path) + "/" + link->name);
+  }
+  if (link) places.push_back(folder + "/" + link->name);
+  places.push_back(folder + "/" + file_name_of(path) + ".debug");
+  if (path.starts_with('/')) places.push_back(folder + path);  // unstripped, in a sysroot
+  places.push_back(folder + "/" + file_name_of(path));
+  return places;
+}
+
+}  // namespace
+
+Result<OpenedElf> open_elf(const std::string& path) {
+  ASSIGN_OR_RETURN(const Fd fd, open_readable(path));
+  return open_mapped(fd.get(), path);
+}
+
+FoundBinary find_binary(const Image& image, const std::string& path, int held,
+                        const FileSearch& search) {
+  FoundBinary found;
+  if (held >= 0) {
+    // The recording opened it while the process ran: it is the file, whatever its name is now.
+    if (Result<OpenedElf> opened = open_mapped(held, path);
+        opened && (image.build_id.empty() || opened->elf.build_id() == image.build_id)) {
+      found.file = *std::move(opened);
+      return found;
+    }
+  }
+  found.file = find_in_folders(image, path, search);
+  if (found.file) return found;
+
+  Result<Fd> fd = open_readable(path);
+  Result<OpenedElf> opened = fd ? open_mapped(fd->get(), path) : Result<OpenedElf>(fd.error());
+  if (opened) {
+    const Match match = compare_identity(image, opened->elf, fd->get());
+    if (match != Match::no) {
+      if (match == Match::perhaps)
+        found.missing = "nothing tells whether the file at " + path + " is the one that ran";
+      found.file = *std::move(opened);
+      return found;
+    }
+    found.is_replaced = true;
+    found.missing = image.build_id.empty()
+                        ? "the file at " + path + " has changed since (it was replaced)"
+                        : "the file at " + path + " has another build-id (it was replaced)";
+  } else {
+    found.is_replaced = !file_exists(path) && path.starts_with('/');
+    found.missing = found.is_replaced ? "there is no file at " + path + " any more (it was deleted)"
+                                      : opened.error().message;
+  }
+  // Somebody else may still have it.
+  if (search.use_debuginfod && !image.build_id.empty()) {
+    if (const auto fetched = fetch_from_debuginfod(image.build_id, DebuginfodKind::executable))
+      found.file =
+          find_first({*fetched}, [&](OpenedElf& f) { return f.elf.build_id() == image.build_id; });
+  }
+  if (found.file) found.missing.clear();
+  return found;
+}
+
+std::optional<OpenedElf> find_debug_file(const OpenedElf& binary, const std::string& path,
+                                         const FileSearch& search) {
+  const std::string& build_id = binary.elf.build_id();
+  const std::optional<DebugLink> link = binary.elf.debug_link();
+  const auto is_right = [&](const OpenedElf& file) {
+    if (file.elf.debug_info_bytes() == 0 && !file.elf.has_symbol_table()) return false;
+    if (!build_id.empty() || !file.elf.build_id().empty()) return file.elf.build_id() == build_id;
+    return link && compute_debug_link_crc(file.bytes.bytes()) == link->crc;
+  };
+  for (const std::string& folder : search.symbol_folders)
+    if (auto found = find_first(list_debug_places(folder, path, build_id, link), is_right))
+      return found;
+
+  std::vector<std::string> places;
+  if (link) {
+    // Beside the file as it was found, and as the process saw it.
+    std::error_code ignored;
+    const std::string real = std::filesystem::canonical(binary.path, ignored).string();
+    for (const std::string& folder : {folder_of(binary.path), folder_of(real)}) {
+      places.push_back(folder + "/" + link->name);
+      places.push_back(folder + "/.debug/" + link->name);
+      places.push_back(kSystemDebugFolder + folder + "/" + link->name);
+    }
+  }
+  if (const std::string by_id = build_id_path(kSystemDebugFolder, build_id); !by_id.empty())
+    places.push_back(by_id + ".debug");
+  if (auto found = find_first(places, is_right)) return found;
+
+  if (search.use_debuginfod && !build_id.empty()) {
+    if (const auto fetched = fetch_from_debuginfod(build_id, DebuginfodKind::debug_info))
+      return find_first({*fetched}, is_right);
+  }
+  return std::nullopt;
+}
+
+std::optional<OpenedElf> find_alt_file(const OpenedElf& debug_file, const FileSearch& search) {
+  const std::optional<AltLink> link = debug_file.elf.alt_link();
+  if (!link) return std::nullopt;
+  const auto is_right = [&](const OpenedElf& file) {
+    return file.elf.build_id() == link->build_id;
+  };
+  const bool is_absolute = link->path.starts_with('/');
+
+  std::vector<std::string> places;
+  for (const std::string& folder : search.symbol_folders) {
+    if (is_absolute) places.push_back(folder + link->path);
+    places.push_back(folder + "/.dwz/" + file_name_of(link->path));
+    places.push_back(folder + "/" + file_name_of(link->path));
+    if (const std::string by_id = build_id_path(folder, link->build_id); !by_id.empty())
+      places.push_back(by_id + ".debug");
+  }
+  std::error_code ignored;
+  const std::string real = std::filesystem::canonical(debug_file.path, ignored).string();
+  if (is_absolute) {
+    places.push_back(link->path);
+  } else {
+    places.push_back(folder_of(debug_file.path) + "/" + link->path);
+    places.push_back(folder_of(real) + "/" + link->path);
+  }
+  places.push_back(std::string(kSystemDebugFolder) + "/.dwz/" + file_name_of(link->path));
+  if (const std::string by_id = build_id_path(kSystemDebugFolder, link->build_id); !by_id.empty())
+    places.push_back(by_id + ".debug");
+  if (auto found = find_first(places, is_right)) return found;
+
+  if (search.use_debuginfod) {
+    if (const auto fetched = fetch_from_debuginfod(link->build_id, DebuginfodKind::debug_info))
+      return find_first({*fetched}, is_right);
+  }
+  return std::nullopt;
+}
+
+}  // namespace culprit

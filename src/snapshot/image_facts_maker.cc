@@ -1,0 +1,177 @@
+#include "snapshot/image_facts_maker.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "snapshot/elf_facts.h"
+#include "snapshot/source_text.h"
+
+namespace culprit {
+namespace {
+
+void note(ImageFacts& facts, const std::string& sentence) {
+  if (sentence.empty()) return;
+  facts.missing = facts.missing.empty() ? sentence : sentence + "; " + facts.missing;
+}
+
+int64_t find_mtime_ns(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return 0;
+  return status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
+}
+
+/// The vdso of this process: the kernel maps the same one into every process. Its end is in
+/// /proc/self/maps.
+Result<std::string> read_own_vdso() {
+  const uint64_t start = ::getauxval(AT_SYSINFO_EHDR);
+  if (start == 0) return Error{"the kernel gives this process no vdso"};
+  ASSIGN_OR_RETURN(const std::string maps, read_file("/proc/self/maps"));
+  for (const std::string_view line : split(maps, '\n')) {
+    if (!line.ends_with("[vdso]")) continue;
+    const size_t dash = line.find('-');
+    const uint64_t end = std::strtoull(std::string(line.substr(dash + 1, 16)).c_str(), nullptr, 16);
+    if (end <= start || end - start > (1 << 20)) break;
+    // The kernel's own mapping, readable for all: an address from auxv, not from a file.
+    return std::string(reinterpret_cast<const char*>(start), end - start);  // NOLINT
+  }
+  return Error{"the size of the vdso is unknown"};
+}
+
+std::string read_kernel_build_id(const std::string& notes_path) {
+  const Result<std::string> notes = read_file(notes_path);
+  if (!notes) return "";
+  return parse_build_id_notes(std::as_bytes(std::span(*notes)));
+}
+
+void add_functions(const std::vector<KernelFunction>& functions, const ImageDemand& demand,
+                   ImageFacts& facts) {
+  facts.symbol_source = SymbolSource::kallsyms;
+  for (const FileOffset offset : demand.offsets) {
+    if (!facts.functions.empty() && offset < facts.functions.back().end) continue;
+    const auto after =
+        std::upper_bound(functions.begin(), functions.end(), offset,
+                         [](FileOffset at, const KernelFunction& f) { return at < f.begin; });
+    if (after == functions.begin()) continue;
+    const KernelFunction& function = *std::prev(after);
+    if (offset >= function.end) continue;
+    FunctionFact fact;
+    fact.begin = function.begin;
+    fact.end = function.end;
+    fact.name = facts.strings.intern(function.name);
+    fact.linkage_name = StringId(0u);
+    fact.file = StringId(0u);
+    facts.functions.push_back(fact);
+  }
+}
+
+}  // namespace
+
+ImageFactsMaker::ImageFactsMaker(const Profile& profile, const SnapshotOptions& options)
+    : profile_(profile),
+      options_(options),
+      search_{options.symbol_folders, options.use_debuginfod} {}
+
+std::optional<MadeFacts> ImageFactsMaker::make(const ImageDemand& demand, int held,
+                                               unsigned threads) {
+  const Image& image = profile_.images[demand.image.value];
+  switch (image.kind) {
+    case ImageKind::program:
+    case ImageKind::library:
+      return make_from_file(image, demand, held, threads);
+    case ImageKind::vdso:
+      return make_vdso(image, demand);
+    case ImageKind::kernel:
+    case ImageKind::module:
+      return make_kernel(image, demand);
+    case ImageKind::jit:
+    case ImageKind::unknown:
+      break;
+  }
+  return std::nullopt;
+}
+
+MadeFacts ImageFactsMaker::make_from_file(const Image& image, const ImageDemand& demand, int held,
+                                          unsigned threads) {
+  MadeFacts made;
+  const std::string& path = profile_.strings.text(image.path);
+  FoundBinary found = find_binary(image, path, held, search_);
+  made.is_replaced = found.is_replaced && !found.file;
+  if (!found.file) {
+    made.facts.missing = found.missing;
+    return made;
+  }
+  const OpenedElf& binary = *found.file;
+  std::optional<OpenedElf> debug;
+  if (binary.elf.debug_info_bytes() == 0) debug = find_debug_file(binary, path, search_);
+  const std::optional<OpenedElf> alt = find_alt_file(debug ? *debug : binary, search_);
+  const ElfSources sources{binary.elf, binary.path, debug ? &*debug : nullptr,
+                           alt ? &*alt : nullptr};
+  made.facts = make_elf_facts(sources, demand.offsets, threads);
+  note(made.facts, found.missing);
+  if (options_.with_source)
+    note(made.facts,
+         add_source_text(made.facts, options_.symbol_folders, find_mtime_ns(binary.path)));
+  return made;
+}
+
+MadeFacts ImageFactsMaker::make_vdso(const Image& image, const ImageDemand& demand) {
+  MadeFacts made;
+  const Result<std::string> bytes = read_own_vdso();
+  if (!bytes) {
+    made.facts.missing = bytes.error().message;
+    return made;
+  }
+  Result<ElfFile> elf = ElfFile::open(std::as_bytes(std::span(*bytes)));
+  if (!elf) {
+    made.facts.missing = "[vdso]: " + elf.error().message;
+    return made;
+  }
+  if (!image.build_id.empty() && image.build_id != elf->build_id()) {
+    made.facts.missing = "[vdso]: recorded under another kernel";
+    return made;
+  }
+  made.facts = make_elf_facts({*elf, "[vdso]", nullptr, nullptr}, demand.offsets, 1);
+  return made;
+}
+
+MadeFacts ImageFactsMaker::make_kernel(const Image& image, const ImageDemand& demand) {
+  MadeFacts made;
+  made.facts.architecture = profile_.machine.architecture;
+  const bool is_module = image.kind == ImageKind::module;
+  const std::string name = is_module ? module_name(profile_.strings.text(image.path)) : "";
+  const std::string running = read_kernel_build_id(
+      is_module ? "/sys/module/" + name + "/notes/.note.gnu.build-id" : "/sys/kernel/notes");
+  if (!image.build_id.empty() && !running.empty() && image.build_id != running) {
+    made.facts.missing = is_module ? "the module loaded now has another build-id"
+                                   : "recorded under another kernel than the running one";
+    return made;
+  }
+  const Result<KernelSymbols>& symbols = kernel_symbols();
+  if (!symbols) {
+    made.facts.missing = symbols.error().message;
+  } else if (symbols->is_hidden) {
+    made.facts.missing =
+        "kernel addresses are hidden (kptr_restrict); as root: sysctl kernel.kptr_restrict=0";
+  } else if (!is_module) {
+    add_functions(symbols->kernel, demand, made.facts);
+  } else if (const auto module = symbols->modules.find(name); module != symbols->modules.end()) {
+    add_functions(module->second, demand, made.facts);
+  } else {
+    made.facts.missing = "module " + name + " is not loaded any more";
+  }
+  return made;
+}
+
+const Result<KernelSymbols>& ImageFactsMaker::kernel_symbols() {
+  std::call_once(kernel_once_, [&] { kernel_ = read_kernel_symbols(); });
+  return *kernel_;
+}
+
+}  // namespace culprit

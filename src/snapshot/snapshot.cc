@@ -1,0 +1,123 @@
+#include "snapshot/snapshot.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "snapshot/image_facts_maker.h"
+
+namespace culprit {
+namespace {
+
+/// Makes facts on several threads and hands them out in the order of demand, whatever
+/// thread was faster: the result is the same on every machine.
+class OrderedWork {
+ public:
+  OrderedWork(ImageFactsMaker& maker, const std::vector<ImageDemand>& demand,
+              const std::map<ImageId, Fd>& held)
+      : maker_(maker), demand_(demand), held_(held), results_(demand.size()) {}
+  OrderedWork(const OrderedWork&) = delete;
+  OrderedWork& operator=(const OrderedWork&) = delete;
+  ~OrderedWork() {
+    stop();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  void start(unsigned threads) {
+    threads_count_ = threads;
+    for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+  }
+
+  /// Waits for the facts of demand `index`.
+  std::optional<MadeFacts> wait(size_t index) {
+    std::unique_lock lock(mutex_);
+    ready_.wait(lock, [&] { return results_[index].is_done; });
+    return std::move(results_[index].made);
+  }
+
+ private:
+  struct Slot {
+    bool is_done = false;
+    std::optional<MadeFacts> made;
+  };
+
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    next_ = demand_.size();
+  }
+
+  void run() {
+    while (true) {
+      size_t index = 0;
+      {
+        const std::lock_guard lock(mutex_);
+        if (next_ >= demand_.size()) return;
+        index = next_++;
+      }
+      const auto held = held_.find(demand_[index].image);
+      auto made = maker_.make(demand_[index], held == held_.end() ? -1 : held->second.get(),
+                              threads_count_);
+      const std::lock_guard lock(mutex_);
+      results_[index] = {true, std::move(made)};
+      ready_.notify_all();
+    }
+  }
+
+  ImageFactsMaker& maker_;
+  const std::vector<ImageDemand>& demand_;
+  const std::map<ImageId, Fd>& held_;
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::vector<Slot> results_;  // guarded by mutex_, as is next_
+  size_t next_ = 0;
+  unsigned threads_count_ = 1;
+  std::vector<std::thread> threads_;
+};
+
+void sort_and_thin(std::vector<FileOffset>& offsets) {
+  std::sort(offsets.begin(), offsets.end());
+  offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+}
+
+}  // namespace
+
+std::vector<ImageDemand> collect_demand(const Profile& profile) {
+  std::vector<std::vector<FileOffset>> by_image(profile.images.size());
+  const auto want = [&](ImageId image, FileOffset offset) {
+    if (image.value < by_image.size()) by_image[image.value].push_back(offset);
+  };
+  for (const Histogram& histogram : profile.histograms)
+    for (const FileOffset offset : histogram.offsets) want(histogram.image, offset);
+  for (const StackNode& node : profile.stacks) want(node.location.image, node.location.offset);
+
+  std::vector<ImageDemand> demand;
+  for (size_t i = 0; i < by_image.size(); ++i) {
+    if (by_image[i].empty()) continue;
+    sort_and_thin(by_image[i]);
+    demand.push_back({ImageId(i), std::move(by_image[i])});
+  }
+  return demand;
+}
+
+Result<void> make_facts(const Profile& profile, const std::vector<ImageDemand>& demand,
+                        const std::map<ImageId, Fd>& held, const SnapshotOptions& options,
+                        const FactsSink& sink, const SnapshotProgress& progress, Ledger& ledger) {
+  for (const ImageDemand& d : demand) CHECK(d.image.value < profile.images.size());
+  ImageFactsMaker maker(profile, options);
+  OrderedWork work(maker, demand, held);
+  work.start(std::clamp(std::thread::hardware_concurrency(), 1u, 2u));
+  for (size_t i = 0; i < demand.size(); ++i) {
+    if (progress && !progress(i, demand.size())) return {};
+    const std::optional<MadeFacts> made = work.wait(i);
+    if (!made) continue;
+    if (made->is_replaced) ledger.add(ledger::kImagesReplaced);
+    if (made->facts.functions.empty()) ledger.add(ledger::kImagesWithoutFacts);
+    RETURN_IF_ERROR(sink(demand[i].image, made->facts));
+  }
+  if (progress) progress(demand.size(), demand.size());
+  return {};
+}
+
+}  // namespace culprit

@@ -1,0 +1,53 @@
+#pragma once
+
+// snapshot: finds the binaries and debug files of the images that have counts
+// and makes their ImageFacts, so that the profile travels alone.
+//
+//   image identity ─→ file (held open by the recording, its path, --symbols DIR)
+//        build-id decides whether it is the right one
+//   file ─→ debug file: own sections, .gnu_debuglink, /usr/lib/debug/.build-id,
+//        --symbols DIR, debuginfod; .gnu_debugaltlink beside it
+//   both ─→ functions, lines, inlined calls, code bytes, source text
+//        of the functions that have counts
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "model/image_facts.h"
+#include "model/profile.h"
+
+namespace culprit {
+
+struct SnapshotOptions {
+  std::vector<std::string> symbol_folders;  // --symbols: sysroots or flat folders, searched first
+  bool with_source = true;                  // --no-source: leave source text out
+  bool use_debuginfod = true;               // only if DEBUGINFOD_URLS is set, too
+};
+
+/// Offsets of one image that have counts (leaf samples and stack frames), ascending.
+struct ImageDemand {
+  ImageId image;
+  std::vector<FileOffset> offsets;
+};
+
+/// Every image with counts in histograms or stacks of `profile`.
+std::vector<ImageDemand> collect_demand(const Profile& profile);
+
+/// Called for each image when its facts are ready, from one thread at a time.
+using FactsSink = std::function<Result<void>(ImageId, const ImageFacts&)>;
+/// Called now and then with images done and in all; false stops (Ctrl-C): what is done stays.
+using SnapshotProgress = std::function<bool(size_t done, size_t total)>;
+
+/// Makes facts for every image in `demand`. Files that cannot be found or read are not
+/// errors: their facts say why (ImageFacts::missing), and `ledger` counts them.
+/// `held`: files that the recording kept open, by image (they may have been deleted since).
+Result<void> make_facts(const Profile& profile, const std::vector<ImageDemand>& demand,
+                        const std::map<ImageId, Fd>& held, const SnapshotOptions& options,
+                        const FactsSink& sink, const SnapshotProgress& progress, Ledger& ledger);
+
+}  // namespace culprit

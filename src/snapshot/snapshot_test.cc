@@ -1,0 +1,409 @@
+// Files by identity and facts by demand, on programs compiled here.
+
+#include "snapshot/snapshot.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+#include "binary/elf_file.h"
+#include "binary/symbols.h"
+#include "binary/test_programs.h"
+#include "snapshot/kernel_symbols.h"
+
+namespace culprit {
+namespace {
+
+using test::has_tool;
+using test::ProgramFolder;
+using test::run;
+
+struct Identity {
+  std::string build_id;
+  std::map<std::string, FileOffset> functions;  // first byte, by mangled name
+};
+
+Identity identify(const std::string& path) {
+  const std::string content = *read_file(path);
+  const ElfFile elf = *ElfFile::open(std::as_bytes(std::span(content)));
+  const Symbols symbols = Symbols::read(elf, nullptr);
+  Identity identity{elf.build_id(), {}};
+  for (const Symbol& s : symbols.all())
+    if (const auto offset = elf.to_file_offset(s.begin))
+      identity.functions.emplace(std::string(s.name), *offset);
+  return identity;
+}
+
+/// A profile of one image with counts at the given offsets.
+Profile make_profile(ImageKind kind, const std::string& path, const std::string& build_id,
+                     std::vector<FileOffset> offsets) {
+  Profile profile;
+  Image image;
+  image.kind = kind;
+  image.path = profile.strings.intern(path);
+  image.build_id = build_id;
+  profile.images.push_back(image);
+  std::sort(offsets.begin(), offsets.end());
+  profile.histograms.push_back({ContextId(0u), ImageId(0u), std::move(offsets), {}});
+  return profile;
+}
+
+struct Outcome {
+  std::vector<ImageFacts> facts;
+  Ledger ledger;
+  const ImageFacts& only() const { return facts.at(0); }
+};
+
+Outcome make(const Profile& profile, const SnapshotOptions& options = {},
+             const std::map<ImageId, Fd>& held = {}) {
+  Outcome outcome;
+  const Result<void> done = make_facts(
+      profile, collect_demand(profile), held, options,
+      [&](ImageId, const ImageFacts& facts) -> Result<void> {
+        outcome.facts.push_back(facts);
+        return {};
+      },
+      nullptr, outcome.ledger);
+  EXPECT_TRUE(done.has_value());
+  return outcome;
+}
+
+const FunctionFact* find_function(const ImageFacts& facts, const std::string& name) {
+  for (const FunctionFact& f : facts.functions)
+    if (facts.strings.text(f.name) == name) return &f;
+  return nullptr;
+}
+
+TEST(CollectDemand, JoinsHistogramsAndStacksWithoutDuplicates) {
+  Profile profile = make_profile(ImageKind::library, "/lib/x", "", {FileOffset(8), FileOffset(16)});
+  profile.images.push_back({});
+  profile.stacks.push_back({StackId(), {ImageId(0u), FileOffset(4)}});
+  profile.stacks.push_back({StackId(0u), {ImageId(0u), FileOffset(16)}});
+  const auto demand = collect_demand(profile);
+  ASSERT_EQ(demand.size(), 1u);  // nothing is wanted of the second image
+  EXPECT_EQ(demand[0].offsets,
+            (std::vector<FileOffset>{FileOffset(4), FileOffset(8), FileOffset(16)}));
+}
+
+TEST(MakeFacts, DescribesOnlyFunctionsThatHaveCounts) {
+  const ProgramFolder folder;
+  const std::string program = folder.build("program", "g++", "-g");
+  const Identity id = identify(program);
+  const FileOffset hidden = id.functions.at("_ZL6hiddeni");
+  const Outcome outcome =
+      make(make_profile(ImageKind::program, program, id.build_id, {hidden, hidden + 3}));
+  const ImageFacts& facts = outcome.only();
+  ASSERT_EQ(facts.functions.size(), 1u);
+  const FunctionFact& function = facts.functions[0];
+  EXPECT_EQ(facts.strings.text(function.name), "hidden(int)");
+  EXPECT_EQ(facts.strings.text(function.linkage_name), "_ZL6hiddeni");
+  EXPECT_EQ(facts.strings.text(function.file), folder.path("main.cc"));
+  EXPECT_EQ(function.line, 4u);  // in the source in test_programs.h
+  EXPECT_EQ(facts.symbol_source, SymbolSource::symtab);
+  EXPECT_TRUE(facts.has_lines);
+  EXPECT_EQ(facts.missing, "");
+  EXPECT_EQ(facts.architecture + "\n", run("uname -m"));
+
+  // The code is that of the file, byte for byte, and of the function alone.
+  ASSERT_EQ(facts.code.size(), 1u);
+  const std::string content = *read_file(program);
+  EXPECT_EQ(facts.code[0].begin, function.begin);
+  EXPECT_EQ(facts.code[0].bytes,
+            content.substr(function.begin.value, function.end - function.begin));
+  // Rows and calls lie inside; the last row closes the function.
+  for (const InlineFact& call : facts.inlines) {
+    EXPECT_GE(call.begin, function.begin);
+    EXPECT_LE(call.end, function.end);
+  }
+  ASSERT_FALSE(facts.lines.empty());
+  EXPECT_EQ(facts.lines.front().offset, function.begin);
+  EXPECT_EQ(facts.lines.back(), (LineFact{function.end, StringId(0u), 0, 0}));
+  // Two levels of inlining: twice, and square inside it.
+  EXPECT_TRUE(std::any_of(facts.inlines.begin(), facts.inlines.end(), [&](const InlineFact& call) {
+    return call.depth == 1 && facts.strings.text(call.name) == "shapes::square(int)" &&
+           call.call_line == 10;
+  }));
+}
+
+TEST(MakeFacts, BringsTheSourceTextOfTheLinesItMentions) {
+  const ProgramFolder folder;
+  const std::string program = folder.build("program", "g++", "-g");
+  const Identity id = identify(program);
+  const Profile profile =
+      make_profile(ImageKind::program, program, id.build_id, {id.functions.at("_ZL6hiddeni")});
+  const Outcome with = make(profile);
+  const ImageFacts& facts = with.only();
+  const auto text_at = [&](const std::string& file, uint32_t line) -> std::string {
+    for (const SourceFact& s : facts.sources)
+      if (facts.strings.text(s.file) == file && line >= s.first_line &&
+          line - s.first_line < s.lines.size())
+        return s.lines[line - s.first_line];
+    return "-";
+  };
+  for (const LineFact& row : facts.lines) {
+    if (row.line == 0) continue;
+    const std::string& file = facts.strings.text(row.file);
+    // sed -n LINEp FILE
+    EXPECT_EQ(text_at(file, row.line) + "\n",
+              run("sed -n " + std::to_string(row.line) + "p " + file));
+  }
+  EXPECT_EQ(text_at(folder.path("main.cc"), 5), "  return shapes::twice(x) + 7;");
+
+  SnapshotOptions options;
+  options.with_source = false;
+  EXPECT_TRUE(make(profile, options).only().sources.empty());
+}
+
+TEST(MakeFacts, DoesNotUseAFileWithAnotherBuildId) {
+  const ProgramFolder folder;
+  const std::string program = folder.build("program", "g++", "-g");
+  const Identity id = identify(program);
+  const Profile profile =
+      make_profile(ImageKind::program, program, id.build_id, {id.functions.at("main")});
+  const Fd held = *open_readable(program);
+  run("rm " + program + " && cp /bin/true " + program);
+
+  const Outcome replaced = make(profile);
+  EXPECT_TRUE(replaced.only().functions.empty());
+  EXPECT_EQ(replaced.only().missing,
+            "the file at " + program + " has another build-id (it was replaced)");
+  EXPECT_EQ(replaced.ledger.amount(ledger::kImagesReplaced), 1u);
+  EXPECT_EQ(replaced.ledger.amount(ledger::kImagesWithoutFacts), 1u);
+
+  // The recording had it open: the old file still speaks.
+  std::map<ImageId, Fd> files;
+  files.emplace(ImageId(0u), Fd(::dup(held.get())));
+  const Outcome saved = make(profile, {}, files);
+  EXPECT_NE(find_function(saved.only(), "main"), nullptr);
+  EXPECT_EQ(saved.ledger.amount(ledger::kImagesReplaced), 0u);
+}
+
+TEST(MakeFacts, SaysThatAFileWasDeleted) {
+  const Outcome outcome =
+      make(make_profile(ImageKind::program, "/nowhere/at/all", "0011223344", {FileOffset(0x1000)}));
+  EXPECT_EQ(outcome.only().missing,
+            "there is no file at /nowhere/at/all any more (it was deleted)");
+  EXPECT_EQ(outcome.ledger.amount(ledger::kImagesReplaced), 1u);
+}
+
+TEST(MakeFacts, KnowsAFileWithoutBuildIdByItsDate) {
+  const ProgramFolder folder;
+  const std::string program = folder.build("program", "g++", "-g -Wl,--build-id=none");
+  Profile profile =
+      make_profile(ImageKind::program, program, "", {identify(program).functions.at("main")});
+  struct stat status{};
+  ASSERT_EQ(::stat(program.c_str(), &status), 0);
+  EXPECT_NE(make(profile).only().missing.find("nothing tells"), std::string::npos);
+  profile.images[0].size_bytes = static_cast<uint64_t>(status.st_size);
+  profile.images[0].mtime_ns =
+      status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
+  EXPECT_EQ(make(profile).only().missing, "");
+  run("touch -d 2001-01-01 " + program);
+  const Outcome touched = make(profile);
+  EXPECT_TRUE(touched.only().functions.empty());
+  EXPECT_EQ(touched.ledger.amount(ledger::kImagesReplaced), 1u);
+}
+
+/// Everything that makes a place for a file in a symbol folder, after the file left its own.
+struct Place {
+  const char* name;
+  const char* move;  // shell: $P the program, $D the folder, $B build-id as xx/yyyy
+};
+class SymbolFolders : public testing::TestWithParam<Place> {};
+
+TEST_P(SymbolFolders, FindTheBinary) {
+  const ProgramFolder folder;
+  const std::string program = folder.build("program", "g++", "-g");
+  const Identity id = identify(program);
+  const std::string symbols = folder.path("symbols");
+  run("mkdir -p " + symbols + " && cd " + symbols + " && P=" + program + " D=" + symbols +
+      " B=" + id.build_id.substr(0, 2) + "/" + id.build_id.substr(2) + " && " + GetParam().move +
+      " && rm " + program);
+  SnapshotOptions options;
+  options.symbol_folders = {symbols};
+  const Profile profile =
+      make_profile(ImageKind::program, program, id.build_id, {id.functions.at("main")});
+  const Outcome outcome = make(profile, options);
+  const FunctionFact* found = find_function(outcome.only(), "main");
+  ASSERT_NE(found, nullptr) << outcome.only().missing;
+  EXPECT_TRUE(outcome.only().has_lines);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Places, SymbolFolders,
+    testing::Values(Place{"sysroot", "mkdir -p $D$(dirname $P) && cp $P $D$P"},
+                    Place{"flat", "cp $P $D"},
+                    Place{"build_id", "mkdir -p .build-id/${B%/*} && cp $P .build-id/$B"},
+                    Place{"perf_archive", "mkdir -p .build-id/$B && cp $P .build-id/$B/elf"}),
+    [](const auto& param_info) { return std::string(param_info.param.name); });
+
+/// Where the debug file of a stripped program may be. $F is the program's folder.
+class DebugFiles : public testing::TestWithParam<Place> {};
+
+TEST_P(DebugFiles, AreFound) {
+  const ProgramFolder folder;
+  const std::string program = folder.build("program", "g++", "-g");
+  const Identity id = identify(program);
+  const std::string symbols = folder.path("symbols");
+  run("mkdir -p " + symbols + " && cd " + folder.path() +
+      " && objcopy --only-keep-debug program program.debug && strip program"
+      " && objcopy --add-gnu-debuglink=program.debug program && mv program.debug away");
+  SnapshotOptions options;
+  options.symbol_folders = {symbols};
+  const Profile profile =
+      make_profile(ImageKind::program, program, id.build_id, {id.functions.at("_ZL6hiddeni")});
+  EXPECT_EQ(find_function(make(profile, options).only(), "hidden(int)"), nullptr);
+  run("cd " + folder.path() + " && P=" + program + " D=" + symbols +
+      " B=" + id.build_id.substr(0, 2) + "/" + id.build_id.substr(2) + " && " + GetParam().move);
+  const Outcome outcome = make(profile, options);
+  ASSERT_NE(find_function(outcome.only(), "hidden(int)"), nullptr) << outcome.only().missing;
+  EXPECT_TRUE(outcome.only().has_lines);
+  EXPECT_NE(outcome.only().debug_file, "");
+  EXPECT_FALSE(outcome.only().code.empty()) << "code is in the stripped file";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Places, DebugFiles,
+    testing::Values(Place{"debuglink_beside", "mv away program.debug"},
+                    Place{"debuglink_dot_debug", "mkdir .debug && mv away .debug/program.debug"},
+                    Place{"folder_build_id",
+                          "mkdir -p $D/.build-id/${B%/*} && mv away $D/.build-id/$B.debug"},
+                    Place{"folder_usr_lib_debug",
+                          "mkdir -p $D/usr/lib/debug/.build-id/${B%/*} && mv away "
+                          "$D/usr/lib/debug/.build-id/$B.debug"},
+                    Place{"folder_flat", "mv away $D/program.debug"}),
+    [](const auto& param_info) { return std::string(param_info.param.name); });
+
+TEST(MakeFacts, ReadsTheFileThatDwzSharedOut) {
+  if (!has_tool("dwz")) GTEST_SKIP() << "dwz is not installed";
+  const ProgramFolder folder;
+  const std::string program = folder.build("program", "g++", "-g");
+  const Identity id = identify(program);
+  const Profile profile =
+      make_profile(ImageKind::program, program, id.build_id, {id.functions.at("_ZL6hiddeni")});
+  const Outcome plain = make(profile);
+  run("cd " + folder.path() + " && cp program second && dwz -m shared program second");
+  const Outcome moved = make(profile);
+  EXPECT_EQ(moved.only().missing, "");
+  EXPECT_EQ(moved.only().inlines.size(), plain.only().inlines.size());
+  run("mv " + folder.path("shared") + " " + folder.path("away"));
+  EXPECT_NE(make(profile).only().missing.find(".gnu_debugaltlink"), std::string::npos);
+}
+
+TEST(MakeFacts, GivesAddressesOutsideFunctionsAStretchOfCode) {
+  const ProgramFolder folder;
+  test::write_text(folder.path("bare.s"),
+                   ".text\n.globl _start\n.type _start,@function\n_start: nop\n.size _start, 1\n"
+                   ".fill 300, 1, 0x90\n.section .note.GNU-stack,\"\",@progbits\n");
+  run("cd " + folder.path() + " && gcc -nostdlib -static -Wl,--build-id bare.s -o bare");
+  const Identity id = identify(folder.path("bare"));
+  const FileOffset start = id.functions.at("_start");
+  const Outcome outcome =
+      make(make_profile(ImageKind::program, folder.path("bare"), id.build_id, {start + 100}));
+  EXPECT_TRUE(outcome.only().functions.empty());
+  ASSERT_EQ(outcome.only().code.size(), 1u);
+  // 64 bytes on each side
+  EXPECT_EQ(outcome.only().code[0].begin, start + 36);
+  EXPECT_EQ(outcome.only().code[0].bytes, std::string(128, '\x90'));
+}
+
+TEST(MakeFacts, ReadsTheVdsoOfThisKernel) {
+  if (::getauxval(AT_SYSINFO_EHDR) == 0) GTEST_SKIP() << "no vdso here";
+  std::vector<FileOffset> offsets;
+  for (uint64_t at = 0; at < 8192; at += 4) offsets.emplace_back(at);
+  const Outcome outcome = make(make_profile(ImageKind::vdso, "[vdso]", "", offsets));
+  // vdso(7)
+  EXPECT_NE(find_function(outcome.only(), "clock_gettime"), nullptr);
+  EXPECT_FALSE(outcome.only().code.empty());
+}
+
+TEST(MakeFacts, IsTheSameWhateverIsDoneFirst) {
+  const ProgramFolder folder;
+  const std::string program = folder.build("program", "g++", "-g");
+  const Identity id = identify(program);
+  std::vector<FileOffset> offsets;
+  for (const auto& [name, offset] : id.functions) offsets.push_back(offset);
+  const Profile profile = make_profile(ImageKind::program, program, id.build_id, offsets);
+  const Outcome first = make(profile);
+  for (int round = 0; round < 3; ++round) {
+    const Outcome again = make(profile);
+    EXPECT_EQ(again.only().functions, first.only().functions);
+    EXPECT_EQ(again.only().lines, first.only().lines);
+    EXPECT_EQ(again.only().inlines, first.only().inlines);
+    EXPECT_EQ(again.only().sources, first.only().sources);
+  }
+}
+
+TEST(MakeFacts, FindsFunctionsOfStrippedFilesByTheirUnwindTables) {
+  const ProgramFolder folder;
+  const std::string program = folder.build("program", "g++", "");
+  const Identity id = identify(program);
+  const FileOffset hidden = id.functions.at("_ZL6hiddeni");
+  const FileOffset checked = id.functions.at("_Z7checkedi");
+  // readelf -sW program: the size that the symbol had
+  const uint64_t size_bytes =
+      std::stoull(run("readelf -sW " + program + " | awk '$8 == \"_ZL6hiddeni\" {print $3}'"));
+  run("strip " + program);
+  const Outcome outcome = make(make_profile(ImageKind::program, program, id.build_id,
+                                            {hidden, hidden + 1, hidden + 3, checked + 1}));
+  const ImageFacts& facts = outcome.only();
+  ASSERT_EQ(facts.functions.size(), 2u);
+  const FunctionFact& first = facts.functions[hidden < checked ? 0 : 1];
+  EXPECT_EQ(first.begin, hidden);
+  EXPECT_EQ(first.end - first.begin, size_bytes);
+  // In this program link addresses and offsets of the code are the same (readelf -lW).
+  char name[32];
+  std::snprintf(name, sizeof name, "sub_%llx", static_cast<unsigned long long>(hidden.value));
+  EXPECT_EQ(facts.strings.text(first.name), name);
+  EXPECT_EQ(facts.symbol_source, SymbolSource::none);
+}
+
+TEST(MakeFacts, StopsWhenTold) {
+  const Profile profile = make_profile(ImageKind::program, "/bin/true", "", {FileOffset(0x2000)});
+  Ledger ledger;
+  size_t delivered = 0;
+  const Result<void> done = make_facts(
+      profile, collect_demand(profile), {}, {},
+      [&](ImageId, const ImageFacts&) -> Result<void> {
+        ++delivered;
+        return {};
+      },
+      [](size_t, size_t) { return false; }, ledger);
+  EXPECT_TRUE(done.has_value());
+  EXPECT_EQ(delivered, 0u);
+}
+
+TEST(KernelSymbols, CountFromTextAndFromTheModulesStart) {
+  const std::string kallsyms =
+      "ffffffff81000000 T _text\n"
+      "ffffffff81000000 T startup_64\n"
+      "ffffffff81000040 t __helper\n"
+      "ffffffff81000040 T helper\n"
+      "ffffffff81000100 T _etext\n"
+      "ffffffff82000000 D some_data\n"
+      "ffffffffc0001010 t ext4_open\t[ext4]\n"
+      "ffffffffc0001030 t ext4_close\t[ext4]\n";
+  const std::string modules = "ext4 4096 1 - Live 0xffffffffc0001000\n";
+  const KernelSymbols symbols = parse_kernel_symbols(kallsyms, modules);
+  EXPECT_FALSE(symbols.is_hidden);
+  ASSERT_EQ(symbols.kernel.size(), 2u);
+  EXPECT_EQ(symbols.kernel[0].name, "startup_64");
+  EXPECT_EQ(symbols.kernel[0].end, FileOffset(0x40));
+  EXPECT_EQ(symbols.kernel[1].name, "helper");
+  EXPECT_EQ(symbols.kernel[1].end, FileOffset(0x100));
+  const auto& ext4 = symbols.modules.at("ext4");
+  ASSERT_EQ(ext4.size(), 2u);
+  EXPECT_EQ(ext4[0].begin, FileOffset(0x10));
+  EXPECT_EQ(ext4[1].end, FileOffset(0x1000));  // 4096 bytes
+}
+
+TEST(KernelSymbols, SayWhenTheyAreHidden) {
+  EXPECT_TRUE(
+      parse_kernel_symbols("0000000000000000 T _text\n0000000000000000 T x\n", "").is_hidden);
+  EXPECT_EQ(module_name("/lib/modules/6.1/kernel/sound/snd-hda.ko.xz"), "snd_hda");
+  EXPECT_EQ(module_name("[ext4]"), "ext4");
+}
+
+}  // namespace
+}  // namespace culprit
