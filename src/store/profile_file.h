@@ -1,0 +1,81 @@
+#pragma once
+
+// Profile ⇄ `.culprit` file: one SQLite database (docs/format.md describes it).
+//
+// A recording calls flush() every second or so; what was flushed survives
+// kill -9 and a full disk. Metadata are rows; counts are packed segments,
+// compacted by close(). No journal is left beside a closed file.
+//
+// Files may come from strangers: opening checks version, structure and limits
+// and never trusts a number in it.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "model/image_facts.h"
+#include "model/profile.h"
+
+namespace culprit {
+
+/// Which parts of ImageFacts to load: the other vectors stay empty.
+struct FactParts {
+  bool functions = true;
+  bool lines = true;
+  bool inlines = true;
+  bool code = true;
+  bool sources = true;
+};
+
+class ProfileWriter {
+ public:
+  /// Makes a new file; an existing one at `path` is an error (the caller moves it away first).
+  static Result<ProfileWriter> create(const std::string& path);
+  /// Opens a complete or interrupted file to add facts to it.
+  static Result<ProfileWriter> open(const std::string& path);
+
+  ProfileWriter(ProfileWriter&&) noexcept;
+  ProfileWriter& operator=(ProfileWriter&&) noexcept;
+  ~ProfileWriter();
+
+  /// Writes rows of the tables that are new since the last call, and every count in
+  /// `profile` as new segments (the caller empties them afterwards). One transaction:
+  /// after an error the file holds what the last successful call left.
+  Result<void> flush(const Profile& profile);
+
+  /// Adds or replaces the facts of one image.
+  Result<void> write_facts(ImageId image, const ImageFacts& facts);
+
+  /// Rewrites all metadata from `profile` (rows may have changed since they were
+  /// flushed), adds its counts, compacts segments, marks the file complete.
+  Result<void> close(const Profile& profile);
+  /// The same for a file that was open()ed: its profile is what it holds already.
+  Result<void> close();
+
+ private:
+  struct State;
+  explicit ProfileWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+class ProfileReader {
+ public:
+  static Result<ProfileReader> open(const std::string& path);
+  ProfileReader(ProfileReader&&) noexcept;
+  ProfileReader& operator=(ProfileReader&&) noexcept;
+  ~ProfileReader();
+
+  /// Everything but the facts. Interrupted files have kInterrupted in the ledger.
+  Result<Profile> read_profile();
+  /// nullopt: nothing is known of this image.
+  Result<std::optional<ImageFacts>> read_facts(ImageId image, FactParts parts = {});
+
+ private:
+  struct State;
+  explicit ProfileReader(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace culprit

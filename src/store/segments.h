@@ -1,0 +1,69 @@
+#pragma once
+
+// The table `segments`: packed pieces of counts, stacks and object ranges. A segment is
+// never changed; close() replaces all of one kind by fewer.
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "store/database.h"
+#include "store/packed_rows.h"
+
+namespace culprit {
+
+/// Adds all rows as segments of `kind`.
+template <class Row>
+Result<void> append_segments(const Database& database, std::string_view kind,
+                             std::span<const Row> rows) {
+  if (rows.empty()) return {};
+  ASSIGN_OR_RETURN(
+      Statement insert,
+      database.prepare("INSERT INTO segments(kind, rows, raw_bytes, data) VALUES(?, ?, ?, ?)"));
+  while (!rows.empty()) {
+    ASSIGN_OR_RETURN(const PackedPiece piece, pack_rows(rows));
+    insert.bind(0, kind);
+    insert.bind(1, piece.rows);
+    insert.bind(2, piece.raw_bytes);
+    insert.bind_blob(3, piece.data);
+    RETURN_IF_ERROR(insert.run());
+  }
+  return {};
+}
+
+/// All rows of `kind`, in the order in which they were added.
+template <class Row>
+Result<std::vector<Row>> read_segments(const Database& database, std::string_view kind) {
+  ASSIGN_OR_RETURN(
+      Statement query,
+      database.prepare("SELECT id, rows, raw_bytes, data FROM segments WHERE kind = ?"));
+  query.bind(0, kind);
+  std::vector<Row> rows;
+  int64_t last_id = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool has_row, query.step());
+    if (!has_row) return rows;
+    const int64_t id = query.integer(0).value_or(0);
+    const auto piece_rows = static_cast<uint64_t>(query.integer(1).value_or(-1));
+    const auto raw_bytes = static_cast<uint64_t>(query.integer(2).value_or(-1));
+    Result<void> good = Error{"they are out of order"};
+    if (id > last_id) good = unpack_rows(piece_rows, raw_bytes, query.text(3).value_or(""), rows);
+    if (!good) {
+      return Error{fmt::format("'{}' is damaged: its {}, segment {}: {}", database.path(), kind, id,
+                               good.error().message)};
+    }
+    last_id = id;
+  }
+}
+
+/// Replaces all segments of `kind`.
+template <class Row>
+Result<void> replace_segments(const Database& database, std::string_view kind,
+                              std::span<const Row> rows) {
+  ASSIGN_OR_RETURN(Statement remove, database.prepare("DELETE FROM segments WHERE kind = ?"));
+  remove.bind(0, kind);
+  RETURN_IF_ERROR(remove.run());
+  return append_segments(database, kind, rows);
+}
+
+}  // namespace culprit
