@@ -1,0 +1,45 @@
+#include "attribute/disassembly.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+namespace culprit {
+
+Disassembler::Disassembler(const ImageFacts& facts, Syntax syntax)
+    : facts_(facts), syntax_(syntax) {
+  stretches_.reserve(facts.code.size());
+  for (const CodeFact& stretch : facts.code) stretches_.push_back(&stretch);
+  std::sort(stretches_.begin(), stretches_.end(), [](const CodeFact* a, const CodeFact* b) {
+    return a->begin != b->begin ? a->begin < b->begin : std::less<>()(a, b);
+  });
+}
+
+Result<Disassembly> Disassembler::disassemble(FileOffset begin, FileOffset end, Detail detail) {
+  Disassembly result;
+  result.begin = begin;
+  result.link_begin = to_link_address(facts_, begin);
+  FileOffset next = begin;  // everything before it is decoded, or has no bytes
+  auto at = std::upper_bound(
+      stretches_.begin(), stretches_.end(), begin,
+      [](FileOffset offset, const CodeFact* stretch) { return offset < stretch->begin; });
+  if (at != stretches_.begin()) --at;
+  for (; at != stretches_.end() && (*at)->begin < end; ++at) {
+    const CodeFact& stretch = **at;
+    const FileOffset from = std::max(next, stretch.begin);
+    const uint64_t skipped = from - stretch.begin;
+    if (from >= end || skipped >= stretch.bytes.size()) continue;
+    if (!decoder_) decoder_.emplace(Decoder::make(facts_.architecture, syntax_));
+    if (!decoder_->has_value()) return decoder_->error();
+    const std::string_view bytes = std::string_view(stretch.bytes).substr(skipped, end - from);
+    std::vector<Instruction> decoded = (*decoder_)->decode(bytes, result.to_link(from), detail);
+    result.instructions.insert(result.instructions.end(), std::make_move_iterator(decoded.begin()),
+                               std::make_move_iterator(decoded.end()));
+    next = from + bytes.size();
+  }
+  if (result.instructions.empty()) return Error{"the profile holds no machine code of it"};
+  result.blocks = find_blocks(result.instructions);
+  return result;
+}
+
+}  // namespace culprit

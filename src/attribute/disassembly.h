@@ -1,0 +1,48 @@
+#pragma once
+
+// The code of one function as instructions and basic blocks, from the bytes that
+// the facts hold. Addresses are link addresses, as objdump prints them.
+
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "code/blocks.h"
+#include "code/decoder.h"
+#include "code/instruction.h"
+#include "model/image_facts.h"
+
+namespace culprit {
+
+struct Disassembly {
+  FileOffset begin;  // of the range asked for, and its link address:
+  LinkAddress link_begin;
+  std::vector<Instruction> instructions;  // ascending; gaps where the facts have no bytes
+  std::vector<Block> blocks;
+
+  [[nodiscard]] LinkAddress to_link(FileOffset offset) const {
+    return link_begin + (offset - begin);
+  }
+  [[nodiscard]] FileOffset to_offset(LinkAddress address) const {
+    return begin + (address - link_begin);
+  }
+};
+
+/// Decodes code of one image; starts LLVM at the first call.
+class Disassembler {
+ public:
+  /// `facts` must outlive the Disassembler.
+  explicit Disassembler(const ImageFacts& facts, Syntax syntax = Syntax::att);
+
+  /// The code of [begin, end); an error where the facts hold none of it, or for an
+  /// architecture that cannot be decoded.
+  Result<Disassembly> disassemble(FileOffset begin, FileOffset end, Detail detail = Detail::text);
+
+ private:
+  const ImageFacts& facts_;
+  Syntax syntax_;
+  std::vector<const CodeFact*> stretches_;  // in order of begin
+  std::optional<Result<Decoder>> decoder_;
+};
+
+}  // namespace culprit
