@@ -1,0 +1,80 @@
+#pragma once
+
+// Annotation: the code of one function (or every place where it was inlined) with its
+// counts, as values. Made from a profile by make_annotation, printed by the two printers.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "report/report.h"
+
+namespace culprit {
+
+/// One frame of inlined code around an instruction: what was called, and from where.
+struct InlineCall {
+  std::string function;
+  std::string call_file;
+  uint32_t call_line = 0;
+  friend bool operator==(const InlineCall&, const InlineCall&) = default;
+};
+
+struct AnnotatedInstruction {
+  uint64_t address = 0;  // link address
+  uint32_t size = 0;     // 0: its code is not in the profile
+  std::string text;      // "" likewise
+  std::string file;
+  uint32_t line = 0;                // 0: unknown
+  std::vector<InlineCall> inlined;  // outermost first
+  std::vector<Value> values;
+};
+
+struct AnnotatedBlock {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  std::vector<AnnotatedInstruction> instructions;
+  std::vector<Value> values;
+};
+
+/// The code of a function, or the part of it where another one was inlined.
+struct AnnotatedPlace {
+  std::string function;  // whose symbol it is; "" if unknown
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  std::string problem;  // why there is no assembly; "" if there is
+  std::vector<AnnotatedBlock> blocks;
+  std::vector<Value> values;
+};
+
+struct AnnotatedLine {
+  std::string file;
+  uint32_t line = 0;
+  std::optional<std::string> text;  // not known: the profile has no source
+  std::vector<Value> values;
+};
+
+struct Annotation {
+  std::string function;
+  std::string module;
+  std::string file;  // of the declaration; "" if unknown
+  uint32_t line = 0;
+  bool inlined = false;  // no symbol of its own: places are where it was inlined
+  std::vector<std::string> event_names;
+  std::vector<Value> totals;  // of everything
+  std::vector<Value> values;  // of this function
+  std::vector<AnnotatedPlace> places;
+  std::vector<AnnotatedLine> lines;  // the function's source, by file and line
+  std::vector<std::string> remarks;
+};
+
+Result<Annotation> make_annotation(const Profile& profile, const FactsLookup& facts,
+                                   const AnnotateOptions& options);
+
+std::string print_annotation_text(const Profile& profile, const Annotation& annotation,
+                                  const AnnotateOptions& options, const TextStyle& style);
+std::string print_annotation_json(const Profile& profile, const Annotation& annotation);
+std::string print_annotation_csv(const Annotation& annotation, const AnnotateOptions& options);
+
+}  // namespace culprit

@@ -1,0 +1,70 @@
+#pragma once
+
+// CodeIndex: what is known of the code of a whole profile. Loads the facts of an
+// image when they are first asked for, and decodes a function when its blocks are.
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "attribute/attribution.h"
+#include "attribute/disassembly.h"
+#include "model/profile.h"
+
+namespace culprit {
+
+/// The row of `table` that `id` names; nullptr for "all" and for ids past its end,
+/// which a damaged or hostile profile may hold.
+template <class Row, class Tag>
+const Row* find_row(const std::vector<Row>& table, Id<Tag> id) {
+  return id.value < table.size() ? &table[id.value] : nullptr;
+}
+
+class CodeIndex {
+ public:
+  struct Range {
+    FileOffset begin;
+    FileOffset end;
+  };
+
+  /// Both must outlive the CodeIndex.
+  CodeIndex(const Profile& profile, const FactsLookup& lookup);
+
+  const ImageFacts* facts(ImageId image);  // nullptr if there are none
+  Attributor* attributor(ImageId image);   // nullptr if there are no facts
+  CodePlace find(const Location& location);
+  std::vector<Frame> frames(const Location& location);
+
+  /// The basic block that holds `location`; none without its code.
+  std::optional<Range> find_block(const Location& location);
+  Result<Disassembly> disassemble(ImageId image, FileOffset begin, FileOffset end,
+                                  Detail detail = Detail::text);
+
+  /// As objdump prints it; the offset's own number where nothing is known.
+  LinkAddress link_address(const Location& location);
+
+  /// Path of the image, "[kernel]", "[vdso]", "[jit]", or "[unknown]".
+  [[nodiscard]] std::string module(ImageId image) const;
+  [[nodiscard]] const Image* image(ImageId image) const { return find_row(profile_.images, image); }
+  [[nodiscard]] const Profile& profile() const { return profile_; }
+
+  /// The name of a place without a symbol: "libc.so.6+0x1234", "[kernel]", "[unknown]".
+  std::string unnamed(const Location& location);
+
+ private:
+  struct State {
+    bool loaded = false;
+    const ImageFacts* facts = nullptr;
+    std::optional<Attributor> attributor;
+    std::optional<Disassembler> disassembler;
+    std::unordered_map<uint32_t, std::vector<Range>> blocks;  // by row of functions
+  };
+  State* load(ImageId image);
+
+  const Profile& profile_;
+  const FactsLookup& lookup_;
+  std::vector<State> states_;  // parallel to profile_.images
+};
+
+}  // namespace culprit

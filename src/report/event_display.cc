@@ -1,0 +1,97 @@
+#include "report/event_display.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "stats/counting.h"
+
+namespace culprit {
+
+char provenance_mark(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::counted:
+      return '=';
+    case Provenance::sampled:
+      return '~';
+    case Provenance::modelled:
+      return '?';
+  }
+  return '?';
+}
+
+const char* provenance_name(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::counted:
+      return "counted";
+    case Provenance::sampled:
+      return "sampled";
+    case Provenance::modelled:
+      return "modelled";
+  }
+  return "modelled";
+}
+
+const char* unit_name(Unit unit) {
+  switch (unit) {
+    case Unit::cycles:
+      return "cycles";
+    case Unit::ns:
+      return "ns";
+    case Unit::events:
+      return "events";
+    case Unit::bytes:
+      return "bytes";
+  }
+  return "events";
+}
+
+std::vector<std::string> distinct_event_names(const Profile& profile) {
+  std::vector<std::string> names;
+  for (const Event& event : profile.events) {
+    const std::string& plain = profile.strings.text(event.name);
+    std::string name = plain;
+    for (int copy = 2; std::find(names.begin(), names.end(), name) != names.end(); ++copy) {
+      name = fmt::format("{}#{}", plain, copy);
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+const ClockCalibration* find_clock(const Machine& machine) {
+  const bool usable =
+      machine.clock && std::isfinite(machine.clock->hertz) && machine.clock->hertz > 0;
+  return usable ? &*machine.clock : nullptr;
+}
+
+EventDisplay::EventDisplay(const Profile& profile, const Event& event)
+    : mark_(provenance_mark(event.provenance)), word_(printable(profile.strings.text(event.name))) {
+  if (event.unit != Unit::ns) return;
+  const ClockCalibration* clock = find_clock(profile.machine);
+  is_time_ = clock == nullptr;
+  word_ = is_time_ ? "time" : "cycles";
+  if (clock != nullptr) factor_ = clock->hertz / 1e9;
+}
+
+std::string EventDisplay::format(const Value& value) const {
+  if (value.samples == 0 && value.value == 0) return "-";
+  return is_time_ ? format_duration_ns(value.value) : format_si(value.value * factor_);
+}
+
+std::string EventDisplay::format_named(const Value& value) const {
+  return is_time_ ? format(value) : format(value) + " " + word_;
+}
+
+std::string format_share(const Value& part, const Value& whole) {
+  if ((part.samples == 0 && part.value == 0) || whole.value == 0) return "-";
+  return fmt::format("{:.1f} %", 100 * part.value / whole.value);
+}
+
+std::string format_half_width(const Event& event, const Value& part, const Value& whole) {
+  if (event.provenance != Provenance::sampled || part.samples == 0) return "";
+  return fmt::format("{:.1f}", 100 * estimate_share(part.samples, whole.samples).half_width());
+}
+
+}  // namespace culprit

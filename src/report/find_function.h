@@ -1,0 +1,25 @@
+#pragma once
+
+// Which function a name means: the symbol, or the inlined code, with the most counts.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "report/code_index.h"
+#include "report/report.h"
+
+namespace culprit {
+
+struct FoundFunction {
+  ImageId image;
+  std::string name;
+  bool inlined = false;             // it has no symbol; `functions` hold inlined copies
+  std::vector<uint32_t> functions;  // rows of the facts' functions that it is, or is in
+  std::vector<std::string> others;  // "name (module)" of what else matched
+};
+
+/// An error where nothing with counts matches, with the nearest name there is.
+Result<FoundFunction> find_function(CodeIndex& code, const AnnotateOptions& options);
+
+}  // namespace culprit

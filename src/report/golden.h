@@ -1,0 +1,27 @@
+#pragma once
+
+// Golden files: texts that a test compares with. CULPRIT_UPDATE_GOLDEN=1 rewrites
+// them; read the difference before committing it.
+
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <string>
+
+namespace culprit {
+
+inline void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(CULPRIT_SOURCE_DIR "/src/report/golden/") + name;
+  if (std::getenv("CULPRIT_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path) << text;
+    return;
+  }
+  std::ifstream file(path);
+  ASSERT_TRUE(file) << path << " is missing";
+  std::ostringstream expected;
+  expected << file.rdbuf();
+  EXPECT_EQ(text, expected.str()) << "differs from " << path;
+}
+
+}  // namespace culprit

@@ -1,0 +1,164 @@
+#include "report/header_text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include "base/text.h"
+#include "report/event_display.h"
+#include "report/names.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr size_t kLabelWidth = 8;
+
+std::string plural(size_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", format_thousands(count), count == 1 ? one : many);
+}
+
+/// "exit status 3", "killed by signal 11"; "" for success or where it is not known.
+std::string describe_status(const std::optional<int>& status) {
+  if (!status || *status == 0) return "";
+  if (WIFSIGNALED(*status)) return fmt::format("killed by signal {}", WTERMSIG(*status));
+  return fmt::format("exit status {}", WEXITSTATUS(*status));
+}
+
+std::string describe_machine(const Machine& machine) {
+  std::string text = printable(machine.cpu_model);
+  if (!machine.virtualization.empty()) {
+    text += fmt::format("{}{} guest", text.empty() ? "" : ", ", printable(machine.virtualization));
+  }
+  if (!machine.has_pmu) text += text.empty() ? "no PMU" : ", no PMU";
+  return text;
+}
+
+/// Facts with three blanks between them, on as many lines as they need.
+std::string join_facts(const std::vector<std::string>& facts, size_t width) {
+  std::string text;
+  size_t column = 0;
+  for (const std::string& fact : facts) {
+    if (fact.empty()) continue;
+    const std::string fitting = shorten_name(fact, width);
+    if (column > 0 && column + 3 + count_columns(fitting) > width) {
+      text += "\n";
+      column = 0;
+    }
+    if (column > 0) {
+      text += "   ";
+      column += 3;
+    }
+    text += fitting;
+    column += count_columns(fitting);
+  }
+  return text + "\n";
+}
+
+std::string describe_run(const Profile& profile, const TextStyle& style) {
+  std::vector<std::string> facts;
+  std::string times;
+  const size_t processes = profile.processes.size();
+  if (processes > 1) times = plural(processes, "process", "processes") + ", ";
+  times += plural(profile.threads.size(), "thread", "threads");
+  if (!profile.runs.empty()) {
+    const Run& run = profile.runs.front();
+    const std::string& command = profile.strings.text(run.command);
+    facts.push_back(elide_middle(printable(command.empty() ? "(no command)" : command),
+                                 std::min<size_t>(style.width, 60)));
+    if (run.duration_ns > 0) {
+      times += fmt::format(", {} wall", format_duration_ns(static_cast<double>(run.duration_ns)));
+    }
+    if (run.cpu_time_ns) {
+      times += fmt::format(", {} CPU", format_duration_ns(static_cast<double>(*run.cpu_time_ns)));
+    }
+    facts.push_back(times);
+    facts.push_back(describe_status(run.wait_status));
+  } else {
+    facts.push_back(times);
+  }
+  facts.push_back(describe_machine(profile.machine));
+  return join_facts(facts, style.width);
+}
+
+std::string describe_event(const Profile& profile, const Event& event, const Value& total) {
+  const std::string name = printable(profile.strings.text(event.name));
+  if (event.provenance != Provenance::sampled) {
+    return fmt::format("{}: {} {}", name, format_si(total.value),
+                       provenance_name(event.provenance));
+  }
+  const std::string subject = event.unit == Unit::ns ? "time" : name;
+  std::string rate;
+  if (event.unit == Unit::ns && event.period > 0) {
+    const double hertz = 1e9 / static_cast<double>(event.period);
+    rate = hertz < 10
+               ? fmt::format(" at {:.2f} Hz", hertz)
+               : fmt::format(" at {} Hz", format_thousands(static_cast<uint64_t>(hertz + 0.5)));
+  } else if (event.period > 0) {
+    rate = fmt::format(", one in {}", format_thousands(event.period));
+  }
+  return fmt::format("{}: {} samples{} ({}, sampled)", subject, format_thousands(total.samples),
+                     rate, name);
+}
+
+std::string describe_clock(const ClockCalibration& clock) {
+  const double wider = std::max(clock.high_hertz - clock.hertz, clock.hertz - clock.low_hertz);
+  return fmt::format("cycles = time x {}Hz (calibrated, +-{:.1f} %)", format_si(clock.hertz),
+                     100 * std::max(0.0, wider) / clock.hertz);
+}
+
+std::string describe_entry(const std::string& key, uint64_t amount) {
+  const LedgerKind* kind = find_ledger_kind(key);
+  if (kind == nullptr) return fmt::format("{} {}", format_thousands(amount), printable(key));
+  const std::string number = kind->unit == "ns"
+                                 ? format_duration_ns(static_cast<double>(amount))
+                                 : fmt::format("{} {}", format_thousands(amount), kind->unit);
+  return fmt::format("{} {}", number, kind->text);
+}
+
+}  // namespace
+
+std::string print_header(const Profile& profile, const std::vector<Value>& totals,
+                         const TextStyle& style) {
+  std::string text = describe_run(profile, style);
+  bool has_time = false;
+  for (size_t event = 0; event < totals.size(); ++event) {
+    if (event > 0 && totals[event].samples == 0 && totals[event].value == 0) continue;
+    text += wrap(describe_event(profile, profile.events[event], totals[event]), style.width, 2);
+    text += "\n";
+    has_time = has_time || profile.events[event].unit == Unit::ns;
+  }
+  const ClockCalibration* clock = find_clock(profile.machine);
+  if (has_time && clock != nullptr) text += describe_clock(*clock) + "\n";
+  return text;
+}
+
+std::string print_labelled(const std::string& label, const std::string& text,
+                           const TextStyle& style) {
+  return wrap(pad_right(label, kLabelWidth) + text, style.width, kLabelWidth) + "\n";
+}
+
+std::string print_ledger(const Ledger& ledger, const TextStyle& style) {
+  std::vector<std::string> entries;
+  if (ledger.amount(ledger::kLostSamples) == 0) entries.emplace_back("0 samples lost");
+  for (const auto& [key, amount] : ledger.amounts()) {
+    if (amount != 0) entries.push_back(describe_entry(key, amount));
+  }
+  for (const std::string& note : ledger.notes()) entries.push_back(printable(note));
+  std::string text;
+  for (const std::string& entry : entries) {
+    text += print_labelled(text.empty() ? "Ledger" : "", entry, style);
+  }
+  return text;
+}
+
+std::string print_next(const std::string& command, const std::string& why, const TextStyle& style) {
+  const std::string line = pad_right("Next", kLabelWidth) + command;
+  const size_t gap = 3;
+  if (count_columns(line) + gap + count_columns(why) <= style.width) {
+    return line + std::string(gap, ' ') + why + "\n";
+  }
+  return line + "\n" + print_labelled("", why, style);
+}
+
+}  // namespace culprit

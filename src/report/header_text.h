@@ -1,0 +1,27 @@
+#pragma once
+
+// What stands above and under every text: what was measured, the ledger, the next step.
+
+#include <string>
+#include <vector>
+
+#include "model/profile.h"
+#include "report/report.h"
+
+namespace culprit {
+
+/// Program, threads, times, machine; what was sampled; where cycles come from.
+std::string print_header(const Profile& profile, const std::vector<Value>& totals,
+                         const TextStyle& style);
+
+/// "Ledger  0 samples lost" and everything else that is not zero.
+std::string print_ledger(const Ledger& ledger, const TextStyle& style);
+
+/// "Next    command   why". The command is not broken.
+std::string print_next(const std::string& command, const std::string& why, const TextStyle& style);
+
+/// Wraps as `Label   text`, the label eight columns wide.
+std::string print_labelled(const std::string& label, const std::string& text,
+                           const TextStyle& style);
+
+}  // namespace culprit

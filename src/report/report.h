@@ -1,0 +1,103 @@
+#pragma once
+
+// report: a Profile and its facts → a table by the levels asked for → text, JSON, CSV.
+//
+//     $ culprit report --by function
+//
+//      ~cycles  ~share   +-  function
+//       3.35 G  82.3 %  0.5  matvec._omp_fn.0
+//
+// Percentages are of everything the profile has, whatever is filtered; parts add
+// up to the whole exactly at every level (a row "[unknown]" holds the rest).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attribute/attribution.h"
+#include "base/result.h"
+#include "model/profile.h"
+
+namespace culprit {
+
+enum class Level : uint8_t { process, thread, module, function, line, block, instruction };
+enum class Tree : uint8_t { none, callers, callees };
+enum class Format : uint8_t { text, json, csv };
+
+/// Keeps what matches: `level` = `pattern` (shell pattern or exact).
+struct Filter {
+  Level level;
+  std::string pattern;
+};
+
+struct ReportOptions {
+  std::vector<Level> by = {Level::function};
+  Tree tree = Tree::none;
+  std::vector<Filter> filters;
+  std::string sort;   // "" = first event, descending; or a column's name
+  size_t limit = 30;  // rows; 0 = all; the rest is summed in a row "(N more)"
+  double minimum_percent = 0;
+};
+
+struct TextStyle {
+  size_t width = 80;
+  bool colour = false;
+};
+
+/// One value: samples, their sum in the event's unit, and its standard error (sampled
+/// events: by Poisson counts, or as the collector gave it; 0 where nothing was sampled).
+struct Value {
+  uint64_t samples = 0;
+  double value = 0;
+  double error = 0;
+};
+
+/// A row; only the fields that `by` makes meaningful are set. An instruction or block
+/// implies module and function (and an instruction its line); a line that is unknown
+/// leaves file and line empty and has the function instead.
+struct ReportRow {
+  std::optional<std::string> process, thread, module, function, file;
+  std::optional<uint32_t> process_id, thread_id, line;
+  std::optional<uint64_t> address;      // link address: instruction, or first of the block
+  std::optional<uint64_t> end_address;  // block: behind its last instruction
+  bool inlined = false;                 // all of it is inlined code
+  bool skid = false;                    // an instruction or inline boundary: a neighbour may own it
+  size_t depth = 0;                     // --tree
+  std::vector<Value> values;            // parallel to ReportTable::events
+  std::vector<Value> self;              // --tree: the part that no row below it has
+};
+
+struct ReportTable {
+  ReportOptions options;
+  std::vector<Event> events;
+  std::vector<std::string> event_names;
+  std::vector<Value> totals;  // of everything
+  std::vector<Value> shown;   // of what the filters keep = rows (trees: their self) + rest
+  std::vector<ReportRow> rows;
+  std::vector<Value> rest;  // of rows cut by limit or minimum; empty if none were
+  size_t rest_rows = 0;
+  std::vector<std::string> remarks;
+};
+
+Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts,
+                                const ReportOptions& options);
+std::string print_report(const Profile& profile, const ReportTable& table, Format format,
+                         const TextStyle& style);
+
+/// Source and assembly of one function with counts. `function`: name or pattern; where
+/// several match, the one with the most counts, the others are named.
+struct AnnotateOptions {
+  std::string function;
+  std::string module;  // pattern; "" = any
+  bool show_source = true;
+  bool show_assembly = true;
+};
+Result<std::string> annotate(const Profile& profile, const FactsLookup& facts,
+                             const AnnotateOptions& options, Format format, const TextStyle& style);
+
+/// Folded stacks, one per line: "process;outer;inner 123" (Brendan Gregg's format).
+/// The number is the event's value (ns for timers).
+Result<std::string> export_collapsed(const Profile& profile, const FactsLookup& facts);
+
+}  // namespace culprit

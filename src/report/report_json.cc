@@ -1,0 +1,91 @@
+// A report for programs: schema/report.schema.json.
+
+#include "report/json_parts.h"
+#include "report/report_formats.h"
+#include "report/row_filter.h"
+
+namespace culprit {
+
+namespace {
+
+void add_names(const ReportRow& row, Json& object) {
+  const auto text = [&object](const char* name, const std::optional<std::string>& value) {
+    if (value) object[name] = printable(*value);
+  };
+  const auto number = [&object](const char* name, const std::optional<uint32_t>& value) {
+    if (value) object[name] = *value;
+  };
+  text("process", row.process);
+  number("process_id", row.process_id);
+  text("thread", row.thread);
+  number("thread_id", row.thread_id);
+  text("module", row.module);
+  text("function", row.function);
+  if (row.function) object["inlined"] = row.inlined;
+  text("file", row.file);
+  number("line", row.line);
+  if (row.address) object["address"] = json_address(*row.address);
+  if (row.end_address) object["end_address"] = json_address(*row.end_address);
+  if (row.skid) object["skid"] = true;
+}
+
+Json json_rows(const ReportTable& table, const std::vector<std::string>& event_names) {
+  const bool tree = table.options.tree != Tree::none;
+  Json rows = Json::array();
+  for (const ReportRow& row : table.rows) {
+    Json object = Json::object();
+    if (tree) object["depth"] = row.depth;
+    add_names(row, object);
+    object["values"] = json_values(event_names, row.values);
+    if (tree) object["self"] = json_values(event_names, row.self);
+    rows.push_back(std::move(object));
+  }
+  return rows;
+}
+
+const char* tree_name(Tree tree) {
+  switch (tree) {
+    case Tree::none:
+      return "none";
+    case Tree::callers:
+      return "callers";
+    case Tree::callees:
+      return "callees";
+  }
+  return "none";
+}
+
+}  // namespace
+
+std::string print_report_json(const Profile& profile, const ReportTable& table) {
+  std::vector<std::string> names;
+  for (const std::string& name : table.event_names) names.push_back(printable(name));
+  Json by = Json::array();
+  for (const Level level : table.options.by) by.push_back(level_name(level));
+  Json filters = Json::array();
+  for (const Filter& filter : table.options.filters) {
+    filters.push_back(
+        {{"level", level_name(filter.level)}, {"pattern", printable(filter.pattern)}});
+  }
+  Json remarks = Json::array();
+  for (const std::string& remark : table.remarks) remarks.push_back(printable(remark));
+
+  Json report = {{"schema", "culprit-report-1"},
+                 {"runs", json_runs(profile)},
+                 {"machine", json_machine(profile.machine)},
+                 {"clock", json_clock(profile.machine)},
+                 {"events", json_events(profile, names, table.totals)},
+                 {"by", std::move(by)},
+                 {"tree", tree_name(table.options.tree)},
+                 {"filters", std::move(filters)},
+                 {"rows", json_rows(table, names)}};
+  report["rest"] = table.rest_rows == 0 ? Json()
+                                        : Json{{"rows", table.rest_rows},
+                                               {"values", json_values(names, table.rest)}};
+  report["shown"] = json_values(names, table.shown);
+  report["remarks"] = std::move(remarks);
+  report["ledger"] = json_ledger(profile.ledger);
+  return dump(report);
+}
+
+}  // namespace culprit

@@ -1,0 +1,437 @@
+// Shares are worked out by hand from the counts in test_profile.h: 1 of 1,000 samples
+// = 0.1 % = 1 ms = 2 M cycles.
+
+#include "report/report.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "report/golden.h"
+#include "report/names.h"
+#include "report/test_profile.h"
+
+namespace culprit {
+namespace {
+
+const std::vector<std::vector<Level>> kCombinations = {
+    {Level::process},
+    {Level::thread},
+    {Level::module},
+    {Level::function},
+    {Level::line},
+    {Level::block},
+    {Level::instruction},
+    {Level::module, Level::function},
+    {Level::function, Level::line},
+    {Level::process, Level::thread, Level::module, Level::function, Level::line, Level::block,
+     Level::instruction}};
+
+ReportTable report_of(const TestProfile& test, const ReportOptions& options) {
+  Result<ReportTable> table = make_report(test.profile, test.lookup(), options);
+  EXPECT_TRUE(table) << (table ? "" : table.error().message);
+  return table ? *std::move(table) : ReportTable{};
+}
+
+ReportOptions by(std::vector<Level> levels) {
+  ReportOptions options;
+  options.by = std::move(levels);
+  return options;
+}
+
+std::string text_of(const TestProfile& test, const ReportOptions& options, TextStyle style = {}) {
+  return print_report(test.profile, report_of(test, options), Format::text, style);
+}
+
+void expect_fits(const std::string& text, size_t width) {
+  size_t start = 0;
+  while (start < text.size()) {
+    const size_t end = text.find('\n', start);
+    const std::string line = text.substr(start, end - start);
+    EXPECT_LE(count_columns(line), width) << line;
+    start = end + 1;
+  }
+}
+
+/// "grind 600, weigh (inlined) 150": a field and the samples of every row.
+template <class Field>
+std::string tell(const ReportTable& table, Field field) {
+  std::string text;
+  for (const ReportRow& row : table.rows) {
+    text += (text.empty() ? "" : ", ") + field(row) + " " + std::to_string(row.values[0].samples);
+  }
+  return text;
+}
+
+TEST(Report, TellsInlinedFunctionsFromTheirCallers) {
+  const ReportTable table = report_of(make_test_profile(), by({Level::module, Level::function}));
+  EXPECT_EQ(tell(table,
+                 [](const ReportRow& row) {
+                   return shorten_name(*row.function, 30) + (row.inlined ? "(i)" : "");
+                 }),
+            "grind 500, weigh(i) 150, clear_page 120, grind 100, libc.so.6+0x5040 80, "
+            "std::vector<..>::push_back 50");
+}
+
+TEST(Report, MergesRowsThatTheLevelsCannotTellApart) {
+  const ReportTable table = report_of(make_test_profile(), by({Level::function}));
+  EXPECT_EQ(*table.rows[0].function, "grind");  // of mill, 500, and of sort, 100
+  EXPECT_EQ(table.rows[0].values[0].samples, 600u);
+}
+
+TEST(Report, SumsByProcessThreadAndModule) {
+  const TestProfile test = make_test_profile();
+  EXPECT_EQ(tell(report_of(test, by({Level::process})),
+                 [](const ReportRow& row) { return std::to_string(*row.process_id); }),
+            "100 900, 101 100");
+  EXPECT_EQ(tell(report_of(test, by({Level::thread})),
+                 [](const ReportRow& row) { return std::to_string(*row.thread_id); }),
+            "100 530, 102 370, 101 100");
+  EXPECT_EQ(tell(report_of(test, by({Level::module})),
+                 [](const ReportRow& row) { return base_name(*row.module); }),
+            "mill 700, [kernel] 120, sort 100, libc.so.6 80");
+}
+
+TEST(Report, SumsByLineAndNamesTheFunctionWhereNoLineIsKnown) {
+  EXPECT_EQ(tell(report_of(make_test_profile(), by({Level::line})),
+                 [](const ReportRow& row) {
+                   return row.line ? base_name(*row.file) + ":" + std::to_string(*row.line)
+                                   : *row.function;
+                 }),
+            "mill.c:11 400, scale.h:5 150, clear_page 120, mill.c:12 100, sort.c:3 100, "
+            "libc.so.6+0x5040 80, vector.h:40 50");
+}
+
+TEST(Report, SumsByBlock) {
+  const ReportTable table = report_of(make_test_profile(), by({Level::block}));
+  ASSERT_GE(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0].address, 0x1210u);
+  EXPECT_EQ(table.rows[0].end_address, 0x1216u);
+  EXPECT_EQ(table.rows[0].values[0].samples, 500u);
+  EXPECT_EQ(table.rows[1].address, 0x1220u);
+  EXPECT_EQ(*table.rows[1].function, "grind");
+}
+
+TEST(Report, MarksInstructionsAndInlinedCodeAsSubjectToSkid) {
+  const TestProfile test = make_test_profile();
+  for (const ReportRow& row : report_of(test, by({Level::instruction})).rows) {
+    EXPECT_TRUE(row.skid);
+  }
+  for (const ReportRow& row : report_of(test, by({Level::function})).rows) {
+    EXPECT_EQ(row.skid, *row.function == "weigh");
+  }
+  EXPECT_NE(text_of(test, by({Level::instruction})).find("^ skid:"), std::string::npos);
+  EXPECT_EQ(text_of(test, by({Level::module})).find("^ skid:"), std::string::npos);
+}
+
+TEST(Report, GivesPoissonErrors) {
+  const ReportTable table = report_of(make_test_profile(), by({Level::module}));
+  EXPECT_DOUBLE_EQ(table.rows[3].values[0].value, 80e6);
+  EXPECT_DOUBLE_EQ(table.rows[3].values[0].error, std::sqrt(80.0) * 1e6);
+}
+
+TEST(Report, FiltersWithPercentagesOfEverything) {
+  ReportOptions options = by({Level::function});
+  options.filters = {{Level::module, "libc*"}, {Level::module, "[kernel]"}};
+  const TestProfile test = make_test_profile();
+  const ReportTable table = report_of(test, options);
+  EXPECT_EQ(table.rows.size(), 2u);  // "[kernel]" is a name before it is a pattern
+  options.filters = {{Level::module, "libc*"}, {Level::module, "?kernel?"}};
+  const ReportTable both = report_of(test, options);
+  EXPECT_EQ(tell(both, [](const ReportRow& row) { return *row.function; }),
+            "clear_page 120, libc.so.6+0x5040 80");
+  EXPECT_EQ(both.shown[0].samples, 200u);
+  EXPECT_EQ(both.totals[0].samples, 1000u);
+  const std::string text = print_report(test.profile, both, Format::text, {});
+  EXPECT_NE(text.find("12.0 %"), std::string::npos);
+  EXPECT_NE(text.find("percentages are of everything"), std::string::npos);
+}
+
+TEST(Report, CombinesFiltersOfDifferentLevels) {
+  ReportOptions options = by({Level::thread});
+  options.filters = {{Level::function, "grind"}, {Level::process, "mill"}};
+  EXPECT_EQ(tell(report_of(make_test_profile(), options),
+                 [](const ReportRow& row) { return *row.thread; }),
+            "mill 350, worker 150");
+}
+
+TEST(Report, SumsWhatTheLimitCutsOff) {
+  ReportOptions options = by({Level::function});
+  options.limit = 2;
+  const ReportTable table = report_of(make_test_profile(), options);
+  EXPECT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rest_rows, 3u);
+  EXPECT_EQ(table.rest[0].samples, 250u);
+}
+
+TEST(Report, LeavesSmallRowsOut) {
+  ReportOptions options = by({Level::module});
+  options.minimum_percent = 11;
+  const ReportTable table = report_of(make_test_profile(), options);
+  EXPECT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rest[0].samples, 180u);
+}
+
+TEST(Report, SortsByColumnsAndRefusesOthers) {
+  ReportOptions options = by({Level::module});
+  options.sort = "module";
+  const TestProfile test = make_test_profile();
+  EXPECT_EQ(*report_of(test, options).rows[0].module, "/opt/bin/mill");
+  options.sort = "smaples";
+  const auto refused = make_report(test.profile, test.lookup(), options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("did you mean samples"), std::string::npos);
+}
+
+TEST(Report, ShowsTimeWhereTheClockIsNotCalibrated) {
+  TestProfile test = make_test_profile();
+  test.profile.machine.clock.reset();
+  const std::string text = text_of(test, by({Level::module}));
+  EXPECT_NE(text.find("~time"), std::string::npos);
+  EXPECT_NE(text.find("700 ms"), std::string::npos);
+  EXPECT_EQ(text.find("cycles"), std::string::npos);
+}
+
+TEST(Report, PrintsTheLedgerUnderTheTable) {
+  TestProfile test = make_test_profile();
+  test.profile.ledger.add(ledger::kLostSamples, 12);
+  test.profile.ledger.add(ledger::kThrottled, 0);
+  test.profile.ledger.note("kernel symbols hidden (kptr_restrict)");
+  const std::string text = text_of(test, by({Level::module}));
+  EXPECT_NE(text.find("Ledger  12 samples lost (the reader was too slow)\n"
+                      "        kernel symbols hidden (kptr_restrict)\n"),
+            std::string::npos);
+  EXPECT_EQ(text.find("throttled"), std::string::npos);
+}
+
+TEST(Report, KnowsNothingWithoutFactsAndSaysWhere) {
+  TestProfile test = make_test_profile();
+  test.facts.clear();
+  const ReportTable table = report_of(test, by({Level::function}));
+  EXPECT_EQ(tell(table, [](const ReportRow& row) { return *row.function; }),
+            "mill+0x210 400, mill+0x220 150, [kernel] 120, mill+0x214 100, sort+0x210 100, "
+            "libc.so.6+0x40 80, mill+0x310 50");
+}
+
+TEST(Report, OfNothingSaysSo) {
+  const TestProfile test;
+  const std::string text = text_of(test, by({Level::function}));
+  EXPECT_NE(text.find("culprit doctor"), std::string::npos);
+}
+
+TEST(Report, NeverPrintsWhatWouldMoveTheCursor) {
+  TestProfile test = make_test_profile();
+  test.profile.images[0].path = test.profile.strings.intern("/tmp/\x1b[2J\nevil");
+  test.profile.processes[0].name = test.profile.strings.intern("a\rb");
+  for (const Format format : {Format::text, Format::json, Format::csv}) {
+    const ReportTable table = report_of(test, by({Level::process, Level::module}));
+    const std::string text = print_report(test.profile, table, format, {});
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    EXPECT_EQ(text.find('\r'), std::string::npos);
+    EXPECT_NE(text.find("?[2J?evil"), std::string::npos);
+  }
+}
+
+TEST(Report, QuotesCsvFields) {
+  const TestProfile test = make_test_profile();
+  ReportOptions options = by({Level::function});
+  options.limit = 0;
+  const std::string csv = print_report(test.profile, report_of(test, options), Format::csv, {});
+  EXPECT_EQ(csv.substr(0, csv.find('\n')),
+            "function,inlined,cpu-clock samples,cpu-clock value,cpu-clock error");
+  EXPECT_NE(csv.find("\"" + std::string(kLongName) + "\",0,50,50000000,"), std::string::npos);
+}
+
+TEST(Report, FitsItsWidthByEveryLevel) {
+  TestProfile test = make_test_profile();
+  add_test_stacks(test);
+  for (const size_t width : {size_t{80}, size_t{132}}) {
+    for (const auto& levels : kCombinations) {
+      const bool has_function = std::count(levels.begin(), levels.end(), Level::function) > 0;
+      const size_t names = levels.size() + (has_function ? 0 : 1);  // it may be added
+      // Numbers take less than 46 columns; three names or more keep 12 and a gap each.
+      const size_t bound = names <= 2 ? width : std::max(width, 46 + 14 * names);
+      expect_fits(text_of(test, by(levels), {width, false}), bound);
+    }
+    for (const Tree tree : {Tree::callers, Tree::callees}) {
+      ReportOptions options;
+      options.tree = tree;
+      expect_fits(text_of(test, options, {width, false}), width);
+    }
+  }
+}
+
+TEST(Report, MatchesItsGoldenTexts) {
+  TestProfile test = make_test_profile();
+  add_test_stacks(test);
+  expect_golden("report_function.txt", text_of(test, by({Level::function})));
+  expect_golden("report_module_function.txt", text_of(test, by({Level::module, Level::function})));
+  expect_golden("report_line.txt", text_of(test, by({Level::line})));
+  expect_golden("report_block.txt", text_of(test, by({Level::block})));
+  expect_golden("report_instruction.txt", text_of(test, by({Level::instruction})));
+  expect_golden("report_every_level.txt", text_of(test, by(kCombinations.back())));
+  ReportOptions options;
+  options.tree = Tree::callees;
+  expect_golden("tree_callees.txt", text_of(test, options));
+  expect_golden("tree_callees.json",
+                print_report(test.profile, report_of(test, options), Format::json, {}));
+  options.tree = Tree::callers;
+  expect_golden("tree_callers.txt", text_of(test, options));
+  ReportOptions everything = by(kCombinations.back());
+  everything.limit = 3;
+  everything.filters = {{Level::process, "mill"}};
+  expect_golden("report_every_level.json",
+                print_report(test.profile, report_of(test, everything), Format::json, {}));
+}
+
+TEST(Tree, PartsAreBelowTheirCallers) {
+  TestProfile test = make_test_profile();
+  add_test_stacks(test);
+  ReportOptions options;
+  options.tree = Tree::callees;
+  const auto label = [](const ReportRow& row) {
+    return std::string(row.depth, '.') + shorten_name(*row.function, 26);
+  };
+  EXPECT_EQ(tell(report_of(test, options), label),
+            "std::vector<..>::push_back 550, .grind 550, ..weigh 150, [no stack] 450");
+  options.tree = Tree::callers;
+  EXPECT_EQ(tell(report_of(test, options), label),
+            "grind 400, .std::vector<..>::push_back 400, weigh 150, .grind 150, "
+            "..std::vector<..>::push_back 150, [no stack] 450");
+}
+
+TEST(Tree, NeedsStacks) {
+  const TestProfile test = make_test_profile();
+  ReportOptions options;
+  options.tree = Tree::callees;
+  const auto refused = make_report(test.profile, test.lookup(), options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("record -g"), std::string::npos);
+}
+
+TEST(Tree, SurvivesStacksThatFormACircle) {
+  TestProfile test = make_test_profile();
+  add_test_stacks(test);
+  test.profile.stacks[0].parent = StackId(1u);
+  ReportOptions options;
+  options.tree = Tree::callers;
+  EXPECT_FALSE(report_of(test, options).rows.empty());
+}
+
+TEST(Collapsed, FoldsStacksOutermostFirst) {
+  TestProfile test = make_test_profile();
+  add_test_stacks(test);
+  const std::string outer = "mill;" + std::string(kLongName) + ";grind";
+  const auto folded = export_collapsed(test.profile, test.lookup());
+  ASSERT_TRUE(folded);
+  EXPECT_EQ(*folded, "mill;[no stack] 350000000\n" + outer + " 400000000\n" + outer +
+                         ";weigh 150000000\nsort;[no stack] 100000000\n");
+}
+
+TEST(Collapsed, FoldsFlatLocationsWhereThereAreNoStacks) {
+  const TestProfile test = make_test_profile();
+  const auto folded = export_collapsed(test.profile, test.lookup());
+  ASSERT_TRUE(folded);
+  EXPECT_EQ(*folded,
+            "mill;clear_page 120000000\nmill;grind 500000000\n"
+            "mill;grind;weigh 150000000\nmill;libc.so.6+0x5040 80000000\nmill;" +
+                std::string(kLongName) + " 50000000\nsort;grind 100000000\n");
+}
+
+// ---- Conservation: parts add up to the whole exactly. ----
+
+TestProfile make_random_profile(std::mt19937& random) {
+  TestProfile test = make_test_profile();
+  ProfileBuilder builder;
+  builder.profile() = test.profile;
+  Event second;
+  second.name = builder.intern("instructions");
+  second.provenance = Provenance::counted;
+  builder.profile().events.push_back(second);
+  const auto contexts = static_cast<uint32_t>(test.profile.contexts.size());
+  for (int i = 0; i < 300; ++i) {
+    // Some contexts, images and addresses that exist, some that do not.
+    const ContextId context(static_cast<uint32_t>(random() % (contexts + 1)));
+    const Location location{ImageId(static_cast<uint32_t>(random() % 5)),
+                            FileOffset(0x1f0 + random() % 0x160)};
+    const EventId event(static_cast<uint32_t>(random() % 2));
+    const uint64_t samples = random() % 50;
+    const uint64_t value = samples * 1'001'003 + random() % 7;
+    builder.add(context, location, event, samples, value);
+    if (random() % 3 == 0) continue;
+    const StackId outer =
+        builder.intern_stack({StackId(), {ImageId(0u), FileOffset(random() % 9)}});
+    const StackId leaf = builder.intern_stack({random() % 2 == 0 ? outer : StackId(), location});
+    builder.add_stack(context, leaf, event, samples, value);
+  }
+  builder.take_counts();
+  test.profile = builder.profile();
+  return test;
+}
+
+void expect_same(const std::vector<Value>& parts, const std::vector<Value>& whole) {
+  for (size_t event = 0; event < whole.size(); ++event) {
+    EXPECT_EQ(parts[event].samples, whole[event].samples);
+    EXPECT_EQ(parts[event].value, whole[event].value);
+  }
+}
+
+void add_to(std::vector<Value>& sum, const std::vector<Value>& part) {
+  for (size_t event = 0; event < part.size(); ++event) {
+    sum[event].samples += part[event].samples;
+    sum[event].value += part[event].value;
+  }
+}
+
+TEST(Conservation, RowsAndRestAddUpToEverythingAtEveryLevel) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 10; ++round) {
+    const TestProfile test = make_random_profile(random);
+    for (const auto& levels : kCombinations) {
+      ReportOptions options = by(levels);
+      options.limit = random() % 20;
+      options.minimum_percent = static_cast<double>(random() % 3);
+      const ReportTable table = report_of(test, options);
+      std::vector<Value> sum(table.events.size());
+      for (const ReportRow& row : table.rows) add_to(sum, row.values);
+      add_to(sum, table.rest);
+      expect_same(sum, table.totals);
+      expect_same(table.shown, table.totals);
+    }
+  }
+}
+
+TEST(Conservation, SelfsOfATreeAddUpToEverything) {
+  std::mt19937 random(13);
+  for (int round = 0; round < 10; ++round) {
+    const TestProfile test = make_random_profile(random);
+    for (const Tree tree : {Tree::callers, Tree::callees}) {
+      ReportOptions options;
+      options.by = round % 2 == 0 ? std::vector{Level::function}
+                                  : std::vector{Level::process, Level::module, Level::line};
+      options.tree = tree;
+      options.limit = random() % 15;
+      const ReportTable table = report_of(test, options);
+      std::vector<Value> sum(table.events.size());
+      for (const ReportRow& row : table.rows) add_to(sum, row.self);
+      add_to(sum, table.rest);
+      expect_same(sum, table.totals);
+    }
+  }
+}
+
+TEST(Conservation, FiltersSplitEverything) {
+  const TestProfile test = make_test_profile();
+  uint64_t samples = 0;
+  for (const char* module : {"mill", "sort", "libc.so.6", "?kernel?"}) {
+    ReportOptions options = by({Level::instruction});
+    options.filters = {{Level::module, module}};
+    samples += report_of(test, options).shown[0].samples;
+  }
+  EXPECT_EQ(samples, 1000u);
+}
+
+}  // namespace
+}  // namespace culprit

@@ -1,0 +1,132 @@
+#include "report/row_filter.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "report/names.h"
+
+namespace culprit {
+
+namespace {
+
+bool matches_name_or_number(const std::optional<std::string>& name,
+                            const std::optional<uint32_t>& number, const std::string& pattern) {
+  if (name && matches_pattern(*name, pattern)) return true;
+  return number && std::to_string(*number) == pattern;
+}
+
+bool matches_line(const ReportRow& row, const std::string& pattern) {
+  if (!row.file || !row.line) return false;
+  for (const std::string& file : {*row.file, base_name(*row.file)}) {
+    if (matches_pattern(file, pattern)) return true;
+    if (matches_pattern(fmt::format("{}:{}", file, *row.line), pattern)) return true;
+  }
+  return false;
+}
+
+bool matches_address(const ReportRow& row, const std::string& pattern) {
+  if (!row.address) return false;
+  return matches_pattern(fmt::format("{:x}", *row.address), pattern) ||
+         matches_pattern(fmt::format("{:#x}", *row.address), pattern);
+}
+
+bool matches(const Filter& filter, const ReportRow& row) {
+  switch (filter.level) {
+    case Level::process:
+      return matches_name_or_number(row.process, row.process_id, filter.pattern);
+    case Level::thread:
+      return matches_name_or_number(row.thread, row.thread_id, filter.pattern);
+    case Level::module:
+      return row.module && (matches_pattern(*row.module, filter.pattern) ||
+                            matches_pattern(base_name(*row.module), filter.pattern));
+    case Level::function:
+      return row.function && matches_function(*row.function, filter.pattern);
+    case Level::line:
+      return matches_line(row, filter.pattern);
+    case Level::block:
+    case Level::instruction:
+      return matches_address(row, filter.pattern);
+  }
+  return false;
+}
+
+/// The names that a filter of `level` looks at.
+RowNames names_at(Level level, const RowNames& row) {
+  RowNames names;
+  switch (level) {
+    case Level::process:
+      names.process = row.process;
+      names.process_id = row.process_id;
+      break;
+    case Level::thread:
+      names.thread = row.thread;
+      names.thread_id = row.thread_id;
+      break;
+    case Level::module:
+      names.module = row.module;
+      break;
+    case Level::function:
+      names.function = row.function;
+      break;
+    case Level::line:
+      names.file = row.file;
+      names.line = row.line;
+      break;
+    case Level::block:
+    case Level::instruction:
+      names.address = row.address;
+      break;
+  }
+  return names;
+}
+
+}  // namespace
+
+const char* level_name(Level level) {
+  static constexpr const char* kNames[] = {"process", "thread", "module",     "function",
+                                           "line",    "block",  "instruction"};
+  return kNames[static_cast<size_t>(level)];
+}
+
+bool matches_function(const std::string& name, const std::string& pattern) {
+  return is_called(name, pattern) || matches_pattern(name, pattern) ||
+         matches_pattern(without_parameters(name), pattern);
+}
+
+bool passes(const std::vector<Filter>& filters, const ReportRow& row) {
+  return std::all_of(filters.begin(), filters.end(), [&](const Filter& level) {
+    return std::any_of(filters.begin(), filters.end(), [&](const Filter& filter) {
+      return filter.level == level.level && matches(filter, row);
+    });
+  });
+}
+
+RowFilter::RowFilter(const std::vector<Filter>& filters) {
+  for (const Filter& filter : filters) {
+    auto gate = std::find_if(gates_.begin(), gates_.end(),
+                             [&](const Gate& one) { return one.level == filter.level; });
+    if (gate == gates_.end()) gate = gates_.insert(gate, Gate{filter.level, {}, {}});
+    gate->filters.push_back(filter);
+  }
+}
+
+bool RowFilter::passes(const RowNames& row) {
+  return std::all_of(gates_.begin(), gates_.end(), [&](Gate& gate) {
+    const RowNames names = names_at(gate.level, row);
+    const auto [verdict, is_new] = gate.verdicts.try_emplace(names);
+    if (is_new) verdict->second = culprit::passes(gate.filters, to_row(names));
+    return verdict->second;
+  });
+}
+
+std::string describe_filters(const std::vector<Filter>& filters) {
+  std::string text;
+  for (const Filter& filter : filters) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", level_name(filter.level),
+                        printable(filter.pattern));
+  }
+  return text;
+}
+
+}  // namespace culprit

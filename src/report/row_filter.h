@@ -1,0 +1,43 @@
+#pragma once
+
+// Filters of a report, tested on named rows.
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "report/report.h"
+#include "report/row_names.h"
+
+namespace culprit {
+
+/// True where, at every level that has filters, one of them matches.
+bool passes(const std::vector<Filter>& filters, const ReportRow& row);
+
+/// The same for many rows: looks at each name only once.
+class RowFilter {
+ public:
+  explicit RowFilter(const std::vector<Filter>& filters);
+
+  bool passes(const RowNames& row);
+
+ private:
+  /// The filters of one level, and what they said of names seen before.
+  struct Gate {
+    Level level;
+    std::vector<Filter> filters;
+    std::unordered_map<RowNames, bool, NamesHash, SameNames> verdicts;
+  };
+  std::vector<Gate> gates_;
+};
+
+/// "function = sort*, module = libc.so.6", for people.
+std::string describe_filters(const std::vector<Filter>& filters);
+
+const char* level_name(Level level);
+
+/// A function name as people type it: in full, without parameters, or the last part
+/// of a qualified one.
+bool matches_function(const std::string& name, const std::string& pattern);
+
+}  // namespace culprit

@@ -1,0 +1,243 @@
+#include "report/row_key.h"
+
+#include <algorithm>
+
+namespace culprit {
+
+namespace {
+
+/// The innermost frame at `offset`: what CodeIndex::frames() has first, without making
+/// the others. Empty if nothing is known.
+Frame find_innermost(Attributor* attributor, FileOffset offset) {
+  Frame frame;
+  if (attributor == nullptr) return frame;
+  const CodePlace place = attributor->find(offset);
+  const ImageFacts& facts = attributor->facts();
+  if (place.inlined != CodePlace::kNone) {
+    frame.function = facts.inlines[place.inlined].name;
+    frame.inlined = true;
+  } else if (place.function != CodePlace::kNone) {
+    frame.function = facts.functions[place.function].name;
+  }
+  if (place.line != CodePlace::kNone) {
+    frame.file = facts.lines[place.line].file;
+    frame.line = facts.lines[place.line].line;
+  }
+  return frame;
+}
+
+/// The symbol at `offset`, whatever is inlined there.
+Frame find_outermost(Attributor* attributor, FileOffset offset) {
+  Frame frame;
+  if (attributor == nullptr) return frame;
+  const CodePlace place = attributor->find(offset);
+  if (place.function != CodePlace::kNone) {
+    frame.function = attributor->facts().functions[place.function].name;
+  }
+  return frame;
+}
+
+bool has_name(const Frame& frame) {
+  return frame.function.value != 0 && !frame.function.is_all();
+}
+
+}  // namespace
+
+Levels Levels::of(const std::vector<Level>& levels) {
+  Levels result;
+  for (const Level level : levels) result.add(level);
+  return result;
+}
+
+void Levels::add(Level level) {
+  switch (level) {
+    case Level::process:
+      process = true;
+      break;
+    case Level::thread:
+      thread = true;
+      break;
+    case Level::module:
+      module = true;
+      break;
+    case Level::function:
+      function = true;
+      break;
+    case Level::line:
+      line = true;
+      break;
+    case Level::block:
+      block = true;
+      break;
+    case Level::instruction:
+      instruction = true;
+      break;
+  }
+}
+
+size_t RowKeyHash::operator()(const RowKey& key) const noexcept {
+  // Multiply and shift over 64-bit words: the fields are small numbers.
+  uint64_t hash = key.offset;
+  const auto mix = [&hash](uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 29;
+  };
+  mix(uint64_t{key.process} << 32 | key.thread);
+  mix(uint64_t{key.image} << 32 | key.name);
+  mix(uint64_t{key.file} << 32 | key.line);
+  mix(uint64_t{key.code} | uint64_t{key.inlined} << 1 | uint64_t{key.has_block} << 2);
+  return static_cast<size_t>(hash);
+}
+
+RowKey RowKeys::of_context(ContextId context) const {
+  RowKey key;
+  const Profile& profile = code_.profile();
+  const Context* row = find_row(profile.contexts, context);
+  if (row == nullptr) return key;
+  const Thread* thread = find_row(profile.threads, row->thread);
+  if (levels_.thread && thread != nullptr) key.thread = row->thread.value;
+  if (levels_.process) {
+    const ProcessId process =
+        row->process.is_all() && thread != nullptr ? thread->process : row->process;
+    if (find_row(profile.processes, process) != nullptr) key.process = process.value;
+  }
+  return key;
+}
+
+RowKey RowKeys::of_location(RowKey key, const Location& location) {
+  if (!levels_.module && !levels_.code()) return key;
+  key.code = true;
+  key.image = location.image.value;
+  if (!levels_.code()) return key;
+  if (levels_.instruction) {
+    key.offset = location.offset.value;
+    return key;
+  }
+  if (levels_.block) {
+    const auto block = code_.find_block(location);
+    key.has_block = block.has_value();
+    key.offset = block ? block->begin.value : location.offset.value;
+    if (!levels_.function && !levels_.line) return key;
+  }
+
+  return of_frame(key, location, find_innermost(code_.attributor(location.image), location.offset));
+}
+
+RowKey RowKeys::of_frame(RowKey key, const Location& location, const Frame& frame) const {
+  key.code = true;
+  key.image = location.image.value;
+  if (!levels_.code()) return key;
+  key.inlined = frame.inlined;
+  const bool has_line = levels_.line && frame.line != 0;
+  if (has_line) {
+    key.file = frame.file.value;
+    key.line = frame.line;
+  }
+  if (!levels_.function && has_line) return key;
+  if (has_name(frame)) {
+    key.name = frame.function.value;
+  } else if (key.offset == RowKey::kNoOffset) {
+    // Each address is a row of its own, except where addresses mean nothing to anybody.
+    const Image* image = code_.image(location.image);
+    const bool by_address = image != nullptr && image->kind != ImageKind::unknown &&
+                            image->kind != ImageKind::kernel && image->kind != ImageKind::jit;
+    if (by_address) key.offset = location.offset.value;
+  }
+  return key;
+}
+
+RowNames RowKeys::name(const RowKey& key) {
+  const Profile& profile = code_.profile();
+  RowNames row;
+  if (levels_.process) {
+    const Process* process = find_row(profile.processes, ProcessId(key.process));
+    row.process =
+        pool_.name(process == nullptr ? "[unknown]" : profile.strings.text(process->name));
+    if (process != nullptr && process->pid != 0) row.process_id = process->pid;
+  }
+  if (levels_.thread) {
+    const Thread* thread = find_row(profile.threads, ThreadId(key.thread));
+    row.thread = pool_.name(thread == nullptr ? "[unknown]" : profile.strings.text(thread->name));
+    if (thread != nullptr && thread->tid != 0) row.thread_id = thread->tid;
+  }
+  if (!key.code) return row;
+  if (levels_.module || levels_.address()) row.module = module(ImageId(key.image));
+  if (levels_.address()) {
+    name_address(key, row);
+  } else if (levels_.code()) {
+    name_code(key, row);
+  }
+  return row;
+}
+
+void RowKeys::name_code(const RowKey& key, RowNames& row) {
+  const ImageId image(key.image);
+  row.inlined = key.inlined;
+  row.skid = key.inlined;
+  const bool has_facts = code_.facts(image) != nullptr;
+  if (key.line != 0 && has_facts) {
+    row.file = word(image, StringId(key.file));
+    row.line = key.line;
+    if (!levels_.function) return;
+  }
+  row.function = key.name != RowKey::kNone && has_facts
+                     ? word(image, StringId(key.name))
+                     : pool_.name(code_.unnamed({image, FileOffset(key.offset)}));
+}
+
+void RowKeys::name_address(const RowKey& key, RowNames& row) {
+  const Location location{ImageId(key.image), FileOffset(key.offset)};
+  if (levels_.instruction) {
+    row.address = code_.link_address(location).value;
+    row.skid = true;
+  } else if (key.has_block) {
+    const auto block = code_.find_block(location);
+    row.address = code_.link_address(location).value;
+    if (block) row.end_address = *row.address + (block->end - block->begin);
+  }
+  RowKey inner = key;
+  if (levels_.instruction || (!levels_.function && !levels_.line)) {
+    // The address decides the rest; a block is named by its function, not by what was
+    // inlined into its first instruction.
+    Attributor* attributor = code_.attributor(location.image);
+    const Frame frame = levels_.instruction ? find_innermost(attributor, location.offset)
+                                            : find_outermost(attributor, location.offset);
+    inner.name = has_name(frame) ? frame.function.value : RowKey::kNone;
+    inner.inlined = frame.inlined;
+    if (levels_.instruction) {
+      inner.file = frame.file.value;
+      inner.line = frame.line;
+    }
+  }
+  const bool has_facts = code_.facts(location.image) != nullptr;
+  if (inner.line != 0 && has_facts) {
+    row.file = word(location.image, StringId(inner.file));
+    row.line = inner.line;
+  }
+  row.function = inner.name != RowKey::kNone && has_facts
+                     ? word(location.image, StringId(inner.name))
+                     : pool_.name(code_.unnamed(location));
+  row.inlined = inner.inlined;
+  row.skid = row.skid || inner.inlined;
+}
+
+RowKeys::ImageNames& RowKeys::image_names(ImageId image) {
+  return images_[std::min<size_t>(image.value, images_.size() - 1)];
+}
+
+Name RowKeys::module(ImageId image) {
+  ImageNames& names = image_names(image);
+  if (!names.module) names.module = pool_.name(code_.module(image));
+  return names.module;
+}
+
+Name RowKeys::word(ImageId image, StringId id) {
+  const ImageFacts& facts = *code_.facts(image);
+  std::vector<Name>& words = image_names(image).words;
+  if (words.empty()) words.resize(facts.strings.size());
+  if (id.value >= words.size()) return pool_.name(facts.strings.text(id));
+  if (!words[id.value]) words[id.value] = pool_.name(facts.strings.text(id));
+  return words[id.value];
+}
+
+}  // namespace culprit

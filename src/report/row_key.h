@@ -1,0 +1,86 @@
+#pragma once
+
+// RowKey: the row that a sample belongs to, as ids, so that a hundred thousand
+// locations add up without touching a string; describe() names it afterwards.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "report/code_index.h"
+#include "report/report.h"
+#include "report/row_names.h"
+
+namespace culprit {
+
+/// The levels of a report, as flags.
+struct Levels {
+  bool process = false, thread = false, module = false, function = false, line = false,
+       block = false, instruction = false;
+
+  static Levels of(const std::vector<Level>& levels);
+  void add(Level level);
+  [[nodiscard]] bool address() const { return block || instruction; }
+  [[nodiscard]] bool code() const { return function || line || address(); }
+};
+
+struct RowKey {
+  static constexpr uint32_t kNone = 0xffffffff;
+  static constexpr uint64_t kNoOffset = UINT64_MAX;
+
+  uint32_t process = kNone;  // rows of the profile's tables
+  uint32_t thread = kNone;
+  uint32_t image = kNone;
+  uint32_t name = kNone;  // of the function, in the image's own strings
+  uint32_t file = kNone;  // likewise
+  uint32_t line = 0;
+  uint64_t offset = kNoOffset;  // instruction, block, or code without a name
+  bool code = false;            // false: only process and thread mean something
+  bool inlined = false;
+  bool has_block = false;  // offset is the first of a block that is known
+  friend bool operator==(const RowKey&, const RowKey&) = default;
+};
+
+struct RowKeyHash {
+  size_t operator()(const RowKey& key) const noexcept;
+};
+
+/// Makes keys and names them. `levels`: which parts matter.
+class RowKeys {
+ public:
+  RowKeys(CodeIndex& code, Levels levels)
+      : code_(code), levels_(levels), images_(code.profile().images.size() + 1) {}
+  RowKeys(const RowKeys&) = delete;  // names point into the pool
+  RowKeys& operator=(const RowKeys&) = delete;
+
+  /// Process and thread of a context, as far as they matter.
+  [[nodiscard]] RowKey of_context(ContextId context) const;
+  /// Adds the innermost code at `location` to the key of its context.
+  RowKey of_location(RowKey key, const Location& location);
+  /// One frame of a call stack at `location` (call trees: no blocks or instructions).
+  RowKey of_frame(RowKey key, const Location& location, const Frame& frame) const;
+
+  /// The key's names, which live as long as this.
+  RowNames name(const RowKey& key);
+  ReportRow describe(const RowKey& key) { return to_row(name(key)); }
+
+ private:
+  /// Words of an image, as names, by the ids of its own strings; found once each.
+  struct ImageNames {
+    Name module;
+    std::vector<Name> words;
+  };
+
+  void name_code(const RowKey& key, RowNames& row);
+  void name_address(const RowKey& key, RowNames& row);
+  ImageNames& image_names(ImageId image);
+  Name module(ImageId image);
+  Name word(ImageId image, StringId id);
+
+  CodeIndex& code_;
+  Levels levels_;
+  NamePool pool_;
+  std::vector<ImageNames> images_;  // parallel to the profile's, one more for none
+};
+
+}  // namespace culprit

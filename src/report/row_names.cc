@@ -1,0 +1,54 @@
+#include "report/row_names.h"
+
+#include <functional>
+#include <tuple>
+
+namespace culprit {
+
+ReportRow to_row(const RowNames& names) {
+  const auto text = [](Name name) {
+    return name ? std::optional<std::string>(*name) : std::nullopt;
+  };
+  ReportRow row;
+  row.process = text(names.process);
+  row.thread = text(names.thread);
+  row.module = text(names.module);
+  row.function = text(names.function);
+  row.file = text(names.file);
+  row.process_id = names.process_id;
+  row.thread_id = names.thread_id;
+  row.line = names.line;
+  row.address = names.address;
+  row.end_address = names.end_address;
+  row.inlined = names.inlined;
+  row.skid = names.skid;
+  return row;
+}
+
+bool SameNames::operator()(const RowNames& a, const RowNames& b) const {
+  const auto identity = [](const RowNames& row) {
+    return std::tie(row.address, row.line, row.function, row.file, row.module, row.end_address,
+                    row.process, row.process_id, row.thread, row.thread_id);
+  };
+  return identity(a) == identity(b) && (!a.function || a.inlined == b.inlined);
+}
+
+size_t NamesHash::operator()(const RowNames& row) const noexcept {
+  uint64_t hash = row.function && row.inlined ? 1 : 0;
+  const auto mix = [&hash](uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 29;
+  };
+  const auto mix_name = [&mix](Name name) { mix(std::hash<Name>()(name)); };
+  mix(uint64_t{row.process_id.value_or(0)} << 32 | row.thread_id.value_or(0));
+  mix(row.address.value_or(0));
+  mix(row.line.value_or(0));
+  mix_name(row.process);
+  mix_name(row.thread);
+  mix_name(row.module);
+  mix_name(row.function);
+  mix_name(row.file);
+  return static_cast<size_t>(hash);
+}
+
+}  // namespace culprit
