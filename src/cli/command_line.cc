@@ -1,0 +1,478 @@
+#include "cli/command_line.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "collect/period.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr const char* kVersion = "culprit 0.1.0";
+/// Stands for "--" before a program while CLI11 parses, which would else take the program's
+/// words for arguments of ours. No word can have a NUL.
+constexpr std::string_view kDashes("\0--", 3);
+constexpr double kHighestFrequency = 100'000;  // cpu-clock refuses periods below 10 us
+constexpr const char* kFirstLines =
+    "Culprit: where the cycles went in native code, and what took them.\n\n"
+    "  culprit ./a.out args           record a program, then report: start here\n"
+    "  culprit record -g -o run.culprit -- ./a.out args\n"
+    "  culprit report --by module --by function\n"
+    "  culprit annotate my_function   source and assembly with costs\n"
+    "  culprit doctor                 what works on this machine, and why the rest does not\n";
+
+// ---- Words to values. Each throws CLI::ValidationError, which CLI11 expects. ----
+
+/// "10", "10s", "1.5s", "250ms", "100us" → ns. No unit: seconds.
+uint64_t parse_duration_ns(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const std::string_view unit(end);
+  const double factor = unit.empty() || unit == "s"    ? 1e9
+                        : unit == "ms"                 ? 1e6
+                        : unit == "us"                 ? 1e3
+                        : unit == "m" || unit == "min" ? 60e9
+                                                       : 0;
+  // Also refuses "nan", "inf" and what does not fit.
+  if (end == text.c_str() || factor == 0 || !(number >= 0 && number * factor < 1e18)) {
+    throw CLI::ValidationError("'" + text + "' is not a duration (try 10s, 500ms or 2min)");
+  }
+  return static_cast<uint64_t>(number * factor);
+}
+
+/// "0,2-3" → {0, 2, 3}.
+std::vector<int> parse_cpus(const std::string& text) {
+  std::vector<int> cpus;
+  for (const std::string_view field : split(text, ',')) {
+    int first = 0;
+    int last = 0;
+    char rest = 0;
+    const std::string word(field);
+    const int got = std::sscanf(word.c_str(), "%d-%d%c", &first, &last, &rest);
+    if (got == 1 && word.find('-') == std::string::npos) last = first;
+    const bool valid = (got == 1 && last == first && word == std::to_string(first)) || got == 2;
+    if (!valid || first < 0 || last < first || last > 8191) {
+      throw CLI::ValidationError("'" + text + "' is not a list of CPUs (try 0,2-3)");
+    }
+    for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+/// "12,34" → {12, 34}.
+std::vector<pid_t> parse_pids(const std::string& text) {
+  std::vector<pid_t> pids;
+  for (const std::string_view field : split(text, ',')) {
+    const std::string word(field);
+    char* end = nullptr;
+    const long pid = std::strtol(word.c_str(), &end, 10);
+    if (word.empty() || *end != '\0' || pid <= 0 || pid > 0x7fffffff) {
+      throw CLI::ValidationError("'" + text + "' is not a list of process ids");
+    }
+    pids.push_back(static_cast<pid_t>(pid));
+  }
+  return pids;
+}
+
+template <class T>
+struct Word {
+  const char* word;
+  T value;
+};
+
+constexpr Word<Level> kLevels[] = {
+    {"process", Level::process},        {"thread", Level::thread}, {"module", Level::module},
+    {"function", Level::function},      {"line", Level::line},     {"block", Level::block},
+    {"instruction", Level::instruction}};
+constexpr Word<Format> kFormats[] = {
+    {"text", Format::text}, {"json", Format::json}, {"csv", Format::csv}};
+constexpr Word<ExportFormat> kExportFormats[] = {{"collapsed", ExportFormat::collapsed},
+                                                 {"json", ExportFormat::json},
+                                                 {"csv", ExportFormat::csv}};
+constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
+constexpr Word<Engine> kEngines[] = {
+    {"auto", Engine::automatic}, {"timer", Engine::timer}, {"posix-timer", Engine::posix_timer}};
+
+template <class T, size_t N>
+T parse_word(const Word<T> (&words)[N], const std::string& text) {
+  std::vector<std::string> known;
+  for (const Word<T>& word : words) {
+    if (text == word.word) return word.value;
+    known.emplace_back(word.word);
+  }
+  const std::string nearest = nearest_word(text, known);
+  throw CLI::ValidationError(
+      fmt::format("'{}' is not one of {}{}", text, fmt::join(known, ", "),
+                  nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest)));
+}
+
+/// Adds an option whose text goes through `parse` into `*target`.
+template <class T, class Parse>
+CLI::Option* add_parsed(CLI::App* app, const std::string& names, T* target, Parse parse,
+                        const std::string& help, const std::string& value_name) {
+  return app
+      ->add_option_function<std::string>(
+          names, [target, parse](const std::string& text) { *target = parse(text); }, help)
+      ->type_name(value_name);
+}
+
+template <class T, size_t N>
+CLI::Option* add_word(CLI::App* app, const std::string& names, T* target, const Word<T> (&words)[N],
+                      const std::string& help) {
+  std::vector<std::string> known;
+  for (const Word<T>& word : words) known.emplace_back(word.word);
+  return add_parsed(
+      app, names, target, [&words](const std::string& text) { return parse_word(words, text); },
+      help, fmt::format("{}", fmt::join(known, "|")));
+}
+
+/// Sets `*target` to false when the option is given.
+void add_off_flag(CLI::App* app, const std::string& name, bool* target, const std::string& help) {
+  app->add_flag_callback(name, [target] { *target = false; }, help);
+}
+
+/// CLI11's help, with usage lines that can be typed and without its notes on checks.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string) const override {
+    const std::string name = app->get_name();
+    if (name == "culprit")
+      return "Usage: culprit COMMAND [OPTIONS]   or   culprit PROGRAM [ARGS]\n";
+    std::string usage = "Usage: culprit " + name + " [OPTIONS]";
+    if (name == "record") usage += " [--] PROGRAM [ARGS]";
+    if (name == "annotate") usage += " FUNCTION";
+    if (app->get_option_no_throw("FILE") != nullptr) usage += " [FILE]";
+    return usage + "\n";
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0) return "";
+    const std::string type = option->get_type_name();  // "NS:UINT in [1 - 9]"
+    return " " + type.substr(0, type.find(':'));
+  }
+};
+
+// ---- The commands. ----
+
+void parse_event(const std::string& text, RecordOptions& options) {
+  if (text == "cpu-clock") return;
+  if (text == "cpu-clock:u") {
+    options.user_only = true;
+  } else if (text == "cpu-clock:k") {
+    options.kernel_only = true;
+  } else {
+    throw CLI::ValidationError(fmt::format(
+        "cannot sample '{}': this version samples time only (cpu-clock, cpu-clock:u, cpu-clock:k)",
+        text));
+  }
+}
+
+void add_snapshot_options(CLI::App* app, SnapshotOptions* options) {
+  app->add_option("--symbols", options->symbol_folders,
+                  "folder with binaries and debug files: a sysroot, a flat folder, or one with "
+                  ".build-id/; may be repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  add_off_flag(app, "--no-source", &options->with_source, "leave source text out of the profile");
+  add_off_flag(app, "--no-debuginfod", &options->use_debuginfod,
+               "do not ask the servers in DEBUGINFOD_URLS");
+}
+
+void add_record(CLI::App& root, RecordCommand* command, std::string* program_error) {
+  CLI::App* app = root.add_subcommand("record", "sample a program, processes, a cgroup or all");
+  RecordOptions* record = &command->record;
+  app->prefix_command();
+  add_parsed(app, "-p,--pid", &record->pids, parse_pids, "running processes, and their children",
+             "PID[,PID]");
+  app->add_flag("-a,--all-cpus", record->system_wide, "everything on this machine");
+  app->add_option("-G,--cgroup", record->cgroup, "a cgroup, by its path below the cgroup mount")
+      ->type_name("PATH");
+  add_parsed(app, "-C,--cpu", &record->cpus, parse_cpus, "only on these CPUs", "LIST");
+  add_word(app, "--engine", &record->engine, kEngines,
+           "auto: timer, or posix-timer where the kernel refuses it");
+  app->add_option_function<std::string>(
+         "-e,--event", [record](const std::string& text) { parse_event(text, *record); },
+         "cpu-clock, with :u (user) or :k (kernel)")
+      ->type_name("EVENT");
+  CLI::Option* frequency = add_parsed(
+      app, "-F,--freq", &record->period_ns,
+      [](const std::string& text) {
+        char* end = nullptr;
+        const double hertz = std::strtod(text.c_str(), &end);
+        if (end == text.c_str() || *end != '\0' || !(hertz >= 0.1 && hertz <= kHighestFrequency)) {
+          throw CLI::ValidationError("'" + text + "' is not a frequency from 0.1 to 100000 Hz");
+        }
+        return period_for_frequency_ns(hertz);
+      },
+      "samples per second of CPU time [999]", "HZ");
+  app->add_option("-c,--count", record->period_ns, "the exact period instead, in ns")
+      ->type_name("NS")
+      ->check(CLI::Range(uint64_t{10'000}, uint64_t{10'000'000'000}))
+      ->excludes(frequency);
+  app->add_flag("-g", record->stacks, "call stacks, by frame pointers");
+  app->add_option_function<std::string>(
+         "--call-graph",
+         [record](const std::string& mode) {
+           if (mode != "fp") {
+             throw CLI::ValidationError("cannot unwind by '" + mode +
+                                        "': this version knows fp (frame pointers)");
+           }
+           record->stacks = true;
+         },
+         "how to walk stacks: fp")
+      ->type_name("MODE");
+  add_parsed(
+      app, "--duration", &record->duration_ns,
+      [](const std::string& text) { return std::optional(parse_duration_ns(text)); },
+      "stop after this time", "TIME");
+  add_parsed(app, "--delay", &record->delay_ns, parse_duration_ns, "start sampling later", "TIME");
+  app->add_flag_callback(
+      "--per-task", [record] { record->sampling = Sampling::per_task; },
+      "events on the program's own tasks, not on CPUs: other programs are left alone, but "
+      "tasks shorter than a period are not seen");
+  app->add_option("-o,--output", command->output, "the profile [profile.culprit]")
+      ->type_name("FILE");
+  app->add_flag("-q,--quiet", command->quiet, "no messages but errors");
+  add_off_flag(app, "--no-symbols", &command->symbolize,
+               "leave names and lines to `culprit symbolize`");
+  add_snapshot_options(app, &command->snapshot);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit record ./a.out args            a program and its children\n"
+      "  culprit record -g -F 4999 -- make -j2  with stacks, 4,999 samples per second\n"
+      "  culprit record -p 1234 --duration 10s  a running process\n"
+      "  culprit record -a --duration 5s        the whole system\n\n"
+      "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
+      "program cannot be run, 127 if it is not found.");
+  app->callback([app, command, program_error] {
+    std::vector<std::string> words = app->remaining();
+    if (!words.empty() && words.front() == kDashes) words.erase(words.begin());
+    std::replace(words.begin(), words.end(), std::string(kDashes), std::string("--"));
+    RecordOptions& options = command->record;
+    options.command = std::move(words);
+    const int targets = (options.pids.empty() ? 0 : 1) + (options.cgroup.empty() ? 0 : 1) +
+                        (options.system_wide ? 1 : 0);
+    if (targets == 0 && options.command.empty()) {
+      *program_error = "nothing to record: give a program, -p PID, --cgroup PATH or -a";
+    } else if (targets > 1) {
+      *program_error = "only one of -p, --cgroup and -a can be recorded at a time";
+    } else if (!options.pids.empty() && !options.command.empty()) {
+      *program_error = "give either a program or -p, not both";
+    }
+  });
+}
+
+void add_input(CLI::App* app, std::string* file) {
+  app->add_option("FILE,-i,--input", *file, "the profile [profile.culprit]")->type_name("FILE");
+}
+
+void add_presentation(CLI::App* app, Format* format, size_t* width) {
+  add_word(app, "--format", format, kFormats, "how to print");
+  app->add_option("--width", *width, "columns of the text [the terminal's, or 80]")
+      ->type_name("N")
+      ->check(CLI::Range(size_t{60}, size_t{1000}));
+}
+
+void add_report(CLI::App& root, ReportCommand* command) {
+  CLI::App* app = root.add_subcommand("report", "a table of where the time went");
+  ReportOptions* report = &command->report;
+  add_input(app, &command->file);
+  app->add_option_function<std::vector<std::string>>(
+         "--by",
+         [report](const std::vector<std::string>& words) {
+           report->by.clear();
+           for (const std::string& word : words) {
+             for (const std::string_view level : split(word, ',')) {
+               report->by.push_back(parse_word(kLevels, std::string(level)));
+             }
+           }
+         },
+         "process, thread, module, function, line, block or instruction; may be repeated "
+         "[function]")
+      ->type_name("LEVEL")
+      ->allow_extra_args(false);
+  add_word(app, "--tree", &report->tree, kTrees,
+           "callees: from the outermost caller down; callers: from each function up");
+  for (const Word<Level>& level : kLevels) {
+    if (level.value == Level::block || level.value == Level::instruction) continue;
+    app->add_option_function<std::vector<std::string>>(
+           fmt::format("--{}", level.word),
+           [report, value = level.value](const std::vector<std::string>& patterns) {
+             for (const std::string& pattern : patterns)
+               report->filters.push_back({value, pattern});
+           },
+           fmt::format("only this {}: a name or a pattern like 'std::*'", level.word))
+        ->type_name("PATTERN")
+        ->allow_extra_args(false);
+  }
+  app->add_option("--sort", report->sort, "by this column [the first event, falling]")
+      ->type_name("COLUMN");
+  CLI::Option* limit =
+      app->add_option("--limit", report->limit, "rows to print; 0: all [30]")->type_name("N");
+  app->add_option("--min-percent", report->minimum_percent, "leave smaller rows out")
+      ->type_name("P")
+      ->check(CLI::Range(0.0, 100.0));
+  add_presentation(app, &command->format, &command->width);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit report                              functions\n"
+      "  culprit report --by module,function         functions within modules\n"
+      "  culprit report --by line --function main    lines of one function\n"
+      "  culprit report --tree callees               who called what (record -g)\n"
+      "  culprit report --format json --limit 0      for programs");
+  app->callback([command, limit] {
+    // Programs want everything; people want a page.
+    if (command->format != Format::text && limit->count() == 0) command->report.limit = 0;
+  });
+}
+
+void add_annotate(CLI::App& root, AnnotateCommand* command) {
+  CLI::App* app = root.add_subcommand("annotate", "source and assembly of a function, with costs");
+  app->add_option("FUNCTION", command->annotate.function, "a name or a pattern")->required();
+  add_input(app, &command->file);
+  app->add_option("--module", command->annotate.module, "only in this module (name or pattern)")
+      ->type_name("PATTERN");
+  add_off_flag(app, "--no-source", &command->annotate.show_source, "assembly only");
+  add_off_flag(app, "--no-assembly", &command->annotate.show_assembly, "source only");
+  add_presentation(app, &command->format, &command->width);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit annotate main\n"
+      "  culprit annotate 'sort_*' --no-assembly run.culprit");
+}
+
+void add_export(CLI::App& root, ExportCommand* command) {
+  CLI::App* app = root.add_subcommand("export", "the profile for other programs");
+  add_input(app, &command->file);
+  add_word(app, "--to", &command->to, kExportFormats,
+           "collapsed: folded stacks, for flame graphs; json, csv: every address")
+      ->required();
+  app->add_option("-o,--output", command->output, "[standard output]")->type_name("FILE");
+  app->footer(
+      "\nExamples:\n"
+      "  culprit export --to collapsed | flamegraph.pl > flame.svg\n"
+      "  culprit export --to csv -o addresses.csv run.culprit");
+}
+
+void add_symbolize(CLI::App& root, SymbolizeCommand* command) {
+  CLI::App* app =
+      root.add_subcommand("symbolize", "complete a profile with names, lines and source");
+  add_input(app, &command->file);
+  add_snapshot_options(app, &command->snapshot);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit symbolize run.culprit                      after installing debug packages\n"
+      "  culprit symbolize --symbols ./sysroot run.culprit  from another machine");
+}
+
+void add_doctor(CLI::App& root, DoctorCommand* command) {
+  CLI::App* app = root.add_subcommand("doctor", "what works on this machine, what does not, why");
+  add_word(app, "--format", &command->format, kFormats, "how to print");
+}
+
+// ---- `culprit PROGRAM args`. ----
+
+bool is_runnable(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+bool is_program(const std::string& word) {
+  if (word.find('/') != std::string::npos) return true;  // record says what is wrong with it
+  const char* path = std::getenv("PATH");
+  for (const std::string_view folder : split(path != nullptr ? path : "", ':')) {
+    if (is_runnable(std::string(folder.empty() ? "." : folder) + "/" + word)) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> command_names(const CLI::App& root) {
+  std::vector<std::string> names;
+  for (const CLI::App* app : root.get_subcommands({})) names.push_back(app->get_name());
+  return names;
+}
+
+Usage wrong_usage(const std::string& message, const std::string& help_command) {
+  return {2, fmt::format("culprit: {}\n         see: {}\n", printable(message), help_command)};
+}
+
+}  // namespace
+
+Command parse_command_line(const std::vector<std::string>& arguments) {
+  RecordCommand record;
+  ReportCommand report;
+  AnnotateCommand annotate_command;
+  ExportCommand export_command;
+  SymbolizeCommand symbolize;
+  DoctorCommand doctor;
+  std::string record_error;
+
+  CLI::App root(kFirstLines, "culprit");
+  root.formatter(std::make_shared<HelpFormatter>());
+  root.require_subcommand(0, 1);
+  root.set_version_flag("--version", kVersion);
+  add_record(root, &record, &record_error);
+  add_report(root, &report);
+  add_annotate(root, &annotate_command);
+  add_export(root, &export_command);
+  add_symbolize(root, &symbolize);
+  add_doctor(root, &doctor);
+
+  if (arguments.empty()) return Usage{2, root.help()};
+  const std::string& first = arguments.front();
+  const std::vector<std::string> names = command_names(root);
+  if (std::find(names.begin(), names.end(), first) == names.end() && first[0] != '-') {
+    if (!is_program(first)) {
+      const std::string nearest = nearest_word(first, names);
+      return wrong_usage(fmt::format("'{}' is neither a command nor a program{}", first,
+                                     nearest.empty() ? "" : " (did you mean " + nearest + "?)"),
+                         "culprit --help");
+    }
+    record.record.command = arguments;
+    record.report_after = true;
+    return record;
+  }
+
+  // CLI11 throws; this is the one place where that ends.
+  std::string used = "culprit";
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    if (first == "record") {
+      std::replace(reversed.begin(), reversed.end(), std::string("--"), std::string(kDashes));
+    }
+    root.parse(reversed);
+  } catch (const CLI::Success& success) {
+    const auto chosen = root.get_subcommands();
+    if (dynamic_cast<const CLI::CallForVersion*>(&success) != nullptr) {
+      return Usage{0, std::string(kVersion) + "\n"};
+    }
+    return Usage{0, chosen.empty() ? root.help() : chosen.front()->help()};
+  } catch (const CLI::Error& error) {
+    const auto chosen = root.get_subcommands();
+    if (!chosen.empty()) used += " " + chosen.front()->get_name();
+    return wrong_usage(error.what(), used + " --help");
+  }
+  if (root.got_subcommand("record")) {
+    if (!record_error.empty()) return wrong_usage(record_error, "culprit record --help");
+    return record;
+  }
+  if (root.got_subcommand("report")) return report;
+  if (root.got_subcommand("annotate")) return annotate_command;
+  if (root.got_subcommand("export")) return export_command;
+  if (root.got_subcommand("symbolize")) return symbolize;
+  if (root.got_subcommand("doctor")) return doctor;
+  return Usage{2, root.help()};
+}
+
+}  // namespace culprit

@@ -1,0 +1,73 @@
+#pragma once
+
+// argv → one plain struct per command. Everything about words, options, their
+// defaults and their help is here; nothing is done yet. The commands themselves
+// are in *_command.cc.
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "collect/record.h"
+#include "report/report.h"
+#include "snapshot/snapshot.h"
+
+namespace culprit {
+
+inline constexpr const char* kDefaultProfile = "profile.culprit";
+
+/// `culprit record`, and `culprit PROGRAM` (which reports at once, too).
+struct RecordCommand {
+  RecordOptions record;
+  SnapshotOptions snapshot;
+  std::string output = kDefaultProfile;
+  bool quiet = false;
+  bool symbolize = true;
+  bool report_after = false;
+};
+
+struct ReportCommand {
+  std::string file = kDefaultProfile;
+  ReportOptions report;
+  Format format = Format::text;
+  size_t width = 0;  // 0: the terminal's, or 80
+};
+
+struct AnnotateCommand {
+  std::string file = kDefaultProfile;
+  AnnotateOptions annotate;
+  Format format = Format::text;
+  size_t width = 0;
+};
+
+enum class ExportFormat : uint8_t { collapsed, json, csv };
+
+struct ExportCommand {
+  std::string file = kDefaultProfile;
+  ExportFormat to = ExportFormat::collapsed;
+  std::string output;  // "" or "-": standard output
+};
+
+struct SymbolizeCommand {
+  std::string file = kDefaultProfile;
+  SnapshotOptions snapshot;
+};
+
+struct DoctorCommand {
+  Format format = Format::text;
+};
+
+/// Nothing to run: help was asked for (status 0), or the words are wrong (status 2).
+struct Usage {
+  int status = 0;
+  std::string text;
+};
+
+using Command = std::variant<RecordCommand, ReportCommand, AnnotateCommand, ExportCommand,
+                             SymbolizeCommand, DoctorCommand, Usage>;
+
+/// `arguments` without the program's own name. Reads nothing but PATH (to tell a program
+/// from a mistyped command).
+Command parse_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace culprit

@@ -1,0 +1,89 @@
+#include "cli/command_line.h"
+
+#include <gtest/gtest.h>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace culprit {
+namespace {
+
+template <class T>
+T parse(const std::vector<std::string>& arguments) {
+  const Command command = parse_command_line(arguments);
+  const T* parsed = std::get_if<T>(&command);
+  EXPECT_NE(parsed, nullptr);
+  return parsed == nullptr ? T{} : *parsed;
+}
+
+using Words = std::vector<std::string>;
+
+TEST(CommandLine, TakesEverythingAfterTheProgramAsItsOwn) {
+  EXPECT_EQ(parse<RecordCommand>({"record", "-g", "ls", "-l", "--", "-F", "x"}).record.command,
+            (Words{"ls", "-l", "--", "-F", "x"}));
+  EXPECT_EQ(parse<RecordCommand>({"record", "-g", "--", "ls", "--", "-l"}).record.command,
+            (Words{"ls", "--", "-l"}));
+}
+
+TEST(CommandLine, RecordsAndReportsAProgramAlone) {
+  const auto command = parse<RecordCommand>({"./a.out", "--by", "x"});
+  EXPECT_EQ(command.record.command, (Words{"./a.out", "--by", "x"}));
+  EXPECT_TRUE(command.report_after);
+}
+
+TEST(CommandLine, ReadsDurations) {
+  const auto duration_ns = [](const std::string& text) {
+    return parse<RecordCommand>({"record", "--duration", text, "-a"}).record.duration_ns;
+  };
+  EXPECT_EQ(duration_ns("10"), 10'000'000'000u);
+  EXPECT_EQ(duration_ns("1.5s"), 1'500'000'000u);
+  EXPECT_EQ(duration_ns("250ms"), 250'000'000u);
+  EXPECT_EQ(duration_ns("2min"), 120'000'000'000u);
+}
+
+TEST(CommandLine, ReadsListsOfCpus) {
+  EXPECT_EQ(parse<RecordCommand>({"record", "-C", "0,2-4", "-a"}).record.cpus,
+            (std::vector<int>{0, 2, 3, 4}));
+}
+
+TEST(CommandLine, KeepsTheOrderOfLevels) {
+  EXPECT_EQ(parse<ReportCommand>({"report", "--by", "module,function", "--by", "line"}).report.by,
+            (std::vector<Level>{Level::module, Level::function, Level::line}));
+}
+
+TEST(CommandLine, LimitsRowsForPeopleOnly) {
+  EXPECT_EQ(parse<ReportCommand>({"report"}).report.limit, 30u);
+  EXPECT_EQ(parse<ReportCommand>({"report", "--format", "json"}).report.limit, 0u);
+  EXPECT_EQ(parse<ReportCommand>({"report", "--format", "json", "--limit", "3"}).report.limit, 3u);
+}
+
+TEST(CommandLine, SwitchesOffWhatIsOnByDefault) {
+  const auto command = parse<RecordCommand>({"record", "--no-source", "--no-symbols", "ls"});
+  EXPECT_FALSE(command.snapshot.with_source);
+  EXPECT_FALSE(command.symbolize);
+  EXPECT_TRUE(command.snapshot.use_debuginfod);
+}
+
+TEST(CommandLine, RefusesWhatItDoesNotKnowWithStatusTwo) {
+  for (const Words& words :
+       {Words{"report", "--colour"}, Words{"record", "-F", "nan", "ls"}, Words{"record"},
+        Words{"export", "--to", "gif"}, Words{"no-such-program-anywhere"}, Words{}}) {
+    EXPECT_EQ(parse<Usage>(words).status, 2);
+  }
+}
+
+TEST(CommandLine, SuggestsTheNearestCommand) {
+  EXPECT_NE(parse<Usage>({"repotr"}).text.find("did you mean report?"), std::string::npos);
+}
+
+TEST(CommandLine, HelpIsNoError) {
+  for (const char* command : {"record", "report", "annotate", "export", "symbolize", "doctor"}) {
+    const auto usage = parse<Usage>({command, "--help"});
+    EXPECT_EQ(usage.status, 0);
+    EXPECT_NE(usage.text.find("Usage: culprit " + std::string(command)), std::string::npos);
+  }
+  EXPECT_EQ(parse<Usage>({"--version"}).text, "culprit 0.1.0\n");
+}
+
+}  // namespace
+}  // namespace culprit

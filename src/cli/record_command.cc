@@ -1,0 +1,215 @@
+// `culprit record` and `culprit PROGRAM`: record into a file, complete it with
+// symbols, say what became of it, and end as the program ended.
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/program_files.h"
+#include "cli/symbolizing.h"
+#include "cli/terminal.h"
+#include "collect/capabilities.h"
+#include "store/profile_file.h"
+
+namespace culprit {
+
+namespace {
+
+// As timeout(1): our own failures stay apart from the program's statuses.
+constexpr int kOurFailure = 125;
+constexpr int kCannotRun = 126;
+constexpr int kNotFound = 127;
+
+/// Why `program` cannot be run, with the status to exit with; nullopt if it looks runnable.
+struct Unrunnable {
+  int status;
+  std::string reason;
+};
+
+std::optional<Unrunnable> check_program(const std::string& program) {
+  const auto check = [](const std::string& path) -> std::optional<Unrunnable> {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0) {
+      return Unrunnable{errno == ENOENT || errno == ENOTDIR ? kNotFound : kCannotRun,
+                        errno_error("", errno).message.substr(2)};
+    }
+    if (S_ISDIR(status.st_mode)) return Unrunnable{kCannotRun, "it is a directory"};
+    if (::access(path.c_str(), X_OK) != 0) {
+      return Unrunnable{kCannotRun, "it is not executable (chmod +x?)"};
+    }
+    return std::nullopt;
+  };
+  if (program.find('/') != std::string::npos) return check(program);
+  std::optional<Unrunnable> worst = Unrunnable{kNotFound, "not found in PATH"};
+  const char* path = std::getenv("PATH");
+  for (const std::string_view folder : split(path != nullptr ? path : "", ':')) {
+    const auto problem = check(std::string(folder.empty() ? "." : folder) + "/" + program);
+    if (!problem) return std::nullopt;
+    if (problem->status == kCannotRun) worst = problem;
+  }
+  return worst;
+}
+
+/// The new profile's place. An old profile moves to FILE.old, and back if nothing
+/// comes of the new one.
+class OutputFile {
+ public:
+  static Result<OutputFile> claim(const std::string& path) {
+    struct stat status{};
+    if (::lstat(path.c_str(), &status) != 0) {
+      if (errno != ENOENT) return errno_error("cannot write '" + path + "'", errno);
+      return OutputFile(path, false);
+    }
+    if (!S_ISREG(status.st_mode)) {
+      return Error{"cannot write '" + path + "': it exists and is not a regular file"};
+    }
+    // An interrupted profile has a journal beside it, which belongs to it by its name.
+    const std::string old = path + ".old";
+    ::unlink(journal_of(old).c_str());
+    ::rename(journal_of(path).c_str(), journal_of(old).c_str());
+    if (::rename(path.c_str(), old.c_str()) != 0) {
+      return errno_error("cannot move '" + path + "' to '" + old + "'", errno);
+    }
+    return OutputFile(path, true);
+  }
+
+  void give_back() const {
+    ::unlink(path_.c_str());
+    ::unlink(journal_of(path_).c_str());
+    if (!moved_old_) return;
+    ::rename(journal_of(path_ + ".old").c_str(), journal_of(path_).c_str());
+    ::rename((path_ + ".old").c_str(), path_.c_str());
+  }
+
+ private:
+  static std::string journal_of(const std::string& path) { return path + "-journal"; }
+
+  OutputFile(std::string path, bool moved_old) : path_(std::move(path)), moved_old_(moved_old) {}
+  std::string path_;
+  bool moved_old_;
+};
+
+void announce(const RecordCommand& command) {
+  const uint64_t period_ns = command.record.period_ns;
+  const std::string rate = format_thousands((1'000'000'000 + period_ns / 2) / period_ns);
+  print_message(fmt::format("{}sampling time at {} Hz",
+                            describe_machine().has_pmu ? "" : "this machine has no PMU; ", rate));
+}
+
+std::string file_size_text(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return "?";
+  return format_bytes(static_cast<uint64_t>(status.st_size));
+}
+
+/// A file size limit (ulimit -f) must be a write error here, not the end of us. A handler, and
+/// not SIG_IGN, which the program would inherit.
+void survive_file_size_limit() {
+  struct sigaction action{};
+  ::sigaction(SIGXFSZ, nullptr, &action);
+  if (action.sa_handler != SIG_DFL) return;
+  action.sa_handler = [](int) {};
+  ::sigaction(SIGXFSZ, &action, nullptr);
+}
+
+/// Ends this process as the program ended: same status, or the same signal.
+int end_like(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    std::fflush(nullptr);
+    std::signal(WTERMSIG(wait_status), SIG_DFL);
+    ::raise(WTERMSIG(wait_status));
+    return 128 + WTERMSIG(wait_status);
+  }
+  return WEXITSTATUS(wait_status);
+}
+
+/// Writes, completes and describes what was recorded.
+Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recording& recording) {
+  RETURN_IF_ERROR(writer.close(recording.profile));
+  if (command.symbolize) {
+    ASSIGN_OR_RETURN(const SymbolizeOutcome outcome,
+                     symbolize_file(command.output, recording.held, recording.jit_facts,
+                                    command.snapshot, command.quiet));
+    if (outcome.interrupted) {
+      print_message(
+          fmt::format("interrupted while reading symbols; to complete the profile:\n"
+                      "culprit symbolize {}",
+                      command.output));
+    }
+  }
+  if (command.quiet) return {};
+  for (const std::string& remark : recording.remarks) print_message(remark);
+  print_message(fmt::format(
+      "{} samples{} -> {} ({})", format_thousands(recording.samples),
+      recording.lost == 0 ? "" : fmt::format(", {} lost", format_thousands(recording.lost)),
+      command.output, file_size_text(command.output)));
+  return {};
+}
+
+}  // namespace
+
+int run_record(const RecordCommand& command) {
+  RecordOptions options = command.record;
+  options.shim_path = find_shim();
+  if (!options.command.empty()) {
+    if (const auto problem = check_program(options.command.front())) {
+      return fail(Error{"cannot run '" + options.command.front() + "': " + problem->reason},
+                  problem->status);
+    }
+  }
+  survive_file_size_limit();
+  Result<OutputFile> output = OutputFile::claim(command.output);
+  if (!output) return fail(output.error(), kOurFailure);
+  Result<ProfileWriter> writer = ProfileWriter::create(command.output);
+  if (!writer) {
+    output->give_back();
+    return fail(writer.error(), kOurFailure);
+  }
+  if (!command.quiet) announce(command);
+
+  bool flushed = false;
+  ProgressLine line;
+  Result<Recording> recording = record(
+      options,
+      [&](const Profile& profile) {
+        flushed = true;
+        return writer->flush(profile);
+      },
+      [&](const RecordProgress& now) {
+        if (command.quiet) return;
+        line.show(fmt::format("running {:6.1f} s   {} samples   {} lost", now.elapsed_s,
+                              format_thousands(now.samples), format_thousands(now.lost)));
+      });
+  line.clear();
+  if (!recording) {
+    if (!flushed) {
+      writer = Error{};  // closes the file before it goes
+      output->give_back();
+    } else {
+      print_message(fmt::format("what was recorded before is in {}", command.output));
+    }
+    return fail(recording.error(), kOurFailure);
+  }
+
+  if (const Result<void> done = finish(command, *std::move(writer), *recording); !done) {
+    return fail(done.error(), kOurFailure);
+  }
+  if (command.report_after) {
+    ReportCommand report;
+    report.file = command.output;
+    if (const int status = run_report(report); status != 0) return kOurFailure;
+  }
+  return recording->command_started ? end_like(recording->command_wait_status) : 0;
+}
+
+}  // namespace culprit

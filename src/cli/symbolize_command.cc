@@ -1,0 +1,22 @@
+// `culprit symbolize`: completes a profile with names, lines and source.
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/symbolizing.h"
+#include "cli/terminal.h"
+
+namespace culprit {
+
+int run_symbolize(const SymbolizeCommand& command) {
+  const Result<SymbolizeOutcome> outcome =
+      symbolize_file(command.file, {}, {}, command.snapshot, false);
+  if (!outcome) return fail(outcome.error());
+  if (outcome->interrupted) {
+    return fail(Error{"interrupted; what was found so far is in " + command.file});
+  }
+  print_message(fmt::format("{} images with counts -> {}", outcome->images, command.file));
+  return 0;
+}
+
+}  // namespace culprit

@@ -1,0 +1,114 @@
+#include "cli/symbolizing.h"
+
+#include <csignal>
+#include <fmt/format.h>
+#include <map>
+#include <utility>
+
+#include "cli/terminal.h"
+#include "store/profile_file.h"
+
+namespace culprit {
+
+namespace {
+
+volatile std::sig_atomic_t interrupt_seen = 0;
+
+/// What a file knows of its images already.
+class StoredFacts {
+ public:
+  explicit StoredFacts(ProfileReader& reader) : reader_(reader) {}
+
+  /// Leaves out images whose facts are as good as they can be (and JIT code, which cannot
+  /// be read again).
+  Result<void> leave_out_complete(std::vector<ImageDemand>& demand) {
+    const FactParts functions_only{true, false, false, false, false};
+    std::vector<ImageDemand> wanting;
+    for (ImageDemand& image : demand) {
+      ASSIGN_OR_RETURN(auto facts, reader_.read_facts(image.image, functions_only));
+      if (facts && facts->missing.empty()) continue;
+      if (facts) incomplete_.emplace(image.image, *std::move(facts));
+      wanting.push_back(std::move(image));
+    }
+    demand = std::move(wanting);
+    return {};
+  }
+
+  /// A second look may find less (the binary is gone by now): then the first one stays.
+  [[nodiscard]] bool are_better(ImageId image, const ImageFacts& found) const {
+    const auto stored = incomplete_.find(image);
+    if (stored == incomplete_.end()) return false;
+    const auto rank = [](const ImageFacts& facts) {
+      return std::pair(facts.has_lines, facts.functions.size());
+    };
+    return rank(stored->second) > rank(found);
+  }
+
+ private:
+  ProfileReader& reader_;
+  std::map<ImageId, ImageFacts> incomplete_;
+};
+
+/// Ctrl-C ends symbolizing early, with what is done kept.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    interrupt_seen = 0;
+    struct sigaction action{};
+    action.sa_handler = [](int) { interrupt_seen = 1; };
+    ::sigaction(SIGINT, &action, &old_interrupt_);
+    ::sigaction(SIGTERM, &action, &old_terminate_);
+  }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+  ~InterruptGuard() {
+    ::sigaction(SIGINT, &old_interrupt_, nullptr);
+    ::sigaction(SIGTERM, &old_terminate_, nullptr);
+  }
+
+ private:
+  struct sigaction old_interrupt_{};
+  struct sigaction old_terminate_{};
+};
+
+}  // namespace
+
+Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<ImageId, Fd>& held,
+                                        const KnownFacts& known, const SnapshotOptions& options,
+                                        bool quiet) {
+  const InterruptGuard guard;
+  ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(path));
+  ASSIGN_OR_RETURN(Profile profile, reader.read_profile());
+  std::vector<ImageDemand> demand = collect_demand(profile);
+  const size_t images = demand.size();
+  StoredFacts stored(reader);
+  RETURN_IF_ERROR(stored.leave_out_complete(demand));
+
+  ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::open(path));
+  for (const auto& [image, facts] : known) RETURN_IF_ERROR(writer.write_facts(image, facts));
+
+  ProgressLine line;
+  SymbolizeOutcome outcome{images, false};
+  const SnapshotProgress progress = [&](size_t done, size_t total) {
+    if (!quiet) line.show(fmt::format("symbols of {} of {} images", done, total));
+    outcome.interrupted = interrupt_seen != 0;
+    return !outcome.interrupted;
+  };
+  uint64_t nameless = 0;
+  const FactsSink sink = [&](ImageId image, const ImageFacts& facts) -> Result<void> {
+    if (stored.are_better(image, facts)) return {};
+    if (facts.functions.empty()) ++nameless;
+    return writer.write_facts(image, facts);
+  };
+  // What an earlier pass counted is counted anew.
+  profile.ledger.erase(ledger::kImagesReplaced);
+  RETURN_IF_ERROR(make_facts(profile, demand, held, options, sink, progress, profile.ledger));
+  profile.ledger.erase(ledger::kImagesWithoutFacts);
+  if (nameless > 0) profile.ledger.add(ledger::kImagesWithoutFacts, nameless);
+
+  clear_counts(profile);  // they are in the file already
+  RETURN_IF_ERROR(writer.close(profile));
+  return outcome;
+}
+
+}  // namespace culprit

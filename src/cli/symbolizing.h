@@ -1,0 +1,33 @@
+#pragma once
+
+// The way from a recorded file to one that travels alone: read its counts, let
+// `snapshot` make the facts of every image that has some, write them into the
+// same file. `record` does it at its end, `symbolize` whenever asked.
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "model/image_facts.h"
+#include "model/profile.h"
+#include "snapshot/snapshot.h"
+
+namespace culprit {
+
+/// Facts that the recording has already (JIT code).
+using KnownFacts = std::vector<std::pair<ImageId, ImageFacts>>;
+
+struct SymbolizeOutcome {
+  size_t images = 0;         // with counts
+  bool interrupted = false;  // Ctrl-C: some images have no facts
+};
+
+/// `held`: files that the recording kept open.
+Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<ImageId, Fd>& held,
+                                        const KnownFacts& known, const SnapshotOptions& options,
+                                        bool quiet);
+
+}  // namespace culprit
