@@ -1,0 +1,168 @@
+"""Every command with every kind of wrong input: a clear message, the right status."""
+import os
+import sqlite3
+
+from harness import CULPRIT, CulpritTest, NOBODY, run
+
+READERS = (["report"], ["annotate", "main"], ["export", "--to", "json"], ["symbolize"])
+
+
+class BadInput(CulpritTest):
+    def fails(self, arguments, status, *words, **options):
+        done = self.culprit(*arguments, status=None, **options)
+        self.assertEqual(done.returncode, status, (arguments, done.stdout, done.stderr))
+        self.assertTrue(done.stderr.startswith("culprit: "), done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr, arguments)
+        self.assertNotIn("bug at", done.stderr)
+        return done
+
+    def readers_fail(self, path, *words, **options):
+        for reader in READERS:
+            with self.subTest(command=reader[0]):
+                self.fails([*reader, path], 1, *words, **options)
+
+    def test_missing_file(self):
+        self.readers_fail("absent.culprit", "absent.culprit", "No such file")
+
+    def test_folder(self):
+        self.readers_fail(self.folder, "directory")
+
+    def test_empty_file(self):
+        (self.folder / "empty").write_bytes(b"")
+        self.readers_fail("empty", "empty")
+
+    def test_random_bytes(self):
+        (self.folder / "random").write_bytes(os.urandom(100_000))
+        self.readers_fail("random", "random")
+
+    def test_text_file(self):
+        (self.folder / "text").write_text("hello\n" * 1000)
+        self.readers_fail("text", "text")
+
+    def small_profile(self):
+        profile, _ = self.record("--", "sh", "-c", "for i in 1 2 3 4 5 6; do sort /dev/null; done")
+        return profile
+
+    def test_truncated_file(self):
+        whole = self.small_profile().read_bytes()
+        for keep in (10, 100, 1000, 5000, len(whole) // 2, len(whole) - 100):
+            (self.folder / "cut").write_bytes(whole[:keep])
+            self.readers_fail("cut", "cut")
+
+    def test_profile_of_a_newer_version(self):
+        profile = self.small_profile()
+        database = sqlite3.connect(profile)
+        version = database.execute("PRAGMA user_version").fetchone()[0]
+        database.execute(f"PRAGMA user_version = {version + 6}")
+        database.commit()
+        database.close()
+        self.readers_fail(profile, "newer version")
+
+    def test_other_database(self):
+        database = sqlite3.connect(self.folder / "other")
+        database.execute("CREATE TABLE t (x)")
+        database.commit()
+        database.close()
+        self.readers_fail("other", "not a profile of Culprit")
+
+    def test_hostile_database(self):
+        """Triggers, views and swollen segments of a stranger's file are not run or believed."""
+        profile = self.small_profile()
+        whole = profile.read_bytes()
+        for statement in ("CREATE TRIGGER t AFTER INSERT ON strings BEGIN DELETE FROM strings; END",
+                          "UPDATE segments SET data = zeroblob(1000000)",
+                          "UPDATE segments SET rows = 9223372036854775807",
+                          "UPDATE contexts SET run = 4000000",
+                          "UPDATE images SET kind = 77"):
+            with self.subTest(statement=statement):
+                copy = self.folder / "hostile"
+                copy.write_bytes(whole)
+                database = sqlite3.connect(copy)
+                database.execute(statement)
+                database.commit()
+                database.close()
+                self.fails(["report", copy], 1, "hostile")
+
+    def test_no_permission(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to become somebody else")
+        profile = self.small_profile()
+        profile.chmod(0)
+        self.readers_fail(profile, "Permission denied", user=NOBODY, group=NOBODY)
+
+    def test_read_only_file_can_be_reported(self):
+        profile = self.small_profile()
+        profile.chmod(0o444)
+        self.folder.chmod(0o555)
+        self.addCleanup(self.folder.chmod, 0o755)
+        options = {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
+        self.culprit("report", profile, **options)
+
+    def test_unknown_function(self):
+        done = self.fails(["annotate", "no_such_function", self.small_profile()], 1, "no_such_function")
+
+    def test_wrong_words(self):
+        profile = "profile.culprit"
+        for arguments in (["report", "--frobnicate"], ["report", "--by", "colour"],
+                          ["report", "--format", "xml"], ["report", "--limit", "many"],
+                          ["export"], ["export", "--to", "mp3"], ["annotate"], ["repotr"],
+                          ["record"], ["record", "-F", "0", "true"], ["record", "-F", "nan", "true"],
+                          ["record", "-e", "cycles", "true"], ["record", "-p", "abc"],
+                          ["record", "-p", "1", "-a"], ["record", "-p", "1", "true"],
+                          ["record", "--duration", "-3", "true"], ["record", "-C", "9-1", "true"],
+                          ["record", "--engine", "magic", "true"], ["doctor", "extra"]):
+            with self.subTest(arguments=arguments):
+                self.fails(arguments, 2)
+
+    def test_programs_that_cannot_run(self):
+        (self.folder / "text").write_text("hello")
+        self.fails(["record", "--", "./absent"], 127, "absent")
+        self.fails(["record", "--", "no-such-program-anywhere"], 127, "no-such-program-anywhere")
+        self.fails(["record", "--", self.folder], 126, "directory")
+        self.fails(["record", "--", "./text"], 126, "not executable")
+        self.assertFalse((self.folder / "profile.culprit").exists())
+
+    def test_processes_that_do_not_exist(self):
+        self.fails(["record", "-p", "4194000"], 125, "4194000")
+
+    def test_output_that_cannot_be_written(self):
+        self.fails(["record", "-o", "/nowhere/p.culprit", "true"], 125, "/nowhere/p.culprit")
+        self.fails(["record", "-o", self.folder, "true"], 125, "not a regular file")
+
+    def test_failed_recording_brings_the_old_profile_back(self):
+        profile = self.small_profile()
+        before = profile.read_bytes()
+        self.fails(["record", "-p", "4194000"], 125)
+        self.assertEqual(profile.read_bytes(), before)
+
+    def test_full_disk_while_recording(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to mount a small file system")
+        small = self.folder / "small"
+        small.mkdir()
+        mounted = run("mount", "-t", "tmpfs", "-o", "size=200k", "none", small, status=None)
+        if mounted.returncode != 0:
+            self.skipTest(f"cannot mount: {mounted.stderr}")
+        self.addCleanup(run, "umount", small)
+        program = self.compile_text(
+            "#include <stdio.h>\n#include <unistd.h>\nstatic volatile long s;\n"
+            "int main(void) { for (long i = 0; i < 9000000000; ++i) s = i; printf(\"done\\n\"); }",
+            "p.c", "p", "-O1")
+        filler = f"sleep 1.2; head -c 300000 /dev/zero > {small}/filler; true"
+        done = self.culprit("record", "-o", small / "p.culprit", "--", "sh", "-c",
+                            f"({filler}) & {program}", status=None)
+        self.assertIn("done", done.stdout)            # the program itself was left alone
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("no space left", done.stderr)
+        (small / "filler").unlink()
+        report = self.report(small / "p.culprit", "--by", "module")
+        self.assertGreater(report["events"][0]["samples"], 100)
+
+    def test_file_size_limit_while_recording(self):
+        program = self.compile_text("static volatile long s;\nint main(void) { for (long i = 0; i < 3000000000; ++i) s = i; return 5; }",
+                                    "p.c", "p", "-O1")
+        limit = "ulimit -f 8; exec"      # 8 kB: less than an empty profile
+        done = run("bash", "-c", f"{limit} {CULPRIT} record -o {self.folder}/p.culprit -- {program}", status=None)
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertIn("p.culprit", done.stderr)

@@ -1,0 +1,146 @@
+"""Whole-program tests: what they share, and how CTest runs them.
+
+    harness.py --list FILE_test.py           the names of its tests, for CMake
+    harness.py FILE_test.py Class.method     runs one; status 77: skipped, with the reason
+
+CULPRIT_BUILD names the build folder whose culprit is tested.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("CULPRIT_BUILD", SOURCE / "build/dev"))
+CULPRIT = BUILD / "culprit"
+PROGRAMS = SOURCE / "tests/programs"
+SKIPPED = 77
+NOBODY = 65534
+
+
+def run(*command, status=0, **options):
+    """Runs a command; its text output. `status` None: any exit status."""
+    options.setdefault("timeout", 120)
+    done = subprocess.run([str(word) for word in command], text=True, errors="replace",
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    if status is not None and done.returncode != status:
+        raise AssertionError(f"{command} ended with {done.returncode}, not {status}:\n"
+                             f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+    return done
+
+
+def have(program):
+    return shutil.which(program) is not None
+
+
+class CulpritTest(unittest.TestCase):
+    """A test with a folder of its own, in which everything runs."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="culprit-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.folder.chmod(0o755)   # tests as another user look inside
+
+    def culprit(self, *arguments, **options):
+        options.setdefault("cwd", self.folder)
+        program = self.culprit_for_anybody() if "user" in options else CULPRIT
+        return run(program, *arguments, **options)
+
+    def culprit_for_anybody(self):
+        """A copy that other users can run: the build folder may be closed to them."""
+        tools = self.folder / "tools"
+        if not tools.exists():
+            tools.mkdir(mode=0o755)
+            for name in ("culprit", "libculprit_timer.so"):
+                shutil.copy(BUILD / name, tools / name)
+        return tools / "culprit"
+
+    def need(self, *programs):
+        for program in programs:
+            if not have(program):
+                self.skipTest(f"no {program} on this machine")
+
+    def compile(self, source, output, *flags, compiler="gcc"):
+        """Compiles tests/programs/SOURCE (or a path, or text with a suffix key)."""
+        path = PROGRAMS / source
+        target = self.folder / output
+        run(compiler, *flags, path, "-o", target, cwd=self.folder)
+        return target
+
+    def compile_text(self, text, name, output, *flags, compiler="gcc"):
+        path = self.folder / name
+        path.write_text(text)
+        target = self.folder / output
+        run(compiler, *flags, path, "-o", target, cwd=self.folder)
+        return target
+
+    def record(self, *arguments, status=0, output="profile.culprit", **options):
+        """culprit record ARGUMENTS; the path of the profile, and what ran."""
+        path = self.folder / output
+        done = self.culprit("record", "-o", path, *arguments, status=status, **options)
+        return path, done
+
+    def report(self, profile, *arguments, **options):
+        """The JSON report with every row."""
+        done = self.culprit("report", profile, "--format", "json", *arguments, **options)
+        return json.loads(done.stdout)
+
+    def shares(self, report, key="function", **having):
+        """{name: share} of the first event over everything, for rows that match `having`."""
+        event = report["events"][0]
+        found = {}
+        for row in report["rows"]:
+            if all(row.get(field) == value for field, value in having.items()):
+                value = row["values"][event["name"]]["value"]
+                found[row.get(key)] = found.get(row.get(key), 0) + value / event["total"]
+        return found
+
+
+    def module_shares(self, profile):
+        """{file name of the module: share}."""
+        shares = self.shares(self.report(profile, "--by", "module"), "module")
+        return {name.rsplit("/", 1)[-1]: share for name, share in shares.items()}
+
+
+def test_names(path):
+    loader = unittest.TestLoader()
+    module = load(path)
+    for name, kind in vars(module).items():
+        if isinstance(kind, type) and issubclass(kind, unittest.TestCase) and kind.__module__ == module.__name__:
+            for method in loader.getTestCaseNames(kind):
+                yield f"{name}.{method}"
+
+
+def load(path):
+    import importlib.util
+    specification = importlib.util.spec_from_file_location(pathlib.Path(path).stem, path)
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[module.__name__] = module
+    sys.path.insert(0, str(pathlib.Path(__file__).parent))
+    specification.loader.exec_module(module)
+    return module
+
+
+def main():
+    if sys.argv[1] == "--list":
+        print("\n".join(test_names(sys.argv[2])))
+        return 0
+    module = load(sys.argv[1])
+    suite = unittest.defaultTestLoader.loadTestsFromName(sys.argv[2], module)
+    result = unittest.TextTestRunner(verbosity=2).run(suite)
+    if not result.wasSuccessful() or result.testsRun == 0:
+        return 1
+    if result.skipped:
+        print("skipped:", "; ".join(reason for _, reason in result.skipped))
+        return SKIPPED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.modules["harness"] = sys.modules["__main__"]
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""What the commands print as JSON, held against the schemas in schema/."""
+import json
+import os
+
+import jsonschema
+
+from harness import CulpritTest, SOURCE
+
+
+class Schemas(CulpritTest):
+    def check(self, schema, text):
+        description = json.loads((SOURCE / "schema" / schema).read_text())
+        jsonschema.Draft7Validator.check_schema(description)
+        value = json.loads(text)
+        jsonschema.validate(value, description)
+        return value
+
+    def profile(self):
+        program = self.compile("shares.c", "shares", "-O2", "-g", "-pthread", "-ldl")
+        return self.record("-g", "--", program, 0.5, 2)[0]
+
+    def test_report(self):
+        profile = self.profile()
+        for level in ("process", "thread", "module", "function", "line", "block", "instruction",
+                      "process,thread,module,function,line,instruction"):
+            with self.subTest(by=level):
+                value = self.check("report.schema.json", self.culprit(
+                    "report", profile, "--by", level, "--format", "json").stdout)
+                self.assertTrue(value["rows"])
+        for tree in ("callers", "callees"):
+            self.check("report.schema.json", self.culprit(
+                "report", profile, "--tree", tree, "--format", "json").stdout)
+
+    def test_annotate(self):
+        self.check("annotate.schema.json", self.culprit(
+            "annotate", "alpha", self.profile(), "--format", "json").stdout)
+
+    def test_export(self):
+        self.check("report.schema.json", self.culprit("export", self.profile(), "--to", "json").stdout)
+
+    def test_doctor(self):
+        value = self.check("doctor.schema.json", self.culprit("doctor", "--format", "json").stdout)
+        names = [row["name"] for row in value["capabilities"]]
+        self.assertIn("hardware counters", names)
+        self.assertIn("timer sampling", names)
+
+    def test_every_schema_has_a_test(self):
+        tested = {"report.schema.json", "annotate.schema.json", "doctor.schema.json"}
+        self.assertEqual(set(os.listdir(SOURCE / "schema")) - {"README.md"}, tested)

@@ -1,0 +1,54 @@
+"""The golden JSON files follow the schemas, and the schemas refuse what they should.
+
+report_test compares the golden files with what the program prints, so what holds
+for them holds for it.
+"""
+
+import copy
+import json
+import pathlib
+import unittest
+
+import jsonschema
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+GOLDEN = ROOT / "src" / "report" / "golden"
+
+
+def load(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def validator(command):
+    schema = load(ROOT / "schema" / f"{command}.schema.json")
+    jsonschema.Draft7Validator.check_schema(schema)
+    return jsonschema.Draft7Validator(schema)
+
+
+class SchemaTest(unittest.TestCase):
+    def check(self, command, names):
+        for name in names:
+            with self.subTest(file=name):
+                errors = list(validator(command).iter_errors(load(GOLDEN / name)))
+                self.assertEqual(errors, [])
+
+    def test_reports_follow_the_schema(self):
+        self.check("report", ["report_every_level.json", "tree_callees.json"])
+
+    def test_annotations_follow_the_schema(self):
+        self.check("annotate", ["annotate.json"])
+
+    def test_schemas_refuse_missing_and_unknown_fields(self):
+        for command, name in (("report", "tree_callees.json"), ("annotate", "annotate.json")):
+            document = load(GOLDEN / name)
+            check = validator(command)
+            for field in document:
+                damaged = copy.deepcopy(document)
+                del damaged[field]
+                self.assertFalse(check.is_valid(damaged), f"{command} without {field}")
+            damaged = dict(document, surprise=1)
+            self.assertFalse(check.is_valid(damaged))
+
+
+if __name__ == "__main__":
+    unittest.main()

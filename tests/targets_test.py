@@ -1,0 +1,159 @@
+"""What can be recorded, and how a recording begins and ends."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from harness import CULPRIT, CulpritTest, run
+
+SPIN = """
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) void spin_here(double seconds) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  const double end = t.tv_sec + t.tv_nsec * 1e-9 + seconds;
+  do {
+    for (int i = 0; i < 100000; ++i) sink = sink + 1;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  } while (t.tv_sec + t.tv_nsec * 1e-9 < end);
+}
+int main(int argc, char** argv) {
+  spin_here(atof(argv[1]));
+  return argc > 2 ? atoi(argv[2]) : 0;
+}
+"""
+
+
+class Targets(CulpritTest):
+    def setUp(self):
+        super().setUp()
+        self.spin = self.compile_text(SPIN, "spin.c", "spin", "-O1", "-g")
+
+    def start(self, *arguments):
+        process = subprocess.Popen([str(word) for word in arguments], cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def seconds_of(self, profile, **having):
+        report = self.report(profile)
+        return sum(share for share in self.shares(report, **having).values()) * report["events"][0]["total"] / 1e9
+
+    def test_a_running_process(self):
+        target = self.start(self.spin, 30)
+        profile, _ = self.record("-p", target.pid, "--duration", "1s")
+        self.assertIsNone(target.poll())
+        self.assertAlmostEqual(self.seconds_of(profile, function="spin_here"), 1.0, delta=0.2)
+
+    def test_a_running_process_by_events_of_its_own(self):
+        target = self.start(self.spin, 30)
+        profile, _ = self.record("--per-task", "-p", target.pid, "--duration", "1s")
+        self.assertAlmostEqual(self.seconds_of(profile, function="spin_here"), 1.0, delta=0.2)
+
+    def test_a_process_that_ends_ends_the_recording(self):
+        target = self.start(self.spin, 0.7)
+        started = time.monotonic()
+        self.record("-p", target.pid, status=0)
+        self.assertLess(time.monotonic() - started, 5)
+
+    def test_a_cgroup(self):
+        mounts = [line.split() for line in pathlib.Path("/proc/mounts").read_text().splitlines()]
+        root = next((mount[1] for mount in mounts if mount[2] == "cgroup2"), None)
+        if root is None or os.geteuid() != 0:
+            self.skipTest("no cgroup2 mount, or not root")
+        group = pathlib.Path(root) / f"culprit-test-{os.getpid()}"
+        try:
+            group.mkdir()
+        except OSError as error:
+            self.skipTest(f"cannot make a cgroup: {error}")
+        self.addCleanup(group.rmdir)
+        inside = self.start(self.spin, 30)
+        outside = self.start(self.spin, 30)
+        (group / "cgroup.procs").write_text(str(inside.pid))
+        profile, _ = self.record("--cgroup", group.name, "--duration", "1s")
+        pids = {row["process_id"] for row in self.report(profile, "--by", "process")["rows"]}
+        self.assertIn(inside.pid, pids)
+        self.assertNotIn(outside.pid, pids)
+        inside.kill()
+        inside.wait()
+
+    def test_the_whole_system(self):
+        first, second = self.start(self.spin, 30), self.start(self.spin, 30)
+        profile, _ = self.record("-a", "--duration", "1s")
+        rows = self.report(profile, "--by", "process")["rows"]
+        found = {row["process_id"] for row in rows}
+        self.assertLessEqual({first.pid, second.pid}, found)
+
+    def test_duration_and_delay(self):
+        profile, _ = self.record("--delay", "0.5s", "--", self.spin, 1.5)
+        self.assertAlmostEqual(self.seconds_of(profile, function="spin_here"), 1.0, delta=0.25)
+        target_seconds = 30
+        started = time.monotonic()
+        self.record("--duration", "0.5s", "-a", output="b.culprit")
+        self.assertLess(time.monotonic() - started, target_seconds / 2)
+
+    def test_status_and_output_pass_through(self):
+        profile, done = self.record("--", self.spin, 0.05, 42, status=42)
+        profile, done = self.record("--", "sh", "-c", "echo out; echo err >&2; exit 3", status=3)
+        self.assertEqual(done.stdout, "out\n")
+        self.assertIn("err\n", done.stderr)
+
+    def test_death_by_a_signal_passes_through(self):
+        _, done = self.record("--", "sh", "-c", "kill -SEGV $$", status=-signal.SIGSEGV)
+
+    def test_interrupt_ends_the_recording_properly(self):
+        culprit = self.start(CULPRIT, "record", "-o", "c.culprit", "--", self.spin, 60)
+        time.sleep(1.5)
+        culprit.send_signal(signal.SIGINT)
+        culprit.wait(timeout=10)
+        self.assertEqual(culprit.returncode, -signal.SIGINT)
+        self.assertAlmostEqual(self.seconds_of(self.folder / "c.culprit", function="spin_here"),
+                               1.4, delta=0.6)
+        ledger = self.report(self.folder / "c.culprit")["ledger"]
+        self.assertNotIn("interrupted", json.dumps(ledger))
+
+    def test_killed_recording_keeps_what_was_flushed(self):
+        culprit = self.start(CULPRIT, "record", "-o", "k.culprit", "--", self.spin, 8)
+        time.sleep(3.5)
+        culprit.kill()
+        culprit.wait()
+        report = self.report(self.folder / "k.culprit", "--by", "module")
+        self.assertGreater(report["events"][0]["total"] / 1e9, 1.5)
+        self.assertIn("interrupted", json.dumps(report["ledger"]))
+        self.culprit("symbolize", "k.culprit")
+        self.assertGreater(self.seconds_of(self.folder / "k.culprit", function="spin_here"), 1.5)
+
+    def test_an_old_profile_is_kept(self):
+        profile, _ = self.record("--", self.spin, 0.1)
+        first = profile.read_bytes()
+        self.record("--", self.spin, 0.1)
+        self.assertEqual((self.folder / "profile.culprit.old").read_bytes(), first)
+
+    def test_program_alone_means_record_and_report(self):
+        done = self.culprit(self.spin, 0.5)
+        self.assertIn("spin_here", done.stdout)
+        self.assertTrue((self.folder / "profile.culprit").exists())
+
+    def test_stacks_have_callers(self):
+        program = self.compile_text(
+            "static volatile unsigned long sink;\n"
+            "__attribute__((noinline)) void leaf(void) { for (long i = 0; i < 300000000; ++i) sink = i; }\n"
+            "__attribute__((noinline)) void middle(void) { leaf(); sink = 1; }\n"
+            "int main(void) { middle(); sink = 2; return 0; }\n",
+            "stacks.c", "stacks", "-O0", "-g")
+        profile, _ = self.record("-g", "--", program)
+        folded = self.culprit("export", profile, "--to", "collapsed").stdout
+        lines = [line for line in folded.splitlines() if ";main;middle;leaf " in line]
+        total = sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines())
+        self.assertGreater(sum(int(line.rsplit(" ", 1)[1]) for line in lines) / total, 0.95)
+        callees = self.culprit("report", profile, "--tree", "callees").stdout
+        self.assertLess(callees.index("middle"), callees.index("leaf"))
+        callers = self.culprit("report", profile, "--tree", "callers").stdout
+        self.assertLess(callers.index("leaf"), callers.index("middle"))
