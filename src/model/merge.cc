@@ -160,7 +160,15 @@ void merge_rows(std::vector<BranchCount>& rows) {
         add_to(sum.count, r.count);
         add_to(sum.mispredicted, r.mispredicted);
         add_to(sum.cycles, r.cycles);
+        add_to(sum.judged, r.judged);
+        add_to(sum.timed, r.timed);
       });
+}
+
+void merge_rows(std::vector<FallThrough>& rows) {
+  unite(
+      rows, [](const FallThrough& r) { return std::tie(r.context, r.image, r.from, r.to); },
+      [](FallThrough& sum, const FallThrough& r) { add_to(sum.count, r.count); });
 }
 
 void merge_rows(std::vector<MemorySample>& rows) {
@@ -226,6 +234,7 @@ void merge_counts(Profile& profile) {
   profile.histograms = merge_histograms(profile.histograms, profile.events);
   merge_rows(profile.stack_counts, profile.events);
   merge_rows(profile.branch_counts);
+  merge_rows(profile.fall_throughs);
   merge_rows(profile.memory_samples);
   merge_rows(profile.counts);
   merge_rows(profile.accesses);

@@ -40,6 +40,7 @@ std::vector<Histogram> merge_histograms(const std::vector<Histogram>& histograms
 void merge_rows(std::vector<HistogramRow>& rows, const std::vector<Event>& events);
 void merge_rows(std::vector<StackCount>& rows, const std::vector<Event>& events);
 void merge_rows(std::vector<BranchCount>& rows);
+void merge_rows(std::vector<FallThrough>& rows);
 void merge_rows(std::vector<MemorySample>& rows);
 void merge_rows(std::vector<Count>& rows);
 void merge_rows(std::vector<Access>& rows);

@@ -238,6 +238,11 @@ class Merger {
       row.to = translate(row.to);
       into_.branch_counts.push_back(row);
     }
+    for (FallThrough row : other_.fall_throughs) {
+      row.context = context_(row.context);
+      row.image = image_(row.image);
+      into_.fall_throughs.push_back(row);
+    }
     for (MemorySample row : other_.memory_samples) {
       row.context = context_(row.context);
       row.event = event_(row.event);

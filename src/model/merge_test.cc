@@ -60,6 +60,7 @@ TEST(MergeCounts, DoesNotDependOnTheOrderTheyCameIn) {
   reverse(backward.histograms);
   reverse(backward.stack_counts);
   reverse(backward.branch_counts);
+  reverse(backward.fall_throughs);
   reverse(backward.memory_samples);
   reverse(backward.counts);
   reverse(backward.accesses);

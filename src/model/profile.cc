@@ -6,6 +6,7 @@ void clear_counts(Profile& profile) {
   profile.histograms.clear();
   profile.stack_counts.clear();
   profile.branch_counts.clear();
+  profile.fall_throughs.clear();
   profile.memory_samples.clear();
   profile.counts.clear();
   profile.accesses.clear();

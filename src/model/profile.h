@@ -3,7 +3,7 @@
 // The Profile: everything a collector found out, as plain values.
 //
 //   Run ── Context ──┬── Histogram    per (context, image): offset → counts
-//     (who, where)   ├── StackCount, BranchCount, MemorySample
+//     (who, where)   ├── StackCount, BranchCount, FallThrough, MemorySample
 //                    ├── Access, Tenure, Edge     what happened in the caches
 //                    ├── Count                    an event over a whole interval
 //                    └── RegionTime               OpenMP constructs
@@ -176,8 +176,21 @@ struct BranchCount {
   Location to;
   uint64_t count = 0;
   uint64_t mispredicted = 0;
-  uint64_t cycles = 0;  // sum of the records' cycle fields
+  uint64_t cycles = 0;  // sum of the records' cycle fields: since the branch before
+  uint64_t judged = 0;  // of `count`, those that say whether they were predicted
+  uint64_t timed = 0;   // of `count`, those that have a cycle field
   friend auto operator<=>(const BranchCount&, const BranchCount&) = default;
+};
+
+/// Code that ran straight on between two taken branches of one branch record: from the
+/// target of the earlier to the source of the later, both included (a "range" of AutoFDO).
+struct FallThrough {
+  ContextId context;
+  ImageId image;
+  FileOffset from;
+  FileOffset to;
+  uint64_t count = 0;
+  friend auto operator<=>(const FallThrough&, const FallThrough&) = default;
 };
 
 struct MemorySample {
@@ -186,9 +199,12 @@ struct MemorySample {
   Location location;
   RunAddress data_address;
   ObjectId object;
-  uint64_t source = 0;  // perf_mem_data_src
-  uint64_t latency_cycles = 0;
+  uint64_t source = 0;          // perf_mem_data_src
+  uint64_t latency_cycles = 0;  // of the access, as the CPU defines it; 0: not given
   int64_t time_ns = 0;
+  uint64_t instruction_latency_cycles = 0;  // of the whole instruction; 0: not given
+  uint64_t physical_address = 0;            // 0: not given
+  uint64_t data_page_bytes = 0;             // 0: not given
   friend auto operator<=>(const MemorySample&, const MemorySample&) = default;
 };
 
@@ -332,6 +348,7 @@ struct Profile {
   std::vector<Histogram> histograms;  // by (context, image), each pair once
   std::vector<StackCount> stack_counts;
   std::vector<BranchCount> branch_counts;
+  std::vector<FallThrough> fall_throughs;
   std::vector<MemorySample> memory_samples;  // in time order
   std::vector<Count> counts;
   std::vector<Access> accesses;

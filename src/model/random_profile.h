@@ -121,9 +121,11 @@ class RandomProfile {
                             {at.offset, at.offset + 4},
                             {{one.event, {one.samples, 0}, {one.value, 7}, {one.variance, 1}}}});
     p.stack_counts.push_back({context(), pick<StackId>(p.stacks.size()), cell()});
-    p.branch_counts.push_back({context(), place(), any_place(), number(9), number(9), number(9)});
+    p.branch_counts.push_back(
+        {context(), place(), any_place(), number(9), number(9), number(9), number(9), number(9)});
+    p.fall_throughs.push_back({context(), at.image, at.offset, at.offset + number(9), number(9)});
     p.memory_samples.push_back({context(), event(), any_place(), RunAddress(wild()), object(),
-                                wild(), wild(), wild_signed()});
+                                wild(), wild(), wild_signed(), wild(), wild(), wild()});
     p.counts.push_back({context(), event(), static_cast<uint32_t>(number(3)), 0xffffffff,
                         number(99), number(99), number(99)});
     p.accesses.push_back(
@@ -148,6 +150,7 @@ inline void append_counts_of(const Profile& from, Profile& to) {
   append(from.histograms, to.histograms);
   append(from.stack_counts, to.stack_counts);
   append(from.branch_counts, to.branch_counts);
+  append(from.fall_throughs, to.fall_throughs);
   append(from.memory_samples, to.memory_samples);
   append(from.counts, to.counts);
   append(from.accesses, to.accesses);
@@ -180,6 +183,7 @@ inline void expect_equal(const Profile& got, const Profile& want) {
   EXPECT_EQ(got.histograms, want.histograms);
   EXPECT_TRUE(got.stack_counts == want.stack_counts);
   EXPECT_TRUE(got.branch_counts == want.branch_counts);
+  EXPECT_TRUE(got.fall_throughs == want.fall_throughs);
   EXPECT_TRUE(got.memory_samples == want.memory_samples);
   EXPECT_EQ(got.counts, want.counts);
   EXPECT_TRUE(got.accesses == want.accesses);

@@ -76,6 +76,9 @@ inline bool is_sound(const StackCount& row, size_t) {
 inline bool is_sound(const BranchCount& row, size_t) {
   return !row.context.is_all();
 }
+inline bool is_sound(const FallThrough& row, size_t) {
+  return !row.context.is_all() && !row.image.is_all() && row.from <= row.to;
+}
 inline bool is_sound(const MemorySample& row, size_t) {
   return !row.context.is_all() && !row.event.is_all();
 }
@@ -102,8 +105,9 @@ inline bool is_sound(const RegionValue& row, size_t) {
 template <class Row>
 inline constexpr bool kIsSummable =
     std::is_same_v<Row, HistogramRow> || std::is_same_v<Row, StackCount> ||
-    std::is_same_v<Row, BranchCount> || std::is_same_v<Row, Count> || std::is_same_v<Row, Access> ||
-    std::is_same_v<Row, Tenure> || std::is_same_v<Row, Edge> || std::is_same_v<Row, RegionValue>;
+    std::is_same_v<Row, BranchCount> || std::is_same_v<Row, FallThrough> ||
+    std::is_same_v<Row, Count> || std::is_same_v<Row, Access> || std::is_same_v<Row, Tenure> ||
+    std::is_same_v<Row, Edge> || std::is_same_v<Row, RegionValue>;
 
 /// Checks rows whose first has the number `first`; the message names the offender.
 template <class Row>

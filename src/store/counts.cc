@@ -15,6 +15,7 @@ namespace {
 void visit_counts(auto&& visit, auto& profile) {
   visit("stack_counts", profile.stack_counts);
   visit("branch_counts", profile.branch_counts);
+  visit("fall_throughs", profile.fall_throughs);
   visit("memory_samples", profile.memory_samples);
   visit("counts", profile.counts);
   visit("accesses", profile.accesses);

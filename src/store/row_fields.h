@@ -159,6 +159,16 @@ void visit_fields(auto&& visit, Is<BranchCount> auto& row) {
   visit("count", row.count);
   visit("mispredicted", row.mispredicted);
   visit("cycles", row.cycles);
+  visit("judged", row.judged);
+  visit("timed", row.timed);
+}
+
+void visit_fields(auto&& visit, Is<FallThrough> auto& row) {
+  visit("context", row.context);
+  visit("image", row.image);
+  visit("from", row.from);
+  visit("to", row.to);
+  visit("count", row.count);
 }
 
 void visit_fields(auto&& visit, Is<MemorySample> auto& row) {
@@ -171,6 +181,9 @@ void visit_fields(auto&& visit, Is<MemorySample> auto& row) {
   visit("source", row.source);
   visit("latency_cycles", row.latency_cycles);
   visit("time_ns", row.time_ns);
+  visit("instruction_latency_cycles", row.instruction_latency_cycles);
+  visit("physical_address", row.physical_address);
+  visit("data_page_bytes", row.data_page_bytes);
 }
 
 void visit_fields(auto&& visit, Is<Count> auto& row) {

@@ -89,7 +89,8 @@ void write_seed(const std::string& path) {
                           {FileOffset(16), FileOffset(20)},
                           {{EventId(0u), {1, 2}, {9, 18}, {}}}});
   p.stack_counts.push_back({context, StackId(0u), {EventId(0u), 1, 9, 0}});
-  p.branch_counts.push_back({context, place, place, 1, 2, 3});
+  p.branch_counts.push_back({context, place, place, 1, 2, 3, 1, 1});
+  p.fall_throughs.push_back({context, ImageId(0u), FileOffset(16), FileOffset(20), 1});
   p.memory_samples.push_back({context, EventId(0u), place, RunAddress(8), {}, 1, 2, 3});
   p.counts.push_back({context, EventId(0u), 0, 0, 5, 6, 7});
   p.accesses.push_back({context, place, {}, {}, {}, 1, 2, 3});
