@@ -4,12 +4,13 @@
 #   culprit_room(store USES model LIBRARIES SQLite::SQLite3)
 #
 # USES names the rooms it may include (tests/rooms_test.py checks the includes
-# against the same table); LIBRARIES are third-party targets.
+# against the same table); LIBRARIES are third-party targets; LIVE says that its
+# tests sample running programs (scripts/test.sh gives those another try).
 enable_testing()
 include(GoogleTest)
 
 function(culprit_room name)
-  cmake_parse_arguments(arg "" "" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "LIVE" "" "USES;LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*_test.cc)
   list(REMOVE_ITEM sources ${tests} ${CMAKE_SOURCE_DIR}/src/${name}/main.cc)
@@ -27,6 +28,11 @@ function(culprit_room name)
     # Tests find build products (fixtures, example programs) here.
     target_compile_definitions(${name}_test PRIVATE
       CULPRIT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" CULPRIT_BINARY_DIR="${CMAKE_BINARY_DIR}")
-    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST)
+    # "live" tests sample running programs: how a shared machine schedules them is not ours.
+    set(labels)
+    if(arg_LIVE)
+      set(labels PROPERTIES LABELS live)
+    endif()
+    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST ${labels})
   endif()
 endfunction()
