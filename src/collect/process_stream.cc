@@ -12,7 +12,7 @@
 #include "collect/jit_code.h"
 #include "collect/process_folder.h"
 #include "collect/process_kernel.h"
-#include "collect/process_tasks.h"
+#include "records/process_table.h"
 #include "records/callchain.h"
 #include "records/number.h"
 #include "records/proc_text.h"

@@ -1,4 +1,4 @@
-#include "collect/process_tasks.h"
+#include "records/process_table.h"
 
 #include <algorithm>
 
