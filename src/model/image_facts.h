@@ -101,6 +101,10 @@ struct ImageFacts {
   std::vector<SourceFact> sources;
 };
 
+/// Of code that is one function and has no file: a BPF program. The source is kallsyms.
+ImageFacts make_code_object_facts(const std::string& architecture, const std::string& name,
+                                  uint64_t size_bytes);
+
 /// The link address of an offset; the offset's own number where no segment has it.
 LinkAddress to_link_address(const ImageFacts& facts, FileOffset offset);
 
