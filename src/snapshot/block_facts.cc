@@ -33,8 +33,8 @@ void add_block_facts(ImageFacts& facts) {
     const std::string_view bytes = find_code(facts.code, function);
     const LinkAddress start = to_link_address(facts, function.begin);
     for (const Block& block : find_blocks(decoder->decode(bytes, start, Detail::flow))) {
-      facts.blocks.push_back({function.begin + (block.begin - start),
-                              static_cast<uint32_t>(block.end - block.begin)});
+      facts.blocks.push_back(
+          {function.begin + (block.begin - start), static_cast<uint32_t>(block.end - block.begin)});
     }
   }
 }

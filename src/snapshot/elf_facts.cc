@@ -67,7 +67,7 @@ class DebugReaders {
       ASSIGN_OR_RETURN(
           DebugInfo reader,
           DebugInfo::open(sources.binary, *dwarf, sources.alt ? &sources.alt->elf : nullptr,
-                          sources.debug ? sources.debug->path : sources.path));
+                          sources.debug ? sources.debug->path : sources.path, sources.folders));
       opened.readers_.push_back(std::move(reader));
     }
     return opened;
