@@ -20,7 +20,8 @@ class StoredFacts {
   /// Leaves out images whose facts are as good as they can be (and JIT code, which cannot
   /// be read again).
   Result<void> leave_out_complete(std::vector<ImageDemand>& demand) {
-    const FactParts functions_only{true, false, false, false, false};
+    const FactParts functions_only{
+        .lines = false, .inlines = false, .blocks = false, .code = false, .sources = false};
     std::vector<ImageDemand> wanting;
     for (ImageDemand& image : demand) {
       ASSIGN_OR_RETURN(auto facts, reader_.read_facts(image.image, functions_only));

@@ -69,6 +69,15 @@ struct CodeFact {
   friend bool operator==(const CodeFact&, const CodeFact&) = default;
 };
 
+/// A basic block of a function, as `code` decodes: [begin, begin + size_bytes). In order of
+/// begin; none overlap, none reach beyond their function. They are kept beside the code
+/// because decoding is by far the slowest thing a report could do.
+struct BlockFact {
+  FileOffset begin;
+  uint32_t size_bytes = 0;
+  friend bool operator==(const BlockFact&, const BlockFact&) = default;
+};
+
 /// Consecutive lines of a source file, numbered from first_line.
 struct SourceFact {
   StringId file;
@@ -97,6 +106,7 @@ struct ImageFacts {
   std::vector<FunctionFact> functions;
   std::vector<LineFact> lines;
   std::vector<InlineFact> inlines;
+  std::vector<BlockFact> blocks;  // empty: not found yet, `code` has to be decoded
   std::vector<CodeFact> code;
   std::vector<SourceFact> sources;
 };

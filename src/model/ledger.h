@@ -27,8 +27,6 @@ inline constexpr LedgerKind kLostRecords{"lost_records", "records",
 inline constexpr LedgerKind kUnknownAddress{"unknown_address", "samples",
                                             "at addresses in no known mapping"};
 inline constexpr LedgerKind kThrottled{"throttled", "times", "the kernel throttled sampling"};
-inline constexpr LedgerKind kUnsampledTasks{
-    "unsampled_tasks", "tasks", "ended before their first sample; their time is not in the rows"};
 inline constexpr LedgerKind kUnsampledTime{"unsampled_time", "ns",
                                            "of CPU time not covered by samples"};
 inline constexpr LedgerKind kKernelNotSampled{"kernel_not_sampled", "ns",

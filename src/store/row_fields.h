@@ -277,6 +277,11 @@ void visit_fields(auto&& visit, Is<InlineFact> auto& row) {
   visit("call_line", row.call_line);
 }
 
+void visit_fields(auto&& visit, Is<BlockFact> auto& row) {
+  visit("begin", row.begin);
+  visit("size_bytes", row.size_bytes);
+}
+
 void visit_fields(auto&& visit, Is<CodeFact> auto& row) {
   visit("begin", row.begin);
   visit("bytes", row.bytes);
