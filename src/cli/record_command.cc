@@ -18,6 +18,7 @@
 #include "cli/terminal.h"
 #include "collect/capabilities.h"
 #include "store/profile_file.h"
+#include "unwind/unwinder.h"
 
 namespace culprit {
 
@@ -97,6 +98,14 @@ class OutputFile {
   bool moved_old_;
 };
 
+UnwindStack make_unwinder(OpenMappedFile open) {
+  auto unwinder = std::make_shared<Unwinder>(describe_machine().architecture, std::move(open));
+  return [unwinder](uint32_t pid, const AddressSpaces& spaces, const RegisterDump& registers,
+                    std::span<const std::byte> stack) {
+    return unwinder->unwind(pid, spaces, registers, stack);
+  };
+}
+
 void announce(const RecordCommand& command) {
   const uint64_t period_ns = command.record.period_ns;
   const std::string rate = format_thousands((1'000'000'000 + period_ns / 2) / period_ns);
@@ -161,6 +170,7 @@ Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recordin
 int run_record(const RecordCommand& command) {
   RecordOptions options = command.record;
   options.shim_path = find_shim();
+  options.make_unwinder = make_unwinder;
   if (!options.command.empty()) {
     if (const auto problem = check_program(options.command.front())) {
       return fail(Error{"cannot run '" + options.command.front() + "': " + problem->reason},

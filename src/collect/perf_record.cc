@@ -132,6 +132,7 @@ bool Session::try_events(bool per_cpu, bool user_only, OpenFailure& failure) {
   ClockEvent event;
   event.period_ns = options_.period_ns;
   event.stacks = options_.stacks;
+  event.stack_copy_bytes = options_.stack_copy_bytes;
   event.user_only = user_only;
   event.kernel_only = options_.kernel_only;
   events_ = PerfEvents::open(targets, event, failure);
@@ -178,6 +179,7 @@ void Session::describe_profile() {
   processing.all_processes = records_all();
   processing.stacks = options_.stacks;
   processing.frames_limit = options_.stacks ? read_frames_limit() : 0;
+  if (options_.stack_copy_bytes != 0) processing.make_unwinder = options_.make_unwinder;
   processor_.emplace(processing);
   ProfileBuilder& builder = processor_->builder();
   Profile& profile = builder.profile();

@@ -57,7 +57,12 @@ uint32_t read_parent_pid(const std::string& folder) {
 class SampleProcessor::Impl {
  public:
   explicit Impl(const ProcessorOptions& options)
-      : options_(options), tasks_(options.all_processes) {}
+      : options_(options), tasks_(options.all_processes) {
+    if (!options_.make_unwinder) return;
+    unwind_ = options_.make_unwinder([this](uint32_t pid, const Mapping& mapping) {
+      return images_.open_file(pid, mapping, builder_);
+    });
+  }
 
   void follow_command(pid_t pid);
   bool follow_running(uint32_t pid);
@@ -85,7 +90,8 @@ class SampleProcessor::Impl {
 
   ProcessTable::Process* find_or_add(uint32_t pid);
   void map(uint32_t pid, const MmapRecord& map);
-  Location locate(uint32_t pid, const Frame& frame);
+  Location locate(uint32_t pid, const CallFrame& frame);
+  std::vector<CallFrame> list_frames(uint32_t pid, const SampleRecord& sample);
   void count(const PendingSample& sample);
   void end_process(uint32_t pid);
   bool resolve(PendingSample& sample, bool is_last);
@@ -99,6 +105,7 @@ class SampleProcessor::Impl {
   HeldImages images_;
   KernelImages kernel_;
   JitCode jit_;
+  UnwindStack unwind_;
   std::vector<PendingSample> pending_;
   ImageId anonymous_;
   ImageId unknown_;
@@ -159,8 +166,10 @@ void SampleProcessor::Impl::map(uint32_t pid, const MmapRecord& record) {
     builder_.profile().ledger.add(ledger::kDamagedRecords);
     return;
   }
-  spaces_.map(pid, {record.start, record.start + record.length, record.file_offset,
-                    images_.intern(record)});
+  // The kernel gives the vdso's mapping an offset that means nothing.
+  const uint64_t file_offset = record.path == "[vdso]" ? 0 : record.file_offset;
+  spaces_.map(pid,
+              {record.start, record.start + record.length, file_offset, images_.intern(record)});
   jit_.note_mapping(pid, record.path);
 }
 
@@ -199,7 +208,7 @@ void SampleProcessor::Impl::handle(const ThrottleRecord& throttle, const RecordO
   if (throttle.throttled) builder_.profile().ledger.add(ledger::kThrottled);
 }
 
-Location SampleProcessor::Impl::locate(uint32_t pid, const Frame& frame) {
+Location SampleProcessor::Impl::locate(uint32_t pid, const CallFrame& frame) {
   if (is_kernel_side(frame.mode)) return kernel_.locate(frame.address, builder_);
   if (const Mapping* const mapping = spaces_.find(pid, frame.address)) {
     const auto location = images_.locate(pid, *mapping, frame.address, builder_);
@@ -207,6 +216,21 @@ Location SampleProcessor::Impl::locate(uint32_t pid, const Frame& frame) {
   }
   jit_.watch(pid);
   return {ImageId(), FileOffset(frame.address.value)};
+}
+
+/// Innermost first, and the sampled address is the first one.
+std::vector<CallFrame> SampleProcessor::Impl::list_frames(uint32_t pid,
+                                                          const SampleRecord& sample) {
+  std::vector<CallFrame> frames = split_callchain(sample.callchain, sample.mode);
+  if (!unwind_ || (sample.mode != Mode::user && sample.mode != Mode::kernel)) return frames;
+  // The chain is the kernel's part: of a sample in user code it has nothing to say.
+  std::erase_if(frames, [](const CallFrame& frame) { return !is_kernel_side(frame.mode); });
+  if (frames.empty() && sample.mode == Mode::kernel) frames.push_back({sample.ip, sample.mode});
+  const UnwoundStack stack = unwind_(pid, spaces_, sample.user_registers, sample.user_stack);
+  if (const LedgerKind* const kind = find_stop_kind(stack.stop))
+    builder_.profile().ledger.add(*kind);
+  frames.insert(frames.end(), stack.frames.begin(), stack.frames.end());
+  return frames;
 }
 
 void SampleProcessor::Impl::handle(const SampleRecord& sample, const RecordOrigin& origin) {
@@ -220,8 +244,8 @@ void SampleProcessor::Impl::handle(const SampleRecord& sample, const RecordOrigi
   counted.value = sample.period;
   counted.frames.push_back(locate(origin.pid, {sample.ip, sample.mode}));
 
-  const std::vector<Frame> frames = split_callchain(sample.callchain, sample.mode);
-  if (options_.frames_limit != 0 && frames.size() >= options_.frames_limit) {
+  const std::vector<CallFrame> frames = list_frames(origin.pid, sample);
+  if (!unwind_ && options_.frames_limit != 0 && frames.size() >= options_.frames_limit) {
     builder_.profile().ledger.add(ledger::kTruncatedStacks);
   }
   // The chain begins with the sampled address itself.
