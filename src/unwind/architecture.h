@@ -40,6 +40,7 @@ struct Architecture {
   std::string_view name;              // as `uname -m`
   uint16_t elf_machine;               // EM_*
   uint8_t stack_pointer;              // DWARF number
+  uint8_t pc_register;                // DWARF number, for expressions; kNone: it has none
   uint8_t perf_pc;                    // bit in perf's mask
   uint8_t perf_stack_pointer;         // bit in perf's mask
   uint64_t code_address_mask;         // what of a return address is the address

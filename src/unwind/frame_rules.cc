@@ -170,6 +170,10 @@ std::optional<Step> apply(const FrameRules& rules, const Architecture& architect
   Step step;
   step.cfa = *cfa;
   step.registers = registers;
+  // It is the callee's: the caller's must be found by a rule.
+  if (architecture.pc_register != Architecture::kNone) {
+    step.registers.forget(uint64_t{1} << architecture.pc_register);
+  }
   step.registers.forget(rules.lost);
   step.registers.set(architecture.stack_pointer, *cfa);
   const uint64_t return_address_bit = uint64_t{1} << rules.return_address;

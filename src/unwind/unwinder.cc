@@ -104,6 +104,7 @@ class Unwinder::Impl::Walk {
   /// To the caller; false: there is none, or it cannot be found.
   bool step(const FrameRules& rules) {
     StepFailure failure = StepFailure::none;
+    registers_.set(owner_.architecture_->pc_register, pc_);  // procedure linkage tables ask for it
     const auto next = apply(rules, *owner_.architecture_, registers_, read_, failure);
     stop_ = failure == StepFailure::memory    ? UnwindStop::outside_copy
             : failure == StepFailure::damaged ? UnwindStop::damaged
