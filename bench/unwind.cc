@@ -148,8 +148,8 @@ int run(const char* path, bool is_bench) {
   for (const Record& record : stream->records) replay.process(record);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
   if (!is_bench) return 0;
-  fmt::print("{} samples, {} frames in {:.4f} s: {:.0f} samples/s\n", replay.samples,
-             replay.frames, time.count(), static_cast<double>(replay.samples) / time.count());
+  fmt::print("{} samples, {} frames in {:.4f} s: {:.0f} samples/s\n", replay.samples, replay.frames,
+             time.count(), static_cast<double>(replay.samples) / time.count());
   for (const auto& [stop, count] : replay.stops) {
     const LedgerKind* const kind = find_stop_kind(stop);
     fmt::print("  {} {}\n", count, kind != nullptr ? kind->text : "whole");

@@ -227,6 +227,10 @@ std::vector<CallFrame> SampleProcessor::Impl::list_frames(uint32_t pid,
   std::erase_if(frames, [](const CallFrame& frame) { return !is_kernel_side(frame.mode); });
   if (frames.empty() && sample.mode == Mode::kernel) frames.push_back({sample.ip, sample.mode});
   const UnwoundStack stack = unwind_(pid, spaces_, sample.user_registers, sample.user_stack);
+  // While exec replaces the program, its registers are there yet, but what they mean is gone.
+  const bool is_in_exec = !stack.frames.empty() && sample.mode == Mode::kernel &&
+                          spaces_.find(pid, stack.frames.front().address) == nullptr;
+  if (is_in_exec) return frames;
   if (const LedgerKind* const kind = find_stop_kind(stack.stop))
     builder_.profile().ledger.add(*kind);
   frames.insert(frames.end(), stack.frames.begin(), stack.frames.end());

@@ -34,7 +34,8 @@ constexpr std::array<uint8_t, 64> aarch64_registers() {
 // aarch64's return addresses may be signed: the code is above the 48 bits of an address.
 constexpr Architecture kArchitectures[] = {
     {"x86_64", EM_X86_64, 7, 16, 8, 7, UINT64_MAX, x86_64_registers()},
-    {"aarch64", EM_AARCH64, 31, Architecture::kNone, 32, 31, 0x0000'ffff'ffff'ffff, aarch64_registers()},
+    {"aarch64", EM_AARCH64, 31, Architecture::kNone, 32, 31, 0x0000'ffff'ffff'ffff,
+     aarch64_registers()},
 };
 
 }  // namespace

@@ -119,6 +119,15 @@ struct Application {
   }
 };
 
+/// A register that was saved below the stack pointer has been popped: the function is about to
+/// return. Compilers leave the rule as it was, because the memory still holds the value; but
+/// what is below the stack pointer is not copied, and the register holds it, too.
+bool is_restored(const ValueRule& rule, uint64_t cfa, uint64_t stack_pointer) {
+  if (rule.kind != ValueRule::Kind::at_cfa || rule.offset >= 0) return false;
+  const uint64_t address = cfa + static_cast<uint64_t>(rule.offset);
+  return address < stack_pointer && cfa >= stack_pointer;
+}
+
 }  // namespace
 
 std::optional<FrameRules> make_frame_rules(Dwarf_Frame* frame, const Architecture& architecture) {
@@ -169,6 +178,7 @@ std::optional<Step> apply(const FrameRules& rules, const Architecture& architect
 
   Step step;
   step.cfa = *cfa;
+  const uint64_t stack_pointer = registers.get(architecture.stack_pointer).value_or(0);
   step.registers = registers;
   // It is the callee's: the caller's must be found by a rule.
   if (architecture.pc_register != Architecture::kNone) {
@@ -178,6 +188,7 @@ std::optional<Step> apply(const FrameRules& rules, const Architecture& architect
   step.registers.set(architecture.stack_pointer, *cfa);
   const uint64_t return_address_bit = uint64_t{1} << rules.return_address;
   for (const ValueRule& rule : rules.registers) {
+    if (is_restored(rule, *cfa, stack_pointer)) continue;
     if (const std::optional<uint64_t> value = application.find(rule)) {
       step.registers.set(rule.target, *value);
     } else if (rule.target == rules.return_address) {

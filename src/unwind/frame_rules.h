@@ -17,8 +17,8 @@
 #include <optional>
 #include <vector>
 
-#include "unwind/expression.h"
 #include "unwind/architecture.h"
+#include "unwind/expression.h"
 
 namespace culprit {
 

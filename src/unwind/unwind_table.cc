@@ -112,8 +112,7 @@ std::optional<FrameRules> UnwindTable::read_rules(LinkAddress address) const {
 std::optional<uint64_t> UnwindTable::read_word(FileOffset offset) const {
   uint64_t word = 0;
   if (offset.value > INT64_MAX - sizeof word) return std::nullopt;
-  const ssize_t got =
-      ::pread(file_.get(), &word, sizeof word, static_cast<off_t>(offset.value));
+  const ssize_t got = ::pread(file_.get(), &word, sizeof word, static_cast<off_t>(offset.value));
   if (got != sizeof word) return std::nullopt;
   return word;
 }

@@ -11,8 +11,8 @@
 
 #include "base/address.h"
 #include "base/file.h"
-#include "unwind/frame_rules.h"
 #include "unwind/architecture.h"
+#include "unwind/frame_rules.h"
 
 struct Elf;
 struct Dwarf;

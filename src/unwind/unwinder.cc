@@ -9,8 +9,8 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "unwind/frame_rules.h"
 #include "unwind/architecture.h"
+#include "unwind/frame_rules.h"
 #include "unwind/unwind_table.h"
 
 namespace culprit {
