@@ -31,19 +31,21 @@ const char* plugin_path;
 // A saved register makes a stack frame: else gcc gives a leaf no frame pointer, asked or not.
 #define WITH_FRAME asm volatile("" ::: "rbx")
 
-#define SPIN(n)                                                        \
-  do {                                                                 \
-    WITH_FRAME;                                                        \
-    uint64_t x = sink | 1;                                             \
-    for (uint64_t i = 0; i < (n); ++i) x ^= x << 13, x ^= x >> 7;      \
-    sink = x;                                                          \
+#define SPIN(n)                                                   \
+  do {                                                            \
+    WITH_FRAME;                                                   \
+    uint64_t x = sink | 1;                                        \
+    for (uint64_t i = 0; i < (n); ++i) x ^= x << 13, x ^= x >> 7; \
+    sink = x;                                                     \
   } while (0)
 
 }  // namespace
 
 extern "C" {
 
-APART void leaf_recursion() { SPIN(rounds); }
+APART void leaf_recursion() {
+  SPIN(rounds);
+}
 APART void dive(int depth) {
   if (depth == 0) {
     leaf_recursion();
@@ -52,9 +54,15 @@ APART void dive(int depth) {
   }
   NOT_A_TAIL;
 }
-APART void scene_recursion() { dive(5); NOT_A_TAIL; }
+APART void scene_recursion() {
+  dive(5);
+  NOT_A_TAIL;
+}
 
-APART void scene_library() { library_enter(rounds); NOT_A_TAIL; }
+APART void scene_library() {
+  library_enter(rounds);
+  NOT_A_TAIL;
+}
 
 // Thousands of calls through the procedure linkage table.
 APART void scene_linkage() {
@@ -71,8 +79,13 @@ APART void scene_plugin() {
   dlclose(plugin);
 }
 
-APART void leaf_signal() { SPIN(rounds); }
-APART void on_trap(int) { leaf_signal(); NOT_A_TAIL; }
+APART void leaf_signal() {
+  SPIN(rounds);
+}
+APART void on_trap(int) {
+  leaf_signal();
+  NOT_A_TAIL;
+}
 // The signal comes at a known instruction.
 APART void trapping() {
 #if defined(__x86_64__)
@@ -81,7 +94,10 @@ APART void trapping() {
   asm volatile("nop");
 #endif
 }
-APART void scene_signal() { trapping(); NOT_A_TAIL; }
+APART void scene_signal() {
+  trapping();
+  NOT_A_TAIL;
+}
 
 // A leaf so short that many samples fall on its first and last instructions.
 APART uint64_t leaf_short(uint64_t x) {
@@ -95,12 +111,21 @@ APART void scene_short() {
   sink = x;
 }
 
-APART void leaf_cleanup() { SPIN(rounds); }
-APART void leaf_catch() { SPIN(rounds); }
+APART void leaf_cleanup() {
+  SPIN(rounds);
+}
+APART void leaf_catch() {
+  SPIN(rounds);
+}
 struct Guard {
-  APART ~Guard() { leaf_cleanup(); NOT_A_TAIL; }
+  APART ~Guard() {
+    leaf_cleanup();
+    NOT_A_TAIL;
+  }
 };
-APART void fails() { throw 1; }
+APART void fails() {
+  throw 1;
+}
 APART void guarded() {
   Guard guard;
   fails();
@@ -113,7 +138,10 @@ APART void scene_exceptions() {
   }
 }
 
-APART void leaf_variable(char* bytes) { std::memset(bytes, 1, 16); SPIN(rounds); }
+APART void leaf_variable(char* bytes) {
+  std::memset(bytes, 1, 16);
+  SPIN(rounds);
+}
 APART void with_array(unsigned length) {
   char bytes[length];
   leaf_variable(bytes);
@@ -132,10 +160,19 @@ APART void with_alignment(unsigned length) {
   with_alloca(length);
   NOT_A_TAIL;
 }
-APART void scene_variable() { with_alignment(333); NOT_A_TAIL; }
+APART void scene_variable() {
+  with_alignment(333);
+  NOT_A_TAIL;
+}
 
-APART void leaf_thread() { SPIN(rounds); }
-APART void* thread_begin(void*) { leaf_thread(); NOT_A_TAIL; return nullptr; }
+APART void leaf_thread() {
+  SPIN(rounds);
+}
+APART void* thread_begin(void*) {
+  leaf_thread();
+  NOT_A_TAIL;
+  return nullptr;
+}
 
 }  // extern "C"
 
