@@ -46,11 +46,11 @@ TEST(Expression, RefusesWhatMakesNoSense) {
       {},
       {{DW_OP_plus, 0, 0, 0}},
       {{DW_OP_lit1, 0, 0, 0}, {DW_OP_plus, 0, 0, 0}},
-      {{DW_OP_breg3, 0, 0, 0}},                              // not known
-      {{DW_OP_bregx, 1'000'000, 0, 0}},                      // no register
-      {{DW_OP_lit1, 0, 0, 0}, {DW_OP_pick, 1, 0, 0}},        // past the bottom
-      {{DW_OP_lit1, 0, 0, 0}, {DW_OP_skip, 0, 0, 0}},        // no jumps
-      std::vector<Dwarf_Op>(65, {DW_OP_lit1, 0, 0, 0}),      // deeper than 64
+      {{DW_OP_breg3, 0, 0, 0}},                          // not known
+      {{DW_OP_bregx, 1'000'000, 0, 0}},                  // no register
+      {{DW_OP_lit1, 0, 0, 0}, {DW_OP_pick, 1, 0, 0}},    // past the bottom
+      {{DW_OP_lit1, 0, 0, 0}, {DW_OP_skip, 0, 0, 0}},    // no jumps
+      std::vector<Dwarf_Op>(65, {DW_OP_lit1, 0, 0, 0}),  // deeper than 64
   };
   for (const auto& operations : senseless) {
     EXPECT_EQ(compute(operations, {}, kNoMemory, failure), std::nullopt);

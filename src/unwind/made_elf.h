@@ -62,7 +62,8 @@ class MadeElf {
         {PT_GNU_EH_FRAME, PF_R, 0x100, kLoadedAt + 0x100, kLoadedAt + 0x100, 8, 8, 4}};
     std::memcpy(file.data(), &header, sizeof header);
     std::memcpy(file.data() + sizeof header, segments, sizeof segments);
-    // Version, pc-relative 4-byte pointer to .eh_frame, no count, no table; the pointer is at 0x104.
+    // Version, pc-relative 4-byte pointer to .eh_frame, no count, no table; the pointer is at
+    // 0x104.
     const std::string table_header = std::string("\1\x1b\xff\xff", 4) + word(0x110 - 0x104);
     file.replace(0x100, table_header.size(), table_header);
     file.replace(0x110, frames_.size(), frames_);

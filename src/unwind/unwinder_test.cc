@@ -12,11 +12,13 @@ namespace culprit {
 namespace {
 
 constexpr uint32_t kPid = 42;
-constexpr uint64_t kBase = 0x7000'0000'0000;      // where the file is mapped
-constexpr uint64_t kStack = 0x7ffc'0000'0000;     // what the stack pointer is
-constexpr uint64_t kX86Mask = 0xff01ff;           // AX BX CX DX SI DI BP SP IP, R8 ... R15
-constexpr uint64_t kArmMask = (1ULL << 33) - 1;   // X0 ... X29 LR SP PC
-constexpr uint64_t code(uint64_t at) { return kBase + MadeElf::kCode + at; }
+constexpr uint64_t kBase = 0x7000'0000'0000;     // where the file is mapped
+constexpr uint64_t kStack = 0x7ffc'0000'0000;    // what the stack pointer is
+constexpr uint64_t kX86Mask = 0xff01ff;          // AX BX CX DX SI DI BP SP IP, R8 ... R15
+constexpr uint64_t kArmMask = (1ULL << 33) - 1;  // X0 ... X29 LR SP PC
+constexpr uint64_t code(uint64_t at) {
+  return kBase + MadeElf::kCode + at;
+}
 
 // DW_CFA_def_cfa register offset; DW_CFA_offset register n: at CFA - 8n; DW_CFA_undefined
 const std::string kX86Initial("\x0c\7\x08\x90\1", 5);  // CFA = rsp + 8, rip at CFA - 8
@@ -37,8 +39,8 @@ class UnwinderTest : public ::testing::Test {
   void load_x86() {
     MadeElf elf(EM_X86_64, 16, kX86Initial);
     elf.add_function(0, 0x100, "");
-    elf.add_function(0x100, 0x200, std::string("\x0e\x18\x83\2", 4));       // CFA rsp+24, rbx CFA-16
-    elf.add_function(0x200, 0x300, std::string("\x0c\6\x10\x86\2", 5));     // CFA rbp+16, rbp CFA-16
+    elf.add_function(0x100, 0x200, std::string("\x0e\x18\x83\2", 4));    // CFA rsp+24, rbx CFA-16
+    elf.add_function(0x200, 0x300, std::string("\x0c\6\x10\x86\2", 5));  // CFA rbp+16, rbp CFA-16
     elf.add_function(0x300, 0x400, kX86Outermost);
     load(elf, "x86_64");
   }
@@ -54,7 +56,8 @@ class UnwinderTest : public ::testing::Test {
   }
   static std::vector<uint64_t> addresses(const UnwoundStack& stack) {
     std::vector<uint64_t> list;
-    for (const CallFrame& frame : stack.frames) list.push_back(frame.address.value - kBase - 0x1000);
+    for (const CallFrame& frame : stack.frames)
+      list.push_back(frame.address.value - kBase - 0x1000);
     return list;
   }
 
@@ -69,9 +72,9 @@ using List = std::vector<uint64_t>;
 TEST_F(UnwinderTest, WalksFromTheLeafToTheOutermostFrame) {
   load_x86();
   const std::vector<uint64_t> words = {
-      code(0x150),               // of the leaf: CFA kStack + 8
-      0, 0xb, code(0x250),       // of the 24-byte frame: CFA kStack + 32
-      0, 0x1, code(0x310)};      // rbp = kStack + 40: CFA kStack + 56
+      code(0x150),                     // of the leaf: CFA kStack + 8
+      0,           0xb, code(0x250),   // of the 24-byte frame: CFA kStack + 32
+      0,           0x1, code(0x310)};  // rbp = kStack + 40: CFA kStack + 56
   const UnwoundStack stack = unwind(x86(code(0x10), kStack + 40), words);
   EXPECT_EQ(addresses(stack), (List{0x10, 0x14f, 0x24f, 0x30f}));
   EXPECT_EQ(stack.stop, UnwindStop::end_of_stack);
@@ -107,8 +110,7 @@ TEST_F(UnwinderTest, ARegisterThatWasPoppedIsNotSoughtBelowTheStackPointer) {
   elf.add_function(0x200, 0x300, std::string("\x0c\6\x10", 3));  // CFA rbp+16
   elf.add_function(0x300, 0x400, kX86Outermost);
   load(elf, "x86_64");
-  const UnwoundStack stack =
-      unwind(x86(code(0x10), kStack + 16), {code(0x210), 0, 0, code(0x310)});
+  const UnwoundStack stack = unwind(x86(code(0x10), kStack + 16), {code(0x210), 0, 0, code(0x310)});
   EXPECT_EQ(addresses(stack), (List{0x10, 0x20f, 0x30f}));
 }
 
@@ -152,8 +154,8 @@ TEST_F(UnwinderTest, EndsWhateverTheStackHolds) {
   EXPECT_EQ(stack.frames.size(), kMostUnwoundFrames);
   EXPECT_EQ(stack.stop, UnwindStop::depth_limit);
   // A frame pointer that points to its own frame: the CFA does not grow.
-  const UnwoundStack loop = unwind(
-      x86(code(0x250), kStack), {kStack, code(0x250), kStack, code(0x250), kStack, code(0x250)});
+  const UnwoundStack loop = unwind(x86(code(0x250), kStack),
+                                   {kStack, code(0x250), kStack, code(0x250), kStack, code(0x250)});
   EXPECT_EQ(loop.stop, UnwindStop::damaged);
   EXPECT_EQ(loop.frames.size(), 2u);
 }
