@@ -348,6 +348,11 @@ Recording Session::complete() {
   if (command_ && !run.wait_status) recording.command_wait_status = SIGINT;  // we did not wait
   recording.command_started = command_.has_value();
   add_losses(losses_, records_all(), events_->read_lost_samples(), recording);
+  if (options_.stack_copy_bytes != 0 && recording.lost != 0) {
+    profile.ledger.note(
+        "samples with stack copies are large: fewer are lost with a lower -F, a smaller "
+        "--call-graph dwarf,BYTES, or a higher kernel.perf_event_mlock_kb");
+  }
   return recording;
 }
 
