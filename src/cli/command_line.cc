@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "collect/period.h"
+#include "records/number.h"
 
 namespace culprit {
 
@@ -179,6 +180,29 @@ void parse_event(const std::string& text, RecordOptions& options) {
   }
 }
 
+/// "fp", "dwarf", "dwarf,16384" or "none".
+void parse_call_graph(const std::string& text, RecordOptions& options) {
+  constexpr uint64_t kUsualBytes = 8192;  // as perf
+  const size_t comma = text.find(',');
+  const std::string method = text.substr(0, comma);
+  if (method != "dwarf" || comma == std::string::npos) {
+    options.stacks = method != "none";
+    options.stack_copy_bytes = method == "dwarf" ? kUsualBytes : 0;
+    if (text == "fp" || text == "dwarf" || text == "none") return;
+    throw CLI::ValidationError("cannot walk stacks by '" + text +
+                               "': it is fp, dwarf, dwarf,BYTES or none");
+  }
+  const std::string bytes = text.substr(comma + 1);
+  const std::optional<uint64_t> number = find_number(bytes, 10);
+  if (!number || *number == 0 || *number % 8 != 0 || *number > kLargestStackCopyBytes) {
+    throw CLI::ValidationError(
+        fmt::format("cannot copy '{}' bytes of each stack: it must be a multiple of 8 from 8 to {}",
+                    bytes, kLargestStackCopyBytes));
+  }
+  options.stacks = true;
+  options.stack_copy_bytes = static_cast<uint32_t>(*number);
+}
+
 void add_snapshot_options(CLI::App* app, SnapshotOptions* options) {
   app->add_option("--symbols", options->symbol_folders,
                   "folder with binaries and debug files: a sysroot, a flat folder, or one with "
@@ -221,18 +245,12 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
       ->type_name("NS")
       ->check(CLI::Range(uint64_t{10'000}, uint64_t{10'000'000'000}))
       ->excludes(frequency);
-  app->add_flag("-g", record->stacks, "call stacks, by frame pointers");
+  app->add_flag("-g", record->stacks, "call stacks, by frame pointers: --call-graph fp");
   app->add_option_function<std::string>(
-         "--call-graph",
-         [record](const std::string& mode) {
-           if (mode != "fp") {
-             throw CLI::ValidationError("cannot unwind by '" + mode +
-                                        "': this version knows fp (frame pointers)");
-           }
-           record->stacks = true;
-         },
-         "how to walk stacks: fp")
-      ->type_name("MODE");
+         "--call-graph", [record](const std::string& mode) { parse_call_graph(mode, *record); },
+         "call stacks, by frame pointers (fp) or by unwind tables on copies of BYTES of each "
+         "stack [8192] (dwarf: for code built without frame pointers)")
+      ->type_name("fp|dwarf[,BYTES]|none");
   add_parsed(
       app, "--duration", &record->duration_ns,
       [](const std::string& text) { return std::optional(parse_duration_ns(text)); },

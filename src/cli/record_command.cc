@@ -17,6 +17,7 @@
 #include "cli/program_files.h"
 #include "cli/symbolizing.h"
 #include "cli/terminal.h"
+#include "cli/unwinding.h"
 #include "collect/capabilities.h"
 #include "store/profile_file.h"
 
@@ -107,6 +108,9 @@ Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recordin
 int run_record(const RecordCommand& command) {
   RecordOptions options = command.record;
   options.shim_path = find_shim();
+  options.make_unwinder = [](OpenMappedFile open) {
+    return make_unwinder(describe_machine().architecture, std::move(open));
+  };
   if (!options.command.empty()) {
     if (const auto problem = check_program(options.command.front())) {
       return fail(Error{"cannot run '" + options.command.front() + "': " + problem->reason},

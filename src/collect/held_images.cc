@@ -1,9 +1,13 @@
 #include "collect/held_images.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <string_view>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/vdso.h"
 #include "records/elf_identity.h"
 
 namespace culprit {
@@ -17,6 +21,16 @@ bool is_anonymous(std::string_view path) {
   return path.empty() || path.front() != '/' || path.starts_with("//anon") ||
          path.starts_with("/anon_hugepage") || path.starts_with("/dev/zero") ||
          path.starts_with("/SYSV");
+}
+
+/// The vdso, which has no file, as one.
+std::optional<Fd> copy_vdso() {
+  const Result<std::string> bytes = read_own_vdso();
+  Fd memory(::memfd_create("vdso", MFD_CLOEXEC));
+  if (!bytes || !memory) return std::nullopt;
+  const ssize_t written = ::write(memory.get(), bytes->data(), bytes->size());
+  if (written != static_cast<ssize_t>(bytes->size())) return std::nullopt;
+  return memory;
 }
 
 }  // namespace
@@ -61,6 +75,18 @@ std::optional<Location> HeldImages::locate(uint32_t pid, const Mapping& mapping,
   // The kernel gives the vdso's mapping an offset that means nothing.
   if (file.kind == Kind::vdso) return Location{file.image, FileOffset(offset_in_mapping)};
   return Location{file.image, FileOffset(mapping.file_offset + offset_in_mapping)};
+}
+
+std::optional<Fd> HeldImages::open_file(uint32_t pid, const Mapping& mapping,
+                                        ProfileBuilder& builder) {
+  CHECK(mapping.file < files_.size());
+  MappedFile& file = files_[mapping.file];
+  if (!file.is_resolved) resolve(file, pid, mapping, builder);
+  if (file.kind == Kind::vdso) return copy_vdso();
+  const auto held = held_.find(file.image);
+  if (held == held_.end()) return std::nullopt;
+  Fd copy(::fcntl(held->second.get(), F_DUPFD_CLOEXEC, 0));
+  return copy ? std::optional(std::move(copy)) : std::nullopt;
 }
 
 HeldImages::Opened HeldImages::open_candidate(const MappedFile& file, const std::string& path) {

@@ -29,6 +29,10 @@ class HeldImages {
   std::optional<Location> locate(uint32_t pid, const Mapping& mapping, RunAddress address,
                                  ProfileBuilder& builder);
 
+  /// The file of `mapping` to read from, a descriptor of its own; nullopt: no ELF file, or out
+  /// of reach.
+  std::optional<Fd> open_file(uint32_t pid, const Mapping& mapping, ProfileBuilder& builder);
+
   [[nodiscard]] std::map<ImageId, Fd> release() { return std::move(held_); }
 
  private:

@@ -12,6 +12,13 @@ namespace {
 constexpr uint64_t kSampleType =
     PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
 
+void add_stack_copy(perf_event_attr& attr, uint32_t bytes) {
+  attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+  attr.sample_regs_user = find_unwind_registers();
+  attr.sample_stack_user = bytes;
+  attr.exclude_callchain_user = 1;  // the kernel's part is walked as ever
+}
+
 perf_event_attr make_common(const ClockEvent& event) {
   perf_event_attr attr;
   std::memset(&attr, 0, sizeof attr);
@@ -19,6 +26,7 @@ perf_event_attr make_common(const ClockEvent& event) {
   attr.type = PERF_TYPE_SOFTWARE;
   attr.sample_type = kSampleType;
   if (event.stacks) attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+  if (event.stack_copy_bytes != 0) add_stack_copy(attr, event.stack_copy_bytes);
   attr.sample_id_all = 1;
   attr.disabled = 1;
   attr.inherit = event.per_cpu ? 0 : 1;
@@ -71,10 +79,21 @@ perf_event_attr make_sideband_attr(const ClockEvent& event, const PerfFeatures& 
   return attr;
 }
 
+uint64_t find_unwind_registers() {
+#if defined(__x86_64__)
+  return 0xff01ff;  // AX ... SP, IP, R8 ... R15 of enum perf_event_x86_regs
+#elif defined(__aarch64__)
+  return 0x1ffffffff;  // X0 ... X29, LR, SP, PC of enum perf_event_arm_regs
+#else
+  return 0;
+#endif
+}
+
 RecordLayout make_layout(const perf_event_attr& attr) {
   RecordLayout layout;
   layout.sample_type = attr.sample_type;
   layout.read_format = attr.read_format;
+  layout.user_registers = attr.sample_regs_user;
   layout.sample_id_all = attr.sample_id_all != 0;
   return layout;
 }

@@ -26,6 +26,7 @@ struct PerfFeatures {
 struct ClockEvent {
   uint64_t period_ns = 0;
   bool stacks = false;
+  uint32_t stack_copy_bytes = 0;  // of the user stack, with registers, instead of its callchain
   bool user_only = false;
   bool kernel_only = false;
   bool per_cpu = false;  // of all tasks there; otherwise inherited by children
@@ -37,6 +38,9 @@ struct ClockEvent {
 perf_event_attr make_clock_attr(const ClockEvent& event, const PerfFeatures& features);
 /// No samples, only mappings, names, forks and exits. Disabled. Records are laid out alike.
 perf_event_attr make_sideband_attr(const ClockEvent& event, const PerfFeatures& features);
+
+/// The registers to copy for unwinding, as perf's bits; 0: none are known for this architecture.
+uint64_t find_unwind_registers();
 
 RecordLayout make_layout(const perf_event_attr& attr);
 

@@ -1,6 +1,7 @@
 #include "collect/perf_events.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <string>
 #include <sys/ioctl.h>
@@ -15,7 +16,16 @@ namespace {
 // What an unprivileged user may lock for each CPU (perf_event_mlock_kb is 516). A second of
 // samples at 4 kHz, or of full stacks at 500 Hz.
 constexpr size_t kRingBytes = 512 * 1024;
+// Samples with stack copies are large: room for half a second of them, where permitted.
+constexpr size_t kLargestRingBytes = 16 * 1024 * 1024;
 constexpr size_t kSmallestRingBytes = 16 * 1024;
+
+size_t compute_ring_bytes(const ClockEvent& event) {
+  if (event.stack_copy_bytes == 0) return kRingBytes;
+  const uint64_t samples = 500'000'000 / std::max<uint64_t>(event.period_ns, 1);
+  const uint64_t bytes = std::min<uint64_t>(samples * event.stack_copy_bytes, kLargestRingBytes);
+  return std::bit_ceil(std::max<size_t>(bytes, kRingBytes));
+}
 
 uint64_t random_below(uint64_t limit) {
   uint64_t number = 0;
@@ -64,7 +74,7 @@ struct PerfEvents::Opening {
 
   bool map_ring(int fd) const {
     int reason = 0;
-    for (size_t bytes = kRingBytes; bytes >= kSmallestRingBytes; bytes /= 2) {
+    for (size_t bytes = compute_ring_bytes(event); bytes >= kSmallestRingBytes; bytes /= 2) {
       if (Result<Ring> ring = Ring::map(fd, bytes)) {
         events.rings_.push_back(*std::move(ring));
         events.wakeups_.push_back(fd);

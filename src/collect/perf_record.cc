@@ -132,6 +132,7 @@ bool Session::try_events(bool per_cpu, bool user_only, OpenFailure& failure) {
   ClockEvent event;
   event.period_ns = options_.period_ns;
   event.stacks = options_.stacks;
+  event.stack_copy_bytes = options_.stack_copy_bytes;
   event.user_only = user_only;
   event.kernel_only = options_.kernel_only;
   events_ = PerfEvents::open(targets, event, failure);
@@ -178,6 +179,7 @@ void Session::describe_profile() {
   processing.all_processes = records_all();
   processing.stacks = options_.stacks;
   processing.frames_limit = options_.stacks ? read_frames_limit() : 0;
+  if (options_.stack_copy_bytes != 0) processing.make_unwinder = options_.make_unwinder;
   processor_.emplace(processing);
   ProfileBuilder& builder = processor_->builder();
   Profile& profile = builder.profile();
@@ -346,6 +348,11 @@ Recording Session::complete() {
   if (command_ && !run.wait_status) recording.command_wait_status = SIGINT;  // we did not wait
   recording.command_started = command_.has_value();
   add_losses(losses_, records_all(), events_->read_lost_samples(), recording);
+  if (options_.stack_copy_bytes != 0 && recording.lost != 0) {
+    profile.ledger.note(
+        "samples with stack copies are large: fewer are lost with a lower -F, a smaller "
+        "--call-graph dwarf,BYTES, or a higher kernel.perf_event_mlock_kb");
+  }
   return recording;
 }
 

@@ -16,6 +16,7 @@
 #include "records/number.h"
 #include "records/proc_text.h"
 #include "records/process_table.h"
+#include "records/user_stack.h"
 
 namespace culprit {
 
@@ -57,7 +58,12 @@ uint32_t read_parent_pid(const std::string& folder) {
 class SampleProcessor::Impl {
  public:
   explicit Impl(const ProcessorOptions& options)
-      : options_(options), tasks_(options.all_processes) {}
+      : options_(options), tasks_(options.all_processes) {
+    if (!options_.make_unwinder) return;
+    unwind_ = options_.make_unwinder([this](uint32_t pid, const Mapping& mapping) {
+      return images_.open_file(pid, mapping, builder_);
+    });
+  }
 
   void follow_command(pid_t pid);
   bool follow_running(uint32_t pid);
@@ -85,7 +91,7 @@ class SampleProcessor::Impl {
 
   ProcessTable::Process* find_or_add(uint32_t pid);
   void map(uint32_t pid, const MmapRecord& map);
-  Location locate(uint32_t pid, const Frame& frame);
+  Location locate(uint32_t pid, const CallFrame& frame);
   void count(const PendingSample& sample);
   void end_process(uint32_t pid);
   bool resolve(PendingSample& sample, bool is_last);
@@ -99,6 +105,7 @@ class SampleProcessor::Impl {
   HeldImages images_;
   KernelImages kernel_;
   JitCode jit_;
+  UnwindStack unwind_;
   std::vector<PendingSample> pending_;
   ImageId anonymous_;
   ImageId unknown_;
@@ -159,8 +166,10 @@ void SampleProcessor::Impl::map(uint32_t pid, const MmapRecord& record) {
     builder_.profile().ledger.add(ledger::kDamagedRecords);
     return;
   }
-  spaces_.map(pid, {record.start, record.start + record.length, record.file_offset,
-                    images_.intern(record)});
+  // The kernel gives the vdso's mapping an offset that means nothing.
+  const uint64_t file_offset = record.path == "[vdso]" ? 0 : record.file_offset;
+  spaces_.map(pid,
+              {record.start, record.start + record.length, file_offset, images_.intern(record)});
   jit_.note_mapping(pid, record.path);
 }
 
@@ -199,7 +208,7 @@ void SampleProcessor::Impl::handle(const ThrottleRecord& throttle, const RecordO
   if (throttle.throttled) builder_.profile().ledger.add(ledger::kThrottled);
 }
 
-Location SampleProcessor::Impl::locate(uint32_t pid, const Frame& frame) {
+Location SampleProcessor::Impl::locate(uint32_t pid, const CallFrame& frame) {
   if (is_kernel_side(frame.mode)) return kernel_.locate(frame.address, builder_);
   if (const Mapping* const mapping = spaces_.find(pid, frame.address)) {
     const auto location = images_.locate(pid, *mapping, frame.address, builder_);
@@ -220,8 +229,9 @@ void SampleProcessor::Impl::handle(const SampleRecord& sample, const RecordOrigi
   counted.value = sample.period;
   counted.frames.push_back(locate(origin.pid, {sample.ip, sample.mode}));
 
-  const std::vector<Frame> frames = split_callchain(sample.callchain, sample.mode);
-  if (options_.frames_limit != 0 && frames.size() >= options_.frames_limit) {
+  const std::vector<CallFrame> frames =
+      list_frames(sample, origin.pid, spaces_, unwind_, builder_.profile().ledger);
+  if (!unwind_ && options_.frames_limit != 0 && frames.size() >= options_.frames_limit) {
     builder_.profile().ledger.add(ledger::kTruncatedStacks);
   }
   // The chain begins with the sampled address itself.

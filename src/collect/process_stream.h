@@ -22,9 +22,10 @@
 namespace culprit {
 
 struct ProcessorOptions {
-  bool all_processes = false;  // keep every task's samples, not only those followed
-  bool stacks = false;         // count call stacks
-  size_t frames_limit = 0;     // stacks of so many frames were cut; 0: somebody else counts them
+  bool all_processes = false;     // keep every task's samples, not only those followed
+  bool stacks = false;            // count call stacks
+  size_t frames_limit = 0;        // stacks of so many frames were cut; 0: somebody else counts them
+  MakeUnwindStack make_unwinder;  // for samples with stack copies; empty: they have none
 };
 
 class SampleProcessor {

@@ -168,6 +168,55 @@ TEST_F(ProcessStreamTest, StacksGoFromCallerToCallee) {
   EXPECT_EQ(profile.ledger.amount(ledger::kTruncatedStacks), 1u);
 }
 
+/// A stand-in for room `unwind`: its frames, and why it stopped.
+MakeUnwindStack answer(UnwoundStack stack) {
+  return [stack](OpenMappedFile) {
+    return [stack](uint32_t, const AddressSpaces&, const RegisterDump&,
+                   std::span<const std::byte>) { return stack; };
+  };
+}
+
+/// Offsets of the only stack, innermost first.
+std::vector<uint64_t> only_stack(const Profile& profile) {
+  std::vector<uint64_t> offsets;
+  if (profile.stack_counts.size() != 1) return offsets;
+  for (StackId at = profile.stack_counts[0].stack; !at.is_all();
+       at = profile.stacks[at.value].parent) {
+    offsets.push_back(profile.stacks[at.value].location.offset.value);
+  }
+  return offsets;
+}
+
+TEST_F(ProcessStreamTest, UnwoundFramesAreTheUserPartOfTheStack) {
+  ProcessorOptions options;
+  options.stacks = true;
+  options.make_unwinder =
+      answer({{{RunAddress(0x5001), Mode::user}, {RunAddress(0x5100), Mode::user}},
+              UnwindStop::outside_copy});
+  start(options);
+  exec(kPid, "prog");
+  map(kPid, 0x5000, 0x1000, 0, "/no/prog");
+  sample(kPid, 0x5001, {static_cast<uint64_t>(PERF_CONTEXT_USER)});
+  finish();
+  EXPECT_EQ(only_stack(recording_.profile), (std::vector<uint64_t>{0x1, 0x100}));
+  EXPECT_EQ(recording_.profile.ledger.amount(ledger::kStacksOutsideCopy), 1u);
+}
+
+TEST_F(ProcessStreamTest, WithinExecThereIsNoUserStack) {
+  ProcessorOptions options;
+  options.stacks = true;
+  options.make_unwinder = answer({{{RunAddress(0x5001), Mode::user}}, UnwindStop::damaged});
+  start(options);
+  exec(kPid, "prog");  // nothing is mapped yet
+  SampleRecord in_kernel;
+  in_kernel.ip = RunAddress(0xffffffff81000000);
+  in_kernel.mode = Mode::kernel;
+  feed(in_kernel, kPid, kPid);
+  finish();
+  EXPECT_EQ(only_stack(recording_.profile).size(), 1u);
+  EXPECT_EQ(recording_.profile.ledger.amount(ledger::kDamagedStacks), 0u);
+}
+
 TEST_F(ProcessStreamTest, CountsLossesAndThrottling) {
   start();
   feed(LostRecord{0, 5}, kPid, kPid);

@@ -1,13 +1,35 @@
 #include "collect/record.h"
 
+#include <fmt/format.h>
 #include <optional>
 
+#include "collect/perf_attr.h"
 #include "collect/perf_record.h"
 #include "collect/posix_timer.h"
 
 namespace culprit {
 
 namespace {
+
+constexpr const char* kNoCopies =
+    "the posix-timer engine walks stacks by frame pointers only, not by --call-graph dwarf";
+
+Result<void> check_stack_copy(const RecordOptions& options) {
+  const uint32_t bytes = options.stack_copy_bytes;
+  if (bytes == 0) return {};
+  if (bytes % 8 != 0 || bytes > kLargestStackCopyBytes) {
+    return Error{
+        fmt::format("cannot copy {} bytes of stack: it must be a multiple of 8, at most {}", bytes,
+                    kLargestStackCopyBytes)};
+  }
+  if (!options.make_unwinder || find_unwind_registers() == 0) {
+    return Error{"cannot unwind by unwind tables on this architecture; use --call-graph fp"};
+  }
+  if (options.engine == Engine::posix_timer) {
+    return Error{std::string(kNoCopies) + "; use --call-graph fp"};
+  }
+  return {};
+}
 
 Result<void> check(const RecordOptions& options) {
   const int targets = static_cast<int>(!options.pids.empty()) +
@@ -23,6 +45,7 @@ Result<void> check(const RecordOptions& options) {
   if (options.user_only && options.kernel_only) {
     return Error{"neither user code nor the kernel would be sampled"};
   }
+  RETURN_IF_ERROR(check_stack_copy(options));
   if (options.period_ns == 0) return Error{"the sampling period cannot be 0"};
   return {};
 }
@@ -38,6 +61,9 @@ Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
   std::optional<std::string> refusal;
   Result<Recording> recording = record_with_perf(options, sink, progress, refusal);
   if (recording || !refusal || options.engine != Engine::automatic) return recording;
+  if (options.stack_copy_bytes != 0) {
+    return Error{fmt::format("{}; and {}; use --call-graph fp", *refusal, kNoCopies)};
+  }
   return record_with_posix_timer(options, sink, progress, *refusal);
 }
 

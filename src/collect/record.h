@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "model/image_facts.h"
 #include "model/profile.h"
+#include "records/user_stack.h"
 
 namespace culprit {
 
@@ -29,6 +30,9 @@ enum class Engine : uint8_t { automatic, timer, posix_timer };
 /// Whether samples are taken on CPUs and sorted out by process afterwards, or by events
 /// that belong to each task (docs/decisions/ says why CPUs are the better choice).
 enum class Sampling : uint8_t { automatic, per_cpu, per_task };
+
+/// What the kernel accepts: a record's size has 16 bits.
+constexpr uint32_t kLargestStackCopyBytes = 65'528;
 
 struct RecordOptions {
   // What to record: exactly one of these, or `command` together with `cgroup` or
@@ -44,7 +48,12 @@ struct RecordOptions {
   uint64_t period_ns = 1'001'003;  // about 999 Hz; prime, so not in step with anything
   std::optional<uint64_t> duration_ns;
   uint64_t delay_ns = 0;
-  bool stacks = false;       // -g, frame pointers
+  bool stacks = false;  // -g
+  /// Bytes of the user stack to copy into each sample for unwinding, a multiple of 8 up to
+  /// kLargestStackCopyBytes; 0: stacks are walked by frame pointers. Needs `make_unwinder`
+  /// (room `unwind`, which this room does without).
+  uint32_t stack_copy_bytes = 0;
+  MakeUnwindStack make_unwinder;
   bool user_only = false;    // event modifier :u
   bool kernel_only = false;  // event modifier :k
   std::string shim_path;     // libculprit_timer.so, for posix_timer

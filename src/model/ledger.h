@@ -37,6 +37,16 @@ inline constexpr LedgerKind kFoldedProcesses{"folded_processes", "processes",
                                              "folded into one row per name"};
 inline constexpr LedgerKind kTruncatedStacks{"truncated_stacks", "stacks",
                                              "cut at the depth limit"};
+inline constexpr LedgerKind kStacksOutsideCopy{
+    "stacks_outside_copy", "stacks",
+    "cut: longer than the part that was copied, or on another stack"};
+inline constexpr LedgerKind kStacksWithoutTables{
+    "stacks_without_unwind_tables", "stacks",
+    "cut: they go through code without unwind tables (.eh_frame)"};
+inline constexpr LedgerKind kDamagedStacks{"damaged_stacks", "stacks",
+                                           "cut: stack and unwind tables contradict each other"};
+inline constexpr LedgerKind kUnsupportedStacks{
+    "unsupported_stacks", "stacks", "not unwound: of a 32-bit program or an unknown architecture"};
 inline constexpr LedgerKind kImagesWithoutFacts{"images_without_facts", "images",
                                                 "without symbols; shown by address"};
 inline constexpr LedgerKind kImagesReplaced{"images_replaced", "images",

@@ -27,8 +27,8 @@ std::optional<Mode> to_mode(uint64_t marker) {
 
 }  // namespace
 
-std::vector<Frame> split_callchain(std::span<const uint64_t> chain, Mode first_mode) {
-  std::vector<Frame> frames;
+std::vector<CallFrame> split_callchain(std::span<const uint64_t> chain, Mode first_mode) {
+  std::vector<CallFrame> frames;
   frames.reserve(chain.size());
   std::optional<Mode> mode = first_mode;
   bool is_return_address = false;

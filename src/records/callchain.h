@@ -15,16 +15,16 @@
 
 namespace culprit {
 
-struct Frame {
+struct CallFrame {
   /// In the function that runs: the sampled address, the place where the kernel was entered,
   /// and for callers the last byte of the call, which the return address follows.
   RunAddress address;
   Mode mode = Mode::user;
-  friend bool operator==(const Frame&, const Frame&) = default;
+  friend bool operator==(const CallFrame&, const CallFrame&) = default;
 };
 
 /// Innermost first. `first_mode` holds until a marker says otherwise; addresses after an
 /// unknown marker are left out.
-std::vector<Frame> split_callchain(std::span<const uint64_t> chain, Mode first_mode);
+std::vector<CallFrame> split_callchain(std::span<const uint64_t> chain, Mode first_mode);
 
 }  // namespace culprit

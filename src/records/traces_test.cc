@@ -21,18 +21,18 @@ using testing::Bytes;
 TEST(SplitCallchain, CallersAreInTheCallAndEntriesAreExact) {
   const std::array<uint64_t, 6> chain{static_cast<uint64_t>(PERF_CONTEXT_KERNEL), 0xff00, 0xff80,
                                       static_cast<uint64_t>(PERF_CONTEXT_USER),   0x4010, 0x4100};
-  const std::vector<Frame> frames = split_callchain(chain, Mode::kernel);
-  EXPECT_EQ(frames, (std::vector<Frame>{{RunAddress(0xff00), Mode::kernel},
-                                        {RunAddress(0xff7f), Mode::kernel},
-                                        {RunAddress(0x4010), Mode::user},
-                                        {RunAddress(0x40ff), Mode::user}}));
+  const std::vector<CallFrame> frames = split_callchain(chain, Mode::kernel);
+  EXPECT_EQ(frames, (std::vector<CallFrame>{{RunAddress(0xff00), Mode::kernel},
+                                            {RunAddress(0xff7f), Mode::kernel},
+                                            {RunAddress(0x4010), Mode::user},
+                                            {RunAddress(0x40ff), Mode::user}}));
 }
 
 TEST(SplitCallchain, LeavesOutWhatFollowsAnUnknownMarker) {
   const std::array<uint64_t, 4> chain{static_cast<uint64_t>(-3), 0x10,
                                       static_cast<uint64_t>(PERF_CONTEXT_USER), 0x20};
   EXPECT_EQ(split_callchain(chain, Mode::user),
-            (std::vector<Frame>{{RunAddress(0x20), Mode::user}}));
+            (std::vector<CallFrame>{{RunAddress(0x20), Mode::user}}));
 }
 
 TEST(ParseProcMaps, ReadsLinesOfTheKernel) {

@@ -4,12 +4,12 @@
 #include <cstring>
 #include <span>
 #include <string>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/vdso.h"
 #include "snapshot/elf_facts.h"
 #include "snapshot/source_text.h"
 
@@ -25,23 +25,6 @@ int64_t find_mtime_ns(const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return 0;
   return status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
-}
-
-/// The vdso of this process: the kernel maps the same one into every process. Its end is in
-/// /proc/self/maps.
-Result<std::string> read_own_vdso() {
-  const uint64_t start = ::getauxval(AT_SYSINFO_EHDR);
-  if (start == 0) return Error{"the kernel gives this process no vdso"};
-  ASSIGN_OR_RETURN(const std::string maps, read_file("/proc/self/maps"));
-  for (const std::string_view line : split(maps, '\n')) {
-    if (!line.ends_with("[vdso]")) continue;
-    const size_t dash = line.find('-');
-    const uint64_t end = std::strtoull(std::string(line.substr(dash + 1, 16)).c_str(), nullptr, 16);
-    if (end <= start || end - start > (1 << 20)) break;
-    // The kernel's own mapping, readable for all: an address from auxv, not from a file.
-    return std::string(reinterpret_cast<const char*>(start), end - start);  // NOLINT
-  }
-  return Error{"the size of the vdso is unknown"};
 }
 
 std::string read_kernel_build_id(const std::string& notes_path) {

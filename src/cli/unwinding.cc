@@ -1,0 +1,17 @@
+#include "cli/unwinding.h"
+
+#include <memory>
+
+#include "unwind/unwinder.h"
+
+namespace culprit {
+
+UnwindStack make_unwinder(const std::string& architecture, OpenMappedFile open) {
+  auto unwinder = std::make_shared<Unwinder>(architecture, std::move(open));
+  return [unwinder](uint32_t pid, const AddressSpaces& spaces, const RegisterDump& registers,
+                    std::span<const std::byte> stack) {
+    return unwinder->unwind(pid, spaces, registers, stack);
+  };
+}
+
+}  // namespace culprit

@@ -1,0 +1,14 @@
+#pragma once
+
+// The unwinder as recordings and imports are given it: as a function, because the rooms
+// that use it do without elfutils.
+
+#include <string>
+
+#include "records/user_stack.h"
+
+namespace culprit {
+
+UnwindStack make_unwinder(const std::string& architecture, OpenMappedFile open);
+
+}  // namespace culprit
