@@ -65,6 +65,19 @@ Result<std::string> read_file(const std::string& path, uint64_t limit_bytes) {
   return read_fd(fd.get(), path, limit_bytes);
 }
 
+Result<Fd> copy_to_memory(std::string_view bytes) {
+  Fd memory(::memfd_create("culprit", MFD_CLOEXEC));
+  if (!memory) return errno_error("cannot make a file in memory", errno);
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(memory.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno_error("cannot write a file in memory", errno);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  if (::lseek(memory.get(), 0, SEEK_SET) < 0) return errno_error("cannot rewind it", errno);
+  return memory;
+}
+
 bool file_exists(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0;
 }

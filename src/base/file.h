@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/result.h"
@@ -65,6 +66,9 @@ Result<Fd> open_readable(const std::string& path);
 Result<std::string> read_file(const std::string& path, uint64_t limit_bytes = uint64_t{1} << 30);
 Result<std::string> read_fd(int fd, const std::string& name,
                             uint64_t limit_bytes = uint64_t{1} << 30);
+
+/// A file in memory that holds `bytes`, to read from its start.
+Result<Fd> copy_to_memory(std::string_view bytes);
 
 bool file_exists(const std::string& path);
 

@@ -9,28 +9,19 @@
 
 #include "base/vdso.h"
 #include "records/elf_identity.h"
+#include "records/mapped_path.h"
 
 namespace culprit {
 
 namespace {
 
-constexpr std::string_view kDeleted = " (deleted)";
-
-/// Memory without a name in the file system: JIT code, stacks, shared memory.
-bool is_anonymous(std::string_view path) {
-  return path.empty() || path.front() != '/' || path.starts_with("//anon") ||
-         path.starts_with("/anon_hugepage") || path.starts_with("/dev/zero") ||
-         path.starts_with("/SYSV");
-}
-
 /// The vdso, which has no file, as one.
 std::optional<Fd> copy_vdso() {
   const Result<std::string> bytes = read_own_vdso();
-  Fd memory(::memfd_create("vdso", MFD_CLOEXEC));
-  if (!bytes || !memory) return std::nullopt;
-  const ssize_t written = ::write(memory.get(), bytes->data(), bytes->size());
-  if (written != static_cast<ssize_t>(bytes->size())) return std::nullopt;
-  return memory;
+  if (!bytes) return std::nullopt;
+  Result<Fd> memory = copy_to_memory(*bytes);
+  if (!memory) return std::nullopt;
+  return *std::move(memory);
 }
 
 }  // namespace
@@ -48,7 +39,7 @@ HeldImages::HeldImages() {
 
 FileKey HeldImages::intern(const MmapRecord& map) {
   const bool is_vdso = map.path == "[vdso]";
-  if (!is_vdso && is_anonymous(map.path)) return 0;
+  if (!is_vdso && is_anonymous_path(map.path)) return 0;
   const auto [at, is_new] =
       keys_.try_emplace(fmt::format("{}\n{}\n{}:{}:{}", map.path, map.build_id, map.device_major,
                                     map.device_minor, map.inode),
@@ -56,9 +47,8 @@ FileKey HeldImages::intern(const MmapRecord& map) {
   if (!is_new) return at->second;
   MappedFile file;
   file.kind = is_vdso ? Kind::vdso : Kind::file;
-  file.path = map.path;
-  file.is_deleted = map.path.ends_with(kDeleted);
-  if (file.is_deleted) file.path.resize(file.path.size() - kDeleted.size());
+  file.path = strip_deleted(map.path);
+  file.is_deleted = file.path.size() != map.path.size();
   file.build_id = map.build_id;
   file.inode = map.inode;
   files_.push_back(std::move(file));

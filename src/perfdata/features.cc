@@ -61,8 +61,7 @@ Result<void> take_groups(ByteReader& in, RecordedFacts& facts) {
     ASSIGN_OR_RETURN(const std::string name, take_text(in));
     ASSIGN_OR_RETURN(const uint32_t leader, in.take<uint32_t>());
     ASSIGN_OR_RETURN(const uint32_t members, in.take<uint32_t>());
-    facts.groups.push_back(
-        fmt::format("{} ({} events from event {} on)", name, members, leader));
+    facts.groups.push_back(fmt::format("{} ({} events from event {} on)", name, members, leader));
   }
   return {};
 }

@@ -1,6 +1,7 @@
 #include "perfdata/import.h"
 
 #include <fmt/format.h>
+#include <linux/perf_event.h>
 
 #include "perfdata/perf_data_file.h"
 #include "perfdata/record_importer.h"
@@ -14,7 +15,8 @@ namespace {
 /// Brings a file's records into order and hands them on.
 class Importer {
  public:
-  Importer(PerfDataFile& file, const ImportSink& sink, const ImportProgress& progress);
+  Importer(PerfDataFile& file, const ImportTools& tools, const ImportSink& sink,
+           const ImportProgress& progress);
 
   Result<Imported> run();
 
@@ -25,15 +27,19 @@ class Importer {
   void describe_losses();
 
   PerfDataFile& file_;
+  const ImportTools& tools_;
   const ImportProgress& progress_;
   RecordImporter importer_;
   TimeOrder ordered_;
   uint64_t records_ = 0;
+  bool is_unwinding_ = false;
   bool is_stopped_ = false;
 };
 
-Importer::Importer(PerfDataFile& file, const ImportSink& sink, const ImportProgress& progress)
+Importer::Importer(PerfDataFile& file, const ImportTools& tools, const ImportSink& sink,
+                   const ImportProgress& progress)
     : file_(file),
+      tools_(tools),
       progress_(progress),
       importer_(file.attributes(), sink),
       ordered_([this](const RawRecord& record) { return deliver(record); }) {}
@@ -44,8 +50,14 @@ Result<void> Importer::deliver(const RawRecord& record) {
     importer_.ledger().add(ledger::kUnknownEvents);
     return {};
   }
-  const Result<Record> parsed =
-      parse_record(record.bytes, file_.attributes().events()[*event].attr.layout);
+  const RecordLayout& layout = file_.attributes().events()[*event].attr.layout;
+  if ((layout.sample_type & PERF_SAMPLE_STACK_USER) != 0 && !is_unwinding_ &&
+      tools_.make_unwinder) {
+    // By now a pipe has said what machine it is from, too.
+    importer_.unwind_with(file_.facts().architecture, tools_);
+    is_unwinding_ = true;
+  }
+  const Result<Record> parsed = parse_record(record.bytes, layout);
   if (!parsed) {
     importer_.ledger().add(ledger::kDamagedRecords);
     return {};
@@ -55,7 +67,7 @@ Result<void> Importer::deliver(const RawRecord& record) {
 
 Result<void> Importer::take(RawRecord record) {
   constexpr uint64_t kRecordsPerProgress = 1 << 14;
-  if (progress_ && ++records_ % kRecordsPerProgress == 0) {
+  if (++records_ % kRecordsPerProgress == 0 && progress_) {
     is_stopped_ = !progress_(file_.consumed_bytes(), file_.total_bytes());
   }
   if (record.header.type >= kFirstUserRecord) return ordered_.end_round();
@@ -113,7 +125,7 @@ Result<Imported> Importer::run() {
 Result<Imported> import_perf_data(const ImportOptions& options, const ImportSink& sink,
                                   const ImportProgress& progress) {
   ASSIGN_OR_RETURN(PerfDataFile file, PerfDataFile::open(options.path));
-  Result<Imported> imported = Importer(file, sink, progress).run();
+  Result<Imported> imported = Importer(file, options.tools, sink, progress).run();
   if (!imported) {
     return Error{fmt::format("cannot import '{}': {}", options.path, imported.error().message)};
   }

@@ -10,17 +10,29 @@
 // up whenever much has come together. What the file cannot tell is in the ledger.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "model/image_facts.h"
 #include "model/profile.h"
+#include "records/user_stack.h"
 
 namespace culprit {
 
+/// The file of an image that was at `path` where it ran; nullopt: it cannot be had.
+using OpenImage = std::function<std::optional<Fd>(const Image& image, const std::string& path)>;
+
+/// What it takes to walk copied user stacks. Empty functions: they are left alone.
+struct ImportTools {
+  std::function<UnwindStack(const std::string& architecture, OpenMappedFile open)> make_unwinder;
+  OpenImage open_image;
+};
+
 struct ImportOptions {
   std::string path;  // "-": standard input
+  ImportTools tools;
 };
 
 /// Called with all tables and the counts that are new.

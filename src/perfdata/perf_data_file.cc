@@ -52,8 +52,8 @@ Result<void> read_exactly(int fd, std::byte* into, size_t size) {
   return {};
 }
 
-Result<std::vector<std::byte>> read_section(int fd, const FileSection& section,
-                                            uint64_t file_bytes, std::string_view what) {
+Result<std::vector<std::byte>> read_section(int fd, const FileSection& section, uint64_t file_bytes,
+                                            std::string_view what) {
   if (section.offset > file_bytes || section.size > file_bytes - section.offset) {
     return Error{fmt::format("its {} ({} bytes at {}) are not within its {} bytes", what,
                              section.size, section.offset, file_bytes)};
@@ -144,8 +144,9 @@ Result<PerfDataFile> PerfDataFile::open(const std::string& path) {
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return errno_error("cannot read " + name, errno);
   if (S_ISDIR(status.st_mode)) {
-    return failed(Error{"it is a folder (perf record --threads makes such); record without "
-                        "--threads, or import its file 'data' alone"});
+    return failed(
+        Error{"it is a folder (perf record --threads makes such); record without "
+              "--threads, or import its file 'data' alone"});
   }
   const bool is_file = S_ISREG(status.st_mode);
 
@@ -167,8 +168,9 @@ Result<PerfDataFile> PerfDataFile::open(const std::string& path) {
                                     kFileHeaderBytes)});
   }
   if (!is_file) {
-    return failed(Error{"it has the form of a file, which cannot be read through a pipe; name the "
-                        "file, or record with 'perf record -o -'"});
+    return failed(
+        Error{"it has the form of a file, which cannot be read through a pipe; name the "
+              "file, or record with 'perf record -o -'"});
   }
   head.resize(kFileHeaderBytes);
   if (const auto read = read_exactly(file.fd_.get(), head.data() + kPipeHeaderBytes,
@@ -186,8 +188,8 @@ Result<void> PerfDataFile::read_header(const FileHeader& header) {
   RETURN_IF_ERROR(read_attributes(header));
   FileSection data = header.data;
   if (data.offset > total_bytes_) {
-    return Error{fmt::format("its records begin at {}, after its end at {}", data.offset,
-                             total_bytes_)};
+    return Error{
+        fmt::format("its records begin at {}, after its end at {}", data.offset, total_bytes_)};
   }
   const uint64_t room = total_bytes_ - data.offset;
   is_unfinished_ = data.size == 0;  // perf writes the size at its end

@@ -91,8 +91,10 @@ void RecordImporter::handle(const MmapRecord& map, const RecordOrigin&, size_t) 
   if (!map.executable || map.mode == Mode::guest_user) return;
   find_or_add(map.pid);
   const bool is_first = spaces_.mappings(map.pid).empty();
-  spaces_.map(map.pid, {map.start, map.start + map.length, map.file_offset,
-                        images_.intern(map, is_first)});
+  // The kernel gives the vdso's mapping an offset that means nothing.
+  const uint64_t file_offset = map.path == "[vdso]" ? 0 : map.file_offset;
+  spaces_.map(map.pid,
+              {map.start, map.start + map.length, file_offset, images_.intern(map, is_first)});
 }
 
 void RecordImporter::handle(const CommRecord& comm, const RecordOrigin&, size_t) {
@@ -135,7 +137,7 @@ void RecordImporter::handle(const UnknownRecord& record, const RecordOrigin&, si
   if (record.type == kTextPoke) ledger().add(ledger::kTextPokes);
 }
 
-Location RecordImporter::locate(uint32_t pid, const Frame& frame) {
+Location RecordImporter::locate(uint32_t pid, const CallFrame& frame) {
   switch (frame.mode) {
     case Mode::kernel:
       return kernel_.locate(frame.address);
@@ -171,8 +173,8 @@ ContextId RecordImporter::find_context(const SampleRecord& sample, const RecordO
 /// What a sample counts for, by event. Leader sampling: one sample stands for every event of
 /// its group, each with what its counter has gained since the last one.
 std::vector<std::pair<size_t, uint64_t>> RecordImporter::weigh(const SampleRecord& sample,
-                                                         const RecordOrigin& origin,
-                                                         size_t event) {
+                                                               const RecordOrigin& origin,
+                                                               size_t event) {
   const EventAttr& attr = attributes_.events()[event].attr;
   if ((attr.layout.sample_type & PERF_SAMPLE_READ) == 0) {
     const bool has_period = (attr.layout.sample_type & PERF_SAMPLE_PERIOD) != 0;
@@ -194,18 +196,29 @@ std::vector<std::pair<size_t, uint64_t>> RecordImporter::weigh(const SampleRecor
   return weights;
 }
 
-StackId RecordImporter::count_stack(const SampleRecord& sample, uint32_t pid, const Location& leaf) {
-  const std::vector<Frame> frames = split_callchain(sample.callchain, sample.mode);
+StackId RecordImporter::count_stack(std::span<const CallFrame> frames, uint32_t pid,
+                                    const Location& leaf) {
   StackId stack;
-  // The chain begins with the sampled address itself.
+  // The first frame is the sampled address itself.
   for (size_t i = frames.size(); i > 1; --i) {
     stack = builder_.intern_stack({stack, locate(pid, frames[i - 1])});
   }
   return builder_.intern_stack({stack, leaf});
 }
 
+void RecordImporter::unwind_with(const std::string& architecture, const ImportTools& tools) {
+  unwind_ = tools.make_unwinder(
+      architecture,
+      [this, open = tools.open_image](uint32_t, const Mapping& mapping) -> std::optional<Fd> {
+        const std::optional<ImageId> image = images_.find_image(mapping);
+        if (!image) return std::nullopt;
+        const Image& row = builder_.profile().images[image->value];
+        return open(row, builder_.profile().strings.text(row.path));
+      });
+}
+
 void RecordImporter::count_branches(const SampleRecord& sample, uint32_t pid, ContextId context,
-                              size_t event) {
+                                    size_t event) {
   const uint64_t kinds = attributes_.events()[event].attr.layout.branch_sample_type;
   if ((kinds & PERF_SAMPLE_BRANCH_CALL_STACK) != 0) {
     ledger().add(ledger::kBranchCallStacks);
@@ -220,7 +233,7 @@ void RecordImporter::count_branches(const SampleRecord& sample, uint32_t pid, Co
 }
 
 void RecordImporter::keep_memory_sample(const SampleRecord& sample, const RecordOrigin& origin,
-                                  const Location& place, const Counted& counted) {
+                                        const Location& place, const Counted& counted) {
   MemorySample row;
   row.context = counted.context;
   row.event = counted.event;
@@ -241,15 +254,19 @@ void RecordImporter::handle(const SampleRecord& sample, const RecordOrigin& orig
   if (builder_.profile().images[place.image.value].kind == ImageKind::unknown) {
     ledger().add(ledger::kUnknownAddress);
   }
+  const RecordLayout& layout = attributes_.events()[event].attr.layout;
+  const bool has_copy = (layout.sample_type & PERF_SAMPLE_STACK_USER) != 0;
+  const UnwindStack none;
+  const std::vector<CallFrame> frames =
+      list_frames(sample, origin.pid, spaces_, has_copy ? unwind_ : none, ledger());
   StackId stack;
-  if (!sample.callchain.empty()) stack = count_stack(sample, origin.pid, place);
+  if (!frames.empty()) stack = count_stack(frames, origin.pid, place);
   if (!sample.branches.empty()) count_branches(sample, origin.pid, context, event);
   if (!sample.raw.empty()) ledger().add(ledger::kRawFields);
-  const uint64_t type = attributes_.events()[event].attr.layout.sample_type;
   // Loads and stores have a source; other events with an address (page faults) just that.
   constexpr uint64_t kNoSource = PERF_MEM_S(OP, NA) | PERF_MEM_S(LVL, NA) | PERF_MEM_S(SNOOP, NA) |
                                  PERF_MEM_S(LOCK, NA) | PERF_MEM_S(TLB, NA);
-  const bool has_source = (type & PERF_SAMPLE_DATA_SRC) != 0 &&
+  const bool has_source = (layout.sample_type & PERF_SAMPLE_DATA_SRC) != 0 &&
                           (sample.data_source & kNoSource) != kNoSource && sample.data_source != 0;
   const bool is_memory = has_source || sample.data_address != 0;
   for (const auto& [member, value] : weigh(sample, origin, event)) {
@@ -340,6 +357,7 @@ Imported RecordImporter::finish(const RecordedFacts& facts) {
   imported.lost = lost_samples_ + lost_records_;
   imported.remarks = std::move(remarks_);
   imported.profile = std::move(builder_.profile());
+  for (auto& [image, known] : imported.facts) known.architecture = facts.architecture;
   return imported;
 }
 

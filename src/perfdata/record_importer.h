@@ -20,6 +20,7 @@
 #include "records/callchain.h"
 #include "records/process_table.h"
 #include "records/record.h"
+#include "records/user_stack.h"
 
 namespace culprit {
 
@@ -34,6 +35,8 @@ class RecordImporter {
   /// Something that makes the result weaker: for the terminal and the ledger.
   void remark(const std::string& sentence);
   [[nodiscard]] uint64_t samples() const { return samples_; }
+  /// Copied user stacks are walked from now on.
+  void unwind_with(const std::string& architecture, const ImportTools& tools);
 
   /// All that has been added up, once. `facts`: what is known of machine and recording.
   Imported finish(const RecordedFacts& facts);
@@ -70,10 +73,10 @@ class RecordImporter {
   EventId find_event_row(size_t event);
   ProcessTable::Process& find_or_add(uint32_t pid);
   ContextId find_context(const SampleRecord& sample, const RecordOrigin& origin);
-  Location locate(uint32_t pid, const Frame& frame);
+  Location locate(uint32_t pid, const CallFrame& frame);
   std::vector<std::pair<size_t, uint64_t>> weigh(const SampleRecord& sample,
                                                  const RecordOrigin& origin, size_t event);
-  StackId count_stack(const SampleRecord& sample, uint32_t pid, const Location& leaf);
+  StackId count_stack(std::span<const CallFrame> frames, uint32_t pid, const Location& leaf);
   void count_branches(const SampleRecord& sample, uint32_t pid, ContextId context, size_t event);
   void keep_memory_sample(const SampleRecord& sample, const RecordOrigin& origin,
                           const Location& place, const Counted& counted);
@@ -86,6 +89,7 @@ class RecordImporter {
   RecordedImages images_{builder_};
   RecordedKernel kernel_{builder_, "kernel"};
   RecordedKernel guest_kernel_{builder_, "guest kernel"};
+  UnwindStack unwind_;
   std::vector<EventId> event_rows_;
   std::unordered_map<uint64_t, uint64_t> read_values_;  // by counter id, the last one seen
   std::unordered_map<uint64_t, StringId> cgroups_;

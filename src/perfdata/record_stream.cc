@@ -23,10 +23,7 @@ Error ends_within(uint64_t at, uint64_t wanted, uint64_t left) {
 }  // namespace
 
 RecordStream::RecordStream(int fd, uint64_t limit_bytes, std::endian order)
-    : fd_(fd),
-      limit_(limit_bytes),
-      order_(order),
-      block_(std::make_shared<Block>(kBlockBytes)) {}
+    : fd_(fd), limit_(limit_bytes), order_(order), block_(std::make_shared<Block>(kBlockBytes)) {}
 RecordStream::RecordStream(RecordStream&&) noexcept = default;
 RecordStream& RecordStream::operator=(RecordStream&&) noexcept = default;
 RecordStream::~RecordStream() = default;

@@ -27,6 +27,8 @@ class RecordedImages {
   /// The place of `address`, which lies in `mapping`. Memory without a file behind it is one
   /// image, with run addresses as offsets.
   Location locate(const Mapping& mapping, RunAddress address);
+  /// The image of a mapping; nullopt: it has no file.
+  std::optional<ImageId> find_image(const Mapping& mapping);
   /// An address that nothing is known of.
   Location locate_unknown(RunAddress address);
 
@@ -59,8 +61,7 @@ class RecordedImages {
 /// The kernel of the host, or that of a guest.
 class RecordedKernel {
  public:
-  RecordedKernel(ProfileBuilder& builder, std::string_view name)
-      : builder_(builder), name_(name) {}
+  RecordedKernel(ProfileBuilder& builder, std::string_view name) : builder_(builder), name_(name) {}
 
   void map(const MmapRecord& map);
   void process(const KsymbolRecord& symbol);
