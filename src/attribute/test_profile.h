@@ -1,6 +1,6 @@
 #pragma once
 
-// A small profile with hand-made counts, for the tests of this room.
+// A small profile with hand-made counts, for the tests of the rooms that answer.
 //
 // Two threads of ./mill (pid 100) and one of its child sort (pid 101); 1 sample =
 // 1,000,000 ns; clock 2 GHz, so 1 sample = 2,000,000 cycles. 1,000 samples:
