@@ -4,10 +4,11 @@
 #include <cstdio>
 #include <unistd.h>
 
+#include "exports/exports.h"
+
 #include "cli/commands.h"
 #include "cli/profile_view.h"
 #include "cli/terminal.h"
-#include "exports/exports.h"
 
 namespace culprit {
 
@@ -20,8 +21,8 @@ bool to_standard_output(const ExportCommand& command) {
 /// Loads only the facts that the format needs.
 FactParts needed_parts(ExportFormat format) {
   const bool lines = format != ExportFormat::collapsed;
-  const bool code = format == ExportFormat::dot || format == ExportFormat::json ||
-                    format == ExportFormat::csv;
+  const bool code =
+      format == ExportFormat::dot || format == ExportFormat::json || format == ExportFormat::csv;
   return {true, lines, true, code, false};
 }
 

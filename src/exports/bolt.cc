@@ -48,8 +48,7 @@ Result<std::string> export_bolt(const Profile& profile, const FactsLookup& facts
   }
   std::string text;
   for (const auto& [ends, sum] : branches) {
-    text +=
-        fmt::format("B {} {} {} {}\n", ends.first, ends.second, sum.count, sum.mispredicted);
+    text += fmt::format("B {} {} {} {}\n", ends.first, ends.second, sum.count, sum.mispredicted);
   }
   for (const auto& [ends, count] : ranges) {
     text += fmt::format("F {} {} {}\n", ends.first, ends.second, count);

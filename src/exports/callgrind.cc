@@ -19,11 +19,12 @@
 #include <set>
 #include <tuple>
 
-#include "base/text.h"
-#include "attribute/code_index.h"
 #include "exports/call_paths.h"
 #include "exports/callgrind_names.h"
 #include "exports/exports.h"
+
+#include "attribute/code_index.h"
+#include "base/text.h"
 #include "model/counts.h"
 
 namespace culprit {
@@ -111,7 +112,10 @@ class Costs {
 class CallgrindWriter {
  public:
   CallgrindWriter(const Profile& profile, const FactsLookup& facts)
-      : profile_(profile), code_(profile, facts), scaler_(profile), totals_(profile.events.size()) {}
+      : profile_(profile),
+        code_(profile, facts),
+        scaler_(profile),
+        totals_(profile.events.size()) {}
 
   std::string write() {
     Costs costs(profile_, code_);
@@ -150,11 +154,19 @@ class CallgrindWriter {
     return name.empty() ? code_.unnamed({function.image, function.begin}) : name;
   }
 
+  /// Where a function is entered, and the line of its own that this is.
+  std::string entry(const FunctionKey& function) {
+    const Location at{function.image, function.begin};
+    const std::vector<Frame> frames = code_.frames(at);
+    return fmt::format("{:#x} {}", code_.link_address(at).value,
+                       frames.empty() ? 0 : frames.back().line);
+  }
+
   /// "0x1210 11": address and line; the file goes to `file`, if it is wanted.
-  std::string place(const Location& at, std::string* file = nullptr) {
+  std::string place(const Location& at, std::string* file) {
     const std::vector<Frame> frames = code_.frames(at);
     const uint32_t line = frames.empty() ? 0 : frames.front().line;
-    if (file != nullptr && line != 0) {
+    if (line != 0) {
       *file = code_.facts(at.image)->strings.text(frames.front().file);
     }
     return fmt::format("{:#x} {}", code_.link_address(at).value, line);
@@ -188,7 +200,7 @@ class CallgrindWriter {
     body_ += "cob=" + objects_.name(code_.module(callee.image));
     body_ += "\ncfi=" + files_.name(file_of(callee));
     body_ += "\ncfn=" + functions_.name(name_of(callee));
-    body_ += fmt::format("\ncalls={} {}\n{}", call.count, place({callee.image, callee.begin}), at);
+    body_ += fmt::format("\ncalls={} {}\n{}", call.count, entry(callee), at);
     std::vector<uint64_t> values;
     for (size_t event = 0; event < call.inclusive.size(); ++event) {
       values.push_back(scaled(profile_.events[event], call.inclusive[event].value));

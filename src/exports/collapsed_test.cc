@@ -1,6 +1,6 @@
-#include "exports/exports.h"
-
 #include <gtest/gtest.h>
+
+#include "exports/exports.h"
 
 #include "attribute/test_profile.h"
 

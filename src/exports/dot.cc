@@ -12,10 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
-#include "base/names.h"
 #include "exports/exports.h"
 #include "exports/one_function.h"
+
+#include "base/names.h"
+#include "base/text.h"
 #include "model/counts.h"
 #include "model/event_names.h"
 
@@ -79,7 +80,8 @@ class Graph {
   }
 
   [[nodiscard]] std::optional<size_t> block_of(const Location& at) const {
-    if (at.image != image_ || at.offset < fact_.begin || at.offset >= fact_.end) return std::nullopt;
+    if (at.image != image_ || at.offset < fact_.begin || at.offset >= fact_.end)
+      return std::nullopt;
     return find_block(blocks(), code_of_.to_link(at.offset));
   }
 
@@ -87,13 +89,15 @@ class Graph {
     for (size_t block = 0; block < blocks().size(); ++block) {
       const Instruction& last = code_of_.instructions[blocks()[block].last - 1];
       const bool jumps = last.flow == Flow::jump || last.flow == Flow::branch;
-      const bool runs_on = last.flow == Flow::next || last.flow == Flow::branch ||
-                           last.flow == Flow::call;
+      const bool runs_on =
+          last.flow == Flow::next || last.flow == Flow::branch || last.flow == Flow::call;
       if (jumps && last.target) {
         const auto target = find_block(blocks(), *last.target);
-        if (target && blocks()[*target].begin == *last.target) ways_[{block, *target}].is_branch = true;
+        if (target && blocks()[*target].begin == *last.target)
+          ways_[{block, *target}].is_branch = true;
       }
-      const bool touches = block + 1 < blocks().size() && blocks()[block].end == blocks()[block + 1].begin;
+      const bool touches =
+          block + 1 < blocks().size() && blocks()[block].end == blocks()[block + 1].begin;
       if (runs_on && touches) ways_[{block, block + 1}];
     }
   }
@@ -139,14 +143,15 @@ class Graph {
 
   static std::string share(const Sum& part, const Sum& whole) {
     if (whole.value == 0) return "";
-    return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part.value) /
-                                       static_cast<double>(whole.value));
+    return fmt::format("{:.1f} %",
+                       100.0 * static_cast<double>(part.value) / static_cast<double>(whole.value));
   }
 
   std::string title() {
     const Sum own = own_total();
     std::string text = fmt::format("{} ({})", name_, code_.module(image_));
-    if (!own.empty()) text += fmt::format(": {}, {} of everything", amount(own), share(own, everything_));
+    if (!own.empty())
+      text += fmt::format(": {}, {} of everything", amount(own), share(own, everything_));
     return text;
   }
 
@@ -165,7 +170,8 @@ class Graph {
       file = base_name(code_.facts(image_)->strings.text(frames.back().file));
     }
     if (last == 0) return "";
-    return first == last ? fmt::format("{}:{}", file, first) : fmt::format("{}:{}-{}", file, first, last);
+    return first == last ? fmt::format("{}:{}", file, first)
+                         : fmt::format("{}:{}-{}", file, first, last);
   }
 
   std::string node(size_t block) {
@@ -183,8 +189,9 @@ class Graph {
     for (const std::string& row : rows) label += (label.empty() ? "" : "\\n") + unquoted(row);
     const double heat =
         own.value == 0 ? 0 : static_cast<double>(sum.value) / static_cast<double>(own.value);
-    return fmt::format("  b{:x} [label=\"{}\"{}];\n", one.begin.value, label,
-                       sum.empty() ? "" : fmt::format(", fillcolor=\"0.03 {:.3f} 1.0\"", 0.1 + 0.8 * heat));
+    return fmt::format(
+        "  b{:x} [label=\"{}\"{}];\n", one.begin.value, label,
+        sum.empty() ? "" : fmt::format(", fillcolor=\"0.03 {:.3f} 1.0\"", 0.1 + 0.8 * heat));
   }
 
   /// For a label that is quoted as a whole.
@@ -223,7 +230,8 @@ Result<std::string> export_dot(const Profile& profile, const FactsLookup& facts,
   const FunctionFact& fact = code.facts(found.image)->functions[found.row];
   Result<Disassembly> listing = code.disassemble(found.image, fact.begin, fact.end, Detail::flow);
   if (!listing) {
-    return Error{fmt::format("cannot draw '{}': {}", printable(found.name), listing.error().message)};
+    return Error{
+        fmt::format("cannot draw '{}': {}", printable(found.name), listing.error().message)};
   }
   return Graph(code, found, *listing).write();
 }

@@ -6,9 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "exports/branch_image.h"
+
 #include "base/names.h"
 #include "base/text.h"
-#include "exports/branch_image.h"
 #include "model/counts.h"
 
 namespace culprit {
@@ -54,7 +55,9 @@ constexpr std::array<Matcher, 4> kMatchers = {
     [](const Candidate& c, const std::string& wanted) {
       return without_parameters(c.function.name) == wanted;
     },
-    [](const Candidate& c, const std::string& wanted) { return is_called(c.function.name, wanted); },
+    [](const Candidate& c, const std::string& wanted) {
+      return is_called(c.function.name, wanted);
+    },
     [](const Candidate& c, const std::string& wanted) {
       return matches_pattern(c.function.name, wanted) ||
              matches_pattern(without_parameters(c.function.name), wanted);
@@ -63,14 +66,15 @@ constexpr std::array<Matcher, 4> kMatchers = {
 
 Error several(CodeIndex& code, const std::string& name, const std::vector<Candidate>& matches) {
   constexpr size_t kMost = 20;
-  std::string message = fmt::format("'{}' means {} functions; choose one by its full name or --image:",
-                                    printable(name), matches.size());
+  std::string message = fmt::format(
+      "'{}' means {} functions; choose one by its full name or --image:", printable(name),
+      matches.size());
   for (size_t i = 0; i < matches.size() && i < kMost; ++i) {
     const OneFunction& one = matches[i].function;
     const FunctionFact& fact = code.facts(one.image)->functions[one.row];
-    message += fmt::format("\n  {}   {} at {:#x}", printable(one.name),
-                           printable(code.module(one.image)),
-                           code.link_address({one.image, fact.begin}).value);
+    message +=
+        fmt::format("\n  {}   {} at {:#x}", printable(one.name), printable(code.module(one.image)),
+                    code.link_address({one.image, fact.begin}).value);
   }
   if (matches.size() > kMost) message += "\n  ...";
   return Error{message};

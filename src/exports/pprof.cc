@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <protozero/pbf_builder.hpp>
 
-#include "attribute/code_index.h"
 #include "exports/call_paths.h"
 #include "exports/exports.h"
 #include "exports/gzip.h"
 #include "exports/pprof_fields.h"
 #include "exports/pprof_tables.h"
+#include <protozero/pbf_builder.hpp>
+
+#include "attribute/code_index.h"
 #include "model/counts.h"
 #include "model/event_names.h"
 
@@ -97,8 +98,8 @@ class PprofWriter {
         samples[at.image] += sum.samples;
       });
     }
-    const auto most = std::max_element(
-        samples.begin(), samples.end(), [](auto& a, auto& b) { return a.second < b.second; });
+    const auto most = std::max_element(samples.begin(), samples.end(),
+                                       [](auto& a, auto& b) { return a.second < b.second; });
     if (most != samples.end()) tables_.mapping(most->first);
   }
 
@@ -150,7 +151,8 @@ class PprofWriter {
     int64_t start_ns = 0;
     uint64_t duration_ns = 0;
     for (const Run& run : profile_.runs) {
-      if (run.start_ns > 0) start_ns = start_ns == 0 ? run.start_ns : std::min(start_ns, run.start_ns);
+      if (run.start_ns > 0)
+        start_ns = start_ns == 0 ? run.start_ns : std::min(start_ns, run.start_ns);
       if (run.duration_ns > 0) duration_ns += static_cast<uint64_t>(run.duration_ns);
     }
     message_.add_int64(ProfileField::time_nanos, start_ns);

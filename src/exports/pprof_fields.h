@@ -3,6 +3,7 @@
 // Field numbers of profile.proto (github.com/google/pprof, proto/profile.proto).
 
 #include <cstdint>
+
 #include <protozero/types.hpp>
 
 namespace culprit::pprof {
@@ -36,7 +37,12 @@ enum class MappingField : protozero::pbf_tag_type {
   has_line_numbers = 9,
   has_inline_frames = 10,
 };
-enum class LocationField : protozero::pbf_tag_type { id = 1, mapping_id = 2, address = 3, line = 4 };
+enum class LocationField : protozero::pbf_tag_type {
+  id = 1,
+  mapping_id = 2,
+  address = 3,
+  line = 4
+};
 enum class LineField : protozero::pbf_tag_type { function_id = 1, line = 2 };
 enum class FunctionField : protozero::pbf_tag_type {
   id = 1,

@@ -1,10 +1,11 @@
 #include "exports/pprof_tables.h"
 
 #include <algorithm>
+
+#include "exports/pprof_fields.h"
 #include <protozero/pbf_builder.hpp>
 
 #include "base/text.h"
-#include "exports/pprof_fields.h"
 
 namespace culprit {
 

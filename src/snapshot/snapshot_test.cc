@@ -118,7 +118,7 @@ TEST(MakeFacts, DescribesOnlyFunctionsThatHaveCounts) {
   }
   ASSERT_FALSE(facts.lines.empty());
   EXPECT_EQ(facts.lines.front().offset, function.begin);
-  EXPECT_EQ(facts.lines.back(), (LineFact{function.end, StringId(0u), 0, 0}));
+  EXPECT_EQ(facts.lines.back(), (LineFact{function.end, StringId(0u), 0, 0, 0}));
   // Two levels of inlining: twice, and square inside it.
   EXPECT_TRUE(std::any_of(facts.inlines.begin(), facts.inlines.end(), [&](const InlineFact& call) {
     return call.depth == 1 && facts.strings.text(call.name) == "shapes::square(int)" &&
