@@ -1,5 +1,5 @@
 // Writes a synthetic profile for bench/report_speed.sh: one library with 20,000 functions
-// of 256 bytes, five sampled addresses in each, with lines, inlined calls and code.
+// of 256 bytes, five sampled addresses in each, with lines, inlined calls, blocks and code.
 //
 //   report_speed_profile FILE
 
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/builder.h"
+#include "snapshot/block_facts.h"
 #include "store/profile_file.h"
 
 using namespace culprit;
@@ -68,6 +69,7 @@ ImageFacts make_facts() {
     }
     facts.code.push_back({begin, code});
   }
+  add_block_facts(facts);
   return facts;
 }
 

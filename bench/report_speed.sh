@@ -1,6 +1,6 @@
 #!/bin/sh
 # Median times of `culprit report`, process start to end, over a profile of 100,000
-# addresses in 20,000 functions, by each level.
+# addresses in 20,000 functions, by each level, and of `culprit annotate`.
 #
 #   bench/report_speed.sh [BUILD_FOLDER [ROUNDS]]
 #
@@ -19,12 +19,13 @@ python3 - "$build/culprit" "$work/profile.culprit" "$rounds" <<'END'
 import os, statistics, subprocess, sys, time
 culprit, profile, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
-def median_ms(*options):
+def median_ms(*options, command="report"):
     """Wall time, and CPU time beside it: on a busy machine only that is the program's own."""
     walls, cpus = [], []
     for _ in range(rounds + 1):
         before, start = os.times(), time.perf_counter()
-        subprocess.run([culprit, "report", "--limit", "30", *options, profile],
+        limit = ["--limit", "30"] if command == "report" else []
+        subprocess.run([culprit, command, *limit, *options, profile],
                        stdout=subprocess.DEVNULL, check=True)
         walls.append(1000 * (time.perf_counter() - start))
         after = os.times()
@@ -40,4 +41,7 @@ for option in (("--function", "*step_77*"), ("--module", "libsyn*")):
     name = "instruction " + " ".join(option)
     by = ("--by", "instruction", *option)
     print(f"{name:30} {median_ms(*by)} {median_ms(*by, '--format', 'json')}")
+function = "library::part0::Worker<int>::step_7"
+print(f"{'annotate FUNCTION':30} {median_ms(function, command='annotate')}"
+      f" {median_ms(function, '--format', 'json', command='annotate')}")
 END

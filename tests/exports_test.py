@@ -1,4 +1,5 @@
 """Exports as the tools that they are for read them: totals are the report's."""
+import collections
 import gzip
 import importlib
 import os
@@ -131,7 +132,8 @@ class Pprof(Export):
             self.assertTrue(main.memory_start <= row.address < main.memory_limit)
             said = run("addr2line", "-C", "-f", "-e", self.mill, hex(row.address)).stdout.split("\n")
             line = row.line[0]
-            self.assertEqual(f"mill.cc:{line.line}", said[1].rsplit("/", 1)[-1].split(" ")[0])
+            file = text[functions[line.function_id].filename].rsplit("/", 1)[-1]
+            self.assertEqual(f"{file}:{line.line}", said[1].rsplit("/", 1)[-1].split(" ")[0])
             checked += 1
         self.assertGreater(checked, 2)
 
@@ -174,15 +176,16 @@ class Callgrind(Export):
         self.assertIn("Events recorded:  cpu_clock", text)
         listed = [number(n) for n in re.findall(r"^ *([\d,]+) +\([\d. ]+%\) .*:", text, re.M)]
         self.assertEqual(total, sum(listed))
-        grind = re.search(r"([\d,]+) .*mill\.cc:grind\(", text)
-        # Callgrind has inlined code with the function that it is in: by module, then.
+        # Callgrind has inlined code with the function that it is in: grind is what the
+        # report has at nm's addresses of it.
+        symbol = re.search(r"^([0-9a-f]+) ([0-9a-f]+) T _Z5grind", run("nm", "-S", self.mill).stdout, re.M)
+        begin, size = (int(word, 16) for word in symbol.groups())
         ours = sum(row["values"]["cpu-clock"]["value"]
-                   for row in self.report(self.profile, "--by", "module")["rows"]
-                   if row["module"] == str(self.mill))
-        mill = [number(n) for n in
-                re.findall(rf"^ *([\d,]+) .*\[{re.escape(str(self.mill))}\]$", text, re.M)]
-        self.assertEqual(round(ours), sum(mill))
-        self.assertGreater(number(grind.group(1)), 0.8 * total)
+                   for row in self.report(self.profile, "--by", "instruction")["rows"]
+                   if row.get("module") == str(self.mill) and begin <= row["address"] < begin + size)
+        theirs = sum(number(n) for n in re.findall(r"^ *([\d,]+) .*:grind\(", text, re.M))
+        self.assertEqual(round(ours), theirs)
+        self.assertGreater(ours, 0.8 * total)
 
     def test_calls_have_inclusive_costs(self):
         self.need("callgrind_annotate")
@@ -215,6 +218,39 @@ class Dot(Export):
                                 (["--to", "pprof", "--image", "x"], "autofdo, bolt and dot only")]:
             done = self.culprit("export", self.profile, *arguments, status=2)
             self.assertIn(said, done.stderr)
+
+
+class ImportedBranches(CulpritTest):
+    """A recording of test.binary (not a PIE: mapped at 0x400000 from its start)."""
+    FILE = harness.SOURCE.parent / "shared/perfdata/files/autofdo__test.lbr"
+    BASE, END = 0x400000, 0x500000
+
+    def setUp(self):
+        super().setUp()
+        self.need("perf")
+        if not self.FILE.exists():
+            self.skipTest(f"no {self.FILE.name} beside this folder")
+        self.culprit("import", "-q", "--no-debuginfod", self.FILE)
+
+    def oracle(self):
+        """{(from, to) in test.binary: how often}, by perf."""
+        text = run("perf", "script", "-i", self.FILE, "-F", "brstack").stdout
+        counts = collections.Counter()
+        for source, target in re.findall(r"0x([0-9a-f]+)/0x([0-9a-f]+)/", text):
+            ends = int(source, 16), int(target, 16)
+            if all(self.BASE <= end < self.END for end in ends):
+                counts[tuple(f"{end - self.BASE:x}" for end in ends)] += 1
+        return counts
+
+    def test_bolt_has_the_branches_that_perf_has(self):
+        text = self.culprit("export", "--to", "bolt", "--image", "test.binary").stdout
+        ours = collections.Counter()
+        for kind, source, target, count, *_ in map(str.split, text.splitlines()):
+            if kind == "B" and "X:0" not in (source, target):
+                ours[source, target] += int(count)
+        theirs = self.oracle()
+        self.assertGreater(sum(theirs.values()), 10_000)
+        self.assertEqual(theirs, ours)
 
 
 class BranchFormats(Export):

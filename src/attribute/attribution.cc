@@ -102,6 +102,13 @@ CodePlace Attributor::find(FileOffset offset) {
   return place;
 }
 
+const BlockFact* Attributor::find_block(FileOffset offset) {
+  const size_t row = find_last_begun(facts_.blocks, offset, block_cursor_, &BlockFact::begin);
+  if (row == facts_.blocks.size()) return nullptr;
+  const BlockFact& block = facts_.blocks[row];
+  return offset - block.begin < block.size_bytes ? &block : nullptr;
+}
+
 std::vector<Frame> Attributor::frames(const CodePlace& place) const {
   std::vector<Frame> frames;
   if (place == CodePlace{}) return frames;

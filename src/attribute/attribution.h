@@ -51,6 +51,9 @@ class Attributor {
   CodePlace find(FileOffset offset);
   Attribution attribute(FileOffset offset);
 
+  /// The basic block that holds `offset`; null where the facts have none.
+  const BlockFact* find_block(FileOffset offset);
+
   /// The frames of a place, innermost first; empty if nothing is known.
   [[nodiscard]] std::vector<Frame> frames(const CodePlace& place) const;
   /// The row of inlines that holds row `inlined`; kNone if the function itself does.
@@ -72,6 +75,7 @@ class Attributor {
   size_t function_cursor_ = 0;      // where the last search ended, in each table
   size_t line_cursor_ = 0;
   size_t stretch_cursor_ = 0;
+  size_t block_cursor_ = 0;
 };
 
 }  // namespace culprit

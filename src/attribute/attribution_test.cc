@@ -87,6 +87,19 @@ TEST(Attributor, TellsLinesWithoutFunctions) {
   EXPECT_EQ(tell(facts, Attributor(facts).attribute(FileOffset(0x150))), " h.h:91");
 }
 
+TEST(Attributor, FindsTheBlockThatHoldsAnOffset) {
+  ImageFacts facts = example();
+  facts.blocks = {{FileOffset(0x100), 0x10}, {FileOffset(0x110), 4}, {FileOffset(0x300), 0x40}};
+  Attributor attributor(facts);
+  EXPECT_EQ(attributor.find_block(FileOffset(0xff)), nullptr);
+  EXPECT_EQ(attributor.find_block(FileOffset(0x100)), &facts.blocks[0]);
+  EXPECT_EQ(attributor.find_block(FileOffset(0x10f)), &facts.blocks[0]);
+  EXPECT_EQ(attributor.find_block(FileOffset(0x113)), &facts.blocks[1]);
+  EXPECT_EQ(attributor.find_block(FileOffset(0x114)), nullptr) << "a gap";
+  EXPECT_EQ(attributor.find_block(FileOffset(0x33f)), &facts.blocks[2]);
+  EXPECT_EQ(attributor.find_block(FileOffset(0x340)), nullptr);
+}
+
 TEST(Attributor, KnowsNothingFromEmptyFacts) {
   const ImageFacts facts;
   EXPECT_EQ(Attributor(facts).find(FileOffset(0)), CodePlace{});
@@ -148,10 +161,13 @@ TEST(Attributor, SurvivesFactsThatBreakEveryPromise) {
       facts.lines.push_back({offset(), StringId(random()), static_cast<uint32_t>(random()), 0});
       facts.inlines.push_back(
           {offset(), offset(), static_cast<uint32_t>(random() % 4), StringId(random()), {}, 0});
+      facts.blocks.push_back({offset(), static_cast<uint32_t>(random())});
     }
     Attributor attributor(facts);
     for (uint64_t offset = 0; offset < 101; ++offset) {
       const Attribution told = attributor.attribute(FileOffset(offset));
+      const BlockFact* block = attributor.find_block(FileOffset(offset));
+      ASSERT_TRUE(block == nullptr || FileOffset(offset) - block->begin < block->size_bytes);
       ASSERT_LE(told.frames.size(), 61u);  // every row at most once, and the function
     }
   }

@@ -55,9 +55,19 @@ std::optional<CodeIndex::Range> CodeIndex::find_block(const Location& location) 
   const CodePlace place = find(location);
   if (place.function == CodePlace::kNone) return std::nullopt;
   State& state = *load(location.image);
-  const auto [at, is_new] = state.blocks.try_emplace(place.function);
+  if (!state.facts->blocks.empty()) {
+    const BlockFact* block = state.attributor->find_block(location.offset);
+    if (block == nullptr) return std::nullopt;
+    return Range{block->begin, block->begin + block->size_bytes};
+  }
+  return decode_block(state, location, place.function);
+}
+
+std::optional<CodeIndex::Range> CodeIndex::decode_block(State& state, const Location& location,
+                                                        uint32_t row) {
+  const auto [at, is_new] = state.blocks.try_emplace(row);
   if (is_new) {
-    const FunctionFact& function = state.facts->functions[place.function];
+    const FunctionFact& function = state.facts->functions[row];
     if (const auto code = disassemble(location.image, function.begin, function.end, Detail::flow)) {
       for (const Block& block : code->blocks) {
         at->second.push_back({code->to_offset(block.begin), code->to_offset(block.end)});

@@ -1,7 +1,7 @@
 #pragma once
 
 // CodeIndex: what is known of the code of a whole profile. Loads the facts of an
-// image when they are first asked for, and decodes a function when its blocks are.
+// image when they are first asked for, and decodes a function when its instructions are.
 
 #include <optional>
 #include <string>
@@ -61,6 +61,8 @@ class CodeIndex {
     std::unordered_map<uint32_t, std::vector<Range>> blocks;  // by row of functions
   };
   State* load(ImageId image);
+  /// For profiles that hold no blocks: JIT code, and files of earlier versions.
+  std::optional<Range> decode_block(State& state, const Location& location, uint32_t function);
 
   const Profile& profile_;
   const FactsLookup& lookup_;

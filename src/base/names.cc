@@ -151,6 +151,11 @@ bool is_called(std::string_view name, std::string_view wanted) {
     return std::find(suffixes.begin(), suffixes.end(), wanted) != suffixes.end();
   };
   if (name == wanted) return true;
+  // A pattern is no name, unless of an operator or a pointer; telling so early pays.
+  for (const char sign : {'*', '?', '['}) {
+    const bool is_in_name = name.find(sign) != std::string_view::npos;
+    if (!is_in_name && wanted.find(sign) != std::string_view::npos) return false;
+  }
   const std::string_view bare = without_parameters(name);
   if (is_tail(bare) || is_tail(without_template_arguments(bare))) return true;
   const std::string pretty = pretty_name(bare);

@@ -260,6 +260,7 @@ struct DebugInfo::State {
   DwarfHandle main;
   std::vector<Unit> units;
   std::string path;
+  std::vector<std::string> folders;
   std::span<const std::byte> bytes;
   std::optional<SplitDwarf> split;
 
@@ -273,7 +274,8 @@ DebugInfo& DebugInfo::operator=(DebugInfo&&) noexcept = default;
 DebugInfo::~DebugInfo() = default;
 
 Result<DebugInfo> DebugInfo::open(const ElfFile& image, const ElfFile& debug_file,
-                                  const ElfFile* alt_file, std::string path) {
+                                  const ElfFile* alt_file, std::string path,
+                                  std::vector<std::string> folders) {
   auto state = std::make_unique<State>();
   state->main.reset(dwarf_begin_elf(debug_file.handle(), DWARF_C_READ, nullptr));
   if (!state->main)
@@ -284,13 +286,14 @@ Result<DebugInfo> DebugInfo::open(const ElfFile& image, const ElfFile& debug_fil
   }
   state->units = find_units(state->main.get(), image);
   state->path = std::move(path);
+  state->folders = std::move(folders);
   state->bytes = debug_file.bytes();
   return DebugInfo(std::move(state));
 }
 
 void DebugInfo::State::read_skeleton(Unit& unit, RangeCollector& collector, PathInterner& paths) {
   if (!split) {
-    Result<SplitDwarf> opened = SplitDwarf::open(bytes, path);
+    Result<SplitDwarf> opened = SplitDwarf::open(bytes, path, folders);
     if (!opened) {
       ++collector.facts().missing_split_units;
       return;

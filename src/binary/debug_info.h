@@ -34,10 +34,11 @@ class DebugInfo {
  public:
   /// `image` has the code, `debug_file` the DWARF (it may be the same), `alt_file` what dwz
   /// moved out of it (or null). All must outlive the DebugInfo. `path` is where `debug_file`
-  /// was found: split units are looked for from there. Not for use by two threads, nor may
-  /// two be opened at the same time on one ElfFile.
+  /// was found: split units are looked for from there, and in `folders`. Not for use by two
+  /// threads, nor may two be opened at the same time on one ElfFile.
   static Result<DebugInfo> open(const ElfFile& image, const ElfFile& debug_file,
-                                const ElfFile* alt_file, std::string path);
+                                const ElfFile* alt_file, std::string path,
+                                std::vector<std::string> folders = {});
   DebugInfo(DebugInfo&&) noexcept;
   DebugInfo& operator=(DebugInfo&&) noexcept;
   ~DebugInfo();

@@ -5,8 +5,10 @@
 #include <llvm/DebugInfo/DWARF/DWARFDie.h>
 #include <llvm/DebugInfo/DWARF/DWARFUnit.h>
 #include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <optional>
+#include <utility>
 
 namespace culprit {
 namespace {
@@ -103,9 +105,45 @@ class Walker {
   const std::function<uint32_t(uint64_t)>& file_name_;
 };
 
+std::string file_name_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 == 0: no slash, the whole text
+}
+
+/// The package of the debug file at `path`; without one, where LLVM may look in vain.
+std::string find_package(const std::string& path, const std::vector<std::string>& folders) {
+  std::vector<std::string> stems = {path};
+  if (path.ends_with(".debug")) stems.push_back(path.substr(0, path.size() - 6));
+  for (const std::string& folder : folders) {
+    for (const std::string& stem : stems) {
+      for (const std::string& place : {folder + "/" + stem, folder + "/" + file_name_of(stem)}) {
+        if (llvm::sys::fs::exists(place + ".dwp")) return place + ".dwp";
+      }
+    }
+  }
+  if (llvm::sys::fs::exists(stems.back() + ".dwp")) return stems.back() + ".dwp";
+  return path + ".dwp";
+}
+
+/// Where a unit's .dwo may be in `folders`, if not where the compiler wrote it.
+std::vector<std::string> list_places(const DWARFDie& skeleton,
+                                     const std::vector<std::string>& folders) {
+  const std::string name =
+      dwarf::toString(skeleton.find({dwarf::DW_AT_dwo_name, dwarf::DW_AT_GNU_dwo_name}), "");
+  if (name.empty()) return {};
+  const std::string built_in = dwarf::toString(skeleton.find(dwarf::DW_AT_comp_dir), "");
+  std::vector<std::string> places;
+  for (const std::string& folder : folders) {
+    places.push_back(folder + "/" + (name.starts_with('/') ? "" : built_in + "/") + name);
+    places.push_back(folder + "/" + name);
+    places.push_back(folder + "/" + file_name_of(name));
+  }
+  return places;
+}
+
 }  // namespace
 
 struct SplitDwarf::State {
+  std::vector<std::string> folders;
   std::unique_ptr<llvm::MemoryBuffer> buffer;
   std::unique_ptr<llvm::object::ObjectFile> object;
   std::unique_ptr<llvm::DWARFContext> context;
@@ -116,18 +154,19 @@ SplitDwarf::SplitDwarf(SplitDwarf&&) noexcept = default;
 SplitDwarf& SplitDwarf::operator=(SplitDwarf&&) noexcept = default;
 SplitDwarf::~SplitDwarf() = default;
 
-Result<SplitDwarf> SplitDwarf::open(std::span<const std::byte> debug_file,
-                                    const std::string& path) {
+Result<SplitDwarf> SplitDwarf::open(std::span<const std::byte> debug_file, const std::string& path,
+                                    std::vector<std::string> folders) {
   const auto ignore = [](llvm::Error error) { llvm::consumeError(std::move(error)); };
   auto state = std::make_unique<State>();
+  state->folders = std::move(folders);
   const llvm::StringRef bytes(reinterpret_cast<const char*>(debug_file.data()), debug_file.size());
   state->buffer = llvm::MemoryBuffer::getMemBuffer(bytes, path, false);
   auto object = llvm::object::ObjectFile::createObjectFile(state->buffer->getMemBufferRef());
   if (!object) return Error{llvm::toString(object.takeError())};
   state->object = std::move(*object);
-  state->context = llvm::DWARFContext::create(*state->object,
-                                              llvm::DWARFContext::ProcessDebugRelocations::Ignore,
-                                              nullptr, path + ".dwp", ignore, ignore);
+  state->context = llvm::DWARFContext::create(
+      *state->object, llvm::DWARFContext::ProcessDebugRelocations::Ignore, nullptr,
+      find_package(path, state->folders), ignore, ignore);
   return SplitDwarf(std::move(state));
 }
 
@@ -135,8 +174,16 @@ bool SplitDwarf::read_unit(uint64_t skeleton_offset, RangeCollector& collector,
                            const std::function<uint32_t(uint64_t index)>& file_name) {
   llvm::DWARFCompileUnit* unit = state_->context->getCompileUnitForOffset(skeleton_offset);
   if (unit == nullptr) return false;
-  const DWARFDie root = unit->getNonSkeletonUnitDIE(false);
+  DWARFDie root = unit->getNonSkeletonUnitDIE(false);
   if (!root) return false;
+  if (!root.getDwarfUnit()->isDWOUnit()) {
+    for (const std::string& place : list_places(root, state_->folders)) {
+      const DWARFDie found = unit->getNonSkeletonUnitDIE(false, place);
+      if (!found || !found.getDwarfUnit()->isDWOUnit()) continue;
+      root = found;
+      break;
+    }
+  }
   Walker(collector, file_name).walk_children(root, 0, 0);
   return root.getDwarfUnit()->isDWOUnit();
 }

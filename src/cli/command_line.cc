@@ -153,7 +153,9 @@ class HelpFormatter : public CLI::Formatter {
     std::string usage = "Usage: culprit " + name + " [OPTIONS]";
     if (name == "record") usage += " [--] PROGRAM [ARGS]";
     if (name == "annotate") usage += " FUNCTION";
-    if (app->get_option_no_throw("FILE") != nullptr) usage += " [FILE]";
+    if (const CLI::Option* file = app->get_option_no_throw("FILE")) {
+      usage += file->get_required() ? " FILE" : " [FILE]";
+    }
     return usage + "\n";
   }
 
@@ -395,6 +397,24 @@ void add_export(CLI::App& root, ExportCommand* command, std::string* error) {
   });
 }
 
+void add_import(CLI::App& root, ImportCommand* command) {
+  CLI::App* app = root.add_subcommand("import", "a recording of perf (perf.data) as a profile");
+  app->add_option("FILE", command->import.path, "a perf.data file; -: standard input")
+      ->required()
+      ->type_name("FILE");
+  app->add_option("-o,--output", command->output, "the profile [profile.culprit]")
+      ->type_name("FILE");
+  app->add_flag("-q,--quiet", command->quiet, "no messages but errors");
+  add_off_flag(app, "--no-symbols", &command->symbolize,
+               "leave names and lines to `culprit symbolize`");
+  add_snapshot_options(app, &command->snapshot);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit import perf.data                     recorded on this machine\n"
+      "  culprit import --symbols ./sysroot perf.data from another one\n"
+      "  perf record -o - ./a.out | culprit import -  through a pipe");
+}
+
 void add_symbolize(CLI::App& root, SymbolizeCommand* command) {
   CLI::App* app =
       root.add_subcommand("symbolize", "complete a profile with names, lines and source");
@@ -445,6 +465,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   ReportCommand report;
   AnnotateCommand annotate_command;
   ExportCommand export_command;
+  ImportCommand import_command;
   SymbolizeCommand symbolize;
   DoctorCommand doctor;
   std::string record_error;
@@ -458,6 +479,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   add_report(root, &report);
   add_annotate(root, &annotate_command);
   add_export(root, &export_command, &export_error);
+  add_import(root, &import_command);
   add_symbolize(root, &symbolize);
   add_doctor(root, &doctor);
 
@@ -505,6 +527,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     if (!export_error.empty()) return wrong_usage(export_error, "culprit export --help");
     return export_command;
   }
+  if (root.got_subcommand("import")) return import_command;
   if (root.got_subcommand("symbolize")) return symbolize;
   if (root.got_subcommand("doctor")) return doctor;
   return Usage{2, root.help()};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collect/record.h"
+#include "perfdata/import.h"
 #include "report/report.h"
 #include "snapshot/snapshot.h"
 
@@ -50,6 +51,14 @@ struct ExportCommand {
   std::string function;  // dot: a name or a pattern
 };
 
+struct ImportCommand {
+  ImportOptions import;
+  SnapshotOptions snapshot;
+  std::string output = kDefaultProfile;
+  bool quiet = false;
+  bool symbolize = true;
+};
+
 struct SymbolizeCommand {
   std::string file = kDefaultProfile;
   SnapshotOptions snapshot;
@@ -66,7 +75,7 @@ struct Usage {
 };
 
 using Command = std::variant<RecordCommand, ReportCommand, AnnotateCommand, ExportCommand,
-                             SymbolizeCommand, DoctorCommand, Usage>;
+                             ImportCommand, SymbolizeCommand, DoctorCommand, Usage>;
 
 /// `arguments` without the program's own name. Reads nothing but PATH (to tell a program
 /// from a mistyped command).

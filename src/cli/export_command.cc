@@ -20,10 +20,12 @@ bool to_standard_output(const ExportCommand& command) {
 
 /// Loads only the facts that the format needs.
 FactParts needed_parts(ExportFormat format) {
-  const bool lines = format != ExportFormat::collapsed;
-  const bool code =
-      format == ExportFormat::dot || format == ExportFormat::json || format == ExportFormat::csv;
-  return {true, lines, true, code, false};
+  FactParts parts;
+  parts.lines = format != ExportFormat::collapsed;
+  parts.blocks = false;
+  parts.code = format == ExportFormat::dot;
+  parts.sources = false;
+  return parts;
 }
 
 /// `text` to the file, or to standard output.

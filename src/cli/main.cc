@@ -25,6 +25,9 @@ int run(const AnnotateCommand& command) {
 int run(const ExportCommand& command) {
   return run_export(command);
 }
+int run(const ImportCommand& command) {
+  return run_import(command);
+}
 int run(const SymbolizeCommand& command) {
   return run_symbolize(command);
 }

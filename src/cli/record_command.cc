@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/output_file.h"
 #include "cli/program_files.h"
 #include "cli/symbolizing.h"
 #include "cli/terminal.h"
@@ -58,66 +59,11 @@ std::optional<Unrunnable> check_program(const std::string& program) {
   return worst;
 }
 
-/// The new profile's place. An old profile moves to FILE.old, and back if nothing
-/// comes of the new one.
-class OutputFile {
- public:
-  static Result<OutputFile> claim(const std::string& path) {
-    struct stat status{};
-    if (::lstat(path.c_str(), &status) != 0) {
-      if (errno != ENOENT) return errno_error("cannot write '" + path + "'", errno);
-      return OutputFile(path, false);
-    }
-    if (!S_ISREG(status.st_mode)) {
-      return Error{"cannot write '" + path + "': it exists and is not a regular file"};
-    }
-    // An interrupted profile has a journal beside it, which belongs to it by its name.
-    const std::string old = path + ".old";
-    ::unlink(journal_of(old).c_str());
-    ::rename(journal_of(path).c_str(), journal_of(old).c_str());
-    if (::rename(path.c_str(), old.c_str()) != 0) {
-      return errno_error("cannot move '" + path + "' to '" + old + "'", errno);
-    }
-    return OutputFile(path, true);
-  }
-
-  void give_back() const {
-    ::unlink(path_.c_str());
-    ::unlink(journal_of(path_).c_str());
-    if (!moved_old_) return;
-    ::rename(journal_of(path_ + ".old").c_str(), journal_of(path_).c_str());
-    ::rename((path_ + ".old").c_str(), path_.c_str());
-  }
-
- private:
-  static std::string journal_of(const std::string& path) { return path + "-journal"; }
-
-  OutputFile(std::string path, bool moved_old) : path_(std::move(path)), moved_old_(moved_old) {}
-  std::string path_;
-  bool moved_old_;
-};
-
 void announce(const RecordCommand& command) {
   const uint64_t period_ns = command.record.period_ns;
   const std::string rate = format_thousands((1'000'000'000 + period_ns / 2) / period_ns);
   print_message(fmt::format("{}sampling time at {} Hz",
                             describe_machine().has_pmu ? "" : "this machine has no PMU; ", rate));
-}
-
-std::string file_size_text(const std::string& path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0) return "?";
-  return format_bytes(static_cast<uint64_t>(status.st_size));
-}
-
-/// A file size limit (ulimit -f) must be a write error here, not the end of us. A handler, and
-/// not SIG_IGN, which the program would inherit.
-void survive_file_size_limit() {
-  struct sigaction action{};
-  ::sigaction(SIGXFSZ, nullptr, &action);
-  if (action.sa_handler != SIG_DFL) return;
-  action.sa_handler = [](int) {};
-  ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
 /// Ends this process as the program ended: same status, or the same signal.

@@ -18,10 +18,15 @@ bool has_level(const ReportOptions& options, Level level) {
 
 /// Loads only the facts that the report will look at.
 FactParts needed_parts(const ReportOptions& options) {
-  const bool code = has_level(options, Level::block) || has_level(options, Level::instruction);
-  const bool lines = has_level(options, Level::line) || code;
-  const bool functions = lines || has_level(options, Level::function) || options.tree != Tree::none;
-  return {functions, lines, functions, code, false};
+  const bool names = has_level(options, Level::function) || options.tree != Tree::none;
+  FactParts parts;
+  parts.lines = has_level(options, Level::line) || has_level(options, Level::instruction);
+  parts.inlines = parts.lines || names;
+  parts.blocks = has_level(options, Level::block);
+  parts.functions = parts.inlines || parts.blocks;
+  parts.code = false;
+  parts.sources = false;
+  return parts;
 }
 
 /// Prints the text, and what was wrong with the facts, if anything was.
@@ -44,7 +49,9 @@ int run_report(const ReportCommand& command) {
 }
 
 int run_annotate(const AnnotateCommand& command) {
-  Result<ProfileView> view = ProfileView::open(command.file, FactParts{});
+  FactParts parts;
+  parts.blocks = false;  // they come with the decoded text
+  Result<ProfileView> view = ProfileView::open(command.file, parts);
   if (!view) return fail(view.error());
   return print_result(*view, annotate(view->profile(), view->facts(), command.annotate,
                                       command.format, standard_output_style(command.width)));

@@ -1,18 +1,16 @@
 #include "cli/symbolizing.h"
 
-#include <csignal>
 #include <fmt/format.h>
 #include <map>
 #include <utility>
 
+#include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "store/profile_file.h"
 
 namespace culprit {
 
 namespace {
-
-volatile std::sig_atomic_t interrupt_seen = 0;
 
 /// What a file knows of its images already.
 class StoredFacts {
@@ -22,7 +20,8 @@ class StoredFacts {
   /// Leaves out images whose facts are as good as they can be (and JIT code, which cannot
   /// be read again).
   Result<void> leave_out_complete(std::vector<ImageDemand>& demand) {
-    const FactParts functions_only{true, false, false, false, false};
+    const FactParts functions_only{
+        .lines = false, .inlines = false, .blocks = false, .code = false, .sources = false};
     std::vector<ImageDemand> wanting;
     for (ImageDemand& image : demand) {
       ASSIGN_OR_RETURN(auto facts, reader_.read_facts(image.image, functions_only));
@@ -49,28 +48,6 @@ class StoredFacts {
   std::map<ImageId, ImageFacts> incomplete_;
 };
 
-/// Ctrl-C ends symbolizing early, with what is done kept.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    interrupt_seen = 0;
-    struct sigaction action{};
-    action.sa_handler = [](int) { interrupt_seen = 1; };
-    ::sigaction(SIGINT, &action, &old_interrupt_);
-    ::sigaction(SIGTERM, &action, &old_terminate_);
-  }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-  ~InterruptGuard() {
-    ::sigaction(SIGINT, &old_interrupt_, nullptr);
-    ::sigaction(SIGTERM, &old_terminate_, nullptr);
-  }
-
- private:
-  struct sigaction old_interrupt_{};
-  struct sigaction old_terminate_{};
-};
-
 }  // namespace
 
 Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<ImageId, Fd>& held,
@@ -91,7 +68,7 @@ Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<
   SymbolizeOutcome outcome{images, false};
   const SnapshotProgress progress = [&](size_t done, size_t total) {
     if (!quiet) line.show(fmt::format("symbols of {} of {} images", done, total));
-    outcome.interrupted = interrupt_seen != 0;
+    outcome.interrupted = guard.is_interrupted();
     return !outcome.interrupted;
   };
   uint64_t nameless = 0;

@@ -126,12 +126,8 @@ void KernelImages::make_image(Region& region, ProfileBuilder& builder) {
   region.image = ImageId(profile.images.size());
   profile.images.push_back(image);
   if (region.kind != ImageKind::jit) return;
-  ImageFacts facts;
-  facts.architecture = profile.machine.architecture;
-  facts.symbol_source = SymbolSource::kallsyms;
-  facts.functions.push_back({FileOffset(0), FileOffset(region.size_bytes),
-                             facts.strings.intern(region.name), StringId(0u), StringId(0u), 0});
-  facts_.emplace_back(region.image, std::move(facts));
+  facts_.emplace_back(region.image, make_code_object_facts(profile.machine.architecture,
+                                                           region.name, region.size_bytes));
 }
 
 Location KernelImages::locate(RunAddress address, ProfileBuilder& builder) {

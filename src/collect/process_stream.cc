@@ -12,10 +12,10 @@
 #include "collect/jit_code.h"
 #include "collect/process_folder.h"
 #include "collect/process_kernel.h"
-#include "collect/process_tasks.h"
 #include "records/callchain.h"
 #include "records/number.h"
 #include "records/proc_text.h"
+#include "records/process_table.h"
 
 namespace culprit {
 

@@ -12,6 +12,7 @@
 
 #include "attribute/test_profile.h"
 #include "base/file.h"
+#include "model/random_profile.h"
 
 namespace culprit {
 
@@ -185,6 +186,27 @@ TEST(Dot, HostileNamesStayInTheirQuotes) {
   const auto text = export_dot(test.profile, test.lookup(), "a*", "mill");
   ASSERT_TRUE(text);
   EXPECT_TRUE(text->starts_with("digraph \"a\\\"] b [?\\\\\" {\n")) << *text;
+}
+
+// ---- Profiles and facts that do not fit together, as a damaged file may have them. ----
+
+TEST(Exports, SurviveWhatDoesNotFitTogether) {
+  const ImageFacts mill = mill_facts();
+  const FactsLookup everywhere = [&](ImageId) { return &mill; };
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    RandomProfile random(seed);
+    random.grow();
+    const Profile& profile = random.profile();
+    EXPECT_TRUE(export_collapsed(profile, everywhere)) << seed;
+    EXPECT_TRUE(export_pprof(profile, everywhere)) << seed;
+    EXPECT_TRUE(export_callgrind(profile, everywhere)) << seed;
+    EXPECT_TRUE(export_bolt(profile, everywhere, "")) << seed;
+    // These may have nothing to say; they must say so.
+    for (const Result<std::string>& text :
+         {export_autofdo(profile, everywhere, ""), export_dot(profile, everywhere, "grind", "")}) {
+      EXPECT_FALSE(text ? text->empty() : text.error().message.empty()) << seed;
+    }
+  }
 }
 
 // ---- The tools that these formats are for. ----

@@ -30,6 +30,15 @@ size_t ProfileBuilder::Hash::operator()(const StackCellKey& key) const noexcept 
   return mix(key.context.value, key.event.value, key.stack.value);
 }
 
+size_t ProfileBuilder::Hash::operator()(const BranchKey& key) const noexcept {
+  return mix(key.context.value, key.from.image.value, key.from.offset.value, key.to.image.value,
+             key.to.offset.value);
+}
+
+size_t ProfileBuilder::Hash::operator()(const RangeKey& key) const noexcept {
+  return mix(key.context.value, key.image.value, key.from.value, key.to.value);
+}
+
 size_t ProfileBuilder::Hash::operator()(const Context& c) const noexcept {
   return mix(c.run.value, c.process.value, c.thread.value, c.mode, c.cgroup.value, c.label.value,
              c.time_slice);
@@ -65,7 +74,42 @@ void ProfileBuilder::add_stack(ContextId context, StackId stack, EventId event, 
   sum.value += value;
 }
 
+void ProfileBuilder::add_branch(const BranchCount& branch) {
+  const auto [at, is_new] = branches_.try_emplace({branch.context, branch.from, branch.to}, branch);
+  if (is_new) return;
+  BranchCount& sum = at->second;
+  sum.count += branch.count;
+  sum.mispredicted += branch.mispredicted;
+  sum.cycles += branch.cycles;
+  sum.judged += branch.judged;
+  sum.timed += branch.timed;
+}
+
+void ProfileBuilder::add_fall_through(const FallThrough& range) {
+  fall_throughs_[{range.context, range.image, range.from, range.to}] += range.count;
+}
+
 void ProfileBuilder::take_counts() {
+  take_histograms();
+  take_stack_counts();
+
+  profile_.branch_counts.clear();
+  for (const auto& [key, sum] : branches_) profile_.branch_counts.push_back(sum);
+  branches_.clear();
+  std::sort(profile_.branch_counts.begin(), profile_.branch_counts.end());
+
+  profile_.fall_throughs.clear();
+  for (const auto& [key, count] : fall_throughs_) {
+    profile_.fall_throughs.push_back({key.context, key.image, key.from, key.to, count});
+  }
+  fall_throughs_.clear();
+  std::sort(profile_.fall_throughs.begin(), profile_.fall_throughs.end());
+
+  profile_.memory_samples = std::move(memory_samples_);
+  memory_samples_.clear();
+}
+
+void ProfileBuilder::take_histograms() {
   using Entry = std::pair<CellKey, Sum>;
   std::vector<Entry> entries(cells_.begin(), cells_.end());
   cells_.clear();
@@ -109,7 +153,9 @@ void ProfileBuilder::take_counts() {
     }
     profile_.histograms.push_back(std::move(histogram));
   }
+}
 
+void ProfileBuilder::take_stack_counts() {
   profile_.stack_counts.clear();
   for (const auto& [key, sum] : stack_cells_) {
     profile_.stack_counts.push_back(

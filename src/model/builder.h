@@ -30,12 +30,21 @@ class ProfileBuilder {
   /// The same for a whole call stack, whose leaf location must be added too.
   void add_stack(ContextId context, StackId stack, EventId event, uint64_t samples, uint64_t value);
 
-  /// Moves the counts since the last call into profile().histograms and
-  /// .stack_counts (replacing what is there), sorted as Profile promises.
+  /// A taken branch of a branch record (its counts are added to those of its place).
+  void add_branch(const BranchCount& branch);
+  /// Code that ran between two of them.
+  void add_fall_through(const FallThrough& range);
+  void add_memory_sample(const MemorySample& sample) { memory_samples_.push_back(sample); }
+
+  /// Moves the counts since the last call into the profile (replacing what is there), sorted
+  /// as Profile promises.
   void take_counts();
 
   /// Distinct entries held since the last take_counts().
-  [[nodiscard]] size_t entries() const { return cells_.size() + stack_cells_.size(); }
+  [[nodiscard]] size_t entries() const {
+    return cells_.size() + stack_cells_.size() + branches_.size() + fall_throughs_.size() +
+           memory_samples_.size();
+  }
 
  private:
   struct CellKey {
@@ -50,7 +59,22 @@ class ProfileBuilder {
     StackId stack;
     friend bool operator==(const StackCellKey&, const StackCellKey&) = default;
   };
+  struct BranchKey {
+    ContextId context;
+    Location from;
+    Location to;
+    friend bool operator==(const BranchKey&, const BranchKey&) = default;
+  };
+  struct RangeKey {
+    ContextId context;
+    ImageId image;
+    FileOffset from;
+    FileOffset to;
+    friend bool operator==(const RangeKey&, const RangeKey&) = default;
+  };
   struct Hash {
+    size_t operator()(const BranchKey& key) const noexcept;
+    size_t operator()(const RangeKey& key) const noexcept;
     size_t operator()(const CellKey& key) const noexcept;
     size_t operator()(const StackCellKey& key) const noexcept;
     size_t operator()(const Context& context) const noexcept;
@@ -61,11 +85,17 @@ class ProfileBuilder {
     uint64_t value = 0;
   };
 
+  void take_histograms();
+  void take_stack_counts();
+
   Profile profile_;
   std::unordered_map<Context, ContextId, Hash> contexts_;
   std::unordered_map<StackNode, StackId, Hash> stacks_;
   std::unordered_map<CellKey, Sum, Hash> cells_;
   std::unordered_map<StackCellKey, Sum, Hash> stack_cells_;
+  std::unordered_map<BranchKey, BranchCount, Hash> branches_;
+  std::unordered_map<RangeKey, uint64_t, Hash> fall_throughs_;
+  std::vector<MemorySample> memory_samples_;
 };
 
 }  // namespace culprit

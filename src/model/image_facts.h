@@ -73,6 +73,15 @@ struct CodeFact {
   friend bool operator==(const CodeFact&, const CodeFact&) = default;
 };
 
+/// A basic block of a function, as `code` decodes: [begin, begin + size_bytes). In order of
+/// begin; none overlap, none reach beyond their function. They are kept beside the code
+/// because decoding is by far the slowest thing a report could do.
+struct BlockFact {
+  FileOffset begin;
+  uint32_t size_bytes = 0;
+  friend bool operator==(const BlockFact&, const BlockFact&) = default;
+};
+
 /// Consecutive lines of a source file, numbered from first_line.
 struct SourceFact {
   StringId file;
@@ -101,9 +110,14 @@ struct ImageFacts {
   std::vector<FunctionFact> functions;
   std::vector<LineFact> lines;
   std::vector<InlineFact> inlines;
+  std::vector<BlockFact> blocks;  // empty: not found yet, `code` has to be decoded
   std::vector<CodeFact> code;
   std::vector<SourceFact> sources;
 };
+
+/// Of code that is one function and has no file: a BPF program. The source is kallsyms.
+ImageFacts make_code_object_facts(const std::string& architecture, const std::string& name,
+                                  uint64_t size_bytes);
 
 /// The link address of an offset; the offset's own number where no segment has it.
 LinkAddress to_link_address(const ImageFacts& facts, FileOffset offset);

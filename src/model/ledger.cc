@@ -38,11 +38,12 @@ uint64_t Ledger::amount(const LedgerKind& kind) const {
 
 const LedgerKind* find_ledger_kind(std::string_view key) {
   using namespace ledger;
-  static constexpr std::array kKinds = {&kLostSamples,      &kLostRecords,        &kUnknownAddress,
-                                        &kThrottled,        &kUnsampledTasks,     &kUnsampledTime,
-                                        &kKernelNotSampled, &kMergedTicks,        &kFoldedProcesses,
-                                        &kTruncatedStacks,  &kImagesWithoutFacts, &kImagesReplaced,
-                                        &kDamagedRecords,   &kInterrupted};
+  static constexpr std::array kKinds = {
+      &kLostSamples,     &kLostRecords,        &kUnknownAddress, &kThrottled,
+      &kUnsampledTime,   &kKernelNotSampled,   &kMergedTicks,    &kFoldedProcesses,
+      &kTruncatedStacks, &kImagesWithoutFacts, &kImagesReplaced, &kDamagedRecords,
+      &kUnknownEvents,   &kAuxBytes,           &kRawFields,      &kTextPokes,
+      &kLateRecords,     &kBranchCallStacks,   &kInterrupted};
   for (const LedgerKind* kind : kKinds) {
     if (kind->key == key) return kind;
   }

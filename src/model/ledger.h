@@ -27,8 +27,6 @@ inline constexpr LedgerKind kLostRecords{"lost_records", "records",
 inline constexpr LedgerKind kUnknownAddress{"unknown_address", "samples",
                                             "at addresses in no known mapping"};
 inline constexpr LedgerKind kThrottled{"throttled", "times", "the kernel throttled sampling"};
-inline constexpr LedgerKind kUnsampledTasks{
-    "unsampled_tasks", "tasks", "ended before their first sample; their time is not in the rows"};
 inline constexpr LedgerKind kUnsampledTime{"unsampled_time", "ns",
                                            "of CPU time not covered by samples"};
 inline constexpr LedgerKind kKernelNotSampled{"kernel_not_sampled", "ns",
@@ -44,6 +42,18 @@ inline constexpr LedgerKind kImagesWithoutFacts{"images_without_facts", "images"
 inline constexpr LedgerKind kImagesReplaced{"images_replaced", "images",
                                             "replaced or deleted since they ran"};
 inline constexpr LedgerKind kDamagedRecords{"damaged_records", "records", "damaged and left out"};
+inline constexpr LedgerKind kUnknownEvents{"unknown_events", "samples",
+                                           "of events that the file does not describe"};
+inline constexpr LedgerKind kAuxBytes{"aux_bytes", "bytes",
+                                      "of AUX traces (Intel PT, CoreSight, SPE) not decoded"};
+inline constexpr LedgerKind kRawFields{"raw_fields", "samples",
+                                       "with raw fields that were not interpreted"};
+inline constexpr LedgerKind kTextPokes{"text_pokes", "changes",
+                                       "of kernel code at run time, not followed"};
+inline constexpr LedgerKind kLateRecords{"late_records", "records",
+                                         "came too late to be put in order of time"};
+inline constexpr LedgerKind kBranchCallStacks{
+    "branch_call_stacks", "samples", "with call stacks of branch records, which are not branches"};
 inline constexpr LedgerKind kInterrupted{"interrupted", "recordings",
                                          "not closed properly; what was flushed is here"};
 }  // namespace ledger

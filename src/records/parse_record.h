@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "base/result.h"
 #include "records/record.h"
 #include "records/record_layout.h"
 

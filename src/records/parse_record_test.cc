@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "records/event_attr.h"
 #include "records/test_bytes.h"
 
 namespace culprit {
@@ -228,24 +229,53 @@ TEST(FindRecordTime, LooksWhereSamplesAndOthersHaveIt) {
   EXPECT_EQ(find_record_time(lost.span(), layout_of(PERF_SAMPLE_IP)), std::nullopt);
 }
 
-TEST(ParseLayout, ReadsShortAndLongAttrsInBothOrders) {
+TEST(ParseEventAttr, ReadsShortAndLongAttrsInBothOrders) {
   for (const std::endian order : {kLittle, kBig}) {
+    // Bits 4 (exclude_user), 15 and 16 (precise_ip 2 is the upper one where bits count from the
+    // low end), 18 (sample_id_all) of the flags.
+    const uint64_t flags = order == kLittle
+                               ? uint64_t{1} << 4 | uint64_t{2} << 15 | 1u << 18
+                               : uint64_t{1} << 59 | uint64_t{2} << 47 | uint64_t{1} << 45;
     Bytes attr(order);
-    attr.u32(1).u32(64).u64(0).u64(1'000).u64(0x107).u64(
-        0x4);  // .. period, sample_type, read_format
-    attr.u64(order == kLittle ? uint64_t{1} << 18 : uint64_t{1} << 45);  // sample_id_all: bit 18
-    attr.zeros(16);
-    const auto layout = parse_layout(attr.span(), order);
-    ASSERT_TRUE(layout.has_value());
-    EXPECT_EQ(layout->sample_type, 0x107u);
-    EXPECT_EQ(layout->read_format, 0x4u);
-    EXPECT_TRUE(layout->sample_id_all);
-    EXPECT_EQ(layout->user_registers, 0u);
+    attr.u32(1).u32(0).u64(7).u64(1'000).u64(0x107).u64(0x4);  // type .. read_format
+    attr.u64(flags).zeros(16);
+    const auto event = parse_event_attr(attr.span(), order);
+    ASSERT_TRUE(event.has_value());
+    EXPECT_EQ(event->type, 1u);
+    EXPECT_EQ(event->config, 7u);
+    EXPECT_EQ(event->sample_period, 1'000u);
+    EXPECT_EQ(event->precise_level, 2u);
+    EXPECT_TRUE(event->exclude_user);
+    EXPECT_FALSE(event->exclude_kernel);
+    EXPECT_EQ(event->layout.sample_type, 0x107u);
+    EXPECT_EQ(event->layout.read_format, 0x4u);
+    EXPECT_TRUE(event->layout.sample_id_all);
+    EXPECT_EQ(event->layout.user_registers, 0u);
+    EXPECT_EQ(parse_attr_size(attr.span(), order).value_or(0), 64u);
     attr.zeros(8).u64(0).u64(0xff).zeros(200);  // config2, branch_sample_type, sample_regs_user ..
-    const auto longer = parse_layout(attr.span(), order);
+    const auto longer = parse_event_attr(attr.span(), order);
     ASSERT_TRUE(longer.has_value());
-    EXPECT_EQ(longer->user_registers, 0xffu);
-    EXPECT_FALSE(parse_layout(attr.span().first(63), order).has_value());
+    EXPECT_EQ(longer->layout.user_registers, 0xffu);
+    EXPECT_FALSE(parse_event_attr(attr.span().first(63), order).has_value());
+  }
+}
+
+TEST(ParseRecord, FindsTheFlagsOfBranchesInBothOrders) {
+  for (const std::endian order : {kLittle, kBig}) {
+    RecordLayout layout = layout_of(PERF_SAMPLE_BRANCH_STACK);
+    layout.order = order;
+    // predicted (bit 1), 9 cycles (16 bits from bit 4): from the other end on big-endian machines.
+    const uint64_t flags = order == kLittle ? 2 | 9u << 4 : uint64_t{1} << 62 | uint64_t{9} << 44;
+    Bytes body(order);
+    body.u64(1).u64(0x10).u64(0x20).u64(flags);
+    const Bytes bytes = Bytes::record(PERF_RECORD_SAMPLE, 0, body);
+    const auto record = parse_record(bytes.span(), layout);
+    ASSERT_TRUE(record.has_value());
+    const BranchEntry& branch = body_of<SampleRecord>(record).branches.at(0);
+    EXPECT_EQ(branch.from, RunAddress(0x10));
+    EXPECT_FALSE(branch.mispredicted);
+    EXPECT_TRUE(branch.predicted);
+    EXPECT_EQ(branch.cycles, 9u);
   }
 }
 

@@ -128,7 +128,9 @@ struct ReadRecord {
 struct BranchEntry {
   RunAddress from;
   RunAddress to;
-  uint64_t flags = 0;  // perf_branch_entry's bit-field
+  bool mispredicted = false;
+  bool predicted = false;  // neither: the CPU does not say
+  uint32_t cycles = 0;     // since the branch before; 0: not given
 };
 
 /// Registers of a task: `values[i]` belongs to the i-th set bit of `mask`.
@@ -151,7 +153,8 @@ struct SampleRecord {
   std::vector<BranchEntry> branches;
   RegisterDump user_registers;
   std::span<const std::byte> user_stack;
-  uint64_t weight = 0;
+  uint64_t weight = 0;              // latency or cost, as the event defines it
+  uint64_t instruction_weight = 0;  // WEIGHT_STRUCT: of the whole instruction
   uint64_t data_source = 0;
   uint64_t transaction = 0;
   RegisterDump interrupted_registers;

@@ -125,9 +125,20 @@ Result<void> take_callchain(ByteReader& in, SampleRecord& sample) {
   return {};
 }
 
-Result<void> take_branches(ByteReader& in, uint64_t branch_sample_type, SampleRecord& sample) {
+/// perf_branch_entry's bit-field: mispredicted, predicted, in a transaction, aborted, 16 bits of
+/// cycles, type. Big-endian machines count its bits from the high end.
+BranchEntry make_branch(uint64_t from, uint64_t to, uint64_t flags, std::endian order) {
+  const bool is_little = order == std::endian::little;
+  BranchEntry branch{RunAddress(from), RunAddress(to)};
+  branch.mispredicted = (flags >> (is_little ? 0 : 63) & 1) != 0;
+  branch.predicted = (flags >> (is_little ? 1 : 62) & 1) != 0;
+  branch.cycles = static_cast<uint32_t>(flags >> (is_little ? 4 : 44) & 0xffff);
+  return branch;
+}
+
+Result<void> take_branches(ByteReader& in, const RecordLayout& layout, SampleRecord& sample) {
   ASSIGN_OR_RETURN(const uint64_t count, in.take<uint64_t>());
-  if ((branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX) != 0) {
+  if ((layout.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX) != 0) {
     RETURN_IF_ERROR(in.take<uint64_t>());
   }
   constexpr size_t kEntryBytes = 3 * sizeof(uint64_t);
@@ -137,9 +148,9 @@ Result<void> take_branches(ByteReader& in, uint64_t branch_sample_type, SampleRe
     ASSIGN_OR_RETURN(const uint64_t from, in.take<uint64_t>());
     ASSIGN_OR_RETURN(const uint64_t to, in.take<uint64_t>());
     ASSIGN_OR_RETURN(const uint64_t flags, in.take<uint64_t>());
-    sample.branches.push_back({RunAddress(from), RunAddress(to), flags});
+    sample.branches.push_back(make_branch(from, to, flags, layout.order));
   }
-  if ((branch_sample_type & kBranchCounters) != 0) {
+  if ((layout.branch_sample_type & kBranchCounters) != 0) {
     RETURN_IF_ERROR(in.take_bytes(count * sizeof(uint64_t)));
   }
   return {};
@@ -169,7 +180,7 @@ Result<void> take_history(BodyInput& input, SampleRecord& sample) {
     ASSIGN_OR_RETURN(sample.raw, in.take_bytes(size));
   }
   if ((layout.sample_type & PERF_SAMPLE_BRANCH_STACK) != 0) {
-    RETURN_IF_ERROR(take_branches(in, layout.branch_sample_type, sample));
+    RETURN_IF_ERROR(take_branches(in, layout, sample));
   }
   if ((layout.sample_type & PERF_SAMPLE_REGS_USER) != 0) {
     ASSIGN_OR_RETURN(sample.user_registers, take_registers(in, layout.user_registers));
@@ -189,6 +200,10 @@ Result<void> take_memory_facts(BodyInput& input, SampleRecord& sample) {
     return {};
   };
   RETURN_IF_ERROR(take_if(PERF_SAMPLE_WEIGHT_TYPE, sample.weight));
+  if ((type & PERF_SAMPLE_WEIGHT_STRUCT) != 0) {
+    sample.instruction_weight = sample.weight >> 32 & 0xffff;
+    sample.weight &= 0xffffffff;
+  }
   RETURN_IF_ERROR(take_if(PERF_SAMPLE_DATA_SRC, sample.data_source));
   RETURN_IF_ERROR(take_if(PERF_SAMPLE_TRANSACTION, sample.transaction));
   if ((type & PERF_SAMPLE_REGS_INTR) != 0) {

@@ -1,15 +1,15 @@
 // A name is tried as it is first, then without parameters, then as people call it, then
-// as a pattern; symbols
-// before inlined code. The first step that finds something with counts decides.
+// as a pattern; symbols before inlined code. The first step that finds something with counts
+// decides.
 
 #include "report/find_function.h"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/names.h"
 #include "base/text.h"
@@ -19,17 +19,20 @@ namespace culprit {
 
 namespace {
 
-/// One name in one image, as a symbol or as inlined code.
+/// One name in one image, as a symbol or as inlined code. There may be very many: texts
+/// stay in the facts.
 struct Candidate {
   ImageId image;
-  std::string name;
-  std::string linkage_name;
   bool inlined = false;
-  std::set<uint32_t> functions;
+  const std::string* name = nullptr;
+  const std::string* linkage_name = nullptr;  // of a symbol
+  std::vector<uint32_t> functions;            // in order of first count, perhaps twice
   uint64_t value = 0;
 };
 
-using CandidateKey = std::tuple<ImageId, bool, StringId>;
+bool comes_first(const Candidate& a, const Candidate& b) {
+  return std::tie(b.value, *a.name, a.image) < std::tie(a.value, *b.name, b.image);
+}
 
 /// Adds the counts at each location to its symbol, and to all that is inlined there.
 class Candidates {
@@ -48,14 +51,7 @@ class Candidates {
     }
   }
 
-  [[nodiscard]] std::vector<Candidate> take() {
-    std::vector<Candidate> all;
-    for (auto& [key, candidate] : found_) all.push_back(std::move(candidate));
-    std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-      return std::tie(b.value, a.name, a.image) < std::tie(a.value, b.name, b.image);
-    });
-    return all;
-  }
+  [[nodiscard]] std::vector<Candidate> take() { return std::move(all_); }
 
  private:
   bool wants(ImageId image) const {
@@ -70,60 +66,94 @@ class Candidates {
     if (place.function == CodePlace::kNone) return;
     const FunctionFact& function = facts.functions[place.function];
     Candidate& symbol = candidate(facts, at.image, false, function.name);
-    symbol.linkage_name = facts.strings.text(function.linkage_name);
-    symbol.functions.insert(place.function);
-    symbol.value += value;
+    symbol.linkage_name = &facts.strings.text(function.linkage_name);
+    add(place.function, value, symbol);
     std::vector<StringId> seen;  // recursion inlined into itself counts once
     for (uint32_t row = place.inlined; row != CodePlace::kNone;
          row = attributor.inlined_into(row)) {
       const StringId name = facts.inlines[row].name;
       if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
       seen.push_back(name);
-      Candidate& copy = candidate(facts, at.image, true, name);
-      copy.functions.insert(place.function);
-      copy.value += value;
+      add(place.function, value, candidate(facts, at.image, true, name));
     }
   }
 
+  static void add(uint32_t function, uint64_t value, Candidate& to) {
+    if (to.functions.empty() || to.functions.back() != function) to.functions.push_back(function);
+    to.value += value;
+  }
+
   Candidate& candidate(const ImageFacts& facts, ImageId image, bool inlined, StringId name) {
-    Candidate& one = found_[{image, inlined, name}];
-    if (one.image.is_all()) {
+    const uint64_t key = uint64_t{image.value} << 33 | uint64_t{inlined} << 32 | name.value;
+    const auto [at, is_new] = rows_.try_emplace(key, all_.size());
+    if (is_new) {
+      Candidate& one = all_.emplace_back();
       one.image = image;
       one.inlined = inlined;
-      one.name = facts.strings.text(name);
+      one.name = &facts.strings.text(name);
     }
-    return one;
+    return all_[at->second];
   }
 
   CodeIndex& code_;
   const std::string& module_;
-  std::map<CandidateKey, Candidate> found_;
+  std::unordered_map<uint64_t, size_t> rows_;  // of all_
+  std::vector<Candidate> all_;
 };
 
 using Matcher = bool (*)(const Candidate&, const std::string&);
 
 constexpr std::array<Matcher, 4> kMatchers = {
     [](const Candidate& c, const std::string& wanted) {
-      return c.name == wanted || (!c.linkage_name.empty() && c.linkage_name == wanted);
+      const bool has_other = c.linkage_name != nullptr && !c.linkage_name->empty();
+      return *c.name == wanted || (has_other && *c.linkage_name == wanted);
     },
     [](const Candidate& c, const std::string& wanted) {
-      return without_parameters(c.name) == wanted;
+      return without_parameters(*c.name) == wanted;
     },
-    [](const Candidate& c, const std::string& wanted) { return is_called(c.name, wanted); },
+    [](const Candidate& c, const std::string& wanted) { return is_called(*c.name, wanted); },
     [](const Candidate& c, const std::string& wanted) {
-      return matches_pattern(c.name, wanted) || matches_pattern(without_parameters(c.name), wanted);
+      return matches_pattern(*c.name, wanted) ||
+             matches_pattern(without_parameters(*c.name), wanted);
     },
 };
 
-Error not_found(const AnnotateOptions& options, const std::vector<Candidate>& all) {
+Error not_found(const AnnotateOptions& options, std::vector<Candidate> all) {
+  std::sort(all.begin(), all.end(), comes_first);
   std::vector<std::string> names;
-  for (const Candidate& one : all) names.emplace_back(without_parameters(one.name));
+  for (const Candidate& one : all) names.emplace_back(without_parameters(*one.name));
   const std::string nearest = nearest_word(options.function, names);
   return Error{
       fmt::format("no function '{}' with samples{}{}\nsee: culprit report --by function",
                   printable(options.function),
                   options.module.empty() ? "" : " in module '" + printable(options.module) + "'",
                   nearest.empty() ? "" : " (did you mean " + printable(nearest) + "?)")};
+}
+
+std::vector<Candidate> find_matches(const std::vector<Candidate>& all, bool inlined,
+                                    Matcher matches, const std::string& wanted) {
+  std::vector<Candidate> matching;
+  for (const Candidate& one : all) {
+    if (one.inlined != inlined || one.name->empty() || !matches(one, wanted)) continue;
+    matching.push_back(one);
+  }
+  std::sort(matching.begin(), matching.end(), comes_first);
+  return matching;
+}
+
+FoundFunction tell(const CodeIndex& code, const std::vector<Candidate>& matching) {
+  const Candidate& first = matching.front();
+  FoundFunction found;
+  found.image = first.image;
+  found.name = *first.name;
+  found.inlined = first.inlined;
+  const std::set<uint32_t> functions(first.functions.begin(), first.functions.end());
+  found.functions.assign(functions.begin(), functions.end());
+  for (size_t i = 1; i < matching.size(); ++i) {
+    found.others.push_back(
+        fmt::format("{} ({})", *matching[i].name, base_name(code.module(matching[i].image))));
+  }
+  return found;
 }
 
 }  // namespace
@@ -134,20 +164,8 @@ Result<FoundFunction> find_function(CodeIndex& code, const AnnotateOptions& opti
   const std::vector<Candidate> all = candidates.take();
   for (const bool inlined : {false, true}) {
     for (const Matcher matches : kMatchers) {
-      FoundFunction found;
-      for (const Candidate& one : all) {
-        if (one.inlined != inlined || one.name.empty() || !matches(one, options.function)) continue;
-        if (found.functions.empty()) {
-          found.image = one.image;
-          found.name = one.name;
-          found.inlined = inlined;
-          found.functions.assign(one.functions.begin(), one.functions.end());
-        } else {
-          found.others.push_back(
-              fmt::format("{} ({})", one.name, base_name(code.module(one.image))));
-        }
-      }
-      if (!found.functions.empty()) return found;
+      const std::vector<Candidate> matching = find_matches(all, inlined, matches, options.function);
+      if (!matching.empty()) return tell(code, matching);
     }
   }
   return not_found(options, all);

@@ -114,6 +114,29 @@ TEST(Report, SumsByBlock) {
   EXPECT_EQ(*table.rows[1].function, "grind");
 }
 
+TEST(Report, SumsByStoredBlocksWithoutCode) {
+  // The blocks of grind() by hand: nops up to the target of the last jump, the loop's head
+  // with its branch, what that skips, the body, and what is never run.
+  TestProfile stored = make_test_profile();
+  ImageFacts& facts = stored.facts[ImageId(0u)];
+  facts.code.clear();
+  facts.blocks = {{FileOffset(0x200), 16},
+                  {FileOffset(0x210), 6},
+                  {FileOffset(0x216), 10},
+                  {FileOffset(0x220), 5},
+                  {FileOffset(0x225), 11}};
+  const ReportTable from_blocks = report_of(stored, by({Level::block}));
+  const ReportTable from_code = report_of(make_test_profile(), by({Level::block}));
+  ASSERT_EQ(from_blocks.rows.size(), from_code.rows.size());
+  for (size_t i = 0; i < from_code.rows.size(); ++i) {
+    EXPECT_EQ(from_blocks.rows[i].address, from_code.rows[i].address);
+    EXPECT_EQ(from_blocks.rows[i].end_address, from_code.rows[i].end_address);
+    EXPECT_EQ(from_blocks.rows[i].function, from_code.rows[i].function);
+    EXPECT_EQ(from_blocks.rows[i].values[0].samples, from_code.rows[i].values[0].samples);
+  }
+  EXPECT_EQ(from_blocks.rows[0].end_address, 0x1216u);
+}
+
 TEST(Report, MarksInstructionsAndInlinedCodeAsSubjectToSkid) {
   const TestProfile test = make_test_profile();
   for (const ReportRow& row : report_of(test, by({Level::instruction})).rows) {

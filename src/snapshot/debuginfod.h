@@ -12,7 +12,7 @@ namespace culprit {
 enum class DebuginfodKind : uint8_t { executable, debug_info };
 
 /// Path of the fetched (or cached) file; nullopt if no server is set up, none has it, or
-/// nothing came for half a minute.
+/// nothing came for half a minute, or the client library (libdebuginfod1) is not installed.
 std::optional<std::string> fetch_from_debuginfod(const std::string& build_id, DebuginfodKind kind);
 
 }  // namespace culprit

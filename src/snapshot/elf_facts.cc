@@ -14,6 +14,7 @@
 #include "binary/frame_ranges.h"
 #include "binary/inflated_elf.h"
 #include "binary/symbols.h"
+#include "snapshot/block_facts.h"
 
 namespace culprit {
 namespace {
@@ -66,7 +67,7 @@ class DebugReaders {
       ASSIGN_OR_RETURN(
           DebugInfo reader,
           DebugInfo::open(sources.binary, *dwarf, sources.alt ? &sources.alt->elf : nullptr,
-                          sources.debug ? sources.debug->path : sources.path));
+                          sources.debug ? sources.debug->path : sources.path, sources.folders));
       opened.readers_.push_back(std::move(reader));
     }
     return opened;
@@ -343,6 +344,7 @@ ImageFacts make_elf_facts(const ElfSources& sources, const std::vector<FileOffse
   for (size_t i = 0; i < stretches.size(); ++i)
     writer.write(stretches[i], readers ? &debug.ranges[i] : nullptr);
   writer.finish();
+  add_block_facts(facts);
   facts.has_lines = std::any_of(facts.lines.begin(), facts.lines.end(),
                                 [](const LineFact& l) { return l.line != 0; });
   if (facts.symbol_source == SymbolSource::none && readers && !facts.functions.empty())

@@ -19,6 +19,7 @@ struct ElfSources {
   std::string path;                  // of the binary
   const OpenedElf* debug = nullptr;  // null: the binary is all there is
   const OpenedElf* alt = nullptr;
+  std::vector<std::string> folders = {};  // where .dwp and .dwo files may be, too
 };
 
 /// `offsets` ascend. `threads`: how many may read debug information at the same time; the

@@ -112,7 +112,7 @@ MadeFacts ImageFactsMaker::make_from_file(const Image& image, const ImageDemand&
   if (binary.elf.debug_info_bytes() == 0) debug = find_debug_file(binary, path, search_);
   const std::optional<OpenedElf> alt = find_alt_file(debug ? *debug : binary, search_);
   const ElfSources sources{binary.elf, binary.path, debug ? &*debug : nullptr,
-                           alt ? &*alt : nullptr};
+                           alt ? &*alt : nullptr, search_.symbol_folders};
   made.facts = make_elf_facts(sources, demand.offsets, threads);
   note(made.facts, found.missing);
   if (options_.with_source)
@@ -137,7 +137,7 @@ MadeFacts ImageFactsMaker::make_vdso(const Image& image, const ImageDemand& dema
     made.facts.missing = "[vdso]: recorded under another kernel";
     return made;
   }
-  made.facts = make_elf_facts({*elf, "[vdso]", nullptr, nullptr}, demand.offsets, 1);
+  made.facts = make_elf_facts({*elf, "[vdso]", nullptr, nullptr, {}}, demand.offsets, 1);
   return made;
 }
 

@@ -3,7 +3,10 @@
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <gtest/gtest.h>
+#include <set>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
@@ -124,6 +127,100 @@ TEST(MakeFacts, DescribesOnlyFunctionsThatHaveCounts) {
     return call.depth == 1 && facts.strings.text(call.name) == "shapes::square(int)" &&
            call.call_line == 10;
   }));
+}
+
+/// The first bytes of the basic blocks in the listing of a function by `objdump -d`: its own,
+/// what follows a jump or an end, and what is jumped to.
+std::set<uint64_t> read_leaders(const std::string& listing) {
+  std::set<uint64_t> addresses;
+  std::set<uint64_t> leaders;
+  bool is_next = true;
+  for (const std::string& line : test::split_lines(listing)) {
+    uint64_t address = 0;
+    uint64_t target = 0;
+    char mnemonic[32] = "";
+    const int fields =
+        std::sscanf(line.c_str(), " %" SCNx64 ": %31s %" SCNx64, &address, mnemonic, &target);
+    if (fields < 2) continue;
+    addresses.insert(address);
+    if (is_next) leaders.insert(address);
+    const std::string name = mnemonic;
+    const bool jumps = name.starts_with("j") || name.starts_with("b.") || name == "b" ||
+                       name.starts_with("cb") || name.starts_with("tb");
+    const size_t comma = line.rfind(',');  // "cbz x0, 1008"
+    if (jumps && comma != std::string::npos) target = std::strtoull(&line[comma + 1], nullptr, 16);
+    if (jumps) leaders.insert(target);
+    is_next = jumps || name.starts_with("ret") || name == "ud2" || name == "hlt";
+  }
+  std::erase_if(leaders, [&](uint64_t leader) { return !addresses.contains(leader); });
+  return leaders;
+}
+
+TEST(MakeFacts, StoresTheBlocksThatObjdumpShows) {
+  const ProgramFolder folder;
+  const std::string program = folder.build("program", "g++", "-g");
+  const Identity id = identify(program);
+  for (const std::string name : {"_ZL6hiddeni", "_ZN6shapes5heavyIiEET_S1_", "main"}) {
+    SCOPED_TRACE(name);
+    const Outcome outcome =
+        make(make_profile(ImageKind::program, program, id.build_id, {id.functions.at(name)}));
+    const ImageFacts& facts = outcome.only();
+    ASSERT_EQ(facts.functions.size(), 1u);
+    const FunctionFact& function = facts.functions[0];
+    const std::set<uint64_t> leaders =
+        read_leaders(run("objdump -d --no-show-raw-insn --disassemble=" + name + " " + program));
+    ASSERT_GE(leaders.size(), 1u);
+    std::set<uint64_t> blocks;
+    FileOffset next = function.begin;
+    for (const BlockFact& block : facts.blocks) {
+      EXPECT_EQ(block.begin, next) << "each begins where the one before ends";
+      blocks.insert(to_link_address(facts, block.begin).value);
+      next = block.begin + block.size_bytes;
+    }
+    EXPECT_EQ(next, function.end);
+    EXPECT_EQ(blocks, leaders);
+  }
+}
+
+TEST(MakeFacts, LooksForSplitUnitsInSymbolFolders) {
+  if (!has_tool("llvm-dwp-19")) GTEST_SKIP() << "llvm-dwp-19 is not installed";
+  for (const char* dwarf : {"-gdwarf-4", "-gdwarf-5"}) {
+    SCOPED_TRACE(dwarf);
+    const ProgramFolder folder;
+    const std::string program =
+        folder.build("program", "g++", std::string("-g -gsplit-dwarf ") + dwarf);
+    const Identity id = identify(program);
+    const Profile profile =
+        make_profile(ImageKind::program, program, id.build_id, {id.functions.at("_ZL6hiddeni")});
+    const auto inlined = [&](const std::vector<std::string>& folders) {
+      SnapshotOptions options;
+      options.symbol_folders = folders;
+      return make(profile, options).only().inlines.size();
+    };
+    // hidden() inlines twice(), and that square() in both turns of its loop or in one.
+    const size_t in_place = inlined({});
+    ASSERT_GE(in_place, 2u);
+
+    const std::string flat = folder.path("flat");
+    const std::string root = folder.path("root");
+    const std::string package = folder.path("package");
+    run("cd " + folder.path() + " && llvm-dwp-19 -e program -o program.dwp && mkdir -p flat " +
+        "package root/$PWD && mv program.dwp package && cp *.dwo root/$PWD && mv *.dwo flat");
+    EXPECT_EQ(inlined({}), 0u);
+    const ImageFacts without = make(profile).only();
+    EXPECT_NE(without.missing.find("1 .dwo files were not found"), std::string::npos)
+        << without.missing;
+    EXPECT_EQ(inlined({flat}), in_place);
+    EXPECT_EQ(inlined({root}), in_place);
+    EXPECT_EQ(inlined({package}), in_place);
+    EXPECT_EQ(inlined({folder.path("inc"), package}), in_place) << "any of several folders";
+
+    // Files of another program under the same names do not match by their identity.
+    run("cd " + folder.path() + " && mkdir other && cp *.cc other && cp -r inc other && cd other " +
+        "&& sed -i 's/+ 7/+ 8/' main.cc && for unit in main other; do g++ -O2 -Iinc -g " +
+        "-gsplit-dwarf " + dwarf + " -c $unit.cc -o program_$unit.o; done");
+    EXPECT_EQ(inlined({folder.path("other")}), 0u);
+  }
 }
 
 TEST(MakeFacts, BringsTheSourceTextOfTheLinesItMentions) {

@@ -153,6 +153,7 @@ Result<void> check_facts(ImageFacts& facts) {
   restore_order(facts.functions, [](const FunctionFact& f) { return std::tie(f.begin, f.end); });
   restore_order(facts.lines, [](const LineFact& f) { return f.offset; });
   restore_order(facts.inlines, [](const InlineFact& f) { return std::tie(f.begin, f.depth); });
+  restore_order(facts.blocks, [](const BlockFact& f) { return f.begin; });
   restore_order(facts.code, [](const CodeFact& f) { return f.begin; });
   return {};
 }
@@ -191,7 +192,9 @@ Result<void> read_parts(const Database& database, ImageId image, const FactParts
       good = unpack(facts.lines);
     } else if (part == "inlines" && wanted.inlines) {
       good = unpack(facts.inlines);
-    } else if (part == "code" && wanted.code) {
+    } else if (part == "blocks" && wanted.blocks) {
+      good = unpack(facts.blocks);
+    } else if (part == "code" && (wanted.code || (wanted.blocks && facts.blocks.empty()))) {
       good = unpack(facts.code);
     } else if (part == "sources" && wanted.sources) {
       good = unpack(sources.pieces);
@@ -216,6 +219,8 @@ Result<uint64_t> replace_facts(const Database& database, ImageId image, const Im
   RETURN_IF_ERROR(writer.put("functions", std::span<const FunctionFact>(facts.functions)));
   RETURN_IF_ERROR(writer.put("lines", std::span<const LineFact>(facts.lines)));
   RETURN_IF_ERROR(writer.put("inlines", std::span<const InlineFact>(facts.inlines)));
+  // Before the code: whoever has read blocks can do without it.
+  RETURN_IF_ERROR(writer.put("blocks", std::span<const BlockFact>(facts.blocks)));
   RETURN_IF_ERROR(writer.put("code", std::span<const CodeFact>(facts.code)));
   RETURN_IF_ERROR(put_sources(writer, facts.sources));
   return writer.packed_bytes();

@@ -25,6 +25,7 @@ struct FactParts {
   bool functions = true;
   bool lines = true;
   bool inlines = true;
+  bool blocks = true;  // where the file has none, the code to find them in
   bool code = true;
   bool sources = true;
 };

@@ -25,6 +25,7 @@ ImageFacts some_facts() {
   facts.lines = {{FileOffset(16), file, 8, 1}, {FileOffset(20), {}, 0, 0}};
   facts.inlines = {{FileOffset(16), FileOffset(32), 0, name, file, 9},
                    {FileOffset(16), FileOffset(20), 1, name, file, 10}};
+  facts.blocks = {{FileOffset(16), 2}, {FileOffset(18), 1}};
   facts.code = {{FileOffset(16), std::string("\0\xff\x90", 3)}, {FileOffset(64), ""}};
   facts.sources = {{file, 5, {"int f() {", "", "}"}}, {name, 1, {}}};
   return facts;
@@ -41,6 +42,7 @@ void expect_equal_facts(const ImageFacts& got, const ImageFacts& want) {
   EXPECT_EQ(got.functions, want.functions);
   EXPECT_EQ(got.lines, want.lines);
   EXPECT_EQ(got.inlines, want.inlines);
+  EXPECT_EQ(got.blocks, want.blocks);
   EXPECT_EQ(got.code, want.code);
   EXPECT_EQ(got.sources, want.sources);
 }
@@ -143,14 +145,38 @@ TEST_F(ProfileFile, GivesBackFactsWhollyAndInParts) {
   ASSERT_TRUE(whole->has_value());
   expect_equal_facts(**whole, some_facts());
 
-  FactParts parts{true, false, true, false, false};
+  const FactParts parts{.lines = false, .blocks = false, .code = false, .sources = false};
   const auto some = reader->read_facts(ImageId(1u), parts);
   ASSERT_GOOD(some);
   EXPECT_EQ((*some)->functions, some_facts().functions);
   EXPECT_EQ((*some)->inlines, some_facts().inlines);
   EXPECT_TRUE((*some)->lines.empty());
+  EXPECT_TRUE((*some)->blocks.empty());
   EXPECT_TRUE((*some)->code.empty());
   EXPECT_TRUE((*some)->sources.empty());
+}
+
+TEST_F(ProfileFile, GivesTheCodeWhereBlocksAreWantedAndNoneAreStored) {
+  ImageFacts older = some_facts();  // as a writer that knew no blocks left them
+  older.blocks.clear();
+  {
+    Result<ProfileWriter> writer = ProfileWriter::create(path_);
+    ASSERT_GOOD(writer);
+    ASSERT_TRUE(writer->write_facts(ImageId(0u), older));
+    ASSERT_TRUE(writer->write_facts(ImageId(1u), some_facts()));
+    ASSERT_TRUE(writer->close(small_profile()));
+  }
+  Result<ProfileReader> reader = ProfileReader::open(path_);
+  ASSERT_GOOD(reader);
+  const FactParts parts{.code = false};
+  const auto without = reader->read_facts(ImageId(0u), parts);
+  ASSERT_GOOD(without);
+  EXPECT_TRUE((*without)->blocks.empty());
+  EXPECT_EQ((*without)->code, older.code);
+  const auto with = reader->read_facts(ImageId(1u), parts);
+  ASSERT_GOOD(with);
+  EXPECT_EQ((*with)->blocks, some_facts().blocks);
+  EXPECT_TRUE((*with)->code.empty());
 }
 
 TEST_F(ProfileFile, FactsAddedLaterReplaceOlderOnesAndLeaveTheCounts) {

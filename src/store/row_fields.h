@@ -281,6 +281,11 @@ void visit_fields(auto&& visit, Is<InlineFact> auto& row) {
   visit("call_discriminator", row.call_discriminator);
 }
 
+void visit_fields(auto&& visit, Is<BlockFact> auto& row) {
+  visit("begin", row.begin);
+  visit("size_bytes", row.size_bytes);
+}
+
 void visit_fields(auto&& visit, Is<CodeFact> auto& row) {
   visit("begin", row.begin);
   visit("bytes", row.bytes);

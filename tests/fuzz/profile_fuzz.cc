@@ -101,6 +101,7 @@ void write_seed(const std::string& path) {
   facts.functions.push_back({FileOffset(16), FileOffset(32), facts.strings.intern("f"), {}, {}, 1});
   facts.lines.push_back({FileOffset(16), {}, 1, 1});
   facts.inlines.push_back({FileOffset(16), FileOffset(20), 0, {}, {}, 1});
+  facts.blocks.push_back({FileOffset(16), 1});
   facts.code.push_back({FileOffset(16), "\x90"});
   facts.sources.push_back({{}, 1, {"int f();"}});
   Result<ProfileWriter> writer = ProfileWriter::create(path);

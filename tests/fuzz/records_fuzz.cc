@@ -10,6 +10,7 @@
 #include "records/address_spaces.h"
 #include "records/callchain.h"
 #include "records/elf_identity.h"
+#include "records/event_attr.h"
 #include "records/jitdump.h"
 #include "records/parse_record.h"
 #include "records/perf_map.h"
@@ -20,8 +21,9 @@ namespace {
 using namespace culprit;
 
 void fuzz_records(std::span<const std::byte> bytes, std::endian order) {
-  const auto layout = parse_layout(bytes, order);
-  if (!layout) return;
+  const auto attr = parse_event_attr(bytes, order);
+  if (!attr) return;
+  const RecordLayout* const layout = &attr->layout;
   bytes = bytes.subspan(64);
   AddressSpaces spaces;
   while (const auto header = parse_header(bytes, order)) {

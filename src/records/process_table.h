@@ -34,7 +34,10 @@ class ProcessTable {
     uint32_t living_threads = 0;
   };
 
-  explicit ProcessTable(bool count_all) : count_all_(count_all) {}
+  /// `renaming_splits`: what a task did under an older name stays under it, in a row of its
+  /// own (perf's way; kernels before 3.16 do not tell exec from a new name).
+  explicit ProcessTable(bool count_all, bool renaming_splits = false)
+      : count_all_(count_all), renaming_splits_(renaming_splits) {}
 
   Process& add(uint32_t pid, uint32_t parent_pid, std::string_view name);
   [[nodiscard]] Process* find(uint32_t pid);
@@ -69,6 +72,7 @@ class ProcessTable {
                            ProfileBuilder& builder);
 
   bool count_all_;
+  bool renaming_splits_;
   std::unordered_map<uint32_t, Process> processes_;
   std::unordered_map<std::string, ProcessId> folded_processes_;
   std::unordered_map<uint64_t, ThreadId> folded_threads_;  // by process row and name

@@ -1,4 +1,4 @@
-#include "collect/process_tasks.h"
+#include "records/process_table.h"
 
 #include <algorithm>
 
@@ -59,6 +59,10 @@ void ProcessTable::rename(Process& process, uint32_t tid, std::string_view name,
                           ProfileBuilder& builder) {
   Profile& profile = builder.profile();
   Thread& thread = process.threads[tid];
+  if (renaming_splits_ && !thread.name.empty() && thread.name != name) {
+    thread = Thread{};
+    if (tid == process.pid) process.row = ProcessId();
+  }
   thread.name = name;
   if (!thread.row.is_all() && profile.threads[thread.row.value].tid == tid) {
     profile.threads[thread.row.value].name = builder.intern(name);
@@ -93,9 +97,19 @@ uint32_t ProcessTable::bury_one(uint64_t time_ns) {
   return 0;
 }
 
+namespace {
+
+/// perf's way of naming what no record has named.
+std::string name_or_number(const std::string& name, uint32_t number) {
+  return name.empty() ? ":" + std::to_string(static_cast<int32_t>(number)) : name;
+}
+
+}  // namespace
+
 ProcessId ProcessTable::make_process_row(const Process& process, ProfileBuilder& builder) {
   Profile& profile = builder.profile();
-  culprit::Process row{RunId(0u), process.pid, process.parent_pid, builder.intern(process.name)};
+  culprit::Process row{RunId(0u), process.pid, process.parent_pid,
+                       builder.intern(name_or_number(process.name, process.pid))};
   if (profile.processes.size() < kMaxProcessRows) {
     profile.processes.push_back(row);
     return ProcessId(profile.processes.size() - 1);
@@ -114,7 +128,7 @@ ProcessId ProcessTable::make_process_row(const Process& process, ProfileBuilder&
 ThreadId ProcessTable::make_thread_row(const Process& process, uint32_t tid, const Thread& thread,
                                        ProfileBuilder& builder) {
   Profile& profile = builder.profile();
-  culprit::Thread row{process.row, tid, builder.intern(thread.name)};
+  culprit::Thread row{process.row, tid, builder.intern(name_or_number(thread.name, tid))};
   const bool is_folded = profile.processes[process.row.value].pid == 0;
   if (!is_folded && profile.threads.size() < kMaxThreadRows) {
     profile.threads.push_back(row);

@@ -1,0 +1,54 @@
+#pragma once
+
+// Attributes: the events of a perf.data file, and which record belongs to which.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "records/event_attr.h"
+
+namespace culprit {
+
+struct RecordedEvent {
+  EventAttr attr;
+  std::string name;  // "" until somebody says; see describe_event()
+};
+
+class Attributes {
+ public:
+  /// `attr` is a perf_event_attr; the ids are those of its counters.
+  Result<void> add(std::span<const std::byte> attr, const std::vector<uint64_t>& ids,
+                   std::endian order);
+  /// The name that the event of one of these ids was recorded under.
+  void set_name(const std::vector<uint64_t>& ids, const std::string& name);
+  /// The name of the event of this place, if its attr is the one.
+  void set_name_of(size_t event, const std::string& name);
+
+  [[nodiscard]] const std::vector<RecordedEvent>& events() const { return events_; }
+  /// The event with the counter `id`.
+  [[nodiscard]] std::optional<size_t> find(uint64_t id) const;
+
+  /// The event that wrote this record. nullopt: of a counter that nothing is known of.
+  [[nodiscard]] std::optional<size_t> find_event(std::span<const std::byte> record,
+                                                 uint32_t type) const;
+
+ private:
+  [[nodiscard]] std::optional<uint64_t> find_id(std::span<const std::byte> record,
+                                                uint32_t type) const;
+
+  std::vector<RecordedEvent> events_;
+  std::unordered_map<uint64_t, size_t> by_id_;
+};
+
+/// The name in perf's words: "cycles:u", "L1-dcache-load-misses", "raw 0x1cd", with modifiers.
+std::string describe_event(const EventAttr& attr);
+
+/// "type=4,config=0x1cd,config1=0x40:upp": what to give perf_event_open for the same event.
+std::string format_encoding(const EventAttr& attr);
+
+}  // namespace culprit

@@ -1,0 +1,95 @@
+#pragma once
+
+// RecordedImages: the files and the kernels that a perf.data file speaks of, as images
+// of the profile. Nothing is opened: names, inodes and build-ids are all there is.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "model/builder.h"
+#include "model/image_facts.h"
+#include "records/address_spaces.h"
+#include "records/record.h"
+
+namespace culprit {
+
+class RecordedImages {
+ public:
+  explicit RecordedImages(ProfileBuilder& builder) : builder_(builder) {}
+
+  /// A number for the mapped file; the same for all mappings of the same file.
+  FileKey intern(const MmapRecord& map, bool is_first_of_process);
+  /// The place of `address`, which lies in `mapping`. Memory without a file behind it is one
+  /// image, with run addresses as offsets.
+  Location locate(const Mapping& mapping, RunAddress address);
+  /// An address that nothing is known of.
+  Location locate_unknown(RunAddress address);
+
+  /// Gives images without a build-id the one that the file has for their path. Guests' files
+  /// have paths of their own world, so `mode` must agree.
+  void set_build_id(Mode mode, std::string_view path, const std::string& build_id);
+
+ private:
+  struct MappedPath {
+    std::string path;
+    std::string build_id;
+    uint64_t inode = 0;
+    bool is_anonymous = false;
+    bool is_vdso = false;
+    bool is_program = false;
+    ImageId image;
+  };
+
+  void make_image(MappedPath& file);
+  ImageId place_holder(ImageId& image, std::string_view path);
+
+  ProfileBuilder& builder_;
+  std::vector<MappedPath> files_;
+  std::unordered_map<std::string, FileKey> keys_;
+  std::unordered_map<std::string, std::string> build_ids_;  // by path
+  ImageId anonymous_;
+  ImageId unknown_;
+};
+
+/// The kernel of the host, or that of a guest.
+class RecordedKernel {
+ public:
+  RecordedKernel(ProfileBuilder& builder, std::string_view name) : builder_(builder), name_(name) {}
+
+  void map(const MmapRecord& map);
+  void process(const KsymbolRecord& symbol);
+  /// Offsets count from _text, from a module's start, or are run addresses where neither is known.
+  Location locate(RunAddress address);
+  void set_build_id(std::string_view path, const std::string& build_id);
+  /// What BPF programs are called.
+  std::vector<std::pair<ImageId, ImageFacts>> release_facts() { return std::move(facts_); }
+
+ private:
+  struct Region {
+    RunAddress start;
+    uint64_t size_bytes = 0;
+    ImageKind kind = ImageKind::module;
+    std::string name;
+    ImageId image;
+  };
+
+  ImageId make_image(ImageKind kind, const std::string& path, uint64_t size_bytes);
+  void make_region_image(Region& region);
+  Region* find_region(RunAddress address);
+
+  ProfileBuilder& builder_;
+  std::string name_;
+  std::optional<RunAddress> text_;
+  ImageId kernel_;
+  ImageId unknown_;
+  std::map<RunAddress, Region> regions_;
+  std::unordered_map<std::string, std::string> build_ids_;  // by image path
+  std::vector<std::pair<ImageId, ImageFacts>> facts_;
+};
+
+}  // namespace culprit
