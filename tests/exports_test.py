@@ -182,7 +182,7 @@ class Callgrind(Export):
         begin, size = (int(word, 16) for word in symbol.groups())
         ours = sum(row["values"]["cpu-clock"]["value"]
                    for row in self.report(self.profile, "--by", "instruction")["rows"]
-                   if row.get("module") == str(self.mill) and begin <= row["address"] < begin + size)
+                   if row.get("module") == str(self.mill) and begin <= int(row["address"], 16) < begin + size)
         theirs = sum(number(n) for n in re.findall(r"^ *([\d,]+) .*:grind\(", text, re.M))
         self.assertEqual(round(ours), theirs)
         self.assertGreater(ours, 0.8 * total)
