@@ -123,9 +123,11 @@ TEST(MakeFacts, DescribesOnlyFunctionsThatHaveCounts) {
   EXPECT_EQ(facts.lines.front().offset, function.begin);
   EXPECT_EQ(facts.lines.back(), (LineFact{function.end, StringId(0u), 0, 0, 0}));
   // Two levels of inlining: twice, and square inside it.
+  constexpr uint32_t kSquareLine = 3;  // in the source in test_programs.h
   EXPECT_TRUE(std::any_of(facts.inlines.begin(), facts.inlines.end(), [&](const InlineFact& call) {
     return call.depth == 1 && facts.strings.text(call.name) == "shapes::square(int)" &&
-           call.call_line == 10;
+           call.call_line == 10 && facts.strings.text(call.linkage_name) == "_ZN6shapes6squareEi" &&
+           call.line == kSquareLine;
   }));
 }
 
