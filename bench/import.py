@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""culprit import and report against perf report, on the same perf.data files.
+
+    bench/import.py CULPRIT [--samples 1000000] [--runs 5] [--srcline-samples 2000]
+
+Records the whole system while several programs work (cpu-clock, one sample per 40 us and
+CPU), once for so many samples and once for a tenth of them, and runs, interleaved:
+
+    perf report --stdio                  culprit import + culprit report
+    cat FILE > /dev/null                 culprit import --no-symbols
+
+Prints medians of the wall times [s], peak memory [MB], ratios, and how memory grows when
+the file does. The programs are Debian's, without debug information. Then the same with a
+program that has some (the PROGRAM of --debug, by default this CULPRIT), and by source
+line, where perf is given few samples, because it asks addr2line for each address.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+PERIOD_NS = 40_000
+CPUS = os.cpu_count()
+
+
+def timed(command, folder, patience=3600):
+    """(wall seconds, peak MB) of a command that must succeed."""
+    with open(folder / "errors", "w") as errors:
+        start = time.monotonic()
+        child = subprocess.Popen(command, shell=isinstance(command, str), cwd=folder,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=errors)
+        _, status, usage = os.wait4(child.pid, 0)
+        seconds = time.monotonic() - start
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        sys.exit(f"{command} failed:\n{(folder / 'errors').read_text()[-2000:]}")
+    return seconds, usage.ru_maxrss / 1024
+
+
+def record(path, seconds, work, folder):
+    """perf record of everything while `work`, a shell command, repeats itself."""
+    loop = subprocess.Popen(["sh", "-c", f"while :; do {work}; done"], cwd=folder,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                            start_new_session=True)
+    try:
+        subprocess.run(["perf", "record", "-q", "-a", "-e", "cpu-clock", "-c", str(PERIOD_NS),
+                        "-o", path, "--", "sleep", str(seconds)], cwd=folder, check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    finally:
+        os.killpg(loop.pid, 9)
+        loop.wait()
+
+
+def count_samples(path, folder):
+    text = subprocess.run(["perf", "report", "--stats", "-i", path], cwd=folder, check=True,
+                          capture_output=True, text=True).stdout
+    return next(int(line.split()[2]) for line in text.splitlines() if "SAMPLE events:" in line)
+
+
+def compare(title, rivals, runs, folder):
+    """Runs each command of {name: command} in turn, `runs` times; prints and returns medians."""
+    results = {name: [] for name in rivals}
+    for _ in range(runs):
+        for name, command in rivals.items():
+            results[name].append(timed(command, folder))
+    print(f"\n{title} (median of {runs})")
+    medians = {}
+    for name, pairs in results.items():
+        medians[name] = (statistics.median(p[0] for p in pairs), max(p[1] for p in pairs))
+        low, high = min(p[0] for p in pairs), max(p[0] for p in pairs)
+        print(f"  {name:34} {medians[name][0]:8.3f} s ({low:.3f} to {high:.3f})"
+              f" {medians[name][1]:7.1f} MB")
+    return medians
+
+
+def both(culprit, path):
+    return (f"'{culprit}' import -q -o p.culprit {path} && "
+            f"'{culprit}' report --limit 0 p.culprit")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("culprit", type=pathlib.Path)
+    parser.add_argument("--samples", type=int, default=1_000_000)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--srcline-samples", type=int, default=2000)
+    parser.add_argument("--debug", type=pathlib.Path)
+    options = parser.parse_args()
+    culprit = options.culprit.resolve()
+    debug = (options.debug or culprit).resolve()
+    if shutil.which("perf") is None:
+        sys.exit("no perf on this machine: install linux-perf")
+
+    with tempfile.TemporaryDirectory(prefix="culprit-bench-") as name:
+        folder = pathlib.Path(name)
+        rate = CPUS * 1e9 / PERIOD_NS
+        (folder / "data").write_bytes(os.urandom(1 << 20) + b"many words of text " * (1 << 18))
+        work = ("gzip -k -c data & xz -1 -k -c data & sort -R data | sha256sum & "
+                "python3 -c 'print(sum(hash(str(i)) for i in range(400000)))' & "
+                "awk '{n += length($0)} END {print n}' data & wait")
+        for path, seconds in (("big", options.samples * 1.08 / rate),
+                              ("small", options.samples * 0.108 / rate)):
+            record(path, seconds, work, folder)
+        samples = count_samples("big", folder)
+        size = (folder / "big").stat().st_size
+        print(f"{samples} samples, {size / 1e6:.1f} MB, {CPUS} CPUs")
+        if samples < options.samples:
+            sys.exit("too few samples: is the machine very busy?")
+
+        found = compare("Without debug information",
+                        {"perf report --stdio": "perf report --stdio -i big",
+                         "culprit import + report": both(culprit, "big"),
+                         "culprit import --no-symbols":
+                             [culprit, "import", "-q", "--no-symbols", "-o", "p.culprit", "big"],
+                         "cat": ["cat", "big"]}, options.runs, folder)
+        ours, perfs = found["culprit import + report"], found["perf report --stdio"]
+        reading = found["culprit import --no-symbols"]
+        print(f"  time: {perfs[0] / ours[0]:.2f} times as fast as perf; memory: "
+              f"{ours[1] / perfs[1]:.2f} of perf's; reading {size / 1e6 / reading[0]:.0f} MB/s, "
+              f"cat {size / 1e6 / found['cat'][0]:.0f} MB/s")
+        few = compare("A tenth of it", {"culprit import + report": both(culprit, "small")},
+                      options.runs, folder)["culprit import + report"]
+        print(f"  memory at ten times the samples: {ours[1] / few[1]:.2f} times")
+
+        # A program with debug information: this one, at work on the big file.
+        debug_work = f"'{debug}' import -q -o d.culprit big; '{debug}' report d.culprit"
+        record("debug", options.samples * 0.2 / rate, debug_work, folder)
+        found = compare(f"With debug information ({debug.name}), "
+                        f"{count_samples('debug', folder)} samples",
+                        {"perf report --stdio": "perf report --stdio -i debug",
+                         "culprit import + report": both(culprit, "debug")},
+                        options.runs, folder)
+        print(f"  {found['perf report --stdio'][0] / found['culprit import + report'][0]:.2f} "
+              "times as fast as perf")
+
+        record("lines", max(0.05, options.srcline_samples / rate), debug_work, folder)
+        lines = count_samples("lines", folder)
+        perf_lines = timed("perf report --stdio -s srcline -i lines", folder)[0]
+        our_lines = timed(f"'{culprit}' import -q -o p.culprit debug && '{culprit}' report "
+                          "--by line --limit 0 p.culprit", folder)[0]
+        all_samples = count_samples("debug", folder)
+        version = subprocess.run(["addr2line", "--version"], capture_output=True, text=True,
+                                 check=False).stdout.splitlines()[:1]
+        print(f"\nBy source line: perf {perf_lines:.2f} s for {lines} samples (its addr2line: "
+              f"{version[0] if version else 'none'}), culprit {our_lines:.2f} s for {all_samples}\n"
+              f"  {perf_lines / lines / (our_lines / all_samples):.0f} times as fast, by sample")
+
+
+if __name__ == "__main__":
+    main()
