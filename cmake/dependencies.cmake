@@ -11,6 +11,8 @@ endif()
 if(NOT CULPRIT_SMALL)
   find_package(CLI11 REQUIRED)
   find_package(nlohmann_json REQUIRED)
+  find_package(ZLIB REQUIRED)
+  find_path(PROTOZERO_INCLUDE protozero/pbf_writer.hpp REQUIRED)  # headers only
   pkg_check_modules(ELFUTILS REQUIRED IMPORTED_TARGET libdw libelf)
   pkg_check_modules(DEBUGINFOD REQUIRED libdebuginfod)  # its header: it is loaded when needed
   pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)

@@ -31,6 +31,7 @@ struct DebugLine {
   uint32_t file = 0;
   uint32_t line = 0;
   uint32_t column = 0;
+  uint32_t discriminator = 0;
 };
 
 /// An inlined call; depth 0 is inlined directly into the function.
@@ -41,6 +42,8 @@ struct DebugInline {
   uint32_t name = 0;
   uint32_t call_file = 0;
   uint32_t call_line = 0;
+  uint32_t line = 0;  // of its declaration
+  uint32_t call_discriminator = 0;
 };
 
 /// What is known about one wanted range. Lines and inlines are cut to the range; the

@@ -59,9 +59,21 @@ const char* find_text(Dwarf_Die* die, unsigned name) {
   return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
-/// Names of functions by their DIE: an inlined function is met at each of its calls.
+uint32_t declaration_line(Dwarf_Die* die) {
+  int line = 0;
+  return dwarf_decl_line(die, &line) == 0 && line > 0 ? static_cast<uint32_t>(line) : 0;
+}
+
+/// Names of functions by their DIE, and where inlined ones are declared: an inlined
+/// function is met at each of its calls.
 class NameCache {
  public:
+  uint32_t line(Dwarf_Die* die) {
+    const auto [entry, is_new] = lines_.try_emplace(die->addr, 0);
+    if (is_new) entry->second = declaration_line(die);
+    return entry->second;
+  }
+
   uint32_t intern(Dwarf_Die* die, RangeCollector& collector) {
     const auto [entry, is_new] = ids_.try_emplace(die->addr, 0);
     if (!is_new) return entry->second;
@@ -74,6 +86,7 @@ class NameCache {
 
  private:
   std::unordered_map<const void*, uint32_t> ids_;
+  std::unordered_map<const void*, uint32_t> lines_;
 };
 
 /// Walks the tree of one unit. Damaged trees may send us in circles: every step costs one
@@ -130,11 +143,8 @@ class UnitWalker {
       for (const AddressRange& range : ranges_) {
         if (!collector_.wants(range.begin, range.end)) continue;
         is_wanted = true;
-        int line = 0;
-        dwarf_decl_line(die, &line);
         collector_.add_function({range.begin, range.end, names_.intern(die, collector_),
-                                 paths_.intern(dwarf_decl_file(die)),
-                                 line > 0 ? static_cast<uint32_t>(line) : 0});
+                                 paths_.intern(dwarf_decl_file(die)), declaration_line(die)});
       }
     }
     if (!is_wanted && !is_deep_) return true;
@@ -149,12 +159,12 @@ class UnitWalker {
       if (!collector_.wants(range.begin, range.end)) continue;
       is_wanted = true;
       Dwarf_Die origin;
-      const uint32_t name =
-          attributes.origin.code != 0 && dwarf_formref_die(&attributes.origin, &origin) != nullptr
-              ? names_.intern(&origin, collector_)
-              : names_.intern(die, collector_);
-      collector_.add_inline({range.begin, range.end, inline_depth, name,
-                             file_of(attributes.call_file), to_number(attributes.call_line)});
+      const bool has_origin =
+          attributes.origin.code != 0 && dwarf_formref_die(&attributes.origin, &origin) != nullptr;
+      Dwarf_Die* named = has_origin ? &origin : die;
+      collector_.add_inline({range.begin, range.end, inline_depth, names_.intern(named, collector_),
+                             file_of(attributes.call_file), to_number(attributes.call_line),
+                             names_.line(named), to_number(attributes.call_discriminator)});
     }
     // Without code of its own it may still hold calls that have some.
     if (!is_wanted && !ranges_.empty()) return true;

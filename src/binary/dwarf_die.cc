@@ -3,7 +3,8 @@
 namespace culprit {
 namespace {
 
-constexpr size_t kMaxRanges = 1 << 20;  // of one DIE; a guard against lists that never end
+constexpr unsigned kDiscriminator = 0x2136;  // DW_AT_GNU_discriminator, which dwarf.h lacks
+constexpr size_t kMaxRanges = 1 << 20;       // of one DIE; a guard against lists that never end
 
 int collect_attribute(Dwarf_Attribute* attribute, void* target) {
   auto& wanted = *static_cast<CodeAttributes*>(target);
@@ -25,6 +26,9 @@ int collect_attribute(Dwarf_Attribute* attribute, void* target) {
       break;
     case DW_AT_call_line:
       wanted.call_line = *attribute;
+      break;
+    case kDiscriminator:
+      wanted.call_discriminator = *attribute;
       break;
     default:
       break;

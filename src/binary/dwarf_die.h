@@ -16,7 +16,7 @@ namespace culprit {
 struct CodeAttributes {
   Dwarf_Attribute low_pc{}, high_pc{}, ranges{};
   Dwarf_Attribute origin{};  // DW_AT_abstract_origin
-  Dwarf_Attribute call_file{}, call_line{};
+  Dwarf_Attribute call_file{}, call_line{}, call_discriminator{};
   [[nodiscard]] bool has_code() const { return low_pc.code != 0 || ranges.code != 0; }
 };
 

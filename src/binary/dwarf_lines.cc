@@ -31,14 +31,17 @@ DebugLine read_row(Dwarf_Line* row, PathInterner& paths) {
   bool is_end = false;
   int line = 0;
   int column = 0;
+  unsigned int discriminator = 0;
   dwarf_lineaddr(row, &address);
   dwarf_lineendsequence(row, &is_end);
-  DebugLine result{LinkAddress(address), 0, 0, 0};
+  DebugLine result{LinkAddress(address), 0, 0, 0, 0};
   if (is_end || dwarf_lineno(row, &line) != 0 || line <= 0) return result;
   dwarf_linecol(row, &column);
+  dwarf_linediscriminator(row, &discriminator);
   result.file = paths.intern(dwarf_linesrc(row, nullptr, nullptr));
   result.line = static_cast<uint32_t>(line);
   result.column = static_cast<uint32_t>(column);
+  result.discriminator = discriminator;
   return result;
 }
 

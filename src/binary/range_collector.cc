@@ -79,7 +79,9 @@ void RangeCollector::add_line(size_t index, const DebugLine& row) {
   if (lines.size() >= 2) {
     const DebugLine& a = lines[lines.size() - 2];
     const DebugLine& b = lines.back();
-    if (a.file == b.file && a.line == b.line && a.column == b.column) lines.pop_back();
+    if (a.file == b.file && a.line == b.line && a.column == b.column &&
+        a.discriminator == b.discriminator)
+      lines.pop_back();
   }
   lines.push_back(row);
 }

@@ -90,10 +90,13 @@ class Walker {
 
   bool add_inline(const DWARFDie& die, uint32_t inline_depth) {
     return for_each_range(die, [&](LinkAddress begin, LinkAddress end) {
-      DebugInline call{begin, end, inline_depth, intern_name(die), 0, 0};
+      DebugInline call{begin, end, inline_depth, intern_name(die), 0, 0, 0, 0};
       call.call_file = file_name_(dwarf::toUnsigned(die.find(dwarf::DW_AT_call_file), 0));
       call.call_line =
           static_cast<uint32_t>(dwarf::toUnsigned(die.find(dwarf::DW_AT_call_line), 0));
+      call.line = static_cast<uint32_t>(die.getDeclLine());
+      call.call_discriminator =
+          static_cast<uint32_t>(dwarf::toUnsigned(die.find(dwarf::DW_AT_GNU_discriminator), 0));
       collector_.add_inline(call);
     });
   }

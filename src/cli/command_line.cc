@@ -97,9 +97,11 @@ constexpr Word<Level> kLevels[] = {
     {"instruction", Level::instruction}};
 constexpr Word<Format> kFormats[] = {
     {"text", Format::text}, {"json", Format::json}, {"csv", Format::csv}};
-constexpr Word<ExportFormat> kExportFormats[] = {{"collapsed", ExportFormat::collapsed},
-                                                 {"json", ExportFormat::json},
-                                                 {"csv", ExportFormat::csv}};
+constexpr Word<ExportFormat> kExportFormats[] = {
+    {"collapsed", ExportFormat::collapsed}, {"pprof", ExportFormat::pprof},
+    {"callgrind", ExportFormat::callgrind}, {"autofdo", ExportFormat::autofdo},
+    {"bolt", ExportFormat::bolt},           {"dot", ExportFormat::dot},
+    {"json", ExportFormat::json},           {"csv", ExportFormat::csv}};
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
 constexpr Word<Engine> kEngines[] = {
     {"auto", Engine::automatic}, {"timer", Engine::timer}, {"posix-timer", Engine::posix_timer}};
@@ -371,17 +373,46 @@ void add_annotate(CLI::App& root, AnnotateCommand* command) {
       "  culprit annotate 'sort_*' --no-assembly run.culprit");
 }
 
-void add_export(CLI::App& root, ExportCommand* command) {
+void add_export(CLI::App& root, ExportCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand("export", "the profile for other programs");
   add_input(app, &command->file);
-  add_word(app, "--to", &command->to, kExportFormats,
-           "collapsed: folded stacks, for flame graphs; json, csv: every address")
-      ->required();
+  CLI::Option* to = add_word(app, "--to", &command->to, kExportFormats,
+                             "collapsed: folded stacks, for flame graphs; pprof: gzip'd "
+                             "profile.proto; callgrind: for KCachegrind; autofdo: LLVM's text "
+                             "sample profile; bolt: for perf2bolt --pa; dot: the blocks of one "
+                             "function, for Graphviz; json, csv: every address");
+  to->required()->type_name("FORMAT");
   app->add_option("-o,--output", command->output, "[standard output]")->type_name("FILE");
+  CLI::Option* image =
+      app->add_option("--image", command->image,
+                      "autofdo, bolt, dot: this image only (a path, a file name or a pattern) "
+                      "[the one with most branch records; dot: any]");
+  image->type_name("PATTERN");
+  CLI::Option* function =
+      app->add_option("--function", command->function, "dot: this function (a name or a pattern)");
+  function->type_name("NAME");
   app->footer(
       "\nExamples:\n"
       "  culprit export --to collapsed | flamegraph.pl > flame.svg\n"
-      "  culprit export --to csv -o addresses.csv run.culprit");
+      "  culprit export --to pprof -o run.pb.gz && pprof -http=: run.pb.gz\n"
+      "  culprit export --to callgrind -o callgrind.out.run && kcachegrind callgrind.out.run\n"
+      "  culprit export --to dot --function main | dot -Tsvg > main.svg\n"
+      "  culprit export --to csv -o addresses.csv run.culprit\n\n"
+      "From branch records (record -b):\n"
+      "  culprit export --to autofdo -o run.prof && clang++ -fprofile-sample-use=run.prof ...\n"
+      "  culprit export --to bolt -o run.pa && perf2bolt --pa -p run.pa -o run.fdata ./a.out");
+  app->callback([command, image, function, error] {
+    const ExportFormat format = command->to;
+    const bool takes_image = format == ExportFormat::autofdo || format == ExportFormat::bolt ||
+                             format == ExportFormat::dot;
+    if (format == ExportFormat::dot && command->function.empty()) {
+      *error = "--to dot draws one function: give --function NAME";
+    } else if (format != ExportFormat::dot && function->count() > 0) {
+      *error = "--function is for --to dot only";
+    } else if (!takes_image && image->count() > 0) {
+      *error = "--image is for --to autofdo, bolt and dot only";
+    }
+  });
 }
 
 void add_import(CLI::App& root, ImportCommand* command) {
@@ -456,6 +487,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   SymbolizeCommand symbolize;
   DoctorCommand doctor;
   std::string record_error;
+  std::string export_error;
 
   CLI::App root(kFirstLines, "culprit");
   root.formatter(std::make_shared<HelpFormatter>());
@@ -464,7 +496,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   add_record(root, &record, &record_error);
   add_report(root, &report);
   add_annotate(root, &annotate_command);
-  add_export(root, &export_command);
+  add_export(root, &export_command, &export_error);
   add_import(root, &import_command);
   add_symbolize(root, &symbolize);
   add_doctor(root, &doctor);
@@ -509,7 +541,10 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   }
   if (root.got_subcommand("report")) return report;
   if (root.got_subcommand("annotate")) return annotate_command;
-  if (root.got_subcommand("export")) return export_command;
+  if (root.got_subcommand("export")) {
+    if (!export_error.empty()) return wrong_usage(export_error, "culprit export --help");
+    return export_command;
+  }
   if (root.got_subcommand("import")) return import_command;
   if (root.got_subcommand("symbolize")) return symbolize;
   if (root.got_subcommand("doctor")) return doctor;

@@ -41,12 +41,14 @@ struct AnnotateCommand {
   size_t width = 0;
 };
 
-enum class ExportFormat : uint8_t { collapsed, json, csv };
+enum class ExportFormat : uint8_t { collapsed, pprof, callgrind, autofdo, bolt, dot, json, csv };
 
 struct ExportCommand {
   std::string file = kDefaultProfile;
   ExportFormat to = ExportFormat::collapsed;
-  std::string output;  // "" or "-": standard output
+  std::string output;    // "" or "-": standard output
+  std::string image;     // bolt, autofdo, dot: a pattern; "": the one with most branches
+  std::string function;  // dot: a name or a pattern
 };
 
 struct ImportCommand {

@@ -46,6 +46,7 @@ struct LineFact {
   StringId file;
   uint32_t line = 0;
   uint32_t column = 0;
+  uint32_t discriminator = 0;  // tells copies of a line apart, as the compiler numbers them
   friend bool operator==(const LineFact&, const LineFact&) = default;
 };
 
@@ -59,6 +60,9 @@ struct InlineFact {
   StringId name;       // demangled
   StringId call_file;  // where it was called
   uint32_t call_line = 0;
+  StringId linkage_name{};  // as the linker would see it; "" if the same
+  uint32_t line = 0;        // of its declaration; 0 if unknown
+  uint32_t call_discriminator = 0;
   friend bool operator==(const InlineFact&, const InlineFact&) = default;
 };
 

@@ -3,7 +3,22 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
+
 namespace culprit {
+
+namespace {
+
+std::string describe_entry(const std::string& key, uint64_t amount) {
+  const LedgerKind* kind = find_ledger_kind(key);
+  if (kind == nullptr) return format_thousands(amount) + " " + printable(key);
+  const std::string number = kind->unit == "ns"
+                                 ? format_duration_ns(static_cast<double>(amount))
+                                 : format_thousands(amount) + " " + std::string(kind->unit);
+  return number + " " + std::string(kind->text);
+}
+
+}  // namespace
 
 void Ledger::note(std::string sentence) {
   if (std::find(notes_.begin(), notes_.end(), sentence) == notes_.end()) {
@@ -34,6 +49,16 @@ const LedgerKind* find_ledger_kind(std::string_view key) {
     if (kind->key == key) return kind;
   }
   return nullptr;
+}
+
+std::vector<std::string> describe_ledger(const Ledger& ledger) {
+  std::vector<std::string> entries;
+  if (ledger.amount(ledger::kLostSamples) == 0) entries.emplace_back("0 samples lost");
+  for (const auto& [key, amount] : ledger.amounts()) {
+    if (amount != 0) entries.push_back(describe_entry(key, amount));
+  }
+  for (const std::string& note : ledger.notes()) entries.push_back(printable(note));
+  return entries;
 }
 
 }  // namespace culprit

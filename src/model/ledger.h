@@ -92,4 +92,7 @@ class Ledger {
 /// The kind with this key, for printing; nullptr for keys of newer versions.
 const LedgerKind* find_ledger_kind(std::string_view key);
 
+/// A sentence per entry and note, for people; the first says so if no sample was lost.
+std::vector<std::string> describe_ledger(const Ledger& ledger);
+
 }  // namespace culprit

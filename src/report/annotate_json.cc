@@ -1,9 +1,9 @@
 // A listing for programs: schema/annotate.schema.json; and for spreadsheets.
 
+#include "base/names.h"
 #include "report/annotation.h"
 #include "report/csv.h"
 #include "report/json_parts.h"
-#include "report/names.h"
 
 namespace culprit {
 

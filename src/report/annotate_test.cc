@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 #include <string>
 
+#include "attribute/test_profile.h"
+#include "base/names.h"
 #include "report/annotation.h"
 #include "report/golden.h"
-#include "report/names.h"
 #include "report/report.h"
-#include "report/test_profile.h"
 
 namespace culprit {
 namespace {

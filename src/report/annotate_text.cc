@@ -13,11 +13,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/names.h"
 #include "base/text.h"
 #include "report/annotation.h"
 #include "report/event_display.h"
 #include "report/header_text.h"
-#include "report/names.h"
 
 namespace culprit {
 

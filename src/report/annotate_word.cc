@@ -4,7 +4,7 @@
 #include <cctype>
 #include <vector>
 
-#include "report/names.h"
+#include "base/names.h"
 #include "report/row_filter.h"
 
 namespace culprit {

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "attribute/test_profile.h"
 #include "report/annotation.h"
 #include "report/row_filter.h"
-#include "report/test_profile.h"
 
 namespace culprit {
 namespace {

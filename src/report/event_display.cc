@@ -47,19 +47,6 @@ const char* unit_name(Unit unit) {
   return "events";
 }
 
-std::vector<std::string> distinct_event_names(const Profile& profile) {
-  std::vector<std::string> names;
-  for (const Event& event : profile.events) {
-    const std::string& plain = profile.strings.text(event.name);
-    std::string name = plain;
-    for (int copy = 2; std::find(names.begin(), names.end(), name) != names.end(); ++copy) {
-      name = fmt::format("{}#{}", plain, copy);
-    }
-    names.push_back(std::move(name));
-  }
-  return names;
-}
-
 const ClockCalibration* find_clock(const Machine& machine) {
   const bool usable =
       machine.clock && std::isfinite(machine.clock->hertz) && machine.clock->hertz > 0;

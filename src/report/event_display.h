@@ -16,9 +16,6 @@ char provenance_mark(Provenance provenance);
 const char* provenance_name(Provenance provenance);
 const char* unit_name(Unit unit);
 
-/// The events' names, made distinct: JSON and CSV name columns by them.
-std::vector<std::string> distinct_event_names(const Profile& profile);
-
 /// The clock, if the machine has one that can be used.
 const ClockCalibration* find_clock(const Machine& machine);
 

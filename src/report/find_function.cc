@@ -11,9 +11,9 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/names.h"
 #include "base/text.h"
-#include "report/counts.h"
-#include "report/names.h"
+#include "model/counts.h"
 
 namespace culprit {
 

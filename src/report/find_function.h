@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "attribute/code_index.h"
 #include "base/result.h"
-#include "report/code_index.h"
 #include "report/report.h"
 
 namespace culprit {

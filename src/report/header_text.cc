@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "base/names.h"
 #include "base/text.h"
 #include "report/event_display.h"
-#include "report/names.h"
 
 namespace culprit {
 
@@ -107,15 +107,6 @@ std::string describe_clock(const ClockCalibration& clock) {
                      100 * std::max(0.0, wider) / clock.hertz);
 }
 
-std::string describe_entry(const std::string& key, uint64_t amount) {
-  const LedgerKind* kind = find_ledger_kind(key);
-  if (kind == nullptr) return fmt::format("{} {}", format_thousands(amount), printable(key));
-  const std::string number = kind->unit == "ns"
-                                 ? format_duration_ns(static_cast<double>(amount))
-                                 : fmt::format("{} {}", format_thousands(amount), kind->unit);
-  return fmt::format("{} {}", number, kind->text);
-}
-
 }  // namespace
 
 std::string print_header(const Profile& profile, const std::vector<Value>& totals,
@@ -139,14 +130,8 @@ std::string print_labelled(const std::string& label, const std::string& text,
 }
 
 std::string print_ledger(const Ledger& ledger, const TextStyle& style) {
-  std::vector<std::string> entries;
-  if (ledger.amount(ledger::kLostSamples) == 0) entries.emplace_back("0 samples lost");
-  for (const auto& [key, amount] : ledger.amounts()) {
-    if (amount != 0) entries.push_back(describe_entry(key, amount));
-  }
-  for (const std::string& note : ledger.notes()) entries.push_back(printable(note));
   std::string text;
-  for (const std::string& entry : entries) {
+  for (const std::string& entry : describe_ledger(ledger)) {
     text += print_labelled(text.empty() ? "Ledger" : "", entry, style);
   }
   return text;

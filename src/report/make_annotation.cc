@@ -6,12 +6,13 @@
 #include <map>
 #include <utility>
 
+#include "attribute/code_index.h"
+#include "base/names.h"
+#include "model/counts.h"
+#include "model/event_names.h"
 #include "report/annotation.h"
-#include "report/code_index.h"
-#include "report/counts.h"
 #include "report/event_display.h"
 #include "report/find_function.h"
-#include "report/names.h"
 #include "report/sums.h"
 
 namespace culprit {

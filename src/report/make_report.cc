@@ -13,7 +13,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "report/counts.h"
+#include "model/counts.h"
+#include "model/event_names.h"
 #include "report/event_display.h"
 #include "report/report.h"
 #include "report/row_filter.h"

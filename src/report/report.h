@@ -96,8 +96,4 @@ struct AnnotateOptions {
 Result<std::string> annotate(const Profile& profile, const FactsLookup& facts,
                              const AnnotateOptions& options, Format format, const TextStyle& style);
 
-/// Folded stacks, one per line: "process;outer;inner 123" (Brendan Gregg's format).
-/// The number is the event's value (ns for timers).
-Result<std::string> export_collapsed(const Profile& profile, const FactsLookup& facts);
-
 }  // namespace culprit

@@ -12,11 +12,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/names.h"
 #include "base/text.h"
 #include "report/annotate_word.h"
 #include "report/event_display.h"
 #include "report/header_text.h"
-#include "report/names.h"
 #include "report/report_formats.h"
 #include "report/row_key.h"
 #include "report/text_table.h"

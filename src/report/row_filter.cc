@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/names.h"
 #include "base/text.h"
-#include "report/names.h"
 
 namespace culprit {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "report/code_index.h"
+#include "attribute/code_index.h"
 #include "report/report.h"
 #include "report/row_names.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/names.h"
+#include "base/names.h"
 
 namespace culprit {
 

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "report/counts.h"
+#include "model/counts.h"
 #include "report/row_filter.h"
 #include "report/row_key.h"
 #include "report/sums.h"

@@ -2,8 +2,8 @@
 
 // Call trees, from the stacks of a profile.
 
+#include "attribute/code_index.h"
 #include "base/result.h"
-#include "report/code_index.h"
 #include "report/report.h"
 #include "report/row_order.h"
 

@@ -173,7 +173,7 @@ class FactWriter {
   FactWriter(ImageFacts& facts, const ElfFile& elf, const DebugFacts* debug)
       : facts_(facts), elf_(elf), debug_(debug) {
     if (debug != nullptr) {
-      paths_.resize(debug->strings.size());
+      texts_.resize(debug->strings.size());
       names_.resize(debug->strings.size());
     }
   }
@@ -223,7 +223,7 @@ class FactWriter {
         facts_.strings.intern(name == stretch.linkage_name ? "" : stretch.linkage_name);
     fact.file = StringId(0u);
     if (debug != nullptr && debug->function) {
-      fact.file = intern_path(debug->function->file);
+      fact.file = intern_text(debug->function->file);
       fact.line = debug->function->line;
     }
     facts_.functions.push_back(fact);
@@ -231,19 +231,25 @@ class FactWriter {
 
   void write_debug(const RangeFacts& debug, LinkAddress end) {
     for (const DebugLine& row : debug.lines)
-      facts_.lines.push_back({to_offset(row.address), intern_path(row.file), row.line, row.column});
+      facts_.lines.push_back(
+          {to_offset(row.address), intern_text(row.file), row.line, row.column, row.discriminator});
     for (const DebugInline& call : debug.inlines)
       facts_.inlines.push_back({to_offset(call.begin), to_offset(call.end), call.depth,
-                                intern_name(call.name), intern_path(call.call_file),
-                                call.call_line});
+                                intern_name(call.name), intern_text(call.call_file), call.call_line,
+                                intern_linkage_name(call.name), call.line,
+                                call.call_discriminator});
     // The next stretch may be far away: no line is known between.
-    if (!debug.lines.empty()) facts_.lines.push_back({to_offset(end), StringId(0u), 0, 0});
+    if (!debug.lines.empty()) facts_.lines.push_back({to_offset(end), StringId(0u), 0, 0, 0});
   }
 
-  StringId intern_path(uint32_t id) {
-    std::optional<StringId>& known = paths_[id];
+  StringId intern_text(uint32_t id) {
+    std::optional<StringId>& known = texts_[id];
     if (!known) known = facts_.strings.intern(debug_->strings[id]);
     return *known;
+  }
+  StringId intern_linkage_name(uint32_t id) {
+    const bool same = facts_.strings.text(intern_name(id)) == debug_->strings[id];
+    return same ? StringId(0u) : intern_text(id);
   }
   StringId intern_name(uint32_t id) {
     std::optional<StringId>& known = names_[id];
@@ -255,7 +261,7 @@ class FactWriter {
   const ElfFile& elf_;
   const DebugFacts* debug_;
   uint64_t shift_ = 0;                          // link address - file offset of the stretch at hand
-  std::vector<std::optional<StringId>> paths_;  // by id in debug_->strings
+  std::vector<std::optional<StringId>> texts_;  // by id in debug_->strings
   std::vector<std::optional<StringId>> names_;
 };
 

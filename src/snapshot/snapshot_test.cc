@@ -121,12 +121,46 @@ TEST(MakeFacts, DescribesOnlyFunctionsThatHaveCounts) {
   }
   ASSERT_FALSE(facts.lines.empty());
   EXPECT_EQ(facts.lines.front().offset, function.begin);
-  EXPECT_EQ(facts.lines.back(), (LineFact{function.end, StringId(0u), 0, 0}));
+  EXPECT_EQ(facts.lines.back(), (LineFact{function.end, StringId(0u), 0, 0, 0}));
   // Two levels of inlining: twice, and square inside it.
+  constexpr uint32_t kSquareLine = 3;  // in the source in test_programs.h
   EXPECT_TRUE(std::any_of(facts.inlines.begin(), facts.inlines.end(), [&](const InlineFact& call) {
     return call.depth == 1 && facts.strings.text(call.name) == "shapes::square(int)" &&
-           call.call_line == 10;
+           call.call_line == 10 && facts.strings.text(call.linkage_name) == "_ZN6shapes6squareEi" &&
+           call.line == kSquareLine;
   }));
+}
+
+TEST(MakeFacts, HasTheDiscriminatorsThatDwarfdumpPrints) {
+  if (!has_tool("clang++-19") || !has_tool("llvm-dwarfdump-19")) {
+    GTEST_SKIP() << "clang++-19 or llvm-dwarfdump-19 is not installed";
+  }
+  const ProgramFolder folder;
+  const std::string program =
+      folder.build("program", "clang++-19", "-g -fdebug-info-for-profiling");
+  const Identity id = identify(program);
+  const FileOffset heavy = id.functions.at("_ZN6shapes5heavyIiEET_S1_");
+  const Outcome outcome = make(make_profile(ImageKind::program, program, id.build_id, {heavy}));
+  const ImageFacts& facts = outcome.only();
+  // "0x1234  line  column  file  ISA  discriminator ..."
+  std::set<std::pair<uint64_t, uint64_t>> expected;
+  for (const std::string& row :
+       test::split_lines(run("llvm-dwarfdump-19 --debug-line " + program))) {
+    uint64_t address = 0;
+    uint64_t discriminator = 0;
+    if (std::sscanf(row.c_str(), "0x%" SCNx64 " %*u %*u %*u %*u %" SCNu64, &address,
+                    &discriminator) == 2) {
+      expected.emplace(address, discriminator);
+    }
+  }
+  size_t found = 0;
+  for (const LineFact& row : facts.lines) {
+    if (row.discriminator == 0) continue;
+    const uint64_t address = to_link_address(facts, row.offset).value;
+    EXPECT_TRUE(expected.contains({address, row.discriminator})) << std::hex << address;
+    ++found;
+  }
+  EXPECT_GT(found, 0u);
 }
 
 /// The first bytes of the basic blocks in the listing of a function by `objdump -d`: its own,

@@ -266,6 +266,7 @@ void visit_fields(auto&& visit, Is<LineFact> auto& row) {
   visit("file", row.file);
   visit("line", row.line);
   visit("column", row.column);
+  visit("discriminator", row.discriminator);
 }
 
 void visit_fields(auto&& visit, Is<InlineFact> auto& row) {
@@ -275,6 +276,9 @@ void visit_fields(auto&& visit, Is<InlineFact> auto& row) {
   visit("name", row.name);
   visit("call_file", row.call_file);
   visit("call_line", row.call_line);
+  visit("linkage_name", row.linkage_name);
+  visit("line", row.line);
+  visit("call_discriminator", row.call_discriminator);
 }
 
 void visit_fields(auto&& visit, Is<BlockFact> auto& row) {

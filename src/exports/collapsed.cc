@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "exports/call_paths.h"
+#include "exports/exports.h"
+
+#include "attribute/code_index.h"
 #include "base/text.h"
-#include "report/code_index.h"
-#include "report/counts.h"
-#include "report/report.h"
-#include "report/row_key.h"
 
 namespace culprit {
 
@@ -21,7 +20,7 @@ constexpr size_t kEvent = 0;  // the format has one number
 
 class Folder {
  public:
-  explicit Folder(CodeIndex& code) : code_(code), processes_(code, Levels::of({Level::process})) {}
+  explicit Folder(CodeIndex& code) : code_(code) {}
 
   /// `leaf_first`: the stack. Adds `value` to its line.
   void add(ContextId context, const std::vector<Location>& leaf_first, uint64_t value) {
@@ -48,7 +47,9 @@ class Folder {
   }
 
   std::string process(ContextId context) {
-    return clean(processes_.describe(processes_.of_context(context)).process.value_or("[unknown]"));
+    const Process* process = find_who(code_.profile(), context).process;
+    if (process == nullptr) return "[unknown]";
+    return clean(code_.profile().strings.text(process->name));
   }
 
   /// ";outer;inner" of one address.
@@ -67,42 +68,26 @@ class Folder {
 
   static inline const std::string kNothing;
   CodeIndex& code_;
-  RowKeys processes_;
   std::map<Location, std::string> frames_;
   std::map<std::string, uint64_t> lines_;
 };
-
-uint64_t scaled(const Profile& profile, uint64_t value) {
-  const double scale = profile.events[kEvent].scale;
-  return scale == 1 ? value : static_cast<uint64_t>(static_cast<double>(value) * scale);
-}
 
 }  // namespace
 
 Result<std::string> export_collapsed(const Profile& profile, const FactsLookup& facts) {
   CodeIndex code(profile, facts);
   Folder folder(code);
+  Scaler scaler(profile);
   const bool stacks = !profile.stack_counts.empty();
-  std::map<ContextId, uint64_t> without_stack;
-  for (const Histogram& histogram : profile.histograms) {
-    for_each_count(profile, histogram, [&](const Location& at, size_t event, const Sum& sum) {
-      if (event != kEvent || sum.value == 0) return;
-      if (stacks) {
-        without_stack[histogram.context] += sum.value;
-      } else {
-        folder.add(histogram.context, {at}, scaled(profile, sum.value));
-      }
-    });
-  }
-  for_each_stack_count(profile, [&](const StackCount& count, size_t event, const Sum& sum) {
-    if (event != kEvent || sum.value == 0) return;
-    folder.add(count.context, stack_locations(profile, count.stack), scaled(profile, sum.value));
-    uint64_t& rest = without_stack[count.context];
-    rest -= std::min(rest, sum.value);
+  for_each_call_path(profile, [&](const CallPath& path) {
+    const uint64_t value = scaler.next(kEvent, path.sums[kEvent].value);
+    if (value == 0) return;
+    if (stacks && !path.has_stack) {
+      folder.add_without_stack(path.context, value);
+    } else {
+      folder.add(path.context, path.frames, value);
+    }
   });
-  for (const auto& [context, value] : without_stack) {
-    if (value > 0) folder.add_without_stack(context, scaled(profile, value));
-  }
   return folder.print();
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "model/profile.h"
-#include "report/sums.h"
+#include "model/sums.h"
 
 namespace culprit {
 

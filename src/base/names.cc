@@ -1,4 +1,4 @@
-#include "report/names.h"
+#include "base/names.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,6 +1,6 @@
 #pragma once
 
-// A small profile with hand-made counts, for the tests of this room.
+// A small profile with hand-made counts, for the tests of the rooms that answer.
 //
 // Two threads of ./mill (pid 100) and one of its child sort (pid 101); 1 sample =
 // 1,000,000 ns; clock 2 GHz, so 1 sample = 2,000,000 cycles. 1,000 samples:
@@ -63,7 +63,7 @@ inline ImageFacts mill_facts() {
                  {FileOffset(0x300), name("/usr/include/vector.h"), 40, 0},
                  {FileOffset(0x340), name(""), 0, 0}};
   facts.inlines = {
-      {FileOffset(0x220), FileOffset(0x223), 0, name("weigh"), name("/src/mill.c"), 13}};
+      {FileOffset(0x220), FileOffset(0x223), 0, name("weigh"), name("/src/mill.c"), 13, {}, 4}};
   facts.code = {
       {FileOffset(0x200), std::string(16, '\x90') +       // 1200 16 nops
                               "\x83\xc0\x01\x90"s +       // 1210 addl $1,%eax; 1213 nop
@@ -163,6 +163,26 @@ inline void add_test_stacks(TestProfile& test) {
                     {ContextId(1u), StackId(1u), {EventId(0u), 100, 100'000'000, 0}},
                     {ContextId(0u), StackId(2u), {EventId(0u), 250, 250'000'000, 0}},
                     {ContextId(1u), StackId(2u), {EventId(0u), 150, 150'000'000, 0}}};
+}
+
+/// Adds branch records of grind, called once from the long name (entered from libc), which
+/// goes round its loop 100 times, jumping over 1216 to 1220 in 60 of them:
+///   taken   1214 > 1220: 60 (6 mispredicted)   1223 > 1210: 99   1308 > 1200: 1
+///   ranges  1200-1214: 1   1210-1214: 59   1210-1223: 40   1220-1223: 60
+inline void add_test_branches(TestProfile& test) {
+  const ImageId mill(0u);
+  const ImageId libc(1u);
+  const ContextId who(0u);
+  const auto at = [&](uint64_t offset) { return Location{mill, FileOffset(offset)}; };
+  const auto range = [&](uint64_t from, uint64_t to, uint64_t count) {
+    return FallThrough{who, mill, FileOffset(from), FileOffset(to), count};
+  };
+  test.profile.branch_counts = {{who, at(0x214), at(0x220), 60, 6, 0, 60, 0},
+                                {who, at(0x223), at(0x210), 99, 0, 0, 99, 0},
+                                {who, at(0x308), at(0x200), 1, 0, 0, 1, 0},
+                                {who, {libc, FileOffset(0x50)}, at(0x300), 1, 0, 0, 1, 0}};
+  test.profile.fall_throughs = {range(0x200, 0x214, 1), range(0x210, 0x214, 59),
+                                range(0x210, 0x223, 40), range(0x220, 0x223, 60)};
 }
 
 }  // namespace culprit

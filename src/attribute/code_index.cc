@@ -1,9 +1,9 @@
-#include "report/code_index.h"
+#include "attribute/code_index.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "report/names.h"
+#include "base/names.h"
 
 namespace culprit {
 

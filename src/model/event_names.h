@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/profile.h"
+
+namespace culprit {
+
+/// The events' names, made distinct: JSON, CSV and other formats name columns by them.
+std::vector<std::string> distinct_event_names(const Profile& profile);
+
+}  // namespace culprit
