@@ -37,6 +37,11 @@ def have(program):
     return shutil.which(program) is not None
 
 
+def is_sanitized():
+    """Whether the tested build has the sanitizers in it, which cost time and memory."""
+    return "asan" in BUILD.name
+
+
 class CulpritTest(unittest.TestCase):
     """A test with a folder of its own, in which everything runs."""
 
@@ -50,6 +55,19 @@ class CulpritTest(unittest.TestCase):
         options.setdefault("cwd", self.folder)
         program = self.culprit_for_anybody() if "user" in options else CULPRIT
         return run(program, *arguments, **options)
+
+    def culprit_measured(self, *arguments, seconds=60, **options):
+        """Runs it, for at most so long; (what became of it, its peak resident bytes)."""
+        options.setdefault("cwd", self.folder)
+        with tempfile.TemporaryFile("w+", errors="replace") as said:
+            process = subprocess.Popen(
+                ["timeout", "--signal=KILL", str(seconds), CULPRIT,
+                 *(str(word) for word in arguments)], stdout=said, stderr=said, **options)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            said.seek(0)
+            done = subprocess.CompletedProcess(process.args, process.returncode, "", said.read())
+            return done, usage.ru_maxrss * 1024
 
     def culprit_for_anybody(self):
         """A copy that other users can run: the build folder may be closed to them."""
