@@ -17,10 +17,9 @@ namespace culprit {
 namespace {
 
 void show_progress(ProgressLine& line, uint64_t done_bytes, uint64_t total_bytes) {
-  line.show(total_bytes == 0
-                ? fmt::format("reading, {} done", format_bytes(done_bytes))
-                : fmt::format("reading {} of {}", format_bytes(done_bytes),
-                              format_bytes(total_bytes)));
+  line.show(total_bytes == 0 ? fmt::format("reading, {} done", format_bytes(done_bytes))
+                             : fmt::format("reading {} of {}", format_bytes(done_bytes),
+                                           format_bytes(total_bytes)));
 }
 
 /// Reads the file into the profile at `command.output`; an error leaves the caller to clean up.
@@ -28,13 +27,14 @@ Result<Imported> read_into_profile(const ImportCommand& command) {
   const InterruptGuard guard;
   ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::create(command.output));
   ProgressLine line;
-  ASSIGN_OR_RETURN(Imported imported,
-                   import_perf_data(
-                       command.import, [&](const Profile& profile) { return writer.flush(profile); },
-                       [&](uint64_t done_bytes, uint64_t total_bytes) {
-                         if (!command.quiet) show_progress(line, done_bytes, total_bytes);
-                         return !guard.is_interrupted();
-                       }));
+  ASSIGN_OR_RETURN(
+      Imported imported,
+      import_perf_data(
+          command.import, [&](const Profile& profile) { return writer.flush(profile); },
+          [&](uint64_t done_bytes, uint64_t total_bytes) {
+            if (!command.quiet) show_progress(line, done_bytes, total_bytes);
+            return !guard.is_interrupted();
+          }));
   line.clear();
   if (imported.is_stopped) {
     imported.profile.ledger.note("the import was interrupted: what it had read by then is here");
@@ -57,8 +57,8 @@ int run_import(const ImportCommand& command) {
   for (const std::string& remark : imported->remarks) print_message(remark);
   bool is_complete = !imported->is_stopped;
   if (is_complete && command.symbolize) {
-    const Result<SymbolizeOutcome> outcome = symbolize_file(
-        command.output, {}, imported->facts, command.snapshot, command.quiet);
+    const Result<SymbolizeOutcome> outcome =
+        symbolize_file(command.output, {}, imported->facts, command.snapshot, command.quiet);
     if (!outcome) return fail(outcome.error());
     is_complete = !outcome->interrupted;
   }

@@ -12,13 +12,20 @@ namespace culprit {
 namespace {
 
 // In the order of perf_hw_id, perf_sw_ids and perf_hw_cache_id (linux/perf_event.h).
-constexpr std::array<std::string_view, 10> kHardware = {
-    "cycles",        "instructions", "cache-references",        "cache-misses",           "branches",
-    "branch-misses", "bus-cycles",   "stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles"};
+constexpr std::array<std::string_view, 10> kHardware = {"cycles",
+                                                        "instructions",
+                                                        "cache-references",
+                                                        "cache-misses",
+                                                        "branches",
+                                                        "branch-misses",
+                                                        "bus-cycles",
+                                                        "stalled-cycles-frontend",
+                                                        "stalled-cycles-backend",
+                                                        "ref-cycles"};
 constexpr std::array<std::string_view, 12> kSoftware = {
-    "cpu-clock",        "task-clock",       "page-faults", "context-switches",
-    "cpu-migrations",   "minor-faults",     "major-faults", "alignment-faults",
-    "emulation-faults", "dummy",            "bpf-output",  "cgroup-switches"};
+    "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+    "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+    "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"};
 constexpr std::array<std::string_view, 7> kCaches = {"L1-dcache", "L1-icache", "LLC", "dTLB",
                                                      "iTLB",      "branch",    "node"};
 constexpr std::array<std::array<std::string_view, 2>, 3> kCacheOperations = {

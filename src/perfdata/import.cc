@@ -167,8 +167,8 @@ void Importer::handle(const MmapRecord& map, const RecordOrigin&, size_t) {
   if (!map.executable || map.mode == Mode::guest_user) return;
   find_or_add(map.pid);
   const bool is_first = spaces_.mappings(map.pid).empty();
-  spaces_.map(map.pid, {map.start, map.start + map.length, map.file_offset,
-                        images_.intern(map, is_first)});
+  spaces_.map(map.pid,
+              {map.start, map.start + map.length, map.file_offset, images_.intern(map, is_first)});
 }
 
 void Importer::handle(const CommRecord& comm, const RecordOrigin&, size_t) {
@@ -247,8 +247,7 @@ ContextId Importer::find_context(const SampleRecord& sample, const RecordOrigin&
 /// What a sample counts for, by event. Leader sampling: one sample stands for every event of
 /// its group, each with what its counter has gained since the last one.
 std::vector<std::pair<size_t, uint64_t>> Importer::weigh(const SampleRecord& sample,
-                                                         const RecordOrigin& origin,
-                                                         size_t event) {
+                                                         const RecordOrigin& origin, size_t event) {
   const EventAttr& attr = file_.attributes().events()[event].attr;
   if ((attr.layout.sample_type & PERF_SAMPLE_READ) == 0) {
     const bool has_period = (attr.layout.sample_type & PERF_SAMPLE_PERIOD) != 0;
@@ -387,8 +386,8 @@ Result<void> Importer::read_all() {
     if (!record) {
       if (records_ == 0 && samples_ == 0) return record.error();
       // What came before the damage is good.
-      remarks_.push_back(fmt::format("the file is damaged, read as far as it goes: {}",
-                                     record.error().message));
+      remarks_.push_back(
+          fmt::format("the file is damaged, read as far as it goes: {}", record.error().message));
       ledger().note(remarks_.back());
       break;
     }
@@ -450,8 +449,9 @@ void Importer::describe_losses() {
   add(ledger::kLateRecords, ordered_.late());
   add(ledger::kDamagedRecords, file_.damaged_records());
   if (file_.is_unfinished()) {
-    remarks_.emplace_back("perf did not finish this file (was it killed?): read to its end, "
-                          "without names of events, host and build-ids");
+    remarks_.emplace_back(
+        "perf did not finish this file (was it killed?): read to its end, "
+        "without names of events, host and build-ids");
     ledger().note(remarks_.back());
   }
 }

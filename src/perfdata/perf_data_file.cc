@@ -35,7 +35,7 @@ constexpr std::string_view kMagicOfVersion1 = "PERFFILE";
 constexpr uint64_t kPipeHeaderBytes = 16;
 constexpr uint64_t kFileHeaderBytes = 104;
 constexpr uint64_t kIdSectionBytes = 16;
-constexpr uint64_t kMostSectionBytes = uint64_t{256} << 20;
+constexpr uint64_t kMostSectionBytes = uint64_t{64} << 20;
 
 /// Reads exactly `size` bytes: of a pipe, or of a file from where it stands.
 Result<void> read_exactly(int fd, std::byte* into, size_t size) {
@@ -52,8 +52,8 @@ Result<void> read_exactly(int fd, std::byte* into, size_t size) {
   return {};
 }
 
-Result<std::vector<std::byte>> read_section(int fd, const FileSection& section,
-                                            uint64_t file_bytes, std::string_view what) {
+Result<std::vector<std::byte>> read_section(int fd, const FileSection& section, uint64_t file_bytes,
+                                            std::string_view what) {
   if (section.offset > file_bytes || section.size > file_bytes - section.offset) {
     return Error{fmt::format("its {} ({} bytes at {}) are not within its {} bytes", what,
                              section.size, section.offset, file_bytes)};
@@ -131,7 +131,7 @@ Result<FileHeader> parse_file_header(std::span<const std::byte> bytes, std::endi
 }  // namespace
 
 PerfDataFile::PerfDataFile(Fd fd, std::endian order)
-    : fd_(std::move(fd)), order_(order), records_(fd_.get(), UINT64_MAX, order) {}
+    : fd_(std::move(fd)), order_(order), records_(fd_.get(), UINT64_MAX, order, kPipeHeaderBytes) {}
 
 Result<PerfDataFile> PerfDataFile::open(const std::string& path) {
   const bool is_input = path == "-";
@@ -144,8 +144,9 @@ Result<PerfDataFile> PerfDataFile::open(const std::string& path) {
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return errno_error("cannot read " + name, errno);
   if (S_ISDIR(status.st_mode)) {
-    return failed(Error{"it is a folder (perf record --threads makes such); record without "
-                        "--threads, or import its file 'data' alone"});
+    return failed(
+        Error{"it is a folder (perf record --threads makes such); record without "
+              "--threads, or import its file 'data' alone"});
   }
   const bool is_file = S_ISREG(status.st_mode);
 
@@ -167,8 +168,9 @@ Result<PerfDataFile> PerfDataFile::open(const std::string& path) {
                                     kFileHeaderBytes)});
   }
   if (!is_file) {
-    return failed(Error{"it has the form of a file, which cannot be read through a pipe; name the "
-                        "file, or record with 'perf record -o -'"});
+    return failed(
+        Error{"it has the form of a file, which cannot be read through a pipe; name the "
+              "file, or record with 'perf record -o -'"});
   }
   head.resize(kFileHeaderBytes);
   if (const auto read = read_exactly(file.fd_.get(), head.data() + kPipeHeaderBytes,
@@ -186,8 +188,8 @@ Result<void> PerfDataFile::read_header(const FileHeader& header) {
   RETURN_IF_ERROR(read_attributes(header));
   FileSection data = header.data;
   if (data.offset > total_bytes_) {
-    return Error{fmt::format("its records begin at {}, after its end at {}", data.offset,
-                             total_bytes_)};
+    return Error{
+        fmt::format("its records begin at {}, after its end at {}", data.offset, total_bytes_)};
   }
   const uint64_t room = total_bytes_ - data.offset;
   is_unfinished_ = data.size == 0;  // perf writes the size at its end
@@ -196,7 +198,7 @@ Result<void> PerfDataFile::read_header(const FileHeader& header) {
   if (::lseek(fd_.get(), static_cast<off_t>(data.offset), SEEK_SET) < 0) {
     return errno_error("cannot read it", errno);
   }
-  records_ = RecordStream(fd_.get(), data.size, order_);
+  records_ = RecordStream(fd_.get(), data.size, order_, data.offset);
   consumed_before_ = data.offset;
   return {};
 }

@@ -18,10 +18,10 @@ ImageId add_image(Image image, std::string_view path, ProfileBuilder& builder) {
 }  // namespace
 
 FileKey RecordedImages::intern(const MmapRecord& map, bool is_first_of_process) {
-  const auto [at, is_new] = keys_.try_emplace(
-      fmt::format("{}\n{}\n{}:{}:{}", map.path, map.build_id, map.device_major, map.device_minor,
-                  map.inode),
-      static_cast<FileKey>(files_.size()));
+  const auto [at, is_new] =
+      keys_.try_emplace(fmt::format("{}\n{}\n{}:{}:{}", map.path, map.build_id, map.device_major,
+                                    map.device_minor, map.inode),
+                        static_cast<FileKey>(files_.size()));
   if (!is_new) return at->second;
   MappedPath file;
   file.path = strip_deleted(map.path);
@@ -83,7 +83,8 @@ namespace {
 
 constexpr uint64_t kKernelSizeLimit = uint64_t{1} << 28;  // modules begin not far after it
 
-/// "[kernel.kallsyms]_text", "[guest.kernel.kallsyms.123]", "/boot/vmlinux-5.4", "[kernel.vmlinux]".
+/// "[kernel.kallsyms]_text", "[guest.kernel.kallsyms.123]", "/boot/vmlinux-5.4",
+/// "[kernel.vmlinux]".
 bool is_kernel_path(std::string_view path) {
   return path.starts_with("[kernel") || path.starts_with("[guest.kernel") ||
          path.find("vmlinux") != path.npos;
@@ -126,8 +127,7 @@ void RecordedKernel::process(const KsymbolRecord& symbol) {
     regions_.erase(symbol.start);
     return;
   }
-  regions_[symbol.start] = {
-      symbol.start, symbol.length, ImageKind::jit, symbol.name, {}};
+  regions_[symbol.start] = {symbol.start, symbol.length, ImageKind::jit, symbol.name, {}};
 }
 
 RecordedKernel::Region* RecordedKernel::find_region(RunAddress address) {
@@ -139,8 +139,8 @@ RecordedKernel::Region* RecordedKernel::find_region(RunAddress address) {
 
 void RecordedKernel::make_region_image(Region& region) {
   const bool is_program = region.kind == ImageKind::jit;
-  region.image = make_image(region.kind, is_program ? "[bpf] " + region.name : region.name,
-                            region.size_bytes);
+  region.image =
+      make_image(region.kind, is_program ? "[bpf] " + region.name : region.name, region.size_bytes);
   if (!is_program) return;
   // A BPF program's name ends with the hash of its code.
   builder_.profile().images[region.image.value].content_hash = region.name;

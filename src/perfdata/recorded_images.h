@@ -59,8 +59,7 @@ class RecordedImages {
 /// The kernel of the host, or that of a guest.
 class RecordedKernel {
  public:
-  RecordedKernel(ProfileBuilder& builder, std::string_view name)
-      : builder_(builder), name_(name) {}
+  RecordedKernel(ProfileBuilder& builder, std::string_view name) : builder_(builder), name_(name) {}
 
   void map(const MmapRecord& map);
   void process(const KsymbolRecord& symbol);

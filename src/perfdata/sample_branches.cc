@@ -29,7 +29,8 @@ void add_branches(std::span<const BranchEntry> branches,
     builder.add_branch({context, from, to, 1, branch.mispredicted ? 1u : 0u, branch.cycles,
                         is_judged ? 1u : 0u, branch.cycles != 0 ? 1u : 0u});
     const bool runs_on = has_all && has_next && next_from.image == to.image &&
-                         to.offset <= next_from.offset && next_from.offset - to.offset < kLongestStretchBytes;
+                         to.offset <= next_from.offset &&
+                         next_from.offset - to.offset < kLongestStretchBytes;
     if (runs_on) builder.add_fall_through({context, to.image, to.offset, next_from.offset, 1});
     next_from = from;
     has_next = true;
