@@ -111,7 +111,6 @@ class Importer {
   std::vector<EventId> event_rows_;
   std::unordered_map<uint64_t, uint64_t> read_values_;  // by counter id, the last one seen
   std::unordered_map<uint64_t, StringId> cgroups_;
-  size_t build_ids_seen_ = 0;
   uint64_t samples_ = 0;
   uint64_t lost_records_ = 0;
   uint64_t lost_samples_ = 0;
@@ -365,7 +364,7 @@ Result<void> Importer::flush_if_much() {
 
 Result<void> Importer::take(RawRecord record) {
   constexpr uint64_t kRecordsPerProgress = 1 << 14;
-  if (progress_ && ++records_ % kRecordsPerProgress == 0) {
+  if (++records_ % kRecordsPerProgress == 0 && progress_) {
     is_stopped_ = !progress_(file_.consumed_bytes(), file_.total_bytes());
   }
   if (record.header.type >= kFirstUserRecord) return ordered_.end_round();

@@ -41,13 +41,12 @@ uint64_t count_samples(const Profile& profile) {
 
 void import_all(const std::string& path) {
   uint64_t flushed = 0;
-  const Result<Imported> imported = import_perf_data(
-      {path},
-      [&](const Profile& profile) -> Result<void> {
-        flushed += count_samples(profile);
-        return {};
-      },
-      {});
+  const Result<Imported> imported = import_perf_data({path},
+                                                     [&](const Profile& profile) -> Result<void> {
+                                                       flushed += count_samples(profile);
+                                                       return {};
+                                                     },
+                                                     {});
   if (!imported) {
     CHECK(!imported.error().message.empty());
     return;
@@ -133,8 +132,8 @@ TestFile make_file(std::endian order) {
   file.record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, sample(73, 0x400124));
   file.record(68, 0, none);
   file.record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sample(71, 0xffffffffc0000010));
-  const std::string inner = text_of(Bytes::record(
-      PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sample(71, 0xffffffff81000010)));
+  const std::string inner = text_of(
+      Bytes::record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sample(71, 0xffffffff81000010)));
   const std::string packed = deflate(inner + inner);
   Bytes compressed = none;
   file.record(81, 0, compressed.raw(packed));
