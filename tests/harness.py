@@ -19,6 +19,10 @@ BUILD = pathlib.Path(os.environ.get("CULPRIT_BUILD", SOURCE / "build/dev"))
 CULPRIT = BUILD / "culprit"
 PROGRAMS = SOURCE / "tests/programs"
 SKIPPED = 77
+MEASURE = """import resource, subprocess, sys
+status = subprocess.call(["timeout", "--signal=KILL", *sys.argv[2:]])
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=open(sys.argv[1], "w"))
+sys.exit(status)"""
 NOBODY = 65534
 
 
@@ -37,6 +41,11 @@ def have(program):
     return shutil.which(program) is not None
 
 
+def is_sanitized():
+    """Whether the tested build has the sanitizers in it, which cost time and memory."""
+    return "asan" in BUILD.name
+
+
 class CulpritTest(unittest.TestCase):
     """A test with a folder of its own, in which everything runs."""
 
@@ -50,6 +59,15 @@ class CulpritTest(unittest.TestCase):
         options.setdefault("cwd", self.folder)
         program = self.culprit_for_anybody() if "user" in options else CULPRIT
         return run(program, *arguments, **options)
+
+    def culprit_measured(self, *arguments, seconds=60, **options):
+        """Runs it, for at most so long; (what became of it, its peak resident bytes)."""
+        options.setdefault("cwd", self.folder)
+        peak = self.folder / "peak-kB"
+        # A child of a large process counts its memory as its own: a small one starts it.
+        done = run(sys.executable, "-c", MEASURE, peak, seconds, CULPRIT, *arguments,
+                   status=None, timeout=seconds + 60, **options)
+        return done, int(peak.read_text()) * 1024
 
     def culprit_for_anybody(self):
         """A copy that other users can run: the build folder may be closed to them."""

@@ -2,16 +2,18 @@
 them. The files are not part of this project: tests use them in place, and are skipped by name
 where they are not there."""
 import collections
+import contextlib
 import csv
-import gzip
 import json
-import os
-import re
+import sqlite3
 
-from harness import SOURCE, CulpritTest, run
+from harness import SOURCE, CulpritTest, have, is_sanitized, run
+from swap_perf_data import Unknown, swap
 
 SHARED = SOURCE.parent / "shared/perfdata"
 FILES = SHARED / "files"
+MALFORMED = FILES / "malformed"
+PIPED = "pdc__perf.data.piped.header_feautres_group_desc-6.8"
 ORACLE = SHARED / "oracle"
 
 csv.field_size_limit(1 << 30)
@@ -96,3 +98,76 @@ class Import(CulpritTest):
                           row["address"] - (base if is_kernel else 0))
             self.assertEqual(got, row["want"], f"{path.name}, kernel at {base:#x}: {row}")
         return len(rows)
+
+    def test_a_big_endian_machine_would_have_made_the_same_profile(self):
+        """Whole profiles, table by table: a swapped file has the same numbers in it."""
+        compared = 0
+        for path in recorded_files():
+            try:
+                turned = swap(path.read_bytes())
+            except Unknown as problem:
+                print(f"{path.name} is not compared: {problem}")
+                continue
+            with self.subTest(path.name):
+                (self.folder / "big.data").write_bytes(turned)
+                self.assertEqual(self.tables(self.folder / "big.data"), self.tables(path))
+                compared += 1
+        self.assertGreaterEqual(compared, 25)
+
+    def tables(self, path):
+        """The profile of a recording as SQL."""
+        self.culprit("import", "-q", "--no-symbols", "-o", "tables.culprit", path)
+        with contextlib.closing(sqlite3.connect(self.folder / "tables.culprit")) as database:
+            return list(database.iterdump())
+
+    def test_perf_reads_the_swapped_files_as_it_reads_the_originals(self):
+        """What says that swap_perf_data.py itself is right."""
+        if not have("perf"):
+            self.skipTest("no perf on this machine")
+        for name, fields in (("pdc__perf.data.branch-3.4", "pid,tid,time,ip,period,brstack"),
+                             ("simpleperf__generated_by_linux_perf.data", "comm,tid,time,ip"),
+                             ("pdc__perf.data.weight_struct", "tid,time,addr,ip,weight,data_src"),
+                             (PIPED, "event,tid,time,ip,period")):
+            with self.subTest(name):
+                turned, original = self.folder / "big.data", self.folder / "little.data"
+                turned.write_bytes(swap((FILES / name).read_bytes()))
+                original.write_bytes((FILES / name).read_bytes())
+                of_original, of_turned = (
+                    run("perf", "script", "-i", path, "--symfs", self.folder, "-F", fields).stdout
+                    for path in (original, turned))
+                self.assertGreater(len(of_original.splitlines()), 10)
+                self.assertEqual(of_turned, of_original)
+
+    def test_a_stray_byte_at_the_end_costs_nothing_else(self):
+        name = "pdc__perf.data.piped.extrabyte-3.4"
+        report = self.report(MALFORMED / name, "module")
+        self.assertEqual({event["name"]: (event["samples"], int(event["total"]))
+                          for event in report["events"]}, events_of(name))
+
+
+class DamagedFiles(CulpritTest):
+    """Files that broke other readers, or that nothing can be made of."""
+    SECONDS = 10
+    BYTES = 300 << 20
+
+    def setUp(self):
+        super().setUp()
+        if not MALFORMED.exists():
+            self.skipTest("the damaged files (../shared/perfdata) are not here")
+
+    def test_each_is_read_or_refused_with_a_reason(self):
+        for path in sorted(MALFORMED.iterdir()):
+            with self.subTest(path.name):
+                done, peak_bytes = self.culprit_measured(
+                    "import", "--no-symbols", "-o", "made.culprit", path, seconds=self.SECONDS)
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                self.assertTrue(done.stderr.startswith("culprit: "), done.stderr)
+                self.assertNotIn("bug at", done.stderr)
+                if not is_sanitized():
+                    self.assertLess(peak_bytes, self.BYTES)
+                if done.returncode == 1:
+                    self.assertIn(path.name, done.stderr)
+                    self.assertFalse((self.folder / "made.culprit").exists(), "a half profile")
+                    continue
+                self.culprit("report", "made.culprit")
+                (self.folder / "made.culprit").unlink()

@@ -14,6 +14,11 @@ Result<void> Attributes::add(std::span<const std::byte> attr, const std::vector<
   if (events_.size() >= kMostEvents) {
     return Error{"it has more than " + std::to_string(kMostEvents) + " events"};
   }
+  // One for each event on each CPU and thread: many events may share the bytes of their ids.
+  constexpr size_t kMostIds = size_t{1} << 22;
+  ids_ += ids.size();
+  if (ids_ > kMostIds)
+    return Error{"its events have more than " + std::to_string(kMostIds) + " ids"};
   ASSIGN_OR_RETURN(EventAttr parsed, parse_event_attr(attr, order));
   for (const uint64_t id : ids) by_id_.try_emplace(id, events_.size());
   events_.push_back({parsed, ""});

@@ -43,6 +43,7 @@ class Attributes {
 
   std::vector<RecordedEvent> events_;
   std::unordered_map<uint64_t, size_t> by_id_;
+  size_t ids_ = 0;  // of all events, counted twice where two have the same
 };
 
 /// The name in perf's words: "cycles:u", "L1-dcache-load-misses", "raw 0x1cd", with modifiers.

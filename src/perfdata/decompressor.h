@@ -1,7 +1,8 @@
 #pragma once
 
 // Decompressor: the zstd stream that runs through all COMPRESSED records of a file.
-// What a record inflates to need not end where one of the records inside it ends.
+// What a record inflates to need not end where one of the records inside it ends, and may
+// be ten thousand times as long: it is inflated a block at a time.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,15 +20,18 @@ class Decompressor {
   Decompressor();
   ~Decompressor();
 
-  /// Adds what `compressed` inflates to behind what is left; an error if it is damaged or
-  /// inflates to more than kMostPerRecord.
-  Result<void> add(std::span<const std::byte> compressed);
+  /// The next record's bytes; what the one before inflates to has been asked for entirely.
+  void add(std::span<const std::byte> compressed);
+  /// Inflates up to a block more, behind what is left; false: there is no more. An error if it
+  /// is damaged, or inflates to more than kMostPerRecord.
+  Result<bool> inflate_more();
 
   /// What is there and was not taken yet.
   [[nodiscard]] std::span<const std::byte> available() const;
   void take(size_t count) { begin_ += count; }
   /// Keeps the bytes of available() where they are.
   [[nodiscard]] std::shared_ptr<const void> owner() const { return block_; }
+  [[nodiscard]] size_t owner_bytes() const { return block_->size(); }
 
   static constexpr size_t kMostPerRecord = size_t{256} << 20;
 
@@ -36,6 +40,10 @@ class Decompressor {
   using Block = std::vector<std::byte>;
 
   std::unique_ptr<Stream> stream_;
+  std::vector<std::byte> compressed_;
+  size_t compressed_begin_ = 0;
+  bool has_more_inside_ = false;  // zstd holds bytes for which there was no room
+  size_t inflated_ = 0;           // of this record
   std::shared_ptr<Block> block_;
   size_t begin_ = 0;
 };

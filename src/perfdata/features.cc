@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <linux/perf_event.h>
+#include <unordered_map>
 
 #include "base/bytes.h"
 #include "base/text.h"
@@ -188,6 +189,11 @@ Result<void> parse_event_update(std::span<const std::byte> body, std::endian ord
 /// The formats are text inside a binary frame; "name:" and "ID:" lines are enough here, and the
 /// subsystem is not worth the frame: perf writes names into the event descriptions as well.
 void parse_tracing_data(std::span<const std::byte> bytes, std::endian, Attributes& attributes) {
+  std::unordered_multimap<uint64_t, size_t> nameless;  // tracepoint events by number
+  for (size_t event = 0; event < attributes.events().size(); ++event) {
+    const EventAttr& attr = attributes.events()[event].attr;
+    if (attr.type == PERF_TYPE_TRACEPOINT) nameless.emplace(attr.config, event);
+  }
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   for (size_t at = text.find("name: "); at != text.npos; at = text.find("name: ", at + 1)) {
     const size_t end = text.find('\n', at);
@@ -195,13 +201,12 @@ void parse_tracing_data(std::span<const std::byte> bytes, std::endian, Attribute
     const size_t id_end = text.find('\n', end + 1);
     if (id_end == text.npos) continue;
     const auto id = find_number(text.substr(end + 5, id_end - end - 5), 10);
-    const std::string name(text.substr(at + 6, end - at - 6));
-    for (size_t event = 0; id && event < attributes.events().size(); ++event) {
-      const EventAttr& attr = attributes.events()[event].attr;
-      if (attr.type == PERF_TYPE_TRACEPOINT && attr.config == *id) {
-        attributes.set_name_of(event, name);
-      }
+    if (!id) continue;
+    const auto [first, last] = nameless.equal_range(*id);
+    for (auto event = first; event != last; ++event) {
+      attributes.set_name_of(event->second, std::string(text.substr(at + 6, end - at - 6)));
     }
+    nameless.erase(first, last);
   }
 }
 

@@ -35,7 +35,7 @@ constexpr std::string_view kMagicOfVersion1 = "PERFFILE";
 constexpr uint64_t kPipeHeaderBytes = 16;
 constexpr uint64_t kFileHeaderBytes = 104;
 constexpr uint64_t kIdSectionBytes = 16;
-constexpr uint64_t kMostSectionBytes = uint64_t{256} << 20;
+constexpr uint64_t kMostSectionBytes = uint64_t{64} << 20;
 
 /// Reads exactly `size` bytes: of a pipe, or of a file from where it stands.
 Result<void> read_exactly(int fd, std::byte* into, size_t size) {
@@ -131,7 +131,7 @@ Result<FileHeader> parse_file_header(std::span<const std::byte> bytes, std::endi
 }  // namespace
 
 PerfDataFile::PerfDataFile(Fd fd, std::endian order)
-    : fd_(std::move(fd)), order_(order), records_(fd_.get(), UINT64_MAX, order) {}
+    : fd_(std::move(fd)), order_(order), records_(fd_.get(), UINT64_MAX, order, kPipeHeaderBytes) {}
 
 Result<PerfDataFile> PerfDataFile::open(const std::string& path) {
   const bool is_input = path == "-";
@@ -198,7 +198,7 @@ Result<void> PerfDataFile::read_header(const FileHeader& header) {
   if (::lseek(fd_.get(), static_cast<off_t>(data.offset), SEEK_SET) < 0) {
     return errno_error("cannot read it", errno);
   }
-  records_ = RecordStream(fd_.get(), data.size, order_);
+  records_ = RecordStream(fd_.get(), data.size, order_, data.offset);
   consumed_before_ = data.offset;
   return {};
 }

@@ -22,8 +22,12 @@ Error ends_within(uint64_t at, uint64_t wanted, uint64_t left) {
 
 }  // namespace
 
-RecordStream::RecordStream(int fd, uint64_t limit_bytes, std::endian order)
-    : fd_(fd), limit_(limit_bytes), order_(order), block_(std::make_shared<Block>(kBlockBytes)) {}
+RecordStream::RecordStream(int fd, uint64_t limit_bytes, std::endian order, uint64_t begins_at)
+    : fd_(fd),
+      limit_(limit_bytes),
+      order_(order),
+      begins_at_(begins_at),
+      block_(std::make_shared<Block>(kBlockBytes)) {}
 RecordStream::RecordStream(RecordStream&&) noexcept = default;
 RecordStream& RecordStream::operator=(RecordStream&&) noexcept = default;
 RecordStream::~RecordStream() = default;
@@ -61,7 +65,7 @@ Result<std::optional<RawRecord>> RecordStream::next_in_file() {
   ASSIGN_OR_RETURN(const bool has_header, ensure(RecordHeader::kBytes));
   if (!has_header) {
     if (begin_ == end_) return std::optional<RawRecord>();
-    return ends_within(consumed(), RecordHeader::kBytes, end_ - begin_);
+    return ends_within(position(), RecordHeader::kBytes, end_ - begin_);
   }
   ByteReader in(available(), order_);
   RawRecord record;
@@ -69,29 +73,53 @@ Result<std::optional<RawRecord>> RecordStream::next_in_file() {
   record.header.misc = in.take<uint16_t>().value_or(0);
   record.header.size = in.take<uint16_t>().value_or(0);
   if (record.header.size < RecordHeader::kBytes) {
-    return Error{"the record at byte " + std::to_string(consumed()) + " says a size of " +
+    return Error{"the record at byte " + std::to_string(position()) + " says a size of " +
                  std::to_string(record.header.size) + " bytes"};
   }
   ASSIGN_OR_RETURN(const bool is_whole, ensure(record.header.size));
-  if (!is_whole) return ends_within(consumed(), record.header.size, end_ - begin_);
+  if (!is_whole) return ends_within(position(), record.header.size, end_ - begin_);
   record.bytes = available().first(record.header.size);
   record.owner = block_;
+  record.owner_bytes = block_->size();
   begin_ += record.header.size;
   return std::optional<RawRecord>(std::move(record));
+}
+
+/// The next of the records inside a compressed one; nullopt if not all of it is there yet.
+Result<std::optional<RawRecord>> RecordStream::next_inflated() {
+  while (true) {
+    const std::span<const std::byte> inflated = decompressor_->available();
+    const Result<RecordHeader> header = parse_header(inflated, order_);
+    if (header) {
+      decompressor_->take(header->size);
+      return std::optional<RawRecord>(RawRecord{*header, inflated.first(header->size),
+                                                decompressor_->owner(),
+                                                decompressor_->owner_bytes()});
+    }
+    // Not even a header's worth, or a record whose rest comes later: unless nothing is so long.
+    if (inflated.size() > UINT16_MAX) return header.error();
+    ASSIGN_OR_RETURN(const bool has_more, decompressor_->inflate_more());
+    if (!has_more) return std::optional<RawRecord>();
+  }
+}
+
+Result<void> RecordStream::unpack(const RawRecord& record) {
+  ByteReader body(record.bytes.subspan(RecordHeader::kBytes), order_);
+  uint64_t size = body.remaining();
+  if (static_cast<UserRecord>(record.header.type) == UserRecord::compressed2) {
+    ASSIGN_OR_RETURN(size, body.take<uint64_t>());
+  }
+  ASSIGN_OR_RETURN(const std::span<const std::byte> compressed, body.take_bytes(size));
+  if (!decompressor_) decompressor_ = std::make_unique<Decompressor>();
+  decompressor_->add(compressed);
+  return {};
 }
 
 Result<std::optional<RawRecord>> RecordStream::next() {
   while (true) {
     if (decompressor_) {
-      const std::span<const std::byte> inflated = decompressor_->available();
-      const Result<RecordHeader> header = parse_header(inflated, order_);
-      if (header) {
-        decompressor_->take(header->size);
-        return std::optional<RawRecord>(
-            RawRecord{*header, inflated.first(header->size), decompressor_->owner()});
-      }
-      // Not even a header's worth, or a record whose rest is in the next compressed one.
-      if (inflated.size() > UINT16_MAX) return header.error();
+      ASSIGN_OR_RETURN(std::optional<RawRecord> inflated, next_inflated());
+      if (inflated) return inflated;
     }
     ASSIGN_OR_RETURN(std::optional<RawRecord> record, next_in_file());
     if (!record) {
@@ -101,19 +129,12 @@ Result<std::optional<RawRecord>> RecordStream::next() {
     }
     const auto type = static_cast<UserRecord>(record->header.type);
     if (type != UserRecord::compressed && type != UserRecord::compressed2) return record;
-    ByteReader body(record->bytes.subspan(RecordHeader::kBytes), order_);
-    uint64_t size = body.remaining();
-    if (type == UserRecord::compressed2) {
-      ASSIGN_OR_RETURN(size, body.take<uint64_t>());
-    }
-    ASSIGN_OR_RETURN(const std::span<const std::byte> compressed, body.take_bytes(size));
-    if (!decompressor_) decompressor_ = std::make_unique<Decompressor>();
-    RETURN_IF_ERROR(decompressor_->add(compressed));
+    RETURN_IF_ERROR(unpack(*record));
   }
 }
 
 Result<void> RecordStream::skip(uint64_t count) {
-  const uint64_t at = consumed();
+  const uint64_t at = position();
   uint64_t left = count;
   while (left > 0) {
     ASSIGN_OR_RETURN(const bool has_more, ensure(1));
@@ -127,10 +148,10 @@ Result<void> RecordStream::skip(uint64_t count) {
 
 Result<std::vector<std::byte>> RecordStream::take(uint64_t count) {
   if (count > kMostTaken) {
-    return Error{"a record at byte " + std::to_string(consumed()) + " is followed by " +
+    return Error{"a record at byte " + std::to_string(position()) + " is followed by " +
                  std::to_string(count) + " bytes of data: more than is plausible"};
   }
-  const uint64_t at = consumed();
+  const uint64_t at = position();
   std::vector<std::byte> taken;
   while (taken.size() < count) {
     ASSIGN_OR_RETURN(const bool has_more, ensure(1));

@@ -24,14 +24,16 @@ struct RawRecord {
   RecordHeader header;
   std::span<const std::byte> bytes;  // header included
   std::shared_ptr<const void> owner;
+  size_t owner_bytes = 0;
 };
 
 class Decompressor;
 
 class RecordStream {
  public:
-  /// Reads `fd` from where it stands, at most `limit_bytes`. The descriptor stays the caller's.
-  RecordStream(int fd, uint64_t limit_bytes, std::endian order);
+  /// Reads `fd` from where it stands, at byte `begins_at` of the file (for messages), at most
+  /// `limit_bytes`. The descriptor stays the caller's.
+  RecordStream(int fd, uint64_t limit_bytes, std::endian order, uint64_t begins_at = 0);
   RecordStream(RecordStream&&) noexcept;
   RecordStream& operator=(RecordStream&&) noexcept;
   ~RecordStream();
@@ -53,11 +55,15 @@ class RecordStream {
 
   Result<bool> ensure(size_t count);
   Result<std::optional<RawRecord>> next_in_file();
+  Result<std::optional<RawRecord>> next_inflated();
+  Result<void> unpack(const RawRecord& record);
+  [[nodiscard]] uint64_t position() const { return begins_at_ + consumed(); }
   [[nodiscard]] std::span<const std::byte> available() const;
 
   int fd_;
   uint64_t limit_;
   std::endian order_;
+  uint64_t begins_at_;
   std::shared_ptr<Block> block_;
   size_t begin_ = 0;  // of what is left in the block
   size_t end_ = 0;

@@ -1,6 +1,7 @@
 #include "perfdata/time_order.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace culprit {
 
@@ -10,7 +11,8 @@ TimeOrder::TimeOrder(Sink sink, size_t most_waiting)
 Result<void> TimeOrder::push(uint64_t time_ns, RawRecord record) {
   if (time_ns < passed_ns_) ++late_;
   newest_ns_ = std::max(newest_ns_, time_ns);
-  waiting_bytes_ += record.bytes.size();
+  if (record.owner.get() != last_owner_) waiting_bytes_ += record.owner_bytes;
+  last_owner_ = record.owner.get();
   waiting_.push_back({time_ns, std::move(record)});
   if (waiting_.size() < most_waiting_ && waiting_bytes_ < kMostWaitingBytes) return {};
   // No round has ended for long: the older half goes.
@@ -42,13 +44,22 @@ Result<void> TimeOrder::pass_on(uint64_t until_ns) {
       std::upper_bound(waiting_.begin(), waiting_.end(), until_ns,
                        [](uint64_t time, const Waiting& one) { return time < one.time_ns; });
   for (auto at = waiting_.begin(); at != last; ++at) {
-    waiting_bytes_ -= at->record.bytes.size();
     passed_ns_ = std::max(passed_ns_, at->time_ns);
     RETURN_IF_ERROR(sink_(at->record));
   }
   waiting_.erase(waiting_.begin(), last);
   sorted_ = waiting_.size();
+  count_waiting_bytes();
   return {};
+}
+
+void TimeOrder::count_waiting_bytes() {
+  std::unordered_set<const void*> owners;
+  waiting_bytes_ = 0;
+  last_owner_ = nullptr;
+  for (const Waiting& one : waiting_) {
+    if (owners.insert(one.record.owner.get()).second) waiting_bytes_ += one.record.owner_bytes;
+  }
 }
 
 }  // namespace culprit

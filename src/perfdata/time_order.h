@@ -30,6 +30,7 @@ class TimeOrder {
   [[nodiscard]] uint64_t late() const { return late_; }
 
   static constexpr size_t kMostWaiting = size_t{1} << 20;
+  /// Of the blocks in which waiting records lie, which may hold little else.
   static constexpr size_t kMostWaitingBytes = size_t{256} << 20;
 
  private:
@@ -39,12 +40,14 @@ class TimeOrder {
   };
 
   Result<void> pass_on(uint64_t until_ns);
+  void count_waiting_bytes();
 
   Sink sink_;
   size_t most_waiting_;
   std::vector<Waiting> waiting_;
   size_t sorted_ = 0;  // of `waiting_`, from the front
   size_t waiting_bytes_ = 0;
+  const void* last_owner_ = nullptr;
   uint64_t newest_ns_ = 0;      // of all so far
   uint64_t last_round_ns_ = 0;  // the newest when the round before ended
   uint64_t passed_ns_ = 0;      // the newest that has gone out

@@ -1,0 +1,258 @@
+"""culprit import on what perf records here and now, against perf's own report of the same file:
+samples and sums of periods by event, command and module, and whole stacks."""
+import collections
+import json
+import re
+import struct
+import subprocess
+
+from harness import CulpritTest, is_sanitized, run
+from swap_perf_data import swap
+
+# Processes that come and go, threads with names of their own, files mapped late, faults.
+BUSY = r"""
+import ctypes, mmap, os, threading
+def spin(rounds):
+    total = 0
+    for number in range(rounds):
+        total += number * number
+    return total
+def thread():
+    open("/proc/self/task/%d/comm" % threading.get_native_id(), "w").write("worker")
+    spin(800000)
+threads = [threading.Thread(target=thread) for _ in range(3)]
+for one in threads: one.start()
+memory = mmap.mmap(-1, 8 << 20)
+for at in range(0, len(memory), 4096): memory[at] = 1
+for _ in range(4):
+    child = os.fork()
+    if child == 0:
+        spin(300000)
+        os.execvp("sh", ["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"])
+    os.waitpid(child, 0)
+for one in threads: one.join()
+spin(800000)
+"""
+
+SPINNING = """
+static volatile long sink;
+__attribute__((noinline)) void inner(long n) { for (long i = 0; i < n; i++) sink += i; }
+__attribute__((noinline)) void outer(long n) { inner(n); sink++; inner(n / 2); sink++; }
+int main(void) {
+  for (int i = 0; i < 3; i++) { outer(20000000); inner(10000000); sink++; }
+  return 0;
+}
+"""
+
+
+class RecordedHere(CulpritTest):
+    def setUp(self):
+        super().setUp()
+        self.need("perf")
+        (self.folder / "busy.py").write_text(BUSY)
+        # A fast machine must not make an empty recording.
+        self.record_with("-e", "cpu-clock")
+        if len(self.perf_samples("comm")) < 50:
+            self.skipTest("perf records no samples here")
+
+    def record_with(self, *options, command=("python3", "busy.py")):
+        """Records it into perf.data; skips where this perf or kernel cannot do so."""
+        often = () if "-c" in options or "-F" in options else ("-F", "2000")
+        done = run("perf", "record", "-q", "-o", "perf.data", *often, *options, "--", *command,
+                   status=None, cwd=self.folder)
+        if done.returncode != 0:
+            self.skipTest(f"perf record {' '.join(options)}: {done.stderr.strip()[-200:]}")
+        return self.folder / "perf.data"
+
+    def perf_samples(self, fields, *options):
+        """One line a sample, as perf script prints these fields."""
+        done = run("perf", "script", "-i", "perf.data", "-F", fields, *options, cwd=self.folder)
+        return [line for line in done.stdout.splitlines() if line.strip()]
+
+    def perf_sums(self):
+        """{(event, command, file of the module): [samples, sum of periods]}, by perf script."""
+        sums = collections.defaultdict(lambda: [0, 0])
+        pattern = re.compile(r"^\s*(.*?)\s+(\d+)\s+(\S+?):\s+([0-9a-f]+)\s+\((.*)\)$")
+        for line in self.perf_samples("comm,period,event,ip,dso", "-G"):
+            comm, period, event, _, module = pattern.match(line).groups()
+            entry = sums[event, comm, module_name(module)]
+            entry[0] += 1
+            entry[1] += int(period)
+        return {key: tuple(value) for key, value in sums.items()}
+
+    def our_report(self, *by, path="perf.data", standard_input=None):
+        source = "-" if standard_input is not None else path
+        self.culprit("import", "-q", "--no-symbols", "-o", "ours.culprit", source,
+                     stdin=standard_input)
+        words = [word for level in by for word in ("--by", level)]
+        return json.loads(self.culprit("report", *words, "--format", "json", "ours.culprit").stdout)
+
+    def our_sums(self, report):
+        sums = collections.defaultdict(lambda: [0, 0])
+        for row in report["rows"]:
+            for event, value in row["values"].items():
+                if value["samples"] == 0:
+                    continue
+                entry = sums[event, row["thread"], module_name(row["module"])]
+                entry[0] += value["samples"]
+                entry[1] += int(value["value"])
+        return {key: tuple(value) for key, value in sums.items()}
+
+    def assert_same_sums(self, **source):
+        theirs = self.perf_sums()
+        self.assertGreater(sum(samples for samples, _ in theirs.values()), 50)
+        self.assertEqual(self.our_sums(self.our_report("thread", "module", **source)), theirs)
+
+    def assert_same_when_swapped(self):
+        by = ("process", "thread", "module", "instruction")
+        original = self.our_report(*by)
+        (self.folder / "big.data").write_bytes(swap((self.folder / "perf.data").read_bytes()))
+        self.assertEqual(self.our_report(*by, path="big.data"), original)
+
+    def test_one_event(self):
+        self.assert_same_sums()
+        self.assert_same_when_swapped()
+
+    def test_call_stacks(self):
+        self.record_with("-e", "cpu-clock", "-g")
+        self.assert_same_sums()
+        self.assert_same_when_swapped()
+
+    def test_compressed(self):
+        self.record_with("-e", "cpu-clock", "-g", "-z")
+        self.assert_same_sums()
+        self.assert_same_when_swapped()
+
+    def test_pipe(self):
+        with open(self.folder / "perf.data", "wb") as file:
+            subprocess.run(["perf", "record", "-q", "-F", "2000", "-e", "cpu-clock", "-o", "-", "--",
+                            "python3", "busy.py"], stdout=file, stderr=subprocess.PIPE,
+                           check=True, cwd=self.folder)
+        with open(self.folder / "perf.data", "rb") as file:
+            self.assert_same_sums(standard_input=file)
+        self.assert_same_when_swapped()
+
+    def test_whole_machine(self):
+        self.record_with("-e", "cpu-clock", "-a", "--switch-events", "--namespaces",
+                         "--all-cgroups")
+        self.assert_same_sums()
+        self.assert_same_when_swapped()
+
+    def test_two_events_of_a_group(self):
+        self.record_with("-e", "{cpu-clock,task-clock}:S")
+        self.assert_same_sums()
+        self.assert_same_when_swapped()
+
+    def test_two_events(self):
+        self.record_with("-e", "cpu-clock,page-faults")
+        self.assert_same_sums()
+        self.assert_same_when_swapped()
+
+    def test_addresses(self):
+        self.record_with("-e", "page-faults", "-c", "1", "-d")
+        self.assert_same_sums()
+        self.assert_same_when_swapped()
+
+    def test_deleted_program(self):
+        program = self.compile_text(SPINNING, "gone.c", "gone")
+        self.record_with("-e", "cpu-clock", command=(program,))
+        program.unlink()
+        self.assert_same_sums()
+
+    def test_stacks_frame_by_frame(self):
+        program = self.compile_text(SPINNING, "calls.c", "calls", "-O1", "-fno-omit-frame-pointer",
+                                    "-fno-optimize-sibling-calls")
+        self.record_with("-e", "cpu-clock:u", "-g", command=(program,))
+        theirs = collections.Counter()
+        stack = []
+        for line in run("perf", "script", "-i", "perf.data", "-F", "period,ip,dso", "--no-inline",
+                        cwd=self.folder).stdout.splitlines() + [""]:
+            frame = re.fullmatch(r"\s*([0-9a-f]+) \((.*)\)", line)
+            if frame and int(frame[1], 16) == 0:
+                pass    # where a chain of frame pointers ends: no place
+            elif frame:
+                # The sampled address itself, then return addresses, of which ours are one less.
+                address = int(frame[1], 16) - (1 if stack else 0)
+                module = module_name(frame[2])
+                stack.append(module if module == "[unknown]" else f"{module}+{address:#x}")
+            elif line.strip():
+                period = int(line)
+            elif stack:
+                theirs[";".join(["calls", *reversed(stack)])] += period
+                stack = []
+        self.culprit("import", "-q", "--no-symbols", "-o", "ours.culprit", "perf.data")
+        ours = collections.Counter()
+        for line in self.culprit("export", "--to", "collapsed", "ours.culprit").stdout.splitlines():
+            words, value = line.rsplit(" ", 1)
+            ours[words] += int(value)
+        self.assertGreater(len(theirs), 3)
+        self.assertGreater(max(words.count(";") for words in theirs), 2)
+        self.assertEqual(ours, theirs)
+
+    def test_memory_does_not_grow_with_samples(self):
+        """Ten times the rounds of the same recording, each later than the last."""
+        if is_sanitized():
+            self.skipTest("sanitizers keep freed memory")
+        self.record_with("-e", "cpu-clock", "-F", "20000", "-g")
+        once, ten_times = self.folder / "once.data", self.folder / "ten.data"
+        repeat(self.folder / "perf.data", once, 20)
+        repeat(self.folder / "perf.data", ten_times, 200)
+        peaks, samples = [], []
+        for path in (once, ten_times):
+            done, peak_bytes = self.culprit_measured("import", "--no-symbols", "-q", "-o",
+                                                     "ours.culprit", path, seconds=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            peaks.append(peak_bytes)
+            report = json.loads(self.culprit("report", "--by", "module", "--format", "json",
+                                             "ours.culprit").stdout)
+            samples.append(report["events"][0]["samples"])
+        print(f"{once.stat().st_size >> 20} MB and {ten_times.stat().st_size >> 20} MB: "
+              f"{samples[0]} and {samples[1]} samples in {peaks[0] >> 10} and {peaks[1] >> 10} kB")
+        self.assertEqual(samples[1], 10 * samples[0])
+        self.assertLess(peaks[1], 1.2 * peaks[0])
+
+
+def module_name(path):
+    """The file's name without folders, as both call it."""
+    name = path.replace(" (deleted)", "").rsplit("/", 1)[-1]
+    return "[kernel]" if name.startswith("[kernel") else name
+
+
+def repeat(path, target, times):
+    """Writes a file whose records, in the order of time, come `times` times, each round later than the
+    one before and marked as perf marks its rounds; without features. For one event whose records
+    end with their time or, samples, have it after ip and tid."""
+    data = path.read_bytes()
+    _, attrs_at, _, data_at, data_bytes = struct.unpack_from("<5Q", data, 16)
+    sample_type, = struct.unpack_from("<Q", data, attrs_at + 24)
+    if sample_type & ~0x127:    # IP, TID, TIME, CALLCHAIN, PERIOD
+        raise AssertionError(f"the sample type is {sample_type:#x}")
+    records, times_ns = [], []
+    at = data_at
+    while at < data_at + data_bytes:
+        kind, _, size = struct.unpack_from("<IHH", data, at)
+        if kind < 64:
+            # ip, pid, tid, time; pid, tid, time at the end.
+            place = 8 + 16 if kind == 9 else size - 8
+            records.append((kind, bytearray(data[at:at + size]), place))
+            times_ns.append(struct.unpack_from("<Q", records[-1][1], place)[0])
+        at += size
+    length = max(times_ns) - min(one for one in times_ns if one) + 1
+    order = sorted(range(len(records)), key=lambda index: times_ns[index])
+    round_end = struct.pack("<IHH", 68, 0, 8)
+    with open(target, "wb") as file:
+        file.write(data[:data_at])
+        for turn in range(times):
+            for index in order:
+                kind, record, place = records[index]
+                if turn and kind != 9:
+                    continue    # tasks and mappings come once
+                if times_ns[index]:
+                    struct.pack_into("<Q", record, place, times_ns[index] + turn * length)
+                file.write(record)
+            file.write(round_end)
+        end = file.tell()
+        file.seek(48)
+        file.write(struct.pack("<Q", end - data_at))
+        file.seek(72)
+        file.write(bytes(32))    # no features
