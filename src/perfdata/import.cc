@@ -4,6 +4,7 @@
 
 #include "perfdata/perf_data_file.h"
 #include "perfdata/record_importer.h"
+#include "perfdata/script_importer.h"
 #include "perfdata/time_order.h"
 #include "perfdata/user_records.h"
 
@@ -91,6 +92,11 @@ void Importer::describe_losses() {
     if (amount != 0) importer_.ledger().add(kind, amount);
   };
   add(ledger::kAuxBytes, file_.aux_bytes());
+  if (file_.aux_bytes() > 0) {
+    importer_.remark(
+        "traces (Intel PT, CoreSight, SPE) are not decoded; perf can: perf script "
+        "--itrace=i100us --show-mmap-events --show-task-events | culprit import -");
+  }
   add(ledger::kLateRecords, ordered_.late());
   add(ledger::kDamagedRecords, file_.damaged_records());
   if (file_.is_unfinished()) {
@@ -108,15 +114,48 @@ Result<Imported> Importer::run() {
   return imported;
 }
 
+constexpr std::string_view kFallback =
+    "What perf can read and Culprit cannot comes in as text: perf script -i FILE "
+    "--show-mmap-events --show-task-events | culprit import -";
+
+Result<Imported> import_binary(RecordingInput input, const ImportSink& sink,
+                               const ImportProgress& progress) {
+  const std::string name = input.name;
+  ASSIGN_OR_RETURN(PerfDataFile file, PerfDataFile::open(std::move(input)));
+  Result<Imported> imported = Importer(file, sink, progress).run();
+  if (!imported) {
+    return Error{fmt::format("cannot import {}: {}", name, imported.error().message)};
+  }
+  return imported;
+}
+
+Result<Imported> import_text(RecordingInput input, const ImportSink& sink,
+                             const ImportProgress& progress) {
+  const std::string head = input.head;
+  ScriptLines lines(std::move(input.fd), head);
+  const auto failed = [&](const Error& error) {
+    return Error{fmt::format("cannot import {}: {}", input.name, error.message)};
+  };
+  const Result<std::string_view> beginning = lines.peek();
+  if (!beginning) return failed(beginning.error());
+  if (!is_script_text(*beginning)) {
+    // Neither: then it is said of it as of a perf.data file.
+    return import_binary(std::move(input), sink, progress);
+  }
+  Result<Imported> imported = ScriptImporter(lines, input.size_bytes, sink, progress).run();
+  if (!imported) return failed(imported.error());
+  return imported;
+}
+
 }  // namespace
 
 Result<Imported> import_perf_data(const ImportOptions& options, const ImportSink& sink,
                                   const ImportProgress& progress) {
-  ASSIGN_OR_RETURN(PerfDataFile file, PerfDataFile::open(options.path));
-  Result<Imported> imported = Importer(file, sink, progress).run();
-  if (!imported) {
-    return Error{fmt::format("cannot import '{}': {}", options.path, imported.error().message)};
-  }
+  ASSIGN_OR_RETURN(RecordingInput input, open_recording(options.path));
+  Result<Imported> imported = is_perf_data(input.head)
+                                  ? import_binary(std::move(input), sink, progress)
+                                  : import_text(std::move(input), sink, progress);
+  if (!imported) return Error{imported.error().message + ". " + std::string(kFallback)};
   return imported;
 }
 

@@ -65,10 +65,10 @@ EventId RecordImporter::find_event_row(size_t event) {
   const std::string name = name_of(recorded);
   Event row;
   row.name = builder_.intern(name);
-  row.unit = find_unit(name);
+  row.unit = recorded.has_periods ? find_unit(name) : Unit::events;
   row.provenance = Provenance::sampled;
   row.engine = builder_.intern(find_engine(recorded.attr));
-  row.encoding = builder_.intern(format_encoding(recorded.attr));
+  if (recorded.has_attr) row.encoding = builder_.intern(format_encoding(recorded.attr));
   row.period = recorded.attr.is_frequency ? 0 : recorded.attr.sample_period;
   id = EventId(builder_.profile().events.size());
   builder_.profile().events.push_back(row);
@@ -91,8 +91,8 @@ void RecordImporter::handle(const MmapRecord& map, const RecordOrigin&, size_t) 
   if (!map.executable || map.mode == Mode::guest_user) return;
   find_or_add(map.pid);
   const bool is_first = spaces_.mappings(map.pid).empty();
-  spaces_.map(map.pid, {map.start, map.start + map.length, map.file_offset,
-                        images_.intern(map, is_first)});
+  spaces_.map(map.pid,
+              {map.start, map.start + map.length, map.file_offset, images_.intern(map, is_first)});
 }
 
 void RecordImporter::handle(const CommRecord& comm, const RecordOrigin&, size_t) {
@@ -135,7 +135,29 @@ void RecordImporter::handle(const UnknownRecord& record, const RecordOrigin&, si
   if (record.type == kTextPoke) ledger().add(ledger::kTextPokes);
 }
 
+bool RecordImporter::is_mapped(uint32_t pid, std::string_view path, RunAddress address) const {
+  const Mapping* const mapping = spaces_.find(pid, address);
+  return mapping != nullptr && images_.path(mapping->file) == path;
+}
+
+std::optional<RunAddress> RecordImporter::find_mapped(uint32_t pid, std::string_view path,
+                                                      FileOffset offset) const {
+  for (const Mapping& mapping : spaces_.mappings(pid)) {
+    if (offset.value < mapping.file_offset) continue;
+    const uint64_t into = offset.value - mapping.file_offset;
+    if (into < mapping.end - mapping.start && images_.path(mapping.file) == path) {
+      return mapping.start + into;
+    }
+  }
+  return std::nullopt;
+}
+
 Location RecordImporter::locate(uint32_t pid, const Frame& frame) {
+  const Location place = locate_by_mappings(pid, frame);
+  return refine_ ? refine_(frame.address, place) : place;
+}
+
+Location RecordImporter::locate_by_mappings(uint32_t pid, const Frame& frame) {
   switch (frame.mode) {
     case Mode::kernel:
       return kernel_.locate(frame.address);
@@ -171,8 +193,8 @@ ContextId RecordImporter::find_context(const SampleRecord& sample, const RecordO
 /// What a sample counts for, by event. Leader sampling: one sample stands for every event of
 /// its group, each with what its counter has gained since the last one.
 std::vector<std::pair<size_t, uint64_t>> RecordImporter::weigh(const SampleRecord& sample,
-                                                         const RecordOrigin& origin,
-                                                         size_t event) {
+                                                               const RecordOrigin& origin,
+                                                               size_t event) {
   const EventAttr& attr = attributes_.events()[event].attr;
   if ((attr.layout.sample_type & PERF_SAMPLE_READ) == 0) {
     const bool has_period = (attr.layout.sample_type & PERF_SAMPLE_PERIOD) != 0;
@@ -194,7 +216,8 @@ std::vector<std::pair<size_t, uint64_t>> RecordImporter::weigh(const SampleRecor
   return weights;
 }
 
-StackId RecordImporter::count_stack(const SampleRecord& sample, uint32_t pid, const Location& leaf) {
+StackId RecordImporter::count_stack(const SampleRecord& sample, uint32_t pid,
+                                    const Location& leaf) {
   const std::vector<Frame> frames = split_callchain(sample.callchain, sample.mode);
   StackId stack;
   // The chain begins with the sampled address itself.
@@ -205,7 +228,7 @@ StackId RecordImporter::count_stack(const SampleRecord& sample, uint32_t pid, co
 }
 
 void RecordImporter::count_branches(const SampleRecord& sample, uint32_t pid, ContextId context,
-                              size_t event) {
+                                    size_t event) {
   const uint64_t kinds = attributes_.events()[event].attr.layout.branch_sample_type;
   if ((kinds & PERF_SAMPLE_BRANCH_CALL_STACK) != 0) {
     ledger().add(ledger::kBranchCallStacks);
@@ -220,7 +243,7 @@ void RecordImporter::count_branches(const SampleRecord& sample, uint32_t pid, Co
 }
 
 void RecordImporter::keep_memory_sample(const SampleRecord& sample, const RecordOrigin& origin,
-                                  const Location& place, const Counted& counted) {
+                                        const Location& place, const Counted& counted) {
   MemorySample row;
   row.context = counted.context;
   row.event = counted.event;
