@@ -90,11 +90,14 @@ std::optional<std::string_view> take_column(std::string_view& text) {
   return word;
 }
 
-/// Words may be made of hexadecimal digits alone ("add"): an address is in its column or long.
+/// Words may be made of hexadecimal digits alone ("add"): an address is in its column, or long,
+/// or has a dso.
 bool begins_with_address(std::string_view text) {
   std::string_view rest = text;
   const std::string_view word = take_word(rest);
-  return find_hex(word).has_value() && (word.size() >= 8 || take_column(text));
+  if (!find_hex(word)) return false;
+  std::string_view column = text;
+  return word.size() >= 8 || take_column(column) || !parse_script_frame(text)->dso.empty();
 }
 
 /// data_src and what it means in words, "11868100242 |OP LOAD|LVL L1 hit|...|BLK  N/A   ".
@@ -180,15 +183,36 @@ std::optional<ScriptHead> find_script_head(std::string_view line) {
   return std::nullopt;
 }
 
+namespace {
+
+/// Where " (dso)" begins: after symbol and offset, or after [unknown], or, of a symbol
+/// without an offset, with the last such bracket. npos: there is none.
+size_t find_dso(std::string_view text) {
+  for (size_t plus = text.find("+0x"); plus != text.npos; plus = text.find("+0x", plus + 1)) {
+    const size_t end = text.find_first_not_of("0123456789abcdef", plus + 3);
+    if (end != text.npos && text.substr(end).starts_with(" (")) return end;
+  }
+  constexpr std::string_view kUnknown = " [unknown] (";
+  if (text.starts_with(kUnknown)) return kUnknown.size() - 2;
+  // A deleted file has brackets of its own.
+  return text.substr(0, text.rfind(" (deleted))")).rfind(" (");
+}
+
+size_t find_dso_end(std::string_view text) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  const size_t deleted = text.rfind(" (deleted))");
+  return deleted != text.npos ? deleted + kDeleted.size() : text.rfind(')');
+}
+
+}  // namespace
+
 std::optional<ScriptFrame> parse_script_frame(std::string_view text) {
   ScriptFrame frame;
   const auto address = find_hex(take_word(text));
   if (!address) return std::nullopt;
   frame.address = *address;
-  // The dso is last, in brackets; a deleted file has brackets of its own.
-  const size_t deleted = text.rfind(" (deleted))");
-  const size_t open = text.substr(0, deleted).rfind(" (");
-  const size_t close = deleted != text.npos ? deleted + 10 : text.rfind(')');
+  const size_t open = find_dso(text);
+  const size_t close = find_dso_end(text);
   if (open != text.npos && close != text.npos && close > open + 1) {
     frame.dso = text.substr(open + 2, close - open - 2);
     text = text.substr(0, open);
