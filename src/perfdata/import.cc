@@ -115,32 +115,38 @@ Result<Imported> Importer::run() {
 }
 
 constexpr std::string_view kFallback =
-    "What perf can read and Culprit cannot comes in as text: perf script -i FILE "
+    "what perf can read and Culprit cannot comes in as text: perf script -i FILE "
     "--show-mmap-events --show-task-events | culprit import -";
+constexpr std::string_view kNoText =
+    "nor perf script's text with task, time and event, which perf script -F "
+    "comm,pid,tid,time,period,event,ip,sym,symoff,dso prints";
 
 Result<Imported> import_binary(RecordingInput input, const ImportSink& sink,
                                const ImportProgress& progress) {
   const std::string name = input.name;
-  ASSIGN_OR_RETURN(PerfDataFile file, PerfDataFile::open(std::move(input)));
-  Result<Imported> imported = Importer(file, sink, progress).run();
+  Result<PerfDataFile> file = PerfDataFile::open(std::move(input));
+  if (!file) return Error{fmt::format("{}; {}", file.error().message, kFallback)};
+  Result<Imported> imported = Importer(*file, sink, progress).run();
   if (!imported) {
-    return Error{fmt::format("cannot import {}: {}", name, imported.error().message)};
+    return Error{
+        fmt::format("cannot import {}: {}; {}", name, imported.error().message, kFallback)};
   }
   return imported;
 }
 
 Result<Imported> import_text(RecordingInput input, const ImportSink& sink,
                              const ImportProgress& progress) {
-  const std::string head = input.head;
-  ScriptLines lines(std::move(input.fd), head);
+  ScriptLines lines(std::move(input.fd), input.head);
   const auto failed = [&](const Error& error) {
     return Error{fmt::format("cannot import {}: {}", input.name, error.message)};
   };
   const Result<std::string_view> beginning = lines.peek();
   if (!beginning) return failed(beginning.error());
   if (!is_script_text(*beginning)) {
-    // Neither: then it is said of it as of a perf.data file.
-    return import_binary(std::move(input), sink, progress);
+    // Neither: then it is said first what it is not as a perf.data file.
+    const Result<PerfDataFile> file = PerfDataFile::open(std::move(input));
+    CHECK(!file);
+    return Error{fmt::format("{}, {}; {}", file.error().message, kNoText, kFallback)};
   }
   Result<Imported> imported = ScriptImporter(lines, input.size_bytes, sink, progress).run();
   if (!imported) return failed(imported.error());
@@ -152,11 +158,8 @@ Result<Imported> import_text(RecordingInput input, const ImportSink& sink,
 Result<Imported> import_perf_data(const ImportOptions& options, const ImportSink& sink,
                                   const ImportProgress& progress) {
   ASSIGN_OR_RETURN(RecordingInput input, open_recording(options.path));
-  Result<Imported> imported = is_perf_data(input.head)
-                                  ? import_binary(std::move(input), sink, progress)
+  return is_perf_data(input.head) ? import_binary(std::move(input), sink, progress)
                                   : import_text(std::move(input), sink, progress);
-  if (!imported) return Error{imported.error().message + ". " + std::string(kFallback)};
-  return imported;
 }
 
 }  // namespace culprit
