@@ -94,7 +94,7 @@ class ScriptText(CulpritTest):
         for options in ((), ("-g",)):
             with self.subTest(options):
                 self.record_with_perf(*options)
-                self.import_text(self.script("--header", "--show-mmap-events",
+                self.import_text(self.script("--header", "--no-inline", "--show-mmap-events",
                                              "--show-task-events"))
                 self.culprit("import", "-q", "-o", "data.culprit", "perf.data")
                 for level in ("function", "instruction"):

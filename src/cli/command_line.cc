@@ -383,7 +383,7 @@ void add_import(CLI::App& root, ImportCommand* command) {
       "  culprit import perf.data                     recorded on this machine\n"
       "  culprit import --symbols ./sysroot perf.data from another one\n"
       "  perf record -o - ./a.out | culprit import -  through a pipe\n"
-      "  perf script --header --show-mmap-events --show-task-events | culprit import -\n"
+      "  perf script --no-inline --show-mmap-events --show-task-events | culprit import -\n"
       "                                               what perf alone can decode, as text");
 }
 

@@ -95,7 +95,8 @@ void Importer::describe_losses() {
   if (file_.aux_bytes() > 0) {
     importer_.remark(
         "traces (Intel PT, CoreSight, SPE) are not decoded; perf can: perf script "
-        "--itrace=i100us --show-mmap-events --show-task-events | culprit import -");
+        "--itrace=i100us --no-inline --show-mmap-events --show-task-events | "
+        "culprit import -");
   }
   add(ledger::kLateRecords, ordered_.late());
   add(ledger::kDamagedRecords, file_.damaged_records());
@@ -116,7 +117,7 @@ Result<Imported> Importer::run() {
 
 constexpr std::string_view kFallback =
     "what perf can read and Culprit cannot comes in as text: perf script -i FILE "
-    "--show-mmap-events --show-task-events | culprit import -";
+    "--no-inline --show-mmap-events --show-task-events | culprit import -";
 constexpr std::string_view kNoText =
     "nor perf script's text with task, time and event, which perf script -F "
     "comm,pid,tid,time,period,event,ip,sym,symoff,dso prints";

@@ -30,6 +30,27 @@ uint64_t find_marker(Mode mode) {
   return PERF_CONTEXT_USER;
 }
 
+/// The frames of inlined calls stand beside the one of the function they are in, with its
+/// address, and say what a binary says better: they go. Sometimes perf marks that one as inlined,
+/// too, and leaves out its dso: then the last of them stays. `alone`: how many did.
+std::vector<ScriptFrame> leave_out_inlined(const std::vector<ScriptFrame>& frames,
+                                           uint64_t& alone) {
+  std::vector<ScriptFrame> kept;
+  for (size_t begin = 0; begin < frames.size();) {
+    const size_t kept_before = kept.size();
+    size_t end = begin;
+    for (; end < frames.size() && frames[end].address == frames[begin].address; ++end) {
+      if (!frames[end].is_inlined) kept.push_back(frames[end]);
+    }
+    if (kept.size() == kept_before) {
+      kept.push_back(frames[end - 1]);
+      ++alone;
+    }
+    begin = end;
+  }
+  return kept;
+}
+
 }  // namespace
 
 bool is_script_text(std::string_view beginning) {
@@ -158,13 +179,16 @@ uint64_t ScriptImporter::find_run_address(const ScriptFrame& frame, Mode mode) c
 }
 
 void ScriptImporter::add_chain(SampleRecord& record) {
-  Mode mode = Mode::all;
-  bool is_caller = false;
+  std::vector<ScriptFrame> frames;
   for (const auto& [begin, length] : pending_.frames) {
     const auto frame = parse_script_frame(std::string_view(pending_.text).substr(begin, length));
-    if (!frame || frame->is_inlined) continue;
-    const Mode mode_of_frame = find_script_mode(*frame);
-    const uint64_t address = find_run_address(*frame, mode_of_frame);
+    if (frame) frames.push_back(*frame);
+  }
+  Mode mode = Mode::all;
+  bool is_caller = false;
+  for (const ScriptFrame& frame : leave_out_inlined(frames, inlined_alone_)) {
+    const Mode mode_of_frame = find_script_mode(frame);
+    const uint64_t address = find_run_address(frame, mode_of_frame);
     if (address >= PERF_CONTEXT_MAX || address == 0) continue;
     if (mode_of_frame != mode) {
       record.callchain.push_back(find_marker(mode_of_frame));
@@ -176,7 +200,7 @@ void ScriptImporter::add_chain(SampleRecord& record) {
       record.mode = mode;
     }
     record.callchain.push_back(address);
-    places_.expect(RunAddress(address - (is_caller ? 1 : 0)), *frame, is_caller);
+    places_.expect(RunAddress(address - (is_caller ? 1 : 0)), frame, is_caller);
     is_caller = true;
   }
 }
@@ -268,6 +292,12 @@ void ScriptImporter::describe_losses() {
         fmt::format("{} samples have no address: perf script -F +ip,+sym,+dso prints "
                     "it",
                     without_address_));
+  }
+  if (inlined_alone_ > 0) {
+    importer_.remark(
+        fmt::format("{} frames are inlined calls without the function that they are "
+                    "in, and their places unknown: perf script --no-inline prints it",
+                    inlined_alone_));
   }
   if (unread_branches_ > 0) {
     importer_.remark(

@@ -7,7 +7,7 @@
 //   ScriptLines ─ lines ─→ records, samples with their frames ─→ RecordImporter
 //                                     └─ names of functions ─→ ScriptPlaces
 //
-//   perf script --header --show-mmap-events --show-task-events
+//   perf script --header --no-inline --show-mmap-events --show-task-events
 //
 // gives exact places. Without mappings the places are those that perf named.
 
@@ -79,6 +79,7 @@ class ScriptImporter {
   uint64_t without_period_ = 0;
   uint64_t without_address_ = 0;
   uint64_t unread_branches_ = 0;
+  uint64_t inlined_alone_ = 0;
 };
 
 }  // namespace culprit

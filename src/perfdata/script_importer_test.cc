@@ -78,6 +78,28 @@ TEST(ScriptImporter, FramesOfChainsAreOffsetsInFilesOrAddresses) {
   }
 }
 
+TEST(ScriptImporter, InlinedCallsAreNoFrames) {
+  // As perf 6.1 printed it: before or after the function, or with the function among them.
+  const auto imported = import_text(std::string(kMapped) +
+                                    "t 12 1.000002: 10 cycles: \n"
+                                    "\t            2011 g+0x11 (inlined)\n"
+                                    "\t            2011 f+0x11 (/bin/t)\n"
+                                    "\t            2511 main+0x11 (/bin/t)\n\n"
+                                    "t 12 1.000003: 10 cycles: \n"
+                                    "\t            2011 f+0x11 (/bin/t)\n"
+                                    "\t            2011 g+0x11 (inlined)\n"
+                                    "\t            2511 main+0x11 (/bin/t)\n\n"
+                                    "t 12 1.000004: 10 cycles: \n"
+                                    "\t            2015 g+0x15 (inlined)\n"
+                                    "\t            2015 h+0x15 (inlined)\n"
+                                    "\t            2511 main+0x11 (/bin/t)\n\n");
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(describe_places(*imported), "/bin/t+0x2011 f: 2 20\n[unknown]+0x2015 h: 1 10\n");
+  EXPECT_EQ(imported->profile.stack_counts.size(), 2u);
+  ASSERT_FALSE(imported->remarks.empty());
+  EXPECT_NE(imported->remarks[0].find("1 frames are inlined"), std::string::npos);
+}
+
 TEST(ScriptImporter, WithoutMappingsNamesAreThoseOfTheText) {
   const auto imported = import_text(
       "t 12/12 1.000000: 100 cycles: 7f0000001011 f+0x11 (/lib/x.so)\n"

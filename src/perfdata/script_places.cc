@@ -68,7 +68,7 @@ ImageId ScriptPlaces::find_image(const std::string& dso, bool is_offset, size_t 
 /// nobody knows where it was mapped: such go into another image of the same name.
 Location ScriptPlaces::place_in_dso(const Hint& hint) {
   constexpr size_t kMostLayers = 16;
-  const std::string dso(hint.frame.dso);
+  const std::string dso(hint.frame.dso.empty() ? "[unknown]" : hint.frame.dso);
   const uint64_t printed = hint.frame.dso_offset.value_or(hint.frame.address);
   const FileOffset offset(printed - (hint.is_caller && printed != 0 ? 1 : 0));
   Location place;
@@ -84,10 +84,13 @@ Location ScriptPlaces::refine(RunAddress address, const Location& place) {
   if (at == hints_.end()) return place;
   const Hint& hint = at->second;
   const bool is_mapped = builder_.profile().images[place.image.value].kind != ImageKind::unknown;
-  if (!is_mapped && !hint.frame.dso.empty()) return place_in_dso(hint);
-  const bool is_first = !names_.contains(place.image);
+  const bool is_named = !hint.frame.dso.empty() || !hint.frame.symbol.empty();
+  if (!is_mapped && is_named) return place_in_dso(hint);
+  if (!is_mapped) return place;
   note(place.image, place.offset, hint);
-  if (is_first && names_.contains(place.image)) names_[place.image].is_looked_up = is_mapped;
+  if (const auto names = names_.find(place.image); names != names_.end()) {
+    names->second.is_looked_up = true;
+  }
   return place;
 }
 
