@@ -4,8 +4,6 @@
 //   unwind_perf_data FILE           one line per sample: time in ns, thread, and the frames as
 //                                   offsets in their files, which is how perf script prints them
 //   unwind_perf_data FILE --bench   only how many samples a second
-//
-// It reads what those two make and no more: one sample layout, not compressed, not piped.
 
 #include <algorithm>
 #include <chrono>
@@ -13,54 +11,46 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <map>
+#include <memory>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
 
-#include "base/bytes.h"
 #include "base/file.h"
 #include "base/vdso.h"
+#include "perfdata/perf_data_file.h"
+#include "perfdata/user_records.h"
 #include "records/parse_record.h"
 #include "unwind/unwinder.h"
 
 namespace culprit {
 namespace {
 
-struct Stream {
-  RecordLayout layout;
-  std::vector<Record> records;  // in the order of time
+struct KeptRecord {
+  Record record;
+  std::shared_ptr<const void> owner;  // of the bytes it views
 };
 
-Result<Stream> parse_perf_data(std::span<const std::byte> file) {
-  ByteReader in(file);
-  uint64_t fields[7] = {};  // magic, size, attr size, attrs: offset size, data: offset size
-  for (uint64_t& field : fields) {
-    ASSIGN_OR_RETURN(field, in.take<uint64_t>());
+/// The kernel's records in a perf.data file, in the order of time.
+Result<std::vector<KeptRecord>> read_perf_data(const std::string& path) {
+  ASSIGN_OR_RETURN(RecordingInput input, open_recording(path));
+  ASSIGN_OR_RETURN(PerfDataFile file, PerfDataFile::open(std::move(input)));
+  std::vector<KeptRecord> records;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::optional<RawRecord> raw, file.next());
+    if (!raw) break;
+    if (raw->header.type >= kFirstUserRecord) continue;
+    const auto event = file.attributes().find_event(raw->bytes, raw->header.type);
+    if (!event) return Error{"a record of an unknown event"};
+    const RecordLayout& layout = file.attributes().events()[*event].attr.layout;
+    ASSIGN_OR_RETURN(Record record, parse_record(raw->bytes, layout));
+    records.push_back({std::move(record), raw->owner});
   }
-  const auto [magic, size, attr_size, attrs_at, attrs_size, data_at, data_size] = fields;
-  const bool is_whole = data_at <= file.size() && data_size <= file.size() - data_at &&
-                        attrs_at <= file.size() && attr_size <= file.size() - attrs_at;
-  if (std::memcmp(&magic, "PERFILE2", 8) != 0 || !is_whole) return Error{"not a perf.data file"};
-  Stream stream;
-  ASSIGN_OR_RETURN(stream.layout,
-                   parse_layout(file.subspan(attrs_at, attr_size - 16), std::endian::little));
-  std::span<const std::byte> data = file.subspan(data_at, data_size);
-  while (data.size() >= RecordHeader::kBytes) {
-    perf_event_header header;
-    std::memcpy(&header, data.data(), sizeof header);
-    if (header.size < sizeof header || header.size > data.size()) return Error{"damaged data"};
-    constexpr uint32_t kFirstOfPerf = 64;  // what the tool itself writes between
-    if (header.type < kFirstOfPerf) {
-      ASSIGN_OR_RETURN(Record record, parse_record(data.first(header.size), stream.layout));
-      stream.records.push_back(std::move(record));
-    }
-    data = data.subspan(header.size);
-  }
-  std::stable_sort(stream.records.begin(), stream.records.end(), [](const auto& a, const auto& b) {
-    return a.origin.time_ns < b.origin.time_ns;
+  std::stable_sort(records.begin(), records.end(), [](const auto& a, const auto& b) {
+    return a.record.origin.time_ns < b.record.origin.time_ns;
   });
-  return stream;
+  return records;
 }
 
 class Files {
@@ -138,14 +128,10 @@ class Replay {
 
 int run(const char* path, bool is_bench) {
   const auto begin = std::chrono::steady_clock::now();
-  Result<Fd> fd = open_readable(path);
-  if (!fd) return fmt::print(stderr, "{}\n", fd.error().message), 1;
-  const Result<MappedFile> file = MappedFile::map(fd->get(), path);
-  if (!file) return fmt::print(stderr, "{}\n", file.error().message), 1;
-  const Result<Stream> stream = parse_perf_data(file->bytes());
-  if (!stream) return fmt::print(stderr, "{}: {}\n", path, stream.error().message), 1;
+  const Result<std::vector<KeptRecord>> records = read_perf_data(path);
+  if (!records) return fmt::print(stderr, "{}\n", records.error().message), 1;
   Replay replay(!is_bench);
-  for (const Record& record : stream->records) replay.process(record);
+  for (const KeptRecord& kept : *records) replay.process(kept.record);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
   if (!is_bench) return 0;
   fmt::print("{} samples, {} frames in {:.4f} s: {:.0f} samples/s\n", replay.samples, replay.frames,

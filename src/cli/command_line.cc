@@ -417,7 +417,8 @@ void add_export(CLI::App& root, ExportCommand* command, std::string* error) {
 
 void add_import(CLI::App& root, ImportCommand* command) {
   CLI::App* app = root.add_subcommand("import", "a recording of perf (perf.data) as a profile");
-  app->add_option("FILE", command->import.path, "a perf.data file; -: standard input")
+  app->add_option("FILE", command->import.path,
+                  "a perf.data file, or the text of perf script; -: standard input")
       ->required()
       ->type_name("FILE");
   app->add_option("-o,--output", command->output, "the profile [profile.culprit]")
@@ -430,7 +431,9 @@ void add_import(CLI::App& root, ImportCommand* command) {
       "\nExamples:\n"
       "  culprit import perf.data                     recorded on this machine\n"
       "  culprit import --symbols ./sysroot perf.data from another one\n"
-      "  perf record -o - ./a.out | culprit import -  through a pipe");
+      "  perf record -o - ./a.out | culprit import -  through a pipe\n"
+      "  perf script --no-inline --show-mmap-events --show-task-events | culprit import -\n"
+      "                                               what perf alone can decode, as text");
 }
 
 void add_symbolize(CLI::App& root, SymbolizeCommand* command) {

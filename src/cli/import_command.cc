@@ -81,6 +81,10 @@ Result<Imported> read_into_profile(const ImportCommand& command) {
   if (imported.is_stopped) {
     imported.profile.ledger.note("the import was interrupted: what it had read by then is here");
   }
+  // What the recording itself knows comes first: symbols are looked for where it knows less.
+  for (const auto& [image, facts] : imported.facts) {
+    RETURN_IF_ERROR(writer.write_facts(image, facts));
+  }
   RETURN_IF_ERROR(writer.close(imported.profile));
   return imported;
 }

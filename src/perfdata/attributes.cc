@@ -25,6 +25,11 @@ Result<void> Attributes::add(std::span<const std::byte> attr, const std::vector<
   return {};
 }
 
+size_t Attributes::add(RecordedEvent event) {
+  events_.push_back(std::move(event));
+  return events_.size() - 1;
+}
+
 void Attributes::set_name(const std::vector<uint64_t>& ids, const std::string& name) {
   for (const uint64_t id : ids) {
     if (const auto event = find(id)) events_[*event].name = name;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -17,6 +18,8 @@ namespace culprit {
 struct RecordedEvent {
   EventAttr attr;
   std::string name;  // "" until somebody says; see describe_event()
+  bool has_attr = true;     // false: a text names it and says no more
+  bool has_periods = true;  // false: each sample counts as one, of unknown weight
 };
 
 class Attributes {
@@ -24,6 +27,8 @@ class Attributes {
   /// `attr` is a perf_event_attr; the ids are those of its counters.
   Result<void> add(std::span<const std::byte> attr, const std::vector<uint64_t>& ids,
                    std::endian order);
+  /// An event without counters; its place.
+  size_t add(RecordedEvent event);
   /// The name that the event of one of these ids was recorded under.
   void set_name(const std::vector<uint64_t>& ids, const std::string& name);
   /// The name of the event of this place, if its attr is the one.
@@ -48,6 +53,9 @@ class Attributes {
 
 /// The name in perf's words: "cycles:u", "L1-dcache-load-misses", "raw 0x1cd", with modifiers.
 std::string describe_event(const EventAttr& attr);
+
+/// The number of a software event, by perf's name for it without modifiers.
+std::optional<uint64_t> find_software_event(std::string_view name);
 
 /// "type=4,config=0x1cd,config1=0x40:upp": what to give perf_event_open for the same event.
 std::string format_encoding(const EventAttr& attr);

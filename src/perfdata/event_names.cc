@@ -1,5 +1,6 @@
 // What an event is called where nobody wrote down its name: perf's words for its encoding.
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
@@ -84,6 +85,12 @@ std::string describe_modifiers(const EventAttr& attr) {
 }
 
 }  // namespace
+
+std::optional<uint64_t> find_software_event(std::string_view name) {
+  const auto at = std::find(kSoftware.begin(), kSoftware.end(), name);
+  if (at == kSoftware.end()) return std::nullopt;
+  return static_cast<uint64_t>(at - kSoftware.begin());
+}
 
 std::string describe_event(const EventAttr& attr) {
   return describe_code(attr) + describe_modifiers(attr);

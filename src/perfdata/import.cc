@@ -5,6 +5,7 @@
 
 #include "perfdata/perf_data_file.h"
 #include "perfdata/record_importer.h"
+#include "perfdata/script_importer.h"
 #include "perfdata/time_order.h"
 #include "perfdata/user_records.h"
 
@@ -103,6 +104,12 @@ void Importer::describe_losses() {
     if (amount != 0) importer_.ledger().add(kind, amount);
   };
   add(ledger::kAuxBytes, file_.aux_bytes());
+  if (file_.aux_bytes() > 0) {
+    importer_.remark(
+        "traces (Intel PT, CoreSight, SPE) are not decoded; perf can: perf script "
+        "--itrace=i100us --no-inline --show-mmap-events --show-task-events | "
+        "culprit import -");
+  }
   add(ledger::kLateRecords, ordered_.late());
   add(ledger::kDamagedRecords, file_.damaged_records());
   if (file_.is_unfinished()) {
@@ -120,16 +127,52 @@ Result<Imported> Importer::run() {
   return imported;
 }
 
+constexpr std::string_view kFallback =
+    "what perf can read and Culprit cannot comes in as text: perf script -i FILE "
+    "--no-inline --show-mmap-events --show-task-events | culprit import -";
+constexpr std::string_view kNoText =
+    "nor perf script's text with task, time and event, which perf script -F "
+    "comm,pid,tid,time,period,event,ip,sym,symoff,dso prints";
+
+Result<Imported> import_binary(RecordingInput input, const ImportTools& tools,
+                               const ImportSink& sink, const ImportProgress& progress) {
+  const std::string name = input.name;
+  Result<PerfDataFile> file = PerfDataFile::open(std::move(input));
+  if (!file) return Error{fmt::format("{}; {}", file.error().message, kFallback)};
+  Result<Imported> imported = Importer(*file, tools, sink, progress).run();
+  if (!imported) {
+    return Error{
+        fmt::format("cannot import {}: {}; {}", name, imported.error().message, kFallback)};
+  }
+  return imported;
+}
+
+Result<Imported> import_text(RecordingInput input, const ImportSink& sink,
+                             const ImportProgress& progress) {
+  ScriptLines lines(std::move(input.fd), input.head);
+  const auto failed = [&](const Error& error) {
+    return Error{fmt::format("cannot import {}: {}", input.name, error.message)};
+  };
+  const Result<std::string_view> beginning = lines.peek();
+  if (!beginning) return failed(beginning.error());
+  if (!is_script_text(*beginning)) {
+    // Neither: then it is said first what it is not as a perf.data file.
+    const Result<PerfDataFile> file = PerfDataFile::open(std::move(input));
+    CHECK(!file);
+    return Error{fmt::format("{}, {}; {}", file.error().message, kNoText, kFallback)};
+  }
+  Result<Imported> imported = ScriptImporter(lines, input.size_bytes, sink, progress).run();
+  if (!imported) return failed(imported.error());
+  return imported;
+}
+
 }  // namespace
 
 Result<Imported> import_perf_data(const ImportOptions& options, const ImportSink& sink,
                                   const ImportProgress& progress) {
-  ASSIGN_OR_RETURN(PerfDataFile file, PerfDataFile::open(options.path));
-  Result<Imported> imported = Importer(file, options.tools, sink, progress).run();
-  if (!imported) {
-    return Error{fmt::format("cannot import '{}': {}", options.path, imported.error().message)};
-  }
-  return imported;
+  ASSIGN_OR_RETURN(RecordingInput input, open_recording(options.path));
+  return is_perf_data(input.head) ? import_binary(std::move(input), options.tools, sink, progress)
+                                  : import_text(std::move(input), sink, progress);
 }
 
 }  // namespace culprit

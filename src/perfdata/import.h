@@ -1,6 +1,7 @@
 #pragma once
 
-// import_perf_data(): a perf.data file → Profile.
+// import_perf_data(): a perf.data file → Profile. What perf script printed of one is read,
+// too (script_importer.h).
 //
 //   PerfDataFile ─ records ─→ TimeOrder ─┬─ FORK COMM EXIT ─→ ProcessTable
 //                                        ├─ MMAP KSYMBOL ───→ AddressSpaces, RecordedKernel
@@ -49,7 +50,8 @@ struct Imported {
   std::vector<std::string> remarks;  // for the terminal: what is wrong with the file
 };
 
-/// An error if it is no perf.data file, or damaged before anything of use came.
+/// An error if it is neither a perf.data file nor perf script's text, or damaged before anything of
+/// use came.
 Result<Imported> import_perf_data(const ImportOptions& options, const ImportSink& sink,
                                   const ImportProgress& progress);
 

@@ -133,34 +133,24 @@ Result<FileHeader> parse_file_header(std::span<const std::byte> bytes, std::endi
 PerfDataFile::PerfDataFile(Fd fd, std::endian order)
     : fd_(std::move(fd)), order_(order), records_(fd_.get(), UINT64_MAX, order, kPipeHeaderBytes) {}
 
-Result<PerfDataFile> PerfDataFile::open(const std::string& path) {
-  const bool is_input = path == "-";
-  const std::string name = is_input ? "standard input" : "'" + path + "'";
+Result<PerfDataFile> PerfDataFile::open(RecordingInput input) {
   const auto failed = [&](const Error& error) {
-    return Error{fmt::format("cannot import {}: {}", name, error.message)};
+    return Error{fmt::format("cannot import {}: {}", input.name, error.message)};
   };
-  Fd fd(is_input ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return errno_error("cannot open " + name, errno);
-  struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) return errno_error("cannot read " + name, errno);
-  if (S_ISDIR(status.st_mode)) {
-    return failed(
-        Error{"it is a folder (perf record --threads makes such); record without "
-              "--threads, or import its file 'data' alone"});
+  if (input.head.size() < kPipeHeaderBytes) {
+    return failed(Error{fmt::format("it ends after {} bytes: not a perf.data file, or cut off",
+                                    input.head.size())});
   }
-  const bool is_file = S_ISREG(status.st_mode);
-
-  std::vector<std::byte> head(kPipeHeaderBytes);
-  if (const auto read = read_exactly(fd.get(), head.data(), head.size()); !read) {
-    return failed(read.error());
-  }
+  const bool is_file = input.is_file;
+  const auto head_bytes_read = std::as_bytes(std::span(input.head));
+  std::vector<std::byte> head(head_bytes_read.begin(), head_bytes_read.end());
   const Result<std::endian> order = parse_magic(head);
   if (!order) return failed(order.error());
   const uint64_t head_bytes =
       ByteReader(std::span(head).subspan(kMagic.size()), *order).take<uint64_t>().value_or(0);
-  PerfDataFile file(std::move(fd), *order);
+  PerfDataFile file(std::move(input.fd), *order);
   file.consumed_before_ = kPipeHeaderBytes;
-  if (is_file) file.total_bytes_ = static_cast<uint64_t>(status.st_size);
+  file.total_bytes_ = input.size_bytes;
   if (head_bytes == kPipeHeaderBytes) return file;
 
   if (head_bytes < kFileHeaderBytes) {

@@ -15,13 +15,14 @@
 #include "perfdata/attributes.h"
 #include "perfdata/features.h"
 #include "perfdata/record_stream.h"
+#include "perfdata/recording_input.h"
 
 namespace culprit {
 
 class PerfDataFile {
  public:
-  /// `path`: "-" is standard input. Errors name what is wrong with the file.
-  static Result<PerfDataFile> open(const std::string& path);
+  /// Errors name what is wrong with the file.
+  static Result<PerfDataFile> open(RecordingInput input);
 
   /// The next record of the kernel, or a finished round; all else perf wrote goes into
   /// attributes() and facts(). nullopt at the end.

@@ -65,10 +65,10 @@ EventId RecordImporter::find_event_row(size_t event) {
   const std::string name = name_of(recorded);
   Event row;
   row.name = builder_.intern(name);
-  row.unit = find_unit(name);
+  row.unit = recorded.has_periods ? find_unit(name) : Unit::events;
   row.provenance = Provenance::sampled;
   row.engine = builder_.intern(find_engine(recorded.attr));
-  row.encoding = builder_.intern(format_encoding(recorded.attr));
+  if (recorded.has_attr) row.encoding = builder_.intern(format_encoding(recorded.attr));
   row.period = recorded.attr.is_frequency ? 0 : recorded.attr.sample_period;
   id = EventId(builder_.profile().events.size());
   builder_.profile().events.push_back(row);
@@ -137,7 +137,29 @@ void RecordImporter::handle(const UnknownRecord& record, const RecordOrigin&, si
   if (record.type == kTextPoke) ledger().add(ledger::kTextPokes);
 }
 
+bool RecordImporter::is_mapped(uint32_t pid, std::string_view path, RunAddress address) const {
+  const Mapping* const mapping = spaces_.find(pid, address);
+  return mapping != nullptr && images_.path(mapping->file) == path;
+}
+
+std::optional<RunAddress> RecordImporter::find_mapped(uint32_t pid, std::string_view path,
+                                                      FileOffset offset) const {
+  for (const Mapping& mapping : spaces_.mappings(pid)) {
+    if (offset.value < mapping.file_offset) continue;
+    const uint64_t into = offset.value - mapping.file_offset;
+    if (into < mapping.end - mapping.start && images_.path(mapping.file) == path) {
+      return mapping.start + into;
+    }
+  }
+  return std::nullopt;
+}
+
 Location RecordImporter::locate(uint32_t pid, const CallFrame& frame) {
+  const Location place = locate_by_mappings(pid, frame);
+  return refine_ ? refine_(frame.address, place) : place;
+}
+
+Location RecordImporter::locate_by_mappings(uint32_t pid, const CallFrame& frame) {
   switch (frame.mode) {
     case Mode::kernel:
       return kernel_.locate(frame.address);

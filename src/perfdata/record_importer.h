@@ -8,7 +8,10 @@
 //   SAMPLE ─────────→ ProfileBuilder
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -37,6 +40,16 @@ class RecordImporter {
   [[nodiscard]] uint64_t samples() const { return samples_; }
   /// Copied user stacks are walked from now on.
   void unwind_with(const std::string& architecture, const ImportTools& tools);
+
+  /// Sees every place that the mappings gave, and may give another.
+  using PlaceRefiner = std::function<Location(RunAddress, const Location&)>;
+  void refine_places(PlaceRefiner refine) { refine_ = std::move(refine); }
+  ProfileBuilder& builder() { return builder_; }
+  /// Whether `path` is mapped at `address`.
+  [[nodiscard]] bool is_mapped(uint32_t pid, std::string_view path, RunAddress address) const;
+  /// Where a process has mapped this byte of a file.
+  [[nodiscard]] std::optional<RunAddress> find_mapped(uint32_t pid, std::string_view path,
+                                                      FileOffset offset) const;
 
   /// All that has been added up, once. `facts`: what is known of machine and recording.
   Imported finish(const RecordedFacts& facts);
@@ -74,6 +87,7 @@ class RecordImporter {
   ProcessTable::Process& find_or_add(uint32_t pid);
   ContextId find_context(const SampleRecord& sample, const RecordOrigin& origin);
   Location locate(uint32_t pid, const CallFrame& frame);
+  Location locate_by_mappings(uint32_t pid, const CallFrame& frame);
   std::vector<std::pair<size_t, uint64_t>> weigh(const SampleRecord& sample,
                                                  const RecordOrigin& origin, size_t event);
   StackId count_stack(std::span<const CallFrame> frames, uint32_t pid, const Location& leaf);
@@ -99,6 +113,7 @@ class RecordImporter {
   uint64_t first_ns_ = UINT64_MAX;
   uint64_t last_ns_ = 0;
   std::vector<std::string> remarks_;
+  PlaceRefiner refine_;
 };
 
 }  // namespace culprit

@@ -24,6 +24,7 @@ class RecordedImages {
 
   /// A number for the mapped file; the same for all mappings of the same file.
   FileKey intern(const MmapRecord& map, bool is_first_of_process);
+  [[nodiscard]] const std::string& path(FileKey file) const { return files_[file].path; }
   /// The place of `address`, which lies in `mapping`. Memory without a file behind it is one
   /// image, with run addresses as offsets.
   Location locate(const Mapping& mapping, RunAddress address);
