@@ -77,7 +77,7 @@ void ProfileBuilder::add_stack(ContextId context, StackId stack, EventId event, 
 void ProfileBuilder::add_branch(const BranchCount& branch) {
   const auto [at, is_new] = branches_.try_emplace({branch.context, branch.from, branch.to}, branch);
   if (is_new) return;
-  BranchCount& sum = at->second;
+  BranchCount& sum = at.value();
   sum.count += branch.count;
   sum.mispredicted += branch.mispredicted;
   sum.cycles += branch.cycles;

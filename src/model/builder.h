@@ -6,7 +6,7 @@
 // last call, so that a recording can be flushed piece by piece.
 
 #include <cstdint>
-#include <unordered_map>
+#include <tsl/robin_map.h>
 #include <vector>
 
 #include "model/profile.h"
@@ -80,6 +80,9 @@ class ProfileBuilder {
     size_t operator()(const Context& context) const noexcept;
     size_t operator()(const StackNode& node) const noexcept;
   };
+  /// Every sample looks into several of these: a flat table keeps that to a cache miss each.
+  template <class Key, class Value>
+  using Map = tsl::robin_map<Key, Value, Hash>;
   struct Sum {
     uint64_t samples = 0;
     uint64_t value = 0;
@@ -89,12 +92,12 @@ class ProfileBuilder {
   void take_stack_counts();
 
   Profile profile_;
-  std::unordered_map<Context, ContextId, Hash> contexts_;
-  std::unordered_map<StackNode, StackId, Hash> stacks_;
-  std::unordered_map<CellKey, Sum, Hash> cells_;
-  std::unordered_map<StackCellKey, Sum, Hash> stack_cells_;
-  std::unordered_map<BranchKey, BranchCount, Hash> branches_;
-  std::unordered_map<RangeKey, uint64_t, Hash> fall_throughs_;
+  Map<Context, ContextId> contexts_;
+  Map<StackNode, StackId> stacks_;
+  Map<CellKey, Sum> cells_;
+  Map<StackCellKey, Sum> stack_cells_;
+  Map<BranchKey, BranchCount> branches_;
+  Map<RangeKey, uint64_t> fall_throughs_;
   std::vector<MemorySample> memory_samples_;
 };
 

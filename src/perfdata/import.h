@@ -33,7 +33,7 @@ struct ImportTools {
 
 struct ImportOptions {
   std::string path;  // "-": standard input
-  ImportTools tools;
+  ImportTools tools = {};
 };
 
 /// Called with all tables and the counts that are new.

@@ -38,7 +38,11 @@ class PerfDataFiles : public ::testing::Test {
   Result<PerfDataFile> open(const std::string& bytes) {
     const std::string path = folder_->path() + "/perf.data";
     std::ofstream(path, std::ios::binary) << bytes;
-    return PerfDataFile::open(path);
+    return open_path(path);
+  }
+  static Result<PerfDataFile> open_path(const std::string& path) {
+    ASSIGN_OR_RETURN(RecordingInput input, open_recording(path));
+    return PerfDataFile::open(std::move(input));
   }
   /// What is said of the file, without what says which file it is.
   std::string error_of(const std::string& bytes) {
@@ -83,8 +87,8 @@ TEST_F(PerfDataFiles, ThatAreNoneAreRefused) {
   EXPECT_EQ(error_of("SQLite format 3 and so on"),
             "it is not a perf.data file (it does not begin with PERFILE2)");
   EXPECT_NE(error_of("PERFFILE12345678").find("before Linux 2.6.34"), std::string::npos);
-  EXPECT_NE(PerfDataFile::open(folder_->path()).error().message.find("folder"), std::string::npos);
-  EXPECT_NE(PerfDataFile::open(folder_->path() + "/absent").error().message.find("No such file"),
+  EXPECT_NE(open_path(folder_->path()).error().message.find("folder"), std::string::npos);
+  EXPECT_NE(open_path(folder_->path() + "/absent").error().message.find("No such file"),
             std::string::npos);
 }
 

@@ -192,17 +192,16 @@ ContextId RecordImporter::find_context(const SampleRecord& sample, const RecordO
   return builder_.intern_context(fields);
 }
 
-/// What a sample counts for, by event. Leader sampling: one sample stands for every event of
-/// its group, each with what its counter has gained since the last one.
-std::vector<std::pair<size_t, uint64_t>> RecordImporter::weigh(const SampleRecord& sample,
-                                                               const RecordOrigin& origin,
-                                                               size_t event) {
+/// Calls visit(event, value) for what a sample counts for. Leader sampling: one sample stands
+/// for every event of its group, each with what its counter has gained since the last one.
+void RecordImporter::weigh(const SampleRecord& sample, const RecordOrigin& origin, size_t event,
+                           auto&& visit) {
   const EventAttr& attr = attributes_.events()[event].attr;
   if ((attr.layout.sample_type & PERF_SAMPLE_READ) == 0) {
     const bool has_period = (attr.layout.sample_type & PERF_SAMPLE_PERIOD) != 0;
-    return {{event, has_period ? sample.period : attr.sample_period}};
+    visit(event, has_period ? sample.period : attr.sample_period);
+    return;
   }
-  std::vector<std::pair<size_t, uint64_t>> weights;
   for (const ReadValue& read : sample.read.values) {
     const uint64_t id = read.id != 0 ? read.id : origin.id;
     const auto member = attributes_.find(id);
@@ -213,9 +212,8 @@ std::vector<std::pair<size_t, uint64_t>> RecordImporter::weigh(const SampleRecor
     uint64_t& last = read_values_[id];
     const uint64_t gained = read.value - last;
     last = read.value;
-    if (gained != 0) weights.emplace_back(*member, gained);
+    if (gained != 0) visit(*member, gained);
   }
-  return weights;
 }
 
 StackId RecordImporter::count_stack(std::span<const CallFrame> frames, uint32_t pid,
@@ -291,13 +289,13 @@ void RecordImporter::handle(const SampleRecord& sample, const RecordOrigin& orig
   const bool has_source = (layout.sample_type & PERF_SAMPLE_DATA_SRC) != 0 &&
                           (sample.data_source & kNoSource) != kNoSource && sample.data_source != 0;
   const bool is_memory = has_source || sample.data_address != 0;
-  for (const auto& [member, value] : weigh(sample, origin, event)) {
+  weigh(sample, origin, event, [&](size_t member, uint64_t value) {
     const Counted counted{context, find_event_row(member), value};
     builder_.add(context, place, counted.event, 1, value);
     if (!stack.is_all()) builder_.add_stack(context, stack, counted.event, 1, value);
     if (is_memory) keep_memory_sample(sample, origin, place, counted);
     ++samples_;
-  }
+  });
   first_ns_ = std::min(first_ns_, origin.time_ns);
   last_ns_ = std::max(last_ns_, origin.time_ns);
 }

@@ -88,8 +88,7 @@ class RecordImporter {
   ContextId find_context(const SampleRecord& sample, const RecordOrigin& origin);
   Location locate(uint32_t pid, const CallFrame& frame);
   Location locate_by_mappings(uint32_t pid, const CallFrame& frame);
-  std::vector<std::pair<size_t, uint64_t>> weigh(const SampleRecord& sample,
-                                                 const RecordOrigin& origin, size_t event);
+  void weigh(const SampleRecord& sample, const RecordOrigin& origin, size_t event, auto&& visit);
   StackId count_stack(std::span<const CallFrame> frames, uint32_t pid, const Location& leaf);
   void count_branches(const SampleRecord& sample, uint32_t pid, ContextId context, size_t event);
   void keep_memory_sample(const SampleRecord& sample, const RecordOrigin& origin,
