@@ -271,7 +271,7 @@ TEST(ParseRecord, FindsTheFlagsOfBranchesInBothOrders) {
     const Bytes bytes = Bytes::record(PERF_RECORD_SAMPLE, 0, body);
     const auto record = parse_record(bytes.span(), layout);
     ASSERT_TRUE(record.has_value());
-    const BranchEntry& branch = body_of<SampleRecord>(record).branches.at(0);
+    const BranchEntry branch = body_of<SampleRecord>(record).branches.at(0);
     EXPECT_EQ(branch.from, RunAddress(0x10));
     EXPECT_FALSE(branch.mispredicted);
     EXPECT_TRUE(branch.predicted);
