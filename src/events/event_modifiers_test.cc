@@ -34,6 +34,9 @@ TEST(Modifiers, GuestsOnlyWhenAsked) {
   EXPECT_FALSE(apply("").exclude_host);
   EXPECT_FALSE(apply("G").exclude_guest);
   EXPECT_TRUE(apply("G").exclude_host);
+  EXPECT_FALSE(apply("k").exclude_guest);  // perf's, too
+  EXPECT_TRUE(apply("", "k").exclude_guest);
+  EXPECT_TRUE(apply("k", "u").exclude_guest);
   EXPECT_TRUE(apply("H").exclude_guest);
   EXPECT_FALSE(apply("GH").exclude_guest);
   EXPECT_FALSE(apply("GH").exclude_host);
