@@ -108,9 +108,7 @@ Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recordin
 int run_record(const RecordCommand& command) {
   RecordOptions options = command.record;
   options.shim_path = find_shim();
-  options.make_unwinder = [](OpenMappedFile open) {
-    return make_unwinder(describe_machine().architecture, std::move(open));
-  };
+  options.make_unwinder = find_unwinder();
   if (!options.command.empty()) {
     if (const auto problem = check_program(options.command.front())) {
       return fail(Error{"cannot run '" + options.command.front() + "': " + problem->reason},
