@@ -332,9 +332,8 @@ void add_stat(CLI::App& root, StatCommand* command, std::string* program_error) 
   add_parsed(
       app, "-I,--interval-print", &count->interval_ns,
       [](const std::string& text) {
-        const uint64_t ns = parse_duration_ns(text.find_first_not_of("0123456789") == text.npos
-                                                  ? text + "ms"
-                                                  : text);
+        const uint64_t ns = parse_duration_ns(
+            text.find_first_not_of("0123456789") == text.npos ? text + "ms" : text);
         if (ns < 1'000'000) throw CLI::ValidationError("an interval is at least 1 ms");
         return std::optional(ns);
       },

@@ -86,8 +86,8 @@ struct Usage {
   std::string text;
 };
 
-using Command = std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, ExportCommand,
-                             ImportCommand, SymbolizeCommand, DoctorCommand, Usage>;
+using Command = std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand,
+                             ExportCommand, ImportCommand, SymbolizeCommand, DoctorCommand, Usage>;
 
 /// `arguments` without the program's own name. Reads nothing but PATH (to tell a program
 /// from a mistyped command).

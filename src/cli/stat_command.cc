@@ -7,13 +7,14 @@
 #include <map>
 #include <memory>
 
+#include "counts/count_table.h"
+#include "counts/print_counts.h"
+
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/output_file.h"
 #include "cli/run_program.h"
 #include "cli/terminal.h"
-#include "counts/count_table.h"
-#include "counts/print_counts.h"
 #include "store/profile_file.h"
 
 namespace culprit {
@@ -21,9 +22,9 @@ namespace culprit {
 namespace {
 
 /// What is counted unless somebody asks for something else.
-constexpr const char* kUsualEvents[] = {
-    "task-clock", "context-switches",      "cpu-migrations", "page-faults",
-    "{cycles,instructions}", "branches", "branch-misses"};
+constexpr const char* kUsualEvents[] = {"task-clock",   "context-switches",      "cpu-migrations",
+                                        "page-faults",  "{cycles,instructions}", "branches",
+                                        "branch-misses"};
 
 /// Where the counts are printed: standard error, or a file.
 class Printer {

@@ -72,7 +72,8 @@ struct CounterSet::Opening {
         opened += is_open ? 1 : 0;
       }
       if (opened > 0) return {};
-      return Error{fmt::format("cannot count '{}': its PMU counts on none of these CPUs", leader.name)};
+      return Error{
+          fmt::format("cannot count '{}': its PMU counts on none of these CPUs", leader.name)};
     }
     if (leader.is_per_cpu_only) {
       return Error{fmt::format(
@@ -105,9 +106,8 @@ Result<CounterSet> CounterSet::open(std::span<const EventGroup> groups, const Co
     for (size_t i = 0; i < group.members.size(); ++i) {
       const std::string& message = opened.error().message;
       const std::string prefix = fmt::format("cannot count '{}': ", group.members[i].name);
-      refused->push_back({first_event + i, message.starts_with(prefix)
-                                               ? message.substr(prefix.size())
-                                               : message});
+      refused->push_back(
+          {first_event + i, message.starts_with(prefix) ? message.substr(prefix.size()) : message});
     }
   }
   return set;

@@ -53,10 +53,10 @@ bool is_kernel_barred() {
 /// False: it was so already, or happens in the kernel alone and would always be 0.
 bool leave_out_kernel(EventRequest& event) {
   constexpr uint64_t kCgroupSwitches = 11;  // PERF_COUNT_SW_CGROUP_SWITCHES, Linux 5.13
-  const bool is_of_kernel = event.type == PERF_TYPE_SOFTWARE &&
-                            (event.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-                             event.config == PERF_COUNT_SW_CPU_MIGRATIONS ||
-                             event.config == kCgroupSwitches);
+  const bool is_of_kernel =
+      event.type == PERF_TYPE_SOFTWARE &&
+      (event.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+       event.config == PERF_COUNT_SW_CPU_MIGRATIONS || event.config == kCgroupSwitches);
   if (is_of_kernel || event.exclude_kernel || event.exclude_user) return false;
   event.exclude_kernel = event.exclude_hypervisor = true;
   return true;
@@ -175,23 +175,22 @@ Result<CountTargets> CountSession::find_targets() {
 /// With the kernel, if that is permitted; else the program's own code alone, and says so.
 Result<CounterSet> CountSession::open_counters(size_t first_group, size_t groups) {
   ASSIGN_OR_RETURN(const CountTargets targets, find_targets());
-  std::vector<EventGroup> wanted(options_.groups.begin() + static_cast<ptrdiff_t>(first_group),
-                                 options_.groups.begin() +
-                                     static_cast<ptrdiff_t>(first_group + groups));
+  std::vector<EventGroup> wanted(
+      options_.groups.begin() + static_cast<ptrdiff_t>(first_group),
+      options_.groups.begin() + static_cast<ptrdiff_t>(first_group + groups));
   if (!counts_whole_cpus() && is_kernel_barred()) {
     for (EventGroup& group : wanted) {
       for (EventRequest& event : group.members) user_only_ |= leave_out_kernel(event);
     }
   }
   std::vector<RefusedEvent> refused;
-  ASSIGN_OR_RETURN(CounterSet counters, CounterSet::open(wanted, targets,
-                                                         options_.may_leave_out ? &refused
-                                                                                : nullptr));
+  ASSIGN_OR_RETURN(CounterSet counters,
+                   CounterSet::open(wanted, targets, options_.may_leave_out ? &refused : nullptr));
   for (RefusedEvent& event : refused) {
     event.event += first_events_[first_group];
-    const bool is_known = std::any_of(
-        counting_.refused.begin(), counting_.refused.end(),
-        [&](const RefusedEvent& known) { return known.event == event.event; });
+    const bool is_known =
+        std::any_of(counting_.refused.begin(), counting_.refused.end(),
+                    [&](const RefusedEvent& known) { return known.event == event.event; });
     if (!is_known) counting_.refused.push_back(std::move(event));
   }
   return counters;
@@ -207,8 +206,7 @@ void CountSession::add_contexts(const Run& run) {
     Context context;
     context.run = run_id;
     if (options_.per_thread && source < tids_.size()) {
-      const std::string name =
-          read_file(fmt::format("/proc/{}/comm", tids_[source])).value_or("");
+      const std::string name = read_file(fmt::format("/proc/{}/comm", tids_[source])).value_or("");
       Thread thread;
       thread.tid = static_cast<uint32_t>(tids_[source]);
       thread.name = profile.strings.intern(name.substr(0, name.find('\n')));
@@ -369,9 +367,9 @@ void CountSession::note_sharing() {
     counting_.remarks.emplace_back(
         "user code only: kernel.perf_event_paranoid bars the kernel from being counted");
   }
-  const bool is_shared = std::any_of(
-      counting_.profile.counts.begin(), counting_.profile.counts.end(),
-      [](const Count& row) { return row.time_running_ns < row.time_enabled_ns; });
+  const bool is_shared =
+      std::any_of(counting_.profile.counts.begin(), counting_.profile.counts.end(),
+                  [](const Count& row) { return row.time_running_ns < row.time_enabled_ns; });
   if (!is_shared) return;
   counting_.remarks.emplace_back(
       "more events than counters: some counted for a part of the time only and are "

@@ -15,9 +15,10 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "events/event_request.h"
+
 #include "base/result.h"
 #include "collect/counter_set.h"
-#include "events/event_request.h"
 #include "model/profile.h"
 
 namespace culprit {

@@ -58,7 +58,8 @@ bool holds_perf_events(uint32_t pid) {
     char target[64];
     const ssize_t size =
         ::readlink(fmt::format("{}/{}", folder, fd).c_str(), target, sizeof target);
-    if (size > 0 && std::string_view(target, static_cast<size_t>(size)) == "anon_inode:[perf_event]")
+    if (size > 0 &&
+        std::string_view(target, static_cast<size_t>(size)) == "anon_inode:[perf_event]")
       return true;
   }
   return false;
@@ -66,8 +67,7 @@ bool holds_perf_events(uint32_t pid) {
 
 }  // namespace
 
-Error explain_refusal(const EventRequest& event, int error_number, bool whole_cpus,
-                      bool in_group) {
+Error explain_refusal(const EventRequest& event, int error_number, bool whole_cpus, bool in_group) {
   const auto say = [&](const std::string& why) {
     return Error{fmt::format("cannot count '{}': {}", event.name, why)};
   };
@@ -101,7 +101,8 @@ Error explain_refusal(const EventRequest& event, int error_number, bool whole_cp
 std::string name_counter_holders() {
   std::vector<std::string> holders;
   if (read_word("/proc/sys/kernel/nmi_watchdog") == "1") {
-    holders.emplace_back("the NMI watchdog holds a counter (sysctl kernel.nmi_watchdog=0 frees it)");
+    holders.emplace_back(
+        "the NMI watchdog holds a counter (sysctl kernel.nmi_watchdog=0 frees it)");
   }
   constexpr size_t kNamed = 4;
   for (const uint32_t pid : list_numbered_entries("/proc")) {

@@ -5,8 +5,9 @@
 
 #include <string>
 
-#include "base/result.h"
 #include "events/event_request.h"
+
+#include "base/result.h"
 
 namespace culprit {
 

@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
 #include "events/event_request.h"
+
+#include "base/file.h"
 #include "records/record_layout.h"
 
 namespace culprit {

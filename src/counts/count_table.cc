@@ -36,8 +36,7 @@ std::map<Key, Runs> collect(const Profile& profile, Keep keep) {
     if (row.event.value >= profile.events.size() || !keep(row)) continue;
     if (row.context.value >= profile.contexts.size()) continue;
     const Key key{row.event, profile.contexts[row.context.value].thread};
-    found[key][row.repetition].push_back(
-        make_slice(row, profile.events[row.event.value].scale));
+    found[key][row.repetition].push_back(make_slice(row, profile.events[row.event.value].scale));
   }
   return found;
 }
@@ -156,7 +155,8 @@ std::vector<CountRow> make_rows(const Profile& profile, const std::map<Key, Runs
 
 double interval_s(const Profile& profile) {
   const auto found = profile.environment.find("interval_ns");
-  return found == profile.environment.end() ? 0 : std::strtod(found->second.c_str(), nullptr) * 1e-9;
+  return found == profile.environment.end() ? 0
+                                            : std::strtod(found->second.c_str(), nullptr) * 1e-9;
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ std::string value_text(const CountRow& row) {
 }
 
 /// "+-1.3 %" of a value; "" where the error is 0 or cannot be told.
-std::string error_text(const std::optional<double>& value, const std::optional<Interval>& interval) {
+std::string error_text(const std::optional<double>& value,
+                       const std::optional<Interval>& interval) {
   if (!value || !interval || *value <= 0 || interval->high <= interval->low) return "";
   const double half = std::max(interval->high - *value, *value - interval->low);
   return fmt::format("+-{:.2g} %", 100 * half / *value);
@@ -132,17 +133,17 @@ Json rows_json(const std::vector<CountRow>& rows) {
 }  // namespace
 
 std::string print_counts_text(const CountTable& table) {
-  std::string text = fmt::format("\n {}{}\n\n", printable(table.command),
-                                 table.repetitions > 1
-                                     ? fmt::format("   {} runs, +- holds 95 %", table.repetitions)
-                                     : "");
+  std::string text = fmt::format(
+      "\n {}{}\n\n", printable(table.command),
+      table.repetitions > 1 ? fmt::format("   {} runs, +- holds 95 %", table.repetitions) : "");
   for (const CountRow& row : table.rows) text += row_text(row) + "\n";
   const std::string elapsed = fmt::format("{:.6f} s", table.elapsed_s);
   text += fmt::format("\n{:>{}}  elapsed   {}", elapsed, kValueColumns,
                       error_text(table.elapsed_s, table.elapsed95_s));
   text.erase(text.find_last_not_of(' ') + 1);
   if (table.cpu_s) {
-    text += fmt::format("\n{:>{}}  of CPU time", fmt::format("{:.6f} s", *table.cpu_s), kValueColumns);
+    text +=
+        fmt::format("\n{:>{}}  of CPU time", fmt::format("{:.6f} s", *table.cpu_s), kValueColumns);
   }
   text += "\n";
   for (const std::string& line : table.ledger) text += fmt::format("\n {}\n", printable(line));

@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 
-#include "base/text.h"
 #include "events/cpu_tables.h"
 #include "events/event_modifiers.h"
 #include "events/event_names.h"
 #include "events/generic_events.h"
 #include "events/pfm_events.h"
 #include "events/pmu_terms.h"
+
+#include "base/text.h"
 
 namespace culprit {
 namespace {
@@ -287,10 +288,10 @@ Result<std::optional<FoundEvent>> look_up_pfm(const EventWords& event, const Pmu
   if (!answer) return std::optional<FoundEvent>();
   if (!is_present(answer->encoding.pmu)) {
     if (!names_pmu) return std::optional<FoundEvent>();
-    return wrong(event, fmt::format("{} is not the CPU of this machine ({}); `culprit events --cpu "
-                                    "{}` shows its encodings",
-                                    printable(event.words[0]), present_cpus(),
-                                    answer->encoding.pmu));
+    return wrong(event,
+                 fmt::format("{} is not the CPU of this machine ({}); `culprit events --cpu "
+                             "{}` shows its encodings",
+                             printable(event.words[0]), present_cpus(), answer->encoding.pmu));
   }
   const Pmu* pmu = nullptr;
   for (const Pmu& candidate : catalog.pmus) {
@@ -309,7 +310,8 @@ Error unknown_event(const EventWords& event, const PmuCatalog& catalog,
   const std::string name = join(event.words, event.words.size() - (has_modifiers ? 1 : 0));
   std::string text = "there is no such event";
   if (!tracepoint_error.empty()) text += fmt::format(" (as a tracepoint: {})", tracepoint_error);
-  return wrong(event, text + suggest_events(name, catalog) + "\n`culprit events` lists what there is");
+  return wrong(event,
+               text + suggest_events(name, catalog) + "\n`culprit events` lists what there is");
 }
 
 }  // namespace
@@ -364,9 +366,10 @@ Result<FoundEvent> look_up_foreign_event(const std::string& cpu, const EventWord
       return with_modifiers(event, 1, {request});
     }
   } else if (list_pfm_event_names(cpu).empty()) {
-    return Error{fmt::format("there is no CPU '{}' in libpfm4's or our own tables{}\n`culprit events "
-                             "--cpu '*'` lists them",
-                             printable(cpu), suggest_cpus(cpu))};
+    return Error{
+        fmt::format("there is no CPU '{}' in libpfm4's or our own tables{}\n`culprit events "
+                    "--cpu '*'` lists them",
+                    printable(cpu), suggest_cpus(cpu))};
   }
   return wrong(event, fmt::format("{} has no such event ({}){}", printable(cpu),
                                   answer.error().message, suggest_events_of(cpu, event.text)));

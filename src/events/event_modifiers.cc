@@ -12,10 +12,11 @@ bool is_modifiers(std::string_view text) {
 
 Result<void> Modifiers::check(std::string_view letters, std::string_view request) const {
   const auto wrong = [&](const std::string& what) {
-    return Error{fmt::format("event '{}': {}\nmodifiers are u k h (user, kernel, hypervisor), G H "
-                             "(guest, host), I (not idle), p pp ppp P (precise), D (pinned), e "
-                             "(exclusive), S (read the group)",
-                             printable(request), what)};
+    return Error{
+        fmt::format("event '{}': {}\nmodifiers are u k h (user, kernel, hypervisor), G H "
+                    "(guest, host), I (not idle), p pp ppp P (precise), D (pinned), e "
+                    "(exclusive), S (read the group)",
+                    printable(request), what)};
   };
   for (size_t i = 0; i < letters.size(); ++i) {
     const char letter = letters[i];

@@ -11,8 +11,9 @@
 
 #include <string_view>
 
-#include "base/result.h"
 #include "events/event_request.h"
+
+#include "base/result.h"
 
 namespace culprit {
 

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "events/event_lookup.h"
 #include "events/event_modifiers.h"
 #include "events/event_syntax.h"
+
+#include "base/text.h"
 
 namespace culprit {
 namespace {
@@ -39,9 +40,10 @@ Result<std::vector<Pending>> look_up_member(const EventWords& event, const Group
   Modifiers modifiers;
   RETURN_IF_ERROR(modifiers.add(found.modifiers, event.text));
   if (!is_first && found.modifiers.find_first_of("De") != std::string::npos) {
-    return Error{fmt::format("event '{}': D and e are for the whole group; write them after its "
-                             "brace or at its first event",
-                             printable(event.text))};
+    return Error{
+        fmt::format("event '{}': D and e are for the whole group; write them after its "
+                    "brace or at its first event",
+                    printable(event.text))};
   }
   RETURN_IF_ERROR(modifiers.add(group.modifiers, event.text));
   std::vector<Pending> out;
@@ -80,8 +82,8 @@ void add_split(std::vector<Pending> members, const std::vector<std::string>& pmu
   for (const std::string& pmu : pmus) {
     std::vector<Pending> part;
     for (const Pending& member : members) {
-      const bool is_here = goes_with_any(member.request) ? pmu == pmus.front()
-                                                         : member.request.pmu == pmu;
+      const bool is_here =
+          goes_with_any(member.request) ? pmu == pmus.front() : member.request.pmu == pmu;
       if (is_here) part.push_back(member);
     }
     out.push_back(finish(std::move(part)));
@@ -109,9 +111,10 @@ Result<void> add_group(const GroupWords& group, const PmuCatalog& catalog,
   } else if (is_multiplied) {
     add_split(std::move(members), pmus, out);
   } else {
-    return Error{fmt::format("a group counts on one PMU, and this one mixes {}: write them as "
-                             "separate events or groups",
-                             fmt::join(pmus, " and "))};
+    return Error{
+        fmt::format("a group counts on one PMU, and this one mixes {}: write them as "
+                    "separate events or groups",
+                    fmt::join(pmus, " and "))};
   }
   return {};
 }
@@ -130,8 +133,7 @@ Result<std::vector<EventGroup>> parse_events(std::span<const std::string> specs,
 }
 
 Result<EventRequest> encode_for(const std::string& cpu, const std::string& name) {
-  ASSIGN_OR_RETURN(const std::vector<GroupWords> groups,
-                   parse_event_syntax(std::span(&name, 1)));
+  ASSIGN_OR_RETURN(const std::vector<GroupWords> groups, parse_event_syntax(std::span(&name, 1)));
   if (groups.size() != 1 || groups[0].is_braced || groups[0].members[0].has_terms) {
     return Error{fmt::format("'{}' is not one event of a CPU", printable(name))};
   }

@@ -15,8 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "events/pmu_catalog.h"
+
+#include "base/result.h"
 
 namespace culprit {
 
@@ -35,11 +36,11 @@ struct EventRequest {
   bool exclude_host = false;
   bool exclude_guest = false;
   bool exclude_idle = false;
-  uint8_t precise_level = 0;  // 0 to 3 (precise_ip)
-  bool precise_max = false;   // 'P': the highest level that the kernel takes
-  bool pinned = false;        // always on a counter, or an error (leaders only)
-  bool exclusive = false;     // alone on the PMU (leaders only)
-  bool sample_group = false;  // 'S': a sample of the leader reads all members
+  uint8_t precise_level = 0;             // 0 to 3 (precise_ip)
+  bool precise_max = false;              // 'P': the highest level that the kernel takes
+  bool pinned = false;                   // always on a counter, or an error (leaders only)
+  bool exclusive = false;                // alone on the PMU (leaders only)
+  bool sample_group = false;             // 'S': a sample of the leader reads all members
   std::optional<uint64_t> period;        // period= in the event's terms [events/sample]
   std::optional<uint64_t> frequency_hz;  // freq= in the event's terms
   std::vector<int> cpus;                 // CPUs the PMU counts on; empty: all

@@ -1,7 +1,6 @@
 #include "events/event_syntax.h"
 
 #include <charconv>
-
 #include <fmt/format.h>
 
 #include "base/text.h"

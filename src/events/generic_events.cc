@@ -173,7 +173,9 @@ std::vector<CacheEventName> list_cache_events() {
       const bool is_prefetch = operation.value == PERF_COUNT_HW_CACHE_OP_PREFETCH;
       for (const CacheWord& outcome : kOutcomes) {
         const bool is_miss = outcome.value == PERF_COUNT_HW_CACHE_RESULT_MISS;
-        events.push_back({name + (is_miss ? "-misses" : is_prefetch ? "es" : "s"),
+        events.push_back({name + (is_miss       ? "-misses"
+                                  : is_prefetch ? "es"
+                                                : "s"),
                           cache_config(cache.value, operation.value, outcome.value)});
       }
     }

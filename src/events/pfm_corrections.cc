@@ -41,7 +41,12 @@ const std::array kCorrections = std::to_array<PfmCorrection>({
     {"spr", "TOPDOWN", "BR_MISPREDICT_SLOTS", code(0, 8), code(0xa4, 8), 0, kSpr},
     {"spr", "TOPDOWN", "MEMORY_BOUND_SLOTS", code(0, 0x10), code(0xa4, 0x10), 0, kSpr},
     {"spr", "INST_RETIRED", "ANY", code(0xc0, 1), code(0, 1), 0, kSpr},
-    {"spr", "OFFCORE_REQUESTS_OUTSTANDING", "L3_MISS_DEMAND_DATA_RD", {}, code(0x20, 0x10), 0,
+    {"spr",
+     "OFFCORE_REQUESTS_OUTSTANDING",
+     "L3_MISS_DEMAND_DATA_RD",
+     {},
+     code(0x20, 0x10),
+     0,
      kSpr},
     {"ivb_ep", "MOVE_ELIMINATION", "INT_NOT_ELIMINATED", code(0x58, 1), code(0x58, 4), 0, kIvt},
     {"ivb_ep", "MOVE_ELIMINATION", "INT_ELIMINATED", code(0x58, 4), code(0x58, 1), 0, kIvt},
@@ -52,8 +57,7 @@ const std::array kCorrections = std::to_array<PfmCorrection>({
     {"hsw_ep", "L2_RQSTS", "CODE_RD_HIT", code(0x24, 0x44), code(0x24, 0xc4), 0, kHsx},
     {"hsw_ep", "L2_RQSTS", "L2_PF_MISS", code(0x24, 0x38), code(0x24, 0x30), 0, kHsx},
     {"hsw_ep", "L2_RQSTS", "L2_PF_HIT", code(0x24, 0xd8), code(0x24, 0xd0), 0, kHsx},
-    {"hsw_ep", "UOPS_RETIRED", "TOTAL_CYCLES", code(0xc2, 1, 10, 1), code(0xc2, 1, 16, 1), 0,
-     kHsx},
+    {"hsw_ep", "UOPS_RETIRED", "TOTAL_CYCLES", code(0xc2, 1, 10, 1), code(0xc2, 1, 16, 1), 0, kHsx},
 });
 
 bool is_same(std::string_view a, std::string_view b) {

@@ -10,9 +10,9 @@
 namespace culprit {
 
 struct PfmCorrection {
-  std::string_view pmu;    // libpfm4's name
-  std::string_view event;  // "UOPS_RETIRED"
-  std::string_view mask;   // "STALL_CYCLES"
+  std::string_view pmu;           // libpfm4's name
+  std::string_view event;         // "UOPS_RETIRED"
+  std::string_view mask;          // "STALL_CYCLES"
   std::optional<uint64_t> wrong;  // config by libpfm4; nothing: it does not know the name
   uint64_t right = 0;
   uint64_t config1 = 0;     // 0: as libpfm4 says

@@ -1,7 +1,8 @@
 #include "events/pfm_events.h"
 
-#include "base/text.h"
 #include "events/pfm_corrections.h"
+
+#include "base/text.h"
 
 #ifdef CULPRIT_HAS_PFM
 
@@ -112,8 +113,12 @@ std::string describe(const PfmCorrection& row) {
 
 /// A name that only our table has: "EVENT:MASK" and c=, i, e after it.
 Result<PfmEncoding> encode_lacking(const PfmCorrection& row, const std::string& event) {
-  PfmEncoding encoding{.pmu = std::string(row.pmu), .type = PERF_TYPE_RAW, .config = row.right,
-                       .config1 = row.config1, .config2 = 0, .precise_level = 0,
+  PfmEncoding encoding{.pmu = std::string(row.pmu),
+                       .type = PERF_TYPE_RAW,
+                       .config = row.right,
+                       .config1 = row.config1,
+                       .config2 = 0,
+                       .precise_level = 0,
                        .note = describe(row)};
   std::string typed = event;
   for (char& c : typed) c = c == '.' ? ':' : c;
@@ -164,8 +169,7 @@ bool for_each_mask(const pfm_event_info_t& event, const Each& each) {
   bool has_any = false;
   for (int i = 0; i < event.nattrs; ++i) {
     auto attribute = sized<pfm_event_attr_info_t>();
-    if (::pfm_get_event_attr_info(event.idx, i, PFM_OS_PERF_EVENT_EXT, &attribute) !=
-            PFM_SUCCESS ||
+    if (::pfm_get_event_attr_info(event.idx, i, PFM_OS_PERF_EVENT_EXT, &attribute) != PFM_SUCCESS ||
         attribute.type != PFM_ATTR_UMASK) {
       continue;
     }
@@ -245,11 +249,14 @@ Result<PfmEncoding> encode_pfm_event(const std::string& name) {
   const RawEncoding raw = ask_library(name);
   const std::string pmu_name = raw.pmu.empty() ? typed_pmu(name) : raw.pmu;
   const std::optional<pfm_pmu_info_t> pmu = find_pmu(pmu_name);
-  const bool is_absent_package =
-      pmu && pmu->type != PFM_PMU_TYPE_CORE && pmu->is_present == 0;
-  PfmEncoding encoding{.pmu = pmu_name, .type = raw.attr.type, .config = raw.attr.config,
-                       .config1 = raw.attr.config1, .config2 = raw.attr.config2,
-                       .precise_level = static_cast<uint8_t>(raw.attr.precise_ip), .note = ""};
+  const bool is_absent_package = pmu && pmu->type != PFM_PMU_TYPE_CORE && pmu->is_present == 0;
+  PfmEncoding encoding{.pmu = pmu_name,
+                       .type = raw.attr.type,
+                       .config = raw.attr.config,
+                       .config1 = raw.attr.config1,
+                       .config2 = raw.attr.config2,
+                       .precise_level = static_cast<uint8_t>(raw.attr.precise_ip),
+                       .note = ""};
   if (is_absent_package) {
     const std::vector<uint64_t> codes = raw_codes(name);
     if (codes.empty()) return Error{::pfm_strerror(raw.status)};

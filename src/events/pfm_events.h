@@ -31,7 +31,7 @@ struct PfmEvent {
 
 /// What perf_event_attr needs of an event; exclusions are not libpfm4's business here.
 struct PfmEncoding {
-  std::string pmu;  // libpfm4's name of it
+  std::string pmu;               // libpfm4's name of it
   std::optional<uint32_t> type;  // nothing: the type of that PMU is known on its machine only
   uint64_t config = 0;
   uint64_t config1 = 0;

@@ -9,9 +9,10 @@
 #include <filesystem>
 #include <optional>
 
+#include "events/event_syntax.h"
+
 #include "base/file.h"
 #include "base/text.h"
-#include "events/event_syntax.h"
 
 namespace culprit {
 namespace {
@@ -177,8 +178,7 @@ Result<uint64_t> read_tracepoint_id(const std::string& root, const std::string& 
   for (const char* folder : {"/kernel/tracing", "/kernel/debug/tracing"}) {
     const std::string events = root + folder + "/events";
     if (!file_exists(events)) continue;
-    Result<std::string> text =
-        read_file(events + "/" + system + "/" + name + "/id", kLargestFile);
+    Result<std::string> text = read_file(events + "/" + system + "/" + name + "/id", kLargestFile);
     if (!text) return text.error();
     if (const std::optional<uint64_t> id = parse_event_number(trim(*text))) return *id;
     return Error{"its id in " + events + " is not a number"};

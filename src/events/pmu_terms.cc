@@ -41,9 +41,9 @@ Result<uint64_t> number_of(const EventTerm& term, const EventWords& event) {
 
 /// Terms as perf has them whose place is elsewhere here.
 constexpr std::array<std::string_view, 14> kTermsOfPerf = {
-    "branch_type", "time",      "call-graph", "stack-size",    "max-stack", "nr",     "inherit",
-    "no-inherit",  "overwrite", "no-overwrite", "driver-config", "percore", "aux-output",
-    "metric-id"};
+    "branch_type", "time",       "call-graph", "stack-size",   "max-stack",     "nr",
+    "inherit",     "no-inherit", "overwrite",  "no-overwrite", "driver-config", "percore",
+    "aux-output",  "metric-id"};
 
 /// The work of encode_terms, term by term.
 class TermEncoder {
