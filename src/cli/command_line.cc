@@ -106,6 +106,8 @@ constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::c
 constexpr Word<Engine> kEngines[] = {
     {"auto", Engine::automatic}, {"timer", Engine::timer}, {"posix-timer", Engine::posix_timer}};
 
+constexpr Word<bool> kStatEngines[] = {{"auto", false}, {"pmu", true}};
+
 template <class T, size_t N>
 T parse_word(const Word<T> (&words)[N], const std::string& text) {
   std::vector<std::string> known;
@@ -152,7 +154,7 @@ class HelpFormatter : public CLI::Formatter {
     if (name == "culprit")
       return "Usage: culprit COMMAND [OPTIONS]   or   culprit PROGRAM [ARGS]\n";
     std::string usage = "Usage: culprit " + name + " [OPTIONS]";
-    if (name == "record") usage += " [--] PROGRAM [ARGS]";
+    if (name == "record" || name == "stat") usage += " [--] PROGRAM [ARGS]";
     if (name == "annotate") usage += " FUNCTION";
     if (name == "events") usage += " [PATTERN]";
     if (const CLI::Option* file = app->get_option_no_throw("FILE")) {
@@ -217,16 +219,46 @@ void add_snapshot_options(CLI::App* app, SnapshotOptions* options) {
                "do not ask the servers in DEBUGINFOD_URLS");
 }
 
+void add_targets(CLI::App* app, std::vector<pid_t>* pids, bool* system_wide, std::string* cgroup,
+                 std::vector<int>* cpus) {
+  add_parsed(app, "-p,--pid", pids, parse_pids, "running processes, and their children",
+             "PID[,PID]");
+  app->add_flag("-a,--all-cpus", *system_wide, "everything on this machine");
+  app->add_option("-G,--cgroup", *cgroup, "a cgroup, by its path below the cgroup mount")
+      ->type_name("PATH");
+  add_parsed(app, "-C,--cpu", cpus, parse_cpus, "only on these CPUs", "LIST");
+}
+
+/// The words behind the options: the program to run, "--" before it taken away.
+std::vector<std::string> take_program(const CLI::App& app) {
+  std::vector<std::string> words = app.remaining();
+  if (!words.empty() && words.front() == kDashes) words.erase(words.begin());
+  std::replace(words.begin(), words.end(), std::string(kDashes), std::string("--"));
+  return words;
+}
+
+/// "" if what to observe is clear: a program, processes, a cgroup or all.
+template <class Options>
+std::string check_targets(const Options& options, const char* verb) {
+  const int targets = (options.pids.empty() ? 0 : 1) + (options.cgroup.empty() ? 0 : 1) +
+                      (options.system_wide ? 1 : 0);
+  if (targets == 0 && options.command.empty()) {
+    return fmt::format("nothing to {}: give a program, -p PID, --cgroup PATH or -a", verb);
+  }
+  if (targets > 1) {
+    return fmt::format("-p, --cgroup and -a: only one of them to {} at a time", verb);
+  }
+  if (!options.pids.empty() && !options.command.empty()) {
+    return "give either a program or -p, not both";
+  }
+  return "";
+}
+
 void add_record(CLI::App& root, RecordCommand* command, std::string* program_error) {
   CLI::App* app = root.add_subcommand("record", "sample a program, processes, a cgroup or all");
   RecordOptions* record = &command->record;
   app->prefix_command();
-  add_parsed(app, "-p,--pid", &record->pids, parse_pids, "running processes, and their children",
-             "PID[,PID]");
-  app->add_flag("-a,--all-cpus", record->system_wide, "everything on this machine");
-  app->add_option("-G,--cgroup", record->cgroup, "a cgroup, by its path below the cgroup mount")
-      ->type_name("PATH");
-  add_parsed(app, "-C,--cpu", &record->cpus, parse_cpus, "only on these CPUs", "LIST");
+  add_targets(app, &record->pids, &record->system_wide, &record->cgroup, &record->cpus);
   add_word(app, "--engine", &record->engine, kEngines,
            "auto: timer, or posix-timer where the kernel refuses it");
   app->add_option_function<std::string>(
@@ -278,19 +310,68 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
       "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
       "program cannot be run, 127 if it is not found.");
   app->callback([app, command, program_error] {
-    std::vector<std::string> words = app->remaining();
-    if (!words.empty() && words.front() == kDashes) words.erase(words.begin());
-    std::replace(words.begin(), words.end(), std::string(kDashes), std::string("--"));
-    RecordOptions& options = command->record;
-    options.command = std::move(words);
-    const int targets = (options.pids.empty() ? 0 : 1) + (options.cgroup.empty() ? 0 : 1) +
-                        (options.system_wide ? 1 : 0);
-    if (targets == 0 && options.command.empty()) {
-      *program_error = "nothing to record: give a program, -p PID, --cgroup PATH or -a";
-    } else if (targets > 1) {
-      *program_error = "only one of -p, --cgroup and -a can be recorded at a time";
-    } else if (!options.pids.empty() && !options.command.empty()) {
-      *program_error = "give either a program or -p, not both";
+    command->record.command = take_program(*app);
+    *program_error = check_targets(command->record, "record");
+  });
+}
+
+void add_stat(CLI::App& root, StatCommand* command, std::string* program_error) {
+  CLI::App* app = root.add_subcommand("stat", "count events of a whole run, without samples");
+  CountOptions* count = &command->count;
+  app->prefix_command();
+  add_targets(app, &count->pids, &count->system_wide, &count->cgroup, &count->cpus);
+  app->add_option("-e,--event", command->events,
+                  "events, as perf writes them: cycles:u, {instructions,cycles}, r11; may be "
+                  "repeated [the usual ones]")
+      ->type_name("EVENT")
+      ->allow_extra_args(false);
+  add_word(app, "--engine", &command->hardware_only, kStatEngines,
+           "auto: the usual events that this machine has; pmu: hardware events must be");
+  app->add_option("-r,--repeat", count->repetitions, "run it so often: means, with 95 % intervals")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 100'000u));
+  add_parsed(
+      app, "-I,--interval-print", &count->interval_ns,
+      [](const std::string& text) {
+        const uint64_t ns = parse_duration_ns(
+            text.find_first_not_of("0123456789") == text.npos ? text + "ms" : text);
+        if (ns < 1'000'000) throw CLI::ValidationError("an interval is at least 1 ms");
+        return std::optional(ns);
+      },
+      "print the counts of each interval, too", "MS");
+  app->add_flag("--one-by-one", count->one_by_one,
+                "run it once for each group of events, so that none shares a counter");
+  app->add_flag("--per-thread", count->per_thread, "a row for each thread of -p PID");
+  add_off_flag(app, "--no-inherit", &count->inherit, "not its children and new threads");
+  add_parsed(
+      app, "--duration", &count->duration_ns,
+      [](const std::string& text) { return std::optional(parse_duration_ns(text)); },
+      "stop after this time", "TIME");
+  add_parsed(app, "--delay", &count->delay_ns, parse_duration_ns, "start counting later", "TIME");
+  app->add_option("-o,--output", command->output, "a profile of the counts [none]")
+      ->type_name("FILE");
+  app->add_option("--log", command->log, "print there [standard error]")->type_name("FILE");
+  add_word(app, "--format", &command->format, kFormats, "how to print");
+  app->add_option_function<std::string>(
+         "-x,--field-separator",
+         [command](const std::string& text) {
+           command->format = Format::csv;
+           command->separator = text;
+         },
+         "CSV with this between the fields")
+      ->type_name("TEXT");
+  app->footer(
+      "\nExamples:\n"
+      "  culprit stat ./a.out args                      what this machine counts\n"
+      "  culprit stat -r 10 -e cycles:u,instructions:u ./a.out\n"
+      "  culprit stat -I 1000 -a --duration 10s         the whole system, every second\n\n"
+      "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
+      "program cannot be run, 127 if it is not found.");
+  app->callback([app, command, program_error] {
+    command->count.command = take_program(*app);
+    *program_error = check_targets(command->count, "count");
+    if (command->count.per_thread && command->count.pids.empty()) {
+      *program_error = "--per-thread is for running processes (-p)";
     }
   });
 }
@@ -506,6 +587,7 @@ Usage wrong_usage(const std::string& message, const std::string& help_command) {
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
   RecordCommand record;
+  StatCommand stat;
   ReportCommand report;
   AnnotateCommand annotate_command;
   ExportCommand export_command;
@@ -514,6 +596,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   DoctorCommand doctor;
   EventsCommand events;
   std::string record_error;
+  std::string stat_error;
   std::string export_error;
 
   CLI::App root(kFirstLines, "culprit");
@@ -521,6 +604,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   root.require_subcommand(0, 1);
   root.set_version_flag("--version", kVersion);
   add_record(root, &record, &record_error);
+  add_stat(root, &stat, &stat_error);
   add_report(root, &report);
   add_annotate(root, &annotate_command);
   add_export(root, &export_command, &export_error);
@@ -548,7 +632,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   std::string used = "culprit";
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-    if (first == "record") {
+    if (first == "record" || first == "stat") {
       std::replace(reversed.begin(), reversed.end(), std::string("--"), std::string(kDashes));
     }
     root.parse(reversed);
@@ -566,6 +650,10 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   if (root.got_subcommand("record")) {
     if (!record_error.empty()) return wrong_usage(record_error, "culprit record --help");
     return record;
+  }
+  if (root.got_subcommand("stat")) {
+    if (!stat_error.empty()) return wrong_usage(stat_error, "culprit stat --help");
+    return stat;
   }
   if (root.got_subcommand("report")) return report;
   if (root.got_subcommand("annotate")) return annotate_command;

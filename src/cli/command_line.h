@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "collect/counting.h"
 #include "collect/record.h"
 #include "perfdata/import.h"
 #include "report/report.h"
@@ -25,6 +26,17 @@ struct RecordCommand {
   bool quiet = false;
   bool symbolize = true;
   bool report_after = false;
+};
+
+/// `culprit stat`.
+struct StatCommand {
+  CountOptions count;               // its groups come from `events`
+  std::vector<std::string> events;  // as typed; none: the usual ones
+  bool hardware_only = false;       // --engine pmu: what is usual must be counted
+  Format format = Format::text;
+  std::string separator = ",";  // of CSV
+  std::string output;           // a profile; "": none
+  std::string log;              // where to print; "": standard error
 };
 
 struct ReportCommand {
@@ -82,8 +94,9 @@ struct Usage {
   std::string text;
 };
 
-using Command = std::variant<RecordCommand, ReportCommand, AnnotateCommand, ExportCommand,
-                             ImportCommand, SymbolizeCommand, DoctorCommand, EventsCommand, Usage>;
+using Command =
+    std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, ExportCommand,
+                 ImportCommand, SymbolizeCommand, DoctorCommand, EventsCommand, Usage>;
 
 /// `arguments` without the program's own name. Reads nothing but PATH (to tell a program
 /// from a mistyped command).

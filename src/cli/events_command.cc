@@ -4,6 +4,7 @@
 //   software        what the kernel counts itself (kernel)
 //     yes  cpu-clock                 config=0x0     time of a CPU
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "events/event_list.h"
@@ -13,6 +14,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "collect/event_trial.h"
 
 namespace culprit {
 
@@ -119,52 +121,43 @@ std::string print_groups(const std::vector<EventGroup>& groups, Format format) {
 
 // ---- Lists ----
 
-std::string codes_of(const ListedEvent& event) {
-  std::vector<std::string> words;
-  for (const uint64_t code : event.codes) words.push_back(hex(code));
-  return fmt::format("{}", fmt::join(words, " "));
+/// An event of a list, and whether it can be counted here.
+struct TriedEvent {
+  ListedEvent event;
+  bool is_tried = false;
+  std::string reason;  // why not; "" if it can be counted
+};
+
+struct TriedList {
+  EventList about;  // without its events
+  std::vector<TriedEvent> events;
+
+  /// Why none of them can be counted, if all have the same reason.
+  [[nodiscard]] std::string common_reason() const {
+    for (const TriedEvent& tried : events) {
+      if (tried.reason != events.front().reason) return "";
+    }
+    return events.front().reason;
+  }
+};
+
+/// Those that are meant, tried.
+TriedList try_list(EventList list, const std::string& pattern, EventTrials& trials) {
+  TriedList out;
+  for (ListedEvent& event : list.events) {
+    if (!is_meant(list, event, pattern)) continue;
+    TriedEvent tried;
+    tried.is_tried = event.request.has_value();
+    if (tried.is_tried) tried.reason = trials.try_event(*event.request);
+    tried.event = std::move(event);
+    out.events.push_back(std::move(tried));
+  }
+  list.events.clear();
+  out.about = std::move(list);
+  return out;
 }
 
-std::string print_list(const EventList& list, const TextStyle& style) {
-  constexpr size_t kMostNameColumns = 48;
-  size_t name_columns = 0;
-  size_t code_columns = 0;
-  for (const ListedEvent& event : list.events) {
-    name_columns = std::max(name_columns, std::min(event.name.size(), kMostNameColumns));
-    code_columns = std::max(code_columns, codes_of(event).size());
-  }
-  std::string text =
-      fmt::format("{}  {}({})\n", list.pmu, list.description.empty() ? "" : list.description + " ",
-                  list.source);
-  for (const ListedEvent& event : list.events) {
-    const size_t indent = 2 + name_columns + 2 + code_columns + 2;
-    const size_t room = style.width > indent + 20 ? style.width - indent : 20;
-    std::string about = printable(event.description);
-    if (!event.alias.empty()) about = fmt::format("(or {}) {}", event.alias, about);
-    text +=
-        fmt::format("  {:<{}}  {:<{}}  {}\n", printable(event.name), name_columns, codes_of(event),
-                    code_columns, about.size() > room ? about.substr(0, room - 2) + ".." : about);
-  }
-  return text;
-}
-
-Json json_of(const EventList& list) {
-  Json json{{"name", printable(list.pmu)},
-            {"description", printable(list.description)},
-            {"source", printable(list.source)}};
-  json["events"] = Json::array();
-  for (const ListedEvent& event : list.events) {
-    Json codes = Json::array();
-    for (const uint64_t code : event.codes) codes.push_back(hex(code));
-    json["events"].push_back({{"name", printable(event.name)},
-                              {"alias", event.alias},
-                              {"description", printable(event.description)},
-                              {"codes", std::move(codes)}});
-  }
-  return json;
-}
-
-Result<std::vector<EventList>> find_lists(const EventsCommand& command) {
+Result<std::vector<TriedList>> find_lists(const EventsCommand& command) {
   std::vector<EventList> lists;
   if (command.cpu.empty()) {
     ASSIGN_OR_RETURN(const PmuCatalog catalog, read_pmu_catalog());
@@ -173,35 +166,147 @@ Result<std::vector<EventList>> find_lists(const EventsCommand& command) {
     ASSIGN_OR_RETURN(EventList list, list_events_of(command.cpu));
     lists.push_back(std::move(list));
   }
+  EventTrials trials;
+  std::vector<TriedList> out;
   for (EventList& list : lists) {
-    std::erase_if(list.events, [&](const ListedEvent& event) {
-      return !is_meant(list, event, command.pattern);
-    });
+    TriedList tried = try_list(std::move(list), command.pattern, trials);
+    if (!tried.events.empty()) out.push_back(std::move(tried));
   }
-  std::erase_if(lists, [](const EventList& list) { return list.events.empty(); });
-  return lists;
+  if (out.empty()) {
+    return Error{fmt::format("no event is like '{}'{}", printable(command.pattern),
+                             command.cpu.empty() ? " on this machine; --cpu NAME looks at others"
+                                                 : " on " + printable(command.cpu))};
+  }
+  return out;
+}
+
+std::string codes_of(const ListedEvent& event) {
+  std::vector<std::string> words;
+  for (const uint64_t code : event.codes) words.push_back(hex(code));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string cut(const std::string& text, size_t width) {
+  return text.size() > width ? text.substr(0, width - 2) + ".." : text;
+}
+
+/// "  yes  cycles  0x0  cycles of the core": answers only where they differ.
+std::string print_events(const TriedList& list, bool has_answers, const TextStyle& style) {
+  constexpr size_t kMostNameColumns = 48;
+  constexpr size_t kLeastRoom = 20;
+  size_t name_columns = 0;
+  size_t code_columns = 0;
+  for (const TriedEvent& tried : list.events) {
+    name_columns = std::max(name_columns, std::min(tried.event.name.size(), kMostNameColumns));
+    code_columns = std::max(code_columns, codes_of(tried.event).size());
+  }
+  const size_t indent = 6 + name_columns + code_columns + (has_answers ? 5 : 0);
+  const size_t room = std::max(kLeastRoom, style.width - std::min(style.width, indent));
+  std::string text;
+  for (const TriedEvent& tried : list.events) {
+    std::string about = tried.event.description;
+    if (!tried.event.alias.empty()) about = fmt::format("(or {}) {}", tried.event.alias, about);
+    const char* answer = !tried.is_tried ? "?" : tried.reason.empty() ? "yes" : "no";
+    text += "  " + (has_answers ? fmt::format("{:<5}", answer) : "");
+    text += fmt::format("{:<{}}  {:<{}}  {}\n", printable(tried.event.name), name_columns,
+                        codes_of(tried.event), code_columns, cut(printable(about), room));
+    if (has_answers && !tried.reason.empty()) {
+      text +=
+          fmt::format("       {}\n", printable(tried.reason.substr(0, tried.reason.find('\n'))));
+    }
+  }
+  return text;
+}
+
+/// A heading, then its events; or of a long list how to see them.
+std::string print_list(const TriedList& list, bool is_short, const TextStyle& style) {
+  const std::string reason = list.common_reason();
+  const std::string about = list.about.description.empty() ? "" : list.about.description + ", ";
+  std::string text = fmt::format("{}: {}{} event{}, named by {}\n", printable(list.about.pmu),
+                                 printable(about), list.events.size(),
+                                 list.events.size() == 1 ? "" : "s", printable(list.about.source));
+  if (!reason.empty()) {
+    text += "  not counted here: ";
+    for (const char c : reason) text += c == '\n' ? std::string("\n  ") : printable({&c, 1});
+    text += "\n";
+  }
+  if (is_short) return text + fmt::format("  culprit events '{}::*' lists them\n", list.about.pmu);
+  const bool is_tried = std::any_of(list.events.begin(), list.events.end(),
+                                    [](const TriedEvent& tried) { return tried.is_tried; });
+  return text + print_events(list, is_tried && reason.empty(), style);
+}
+
+std::string print_lists(const std::vector<TriedList>& lists, const EventsCommand& command) {
+  constexpr size_t kShortList = 100;
+  const TextStyle style = standard_output_style(0);
+  const bool is_overview = command.pattern.empty() && command.cpu.empty();
+  std::string text;
+  for (const TriedList& list : lists) {
+    const bool is_short = is_overview && list.events.size() > kShortList;
+    text += (text.empty() ? "" : "\n") + print_list(list, is_short, style);
+  }
+  if (!is_overview) return text;
+  return text +
+         "\nAlso: raw codes (r1c0, PMU/event=0xc0,umask=1/), breakpoints (mem:ADDRESS:rw)\n"
+         "Next  culprit events --cpu '*'   CPUs whose events are known\n";
+}
+
+Json json_of(const TriedList& list) {
+  Json json{{"name", printable(list.about.pmu)},
+            {"description", printable(list.about.description)},
+            {"source", printable(list.about.source)}};
+  json["events"] = Json::array();
+  for (const TriedEvent& tried : list.events) {
+    Json codes = Json::array();
+    for (const uint64_t code : tried.event.codes) codes.push_back(hex(code));
+    json["events"].push_back({{"name", printable(tried.event.name)},
+                              {"alias", tried.event.alias},
+                              {"description", printable(tried.event.description)},
+                              {"codes", std::move(codes)},
+                              {"usable", tried.is_tried ? Json(tried.reason.empty()) : Json()},
+                              {"reason", printable(tried.reason)}});
+  }
+  return json;
+}
+
+std::string print_cpus(const std::string& pattern, Format format) {
+  Json json{{"schema", "culprit-events-1"}};
+  json["cpus"] = Json::array();
+  std::string text;
+  for (const KnownCpu& cpu : list_cpus()) {
+    if (!matches_pattern(cpu.name, pattern)) continue;
+    json["cpus"].push_back({{"name", cpu.name},
+                            {"description", cpu.description},
+                            {"events", cpu.event_count},
+                            {"is_here", cpu.is_here}});
+    text += fmt::format("{:<24}  {:>4} events  {}{}\n", cpu.name, cpu.event_count, cpu.description,
+                        cpu.is_here ? " (this machine)" : "");
+  }
+  return format == Format::json ? json.dump(1) + "\n" : text;
+}
+
+Result<std::string> answer(const EventsCommand& command) {
+  if (command.cpu.find_first_of("*?[") != std::string::npos) {
+    return print_cpus(command.cpu, command.format);
+  }
+  if (!command.events.empty()) {
+    ASSIGN_OR_RETURN(const std::vector<EventGroup> groups, encode(command));
+    return print_groups(groups, command.format);
+  }
+  ASSIGN_OR_RETURN(const std::vector<TriedList> lists, find_lists(command));
+  if (command.format != Format::json) return print_lists(lists, command);
+  Json json{{"schema", "culprit-events-1"}};
+  json["pmus"] = Json::array();
+  for (const TriedList& list : lists) json["pmus"].push_back(json_of(list));
+  return json.dump(1) + "\n";
 }
 
 }  // namespace
 
 int run_events(const EventsCommand& command) {
-  std::string text;
-  if (!command.events.empty()) {
-    const Result<std::vector<EventGroup>> groups = encode(command);
-    if (!groups) return fail(groups.error());
-    text = print_groups(*groups, command.format);
-  } else {
-    const Result<std::vector<EventList>> lists = find_lists(command);
-    if (!lists) return fail(lists.error());
-    Json json{{"schema", "culprit-events-1"}};
-    json["pmus"] = Json::array();
-    for (const EventList& list : *lists) {
-      json["pmus"].push_back(json_of(list));
-      text += print_list(list, standard_output_style(0));
-    }
-    if (command.format == Format::json) text = json.dump(1) + "\n";
-  }
-  if (const Result<void> written = write_output(text); !written) return fail(written.error());
+  const Result<std::string> text = answer(command);
+  if (!text) return fail(text.error());
+  if (const Result<void> written = write_output(*text); !written) return fail(written.error());
   return 0;
 }
 

@@ -16,6 +16,9 @@ namespace {
 int run(const RecordCommand& command) {
   return run_record(command);
 }
+int run(const StatCommand& command) {
+  return run_stat(command);
+}
 int run(const ReportCommand& command) {
   return run_report(command);
 }

@@ -61,6 +61,34 @@ bool PerfFeatures::shed() {
   return false;
 }
 
+void set_event(perf_event_attr& attr, const EventRequest& event) {
+  attr.type = event.type;
+  attr.config = event.config;
+  attr.config1 = event.config1;
+  attr.config2 = event.config2;
+  if (event.breakpoint_type != 0) attr.bp_type = event.breakpoint_type;
+  attr.exclude_user = event.exclude_user ? 1 : 0;
+  attr.exclude_kernel = event.exclude_kernel ? 1 : 0;
+  attr.exclude_hv = event.exclude_hypervisor ? 1 : 0;
+  attr.exclude_host = event.exclude_host ? 1 : 0;
+  attr.exclude_guest = event.exclude_guest ? 1 : 0;
+  attr.exclude_idle = event.exclude_idle ? 1 : 0;
+  attr.precise_ip = event.precise_level & 3;
+  attr.pinned = event.pinned ? 1 : 0;
+  attr.exclusive = event.exclusive ? 1 : 0;
+}
+
+perf_event_attr make_counting_attr(const EventRequest& event, bool is_leader) {
+  perf_event_attr attr;
+  std::memset(&attr, 0, sizeof attr);
+  attr.size = sizeof attr;
+  set_event(attr, event);
+  attr.precise_ip = 0;  // says where a sample is, and some counters cannot do both
+  attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  attr.disabled = is_leader ? 1 : 0;
+  return attr;
+}
+
 perf_event_attr make_clock_attr(const ClockEvent& event, const PerfFeatures& features) {
   perf_event_attr attr = make_common(event);
   attr.config = PERF_COUNT_SW_CPU_CLOCK;
@@ -98,9 +126,9 @@ RecordLayout make_layout(const perf_event_attr& attr) {
   return layout;
 }
 
-Fd open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned long flags) {
+Fd open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned long flags, int group_fd) {
   return Fd(static_cast<int>(
-      ::syscall(SYS_perf_event_open, &attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC)));
+      ::syscall(SYS_perf_event_open, &attr, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC)));
 }
 
 }  // namespace culprit

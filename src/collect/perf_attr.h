@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "events/event_request.h"
+
 #include "base/file.h"
 #include "records/record_layout.h"
 
@@ -34,6 +36,13 @@ struct ClockEvent {
   uint32_t wakeup_bytes = 0;
 };
 
+/// The part of an attr that says what is counted: type, codes, exclusions, precision.
+void set_event(perf_event_attr& attr, const EventRequest& event);
+
+/// Counts one event, without samples; read() gives value, time enabled and time running.
+/// Disabled if it leads its group: members follow their leader.
+perf_event_attr make_counting_attr(const EventRequest& event, bool is_leader);
+
 /// Samples of cpu-clock. Disabled.
 perf_event_attr make_clock_attr(const ClockEvent& event, const PerfFeatures& features);
 /// No samples, only mappings, names, forks and exits. Disabled. Records are laid out alike.
@@ -45,6 +54,7 @@ uint64_t find_unwind_registers();
 RecordLayout make_layout(const perf_event_attr& attr);
 
 /// perf_event_open(2), close-on-exec. On failure the Fd is empty and errno says why.
-Fd open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned long flags = 0);
+Fd open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned long flags = 0,
+                   int group_fd = -1);
 
 }  // namespace culprit

@@ -23,7 +23,9 @@ Result<void> check_stack_copy(const RecordOptions& options) {
                     kLargestStackCopyBytes)};
   }
   if (!options.make_unwinder || find_unwind_registers() == 0) {
-    return Error{"cannot unwind by unwind tables on this architecture; use --call-graph fp"};
+    return Error{
+        "cannot unwind by unwind tables on this architecture or in this build; use "
+        "--call-graph fp"};
   }
   if (options.engine == Engine::posix_timer) {
     return Error{std::string(kNoCopies) + "; use --call-graph fp"};
