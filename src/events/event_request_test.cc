@@ -201,7 +201,7 @@ TEST_F(EventRequests, BreakpointsAndTracepoints) {
   MadeSysfs made;
   made.add_kernel_pmus();
   const PmuCatalog living = made.read();
-  const EventRequest tracepoint = one("sched:sched_switch:k", living);
+  const EventRequest tracepoint = culprit::one("sched:sched_switch:k", living);
   EXPECT_EQ(tracepoint.type, 2u);
   EXPECT_EQ(tracepoint.config, 314u);
   EXPECT_TRUE(tracepoint.exclude_user);

@@ -88,8 +88,8 @@ TEST_F(PfmEvents, EveryCorrectionIsOfAnErrorThatLibpfmStillHas) {
 
 TEST_F(PfmEvents, WhatTheUserSetsStaysInCorrectedEvents) {
   EXPECT_EQ(encode_for("spr", "TOPDOWN:BACKEND_BOUND_SLOTS:c=3")->config, 0x030002a4u);
-  EXPECT_EQ(encode_for("icx", "TOPDOWN:BACKEND_BOUND_SLOTS:e:u")->config, 0x402a4u);
-  EXPECT_TRUE(encode_for("icx", "TOPDOWN:BACKEND_BOUND_SLOTS:e:u")->exclude_kernel);
+  EXPECT_EQ(encode_for("icx", "TOPDOWN:BACKEND_BOUND_SLOTS:c=1:e:u")->config, 0x010402a4u);
+  EXPECT_TRUE(encode_for("icx", "TOPDOWN:BACKEND_BOUND_SLOTS:c=1:e:u")->exclude_kernel);
 }
 
 TEST_F(PfmEvents, TakesModifiersOfPerfAfterItsOwn) {
@@ -102,6 +102,7 @@ TEST_F(PfmEvents, TakesModifiersOfPerfAfterItsOwn) {
   EXPECT_TRUE(encode_for("icx", "UOPS_RETIRED:SLOTS:c=2:k")->exclude_user);
   // 'e' alone is libpfm4's edge, not perf's exclusive.
   EXPECT_FALSE(encode_for("icx", "UOPS_RETIRED:SLOTS:c=1:e")->exclusive);
+  EXPECT_FALSE(encode_for("icx", "UOPS_RETIRED:SLOTS:e"));  // libpfm4: not without c=
 }
 
 TEST_F(PfmEvents, UnknownNamesGetTheNearest) {
@@ -133,7 +134,8 @@ TEST_F(PfmEvents, ListsEventsOfAnyCpuWithTheirCodes) {
   const Result<EventList> imc = list_events_of("skx_unc_imc0");
   ASSERT_TRUE(imc);
   for (const ListedEvent& event : imc->events) {
-    if (event.name == "UNC_M_CAS_COUNT:RD") EXPECT_EQ(event.codes, std::vector<uint64_t>{0x304});
+    if (event.name != "UNC_M_CAS_COUNT:RD") continue;
+    EXPECT_EQ(event.codes, std::vector<uint64_t>{0x304});
   }
 }
 
