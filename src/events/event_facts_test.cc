@@ -174,6 +174,10 @@ struct Cells {
   const char* cpu;
 };
 
+void PrintTo(const Cells& cells, std::ostream* out) {
+  *out << cells.file;
+}
+
 class CellFacts : public ::testing::TestWithParam<Cells> {};
 
 /// Names that the file abbreviates ("_DMISS_LMEM 0x30038") end with what it says.
