@@ -62,9 +62,10 @@ def attributes_by_perf(spec, events=1):
             name = SAME.get(match[1], match[1])
             if name in FIELDS:
                 fields[FIELDS[name]] = int(match[2], 0)
-        if fields not in found or events > 1:
-            found.append(fields)
-    return found[:events] if found else None
+        found.append(fields)
+    # What the kernel refuses perf asks for again without what may be too new for it: of a
+    # single event, the last it asked for.
+    return (found[-1:] if events == 1 else found[:events]) or None
 
 
 class Encodings(CulpritTest):
@@ -112,6 +113,12 @@ class Encodings(CulpritTest):
 
     def test_groups_are_perfs(self):
         self.same_as_perf(GROUPS, events=2)
+
+    def test_tracepoints_are_perfs(self):
+        done = self.culprit("events", "sched:sched_switch", status=None)
+        if done.returncode != 0:
+            self.skipTest("tracefs is not mounted here, or may not be read")
+        self.same_as_perf(["sched:sched_switch", "sched:sched_switch:u", "sched:sched_wakeup:k"])
 
     def has_pmu(self, name):
         done = self.culprit("events", "-e", f"{name}/config=0/", status=None)

@@ -11,6 +11,7 @@
 #include "events/event_request.h"
 #include <nlohmann/json.hpp>
 
+#include "base/names.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/event_text.h"
@@ -105,30 +106,28 @@ std::string codes_of(const ListedEvent& event) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string cut(const std::string& text, size_t width) {
-  return text.size() > width ? text.substr(0, width - 2) + ".." : text;
-}
-
 /// "  yes  cycles  0x0  cycles of the core": answers only where they differ.
 std::string print_events(const TriedList& list, bool has_answers, const TextStyle& style) {
   constexpr size_t kMostNameColumns = 48;
-  constexpr size_t kLeastRoom = 20;
+  constexpr size_t kLeastRoom = 30;
   size_t name_columns = 0;
   size_t code_columns = 0;
   for (const TriedEvent& tried : list.events) {
     name_columns = std::max(name_columns, std::min(tried.event.name.size(), kMostNameColumns));
     code_columns = std::max(code_columns, codes_of(tried.event).size());
   }
-  const size_t indent = 6 + name_columns + code_columns + (has_answers ? 5 : 0);
-  const size_t room = std::max(kLeastRoom, style.width - std::min(style.width, indent));
+  const size_t full_indent = 6 + name_columns + code_columns + (has_answers ? 5 : 0);
+  const size_t indent = std::min(full_indent, style.width - kLeastRoom);
   std::string text;
   for (const TriedEvent& tried : list.events) {
     std::string about = tried.event.description;
     if (!tried.event.alias.empty()) about = fmt::format("(or {}) {}", tried.event.alias, about);
     const char* answer = !tried.is_tried ? "?" : tried.reason.empty() ? "yes" : "no";
-    text += "  " + (has_answers ? fmt::format("{:<5}", answer) : "");
-    text += fmt::format("{:<{}}  {:<{}}  {}\n", printable(tried.event.name), name_columns,
-                        codes_of(tried.event), code_columns, cut(printable(about), room));
+    std::string line = "  " + (has_answers ? fmt::format("{:<5}", answer) : "");
+    line += fmt::format("{:<{}}  {:<{}}  {}", printable(tried.event.name), name_columns,
+                        codes_of(tried.event), code_columns, printable(about));
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += wrap(line, style.width, indent) + "\n";
     if (has_answers && !tried.reason.empty()) {
       text +=
           fmt::format("       {}\n", printable(tried.reason.substr(0, tried.reason.find('\n'))));
@@ -145,9 +144,12 @@ std::string print_list(const TriedList& list, bool is_short, const TextStyle& st
                                  printable(about), list.events.size(),
                                  list.events.size() == 1 ? "" : "s", printable(list.about.source));
   if (!reason.empty()) {
-    text += "  not counted here: ";
-    for (const char c : reason) text += c == '\n' ? std::string("\n  ") : printable({&c, 1});
-    text += "\n";
+    std::string opening = "not counted here: ";
+    for (const std::string_view line : split(reason, '\n')) {
+      const size_t indent = line.starts_with("->") ? 3 : 0;
+      text += "  " + wrap(opening + printable(line), style.width - 2, indent + 2) + "\n";
+      opening.clear();
+    }
   }
   if (is_short) return text + fmt::format("  culprit events '{}::*' lists them\n", list.about.pmu);
   const bool is_tried = std::any_of(list.events.begin(), list.events.end(),

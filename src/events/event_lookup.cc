@@ -246,7 +246,10 @@ Result<FoundEvent> look_up_event(const EventWords& event, const PmuCatalog& cata
       request.config = *id;
       return with_modifiers(event, 2, {request});
     }
-    tracepoint_error = id.error().message;
+    // Makers' names have upper case, tracepoints have not.
+    const bool is_lower =
+        std::none_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+    if (is_lower) tracepoint_error = id.error().message;
   }
   ASSIGN_OR_RETURN(std::optional<FoundEvent> found, look_up_pfm(event, catalog));
   if (found) return std::move(*found);

@@ -11,8 +11,7 @@ Error wrong_event(const EventWords& event, const std::string& what) {
 }
 
 std::string join_words(const std::vector<std::string>& words, size_t count) {
-  return fmt::format("{}",
-                     fmt::join(words.begin(), words.begin() + static_cast<long>(count), ":"));
+  return fmt::format("{}", fmt::join(words.begin(), words.begin() + static_cast<long>(count), ":"));
 }
 
 Result<FoundEvent> with_modifiers(const EventWords& event, size_t name_words,
