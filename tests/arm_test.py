@@ -53,7 +53,16 @@ COMMANDS = {
     "unknown": ("culprit stat -e instrutions loop", []),
     "whole_system": stat("-a -e instructions:u loop"),
     "saved": ("culprit stat -e instructions:u -o counts.culprit loop", ["counts.culprit"]),
-    "sampled": ("culprit record -q -o run.culprit -F 4999 two_loops", ["run.culprit"]),
+    "sampled": ("culprit record -q --engine timer -o run.culprit -F 4999 two_loops", ["run.culprit"]),
+    "overflow": ("culprit record -q --per-task -e instructions:u -c 50000 -o overflow.culprit two_loops",
+                 ["overflow.culprit"]),
+    "two_events": ("culprit record -q --per-task -e instructions:u/period=20000/ -e page-faults -c 1 "
+                   "-o two.culprit two_loops", ["two.culprit"]),
+    "record_precise": ("culprit record --per-task -e instructions:upp -c 1000000 -o precise.culprit loop", []),
+    "record_shared": (f"culprit record -q --per-task {MANY} -c 1000000 -o shared.culprit long",
+                      ["shared.culprit"]),
+    "record_auto": ("culprit record -o auto.culprit loop", ["auto.culprit"]),
+    "record_branches": ("culprit record -b -e instructions:u loop", []),
 }
 
 
@@ -229,3 +238,50 @@ class ArmTest(CulpritTest):
         # regular times, give or take the kernel's part.
         self.assertAlmostEqual(shares["hot_loop"], 0.8, delta=0.06)
         self.assertAlmostEqual(shares["warm_loop"], 0.2, delta=0.06)
+
+    def events(self, report):
+        return {event["name"]: event for event in report["events"]}
+
+    def test_overflow_samples_are_as_many_as_they_should_and_in_the_loops(self):
+        path = self.file("overflow", "overflow.culprit")
+        self.culprit("symbolize", "--symbols", ARM / "programs", path)
+        report = self.report(path)
+        samples = {row["function"]: row["values"]["instructions:u"]["samples"]
+                   for row in report["rows"]}
+        # 25,000,011 instructions, one sample each 50,000: 500; 400 of them in the first loop.
+        self.assertEqual(sum(samples.values()), (2 * N + N // 2 + 11) // 50_000)
+        self.assertAlmostEqual(samples["hot_loop"], 400, delta=1)
+        self.assertAlmostEqual(samples["warm_loop"], 100, delta=1)
+        total = self.events(report)["instructions:u"]["total"]
+        self.assertEqual(total, 500 * 50_000)
+
+    def test_overflow_samples_hit_the_two_instructions_of_the_loop(self):
+        path = self.file("overflow", "overflow.culprit")
+        self.culprit("symbolize", "--symbols", ARM / "programs", path)
+        rows = self.report(path, "--by", "instruction", "--function", "hot_loop")["rows"]
+        self.assertEqual(len(rows), 2)   # subs and b.ne
+
+    def test_several_events_in_one_recording(self):
+        path = self.file("two_events", "two.culprit")
+        self.culprit("symbolize", "--symbols", ARM / "programs", path)
+        events = self.report(path)["events"]
+        self.assertEqual(len(events), 2)
+        by_name = {event["name"]: event["total"] for event in events}
+        self.assertEqual(by_name["page-faults"], 1)   # as perf stat says: of the first instruction
+
+    def test_precision_falls_back_aloud(self):
+        done = self.results["record_precise"]
+        self.assertEqual(done.status, 0, done.err)
+        self.assertIn("precise level 0, not 2", done.err)
+
+    def test_shared_counters_are_in_the_ledger(self):
+        path = self.file("record_shared", "shared.culprit")
+        text = self.culprit("report", path).stdout
+        self.assertIn("shared its counter; sampled", text)
+
+    def test_auto_samples_cycles(self):
+        self.assertIn("sampling cycles at 999 Hz", self.results["record_auto"].err)
+
+    def test_branches_are_refused_with_the_reason(self):
+        self.assertEqual(self.results["record_branches"].status, 125)
+        self.assertIn("branch", self.results["record_branches"].err)

@@ -71,8 +71,10 @@ def parse_console(text):
     return results
 
 
-def run_in_machine(kernel, busybox, programs, commands, seconds=150, cpus=2):
-    """`commands`: {name: (shell command, [files in /tmp to bring back])} -> {name: Result}."""
+def run_in_machine(kernel, busybox, programs, commands, seconds=300, cpus=1):
+    """One CPU: QEMU's count of instructions is that of all its CPUs together.
+
+    `commands`: {name: (shell command, [files in /tmp to bring back])} -> {name: Result}."""
     with tempfile.TemporaryDirectory(prefix="culprit-arm-") as name:
         folder = pathlib.Path(name)
         initrd = make_initrd(folder, busybox, programs, commands)
