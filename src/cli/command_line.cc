@@ -157,6 +157,7 @@ class HelpFormatter : public CLI::Formatter {
     std::string usage = "Usage: culprit " + name + " [OPTIONS]";
     if (name == "record" || name == "stat") usage += " [--] PROGRAM [ARGS]";
     if (name == "annotate") usage += " FUNCTION";
+    if (name == "events") usage += " [PATTERN]";
     if (const CLI::Option* file = app->get_option_no_throw("FILE")) {
       usage += file->get_required() ? " FILE" : " [FILE]";
     }
@@ -529,6 +530,28 @@ void add_doctor(CLI::App& root, DoctorCommand* command) {
   add_word(app, "--format", &command->format, kFormats, "how to print");
 }
 
+constexpr Word<Format> kEventFormats[] = {{"text", Format::text}, {"json", Format::json}};
+
+void add_events(CLI::App& root, EventsCommand* command) {
+  CLI::App* app = root.add_subcommand("events", "what can be counted, here and on other CPUs");
+  app->add_option("PATTERN", command->pattern, "a part of a name, or a pattern like 'L1-*'");
+  app->add_option("--cpu", command->cpu,
+                  "the events of this CPU, by libpfm4's name (icx, amd64_fam19h_zen4); '*' lists "
+                  "CPUs")
+      ->type_name("NAME");
+  app->add_option("-e,--event", command->events,
+                  "instead: what the kernel is asked for, for this event or list of events")
+      ->type_name("EVENT")
+      ->allow_extra_args(false);
+  add_word(app, "--format", &command->format, kEventFormats, "how to print");
+  app->footer(
+      "\nExamples:\n"
+      "  culprit events                                 what this machine can count\n"
+      "  culprit events cache                           whose names have 'cache' in them\n"
+      "  culprit events --cpu icx 'UOPS_RETIRED:*'      encodings of another CPU\n"
+      "  culprit events -e '{cycles,instructions}:u'    what an event list stands for");
+}
+
 // ---- `culprit PROGRAM args`. ----
 
 bool is_runnable(const std::string& path) {
@@ -567,6 +590,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   ImportCommand import_command;
   SymbolizeCommand symbolize;
   DoctorCommand doctor;
+  EventsCommand events;
   std::string record_error;
   std::string stat_error;
   std::string export_error;
@@ -583,6 +607,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   add_import(root, &import_command);
   add_symbolize(root, &symbolize);
   add_doctor(root, &doctor);
+  add_events(root, &events);
 
   if (arguments.empty()) return Usage{2, root.help()};
   const std::string& first = arguments.front();
@@ -635,6 +660,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   if (root.got_subcommand("import")) return import_command;
   if (root.got_subcommand("symbolize")) return symbolize;
   if (root.got_subcommand("doctor")) return doctor;
+  if (root.got_subcommand("events")) return events;
   return Usage{2, root.help()};
 }
 

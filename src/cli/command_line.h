@@ -84,14 +84,23 @@ struct DoctorCommand {
   Format format = Format::text;
 };
 
+/// `culprit events`: lists, or with -e shows what the words stand for.
+struct EventsCommand {
+  std::string pattern;              // "": all
+  std::string cpu;                  // "": this machine
+  std::vector<std::string> events;  // -e
+  Format format = Format::text;
+};
+
 /// Nothing to run: help was asked for (status 0), or the words are wrong (status 2).
 struct Usage {
   int status = 0;
   std::string text;
 };
 
-using Command = std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand,
-                             ExportCommand, ImportCommand, SymbolizeCommand, DoctorCommand, Usage>;
+using Command =
+    std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, ExportCommand,
+                 ImportCommand, SymbolizeCommand, DoctorCommand, EventsCommand, Usage>;
 
 /// `arguments` without the program's own name. Reads nothing but PATH (to tell a program
 /// from a mistyped command).

@@ -15,5 +15,6 @@ int run_export(const ExportCommand& command);
 int run_import(ImportCommand command);
 int run_symbolize(const SymbolizeCommand& command);
 int run_doctor(const DoctorCommand& command);
+int run_events(const EventsCommand& command);
 
 }  // namespace culprit

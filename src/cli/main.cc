@@ -37,6 +37,9 @@ int run(const SymbolizeCommand& command) {
 int run(const DoctorCommand& command) {
   return run_doctor(command);
 }
+int run(const EventsCommand& command) {
+  return run_events(command);
+}
 int run(const Usage& usage) {
   fmt::print(usage.status == 0 ? stdout : stderr, "{}", usage.text);
   return usage.status;

@@ -32,6 +32,8 @@ Result<void> Modifiers::check(std::string_view letters, std::string_view request
 
 Result<void> Modifiers::add(std::string_view letters, std::string_view request) {
   RETURN_IF_ERROR(check(letters, request));
+  if (is_first_ && !letters.empty()) exclude_guest_ = false;
+  is_first_ = false;
   for (const char letter : letters) add_letter(letter);
   if (precise_level_ > 3) {
     return Error{fmt::format("event '{}': ppp is the most precise level", printable(request))};
@@ -50,6 +52,7 @@ void Modifiers::add_letter(char letter) {
   if (is_level && !names_level_) {
     names_level_ = exclude_user_ = exclude_kernel_ = exclude_hypervisor_ = true;
   }
+  if ((letter == 'u' || letter == 'p') && !names_place_) exclude_guest_ = true;
   if (is_place && !names_place_) names_place_ = exclude_guest_ = exclude_host_ = true;
   // clang-format off
   switch (letter) {

@@ -3,7 +3,8 @@
 // The letters after the colon, with the meaning that perf gives them:
 //
 //     u k h   only user, kernel, hypervisor code (all that are named)
-//     G H     only guests, only the host; without either: the host alone
+//     G H     only guests, only the host; without either: the host alone, but with letters
+//             that name neither place nor u nor p, both (as perf has it)
 //     I       not while idle
 //     p pp ppp  precise level 1 to 3;  P: the highest there is
 //     D e     always on a counter (pinned); alone on the PMU (exclusive)
@@ -36,6 +37,7 @@ class Modifiers {
   Result<void> check(std::string_view letters, std::string_view request) const;
   void add_letter(char letter);
 
+  bool is_first_ = true;      // the event's own letters come first
   bool names_level_ = false;  // u, k or h was given
   bool names_place_ = false;  // G or H was given
   bool exclude_user_ = false;

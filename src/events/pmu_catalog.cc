@@ -168,6 +168,23 @@ std::optional<Pmu> read_pmu(const std::string& folder, const std::string& name,
   return pmu;
 }
 
+/// Folders where tracefs may be.
+constexpr const char* kTraceFolders[] = {"/kernel/tracing", "/kernel/debug/tracing"};
+
+std::vector<std::string> read_tracepoints(const std::string& root) {
+  constexpr uint64_t kLargestList = 16 << 20;
+  std::vector<std::string> names;
+  for (const char* folder : kTraceFolders) {
+    const Result<std::string> text = read_file(root + folder + "/available_events", kLargestList);
+    if (!text) continue;
+    for (const std::string_view line : split(*text, '\n')) {
+      if (line.find(':') != std::string_view::npos) names.emplace_back(line);
+    }
+    break;
+  }
+  return names;
+}
+
 /// Reads one id below the first tracefs that is there.
 Result<uint64_t> read_tracepoint_id(const std::string& root, const std::string& system,
                                     const std::string& name) {
@@ -175,7 +192,7 @@ Result<uint64_t> read_tracepoint_id(const std::string& root, const std::string& 
     return !word.empty() && word.find('/') == std::string::npos && word[0] != '.';
   };
   if (!is_plain(system) || !is_plain(name)) return Error{"that is no name of a tracepoint"};
-  for (const char* folder : {"/kernel/tracing", "/kernel/debug/tracing"}) {
+  for (const char* folder : kTraceFolders) {
     const std::string events = root + folder + "/events";
     if (!file_exists(events)) continue;
     Result<std::string> text = read_file(events + "/" + system + "/" + name + "/id", kLargestFile);
@@ -228,6 +245,7 @@ Result<PmuCatalog> read_pmu_catalog(const std::string& root) {
   catalog.tracepoint_id = [root](const std::string& system, const std::string& name) {
     return read_tracepoint_id(root, system, name);
   };
+  catalog.list_tracepoints = [root] { return read_tracepoints(root); };
   catalog.is_this_machine = root == "/sys";
   return catalog;
 }

@@ -54,6 +54,8 @@ struct PmuCatalog {
   std::vector<Pmu> pmus;  // by name
   /// The id of a tracepoint ("sched", "sched_switch"). Only asked for names like that.
   std::function<Result<uint64_t>(const std::string& system, const std::string& name)> tracepoint_id;
+  /// All tracepoints, "sched:sched_switch"; none where tracefs cannot be read.
+  std::function<std::vector<std::string>()> list_tracepoints;
   /// Whether libpfm4 may be asked about the CPU that is really here (not in made catalogs).
   bool is_this_machine = false;
 
