@@ -57,8 +57,8 @@ Result<RecordOptions> choose_events(const RecordCommand& command) {
   RecordOptions options = command.record;
   std::vector<std::string> events = command.events;
   const bool may_use_pmu = options.engine == Engine::pmu || options.engine == Engine::automatic;
-  const bool has_pmu = options.engine == Engine::automatic && events.empty() &&
-                       describe_machine().has_pmu;
+  const bool has_pmu =
+      options.engine == Engine::automatic && events.empty() && describe_machine().has_pmu;
   if (events.empty() && (options.engine == Engine::pmu || has_pmu)) events = {"cycles"};
   if (!events.empty()) {
     ASSIGN_OR_RETURN(const PmuCatalog catalog, read_pmu_catalog());

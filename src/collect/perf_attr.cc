@@ -124,7 +124,8 @@ perf_event_attr make_sampling_attr(const SampledEvent& event, const SamplingSetu
   attr.disabled = is_leader ? 1 : 0;
   attr.freq = event.period == 0 ? 1 : 0;
   attr.sample_period = event.period == 0 ? event.frequency_hz : event.period;
-  if (setup.per_cpu) attr.exclude_idle = 1;
+  // Clocks go on while a CPU idles; counters mostly do not, and some PMUs (Arm) refuse this.
+  if (setup.per_cpu && is_clock(event.request)) attr.exclude_idle = 1;
   attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
                      (features.lost_counts ? PERF_FORMAT_LOST : 0);
   if (carries_sideband) add_sideband(attr, features);

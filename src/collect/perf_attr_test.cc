@@ -10,8 +10,9 @@
 #include <map>
 #include <string>
 
-#include "base/text.h"
 #include "events/pmu_catalog.h"
+
+#include "base/text.h"
 
 namespace culprit {
 namespace {
@@ -74,8 +75,7 @@ class PerfAttr : public ::testing::TestWithParam<Case> {};
 
 TEST_P(PerfAttr, IsWhatPerfSends) {
   const Case& asked = GetParam();
-  const auto perf =
-      read_attr_of_perf(fmt::format("-e '{}' {}", asked.event, asked.perf_options));
+  const auto perf = read_attr_of_perf(fmt::format("-e '{}' {}", asked.event, asked.perf_options));
   if (perf.empty()) GTEST_SKIP() << "no perf here that prints what it sends";
   const Result<PmuCatalog> catalog = read_pmu_catalog();
   ASSERT_TRUE(catalog.has_value()) << catalog.error().message;
@@ -118,16 +118,14 @@ TEST_P(PerfAttr, IsWhatPerfSends) {
 
 INSTANTIATE_TEST_SUITE_P(
     Requests, PerfAttr,
-    ::testing::Values(Case{"cycles:u", "-c 100003", 100'003, 0},
-                      Case{"cycles", "-F 999", 0, 999},
+    ::testing::Values(Case{"cycles:u", "-c 100003", 100'003, 0}, Case{"cycles", "-F 999", 0, 999},
                       Case{"instructions:k", "-F 4999", 0, 4999},
                       Case{"cycles:upp", "-c 1000003", 1'000'003, 0},
                       Case{"instructions:p", "-F 999", 0, 999},
                       Case{"branches:u", "-b -c 10007", 10'007, 0, false, true},
                       Case{"page-faults", "-c 1 -d -W", 1, 0, false, false, true},
                       Case{"cycles:u", "-g -F 999", 0, 999, true},
-                      Case{"context-switches", "-c 1", 1, 0},
-                      Case{"r1c2:u", "-c 5", 5, 0},
+                      Case{"context-switches", "-c 1", 1, 0}, Case{"r1c2:u", "-c 5", 5, 0},
                       Case{"cache-misses:uH", "-c 5", 5, 0}));
 
 }  // namespace

@@ -160,6 +160,12 @@ struct PerfEvents::Opening {
       Fd fd = open_precisely(event, pid, cpu, flags, leader, carries_sideband && member == 0);
       if (!fd) {
         const int reason = errno;
+        if (setup.branches && reason == EOPNOTSUPP) {
+          return fail(Error{fmt::format("cannot sample '{}' with branches (-b): this machine keeps "
+                                        "no record of them, or not for this event",
+                                        event.request.name)},
+                      reason);
+        }
         return fail(explain_refusal(event.request, {reason, setup.per_cpu, leader >= 0, "sample"}),
                     reason);
       }

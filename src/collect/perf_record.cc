@@ -58,6 +58,7 @@ class Session {
   void describe_profile();
   void describe_events();
   void add_totals(Profile& profile) const;
+  void remark_inexact();
   [[nodiscard]] bool samples_time() const { return options_.groups.empty(); }
   Result<void> follow_targets();
   Result<void> begin(SignalGuard& signals);
@@ -355,8 +356,24 @@ Result<void> Session::flush(uint64_t now) {
   return {};
 }
 
+/// Some PMUs (Arm's) take a wish for precision and do nothing about it: the samples tell.
+void Session::remark_inexact() {
+  size_t event = 0;
+  for (const EventGroup& group : options_.groups) {
+    for (const EventRequest& request : group.members) {
+      const auto inexact = processor_->inexact().find(event++);
+      if (request.precise_level < 2 || inexact == processor_->inexact().end()) continue;
+      remarks_.push_back(fmt::format(
+          "{}: {} samples are not exact, though precise level {} was asked for: they may lie "
+          "some instructions late",
+          request.name, inexact->second, request.precise_level));
+    }
+  }
+}
+
 Recording Session::complete() {
   bursts_hertz_.push_back(measure_clock_burst());
+  remark_inexact();
   Recording recording = processor_->finish();
   Profile& profile = recording.profile;
   profile.machine.clock = estimate_clock(bursts_hertz_);

@@ -75,6 +75,7 @@ class SampleProcessor::Impl {
   ProfileBuilder builder_;
   uint64_t samples_ = 0;
   uint64_t lost_ = 0;
+  std::map<size_t, uint64_t> inexact_;
 
  private:
   void handle(const MmapRecord& map, const RecordOrigin& origin);
@@ -251,6 +252,7 @@ void SampleProcessor::Impl::handle(const SampleRecord& sample, const RecordOrigi
   if (!sample.branches.empty()) count_branches(sample, origin.pid, counted.context);
   if (sample.data_address != 0) keep_memory_sample(sample, counted);
   ++samples_;
+  if (!sample.exact_ip) ++inexact_[event->value];
   const bool is_known = std::none_of(counted.frames.begin(), counted.frames.end(),
                                      [](const Location& l) { return l.image.is_all(); });
   if (is_known) {
@@ -453,6 +455,9 @@ uint64_t SampleProcessor::samples() const {
 }
 uint64_t SampleProcessor::lost() const {
   return impl_->lost_;
+}
+const std::map<size_t, uint64_t>& SampleProcessor::inexact() const {
+  return impl_->inexact_;
 }
 
 }  // namespace culprit

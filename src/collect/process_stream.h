@@ -62,6 +62,8 @@ class SampleProcessor {
 
   [[nodiscard]] uint64_t samples() const;  // counted ones
   [[nodiscard]] uint64_t lost() const;
+  /// Samples, by row of their event, that the CPU does not call exact (EXACT_IP).
+  [[nodiscard]] const std::map<size_t, uint64_t>& inexact() const;
 
  private:
   class Impl;
