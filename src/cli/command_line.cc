@@ -12,7 +12,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "collect/period.h"
 #include "records/number.h"
 
 namespace culprit {
@@ -103,8 +102,10 @@ constexpr Word<ExportFormat> kExportFormats[] = {
     {"bolt", ExportFormat::bolt},           {"dot", ExportFormat::dot},
     {"json", ExportFormat::json},           {"csv", ExportFormat::csv}};
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
-constexpr Word<Engine> kEngines[] = {
-    {"auto", Engine::automatic}, {"timer", Engine::timer}, {"posix-timer", Engine::posix_timer}};
+constexpr Word<Engine> kEngines[] = {{"auto", Engine::automatic},
+                                     {"pmu", Engine::pmu},
+                                     {"timer", Engine::timer},
+                                     {"posix-timer", Engine::posix_timer}};
 
 constexpr Word<bool> kStatEngines[] = {{"auto", false}, {"pmu", true}};
 
@@ -171,19 +172,6 @@ class HelpFormatter : public CLI::Formatter {
 };
 
 // ---- The commands. ----
-
-void parse_event(const std::string& text, RecordOptions& options) {
-  if (text == "cpu-clock") return;
-  if (text == "cpu-clock:u") {
-    options.user_only = true;
-  } else if (text == "cpu-clock:k") {
-    options.kernel_only = true;
-  } else {
-    throw CLI::ValidationError(fmt::format(
-        "cannot sample '{}': this version samples time only (cpu-clock, cpu-clock:u, cpu-clock:k)",
-        text));
-  }
-}
 
 /// "fp", "dwarf", "dwarf,16384" or "none".
 void parse_call_graph(const std::string& text, RecordOptions& options) {
@@ -260,25 +248,28 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
   app->prefix_command();
   add_targets(app, &record->pids, &record->system_wide, &record->cgroup, &record->cpus);
   add_word(app, "--engine", &record->engine, kEngines,
-           "auto: timer, or posix-timer where the kernel refuses it");
-  app->add_option_function<std::string>(
-         "-e,--event", [record](const std::string& text) { parse_event(text, *record); },
-         "cpu-clock, with :u (user) or :k (kernel)")
-      ->type_name("EVENT");
+           "auto: pmu (cycles) where the machine has one, else timer, or posix-timer where the "
+           "kernel refuses it");
+  app->add_option("-e,--event", command->events,
+                  "events to sample, as perf writes them: cpu-clock:u, cycles:pp, "
+                  "{instructions,cycles}, page-faults; may be repeated [as --engine says]")
+      ->type_name("EVENT")
+      ->allow_extra_args(false);
   CLI::Option* frequency = add_parsed(
-      app, "-F,--freq", &record->period_ns,
+      app, "-F,--freq", &command->frequency_hz,
       [](const std::string& text) {
         char* end = nullptr;
         const double hertz = std::strtod(text.c_str(), &end);
         if (end == text.c_str() || *end != '\0' || !(hertz >= 0.1 && hertz <= kHighestFrequency)) {
           throw CLI::ValidationError("'" + text + "' is not a frequency from 0.1 to 100000 Hz");
         }
-        return period_for_frequency_ns(hertz);
+        return std::optional(hertz);
       },
       "samples per second of CPU time [999]", "HZ");
-  app->add_option("-c,--count", record->period_ns, "the exact period instead, in ns")
-      ->type_name("NS")
-      ->check(CLI::Range(uint64_t{10'000}, uint64_t{10'000'000'000}))
+  app->add_option("-c,--count", command->period,
+                  "the exact period instead: events per sample; of cpu-clock ns")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62))
       ->excludes(frequency);
   app->add_flag("-g", record->stacks, "call stacks, by frame pointers: --call-graph fp");
   app->add_option_function<std::string>(
@@ -286,6 +277,10 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
          "call stacks, by frame pointers (fp) or by unwind tables on copies of BYTES of each "
          "stack [8192] (dwarf: for code built without frame pointers)")
       ->type_name("fp|dwarf[,BYTES]|none");
+  app->add_flag("-b,--branches", record->branches,
+                "the CPU's record of the last taken branches with each sample");
+  app->add_flag("-d,--data", record->memory,
+                "data address, latency and source of memory accesses with each sample");
   add_parsed(
       app, "--duration", &record->duration_ns,
       [](const std::string& text) { return std::optional(parse_duration_ns(text)); },
@@ -306,6 +301,7 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
       "  culprit record ./a.out args            a program and its children\n"
       "  culprit record -g -F 4999 -- make -j2  with stacks, 4,999 samples per second\n"
       "  culprit record -p 1234 --duration 10s  a running process\n"
+      "  culprit record -e cycles:pp -e page-faults ./a.out   what the hardware counts\n"
       "  culprit record -a --duration 5s        the whole system\n\n"
       "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
       "program cannot be run, 127 if it is not found.");

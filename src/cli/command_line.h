@@ -4,6 +4,7 @@
 // defaults and their help is here; nothing is done yet. The commands themselves
 // are in *_command.cc.
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,7 +21,10 @@ inline constexpr const char* kDefaultProfile = "profile.culprit";
 
 /// `culprit record`, and `culprit PROGRAM` (which reports at once, too).
 struct RecordCommand {
-  RecordOptions record;
+  RecordOptions record;             // its groups come from `events`
+  std::vector<std::string> events;  // as typed; none: time, or what --engine says
+  std::optional<uint64_t> period;   // -c: of events their number, of time ns
+  std::optional<double> frequency_hz;
   SnapshotOptions snapshot;
   std::string output = kDefaultProfile;
   bool quiet = false;

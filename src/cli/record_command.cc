@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/output_file.h"
 #include "cli/program_files.h"
+#include "cli/record_events.h"
 #include "cli/run_program.h"
 #include "cli/symbolizing.h"
 #include "cli/terminal.h"
@@ -18,11 +19,10 @@ namespace culprit {
 
 namespace {
 
-void announce(const RecordCommand& command) {
-  const uint64_t period_ns = command.record.period_ns;
-  const std::string rate = format_thousands((1'000'000'000 + period_ns / 2) / period_ns);
-  print_message(fmt::format("{}sampling time at {} Hz",
-                            describe_machine().has_pmu ? "" : "this machine has no PMU; ", rate));
+void announce(const RecordOptions& options) {
+  const bool is_substitute = options.groups.empty() && !describe_machine().has_pmu;
+  print_message(fmt::format("{}sampling {}", is_substitute ? "this machine has no PMU; " : "",
+                            describe_sampling(options)));
 }
 
 /// Writes, completes and describes what was recorded.
@@ -51,7 +51,9 @@ Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recordin
 }  // namespace
 
 int run_record(const RecordCommand& command) {
-  RecordOptions options = command.record;
+  Result<RecordOptions> chosen = choose_events(command);
+  if (!chosen) return fail(chosen.error(), kOurFailure);
+  RecordOptions& options = *chosen;
   options.shim_path = find_shim();
   options.make_unwinder = find_unwinder();
   if (!options.command.empty()) {
@@ -67,7 +69,7 @@ int run_record(const RecordCommand& command) {
     output->give_back();
     return fail(writer.error(), kOurFailure);
   }
-  if (!command.quiet) announce(command);
+  if (!command.quiet) announce(options);
 
   bool flushed = false;
   ProgressLine line;

@@ -41,7 +41,7 @@ struct CounterSet::Opening {
         const int reason = errno;
         set.counters_.resize(before);
         if ((reason == ESRCH && !counts_cpus()) || (reason == ENODEV && cpu >= 0)) return false;
-        return explain_refusal(event, reason, counts_cpus(), leader >= 0);
+        return explain_refusal(event, {reason, counts_cpus(), leader >= 0});
       }
       const bool is_leader = leader < 0;
       if (is_leader) leader = fd.get();

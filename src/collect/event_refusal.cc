@@ -49,7 +49,7 @@ std::string explain_permission(const EventRequest& event, int error_number, bool
       "not permitted: kernel.perf_event_paranoid is {}\n-> run as root, or sysctl "
       "kernel.perf_event_paranoid={}, or setcap cap_perfmon+ep culprit{}",
       read_word("/proc/sys/kernel/perf_event_paranoid"), wanted,
-      event.exclude_kernel ? "" : ", or count user code only (:u)");
+      event.exclude_kernel || whole_cpus ? "" : ", or take user code only (:u)");
 }
 
 bool holds_perf_events(uint32_t pid) {
@@ -67,9 +67,10 @@ bool holds_perf_events(uint32_t pid) {
 
 }  // namespace
 
-Error explain_refusal(const EventRequest& event, int error_number, bool whole_cpus, bool in_group) {
+Error explain_refusal(const EventRequest& event, const Refusal& refusal) {
+  const int error_number = refusal.error_number;
   const auto say = [&](const std::string& why) {
-    return Error{fmt::format("cannot count '{}': {}", event.name, why)};
+    return Error{fmt::format("cannot {} '{}': {}", refusal.verb, event.name, why)};
   };
   switch (error_number) {
     case ENOENT:
@@ -79,9 +80,9 @@ Error explain_refusal(const EventRequest& event, int error_number, bool whole_cp
       return say(explain_absence(event, describe_machine()));
     case EACCES:
     case EPERM:
-      return say(explain_permission(event, error_number, whole_cpus));
+      return say(explain_permission(event, error_number, refusal.whole_cpus));
     case EINVAL:
-      return say(in_group
+      return say(refusal.in_group
                      ? "the events of its group do not fit on the counters together\n"
                        "-> smaller groups, or the events without braces"
                      : "the kernel takes no such event: a modifier, a code or a combination that "

@@ -11,10 +11,15 @@
 
 namespace culprit {
 
-/// "cannot count cycles: no hardware PMU: ..." with the remedy on a line of its own.
-/// `whole_cpus`: it was to be counted for all tasks of a CPU, which needs more permission.
-/// `in_group`: with others that were opened before it.
-Error explain_refusal(const EventRequest& event, int error_number, bool whole_cpus, bool in_group);
+struct Refusal {
+  int error_number = 0;
+  bool whole_cpus = false;  // for all tasks of a CPU, which needs more permission
+  bool in_group = false;    // with others that were opened before it
+  const char* verb = "count";
+};
+
+/// "cannot count 'cycles': no hardware PMU: ..." with the remedy on a line of its own.
+Error explain_refusal(const EventRequest& event, const Refusal& refusal);
 
 /// Others that hold counters, for a remark: the NMI watchdog, programs with perf events open.
 /// "" if none is known.

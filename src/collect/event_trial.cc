@@ -16,7 +16,7 @@ std::string EventTrials::try_event(const EventRequest& event) {
   const int error_number = errno;
   std::string& reason = reasons_[{event.pmu, error_number}];
   if (reason.empty()) {
-    const std::string message = explain_refusal(event, error_number, whole_cpu, false).message;
+    const std::string message = explain_refusal(event, {error_number, whole_cpu}).message;
     const std::string opening = "cannot count '" + event.name + "': ";
     reason = message.starts_with(opening) ? message.substr(opening.size()) : message;
   }

@@ -102,7 +102,7 @@ const CountRow* find_row(const std::vector<CountRow>& rows, const CountRow& like
 
 std::optional<CountRate> make_rate(const std::vector<CountRow>& rows, const CountRow& row,
                                    double elapsed_s) {
-  if (!row.value) return std::nullopt;
+  if (!row.value || *row.value == 0) return std::nullopt;
   const std::string_view name = split_modifiers(row.event).first;
   const auto over = [&](std::initializer_list<std::string_view> names) {
     return find_row(rows, row, names, true);

@@ -17,8 +17,5 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_LIBDIR} ${CULPRIT_ARM_ROOT}/usr/lib/aarch64-linux-gnu/pkgconfig)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CULPRIT_ARM_ROOT})
 
-# Headers that are included by path alone, and nothing else lies there.
-set(CMAKE_C_FLAGS_INIT "-isystem ${CULPRIT_ARM_ROOT}/usr/include")
-set(CMAKE_CXX_FLAGS_INIT "-isystem ${CULPRIT_ARM_ROOT}/usr/include")
 set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)

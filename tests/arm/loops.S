@@ -1,8 +1,6 @@
 // Programs whose instructions can be counted by hand: no library, no start-up code, and
-// every system call once. tests/arm_test.py has the sums.
-//
-//   LOOP        _start: 2; hot_loop: 2 N + 3 with its call and return; exit: 3
-//   Each of the other programs is chosen by -DPROGRAM_...; N is 10,000,000.
+// every system call once. Each is chosen by -DPROGRAM_...; the counts beside the code, of
+// instructions in user mode, are what tests/arm_test.py expects. N is 10,000,000.
 
 #define N 10000000
 
@@ -30,7 +28,17 @@ _start:
         bl      hot_loop
         bl      warm_loop
         call_exit
-#elif defined PROGRAM_CHILD             // parent 6 + 1 + (2 N + 3) + 6 + 3, child 6 + 1 + 2 + ...
+#elif defined PROGRAM_LONG              // 1 + 20 * (1 + 2 N + 3 + 2) + 3 = 40 N + 124
+        mov     x2, #20
+again:  bl      hot_loop
+        subs    x2, x2, #1
+        b.ne    again
+        call_exit
+#elif defined PROGRAM_STATUS            // ends with status 7
+        mov     x0, #7
+        mov     x8, #93
+        svc     #0
+#elif defined PROGRAM_CHILD
         mov     x0, #17                 // SIGCHLD
         mov     x1, #0
         mov     x8, #220                // clone(2)

@@ -24,7 +24,7 @@ COMMAND = """( {command} ) >/tmp/.out 2>/tmp/.err
 echo "@@status {name} $?"
 for kind in out err; do echo "@@begin {name} $kind"; base64 /tmp/.$kind; echo "@@end"; done
 """
-FILE = """echo "@@begin {name} {file}"; base64 /tmp/{file}; echo "@@end"
+FILE = """[ ! -f /tmp/{file} ] || {{ echo "@@begin {name} {file}"; base64 /tmp/{file}; echo "@@end"; }}
 """
 
 
@@ -71,15 +71,17 @@ def parse_console(text):
     return results
 
 
-def run_in_machine(kernel, busybox, programs, commands, seconds=150, cpus=2):
-    """`commands`: {name: (shell command, [files in /tmp to bring back])} -> {name: Result}."""
+def run_in_machine(kernel, busybox, programs, commands, seconds=300, cpus=1):
+    """One CPU: QEMU's count of instructions is that of all its CPUs together.
+
+    `commands`: {name: (shell command, [files in /tmp to bring back])} -> {name: Result}."""
     with tempfile.TemporaryDirectory(prefix="culprit-arm-") as name:
         folder = pathlib.Path(name)
         initrd = make_initrd(folder, busybox, programs, commands)
         done = subprocess.run(
             ["qemu-system-aarch64", "-M", "virt", "-cpu", "max", "-m", "1024", "-smp", str(cpus),
              "-icount", "shift=0", "-nographic", "-net", "none", "-no-reboot", "-kernel", kernel, "-initrd", initrd,
-             "-append", "console=ttyAMA0 quiet panic=1"],
+             "-append", "console=ttyAMA0 quiet loglevel=0 panic=1"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             timeout=seconds)
     console = done.stdout.decode(errors="replace")
