@@ -12,7 +12,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "collect/period.h"
 #include "records/number.h"
 
 namespace culprit {
@@ -103,8 +102,12 @@ constexpr Word<ExportFormat> kExportFormats[] = {
     {"bolt", ExportFormat::bolt},           {"dot", ExportFormat::dot},
     {"json", ExportFormat::json},           {"csv", ExportFormat::csv}};
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
-constexpr Word<Engine> kEngines[] = {
-    {"auto", Engine::automatic}, {"timer", Engine::timer}, {"posix-timer", Engine::posix_timer}};
+constexpr Word<Engine> kEngines[] = {{"auto", Engine::automatic},
+                                     {"pmu", Engine::pmu},
+                                     {"timer", Engine::timer},
+                                     {"posix-timer", Engine::posix_timer}};
+
+constexpr Word<bool> kStatEngines[] = {{"auto", false}, {"pmu", true}};
 
 template <class T, size_t N>
 T parse_word(const Word<T> (&words)[N], const std::string& text) {
@@ -152,8 +155,9 @@ class HelpFormatter : public CLI::Formatter {
     if (name == "culprit")
       return "Usage: culprit COMMAND [OPTIONS]   or   culprit PROGRAM [ARGS]\n";
     std::string usage = "Usage: culprit " + name + " [OPTIONS]";
-    if (name == "record") usage += " [--] PROGRAM [ARGS]";
+    if (name == "record" || name == "stat") usage += " [--] PROGRAM [ARGS]";
     if (name == "annotate") usage += " FUNCTION";
+    if (name == "events") usage += " [PATTERN]";
     if (const CLI::Option* file = app->get_option_no_throw("FILE")) {
       usage += file->get_required() ? " FILE" : " [FILE]";
     }
@@ -168,19 +172,6 @@ class HelpFormatter : public CLI::Formatter {
 };
 
 // ---- The commands. ----
-
-void parse_event(const std::string& text, RecordOptions& options) {
-  if (text == "cpu-clock") return;
-  if (text == "cpu-clock:u") {
-    options.user_only = true;
-  } else if (text == "cpu-clock:k") {
-    options.kernel_only = true;
-  } else {
-    throw CLI::ValidationError(fmt::format(
-        "cannot sample '{}': this version samples time only (cpu-clock, cpu-clock:u, cpu-clock:k)",
-        text));
-  }
-}
 
 /// "fp", "dwarf", "dwarf,16384" or "none".
 void parse_call_graph(const std::string& text, RecordOptions& options) {
@@ -216,36 +207,69 @@ void add_snapshot_options(CLI::App* app, SnapshotOptions* options) {
                "do not ask the servers in DEBUGINFOD_URLS");
 }
 
+void add_targets(CLI::App* app, std::vector<pid_t>* pids, bool* system_wide, std::string* cgroup,
+                 std::vector<int>* cpus) {
+  add_parsed(app, "-p,--pid", pids, parse_pids, "running processes, and their children",
+             "PID[,PID]");
+  app->add_flag("-a,--all-cpus", *system_wide, "everything on this machine");
+  app->add_option("-G,--cgroup", *cgroup, "a cgroup, by its path below the cgroup mount")
+      ->type_name("PATH");
+  add_parsed(app, "-C,--cpu", cpus, parse_cpus, "only on these CPUs", "LIST");
+}
+
+/// The words behind the options: the program to run, "--" before it taken away.
+std::vector<std::string> take_program(const CLI::App& app) {
+  std::vector<std::string> words = app.remaining();
+  if (!words.empty() && words.front() == kDashes) words.erase(words.begin());
+  std::replace(words.begin(), words.end(), std::string(kDashes), std::string("--"));
+  return words;
+}
+
+/// "" if what to observe is clear: a program, processes, a cgroup or all.
+template <class Options>
+std::string check_targets(const Options& options, const char* verb) {
+  const int targets = (options.pids.empty() ? 0 : 1) + (options.cgroup.empty() ? 0 : 1) +
+                      (options.system_wide ? 1 : 0);
+  if (targets == 0 && options.command.empty()) {
+    return fmt::format("nothing to {}: give a program, -p PID, --cgroup PATH or -a", verb);
+  }
+  if (targets > 1) {
+    return fmt::format("-p, --cgroup and -a: only one of them to {} at a time", verb);
+  }
+  if (!options.pids.empty() && !options.command.empty()) {
+    return "give either a program or -p, not both";
+  }
+  return "";
+}
+
 void add_record(CLI::App& root, RecordCommand* command, std::string* program_error) {
   CLI::App* app = root.add_subcommand("record", "sample a program, processes, a cgroup or all");
   RecordOptions* record = &command->record;
   app->prefix_command();
-  add_parsed(app, "-p,--pid", &record->pids, parse_pids, "running processes, and their children",
-             "PID[,PID]");
-  app->add_flag("-a,--all-cpus", record->system_wide, "everything on this machine");
-  app->add_option("-G,--cgroup", record->cgroup, "a cgroup, by its path below the cgroup mount")
-      ->type_name("PATH");
-  add_parsed(app, "-C,--cpu", &record->cpus, parse_cpus, "only on these CPUs", "LIST");
+  add_targets(app, &record->pids, &record->system_wide, &record->cgroup, &record->cpus);
   add_word(app, "--engine", &record->engine, kEngines,
-           "auto: timer, or posix-timer where the kernel refuses it");
-  app->add_option_function<std::string>(
-         "-e,--event", [record](const std::string& text) { parse_event(text, *record); },
-         "cpu-clock, with :u (user) or :k (kernel)")
-      ->type_name("EVENT");
+           "auto: pmu (cycles) where the machine has one, else timer, or posix-timer where the "
+           "kernel refuses it");
+  app->add_option("-e,--event", command->events,
+                  "events to sample, as perf writes them: cpu-clock:u, cycles:pp, "
+                  "{instructions,cycles}, page-faults; may be repeated [as --engine says]")
+      ->type_name("EVENT")
+      ->allow_extra_args(false);
   CLI::Option* frequency = add_parsed(
-      app, "-F,--freq", &record->period_ns,
+      app, "-F,--freq", &command->frequency_hz,
       [](const std::string& text) {
         char* end = nullptr;
         const double hertz = std::strtod(text.c_str(), &end);
         if (end == text.c_str() || *end != '\0' || !(hertz >= 0.1 && hertz <= kHighestFrequency)) {
           throw CLI::ValidationError("'" + text + "' is not a frequency from 0.1 to 100000 Hz");
         }
-        return period_for_frequency_ns(hertz);
+        return std::optional(hertz);
       },
       "samples per second of CPU time [999]", "HZ");
-  app->add_option("-c,--count", record->period_ns, "the exact period instead, in ns")
-      ->type_name("NS")
-      ->check(CLI::Range(uint64_t{10'000}, uint64_t{10'000'000'000}))
+  app->add_option("-c,--count", command->period,
+                  "the exact period instead: events per sample; of cpu-clock ns")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62))
       ->excludes(frequency);
   app->add_flag("-g", record->stacks, "call stacks, by frame pointers: --call-graph fp");
   app->add_option_function<std::string>(
@@ -253,6 +277,10 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
          "call stacks, by frame pointers (fp) or by unwind tables on copies of BYTES of each "
          "stack [8192] (dwarf: for code built without frame pointers)")
       ->type_name("fp|dwarf[,BYTES]|none");
+  app->add_flag("-b,--branches", record->branches,
+                "the CPU's record of the last taken branches with each sample");
+  app->add_flag("-d,--data", record->memory,
+                "data address, latency and source of memory accesses with each sample");
   add_parsed(
       app, "--duration", &record->duration_ns,
       [](const std::string& text) { return std::optional(parse_duration_ns(text)); },
@@ -273,23 +301,73 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
       "  culprit record ./a.out args            a program and its children\n"
       "  culprit record -g -F 4999 -- make -j2  with stacks, 4,999 samples per second\n"
       "  culprit record -p 1234 --duration 10s  a running process\n"
+      "  culprit record -e cycles:pp -e page-faults ./a.out   what the hardware counts\n"
       "  culprit record -a --duration 5s        the whole system\n\n"
       "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
       "program cannot be run, 127 if it is not found.");
   app->callback([app, command, program_error] {
-    std::vector<std::string> words = app->remaining();
-    if (!words.empty() && words.front() == kDashes) words.erase(words.begin());
-    std::replace(words.begin(), words.end(), std::string(kDashes), std::string("--"));
-    RecordOptions& options = command->record;
-    options.command = std::move(words);
-    const int targets = (options.pids.empty() ? 0 : 1) + (options.cgroup.empty() ? 0 : 1) +
-                        (options.system_wide ? 1 : 0);
-    if (targets == 0 && options.command.empty()) {
-      *program_error = "nothing to record: give a program, -p PID, --cgroup PATH or -a";
-    } else if (targets > 1) {
-      *program_error = "only one of -p, --cgroup and -a can be recorded at a time";
-    } else if (!options.pids.empty() && !options.command.empty()) {
-      *program_error = "give either a program or -p, not both";
+    command->record.command = take_program(*app);
+    *program_error = check_targets(command->record, "record");
+  });
+}
+
+void add_stat(CLI::App& root, StatCommand* command, std::string* program_error) {
+  CLI::App* app = root.add_subcommand("stat", "count events of a whole run, without samples");
+  CountOptions* count = &command->count;
+  app->prefix_command();
+  add_targets(app, &count->pids, &count->system_wide, &count->cgroup, &count->cpus);
+  app->add_option("-e,--event", command->events,
+                  "events, as perf writes them: cycles:u, {instructions,cycles}, r11; may be "
+                  "repeated [the usual ones]")
+      ->type_name("EVENT")
+      ->allow_extra_args(false);
+  add_word(app, "--engine", &command->hardware_only, kStatEngines,
+           "auto: the usual events that this machine has; pmu: hardware events must be");
+  app->add_option("-r,--repeat", count->repetitions, "run it so often: means, with 95 % intervals")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 100'000u));
+  add_parsed(
+      app, "-I,--interval-print", &count->interval_ns,
+      [](const std::string& text) {
+        const uint64_t ns = parse_duration_ns(
+            text.find_first_not_of("0123456789") == text.npos ? text + "ms" : text);
+        if (ns < 1'000'000) throw CLI::ValidationError("an interval is at least 1 ms");
+        return std::optional(ns);
+      },
+      "print the counts of each interval, too", "MS");
+  app->add_flag("--one-by-one", count->one_by_one,
+                "run it once for each group of events, so that none shares a counter");
+  app->add_flag("--per-thread", count->per_thread, "a row for each thread of -p PID");
+  add_off_flag(app, "--no-inherit", &count->inherit, "not its children and new threads");
+  add_parsed(
+      app, "--duration", &count->duration_ns,
+      [](const std::string& text) { return std::optional(parse_duration_ns(text)); },
+      "stop after this time", "TIME");
+  add_parsed(app, "--delay", &count->delay_ns, parse_duration_ns, "start counting later", "TIME");
+  app->add_option("-o,--output", command->output, "a profile of the counts [none]")
+      ->type_name("FILE");
+  app->add_option("--log", command->log, "print there [standard error]")->type_name("FILE");
+  add_word(app, "--format", &command->format, kFormats, "how to print");
+  app->add_option_function<std::string>(
+         "-x,--field-separator",
+         [command](const std::string& text) {
+           command->format = Format::csv;
+           command->separator = text;
+         },
+         "CSV with this between the fields")
+      ->type_name("TEXT");
+  app->footer(
+      "\nExamples:\n"
+      "  culprit stat ./a.out args                      what this machine counts\n"
+      "  culprit stat -r 10 -e cycles:u,instructions:u ./a.out\n"
+      "  culprit stat -I 1000 -a --duration 10s         the whole system, every second\n\n"
+      "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
+      "program cannot be run, 127 if it is not found.");
+  app->callback([app, command, program_error] {
+    command->count.command = take_program(*app);
+    *program_error = check_targets(command->count, "count");
+    if (command->count.per_thread && command->count.pids.empty()) {
+      *program_error = "--per-thread is for running processes (-p)";
     }
   });
 }
@@ -452,6 +530,28 @@ void add_doctor(CLI::App& root, DoctorCommand* command) {
   add_word(app, "--format", &command->format, kFormats, "how to print");
 }
 
+constexpr Word<Format> kEventFormats[] = {{"text", Format::text}, {"json", Format::json}};
+
+void add_events(CLI::App& root, EventsCommand* command) {
+  CLI::App* app = root.add_subcommand("events", "what can be counted, here and on other CPUs");
+  app->add_option("PATTERN", command->pattern, "a part of a name, or a pattern like 'L1-*'");
+  app->add_option("--cpu", command->cpu,
+                  "the events of this CPU, by libpfm4's name (icx, amd64_fam19h_zen4); '*' lists "
+                  "CPUs")
+      ->type_name("NAME");
+  app->add_option("-e,--event", command->events,
+                  "instead: what the kernel is asked for, for this event or list of events")
+      ->type_name("EVENT")
+      ->allow_extra_args(false);
+  add_word(app, "--format", &command->format, kEventFormats, "how to print");
+  app->footer(
+      "\nExamples:\n"
+      "  culprit events                                 what this machine can count\n"
+      "  culprit events cache                           whose names have 'cache' in them\n"
+      "  culprit events --cpu icx 'UOPS_RETIRED:*'      encodings of another CPU\n"
+      "  culprit events -e '{cycles,instructions}:u'    what an event list stands for");
+}
+
 // ---- `culprit PROGRAM args`. ----
 
 bool is_runnable(const std::string& path) {
@@ -483,13 +583,16 @@ Usage wrong_usage(const std::string& message, const std::string& help_command) {
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
   RecordCommand record;
+  StatCommand stat;
   ReportCommand report;
   AnnotateCommand annotate_command;
   ExportCommand export_command;
   ImportCommand import_command;
   SymbolizeCommand symbolize;
   DoctorCommand doctor;
+  EventsCommand events;
   std::string record_error;
+  std::string stat_error;
   std::string export_error;
 
   CLI::App root(kFirstLines, "culprit");
@@ -497,12 +600,14 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   root.require_subcommand(0, 1);
   root.set_version_flag("--version", kVersion);
   add_record(root, &record, &record_error);
+  add_stat(root, &stat, &stat_error);
   add_report(root, &report);
   add_annotate(root, &annotate_command);
   add_export(root, &export_command, &export_error);
   add_import(root, &import_command);
   add_symbolize(root, &symbolize);
   add_doctor(root, &doctor);
+  add_events(root, &events);
 
   if (arguments.empty()) return Usage{2, root.help()};
   const std::string& first = arguments.front();
@@ -523,7 +628,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   std::string used = "culprit";
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-    if (first == "record") {
+    if (first == "record" || first == "stat") {
       std::replace(reversed.begin(), reversed.end(), std::string("--"), std::string(kDashes));
     }
     root.parse(reversed);
@@ -542,6 +647,10 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     if (!record_error.empty()) return wrong_usage(record_error, "culprit record --help");
     return record;
   }
+  if (root.got_subcommand("stat")) {
+    if (!stat_error.empty()) return wrong_usage(stat_error, "culprit stat --help");
+    return stat;
+  }
   if (root.got_subcommand("report")) return report;
   if (root.got_subcommand("annotate")) return annotate_command;
   if (root.got_subcommand("export")) {
@@ -551,6 +660,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   if (root.got_subcommand("import")) return import_command;
   if (root.got_subcommand("symbolize")) return symbolize;
   if (root.got_subcommand("doctor")) return doctor;
+  if (root.got_subcommand("events")) return events;
   return Usage{2, root.help()};
 }
 

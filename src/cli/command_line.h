@@ -4,10 +4,12 @@
 // defaults and their help is here; nothing is done yet. The commands themselves
 // are in *_command.cc.
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "collect/counting.h"
 #include "collect/record.h"
 #include "perfdata/import.h"
 #include "report/report.h"
@@ -19,12 +21,26 @@ inline constexpr const char* kDefaultProfile = "profile.culprit";
 
 /// `culprit record`, and `culprit PROGRAM` (which reports at once, too).
 struct RecordCommand {
-  RecordOptions record;
+  RecordOptions record;             // its groups come from `events`
+  std::vector<std::string> events;  // as typed; none: time, or what --engine says
+  std::optional<uint64_t> period;   // -c: of events their number, of time ns
+  std::optional<double> frequency_hz;
   SnapshotOptions snapshot;
   std::string output = kDefaultProfile;
   bool quiet = false;
   bool symbolize = true;
   bool report_after = false;
+};
+
+/// `culprit stat`.
+struct StatCommand {
+  CountOptions count;               // its groups come from `events`
+  std::vector<std::string> events;  // as typed; none: the usual ones
+  bool hardware_only = false;       // --engine pmu: what is usual must be counted
+  Format format = Format::text;
+  std::string separator = ",";  // of CSV
+  std::string output;           // a profile; "": none
+  std::string log;              // where to print; "": standard error
 };
 
 struct ReportCommand {
@@ -68,14 +84,23 @@ struct DoctorCommand {
   Format format = Format::text;
 };
 
+/// `culprit events`: lists, or with -e shows what the words stand for.
+struct EventsCommand {
+  std::string pattern;              // "": all
+  std::string cpu;                  // "": this machine
+  std::vector<std::string> events;  // -e
+  Format format = Format::text;
+};
+
 /// Nothing to run: help was asked for (status 0), or the words are wrong (status 2).
 struct Usage {
   int status = 0;
   std::string text;
 };
 
-using Command = std::variant<RecordCommand, ReportCommand, AnnotateCommand, ExportCommand,
-                             ImportCommand, SymbolizeCommand, DoctorCommand, Usage>;
+using Command =
+    std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, ExportCommand,
+                 ImportCommand, SymbolizeCommand, DoctorCommand, EventsCommand, Usage>;
 
 /// `arguments` without the program's own name. Reads nothing but PATH (to tell a program
 /// from a mistyped command).

@@ -16,6 +16,9 @@ namespace {
 int run(const RecordCommand& command) {
   return run_record(command);
 }
+int run(const StatCommand& command) {
+  return run_stat(command);
+}
 int run(const ReportCommand& command) {
   return run_report(command);
 }
@@ -33,6 +36,9 @@ int run(const SymbolizeCommand& command) {
 }
 int run(const DoctorCommand& command) {
   return run_doctor(command);
+}
+int run(const EventsCommand& command) {
+  return run_events(command);
 }
 int run(const Usage& usage) {
   fmt::print(usage.status == 0 ? stdout : stderr, "{}", usage.text);

@@ -1,20 +1,14 @@
 // `culprit record` and `culprit PROGRAM`: record into a file, complete it with
 // symbols, say what became of it, and end as the program ended.
 
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/output_file.h"
 #include "cli/program_files.h"
+#include "cli/record_events.h"
+#include "cli/run_program.h"
 #include "cli/symbolizing.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
@@ -25,59 +19,10 @@ namespace culprit {
 
 namespace {
 
-// As timeout(1): our own failures stay apart from the program's statuses.
-constexpr int kOurFailure = 125;
-constexpr int kCannotRun = 126;
-constexpr int kNotFound = 127;
-
-/// Why `program` cannot be run, with the status to exit with; nullopt if it looks runnable.
-struct Unrunnable {
-  int status;
-  std::string reason;
-};
-
-std::optional<Unrunnable> check_program(const std::string& program) {
-  const auto check = [](const std::string& path) -> std::optional<Unrunnable> {
-    struct stat status{};
-    if (::stat(path.c_str(), &status) != 0) {
-      return Unrunnable{errno == ENOENT || errno == ENOTDIR ? kNotFound : kCannotRun,
-                        errno_error("", errno).message.substr(2)};
-    }
-    if (S_ISDIR(status.st_mode)) return Unrunnable{kCannotRun, "it is a directory"};
-    if (::access(path.c_str(), X_OK) != 0) {
-      return Unrunnable{kCannotRun, "it is not executable (chmod +x?)"};
-    }
-    return std::nullopt;
-  };
-  if (program.find('/') != std::string::npos) return check(program);
-  std::optional<Unrunnable> worst = Unrunnable{kNotFound, "not found in PATH"};
-  const char* path = std::getenv("PATH");
-  for (const std::string_view folder : split(path != nullptr ? path : "", ':')) {
-    const auto problem = check(std::string(folder.empty() ? "." : folder) + "/" + program);
-    if (!problem) return std::nullopt;
-    if (problem->status == kCannotRun) worst = problem;
-  }
-  return worst;
-}
-
-void announce(const RecordCommand& command) {
-  const uint64_t period_ns = command.record.period_ns;
-  const std::string rate = format_thousands((1'000'000'000 + period_ns / 2) / period_ns);
-  print_message(fmt::format("{}sampling time at {} Hz",
-                            describe_machine().has_pmu ? "" : "this machine has no PMU; ", rate));
-}
-
-/// Ends this process as the program ended: same status, or the same signal.
-int end_like(int wait_status) {
-  if (WIFSIGNALED(wait_status)) {
-    const rlimit no_core{0, 0};
-    ::setrlimit(RLIMIT_CORE, &no_core);
-    std::fflush(nullptr);
-    std::signal(WTERMSIG(wait_status), SIG_DFL);
-    ::raise(WTERMSIG(wait_status));
-    return 128 + WTERMSIG(wait_status);
-  }
-  return WEXITSTATUS(wait_status);
+void announce(const RecordOptions& options) {
+  const bool is_substitute = options.groups.empty() && !describe_machine().has_pmu;
+  print_message(fmt::format("{}sampling {}", is_substitute ? "this machine has no PMU; " : "",
+                            describe_sampling(options)));
 }
 
 /// Writes, completes and describes what was recorded.
@@ -106,15 +51,14 @@ Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recordin
 }  // namespace
 
 int run_record(const RecordCommand& command) {
-  RecordOptions options = command.record;
+  Result<RecordOptions> chosen = choose_events(command);
+  if (!chosen) return fail(chosen.error(), kOurFailure);
+  RecordOptions& options = *chosen;
   options.shim_path = find_shim();
-  options.make_unwinder = [](OpenMappedFile open) {
-    return make_unwinder(describe_machine().architecture, std::move(open));
-  };
+  options.make_unwinder = find_unwinder();
   if (!options.command.empty()) {
     if (const auto problem = check_program(options.command.front())) {
-      return fail(Error{"cannot run '" + options.command.front() + "': " + problem->reason},
-                  problem->status);
+      return fail(problem->error, problem->status);
     }
   }
   survive_file_size_limit();
@@ -125,7 +69,7 @@ int run_record(const RecordCommand& command) {
     output->give_back();
     return fail(writer.error(), kOurFailure);
   }
-  if (!command.quiet) announce(command);
+  if (!command.quiet) announce(options);
 
   bool flushed = false;
   ProgressLine line;

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "collect/capabilities.h"
 #include "unwind/unwinder.h"
 
 namespace culprit {
@@ -11,6 +12,12 @@ UnwindStack make_unwinder(const std::string& architecture, OpenMappedFile open) 
   return [unwinder](uint32_t pid, const AddressSpaces& spaces, const RegisterDump& registers,
                     std::span<const std::byte> stack) {
     return unwinder->unwind(pid, spaces, registers, stack);
+  };
+}
+
+MakeUnwindStack find_unwinder() {
+  return [](OpenMappedFile open) {
+    return make_unwinder(describe_machine().architecture, std::move(open));
   };
 }
 

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <fmt/format.h>
 #include <string>
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "collect/event_refusal.h"
 
 namespace culprit {
 
@@ -20,10 +23,20 @@ constexpr size_t kRingBytes = 512 * 1024;
 constexpr size_t kLargestRingBytes = 16 * 1024 * 1024;
 constexpr size_t kSmallestRingBytes = 16 * 1024;
 
-size_t compute_ring_bytes(const ClockEvent& event) {
-  if (event.stack_copy_bytes == 0) return kRingBytes;
-  const uint64_t samples = 500'000'000 / std::max<uint64_t>(event.period_ns, 1);
-  const uint64_t bytes = std::min<uint64_t>(samples * event.stack_copy_bytes, kLargestRingBytes);
+/// Samples in half a second, as far as one can know before.
+uint64_t foresee_samples(const SampledEvent& event) {
+  constexpr uint64_t kUnknownRate = 2'000;
+  if (event.period == 0) return event.frequency_hz / 2;
+  return is_clock(event.request) ? 500'000'000 / event.period : kUnknownRate;
+}
+
+size_t compute_ring_bytes(const SamplingSetup& setup, const std::vector<SampledGroup>& groups) {
+  if (setup.stack_copy_bytes == 0) return kRingBytes;
+  uint64_t samples = 0;
+  for (const SampledGroup& group : groups) {
+    for (const SampledEvent& event : group) samples += foresee_samples(event);
+  }
+  const uint64_t bytes = std::min<uint64_t>(samples * setup.stack_copy_bytes, kLargestRingBytes);
   return std::bit_ceil(std::max<size_t>(bytes, kRingBytes));
 }
 
@@ -50,31 +63,37 @@ void sleep_until(uint64_t monotonic_ns) {
 /// The events while they are being opened.
 struct PerfEvents::Opening {
   const EventTargets& targets;
-  const ClockEvent& event;
+  const SamplingSetup& setup;
   PerfEvents& events;
   OpenFailure& failure;
 
-  bool fail(const char* what, int error_number) const {
-    failure.error_number = error_number;
-    failure.error = errno_error(what, error_number);
+  bool fail(Error error, int error_number) const {
+    failure = {error_number, std::move(error)};
     return false;
   }
 
   /// Opens with what the kernel knows of our features. What it does not know is shed for all.
-  Fd open_shedding(bool is_clock, pid_t pid, int cpu, unsigned long flags) const {
+  template <class MakeAttr>
+  Fd open_shedding(MakeAttr make_attr, pid_t pid, int cpu, unsigned long flags,
+                   int group_fd) const {
     while (true) {
-      const perf_event_attr attr = is_clock ? make_clock_attr(event, events.features_)
-                                            : make_sideband_attr(event, events.features_);
-      Fd fd = open_perf_event(attr, pid, cpu, flags);
+      Fd fd = open_perf_event(make_attr(), pid, cpu, flags, group_fd);
       const bool is_unknown = !fd && (errno == EINVAL || errno == E2BIG);
-      if (fd) events.layout_ = make_layout(attr);
-      if (!is_unknown || !events.features_.shed()) return fd;
+      if (!is_unknown) return fd;
+      const int reason = errno;
+      PerfFeatures fewer = events.features_;
+      if (!fewer.shed()) {
+        errno = reason;
+        return fd;
+      }
+      events.features_ = fewer;
     }
   }
 
   bool map_ring(int fd) const {
     int reason = 0;
-    for (size_t bytes = compute_ring_bytes(event); bytes >= kSmallestRingBytes; bytes /= 2) {
+    for (size_t bytes = compute_ring_bytes(setup, events.groups_); bytes >= kSmallestRingBytes;
+         bytes /= 2) {
       if (Result<Ring> ring = Ring::map(fd, bytes)) {
         events.rings_.push_back(*std::move(ring));
         events.wakeups_.push_back(fd);
@@ -82,7 +101,7 @@ struct PerfEvents::Opening {
       }
       reason = errno;
     }
-    return fail("cannot map the event ring (perf_event_mlock_kb)", reason);
+    return fail(errno_error("cannot map the event ring (perf_event_mlock_kb)", reason), reason);
   }
 
   /// The first event of a CPU has the ring; all others of that CPU write into it.
@@ -92,14 +111,92 @@ struct PerfEvents::Opening {
       return map_ring(fd.get());
     }
     if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, ring_owner) == 0) return true;
-    return fail("cannot join event rings", errno);
+    return fail(errno_error("cannot join event rings", errno), errno);
   }
 
-  bool add(bool is_clock, pid_t pid, int cpu, unsigned long flags, int& ring_owner) const {
-    Fd fd = open_shedding(is_clock, pid, cpu, flags);
-    if (!fd) return fail("cannot sample cpu-clock (perf_event_open)", errno);
+  bool add_sideband(pid_t pid, int cpu, int& ring_owner) const {
+    Fd fd =
+        open_shedding([&] { return make_sideband_attr(setup, events.features_); }, pid, cpu, 0, -1);
+    if (!fd) return fail(errno_error("cannot follow mappings (perf_event_open)", errno), errno);
     if (!join(fd, ring_owner)) return false;
-    (is_clock ? events.clocks_ : events.sideband_).push_back(std::move(fd));
+    events.sideband_.push_back(std::move(fd));
+    return true;
+  }
+
+  /// An event with the highest precision up to what was asked for; less is said aloud.
+  Fd open_precisely(SampledEvent& event, pid_t pid, int cpu, unsigned long flags, int group_fd,
+                    bool carries_sideband) const {
+    while (true) {
+      perf_event_attr attr{};
+      Fd fd = open_shedding(
+          [&] {
+            attr =
+                make_sampling_attr(event, setup, events.features_, group_fd < 0, carries_sideband);
+            return attr;
+          },
+          pid, cpu, flags, group_fd);
+      if (fd) events.layout_ = make_layout(attr);
+      const bool may_be_precision = errno == EOPNOTSUPP || errno == EINVAL || errno == ENOENT;
+      if (fd || !may_be_precision || event.request.precise_level == 0) return fd;
+      --event.request.precise_level;
+      events.features_ = PerfFeatures();  // they were not to blame
+    }
+  }
+
+  void note_precision(const SampledEvent& event, uint8_t wanted) const {
+    if (event.request.precise_level == wanted || event.request.precise_max) return;
+    events.remarks_.push_back(fmt::format(
+        "{}: sampled with precise level {}, not {}: this machine has no better; samples may "
+        "skid to later instructions",
+        event.request.name, event.request.precise_level, wanted));
+  }
+
+  bool add_group(size_t first_event, SampledGroup& group, pid_t pid, int cpu, unsigned long flags,
+                 bool carries_sideband, int& ring_owner) const {
+    int leader = -1;
+    for (size_t member = 0; member < group.size(); ++member) {
+      SampledEvent& event = group[member];
+      const uint8_t wanted = event.request.precise_level;
+      Fd fd = open_precisely(event, pid, cpu, flags, leader, carries_sideband && member == 0);
+      if (!fd) {
+        const int reason = errno;
+        if (setup.branches && reason == EOPNOTSUPP) {
+          return fail(Error{fmt::format("cannot sample '{}' with branches (-b): this machine keeps "
+                                        "no record of them, or not for this event",
+                                        event.request.name)},
+                      reason);
+        }
+        return fail(explain_refusal(event.request, {reason, setup.per_cpu, leader >= 0, "sample"}),
+                    reason);
+      }
+      note_precision(event, wanted);
+      if (!join(fd, ring_owner)) return false;
+      uint64_t id = 0;
+      if (setup.many_events && ::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) == 0) {
+        events.event_of_id_[id] = first_event + member;
+      }
+      const int raw_fd = fd.get();
+      events.samplers_.push_back({std::move(fd), first_event + member, leader < 0,
+                                  is_clock(event.request) ? event.period : 0});
+      if (leader < 0) leader = raw_fd;
+    }
+    return true;
+  }
+
+  bool add_groups(pid_t pid, int cpu, unsigned long flags, bool carries_sideband,
+                  int& ring_owner) const {
+    size_t first_event = 0;
+    bool is_first = true;
+    for (SampledGroup& group : events.groups_) {
+      const std::vector<int>& cpus = group.front().request.cpus;
+      const bool is_here = cpus.empty() || std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
+      if (is_here && !add_group(first_event, group, pid, cpu, flags, carries_sideband && is_first,
+                                ring_owner)) {
+        return false;
+      }
+      is_first = is_first && !is_here;
+      first_event += group.size();
+    }
     return true;
   }
 
@@ -107,28 +204,36 @@ struct PerfEvents::Opening {
     int ring_owner = -1;
     if (targets.per_cpu) {
       const bool is_cgroup = targets.cgroup >= 0;
-      return add(false, -1, cpu, 0, ring_owner) &&
-             add(true, is_cgroup ? targets.cgroup : -1, cpu, is_cgroup ? PERF_FLAG_PID_CGROUP : 0,
-                 ring_owner);
+      return add_sideband(-1, cpu, ring_owner) &&
+             add_groups(is_cgroup ? targets.cgroup : -1, cpu, is_cgroup ? PERF_FLAG_PID_CGROUP : 0,
+                        false, ring_owner);
     }
     for (const pid_t tid : targets.tids) {
-      if (targets.delayed && !add(false, tid, cpu, 0, ring_owner)) return false;
+      if (targets.delayed && !add_sideband(tid, cpu, ring_owner)) return false;
       // A thread may have ended since it was listed.
-      if (!add(true, tid, cpu, 0, ring_owner) && failure.error_number != ESRCH) return false;
+      if (!add_groups(tid, cpu, 0, !targets.delayed, ring_owner) && failure.error_number != ESRCH) {
+        return false;
+      }
     }
     return ring_owner >= 0;
   }
 };
 
-std::optional<PerfEvents> PerfEvents::open(const EventTargets& targets, ClockEvent event,
-                                           OpenFailure& failure) {
+std::optional<PerfEvents> PerfEvents::open(const EventTargets& targets, SamplingSetup setup,
+                                           std::vector<SampledGroup> groups, OpenFailure& failure) {
   PerfEvents events;
-  event.per_cpu = targets.per_cpu;
-  event.carries_sideband = !targets.per_cpu && !targets.delayed;
-  event.wakeup_bytes = kRingBytes / 2;
-  events.period_ns_ = event.period_ns;
+  for (SampledGroup& group : groups) {
+    events.events_ += group.size();
+    for (SampledEvent& event : group) {
+      if (event.request.precise_max) event.request.precise_level = 3;
+    }
+  }
+  events.groups_ = std::move(groups);
+  setup.per_cpu = targets.per_cpu;
+  setup.many_events = events.events_ > 1;
+  setup.wakeup_bytes = kRingBytes / 2;
   events.is_per_cpu_ = targets.per_cpu;
-  const Opening opening{targets, event, events, failure};
+  const Opening opening{targets, setup, events, failure};
   for (const int cpu : targets.cpus) {
     if (opening.open_cpu(cpu)) continue;
     // A CPU that has gone offline is not needed, if there are others.
@@ -143,25 +248,33 @@ void PerfEvents::start_sideband() {
   for (const Fd& fd : sideband_) ::ioctl(fd.get(), PERF_EVENT_IOC_ENABLE, 0);
 }
 
-void PerfEvents::start_clock() {
+void PerfEvents::start_sampling() {
   // The first sample comes a whole period after the start of an event. The program begins at
   // the end of the window, so that comes at any time within its first period. (Events of a
   // task run only with it: there the child spins, see perf_command.h.)
   constexpr uint64_t kLongestWindowNs = 20'000'000;
-  const uint64_t window_ns = is_per_cpu_ ? std::min(period_ns_, kLongestWindowNs) : 0;
   std::vector<std::pair<uint64_t, int>> starts;
-  for (const Fd& fd : clocks_) starts.emplace_back(random_below(window_ns), fd.get());
+  uint64_t longest_ns = 0;
+  for (const Sampler& sampler : samplers_) {
+    if (!sampler.is_leader) continue;
+    const uint64_t window_ns =
+        is_per_cpu_ ? std::min(sampler.clock_period_ns, kLongestWindowNs) : 0;
+    longest_ns = std::max(longest_ns, window_ns);
+    starts.emplace_back(random_below(window_ns), sampler.fd.get());
+  }
   std::sort(starts.begin(), starts.end());
   const uint64_t begin_ns = read_monotonic_ns();
   for (const auto& [wait_ns, fd] : starts) {
     if (wait_ns != 0) sleep_until(begin_ns + wait_ns);
     ::ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
   }
-  if (window_ns != 0) sleep_until(begin_ns + window_ns);
+  if (longest_ns != 0) sleep_until(begin_ns + longest_ns);
 }
 
 void PerfEvents::stop() {
-  for (const Fd& fd : clocks_) ::ioctl(fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+  for (const Sampler& sampler : samplers_) {
+    if (sampler.is_leader) ::ioctl(sampler.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+  }
   for (const Fd& fd : sideband_) ::ioctl(fd.get(), PERF_EVENT_IOC_DISABLE, 0);
 }
 
@@ -169,11 +282,26 @@ std::optional<uint64_t> PerfEvents::read_lost_samples() const {
   // Of inherited events it tells only what the first task lost.
   if (!features_.lost_counts || !is_per_cpu_) return std::nullopt;
   uint64_t lost = 0;
-  for (const Fd& fd : clocks_) {
-    uint64_t values[2] = {};  // value, lost
-    if (::read(fd.get(), values, sizeof values) == sizeof values) lost += values[1];
+  for (const Sampler& sampler : samplers_) {
+    uint64_t words[4] = {};  // value, enabled, running, lost
+    if (::read(sampler.fd.get(), words, sizeof words) == sizeof words) lost += words[3];
   }
   return lost;
+}
+
+std::vector<EventTotal> PerfEvents::read_totals() const {
+  std::vector<EventTotal> totals(events_);
+  for (const Sampler& sampler : samplers_) {
+    uint64_t words[4] = {};
+    if (::read(sampler.fd.get(), words, sizeof words) < static_cast<ssize_t>(3 * sizeof words[0])) {
+      continue;
+    }
+    EventTotal& total = totals[sampler.event];
+    total.value += words[0];
+    total.enabled_ns += words[1];
+    total.running_ns += words[2];
+  }
+  return totals;
 }
 
 }  // namespace culprit

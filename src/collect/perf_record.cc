@@ -53,8 +53,13 @@ class Session {
  private:
   Result<void> prepare(std::optional<std::string>& refusal);
   Result<void> open_events(std::optional<std::string>& refusal);
+  [[nodiscard]] std::vector<SampledGroup> list_events(bool user_only) const;
   bool try_events(bool per_cpu, bool user_only, OpenFailure& failure);
   void describe_profile();
+  void describe_events();
+  void add_totals(Profile& profile) const;
+  void remark_inexact();
+  [[nodiscard]] bool samples_time() const { return options_.groups.empty(); }
   Result<void> follow_targets();
   Result<void> begin(SignalGuard& signals);
   Result<void> watch();
@@ -115,6 +120,25 @@ Result<void> Session::prepare(std::optional<std::string>& refusal) {
   return open_events(refusal);
 }
 
+/// What to sample: the events asked for, or time.
+std::vector<SampledGroup> Session::list_events(bool user_only) const {
+  if (options_.groups.empty()) {
+    return {{make_clock_event(options_.period_ns, user_only, options_.kernel_only)}};
+  }
+  std::vector<SampledGroup> groups;
+  for (const EventGroup& group : options_.groups) {
+    groups.emplace_back();
+    for (const EventRequest& request : group.members) {
+      SampledEvent event{request, request.period.value_or(options_.event_period),
+                         request.frequency_hz.value_or(options_.event_frequency_hz)};
+      if (request.frequency_hz) event.period = 0;
+      if (user_only) event.request.exclude_kernel = event.request.exclude_hypervisor = true;
+      groups.back().push_back(std::move(event));
+    }
+  }
+  return groups;
+}
+
 bool Session::try_events(bool per_cpu, bool user_only, OpenFailure& failure) {
   EventTargets targets;
   const bool is_command_alone = command_ && !records_all();
@@ -129,13 +153,12 @@ bool Session::try_events(bool per_cpu, bool user_only, OpenFailure& failure) {
     const std::vector<pid_t> tids = list_threads(pid);
     targets.tids.insert(targets.tids.end(), tids.begin(), tids.end());
   }
-  ClockEvent event;
-  event.period_ns = options_.period_ns;
-  event.stacks = options_.stacks;
-  event.stack_copy_bytes = options_.stack_copy_bytes;
-  event.user_only = user_only;
-  event.kernel_only = options_.kernel_only;
-  events_ = PerfEvents::open(targets, event, failure);
+  SamplingSetup setup;
+  setup.stacks = options_.stacks;
+  setup.stack_copy_bytes = options_.stack_copy_bytes;
+  setup.branches = options_.branches;
+  setup.memory = options_.memory;
+  events_ = PerfEvents::open(targets, setup, list_events(user_only), failure);
   losses_.is_per_cpu = per_cpu;
   losses_.kernel_barred = user_only && !options_.user_only;
   return events_.has_value();
@@ -149,11 +172,6 @@ Result<void> Session::open_events(std::optional<std::string>& refusal) {
     if (try_events(true, options_.user_only, failure)) return {};
     const bool may_use_tasks = options_.sampling == Sampling::automatic && !records_all();
     if (!may_use_tasks || !is_permission(failure.error_number)) {
-      if (is_permission(failure.error_number)) {
-        return Error{failure.error.message +
-                     "\nsampling whole CPUs needs root, CAP_PERFMON or "
-                     "sysctl kernel.perf_event_paranoid=0"};
-      }
       if (failure.error_number == ENOSYS) refusal = failure.error.message;
       return failure.error;
     }
@@ -179,6 +197,7 @@ void Session::describe_profile() {
   processing.all_processes = records_all();
   processing.stacks = options_.stacks;
   processing.frames_limit = options_.stacks ? read_frames_limit() : 0;
+  processing.event_of_id = events_->event_of_id();
   if (options_.stack_copy_bytes != 0) processing.make_unwinder = options_.make_unwinder;
   processor_.emplace(processing);
   ProfileBuilder& builder = processor_->builder();
@@ -188,17 +207,28 @@ void Session::describe_profile() {
 
   profile.runs.push_back(describe_run(builder, options_));
 
-  Event event;
-  event.name = builder.intern("cpu-clock");
-  event.unit = Unit::ns;
-  event.provenance = Provenance::sampled;
-  event.engine = builder.intern("timer");
+  describe_events();
+}
+
+void Session::describe_events() {
+  ProfileBuilder& builder = processor_->builder();
   const bool user_only = options_.user_only || losses_.kernel_barred;
-  event.encoding = builder.intern(user_only              ? "cpu-clock:u"
-                                  : options_.kernel_only ? "cpu-clock:k"
-                                                         : "cpu-clock");
-  event.period = options_.period_ns;
-  profile.events.push_back(event);
+  for (const SampledGroup& group : list_events(user_only)) {
+    for (const SampledEvent& sampled : group) {
+      const EventRequest& request = sampled.request;
+      Event event;
+      event.name = builder.intern(samples_time() ? "cpu-clock" : request.name);
+      event.unit = is_clock(request) ? Unit::ns : Unit::events;
+      event.provenance = Provenance::sampled;
+      event.engine = builder.intern(is_clock(request) ? "timer" : "pmu");
+      event.encoding = builder.intern(
+          is_clock(request) ? request.name
+                            : fmt::format("{}/config={:#x}/", request.pmu, request.config));
+      event.period = sampled.period;
+      builder.profile().events.push_back(event);
+    }
+  }
+  for (const std::string& remark : events_->remarks()) remarks_.push_back(remark);
 }
 
 Result<void> Session::follow_targets() {
@@ -223,13 +253,14 @@ Result<void> Session::begin(SignalGuard& signals) {
   if (command_) polled_.push_back({command_->end_descriptor(), POLLIN, 0});
   bursts_hertz_.push_back(measure_clock_burst());
   if (options_.delay_ns == 0) {
-    events_->start_clock();
+    events_->start_sampling();
     clock_runs_ = true;
   }
   start_ns_ = flushed_ns_ = read_ns_ = now_ns();
   if (!command_) return {};
   signals.pass_on_to(command_->pid());
-  return command_->let_go(losses_.is_per_cpu ? 0 : start_ns_ % options_.period_ns);
+  const bool spins = samples_time() && !losses_.is_per_cpu;
+  return command_->let_go(spins ? start_ns_ % options_.period_ns : 0);
 }
 
 /// Until what is recorded has ended, the time is over, or somebody interrupts.
@@ -240,7 +271,7 @@ Result<void> Session::watch() {
     if (is_over()) break;
     const uint64_t now = now_ns();
     if (!clock_runs_ && samples && now - start_ns_ >= options_.delay_ns) {
-      events_->start_clock();
+      events_->start_sampling();
       clock_runs_ = true;
     }
     if (samples) drain(now - kDisorderNs);
@@ -325,19 +356,36 @@ Result<void> Session::flush(uint64_t now) {
   return {};
 }
 
+/// Some PMUs (Arm's) take a wish for precision and do nothing about it: the samples tell.
+void Session::remark_inexact() {
+  size_t event = 0;
+  for (const EventGroup& group : options_.groups) {
+    for (const EventRequest& request : group.members) {
+      const auto inexact = processor_->inexact().find(event++);
+      if (request.precise_level < 2 || inexact == processor_->inexact().end()) continue;
+      remarks_.push_back(fmt::format(
+          "{}: {} samples are not exact, though precise level {} was asked for: they may lie "
+          "some instructions late",
+          request.name, inexact->second, request.precise_level));
+    }
+  }
+}
+
 Recording Session::complete() {
   bursts_hertz_.push_back(measure_clock_burst());
+  remark_inexact();
   Recording recording = processor_->finish();
   Profile& profile = recording.profile;
   profile.machine.clock = estimate_clock(bursts_hertz_);
   Run& run = profile.runs[0];
   run.duration_ns = static_cast<int64_t>(stop_ns_ - start_ns_);
-  recording.engine = Engine::timer;
+  recording.engine = samples_time() ? Engine::timer : Engine::pmu;
   // What is missing must be told by every report, not by this terminal alone.
   for (const std::string& remark : remarks_) profile.ledger.note(remark);
   recording.remarks = std::move(remarks_);
   losses_.period_ns = options_.period_ns;
-  losses_.covers_all = losses_.covers_all && options_.delay_ns == 0 && !options_.kernel_only;
+  losses_.covers_all =
+      losses_.covers_all && samples_time() && options_.delay_ns == 0 && !options_.kernel_only;
   losses_.user_only = options_.user_only || losses_.kernel_barred;
   if (command_ && command_->has_ended()) {
     run.wait_status = command_->wait_status();
@@ -347,6 +395,7 @@ Recording Session::complete() {
   }
   if (command_ && !run.wait_status) recording.command_wait_status = SIGINT;  // we did not wait
   recording.command_started = command_.has_value();
+  add_totals(profile);
   add_losses(losses_, records_all(), events_->read_lost_samples(), recording);
   if (options_.stack_copy_bytes != 0 && recording.lost != 0) {
     profile.ledger.note(
@@ -354,6 +403,34 @@ Recording Session::complete() {
         "--call-graph dwarf,BYTES, or a higher kernel.perf_event_mlock_kb");
   }
   return recording;
+}
+
+/// Events that shared their counters, in the ledger; and what each counted, where that is of
+/// what was recorded alone and not of whole CPUs.
+void Session::add_totals(Profile& profile) const {
+  if (samples_time()) return;
+  const std::vector<EventTotal> totals = events_->read_totals();
+  const bool are_ours = !losses_.is_per_cpu || records_all();
+  ContextId context;
+  if (are_ours) {
+    Context whole_run;
+    whole_run.run = RunId(0u);
+    context = ContextId(profile.contexts.size());
+    profile.contexts.push_back(whole_run);
+  }
+  for (size_t event = 0; event < totals.size(); ++event) {
+    const EventTotal& total = totals[event];
+    if (are_ours) {
+      profile.counts.push_back(
+          {context, EventId(event), 0, 0, total.value, total.enabled_ns, total.running_ns});
+    }
+    if (total.enabled_ns == 0 || total.running_ns >= total.enabled_ns) continue;
+    const double percent =
+        100 * static_cast<double>(total.running_ns) / static_cast<double>(total.enabled_ns);
+    profile.ledger.note(
+        fmt::format("{}: shared its counter; sampled {:.1f} % of the time, the rest is missing",
+                    profile.strings.text(profile.events[event].name), percent));
+  }
 }
 
 }  // namespace

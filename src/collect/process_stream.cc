@@ -16,19 +16,19 @@
 #include "records/number.h"
 #include "records/proc_text.h"
 #include "records/process_table.h"
+#include "records/sample_branches.h"
 #include "records/user_stack.h"
 
 namespace culprit {
 
 namespace {
 
-constexpr EventId kEvent{0u};
-
 /// Frames whose image is not known yet have kAll as image, and their run address.
 struct PendingSample {
   uint64_t time_ns = 0;
   uint32_t pid = 0;
   ContextId context;
+  EventId event;
   uint64_t samples = 0;
   uint64_t value = 0;
   std::vector<Location> frames;  // innermost first
@@ -75,6 +75,7 @@ class SampleProcessor::Impl {
   ProfileBuilder builder_;
   uint64_t samples_ = 0;
   uint64_t lost_ = 0;
+  std::map<size_t, uint64_t> inexact_;
 
  private:
   void handle(const MmapRecord& map, const RecordOrigin& origin);
@@ -92,6 +93,10 @@ class SampleProcessor::Impl {
   ProcessTable::Process* find_or_add(uint32_t pid);
   void map(uint32_t pid, const MmapRecord& map);
   Location locate(uint32_t pid, const CallFrame& frame);
+  std::optional<EventId> find_event(const RecordOrigin& origin) const;
+  Location locate_now(uint32_t pid, RunAddress address);
+  void count_branches(const SampleRecord& sample, uint32_t pid, ContextId context);
+  void keep_memory_sample(const SampleRecord& sample, const PendingSample& counted);
   void count(const PendingSample& sample);
   void end_process(uint32_t pid);
   bool resolve(PendingSample& sample, bool is_last);
@@ -221,10 +226,16 @@ Location SampleProcessor::Impl::locate(uint32_t pid, const CallFrame& frame) {
 void SampleProcessor::Impl::handle(const SampleRecord& sample, const RecordOrigin& origin) {
   ProcessTable::Process* const process = find_or_add(origin.pid);
   if (process == nullptr || !process->is_counted) return;
+  const std::optional<EventId> event = find_event(origin);
+  if (!event) {
+    builder_.profile().ledger.add(ledger::kUnknownEvents);
+    return;
+  }
   PendingSample counted;
   counted.time_ns = origin.time_ns;
   counted.pid = origin.pid;
   counted.context = tasks_.context(*process, origin.tid, sample.mode, builder_);
+  counted.event = *event;
   counted.samples = 1;
   counted.value = sample.period;
   counted.frames.push_back(locate(origin.pid, {sample.ip, sample.mode}));
@@ -238,7 +249,10 @@ void SampleProcessor::Impl::handle(const SampleRecord& sample, const RecordOrigi
   for (size_t i = 1; i < frames.size(); ++i) {
     counted.frames.push_back(locate(origin.pid, frames[i]));
   }
+  if (!sample.branches.empty()) count_branches(sample, origin.pid, counted.context);
+  if (sample.data_address != 0) keep_memory_sample(sample, counted);
   ++samples_;
+  if (!sample.exact_ip) ++inexact_[event->value];
   const bool is_known = std::none_of(counted.frames.begin(), counted.frames.end(),
                                      [](const Location& l) { return l.image.is_all(); });
   if (is_known) {
@@ -250,14 +264,51 @@ void SampleProcessor::Impl::handle(const SampleRecord& sample, const RecordOrigi
   }
 }
 
+/// Several events: the record's identifier tells which.
+std::optional<EventId> SampleProcessor::Impl::find_event(const RecordOrigin& origin) const {
+  if (options_.event_of_id.empty()) return EventId(0u);
+  const auto found = options_.event_of_id.find(origin.id);
+  if (found == options_.event_of_id.end()) return std::nullopt;
+  return EventId(found->second);
+}
+
+/// Where names of JIT code would come later, they are not waited for.
+Location SampleProcessor::Impl::locate_now(uint32_t pid, RunAddress address) {
+  constexpr RunAddress kKernelHalf(uint64_t{1} << 63);
+  const Location place = locate(pid, {address, address >= kKernelHalf ? Mode::kernel : Mode::user});
+  if (!place.image.is_all()) return place;
+  return {place_holder(unknown_, "[unknown]"), place.offset};
+}
+
+void SampleProcessor::Impl::count_branches(const SampleRecord& sample, uint32_t pid,
+                                           ContextId context) {
+  const auto find_place = [&](RunAddress address) { return locate_now(pid, address); };
+  add_branches(sample.branches, find_place, context, true, builder_);
+}
+
+void SampleProcessor::Impl::keep_memory_sample(const SampleRecord& sample,
+                                               const PendingSample& counted) {
+  MemorySample row;
+  row.context = counted.context;
+  row.event = counted.event;
+  row.location = counted.frames.front();
+  if (row.location.image.is_all()) row.location.image = place_holder(unknown_, "[unknown]");
+  row.data_address = RunAddress(sample.data_address);
+  row.source = sample.data_source;
+  row.latency_cycles = sample.weight;
+  row.instruction_latency_cycles = sample.instruction_weight;
+  row.time_ns = static_cast<int64_t>(counted.time_ns);
+  builder_.add_memory_sample(row);
+}
+
 void SampleProcessor::Impl::count(const PendingSample& sample) {
-  builder_.add(sample.context, sample.frames.front(), kEvent, sample.samples, sample.value);
+  builder_.add(sample.context, sample.frames.front(), sample.event, sample.samples, sample.value);
   if (sample.frames.size() < 2 && !options_.stacks) return;
   StackId stack;
   for (auto frame = sample.frames.rbegin(); frame != sample.frames.rend(); ++frame) {
     stack = builder_.intern_stack({stack, *frame});
   }
-  builder_.add_stack(sample.context, stack, kEvent, sample.samples, sample.value);
+  builder_.add_stack(sample.context, stack, sample.event, sample.samples, sample.value);
 }
 
 /// exec, a number used again, or the end: what was at its addresses is gone.
@@ -336,11 +387,11 @@ void SampleProcessor::Impl::resolve_pending(std::optional<uint32_t> last_of_pid,
 
 /// Samples that wait for the same names become one, so that waiting does not take memory.
 void SampleProcessor::Impl::merge_pending() {
-  std::map<std::tuple<uint32_t, ContextId, std::vector<Location>>, size_t> places;
+  std::map<std::tuple<uint32_t, ContextId, EventId, std::vector<Location>>, size_t> places;
   std::vector<PendingSample> merged;
   for (PendingSample& sample : pending_) {
-    const auto [at, is_new] =
-        places.try_emplace({sample.pid, sample.context, sample.frames}, merged.size());
+    const auto [at, is_new] = places.try_emplace(
+        {sample.pid, sample.context, sample.event, sample.frames}, merged.size());
     if (is_new) {
       merged.push_back(std::move(sample));
     } else {
@@ -404,6 +455,9 @@ uint64_t SampleProcessor::samples() const {
 }
 uint64_t SampleProcessor::lost() const {
   return impl_->lost_;
+}
+const std::map<size_t, uint64_t>& SampleProcessor::inexact() const {
+  return impl_->inexact_;
 }
 
 }  // namespace culprit

@@ -12,6 +12,8 @@
 // Use: make one; describe the run in builder(); name what to follow; process()
 // every record; flush() about once a second; finish() at the end.
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -22,10 +24,11 @@
 namespace culprit {
 
 struct ProcessorOptions {
-  bool all_processes = false;     // keep every task's samples, not only those followed
-  bool stacks = false;            // count call stacks
-  size_t frames_limit = 0;        // stacks of so many frames were cut; 0: somebody else counts them
-  MakeUnwindStack make_unwinder;  // for samples with stack copies; empty: they have none
+  bool all_processes = false;  // keep every task's samples, not only those followed
+  bool stacks = false;         // count call stacks
+  size_t frames_limit = 0;     // stacks of so many frames were cut; 0: somebody else counts them
+  std::map<uint64_t, size_t> event_of_id;  // rows of the events; empty: there is one
+  MakeUnwindStack make_unwinder;           // for samples with stack copies; empty: they have none
 };
 
 class SampleProcessor {
@@ -59,6 +62,8 @@ class SampleProcessor {
 
   [[nodiscard]] uint64_t samples() const;  // counted ones
   [[nodiscard]] uint64_t lost() const;
+  /// Samples, by row of their event, that the CPU does not call exact (EXACT_IP).
+  [[nodiscard]] const std::map<size_t, uint64_t>& inexact() const;
 
  private:
   class Impl;

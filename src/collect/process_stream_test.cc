@@ -168,6 +168,58 @@ TEST_F(ProcessStreamTest, StacksGoFromCallerToCallee) {
   EXPECT_EQ(profile.ledger.amount(ledger::kTruncatedStacks), 1u);
 }
 
+TEST_F(ProcessStreamTest, IdentifiersSayWhichEventASampleIsOf) {
+  ProcessorOptions options;
+  options.event_of_id = {{71, 0}, {72, 1}, {73, 1}};  // an event has an id on each CPU
+  start(options);
+  processor_->builder().profile().events.emplace_back();
+  exec(kPid, "prog");
+  map(kPid, 0x5000, 0x1000, 0, "/no/prog");
+  for (const uint64_t id : {71, 72, 73, 99}) {
+    SampleRecord record;
+    record.ip = RunAddress(0x5001);
+    record.period = 10;
+    record.mode = Mode::user;
+    time_ns_ += 1000;
+    processor_->process(Record{{kPid, kPid, time_ns_, id, 0, 0}, record});
+  }
+  finish();
+  ASSERT_EQ(recording_.profile.histograms.size(), 1u);
+  std::map<uint32_t, uint64_t> samples;
+  for (const EventColumn& column : recording_.profile.histograms[0].columns) {
+    samples[column.event.value] += column.samples.at(0);
+  }
+  EXPECT_EQ(samples, (std::map<uint32_t, uint64_t>{{0, 1}, {1, 2}}));
+  EXPECT_EQ(recording_.profile.ledger.amount(ledger::kUnknownEvents), 1u);
+}
+
+TEST_F(ProcessStreamTest, BranchesAndMemoryAccessesAreKeptWithTheirPlaces) {
+  start();
+  exec(kPid, "prog");
+  map(kPid, 0x5000, 0x1000, 0, "/no/prog");
+  SampleRecord record;
+  record.ip = RunAddress(0x5030);
+  record.period = 10;
+  record.mode = Mode::user;
+  record.branches = {{RunAddress(0x5020), RunAddress(0x5028), true, false, 3},  // the latest
+                     {RunAddress(0x5010), RunAddress(0x5018), false, true, 0}};
+  record.data_address = 0x7000;
+  record.weight = 40;
+  feed(record, kPid, kPid);
+  finish();
+  const Profile& profile = recording_.profile;
+  ASSERT_EQ(profile.branch_counts.size(), 2u);
+  EXPECT_EQ(profile.branch_counts[0].from.offset, FileOffset(0x10));
+  EXPECT_EQ(profile.branch_counts[1].mispredicted, 1u);
+  ASSERT_EQ(profile.fall_throughs.size(), 1u);  // from the target of the earlier one
+  EXPECT_EQ(profile.fall_throughs[0].from, FileOffset(0x18));
+  EXPECT_EQ(profile.fall_throughs[0].to, FileOffset(0x20));
+  ASSERT_EQ(profile.memory_samples.size(), 1u);
+  EXPECT_EQ(profile.memory_samples[0].data_address, RunAddress(0x7000));
+  EXPECT_EQ(profile.memory_samples[0].latency_cycles, 40u);
+  EXPECT_EQ(profile.memory_samples[0].location.offset, FileOffset(0x30));
+}
+
 /// A stand-in for room `unwind`: its frames, and why it stopped.
 MakeUnwindStack answer(UnwoundStack stack) {
   return [stack](OpenMappedFile) {

@@ -23,7 +23,9 @@ Result<void> check_stack_copy(const RecordOptions& options) {
                     kLargestStackCopyBytes)};
   }
   if (!options.make_unwinder || find_unwind_registers() == 0) {
-    return Error{"cannot unwind by unwind tables on this architecture; use --call-graph fp"};
+    return Error{
+        "cannot unwind by unwind tables on this architecture or in this build; use "
+        "--call-graph fp"};
   }
   if (options.engine == Engine::posix_timer) {
     return Error{std::string(kNoCopies) + "; use --call-graph fp"};
@@ -46,6 +48,15 @@ Result<void> check(const RecordOptions& options) {
     return Error{"neither user code nor the kernel would be sampled"};
   }
   RETURN_IF_ERROR(check_stack_copy(options));
+  if (options.engine == Engine::posix_timer &&
+      (!options.groups.empty() || options.branches || options.memory)) {
+    return Error{"the posix-timer engine samples time only: no events, branches or data"};
+  }
+  if (options.groups.empty() && (options.branches || options.memory)) {
+    return Error{
+        "branches and data are sampled with hardware events: name one with -e, like cycles or "
+        "branches"};
+  }
   if (options.period_ns == 0) return Error{"the sampling period cannot be 0"};
   return {};
 }
@@ -60,7 +71,8 @@ Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
   }
   std::optional<std::string> refusal;
   Result<Recording> recording = record_with_perf(options, sink, progress, refusal);
-  if (recording || !refusal || options.engine != Engine::automatic) return recording;
+  const bool may_fall_back = options.engine == Engine::automatic && options.groups.empty();
+  if (recording || !refusal || !may_fall_back) return recording;
   if (options.stack_copy_bytes != 0) {
     return Error{fmt::format("{}; and {}; use --call-graph fp", *refusal, kNoCopies)};
   }

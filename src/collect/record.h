@@ -1,8 +1,8 @@
 #pragma once
 
 // record(): samples a command, processes, a cgroup or the whole system into a
-// Profile, with the `timer` engine (cpu-clock by perf_event_open) or, where that
-// is refused, with POSIX timers in a preloaded shim (posix_timer.h).
+// Profile: any events of perf_event_open (`pmu` engine), time (`timer`: cpu-clock) or,
+// where perf_event_open is refused, POSIX timers in a preloaded shim (posix_timer.h).
 //
 // Samples are added up as they are read; the sink gets what is new about once a
 // second, so memory grows with distinct locations and a killed recording keeps
@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "events/event_request.h"
+
 #include "base/file.h"
 #include "base/result.h"
 #include "model/image_facts.h"
@@ -25,7 +27,8 @@
 
 namespace culprit {
 
-enum class Engine : uint8_t { automatic, timer, posix_timer };
+/// automatic: the events asked for; without any the timer, or what replaces it.
+enum class Engine : uint8_t { automatic, timer, posix_timer, pmu };
 
 /// Whether samples are taken on CPUs and sorted out by process afterwards, or by events
 /// that belong to each task (docs/decisions/ says why CPUs are the better choice).
@@ -46,6 +49,12 @@ struct RecordOptions {
   Sampling sampling = Sampling::automatic;
   std::vector<int> cpus;           // empty: all that the command may run on
   uint64_t period_ns = 1'001'003;  // about 999 Hz; prime, so not in step with anything
+  /// Events to sample, instead of time; each may have its own period or frequency.
+  std::vector<EventGroup> groups;
+  uint64_t event_period = 0;  // of those that have none [events/sample]; 0: by frequency
+  uint64_t event_frequency_hz = 999;
+  bool branches = false;  // -b: the CPU's record of the last taken branches
+  bool memory = false;    // --data: address, latency and source of loads and stores
   std::optional<uint64_t> duration_ns;
   uint64_t delay_ns = 0;
   bool stacks = false;  // -g

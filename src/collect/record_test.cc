@@ -35,14 +35,13 @@ const std::string& program() {
 }
 
 bool may_sample(bool per_cpu) {
-  ClockEvent event;
-  event.period_ns = 1'000'000;
-  event.per_cpu = per_cpu;
+  const SampledEvent event = make_clock_event(1'000'000, false, false);
+  SamplingSetup setup;
+  setup.per_cpu = per_cpu;
   PerfFeatures features;
   do {
-    if (open_perf_event(make_clock_attr(event, features), per_cpu ? -1 : 0, per_cpu ? 0 : -1)) {
-      return true;
-    }
+    const perf_event_attr attr = make_sampling_attr(event, setup, features, true, true);
+    if (open_perf_event(attr, per_cpu ? -1 : 0, per_cpu ? 0 : -1)) return true;
   } while (features.shed());
   return false;
 }

@@ -21,20 +21,29 @@ uint64_t compute_cpu_ns(const rusage& usage) {
   return to_ns(usage.ru_utime) + to_ns(usage.ru_stime);
 }
 
-Run describe_run(ProfileBuilder& builder, const RecordOptions& options) {
-  Run run;
-  char host[256] = "";
-  ::gethostname(host, sizeof host - 1);
-  run.host = builder.intern(host);
-  std::string line = fmt::format("{}", fmt::join(options.command, " "));
-  for (const pid_t pid : options.pids) {
+std::string describe_targets(const std::vector<std::string>& command,
+                             const std::vector<pid_t>& pids, const std::string& cgroup,
+                             bool system_wide) {
+  std::string line = fmt::format("{}", fmt::join(command, " "));
+  for (const pid_t pid : pids) {
     line += fmt::format("{}pid {}", line.empty() ? "" : ", ", pid);
   }
-  if (!options.cgroup.empty()) {
-    line += fmt::format("{}cgroup {}", line.empty() ? "" : " in ", options.cgroup);
-  }
-  if (options.system_wide && line.empty()) line = "the whole system";
-  run.command = builder.intern(line);
+  if (!cgroup.empty()) line += fmt::format("{}cgroup {}", line.empty() ? "" : " in ", cgroup);
+  if (system_wide && line.empty()) line = "the whole system";
+  return line;
+}
+
+std::string read_host_name() {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  return host;
+}
+
+Run describe_run(ProfileBuilder& builder, const RecordOptions& options) {
+  Run run;
+  run.host = builder.intern(read_host_name());
+  run.command = builder.intern(
+      describe_targets(options.command, options.pids, options.cgroup, options.system_wide));
   run.start_ns = static_cast<int64_t>(read_clock_ns(CLOCK_REALTIME));
   return run;
 }

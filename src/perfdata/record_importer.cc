@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 
-#include "perfdata/sample_branches.h"
+#include "records/sample_branches.h"
 
 namespace culprit {
 

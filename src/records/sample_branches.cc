@@ -1,4 +1,4 @@
-#include "perfdata/sample_branches.h"
+#include "records/sample_branches.h"
 
 namespace culprit {
 

@@ -1,6 +1,6 @@
 // Branch records and what must be counted of them, on paper. The latest comes first.
 
-#include "perfdata/sample_branches.h"
+#include "records/sample_branches.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,101 @@
+#include "cli/record_events.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+
+#include "base/text.h"
+#include "collect/capabilities.h"
+#include "collect/period.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr uint64_t kShortestPeriodNs = 10'000;  // of cpu-clock: shorter ones are refused
+constexpr uint64_t kLongestPeriodNs = 10'000'000'000;
+
+bool is_time(const std::vector<EventGroup>& groups) {
+  if (groups.size() != 1 || groups[0].members.size() != 1) return false;
+  const EventRequest& event = groups[0].members[0];
+  return event.type == PERF_TYPE_SOFTWARE && event.config == PERF_COUNT_SW_CPU_CLOCK;
+}
+
+Result<void> choose_time(const RecordCommand& command, RecordOptions& options) {
+  if (command.period) {
+    if (*command.period < kShortestPeriodNs || *command.period > kLongestPeriodNs) {
+      return Error{fmt::format("cannot sample time every {} ns: -c is from {} to {} for cpu-clock",
+                               *command.period, kShortestPeriodNs, kLongestPeriodNs)};
+    }
+    options.period_ns = *command.period;
+  } else if (command.frequency_hz) {
+    options.period_ns = period_for_frequency_ns(*command.frequency_hz);
+  }
+  return {};
+}
+
+/// A tracepoint is sampled each time, unless somebody says how often: as perf does.
+void set_rates(const RecordCommand& command, RecordOptions& options) {
+  options.event_period = command.period.value_or(0);
+  if (command.frequency_hz) {
+    options.event_frequency_hz =
+        std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(*command.frequency_hz)));
+  }
+  if (command.period || command.frequency_hz) return;
+  for (EventGroup& group : options.groups) {
+    for (EventRequest& event : group.members) {
+      const bool is_open = !event.period && !event.frequency_hz;
+      if (event.type == PERF_TYPE_TRACEPOINT && is_open) event.period = 1;
+    }
+  }
+}
+
+}  // namespace
+
+Result<RecordOptions> choose_events(const RecordCommand& command) {
+  RecordOptions options = command.record;
+  std::vector<std::string> events = command.events;
+  const bool may_use_pmu = options.engine == Engine::pmu || options.engine == Engine::automatic;
+  const bool has_pmu =
+      options.engine == Engine::automatic && events.empty() && describe_machine().has_pmu;
+  if (events.empty() && (options.engine == Engine::pmu || has_pmu)) events = {"cycles"};
+  if (!events.empty()) {
+    ASSIGN_OR_RETURN(const PmuCatalog catalog, read_pmu_catalog());
+    ASSIGN_OR_RETURN(options.groups, parse_events(events, catalog));
+  }
+  const bool with_extras = options.branches || options.memory;
+  if (is_time(options.groups) && !with_extras && options.engine != Engine::pmu) {
+    options.user_only = options.groups[0].members[0].exclude_kernel;
+    options.kernel_only = options.groups[0].members[0].exclude_user;
+    options.groups.clear();
+  }
+  if (options.groups.empty()) {
+    RETURN_IF_ERROR(choose_time(command, options));
+    return options;
+  }
+  if (!may_use_pmu) {
+    return Error{fmt::format("the timer engines sample time only, not '{}'\n-> --engine pmu",
+                             options.groups[0].members[0].name)};
+  }
+  set_rates(command, options);
+  return options;
+}
+
+std::string describe_sampling(const RecordOptions& options) {
+  if (options.groups.empty()) {
+    const uint64_t hertz = (1'000'000'000 + options.period_ns / 2) / options.period_ns;
+    return fmt::format("time at {} Hz", format_thousands(hertz));
+  }
+  std::vector<std::string> names;
+  for (const EventGroup& group : options.groups) {
+    for (const EventRequest& event : group.members) names.push_back(event.name);
+  }
+  const std::string rate =
+      options.event_period != 0
+          ? fmt::format("every {} events", format_thousands(options.event_period))
+          : fmt::format("at {} Hz", format_thousands(options.event_frequency_hz));
+  return fmt::format("{} {}", fmt::join(names, ", "), rate);
+}
+
+}  // namespace culprit

@@ -1,0 +1,57 @@
+// The small build (-DCULPRIT_SMALL=ON) records and counts; what reads symbols and code
+// needs LLVM and elfutils, and so another machine. This file stands in for those parts.
+
+#include "cli/commands.h"
+#include "cli/symbolizing.h"
+#include "cli/terminal.h"
+#include "cli/unwinding.h"
+#include "store/profile_file.h"
+
+namespace culprit {
+
+namespace {
+
+int refuse(const char* command) {
+  return fail(Error{std::string("this small build has no `culprit ") + command +
+                    "`: take the profile to a machine with the whole of culprit"});
+}
+
+}  // namespace
+
+int run_report(const ReportCommand&) {
+  return refuse("report");
+}
+int run_annotate(const AnnotateCommand&) {
+  return refuse("annotate");
+}
+int run_export(const ExportCommand&) {
+  return refuse("export");
+}
+int run_import(ImportCommand) {
+  return refuse("import");
+}
+int run_symbolize(const SymbolizeCommand&) {
+  return refuse("symbolize");
+}
+
+/// Keeps what the recording knows already (kernel symbols, JIT code): no other machine can.
+Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<ImageId, Fd>&,
+                                        const KnownFacts& known, const SnapshotOptions&,
+                                        bool quiet) {
+  ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::open(path));
+  for (const auto& [image, facts] : known) RETURN_IF_ERROR(writer.write_facts(image, facts));
+  RETURN_IF_ERROR(writer.close());
+  if (!quiet) {
+    print_message(
+        "this small build reads no symbols; where the whole of culprit and the binaries are:\n"
+        "culprit symbolize --symbols DIR " +
+        path);
+  }
+  return SymbolizeOutcome{};
+}
+
+MakeUnwindStack find_unwinder() {
+  return {};
+}
+
+}  // namespace culprit

@@ -1,0 +1,137 @@
+// `culprit stat`: count events of whole runs, print them as a table, and end as the
+// program ended.
+
+#include <cerrno>
+#include <cstdio>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+
+#include "counts/count_table.h"
+#include "counts/print_counts.h"
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/output_file.h"
+#include "cli/run_program.h"
+#include "cli/terminal.h"
+#include "store/profile_file.h"
+
+namespace culprit {
+
+namespace {
+
+/// What is counted unless somebody asks for something else.
+constexpr const char* kUsualEvents[] = {"task-clock",   "context-switches",      "cpu-migrations",
+                                        "page-faults",  "{cycles,instructions}", "branches",
+                                        "branch-misses"};
+
+/// Where the counts are printed: standard error, or a file.
+class Printer {
+ public:
+  static Result<Printer> open(const StatCommand& command) {
+    if (command.log.empty()) return Printer(command, stderr);
+    std::FILE* const file = std::fopen(command.log.c_str(), "we");
+    if (file == nullptr) return errno_error("cannot write '" + command.log + "'", errno);
+    return Printer(command, file);
+  }
+
+  void print_interval(const Profile& profile, uint32_t repetition, uint32_t interval) {
+    const std::vector<CountRow> rows = make_interval_rows(profile, repetition, interval);
+    const double end_s = static_cast<double>(*command_->count.interval_ns) * 1e-9 * (interval + 1);
+    write(command_->format == Format::json  ? print_interval_json(rows, end_s)
+          : command_->format == Format::csv ? print_interval_csv(rows, end_s, command_->separator)
+                                            : print_interval_text(rows, end_s));
+  }
+
+  /// Of CSV with intervals there is no total: its lines would look like those of an interval.
+  void print_total(const CountTable& table) {
+    if (command_->format == Format::json) {
+      write(print_counts_json(table));
+    } else if (command_->format == Format::text) {
+      write(print_counts_text(table));
+    } else if (!command_->count.interval_ns) {
+      write(print_counts_csv(table, command_->separator));
+    }
+  }
+
+  Result<void> close() {
+    if (!failed_ && std::fflush(file_.get()) == 0) return {};
+    return errno_error("cannot write the counts", errno);
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const {
+      if (file != stderr) std::fclose(file);
+    }
+  };
+  Printer(const StatCommand& command, std::FILE* file) : command_(&command), file_(file) {}
+
+  void write(const std::string& text) {
+    failed_ = failed_ || std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() ||
+              std::fflush(file_.get()) != 0;
+  }
+
+  const StatCommand* command_;
+  std::unique_ptr<std::FILE, Close> file_;
+  bool failed_ = false;
+};
+
+Result<CountOptions> make_options(const StatCommand& command) {
+  CountOptions options = command.count;
+  std::vector<std::string> events = command.events;
+  if (events.empty()) {
+    events.assign(std::begin(kUsualEvents), std::end(kUsualEvents));
+    options.may_leave_out = !command.hardware_only;
+  }
+  ASSIGN_OR_RETURN(const PmuCatalog catalog, read_pmu_catalog());
+  ASSIGN_OR_RETURN(options.groups, parse_events(events, catalog));
+  return options;
+}
+
+Result<void> save(const Counting& counting, const std::string& path) {
+  ASSIGN_OR_RETURN(const OutputFile output, OutputFile::claim(path));
+  ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::create(path));
+  return writer.close(counting.profile);
+}
+
+}  // namespace
+
+int run_stat(const StatCommand& command) {
+  if (!command.count.command.empty()) {
+    if (const auto problem = check_program(command.count.command.front())) {
+      return fail(problem->error, problem->status);
+    }
+  }
+  const Result<CountOptions> options = make_options(command);
+  if (!options) return fail(options.error(), kOurFailure);
+  Result<Printer> printer = Printer::open(command);
+  if (!printer) return fail(printer.error(), kOurFailure);
+  survive_file_size_limit();
+
+  IntervalSink on_interval;
+  if (command.count.interval_ns) {
+    on_interval = [&](const Profile& profile, uint32_t repetition, uint32_t interval) {
+      printer->print_interval(profile, repetition, interval);
+    };
+  }
+  Result<Counting> counting = count(*options, on_interval);
+  if (!counting) return fail(counting.error(), kOurFailure);
+  std::map<EventId, std::string> reasons;
+  for (const RefusedEvent& refused : counting->refused) {
+    reasons.emplace(EventId(refused.event), refused.reason);
+  }
+  printer->print_total(make_count_table(counting->profile, reasons));
+  if (const Result<void> printed = printer->close(); !printed) {
+    return fail(printed.error(), kOurFailure);
+  }
+  if (!command.output.empty()) {
+    const Result<void> saved = save(*counting, command.output);
+    if (!saved) return fail(saved.error(), kOurFailure);
+    print_message(fmt::format("counts -> {}", command.output));
+  }
+  return counting->command_started ? end_like(counting->command_wait_status) : 0;
+}
+
+}  // namespace culprit

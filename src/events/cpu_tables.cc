@@ -1,0 +1,133 @@
+#include "events/cpu_tables.h"
+
+#include <array>
+#include <strings.h>
+
+namespace culprit {
+namespace {
+
+constexpr CpuEvent kNeoverseN1[] = {
+    {"L1I_CACHE_REFILL", 0x01},  {"INST_RETIRED", 0x08},
+    {"EXC_TAKEN", 0x09},         {"CPU_CYCLES", 0x11},
+    {"INST_SPEC", 0x1b},         {"BR_MIS_PRED_RETIRED", 0x22},
+    {"STALL_FRONTEND", 0x23},    {"STALL_BACKEND", 0x24},
+    {"L3D_CACHE_REFILL", 0x2a},  {"REMOTE_ACCESS", 0x31},
+    {"DTLB_WALK", 0x34},         {"ITLB_WALK", 0x35},
+    {"LL_CACHE_RD", 0x36},       {"LL_CACHE_MISS_RD", 0x37},
+    {"L1D_TLB_REFILL_RD", 0x4c}, {"L2D_CACHE_REFILL_RD", 0x52},
+    {"BUS_ACCESS_RD", 0x60},     {"LD_SPEC", 0x70},
+    {"ST_SPEC", 0x71},           {"DP_SPEC", 0x73},
+    {"ASE_SPEC", 0x74},          {"VFP_SPEC", 0x75},
+    {"BR_RETURN_SPEC", 0x79},    {"ISB_SPEC", 0x7c},
+    {"DSB_SPEC", 0x7d},          {"DMB_SPEC", 0x7e},
+};
+
+constexpr CpuEvent kNeoverseV1[] = {
+    {"INST_RETIRED", 0x08},
+    {"EXC_TAKEN", 0x09},
+    {"BR_MIS_PRED", 0x10},
+    {"CPU_CYCLES", 0x11},
+    {"BR_MIS_PRED_RETIRED", 0x22},
+    {"STALL_FRONTEND", 0x23},
+    {"STALL_BACKEND", 0x24},
+    {"REMOTE_ACCESS", 0x31},
+    {"DTLB_WALK", 0x34},
+    {"ITLB_WALK", 0x35},
+    {"LL_CACHE_RD", 0x36},
+    {"LL_CACHE_MISS_RD", 0x37},
+    {"L1D_CACHE_LMISS_RD", 0x39},
+    {"OP_RETIRED", 0x3a},
+    {"OP_SPEC", 0x3b},
+    {"STALL", 0x3c},
+    {"STALL_SLOT_BACKEND", 0x3d},
+    {"STALL_SLOT_FRONTEND", 0x3e},
+    {"STALL_SLOT", 0x3f},
+    {"L1D_TLB_REFILL_RD", 0x4c},
+    {"STALL_BACKEND_MEM", 0x4005},
+    {"L1I_CACHE_LMISS", 0x4006},
+    {"L2D_CACHE_LMISS_RD", 0x4009},
+};
+
+constexpr CpuEvent kPower9[] = {
+    {"PM_RUN_CYC", 0x200f4},
+    {"PM_RUN_INST_CMPL", 0x400fa},
+    {"PM_1PLUS_PPC_CMPL", 0x100f2},
+    {"PM_CMPLU_STALL", 0x1e054},
+    {"PM_ICT_NOSLOT_CYC", 0x100f8},
+    {"PM_CMPLU_STALL_DMISS_L2L3", 0x1003c},
+    {"PM_CMPLU_STALL_DMISS_L21_L31", 0x2c018},
+    {"PM_CMPLU_STALL_DMISS_LMEM", 0x30038},
+    {"PM_CMPLU_STALL_DMISS_REMOTE", 0x2c01c},
+    {"PM_CMPLU_STALL_DCACHE_MISS", 0x2c012},
+    {"PM_CMPLU_STALL_DMISS_L3MISS", 0x4c01a},
+    {"PM_CMPLU_STALL_ERAT_MISS", 0x4c012},
+    {"PM_CMPLU_STALL_LHS", 0x2c01a},
+    {"PM_CMPLU_STALL_LMQ_FULL", 0x4c014},
+    {"PM_LSU_LMQ_FULL_CYC", 0xd0b8},
+    {"PM_ICT_NOSLOT_IC_MISS", 0x2d01a},
+    {"PM_ICT_NOSLOT_IC_L3", 0x3e052},
+    {"PM_ICT_NOSLOT_IC_L3MISS", 0x4e010},
+    {"PM_CMPLU_STALL_FXLONG", 0x4d016},
+    {"PM_CMPLU_STALL_DPLONG", 0x3405c},
+    {"PM_CMPLU_STALL_VDPLONG", 0x3c05a},
+    {"PM_CMPLU_STALL_DFLONG", 0x1005a},
+    {"PM_CMPLU_STALL_VFXLONG", 0x2e018},
+    {"PM_CMPLU_STALL_SRQ_FULL", 0x30016},
+    {"PM_CMPLU_STALL_STORE_FINISH", 0x2c014},
+    {"PM_CMPLU_STALL_STORE_DATA", 0x30026},
+    {"PM_ICT_NOSLOT_BR_MPRED", 0x4d01e},
+    {"PM_ICT_NOSLOT_BR_MPRED_ICMISS", 0x34058},
+    {"PM_CMPLU_STALL_BRU", 0x4d018},
+    {"PM_BR_MPRED_CMPL", 0x400f6},
+    {"PM_CMPLU_STALL_THRD", 0x1001c},
+    {"PM_CMPLU_STALL_FLUSH_ANY_THREAD", 0x1e056},
+    {"PM_NTC_ISSUE_HELD_ARB", 0x2e016},
+    {"PM_NTC_ISSUE_HELD_DARQ_FULL", 0x1006a},
+    {"PM_BR_MPRED_LSTACK", 0x48ac},
+    {"PM_CMPLU_STALL_ANY_SYNC", 0x1e05a},
+    {"PM_CMPLU_STALL_LWSYNC", 0x10036},
+    {"PM_CMPLU_STALL_HWSYNC", 0x30036},
+    {"PM_ICT_NOSLOT_DISP_HELD_SYNC", 0x4d01c},
+    {"PM_CMPLU_STALL_EXCEPTION", 0x3003a},
+    {"PM_CMPLU_STALL_MTFPSCR", 0x4e012},
+};
+
+constexpr CpuTable kTables[] = {
+    {"arm_n1", "Arm Neoverse N1",
+     "Arm Neoverse N1 Core Technical Reference Manual, PMU events; libpfm4 git 91970fe "
+     "lib/events/arm_neoverse_n1_events.h",
+     kNeoverseN1},
+    {"arm_v1", "Arm Neoverse V1",
+     "Arm Neoverse V1 PMU Guide; libpfm4 git 91970fe lib/events/arm_neoverse_v1_events.h",
+     kNeoverseV1},
+    {"power9", "IBM POWER9",
+     "POWER9 Performance Monitor Unit User's Guide; libpfm4 git 91970fe "
+     "lib/events/power9_events.h",
+     kPower9},
+};
+
+bool is_same(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace
+
+std::span<const CpuTable> cpu_tables() {
+  return kTables;
+}
+
+const CpuTable* find_cpu_table(std::string_view name) {
+  for (const CpuTable& table : kTables) {
+    if (is_same(table.name, name)) return &table;
+  }
+  return nullptr;
+}
+
+const CpuEvent* find_cpu_event(const CpuTable& table, std::string_view name) {
+  for (const CpuEvent& event : table.events) {
+    if (is_same(event.name, name)) return &event;
+  }
+  return nullptr;
+}
+
+}  // namespace culprit

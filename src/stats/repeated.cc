@@ -1,0 +1,70 @@
+#include "stats/repeated.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace culprit {
+
+double student_quantile95(size_t degrees_of_freedom) {
+  constexpr std::array kTable = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706,
+                                 2.4469,  2.3646, 2.3060, 2.2622, 2.2281};
+  if (degrees_of_freedom == 0) return INFINITY;
+  if (degrees_of_freedom <= kTable.size()) return kTable[degrees_of_freedom - 1];
+  const double z = kNormal95;
+  const double n = static_cast<double>(degrees_of_freedom);
+  const double z2 = z * z;
+  return z + z * (z2 + 1) / (4 * n) + z * ((5 * z2 + 16) * z2 + 3) / (96 * n * n);
+}
+
+MeanEstimate estimate_mean(std::span<const double> values) {
+  MeanEstimate estimate;
+  if (values.empty()) return estimate;
+  const double n = static_cast<double>(values.size());
+  double sum = 0;
+  for (const double value : values) sum += value;
+  estimate.mean = sum / n;
+  if (values.size() < 2) return estimate;
+  double squares = 0;
+  for (const double value : values) squares += (value - estimate.mean) * (value - estimate.mean);
+  const double half = student_quantile95(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
+  estimate.interval95 = Interval{estimate.mean - half, estimate.mean + half};
+  return estimate;
+}
+
+ScaledCount estimate_scaled_count(std::span<const CountedSlice> slices) {
+  double value = 0;
+  double enabled = 0;
+  double running = 0;
+  std::vector<CountedSlice> counted;
+  for (const CountedSlice& slice : slices) {
+    value += slice.value;
+    enabled += slice.enabled;
+    running += slice.running;
+    if (slice.running > 0) counted.push_back(slice);
+  }
+  ScaledCount scaled;
+  if (running <= 0) return scaled;
+  scaled.value = value * enabled / running;
+  if (running >= enabled) {
+    scaled.interval95 = Interval{scaled.value, scaled.value};
+    return scaled;
+  }
+  if (counted.size() < 3) return scaled;
+  const double n = static_cast<double>(counted.size());
+  const double rate = value / running;
+  double squares = 0;
+  for (const CountedSlice& slice : counted) {
+    const double residual = slice.value - rate * slice.running;
+    squares += residual * residual;
+  }
+  // The part that was counted is known: only the rest is uncertain.
+  const double unseen = 1 - running / enabled;
+  const double rate_error = std::sqrt(unseen * squares / (n - 1) / n) / (running / n);
+  const double half = student_quantile95(counted.size() - 1) * rate_error * enabled;
+  scaled.interval95 = Interval{std::max(value, scaled.value - half), scaled.value + half};
+  return scaled;
+}
+
+}  // namespace culprit

@@ -1,0 +1,287 @@
+"""Counting and sampling on a live PMU: the emulated Arm machine (tests/arm/).
+
+QEMU executes every instruction in order and counts each once, so what a program of known
+length does is known to the instruction: the sums are beside the code in tests/arm/loops.S.
+One boot runs all commands; the tests look at what each did. CTest boots it first (a fixture,
+tests/CMakeLists.txt); run alone, the first test does.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import pickle
+import re
+import shutil
+import sys
+
+from harness import SOURCE, CulpritTest, have, run
+
+sys.path.insert(0, str(SOURCE / "tests/arm"))
+import machine  # noqa: E402
+
+ARM = SOURCE / "build/arm"
+RESULTS = ARM / "results.pickle"
+N = 10_000_000
+PROGRAMS = ("loop", "two_loops", "long", "status", "child", "thread")
+NEEDED = ("qemu-system-aarch64", "aarch64-linux-gnu-g++", "cpio", "cmake", "apt-get", "dpkg-deb")
+# Twelve events where the machine has seven counters at most: the same, so that the truth is known.
+MANY = " ".join(["-e instructions:u"] * 12)
+
+
+def stat(arguments):
+    """A `culprit stat` whose JSON comes back as the file `json`."""
+    return f"culprit stat --format json --log /tmp/json {arguments}", ["json"]
+
+
+COMMANDS = {
+    "doctor": ("culprit doctor", []),
+    "loop": stat("-e instructions:u loop"),
+    "group": stat("-e '{instructions:u,cycles:u}' loop"),
+    "raw": stat("-e r08:u -e armv8_pmuv3/event=0x08/u loop"),
+    "child": stat("-e instructions:u child"),
+    "child_alone": stat("--no-inherit -e instructions:u child"),
+    "thread": stat("-e instructions:u thread"),
+    "repeated": stat("-r 3 -e instructions:u loop"),
+    "intervals": ("culprit stat -I 5 -e instructions:u --format csv --log /tmp/csv long", ["csv"]),
+    "many": stat(f"{MANY} long"),
+    "one_by_one": stat(f"--one-by-one {MANY} loop"),
+    "usual": stat("loop"),
+    "status": ("culprit stat status", []),
+    "killed": ("culprit stat sh -c 'kill -9 $$'", []),
+    "impossible_group": ("culprit stat -e '{" + ",".join(["instructions:u"] * 12) + "}' loop", []),
+    "unsupported": ("culprit stat -e branch-misses loop", []),
+    "unknown": ("culprit stat -e instrutions loop", []),
+    "whole_system": stat("-a -e instructions:u loop"),
+    "saved": ("culprit stat -e instructions:u -o counts.culprit loop", ["counts.culprit"]),
+    "sampled": ("culprit record -q --engine timer -o run.culprit -F 4999 two_loops", ["run.culprit"]),
+    # QEMU looks for overflows when a timer of the machine runs out: a clock of 20 us makes it
+    # look often. The kernel keeps the phase, so no period gets longer by that.
+    "overflow": ("culprit record -q --per-task -e instructions:u -e cpu-clock/period=20000/ "
+                 "-c 100000 -o overflow.culprit two_loops", ["overflow.culprit"]),
+    "two_events": ("culprit record -q --per-task -e '{armv8_pmuv3/event=0x08,period=50000/u,"
+                   "armv8_pmuv3/event=0x11,period=100000/u}' -e page-faults/period=1/ "
+                   "-e cpu-clock/period=20000/ -o two.culprit two_loops", ["two.culprit"]),
+    "record_precise": ("culprit record --per-task -e instructions:pp -c 1000000 -o precise.culprit loop", []),
+    "record_shared": (f"culprit record -q --per-task {MANY} -c 1000000 -o shared.culprit long",
+                      ["shared.culprit"]),
+    "record_auto": ("culprit record -o auto.culprit loop", ["auto.culprit"]),
+    "record_branches": ("culprit record -b -e instructions:u loop", []),
+}
+
+
+def build(folder):
+    """The small build of culprit and the programs, for Arm."""
+    run(SOURCE / "tests/arm/fetch_packages.sh", ARM, timeout=300)
+    environment = dict(os.environ)
+    if have("ccache"):
+        environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
+    run("cmake", "-G", "Ninja", "-S", SOURCE, "-B", ARM / "small",
+        f"-DCMAKE_TOOLCHAIN_FILE={SOURCE}/tests/arm/aarch64.cmake",
+        f"-DCULPRIT_ARM_ROOT={ARM}/root", "-DCULPRIT_SMALL=ON", "-DCULPRIT_TESTS=OFF",
+        "-DCMAKE_CXX_FLAGS=-O1", env=environment)
+    run("cmake", "--build", ARM / "small", "--target", "culprit", timeout=900, env=environment)
+    folder.mkdir(parents=True, exist_ok=True)
+    for program in PROGRAMS:
+        run("aarch64-linux-gnu-gcc", "-nostdlib", "-static", "-g", "-Wl,--build-id",
+            f"-DPROGRAM_{program.upper()}", SOURCE / "tests/arm/loops.S", "-o", folder / program)
+    return [ARM / "small/culprit", *(folder / program for program in PROGRAMS)]
+
+
+def why_not():
+    """Why the machine cannot be made here; "" if it can."""
+    missing = [program for program in NEEDED if not have(program)]
+    return f"no {', '.join(missing)} on this machine" if missing else ""
+
+
+def boot():
+    """Runs all commands; {name: Result}."""
+    programs = build(ARM / "programs")
+    results, console = machine.run_in_machine(ARM / "vmlinuz", ARM / "root/bin/busybox", programs,
+                                              COMMANDS)
+    if set(results) != set(COMMANDS):
+        raise AssertionError(f"the machine did not run everything:\n{console[-4000:]}")
+    RESULTS.write_bytes(pickle.dumps((fingerprint(), results)))
+    return results
+
+
+def fingerprint():
+    """Of what was run, so that results of another build are not taken for this one's."""
+    digest = hashlib.sha256(repr(COMMANDS).encode())
+    digest.update((SOURCE / "tests/arm/loops.S").read_bytes())
+    culprit = ARM / "small/culprit"
+    digest.update(culprit.read_bytes() if culprit.exists() else b"")
+    return digest.hexdigest()
+
+
+class Machine(CulpritTest):
+    """Comes first: boots."""
+
+    def test_boots(self):
+        if why_not():
+            self.skipTest(why_not())
+        RESULTS.unlink(missing_ok=True)
+        boot()
+
+
+class ArmTest(CulpritTest):
+    def setUp(self):
+        super().setUp()
+        if why_not():
+            self.skipTest(why_not())
+        stored = pickle.loads(RESULTS.read_bytes()) if RESULTS.exists() else (None, None)
+        self.results = stored[1] if stored[0] == fingerprint() else boot()
+
+    def json(self, name, status=0):
+        done = self.results[name]
+        self.assertEqual(done.status, status, done.err)
+        return json.loads(done.parts["json"])
+
+    def value(self, name):
+        """The only count of a command."""
+        counts = self.json(name)["counts"]
+        self.assertEqual(len(counts), 1)
+        self.assertEqual(counts[0]["counted_ratio"], 1)
+        return counts[0]["value"]
+
+    def file(self, name, file):
+        path = self.folder / file
+        path.write_bytes(self.results[name].parts[file])
+        return path
+
+    def test_doctor_finds_the_counters(self):
+        self.assertRegex(self.results["doctor"].out, r"hardware counters +yes")
+
+    def test_instructions_are_exact(self):
+        self.assertEqual(self.value("loop"), 2 * N + 7)
+
+    def test_group_counts_together(self):
+        instructions, cycles = self.json("group")["counts"]
+        self.assertEqual(instructions["value"], 2 * N + 7)
+        self.assertEqual(instructions["counted_ratio"], 1)
+        self.assertEqual(cycles["counted_ratio"], 1)
+        self.assertGreater(cycles["value"], 2 * N)
+        self.assertEqual(instructions["rate"]["unit"], "per cycle")
+
+    def test_raw_codes_are_the_same_event(self):
+        for count in self.json("raw")["counts"]:
+            self.assertEqual(count["value"], 2 * N + 7, count["event"])
+
+    def test_children_and_threads_are_counted(self):
+        self.assertEqual(self.value("child"), 2 * N + 18 + N // 2 + 8)
+        self.assertEqual(self.value("child_alone"), 2 * N + 18)
+        self.assertEqual(self.value("thread"), 2 * N + 12 + N // 2 + 8)
+
+    def test_repetitions_agree(self):
+        table = self.json("repeated")
+        self.assertEqual(table["repetitions"], 3)
+        self.assertEqual(table["counts"][0]["value"], 2 * N + 7)
+        self.assertEqual(table["counts"][0]["interval95"], [2 * N + 7] * 2)
+        low, high = table["elapsed95_s"]
+        self.assertTrue(low < table["elapsed_s"] < high)
+
+    def test_intervals_add_up(self):
+        lines = self.results["intervals"].parts["csv"].decode().splitlines()
+        values = [float(line.split(",")[1]) for line in lines if "not counted" not in line]
+        # 400 million instructions, one a nanosecond: 0.4 s of 5 ms each.
+        self.assertGreater(len(values), 40)
+        self.assertEqual(sum(values), 40 * N + 124)
+
+    def test_scaled_counts_are_within_their_error(self):
+        counts = self.json("many")["counts"]
+        self.assertEqual(len(counts), 12)
+        shared = [count for count in counts if count["counted_ratio"] < 1]
+        self.assertGreater(len(shared), 0)
+        held = 0
+        for count in shared:
+            low, high = count["interval95"]
+            held += low <= 40 * N + 124 <= high
+            # And the error is one that can be used.
+            self.assertLess(high - low, 0.2 * count["value"])
+        # Of 12 intervals of 95 % at most 3 miss (binomial, 0.2 %).
+        self.assertGreaterEqual(held, len(shared) - 3, counts)
+
+    def test_one_by_one_needs_no_scaling(self):
+        for count in self.json("one_by_one")["counts"]:
+            self.assertEqual((count["counted_ratio"], count["value"]), (1, 2 * N + 7))
+
+    def test_usual_events_leave_out_what_this_machine_lacks(self):
+        counts = {count["event"]: count for count in self.json("usual")["counts"]}
+        self.assertGreater(counts["instructions"]["value"], 2 * N)
+        self.assertIsNone(counts["branch-misses"]["value"])
+        self.assertIn("does not count it", counts["branch-misses"]["reason"])
+        self.assertGreater(counts["task-clock"]["value"], 0.02e9)   # 1 ns an instruction
+
+    def test_status_and_signal_pass_through(self):
+        self.assertEqual(self.results["status"].status, 7)
+        self.assertEqual(self.results["killed"].status, 128 + 9)
+
+    def test_errors_say_what_to_do(self):
+        for name, words in (("impossible_group", "do not fit on the counters together"),
+                            ("unsupported", "this machine does not count it"),
+                            ("unknown", "instructions")):
+            with self.subTest(name):
+                self.assertEqual(self.results[name].status, 125)
+                self.assertIn(words, self.results[name].err)
+
+    def test_whole_system_counts_at_least_the_program(self):
+        self.assertGreaterEqual(self.value("whole_system"), 2 * N + 7)
+
+    def test_counts_travel_in_a_profile(self):
+        path = self.file("saved", "counts.culprit")
+        done = run("python3", "-c", "import sqlite3, sys\n"
+                   "print(sqlite3.connect(sys.argv[1]).execute('pragma integrity_check').fetchone())",
+                   path)
+        self.assertIn("ok", done.stdout)
+
+    def test_recording_is_completed_and_reported_here(self):
+        path = self.file("sampled", "run.culprit")
+        self.culprit("symbolize", "--symbols", ARM / "programs", path)
+        shares = self.shares(self.report(path))
+        # 20 and 5 million instructions, one a nanosecond, at 4,999 Hz: 100 and 25 samples of
+        # regular times, give or take the kernel's part.
+        self.assertAlmostEqual(shares["hot_loop"], 0.8, delta=0.06)
+        self.assertAlmostEqual(shares["warm_loop"], 0.2, delta=0.06)
+
+    def samples(self, report, event):
+        """{function: samples of the event}."""
+        return {row["function"]: row["values"][event]["samples"] for row in report["rows"]
+                if row["values"][event]["samples"]}
+
+    def test_overflow_samples_are_as_many_as_they_should_and_in_the_loops(self):
+        path = self.file("overflow", "overflow.culprit")
+        self.culprit("symbolize", "--symbols", ARM / "programs", path)
+        # 25,000,011 instructions, a sample each 100,000: 250, of which 200 in the first loop.
+        samples = self.samples(self.report(path), "instructions:u")
+        self.assertEqual(sum(samples.values()), (2 * N + N // 2 + 11) // 100_000)
+        self.assertAlmostEqual(samples["hot_loop"], 200, delta=1)
+        self.assertAlmostEqual(samples["warm_loop"], 50, delta=1)
+        rows = self.report(path, "--by", "instruction", "--function", "hot_loop")["rows"]
+        # Its loop has two instructions: subs and b.ne.
+        self.assertEqual(len(rows), 2)
+
+    def test_several_events_in_one_recording(self):
+        path = self.file("two_events", "two.culprit")
+        self.culprit("symbolize", "--symbols", ARM / "programs", path)
+        report = self.report(path)
+        first, second, faults, _ = [event["name"] for event in report["events"]]
+        self.assertAlmostEqual(self.samples(report, first)["hot_loop"], 400, delta=1)
+        self.assertAlmostEqual(self.samples(report, second)["hot_loop"], 200, delta=1)
+        # As perf stat says: that of the first instruction.
+        self.assertEqual(sum(self.samples(report, faults).values()), 1)
+
+    def test_precision_that_is_not_there_is_said(self):
+        done = self.results["record_precise"]
+        self.assertEqual(done.status, 0, done.err)
+        self.assertRegex(done.err, r"instructions:pp: \d+ samples are not exact")
+
+    def test_shared_counters_are_in_the_ledger(self):
+        path = self.file("record_shared", "shared.culprit")
+        text = self.culprit("report", path).stdout
+        self.assertIn("shared its counter; sampled", text)
+
+    def test_auto_samples_cycles(self):
+        self.assertIn("sampling cycles at 999 Hz", self.results["record_auto"].err)
+
+    def test_branches_are_refused_with_the_reason(self):
+        self.assertEqual(self.results["record_branches"].status, 125)
+        self.assertIn("keeps no record of them", self.results["record_branches"].err)
