@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <fmt/format.h>
+#include <future>
 #include <optional>
 
 #include "base/file.h"
@@ -96,6 +97,10 @@ int run_import(ImportCommand command) {
   survive_file_size_limit();
   const Result<OutputFile> output = OutputFile::claim(command.output);
   if (!output) return fail(output.error());
+  // The kernel takes its time to print its symbols, and another CPU is free while the file is read.
+  if (command.symbolize) {
+    command.snapshot.kernel_symbols = std::async(std::launch::async, read_kernel_symbols).share();
+  }
   const Result<Imported> imported = read_into_profile(command);
   if (!imported) {
     output->give_back();

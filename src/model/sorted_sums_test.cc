@@ -37,10 +37,9 @@ TEST(SortedSums, AgreeWithAMap) {
     }
     EXPECT_GE(sums.entries(), expected.size());
     const auto found = sums.take();
-    EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin(), expected.end(),
-                           [](const auto& a, const auto& b) {
-                             return a.first == b.first && a.second == b.second;
-                           }));
+    EXPECT_TRUE(std::equal(
+        found.begin(), found.end(), expected.begin(), expected.end(),
+        [](const auto& a, const auto& b) { return a.first == b.first && a.second == b.second; }));
     EXPECT_EQ(sums.entries(), 0u);
   }
 }

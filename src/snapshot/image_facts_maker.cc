@@ -153,6 +153,7 @@ MadeFacts ImageFactsMaker::make_kernel(const Image& image, const ImageDemand& de
 }
 
 const Result<KernelSymbols>& ImageFactsMaker::kernel_symbols() {
+  if (options_.kernel_symbols.valid()) return options_.kernel_symbols.get();
   std::call_once(kernel_once_, [&] { kernel_ = read_kernel_symbols(); });
   return *kernel_;
 }

@@ -11,6 +11,7 @@
 //        of the functions that have counts
 
 #include <functional>
+#include <future>
 #include <map>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "base/result.h"
 #include "model/image_facts.h"
 #include "model/profile.h"
+#include "snapshot/kernel_symbols.h"
 
 namespace culprit {
 
@@ -27,6 +29,8 @@ struct SnapshotOptions {
   std::vector<std::string> symbol_folders;  // --symbols: sysroots or flat folders, searched first
   bool with_source = true;                  // --no-source: leave source text out
   bool use_debuginfod = true;               // only if DEBUGINFOD_URLS is set, too
+  /// read_kernel_symbols() of somebody who had the time for it before; empty: as they are needed.
+  std::shared_future<Result<KernelSymbols>> kernel_symbols;
 };
 
 /// Offsets of one image that have counts (leaf samples and stack frames), ascending.
