@@ -72,6 +72,16 @@ TEST(CommandLine, RefusesWhatItDoesNotKnowWithStatusTwo) {
   }
 }
 
+TEST(CommandLine, EventsTakesAPatternOrEventLists) {
+  const auto lists = parse<EventsCommand>({"events", "--cpu", "icx", "L1*", "--format", "json"});
+  EXPECT_EQ(lists.cpu, "icx");
+  EXPECT_EQ(lists.pattern, "L1*");
+  EXPECT_EQ(lists.format, Format::json);
+  const auto encoded = parse<EventsCommand>({"events", "-e", "{a,b}:u", "-e", "cpu/event=1/"});
+  EXPECT_EQ(encoded.events, (Words{"{a,b}:u", "cpu/event=1/"}));
+  EXPECT_TRUE(encoded.pattern.empty());
+}
+
 TEST(CommandLine, SuggestsTheNearestCommand) {
   EXPECT_NE(parse<Usage>({"repotr"}).text.find("did you mean report?"), std::string::npos);
 }

@@ -11,8 +11,10 @@
 #include "events/event_request.h"
 #include <nlohmann/json.hpp>
 
+#include "base/names.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/event_text.h"
 #include "cli/terminal.h"
 #include "collect/event_trial.h"
 
@@ -22,71 +24,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// ---- -e EVENT: what the kernel would be asked for ----
-
 std::string hex(uint64_t value) {
   return fmt::format("{:#x}", value);
-}
-
-Json json_of(const EventRequest& event) {
-  Json json{{"name", printable(event.name)},
-            {"pmu", printable(event.pmu)},
-            {"type", event.type},
-            {"config", hex(event.config)},
-            {"config1", hex(event.config1)},
-            {"config2", hex(event.config2)},
-            {"breakpoint_type", event.breakpoint_type}};
-  json["exclude_user"] = event.exclude_user;
-  json["exclude_kernel"] = event.exclude_kernel;
-  json["exclude_hypervisor"] = event.exclude_hypervisor;
-  json["exclude_host"] = event.exclude_host;
-  json["exclude_guest"] = event.exclude_guest;
-  json["exclude_idle"] = event.exclude_idle;
-  json["precise_level"] = event.precise_level;
-  json["precise_max"] = event.precise_max;
-  json["pinned"] = event.pinned;
-  json["exclusive"] = event.exclusive;
-  json["sample_group"] = event.sample_group;
-  json["period"] = event.period ? Json(*event.period) : Json();
-  json["frequency_hz"] = event.frequency_hz ? Json(*event.frequency_hz) : Json();
-  json["cpus"] = event.cpus;
-  json["per_cpu_only"] = event.is_per_cpu_only;
-  json["unit"] = printable(event.unit);
-  json["scale"] = event.scale;
-  json["note"] = printable(event.note);
-  return json;
-}
-
-/// "user kernel" or what else is counted.
-std::string describe_exclusions(const EventRequest& event) {
-  std::string text;
-  const auto add = [&](bool is_excluded, const char* word) {
-    if (is_excluded) text += std::string(text.empty() ? "" : ",") + word;
-  };
-  add(event.exclude_user, "user");
-  add(event.exclude_kernel, "kernel");
-  add(event.exclude_hypervisor, "hypervisor");
-  add(event.exclude_host, "host");
-  add(event.exclude_guest, "guest");
-  add(event.exclude_idle, "idle");
-  return text.empty() ? "" : " exclude=" + text;
-}
-
-std::string text_of(const EventRequest& event) {
-  std::string text = fmt::format("{}: pmu={} type={} config={}", printable(event.name),
-                                 printable(event.pmu), event.type, hex(event.config));
-  if (event.config1 != 0) text += " config1=" + hex(event.config1);
-  if (event.config2 != 0) text += " config2=" + hex(event.config2);
-  if (event.breakpoint_type != 0) text += fmt::format(" breakpoint_type={}", event.breakpoint_type);
-  text += describe_exclusions(event);
-  if (event.precise_level != 0) text += fmt::format(" precise={}", event.precise_level);
-  if (event.precise_max) text += " precise=highest";
-  if (event.pinned) text += " pinned";
-  if (event.exclusive) text += " exclusive";
-  if (event.is_per_cpu_only) text += " per-cpu-only";
-  if (!event.cpus.empty()) text += fmt::format(" cpus={}", fmt::join(event.cpus, ","));
-  if (!event.note.empty()) text += "\n  note: " + printable(event.note);
-  return text + "\n";
 }
 
 Result<std::vector<EventGroup>> encode(const EventsCommand& command) {
@@ -101,25 +40,6 @@ Result<std::vector<EventGroup>> encode(const EventsCommand& command) {
   }
   return groups;
 }
-
-std::string print_groups(const std::vector<EventGroup>& groups, Format format) {
-  Json json{{"schema", "culprit-events-1"}};
-  json["groups"] = Json::array();
-  std::string text;
-  for (const EventGroup& group : groups) {
-    Json members = Json::array();
-    const bool is_braced = group.members.size() > 1;
-    if (is_braced) text += "group:\n";
-    for (const EventRequest& event : group.members) {
-      members.push_back(json_of(event));
-      text += (is_braced ? "  " : "") + text_of(event);
-    }
-    json["groups"].push_back({{"members", std::move(members)}});
-  }
-  return format == Format::json ? json.dump(1) + "\n" : text;
-}
-
-// ---- Lists ----
 
 /// An event of a list, and whether it can be counted here.
 struct TriedEvent {
@@ -186,30 +106,28 @@ std::string codes_of(const ListedEvent& event) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string cut(const std::string& text, size_t width) {
-  return text.size() > width ? text.substr(0, width - 2) + ".." : text;
-}
-
 /// "  yes  cycles  0x0  cycles of the core": answers only where they differ.
 std::string print_events(const TriedList& list, bool has_answers, const TextStyle& style) {
   constexpr size_t kMostNameColumns = 48;
-  constexpr size_t kLeastRoom = 20;
+  constexpr size_t kLeastRoom = 30;
   size_t name_columns = 0;
   size_t code_columns = 0;
   for (const TriedEvent& tried : list.events) {
     name_columns = std::max(name_columns, std::min(tried.event.name.size(), kMostNameColumns));
     code_columns = std::max(code_columns, codes_of(tried.event).size());
   }
-  const size_t indent = 6 + name_columns + code_columns + (has_answers ? 5 : 0);
-  const size_t room = std::max(kLeastRoom, style.width - std::min(style.width, indent));
+  const size_t full_indent = 6 + name_columns + code_columns + (has_answers ? 5 : 0);
+  const size_t indent = std::min(full_indent, style.width - kLeastRoom);
   std::string text;
   for (const TriedEvent& tried : list.events) {
     std::string about = tried.event.description;
     if (!tried.event.alias.empty()) about = fmt::format("(or {}) {}", tried.event.alias, about);
     const char* answer = !tried.is_tried ? "?" : tried.reason.empty() ? "yes" : "no";
-    text += "  " + (has_answers ? fmt::format("{:<5}", answer) : "");
-    text += fmt::format("{:<{}}  {:<{}}  {}\n", printable(tried.event.name), name_columns,
-                        codes_of(tried.event), code_columns, cut(printable(about), room));
+    std::string line = "  " + (has_answers ? fmt::format("{:<5}", answer) : "");
+    line += fmt::format("{:<{}}  {:<{}}  {}", printable(tried.event.name), name_columns,
+                        codes_of(tried.event), code_columns, printable(about));
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += wrap(line, style.width, indent) + "\n";
     if (has_answers && !tried.reason.empty()) {
       text +=
           fmt::format("       {}\n", printable(tried.reason.substr(0, tried.reason.find('\n'))));
@@ -226,9 +144,12 @@ std::string print_list(const TriedList& list, bool is_short, const TextStyle& st
                                  printable(about), list.events.size(),
                                  list.events.size() == 1 ? "" : "s", printable(list.about.source));
   if (!reason.empty()) {
-    text += "  not counted here: ";
-    for (const char c : reason) text += c == '\n' ? std::string("\n  ") : printable({&c, 1});
-    text += "\n";
+    std::string opening = "not counted here: ";
+    for (const std::string_view line : split(reason, '\n')) {
+      const size_t indent = line.starts_with("->") ? 3 : 0;
+      text += "  " + wrap(opening + printable(line), style.width - 2, indent + 2) + "\n";
+      opening.clear();
+    }
   }
   if (is_short) return text + fmt::format("  culprit events '{}::*' lists them\n", list.about.pmu);
   const bool is_tried = std::any_of(list.events.begin(), list.events.end(),
@@ -291,7 +212,7 @@ Result<std::string> answer(const EventsCommand& command) {
   }
   if (!command.events.empty()) {
     ASSIGN_OR_RETURN(const std::vector<EventGroup> groups, encode(command));
-    return print_groups(groups, command.format);
+    return print_event_groups(groups, command.format);
   }
   ASSIGN_OR_RETURN(const std::vector<TriedList> lists, find_lists(command));
   if (command.format != Format::json) return print_lists(lists, command);

@@ -167,12 +167,16 @@ INSTANTIATE_TEST_SUITE_P(
         Template{"proposed_spr.md", "spr", 61, 0},
         Template{"proposed_zen3.md", "amd64_fam19h_zen3", 37, 0},
         Template{"proposed_zen4.md", "amd64_fam19h_zen4", 48, 0}),
-    [](const auto& info) { return std::string(info.param.pmu); });
+    [](const auto& machine) { return std::string(machine.param.pmu); });
 
 struct Cells {
   const char* file;
   const char* cpu;
 };
+
+void PrintTo(const Cells& cells, std::ostream* out) {
+  *out << cells.file;
+}
 
 class CellFacts : public ::testing::TestWithParam<Cells> {};
 
@@ -214,7 +218,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, CellFacts,
                          ::testing::Values(Cells{"proposed_neoverse_n1.md", "arm_n1"},
                                            Cells{"proposed_neoverse_v1.md", "arm_v1"},
                                            Cells{"proposed_power9.md", "power9"}),
-                         [](const auto& info) { return std::string(info.param.cpu); });
+                         [](const auto& cells) { return std::string(cells.param.cpu); });
 
 }  // namespace
 }  // namespace culprit

@@ -51,14 +51,21 @@ void add_caches(const PmuCatalog& catalog, std::vector<EventList>& out) {
   out.push_back(std::move(list));
 }
 
+/// "terms event, umask; counts a package or other part, not a task".
+std::string describe_pmu(const Pmu& pmu) {
+  std::string text = pmu.formats.empty() ? "" : "terms";
+  for (const auto& [term, format] : pmu.formats) {
+    text += (text == "terms" ? " " : ", ") + term;
+  }
+  if (!pmu.is_per_cpu_only) return text;
+  return text + (text.empty() ? "" : "; ") + "counts a package or other part, not a task";
+}
+
 void add_sysfs(const PmuCatalog& catalog, std::vector<EventList>& out) {
   for (const Pmu& pmu : catalog.pmus) {
     if (pmu.events.empty()) continue;
     EventList list{
-        .pmu = pmu.name,
-        .description = pmu.is_per_cpu_only ? "counts a package or other part, not a task" : "",
-        .source = "sysfs",
-        .events = {}};
+        .pmu = pmu.name, .description = describe_pmu(pmu), .source = "sysfs", .events = {}};
     for (const auto& [name, named] : pmu.events) {
       ListedEvent event = listed(fmt::format("{}/{}/", pmu.name, name), catalog);
       event.description = named.terms + (named.unit.empty() ? "" : " [" + named.unit + "]");

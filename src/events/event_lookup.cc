@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 
-#include "events/cpu_tables.h"
 #include "events/event_modifiers.h"
 #include "events/event_names.h"
+#include "events/event_pieces.h"
 #include "events/generic_events.h"
-#include "events/pfm_events.h"
+#include "events/pfm_lookup.h"
 #include "events/pmu_terms.h"
 
 #include "base/text.h"
@@ -18,30 +18,12 @@ namespace {
 
 using Requests = std::vector<EventRequest>;
 
-Error wrong(const EventWords& event, const std::string& what) {
-  return Error{fmt::format("event '{}': {}", printable(event.text), what)};
-}
-
 EventRequest request_of_kernel(const PmuCatalog& catalog, const char* pmu_name, uint32_t type) {
   EventRequest request;
   request.pmu = pmu_name;
   const Pmu* pmu = catalog.find(pmu_name);
   request.type = pmu == nullptr ? type : pmu->type;
   return request;
-}
-
-/// The words after the name, which must be modifiers (one word of them).
-Result<FoundEvent> with_modifiers(const EventWords& event, size_t name_words, Requests requests) {
-  if (event.words.size() > name_words + 1) {
-    return wrong(event, fmt::format("'{}' cannot follow the modifiers",
-                                    printable(event.words[name_words + 1])));
-  }
-  std::string modifiers;
-  if (event.words.size() > name_words) {
-    modifiers = event.words[name_words];
-    if (modifiers.empty()) return wrong(event, "modifiers are missing after the colon");
-  }
-  return FoundEvent{std::move(requests), std::move(modifiers)};
 }
 
 // ---- The kernel's own names, and raw codes: on every core PMU. ----
@@ -143,11 +125,12 @@ Error unknown_pmu(const EventWords& event, const PmuCatalog& catalog) {
   const std::string nearest = nearest_word(typed.substr(0, 64), names);
   const std::string hint = nearest.empty() ? "" : fmt::format("\ndid you mean {}?", nearest);
   const bool is_core = typed.starts_with("cpu");
-  return wrong(event, fmt::format("this machine has no PMU '{}'{}; it has {}{}", printable(typed),
-                                  is_core ? " (its CPUs have no counters, or they are hidden from "
-                                            "it, as in most virtual machines)"
-                                          : "",
-                                  printable(fmt::format("{}", fmt::join(names, ", "))), hint));
+  return wrong_event(event,
+                     fmt::format("this machine has no PMU '{}'{}; it has {}{}", printable(typed),
+                                 is_core ? " (its CPUs have no counters, or they are hidden from "
+                                           "it, as in most virtual machines)"
+                                         : "",
+                                 printable(fmt::format("{}", fmt::join(names, ", "))), hint));
 }
 
 /// A generic name with terms that any event may have: "cycles/period=1000/u".
@@ -158,9 +141,10 @@ Result<Requests> generic_with_terms(const EventWords& event, const GenericEvent&
     for (const EventTerm& term : event.terms) {
       ASSIGN_OR_RETURN(const bool is_common, apply_common_term(term, event, request));
       if (!is_common) {
-        return wrong(event, fmt::format("'{}' is a term of PMU events; {} takes name=, period= and "
-                                        "freq=",
-                                        printable(term.key), event.words[0]));
+        return wrong_event(event,
+                           fmt::format("'{}' is a term of PMU events; {} takes name=, period= and "
+                                       "freq=",
+                                       printable(term.key), event.words[0]));
       }
     }
   }
@@ -194,7 +178,7 @@ Result<uint32_t> parse_access(const EventWords& event) {
   uint32_t access = 0;
   for (const char c : event.words[2]) {
     const uint32_t bit = c == 'r' ? kRead : c == 'w' ? kWrite : kExecute;
-    if ((access & bit) != 0) return wrong(event, fmt::format("'{}' is given twice", c));
+    if ((access & bit) != 0) return wrong_event(event, fmt::format("'{}' is given twice", c));
     access |= bit;
   }
   return access;
@@ -206,7 +190,7 @@ Result<FoundEvent> look_up_breakpoint(const EventWords& event, const PmuCatalog&
   const std::string_view where = event.words[1];
   const size_t slash = where.find('/');
   const std::optional<uint64_t> address = parse_event_number(where.substr(0, slash));
-  if (!address) return wrong(event, "a breakpoint is mem:ADDRESS[/LENGTH][:rwx]");
+  if (!address) return wrong_event(event, "a breakpoint is mem:ADDRESS[/LENGTH][:rwx]");
   const bool has_access = event.words.size() > 2 && !event.words[2].empty() &&
                           event.words[2].find_first_not_of("rwx") == std::string::npos;
   request.breakpoint_type = kRead | kWrite;
@@ -218,88 +202,11 @@ Result<FoundEvent> look_up_breakpoint(const EventWords& event, const PmuCatalog&
   if (slash != std::string_view::npos) {
     const std::optional<uint64_t> length = parse_event_number(where.substr(slash + 1));
     if (!length || *length == 0 || *length > kMostBytes) {
-      return wrong(event, "a breakpoint watches 1 to 8 bytes");
+      return wrong_event(event, "a breakpoint watches 1 to 8 bytes");
     }
     request.config2 = *length;
   }
   return with_modifiers(event, has_access ? 3 : 2, {request});
-}
-
-// ---- libpfm4 and our own tables ----
-
-std::string join(const std::vector<std::string>& words, size_t count) {
-  return fmt::format("{}", fmt::join(words.begin(), words.begin() + static_cast<long>(count), ":"));
-}
-
-struct PfmAnswer {
-  PfmEncoding encoding;
-  std::string modifiers;
-};
-
-/// :u, :k and :h are the kernel's business, and perf's letters are unknown to libpfm4; its own
-/// modifiers (c=2, i, e, t) come first where both have a letter.
-Result<PfmAnswer> ask_pfm(const std::string& prefix, const std::vector<std::string>& words) {
-  const std::string& last = words.back();
-  const bool has_levels =
-      words.size() > 1 && !last.empty() && last.find_first_not_of("ukh") == std::string::npos;
-  const size_t count = words.size() - (has_levels ? 1 : 0);
-  Result<PfmEncoding> encoding = encode_pfm_event(prefix + join(words, count));
-  if (encoding) return PfmAnswer{*encoding, has_levels ? last : ""};
-  if (!has_levels && words.size() > 1 && is_modifiers(last)) {
-    const Result<PfmEncoding> shorter = encode_pfm_event(prefix + join(words, count - 1));
-    if (shorter) return PfmAnswer{*shorter, last};
-  }
-  return encoding.error();
-}
-
-EventRequest request_of(const PfmEncoding& encoding, const Pmu* pmu) {
-  EventRequest request;
-  if (pmu != nullptr) request = request_on(*pmu);
-  if (pmu == nullptr) request.pmu = encoding.pmu;
-  request.type = encoding.type.value_or(0);
-  request.config = encoding.config;
-  request.config1 = encoding.config1;
-  request.config2 = encoding.config2;
-  request.precise_level = encoding.precise_level;
-  request.note = encoding.note;
-  return request;
-}
-
-bool is_present(const std::string& pfm_pmu) {
-  for (const PfmPmu& pmu : list_pfm_pmus()) {
-    if (pmu.name == pfm_pmu) return pmu.is_present;
-  }
-  return false;
-}
-
-std::string present_cpus() {
-  std::vector<std::string> names;
-  for (const PfmPmu& pmu : list_pfm_pmus()) {
-    if (pmu.is_present) names.push_back(pmu.name);
-  }
-  return names.empty() ? "none that libpfm4 knows" : fmt::format("{}", fmt::join(names, ", "));
-}
-
-/// An event of this machine's CPU by libpfm4; nullopt if it has none of that name.
-Result<std::optional<FoundEvent>> look_up_pfm(const EventWords& event, const PmuCatalog& catalog) {
-  const bool names_pmu = event.words.size() > 2 && event.words[1].empty();
-  if (!catalog.is_this_machine || event.words[0].empty()) return std::optional<FoundEvent>();
-  const Result<PfmAnswer> answer = ask_pfm("", event.words);
-  if (!answer) return std::optional<FoundEvent>();
-  if (!is_present(answer->encoding.pmu)) {
-    if (!names_pmu) return std::optional<FoundEvent>();
-    return wrong(event,
-                 fmt::format("{} is not the CPU of this machine ({}); `culprit events --cpu "
-                             "{}` shows its encodings",
-                             printable(event.words[0]), present_cpus(), answer->encoding.pmu));
-  }
-  const Pmu* pmu = nullptr;
-  for (const Pmu& candidate : catalog.pmus) {
-    if (candidate.type == answer->encoding.type) pmu = &candidate;
-  }
-  EventRequest request = request_of(answer->encoding, pmu);
-  if (pmu == nullptr) request.pmu = "cpu";  // a core's, but the kernel has no PMU for it
-  return std::optional(FoundEvent{{request}, answer->modifiers});
 }
 
 // ---- Nobody knows it ----
@@ -307,11 +214,11 @@ Result<std::optional<FoundEvent>> look_up_pfm(const EventWords& event, const Pmu
 Error unknown_event(const EventWords& event, const PmuCatalog& catalog,
                     const std::string& tracepoint_error) {
   const bool has_modifiers = event.words.size() > 1 && is_modifiers(event.words.back());
-  const std::string name = join(event.words, event.words.size() - (has_modifiers ? 1 : 0));
+  const std::string name = join_words(event.words, event.words.size() - (has_modifiers ? 1 : 0));
   std::string text = "there is no such event";
   if (!tracepoint_error.empty()) text += fmt::format(" (as a tracepoint: {})", tracepoint_error);
-  return wrong(event,
-               text + suggest_events(name, catalog) + "\n`culprit events` lists what there is");
+  return wrong_event(
+      event, text + suggest_events(name, catalog) + "\n`culprit events` lists what there is");
 }
 
 }  // namespace
@@ -339,40 +246,14 @@ Result<FoundEvent> look_up_event(const EventWords& event, const PmuCatalog& cata
       request.config = *id;
       return with_modifiers(event, 2, {request});
     }
-    tracepoint_error = id.error().message;
+    // Makers' names have upper case, tracepoints have not.
+    const bool is_lower =
+        std::none_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+    if (is_lower) tracepoint_error = id.error().message;
   }
   ASSIGN_OR_RETURN(std::optional<FoundEvent> found, look_up_pfm(event, catalog));
   if (found) return std::move(*found);
   return unknown_event(event, catalog, tracepoint_error);
-}
-
-Result<FoundEvent> look_up_foreign_event(const std::string& cpu, const EventWords& event) {
-  const Result<PfmAnswer> answer = ask_pfm(cpu + "::", event.words);
-  if (answer) {
-    if (!answer->encoding.type) {
-      return wrong(event, fmt::format("{} is no CPU core: which type its PMU has is known on its "
-                                      "machine only (config there: {:#x})",
-                                      cpu, answer->encoding.config));
-    }
-    return FoundEvent{{request_of(answer->encoding, nullptr)}, answer->modifiers};
-  }
-  const CpuTable* table = find_cpu_table(cpu);
-  if (table != nullptr) {
-    if (const CpuEvent* known = find_cpu_event(*table, event.words[0])) {
-      EventRequest request;
-      request.pmu = std::string(table->name);
-      request.type = PERF_TYPE_RAW;
-      request.config = known->config;
-      return with_modifiers(event, 1, {request});
-    }
-  } else if (list_pfm_event_names(cpu).empty()) {
-    return Error{
-        fmt::format("there is no CPU '{}' in libpfm4's or our own tables{}\n`culprit events "
-                    "--cpu '*'` lists them",
-                    printable(cpu), suggest_cpus(cpu))};
-  }
-  return wrong(event, fmt::format("{} has no such event ({}){}", printable(cpu),
-                                  answer.error().message, suggest_events_of(cpu, event.text)));
 }
 
 }  // namespace culprit

@@ -30,6 +30,9 @@ class Modifiers {
   /// Errors: a letter that does not exist, or twice; more than ppp; P with p.
   Result<void> add(std::string_view letters, std::string_view request);
 
+  /// Whether guests were named, or the host.
+  [[nodiscard]] bool name_place() const { return names_place_; }
+
   /// Puts them into the request. D and e belong to the group's leader.
   void apply(EventRequest& request, bool is_leader) const;
 

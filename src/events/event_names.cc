@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 #include "events/cpu_tables.h"
 #include "events/generic_events.h"
@@ -24,16 +25,25 @@ std::string lower(std::string text) {
 std::vector<std::string> nearest_names(const std::string& typed,
                                        const std::vector<std::string>& candidates) {
   const std::string word = lower(typed.substr(0, kLongestWord));
-  std::vector<std::string> left;
-  for (const std::string& name : candidates) left.push_back(lower(name));
+  std::vector<std::string> left;  // not so much shorter or longer that they cannot be near
+  std::vector<const std::string*> originals;
+  for (const std::string& name : candidates) {
+    const size_t difference =
+        std::max(name.size(), word.size()) - std::min(name.size(), word.size());
+    if (difference > word.size() / 2) continue;
+    left.push_back(lower(name));
+    originals.push_back(&name);
+  }
   std::vector<std::string> names;
   while (names.size() < kMostNames) {
     const std::string nearest = nearest_word(word, left);
     if (nearest.empty()) break;
-    const auto at = std::find(left.begin(), left.end(), nearest);
-    const std::string& name = candidates.at(static_cast<size_t>(at - left.begin()));
+    const size_t at =
+        static_cast<size_t>(std::find(left.begin(), left.end(), nearest) - left.begin());
+    const std::string& name = *originals.at(at);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    *at = std::string(4 * kLongestWord, '\0');  // far from any word
+    left.erase(left.begin() + static_cast<long>(at));
+    originals.erase(originals.begin() + static_cast<long>(at));
   }
   return names;
 }
@@ -62,24 +72,35 @@ std::vector<std::string> names_here(const PmuCatalog& catalog) {
   return names;
 }
 
-/// PMUs elsewhere with an event of exactly this name: "skx, icx".
-std::string find_elsewhere(const std::string& typed) {
-  const std::string word = lower(typed);
-  std::vector<std::string> pmus;
-  for (const PfmPmu& pmu : list_pfm_pmus()) {
-    if (!pmu.is_core || pmu.is_present) continue;
-    for (const std::string& name : list_pfm_event_names(pmu.name)) {
-      const std::string known = lower(name);
-      if (known == word || known.starts_with(word + ":")) {
-        pmus.push_back(pmu.name);
-        break;
+/// Every event, and event with unit mask, of CPUs that are not here, in lower case → their PMUs.
+const std::map<std::string, std::vector<std::string>>& names_elsewhere() {
+  static const auto names = [] {
+    std::map<std::string, std::vector<std::string>> found;
+    const auto add = [&](const std::string& name, std::string_view pmu) {
+      std::vector<std::string>& pmus = found[name];
+      if (pmus.empty() || pmus.back() != pmu) pmus.emplace_back(pmu);
+    };
+    for (const PfmPmu& pmu : list_pfm_pmus()) {
+      if (!pmu.is_core || pmu.is_present) continue;
+      for (const std::string& listed : list_pfm_event_names(pmu.name)) {
+        const std::string name = lower(listed);
+        add(name, pmu.name);
+        add(name.substr(0, name.find(':')), pmu.name);
       }
     }
-  }
-  for (const CpuTable& table : cpu_tables()) {
-    if (find_cpu_event(table, typed) != nullptr) pmus.emplace_back(table.name);
-  }
-  if (pmus.empty()) return "";
+    for (const CpuTable& table : cpu_tables()) {
+      for (const CpuEvent& event : table.events) add(lower(std::string(event.name)), table.name);
+    }
+    return found;
+  }();
+  return names;
+}
+
+/// PMUs elsewhere with an event of exactly this name: "skx, icx, …".
+std::string find_elsewhere(const std::string& typed) {
+  const auto found = names_elsewhere().find(lower(typed));
+  if (found == names_elsewhere().end()) return "";
+  std::vector<std::string> pmus = found->second;
   const bool is_long = pmus.size() > kMostNames;
   if (is_long) pmus.resize(kMostNames);
   return fmt::format("{}{}", fmt::join(pmus, ", "), is_long ? ", …" : "");
@@ -91,7 +112,7 @@ std::string suggest_events(const std::string& typed, const PmuCatalog& catalog) 
   for (const Pmu& pmu : catalog.pmus) {
     if (pmu.events.contains(typed)) return fmt::format("\ndid you mean {}/{}/?", pmu.name, typed);
   }
-  const std::string elsewhere = typed.size() > kLongestWord ? "" : find_elsewhere(typed);
+  const std::string elsewhere = find_elsewhere(typed);
   std::string text = did_you_mean(nearest_names(typed, names_here(catalog)));
   if (!elsewhere.empty()) {
     text += fmt::format("\nthere is an event of this name on other CPUs: {}", elsewhere);

@@ -18,11 +18,18 @@ constexpr size_t kMostRequests = 16 * 1024;  // names that match many PMUs multi
 struct Pending {
   EventRequest request;
   Modifiers modifiers;
+  bool can_tell_guests = true;
 };
 
 /// The kernel schedules these beside events of any PMU.
 bool goes_with_any(const EventRequest& request) {
   return request.pmu == "software" || request.pmu == "tracepoint" || request.pmu == "breakpoint";
+}
+
+/// PMUs of packages and the like take no exclusions: perf_event_open refuses them with any.
+bool can_tell_guests(const EventRequest& request, const PmuCatalog& catalog) {
+  const Pmu* pmu = catalog.find(request.pmu);
+  return pmu == nullptr || pmu->is_core || goes_with_any(request);
 }
 
 /// "cycles:u" in a group with modifiers "p" is "cycles:up".
@@ -49,7 +56,8 @@ Result<std::vector<Pending>> look_up_member(const EventWords& event, const Group
   std::vector<Pending> out;
   for (EventRequest& request : found.requests) {
     if (request.name.empty()) request.name = name_of(event, found.modifiers, group.modifiers);
-    out.push_back({std::move(request), modifiers});
+    const bool tells = can_tell_guests(request, catalog);
+    out.push_back({std::move(request), modifiers, tells});
   }
   return out;
 }
@@ -59,6 +67,9 @@ EventGroup finish(std::vector<Pending> members) {
   for (Pending& member : members) {
     const uint8_t asked = member.request.precise_level;  // libpfm4's precise=
     member.modifiers.apply(member.request, group.members.empty());
+    if (!member.can_tell_guests && !member.modifiers.name_place()) {
+      member.request.exclude_guest = false;
+    }
     member.request.precise_level = std::max(asked, member.request.precise_level);
     group.members.push_back(std::move(member.request));
   }

@@ -122,6 +122,7 @@ TEST_F(EventRequests, NamedEventsCarryUnitScaleAndCpus) {
   EXPECT_EQ(energy.config, 2u);
   EXPECT_EQ(energy.unit, "Joules");
   EXPECT_DOUBLE_EQ(energy.scale, 2.3283064365386962890625e-10);
+  EXPECT_FALSE(energy.exclude_guest);  // the kernel's power driver refuses any exclusion
   EXPECT_TRUE(energy.is_per_cpu_only);
   EXPECT_EQ(energy.cpus, std::vector<int>{0});
   EXPECT_EQ(one("energy-pkg").pmu, "power");  // without its PMU
@@ -201,7 +202,7 @@ TEST_F(EventRequests, BreakpointsAndTracepoints) {
   MadeSysfs made;
   made.add_kernel_pmus();
   const PmuCatalog living = made.read();
-  const EventRequest tracepoint = one("sched:sched_switch:k", living);
+  const EventRequest tracepoint = culprit::one("sched:sched_switch:k", living);
   EXPECT_EQ(tracepoint.type, 2u);
   EXPECT_EQ(tracepoint.config, 314u);
   EXPECT_TRUE(tracepoint.exclude_user);

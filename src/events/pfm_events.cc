@@ -45,16 +45,30 @@ std::string text_of(const char* text) {
   return text == nullptr ? "" : text;
 }
 
-std::optional<pfm_pmu_info_t> find_pmu(const std::string& name) {
-  if (!has_library()) return std::nullopt;
-  for (int i = PFM_PMU_NONE; i < PFM_PMU_MAX; ++i) {
-    auto info = sized<pfm_pmu_info_t>();
-    if (::pfm_get_pmu_info(static_cast<pfm_pmu_t>(i), &info) == PFM_SUCCESS &&
-        ::strcasecmp(info.name, name.c_str()) == 0) {
-      return info;
+bool is_same(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+/// libpfm4's PMUs, asked for once.
+const std::vector<pfm_pmu_info_t>& known_pmus() {
+  static const std::vector<pfm_pmu_info_t> pmus = [] {
+    std::vector<pfm_pmu_info_t> found;
+    for (int i = PFM_PMU_NONE; has_library() && i < PFM_PMU_MAX; ++i) {
+      auto info = sized<pfm_pmu_info_t>();
+      if (::pfm_get_pmu_info(static_cast<pfm_pmu_t>(i), &info) == PFM_SUCCESS) {
+        found.push_back(info);
+      }
     }
+    return found;
+  }();
+  return pmus;
+}
+
+const pfm_pmu_info_t* find_pmu(const std::string& name) {
+  for (const pfm_pmu_info_t& pmu : known_pmus()) {
+    if (is_same(pmu.name, name)) return &pmu;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 /// "icx" of "icx::EVENT"; "" if none is typed.
@@ -102,10 +116,6 @@ std::vector<uint64_t> raw_codes(const std::string& name) {
   return codes;
 }
 
-bool is_same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
 std::string describe(const PfmCorrection& row) {
   if (!row.wrong) return fmt::format("libpfm4 lacks it; encoded after {}", row.source);
   return fmt::format("libpfm4's encoding {:#x} corrected after {}", *row.wrong, row.source);
@@ -147,8 +157,8 @@ const PfmCorrection* find_lacking(const std::string& pmu, const std::string& eve
     const PfmCorrection* row = find_pfm_correction(pmu, event);
     return row != nullptr && !row->wrong ? row : nullptr;
   }
-  for (const PfmPmu& present : list_pfm_pmus()) {
-    if (!present.is_present) continue;
+  for (const pfm_pmu_info_t& present : known_pmus()) {
+    if (present.is_present == 0) continue;
     if (const PfmCorrection* row = find_lacking(present.name, event)) return row;
   }
   return nullptr;
@@ -192,10 +202,7 @@ std::vector<uint64_t> codes_of(const std::string& name) {
 
 std::vector<PfmPmu> list_pfm_pmus() {
   std::vector<PfmPmu> pmus;
-  if (!has_library()) return pmus;
-  for (int i = PFM_PMU_NONE; i < PFM_PMU_MAX; ++i) {
-    auto info = sized<pfm_pmu_info_t>();
-    if (::pfm_get_pmu_info(static_cast<pfm_pmu_t>(i), &info) != PFM_SUCCESS) continue;
+  for (const pfm_pmu_info_t& info : known_pmus()) {
     if (info.type == PFM_PMU_TYPE_OS_GENERIC || info.nevents == 0) continue;
     pmus.push_back({text_of(info.name), text_of(info.desc), info.is_present != 0,
                     info.type == PFM_PMU_TYPE_CORE, static_cast<size_t>(info.nevents)});
@@ -205,8 +212,8 @@ std::vector<PfmPmu> list_pfm_pmus() {
 
 std::vector<PfmEvent> list_pfm_events(const std::string& pmu) {
   std::vector<PfmEvent> events;
-  const std::optional<pfm_pmu_info_t> info = find_pmu(pmu);
-  if (!info) return events;
+  const pfm_pmu_info_t* info = find_pmu(pmu);
+  if (info == nullptr) return events;
   for_each_event(*info, [&](const pfm_event_info_t& event) {
     const std::string name = text_of(event.name);
     const std::string prefix = text_of(info->name) + "::";
@@ -227,8 +234,8 @@ std::vector<PfmEvent> list_pfm_events(const std::string& pmu) {
 
 std::vector<std::string> list_pfm_event_names(const std::string& pmu) {
   std::vector<std::string> names;
-  const std::optional<pfm_pmu_info_t> info = find_pmu(pmu);
-  if (!info) return names;
+  const pfm_pmu_info_t* info = find_pmu(pmu);
+  if (info == nullptr) return names;
   for_each_event(*info, [&](const pfm_event_info_t& event) {
     const std::string name = text_of(event.name);
     const bool has_masks = for_each_mask(event, [&](const pfm_event_attr_info_t& mask) {
@@ -248,8 +255,9 @@ Result<PfmEncoding> encode_pfm_event(const std::string& name) {
   }
   const RawEncoding raw = ask_library(name);
   const std::string pmu_name = raw.pmu.empty() ? typed_pmu(name) : raw.pmu;
-  const std::optional<pfm_pmu_info_t> pmu = find_pmu(pmu_name);
-  const bool is_absent_package = pmu && pmu->type != PFM_PMU_TYPE_CORE && pmu->is_present == 0;
+  const pfm_pmu_info_t* pmu = find_pmu(pmu_name);
+  const bool is_absent_package =
+      pmu != nullptr && pmu->type != PFM_PMU_TYPE_CORE && pmu->is_present == 0;
   PfmEncoding encoding{.pmu = pmu_name,
                        .type = raw.attr.type,
                        .config = raw.attr.config,

@@ -4,6 +4,8 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "events/event_pieces.h"
+
 #include "base/text.h"
 
 namespace culprit {
@@ -28,15 +30,11 @@ void set_field(const TermFormat& format, uint64_t value, EventRequest& request) 
   }
 }
 
-Error wrong(const EventWords& event, const std::string& what) {
-  return Error{fmt::format("event '{}': {}", printable(event.text), what)};
-}
-
 Result<uint64_t> number_of(const EventTerm& term, const EventWords& event) {
   if (!term.value) return uint64_t{1};  // a lone word: a flag
   if (const std::optional<uint64_t> number = parse_event_number(*term.value)) return *number;
-  return wrong(event, fmt::format("{}={} is not a number (up to 64 bits, decimal or 0x…)",
-                                  printable(term.key), printable(*term.value)));
+  return wrong_event(event, fmt::format("{}={} is not a number (up to 64 bits, decimal or 0x…)",
+                                        printable(term.key), printable(*term.value)));
 }
 
 /// Terms as perf has them whose place is elsewhere here.
@@ -105,14 +103,15 @@ class TermEncoder {
       const bool is_given = std::any_of(event_.terms.begin(), event_.terms.end(),
                                         [&](const EventTerm& t) { return t.key == part.key; });
       if (is_given) return {};
-      return wrong(event_, fmt::format("{} wants {}=VALUE beside it", named, printable(part.key)));
+      return wrong_event(event_,
+                         fmt::format("{} wants {}=VALUE beside it", named, printable(part.key)));
     }
     if (is_whole_config(part)) return apply_whole_config(part);
     if (is_format(part)) return set(part);
     if (part.key == "period" || part.key == "freq" || part.key == "name") return {};
-    return wrong(event_, fmt::format("{} stands for '{}', whose '{}' is no format of PMU {}", named,
-                                     printable(pmu_.events.at(named).terms), printable(part.key),
-                                     pmu_.name));
+    return wrong_event(event_, fmt::format("{} stands for '{}', whose '{}' is no format of PMU {}",
+                                           named, printable(pmu_.events.at(named).terms),
+                                           printable(part.key), pmu_.name));
   }
 
   Result<void> apply_field(const EventTerm& term) {
@@ -126,8 +125,9 @@ class TermEncoder {
     const TermFormat& format = pmu_.formats.at(term.key);
     ASSIGN_OR_RETURN(const uint64_t value, number_of(term, event_));
     if (value > format.max_value()) {
-      return wrong(event_, fmt::format("{}={:#x} is too large: the field of PMU {} holds {:#x}",
-                                       term.key, value, pmu_.name, format.max_value()));
+      return wrong_event(
+          event_, fmt::format("{}={:#x} is too large: the field of PMU {} holds {:#x}", term.key,
+                              value, pmu_.name, format.max_value()));
     }
     set_field(format, value, request_);
     return {};
@@ -135,9 +135,10 @@ class TermEncoder {
 
   [[nodiscard]] Error unknown(const EventTerm& term) const {
     if (std::find(kTermsOfPerf.begin(), kTermsOfPerf.end(), term.key) != kTermsOfPerf.end()) {
-      return wrong(event_, fmt::format("the term '{}' is an option of the command here, not of "
-                                       "an event",
-                                       term.key));
+      return wrong_event(event_,
+                         fmt::format("the term '{}' is an option of the command here, not of "
+                                     "an event",
+                                     term.key));
     }
     std::vector<std::string> known = {"config", "config1", "config2", "name", "period", "freq"};
     for (const auto& [name, format] : pmu_.formats) known.push_back(name);
@@ -145,9 +146,10 @@ class TermEncoder {
     const std::string nearest = nearest_word(term.key.substr(0, 64), known);
     const std::string hint =
         nearest.empty() ? "" : fmt::format("\ndid you mean '{}'?", printable(nearest));
-    return wrong(event_, fmt::format("PMU {} has no term or event '{}'{}\n`culprit events '{}/*'` "
-                                     "lists them",
-                                     pmu_.name, printable(term.key), hint, pmu_.name));
+    return wrong_event(event_,
+                       fmt::format("PMU {} has no term or event '{}'{}\n`culprit events '{}/*'` "
+                                   "lists them",
+                                   pmu_.name, printable(term.key), hint, pmu_.name));
   }
 
   const Pmu& pmu_;
@@ -174,16 +176,16 @@ Result<bool> apply_common_term(const EventTerm& term, const EventWords& event,
                                EventRequest& request) {
   const bool is_number = term.key == "period" || term.key == "freq";
   if (!is_number && term.key != "name") return false;
-  if (!term.value) return wrong(event, fmt::format("term '{}' wants a value", term.key));
+  if (!term.value) return wrong_event(event, fmt::format("term '{}' wants a value", term.key));
   if (!is_number) {
     request.name = *term.value;
     return true;
   }
   ASSIGN_OR_RETURN(const uint64_t value, number_of(term, event));
-  if (value == 0) return wrong(event, fmt::format("{}=0 takes no samples", term.key));
+  if (value == 0) return wrong_event(event, fmt::format("{}=0 takes no samples", term.key));
   (term.key == "period" ? request.period : request.frequency_hz) = value;
   if (request.period && request.frequency_hz) {
-    return wrong(event, "period= and freq= exclude each other");
+    return wrong_event(event, "period= and freq= exclude each other");
   }
   return true;
 }

@@ -1,0 +1,17 @@
+#pragma once
+
+// Event requests in words: what `culprit events -e` prints.
+
+#include <span>
+#include <string>
+
+#include "events/event_request.h"
+
+#include "report/report.h"
+
+namespace culprit {
+
+/// Text or JSON (schema/events.schema.json).
+std::string print_event_groups(std::span<const EventGroup> groups, Format format);
+
+}  // namespace culprit
