@@ -44,6 +44,13 @@ class Schemas(CulpritTest):
         self.assertIn("hardware counters", names)
         self.assertIn("timer sampling", names)
 
+    def test_counts(self):
+        self.culprit("stat", "-r", "2", "--format", "json", "--log", "counts.json", "true")
+        value = self.check("stat.schema.json", (self.folder / "counts.json").read_text())
+        self.assertIn("page-faults", [count["event"] for count in value["counts"]])
+
     def test_every_schema_has_a_test(self):
-        tested = {"report.schema.json", "annotate.schema.json", "doctor.schema.json"}
+        # events: events_test.py; stat: the test below.
+        tested = {"report.schema.json", "annotate.schema.json", "doctor.schema.json",
+                  "events.schema.json", "stat.schema.json"}
         self.assertEqual(set(os.listdir(SOURCE / "schema")) - {"README.md"}, tested)
