@@ -54,9 +54,8 @@ std::vector<ContextId> add_counted_run(Profile& profile, const Run& run,
   return contexts;
 }
 
-void add_count_rows(Profile& profile, const CountPlace& place,
-                    std::span<const ContextId> contexts, std::span<const RefusedEvent> refused,
-                    std::span<const Reading> readings) {
+void add_count_rows(Profile& profile, const CountPlace& place, std::span<const ContextId> contexts,
+                    std::span<const RefusedEvent> refused, std::span<const Reading> readings) {
   const size_t sources = contexts.size();
   for (size_t i = 0; i < readings.size() / sources; ++i) {
     const size_t event = place.first_event + i;

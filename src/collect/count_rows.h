@@ -7,8 +7,9 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "collect/counter_set.h"
 #include "events/event_request.h"
+
+#include "collect/counter_set.h"
 #include "model/profile.h"
 
 namespace culprit {
@@ -28,8 +29,7 @@ struct CountPlace {
 
 /// A row for each event and context: what several threads of one context counted is added up.
 /// `readings` as CounterSet::read_new() gives them. Refused events get no row.
-void add_count_rows(Profile& profile, const CountPlace& place,
-                    std::span<const ContextId> contexts, std::span<const RefusedEvent> refused,
-                    std::span<const Reading> readings);
+void add_count_rows(Profile& profile, const CountPlace& place, std::span<const ContextId> contexts,
+                    std::span<const RefusedEvent> refused, std::span<const Reading> readings);
 
 }  // namespace culprit
