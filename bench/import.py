@@ -29,7 +29,7 @@ CPUS = os.cpu_count()
 
 
 def timed(command, folder, patience=3600):
-    """(wall seconds, peak MB) of a command that must succeed."""
+    """(wall seconds, peak MB, CPU seconds) of a command that must succeed."""
     with open(folder / "errors", "w") as errors:
         start = time.monotonic()
         child = subprocess.Popen(command, shell=isinstance(command, str), cwd=folder,
@@ -40,7 +40,7 @@ def timed(command, folder, patience=3600):
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
         sys.exit(f"{command} failed:\n{(folder / 'errors').read_text()[-2000:]}")
-    return seconds, usage.ru_maxrss / 1024
+    return seconds, usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime
 
 
 def record(path, seconds, work, folder):
@@ -72,10 +72,11 @@ def compare(title, rivals, runs, folder):
     print(f"\n{title} (median of {runs})")
     medians = {}
     for name, pairs in results.items():
-        medians[name] = (statistics.median(p[0] for p in pairs), max(p[1] for p in pairs))
+        medians[name] = (statistics.median(p[0] for p in pairs), max(p[1] for p in pairs),
+                         statistics.median(p[2] for p in pairs))
         low, high = min(p[0] for p in pairs), max(p[0] for p in pairs)
         print(f"  {name:34} {medians[name][0]:8.3f} s ({low:.3f} to {high:.3f})"
-              f" {medians[name][1]:7.1f} MB")
+              f" {medians[name][2]:8.3f} s of CPU {medians[name][1]:7.1f} MB")
     return medians
 
 
@@ -104,8 +105,8 @@ def main():
         work = ("gzip -k -c data & xz -1 -k -c data & sort -R data | sha256sum & "
                 "python3 -c 'print(sum(hash(str(i)) for i in range(400000)))' & "
                 "awk '{n += length($0)} END {print n}' data & wait")
-        for path, seconds in (("big", options.samples * 1.08 / rate),
-                              ("small", options.samples * 0.108 / rate)):
+        for path, seconds in (("big", options.samples * 1.8 / rate),
+                              ("small", options.samples * 0.18 / rate)):
             record(path, seconds, work, folder)
         samples = count_samples("big", folder)
         size = (folder / "big").stat().st_size
@@ -121,7 +122,8 @@ def main():
                          "cat": ["cat", "big"]}, options.runs, folder)
         ours, perfs = found["culprit import + report"], found["perf report --stdio"]
         reading = found["culprit import --no-symbols"]
-        print(f"  time: {perfs[0] / ours[0]:.2f} times as fast as perf; memory: "
+        print(f"  time: {perfs[0] / ours[0]:.2f} times as fast as perf (CPU time "
+              f"{perfs[2] / ours[2]:.2f}); memory: "
               f"{ours[1] / perfs[1]:.2f} of perf's; reading {size / 1e6 / reading[0]:.0f} MB/s, "
               f"cat {size / 1e6 / found['cat'][0]:.0f} MB/s")
         few = compare("A tenth of it", {"culprit import + report": both(culprit, "small")},

@@ -29,7 +29,7 @@ namespace {
 
 struct KeptRecord {
   Record record;
-  std::shared_ptr<const void> owner;  // of the bytes it views
+  HeldBlock block;  // the bytes that it views
 };
 
 /// The kernel's records in a perf.data file, in the order of time.
@@ -45,7 +45,7 @@ Result<std::vector<KeptRecord>> read_perf_data(const std::string& path) {
     if (!event) return Error{"a record of an unknown event"};
     const RecordLayout& layout = file.attributes().events()[*event].attr.layout;
     ASSIGN_OR_RETURN(Record record, parse_record(raw->bytes, layout));
-    records.push_back({std::move(record), raw->owner});
+    records.push_back({std::move(record), file.hold()});
   }
   std::stable_sort(records.begin(), records.end(), [](const auto& a, const auto& b) {
     return a.record.origin.time_ns < b.record.origin.time_ns;

@@ -1,7 +1,6 @@
 #include "model/builder.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace culprit {
 
@@ -22,12 +21,12 @@ size_t mix(Fields... fields) {
 }  // namespace
 
 size_t ProfileBuilder::Hash::operator()(const CellKey& key) const noexcept {
-  return mix(key.context.value, key.event.value, key.location.image.value,
-             key.location.offset.value);
+  return mix(key.context.value, key.location.image.value, key.location.offset.value,
+             key.event.value);
 }
 
 size_t ProfileBuilder::Hash::operator()(const StackCellKey& key) const noexcept {
-  return mix(key.context.value, key.event.value, key.stack.value);
+  return mix(key.context.value, key.stack.value, key.event.value);
 }
 
 size_t ProfileBuilder::Hash::operator()(const BranchKey& key) const noexcept {
@@ -60,66 +59,48 @@ StackId ProfileBuilder::intern_stack(const StackNode& node) {
   return at->second;
 }
 
+void ProfileBuilder::Sum::operator+=(const Sum& other) {
+  samples += other.samples;
+  value += other.value;
+}
+
+void ProfileBuilder::BranchSum::operator+=(const BranchSum& other) {
+  count += other.count;
+  mispredicted += other.mispredicted;
+  cycles += other.cycles;
+  judged += other.judged;
+  timed += other.timed;
+}
+
 void ProfileBuilder::add(ContextId context, const Location& location, EventId event,
                          uint64_t samples, uint64_t value) {
-  Sum& sum = cells_[{context, event, location}];
-  sum.samples += samples;
-  sum.value += value;
+  cells_.add({context, location, event}, {samples, value});
 }
 
 void ProfileBuilder::add_stack(ContextId context, StackId stack, EventId event, uint64_t samples,
                                uint64_t value) {
-  Sum& sum = stack_cells_[{context, event, stack}];
-  sum.samples += samples;
-  sum.value += value;
+  stack_cells_.add({context, stack, event}, {samples, value});
 }
 
 void ProfileBuilder::add_branch(const BranchCount& branch) {
-  const auto [at, is_new] = branches_.try_emplace({branch.context, branch.from, branch.to}, branch);
-  if (is_new) return;
-  BranchCount& sum = at.value();
-  sum.count += branch.count;
-  sum.mispredicted += branch.mispredicted;
-  sum.cycles += branch.cycles;
-  sum.judged += branch.judged;
-  sum.timed += branch.timed;
+  branches_.add({branch.context, branch.from, branch.to},
+                {branch.count, branch.mispredicted, branch.cycles, branch.judged, branch.timed});
 }
 
 void ProfileBuilder::add_fall_through(const FallThrough& range) {
-  fall_throughs_[{range.context, range.image, range.from, range.to}] += range.count;
+  fall_throughs_.add({range.context, range.image, range.from, range.to}, range.count);
 }
 
 void ProfileBuilder::take_counts() {
   take_histograms();
   take_stack_counts();
-
-  profile_.branch_counts.clear();
-  for (const auto& [key, sum] : branches_) profile_.branch_counts.push_back(sum);
-  branches_.clear();
-  std::sort(profile_.branch_counts.begin(), profile_.branch_counts.end());
-
-  profile_.fall_throughs.clear();
-  for (const auto& [key, count] : fall_throughs_) {
-    profile_.fall_throughs.push_back({key.context, key.image, key.from, key.to, count});
-  }
-  fall_throughs_.clear();
-  std::sort(profile_.fall_throughs.begin(), profile_.fall_throughs.end());
-
+  take_branches();
   profile_.memory_samples = std::move(memory_samples_);
   memory_samples_.clear();
 }
 
 void ProfileBuilder::take_histograms() {
-  using Entry = std::pair<CellKey, Sum>;
-  std::vector<Entry> entries(cells_.begin(), cells_.end());
-  cells_.clear();
-  const auto order = [](const Entry& entry) {
-    const CellKey& key = entry.first;
-    return std::tuple(key.context, key.location.image, key.location.offset, key.event);
-  };
-  std::sort(entries.begin(), entries.end(),
-            [&](const Entry& a, const Entry& b) { return order(a) < order(b); });
-
+  const std::vector<SortedSums<CellKey, Sum, Hash>::Entry> entries = cells_.take();
   profile_.histograms.clear();
   for (size_t first = 0; first < entries.size();) {
     const CellKey group = entries[first].first;
@@ -157,12 +138,22 @@ void ProfileBuilder::take_histograms() {
 
 void ProfileBuilder::take_stack_counts() {
   profile_.stack_counts.clear();
-  for (const auto& [key, sum] : stack_cells_) {
+  for (const auto& [key, sum] : stack_cells_.take()) {
     profile_.stack_counts.push_back(
         {key.context, key.stack, Cell{key.event, sum.samples, sum.value, 0}});
   }
-  stack_cells_.clear();
-  std::sort(profile_.stack_counts.begin(), profile_.stack_counts.end());
+}
+
+void ProfileBuilder::take_branches() {
+  profile_.branch_counts.clear();
+  for (const auto& [key, sum] : branches_.take()) {
+    profile_.branch_counts.push_back({key.context, key.from, key.to, sum.count, sum.mispredicted,
+                                      sum.cycles, sum.judged, sum.timed});
+  }
+  profile_.fall_throughs.clear();
+  for (const auto& [key, count] : fall_throughs_.take()) {
+    profile_.fall_throughs.push_back({key.context, key.image, key.from, key.to, count});
+  }
 }
 
 }  // namespace culprit

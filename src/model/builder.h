@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/profile.h"
+#include "model/sorted_sums.h"
 
 namespace culprit {
 
@@ -40,64 +41,72 @@ class ProfileBuilder {
   /// as Profile promises.
   void take_counts();
 
-  /// Distinct entries held since the last take_counts().
+  /// Entries held since the last take_counts().
   [[nodiscard]] size_t entries() const {
-    return cells_.size() + stack_cells_.size() + branches_.size() + fall_throughs_.size() +
-           memory_samples_.size();
+    return cells_.entries() + stack_cells_.entries() + branches_.entries() +
+           fall_throughs_.entries() + memory_samples_.size();
   }
 
  private:
+  // Keys have the order in which the profile wants their counts.
   struct CellKey {
     ContextId context;
-    EventId event;
     Location location;
-    friend bool operator==(const CellKey&, const CellKey&) = default;
+    EventId event;
+    friend auto operator<=>(const CellKey&, const CellKey&) = default;
   };
   struct StackCellKey {
     ContextId context;
-    EventId event;
     StackId stack;
-    friend bool operator==(const StackCellKey&, const StackCellKey&) = default;
+    EventId event;
+    friend auto operator<=>(const StackCellKey&, const StackCellKey&) = default;
   };
   struct BranchKey {
     ContextId context;
     Location from;
     Location to;
-    friend bool operator==(const BranchKey&, const BranchKey&) = default;
+    friend auto operator<=>(const BranchKey&, const BranchKey&) = default;
   };
   struct RangeKey {
     ContextId context;
     ImageId image;
     FileOffset from;
     FileOffset to;
-    friend bool operator==(const RangeKey&, const RangeKey&) = default;
+    friend auto operator<=>(const RangeKey&, const RangeKey&) = default;
   };
-  struct Hash {
-    size_t operator()(const BranchKey& key) const noexcept;
-    size_t operator()(const RangeKey& key) const noexcept;
-    size_t operator()(const CellKey& key) const noexcept;
-    size_t operator()(const StackCellKey& key) const noexcept;
-    size_t operator()(const Context& context) const noexcept;
-    size_t operator()(const StackNode& node) const noexcept;
-  };
-  /// Every sample looks into several of these: a flat table keeps that to a cache miss each.
-  template <class Key, class Value>
-  using Map = tsl::robin_map<Key, Value, Hash>;
   struct Sum {
     uint64_t samples = 0;
     uint64_t value = 0;
+    void operator+=(const Sum& other);
+  };
+  struct BranchSum {
+    uint64_t count = 0;
+    uint64_t mispredicted = 0;
+    uint64_t cycles = 0;
+    uint64_t judged = 0;
+    uint64_t timed = 0;
+    void operator+=(const BranchSum& other);
+  };
+  struct Hash {
+    size_t operator()(const CellKey& key) const noexcept;
+    size_t operator()(const StackCellKey& key) const noexcept;
+    size_t operator()(const BranchKey& key) const noexcept;
+    size_t operator()(const RangeKey& key) const noexcept;
+    size_t operator()(const Context& context) const noexcept;
+    size_t operator()(const StackNode& node) const noexcept;
   };
 
   void take_histograms();
   void take_stack_counts();
+  void take_branches();
 
   Profile profile_;
-  Map<Context, ContextId> contexts_;
-  Map<StackNode, StackId> stacks_;
-  Map<CellKey, Sum> cells_;
-  Map<StackCellKey, Sum> stack_cells_;
-  Map<BranchKey, BranchCount> branches_;
-  Map<RangeKey, uint64_t> fall_throughs_;
+  tsl::robin_map<Context, ContextId, Hash> contexts_;
+  tsl::robin_map<StackNode, StackId, Hash> stacks_;
+  SortedSums<CellKey, Sum, Hash> cells_;
+  SortedSums<StackCellKey, Sum, Hash> stack_cells_;
+  SortedSums<BranchKey, BranchSum, Hash> branches_;
+  SortedSums<RangeKey, uint64_t, Hash> fall_throughs_;
   std::vector<MemorySample> memory_samples_;
 };
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <tsl/robin_map.h>
 #include <vector>
 
 #include "base/result.h"
@@ -47,8 +47,8 @@ class Attributes {
                                                 uint32_t type) const;
 
   std::vector<RecordedEvent> events_;
-  std::unordered_map<uint64_t, size_t> by_id_;
-  size_t ids_ = 0;  // of all events, counted twice where two have the same
+  tsl::robin_map<uint64_t, size_t> by_id_;  // asked twice for each record
+  size_t ids_ = 0;                          // of all events, counted twice where two have the same
 };
 
 /// The name in perf's words: "cycles:u", "L1-dcache-load-misses", "raw 0x1cd", with modifiers.

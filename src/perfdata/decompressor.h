@@ -17,6 +17,8 @@ namespace culprit {
 
 class Decompressor {
  public:
+  using Block = std::vector<std::byte>;
+
   Decompressor();
   ~Decompressor();
 
@@ -30,14 +32,12 @@ class Decompressor {
   [[nodiscard]] std::span<const std::byte> available() const;
   void take(size_t count) { begin_ += count; }
   /// Keeps the bytes of available() where they are.
-  [[nodiscard]] std::shared_ptr<const void> owner() const { return block_; }
-  [[nodiscard]] size_t owner_bytes() const { return block_->size(); }
+  [[nodiscard]] const std::shared_ptr<Block>& block() const { return block_; }
 
   static constexpr size_t kMostPerRecord = size_t{256} << 20;
 
  private:
   struct Stream;
-  using Block = std::vector<std::byte>;
 
   std::unique_ptr<Stream> stream_;
   std::vector<std::byte> compressed_;

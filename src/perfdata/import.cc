@@ -23,7 +23,7 @@ class Importer {
 
  private:
   Result<void> read_all();
-  Result<void> take(RawRecord record);
+  Result<void> take(const RawRecord& record);
   Result<void> deliver(const RawRecord& record);
   void describe_losses();
 
@@ -32,6 +32,7 @@ class Importer {
   const ImportProgress& progress_;
   RecordImporter importer_;
   TimeOrder ordered_;
+  Record parsed_;  // the one at hand
   uint64_t records_ = 0;
   bool is_unwinding_ = false;
   bool is_stopped_ = false;
@@ -58,15 +59,14 @@ Result<void> Importer::deliver(const RawRecord& record) {
     importer_.unwind_with(file_.facts().architecture, tools_);
     is_unwinding_ = true;
   }
-  const Result<Record> parsed = parse_record(record.bytes, layout);
-  if (!parsed) {
+  if (!parse_record(record.bytes, layout, parsed_)) {
     importer_.ledger().add(ledger::kDamagedRecords);
     return {};
   }
-  return importer_.add(*parsed, *event);
+  return importer_.add(parsed_, *event);
 }
 
-Result<void> Importer::take(RawRecord record) {
+Result<void> Importer::take(const RawRecord& record) {
   constexpr uint64_t kRecordsPerProgress = 1 << 14;
   if (++records_ % kRecordsPerProgress == 0 && progress_) {
     is_stopped_ = !progress_(file_.consumed_bytes(), file_.total_bytes());
@@ -80,7 +80,7 @@ Result<void> Importer::take(RawRecord record) {
   const std::optional<uint64_t> time_ns =
       layout.sample_id_all ? find_record_time(record.bytes, layout) : std::nullopt;
   if (!time_ns || *time_ns == 0 || *time_ns == UINT64_MAX) return deliver(record);
-  return ordered_.push(*time_ns, std::move(record));
+  return ordered_.push(*time_ns, record, file_);
 }
 
 Result<void> Importer::read_all() {
@@ -94,7 +94,7 @@ Result<void> Importer::read_all() {
       break;
     }
     if (!*record) break;
-    RETURN_IF_ERROR(take(std::move(**record)));
+    RETURN_IF_ERROR(take(**record));
   }
   return ordered_.end();
 }

@@ -27,6 +27,9 @@ class PerfDataFile {
   /// The next record of the kernel, or a finished round; all else perf wrote goes into
   /// attributes() and facts(). nullopt at the end.
   Result<std::optional<RawRecord>> next();
+  /// Of the record that came last; see RecordStream.
+  [[nodiscard]] HeldBlock hold() const { return records_.hold(); }
+  [[nodiscard]] const RecordBlock* block() const { return records_.block(); }
 
   [[nodiscard]] const Attributes& attributes() const { return attributes_; }
   [[nodiscard]] const RecordedFacts& facts() const { return facts_; }

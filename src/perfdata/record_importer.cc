@@ -174,17 +174,29 @@ Location RecordImporter::locate_by_mappings(uint32_t pid, const CallFrame& frame
     case Mode::user:
       break;
   }
-  if (const Mapping* const mapping = spaces_.find(pid, frame.address)) {
+  if (const Mapping* const mapping = find_mapping(pid, frame.address)) {
     return images_.locate(*mapping, frame.address);
   }
   return images_.locate_unknown(frame.address);
 }
 
+const Mapping* RecordImporter::find_mapping(uint32_t pid, RunAddress address) {
+  RecentMapping& recent = recent_mappings_[pid % recent_mappings_.size()];
+  const bool is_same = recent.mapping != nullptr && recent.pid == pid &&
+                       recent.mapping->start <= address && address < recent.mapping->end;
+  if (!is_same) recent = {pid, spaces_.find(pid, address)};
+  return recent.mapping;
+}
+
 ContextId RecordImporter::find_context(const SampleRecord& sample, const RecordOrigin& origin) {
-  const ContextId context =
-      tasks_.context(find_or_add(origin.pid), origin.tid, sample.mode, builder_);
-  if (sample.cgroup == 0) return context;
-  Context fields = builder_.profile().contexts[context.value];
+  RecentContext& recent = recent_contexts_[origin.tid % recent_contexts_.size()];
+  if (recent.context.is_all() || recent.pid != origin.pid || recent.tid != origin.tid ||
+      recent.mode != sample.mode) {
+    recent = {origin.pid, origin.tid, sample.mode,
+              tasks_.context(find_or_add(origin.pid), origin.tid, sample.mode, builder_)};
+  }
+  if (sample.cgroup == 0) return recent.context;
+  Context fields = builder_.profile().contexts[recent.context.value];
   const auto known = cgroups_.find(sample.cgroup);
   fields.cgroup = known != cgroups_.end()
                       ? known->second
@@ -301,12 +313,16 @@ void RecordImporter::handle(const SampleRecord& sample, const RecordOrigin& orig
 }
 
 Result<void> RecordImporter::add(const Record& record, size_t event) {
+  if (!std::holds_alternative<SampleRecord>(record.body)) {
+    recent_contexts_.fill({});
+    recent_mappings_.fill({});
+  }
   std::visit([&](const auto& body) { handle(body, record.origin, event); }, record.body);
   return flush_if_much();
 }
 
 Result<void> RecordImporter::flush_if_much() {
-  constexpr size_t kMuch = size_t{1} << 20;
+  constexpr size_t kMuch = size_t{1} << 19;
   if (builder_.entries() < kMuch || !sink_) return {};
   builder_.take_counts();
   RETURN_IF_ERROR(sink_(builder_.profile()));

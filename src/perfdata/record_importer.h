@@ -7,6 +7,7 @@
 //   MMAP KSYMBOL ───→ AddressSpaces, RecordedKernel
 //   SAMPLE ─────────→ ProfileBuilder
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -83,9 +84,22 @@ class RecordImporter {
   template <class Other>
   void handle(const Other&, const RecordOrigin&, size_t) {}
 
+  /// What the last samples of a task found; forgotten with the next record of another kind.
+  struct RecentContext {
+    uint32_t pid = 0;
+    uint32_t tid = 0;
+    Mode mode = Mode::all;
+    ContextId context;
+  };
+  struct RecentMapping {
+    uint32_t pid = 0;
+    const Mapping* mapping = nullptr;
+  };
+
   EventId find_event_row(size_t event);
   ProcessTable::Process& find_or_add(uint32_t pid);
   ContextId find_context(const SampleRecord& sample, const RecordOrigin& origin);
+  const Mapping* find_mapping(uint32_t pid, RunAddress address);
   Location locate(uint32_t pid, const CallFrame& frame);
   Location locate_by_mappings(uint32_t pid, const CallFrame& frame);
   void weigh(const SampleRecord& sample, const RecordOrigin& origin, size_t event, auto&& visit);
@@ -103,6 +117,8 @@ class RecordImporter {
   RecordedKernel kernel_{builder_, "kernel"};
   RecordedKernel guest_kernel_{builder_, "guest kernel"};
   UnwindStack unwind_;
+  std::array<RecentContext, 64> recent_contexts_;
+  std::array<RecentMapping, 64> recent_mappings_;
   std::vector<EventId> event_rows_;
   std::unordered_map<uint64_t, uint64_t> read_values_;  // by counter id, the last one seen
   std::unordered_map<uint64_t, StringId> cgroups_;

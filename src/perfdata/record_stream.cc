@@ -27,10 +27,28 @@ RecordStream::RecordStream(int fd, uint64_t limit_bytes, std::endian order, uint
       limit_(limit_bytes),
       order_(order),
       begins_at_(begins_at),
-      block_(std::make_shared<Block>(kBlockBytes)) {}
+      block_(find_free_block()) {}
 RecordStream::RecordStream(RecordStream&&) noexcept = default;
 RecordStream& RecordStream::operator=(RecordStream&&) noexcept = default;
 RecordStream::~RecordStream() = default;
+
+/// The zeroing of a new block, and the kernel's of its pages, take longer than reading into it.
+std::shared_ptr<RecordBlock> RecordStream::find_free_block() {
+  for (const std::shared_ptr<RecordBlock>& block : blocks_) {
+    if (block.use_count() == 1) return block;
+  }
+  blocks_.push_back(std::make_shared<RecordBlock>(kBlockBytes));
+  return blocks_.back();
+}
+
+HeldBlock RecordStream::hold() const {
+  if (is_inflated_) return decompressor_->block();
+  return block_;
+}
+
+const RecordBlock* RecordStream::block() const {
+  return is_inflated_ ? decompressor_->block().get() : block_.get();
+}
 
 std::span<const std::byte> RecordStream::available() const {
   return std::span<const std::byte>(*block_).subspan(begin_, end_ - begin_);
@@ -39,10 +57,10 @@ std::span<const std::byte> RecordStream::available() const {
 /// Reads until `count` bytes lie in one block; false if fewer are left.
 Result<bool> RecordStream::ensure(size_t count) {
   if (end_ - begin_ >= count) return true;
-  const bool is_held = block_.use_count() > 1;  // records of it are in somebody's hands
+  const bool is_held = block_.use_count() > 2;  // by others than this and `blocks_`
   if (begin_ + count > block_->size() || (begin_ == end_ && !is_held)) {
-    const std::shared_ptr<Block> old = block_;
-    if (is_held) block_ = std::make_shared<Block>(kBlockBytes);
+    const std::shared_ptr<RecordBlock> old = block_;
+    if (is_held) block_ = find_free_block();
     std::copy(old->begin() + static_cast<ptrdiff_t>(begin_),
               old->begin() + static_cast<ptrdiff_t>(end_), block_->begin());
     end_ -= begin_;
@@ -79,10 +97,9 @@ Result<std::optional<RawRecord>> RecordStream::next_in_file() {
   ASSIGN_OR_RETURN(const bool is_whole, ensure(record.header.size));
   if (!is_whole) return ends_within(position(), record.header.size, end_ - begin_);
   record.bytes = available().first(record.header.size);
-  record.owner = block_;
-  record.owner_bytes = block_->size();
   begin_ += record.header.size;
-  return std::optional<RawRecord>(std::move(record));
+  is_inflated_ = false;
+  return std::optional<RawRecord>(record);
 }
 
 /// The next of the records inside a compressed one; nullopt if not all of it is there yet.
@@ -92,9 +109,8 @@ Result<std::optional<RawRecord>> RecordStream::next_inflated() {
     const Result<RecordHeader> header = parse_header(inflated, order_);
     if (header) {
       decompressor_->take(header->size);
-      return std::optional<RawRecord>(RawRecord{*header, inflated.first(header->size),
-                                                decompressor_->owner(),
-                                                decompressor_->owner_bytes()});
+      is_inflated_ = true;
+      return std::optional<RawRecord>(RawRecord{*header, inflated.first(header->size)});
     }
     // Not even a header's worth, or a record whose rest comes later: unless nothing is so long.
     if (inflated.size() > UINT16_MAX) return header.error();

@@ -3,7 +3,7 @@
 // RecordStream: the records of a perf.data file, one after the other, as they
 // lie in the file or come through a pipe; COMPRESSED records are replaced by the
 // records inside them. Memory is a block of a megabyte at a time, and as many as
-// somebody still holds records of.
+// somebody still holds; those that nobody holds any more are filled again.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,13 +19,15 @@
 
 namespace culprit {
 
-/// One record as it lies there. `owner` keeps the bytes where they are.
+/// One record as it lies there: until the next one is asked for, or as long as somebody holds
+/// the block that it is in.
 struct RawRecord {
   RecordHeader header;
   std::span<const std::byte> bytes;  // header included
-  std::shared_ptr<const void> owner;
-  size_t owner_bytes = 0;
 };
+
+using RecordBlock = std::vector<std::byte>;
+using HeldBlock = std::shared_ptr<const RecordBlock>;
 
 class Decompressor;
 
@@ -41,6 +43,10 @@ class RecordStream {
   /// The next record; nullopt at the end. An error if bytes are left that are no whole record,
   /// or the file cannot be read; nothing more comes after that.
   Result<std::optional<RawRecord>> next();
+  /// The block of the record that came last.
+  [[nodiscard]] HeldBlock hold() const;
+  /// The same one, to compare it.
+  [[nodiscard]] const RecordBlock* block() const;
 
   /// Passes over `count` bytes that follow a record without being one (AUX traces).
   Result<void> skip(uint64_t count);
@@ -51,8 +57,7 @@ class RecordStream {
   [[nodiscard]] uint64_t consumed() const { return read_ - (end_ - begin_); }
 
  private:
-  using Block = std::vector<std::byte>;
-
+  std::shared_ptr<RecordBlock> find_free_block();
   Result<bool> ensure(size_t count);
   Result<std::optional<RawRecord>> next_in_file();
   Result<std::optional<RawRecord>> next_inflated();
@@ -64,11 +69,13 @@ class RecordStream {
   uint64_t limit_;
   std::endian order_;
   uint64_t begins_at_;
-  std::shared_ptr<Block> block_;
-  size_t begin_ = 0;  // of what is left in the block
+  std::vector<std::shared_ptr<RecordBlock>> blocks_;  // all there are
+  std::shared_ptr<RecordBlock> block_;                // the one that is being read
+  size_t begin_ = 0;                                  // of what is left in the block
   size_t end_ = 0;
   uint64_t read_ = 0;
   std::unique_ptr<Decompressor> decompressor_;  // made when the first compressed record comes
+  bool is_inflated_ = false;                    // the last record is one of the decompressor's
 };
 
 }  // namespace culprit

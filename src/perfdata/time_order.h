@@ -8,8 +8,12 @@
 //
 // Records of the same time keep the order of the file. Without marks everything waits,
 // up to a limit; what comes too late after that is passed on at once and counted.
+//
+// The records of one ring come in the order of time: what waits is a few ascending runs,
+// one per ring and round, and merging them is all the sorting there is.
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <vector>
 
@@ -22,7 +26,12 @@ class TimeOrder {
   using Sink = std::function<Result<void>(const RawRecord&)>;
   explicit TimeOrder(Sink sink, size_t most_waiting = kMostWaiting);
 
-  Result<void> push(uint64_t time_ns, RawRecord record);
+  /// `source` holds the block that the record is in: a PerfDataFile, a RecordStream.
+  template <class Source>
+  Result<void> push(uint64_t time_ns, const RawRecord& record, const Source& source) {
+    if (blocks_.empty() || blocks_.back().held.get() != source.block()) add_block(source.hold());
+    return push(time_ns, record);
+  }
   Result<void> end_round();
   Result<void> end();
 
@@ -37,17 +46,27 @@ class TimeOrder {
   struct Waiting {
     uint64_t time_ns = 0;
     RawRecord record;
+    uint64_t block = 0;  // its number, from the first that ever came
+  };
+  struct WaitingBlock {
+    HeldBlock held;  // null: none of its records waits any more
+    size_t records = 0;
   };
 
+  void add_block(HeldBlock block);
+  Result<void> push(uint64_t time_ns, const RawRecord& record);
+  void merge_runs();
   Result<void> pass_on(uint64_t until_ns);
-  void count_waiting_bytes();
+  void release(uint64_t block);
+  void drop(WaitingBlock& block);
 
   Sink sink_;
   size_t most_waiting_;
   std::vector<Waiting> waiting_;
-  size_t sorted_ = 0;  // of `waiting_`, from the front
-  size_t waiting_bytes_ = 0;
-  const void* last_owner_ = nullptr;
+  std::vector<size_t> runs_;  // where in `waiting_` each ascending run begins
+  std::deque<WaitingBlock> blocks_;
+  uint64_t blocks_gone_ = 0;    // from the front of `blocks_`
+  size_t waiting_bytes_ = 0;    // of blocks that are held
   uint64_t newest_ns_ = 0;      // of all so far
   uint64_t last_round_ns_ = 0;  // the newest when the round before ended
   uint64_t passed_ns_ = 0;      // the newest that has gone out

@@ -7,6 +7,12 @@
 namespace culprit {
 namespace {
 
+struct OneBlock {
+  HeldBlock held;
+  [[nodiscard]] HeldBlock hold() const { return held; }
+  [[nodiscard]] const RecordBlock* block() const { return held.get(); }
+};
+
 /// Records with a number in their type; what has gone out, in order.
 class Order {
  public:
@@ -18,12 +24,19 @@ class Order {
             },
             most_waiting) {}
 
+  /// Each in a block of its own.
   void push(uint64_t time_ns, uint32_t number, size_t block_bytes = 64) {
     RawRecord record;
     record.header.type = number;
-    record.owner = std::make_shared<int>(0);
-    record.owner_bytes = block_bytes;
-    ASSERT_TRUE(order_.push(time_ns, std::move(record)));
+    const OneBlock source{std::make_shared<const RecordBlock>(block_bytes)};
+    blocks_.push_back(source.held);
+    ASSERT_TRUE(order_.push(time_ns, record, source));
+  }
+  /// Which of all blocks are still held, in the order of their coming.
+  [[nodiscard]] std::vector<bool> held() const {
+    std::vector<bool> held;
+    for (const std::weak_ptr<const RecordBlock>& block : blocks_) held.push_back(!block.expired());
+    return held;
   }
   void end_round() { ASSERT_TRUE(order_.end_round()); }
   void end() { ASSERT_TRUE(order_.end()); }
@@ -32,6 +45,7 @@ class Order {
 
  private:
   std::vector<uint32_t> passed_;
+  std::vector<std::weak_ptr<const RecordBlock>> blocks_;
   TimeOrder order_;
 };
 
@@ -105,9 +119,24 @@ TEST(TimeOrder, CountsTheBlocksThatWaitingRecordsHold) {
   EXPECT_EQ(order.take(), Numbers{});  // those that have gone out count no more
 }
 
+TEST(TimeOrder, HoldsTheBlocksOfWhatWaitsAndNoOthers) {
+  Order order;
+  order.push(10, 1);
+  order.push(30, 2);
+  order.push(20, 3);
+  order.end_round();  // 30 is the newest; nothing goes out yet
+  EXPECT_EQ(order.held(), (std::vector<bool>{true, true, true}));
+  order.push(40, 4);
+  order.end_round();  // up to 30
+  EXPECT_EQ(order.held(), (std::vector<bool>{false, false, false, true}));
+  order.end();
+  order.push(50, 5);  // the block before it has nothing that waits
+  EXPECT_EQ(order.held(), (std::vector<bool>{false, false, false, false, true}));
+}
+
 TEST(TimeOrder, EndsWithTheSinksError) {
   TimeOrder order([](const RawRecord&) -> Result<void> { return Error{"full"}; });
-  ASSERT_TRUE(order.push(1, {}));
+  ASSERT_TRUE(order.push(1, {}, OneBlock{std::make_shared<const RecordBlock>(64)}));
   const auto ended = order.end();
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().message, "full");

@@ -38,7 +38,7 @@ Result<RecordBody> parse_lost_samples(BodyInput& input);
 Result<RecordBody> parse_throttle(BodyInput& input);
 
 // sample_record.cc
-Result<RecordBody> parse_sample(BodyInput& input);
+Result<void> parse_sample(BodyInput& input, SampleRecord& sample);  // large: made in its place
 Result<RecordBody> parse_read(BodyInput& input);
 
 /// PERF_RECORD_MISC_CPUMODE of the header.

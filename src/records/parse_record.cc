@@ -8,7 +8,7 @@ namespace culprit {
 
 namespace {
 
-/// By PERF_RECORD_*; kinds without a parser become UnknownRecord.
+/// By PERF_RECORD_*, but for SAMPLE; kinds without a parser become UnknownRecord.
 constexpr auto kParsers = [] {
   std::array<BodyParser, PERF_RECORD_CGROUP + 1> parsers{};
   parsers[PERF_RECORD_MMAP] = parse_mmap;
@@ -19,7 +19,6 @@ constexpr auto kParsers = [] {
   parsers[PERF_RECORD_UNTHROTTLE] = parse_throttle;
   parsers[PERF_RECORD_FORK] = parse_fork;
   parsers[PERF_RECORD_READ] = parse_read;
-  parsers[PERF_RECORD_SAMPLE] = parse_sample;
   parsers[PERF_RECORD_MMAP2] = parse_mmap2;
   parsers[PERF_RECORD_LOST_SAMPLES] = parse_lost_samples;
   parsers[PERF_RECORD_SWITCH] = parse_switch;
@@ -77,29 +76,38 @@ Result<RecordHeader> parse_header(std::span<const std::byte> bytes, std::endian 
 }
 
 Result<Record> parse_record(std::span<const std::byte> bytes, const RecordLayout& layout) {
+  Record record;
+  RETURN_IF_ERROR(parse_record(bytes, layout, record));
+  return record;
+}
+
+Result<void> parse_record(std::span<const std::byte> bytes, const RecordLayout& layout,
+                          Record& record) {
   ASSIGN_OR_RETURN(const RecordHeader header, parse_header(bytes, layout.order));
   bytes = bytes.first(header.size);
   std::span<const std::byte> body = bytes.subspan(RecordHeader::kBytes);
-
-  Record record;
-  const BodyParser parser = header.type < kParsers.size() ? kParsers[header.type] : nullptr;
-  if (header.type != PERF_RECORD_SAMPLE) {
-    const size_t trailer_bytes = compute_trailer_size(layout);
-    if (trailer_bytes > body.size()) return too_small(header);
-    if (trailer_bytes != 0) {
-      ASSIGN_OR_RETURN(
-          record.origin,
-          parse_trailer(ByteReader(body.last(trailer_bytes), layout.order), layout.sample_type));
-    }
-    body = body.first(body.size() - trailer_bytes);
+  record.origin = {};
+  if (header.type == PERF_RECORD_SAMPLE) {
+    BodyInput input{ByteReader(body, layout.order), header, layout, record.origin};
+    return parse_sample(input, record.body.emplace<SampleRecord>());
   }
+
+  const size_t trailer_bytes = compute_trailer_size(layout);
+  if (trailer_bytes > body.size()) return too_small(header);
+  if (trailer_bytes != 0) {
+    ASSIGN_OR_RETURN(
+        record.origin,
+        parse_trailer(ByteReader(body.last(trailer_bytes), layout.order), layout.sample_type));
+  }
+  const BodyParser parser = header.type < kParsers.size() ? kParsers[header.type] : nullptr;
   if (parser == nullptr) {
     record.body = UnknownRecord{header.type};
-    return record;
+    return {};
   }
-  BodyInput input{ByteReader(body, layout.order), header, layout, record.origin};
+  BodyInput input{ByteReader(body.first(body.size() - trailer_bytes), layout.order), header, layout,
+                  record.origin};
   ASSIGN_OR_RETURN(record.body, parser(input));
-  return record;
+  return {};
 }
 
 std::optional<uint64_t> find_record_time(std::span<const std::byte> bytes,

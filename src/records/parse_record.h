@@ -25,6 +25,9 @@ Result<RecordHeader> parse_header(std::span<const std::byte> bytes, std::endian 
 
 /// `bytes` is one whole record, header included. Kinds nothing knows become UnknownRecord.
 Result<Record> parse_record(std::span<const std::byte> bytes, const RecordLayout& layout);
+/// The same into a record that is there already, for millions of them.
+Result<void> parse_record(std::span<const std::byte> bytes, const RecordLayout& layout,
+                          Record& record);
 
 /// Only when it was made: what merging in time order needs. nullopt: it does not say.
 std::optional<uint64_t> find_record_time(std::span<const std::byte> bytes,

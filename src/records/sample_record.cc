@@ -240,14 +240,12 @@ Mode to_mode(uint16_t misc) {
   }
 }
 
-Result<RecordBody> parse_sample(BodyInput& input) {
-  SampleRecord sample;
+Result<void> parse_sample(BodyInput& input, SampleRecord& sample) {
   sample.mode = to_mode(input.header.misc);
   sample.exact_ip = (input.header.misc & PERF_RECORD_MISC_EXACT_IP) != 0;
   RETURN_IF_ERROR(take_place(input, sample));
   RETURN_IF_ERROR(take_history(input, sample));
-  RETURN_IF_ERROR(take_memory_facts(input, sample));
-  return sample;
+  return take_memory_facts(input, sample);
 }
 
 Result<RecordBody> parse_read(BodyInput& input) {

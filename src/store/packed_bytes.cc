@@ -7,8 +7,12 @@
 namespace culprit {
 
 namespace {
-// Fast enough to flush every second; the columns are small before it.
-constexpr int kLevel = 5;
+// Fast enough to flush every second; the columns are small before it. What is large is machine
+// code for the most part, which more effort hardly makes smaller.
+int find_level(size_t raw_bytes) {
+  constexpr size_t kLarge = size_t{1} << 18;
+  return raw_bytes < kLarge ? 5 : 1;
+}
 }  // namespace
 
 Result<std::string> compress(std::string_view raw) {
@@ -20,7 +24,7 @@ Result<std::string> compress(std::string_view raw) {
   const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
                                                                      ZSTD_freeCCtx);
   CHECK(context != nullptr);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, find_level(raw.size()));
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
   const size_t size =
       ZSTD_compress2(context.get(), packed.data(), packed.size(), raw.data(), raw.size());
