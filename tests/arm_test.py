@@ -8,11 +8,9 @@ tests/CMakeLists.txt); run alone, the first test does.
 import hashlib
 import json
 import os
-import pathlib
 import pickle
-import re
-import shutil
 import sys
+import unittest
 
 from harness import SOURCE, CulpritTest, have, run
 
@@ -21,6 +19,7 @@ import machine  # noqa: E402
 
 ARM = SOURCE / "build/arm"
 RESULTS = ARM / "results.pickle"
+UNAVAILABLE = ARM / "unavailable.txt"   # why Debian's packages could not be had
 N = 10_000_000
 PROGRAMS = ("loop", "two_loops", "long", "status", "child", "thread")
 NEEDED = ("qemu-system-aarch64", "aarch64-linux-gnu-g++", "cpio", "cmake", "apt-get", "dpkg-deb")
@@ -71,7 +70,12 @@ COMMANDS = {
 
 def build(folder):
     """The small build of culprit and the programs, for Arm."""
-    run(SOURCE / "tests/arm/fetch_packages.sh", ARM, timeout=300)
+    UNAVAILABLE.unlink(missing_ok=True)
+    fetched = run(SOURCE / "tests/arm/fetch_packages.sh", ARM, timeout=600, status=None)
+    if fetched.returncode != 0:
+        UNAVAILABLE.parent.mkdir(parents=True, exist_ok=True)
+        UNAVAILABLE.write_text(f"Debian's arm64 packages cannot be fetched: {fetched.stderr[-500:]}")
+        raise unittest.SkipTest(UNAVAILABLE.read_text())
     environment = dict(os.environ)
     if have("ccache"):
         environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
@@ -128,6 +132,8 @@ class ArmTest(CulpritTest):
         super().setUp()
         if why_not():
             self.skipTest(why_not())
+        if UNAVAILABLE.exists():
+            self.skipTest(UNAVAILABLE.read_text())
         stored = pickle.loads(RESULTS.read_bytes()) if RESULTS.exists() else (None, None)
         self.results = stored[1] if stored[0] == fingerprint() else boot()
 
@@ -266,8 +272,7 @@ class ArmTest(CulpritTest):
         first, second, faults, _ = [event["name"] for event in report["events"]]
         self.assertAlmostEqual(self.samples(report, first)["hot_loop"], 400, delta=1)
         self.assertAlmostEqual(self.samples(report, second)["hot_loop"], 200, delta=1)
-        # As perf stat says: that of the first instruction.
-        self.assertEqual(sum(self.samples(report, faults).values()), 1)
+        self.assertEqual(self.samples(report, faults)["_start"], 1)   # its first instruction
 
     def test_precision_that_is_not_there_is_said(self):
         done = self.results["record_precise"]

@@ -108,12 +108,22 @@ class BadInput(CulpritTest):
                           ["report", "--format", "xml"], ["report", "--limit", "many"],
                           ["export"], ["export", "--to", "mp3"], ["annotate"], ["repotr"],
                           ["record"], ["record", "-F", "0", "true"], ["record", "-F", "nan", "true"],
-                          ["record", "-e", "cycles", "true"], ["record", "-p", "abc"],
+                          ["record", "-p", "abc"], ["stat"], ["stat", "-r", "0", "true"],
+                          ["stat", "-I", "0", "true"], ["stat", "-a", "-p", "1"],
                           ["record", "-p", "1", "-a"], ["record", "-p", "1", "true"],
                           ["record", "--duration", "-3", "true"], ["record", "-C", "9-1", "true"],
                           ["record", "--engine", "magic", "true"], ["doctor", "extra"]):
             with self.subTest(arguments=arguments):
                 self.fails(arguments, 2)
+
+    def test_events_that_cannot_be(self):
+        for command in ("record", "stat"):
+            self.fails([command, "-e", "no-such-event", "true"], 125, "no-such-event")
+            self.fails([command, "-e", "{page-faults", "true"], 125, "{")
+            self.fails([command, "-e", "software/config=99/", "true"], 125)
+        self.fails(["record", "-e", "cpu-clock", "-c", "1", "true"], 125, "10000")
+        self.fails(["record", "--engine", "timer", "-e", "page-faults", "true"], 125, "page-faults")
+        self.fails(["record", "-b", "true"], 125, "-e")
 
     def test_programs_that_cannot_run(self):
         (self.folder / "text").write_text("hello")

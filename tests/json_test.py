@@ -44,6 +44,21 @@ class Schemas(CulpritTest):
         self.assertIn("hardware counters", names)
         self.assertIn("timer sampling", names)
 
+    def test_counts(self):
+        self.culprit("stat", "-r", "2", "--format", "json", "--log", "counts.json", "true")
+        value = self.check("stat.schema.json", (self.folder / "counts.json").read_text())
+        self.assertIn("page-faults", [count["event"] for count in value["counts"]])
+
+    def test_counts_of_intervals(self):
+        self.culprit("stat", "-I", "20", "--format", "json", "--log", "counts.json", "sleep", "0.1")
+        *intervals, total = (self.folder / "counts.json").read_text().splitlines()
+        self.assertGreaterEqual(len(intervals), 4)
+        for line in intervals:
+            self.check("stat_interval.schema.json", line)
+        self.check("stat.schema.json", total)
+
     def test_every_schema_has_a_test(self):
-        tested = {"report.schema.json", "annotate.schema.json", "doctor.schema.json"}
+        # events: events_test.py; stat: the test below.
+        tested = {"report.schema.json", "annotate.schema.json", "doctor.schema.json",
+                  "events.schema.json", "stat.schema.json", "stat_interval.schema.json"}
         self.assertEqual(set(os.listdir(SOURCE / "schema")) - {"README.md"}, tested)

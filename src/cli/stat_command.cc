@@ -47,7 +47,7 @@ class Printer {
   /// Of CSV with intervals there is no total: its lines would look like those of an interval.
   void print_total(const CountTable& table) {
     if (command_->format == Format::json) {
-      write(print_counts_json(table));
+      write(print_counts_json(table, command_->count.interval_ns.has_value()));
     } else if (command_->format == Format::text) {
       write(print_counts_text(table));
     } else if (!command_->count.interval_ns) {

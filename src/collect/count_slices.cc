@@ -29,9 +29,11 @@ void CountSlices::add(std::vector<Reading> fresh) {
   if (!keep_all_ && slices_.size() > kMostSlices) halve();
 }
 
+/// The first stays short: how a program starts says little of the rest.
 void CountSlices::halve() {
   std::vector<std::vector<Reading>> halved;
-  for (size_t i = 0; i < slices_.size(); i += 2) {
+  halved.push_back(std::move(slices_.front()));
+  for (size_t i = 1; i < slices_.size(); i += 2) {
     halved.push_back(std::move(slices_[i]));
     if (i + 1 < slices_.size()) add_to(halved.back(), slices_[i + 1]);
   }

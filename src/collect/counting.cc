@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "collect/capabilities.h"
 #include "collect/capabilities_probe.h"
+#include "collect/count_rows.h"
 #include "collect/count_slices.h"
 #include "collect/event_refusal.h"
 #include "collect/perf_command.h"
@@ -71,16 +72,14 @@ class CountSession {
   Result<Counting> run();
 
  private:
-  void describe_events();
   Result<void> run_once(uint32_t repetition, size_t first_group, size_t groups);
   Result<CounterSet> open_counters(size_t first_group, size_t groups);
   Result<CountTargets> find_targets();
-  void add_contexts(const Run& run);
   bool is_over();
   void watch(CounterSet& counters);
   void read_slice(CounterSet& counters);
   void sleep_until(uint64_t until_ns);
-  void add_rows(uint32_t interval, const std::vector<Reading>& readings);
+  void add_rows(uint32_t interval);
   void note_sharing();
 
   [[nodiscard]] bool counts_whole_cpus() const {
@@ -103,13 +102,18 @@ class CountSession {
   std::vector<ContextId> contexts_;  // of each source
   uint32_t repetition_ = 0;
   size_t first_event_ = 0;
-  size_t refused_before_ = 0;
   uint64_t start_ns_ = 0;
 };
 
 Result<Counting> CountSession::run() {
   counting_.profile.machine = describe_machine();
-  describe_events();
+  if (options_.interval_ns) {
+    counting_.profile.environment["interval_ns"] = std::to_string(*options_.interval_ns);
+  }
+  for (const EventGroup& group : options_.groups) {
+    first_events_.push_back(counting_.profile.events.size());
+    add_counted_events(counting_.profile, group);
+  }
   const size_t all = options_.groups.size();
   const size_t step = options_.one_by_one ? 1 : all;
   for (uint32_t repetition = 0; repetition < options_.repetitions; ++repetition) {
@@ -121,29 +125,6 @@ Result<Counting> CountSession::run() {
   note_sharing();
   for (const std::string& remark : counting_.remarks) counting_.profile.ledger.note(remark);
   return std::move(counting_);
-}
-
-void CountSession::describe_events() {
-  Profile& profile = counting_.profile;
-  if (options_.interval_ns) {
-    profile.environment["interval_ns"] = std::to_string(*options_.interval_ns);
-  }
-  for (const EventGroup& group : options_.groups) {
-    first_events_.push_back(profile.events.size());
-    for (const EventRequest& request : group.members) {
-      Event event;
-      event.name = profile.strings.intern(request.name);
-      const bool is_time = request.unit == "ns" || request.name.starts_with("task-clock") ||
-                           request.name.starts_with("cpu-clock");
-      event.unit = is_time ? Unit::ns : Unit::events;
-      event.provenance = Provenance::counted;
-      event.engine = profile.strings.intern("pmu");
-      event.encoding =
-          profile.strings.intern(fmt::format("{}/config={:#x}/", request.pmu, request.config));
-      event.scale = request.scale;
-      profile.events.push_back(event);
-    }
-  }
 }
 
 Result<CountTargets> CountSession::find_targets() {
@@ -196,31 +177,6 @@ Result<CounterSet> CountSession::open_counters(size_t first_group, size_t groups
   return counters;
 }
 
-void CountSession::add_contexts(const Run& run) {
-  Profile& profile = counting_.profile;
-  const RunId run_id(profile.runs.size());
-  profile.runs.push_back(run);
-  contexts_.clear();
-  const size_t sources = std::max<size_t>(tids_.size(), 1);
-  for (size_t source = 0; source < sources; ++source) {
-    Context context;
-    context.run = run_id;
-    if (options_.per_thread && source < tids_.size()) {
-      const std::string name = read_file(fmt::format("/proc/{}/comm", tids_[source])).value_or("");
-      Thread thread;
-      thread.tid = static_cast<uint32_t>(tids_[source]);
-      thread.name = profile.strings.intern(name.substr(0, name.find('\n')));
-      context.thread = ThreadId(profile.threads.size());
-      profile.threads.push_back(thread);
-    } else if (source > 0) {
-      contexts_.push_back(contexts_.front());
-      continue;
-    }
-    contexts_.push_back(ContextId(profile.contexts.size()));
-    profile.contexts.push_back(context);
-  }
-}
-
 Result<void> CountSession::run_once(uint32_t repetition, size_t first_group, size_t groups) {
   DescriptorLimit limit;
   command_.reset();
@@ -241,7 +197,7 @@ Result<void> CountSession::run_once(uint32_t repetition, size_t first_group, siz
   run.command = strings.intern(
       describe_targets(options_.command, options_.pids, options_.cgroup, options_.system_wide));
   run.start_ns = static_cast<int64_t>(read_clock_ns(CLOCK_REALTIME));
-  add_contexts(run);
+  contexts_ = add_counted_run(counting_.profile, run, tids_, options_.per_thread);
 
   const bool starts_by_itself = command_ && !counts_whole_cpus();
   start_ns_ = now_ns();
@@ -254,7 +210,7 @@ Result<void> CountSession::run_once(uint32_t repetition, size_t first_group, siz
   Run& row = counting_.profile.runs.back();
   row.duration_ns = static_cast<int64_t>(now_ns() - start_ns_);
   if (!options_.interval_ns) {
-    for (uint32_t i = 0; i < slices_->slices().size(); ++i) add_rows(i, slices_->slices()[i]);
+    for (uint32_t i = 0; i < slices_->slices().size(); ++i) add_rows(i);
   }
   if (!command_) return {};
   counting_.command_started = true;
@@ -318,7 +274,7 @@ void CountSession::read_slice(CounterSet& counters) {
   slices_->add(counters.read_new());
   if (!options_.interval_ns) return;
   const uint32_t interval = static_cast<uint32_t>(slices_->slices().size() - 1);
-  add_rows(interval, slices_->slices().back());
+  add_rows(interval);
   if (on_interval_) on_interval_(counting_.profile, repetition_, interval);
 }
 
@@ -337,28 +293,10 @@ void CountSession::sleep_until(uint64_t until_ns) {
   ::ppoll(polled.data(), polled.size(), &wait, nullptr);
 }
 
-/// Rows of one interval: threads of one context are added up.
-void CountSession::add_rows(uint32_t interval, const std::vector<Reading>& readings) {
-  Profile& profile = counting_.profile;
-  const size_t sources = contexts_.size();
-  for (size_t i = 0; i < readings.size() / sources; ++i) {
-    const size_t event = first_event_ + i;
-    const bool is_refused =
-        std::any_of(counting_.refused.begin(), counting_.refused.end(),
-                    [&](const RefusedEvent& refused) { return refused.event == event; });
-    if (is_refused) continue;
-    size_t source = 0;
-    while (source < sources) {
-      Count row{contexts_[source], EventId(event), interval, repetition_, 0, 0, 0};
-      for (; source < sources && contexts_[source] == row.context; ++source) {
-        const Reading& reading = readings[i * sources + source];
-        row.value += reading.value;
-        row.time_enabled_ns += reading.enabled_ns;
-        row.time_running_ns += reading.running_ns;
-      }
-      profile.counts.push_back(row);
-    }
-  }
+void CountSession::add_rows(uint32_t interval) {
+  const CountPlace place{first_event_, interval, repetition_};
+  add_count_rows(counting_.profile, place, contexts_, counting_.refused,
+                 slices_->slices()[interval]);
 }
 
 /// What weakens the numbers: events that shared counters, and who else may hold some.

@@ -156,7 +156,7 @@ std::string print_counts_csv(const CountTable& table, const std::string& separat
   return text;
 }
 
-std::string print_counts_json(const CountTable& table) {
+std::string print_counts_json(const CountTable& table, bool one_line) {
   Json json{{"schema", "culprit-stat-1"},
             {"command", printable(table.command)},
             {"repetitions", table.repetitions},
@@ -166,7 +166,7 @@ std::string print_counts_json(const CountTable& table) {
             {"counts", rows_json(table.rows)}};
   json["ledger"] = Json::array();
   for (const std::string& line : table.ledger) json["ledger"].push_back(printable(line));
-  return json.dump(1) + "\n";
+  return json.dump(one_line ? -1 : 1) + "\n";
 }
 
 std::string print_interval_text(const std::vector<CountRow>& rows, double end_s) {

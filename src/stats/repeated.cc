@@ -62,7 +62,11 @@ ScaledCount estimate_scaled_count(std::span<const CountedSlice> slices) {
   // The part that was counted is known: only the rest is uncertain.
   const double unseen = 1 - running / enabled;
   const double rate_error = std::sqrt(unseen * squares / (n - 1) / n) / (running / n);
-  const double half = student_quantile95(counted.size() - 1) * rate_error * enabled;
+  const double chance = student_quantile95(counted.size() - 1) * rate_error * enabled;
+  // Programs start and end unlike they run: what was not seen there is no random sample.
+  const auto unseen_time = [](const CountedSlice& slice) { return slice.enabled - slice.running; };
+  const double edges = rate * std::hypot(unseen_time(slices.front()), unseen_time(slices.back()));
+  const double half = std::hypot(chance, edges);
   scaled.interval95 = Interval{std::max(value, scaled.value - half), scaled.value + half};
   return scaled;
 }

@@ -47,7 +47,8 @@ struct ScaledCount {
 /// Shape:  slices in the order of time; exact (an interval of no width) if running == enabled
 /// Errors: those of a ratio estimator over a sample of the slices' time without replacement:
 ///         95 % of the intervals hold the truth if rates vary independently from slice to
-///         slice; nothing counted at all is {0, none}
+///         slice. What was not seen of the first and the last slice is taken for anything
+///         from nothing to twice the rate. Nothing counted at all is {0, none}
 /// Source: W. G. Cochran, Sampling Techniques (3rd edition, 1977), chapter 6
 ScaledCount estimate_scaled_count(std::span<const CountedSlice> slices);
 

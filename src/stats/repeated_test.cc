@@ -45,13 +45,14 @@ TEST(ScaledCount, NeverCountedIsUnknown) {
   EXPECT_FALSE(estimate_scaled_count(slices).interval95.has_value());
 }
 
-TEST(ScaledCount, OfASteadyRateHasNoError) {
+TEST(ScaledCount, OfASteadyRateIsUnsureOfItsEndsOnly) {
   const std::vector<CountedSlice> slices{{50, 10, 5}, {50, 10, 5}, {30, 10, 3}, {70, 10, 7}};
   const ScaledCount count = estimate_scaled_count(slices);
   EXPECT_DOUBLE_EQ(count.value, 400);  // 10 per unit of time, 40 units
   ASSERT_TRUE(count.interval95.has_value());
-  EXPECT_NEAR(count.interval95->low, 400, 1e-9);
-  EXPECT_NEAR(count.interval95->high, 400, 1e-9);
+  // 5 of the first 10 were not seen, and 3 of the last: 10 * sqrt(25 + 9) = 58.31.
+  EXPECT_NEAR(count.interval95->low, 400 - 58.31, 0.01);
+  EXPECT_NEAR(count.interval95->high, 400 + 58.31, 0.01);
 }
 
 TEST(ScaledCount, IntervalsHoldTheTruthAboutAsOftenAsTheySay) {
