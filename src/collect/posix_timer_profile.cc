@@ -9,7 +9,7 @@ namespace culprit {
 
 TimerProfile::TimerProfile(const RecordOptions& options)
     : processor_(
-          ProcessorOptions{.stacks = options.stacks, .make_unwinder = {}, .event_of_id = {}}) {
+          ProcessorOptions{.stacks = options.stacks, .event_of_id = {}, .make_unwinder = {}}) {
   layout_.sample_type = options.stacks ? CULPRIT_SAMPLE_TYPE_STACKS : CULPRIT_SAMPLE_TYPE;
   layout_.sample_id_all = true;
 
