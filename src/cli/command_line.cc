@@ -104,7 +104,8 @@ constexpr Word<ExportFormat> kExportFormats[] = {
     {"json", ExportFormat::json},           {"csv", ExportFormat::csv}};
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
 constexpr Word<Engine> kEngines[] = {
-    {"auto", Engine::automatic}, {"timer", Engine::timer}, {"posix-timer", Engine::posix_timer}};
+    {"auto", Engine::automatic}, {"timer", Engine::timer}, {"posix-timer", Engine::posix_timer},
+    {"simulate", Engine::simulate}};
 
 template <class T, size_t N>
 T parse_word(const Word<T> (&words)[N], const std::string& text) {
@@ -227,7 +228,14 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
       ->type_name("PATH");
   add_parsed(app, "-C,--cpu", &record->cpus, parse_cpus, "only on these CPUs", "LIST");
   add_word(app, "--engine", &record->engine, kEngines,
-           "auto: timer, or posix-timer where the kernel refuses it");
+           "auto: timer, or posix-timer where the kernel refuses it; simulate: count "
+           "instructions, accesses and branches exactly, under QEMU");
+  app->add_option("--max-instructions", command->simulate.max_instructions,
+                  "simulate: count so many of each process, then let it run on")
+      ->type_name("N");
+  app->add_option("--sysroot", command->simulate.sysroot,
+                  "simulate: where the libraries of a program for another architecture are")
+      ->type_name("DIR");
   app->add_option_function<std::string>(
          "-e,--event", [record](const std::string& text) { parse_event(text, *record); },
          "cpu-clock, with :u (user) or :k (kernel)")
@@ -282,6 +290,7 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
     std::replace(words.begin(), words.end(), std::string(kDashes), std::string("--"));
     RecordOptions& options = command->record;
     options.command = std::move(words);
+    command->simulate.command = options.command;
     const int targets = (options.pids.empty() ? 0 : 1) + (options.cgroup.empty() ? 0 : 1) +
                         (options.system_wide ? 1 : 0);
     if (targets == 0 && options.command.empty()) {
@@ -290,6 +299,11 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
       *program_error = "only one of -p, --cgroup and -a can be recorded at a time";
     } else if (!options.pids.empty() && !options.command.empty()) {
       *program_error = "give either a program or -p, not both";
+    } else if (options.engine == Engine::simulate) {
+      if (options.command.empty() || targets != 0 || options.stacks || options.duration_ns) {
+        *program_error =
+            "--engine simulate runs a program: without -p, -a, --cgroup, -g and --duration";
+      }
     }
   });
 }

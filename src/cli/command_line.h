@@ -11,6 +11,7 @@
 #include "collect/record.h"
 #include "perfdata/import.h"
 #include "report/report.h"
+#include "simulate/simulate.h"
 #include "snapshot/snapshot.h"
 
 namespace culprit {
@@ -20,6 +21,7 @@ inline constexpr const char* kDefaultProfile = "profile.culprit";
 /// `culprit record`, and `culprit PROGRAM` (which reports at once, too).
 struct RecordCommand {
   RecordOptions record;
+  SimulateOptions simulate;  // instead of `record`, if its engine is `simulate`
   SnapshotOptions snapshot;
   std::string output = kDefaultProfile;
   bool quiet = false;

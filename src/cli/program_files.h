@@ -8,4 +8,7 @@ namespace culprit {
 /// installation; "" if in neither place.
 std::string find_shim();
 
+/// The same for libculprit_qemu.so.
+std::string find_qemu_plugin();
+
 }  // namespace culprit

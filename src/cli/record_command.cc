@@ -61,6 +61,10 @@ std::optional<Unrunnable> check_program(const std::string& program) {
 }
 
 void announce(const RecordCommand& command) {
+  if (command.record.engine == Engine::simulate) {
+    print_message("simulating in user mode: expect 10 to 50 times the program's own time");
+    return;
+  }
   const uint64_t period_ns = command.record.period_ns;
   const std::string rate = format_thousands((1'000'000'000 + period_ns / 2) / period_ns);
   print_message(fmt::format("{}sampling time at {} Hz",
@@ -80,8 +84,15 @@ int end_like(int wait_status) {
   return WEXITSTATUS(wait_status);
 }
 
-/// Writes, completes and describes what was recorded.
-Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recording& recording) {
+std::string describe_samples(const Recording& recording) {
+  return fmt::format(
+      "{} samples{}", format_thousands(recording.samples),
+      recording.lost == 0 ? "" : fmt::format(", {} lost", format_thousands(recording.lost)));
+}
+
+/// Writes, completes and describes what was recorded; `amount` says how much that is.
+Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recording& recording,
+                    const std::string& amount) {
   RETURN_IF_ERROR(writer.close(recording.profile));
   if (command.symbolize) {
     ASSIGN_OR_RETURN(const SymbolizeOutcome outcome,
@@ -96,25 +107,53 @@ Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recordin
   }
   if (command.quiet) return {};
   for (const std::string& remark : recording.remarks) print_message(remark);
-  print_message(fmt::format(
-      "{} samples{} -> {} ({})", format_thousands(recording.samples),
-      recording.lost == 0 ? "" : fmt::format(", {} lost", format_thousands(recording.lost)),
-      command.output, file_size_text(command.output)));
+  print_message(
+      fmt::format("{} -> {} ({})", amount, command.output, file_size_text(command.output)));
   return {};
 }
 
-}  // namespace
-
-int run_record(const RecordCommand& command) {
+/// Samples the command, or what else is to be recorded; `flushed` says whether the file has
+/// some of it already.
+Result<Recording> record_samples(const RecordCommand& command, ProfileWriter& writer,
+                                 bool* flushed) {
   RecordOptions options = command.record;
   options.shim_path = find_shim();
   options.make_unwinder = [](OpenMappedFile open) {
     return make_unwinder(describe_machine().architecture, std::move(open));
   };
-  if (!options.command.empty()) {
-    if (const auto problem = check_program(options.command.front())) {
-      return fail(Error{"cannot run '" + options.command.front() + "': " + problem->reason},
-                  problem->status);
+  ProgressLine line;
+  return record(
+      options,
+      [&](const Profile& profile) {
+        *flushed = true;
+        return writer.flush(profile);
+      },
+      [&](const RecordProgress& now) {
+        if (command.quiet) return;
+        line.show(fmt::format("running {:6.1f} s   {} samples   {} lost", now.elapsed_s,
+                              format_thousands(now.samples), format_thousands(now.lost)));
+      });
+}
+
+Result<Simulation> run_simulation(const RecordCommand& command) {
+  SimulateOptions options = command.simulate;
+  options.plugin_path = find_qemu_plugin();
+  ProgressLine line;
+  return simulate(options, [&](const SimulateProgress& now) {
+    if (command.quiet) return;
+    line.show(fmt::format("simulating {:6.1f} s   {} instructions   {:.0f} million per second",
+                          now.elapsed_s, format_thousands(now.instructions),
+                          static_cast<double>(now.instructions) / now.elapsed_s * 1e-6));
+  });
+}
+
+}  // namespace
+
+int run_record(const RecordCommand& command) {
+  if (!command.record.command.empty()) {
+    const std::string& program = command.record.command.front();
+    if (const auto problem = check_program(program)) {
+      return fail(Error{"cannot run '" + program + "': " + problem->reason}, problem->status);
     }
   }
   survive_file_size_limit();
@@ -128,19 +167,17 @@ int run_record(const RecordCommand& command) {
   if (!command.quiet) announce(command);
 
   bool flushed = false;
-  ProgressLine line;
-  Result<Recording> recording = record(
-      options,
-      [&](const Profile& profile) {
-        flushed = true;
-        return writer->flush(profile);
-      },
-      [&](const RecordProgress& now) {
-        if (command.quiet) return;
-        line.show(fmt::format("running {:6.1f} s   {} samples   {} lost", now.elapsed_s,
-                              format_thousands(now.samples), format_thousands(now.lost)));
-      });
-  line.clear();
+  std::string amount;
+  Result<Recording> recording = [&]() -> Result<Recording> {
+    if (command.record.engine != Engine::simulate) {
+      ASSIGN_OR_RETURN(Recording sampled, record_samples(command, *writer, &flushed));
+      amount = describe_samples(sampled);
+      return sampled;
+    }
+    ASSIGN_OR_RETURN(Simulation simulation, run_simulation(command));
+    amount = fmt::format("{} instructions", format_thousands(simulation.instructions));
+    return std::move(simulation.recording);
+  }();
   if (!recording) {
     if (!flushed) {
       writer = Error{};  // closes the file before it goes
@@ -151,7 +188,7 @@ int run_record(const RecordCommand& command) {
     return fail(recording.error(), kOurFailure);
   }
 
-  if (const Result<void> done = finish(command, *std::move(writer), *recording); !done) {
+  if (const Result<void> done = finish(command, *std::move(writer), *recording, amount); !done) {
     return fail(done.error(), kOurFailure);
   }
   if (command.report_after) {

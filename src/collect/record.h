@@ -25,7 +25,7 @@
 
 namespace culprit {
 
-enum class Engine : uint8_t { automatic, timer, posix_timer };
+enum class Engine : uint8_t { automatic, timer, posix_timer, simulate };
 
 /// Whether samples are taken on CPUs and sorted out by process afterwards, or by events
 /// that belong to each task (docs/decisions/ says why CPUs are the better choice).

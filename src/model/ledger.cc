@@ -44,7 +44,9 @@ const LedgerKind* find_ledger_kind(std::string_view key) {
       &kTruncatedStacks,   &kStacksOutsideCopy,  &kStacksWithoutTables, &kDamagedStacks,
       &kUnsupportedStacks, &kImagesWithoutFacts, &kImagesReplaced,      &kDamagedRecords,
       &kUnknownEvents,     &kAuxBytes,           &kRawFields,           &kTextPokes,
-      &kLateRecords,       &kBranchCallStacks,   &kInterrupted};
+      &kLateRecords,       &kBranchCallStacks,   &kInterrupted,        &kSystemCalls,
+      &kSystemCallTime,    &kNotSimulatedPrograms, &kUncountedBlocks,  &kUncountedThreads,
+      &kStoppedAtLimit};
   for (const LedgerKind* kind : kKinds) {
     if (kind->key == key) return kind;
   }

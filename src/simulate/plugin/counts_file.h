@@ -121,6 +121,7 @@ struct Header {
   std::atomic<uint32_t> is_stopped;      // a limit was reached
   std::atomic<uint32_t> uncounted_cores; // threads beyond kMaxCores
   std::atomic<uint64_t> uncounted_blocks;  // translated when a table was full
+  std::atomic<uint64_t> sites_without_file;
   char program[1024];
 };
 

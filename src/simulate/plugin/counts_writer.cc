@@ -106,6 +106,7 @@ bool CountsWriter::continue_in_child() {
   header_->text_bytes = static_cast<uint32_t>(used_text);
   std::memcpy(header_->program, old->program, sizeof header_->program);
   header_->cores = old->cores.load();
+  header_->sites_without_file = old->sites_without_file.load();
   ::munmap(old, kTablesBytes);
 
   bool is_whole = true;
@@ -122,6 +123,7 @@ uint32_t CountsWriter::add_site(const file::Site& site) {
   const uint32_t number = header_->sites;
   if (number >= file::kMaxSites) return 0;
   table<file::Site>(file::kSitesStart)[number] = site;
+  if (site.mapping == 0) ++header_->sites_without_file;
   header_->sites.store(number + 1, std::memory_order_release);
   return number;
 }

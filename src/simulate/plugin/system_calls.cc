@@ -135,6 +135,12 @@ void SystemCalls::take_over_exec(uint64_t path, uint64_t arguments, uint64_t env
     return;
   }
   std::vector<std::string> command = emulator_;
+  // QEMU would be linked by LD_* itself: these go to the program by the command line.
+  std::erase_if(*variables, [&](const std::string& text) {
+    if (!text.starts_with("LD_") || text.find(',') != std::string::npos) return false;
+    command.insert(command.end(), {"-E", text});
+    return true;
+  });
   command.insert(command.end(), {"-0", target->name, target->program});
   command.insert(command.end(), target->words.begin(), target->words.end());
   if (words->size() > 1) command.insert(command.end(), words->begin() + 1, words->end());

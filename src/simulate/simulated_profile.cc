@@ -1,0 +1,136 @@
+#include "simulate/simulated_profile.h"
+
+#include <fmt/format.h>
+
+#include "model/ledger.h"
+#include "simulate/simulated_events.h"
+
+namespace culprit {
+namespace {
+
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
+SimulatedProfile::SimulatedProfile() : tasks_(true) {
+  Profile& profile = builder_.profile();
+  profile.runs.emplace_back();
+  for (const SimulatedEvent& event : simulated_events()) {
+    Event row;
+    row.name = builder_.intern(event.name);
+    row.unit = event.unit;
+    row.provenance = Provenance::counted;
+    row.engine = builder_.intern("simulate");
+    row.encoding = builder_.intern(fmt::format("simulate:{}:u", event.name));
+    profile.events.push_back(row);
+  }
+}
+
+SimulatedProfile::Place SimulatedProfile::intern(uint32_t pid, const counts_file::Mapping& mapping,
+                                                 const std::string& path) {
+  if (path.empty() || mapping.end <= mapping.start) return {};
+  MmapRecord record;
+  record.pid = pid;
+  record.start = RunAddress(mapping.start);
+  record.length = mapping.end - mapping.start;
+  record.file_offset = mapping.file_offset;
+  record.inode = mapping.inode;
+  record.device_major = mapping.device_major;
+  record.device_minor = mapping.device_minor;
+  record.path = path;
+  jit_.note_mapping(pid, path);
+  return {{record.start, RunAddress(mapping.end), mapping.file_offset, images_.intern(record)},
+          true};
+}
+
+void SimulatedProfile::see(const CountsGlance& glance) {
+  for (size_t number = 0; number < glance.mappings.size(); ++number) {
+    const Place place = intern(glance.pid, glance.mappings[number], glance.paths[number]);
+    if (place.has_file) images_.locate(glance.pid, place.mapping, place.mapping.start, builder_);
+  }
+  if (!glance.has_made_code) return;
+  if (glance.is_fork && forks_seen_.insert({glance.pid, glance.start_ns}).second) {
+    jit_.fork(glance.parent_pid, glance.pid);
+  }
+  jit_.watch(glance.pid);
+  jit_.refresh(glance.pid);
+}
+
+ContextId SimulatedProfile::context_of(const ProcessCounts& counts) {
+  tasks_.forget(counts.pid);
+  ProcessTable::Process& process =
+      tasks_.add(counts.pid, counts.parent_pid, file_name(counts.program));
+  process.is_counted = true;
+  return tasks_.context(process, counts.pid, Mode::user, builder_);
+}
+
+Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector<Place>& places,
+                                  const counts_file::Site& site) {
+  const RunAddress address(site.address);
+  const Place& place = places[site.mapping];
+  if (place.has_file && site.address >= place.mapping.start.value &&
+      site.address < place.mapping.end.value) {
+    if (const auto found = images_.locate(counts.pid, place.mapping, address, builder_)) {
+      return *found;
+    }
+  }
+  if (const auto made = jit_.locate(counts.pid, address, UINT64_MAX, builder_)) return *made;
+  if (anonymous_.is_all()) {
+    Image row;
+    row.path = builder_.intern("[anonymous]");
+    anonymous_ = ImageId(builder_.profile().images.size());
+    builder_.profile().images.push_back(row);
+  }
+  return {anonymous_, FileOffset(site.address)};
+}
+
+void SimulatedProfile::add_site(const ProcessCounts& counts, size_t number, ContextId context,
+                                const Location& location) {
+  const auto events = simulated_events();
+  for (size_t event = 0; event < events.size(); ++event) {
+    const uint64_t value = events[event].value(counts.sites[number], counts.executions[number],
+                                               counts.counts[number]);
+    if (value == 0) continue;
+    builder_.add(context, location, EventId(event), 0, value);
+    if (event == 0) instructions_ += value;
+  }
+}
+
+void SimulatedProfile::add(const ProcessCounts& counts) {
+  std::vector<Place> places;
+  for (size_t number = 0; number < counts.mappings.size(); ++number) {
+    places.push_back(intern(counts.pid, counts.mappings[number], counts.paths[number]));
+  }
+  const ContextId context = context_of(counts);
+  for (size_t number = 0; number < counts.sites.size(); ++number) {
+    if (counts.executions[number] == 0) continue;
+    add_site(counts, number, context, locate(counts, places, counts.sites[number]));
+  }
+  add_to_ledger(counts);
+}
+
+void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
+  Ledger& ledger = builder_.profile().ledger;
+  const auto add = [&](const LedgerKind& kind, uint64_t amount) {
+    if (amount > 0) ledger.add(kind, amount);
+  };
+  add(ledger::kSystemCalls, counts.system_calls);
+  add(ledger::kSystemCallTime, counts.system_call_ns);
+  add(ledger::kNotSimulatedPrograms, counts.native_execs);
+  add(ledger::kUncountedBlocks, counts.uncounted_blocks);
+  add(ledger::kUncountedThreads, counts.uncounted_cores);
+  add(ledger::kStoppedAtLimit, counts.is_stopped ? 1 : 0);
+}
+
+Recording SimulatedProfile::finish() {
+  builder_.take_counts();
+  Recording recording;
+  recording.held = images_.release();
+  recording.jit_facts = jit_.release_facts();
+  recording.profile = std::move(builder_.profile());
+  return recording;
+}
+
+}  // namespace culprit
