@@ -1,0 +1,247 @@
+"""The software PMU against counts that are known: by hand, from callgrind, from repetition."""
+import collections
+import os
+import re
+import signal
+import subprocess
+
+import harness
+from harness import CulpritTest, run
+
+ROUNDS = 10_000
+WORDS = str(ROUNDS).zfill(8)
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "PYTHONHASHSEED": "0",
+               "HOME": "/nonexistent"}
+
+
+class Simulated(CulpritTest):
+    def setUp(self):
+        super().setUp()
+        self.need("qemu-x86_64")
+
+    def simulate(self, *command, status=0, options=(), output="profile.culprit", **more):
+        more.setdefault("env", ENVIRONMENT)
+        return self.record("--engine", "simulate", *options, "--", *command, status=status,
+                           output=output, timeout=280, **more)
+
+    def counts(self, profile, *by, event=None):
+        """{names by level: {event: value}}, or with `event` {names: value}."""
+        found = collections.defaultdict(collections.Counter)
+        for row in self.report(profile, *[word for level in by for word in ("--by", level)])["rows"]:
+            key = tuple(row.get(level) for level in by)
+            for name, cell in row["values"].items():
+                found[key if len(by) > 1 else key[0]][name] += int(cell["value"])
+        return {key: values[event] for key, values in found.items()} if event else found
+
+
+class Loops(Simulated):
+    def build(self, *flags, compiler="gcc"):
+        return self.compile("counted.c", "counted", "-O1", "-g", "-pthread", *flags,
+                            compiler=compiler)
+
+    def test_loops_have_the_counts_that_they_are_written_with(self):
+        profile, _ = self.simulate(self.build(), "loops", WORDS)
+        by_function = self.counts(profile, "function")
+        integer = by_function["integer_rounds"]
+        self.assertEqual(ROUNDS, integer["L1-dcache-loads"] - 1)   # and the return address
+        self.assertEqual(ROUNDS, integer["L1-dcache-stores"])
+        self.assertEqual(8 * ROUNDS, integer["store-bytes"])
+        self.assertEqual(0, integer["fp-loads"] + integer["fp-stores"])
+        real = by_function["real_rounds"]
+        # The constant 1.0 is loaded once, outside the loop.
+        self.assertEqual(ROUNDS + 1, real["fp-loads"])
+        self.assertEqual(ROUNDS, real["fp-stores"])
+        self.assertEqual(ROUNDS, by_function["calling_rounds"]["calls"])
+        # A loop of N rounds goes back N - 1 times; then returns.
+        self.assertEqual(ROUNDS - 1 + 1, integer["branches-taken"])
+
+    def test_threads_add_up(self):
+        profile, _ = self.simulate(self.build(), "threads", WORDS)
+        self.assertEqual(2 * ROUNDS, self.counts(profile, "function")["integer_rounds"]["L1-dcache-stores"])
+
+    def test_forked_child_is_counted_apart(self):
+        profile, _ = self.simulate(self.build(), "fork", WORDS, status=7)
+        stores = [values["L1-dcache-stores"]
+                  for (_, function), values in self.by_process(profile).items()
+                  if function == "integer_rounds"]
+        self.assertEqual([ROUNDS, ROUNDS], stores)
+
+    def by_process(self, profile):
+        found = {}
+        for row in self.report(profile, "--by", "process", "--by", "function")["rows"]:
+            found[(row["process_id"], row["function"])] = {
+                name: int(cell["value"]) for name, cell in row["values"].items()}
+        return found
+
+    def test_executed_child_is_followed(self):
+        profile, _ = self.simulate(self.build(), "exec", WORDS)
+        self.assertEqual(ROUNDS, self.counts(profile, "function")["integer_rounds"]["L1-dcache-stores"])
+
+    def test_script_and_what_it_starts(self):
+        program = self.build()
+        script = self.folder / "script"
+        script.write_text(f"#!/bin/sh -e\n{program} loops {WORDS}\n{program} loops {WORDS}\necho done\n")
+        script.chmod(0o755)
+        profile, done = self.simulate(script)
+        self.assertEqual("done\n", done.stdout)
+        self.assertEqual(2 * ROUNDS,
+                         self.counts(profile, "function")["integer_rounds"]["L1-dcache-stores"])
+
+    def test_ends_of_all_kinds_keep_status_and_counts(self):
+        program = self.build()
+        for how, status in (("abort", -signal.SIGABRT), ("segv", -signal.SIGSEGV),
+                            ("kill", -signal.SIGKILL)):
+            with self.subTest(how=how):
+                profile, done = self.simulate(program, how, WORDS, status=status)
+                self.assertEqual(ROUNDS, self.counts(profile, "function")["integer_rounds"]["L1-dcache-stores"])
+                self.assertNotIn("qemu", done.stderr)
+
+    def test_environment_is_left_alone(self):
+        program = self.build()
+        environment = ENVIRONMENT | {"LD_LIBRARY_PATH": "/nonexistent/a", "X": "a,b=c"}
+        _, done = self.simulate(program, "environment", WORDS, env=environment)
+        natively = run(program, "environment", WORDS, env=environment)
+        self.assertEqual(sorted(natively.stdout.splitlines()), sorted(done.stdout.splitlines()))
+
+    def test_ten_runs_count_the_same(self):
+        program = self.build()
+        seen = set()
+        for _ in range(10):
+            profile, _ = self.simulate(program, "loops", WORDS)
+            seen.add(tuple(sorted((key, tuple(sorted(values.items())))
+                                  for key, values in self.counts(profile, "module", "address").items()
+                                  if "counted" in key[0])))
+        self.assertEqual(1, len(seen))
+
+    def test_limit_of_instructions(self):
+        profile, _ = self.simulate(self.build(), "loops", WORDS, options=["--max-instructions", "200000"])
+        total = sum(self.counts(profile, "module", event="instructions").values())
+        # Looked at every 4096 instructions.
+        self.assertGreaterEqual(total, 200_000)
+        self.assertLess(total, 200_000 + 2 * 4096)
+
+    def test_aarch64_program(self):
+        self.need("qemu-aarch64", "aarch64-linux-gnu-gcc")
+        profile, _ = self.simulate(self.build(compiler="aarch64-linux-gnu-gcc"), "loops", WORDS)
+        by_function = self.counts(profile, "function")
+        integer = by_function["integer_rounds"]
+        self.assertEqual(ROUNDS, integer["L1-dcache-loads"])
+        self.assertEqual(ROUNDS, integer["L1-dcache-stores"])
+        self.assertEqual(ROUNDS, by_function["real_rounds"]["fp-stores"])
+        self.assertEqual(ROUNDS, by_function["calling_rounds"]["calls"])
+
+
+class BadInput(Simulated):
+    def refused(self, *command, status=125, options=(), **more):
+        done = self.culprit("record", "--engine", "simulate", *options, "--", *command,
+                            status=status, **more)
+        self.assertFalse((self.folder / "profile.culprit").exists())
+        return done.stderr
+
+    def test_no_qemu(self):
+        folder = self.folder / "bin"
+        folder.mkdir()
+        (folder / "true").symlink_to("/bin/true")
+        self.assertIn("qemu-user", self.refused("true", env=ENVIRONMENT | {"PATH": str(folder)}))
+
+    def test_text_that_is_no_program(self):
+        text = self.folder / "text"
+        text.write_text("hello\n")
+        text.chmod(0o755)
+        self.assertIn("neither", self.refused(text))
+
+    def test_missing_sysroot(self):
+        self.need("qemu-aarch64", "aarch64-linux-gnu-gcc")
+        program = self.compile("counted.c", "counted", "-pthread", compiler="aarch64-linux-gnu-gcc")
+        message = self.refused(program, options=["--sysroot", "/nonexistent"])
+        self.assertIn("--sysroot", message)
+
+
+# ---- Against callgrind. ----
+
+def read_callgrind(path):
+    """{object: {address: Ir}} of `callgrind --dump-instr=yes`."""
+    counts = collections.defaultdict(collections.Counter)
+    names = {}
+    current, address, is_inclusive = None, 0, False
+    for line in open(path, errors="replace"):
+        match = re.match(r"(ob)=(?:\((\d+)\))?\s*(.*)", line)
+        if match:
+            number, name = match.group(2), match.group(3).strip()
+            if name:
+                names[number] = name
+            current = names[number]
+            continue
+        if line.startswith("calls="):
+            is_inclusive = True
+            continue
+        match = re.match(r"(0x[0-9a-f]+|[+-]\d+|\*) (?:\d+|[+-]\d+|\*) (\d+)$", line)
+        if not match:
+            continue
+        where = match.group(1)
+        if where.startswith("0x"):
+            address = int(where, 16)
+        elif where != "*":
+            address += int(where)
+        if not is_inclusive:
+            counts[current][address] += int(match.group(2))
+        is_inclusive = False
+    return counts
+
+
+class AgainstCallgrind(Simulated):
+    def callgrind(self, *command):
+        self.need("valgrind")
+        out = self.folder / "callgrind.out"
+        run("valgrind", "--tool=callgrind", "--dump-instr=yes", "--compress-strings=yes",
+            "--compress-pos=no", f"--callgrind-out-file={out}", *command, env=ENVIRONMENT,
+            cwd=self.folder, timeout=280)
+        return read_callgrind(out)
+
+    def string_instructions(self, path):
+        listing = run("objdump", "-d", "--no-show-raw-insn", path).stdout
+        return {int(match.group(1), 16)
+                for match in re.finditer(r"^\s*([0-9a-f]+):\s+repn?z? ", listing, re.M)}
+
+    def check(self, program, *arguments):
+        path = os.path.realpath(program)
+        profile, _ = self.simulate(program, *arguments)
+        ours = collections.Counter()
+        for row in self.report(profile, "--by", "module", "--by", "instruction")["rows"]:
+            if os.path.realpath(row["module"]) == path or row["module"] == os.path.basename(path):
+                ours[int(row["address"], 16)] += int(row["values"]["instructions"]["value"])
+        theirs = next(counts for name, counts in self.callgrind(program, *arguments).items()
+                      if os.path.realpath(name) == path)
+        # Valgrind shows where a position-independent program was loaded.
+        bias = min(theirs) - min(ours)
+        self.assertEqual(0, bias % 4096)
+        theirs = {address - bias: count for address, count in theirs.items()}
+        apart = self.string_instructions(path)
+        different = {hex(address): (ours[address], theirs.get(address, 0))
+                     for address in set(ours) | set(theirs)
+                     if address not in apart and ours[address] != theirs.get(address, 0)}
+        self.assertEqual({}, different)
+        self.assertGreater(len(ours), 100)
+
+    def test_counted(self):
+        program = self.compile("counted.c", "counted", "-O2", "-g", "-pthread")
+        self.check(program, "loops", WORDS)
+
+    def test_gzip(self):
+        self.check("/bin/gzip", "-c", self.input())
+
+    def test_xz(self):
+        self.need("xz")
+        self.check("/usr/bin/xz", "-1", "-c", "-T1", self.input())
+
+    def test_perl(self):
+        self.need("perl")
+        self.check("/usr/bin/perl", "-e", "my $s = 0; $s += $_ ** 2 for 1 .. 2000; print $s")
+
+    def test_python(self):
+        self.check("/usr/bin/python3", "-I", "-c", "print(sum(i * i for i in range(2000)))")
+
+    def input(self):
+        path = self.folder / "input"
+        path.write_bytes((harness.PROGRAMS / "shares.c").read_bytes() * 4)
+        return path
