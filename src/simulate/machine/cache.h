@@ -27,6 +27,7 @@ enum LineFlag : uint8_t {
   kDirty = 1,       // written, and not written back
   kWritable = 2,    // no other core has it
   kPrefetched = 4,  // brought in by a prefetcher and not used yet
+  kNoted = 8,       // written, and the directory knows
 };
 
 struct Evicted {

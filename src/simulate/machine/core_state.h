@@ -24,7 +24,9 @@ class SharedLevel;
 
 /// A private cache with the tenures of its lines.
 struct PrivateLevel {
-  PrivateLevel(const CacheGeometry& geometry, uint32_t line_bytes, bool with_tenures);
+  /// `part`: of how many sets one is simulated.
+  PrivateLevel(const CacheGeometry& geometry, uint32_t line_bytes, bool with_tenures,
+               uint32_t part);
 
   Cache cache;
   ZeroedArray<Tenure> tenures;  // by slot; empty if not recorded

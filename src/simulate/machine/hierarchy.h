@@ -18,9 +18,9 @@
 // it, and goes to memory if none has: as in cachegrind, a write-back never allocates
 // (except in a victim L3, which lives of evictions).
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "base/result.h"
@@ -70,6 +70,7 @@ class Hierarchy {
   SetSample sample_;
   HugePages huge_pages_;
   SharedLevel shared_;
+  std::mutex cores_mutex_;
   std::vector<std::unique_ptr<CoreState>> cores_;
 };
 

@@ -17,6 +17,8 @@
 
 namespace culprit::simulate {
 
+inline constexpr int kPrefetchPageShift = 12;
+
 /// Lines to bring in, few.
 struct PrefetchList {
   static constexpr uint32_t kMost = 16;
@@ -31,7 +33,8 @@ struct PrefetchList {
 class StreamPrefetcher {
  public:
   StreamPrefetcher(const PrefetchSettings& settings, uint32_t line_shift)
-      : ahead_(settings.stream ? settings.stream_lines : 0), page_shift_(12 - line_shift) {}
+      : ahead_(settings.stream ? settings.stream_lines : 0),
+        page_shift_(kPrefetchPageShift - line_shift) {}
 
   void train(uint64_t line, PrefetchList& list);
 

@@ -35,6 +35,9 @@ class SetSample {
   }
   /// The number of taken groups, and which of them `line` (that the sample holds) belongs to.
   [[nodiscard]] uint32_t taken_groups() const { return taken_count_; }
+  [[nodiscard]] uint32_t one_of() const {
+    return taken_.empty() ? 1 : static_cast<uint32_t>(taken_.size()) / taken_count_;
+  }
   [[nodiscard]] uint32_t group_of(uint64_t line) const {
     return taken_.empty() ? 0 : taken_[line & (taken_.size() - 1)];
   }

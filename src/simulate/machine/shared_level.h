@@ -4,12 +4,12 @@
 // lines in private caches (who has them, who may write them, whether they were written).
 // Locked in slices, each with its own L3 sets: cores rarely wait for each other.
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <tsl/robin_map.h>
-#include <vector>
 
 #include "simulate/machine/cache.h"
 #include "simulate/machine/machine.h"
@@ -21,11 +21,13 @@ namespace culprit::simulate {
 
 struct CoreState;
 
+inline constexpr uint32_t kMostCores = 4096;
+
 /// One line asked for by a core.
 struct LineRequest {
   uint64_t line = 0;
   Site site = 0;
-  ByteMask bytes;
+  ByteMask bytes{};
   bool write = false;
   bool prefetch = false;
   bool tracked = true;  // false: instruction bytes for a core without L2
@@ -39,8 +41,10 @@ struct LineReply {
 
 class SharedLevel {
  public:
-  SharedLevel(const Machine& machine, Locality locality);
+  /// `part`: of how many sets one is simulated.
+  SharedLevel(const Machine& machine, Locality locality, uint32_t part);
 
+  /// Its number is how many there are before it. At most kMostCores.
   void add_core(CoreState& core);
 
   /// The line for a core that has it in no private cache.
@@ -57,7 +61,7 @@ class SharedLevel {
   uint8_t give_back(CoreState& core, uint64_t line, uint8_t flags, const Tenure* tenure);
 
   /// What a core saw of a line joins the L3's tenure of it, if it is there.
-  bool merge_tenure(uint64_t line, const Tenure& seen);
+  void merge_tenure(uint64_t line, const Tenure& seen);
 
   /// Ends the tenures of all lines in L3, into the table of `core`.
   void finish(CoreState& core);
@@ -75,26 +79,36 @@ class SharedLevel {
     tsl::robin_map<uint64_t, Entry> directory;
     LineAges ages;
   };
-  class SliceLock;
+  /// One slice, locked if there is more than one core.
+  class Locked {
+   public:
+    Locked(SharedLevel& level, uint64_t line);
+    Slice* operator->() const { return slice_; }
+    Slice& operator*() const { return *slice_; }
 
-  Slice& slice_of(uint64_t line) {
-    return slices_[cache_.present() ? cache_.set_of(line) % kSlices : line % kSlices];
-  }
-  DataSource find_source(Slice& slice, CoreState& core, const LineRequest& request,
-                         const Entry& entry, LineReply& reply);
-  void tell_others(const Entry& entry, CoreState& core, const LineRequest& request,
-                   Letter::Wish wish);
-  uint8_t fill(Slice& slice, CoreState& core, uint64_t line, uint8_t flags, const Tenure& tenure);
-  void end_tenure(Slice& slice, CoreState& core, Slot slot, const Evicted& evicted, Site by);
+   private:
+    Slice* slice_;
+    std::unique_lock<std::mutex> lock_;
+  };
+
+  static uint64_t bit_of(const CoreState& core);
+  static DataSource find_source(const Entry& entry, uint64_t others, bool in_cache);
+  void tell(uint64_t sharers, const CoreState& from, const LineRequest& request, Letter::Wish wish);
+  uint8_t hand_over(Entry& entry, const CoreState& core, const LineRequest& request, Slot slot);
+  void take_from_cache(Slice& slice, CoreState& core, const LineRequest& request, Slot slot,
+                       bool others, LineReply& reply);
+  uint8_t fill(Slice& slice, CoreState& core, const LineRequest& request, uint8_t flags);
+  uint8_t evict(Slice& slice, CoreState& core, Slot slot, Site by);
+  [[nodiscard]] bool recorded() const { return tenures_.size() != 0; }
 
   static constexpr size_t kSlices = 64;
-  Inclusion inclusion_;
-  Locality locality_;
+  const Inclusion inclusion_;
   Cache cache_;
-  ZeroedArray<Tenure> tenures_;
+  ZeroedArray<Tenure> tenures_;  // by slot; empty if not recorded
   std::unique_ptr<Slice[]> slices_;
-  std::vector<CoreState*> cores_;
   std::mutex cores_mutex_;
+  std::array<std::atomic<CoreState*>, kMostCores> cores_{};
+  std::atomic<uint32_t> core_count_{0};
 };
 
 }  // namespace culprit::simulate

@@ -162,6 +162,7 @@ class TenureTable {
   };
   static constexpr size_t kRecent = 1024;
   void spill(Recent& recent);
+  void flush();
 
   size_t edge_limit_;
   Sites sites_;
