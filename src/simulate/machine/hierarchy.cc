@@ -1,0 +1,277 @@
+#include "simulate/machine/hierarchy.h"
+
+#include <algorithm>
+
+#include "simulate/machine/private_caches.h"
+
+namespace culprit::simulate {
+namespace {
+
+/// The part of an access that lies in one line.
+struct Part {
+  uint64_t address = 0;
+  uint32_t bytes = 0;
+  Site site = 0;
+  bool store = false;
+
+  [[nodiscard]] uint64_t line(const CoreState& core) const { return address >> core.line_shift; }
+  [[nodiscard]] ByteMask mask(const CoreState& core) const {
+    return ByteMask::of(static_cast<uint32_t>(address & core.line_mask), bytes);
+  }
+};
+
+/// A page walk reads one entry per level; those above the last are usually near.
+uint32_t walk_cycles(const TlbSettings& tlb, bool huge) {
+  const uint32_t upper_levels = huge ? 2 : 3;
+  return upper_levels * tlb.walk_level_cycles + tlb.walk_last_cycles;
+}
+
+void translate(CoreState& core, Tlb& first, uint64_t address, uint64_t& last_page,
+               Outcome& outcome) {
+  const uint64_t small_page = page_key(address, false);
+  if (small_page == last_page) return;
+  last_page = small_page;
+  const bool huge = core.huge_pages.holds(address);
+  const uint64_t page = huge ? page_key(address, true) : small_page;
+  if (first.use(page)) return;
+  const TlbSettings& tlb = core.machine.tlb;
+  if (core.stlb.use(page)) {
+    outcome.translation = Translation::second_level;
+    outcome.walk_cycles = static_cast<uint16_t>(tlb.second_latency_cycles);
+    return;
+  }
+  outcome.translation = Translation::walk;
+  outcome.walk_cycles = static_cast<uint16_t>(tlb.second_latency_cycles + walk_cycles(tlb, huge));
+}
+
+uint16_t latency_of(const Machine& machine, DataSource source) {
+  switch (source) {
+    case DataSource::l1:
+      return 0;
+    case DataSource::l2:
+      return static_cast<uint16_t>(machine.l2.latency_cycles);
+    case DataSource::l3:
+      return static_cast<uint16_t>(machine.l3.latency_cycles);
+    case DataSource::other_core_clean:
+      return static_cast<uint16_t>(machine.memory.other_core_clean_cycles);
+    case DataSource::other_core_modified:
+      return static_cast<uint16_t>(machine.memory.other_core_modified_cycles);
+    case DataSource::memory:
+      break;
+  }
+  return static_cast<uint16_t>(machine.memory.latency_cycles);
+}
+
+void train_prefetchers(CoreState& core, const Part& part) {
+  PrefetchList lines;
+  core.stream.train(part.line(core), lines);
+  for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l2(core, lines.lines[i], part.site);
+  lines.count = 0;
+  core.stride.train(part.address, part.site, lines);
+  for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l1d(core, lines.lines[i], part.site);
+}
+
+/// The line of `slot` is written: other cores give it up, the directory learns of it.
+void write_line(CoreState& core, const Part& part, uint8_t& flags, Outcome& outcome) {
+  if ((flags & kWritable) == 0) {
+    const bool asked = core.shared.upgrade(
+        core, {.line = part.line(core), .site = part.site, .bytes = part.mask(core)});
+    outcome.upgraded = true;
+    outcome.latency_cycles =
+        latency_of(core.machine, asked ? DataSource::other_core_clean : DataSource::l3);
+  } else if ((flags & kNoted) == 0) {
+    core.shared.note_written(part.line(core));
+  }
+  flags |= kWritable | kDirty | kNoted;
+  const Slot below = core.l2.cache.find(part.line(core));
+  if (below != kNoSlot) core.l2.cache.flags_at(below) |= kWritable | kNoted;
+}
+
+Slot miss_l1d(CoreState& core, const Part& part, Outcome& outcome) {
+  const LineRequest request{
+      .line = part.line(core), .site = part.site, .bytes = part.mask(core), .write = part.store};
+  const Brought brought = bring_line(core, request);
+  outcome.missed_lines = 1;
+  outcome.source = brought.source;
+  outcome.prefetched = brought.prefetched;
+  outcome.latency_cycles = latency_of(core.machine, brought.source);
+  return fill_l1d(core, request, brought.flags);
+}
+
+template <bool kRecorded>
+void touch(CoreState& core, const Part& part, Slot slot, bool hit) {
+  if constexpr (kRecorded) {
+    Tenure& tenure = core.l1d.tenures[slot];
+    if (hit) {
+      core.l1d.ages.use(tenure);
+      core.l1d.table.touch(tenure, part.mask(core), part.bytes, part.site);
+    } else {
+      TenureTable::touch_first(tenure, part.mask(core), part.bytes);
+    }
+    core.last_tenure = &tenure;
+  }
+}
+
+template <bool kRecorded>
+Outcome access_part(CoreState& core, const Part& part) {
+  Outcome outcome;
+  translate(core, core.dtlb, part.address, core.last_data_page, outcome);
+  const uint64_t line = part.line(core);
+  if (!core.sample.holds(line)) {
+    outcome.sampled_out = true;
+    return outcome;
+  }
+  const uint64_t memory_before = core.traffic.memory;
+  Slot slot = core.l1d.cache.find(line);
+  const bool hit = slot != kNoSlot;
+  if (hit) {
+    core.l1d.cache.use(line, slot);
+  } else {
+    slot = miss_l1d(core, part, outcome);
+  }
+  uint8_t& flags = core.l1d.cache.flags_at(slot);
+  outcome.prefetched |= (flags & kPrefetched) != 0;
+  flags &= static_cast<uint8_t>(~kPrefetched);
+  constexpr uint8_t kWritten = kWritable | kDirty | kNoted;
+  if (part.store && (flags & kWritten) != kWritten) write_line(core, part, flags, outcome);
+  touch<kRecorded>(core, part, slot, hit);
+  core.last_line = {line, (flags & kWritten) == kWritten ? line : kNoLine};
+  if (!hit || outcome.prefetched) {
+    train_prefetchers(core, part);
+    outcome.memory_lines = std::min<uint64_t>(core.traffic.memory - memory_before, 15) & 15;
+  }
+  return outcome;
+}
+
+Outcome fetch_part(CoreState& core, const Part& part) {
+  Outcome outcome;
+  translate(core, core.itlb, part.address, core.last_code_page, outcome);
+  const uint64_t line = part.line(core);
+  if (!core.sample.holds(line)) {
+    outcome.sampled_out = true;
+    return outcome;
+  }
+  const uint64_t memory_before = core.traffic.memory;
+  Slot slot = core.l1i.cache.find(line);
+  if (slot != kNoSlot) {
+    core.l1i.cache.use(line, slot);
+    if (core.l1i.recorded()) {
+      Tenure& tenure = core.l1i.tenures[slot];
+      core.l1i.ages.use(tenure);
+      core.l1i.table.touch(tenure, part.mask(core), part.bytes, part.site);
+    }
+  } else {
+    const LineRequest request{.line = line,
+                              .site = part.site,
+                              .bytes = part.mask(core),
+                              .tracked = core.l2.cache.present()};
+    const Brought brought = bring_line(core, request);
+    outcome.missed_lines = 1;
+    outcome.source = brought.source;
+    outcome.prefetched = brought.prefetched;
+    outcome.latency_cycles = latency_of(core.machine, brought.source);
+    slot = fill_l1i(core, request);
+    if (core.l1i.recorded()) {
+      TenureTable::touch_first(core.l1i.tenures[slot], request.bytes, part.bytes);
+    }
+    outcome.memory_lines = std::min<uint64_t>(core.traffic.memory - memory_before, 15) & 15;
+  }
+  core.last_fetched_line = line;
+  return outcome;
+}
+
+void join(Outcome& whole, const Outcome& part) {
+  whole.source = std::max(whole.source, part.source);
+  whole.translation = std::max(whole.translation, part.translation);
+  whole.missed_lines = static_cast<uint8_t>(whole.missed_lines + part.missed_lines);
+  whole.memory_lines = std::min(whole.memory_lines + part.memory_lines, 15) & 15;
+  whole.prefetched |= part.prefetched;
+  whole.upgraded |= part.upgraded;
+  whole.sampled_out |= part.sampled_out;
+  whole.latency_cycles = std::max(whole.latency_cycles, part.latency_cycles);
+  whole.walk_cycles = static_cast<uint16_t>(whole.walk_cycles + part.walk_cycles);
+}
+
+/// Does an access line by line. `bytes` beyond the end of the address space are none.
+template <class DoPart>
+Outcome split(CoreState& core, Part whole, DoPart do_part) {
+  whole.bytes = std::clamp(whole.bytes, 1U, 4096U);
+  const uint64_t in_line = core.line_mask + 1 - (whole.address & core.line_mask);
+  if (whole.bytes <= in_line) return do_part(core, whole);
+  Outcome outcome;
+  uint32_t left = whole.bytes;
+  while (left > 0) {
+    Part part = whole;
+    part.bytes = static_cast<uint32_t>(
+        std::min<uint64_t>(left, core.line_mask + 1 - (part.address & core.line_mask)));
+    join(outcome, do_part(core, part));
+    whole.address += part.bytes;
+    left -= part.bytes;
+    if (whole.address == 0) break;
+  }
+  outcome.crosses_line = true;
+  return outcome;
+}
+
+}  // namespace
+
+template <Locality kLocality>
+Outcome access_slowly(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
+                      Site site) {
+  if (core.mailbox.has_mail()) deliver_mail(core);
+  return split(core, {address, bytes, site, kind == AccessKind::store},
+               access_part < kLocality != Locality::off >);
+}
+
+template <Locality kLocality>
+Outcome fetch_slowly(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
+  if (core.mailbox.has_mail()) deliver_mail(core);
+  return split(core, {address, bytes, site, false}, fetch_part);
+}
+
+template Outcome access_slowly<Locality::off>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
+template Outcome access_slowly<Locality::l1>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
+template Outcome access_slowly<Locality::all>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
+template Outcome fetch_slowly<Locality::off>(CoreState&, uint64_t, uint32_t, Site);
+template Outcome fetch_slowly<Locality::l1>(CoreState&, uint64_t, uint32_t, Site);
+template Outcome fetch_slowly<Locality::all>(CoreState&, uint64_t, uint32_t, Site);
+
+Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind, Site site) {
+  return core.locality == Locality::off ? access<Locality::off>(core, address, bytes, kind, site)
+                                        : access<Locality::all>(core, address, bytes, kind, site);
+}
+
+Outcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
+  return fetch<Locality::all>(core, address, bytes, site);
+}
+
+Hierarchy::Hierarchy(const Machine& machine, const HierarchyOptions& options, SetSample sample)
+    : machine_(machine),
+      options_(options),
+      sample_(std::move(sample)),
+      shared_(machine_, options.locality, sample_.one_of()) {}
+
+Hierarchy::~Hierarchy() = default;
+
+Result<std::unique_ptr<Hierarchy>> Hierarchy::make(const Machine& machine,
+                                                   const HierarchyOptions& options) {
+  RETURN_IF_ERROR(check_machine(machine));
+  ASSIGN_OR_RETURN(SetSample sample,
+                   SetSample::make(machine, options.sample_sets, options.sample_seed));
+  return std::unique_ptr<Hierarchy>(new Hierarchy(machine, options, std::move(sample)));
+}
+
+CoreState& Hierarchy::add_core() {
+  const std::lock_guard lock(cores_mutex_);
+  cores_.push_back(std::make_unique<CoreState>(machine_, options_.locality, sample_, huge_pages_,
+                                               shared_, static_cast<uint16_t>(cores_.size())));
+  shared_.add_core(*cores_.back());
+  return *cores_.back();
+}
+
+void Hierarchy::finish() {
+  for (const std::unique_ptr<CoreState>& core : cores_) finish_private(*core);
+  if (!cores_.empty()) shared_.finish(*cores_.front());
+}
+
+}  // namespace culprit::simulate
