@@ -230,6 +230,10 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
   add_word(app, "--engine", &record->engine, kEngines,
            "auto: timer, or posix-timer where the kernel refuses it; simulate: count "
            "instructions, accesses and branches exactly, under QEMU");
+  app->add_option("--machine", command->machine,
+                  "simulate: whose caches and TLBs, a name (host, zen4, ...), a file, or none for "
+                  "executions and accesses only [host]")
+      ->type_name("NAME|FILE");
   app->add_option("--max-instructions", command->simulate.max_instructions,
                   "simulate: count so many of each process, then let it run on")
       ->type_name("N");

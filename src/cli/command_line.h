@@ -22,6 +22,7 @@ inline constexpr const char* kDefaultProfile = "profile.culprit";
 struct RecordCommand {
   RecordOptions record;
   SimulateOptions simulate;  // instead of `record`, if its engine is `simulate`
+  std::string machine = "host";
   SnapshotOptions snapshot;
   std::string output = kDefaultProfile;
   bool quiet = false;

@@ -8,12 +8,19 @@ namespace culprit {
 
 namespace {
 
-std::string find_library(const std::string& name) {
+/// The folder that culprit is in, with a slash at its end; "" if unknown.
+std::string own_folder() {
   char self[4096];
   const ssize_t length = ::readlink("/proc/self/exe", self, sizeof self);
   if (length <= 0) return {};
   std::string folder(self, static_cast<size_t>(length));
   folder.erase(folder.rfind('/') + 1);
+  return folder;
+}
+
+std::string find_library(const std::string& name) {
+  const std::string folder = own_folder();
+  if (folder.empty()) return {};
   for (const std::string& place : {name, "../lib/culprit/" + name}) {
     if (file_exists(folder + place)) return folder + place;
   }
@@ -24,6 +31,15 @@ std::string find_library(const std::string& name) {
 
 std::string find_shim() {
   return find_library("libculprit_timer.so");
+}
+
+std::string find_machines() {
+  const std::string folder = own_folder();
+  if (folder.empty()) return {};
+  for (const char* place : {"../share/culprit/uarch", "../../data/uarch"}) {
+    if (::access((folder + place).c_str(), R_OK) == 0) return folder + place;
+  }
+  return {};
 }
 
 std::string find_qemu_plugin() {

@@ -138,6 +138,9 @@ Result<Recording> record_samples(const RecordCommand& command, ProfileWriter& wr
 Result<Simulation> run_simulation(const RecordCommand& command) {
   SimulateOptions options = command.simulate;
   options.plugin_path = find_qemu_plugin();
+  if (command.machine != "none") {
+    ASSIGN_OR_RETURN(options.machine, find_machine(command.machine, find_machines()));
+  }
   ProgressLine line;
   return simulate(options, [&](const SimulateProgress& now) {
     if (command.quiet) return;

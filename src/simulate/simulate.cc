@@ -11,6 +11,7 @@
 #include "collect/posix_timer_command.h"
 #include "collect/session.h"
 #include "simulate/counts_folder.h"
+#include "simulate/plugin/machine_file.h"
 #include "simulate/qemu_command.h"
 #include "simulate/simulated_profile.h"
 
@@ -23,7 +24,10 @@ constexpr int kLookEveryMs = 100;
 class Session {
  public:
   Session(const SimulateOptions& options, const QemuCommand& command, CountsFolder& folder)
-      : options_(options), command_(command), folder_(folder) {}
+      : options_(options),
+        command_(command),
+        folder_(folder),
+        profile_(options.machine.has_value()) {}
 
   Result<Simulation> run(const std::function<void(const SimulateProgress&)>& progress);
 
@@ -78,6 +82,7 @@ void Session::describe_profile() {
   RecordOptions described;
   described.command = options_.command;
   profile.runs[0] = describe_run(builder, described);
+  if (options_.machine) profile.environment["simulate.machine"] = options_.machine->name;
   if (options_.max_instructions != 0) {
     profile.environment["simulate.max-instructions"] = std::to_string(options_.max_instructions);
   }
@@ -159,6 +164,9 @@ Result<Simulation> simulate(const SimulateOptions& options,
     return Error{"cannot find libculprit_qemu.so: keep it beside culprit"};
   }
   ASSIGN_OR_RETURN(CountsFolder folder, CountsFolder::make());
+  if (options.machine) {
+    RETURN_IF_ERROR(write_machine_file(machine_file_path(folder.path()), *options.machine));
+  }
   ASSIGN_OR_RETURN(const QemuCommand command,
                    make_qemu_command(options.command, {options.plugin_path, folder.path(),
                                                        options.sysroot, options.max_instructions}));

@@ -12,11 +12,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "collect/record.h"
+#include "simulate/machine/machine.h"
 
 namespace culprit {
 
@@ -25,7 +27,13 @@ struct SimulateOptions {
   std::string plugin_path;        // libculprit_qemu.so
   std::string sysroot;            // for programs of another architecture; "": the usual place
   uint64_t max_instructions = 0;  // of each process; after them it runs on uncounted. 0: all
+  /// Whose caches and TLBs accesses go through; nullopt: executions, accesses and branches only.
+  std::optional<simulate::Machine> machine;
 };
+
+/// A machine file (.toml, or a path), one that is shipped (a name: data_folder has NAME.toml), or
+/// "host": what sysfs tells of this machine.
+Result<simulate::Machine> find_machine(const std::string& name, const std::string& data_folder);
 
 struct SimulateProgress {
   double elapsed_s = 0;

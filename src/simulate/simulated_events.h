@@ -15,11 +15,13 @@ namespace culprit {
 struct SimulatedEvent {
   std::string_view name;
   Unit unit;
+  bool needs_machine;  // comes from the model of caches, not from the program alone
   uint64_t (*value)(const counts_file::Site& site, uint64_t executions,
                     const counts_file::SiteCounts& counts);
 };
 
-/// In the order of the profile's events; the first is `instructions`.
-std::span<const SimulatedEvent> simulated_events();
+/// In the order of the profile's events; the first is `instructions`, those that need a machine
+/// come last.
+std::span<const SimulatedEvent> simulated_events(bool with_machine);
 
 }  // namespace culprit

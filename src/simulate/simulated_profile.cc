@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include "model/ledger.h"
-#include "simulate/simulated_events.h"
-
 namespace culprit {
 namespace {
 
@@ -14,14 +12,15 @@ std::string_view file_name(std::string_view path) {
 
 }  // namespace
 
-SimulatedProfile::SimulatedProfile() : tasks_(true) {
+SimulatedProfile::SimulatedProfile(bool with_machine)
+    : events_(simulated_events(with_machine)), tasks_(true) {
   Profile& profile = builder_.profile();
   profile.runs.emplace_back();
-  for (const SimulatedEvent& event : simulated_events()) {
+  for (const SimulatedEvent& event : events_) {
     Event row;
     row.name = builder_.intern(event.name);
     row.unit = event.unit;
-    row.provenance = Provenance::counted;
+    row.provenance = event.unit == Unit::cycles ? Provenance::modelled : Provenance::counted;
     row.engine = builder_.intern("simulate");
     row.encoding = builder_.intern(fmt::format("simulate:{}:u", event.name));
     profile.events.push_back(row);
@@ -88,10 +87,9 @@ Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector
 
 void SimulatedProfile::add_site(const ProcessCounts& counts, size_t number, ContextId context,
                                 const Location& location) {
-  const auto events = simulated_events();
-  for (size_t event = 0; event < events.size(); ++event) {
-    const uint64_t value = events[event].value(counts.sites[number], counts.executions[number],
-                                               counts.counts[number]);
+  for (size_t event = 0; event < events_.size(); ++event) {
+    const uint64_t value = events_[event].value(counts.sites[number], counts.executions[number],
+                                                counts.counts[number]);
     if (value == 0) continue;
     builder_.add(context, location, EventId(event), 0, value);
     if (event == 0) instructions_ += value;

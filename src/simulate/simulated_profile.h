@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <unordered_map>
 
 #include "collect/held_images.h"
@@ -14,12 +15,14 @@
 #include "records/address_spaces.h"
 #include "records/process_table.h"
 #include "simulate/counts_reader.h"
+#include "simulate/simulated_events.h"
 
 namespace culprit {
 
 class SimulatedProfile {
  public:
-  SimulatedProfile();
+  /// `with_machine`: a machine model was run, its events are there.
+  explicit SimulatedProfile(bool with_machine);
 
   ProfileBuilder& builder() { return builder_; }
 
@@ -47,6 +50,7 @@ class SimulatedProfile {
                 const Location& location);
   void add_to_ledger(const ProcessCounts& counts);
 
+  std::span<const SimulatedEvent> events_;
   ProfileBuilder builder_;
   ProcessTable tasks_;
   HeldImages images_;

@@ -24,7 +24,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 1;
+inline constexpr uint32_t kLayout = 2;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -85,11 +85,37 @@ enum class Counter : uint8_t {
   stores,
   store_bytes,
   taken,
-  repeats,  // executions that only went on with a string instruction
-  reserved_6,
-  reserved_7,
+  repeats,        // executions that only went on with a string instruction
+  mispredicted,   // direction, target or return
+  late_targets,   // a taken branch that the decoder had to find
+  // With a machine model. Accesses by where the data came from, if not the first level, in
+  // the order of simulate::DataSource:
+  load_l2,
+  load_l3,
+  load_other_core_clean,
+  load_other_core_modified,
+  load_memory,
+  store_l2,
+  store_l3,
+  store_other_core_clean,
+  store_other_core_modified,
+  store_memory,
+  fetch_l2,  // of the lines of code that begin with this instruction
+  fetch_l3,
+  fetch_other_core_clean,
+  fetch_other_core_modified,
+  fetch_memory,
+  // Translations that the first-level TLB did not have.
+  load_second_tlb,
+  load_walks,
+  store_second_tlb,
+  store_walks,
+  fetch_second_tlb,
+  fetch_walks,
+  data_walk_cycles,
+  fetch_walk_cycles,
 };
-inline constexpr size_t kCounters = 8;
+inline constexpr size_t kCounters = 32;
 
 struct SiteCounts {
   uint64_t value[kCounters];

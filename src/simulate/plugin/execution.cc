@@ -5,14 +5,19 @@ namespace culprit {
 namespace file = counts_file;
 using file::Branch;
 using file::Counter;
+using file::SiteCounts;
 
 Core* cores[file::kMaxCores];
 
 namespace {
 
-constexpr BlockFacts kNoBlock;
+const BlockFacts kNoBlock;
+constexpr auto kLocality = simulate::Locality::off;
 constexpr uint64_t kLimitStep = 4096;  // instructions between looks at the other cores
 
+enum class Model : uint8_t { none, caches };
+
+std::unique_ptr<simulate::Hierarchy> machine;
 uint64_t instruction_limit = UINT64_MAX;
 void (*limit_reached)() = nullptr;
 
@@ -40,24 +45,33 @@ void check_limit(uint64_t own_before, uint64_t own_now) {
   limit_reached();
 }
 
-}  // namespace
-
-void set_instruction_limit(uint64_t instructions, void (*reached)()) {
-  instruction_limit = instructions;
-  limit_reached = reached;
+uint64_t& count_from(SiteCounts& counts, Counter first, size_t step) {
+  return counts.value[static_cast<size_t>(first) + step];
 }
 
-bool start_core(CountsWriter& writer, uint32_t number) {
-  if (number >= file::kMaxCores) return false;
-  const CoreCounts shared = writer.core(number);
-  if (shared.header == nullptr) return false;
-  if (cores[number] == nullptr) cores[number] = new Core;
-  *cores[number] = Core{};
-  cores[number]->shared = shared;
-  cores[number]->previous = &kNoBlock;
-  return true;
+/// What was not a hit in the first level and its TLB. `first` is the counter of L2.
+void count_outcome(SiteCounts& counts, simulate::Outcome outcome, Counter first,
+                   Counter second_tlb, Counter walk_cycles) {
+  if (outcome.source != simulate::DataSource::l1) {
+    ++count_from(counts, first, static_cast<size_t>(outcome.source) - 1);
+  }
+  if (outcome.translation != simulate::Translation::first_level) {
+    ++count_from(counts, second_tlb, static_cast<size_t>(outcome.translation) - 1);
+    count_from(counts, walk_cycles, 0) += outcome.walk_cycles;
+  }
 }
 
+void fetch_block(Core& core, const BlockFacts& block) {
+  for (const CodePart& part : block.parts) {
+    const simulate::Outcome outcome =
+        simulate::fetch<kLocality>(*core.memory, part.address, part.bytes, part.site);
+    if (outcome.plain_hit()) continue;
+    count_outcome(core.shared.counts[part.site], outcome, Counter::fetch_l2,
+                  Counter::fetch_second_tlb, Counter::fetch_walk_cycles);
+  }
+}
+
+template <Model kModel>
 void block_runs(unsigned vcpu, void* data) {
   Core* const core = cores[vcpu];
   if (core == nullptr) return;
@@ -71,8 +85,32 @@ void block_runs(unsigned vcpu, void* data) {
   const uint64_t so_far = instructions.load(std::memory_order_relaxed);
   instructions.store(so_far + block.instructions, std::memory_order_relaxed);
   if (instruction_limit != UINT64_MAX) check_limit(so_far, so_far + block.instructions);
+  if constexpr (kModel != Model::none) fetch_block(*core, block);
 }
 
+/// Whether an access is a further part of the one before it.
+bool goes_on(Core& core, uint32_t site, uint64_t address, bool is_store) {
+  const bool same = site == core.access_site && address == core.access_end &&
+                    core.access_block == core.blocks_run && is_store == core.access_is_store;
+  core.access_site = site;
+  core.access_end = address + core.known_bytes;
+  core.access_block = core.blocks_run;
+  core.access_is_store = is_store;
+  return same;
+}
+
+void model_access(Core& core, uint32_t site, uint64_t address, bool is_store) {
+  const auto kind = is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
+  const simulate::Outcome outcome =
+      simulate::access<kLocality>(*core.memory, address, core.known_bytes, kind, site);
+  if (outcome.plain_hit()) return;
+  count_outcome(core.shared.counts[site], outcome,
+                is_store ? Counter::store_l2 : Counter::load_l2,
+                is_store ? Counter::store_second_tlb : Counter::load_second_tlb,
+                Counter::data_walk_cycles);
+}
+
+template <Model kModel>
 void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
   Core* const core = cores[vcpu];
   if (core == nullptr) return;
@@ -82,20 +120,44 @@ void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
     core->known_is_store = qemu_plugin_mem_is_store(info);
   }
   const auto site = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(data));
-  const uint32_t bytes = core->known_bytes;
   const bool is_store = core->known_is_store;
-  const bool goes_on = site == core->access_site && address == core->access_end &&
-                       core->access_block == core->blocks_run && is_store == core->access_is_store;
-  core->access_site = site;
-  core->access_end = address + bytes;
-  core->access_block = core->blocks_run;
-  core->access_is_store = is_store;
-  auto& counts = core->shared.counts[site].value;
-  constexpr auto kLoads = static_cast<size_t>(Counter::loads);
-  constexpr auto kStores = static_cast<size_t>(Counter::stores);
-  uint64_t* const pair = &counts[is_store ? kStores : kLoads];  // accesses, and their bytes
-  pair[0] += goes_on ? 0 : 1;
-  pair[1] += bytes;
+  // Accesses, and behind them their bytes.
+  uint64_t* const pair = &count(*core, site, is_store ? Counter::stores : Counter::loads);
+  pair[0] += goes_on(*core, site, address, is_store) ? 0 : 1;
+  pair[1] += core->known_bytes;
+  if constexpr (kModel != Model::none) model_access(*core, site, address, is_store);
+}
+
+}  // namespace
+
+void set_instruction_limit(uint64_t instructions, void (*reached)()) {
+  instruction_limit = instructions;
+  limit_reached = reached;
+}
+
+bool start_core(CountsWriter& writer, uint32_t number) {
+  if (number >= file::kMaxCores) return false;
+  const CoreCounts shared = writer.core(number);
+  if (shared.header == nullptr) return false;
+  if (cores[number] == nullptr) cores[number] = new Core;
+  // A number is used again when its thread has ended: the same core, its caches as they are.
+  simulate::CoreState* const own = cores[number]->memory == nullptr && machine
+                                       ? &machine->add_core()
+                                       : cores[number]->memory;
+  *cores[number] = Core{};
+  cores[number]->shared = shared;
+  cores[number]->previous = &kNoBlock;
+  cores[number]->memory = own;
+  return true;
+}
+
+void set_machine(std::unique_ptr<simulate::Hierarchy> model) {
+  machine = std::move(model);
+}
+
+Callbacks execution_callbacks() {
+  if (!machine) return {block_runs<Model::none>, memory_is_accessed<Model::none>};
+  return {block_runs<Model::caches>, memory_is_accessed<Model::caches>};
 }
 
 }  // namespace culprit

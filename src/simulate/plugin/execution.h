@@ -1,10 +1,13 @@
 #pragma once
 
 // What happens each time a block runs and each time it accesses memory. These are the only
-// functions on the fast path: no locks, no allocation, one core's memory only.
+// functions on the fast path: no locks, no allocation, one core's memory only. Without a
+// machine model they only count; with one, each access also goes through its caches.
 
 #include <cstdint>
+#include <memory>
 
+#include "simulate/machine/hierarchy.h"
 #include "simulate/plugin/counts_writer.h"
 #include "simulate/plugin/qemu_api.h"
 #include "simulate/plugin/translation.h"
@@ -14,6 +17,7 @@ namespace culprit {
 /// One virtual CPU: a thread of the program, while it lives.
 struct Core {
   CoreCounts shared;
+  simulate::CoreState* memory = nullptr;  // of the machine model, if there is one
   const BlockFacts* previous = nullptr;  // never null once the core is set up
 
   // The access before, to see parts of one wide access (QEMU shows 8 bytes at a time).
@@ -41,8 +45,15 @@ void set_instruction_limit(uint64_t instructions, void (*reached)());
 /// Makes the core known. False: it cannot be counted.
 bool start_core(CountsWriter& writer, uint32_t number);
 
-// Callbacks for QEMU; `data` is a BlockFacts, or a site's number.
-void block_runs(unsigned vcpu, void* data);
-void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data);
+/// From now on accesses go through this machine; cores that start get one of its own.
+void set_machine(std::unique_ptr<simulate::Hierarchy> machine);
+
+/// The callbacks for QEMU, as the machine needs them. `data` is a BlockFacts, or a site's
+/// number.
+struct Callbacks {
+  qemu_plugin_vcpu_udata_cb_t block_runs;
+  qemu_plugin_vcpu_mem_cb_t memory_is_accessed;
+};
+Callbacks execution_callbacks();
 
 }  // namespace culprit

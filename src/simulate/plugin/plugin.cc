@@ -17,7 +17,9 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/file.h"
 #include "simulate/plugin/execution.h"
+#include "simulate/plugin/machine_file.h"
 #include "simulate/plugin/qemu_api.h"
 #include "simulate/plugin/system_calls.h"
 
@@ -41,6 +43,7 @@ struct Plugin {
   CountsWriter writer;
   Translation translation;
   SystemCalls system_calls;
+  Callbacks callbacks{};
   bool knows_program = false;
 
   Plugin(qemu_plugin_id_t plugin_id, std::string_view target, DecodeFunction decode,
@@ -136,10 +139,11 @@ void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
   std::vector<uint32_t> sites;
   const BlockFacts* const facts = plugin->translation.translate(code, &sites);
   if (facts == nullptr) return;
-  qemu_plugin_register_vcpu_tb_exec_cb(block, block_runs, QEMU_PLUGIN_CB_NO_REGS,
+  qemu_plugin_register_vcpu_tb_exec_cb(block, plugin->callbacks.block_runs, QEMU_PLUGIN_CB_NO_REGS,
                                        const_cast<BlockFacts*>(facts));
   for (size_t i = 0; i < count; ++i) {
-    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), memory_is_accessed,
+    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i),
+                                     plugin->callbacks.memory_is_accessed,
                                      QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                      reinterpret_cast<void*>(uintptr_t{sites[i]}));
   }
@@ -166,6 +170,25 @@ void forked() {
   for (Core*& core : cores) core = nullptr;
 }
 
+/// As the host side has described it beside the counts; none is no mistake.
+bool make_machine(const std::string& folder) {
+  const std::string path = machine_file_path(folder);
+  if (!file_exists(path)) return true;
+  const Result<simulate::Machine> description = read_machine_file(path);
+  if (!description) {
+    ::fprintf(stderr, "culprit: %s\n", description.error().message.c_str());
+    return false;
+  }
+  Result<std::unique_ptr<simulate::Hierarchy>> made = simulate::Hierarchy::make(*description);
+  if (!made) {
+    ::fprintf(stderr, "culprit: %s\n", made.error().message.c_str());
+    return false;
+  }
+  plugin->translation.set_line_bytes(description->line_bytes);
+  set_machine(*std::move(made));
+  return true;
+}
+
 bool install(qemu_plugin_id_t id, const qemu_info_t& info, const Options& options) {
   const DecodeFunction decode = find_decoder(info.target_name);
   if (decode == nullptr || info.system_emulation) {
@@ -178,6 +201,8 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const Options& option
               ::strerror(errno));
     return false;
   }
+  if (!make_machine(options.folder)) return false;
+  plugin->callbacks = execution_callbacks();
   keep_messages_apart();
   if (options.limit != UINT64_MAX) set_instruction_limit(options.limit, stop);
   ::pthread_atfork(nullptr, nullptr, forked);

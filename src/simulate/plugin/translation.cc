@@ -16,6 +16,26 @@ uint64_t hash_of(std::span<const uint32_t> sites) {
   return hash;
 }
 
+/// Cuts the code where lines begin.
+std::vector<CodePart> cut_into_lines(std::span<const GuestInstruction> code,
+                                     std::span<const uint32_t> sites, uint64_t line_bytes) {
+  std::vector<CodePart> parts;
+  for (size_t i = 0; i < code.size(); ++i) {
+    uint64_t at = code[i].address;
+    const uint64_t end = at + code[i].code.size();
+    while (at < end) {
+      const uint64_t line_end = (at / line_bytes + 1) * line_bytes;
+      const uint64_t part_end = std::min(end, line_end);
+      const bool is_same_line = !parts.empty() && parts.back().address / line_bytes == at / line_bytes &&
+                                parts.back().address + parts.back().bytes == at;
+      if (!is_same_line) parts.push_back({at, 0, sites[i]});
+      parts.back().bytes += static_cast<uint32_t>(part_end - at);
+      at = part_end;
+    }
+  }
+  return parts;
+}
+
 }  // namespace
 
 uint32_t Translation::find_or_add_site(const GuestInstruction& instruction, uint32_t mapping) {
@@ -73,7 +93,8 @@ const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
   facts.end = code.back().address + code.back().code.size();
   facts.branch = end.branch;
   facts.repeats = (end.flags & file::kRepeats) != 0;
-  facts_.push_back(facts);
+  facts.parts = cut_into_lines(code, *sites, line_bytes_);
+  facts_.push_back(std::move(facts));
   blocks_.emplace(key, &facts_.back());
   return &facts_.back();
 }

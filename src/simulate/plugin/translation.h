@@ -15,6 +15,13 @@
 
 namespace culprit {
 
+/// The part of a block that lies in one line of code.
+struct CodePart {
+  uint64_t address = 0;
+  uint32_t bytes = 0;
+  uint32_t site = 0;  // of the first instruction that begins in it, or reaches into it
+};
+
 /// A block as the callbacks of its execution need it. Lives to the end.
 struct BlockFacts {
   uint32_t number = 0;  // in the counts file
@@ -25,6 +32,7 @@ struct BlockFacts {
   uint64_t end = 0;  // where a branch that is not taken goes on
   counts_file::Branch branch = counts_file::Branch::none;  // of the last instruction
   bool repeats = false;  // the last instruction is a repeated string instruction
+  std::vector<CodePart> parts;
 };
 
 /// One instruction as QEMU shows it.
@@ -37,6 +45,9 @@ class Translation {
  public:
   Translation(CountsWriter& writer, DecodeFunction decode)
       : writer_(writer), maps_(writer), decode_(decode) {}
+
+  /// Of the simulated machine; a power of two.
+  void set_line_bytes(uint32_t line_bytes) { line_bytes_ = line_bytes; }
 
   /// nullptr: a table is full, the block is not counted (and that is). `sites` gets one number
   /// per instruction.
@@ -57,6 +68,7 @@ class Translation {
   CountsWriter& writer_;
   GuestMaps maps_;
   DecodeFunction decode_;
+  uint32_t line_bytes_ = 64;
   std::unordered_multimap<uint64_t, KnownSite> sites_;             // by address
   std::unordered_multimap<uint64_t, const BlockFacts*> blocks_;  // by the hash of all sites
   std::deque<BlockFacts> facts_;
