@@ -142,7 +142,7 @@ Result<Simulation> run_simulation(const RecordCommand& command) {
     ASSIGN_OR_RETURN(options.machine, find_machine(command.machine, find_machines()));
   }
   ProgressLine line;
-  return simulate(options, [&](const SimulateProgress& now) {
+  return run_simulated(options, [&](const SimulateProgress& now) {
     if (command.quiet) return;
     line.show(fmt::format("simulating {:6.1f} s   {} instructions   {:.0f} million per second",
                           now.elapsed_s, format_thousands(now.instructions),

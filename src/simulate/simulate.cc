@@ -157,8 +157,8 @@ Result<Simulation> Session::complete(const ShimmedCommand& command) {
 
 }  // namespace
 
-Result<Simulation> simulate(const SimulateOptions& options,
-                            const std::function<void(const SimulateProgress&)>& progress) {
+Result<Simulation> run_simulated(const SimulateOptions& options,
+                                 const std::function<void(const SimulateProgress&)>& progress) {
   if (options.command.empty()) return Error{"nothing to simulate: no command"};
   if (options.plugin_path.empty()) {
     return Error{"cannot find libculprit_qemu.so: keep it beside culprit"};

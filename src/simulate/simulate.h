@@ -1,11 +1,11 @@
 #pragma once
 
-// simulate(): runs a command under QEMU with the plugin (plugin/) and makes a Profile of what
+// run_simulated(): runs a command under QEMU with the plugin (plugin/) and makes a Profile of what
 // was counted, as record() does of samples. Needs no privileges and no PMU.
 //
 //     SimulateOptions options;
 //     options.command = {"gzip", "-k", "file"};
-//     ASSIGN_OR_RETURN(Recording recording, simulate(options, nullptr));
+//     ASSIGN_OR_RETURN(Recording recording, run_simulated(options, nullptr));
 //
 // Counted are the instructions of the program and its children in user mode. System calls run
 // natively; the ledger has their number and time.
@@ -50,7 +50,7 @@ struct Simulation {
 /// Runs until the command ends (children that live on are counted up to then). SIGINT and
 /// SIGTERM are passed on to it.
 /// Errors: as make_qemu_command(); QEMU refused the plugin; no place for the counts.
-Result<Simulation> simulate(const SimulateOptions& options,
-                            const std::function<void(const SimulateProgress&)>& progress);
+Result<Simulation> run_simulated(const SimulateOptions& options,
+                                 const std::function<void(const SimulateProgress&)>& progress);
 
 }  // namespace culprit
