@@ -149,7 +149,8 @@ Result<QemuCommand> make_qemu_command(const std::vector<std::string>& command,
 
   QemuCommand result;
   result.architecture = architecture->name;
-  result.words = {*emulator, "-cpu", architecture->cpu};
+  // The seed: what the kernel would hand the program as random bytes is the same in each run.
+  result.words = {*emulator, "-cpu", architecture->cpu, "-seed", "1"};
   if (!sysroot.empty()) result.words.insert(result.words.end(), {"-L", sysroot});
   std::string plugin = fmt::format("{},folder={},words={}", settings.plugin_path, settings.folder,
                                    result.words.size() + 2);

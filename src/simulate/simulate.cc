@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ class Session {
   Result<Simulation> run(const std::function<void(const SimulateProgress&)>& progress);
 
  private:
+  Result<ShimmedCommand> start();
   void describe_profile();
   void look();
   void take_ended(bool all);
@@ -53,8 +55,7 @@ Result<Simulation> Session::run(const std::function<void(const SimulateProgress&
   describe_profile();
   SignalGuard signals;
   start_ns_ = read_clock_ns(CLOCK_MONOTONIC);
-  ASSIGN_OR_RETURN(ShimmedCommand command,
-                   ShimmedCommand::start(command_.words, command_.environment));
+  ASSIGN_OR_RETURN(ShimmedCommand command, start());
   signals.pass_on_to(command.pid());
   DescriptorLimit limit;
   limit.raise();
@@ -72,6 +73,21 @@ Result<Simulation> Session::run(const std::function<void(const SimulateProgress&
   }
   take_ended(true);
   return complete(command);
+}
+
+/// At the same addresses in each run: caches and TLBs index by them.
+Result<ShimmedCommand> Session::start() {
+  constexpr unsigned long kAsk = 0xffff'ffff;
+  const int before = ::personality(kAsk);
+  const bool is_fixed =
+      before >= 0 && ::personality(static_cast<unsigned long>(before) | ADDR_NO_RANDOMIZE) >= 0;
+  Result<ShimmedCommand> command = ShimmedCommand::start(command_.words, command_.environment);
+  if (is_fixed) ::personality(static_cast<unsigned long>(before));
+  if (!is_fixed) {
+    profile_.builder().profile().ledger.note(
+        "address space randomization could not be turned off: misses differ from run to run");
+  }
+  return command;
 }
 
 void Session::describe_profile() {
