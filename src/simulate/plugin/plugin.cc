@@ -124,6 +124,18 @@ void learn_program(const qemu_plugin_insn* instruction) {
   plugin->system_calls.set_base(base);
 }
 
+bool is_whole(const qemu_plugin_insn* instruction) {
+  constexpr uint64_t kPage = 4096;
+  const uint64_t start = qemu_plugin_insn_vaddr(instruction);
+  const uint64_t last_byte = start + qemu_plugin_insn_size(instruction) - 1;
+  if (last_byte / kPage != start / kPage) return false;
+  char* const text = qemu_plugin_insn_disas(instruction);
+  // The disassembler shows bytes that are no instruction as data.
+  const bool is_known = text != nullptr && *text != '\0' && *text != '.';
+  std::free(text);
+  return is_known;
+}
+
 void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
   const size_t count = qemu_plugin_tb_n_insns(block);
   if (count == 0) return;
@@ -136,12 +148,14 @@ void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
                     {static_cast<const uint8_t*>(qemu_plugin_insn_data(instruction)),
                      qemu_plugin_insn_size(instruction)}});
   }
+  const qemu_plugin_insn* const last = qemu_plugin_tb_get_insn(block, count - 1);
+  if (may_be_cut(code) && !is_whole(last)) code.pop_back();
   std::vector<uint32_t> sites;
   const BlockFacts* const facts = plugin->translation.translate(code, &sites);
   if (facts == nullptr) return;
   qemu_plugin_register_vcpu_tb_exec_cb(block, plugin->callbacks.block_runs, QEMU_PLUGIN_CB_NO_REGS,
                                        const_cast<BlockFacts*>(facts));
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < sites.size(); ++i) {
     qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i),
                                      plugin->callbacks.memory_is_accessed,
                                      QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,

@@ -62,6 +62,7 @@ qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb*, size_t index);
 const void* qemu_plugin_insn_data(const qemu_plugin_insn*);
 size_t qemu_plugin_insn_size(const qemu_plugin_insn*);
 uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn*);
+char* qemu_plugin_insn_disas(const qemu_plugin_insn*);  // to be freed; "" if it is none
 void* qemu_plugin_insn_haddr(const qemu_plugin_insn*);  // where it is in QEMU's own memory
 
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);  // log2 of bytes

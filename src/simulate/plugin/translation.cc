@@ -38,6 +38,14 @@ std::vector<CodePart> cut_into_lines(std::span<const GuestInstruction> code,
 
 }  // namespace
 
+bool may_be_cut(std::span<const GuestInstruction> code) {
+  constexpr uint64_t kPage = 4096;
+  constexpr uint64_t kLongestInstruction = 15;
+  if (code.size() < 2) return false;
+  const GuestInstruction& last = code.back();
+  return (last.address + kLongestInstruction) / kPage != last.address / kPage;
+}
+
 uint32_t Translation::find_or_add_site(const GuestInstruction& instruction, uint32_t mapping) {
   file::Site site{};
   site.address = instruction.address;

@@ -41,6 +41,11 @@ struct GuestInstruction {
   std::span<const uint8_t> code;
 };
 
+/// QEMU's translator for x86 takes an instruction out of the block again, if it is not the
+/// first and reaches into the next page; the plugin interface (7.2) has shown it by then, or
+/// the part of it that had been read. Whether the last instruction could be such a part.
+bool may_be_cut(std::span<const GuestInstruction> code);
+
 class Translation {
  public:
   Translation(CountsWriter& writer, DecodeFunction decode)
