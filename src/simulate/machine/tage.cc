@@ -15,32 +15,30 @@ int8_t step(int8_t counter, bool up, int8_t least, int8_t most) {
 
 }  // namespace
 
-Tage::Tage(const BranchSettings& settings) : bimodal_(settings.bimodal_entries) {
-  const uint32_t count = std::min(settings.tagged_tables, kMostTables);
-  const auto width = static_cast<uint32_t>(std::countr_zero(settings.tagged_entries));
+Tage::Tage(const BranchSettings& settings)
+    : bimodal_(settings.bimodal_entries),
+      tables_(std::min(settings.tagged_tables, kMostTables)),
+      index_bits_(static_cast<uint32_t>(std::countr_zero(settings.tagged_entries))),
+      entries_(size_t{tables_} << index_bits_) {
   const double ratio = static_cast<double>(settings.longest_history) / settings.shortest_history;
-  for (uint32_t i = 0; i < count; ++i) {
-    const double part = count == 1 ? 0 : static_cast<double>(i) / (count - 1);
-    Table table;
-    table.history =
+  for (uint32_t i = 0; i < tables_; ++i) {
+    const double part = tables_ == 1 ? 0 : static_cast<double>(i) / (tables_ - 1);
+    lengths_[i] =
         static_cast<uint32_t>(std::lround(settings.shortest_history * std::pow(ratio, part)));
-    table.index = FoldedHistory(table.history, width);
-    table.tag = FoldedHistory(table.history, kTagBits);
-    table.tag_again = FoldedHistory(table.history, kTagBits - 1);
-    table.entries.resize(settings.tagged_entries);
-    tables_.push_back(std::move(table));
   }
+  index_ = FoldedHistories(lengths_, index_bits_);
+  tag_ = FoldedHistories(lengths_, kTagBits);
+  tag_again_ = FoldedHistories(lengths_, kTagBits - 1);
 }
 
 Tage::Lookup Tage::look_up(uint64_t address) {
   Lookup found;
   found.provider_taken = found.other_taken = bimodal_at(address) >= 0;
-  for (size_t i = 0; i < tables_.size(); ++i) {
-    Table& table = tables_[i];
-    const auto width = static_cast<uint32_t>(std::countr_zero(table.entries.size()));
-    const uint64_t index = address ^ address >> width ^ table.index.value() ^ i;
-    const uint64_t tag = address ^ table.tag.value() ^ table.tag_again.value() << 1;
-    found.entries[i] = &table.entries[index & (table.entries.size() - 1)];
+  const auto mixed = static_cast<uint32_t>(address ^ address >> index_bits_);
+  for (uint32_t i = 0; i < tables_; ++i) {
+    const uint32_t index = (mixed ^ index_[i] ^ i) & ((1U << index_bits_) - 1);
+    const uint32_t tag = static_cast<uint32_t>(address) ^ tag_[i] ^ tag_again_[i] << 1;
+    found.entries[i] = &entries_[(size_t{i} << index_bits_) + index];
     found.tags[i] = static_cast<uint16_t>(tag & ((1U << kTagBits) - 1));
     if (found.entries[i]->tag != found.tags[i]) continue;
     found.other_taken = found.provider_taken;
@@ -87,31 +85,30 @@ void Tage::allocate(Lookup& found, bool taken) {
   random_ ^= random_ >> 17;
   random_ ^= random_ << 5;
   auto first = static_cast<size_t>(found.provider + 1);
-  if (first + 1 < tables_.size() && (random_ & 3) == 0) ++first;
-  for (size_t i = first; i < tables_.size(); ++i) {
+  if (first + 1 < tables_ && (random_ & 3) == 0) ++first;
+  for (size_t i = first; i < tables_; ++i) {
     Entry& entry = *found.entries[i];
     if (entry.useful != 0) continue;
     entry = {found.tags[i], static_cast<int8_t>(taken ? 0 : -1), 0};
     return;
   }
-  for (size_t i = first; i < tables_.size(); ++i) --found.entries[i]->useful;
+  for (size_t i = first; i < tables_; ++i) --found.entries[i]->useful;
 }
 
 void Tage::age_useful() {
-  for (Table& table : tables_) {
-    for (Entry& entry : table.entries) entry.useful /= 2;
-  }
+  for (Entry& entry : entries_) entry.useful /= 2;
 }
 
 void Tage::push_history(bool bit) {
-  newest_ = static_cast<uint32_t>((newest_ + 1) % history_.size());
-  history_[newest_] = bit ? 1 : 0;
-  for (Table& table : tables_) {
-    const uint32_t leaves = history_[(newest_ + history_.size() - table.history) % history_.size()];
-    table.index.push(history_[newest_], leaves);
-    table.tag.push(history_[newest_], leaves);
-    table.tag_again.push(history_[newest_], leaves);
+  ++newest_;
+  history_[newest_ % history_.size()] = bit ? 1 : 0;
+  FoldedHistories::PerTable leaves{};
+  for (uint32_t i = 0; i < tables_; ++i) {
+    leaves[i] = history_[(newest_ - lengths_[i]) % history_.size()];
   }
+  index_.push(bit ? 1 : 0, leaves);
+  tag_.push(bit ? 1 : 0, leaves);
+  tag_again_.push(bit ? 1 : 0, leaves);
 }
 
 }  // namespace culprit::simulate

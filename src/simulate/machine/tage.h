@@ -15,26 +15,33 @@
 
 namespace culprit::simulate {
 
-/// The last `length` bits of history, folded to `width` bits by exclusive or, kept up to date
-/// in a few operations per branch.
-class FoldedHistory {
+/// The last so many bits of history, folded to `width` bits by exclusive or, for each table's
+/// length; kept up to date in a few operations per branch, for all tables at once.
+class FoldedHistories {
  public:
-  FoldedHistory() = default;
-  FoldedHistory(uint32_t length, uint32_t width) : width_(width), out_(length % width) {}
+  static constexpr uint32_t kMost = 16;
+  using PerTable = std::array<uint32_t, kMost>;
 
-  /// `enters` is the new bit, `leaves` the one that is `length` bits old now.
-  void push(uint32_t enters, uint32_t leaves) {
-    value_ = value_ << 1 | enters;
-    value_ ^= leaves << out_;
-    value_ ^= value_ >> width_;
-    value_ &= (1U << width_) - 1;
+  FoldedHistories() = default;
+  FoldedHistories(const PerTable& lengths, uint32_t width) : width_(width) {
+    for (uint32_t i = 0; i < kMost; ++i) out_[i] = lengths[i] % width;
   }
-  [[nodiscard]] uint32_t value() const { return value_; }
+
+  /// `enters` is the new bit, `leaves` of each table the one that is too old for it now.
+  void push(uint32_t enters, const PerTable& leaves) {
+    const uint32_t mask = (1U << width_) - 1;
+    for (uint32_t i = 0; i < kMost; ++i) {
+      uint32_t value = (values_[i] << 1 | enters) ^ leaves[i] << out_[i];
+      value ^= value >> width_;
+      values_[i] = value & mask;
+    }
+  }
+  [[nodiscard]] uint32_t operator[](size_t table) const { return values_[table]; }
 
  private:
-  uint32_t value_ = 0;
+  PerTable values_{};
+  PerTable out_{};
   uint32_t width_ = 1;
-  uint32_t out_ = 0;
 };
 
 class Tage {
@@ -48,18 +55,13 @@ class Tage {
   void push_history(bool bit);
 
  private:
-  static constexpr uint32_t kMostTables = 16;
+  static constexpr uint32_t kMostTables = FoldedHistories::kMost;
   static constexpr uint32_t kTagBits = 11;
 
   struct Entry {
     uint16_t tag = 0;
     int8_t counter = 0;  // -4 to 3; 0 and above: taken
     uint8_t useful = 0;  // 0 to 3
-  };
-  struct Table {
-    uint32_t history = 0;
-    FoldedHistory index, tag, tag_again;
-    std::vector<Entry> entries;
   };
   /// What the tables say of a branch.
   struct Lookup {
@@ -81,7 +83,11 @@ class Tage {
   }
 
   std::vector<int8_t> bimodal_;  // -2 to 1; 0 and above: taken
-  std::vector<Table> tables_;
+  uint32_t tables_ = 0;
+  uint32_t index_bits_ = 0;
+  std::vector<Entry> entries_;  // of all tables, one after the other
+  FoldedHistories::PerTable lengths_{};
+  FoldedHistories index_, tag_, tag_again_;
   std::array<uint8_t, 1024> history_{};  // a ring of bits, one per byte
   uint32_t newest_ = 0;
   int32_t trust_other_ = 0;  // -8 to 7; 0 and above: instead of a new entry

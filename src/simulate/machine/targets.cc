@@ -5,7 +5,7 @@
 namespace culprit::simulate {
 
 bool TargetBuffer::use(uint64_t address, uint64_t target) {
-  Entry* const first = &entries_[(address ^ address >> 16) % sets_ * ways_];
+  Entry* const first = &entries_[((address ^ address >> 16) & (sets_ - 1)) * ways_];
   Entry* oldest = first;
   for (Entry* entry = first; entry != first + ways_; ++entry) {
     if (entry->address == address) {
