@@ -25,13 +25,15 @@ Cache::Cache(const CacheGeometry& geometry, uint32_t line_bytes) {
 Slot Cache::find_victim(uint64_t line) {
   const uint64_t set = set_of(line);
   const uint64_t first = set * ways_;
-  for (uint32_t way = 0; way < ways_; ++way) {
-    if (tags_[first + way] == 0) return static_cast<Slot>(first + way);
+  if (replacement_ == Replacement::lru) {  // an empty slot is older than any other
+    return static_cast<Slot>(first + oldest_way(set));
   }
   uint32_t way = 0;
+  for (; way < ways_; ++way) {
+    if (tags_[first + way] == 0) return static_cast<Slot>(first + way);
+  }
   switch (replacement_) {
     case Replacement::lru:
-      way = oldest_way(set);
       break;
     case Replacement::plru:
       way = tree_victim(set);
@@ -62,6 +64,7 @@ Evicted Cache::remove(Slot slot) {
   const Evicted evicted{line_at(slot), flags_[slot]};
   tags_[slot] = 0;
   flags_[slot] = 0;
+  if (replacement_ == Replacement::lru) stamps_[slot] = 0;
   return evicted;
 }
 
@@ -80,10 +83,11 @@ void Cache::renumber(uint64_t set) {
   std::vector<uint32_t> sorted(stamps, stamps + ways_);
   std::sort(sorted.begin(), sorted.end());
   for (uint32_t way = 0; way < ways_; ++way) {
+    if (stamps[way] == 0) continue;  // empty
     stamps[way] = static_cast<uint32_t>(
-        std::lower_bound(sorted.begin(), sorted.end(), stamps[way]) - sorted.begin());
+        1 + std::lower_bound(sorted.begin(), sorted.end(), stamps[way]) - sorted.begin());
   }
-  clocks_[set] = ways_;
+  clocks_[set] = ways_ + 1;
 }
 
 // A tree of ways - 1 bits, node 1 at the root, children of n at 2n and 2n + 1, leaves at

@@ -109,7 +109,7 @@ class Cache {
   ZeroedArray<uint8_t> flags_;    // LineFlag
   ZeroedArray<uint8_t> recent_;   // per set: the way used last, found first
   ZeroedArray<uint32_t> clocks_;  // lru, per set: uses
-  ZeroedArray<uint32_t> stamps_;  // lru, per slot: the set's clock at the last use
+  ZeroedArray<uint32_t> stamps_;  // lru, per slot: the set's clock at the last use; 0: empty
   ZeroedArray<uint64_t> trees_;   // plru, per set: bit of node n: its older half is the upper
   uint64_t random_ = 0x9e3779b97f4a7c15;
 };

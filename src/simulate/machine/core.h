@@ -86,20 +86,32 @@ class IntervalCore {
     Site site = 0;
   };
 
+  struct Store {
+    Ticks leaves = 0;   // the queue, for L1D
+    Ticks retires = 0;  // when the loads before it are done
+    Site site = 0;
+  };
+  struct Value {
+    Site site = 0;
+    Ticks at = 0;
+  };
+
   void load_slowly(Site site, Outcome outcome, Site address_from);
   void fetch_missed(Site site, Outcome outcome);
   void mispredicted(Site site, Misprediction misprediction, Site value_from);
-  void retire_before(uint64_t uop);
+  void retire();
+  void pop_miss();
   void wait_for(const Miss& miss);
+  void wait_for_store(const Store& store);
   void stall(Site site, CycleClass kind, Ticks until);
   Ticks take_miss_buffer(Ticks at, Ticks latency);
-  Ticks pass_memory(Ticks at, uint32_t lines);
+  Ticks pass_memory(Ticks at, const Outcome& outcome);
   void hold_back_memory(Site site);
   [[nodiscard]] Ticks value_ready(Site site) const;
-  void note_value(Site site, Ticks at);
+  void note_value(Site site, Ticks at) { values_[site % values_.size()] = {site, at}; }
 
   struct Costs {  // in ticks, of the machine
-    Ticks fetch_queue, mispredict, redirect, memory_line, memory_queue;
+    Ticks l1_hit, fetch_queue, mispredict, redirect, memory_line, memory_queue;
   };
   CoreSettings settings_;
   Costs costs_;
@@ -109,15 +121,13 @@ class IntervalCore {
   std::vector<Miss> misses_;  // a ring, in program order
   size_t first_miss_ = 0;
   size_t miss_count_ = 0;
-  std::vector<Ticks> buffers_;      // when each miss buffer is free
-  std::vector<Ticks> store_slots_;  // a ring: when the store that took the slot leaves
+  Ticks loads_done_ = 0;        // all so far
+  std::vector<Ticks> buffers_;  // when each miss buffer is free
+  std::vector<Store> stores_;   // a ring of the store queue's size
   size_t next_store_ = 0;
   Ticks last_store_leaves_ = 0;
   Ticks memory_free_ = 0;
-  struct Value {
-    Site site = 0;
-    Ticks at = 0;
-  };
+  Ticks front_end_since_ = 0;         // when it began to run ahead of dispatch
   std::array<Value, 1024> values_{};  // when loads had their data, by site
   Stalls stalls_;
   Busy busy_;

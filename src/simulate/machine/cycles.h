@@ -71,7 +71,8 @@ struct CycleParts {
 
 /// What one instruction costs by itself (from a scheduling model).
 struct InstructionCosts {
-  uint32_t uops = 1;
+  uint32_t uops = 1;  // without those of the microcode sequencer
+  uint32_t loads = 0;
   double divider_cycles = 0;    // it keeps the divider busy
   double microcode_cycles = 0;  // it is sent by the microcode sequencer
   double serialize_cycles = 0;  // it waits until all before it is done (cpuid, lfence)
@@ -91,11 +92,13 @@ struct BlockCosts {
 /// A block's cost, worked out once per translation.
 struct BlockCycles {
   uint32_t uops = 0;
+  uint32_t loads = 0;
   Ticks total = 0;
   std::vector<CycleParts> instructions;  // as the instructions; they sum to `total`
 };
 
 /// Cycles of one execution of a block in which nothing misses, by class and instruction.
+/// Of the base, call_cycles per call are call overhead, as far as there is base.
 /// Units:  costs [cycles per execution] -> [ticks per execution]
 /// Shape:  one entry per instruction, in their order; at least one instruction
 /// Source: S. Eyerman et al., A Mechanistic Performance Model for Superscalar Out-of-Order

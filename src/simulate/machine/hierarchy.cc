@@ -26,13 +26,11 @@ uint32_t walk_cycles(const TlbSettings& tlb, bool huge) {
   return upper_levels * tlb.walk_level_cycles + tlb.walk_last_cycles;
 }
 
-void translate(CoreState& core, Tlb& first, uint64_t address, uint64_t& last_page,
-               Outcome& outcome) {
-  const uint64_t small_page = page_key(address, false);
-  if (small_page == last_page) return;
-  last_page = small_page;
+/// The access leaves the page of the one before.
+[[gnu::noinline]] void translate_page(CoreState& core, Tlb& first, uint64_t address,
+                                      Outcome& outcome) {
   const bool huge = core.huge_pages.holds(address);
-  const uint64_t page = huge ? page_key(address, true) : small_page;
+  const uint64_t page = page_key(address, huge);
   if (first.use(page)) return;
   const TlbSettings& tlb = core.machine.tlb;
   if (core.stlb.use(page)) {
@@ -42,6 +40,15 @@ void translate(CoreState& core, Tlb& first, uint64_t address, uint64_t& last_pag
   }
   outcome.translation = Translation::walk;
   outcome.walk_cycles = static_cast<uint16_t>(tlb.second_latency_cycles + walk_cycles(tlb, huge));
+}
+
+inline void translate(CoreState& core, Tlb& first, uint64_t address, uint64_t& last_page,
+                      Outcome& outcome) {
+  const uint64_t page = page_key(address, false);
+  if (page == last_page) [[likely]]
+    return;
+  last_page = page;
+  translate_page(core, first, address, outcome);
 }
 
 uint16_t latency_of(const Machine& machine, DataSource source) {
@@ -98,22 +105,50 @@ Slot miss_l1d(CoreState& core, const Part& part, Outcome& outcome) {
   return fill_l1d(core, request, brought.flags);
 }
 
+constexpr uint8_t kWritten = kWritable | kDirty | kNoted;
+
+inline void set_last_line(CoreState& core, uint64_t line, uint8_t flags) {
+  core.last_line = {line, (flags & kWritten) == kWritten ? line : kNoLine};
+}
+
 template <bool kRecorded>
-void touch(CoreState& core, const Part& part, Slot slot, bool hit) {
+inline void touch_hit(CoreState& core, const Part& part, Slot slot) {
   if constexpr (kRecorded) {
     Tenure& tenure = core.l1d.tenures[slot];
-    if (hit) {
-      core.l1d.ages.use(tenure);
-      core.l1d.table.touch(tenure, part.mask(core), part.bytes, part.site);
-    } else {
-      TenureTable::touch_first(tenure, part.mask(core), part.bytes);
-    }
+    core.l1d.ages.use(tenure);
+    core.l1d.table.touch(tenure, part.mask(core), part.bytes, part.site);
     core.last_tenure = &tenure;
   }
 }
 
+/// A miss, or a hit that has to do more than note its use.
 template <bool kRecorded>
-Outcome access_part(CoreState& core, const Part& part) {
+[[gnu::noinline]] Outcome access_fully(CoreState& core, const Part& part, Slot slot,
+                                       Outcome outcome) {
+  const uint64_t memory_before = core.traffic.memory;
+  const uint64_t line = part.line(core);
+  const bool hit = slot != kNoSlot;
+  if (!hit) slot = miss_l1d(core, part, outcome);
+  uint8_t& flags = core.l1d.cache.flags_at(slot);
+  outcome.prefetched |= (flags & kPrefetched) != 0;
+  flags &= static_cast<uint8_t>(~kPrefetched);
+  if (part.store && (flags & kWritten) != kWritten) write_line(core, part, flags, outcome);
+  if (hit) {
+    touch_hit<kRecorded>(core, part, slot);
+  } else if constexpr (kRecorded) {
+    TenureTable::touch_first(core.l1d.tenures[slot], part.mask(core), part.bytes);
+    core.last_tenure = &core.l1d.tenures[slot];
+  }
+  set_last_line(core, line, flags);
+  if (!hit || outcome.prefetched) {
+    train_prefetchers(core, part);
+    outcome.memory_lines = std::min<uint64_t>(core.traffic.memory - memory_before, 15) & 15;
+  }
+  return outcome;
+}
+
+template <bool kRecorded>
+inline Outcome access_part(CoreState& core, const Part& part) {
   Outcome outcome;
   translate(core, core.dtlb, part.address, core.last_data_page, outcome);
   const uint64_t line = part.line(core);
@@ -121,25 +156,15 @@ Outcome access_part(CoreState& core, const Part& part) {
     outcome.sampled_out = true;
     return outcome;
   }
-  const uint64_t memory_before = core.traffic.memory;
-  Slot slot = core.l1d.cache.find(line);
-  const bool hit = slot != kNoSlot;
-  if (hit) {
-    core.l1d.cache.use(line, slot);
-  } else {
-    slot = miss_l1d(core, part, outcome);
+  const Slot slot = core.l1d.cache.find(line);
+  if (slot == kNoSlot) return access_fully<kRecorded>(core, part, slot, outcome);
+  core.l1d.cache.use(line, slot);
+  const uint8_t flags = core.l1d.cache.flags_at(slot);
+  if ((flags & kPrefetched) != 0 || (part.store && (flags & kWritten) != kWritten)) {
+    return access_fully<kRecorded>(core, part, slot, outcome);
   }
-  uint8_t& flags = core.l1d.cache.flags_at(slot);
-  outcome.prefetched |= (flags & kPrefetched) != 0;
-  flags &= static_cast<uint8_t>(~kPrefetched);
-  constexpr uint8_t kWritten = kWritable | kDirty | kNoted;
-  if (part.store && (flags & kWritten) != kWritten) write_line(core, part, flags, outcome);
-  touch<kRecorded>(core, part, slot, hit);
-  core.last_line = {line, (flags & kWritten) == kWritten ? line : kNoLine};
-  if (!hit || outcome.prefetched) {
-    train_prefetchers(core, part);
-    outcome.memory_lines = std::min<uint64_t>(core.traffic.memory - memory_before, 15) & 15;
-  }
+  touch_hit<kRecorded>(core, part, slot);
+  set_last_line(core, line, flags);
   return outcome;
 }
 
@@ -192,25 +217,26 @@ void join(Outcome& whole, const Outcome& part) {
   whole.walk_cycles = static_cast<uint16_t>(whole.walk_cycles + part.walk_cycles);
 }
 
-/// Does an access line by line. `bytes` beyond the end of the address space are none.
+/// Does an access of several lines one by one. It is cut at 4096 bytes, and at the end of the
+/// address space.
 template <class DoPart>
-Outcome split(CoreState& core, Part whole, DoPart do_part) {
-  whole.bytes = std::clamp(whole.bytes, 1U, 4096U);
-  const uint64_t in_line = core.line_mask + 1 - (whole.address & core.line_mask);
-  if (whole.bytes <= in_line) return do_part(core, whole);
+[[gnu::noinline]] Outcome split(CoreState& core, Part whole, DoPart do_part) {
   Outcome outcome;
-  uint32_t left = whole.bytes;
-  while (left > 0) {
+  uint32_t left = std::min(whole.bytes, 4096U);
+  do {
     Part part = whole;
     part.bytes = static_cast<uint32_t>(
         std::min<uint64_t>(left, core.line_mask + 1 - (part.address & core.line_mask)));
     join(outcome, do_part(core, part));
     whole.address += part.bytes;
     left -= part.bytes;
-    if (whole.address == 0) break;
-  }
+  } while (left > 0 && whole.address != 0);
   outcome.crosses_line = true;
   return outcome;
+}
+
+inline bool in_one_line(const CoreState& core, uint64_t address, uint32_t bytes) {
+  return (address & core.line_mask) + bytes <= core.line_mask + 1;
 }
 
 }  // namespace
@@ -218,15 +244,24 @@ Outcome split(CoreState& core, Part whole, DoPart do_part) {
 template <Locality kLocality>
 Outcome access_slowly(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
                       Site site) {
-  if (core.mailbox.has_mail()) deliver_mail(core);
-  return split(core, {address, bytes, site, kind == AccessKind::store},
-               access_part < kLocality != Locality::off >);
+  constexpr bool kRecorded = kLocality != Locality::off;
+  if (core.mailbox.has_mail()) [[unlikely]]
+    deliver_mail(core);
+  const Part part{address, std::max(bytes, 1U), site, kind == AccessKind::store};
+  if (in_one_line(core, address, part.bytes)) [[likely]]
+    return access_part<kRecorded>(core, part);
+  return split(core, part,
+               [](CoreState& of, const Part& one) { return access_part<kRecorded>(of, one); });
 }
 
 template <Locality kLocality>
 Outcome fetch_slowly(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
-  if (core.mailbox.has_mail()) deliver_mail(core);
-  return split(core, {address, bytes, site, false}, fetch_part);
+  if (core.mailbox.has_mail()) [[unlikely]]
+    deliver_mail(core);
+  const Part part{address, std::max(bytes, 1U), site, false};
+  if (in_one_line(core, address, part.bytes)) [[likely]]
+    return fetch_part(core, part);
+  return split(core, part, fetch_part);
 }
 
 template Outcome access_slowly<Locality::off>(CoreState&, uint64_t, uint32_t, AccessKind, Site);

@@ -97,8 +97,9 @@ Result<void> check_branch(const BranchSettings& branch) {
       return Error{fmt::format("branch: tables have a power of two of entries, not {}", entries)};
     }
   }
-  if (branch.target_entries % branch.target_ways != 0) {
-    return Error{fmt::format("branch.target_entries = {}: not a multiple of {} ways",
+  if (branch.target_entries % branch.target_ways != 0 ||
+      !std::has_single_bit(branch.target_entries / branch.target_ways)) {
+    return Error{fmt::format("branch.target_entries = {}: must be {} ways times a power of two",
                              branch.target_entries, branch.target_ways)};
   }
   return {};

@@ -35,6 +35,7 @@ Result<SetSample> SetSample::make(const Machine& machine, uint32_t one_of, uint6
 
   SetSample sample;
   sample.taken_.assign(groups, kNotTaken);
+  sample.groups_mask_ = groups - 1;
   sample.taken_count_ = static_cast<uint32_t>(groups / one_of);
   for (uint32_t i = 0; i < sample.taken_count_; ++i) sample.taken_[order[i]] = i;
   return sample;

@@ -31,7 +31,7 @@ class SetSample {
 
   [[nodiscard]] bool is_all() const { return taken_.empty(); }
   [[nodiscard]] bool holds(uint64_t line) const {
-    return taken_.empty() || taken_[line & (taken_.size() - 1)] != kNotTaken;
+    return groups_mask_ == 0 || taken_[line & groups_mask_] != kNotTaken;
   }
   /// The number of taken groups, and which of them `line` (that the sample holds) belongs to.
   [[nodiscard]] uint32_t taken_groups() const { return taken_count_; }
@@ -39,7 +39,7 @@ class SetSample {
     return taken_.empty() ? 1 : static_cast<uint32_t>(taken_.size()) / taken_count_;
   }
   [[nodiscard]] uint32_t group_of(uint64_t line) const {
-    return taken_.empty() ? 0 : taken_[line & (taken_.size() - 1)];
+    return taken_.empty() ? 0 : taken_[line & groups_mask_];
   }
 
   /// The total over all sets, from the counts of each taken group.
@@ -58,6 +58,7 @@ class SetSample {
   static constexpr uint32_t kNotTaken = ~uint32_t{0};
   std::vector<uint32_t> taken_;  // by group: its number among those taken
   uint32_t taken_count_ = 1;
+  uint64_t groups_mask_ = 0;  // 0: everything
 };
 
 }  // namespace culprit::simulate

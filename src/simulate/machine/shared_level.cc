@@ -19,16 +19,30 @@ SharedLevel::SharedLevel(const Machine& machine, Locality locality, uint32_t par
 SharedLevel::Locked::Locked(SharedLevel& level, uint64_t line)
     : slice_(
           &level.slices_[(level.cache_.present() ? level.cache_.set_of(line) : line) % kSlices]) {
-  if (level.core_count_.load(std::memory_order_relaxed) > 1) {
-    lock_ = std::unique_lock(slice_->mutex);
-  }
+  if (!level.alone_) lock_ = std::unique_lock(slice_->mutex);
 }
 
 void SharedLevel::add_core(CoreState& core) {
   const std::lock_guard lock(cores_mutex_);
   CHECK(core.number == core_count_ && core.number < kMostCores);
   cores_[core.number].store(&core);
-  ++core_count_;
+  if (++core_count_ == 2) {
+    begin_directory(*cores_[0]);
+    alone_ = false;
+  }
+}
+
+void SharedLevel::begin_directory(const CoreState& only) {
+  for (const PrivateLevel* level : {&only.l1d, &only.l2}) {
+    for (Slot slot = 0; slot < level->cache.lines(); ++slot) {
+      if (level->cache.empty_at(slot)) continue;
+      const uint64_t line = level->cache.line_at(slot);
+      Entry& entry = Locked(*this, line)->directory[line];
+      entry.sharers = bit_of(only);
+      entry.exclusive = true;
+      entry.modified |= (level->cache.flags_at(slot) & kNoted) != 0;
+    }
+  }
 }
 
 uint64_t SharedLevel::bit_of(const CoreState& core) {
@@ -81,7 +95,7 @@ LineReply SharedLevel::request(CoreState& core, const LineRequest& request) {
   const Locked slice(*this, request.line);
   LineReply reply;
   Entry untracked;
-  Entry& entry = request.tracked ? slice->directory[request.line] : untracked;
+  Entry& entry = request.tracked && !alone_ ? slice->directory[request.line] : untracked;
   const uint64_t others = entry.sharers & ~bit_of(core);
   const Slot slot = cache_.find(request.line);
   reply.source = find_source(entry, others, slot != kNoSlot);
@@ -133,15 +147,21 @@ uint8_t SharedLevel::fill(Slice& slice, CoreState& core, const LineRequest& requ
   return written;
 }
 
+/// The cores that may have the line, as bits. A core alone is not asked: it looks itself.
+uint64_t SharedLevel::find_sharers(const Slice& slice, const CoreState& core, uint64_t line) const {
+  if (alone_) return recorded() || inclusion_ == Inclusion::inclusive ? bit_of(core) : 0;
+  const auto found = slice.directory.find(line);
+  return found == slice.directory.end() ? 0 : found->second.sharers;
+}
+
 /// Empties a slot for a line of `by`. Returns lines written to memory.
 uint8_t SharedLevel::evict(Slice& slice, CoreState& core, Slot slot, Site by) {
   if (cache_.empty_at(slot)) return 0;
   const Evicted evicted = cache_.remove(slot);
   Tenure seen = recorded() ? tenures_[slot] : Tenure();
   bool cut = false;
-  if (const auto found = slice.directory.find(evicted.line); found != slice.directory.end()) {
+  if (const uint64_t sharers = find_sharers(slice, core, evicted.line); sharers != 0) {
     // What other cores saw of the line is theirs, and cannot be looked at from here.
-    const uint64_t sharers = found->second.sharers;
     cut = (sharers & ~bit_of(core)) != 0;
     if (recorded() && (sharers & bit_of(core)) != 0) {
       const Tenure mine = peek_tenure(core, evicted.line);
@@ -150,7 +170,7 @@ uint8_t SharedLevel::evict(Slice& slice, CoreState& core, Slot slot, Site by) {
     }
     if (inclusion_ == Inclusion::inclusive) {
       tell(sharers, core, {.line = evicted.line, .site = by}, Letter::Wish::leave_all);
-      slice.directory.erase(found);
+      slice.directory.erase(evicted.line);
     }
   }
   if (recorded()) {
@@ -163,6 +183,7 @@ uint8_t SharedLevel::evict(Slice& slice, CoreState& core, Slot slot, Site by) {
 }
 
 bool SharedLevel::upgrade(CoreState& core, const LineRequest& request) {
+  if (alone_) return false;
   const Locked slice(*this, request.line);
   Entry& entry = slice->directory[request.line];
   const uint64_t others = entry.sharers & ~bit_of(core);
@@ -172,21 +193,26 @@ bool SharedLevel::upgrade(CoreState& core, const LineRequest& request) {
 }
 
 void SharedLevel::note_written(uint64_t line) {
+  if (alone_) return;
   const Locked slice(*this, line);
   const auto found = slice->directory.find(line);
   if (found != slice->directory.end()) found.value().modified = true;
 }
 
+/// `core` has the line no more. Whether others have.
+bool SharedLevel::drop_sharer(Slice& slice, const CoreState& core, uint64_t line) {
+  const auto found = slice.directory.find(line);
+  if (found == slice.directory.end()) return false;
+  found.value().sharers &= ~bit_of(core);
+  if (found.value().sharers != 0) return true;
+  slice.directory.erase(found);
+  return false;
+}
+
 uint8_t SharedLevel::give_back(CoreState& core, uint64_t line, uint8_t flags,
                                const Tenure* tenure) {
   const Locked slice(*this, line);
-  bool shared = false;
-  if (const auto found = slice->directory.find(line); found != slice->directory.end()) {
-    Entry& entry = found.value();
-    entry.sharers &= ~bit_of(core);
-    shared = entry.sharers != 0;
-    if (!shared) slice->directory.erase(found);
-  }
+  const bool shared = !alone_ && drop_sharer(*slice, core, line);
   const bool dirty = (flags & kDirty) != 0;
   Slot slot = cache_.find(line);
   uint8_t written = 0;

@@ -44,7 +44,8 @@ class SharedLevel {
   /// `part`: of how many sets one is simulated.
   SharedLevel(const Machine& machine, Locality locality, uint32_t part);
 
-  /// Its number is how many there are before it. At most kMostCores.
+  /// Its number is how many there are before it; at most kMostCores. With the second one the
+  /// directory begins, from what the first has.
   void add_core(CoreState& core);
 
   /// The line for a core that has it in no private cache.
@@ -74,9 +75,12 @@ class SharedLevel {
     bool exclusive = false;
     bool modified = false;
   };
+  struct LineHash {
+    size_t operator()(uint64_t line) const { return line * 0x9e3779b97f4a7c15 >> 20; }
+  };
   struct alignas(64) Slice {
     std::mutex mutex;
-    tsl::robin_map<uint64_t, Entry> directory;
+    tsl::robin_map<uint64_t, Entry, LineHash> directory;  // empty while there is one core
     LineAges ages;
   };
   /// One slice, locked if there is more than one core.
@@ -92,11 +96,15 @@ class SharedLevel {
   };
 
   static uint64_t bit_of(const CoreState& core);
+  void begin_directory(const CoreState& only);
   static DataSource find_source(const Entry& entry, uint64_t others, bool in_cache);
   void tell(uint64_t sharers, const CoreState& from, const LineRequest& request, Letter::Wish wish);
   uint8_t hand_over(Entry& entry, const CoreState& core, const LineRequest& request, Slot slot);
   void take_from_cache(Slice& slice, CoreState& core, const LineRequest& request, Slot slot,
                        bool others, LineReply& reply);
+  [[nodiscard]] uint64_t find_sharers(const Slice& slice, const CoreState& core,
+                                      uint64_t line) const;
+  static bool drop_sharer(Slice& slice, const CoreState& core, uint64_t line);
   uint8_t fill(Slice& slice, CoreState& core, const LineRequest& request, uint8_t flags);
   uint8_t evict(Slice& slice, CoreState& core, Slot slot, Site by);
   [[nodiscard]] bool recorded() const { return tenures_.size() != 0; }
@@ -109,6 +117,7 @@ class SharedLevel {
   std::mutex cores_mutex_;
   std::array<std::atomic<CoreState*>, kMostCores> cores_{};
   std::atomic<uint32_t> core_count_{0};
+  bool alone_ = true;  // one core: no locks, no directory
 };
 
 }  // namespace culprit::simulate

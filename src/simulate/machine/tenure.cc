@@ -1,7 +1,5 @@
 #include "simulate/machine/tenure.h"
 
-#include <numeric>
-
 namespace culprit::simulate {
 
 void TenureTable::end(const Tenure& tenure, End how) {
@@ -57,23 +55,20 @@ void LineAges::next_step() {
 
 bool LineAges::evict(const Tenure& tenure) {
   const uint16_t slot = slot_of(tenure.age);
-  const auto steps = static_cast<uint16_t>(now_ - tenure.age);
-  uint64_t younger = 0;  // still here
-  uint64_t gone = 0;     // came and went since
+  // What falls into the step of the last use itself counts half.
+  uint64_t used = used_at_[slot] / 2 + evicted_at_[slot] / 2 + 2 * step_fills_;
   if (slot == kSteps) {
-    younger = filled_ - used_at_[kSteps];
-    gone = lines_;  // at least kSteps / 16 times the cache was filled since
+    used = lines_;  // in so many steps the cache was filled several times
   } else {
-    for (uint16_t back = 0; back < steps; ++back) {
-      younger += used_at_[static_cast<uint16_t>(now_ - back) % kSteps];
-      gone += evicted_at_[static_cast<uint16_t>(now_ - back) % kSteps];
+    const auto steps = static_cast<uint16_t>(now_ - tenure.age);
+    for (uint16_t back = 0; back < steps && used < lines_; ++back) {
+      const size_t at = static_cast<uint16_t>(now_ - back) % kSteps;
+      used += used_at_[at] + evicted_at_[at];
     }
-    gone += evicted_at_[slot] / 2;
-    younger += used_at_[slot] / 2;
   }
   remove(tenure);
   ++evicted_at_[now_ % kSteps];
-  return younger + gone + 2 * step_fills_ >= lines_;
+  return used >= lines_;
 }
 
 }  // namespace culprit::simulate

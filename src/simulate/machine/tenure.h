@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <tsl/robin_map.h>
 #include <vector>
@@ -28,6 +29,7 @@ struct ByteMask {
 
   static ByteMask of(uint32_t offset, uint32_t bytes) {
     const uint32_t end = offset + bytes;
+    if (end <= 64) return {ones(bytes) << offset, 0};
     return {ones(std::min(end, 64U)) & ~ones(std::min(offset, 64U)),
             ones(end < 64 ? 0 : end - 64) & ~ones(offset < 64 ? 0 : offset - 64)};
   }
@@ -39,7 +41,8 @@ struct ByteMask {
     return (low & other.low) != 0 || (high & other.high) != 0;
   }
   [[nodiscard]] uint32_t count() const {
-    return static_cast<uint32_t>(__builtin_popcountll(low) + __builtin_popcountll(high));
+    const int upper = high == 0 ? 0 : std::popcount(high);
+    return static_cast<uint32_t>(std::popcount(low) + upper);
   }
 
  private:
@@ -187,7 +190,6 @@ class LineAges {
     if (++fills_ == step_fills_) next_step();
     tenure.age = now_;
     ++at_age(now_);
-    ++filled_;
   }
   void use(Tenure& tenure) {
     if (tenure.age == now_) return;
@@ -197,10 +199,7 @@ class LineAges {
   }
   /// Takes the line out; for an eviction, whether it was by capacity.
   bool evict(const Tenure& tenure);
-  void remove(const Tenure& tenure) {
-    --at_age(tenure.age);
-    --filled_;
-  }
+  void remove(const Tenure& tenure) { --at_age(tenure.age); }
 
  private:
   static constexpr uint16_t kSteps = 64;  // older lines are all of one age
@@ -213,8 +212,7 @@ class LineAges {
 
   uint64_t lines_;
   uint64_t step_fills_;
-  uint64_t fills_ = 0;   // in this step
-  uint64_t filled_ = 0;  // lines in the cache
+  uint64_t fills_ = 0;  // in this step
   uint16_t now_ = 0;
   std::array<uint64_t, kSteps + 1> used_at_{};     // lines by age of their last use; [kSteps]: old
   std::array<uint64_t, kSteps + 1> evicted_at_{};  // evictions in each step
