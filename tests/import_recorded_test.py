@@ -46,6 +46,8 @@ int main(void) {
 
 
 class RecordedHere(CulpritTest):
+    maxDiff = None
+
     def setUp(self):
         super().setUp()
         self.need("perf")
@@ -70,15 +72,18 @@ class RecordedHere(CulpritTest):
         return [line for line in done.stdout.splitlines() if line.strip()]
 
     def perf_sums(self):
-        """{(event, command, file of the module): [samples, sum of periods]}, by perf script."""
+        """{(event, thread, file of the module): [samples, sum of periods]} and {(thread, name)},
+        by perf script. The thread of one that is being released is -1."""
         sums = collections.defaultdict(lambda: [0, 0])
-        pattern = re.compile(r"^\s*(.*?)\s+(\d+)\s+(\S+?):\s+([0-9a-f]+)\s+\((.*)\)$")
-        for line in self.perf_samples("comm,period,event,ip,dso", "-G"):
-            comm, period, event, _, module = pattern.match(line).groups()
-            entry = sums[event, comm, module_name(module)]
+        names = set()
+        pattern = re.compile(r"^\s*(.*?)\s+(-?\d+)\s+(\d+)\s+(\S+?):\s+([0-9a-f]+)\s+\((.*)\)$")
+        for line in self.perf_samples("comm,tid,period,event,ip,dso", "-G"):
+            comm, tid, period, event, _, module = pattern.match(line).groups()
+            names.add((int(tid) % 2**32, comm))
+            entry = sums[event, int(tid) % 2**32, module_name(module)]
             entry[0] += 1
             entry[1] += int(period)
-        return {key: tuple(value) for key, value in sums.items()}
+        return {key: tuple(value) for key, value in sums.items()}, names
 
     def our_report(self, *by, path="perf.data", standard_input=None):
         source = "-" if standard_input is not None else path
@@ -89,19 +94,26 @@ class RecordedHere(CulpritTest):
 
     def our_sums(self, report):
         sums = collections.defaultdict(lambda: [0, 0])
+        names = set()
         for row in report["rows"]:
+            names.add((row["thread_id"], row["thread"]))
             for event, value in row["values"].items():
                 if value["samples"] == 0:
                     continue
-                entry = sums[event, row["thread"], module_name(row["module"])]
+                entry = sums[event, row["thread_id"], module_name(row["module"])]
                 entry[0] += value["samples"]
                 entry[1] += int(value["value"])
-        return {key: tuple(value) for key, value in sums.items()}
+        return {key: tuple(value) for key, value in sums.items()}, names
 
     def assert_same_sums(self, **source):
-        theirs = self.perf_sums()
+        theirs, their_names = self.perf_sums()
         self.assertGreater(sum(samples for samples, _ in theirs.values()), 50)
-        self.assertEqual(self.our_sums(self.our_report("thread", "module", **source)), theirs)
+        ours, our_names = self.our_sums(self.our_report("thread", "module", **source))
+        differing = {key: (ours.get(key), theirs.get(key)) for key in {*ours, *theirs}
+                     if ours.get(key) != theirs.get(key)}
+        self.assertEqual(differing, {}, "(ours, perf's) by event, thread and module")
+        # Where no record named a thread, perf prints its number: we have its process's name.
+        self.assertLessEqual({row for row in their_names if not row[1].startswith(":")}, our_names)
 
     def assert_same_when_swapped(self):
         by = ("process", "thread", "module", "instruction")
@@ -215,6 +227,8 @@ class RecordedHere(CulpritTest):
 def module_name(path):
     """The file's name without folders, as both call it."""
     name = path.replace(" (deleted)", "").rsplit("/", 1)[-1]
+    if re.fullmatch(r"perf-\d+\.map", name):    # perf's name of memory without a file
+        return "[anonymous]"
     return "[kernel]" if name.startswith("[kernel") else name
 
 

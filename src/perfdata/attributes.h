@@ -17,7 +17,7 @@ namespace culprit {
 
 struct RecordedEvent {
   EventAttr attr;
-  std::string name;  // "" until somebody says; see describe_event()
+  std::string name;         // "" until somebody says; see describe_event()
   bool has_attr = true;     // false: a text names it and says no more
   bool has_periods = true;  // false: each sample counts as one, of unknown weight
 };

@@ -99,9 +99,8 @@ std::optional<size_t> event_of(const Attributes& attributes, uint32_t type, cons
 }
 
 TEST(FindEvent, LooksForTheIdOfASampleAfterItsAddress) {
-  const Attributes two =
-      two_events(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
-                 PERF_SAMPLE_ID | PERF_SAMPLE_CPU);
+  const Attributes two = two_events(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                                    PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_CPU);
   const auto sample = [](uint64_t id) {
     return Bytes().u64(0x400000).u32(1).u32(2).u64(99).u64(0xdada).u64(id).u64(0);
   };

@@ -82,8 +82,7 @@ TEST_P(Features, TellTheTimes) {
 }
 
 TEST_P(Features, TellGroupsAndKindsOfCpus) {
-  ASSERT_TRUE(
-      parse(Feature::group_descriptions, text(bytes().u32(1), "mine").u32(2).u32(3)));
+  ASSERT_TRUE(parse(Feature::group_descriptions, text(bytes().u32(1), "mine").u32(2).u32(3)));
   EXPECT_EQ(facts_.groups, std::vector<std::string>{"mine (3 events from event 2 on)"});
   expect_damaged_when_cut(Feature::group_descriptions);
   ASSERT_TRUE(parse(Feature::hybrid_topology,
@@ -167,10 +166,10 @@ TEST(TracingData, NamesTracepointsByTheirNumber) {
   for (const Bytes* one : {&other, &attr, &attr}) {
     ASSERT_TRUE(attributes.add(one->span(), {}, kLittle));
   }
-  const Bytes data = Bytes().raw(
-      std::string_view("\x17\x08\x44tracing\0name: sched_wakeup\nID: 316\nformat:\n"
-                       "name: sched_switch\nID: 317\nformat:\nname: broken\nID: 31",
-                       87));
+  const Bytes data =
+      Bytes().raw(std::string_view("\x17\x08\x44tracing\0name: sched_wakeup\nID: 316\nformat:\n"
+                                   "name: sched_switch\nID: 317\nformat:\nname: broken\nID: 31",
+                                   87));
   parse_tracing_data(data.span(), kLittle, attributes);
   EXPECT_EQ(attributes.events()[0].name, "");
   EXPECT_EQ(attributes.events()[1].name, "sched_switch");

@@ -16,7 +16,8 @@ using testing::Bytes;
 using testing::TestEvent;
 using testing::TestFile;
 
-constexpr uint64_t kPlain = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
+constexpr uint64_t kPlain =
+    PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
 
 /// A recording as it grows, in the pipe form; times go up by themselves.
 class Recording {
@@ -34,8 +35,8 @@ class Recording {
                   Bytes().u32(pid).u32(tid).padded(name), pid, tid);
   }
   Recording& fork(uint32_t pid, uint32_t parent) {
-    return record(PERF_RECORD_FORK, 0,
-                  Bytes().u32(pid).u32(parent).u32(pid).u32(parent).u64(time_), pid, pid);
+    return record(PERF_RECORD_FORK, 0, Bytes().u32(pid).u32(parent).u32(pid).u32(parent).u64(time_),
+                  pid, pid);
   }
   Recording& map(uint32_t pid, uint64_t start, uint64_t length, uint64_t offset,
                  std::string_view path, uint16_t misc = PERF_RECORD_MISC_USER) {
@@ -79,7 +80,9 @@ Imported import(const std::string& bytes) {
   EXPECT_TRUE(imported) << imported.error().message;
   return imported ? *std::move(imported) : Imported();
 }
-Imported import(Recording& recording) { return import(recording.file().pipe_form()); }
+Imported import(Recording& recording) {
+  return import(recording.file().pipe_form());
+}
 
 /// "process/thread image+offset event: samples value", sorted.
 std::vector<std::string> rows_of(const Profile& profile) {
@@ -96,8 +99,7 @@ std::vector<std::string> rows_of(const Profile& profile) {
                        text(profile.threads[context.thread.value].name) + " " +
                        text(profile.images[histogram.image.value].path) + place +
                        text(profile.events[column.event.value].name) + ": " +
-                       std::to_string(column.samples[i]) + " " +
-                       std::to_string(column.value[i]));
+                       std::to_string(column.samples[i]) + " " + std::to_string(column.value[i]));
       }
     }
   }
@@ -112,9 +114,8 @@ TEST(Import, CountsSamplesByPlace) {
   recording.comm(5, 5, "prog").map(5, 0x400000, 0x2000, 0x1000, "/bin/prog");
   recording.sample(5, 5, 0x400123, 10).sample(5, 5, 0x400123, 7).sample(5, 5, 0x9999, 1);
   const Imported imported = import(recording);
-  EXPECT_EQ(rows_of(imported.profile),
-            (Rows{"prog/prog /bin/prog+0x1123 cycles:HG: 2 17",
-                  "prog/prog [unknown]+0x9999 cycles:HG: 1 1"}));
+  EXPECT_EQ(rows_of(imported.profile), (Rows{"prog/prog /bin/prog+0x1123 cycles:HG: 2 17",
+                                             "prog/prog [unknown]+0x9999 cycles:HG: 1 1"}));
   EXPECT_EQ(imported.samples, 3u);
   EXPECT_EQ(imported.profile.ledger.amount(ledger::kUnknownAddress), 1u);
 }
@@ -141,11 +142,11 @@ TEST(Import, ForkKeepsMappingsAndExecForgetsThem) {
   recording.comm(6, 6, "tool", true).sample(6, 6, 0x400020);
   recording.map(6, 0x400000, 0x1000, 0, "/bin/tool").sample(6, 6, 0x400030);
   recording.sample(5, 5, 0x400040);
-  EXPECT_EQ(rows_of(import(recording).profile),
-            (Rows{"shell/shell /bin/sh+0x10 cycles:HG: 1 1",
-                  "shell/shell /bin/sh+0x40 cycles:HG: 1 1",
-                  "tool/tool /bin/tool+0x30 cycles:HG: 1 1",
-                  "tool/tool [unknown]+0x400020 cycles:HG: 1 1"}));
+  EXPECT_EQ(
+      rows_of(import(recording).profile),
+      (Rows{"shell/shell /bin/sh+0x10 cycles:HG: 1 1", "shell/shell /bin/sh+0x40 cycles:HG: 1 1",
+            "tool/tool /bin/tool+0x30 cycles:HG: 1 1",
+            "tool/tool [unknown]+0x400020 cycles:HG: 1 1"}));
 }
 
 TEST(Import, RenamingSplitsRowsAndKeepsMappings) {
@@ -153,17 +154,16 @@ TEST(Import, RenamingSplitsRowsAndKeepsMappings) {
   Recording recording;
   recording.comm(5, 5, "old").map(5, 0x400000, 0x1000, 0, "/bin/a").sample(5, 5, 0x400010);
   recording.comm(5, 5, "new").sample(5, 5, 0x400010);
-  EXPECT_EQ(rows_of(import(recording).profile), (Rows{"new/new /bin/a+0x10 cycles:HG: 1 1",
-                                                      "old/old /bin/a+0x10 cycles:HG: 1 1"}));
+  EXPECT_EQ(rows_of(import(recording).profile),
+            (Rows{"new/new /bin/a+0x10 cycles:HG: 1 1", "old/old /bin/a+0x10 cycles:HG: 1 1"}));
 }
 
 TEST(Import, NamesThreadsByTheirOwnNames) {
   Recording recording;
   recording.comm(5, 5, "prog").map(5, 0x400000, 0x1000, 0, "/bin/a");
   recording.comm(5, 6, "worker").sample(5, 6, 0x400010).sample(5, 5, 0x400010);
-  EXPECT_EQ(rows_of(import(recording).profile),
-            (Rows{"prog/prog /bin/a+0x10 cycles:HG: 1 1",
-                  "prog/worker /bin/a+0x10 cycles:HG: 1 1"}));
+  EXPECT_EQ(rows_of(import(recording).profile), (Rows{"prog/prog /bin/a+0x10 cycles:HG: 1 1",
+                                                      "prog/worker /bin/a+0x10 cycles:HG: 1 1"}));
 }
 
 TEST(Import, KnowsKernelModulesAndBpfPrograms) {
@@ -201,8 +201,8 @@ TEST(Import, KeepsGuestsApart) {
 
 TEST(Import, LeaderSamplingCountsWhatEachCounterGained) {
   TestEvent leader;
-  leader.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
-                       PERF_SAMPLE_READ;
+  leader.sample_type =
+      PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_READ;
   leader.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
   leader.ids = {71};
   TestEvent member = leader;
@@ -211,9 +211,21 @@ TEST(Import, LeaderSamplingCountsWhatEachCounterGained) {
   member.ids = {72};
   Recording recording(std::vector<TestEvent>{leader, member});
   const auto sample = [](uint64_t time, uint64_t first, uint64_t second) {
-    return Bytes().u64(0x9000).u32(5).u32(5).u64(time).u64(71).u64(2).u64(first).u64(71).u64(second).u64(72);
+    return Bytes()
+        .u64(0x9000)
+        .u32(5)
+        .u32(5)
+        .u64(time)
+        .u64(71)
+        .u64(2)
+        .u64(first)
+        .u64(71)
+        .u64(second)
+        .u64(72);
   };
-  recording.raw_sample(sample(1, 100, 40)).raw_sample(sample(2, 250, 40)).raw_sample(sample(3, 300, 95));
+  recording.raw_sample(sample(1, 100, 40))
+      .raw_sample(sample(2, 250, 40))
+      .raw_sample(sample(3, 300, 95));
   // cycles: 100 + 150 + 50; instructions: 40 + 0 (which is no sample of it) + 55.
   EXPECT_EQ(rows_of(import(recording).profile),
             (Rows{":5/:5 [unknown]+0x9000 cycles:HG: 3 300",

@@ -30,8 +30,7 @@ std::string numbered(uint32_t number, size_t size) {
 
 Fd file_of(const std::string& bytes) {
   Fd fd(::memfd_create("records", MFD_CLOEXEC));
-  EXPECT_EQ(::pwrite(fd.get(), bytes.data(), bytes.size(), 0),
-            static_cast<ssize_t>(bytes.size()));
+  EXPECT_EQ(::pwrite(fd.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
   return fd;
 }
 
@@ -55,8 +54,8 @@ Outcome read_all(RecordStream stream, bool hold = false) {
     if (!hold) held.clear();
   }
   for (const RawRecord& record : held) {
-    EXPECT_EQ(text_of(Bytes().raw({reinterpret_cast<const char*>(record.bytes.data()),
-                                   record.bytes.size()})),
+    EXPECT_EQ(text_of(Bytes().raw(
+                  {reinterpret_cast<const char*>(record.bytes.data()), record.bytes.size()})),
               numbered(record.header.type - 1000, record.bytes.size()));
   }
   return outcome;
@@ -91,8 +90,7 @@ TEST(RecordStream, SaysWhereItIsCutOff) {
   const std::string whole = numbered(1, 64);
   EXPECT_EQ(read_all(whole + numbered(2, 64).substr(0, 20)).error,
             "it ends in the middle of a record: 20 of 64 bytes at 64");
-  EXPECT_EQ(read_all(whole + "abc").error,
-            "it ends in the middle of a record: 3 of 8 bytes at 64");
+  EXPECT_EQ(read_all(whole + "abc").error, "it ends in the middle of a record: 3 of 8 bytes at 64");
   EXPECT_EQ(read_all(whole + "abc").records.size(), 1u);
 }
 
@@ -215,8 +213,7 @@ TEST(CompressedRecords, ThatInflateToMoreThanTheLimitAreRefused) {
   while (inner.size() <= Decompressor::kMostPerRecord + (4U << 20)) inner += numbered(1, 65'528);
   const std::string packed = deflate(inner);
   ASSERT_LT(packed.size(), 60'000u);
-  EXPECT_NE(read_all(compressed(packed, 60'000)).error.find("more than 256 MB"),
-            std::string::npos);
+  EXPECT_NE(read_all(compressed(packed, 60'000)).error.find("more than 256 MB"), std::string::npos);
 }
 
 }  // namespace
