@@ -78,6 +78,8 @@ constexpr SimulatedEvent kEvents[] = {
     {"load-bytes", Unit::bytes, false, counted<Counter::load_bytes>},
     {"store-bytes", Unit::bytes, false, counted<Counter::store_bytes>},
 
+    {"branch-misses", kCount, true, counted<Counter::mispredicted>},
+    {"late-branch-targets", kCount, true, counted<Counter::late_targets>},
     {"L1-dcache-load-misses", kCount, true, sum<Counter::load_l2, Counter::load_memory>},
     {"L1-dcache-store-misses", kCount, true, sum<Counter::store_l2, Counter::store_memory>},
     {"L1-icache-load-misses", kCount, true, sum<Counter::fetch_l2, Counter::fetch_memory>},

@@ -25,6 +25,30 @@ uint64_t& count(Core& core, uint32_t site, Counter counter) {
   return core.shared.counts[site].value[static_cast<size_t>(counter)];
 }
 
+/// By counts_file::Branch; `none` and `system_call` are not predicted.
+constexpr simulate::BranchKind kPredicted[] = {
+    {},
+    simulate::BranchKind::conditional,
+    simulate::BranchKind::jump,
+    simulate::BranchKind::indirect_jump,
+    simulate::BranchKind::call,
+    simulate::BranchKind::indirect_call,
+    simulate::BranchKind::ret,
+};
+
+void predict_branch(Core& core, const BlockFacts& before, const BlockFacts& now) {
+  simulate::Branch branch;
+  branch.address = before.last_address;
+  branch.kind = kPredicted[static_cast<size_t>(before.branch)];
+  branch.taken = before.branch != Branch::conditional || now.start != before.end;
+  branch.target = now.start;
+  branch.return_to = before.end;
+  const simulate::Misprediction miss = core.predictor->predict(branch);
+  if (miss == simulate::Misprediction::none) return;
+  const bool is_miss = simulate::is_branch_miss(miss);
+  ++count(core, before.last_site, is_miss ? Counter::mispredicted : Counter::late_targets);
+}
+
 /// Only now it is known where the block before went on.
 void finish_branch(Core& core, const BlockFacts& before, const BlockFacts& now) {
   if (before.branch == Branch::conditional && now.start != before.end) {
@@ -85,7 +109,12 @@ void block_runs(unsigned vcpu, void* data) {
   const uint64_t so_far = instructions.load(std::memory_order_relaxed);
   instructions.store(so_far + block.instructions, std::memory_order_relaxed);
   if (instruction_limit != UINT64_MAX) check_limit(so_far, so_far + block.instructions);
-  if constexpr (kModel != Model::none) fetch_block(*core, block);
+  if constexpr (kModel != Model::none) {
+    if (before.branch != Branch::none && before.branch != Branch::system_call) {
+      predict_branch(*core, before, block);
+    }
+    fetch_block(*core, block);
+  }
 }
 
 /// Whether an access is a further part of the one before it.
@@ -141,13 +170,15 @@ bool start_core(CountsWriter& writer, uint32_t number) {
   if (shared.header == nullptr) return false;
   if (cores[number] == nullptr) cores[number] = new Core;
   // A number is used again when its thread has ended: the same core, its caches as they are.
-  simulate::CoreState* const own = cores[number]->memory == nullptr && machine
-                                       ? &machine->add_core()
-                                       : cores[number]->memory;
-  *cores[number] = Core{};
-  cores[number]->shared = shared;
-  cores[number]->previous = &kNoBlock;
-  cores[number]->memory = own;
+  Core& core = *cores[number];
+  core = Core{.shared = shared,
+              .memory = core.memory,
+              .predictor = core.predictor,
+              .previous = &kNoBlock};
+  if (machine && core.memory == nullptr) {
+    core.memory = &machine->add_core();
+    core.predictor = new simulate::BranchPredictor(machine->machine().branch);
+  }
   return true;
 }
 

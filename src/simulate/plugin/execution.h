@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "simulate/machine/branch.h"
 #include "simulate/machine/hierarchy.h"
 #include "simulate/plugin/counts_writer.h"
 #include "simulate/plugin/qemu_api.h"
@@ -17,7 +18,9 @@ namespace culprit {
 /// One virtual CPU: a thread of the program, while it lives.
 struct Core {
   CoreCounts shared;
-  simulate::CoreState* memory = nullptr;  // of the machine model, if there is one
+  // Of the machine model, if there is one:
+  simulate::CoreState* memory = nullptr;
+  simulate::BranchPredictor* predictor = nullptr;
   const BlockFacts* previous = nullptr;  // never null once the core is set up
 
   // The access before, to see parts of one wide access (QEMU shows 8 bytes at a time).

@@ -98,6 +98,7 @@ const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
   facts.first_site = sites->front();
   facts.last_site = sites->back();
   facts.start = code.front().address;
+  facts.last_address = code.back().address;
   facts.end = code.back().address + code.back().code.size();
   facts.branch = end.branch;
   facts.repeats = (end.flags & file::kRepeats) != 0;

@@ -29,7 +29,8 @@ struct BlockFacts {
   uint32_t first_site = 0;
   uint32_t last_site = 0;
   uint64_t start = 0;
-  uint64_t end = 0;  // where a branch that is not taken goes on
+  uint64_t last_address = 0;  // of the last instruction
+  uint64_t end = 0;           // where a branch that is not taken goes on
   counts_file::Branch branch = counts_file::Branch::none;  // of the last instruction
   bool repeats = false;  // the last instruction is a repeated string instruction
   std::vector<CodePart> parts;
