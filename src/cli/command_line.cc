@@ -103,9 +103,10 @@ constexpr Word<ExportFormat> kExportFormats[] = {
     {"bolt", ExportFormat::bolt},           {"dot", ExportFormat::dot},
     {"json", ExportFormat::json},           {"csv", ExportFormat::csv}};
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
-constexpr Word<Engine> kEngines[] = {
-    {"auto", Engine::automatic}, {"timer", Engine::timer}, {"posix-timer", Engine::posix_timer},
-    {"simulate", Engine::simulate}};
+constexpr Word<Engine> kEngines[] = {{"auto", Engine::automatic},
+                                     {"timer", Engine::timer},
+                                     {"posix-timer", Engine::posix_timer},
+                                     {"simulate", Engine::simulate}};
 
 template <class T, size_t N>
 T parse_word(const Word<T> (&words)[N], const std::string& text) {

@@ -276,8 +276,8 @@ class ReportText {
 
   /// The most useful command to type after this report.
   std::string next_step() const {
-    const bool none = table_.totals.empty() ||
-                      (table_.totals[0].samples == 0 && !(table_.totals[0].value > 0));
+    const bool none =
+        table_.totals.empty() || (table_.totals[0].samples == 0 && !(table_.totals[0].value > 0));
     if (none) return print_next("culprit doctor", "nothing was sampled: what works here", style_);
     if (!by_.code() && !is_tree()) {
       return print_next("culprit report --by function", "functions", style_);

@@ -53,9 +53,9 @@ Result<CountsFolder> CountsFolder::make() {
     if (::mkdtemp(path.data()) != nullptr) return CountsFolder(std::move(path));
     reason = errno;
   }
-  return errno_error("cannot make a folder for counts in /dev/shm or '" + temporary +
-                         "' (256 MB must be free)",
-                     reason);
+  return errno_error(
+      "cannot make a folder for counts in /dev/shm or '" + temporary + "' (256 MB must be free)",
+      reason);
 }
 
 CountsFolder::~CountsFolder() {

@@ -61,12 +61,11 @@ Result<void> Reader::read_header() {
   if (header_.magic != file::kMagic || header_.layout != file::kLayout) {
     return Error{"'" + name_ + "' was not written by this version of culprit's plugin for QEMU"};
   }
-  const bool is_sane = header_.sites <= file::kMaxSites && header_.blocks <= file::kMaxBlocks &&
-                       header_.block_sites <= file::kMaxBlockSites &&
-                       header_.mappings <= file::kMaxMappings &&
-                       header_.text_bytes <= file::kMaxTextBytes &&
-                       header_.message_bytes <= file::kMaxMessageBytes &&
-                       header_.cores <= file::kMaxCores;
+  const bool is_sane =
+      header_.sites <= file::kMaxSites && header_.blocks <= file::kMaxBlocks &&
+      header_.block_sites <= file::kMaxBlockSites && header_.mappings <= file::kMaxMappings &&
+      header_.text_bytes <= file::kMaxTextBytes &&
+      header_.message_bytes <= file::kMaxMessageBytes && header_.cores <= file::kMaxCores;
   return is_sane ? Result<void>() : damaged("sizes of tables");
 }
 

@@ -42,7 +42,7 @@ struct CountsGlance {
   uint32_t parent_pid = 0;
   uint64_t start_ns = 0;
   bool is_fork = false;
-  bool has_made_code = false;   // runs code that is in no file
+  bool has_made_code = false;  // runs code that is in no file
   uint64_t instructions = 0;
   std::vector<counts_file::Mapping> mappings;
   std::vector<std::string> paths;

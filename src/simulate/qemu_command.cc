@@ -49,7 +49,8 @@ std::optional<Elf64_Ehdr> read_elf_header(const std::string& path) {
   Elf64_Ehdr header;
   if (!fd || ::pread(fd->get(), &header, sizeof header, 0) != sizeof header) return std::nullopt;
   const bool is_elf = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
-  const bool fits = header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB;
+  const bool fits =
+      header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB;
   return is_elf && fits ? std::optional(header) : std::nullopt;
 }
 
@@ -76,7 +77,8 @@ std::string read_interpreter(const std::string& path, const Elf64_Ehdr& header) 
   for (unsigned i = 0; i < header.e_phnum && header.e_phentsize == sizeof(Elf64_Phdr); ++i) {
     Elf64_Phdr segment;
     const uint64_t at = header.e_phoff + i * sizeof segment;
-    if (::pread(fd->get(), &segment, sizeof segment, static_cast<off_t>(at)) != sizeof segment) break;
+    if (::pread(fd->get(), &segment, sizeof segment, static_cast<off_t>(at)) != sizeof segment)
+      break;
     if (segment.p_type != PT_INTERP || segment.p_filesz > 4096) continue;
     std::string text(segment.p_filesz, '\0');
     const ssize_t got =

@@ -132,10 +132,9 @@ void Session::take_ended(bool all) {
 /// QEMU's own words about an end that is QEMU's doing, not the program's.
 void Session::explain_end(const ProcessCounts& counts) {
   const bool is_illegal = counts.messages.find("Illegal instruction") != std::string::npos;
-  const bool has_evex =
-      std::any_of(counts.sites.begin(), counts.sites.end(), [](const counts_file::Site& site) {
-        return (site.flags & counts_file::kEvex) != 0;
-      });
+  const bool has_evex = std::any_of(
+      counts.sites.begin(), counts.sites.end(),
+      [](const counts_file::Site& site) { return (site.flags & counts_file::kEvex) != 0; });
   if (is_illegal) {
     remarks_.push_back(fmt::format(
         "{} ended at an instruction that QEMU cannot run{}", printable(counts.program),

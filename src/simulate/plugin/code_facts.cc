@@ -18,7 +18,7 @@ struct Opcode {
   Map map = Map::one_byte;
   uint8_t byte = 0;
   uint8_t modrm = 0;
-  bool repeats = false;   // F2 or F3
+  bool repeats = false;    // F2 or F3
   bool is_vector = false;  // VEX or EVEX
   bool is_evex = false;
 };
@@ -39,14 +39,15 @@ bool contains(const OpcodeRange (&ranges)[N], uint8_t byte) {
 // Moves of whole registers (movaps) count as floating point, as their names say.
 constexpr OpcodeRange kFloat0f[] = {{0x10, 0x17}, {0x28, 0x2f}, {0x50, 0x5f}, {0x7c, 0x7d},
                                     {0xc2, 0xc2}, {0xc6, 0xc6}, {0xd0, 0xd0}, {0xe6, 0xe6}};
-constexpr OpcodeRange kFloat0f38[] = {{0x0c, 0x0f}, {0x13, 0x13}, {0x16, 0x16}, {0x18, 0x1a},
-                                      {0x2c, 0x2f}, {0x92, 0x93}, {0x96, 0x9f}, {0xa6, 0xaf},
-                                      {0xb6, 0xbf}};
+constexpr OpcodeRange kFloat0f38[] = {{0x0c, 0x0f}, {0x13, 0x13}, {0x16, 0x16},
+                                      {0x18, 0x1a}, {0x2c, 0x2f}, {0x92, 0x93},
+                                      {0x96, 0x9f}, {0xa6, 0xaf}, {0xb6, 0xbf}};
 constexpr OpcodeRange kFloat0f3a[] = {{0x04, 0x06}, {0x08, 0x0d}, {0x17, 0x19}, {0x1d, 0x1d},
                                       {0x21, 0x21}, {0x40, 0x41}, {0x4a, 0x4b}};
 
 bool is_prefix(uint8_t byte) {
-  constexpr uint8_t kPrefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3};
+  constexpr uint8_t kPrefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65,
+                                   0x66, 0x67, 0xf0, 0xf2, 0xf3};
   return std::find(std::begin(kPrefixes), std::end(kPrefixes), byte) != std::end(kPrefixes);
 }
 
@@ -70,7 +71,8 @@ Map map_of_number(unsigned number) {
 void take_vector_opcode(uint8_t prefix, Bytes& bytes, Opcode& opcode) {
   opcode.is_vector = true;
   opcode.is_evex = prefix == 0x62;
-  opcode.map = prefix == 0xc5 ? Map::map_0f : map_of_number(bytes.peek() & (prefix == 0x62 ? 7 : 31));
+  opcode.map =
+      prefix == 0xc5 ? Map::map_0f : map_of_number(bytes.peek() & (prefix == 0x62 ? 7 : 31));
   bytes.skip(prefix == 0xc5 ? 1 : prefix == 0xc4 ? 2 : 3);
   opcode.byte = bytes.take();
   opcode.modrm = bytes.peek();

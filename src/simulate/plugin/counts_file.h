@@ -52,9 +52,9 @@ inline constexpr uint8_t kRepeats = 2;  // x86 string instruction with a repeat 
 inline constexpr uint8_t kEvex = 4;     // AVX-512 encoding, which QEMU does not run
 
 struct Site {
-  uint64_t address;   // in the process
-  uint32_t mapping;   // 0: no file
-  uint8_t size;       // bytes
+  uint64_t address;  // in the process
+  uint32_t mapping;  // 0: no file
+  uint8_t size;      // bytes
   Branch branch;
   uint8_t flags;
   uint8_t reserved;
@@ -85,9 +85,9 @@ enum class Counter : uint8_t {
   stores,
   store_bytes,
   taken,
-  repeats,        // executions that only went on with a string instruction
-  mispredicted,   // direction, target or return
-  late_targets,   // a taken branch that the decoder had to find
+  repeats,       // executions that only went on with a string instruction
+  mispredicted,  // direction, target or return
+  late_targets,  // a taken branch that the decoder had to find
   // With a machine model. Accesses by where the data came from, if not the first level, in
   // the order of simulate::DataSource:
   load_l2,
@@ -134,7 +134,7 @@ struct Header {
   uint32_t layout;
   uint32_t pid;
   uint32_t parent_pid;
-  uint32_t is_fork;    // else the start, or an exec
+  uint32_t is_fork;   // else the start, or an exec
   uint64_t start_ns;  // CLOCK_MONOTONIC
   std::atomic<uint32_t> sites;
   std::atomic<uint32_t> blocks;
@@ -142,17 +142,19 @@ struct Header {
   std::atomic<uint32_t> mappings;
   std::atomic<uint32_t> text_bytes;
   std::atomic<uint32_t> message_bytes;
-  std::atomic<uint32_t> cores;           // the highest number in use + 1
-  std::atomic<uint32_t> native_execs;    // programs that were started outside the simulation
-  std::atomic<uint32_t> is_stopped;      // a limit was reached
-  std::atomic<uint32_t> uncounted_cores; // threads beyond kMaxCores
+  std::atomic<uint32_t> cores;             // the highest number in use + 1
+  std::atomic<uint32_t> native_execs;      // programs that were started outside the simulation
+  std::atomic<uint32_t> is_stopped;        // a limit was reached
+  std::atomic<uint32_t> uncounted_cores;   // threads beyond kMaxCores
   std::atomic<uint64_t> uncounted_blocks;  // translated when a table was full
   std::atomic<uint64_t> sites_without_file;
   char program[1024];
 };
 
 inline constexpr uint64_t kPage = 4096;
-constexpr uint64_t up_to_page(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+constexpr uint64_t up_to_page(uint64_t bytes) {
+  return (bytes + kPage - 1) / kPage * kPage;
+}
 
 inline constexpr uint64_t kSitesStart = kPage;
 inline constexpr uint64_t kBlocksStart = kSitesStart + uint64_t{kMaxSites} * sizeof(Site);
@@ -167,7 +169,9 @@ inline constexpr uint64_t kRunsInCore = sizeof(CoreHeader);
 inline constexpr uint64_t kCountsInCore = kRunsInCore + uint64_t{kMaxBlocks} * sizeof(uint64_t);
 inline constexpr uint64_t kCoreBytes =
     kCountsInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SiteCounts));
-constexpr uint64_t core_start(uint32_t core) { return kCoresStart + core * kCoreBytes; }
+constexpr uint64_t core_start(uint32_t core) {
+  return kCoresStart + core * kCoreBytes;
+}
 
 static_assert(sizeof(Header) <= kPage);
 

@@ -74,8 +74,8 @@ uint64_t& count_from(SiteCounts& counts, Counter first, size_t step) {
 }
 
 /// What was not a hit in the first level and its TLB. `first` is the counter of L2.
-void count_outcome(SiteCounts& counts, simulate::Outcome outcome, Counter first,
-                   Counter second_tlb, Counter walk_cycles) {
+void count_outcome(SiteCounts& counts, simulate::Outcome outcome, Counter first, Counter second_tlb,
+                   Counter walk_cycles) {
   if (outcome.source != simulate::DataSource::l1) {
     ++count_from(counts, first, static_cast<size_t>(outcome.source) - 1);
   }
@@ -133,8 +133,7 @@ void model_access(Core& core, uint32_t site, uint64_t address, bool is_store) {
   const simulate::Outcome outcome =
       simulate::access<kLocality>(*core.memory, address, core.known_bytes, kind, site);
   if (outcome.plain_hit()) return;
-  count_outcome(core.shared.counts[site], outcome,
-                is_store ? Counter::store_l2 : Counter::load_l2,
+  count_outcome(core.shared.counts[site], outcome, is_store ? Counter::store_l2 : Counter::load_l2,
                 is_store ? Counter::store_second_tlb : Counter::load_second_tlb,
                 Counter::data_walk_cycles);
 }
@@ -171,10 +170,8 @@ bool start_core(CountsWriter& writer, uint32_t number) {
   if (cores[number] == nullptr) cores[number] = new Core;
   // A number is used again when its thread has ended: the same core, its caches as they are.
   Core& core = *cores[number];
-  core = Core{.shared = shared,
-              .memory = core.memory,
-              .predictor = core.predictor,
-              .previous = &kNoBlock};
+  core = Core{
+      .shared = shared, .memory = core.memory, .predictor = core.predictor, .previous = &kNoBlock};
   if (machine && core.memory == nullptr) {
     core.memory = &machine->add_core();
     core.predictor = new simulate::BranchPredictor(machine->machine().branch);

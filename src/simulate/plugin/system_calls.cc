@@ -9,13 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "simulate/plugin/execution.h"
 #include "simulate/plugin/exec_target.h"
+#include "simulate/plugin/execution.h"
 
 namespace culprit {
 namespace {
 
-constexpr size_t kLongestText = 1 << 17;   // MAX_ARG_STRLEN
+constexpr size_t kLongestText = 1 << 17;  // MAX_ARG_STRLEN
 constexpr size_t kMostWords = 1 << 20;
 
 uint64_t monotonic_ns() {
@@ -52,7 +52,8 @@ std::optional<std::vector<std::string>> read_texts(uint64_t array, uint64_t base
   if (array == 0) return texts;
   for (size_t i = 0; i < kMostWords; ++i) {
     uint64_t pointer = 0;
-    if (!read_memory(array + base + i * sizeof pointer, &pointer, sizeof pointer)) return std::nullopt;
+    if (!read_memory(array + base + i * sizeof pointer, &pointer, sizeof pointer))
+      return std::nullopt;
     if (pointer == 0) return texts;
     std::optional<std::string> text = read_text(pointer + base);
     if (!text) return std::nullopt;
@@ -129,7 +130,8 @@ void SystemCalls::take_over_exec(uint64_t path, uint64_t arguments, uint64_t env
   auto variables = read_texts(environment, base_);
   if (!file || !words || !variables) return;  // the kernel will say EFAULT
   const std::string program = resolve_own_path(*file);
-  const auto target = find_exec_target(program, words->empty() ? program : words->front(), machine_);
+  const auto target =
+      find_exec_target(program, words->empty() ? program : words->front(), machine_);
   if (!target) {
     if (::access(program.c_str(), X_OK) == 0) ++writer_.header().native_execs;
     return;

@@ -26,7 +26,8 @@ std::vector<CodePart> cut_into_lines(std::span<const GuestInstruction> code,
     while (at < end) {
       const uint64_t line_end = (at / line_bytes + 1) * line_bytes;
       const uint64_t part_end = std::min(end, line_end);
-      const bool is_same_line = !parts.empty() && parts.back().address / line_bytes == at / line_bytes &&
+      const bool is_same_line = !parts.empty() &&
+                                parts.back().address / line_bytes == at / line_bytes &&
                                 parts.back().address + parts.back().bytes == at;
       if (!is_same_line) parts.push_back({at, 0, sites[i]});
       parts.back().bytes += static_cast<uint32_t>(part_end - at);

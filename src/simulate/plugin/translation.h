@@ -75,7 +75,7 @@ class Translation {
   GuestMaps maps_;
   DecodeFunction decode_;
   uint32_t line_bytes_ = 64;
-  std::unordered_multimap<uint64_t, KnownSite> sites_;             // by address
+  std::unordered_multimap<uint64_t, KnownSite> sites_;           // by address
   std::unordered_multimap<uint64_t, const BlockFacts*> blocks_;  // by the hash of all sites
   std::deque<BlockFacts> facts_;
 };
