@@ -90,7 +90,7 @@ def build(folder, name, text, compiler, *flags):
 def programs(folder):
     """[(name, is floating point, command)]"""
     data = folder / "data"
-    data.write_bytes(pathlib.Path(sys.executable).resolve().read_bytes()[:3_000_000])
+    data.write_bytes(pathlib.Path("/usr/bin/python3").resolve().read_bytes()[:3_000_000])
     matmul = build(folder, "matmul.c", MATMUL, "gcc")
     sql = ("create table t(a,b);with recursive r(i) as (select 1 union all select i+1 from r "
            "where i<30000) insert into t select i, (i*7919)%10007 from r;"

@@ -108,6 +108,10 @@ constexpr Word<Engine> kEngines[] = {{"auto", Engine::automatic},
                                      {"posix-timer", Engine::posix_timer},
                                      {"simulate", Engine::simulate}};
 
+constexpr Word<simulate::Locality> kLocalities[] = {{"off", simulate::Locality::off},
+                                                    {"l1", simulate::Locality::l1},
+                                                    {"all", simulate::Locality::all}};
+
 template <class T, size_t N>
 T parse_word(const Word<T> (&words)[N], const std::string& text) {
   std::vector<std::string> known;
@@ -235,6 +239,9 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
                   "simulate: whose caches and TLBs, a name (host, zen4, ...), a file, or none for "
                   "executions and accesses only [host]")
       ->type_name("NAME|FILE");
+  add_word(app, "--locality", &command->simulate.locality, kLocalities,
+           "simulate: what became of the lines that each instruction brought in, and who "
+           "reused or evicted them, in L1 or in all levels [off]");
   app->add_option("--max-instructions", command->simulate.max_instructions,
                   "simulate: count so many of each process, then let it run on")
       ->type_name("N");

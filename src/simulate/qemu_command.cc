@@ -157,6 +157,8 @@ Result<QemuCommand> make_qemu_command(const std::vector<std::string>& command,
   std::string plugin = fmt::format("{},folder={},words={}", settings.plugin_path, settings.folder,
                                    result.words.size() + 2);
   if (settings.max_instructions != 0) plugin += fmt::format(",limit={}", settings.max_instructions);
+  if (settings.locality == simulate::Locality::l1) plugin += ",locality=l1";
+  if (settings.locality == simulate::Locality::all) plugin += ",locality=all";
   result.words.insert(result.words.end(), {"-plugin", plugin});
   split_environment(result);
   result.words.insert(result.words.end(), {"-0", target->name, target->program});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "simulate/machine/outcome.h"
 
 namespace culprit {
 
@@ -14,6 +15,7 @@ struct QemuSettings {
   std::string folder;             // for the counts files
   std::string sysroot;            // libraries of the program's architecture; "": the usual place
   uint64_t max_instructions = 0;  // 0: no limit
+  simulate::Locality locality = simulate::Locality::off;
 };
 
 struct QemuCommand {

@@ -13,6 +13,7 @@
 #include "collect/session.h"
 #include "simulate/counts_folder.h"
 #include "simulate/plugin/machine_file.h"
+#include "simulate/plugin/tenures_file.h"
 #include "simulate/qemu_command.h"
 #include "simulate/simulated_profile.h"
 
@@ -39,6 +40,7 @@ class Session {
   void take_ended(bool all);
   uint64_t elapsed_ns() const { return read_clock_ns(CLOCK_MONOTONIC) - start_ns_; }
   Result<Simulation> complete(const ShimmedCommand& command);
+  void add_counts(const ProcessCounts& counts, const std::string& tenures_path);
   void explain_end(const ProcessCounts& counts);
 
   const SimulateOptions& options_;
@@ -124,9 +126,25 @@ void Session::take_ended(bool all) {
       remarks_.push_back(counts.error().message);
       continue;
     }
-    profile_.add(*counts);
+    add_counts(*counts, file.path + ".tenures");
     explain_end(*counts);
   }
+}
+
+void Session::add_counts(const ProcessCounts& counts, const std::string& tenures_path) {
+  if (options_.locality == simulate::Locality::off) {
+    profile_.add(counts, {});
+    return;
+  }
+  Result<Tenures> tenures = read_tenures(tenures_path);
+  ::unlink(tenures_path.c_str());
+  if (!tenures) {
+    profile_.builder().profile().ledger.note(
+        fmt::format("{} ({}) did not end by exit or exec: its locality is lost",
+                    printable(counts.program), counts.pid));
+    tenures = Tenures{};
+  }
+  profile_.add(counts, *tenures);
 }
 
 /// QEMU's own words about an end that is QEMU's doing, not the program's.
@@ -182,9 +200,10 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
   if (options.machine) {
     RETURN_IF_ERROR(write_machine_file(machine_file_path(folder.path()), *options.machine));
   }
-  ASSIGN_OR_RETURN(const QemuCommand command,
-                   make_qemu_command(options.command, {options.plugin_path, folder.path(),
-                                                       options.sysroot, options.max_instructions}));
+  ASSIGN_OR_RETURN(
+      const QemuCommand command,
+      make_qemu_command(options.command, {options.plugin_path, folder.path(), options.sysroot,
+                                          options.max_instructions, options.locality}));
   return Session(options, command, folder).run(progress);
 }
 

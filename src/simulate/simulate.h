@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "collect/record.h"
 #include "simulate/machine/machine.h"
+#include "simulate/machine/outcome.h"
 
 namespace culprit {
 
@@ -29,6 +30,7 @@ struct SimulateOptions {
   uint64_t max_instructions = 0;  // of each process; after them it runs on uncounted. 0: all
   /// Whose caches and TLBs accesses go through; nullopt: executions, accesses and branches only.
   std::optional<simulate::Machine> machine;
+  simulate::Locality locality = simulate::Locality::off;  // needs a machine
 };
 
 /// A machine file (.toml, or a path), one that is shipped (a name: data_folder has NAME.toml), or

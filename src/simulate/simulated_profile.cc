@@ -3,12 +3,19 @@
 #include <fmt/format.h>
 
 #include "model/ledger.h"
+#include "model/merge.h"
 namespace culprit {
 namespace {
 
 std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
+
+// The plugin's words for the model's.
+constexpr CacheLevel kLevels[] = {CacheLevel::l1d, CacheLevel::l1i, CacheLevel::l2, CacheLevel::l3};
+constexpr EdgeKind kEdges[] = {EdgeKind::reuse, EdgeKind::eviction_capacity,
+                               EdgeKind::eviction_conflict, EdgeKind::sharing_true,
+                               EdgeKind::sharing_false};
 
 }  // namespace
 
@@ -96,17 +103,57 @@ void SimulatedProfile::add_site(const ProcessCounts& counts, size_t number, Cont
   }
 }
 
-void SimulatedProfile::add(const ProcessCounts& counts) {
+void SimulatedProfile::add(const ProcessCounts& counts, const Tenures& tenures) {
   std::vector<Place> places;
   for (size_t number = 0; number < counts.mappings.size(); ++number) {
     places.push_back(intern(counts.pid, counts.mappings[number], counts.paths[number]));
   }
   const ContextId context = context_of(counts);
+  std::vector<Location> locations(counts.sites.size());  // those of sites that ran
   for (size_t number = 0; number < counts.sites.size(); ++number) {
     if (counts.executions[number] == 0) continue;
-    add_site(counts, number, context, locate(counts, places, counts.sites[number]));
+    locations[number] = locate(counts, places, counts.sites[number]);
+    add_site(counts, number, context, locations[number]);
   }
+  add_tenures(tenures, locations, context);
   add_to_ledger(counts);
+}
+
+void SimulatedProfile::add_tenures(const Tenures& tenures, std::span<const Location> locations,
+                                   ContextId context) {
+  const auto is_known = [&](uint32_t site, simulate::Level level) {
+    return site < locations.size() && !locations[site].image.is_all() &&
+           static_cast<size_t>(level) < std::size(kLevels);
+  };
+  Profile& profile = builder_.profile();
+  uint64_t lost = 0;
+  for (const SiteRow& row : tenures.rows) {
+    lost += row.edges_rest;
+    if (!is_known(row.site, row.level)) continue;
+    Tenure tenure;
+    tenure.context = context;
+    tenure.location = locations[row.site];
+    tenure.object = ObjectId(0u);
+    tenure.level = kLevels[static_cast<size_t>(row.level)];
+    tenure.lines = row.lines;
+    tenure.bytes_touched = row.bytes_touched;
+    tenure.bytes_accessed = row.bytes_accessed;
+    tenure.lines_at_end = row.lines_at_end;
+    profile.tenures.push_back(tenure);
+  }
+  for (const EdgeRow& row : tenures.edges) {
+    const bool is_kind = static_cast<size_t>(row.kind) < std::size(kEdges);
+    if (!is_kind || !is_known(row.from, row.level) || !is_known(row.to, row.level)) {
+      lost += row.count;
+      continue;
+    }
+    profile.edges.push_back({context, context, locations[row.from], locations[row.to], ObjectId(0u),
+                             kLevels[static_cast<size_t>(row.level)],
+                             kEdges[static_cast<size_t>(row.kind)], row.count});
+  }
+  if (lost > 0) {
+    profile.ledger.note("some edges between instructions are in no table: there were too many");
+  }
 }
 
 void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
@@ -124,6 +171,11 @@ void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
 
 Recording SimulatedProfile::finish() {
   builder_.take_counts();
+  if (!builder_.profile().tenures.empty()) {
+    builder_.profile().objects.resize(1);  // row 0: unknown
+    merge_rows(builder_.profile().tenures);
+    merge_rows(builder_.profile().edges);
+  }
   Recording recording;
   recording.held = images_.release();
   recording.jit_facts = jit_.release_facts();

@@ -15,6 +15,7 @@
 #include "records/address_spaces.h"
 #include "records/process_table.h"
 #include "simulate/counts_reader.h"
+#include "simulate/plugin/tenures_file.h"
 #include "simulate/simulated_events.h"
 
 namespace culprit {
@@ -28,8 +29,8 @@ class SimulatedProfile {
 
   /// While a process lives its files can be found for certain: opens those that are new.
   void see(const CountsGlance& glance);
-  /// All that one process image has counted, once.
-  void add(const ProcessCounts& counts);
+  /// All that one process image has counted, once, and what became of its lines.
+  void add(const ProcessCounts& counts, const Tenures& tenures);
 
   /// Gives everything away.
   Recording finish();
@@ -48,6 +49,7 @@ class SimulatedProfile {
   ContextId context_of(const ProcessCounts& counts);
   void add_site(const ProcessCounts& counts, size_t number, ContextId context,
                 const Location& location);
+  void add_tenures(const Tenures& tenures, std::span<const Location> locations, ContextId context);
   void add_to_ledger(const ProcessCounts& counts);
 
   std::span<const SimulatedEvent> events_;

@@ -24,40 +24,40 @@ CodeFacts arm(uint32_t word) {
 
 // Bytes as GNU as 2.40 assembles them.
 TEST(CodeFacts, TellsBranchesOfX86Apart) {
-  EXPECT_EQ(x86({0x74, 0x10}).branch, Branch::conditional);                         // je
-  EXPECT_EQ(x86({0x0f, 0x84, 0, 0xfb, 0xff, 0xff}).branch, Branch::conditional);    // je
-  EXPECT_EQ(x86({0xe3, 0x10}).branch, Branch::conditional);                         // jrcxz
-  EXPECT_EQ(x86({0xeb, 0x10}).branch, Branch::jump);                                // jmp
-  EXPECT_EQ(x86({0xf2, 0xe9, 1, 0, 0, 0}).branch, Branch::jump);                    // bnd jmp
-  EXPECT_EQ(x86({0xff, 0xe0}).branch, Branch::indirect_jump);                       // jmp *%rax
-  EXPECT_EQ(x86({0x3e, 0x41, 0xff, 0xe3}).branch, Branch::indirect_jump);           // notrack jmp *%r11
-  EXPECT_EQ(x86({0xe8, 1, 0, 0, 0}).branch, Branch::call);                          // call
-  EXPECT_EQ(x86({0x41, 0xff, 0x54, 0x24, 0x08}).branch, Branch::indirect_call);     // call *8(%r12)
-  EXPECT_EQ(x86({0xc3}).branch, Branch::returns);                                   // ret
-  EXPECT_EQ(x86({0xf3, 0xc3}).branch, Branch::returns);                             // repz ret
-  EXPECT_EQ(x86({0x0f, 0x05}).branch, Branch::system_call);                         // syscall
-  EXPECT_EQ(x86({0xff, 0x30}).branch, Branch::none);                                // push (%rax)
-  EXPECT_EQ(x86({0x0f, 0x94, 0xc0}).branch, Branch::none);                          // sete %al
-  EXPECT_EQ(x86({0xc5, 0xf8, 0x77}).branch, Branch::none);                          // vzeroupper
+  EXPECT_EQ(x86({0x74, 0x10}).branch, Branch::conditional);                       // je
+  EXPECT_EQ(x86({0x0f, 0x84, 0, 0xfb, 0xff, 0xff}).branch, Branch::conditional);  // je
+  EXPECT_EQ(x86({0xe3, 0x10}).branch, Branch::conditional);                       // jrcxz
+  EXPECT_EQ(x86({0xeb, 0x10}).branch, Branch::jump);                              // jmp
+  EXPECT_EQ(x86({0xf2, 0xe9, 1, 0, 0, 0}).branch, Branch::jump);                  // bnd jmp
+  EXPECT_EQ(x86({0xff, 0xe0}).branch, Branch::indirect_jump);                     // jmp *%rax
+  EXPECT_EQ(x86({0x3e, 0x41, 0xff, 0xe3}).branch, Branch::indirect_jump);  // notrack jmp *%r11
+  EXPECT_EQ(x86({0xe8, 1, 0, 0, 0}).branch, Branch::call);                 // call
+  EXPECT_EQ(x86({0x41, 0xff, 0x54, 0x24, 0x08}).branch, Branch::indirect_call);  // call *8(%r12)
+  EXPECT_EQ(x86({0xc3}).branch, Branch::returns);                                // ret
+  EXPECT_EQ(x86({0xf3, 0xc3}).branch, Branch::returns);                          // repz ret
+  EXPECT_EQ(x86({0x0f, 0x05}).branch, Branch::system_call);                      // syscall
+  EXPECT_EQ(x86({0xff, 0x30}).branch, Branch::none);                             // push (%rax)
+  EXPECT_EQ(x86({0x0f, 0x94, 0xc0}).branch, Branch::none);                       // sete %al
+  EXPECT_EQ(x86({0xc5, 0xf8, 0x77}).branch, Branch::none);                       // vzeroupper
 }
 
 TEST(CodeFacts, TellsFloatingPointOfX86FromVectorsOfIntegers) {
-  EXPECT_EQ(x86({0xf2, 0x0f, 0x58, 0xc1}).flags, kFloat);              // addsd
-  EXPECT_EQ(x86({0x66, 0x0f, 0x28, 0x00}).flags, kFloat);              // movapd
-  EXPECT_EQ(x86({0xd9, 0x00}).flags, kFloat);                          // flds
-  EXPECT_EQ(x86({0xc5, 0xfb, 0x10, 0x00}).flags, kFloat);              // vmovsd
-  EXPECT_EQ(x86({0xc4, 0xe2, 0xf5, 0xb8, 0xc2}).flags, kFloat);        // vfmadd231pd
-  EXPECT_EQ(x86({0x66, 0x0f, 0x6f, 0x00}).flags, 0);                   // movdqa
-  EXPECT_EQ(x86({0x66, 0x0f, 0x74, 0xc1}).flags, 0);                   // pcmpeqb
-  EXPECT_EQ(x86({0xc5, 0xfd, 0xd7, 0xc0}).flags, 0);                   // vpmovmskb
-  EXPECT_EQ(x86({0x66, 0x0f, 0x38, 0xdc, 0xc1}).flags, 0);             // aesenc
-  EXPECT_EQ(x86({0x48, 0x8b, 0x00}).flags, 0);                         // mov
+  EXPECT_EQ(x86({0xf2, 0x0f, 0x58, 0xc1}).flags, kFloat);        // addsd
+  EXPECT_EQ(x86({0x66, 0x0f, 0x28, 0x00}).flags, kFloat);        // movapd
+  EXPECT_EQ(x86({0xd9, 0x00}).flags, kFloat);                    // flds
+  EXPECT_EQ(x86({0xc5, 0xfb, 0x10, 0x00}).flags, kFloat);        // vmovsd
+  EXPECT_EQ(x86({0xc4, 0xe2, 0xf5, 0xb8, 0xc2}).flags, kFloat);  // vfmadd231pd
+  EXPECT_EQ(x86({0x66, 0x0f, 0x6f, 0x00}).flags, 0);             // movdqa
+  EXPECT_EQ(x86({0x66, 0x0f, 0x74, 0xc1}).flags, 0);             // pcmpeqb
+  EXPECT_EQ(x86({0xc5, 0xfd, 0xd7, 0xc0}).flags, 0);             // vpmovmskb
+  EXPECT_EQ(x86({0x66, 0x0f, 0x38, 0xdc, 0xc1}).flags, 0);       // aesenc
+  EXPECT_EQ(x86({0x48, 0x8b, 0x00}).flags, 0);                   // mov
 }
 
 TEST(CodeFacts, KnowsRepeatedStringInstructionsAndAvx512) {
-  EXPECT_EQ(x86({0xf3, 0x48, 0xa5}).flags, kRepeats);  // rep movsq
-  EXPECT_EQ(x86({0xf2, 0xae}).flags, kRepeats);        // repnz scasb
-  EXPECT_EQ(x86({0x48, 0xa5}).flags, 0);               // movsq
+  EXPECT_EQ(x86({0xf3, 0x48, 0xa5}).flags, kRepeats);                         // rep movsq
+  EXPECT_EQ(x86({0xf2, 0xae}).flags, kRepeats);                               // repnz scasb
+  EXPECT_EQ(x86({0x48, 0xa5}).flags, 0);                                      // movsq
   EXPECT_EQ(x86({0x62, 0xf1, 0xfd, 0x48, 0x6f, 0x00}).flags & kEvex, kEvex);  // vmovdqa64 (zmm)
 }
 

@@ -41,6 +41,7 @@ class CountsWriter {
   /// The part of a core; maps it when first asked for. nullptr parts: no such core, or no memory.
   CoreCounts core(uint32_t number);
 
+  [[nodiscard]] const std::string& path() const { return path_; }
   counts_file::Header& header() { return *header_; }
 
  private:

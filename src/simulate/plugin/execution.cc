@@ -1,5 +1,8 @@
 #include "simulate/plugin/execution.h"
 
+#include <unistd.h>
+#include <utility>
+
 namespace culprit {
 
 namespace file = counts_file;
@@ -12,12 +15,19 @@ Core* cores[file::kMaxCores];
 namespace {
 
 const BlockFacts kNoBlock;
-constexpr auto kLocality = simulate::Locality::off;
+
 constexpr uint64_t kLimitStep = 4096;  // instructions between looks at the other cores
 
-enum class Model : uint8_t { none, caches };
+enum class Model : uint8_t { none, caches, caches_l1, caches_all };
+
+constexpr simulate::Locality locality_of(Model model) {
+  return model == Model::caches_all  ? simulate::Locality::all
+         : model == Model::caches_l1 ? simulate::Locality::l1
+                                     : simulate::Locality::off;
+}
 
 std::unique_ptr<simulate::Hierarchy> machine;
+simulate::Locality locality = simulate::Locality::off;
 uint64_t instruction_limit = UINT64_MAX;
 void (*limit_reached)() = nullptr;
 
@@ -85,6 +95,7 @@ void count_outcome(SiteCounts& counts, simulate::Outcome outcome, Counter first,
   }
 }
 
+template <simulate::Locality kLocality>
 void fetch_block(Core& core, const BlockFacts& block) {
   for (const CodePart& part : block.parts) {
     const simulate::Outcome outcome =
@@ -113,7 +124,7 @@ void block_runs(unsigned vcpu, void* data) {
     if (before.branch != Branch::none && before.branch != Branch::system_call) {
       predict_branch(*core, before, block);
     }
-    fetch_block(*core, block);
+    fetch_block<locality_of(kModel)>(*core, block);
   }
 }
 
@@ -128,6 +139,7 @@ bool goes_on(Core& core, uint32_t site, uint64_t address, bool is_store) {
   return same;
 }
 
+template <simulate::Locality kLocality>
 void model_access(Core& core, uint32_t site, uint64_t address, bool is_store) {
   const auto kind = is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
   const simulate::Outcome outcome =
@@ -153,7 +165,8 @@ void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
   uint64_t* const pair = &count(*core, site, is_store ? Counter::stores : Counter::loads);
   pair[0] += goes_on(*core, site, address, is_store) ? 0 : 1;
   pair[1] += core->known_bytes;
-  if constexpr (kModel != Model::none) model_access(*core, site, address, is_store);
+  if constexpr (kModel != Model::none)
+    model_access<locality_of(kModel)>(*core, site, address, is_store);
 }
 
 }  // namespace
@@ -179,13 +192,49 @@ bool start_core(CountsWriter& writer, uint32_t number) {
   return true;
 }
 
-void set_machine(std::unique_ptr<simulate::Hierarchy> model) {
+void set_machine(std::unique_ptr<simulate::Hierarchy> model, simulate::Locality recorded) {
   machine = std::move(model);
+  locality = recorded;
+}
+
+void renew_machine() {
+  if (!machine) return;
+  simulate::HierarchyOptions options;
+  options.locality = locality;
+  auto renewed = simulate::Hierarchy::make(machine->machine(), options);
+  // The old one stays: its locks may be held by threads that the child does not have.
+  static_cast<void>(machine.release());
+  machine = *std::move(renewed);
+  for (Core* core : cores) {
+    if (core != nullptr && core->memory != nullptr) core->memory = &machine->add_core();
+  }
+}
+
+simulate::Hierarchy* stop_machine(unsigned vcpu) {
+  if (!machine || locality == simulate::Locality::off) return nullptr;
+  bool is_any_running = false;
+  for (unsigned number = 0; number < file::kMaxCores; ++number) {
+    Core* const core = std::exchange(cores[number], nullptr);
+    const bool is_other = core != nullptr && number != vcpu;
+    is_any_running = is_any_running || (is_other && core->system_call_start_ns == 0);
+  }
+  // Their callbacks return at once from now on; those under way take far less than this.
+  constexpr useconds_t kLetThemLeaveUs = 20'000;
+  if (is_any_running) ::usleep(kLetThemLeaveUs);
+  return machine.release();
 }
 
 Callbacks execution_callbacks() {
   if (!machine) return {block_runs<Model::none>, memory_is_accessed<Model::none>};
-  return {block_runs<Model::caches>, memory_is_accessed<Model::caches>};
+  switch (locality) {
+    case simulate::Locality::off:
+      return {block_runs<Model::caches>, memory_is_accessed<Model::caches>};
+    case simulate::Locality::l1:
+      return {block_runs<Model::caches_l1>, memory_is_accessed<Model::caches_l1>};
+    case simulate::Locality::all:
+      return {block_runs<Model::caches_all>, memory_is_accessed<Model::caches_all>};
+  }
+  return {};
 }
 
 }  // namespace culprit

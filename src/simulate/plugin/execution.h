@@ -49,7 +49,16 @@ void set_instruction_limit(uint64_t instructions, void (*reached)());
 bool start_core(CountsWriter& writer, uint32_t number);
 
 /// From now on accesses go through this machine; cores that start get one of its own.
-void set_machine(std::unique_ptr<simulate::Hierarchy> machine);
+/// `recorded` as the machine was made with.
+void set_machine(std::unique_ptr<simulate::Hierarchy> machine, simulate::Locality recorded);
+
+/// In a forked child that records locality: a machine of its own, with empty caches, so that
+/// what the parent did is not told twice.
+void renew_machine();
+
+/// Ends all counting, for what was recorded of locality to be written; called by the thread of
+/// `vcpu` at the end of a process image. nullptr: nothing was recorded.
+simulate::Hierarchy* stop_machine(unsigned vcpu);
 
 /// The callbacks for QEMU, as the machine needs them. `data` is a BlockFacts, or a site's
 /// number.

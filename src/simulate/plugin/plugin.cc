@@ -2,7 +2,8 @@
 
 // libculprit_qemu.so: the entry that QEMU calls, and what it gives QEMU to call back.
 //
-//   qemu-x86_64 -plugin libculprit_qemu.so,folder=DIR,words=N[,limit=INSTRUCTIONS] PROGRAM
+//   qemu-x86_64 -plugin
+//   libculprit_qemu.so,folder=DIR,words=N[,limit=INSTRUCTIONS][,locality=l1|all] PROGRAM
 //
 // folder: where the counts files go. words: how many words of the command line come before
 // the program (and `-0 NAME`), to run the program's children in the same way.
@@ -35,6 +36,7 @@ struct Options {
   std::string folder;
   size_t words = 0;
   uint64_t limit = UINT64_MAX;
+  simulate::Locality locality = simulate::Locality::off;
 };
 
 /// All there is; made once, never destroyed: QEMU may call back until the process is gone.
@@ -44,6 +46,7 @@ struct Plugin {
   Translation translation;
   SystemCalls system_calls;
   Callbacks callbacks{};
+  bool records_locality = false;
   bool knows_program = false;
 
   Plugin(qemu_plugin_id_t plugin_id, std::string_view target, DecodeFunction decode,
@@ -67,6 +70,10 @@ std::optional<Options> parse_options(int count, char** words) {
       options.folder = value;
     } else if (name == "words") {
       options.words = std::strtoull(value.c_str(), nullptr, 10);
+    } else if (name == "locality") {
+      options.locality = value == "all"  ? simulate::Locality::all
+                         : value == "l1" ? simulate::Locality::l1
+                                         : simulate::Locality::off;
     } else if (name == "limit") {
       options.limit = std::strtoull(value.c_str(), nullptr, 10);
     } else {
@@ -178,13 +185,16 @@ void stop() {
 }
 
 void forked() {
-  if (plugin->writer.continue_in_child()) return;
+  if (plugin->writer.continue_in_child()) {
+    if (plugin->records_locality) renew_machine();
+    return;
+  }
   // Nowhere to count: better nothing than into the parent's file.
   for (Core*& core : cores) core = nullptr;
 }
 
 /// As the host side has described it beside the counts; none is no mistake.
-bool make_machine(const std::string& folder) {
+bool make_machine(const std::string& folder, simulate::Locality locality) {
   const std::string path = machine_file_path(folder);
   if (!file_exists(path)) return true;
   const Result<simulate::Machine> description = read_machine_file(path);
@@ -192,13 +202,14 @@ bool make_machine(const std::string& folder) {
     ::fprintf(stderr, "culprit: %s\n", description.error().message.c_str());
     return false;
   }
-  Result<std::unique_ptr<simulate::Hierarchy>> made = simulate::Hierarchy::make(*description);
+  Result<std::unique_ptr<simulate::Hierarchy>> made =
+      simulate::Hierarchy::make(*description, {.locality = locality});
   if (!made) {
     ::fprintf(stderr, "culprit: %s\n", made.error().message.c_str());
     return false;
   }
   plugin->translation.set_line_bytes(description->line_bytes);
-  set_machine(*std::move(made));
+  set_machine(*std::move(made), locality);
   return true;
 }
 
@@ -214,8 +225,9 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const Options& option
               ::strerror(errno));
     return false;
   }
-  if (!make_machine(options.folder)) return false;
+  if (!make_machine(options.folder, options.locality)) return false;
   plugin->callbacks = execution_callbacks();
+  plugin->records_locality = options.locality != simulate::Locality::off;
   keep_messages_apart();
   if (options.limit != UINT64_MAX) set_instruction_limit(options.limit, stop);
   ::pthread_atfork(nullptr, nullptr, forked);

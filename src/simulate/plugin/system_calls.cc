@@ -11,6 +11,7 @@
 
 #include "simulate/plugin/exec_target.h"
 #include "simulate/plugin/execution.h"
+#include "simulate/plugin/tenures_file.h"
 
 namespace culprit {
 namespace {
@@ -82,12 +83,17 @@ std::string resolve_own_path(const std::string& path) {
 
 }  // namespace
 
+void save_tenures(unsigned vcpu, CountsWriter& writer) {
+  simulate::Hierarchy* const machine = stop_machine(vcpu);
+  if (machine != nullptr) write_tenures(writer.path() + ".tenures", *machine);
+}
+
 SystemCalls::SystemCalls(std::string_view target, std::vector<std::string> emulator,
                          CountsWriter& writer, Translation& translation)
     : emulator_(std::move(emulator)), writer_(writer), translation_(translation) {
   // Linux' numbers for x86-64, and the generic ones.
   const bool is_x86 = target == "x86_64";
-  numbers_ = is_x86 ? Numbers{9, 11, 25, 59, 322} : Numbers{222, 215, 216, 221, 281};
+  numbers_ = is_x86 ? Numbers{9, 11, 25, 59, 322, 231} : Numbers{222, 215, 216, 221, 281, 94};
   machine_ = is_x86 ? EM_X86_64 : EM_AARCH64;
 }
 
@@ -97,11 +103,13 @@ void SystemCalls::before(unsigned vcpu, int64_t number, const uint64_t (&argumen
     core->system_call_start_ns = monotonic_ns();
   }
   note_mapping_change(number, arguments);
-  if (number == numbers_.execve) {
-    take_over_exec(arguments[0], arguments[1], arguments[2]);
+  if (number == numbers_.exit_group) {
+    save_tenures(vcpu, writer_);
+  } else if (number == numbers_.execve) {
+    take_over_exec(vcpu, arguments[0], arguments[1], arguments[2]);
   } else if (number == numbers_.execveat) {
     const bool is_path = static_cast<int>(arguments[0]) == AT_FDCWD && arguments[4] == 0;
-    if (is_path) take_over_exec(arguments[1], arguments[2], arguments[3]);
+    if (is_path) take_over_exec(vcpu, arguments[1], arguments[2], arguments[3]);
     if (!is_path) ++writer_.header().native_execs;
   }
 }
@@ -124,7 +132,8 @@ void SystemCalls::note_mapping_change(int64_t number, const uint64_t (&arguments
   }
 }
 
-void SystemCalls::take_over_exec(uint64_t path, uint64_t arguments, uint64_t environment) {
+void SystemCalls::take_over_exec(unsigned vcpu, uint64_t path, uint64_t arguments,
+                                 uint64_t environment) {
   const std::optional<std::string> file = read_text(path + base_);
   const auto words = read_texts(arguments, base_);
   auto variables = read_texts(environment, base_);
@@ -146,6 +155,7 @@ void SystemCalls::take_over_exec(uint64_t path, uint64_t arguments, uint64_t env
   command.insert(command.end(), {"-0", target->name, target->program});
   command.insert(command.end(), target->words.begin(), target->words.end());
   if (words->size() > 1) command.insert(command.end(), words->begin() + 1, words->end());
+  save_tenures(vcpu, writer_);
   ::execve(emulator_.front().c_str(), make_pointers(command).data(),
            make_pointers(*variables).data());
 }

@@ -13,6 +13,10 @@
 
 namespace culprit {
 
+/// Writes what was recorded of locality, if anything was, and ends counting: the process image
+/// ends now.
+void save_tenures(unsigned vcpu, CountsWriter& writer);
+
 class SystemCalls {
  public:
   /// `target` as QEMU names it; `emulator`: the words before the program in our command line
@@ -26,11 +30,11 @@ class SystemCalls {
 
  private:
   struct Numbers {
-    int64_t mmap, munmap, mremap, execve, execveat;
+    int64_t mmap, munmap, mremap, execve, execveat, exit_group;
   };
   void note_mapping_change(int64_t number, const uint64_t (&arguments)[6]);
   /// Returns only if the program is none that this QEMU can run, or exec fails.
-  void take_over_exec(uint64_t path, uint64_t arguments, uint64_t environment);
+  void take_over_exec(unsigned vcpu, uint64_t path, uint64_t arguments, uint64_t environment);
 
   Numbers numbers_;
   uint16_t machine_;  // e_machine of ELF
