@@ -126,7 +126,7 @@ TEST(IntervalCore, IsolatedMissExposesWhatTheReorderBufferDoesNotHide) {
 }
 
 TEST(IntervalCore, ShortLatencyIsHiddenIfThereAreEnoughMissBuffers) {
-  for (const uint32_t buffers : {10, 64}) {
+  for (const uint32_t buffers : {10U, 64U}) {
     Machine machine = simple_machine();
     machine.core.miss_buffers = buffers;
     IntervalCore core(machine);

@@ -168,6 +168,32 @@ inline Outcome access_part(CoreState& core, const Part& part) {
   return outcome;
 }
 
+Slot miss_l1i(CoreState& core, const Part& part, Outcome& outcome) {
+  const LineRequest request{.line = part.line(core),
+                            .site = part.site,
+                            .bytes = part.mask(core),
+                            .tracked = core.l2.cache.present()};
+  const Brought brought = bring_line(core, request);
+  outcome.missed_lines = 1;
+  outcome.source = brought.source;
+  outcome.prefetched = brought.prefetched;
+  outcome.latency_cycles = latency_of(core.machine, brought.source);
+  const Slot slot = fill_l1i(core, request, 0);
+  if (core.l1i.recorded()) {
+    TenureTable::touch_first(core.l1i.tenures[slot], request.bytes, part.bytes);
+  }
+  return slot;
+}
+
+/// The lines after one that was not there, within its page.
+void prefetch_code(CoreState& core, const Part& part) {
+  const uint64_t line = part.line(core);
+  const uint32_t page_shift = kPrefetchPageShift - core.line_shift;
+  for (uint64_t next = line + 1; next <= line + core.machine.prefetch.code_lines; ++next) {
+    if (next >> page_shift == line >> page_shift) prefetch_into_l1i(core, next, part.site);
+  }
+}
+
 Outcome fetch_part(CoreState& core, const Part& part) {
   Outcome outcome;
   translate(core, core.itlb, part.address, core.last_code_page, outcome);
@@ -180,28 +206,21 @@ Outcome fetch_part(CoreState& core, const Part& part) {
   Slot slot = core.l1i.cache.find(line);
   if (slot != kNoSlot) {
     core.l1i.cache.use(line, slot);
+    outcome.prefetched = (core.l1i.cache.flags_at(slot) & kPrefetched) != 0;
+    core.l1i.cache.flags_at(slot) = 0;
     if (core.l1i.recorded()) {
       Tenure& tenure = core.l1i.tenures[slot];
       core.l1i.ages.use(tenure);
       core.l1i.table.touch(tenure, part.mask(core), part.bytes, part.site);
     }
   } else {
-    const LineRequest request{.line = line,
-                              .site = part.site,
-                              .bytes = part.mask(core),
-                              .tracked = core.l2.cache.present()};
-    const Brought brought = bring_line(core, request);
-    outcome.missed_lines = 1;
-    outcome.source = brought.source;
-    outcome.prefetched = brought.prefetched;
-    outcome.latency_cycles = latency_of(core.machine, brought.source);
-    slot = fill_l1i(core, request);
-    if (core.l1i.recorded()) {
-      TenureTable::touch_first(core.l1i.tenures[slot], request.bytes, part.bytes);
-    }
-    outcome.memory_lines = std::min<uint64_t>(core.traffic.memory - memory_before, 15) & 15;
+    slot = miss_l1i(core, part, outcome);
   }
   core.last_fetched_line = line;
+  if (outcome.missed_lines != 0 || outcome.prefetched) {
+    prefetch_code(core, part);
+    outcome.memory_lines = std::min<uint64_t>(core.traffic.memory - memory_before, 15) & 15;
+  }
   return outcome;
 }
 

@@ -238,10 +238,10 @@ Slot fill_l1d(CoreState& core, const LineRequest& request, uint8_t flags) {
   return slot;
 }
 
-Slot fill_l1i(CoreState& core, const LineRequest& request) {
+Slot fill_l1i(CoreState& core, const LineRequest& request, uint8_t flags) {
   const Slot slot = core.l1i.cache.find_victim(request.line);
   evict_l1i(core, slot, request.site);
-  core.l1i.cache.fill(request.line, slot, 0);
+  core.l1i.cache.fill(request.line, slot, flags);
   begin_tenure(core.l1i, slot, request);
   return slot;
 }
@@ -251,6 +251,15 @@ void prefetch_into_l1d(CoreState& core, uint64_t line, Site site) {
   const LineRequest request{.line = line, .site = site, .prefetch = true};
   const Brought brought = bring_line(core, request);
   fill_l1d(core, request, brought.flags | kPrefetched);
+  ++core.traffic.prefetched_l1;
+}
+
+void prefetch_into_l1i(CoreState& core, uint64_t line, Site site) {
+  if (!core.sample.holds(line) || core.l1i.cache.find(line) != kNoSlot) return;
+  const LineRequest request{
+      .line = line, .site = site, .prefetch = true, .tracked = core.l2.cache.present()};
+  bring_line(core, request);
+  fill_l1i(core, request, kPrefetched);
   ++core.traffic.prefetched_l1;
 }
 
