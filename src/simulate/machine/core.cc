@@ -44,6 +44,8 @@ IntervalCore::IntervalCore(const Machine& machine)
 
 void IntervalCore::block(const BlockCycles& block) {
   now_ += block.total;
+  block_uop_ = uops_;
+  block_load_ = loads_;
   uops_ += block.uops;
   loads_ += block.loads;
   if (miss_count_ != 0) retire();
@@ -126,8 +128,8 @@ void IntervalCore::load_slowly(Site site, Outcome outcome, Site address_from) {
   const Ticks latency =
       std::max(cycles(outcome.latency_cycles), outcome.walk_cycles != 0 ? costs_.l1_hit : 0);
   Miss miss;
-  miss.uop = uops_;
-  miss.number = loads_;
+  miss.uop = block_uop_;
+  miss.number = block_load_;
   miss.site = site;
   miss.kind = class_of(outcome.source);
   miss.translation = cycles(outcome.walk_cycles);

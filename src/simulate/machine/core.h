@@ -77,8 +77,8 @@ class IntervalCore {
  private:
   /// A load under way that takes longer than an L1 hit.
   struct Miss {
-    uint64_t uop = 0;     // dispatched after so many others
-    uint64_t number = 0;  // among all loads
+    uint64_t uop = 0;     // its block was dispatched after so many others
+    uint64_t number = 0;  // the same in loads
     Ticks done = 0;
     Ticks translation = 0;  // of the time up to `done`
     Ticks bandwidth = 0;
@@ -116,8 +116,10 @@ class IntervalCore {
   CoreSettings settings_;
   Costs costs_;
   Ticks now_ = 0;
-  uint64_t uops_ = 0;
+  uint64_t uops_ = 0;  // dispatched
   uint64_t loads_ = 0;
+  uint64_t block_uop_ = 0;  // the same when the current block began
+  uint64_t block_load_ = 0;
   std::vector<Miss> misses_;  // a ring, in program order
   size_t first_miss_ = 0;
   size_t miss_count_ = 0;
