@@ -156,6 +156,8 @@ inline Outcome access_part(CoreState& core, const Part& part) {
   const uint64_t line = part.line(core);
   if (!core.sample.holds(line)) {
     outcome.sampled_out = true;
+    // The next accesses to this line need not come here to hear the same.
+    if constexpr (!kRecorded) core.last_line = {line, line};
     return outcome;
   }
   const Slot slot = core.l1d.cache.find(line);

@@ -65,14 +65,17 @@ class IntervalCore {
   using Stalls = tsl::robin_map<Site, CycleParts>;
   [[nodiscard]] const Stalls& stalls() const { return stalls_; }
 
-  /// Ticks during which the condition held, of the clock as it is.
+  /// Ticks during which a condition held that this instruction met, beside what it stalled: a
+  /// miss may wait for a buffer while others are worked on. They overlap, and are no part of
+  /// now().
   struct Busy {
-    Ticks miss_buffers_full = 0;  // waits of misses for a free one
-    Ticks store_queue_full = 0;
-    Ticks scheduler_empty = 0;  // dispatch had nothing: fetch misses and mispredictions
-    Ticks wrong_path = 0;       // from a mispredicted branch's dispatch to its execution
+    Ticks miss_buffers_full = 0;  // its misses waited for a free one
+    Ticks store_queue_full = 0;   // dispatch waited for it to leave the store queue
+    Ticks scheduler_empty = 0;    // dispatch had nothing: its fetch misses and mispredictions
+    Ticks wrong_path = 0;         // from its dispatch as a mispredicted branch to its execution
   };
-  [[nodiscard]] const Busy& busy() const { return busy_; }
+  using BusySites = tsl::robin_map<Site, Busy>;
+  [[nodiscard]] const BusySites& busy() const { return busy_; }
 
  private:
   /// A load under way that takes longer than an L1 hit.
@@ -104,7 +107,7 @@ class IntervalCore {
   void wait_for(const Miss& miss);
   void wait_for_store(const Store& store);
   void stall(Site site, CycleClass kind, Ticks until);
-  Ticks take_miss_buffer(Ticks at, Ticks latency);
+  Ticks take_miss_buffer(Site site, Ticks at, Ticks latency);
   Ticks pass_memory(Ticks at, const Outcome& outcome);
   void hold_back_memory(Site site);
   [[nodiscard]] Ticks value_ready(Site site) const;
@@ -132,7 +135,7 @@ class IntervalCore {
   Ticks front_end_since_ = 0;         // when it began to run ahead of dispatch
   std::array<Value, 1024> values_{};  // when loads had their data, by site
   Stalls stalls_;
-  Busy busy_;
+  BusySites busy_;
 };
 
 }  // namespace culprit::simulate

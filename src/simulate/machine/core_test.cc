@@ -161,7 +161,8 @@ TEST(IntervalCore, MoreMissesThanBuffersTakeTurns) {
   EXPECT_DOUBLE_EQ(to_cycles(core.now()), 1000 + 152 + 200);
   EXPECT_DOUBLE_EQ(stalled(core, load_memory), 152);
   EXPECT_DOUBLE_EQ(stalled(core, bandwidth_saturation), 200);
-  EXPECT_DOUBLE_EQ(to_cycles(core.busy().miss_buffers_full), 10 * 200);
+  EXPECT_EQ(core.busy().count(10), 0U);
+  EXPECT_DOUBLE_EQ(to_cycles(core.busy().at(11).miss_buffers_full), 200);
 }
 
 // A pointer chase: 1000 steps of 200 cycles; the last ones' time is not waited for (the program
@@ -229,7 +230,7 @@ TEST(IntervalCore, MispredictionsCostTheirPenaltyAndTheWaitForTheirValue) {
   core.load(7, from_memory());
   core.branch(5, Misprediction::direction, 7);
   EXPECT_DOUBLE_EQ(to_cycles(core.now()), 22 + 200 + 14);
-  EXPECT_DOUBLE_EQ(to_cycles(core.busy().wrong_path), 200);
+  EXPECT_DOUBLE_EQ(to_cycles(core.busy().at(5).wrong_path), 200);
   EXPECT_DOUBLE_EQ(stalled(core, branch_misprediction), 14 + 7 + 214);
 }
 
