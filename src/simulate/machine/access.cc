@@ -132,14 +132,17 @@ template <bool kRecorded>
   const bool hit = slot != kNoSlot;
   if (!hit) slot = miss_l1d(core, part, outcome);
   uint8_t& flags = core.l1d.cache.flags_at(slot);
-  outcome.prefetched |= (flags & kPrefetched) != 0;
+  const bool first_use = !hit || (flags & kPrefetched) != 0;
+  outcome.prefetched |= hit && first_use;
   flags &= static_cast<uint8_t>(~kPrefetched);
   if (part.store && (flags & kWritten) != kWritten) write_line(core, part, flags, outcome);
-  if (hit) {
+  if (!first_use) {
     touch_hit<kRecorded>(core, part, slot);
   } else if constexpr (kRecorded) {
-    TenureTable::touch_first(core.l1d.tenures[slot], part.mask(core), part.bytes);
-    core.last_tenure = &core.l1d.tenures[slot];
+    Tenure& tenure = core.l1d.tenures[slot];
+    if (hit) core.l1d.ages.use(tenure);
+    TenureTable::touch_first(tenure, part.mask(core), part.bytes);
+    core.last_tenure = &tenure;
   }
   set_last_line(core, line, flags);
   if (!hit || outcome.prefetched) {
@@ -215,7 +218,11 @@ Outcome fetch_part(CoreState& core, const Part& part) {
     if (core.l1i.recorded()) {
       Tenure& tenure = core.l1i.tenures[slot];
       core.l1i.ages.use(tenure);
-      core.l1i.table.touch(tenure, part.mask(core), part.bytes, part.site);
+      if (outcome.prefetched) {
+        TenureTable::touch_first(tenure, part.mask(core), part.bytes);
+      } else {
+        core.l1i.table.touch(tenure, part.mask(core), part.bytes, part.site);
+      }
     }
   } else {
     slot = miss_l1i(core, part, outcome);

@@ -214,7 +214,9 @@ Brought bring_line(CoreState& core, const LineRequest& request) {
     flags &= static_cast<uint8_t>(~kPrefetched);
     if (core.l2.recorded() && !request.prefetch) {
       core.l2.ages.use(core.l2.tenures[slot]);
-      core.l2.table.count_reuse(core.l2.tenures[slot], request.site);
+      if (!brought.prefetched) {
+        core.l2.table.count_reuse(core.l2.tenures[slot], request.site);
+      }
     }
     if (request.write && (flags & kWritable) == 0) {
       core.shared.upgrade(core, request);
