@@ -83,7 +83,7 @@ TEST(Branch, BranchThatRepeatsAnotherIsLearned) {
 }
 
 TEST(Branch, ReturnsMatchCallsAsDeepAsTheStack) {
-  for (const uint64_t depth : {16, 32, 40}) {
+  for (const uint64_t depth : {16U, 32U, 40U}) {
     BranchSettings settings;
     settings.return_stack = 32;
     BranchPredictor predictor(settings);
@@ -129,7 +129,7 @@ TEST(Branch, RandomIndirectTargetsAreNot) {
 }
 
 TEST(Branch, DirectTargetsAreLateOnceAndAgainBeyondTheBuffer) {
-  for (const uint64_t branches : {64, 65}) {
+  for (const uint64_t branches : {64U, 65U}) {
     BranchSettings settings;
     settings.target_entries = 64;
     settings.target_ways = 64;

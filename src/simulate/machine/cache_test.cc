@@ -23,14 +23,14 @@ CacheGeometry one_set(uint32_t ways, Replacement replacement) {
 
 TEST(Cache, ReplacesTheLeastRecentlyUsedLine) {
   Cache cache(one_set(4, Replacement::lru), 64);
-  for (const uint64_t line : {10, 11, 12, 13}) EXPECT_FALSE(use(cache, line));
+  for (const uint64_t line : {10U, 11U, 12U, 13U}) EXPECT_FALSE(use(cache, line));
   EXPECT_TRUE(use(cache, 10));   // order, oldest first: 11 12 13 10
   EXPECT_FALSE(use(cache, 14));  // 11 leaves
   EXPECT_EQ(cache.find(11), kNoSlot);
   EXPECT_TRUE(use(cache, 12));   // 13 10 14 12
   EXPECT_FALSE(use(cache, 11));  // 13 leaves
   EXPECT_EQ(cache.find(13), kNoSlot);
-  for (const uint64_t line : {10, 14, 12, 11}) EXPECT_TRUE(use(cache, line)) << line;
+  for (const uint64_t line : {10U, 14U, 12U, 11U}) EXPECT_TRUE(use(cache, line)) << line;
 }
 
 TEST(Cache, PseudoLruFollowsItsTreeOfBits) {
@@ -38,7 +38,7 @@ TEST(Cache, PseudoLruFollowsItsTreeOfBits) {
   // half and that half's bit to way 0. Using 10 turns the root to the upper half, whose bit
   // points to way 2: 12 leaves, although 11 is older.
   Cache cache(one_set(4, Replacement::plru), 64);
-  for (const uint64_t line : {10, 11, 12, 13}) EXPECT_FALSE(use(cache, line));
+  for (const uint64_t line : {10U, 11U, 12U, 13U}) EXPECT_FALSE(use(cache, line));
   EXPECT_TRUE(use(cache, 10));
   EXPECT_FALSE(use(cache, 14));
   EXPECT_EQ(cache.find(12), kNoSlot);
@@ -73,7 +73,7 @@ TEST(Cache, LinesOfDifferentSetsDoNotMeet) {
 TEST(Cache, AnyNumberOfSetsWorks) {
   Cache cache({uint64_t{3} * 2 * 64, 2, Replacement::lru}, 64);  // 3 sets of 2
   EXPECT_EQ(cache.sets(), 3U);
-  for (const uint64_t line : {0, 3, 1}) use(cache, line);
+  for (const uint64_t line : {0U, 3U, 1U}) use(cache, line);
   use(cache, 6);  // 0, 3, 6 share set 0: 0 leaves
   EXPECT_EQ(cache.find(0), kNoSlot);
   EXPECT_NE(cache.find(3), kNoSlot);

@@ -114,7 +114,7 @@ TEST(CoherenceInclusive, SharedLevelTakesItsLinesOutOfAllCores) {
   CoreState& first = memory->add_core();
   CoreState& second = memory->add_core();
   store(first, 0);
-  for (const uint64_t line : {4, 8}) load(second, line * 64);
+  for (const uint64_t line : {4U, 8U}) load(second, line * 64);
   EXPECT_EQ(load_source(first, 0), DataSource::memory);
 }
 

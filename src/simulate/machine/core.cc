@@ -44,6 +44,8 @@ IntervalCore::IntervalCore(const Machine& machine)
 
 void IntervalCore::block(const BlockCycles& block) {
   now_ += block.total;
+  block_uop_ = uops_;
+  block_load_ = loads_;
   uops_ += block.uops;
   loads_ += block.loads;
   if (miss_count_ != 0) retire();
@@ -92,10 +94,10 @@ Ticks IntervalCore::value_ready(Site site) const {
 }
 
 /// The time at which a miss that is ready at `at` gets a buffer, which it keeps for `latency`.
-Ticks IntervalCore::take_miss_buffer(Ticks at, Ticks latency) {
+Ticks IntervalCore::take_miss_buffer(Site site, Ticks at, Ticks latency) {
   Ticks& first_free = *std::min_element(buffers_.begin(), buffers_.end());
   const Ticks begin = std::max(at, first_free);
-  busy_.miss_buffers_full += begin - at;
+  if (begin > at) busy_[site].miss_buffers_full += begin - at;
   first_free = begin + latency;
   return begin;
 }
@@ -126,13 +128,13 @@ void IntervalCore::load_slowly(Site site, Outcome outcome, Site address_from) {
   const Ticks latency =
       std::max(cycles(outcome.latency_cycles), outcome.walk_cycles != 0 ? costs_.l1_hit : 0);
   Miss miss;
-  miss.uop = uops_;
-  miss.number = loads_;
+  miss.uop = block_uop_;
+  miss.number = block_load_;
   miss.site = site;
   miss.kind = class_of(outcome.source);
   miss.translation = cycles(outcome.walk_cycles);
   Ticks begin = start + miss.translation;
-  if (outcome.missed_lines != 0) begin = take_miss_buffer(begin, latency);
+  if (outcome.missed_lines != 0) begin = take_miss_buffer(site, begin, latency);
   const Ticks queued = pass_memory(begin, outcome);
   miss.bandwidth = begin - (start + miss.translation) + queued;
   miss.done = begin + queued + latency;
@@ -158,7 +160,7 @@ void IntervalCore::wait_for_store(const Store& store) {
     wait_for(misses_[first_miss_]);
     pop_miss();
   }
-  busy_.store_queue_full += store.leaves - begin;
+  busy_[store.site].store_queue_full += store.leaves - begin;
   stall(store.site, CycleClass::store_saturation, store.leaves);
 }
 
@@ -170,7 +172,8 @@ void IntervalCore::store(Site site, Outcome outcome) {
   if (!outcome.plain_hit()) {
     const Ticks latency = cycles(outcome.latency_cycles);
     owned += cycles(outcome.walk_cycles);
-    if (outcome.missed_lines != 0 || outcome.upgraded) owned = take_miss_buffer(owned, latency);
+    if (outcome.missed_lines != 0 || outcome.upgraded)
+      owned = take_miss_buffer(site, owned, latency);
     owned += pass_memory(owned, outcome) + latency;
   }
   slot.site = site;
@@ -185,7 +188,7 @@ void IntervalCore::fetch_missed(Site site, Outcome outcome) {
   const Ticks late =
       cycles(uint64_t{outcome.latency_cycles} + outcome.walk_cycles) + pass_memory(now_, outcome);
   if (late > ahead) {
-    busy_.scheduler_empty += late - ahead;
+    busy_[site].scheduler_empty += late - ahead;
     stall(site, CycleClass::instruction_starvation, now_ + late - ahead);
     front_end_since_ = now_;
   }
@@ -193,12 +196,13 @@ void IntervalCore::fetch_missed(Site site, Outcome outcome) {
 
 void IntervalCore::mispredicted(Site site, Misprediction misprediction, Site value_from) {
   if (misprediction == Misprediction::late_target) {
-    busy_.scheduler_empty += costs_.redirect;
+    busy_[site].scheduler_empty += costs_.redirect;
     stall(site, CycleClass::branch_misprediction, now_ + costs_.redirect);
   } else {
     const Ticks resolved = std::max(now_, value_ready(value_from));
-    busy_.wrong_path += resolved - now_;
-    busy_.scheduler_empty += costs_.mispredict;
+    Busy& busy = busy_[site];
+    busy.wrong_path += resolved - now_;
+    busy.scheduler_empty += costs_.mispredict;
     stall(site, CycleClass::branch_misprediction, resolved + costs_.mispredict);
   }
   front_end_since_ = now_;

@@ -65,20 +65,23 @@ class IntervalCore {
   using Stalls = tsl::robin_map<Site, CycleParts>;
   [[nodiscard]] const Stalls& stalls() const { return stalls_; }
 
-  /// Ticks during which the condition held, of the clock as it is.
+  /// Ticks during which a condition held that this instruction met, beside what it stalled: a
+  /// miss may wait for a buffer while others are worked on. They overlap, and are no part of
+  /// now().
   struct Busy {
-    Ticks miss_buffers_full = 0;  // waits of misses for a free one
-    Ticks store_queue_full = 0;
-    Ticks scheduler_empty = 0;  // dispatch had nothing: fetch misses and mispredictions
-    Ticks wrong_path = 0;       // from a mispredicted branch's dispatch to its execution
+    Ticks miss_buffers_full = 0;  // its misses waited for a free one
+    Ticks store_queue_full = 0;   // dispatch waited for it to leave the store queue
+    Ticks scheduler_empty = 0;    // dispatch had nothing: its fetch misses and mispredictions
+    Ticks wrong_path = 0;         // from its dispatch as a mispredicted branch to its execution
   };
-  [[nodiscard]] const Busy& busy() const { return busy_; }
+  using BusySites = tsl::robin_map<Site, Busy>;
+  [[nodiscard]] const BusySites& busy() const { return busy_; }
 
  private:
   /// A load under way that takes longer than an L1 hit.
   struct Miss {
-    uint64_t uop = 0;     // dispatched after so many others
-    uint64_t number = 0;  // among all loads
+    uint64_t uop = 0;     // its block was dispatched after so many others
+    uint64_t number = 0;  // the same in loads
     Ticks done = 0;
     Ticks translation = 0;  // of the time up to `done`
     Ticks bandwidth = 0;
@@ -104,7 +107,7 @@ class IntervalCore {
   void wait_for(const Miss& miss);
   void wait_for_store(const Store& store);
   void stall(Site site, CycleClass kind, Ticks until);
-  Ticks take_miss_buffer(Ticks at, Ticks latency);
+  Ticks take_miss_buffer(Site site, Ticks at, Ticks latency);
   Ticks pass_memory(Ticks at, const Outcome& outcome);
   void hold_back_memory(Site site);
   [[nodiscard]] Ticks value_ready(Site site) const;
@@ -116,8 +119,10 @@ class IntervalCore {
   CoreSettings settings_;
   Costs costs_;
   Ticks now_ = 0;
-  uint64_t uops_ = 0;
+  uint64_t uops_ = 0;  // dispatched
   uint64_t loads_ = 0;
+  uint64_t block_uop_ = 0;  // the same when the current block began
+  uint64_t block_load_ = 0;
   std::vector<Miss> misses_;  // a ring, in program order
   size_t first_miss_ = 0;
   size_t miss_count_ = 0;
@@ -130,7 +135,7 @@ class IntervalCore {
   Ticks front_end_since_ = 0;         // when it began to run ahead of dispatch
   std::array<Value, 1024> values_{};  // when loads had their data, by site
   Stalls stalls_;
-  Busy busy_;
+  BusySites busy_;
 };
 
 }  // namespace culprit::simulate

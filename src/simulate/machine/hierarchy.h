@@ -12,7 +12,8 @@
 // Each core is driven by one thread at a time; different cores may be driven in parallel:
 // what they share is locked in slices of L3 sets. What a core must give up (another core's
 // store, an inclusive level's eviction) is posted to it and done before its next access, so
-// that driving the cores in turn, in any one thread, is exact and repeatable.
+// that driving the cores in turn, in any one thread, is exact and repeatable. Cores whose
+// numbers differ by a multiple of 64 do not see each other's stores.
 //
 // Writes allocate and are written back. A written-back line updates the next level that has
 // it, and goes to memory if none has: as in cachegrind, a write-back never allocates
@@ -55,7 +56,8 @@ class Hierarchy {
     huge_pages_.set(begin, end, huge);
   }
 
-  /// Ends all tenures, as if everything was evicted. Call once, when no thread runs.
+  /// Ends all tenures, as if everything was evicted (and Traffic goes on counting). Call once,
+  /// when no thread runs.
   void finish();
 
   [[nodiscard]] const Machine& machine() const { return machine_; }

@@ -95,7 +95,7 @@ TEST(Hierarchy, ChaseOverHalfOnceAndTwiceEachLevel) {
 
 // 64 sets x 8 ways of 64 bytes: lines 4096 bytes apart share a set.
 TEST(Hierarchy, StrideOfAllSetsHoldsAsManyLinesAsWays) {
-  for (const uint64_t lines : {8, 9}) {
+  for (const uint64_t lines : {8U, 9U}) {
     const auto memory = make_hierarchy(plain_machine(32 << 10, 8, 8 << 20, 16));
     CoreState& core = memory->add_core();
     Misses misses;
@@ -151,7 +151,7 @@ TEST(Hierarchy, InclusiveLevelTakesItsLinesOutOfTheNearerOnes) {
     machine.l3.inclusion = inclusion;
     const auto memory = make_hierarchy(machine);
     CoreState& core = memory->add_core();
-    for (const uint64_t line : {0, 4, 8}) load(core, line * 64);  // all in L3 set 0
+    for (const uint64_t line : {0U, 4U, 8U}) load(core, line * 64);  // all in L3 set 0
     EXPECT_EQ(load_source(core, 4 * 64), DataSource::l1);
     EXPECT_EQ(load_source(core, 0),
               inclusion == Inclusion::inclusive ? DataSource::memory : DataSource::l1);
@@ -165,7 +165,7 @@ TEST(Hierarchy, InclusiveL2TakesItsLinesOutOfL1) {
   const auto memory = make_hierarchy(machine);
   CoreState& core = memory->add_core();
   store(core, 0);
-  for (const uint64_t line : {4, 8}) load(core, line * 64);  // L2 set 0 loses line 0
+  for (const uint64_t line : {4U, 8U}) load(core, line * 64);  // L2 set 0 loses line 0
   EXPECT_EQ(core.traffic.written_back_l1, 1U);
   EXPECT_EQ(core.traffic.written_back_l2, 1U);
   EXPECT_EQ(load_source(core, 0), DataSource::l3);
@@ -176,7 +176,7 @@ TEST(Hierarchy, VictimLevelHoldsWhatL2Evicts) {
   machine.l3.inclusion = Inclusion::victim;
   const auto memory = make_hierarchy(machine);
   CoreState& core = memory->add_core();
-  for (const uint64_t line : {0, 4, 8}) load(core, line * 64);
+  for (const uint64_t line : {0U, 4U, 8U}) load(core, line * 64);
   load(core, 12 * 64);  // L1D set 0: 8 12; L2 set 0: 8 12; L3: 0 (set 0), 4 (set 4)
   EXPECT_EQ(load_source(core, 0), DataSource::l3);  // moves: in L2, no longer in L3
   EXPECT_EQ(load_source(core, 4 * 64), DataSource::l3);
@@ -189,7 +189,7 @@ TEST(Hierarchy, InstructionsAndDataShareL2) {
   EXPECT_EQ(fetch(core, 0, 16, 1).source, DataSource::memory);
   EXPECT_TRUE(fetch(core, 16, 16, 2).plain_hit());
   EXPECT_EQ(load_source(core, 0), DataSource::l2);
-  for (const uint64_t line : {4, 8}) load(core, line * 64);
+  for (const uint64_t line : {4U, 8U}) load(core, line * 64);
   EXPECT_TRUE(fetch(core, 0, 16, 1).plain_hit());  // L1I keeps it: L2 is not inclusive
 }
 
@@ -207,12 +207,12 @@ TEST(Hierarchy, TranslationsGoThroughBothLevels) {
   EXPECT_EQ(walk.translation, Translation::walk);
   EXPECT_EQ(walk.walk_cycles, 7 + 3 * 5 + 20);  // four levels
   EXPECT_EQ(page(0).translation, Translation::first_level);
-  for (const uint64_t number : {1, 2}) EXPECT_EQ(page(number).translation, Translation::walk);
+  for (const uint64_t number : {1U, 2U}) EXPECT_EQ(page(number).translation, Translation::walk);
   const Outcome second = page(0);  // the first level holds 1 and 2
   EXPECT_EQ(second.translation, Translation::second_level);
   EXPECT_EQ(second.walk_cycles, 7);
   EXPECT_EQ(page(2).translation, Translation::first_level);
-  for (const uint64_t number : {3, 4}) page(number);  // the second level held 1 2 0 3; 1 leaves
+  for (const uint64_t number : {3U, 4U}) page(number);  // the second level held 1 2 0 3; 1 leaves
   EXPECT_EQ(page(1).translation, Translation::walk);
 }
 
@@ -271,6 +271,25 @@ TEST(Hierarchy, StridePrefetcherLearnsEachInstructionsStep) {
   }
   EXPECT_EQ(missed, 2U * 4);  // the step is known at the fourth access
   EXPECT_EQ(prefetched, 2U * 17);
+}
+
+// Straight code: the first line misses, each later one was fetched ahead; no further than the
+// page's end.
+TEST(Hierarchy, CodeIsFetchedAheadWithinItsPage) {
+  Machine machine = plain_machine(32 << 10, 8, 8 << 20, 16);
+  machine.prefetch.code_lines = 2;
+  const auto memory = make_hierarchy(machine);
+  CoreState& core = memory->add_core();
+  uint64_t missed = 0;
+  uint64_t prefetched = 0;
+  for (uint64_t address = 0; address < 8192; address += 16) {
+    const Outcome outcome = fetch(core, address, 16, 1);
+    missed += outcome.missed_lines;
+    prefetched += outcome.prefetched ? 1 : 0;
+  }
+  EXPECT_EQ(missed, 2U);
+  EXPECT_EQ(prefetched, 2U * 63);
+  EXPECT_EQ(core.traffic.prefetched_l1, 2U * 63);
 }
 
 // cachegrind's D1 of 12-way 3 MB and 128-byte lines, papers/data-structure-profiling: 2048 sets.

@@ -58,6 +58,7 @@ struct PrefetchSettings {
   uint32_t stream_lines = 4;  // how far ahead
   bool stride = true;         // equal steps of one instruction, into L1D
   uint32_t stride_steps = 2;  // how far ahead
+  uint32_t code_lines = 0;    // lines after one that misses L1I, into L1I
 };
 
 struct BranchSettings {

@@ -180,6 +180,7 @@ void read_prefetch(Section section, PrefetchSettings& prefetch) {
   section.integer("stream_lines", prefetch.stream_lines, 1, 16);
   section.boolean("stride", prefetch.stride);
   section.integer("stride_steps", prefetch.stride_steps, 1, 16);
+  section.integer("code_lines", prefetch.code_lines, 0, 16);
   section.end();
 }
 
@@ -220,6 +221,20 @@ void read_memory(Section section, MemorySettings& memory) {
   section.end();
 }
 
+/// Machine files are ASCII: some other characters make toml++ 3.3 do what is undefined.
+Result<void> check_text(std::string_view text, const std::string& name) {
+  size_t line = 1;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > 0x7e || (byte < 0x20 && c != '\n' && c != '\r' && c != '\t')) {
+      return Error{
+          fmt::format("{}, line {}: a character that is not ASCII text", printable(name), line)};
+    }
+    if (c == '\n') ++line;
+  }
+  return {};
+}
+
 /// The one place where toml++ can throw.
 Result<toml::table> parse_toml(std::string_view text, const std::string& name) {
   try {
@@ -235,6 +250,7 @@ Result<toml::table> parse_toml(std::string_view text, const std::string& name) {
 }  // namespace
 
 Result<Machine> parse_machine(std::string_view text, const std::string& name) {
+  RETURN_IF_ERROR(check_text(text, name));
   ASSIGN_OR_RETURN(const toml::table table, parse_toml(text, name));
   Mistakes mistakes{name, std::nullopt};
   Machine machine;

@@ -42,7 +42,8 @@ struct Outcome {
                                  // write-backs too; 15 is "15 or more"
   bool prefetched : 1 = false;   // the first use of a line that a prefetcher brought in
   bool upgraded : 1 = false;     // a store to a line that other cores had to give up
-  bool sampled_out : 1 = false;  // set sampling: not simulated
+  bool sampled_out : 1 = false;  // set sampling: not simulated. (Further accesses to
+                                 // the same line in a row may be plain hits.)
   bool crosses_line : 1 = false;
   uint16_t latency_cycles = 0;  // of the data, without the translation; 0: an L1 hit's
   uint16_t walk_cycles = 0;     // what translation took beyond the first-level TLB

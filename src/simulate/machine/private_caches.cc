@@ -214,7 +214,9 @@ Brought bring_line(CoreState& core, const LineRequest& request) {
     flags &= static_cast<uint8_t>(~kPrefetched);
     if (core.l2.recorded() && !request.prefetch) {
       core.l2.ages.use(core.l2.tenures[slot]);
-      core.l2.table.count_reuse(core.l2.tenures[slot], request.site);
+      if (!brought.prefetched) {
+        core.l2.table.count_reuse(core.l2.tenures[slot], request.site);
+      }
     }
     if (request.write && (flags & kWritable) == 0) {
       core.shared.upgrade(core, request);
@@ -238,10 +240,10 @@ Slot fill_l1d(CoreState& core, const LineRequest& request, uint8_t flags) {
   return slot;
 }
 
-Slot fill_l1i(CoreState& core, const LineRequest& request) {
+Slot fill_l1i(CoreState& core, const LineRequest& request, uint8_t flags) {
   const Slot slot = core.l1i.cache.find_victim(request.line);
   evict_l1i(core, slot, request.site);
-  core.l1i.cache.fill(request.line, slot, 0);
+  core.l1i.cache.fill(request.line, slot, flags);
   begin_tenure(core.l1i, slot, request);
   return slot;
 }
@@ -251,6 +253,15 @@ void prefetch_into_l1d(CoreState& core, uint64_t line, Site site) {
   const LineRequest request{.line = line, .site = site, .prefetch = true};
   const Brought brought = bring_line(core, request);
   fill_l1d(core, request, brought.flags | kPrefetched);
+  ++core.traffic.prefetched_l1;
+}
+
+void prefetch_into_l1i(CoreState& core, uint64_t line, Site site) {
+  if (!core.sample.holds(line) || core.l1i.cache.find(line) != kNoSlot) return;
+  const LineRequest request{
+      .line = line, .site = site, .prefetch = true, .tracked = core.l2.cache.present()};
+  bring_line(core, request);
+  fill_l1i(core, request, kPrefetched);
   ++core.traffic.prefetched_l1;
 }
 

@@ -25,11 +25,12 @@ Brought bring_line(CoreState& core, const LineRequest& request);
 
 /// Puts a brought line into L1D or L1I; what was in its place leaves.
 Slot fill_l1d(CoreState& core, const LineRequest& request, uint8_t flags);
-Slot fill_l1i(CoreState& core, const LineRequest& request);
+Slot fill_l1i(CoreState& core, const LineRequest& request, uint8_t flags);
 
 /// Brings a line into L2 (L1D if there is no L2) or L1D, if neither has it.
 void prefetch_into_l2(CoreState& core, uint64_t line, Site site);
 void prefetch_into_l1d(CoreState& core, uint64_t line, Site site);
+void prefetch_into_l1i(CoreState& core, uint64_t line, Site site);
 
 /// Ends the tenures of all lines in the private caches.
 void finish_private(CoreState& core);

@@ -56,7 +56,7 @@ std::vector<uint64_t> run(const HierarchyOptions& options, const Hierarchy*& kep
     const uint64_t spread = random >> 62 == 0 ? 1 << 18 : 1 << 16;
     const uint64_t address = (random >> 30) % spread * ((random >> 62) + 1);
     const Outcome outcome = load(core, address & ~uint64_t{7});
-    if (outcome.sampled_out) continue;
+    if (outcome.missed_lines == 0) continue;
     misses[memory->sample().group_of(address >> 6)] += outcome.missed_lines;
   }
   return misses;

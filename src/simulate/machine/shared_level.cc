@@ -147,9 +147,13 @@ uint8_t SharedLevel::fill(Slice& slice, CoreState& core, const LineRequest& requ
   return written;
 }
 
-/// The cores that may have the line, as bits. A core alone is not asked: it looks itself.
+/// The cores that may have the line, as bits.
 uint64_t SharedLevel::find_sharers(const Slice& slice, const CoreState& core, uint64_t line) const {
-  if (alone_) return recorded() || inclusion_ == Inclusion::inclusive ? bit_of(core) : 0;
+  if (alone_) {
+    const bool here = core.l1d.cache.find(line) != kNoSlot || core.l2.cache.find(line) != kNoSlot ||
+                      core.l1i.cache.find(line) != kNoSlot;
+    return here ? bit_of(core) : 0;
+  }
   const auto found = slice.directory.find(line);
   return found == slice.directory.end() ? 0 : found->second.sharers;
 }

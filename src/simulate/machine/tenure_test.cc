@@ -181,6 +181,23 @@ TEST(Tenure, PrefetchedLinesThatNobodyUsesAreCounted) {
   EXPECT_EQ(row.lines_never_used, 4U);
 }
 
+// The fourth and later of 16 lines are fetched ahead into L1D: their first use is no reuse.
+TEST(Tenure, FirstUseOfAPrefetchedLineIsNoReuse) {
+  Machine machine = plain_machine(4096, 64, 1 << 20, 16);
+  machine.prefetch.stride = true;
+  const auto memory = make_hierarchy(machine, Locality::l1);
+  CoreState& core = memory->add_core();
+  for (uint64_t line = 0; line < 16; ++line) load(core, line * 64, 8, 5);
+  EXPECT_EQ(edge(core.tenures(Level::l1d), 5, 5, EdgeKind::reuse), 0U);
+  load(core, 15 * 64 + 8, 8, 5);
+  memory->finish();
+  EXPECT_EQ(edge(core.tenures(Level::l1d), 5, 5, EdgeKind::reuse), 1U);
+  const SiteTenures row = site(core, Level::l1d, 5);
+  EXPECT_EQ(row.lines, 18U);  // two beyond the last
+  EXPECT_EQ(row.lines_never_used, 2U);
+  EXPECT_EQ(row.bytes_touched, 17U * 8);
+}
+
 TEST(Tenure, EdgesBeyondTheLimitAreTheRest) {
   TenureTable table(2);
   for (Site to = 1; to <= 5000; ++to) table.add_edge({7, to, EdgeKind::reuse, 0}, 2);
