@@ -15,12 +15,14 @@ bool Tlb::use(uint64_t page) {
   const uint64_t first = (page >> 2) % sets_ * ways_;
   uint64_t* pages = pages_.data() + first;
   uint64_t* stamps = stamps_.data() + first;
-  uint32_t oldest = 0;
+  // Most often it is there: the oldest is looked for only if it is not.
   for (uint32_t way = 0; way < ways_; ++way) {
-    if (pages[way] == page) {
-      stamps[way] = ++clock_;
-      return true;
-    }
+    if (pages[way] != page) continue;
+    stamps[way] = ++clock_;
+    return true;
+  }
+  uint32_t oldest = 0;
+  for (uint32_t way = 1; way < ways_; ++way) {
     if (stamps[way] < stamps[oldest]) oldest = way;
   }
   pages[oldest] = page;
