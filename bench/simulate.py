@@ -116,6 +116,7 @@ def main():
         "native": [],
         "counts": [*culprit, "--machine", "none", "--"],
         "caches": [*culprit, "--machine", "machine.toml", "--"],
+        "locality": [*culprit, "--machine", "machine.toml", "--locality", "all", "--"],
         "cachegrind": ["valgrind", "--tool=cachegrind", "--cache-sim=yes", *CACHES,
                        "--cachegrind-out-file=/dev/null"],
         "callgrind": ["valgrind", "--tool=callgrind", "--cacheuse=yes", *CACHES,
