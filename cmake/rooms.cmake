@@ -2,6 +2,7 @@
 # program from its *_test.cc.
 #
 #   culprit_room(store USES model LIBRARIES SQLite::SQLite3)
+#   culprit_room(simulate/machine USES base)      # culprit_simulate_machine, simulate_machine_test
 #
 # USES names the rooms it may include (tests/rooms_test.py checks the includes
 # against the same table); LIBRARIES are third-party targets; LIVE says that its
@@ -9,17 +10,19 @@
 enable_testing()
 include(GoogleTest)
 
-function(culprit_room name)
+function(culprit_room folder)
   cmake_parse_arguments(arg "LIVE" "" "USES;LIBRARIES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
-  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*_test.cc)
-  list(REMOVE_ITEM sources ${tests} ${CMAKE_SOURCE_DIR}/src/${name}/main.cc)
+  string(REPLACE "/" "_" name ${folder})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cc)
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cc)
+  list(REMOVE_ITEM sources ${tests} ${CMAKE_SOURCE_DIR}/src/${folder}/main.cc)
   if(NOT sources)
     file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cc "")
     set(sources ${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cc)
   endif()
   add_library(culprit_${name} STATIC ${sources})
   target_include_directories(culprit_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  list(TRANSFORM arg_USES REPLACE "/" "_")
   list(TRANSFORM arg_USES PREPEND culprit_)
   target_link_libraries(culprit_${name} PUBLIC ${arg_USES} PRIVATE ${arg_LIBRARIES})
   if(CULPRIT_TESTS AND tests)

@@ -105,9 +105,14 @@ constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::c
 constexpr Word<Engine> kEngines[] = {{"auto", Engine::automatic},
                                      {"pmu", Engine::pmu},
                                      {"timer", Engine::timer},
-                                     {"posix-timer", Engine::posix_timer}};
+                                     {"posix-timer", Engine::posix_timer},
+                                     {"simulate", Engine::simulate}};
 
 constexpr Word<bool> kStatEngines[] = {{"auto", false}, {"pmu", true}};
+
+constexpr Word<simulate::Locality> kLocalities[] = {{"off", simulate::Locality::off},
+                                                    {"l1", simulate::Locality::l1},
+                                                    {"all", simulate::Locality::all}};
 
 template <class T, size_t N>
 T parse_word(const Word<T> (&words)[N], const std::string& text) {
@@ -242,6 +247,20 @@ std::string check_targets(const Options& options, const char* verb) {
   return "";
 }
 
+/// "" if the engine is another one, or what is asked of it can be simulated.
+std::string check_simulation(RecordCommand& command) {
+  const RecordOptions& options = command.record;
+  if (options.engine != Engine::simulate) return "";
+  const bool has_more = !options.pids.empty() || !options.cgroup.empty() || options.system_wide ||
+                        options.stacks || options.duration_ns || !command.events.empty();
+  if (has_more) {
+    return "--engine simulate runs a program and counts all it can: without -p, -a, --cgroup, "
+           "-g, -e and --duration";
+  }
+  command.simulate.command = options.command;
+  return "";
+}
+
 void add_record(CLI::App& root, RecordCommand* command, std::string* program_error) {
   CLI::App* app = root.add_subcommand("record", "sample a program, processes, a cgroup or all");
   RecordOptions* record = &command->record;
@@ -249,7 +268,21 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
   add_targets(app, &record->pids, &record->system_wide, &record->cgroup, &record->cpus);
   add_word(app, "--engine", &record->engine, kEngines,
            "auto: pmu (cycles) where the machine has one, else timer, or posix-timer where the "
-           "kernel refuses it");
+           "kernel refuses it; simulate: count instructions, accesses and branches exactly, "
+           "under QEMU");
+  app->add_option("--machine", command->machine,
+                  "simulate: whose caches and TLBs, a name (host, zen4, ...), a file, or none for "
+                  "executions and accesses only [host]")
+      ->type_name("NAME|FILE");
+  add_word(app, "--locality", &command->simulate.locality, kLocalities,
+           "simulate: what became of the lines that each instruction brought in, and who "
+           "reused or evicted them, in L1 or in all levels [off]");
+  app->add_option("--max-instructions", command->simulate.max_instructions,
+                  "simulate: count so many of each process, then let it run on")
+      ->type_name("N");
+  app->add_option("--sysroot", command->simulate.sysroot,
+                  "simulate: where the libraries of a program for another architecture are")
+      ->type_name("DIR");
   app->add_option("-e,--event", command->events,
                   "events to sample, as perf writes them: cpu-clock:u, cycles:pp, "
                   "{instructions,cycles}, page-faults; may be repeated [as --engine says]")
@@ -308,6 +341,7 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* program_err
   app->callback([app, command, program_error] {
     command->record.command = take_program(*app);
     *program_error = check_targets(command->record, "record");
+    if (program_error->empty()) *program_error = check_simulation(*command);
   });
 }
 

@@ -13,6 +13,7 @@
 #include "collect/record.h"
 #include "perfdata/import.h"
 #include "report/report.h"
+#include "simulate/simulate.h"
 #include "snapshot/snapshot.h"
 
 namespace culprit {
@@ -22,6 +23,8 @@ inline constexpr const char* kDefaultProfile = "profile.culprit";
 /// `culprit record`, and `culprit PROGRAM` (which reports at once, too).
 struct RecordCommand {
   RecordOptions record;             // its groups come from `events`
+  SimulateOptions simulate;         // instead of `record`, if its engine is `simulate`
+  std::string machine = "host";     // simulate: whose caches
   std::vector<std::string> events;  // as typed; none: time, or what --engine says
   std::optional<uint64_t> period;   // -c: of events their number, of time ns
   std::optional<double> frequency_hz;

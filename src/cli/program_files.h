@@ -8,4 +8,11 @@ namespace culprit {
 /// installation; "" if in neither place.
 std::string find_shim();
 
+/// The same for libculprit_qemu.so.
+std::string find_qemu_plugin();
+
+/// The folder of the machine files that are shipped: ../share/culprit/uarch of an installation,
+/// or the source's own (data/uarch); "" if in neither place.
+std::string find_machines();
+
 }  // namespace culprit

@@ -9,6 +9,7 @@
 #include "cli/program_files.h"
 #include "cli/record_events.h"
 #include "cli/run_program.h"
+#include "cli/simulating.h"
 #include "cli/symbolizing.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
@@ -20,13 +21,44 @@ namespace culprit {
 namespace {
 
 void announce(const RecordOptions& options) {
+  if (options.engine == Engine::simulate) {
+    print_message("simulating in user mode: expect 10 to 150 times the program's own time");
+    return;
+  }
   const bool is_substitute = options.groups.empty() && !describe_machine().has_pmu;
   print_message(fmt::format("{}sampling {}", is_substitute ? "this machine has no PMU; " : "",
                             describe_sampling(options)));
 }
 
-/// Writes, completes and describes what was recorded.
-Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recording& recording) {
+std::string describe_samples(const Recording& recording) {
+  return fmt::format(
+      "{} samples{}", format_thousands(recording.samples),
+      recording.lost == 0 ? "" : fmt::format(", {} lost", format_thousands(recording.lost)));
+}
+
+/// Samples the command, or what else is to be recorded; `flushed` says whether the file has
+/// some of it already.
+Result<Recording> record_samples(const RecordOptions& options, bool quiet, ProfileWriter& writer,
+                                 bool* flushed) {
+  ProgressLine line;
+  Result<Recording> recording = record(
+      options,
+      [&](const Profile& profile) {
+        *flushed = true;
+        return writer.flush(profile);
+      },
+      [&](const RecordProgress& now) {
+        if (quiet) return;
+        line.show(fmt::format("running {:6.1f} s   {} samples   {} lost", now.elapsed_s,
+                              format_thousands(now.samples), format_thousands(now.lost)));
+      });
+  line.clear();
+  return recording;
+}
+
+/// Writes, completes and describes what was recorded; `amount` says how much that is.
+Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recording& recording,
+                    const std::string& amount) {
   RETURN_IF_ERROR(writer.close(recording.profile));
   if (command.symbolize) {
     ASSIGN_OR_RETURN(const SymbolizeOutcome outcome,
@@ -41,10 +73,8 @@ Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recordin
   }
   if (command.quiet) return {};
   for (const std::string& remark : recording.remarks) print_message(remark);
-  print_message(fmt::format(
-      "{} samples{} -> {} ({})", format_thousands(recording.samples),
-      recording.lost == 0 ? "" : fmt::format(", {} lost", format_thousands(recording.lost)),
-      command.output, file_size_text(command.output)));
+  print_message(
+      fmt::format("{} -> {} ({})", amount, command.output, file_size_text(command.output)));
   return {};
 }
 
@@ -72,19 +102,13 @@ int run_record(const RecordCommand& command) {
   if (!command.quiet) announce(options);
 
   bool flushed = false;
-  ProgressLine line;
-  Result<Recording> recording = record(
-      options,
-      [&](const Profile& profile) {
-        flushed = true;
-        return writer->flush(profile);
-      },
-      [&](const RecordProgress& now) {
-        if (command.quiet) return;
-        line.show(fmt::format("running {:6.1f} s   {} samples   {} lost", now.elapsed_s,
-                              format_thousands(now.samples), format_thousands(now.lost)));
-      });
-  line.clear();
+  std::string amount;
+  Result<Recording> recording = [&]() -> Result<Recording> {
+    if (options.engine == Engine::simulate) return run_simulation(command, &amount);
+    ASSIGN_OR_RETURN(Recording sampled, record_samples(options, command.quiet, *writer, &flushed));
+    amount = describe_samples(sampled);
+    return sampled;
+  }();
   if (!recording) {
     if (!flushed) {
       writer = Error{};  // closes the file before it goes
@@ -95,7 +119,7 @@ int run_record(const RecordCommand& command) {
     return fail(recording.error(), kOurFailure);
   }
 
-  if (const Result<void> done = finish(command, *std::move(writer), *recording); !done) {
+  if (const Result<void> done = finish(command, *std::move(writer), *recording, amount); !done) {
     return fail(done.error(), kOurFailure);
   }
   if (command.report_after) {

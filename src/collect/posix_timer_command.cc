@@ -63,7 +63,11 @@ extern "C" void pass_interruption_on(int signal_number, siginfo_t* info, void*) 
 
 Result<ShimmedCommand> ShimmedCommand::start(const std::vector<std::string>& command,
                                              const ShimSettings& settings) {
-  const std::vector<std::string> environment = make_environment(settings);
+  return start(command, make_environment(settings));
+}
+
+Result<ShimmedCommand> ShimmedCommand::start(const std::vector<std::string>& command,
+                                             const std::vector<std::string>& environment) {
   std::vector<char*> words = make_pointers(command);
   std::vector<char*> variables = make_pointers(environment);
   int ends[2];

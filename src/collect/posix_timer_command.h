@@ -29,6 +29,10 @@ class ShimmedCommand {
   static Result<ShimmedCommand> start(const std::vector<std::string>& command,
                                       const ShimSettings& settings);
 
+  /// The same for a command without the shim, in an environment of the caller's choice.
+  static Result<ShimmedCommand> start(const std::vector<std::string>& command,
+                                      const std::vector<std::string>& environment);
+
   [[nodiscard]] pid_t pid() const { return pid_; }
   /// Waits until the command has ended, at most this long; true if it has, and from then on.
   bool wait(int timeout_ms);

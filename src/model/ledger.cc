@@ -38,13 +38,21 @@ uint64_t Ledger::amount(const LedgerKind& kind) const {
 
 const LedgerKind* find_ledger_kind(std::string_view key) {
   using namespace ledger;
-  static constexpr std::array kKinds = {
-      &kLostSamples,       &kLostRecords,        &kUnknownAddress,      &kThrottled,
-      &kUnsampledTime,     &kKernelNotSampled,   &kMergedTicks,         &kFoldedProcesses,
-      &kTruncatedStacks,   &kStacksOutsideCopy,  &kStacksWithoutTables, &kDamagedStacks,
-      &kUnsupportedStacks, &kImagesWithoutFacts, &kImagesReplaced,      &kDamagedRecords,
-      &kUnknownEvents,     &kAuxBytes,           &kRawFields,           &kTextPokes,
-      &kLateRecords,       &kBranchCallStacks,   &kInterrupted};
+  static constexpr std::array kKinds = {&kLostSamples,         &kLostRecords,
+                                        &kUnknownAddress,      &kThrottled,
+                                        &kUnsampledTime,       &kKernelNotSampled,
+                                        &kMergedTicks,         &kFoldedProcesses,
+                                        &kTruncatedStacks,     &kStacksOutsideCopy,
+                                        &kStacksWithoutTables, &kDamagedStacks,
+                                        &kUnsupportedStacks,   &kImagesWithoutFacts,
+                                        &kImagesReplaced,      &kDamagedRecords,
+                                        &kUnknownEvents,       &kAuxBytes,
+                                        &kRawFields,           &kTextPokes,
+                                        &kLateRecords,         &kBranchCallStacks,
+                                        &kInterrupted,         &kSystemCalls,
+                                        &kSystemCallTime,      &kNotSimulatedPrograms,
+                                        &kUncountedBlocks,     &kUncountedThreads,
+                                        &kStoppedAtLimit};
   for (const LedgerKind* kind : kKinds) {
     if (kind->key == key) return kind;
   }

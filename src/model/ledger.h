@@ -64,6 +64,19 @@ inline constexpr LedgerKind kLateRecords{"late_records", "records",
                                          "came too late to be put in order of time"};
 inline constexpr LedgerKind kBranchCallStacks{
     "branch_call_stacks", "samples", "with call stacks of branch records, which are not branches"};
+inline constexpr LedgerKind kSystemCalls{"system_calls", "system calls",
+                                         "ran natively; the kernel's work in them is not counted"};
+inline constexpr LedgerKind kSystemCallTime{"system_call_time", "ns",
+                                            "in system calls, waiting included"};
+inline constexpr LedgerKind kNotSimulatedPrograms{
+    "not_simulated_programs", "programs",
+    "ran natively, uncounted: of another kind than the simulated one, or with other rights"};
+inline constexpr LedgerKind kUncountedBlocks{"uncounted_blocks", "blocks",
+                                             "of code not counted: there were too many"};
+inline constexpr LedgerKind kUncountedThreads{"uncounted_threads", "threads",
+                                              "not counted: there were too many"};
+inline constexpr LedgerKind kStoppedAtLimit{
+    "stopped_at_limit", "processes", "reached the limit of instructions and ran on uncounted"};
 inline constexpr LedgerKind kInterrupted{"interrupted", "recordings",
                                          "not closed properly; what was flushed is here"};
 }  // namespace ledger

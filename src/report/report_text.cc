@@ -141,15 +141,35 @@ class ReportText {
 
   std::vector<TextColumn> columns() const {
     const std::vector<Line> all = lines();
+    const size_t room = columns_room();
     std::vector<TextColumn> result;
     for (size_t event = 0; event < table_.events.size(); ++event) {
       const bool first = event == 0;
       const Value& total = table_.totals[event];
       if (!first && total.samples == 0 && total.value == 0) continue;
-      add_value_columns(all, event, first, result);
+      std::vector<TextColumn> further;
+      add_value_columns(all, event, first, further);
+      if (!first && width_of(result) + width_of(further) > room) continue;
+      std::move(further.begin(), further.end(), std::back_inserter(result));
     }
     add_label_columns(all, result);
     return result;
+  }
+
+  static size_t width_of(const std::vector<TextColumn>& columns) {
+    size_t width = 0;
+    for (const TextColumn& column : columns) {
+      size_t widest = count_columns(column.heading);
+      for (const std::string& cell : column.cells) widest = std::max(widest, count_columns(cell));
+      width += widest + column.gap;
+    }
+    return width;
+  }
+
+  /// The totals above the table name every event; columns are those that leave room for names.
+  size_t columns_room() const {
+    constexpr size_t kNames = 30;
+    return style_.width > kNames ? style_.width - kNames : 0;
   }
 
   void add_value_columns(const std::vector<Line>& all, size_t event, bool first,
@@ -256,7 +276,8 @@ class ReportText {
 
   /// The most useful command to type after this report.
   std::string next_step() const {
-    const bool none = table_.totals.empty() || table_.totals[0].samples == 0;
+    const bool none =
+        table_.totals.empty() || (table_.totals[0].samples == 0 && !(table_.totals[0].value > 0));
     if (none) return print_next("culprit doctor", "nothing was sampled: what works here", style_);
     if (!by_.code() && !is_tree()) {
       return print_next("culprit report --by function", "functions", style_);

@@ -2,6 +2,7 @@
 // needs LLVM and elfutils, and so another machine. This file stands in for those parts.
 
 #include "cli/commands.h"
+#include "cli/simulating.h"
 #include "cli/symbolizing.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
@@ -48,6 +49,12 @@ Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<
         path);
   }
   return SymbolizeOutcome{};
+}
+
+Result<Recording> run_simulation(const RecordCommand&, std::string*) {
+  return Error{
+      "this small build has no software PMU: run --engine simulate where the whole of "
+      "culprit and QEMU's user mode are"};
 }
 
 MakeUnwindStack find_unwinder() {

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""How much slower programs run under the software PMU, beside valgrind's tools.
+
+    bench/simulate.py CULPRIT [--runs 3] [--only NAME]
+
+Runs each program natively, under `culprit record --engine simulate` (without a machine, and
+with cachegrind's kind: L1 and LLC), and under `valgrind --tool=cachegrind --cache-sim=yes`
+and `--tool=callgrind --cacheuse=yes`, interleaved, and prints CPU time against native:
+medians. Programs are Debian's, or compiled here.
+"""
+import argparse
+import math
+import os
+import pathlib
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+
+MATMUL = r"""
+#include <stdlib.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  const int n = atoi(argv[1]);
+  const int by_column = argc > 2;
+  double *a = malloc(sizeof(double) * n * n), *b = malloc(sizeof(double) * n * n);
+  double *c = calloc(n * n, sizeof(double));
+  for (int i = 0; i < n * n; ++i) a[i] = i % 7, b[i] = i % 5;
+  if (by_column) {
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j)
+        for (int k = 0; k < n; ++k) c[i * n + j] += a[i * n + k] * b[k * n + j];
+  } else {
+    for (int i = 0; i < n; ++i)
+      for (int k = 0; k < n; ++k)
+        for (int j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j];
+  }
+  printf("%g\n", c[n + 1]);
+}
+"""
+HASH = r"""
+#include <unordered_map>
+#include <cstdio>
+int main() {
+  std::unordered_map<unsigned, unsigned> map;
+  unsigned x = 1, hits = 0;
+  for (int i = 0; i < 300000; ++i) { x = x * 1664525 + 1013904223; map[x >> 14] += i; }
+  for (int i = 0; i < 600000; ++i) { x = x * 1664525 + 1013904223; hits += map.count(x >> 14); }
+  std::printf("%u\n", hits);
+}
+"""
+# As the caches that valgrind is given: two levels, true LRU, no prefetcher.
+MACHINE = """
+name = "plain"
+[l1i]
+size_kib = 32
+ways = 8
+[l1d]
+size_kib = 32
+ways = 8
+[l2]
+size_kib = 0
+[l3]
+size_kib = 8192
+ways = 16
+[prefetch]
+stream = false
+stride = false
+"""
+CACHES = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"]
+
+
+def cpu_seconds(command, folder):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([str(word) for word in command], cwd=folder, check=True,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
+
+
+def build(folder, name, text, compiler, *flags):
+    source = folder / name
+    source.write_text(text)
+    program = folder / source.stem
+    subprocess.run([compiler, "-O2", *flags, source, "-o", program], check=True)
+    return program
+
+
+def programs(folder):
+    """[(name, is floating point, command)]"""
+    data = folder / "data"
+    data.write_bytes(pathlib.Path("/usr/bin/python3").resolve().read_bytes()[:3_000_000])
+    matmul = build(folder, "matmul.c", MATMUL, "gcc")
+    sql = ("create table t(a,b);with recursive r(i) as (select 1 union all select i+1 from r "
+           "where i<30000) insert into t select i, (i*7919)%10007 from r;"
+           "select sum(x.b) from t x join t y on x.a=y.b;")
+    yield "gzip", False, ["gzip", "-c", data]
+    yield "xz -1", False, ["xz", "-1", "-T1", "-c", data]
+    yield "unordered_map", False, [build(folder, "hash.cc", HASH, "g++")]
+    sqlite = "import sqlite3;c=sqlite3.connect(':memory:');c.executescript(%r)" % sql
+    yield "sqlite in python", False, ["/usr/bin/python3", "-I", "-c", sqlite]
+    yield "matmul row", True, [matmul, "200"]
+    yield "matmul column", True, [matmul, "200", "column"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("culprit", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only")
+    options = parser.parse_args()
+    culprit = [options.culprit, "record", "-q", "--no-symbols", "--engine", "simulate"]
+    tools = {
+        "native": [],
+        "counts": [*culprit, "--machine", "none", "--"],
+        "caches": [*culprit, "--machine", "machine.toml", "--"],
+        "locality": [*culprit, "--machine", "machine.toml", "--locality", "all", "--"],
+        "cachegrind": ["valgrind", "--tool=cachegrind", "--cache-sim=yes", *CACHES,
+                       "--cachegrind-out-file=/dev/null"],
+        "callgrind": ["valgrind", "--tool=callgrind", "--cacheuse=yes", *CACHES,
+                      "--callgrind-out-file=/dev/null"],
+    }
+    ratios = {name: {False: [], True: []} for name in tools}
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        (folder / "machine.toml").write_text(MACHINE)
+        print(f"{'CPU time / native':20}" + "".join(f"{name:>12}" for name in tools))
+        for name, is_float, command in programs(folder):
+            if options.only and options.only not in name:
+                continue
+            seconds = {tool: [] for tool in tools}
+            for _ in range(options.runs):
+                for tool, words in tools.items():
+                    seconds[tool].append(cpu_seconds([*words, *command], folder))
+            medians = {tool: statistics.median(values) for tool, values in seconds.items()}
+            line = f"{name:20}{medians['native'] * 1000:9.0f} ms"
+            for tool in list(tools)[1:]:
+                ratio = medians[tool] / medians["native"]
+                ratios[tool][is_float].append(ratio)
+                line += f"{ratio:12.1f}"
+            print(line, flush=True)
+        for is_float, name in ((False, "geomean integer"), (True, "geomean FP")):
+            line = f"{name:20}{'':12}"
+            for tool in list(tools)[1:]:
+                values = ratios[tool][is_float]
+                mean = math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
+                line += f"{mean:12.1f}"
+            print(line)
+
+
+if __name__ == "__main__":
+    main()

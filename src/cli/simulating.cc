@@ -1,0 +1,30 @@
+#include "cli/simulating.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/program_files.h"
+#include "cli/terminal.h"
+
+namespace culprit {
+
+Result<Recording> run_simulation(const RecordCommand& command, std::string* amount) {
+  SimulateOptions options = command.simulate;
+  options.plugin_path = find_qemu_plugin();
+  if (command.machine != "none") {
+    ASSIGN_OR_RETURN(options.machine, find_machine(command.machine, find_machines()));
+  }
+  ProgressLine line;
+  Result<Simulation> simulation = run_simulated(options, [&](const SimulateProgress& now) {
+    if (command.quiet) return;
+    line.show(fmt::format("simulating {:6.1f} s   {} instructions   {:.0f} million per second",
+                          now.elapsed_s, format_thousands(now.instructions),
+                          static_cast<double>(now.instructions) / now.elapsed_s * 1e-6));
+  });
+  line.clear();
+  if (!simulation) return simulation.error();
+  *amount = fmt::format("{} instructions", format_thousands(simulation->instructions));
+  return std::move(simulation->recording);
+}
+
+}  // namespace culprit

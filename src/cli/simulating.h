@@ -1,0 +1,16 @@
+#pragma once
+
+// `culprit record --engine simulate`: the command under the software PMU instead of samples.
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/command_line.h"
+
+namespace culprit {
+
+/// Runs the command and shows how far it is. `amount`: "1,234,567 instructions".
+/// Errors: as run_simulated(); a machine that does not exist
+Result<Recording> run_simulation(const RecordCommand& command, std::string* amount);
+
+}  // namespace culprit

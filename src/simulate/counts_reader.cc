@@ -1,0 +1,202 @@
+#include "simulate/counts_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <unistd.h>
+
+namespace culprit {
+
+namespace file = counts_file;
+
+namespace {
+
+/// Reads into what `to` points to; what lies beyond the file's end stays as it is.
+bool pread_all(int fd, void* to, size_t bytes, uint64_t offset) {
+  char* at = static_cast<char*>(to);
+  while (bytes > 0) {
+    const ssize_t got = ::pread(fd, at, bytes, static_cast<off_t>(offset));
+    if (got <= 0) return false;
+    at += got;
+    bytes -= static_cast<size_t>(got);
+    offset += static_cast<uint64_t>(got);
+  }
+  return true;
+}
+
+template <class T>
+bool read_table(int fd, uint64_t start, size_t count, std::vector<T>* table) {
+  table->resize(count);
+  return pread_all(fd, table->data(), count * sizeof(T), start);
+}
+
+/// One counts file while it is read.
+class Reader {
+ public:
+  Reader(int fd, const std::string& name) : fd_(fd), name_(name) {}
+
+  Result<void> read_header();
+  Result<void> read_mappings(std::vector<file::Mapping>* mappings, std::vector<std::string>* paths);
+  Result<void> read_sites(ProcessCounts& counts);
+  Result<void> add_cores(ProcessCounts& counts);
+  Result<uint64_t> count_instructions();
+  Result<std::string> read_messages();
+  const file::Header& header() const { return header_; }
+
+ private:
+  Error damaged(const char* what) const {
+    return Error{"the counts in '" + name_ + "' are damaged (" + what + ")"};
+  }
+  Result<void> add_runs(const std::vector<uint64_t>& runs, std::vector<uint64_t>& executions);
+
+  int fd_;
+  const std::string& name_;
+  file::Header header_{};
+  std::vector<file::Block> blocks_;
+  std::vector<uint32_t> block_sites_;
+};
+
+Result<void> Reader::read_header() {
+  if (!pread_all(fd_, static_cast<void*>(&header_), sizeof header_, 0)) return damaged("header");
+  if (header_.magic != file::kMagic || header_.layout != file::kLayout) {
+    return Error{"'" + name_ + "' was not written by this version of culprit's plugin for QEMU"};
+  }
+  const bool is_sane =
+      header_.sites <= file::kMaxSites && header_.blocks <= file::kMaxBlocks &&
+      header_.block_sites <= file::kMaxBlockSites && header_.mappings <= file::kMaxMappings &&
+      header_.text_bytes <= file::kMaxTextBytes &&
+      header_.message_bytes <= file::kMaxMessageBytes && header_.cores <= file::kMaxCores;
+  return is_sane ? Result<void>() : damaged("sizes of tables");
+}
+
+Result<void> Reader::read_mappings(std::vector<file::Mapping>* mappings,
+                                   std::vector<std::string>* paths) {
+  std::vector<char> text;
+  if (!read_table(fd_, file::kMappingsStart, header_.mappings, mappings) ||
+      !read_table(fd_, file::kTextStart, header_.text_bytes, &text)) {
+    return damaged("mappings");
+  }
+  text.push_back('\0');
+  for (const file::Mapping& mapping : *mappings) {
+    if (mapping.path >= text.size()) return damaged("path of a mapping");
+    paths->emplace_back(&text[mapping.path]);
+  }
+  return {};
+}
+
+Result<void> Reader::read_sites(ProcessCounts& counts) {
+  if (!read_table(fd_, file::kSitesStart, header_.sites, &counts.sites) ||
+      !read_table(fd_, file::kBlocksStart, header_.blocks, &blocks_) ||
+      !read_table(fd_, file::kBlockSitesStart, header_.block_sites, &block_sites_)) {
+    return damaged("blocks");
+  }
+  const size_t sites = counts.sites.size();
+  for (const file::Site& site : counts.sites) {
+    if (site.mapping >= counts.mappings.size() || site.size > sizeof site.code) {
+      return damaged("site");
+    }
+  }
+  for (const file::Block& block : blocks_) {
+    if (block.first > block_sites_.size() || block.sites > block_sites_.size() - block.first) {
+      return damaged("block");
+    }
+  }
+  if (std::any_of(block_sites_.begin(), block_sites_.end(),
+                  [&](uint32_t site) { return site >= sites; })) {
+    return damaged("site of a block");
+  }
+  counts.executions.resize(sites);
+  counts.counts.resize(sites);
+  return {};
+}
+
+Result<void> Reader::add_runs(const std::vector<uint64_t>& runs,
+                              std::vector<uint64_t>& executions) {
+  for (size_t number = 0; number < runs.size(); ++number) {
+    if (runs[number] == 0) continue;
+    const file::Block& block = blocks_[number];
+    for (uint32_t i = 0; i < block.sites; ++i) {
+      executions[block_sites_[block.first + i]] += runs[number];
+    }
+  }
+  return {};
+}
+
+Result<void> Reader::add_cores(ProcessCounts& counts) {
+  for (uint32_t number = 0; number < header_.cores; ++number) {
+    const uint64_t start = file::core_start(number);
+    const auto core = std::make_unique<file::CoreHeader>();
+    std::vector<uint64_t> runs;
+    std::vector<file::SiteCounts> values;
+    // A number may be skipped; a child's file ends before the cores of its parent's threads.
+    if (!pread_all(fd_, static_cast<void*>(core.get()), sizeof *core, start)) continue;
+    if (!read_table(fd_, start + file::kRunsInCore, header_.blocks, &runs) ||
+        !read_table(fd_, start + file::kCountsInCore, header_.sites, &values)) {
+      return damaged("counts of a core");
+    }
+    counts.system_calls += core->system_calls;
+    counts.system_call_ns += core->system_call_ns;
+    RETURN_IF_ERROR(add_runs(runs, counts.executions));
+    for (size_t site = 0; site < values.size(); ++site) {
+      for (size_t i = 0; i < file::kCounters; ++i) {
+        counts.counts[site].value[i] += values[site].value[i];
+      }
+    }
+  }
+  return {};
+}
+
+Result<uint64_t> Reader::count_instructions() {
+  uint64_t instructions = 0;
+  for (uint32_t number = 0; number < header_.cores; ++number) {
+    uint64_t of_core = 0;
+    static_assert(offsetof(file::CoreHeader, instructions) == 0);
+    if (pread_all(fd_, &of_core, sizeof of_core, file::core_start(number))) instructions += of_core;
+  }
+  return instructions;
+}
+
+Result<std::string> Reader::read_messages() {
+  std::string text(header_.message_bytes, '\0');
+  if (!pread_all(fd_, text.data(), text.size(), file::kMessagesStart)) return damaged("messages");
+  return text;
+}
+
+}  // namespace
+
+Result<ProcessCounts> read_counts(int fd, const std::string& name) {
+  Reader reader(fd, name);
+  RETURN_IF_ERROR(reader.read_header());
+  const file::Header& header = reader.header();
+  ProcessCounts counts;
+  counts.pid = header.pid;
+  counts.parent_pid = header.parent_pid;
+  counts.is_fork = header.is_fork != 0;
+  counts.is_stopped = header.is_stopped != 0;
+  counts.start_ns = header.start_ns;
+  counts.program.assign(header.program, ::strnlen(header.program, sizeof header.program));
+  counts.native_execs = header.native_execs;
+  counts.uncounted_blocks = header.uncounted_blocks;
+  counts.uncounted_cores = header.uncounted_cores;
+  ASSIGN_OR_RETURN(counts.messages, reader.read_messages());
+  RETURN_IF_ERROR(reader.read_mappings(&counts.mappings, &counts.paths));
+  RETURN_IF_ERROR(reader.read_sites(counts));
+  RETURN_IF_ERROR(reader.add_cores(counts));
+  return counts;
+}
+
+Result<CountsGlance> glance_at_counts(int fd, const std::string& name) {
+  Reader reader(fd, name);
+  RETURN_IF_ERROR(reader.read_header());
+  CountsGlance glance;
+  glance.pid = reader.header().pid;
+  glance.parent_pid = reader.header().parent_pid;
+  glance.start_ns = reader.header().start_ns;
+  glance.is_fork = reader.header().is_fork != 0;
+  glance.has_made_code = reader.header().sites_without_file != 0;
+  ASSIGN_OR_RETURN(glance.instructions, reader.count_instructions());
+  RETURN_IF_ERROR(reader.read_mappings(&glance.mappings, &glance.paths));
+  return glance;
+}
+
+}  // namespace culprit

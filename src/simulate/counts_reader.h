@@ -1,0 +1,52 @@
+#pragma once
+
+// Reads a counts file (plugin/counts_file.h), also while it is still written. The simulated
+// program can reach the file's memory, so nothing in it is believed.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "simulate/plugin/counts_file.h"
+
+namespace culprit {
+
+/// What one process image has counted.
+struct ProcessCounts {
+  uint32_t pid = 0;
+  uint32_t parent_pid = 0;
+  bool is_fork = false;
+  bool is_stopped = false;  // reached the limit
+  uint64_t start_ns = 0;    // CLOCK_MONOTONIC
+  std::string program;
+  std::string messages;  // QEMU's own
+  std::vector<counts_file::Site> sites;
+  std::vector<counts_file::Mapping> mappings;
+  std::vector<std::string> paths;  // of the mappings
+  // Per site, of all cores:
+  std::vector<uint64_t> executions;
+  std::vector<counts_file::SiteCounts> counts;
+  uint64_t system_calls = 0;
+  uint64_t system_call_ns = 0;
+  uint64_t native_execs = 0;
+  uint64_t uncounted_blocks = 0;
+  uint64_t uncounted_cores = 0;
+};
+
+/// Errors: not a counts file of this version, numbers that contradict each other.
+Result<ProcessCounts> read_counts(int fd, const std::string& name);
+
+/// The little that is asked while the program runs.
+struct CountsGlance {
+  uint32_t pid = 0;
+  uint32_t parent_pid = 0;
+  uint64_t start_ns = 0;
+  bool is_fork = false;
+  bool has_made_code = false;  // runs code that is in no file
+  uint64_t instructions = 0;
+  std::vector<counts_file::Mapping> mappings;
+  std::vector<std::string> paths;
+};
+Result<CountsGlance> glance_at_counts(int fd, const std::string& name);
+
+}  // namespace culprit

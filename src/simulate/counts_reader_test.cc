@@ -1,0 +1,128 @@
+#include "simulate/counts_reader.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+namespace culprit {
+namespace {
+
+namespace file = counts_file;
+
+/// A counts file of two sites, a block of both that ran five times and one core, to spoil.
+class CountsReader : public testing::Test {
+ protected:
+  CountsReader() : fd_(::memfd_create("counts", MFD_CLOEXEC)) {
+    header_.magic = file::kMagic;
+    header_.layout = file::kLayout;
+    header_.pid = 42;
+    header_.sites = 3;
+    header_.blocks = 2;
+    header_.block_sites = 2;
+    header_.mappings = 2;
+    header_.text_bytes = 7;
+    header_.cores = 1;
+    put(file::kSitesStart + sizeof(file::Site), site(0x1000, 1));
+    put(file::kSitesStart + 2 * sizeof(file::Site), site(0x1004, 1));
+    put(file::kBlocksStart + sizeof(file::Block), file::Block{0, 2});
+    put(file::kBlockSitesStart, uint32_t{1});
+    put(file::kBlockSitesStart + 4, uint32_t{2});
+    put(file::kMappingsStart + sizeof(file::Mapping),
+        file::Mapping{0x1000, 0x2000, 0, 9, 8, 1, 1, 0});
+    write("\0a.out", 7, file::kTextStart);
+    put(file::core_start(0) + file::kRunsInCore + 8, uint64_t{5});
+    file::SiteCounts counts{};
+    counts.value[static_cast<size_t>(file::Counter::loads)] = 10;
+    put(file::core_start(0) + file::kCountsInCore + 2 * sizeof counts, counts);
+  }
+
+  static file::Site site(uint64_t address, uint32_t mapping) {
+    file::Site result{};
+    result.address = address;
+    result.mapping = mapping;
+    result.size = 4;
+    return result;
+  }
+
+  void write(const void* bytes, size_t size, uint64_t at) const {
+    ASSERT_EQ(::pwrite(fd_.get(), bytes, size, static_cast<off_t>(at)), static_cast<ssize_t>(size));
+  }
+  template <class T>
+  void put(uint64_t at, const T& value) const {
+    write(static_cast<const void*>(&value), sizeof value, at);
+  }
+  Result<ProcessCounts> read() {
+    put(0, header_);
+    return read_counts(fd_.get(), "test");
+  }
+  void expect_refused(const char* reason) {
+    const Result<ProcessCounts> counts = read();
+    ASSERT_FALSE(counts.has_value());
+    EXPECT_NE(counts.error().message.find(reason), std::string::npos) << counts.error().message;
+  }
+
+  Fd fd_;
+  file::Header header_{};
+};
+
+TEST_F(CountsReader, AddsRunsOfBlocksToTheirSites) {
+  const Result<ProcessCounts> counts = read();
+  ASSERT_TRUE(counts.has_value()) << counts.error().message;
+  EXPECT_EQ(counts->pid, 42u);
+  EXPECT_EQ(counts->executions, (std::vector<uint64_t>{0, 5, 5}));
+  EXPECT_EQ(counts->counts[2].value[0], 10u);
+  EXPECT_EQ(counts->paths, (std::vector<std::string>{"", "a.out"}));
+}
+
+TEST_F(CountsReader, RefusesSizesBeyondTheTables) {
+  header_.sites = file::kMaxSites + 1;
+  expect_refused("sizes of tables");
+}
+
+TEST_F(CountsReader, RefusesBlocksBeyondTheirList) {
+  put(file::kBlocksStart + sizeof(file::Block), file::Block{1, 0xffff'ffff});
+  expect_refused("block");
+}
+
+TEST_F(CountsReader, RefusesSitesThatAreNot) {
+  put(file::kBlockSitesStart, uint32_t{3});
+  expect_refused("site of a block");
+}
+
+TEST_F(CountsReader, RefusesMappingsThatAreNot) {
+  put(file::kSitesStart + sizeof(file::Site), site(0x1000, 2));
+  expect_refused("site");
+}
+
+TEST_F(CountsReader, RefusesPathsBeyondTheText) {
+  put(file::kMappingsStart + sizeof(file::Mapping),
+      file::Mapping{0x1000, 0x2000, 0, 9, 8, 1, 9, 0});
+  expect_refused("path");
+}
+
+TEST_F(CountsReader, RefusesOtherVersions) {
+  header_.layout = file::kLayout + 1;
+  expect_refused("version");
+}
+
+TEST_F(CountsReader, RefusesAFileThatIsCutShort) {
+  put(0, header_);
+  ASSERT_EQ(::ftruncate(fd_.get(), static_cast<off_t>(file::kBlocksStart)), 0);
+  EXPECT_FALSE(read_counts(fd_.get(), "test").has_value());
+  ASSERT_EQ(::ftruncate(fd_.get(), 100), 0);
+  EXPECT_FALSE(read_counts(fd_.get(), "test").has_value());
+}
+
+TEST_F(CountsReader, GlancesAtAFileThatIsBeingWritten) {
+  put(0, header_);
+  put(file::core_start(0), uint64_t{1234});
+  const Result<CountsGlance> glance = glance_at_counts(fd_.get(), "test");
+  ASSERT_TRUE(glance.has_value()) << glance.error().message;
+  EXPECT_EQ(glance->instructions, 1234u);
+  EXPECT_FALSE(glance->has_made_code);
+}
+
+}  // namespace
+}  // namespace culprit

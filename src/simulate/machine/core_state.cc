@@ -1,0 +1,48 @@
+#include "simulate/machine/core_state.h"
+
+#include <bit>
+
+namespace culprit::simulate {
+
+PrivateLevel::PrivateLevel(const CacheGeometry& geometry, uint32_t line_bytes, bool with_tenures,
+                           uint32_t part)
+    : cache(geometry, line_bytes) {
+  if (!with_tenures || !cache.present()) return;
+  tenures = ZeroedArray<Tenure>(cache.lines());
+  ages = LineAges(cache.lines() / part);
+}
+
+CoreState::CoreState(const Machine& of, Locality recorded, const SetSample& sets,
+                     const HugePages& pages, SharedLevel& level, uint16_t core)
+    : line_shift(static_cast<uint32_t>(std::countr_zero(of.line_bytes))),
+      line_mask(of.line_bytes - 1),
+      machine(of),
+      locality(recorded),
+      sample(sets),
+      huge_pages(pages),
+      shared(level),
+      number(core),
+      l1d(of.l1d, of.line_bytes, recorded != Locality::off, sets.one_of()),
+      l1i(of.l1i, of.line_bytes, recorded != Locality::off, sets.one_of()),
+      l2(of.l2, of.line_bytes, recorded == Locality::all, sets.one_of()),
+      itlb(of.tlb.instruction),
+      dtlb(of.tlb.data),
+      stlb(of.tlb.second),
+      stream(of.prefetch, line_shift),
+      stride(of.prefetch, line_shift) {}
+
+TenureTable& CoreState::tenures(Level level) {
+  switch (level) {
+    case Level::l1d:
+      return l1d.table;
+    case Level::l1i:
+      return l1i.table;
+    case Level::l2:
+      return l2.table;
+    case Level::l3:
+      break;
+  }
+  return l3_table;
+}
+
+}  // namespace culprit::simulate

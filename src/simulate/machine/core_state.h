@@ -1,0 +1,91 @@
+#pragma once
+
+// CoreState: the private caches of one core, their tenures, TLBs and prefetchers. Data for
+// access() and fetch() (hierarchy.h); driven by one thread at a time.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "simulate/machine/cache.h"
+#include "simulate/machine/huge_pages.h"
+#include "simulate/machine/machine.h"
+#include "simulate/machine/mailbox.h"
+#include "simulate/machine/outcome.h"
+#include "simulate/machine/prefetch.h"
+#include "simulate/machine/set_sample.h"
+#include "simulate/machine/tenure.h"
+#include "simulate/machine/tlb.h"
+#include "simulate/machine/zeroed_array.h"
+
+namespace culprit::simulate {
+
+class SharedLevel;
+
+/// A private cache with the tenures of its lines.
+struct PrivateLevel {
+  /// `part`: of how many sets one is simulated.
+  PrivateLevel(const CacheGeometry& geometry, uint32_t line_bytes, bool with_tenures,
+               uint32_t part);
+
+  Cache cache;
+  ZeroedArray<Tenure> tenures;  // by slot; empty if not recorded
+  LineAges ages;
+  TenureTable table;
+  [[nodiscard]] bool recorded() const { return tenures.size() != 0; }
+};
+
+/// Lines moved, for bandwidth and for tests. Each counts lines.
+struct Traffic {
+  uint64_t written_back_l1 = 0;  // dirty lines out of L1D
+  uint64_t written_back_l2 = 0;
+  uint64_t memory = 0;  // from and to memory
+  uint64_t prefetched_l1 = 0;
+  uint64_t prefetched_l2 = 0;
+  uint64_t taken_by_others = 0;  // lines this core gave up to another core's store
+};
+
+struct CoreState {
+  CoreState(const Machine& machine, Locality locality, const SetSample& sample,
+            const HugePages& huge_pages, SharedLevel& shared, uint16_t number);
+
+  // What the fast path needs, together.
+  uint32_t line_shift;
+  uint64_t line_mask;
+  std::array<uint64_t, 2> last_line{kNoLine, kNoLine};  // by AccessKind: hits and needs nothing
+  uint64_t last_fetched_line = kNoLine;
+  Tenure* last_tenure = nullptr;  // of last_line, if recorded
+  Mailbox mailbox;
+
+  void touch_last(uint32_t offset, uint32_t bytes, Site site) {
+    l1d.table.touch(*last_tenure, ByteMask::of(offset, bytes), bytes, site);
+  }
+  void forget_last_line() { last_line = {kNoLine, kNoLine}; }
+
+  uint64_t last_data_page = 0;  // translated by the first-level TLB
+  uint64_t last_code_page = 0;
+
+  const Machine& machine;
+  Locality locality;
+  const SetSample& sample;
+  const HugePages& huge_pages;
+  SharedLevel& shared;
+  uint16_t number;  // of this core, from 0
+
+  PrivateLevel l1d;
+  PrivateLevel l1i;
+  PrivateLevel l2;
+  TenureTable l3_table;  // of lines that this core evicted from the shared level
+  Tlb itlb;
+  Tlb dtlb;
+  Tlb stlb;
+  StreamPrefetcher stream;
+  StridePrefetcher stride;
+  Traffic traffic;
+  std::vector<Letter> letters;  // reused by each delivery
+
+  /// The tenures that this core recorded for a level.
+  TenureTable& tenures(Level level);
+};
+
+}  // namespace culprit::simulate

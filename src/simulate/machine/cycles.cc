@@ -1,0 +1,111 @@
+#include "simulate/machine/cycles.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace culprit::simulate {
+namespace {
+
+/// Adds `amount` to the entries in proportion to `weights` (to the last entry if all are 0):
+/// whole ticks, and exactly `amount` in sum.
+void share_out(Ticks amount, CycleClass kind, std::span<const double> weights,
+               std::vector<CycleParts>& parts) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (!(sum > 0)) {
+    parts.back()[kind] += amount;
+    return;
+  }
+  double until = 0;
+  Ticks given = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    until += weights[i];
+    const bool last = i + 1 == parts.size();
+    const Ticks up_to =
+        last ? amount
+             : std::min(amount, static_cast<Ticks>(static_cast<double>(amount) * (until / sum)));
+    parts[i][kind] += up_to - given;
+    given = up_to;
+  }
+}
+
+template <class Weight>
+std::vector<double> weigh(std::span<const InstructionCosts> instructions, Weight weight) {
+  std::vector<double> weights;
+  weights.reserve(instructions.size());
+  for (const InstructionCosts& one : instructions) weights.push_back(weight(one));
+  return weights;
+}
+
+/// The width's time, instruction by instruction, and the part of it that handles calls.
+void add_base(std::span<const InstructionCosts> instructions, Ticks base, const CoreSettings& core,
+              std::vector<CycleParts>& parts) {
+  Ticks left = base;
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    if (!instructions[i].is_call) continue;
+    const Ticks overhead = std::min(left, Ticks{core.call_cycles} * kTicksPerCycle);
+    parts[i][CycleClass::call_overhead] += overhead;
+    left -= overhead;
+  }
+  share_out(left, CycleClass::base,
+            weigh(instructions, [](const InstructionCosts& one) { return double{1} * one.uops; }),
+            parts);
+}
+
+}  // namespace
+
+void CycleParts::add(const CycleParts& other) {
+  for (size_t i = 0; i < ticks.size(); ++i) ticks[i] += other.ticks[i];
+}
+
+Ticks CycleParts::total() const {
+  return std::accumulate(ticks.begin(), ticks.end(), Ticks{0});
+}
+
+Ticks CycleParts::stalled() const {
+  return std::accumulate(ticks.begin(), ticks.begin() + kStalledClasses, Ticks{0});
+}
+
+BlockCycles compute_block_cycles(std::span<const InstructionCosts> instructions,
+                                 const BlockCosts& block, const CoreSettings& core) {
+  CHECK(!instructions.empty());
+  BlockCycles cycles;
+  cycles.instructions.resize(instructions.size());
+  double divider = 0;
+  for (const InstructionCosts& one : instructions) {
+    cycles.uops += one.uops;
+    cycles.loads += one.loads;
+    divider += one.divider_cycles;
+  }
+  const Ticks base = Ticks{cycles.uops} * kTicksPerCycle / core.dispatch_width;
+  add_base(instructions, base, core, cycles.instructions);
+
+  struct Limit {
+    Ticks ticks;
+    CycleClass kind;
+    std::vector<double> weights;
+  };
+  const Limit limits[] = {
+      {to_ticks(block.port_cycles), CycleClass::port_saturation,
+       weigh(instructions, [](const InstructionCosts& one) { return one.port_cycles; })},
+      {to_ticks(block.chain_cycles), CycleClass::serialization,
+       weigh(instructions, [](const InstructionCosts& one) { return one.chain_cycles; })},
+      {to_ticks(divider), CycleClass::instruction_latency,
+       weigh(instructions, [](const InstructionCosts& one) { return one.divider_cycles; })},
+      {to_ticks(block.fetch_cycles), CycleClass::instruction_starvation,
+       weigh(instructions, [](const InstructionCosts&) { return 1.0; })}};
+  const Limit& largest = *std::max_element(
+      std::begin(limits), std::end(limits),
+      [](const Limit& one, const Limit& other) { return one.ticks < other.ticks; });
+  if (largest.ticks > base) {
+    share_out(largest.ticks - base, largest.kind, largest.weights, cycles.instructions);
+  }
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    CycleParts& parts = cycles.instructions[i];
+    parts[CycleClass::microcode] += to_ticks(instructions[i].microcode_cycles);
+    parts[CycleClass::serialization] += to_ticks(instructions[i].serialize_cycles);
+    cycles.total += parts.total();
+  }
+  return cycles;
+}
+
+}  // namespace culprit::simulate

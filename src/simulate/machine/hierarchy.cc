@@ -1,0 +1,36 @@
+#include "simulate/machine/hierarchy.h"
+
+#include "simulate/machine/private_caches.h"
+
+namespace culprit::simulate {
+
+Hierarchy::Hierarchy(const Machine& machine, const HierarchyOptions& options, SetSample sample)
+    : machine_(machine),
+      options_(options),
+      sample_(std::move(sample)),
+      shared_(machine_, options.locality, sample_.one_of()) {}
+
+Hierarchy::~Hierarchy() = default;
+
+Result<std::unique_ptr<Hierarchy>> Hierarchy::make(const Machine& machine,
+                                                   const HierarchyOptions& options) {
+  RETURN_IF_ERROR(check_machine(machine));
+  ASSIGN_OR_RETURN(SetSample sample,
+                   SetSample::make(machine, options.sample_sets, options.sample_seed));
+  return std::unique_ptr<Hierarchy>(new Hierarchy(machine, options, std::move(sample)));
+}
+
+CoreState& Hierarchy::add_core() {
+  const std::lock_guard lock(cores_mutex_);
+  cores_.push_back(std::make_unique<CoreState>(machine_, options_.locality, sample_, huge_pages_,
+                                               shared_, static_cast<uint16_t>(cores_.size())));
+  shared_.add_core(*cores_.back());
+  return *cores_.back();
+}
+
+void Hierarchy::finish() {
+  for (const std::unique_ptr<CoreState>& core : cores_) finish_private(*core);
+  if (!cores_.empty()) shared_.finish(*cores_.front());
+}
+
+}  // namespace culprit::simulate

@@ -1,0 +1,116 @@
+#pragma once
+
+// The memory of a simulated machine: per core L1I, L1D, L2, TLBs and prefetchers; one L3 and
+// a directory of who has which line for all cores.
+//
+//     ASSIGN_OR_RETURN(auto memory, Hierarchy::make(machine, {.locality = Locality::all}));
+//     CoreState& core = memory->add_core();                        // one per running thread
+//     Outcome load = access<Locality::all>(core, address, 8, AccessKind::load, site);
+//     Outcome code = fetch<Locality::all>(core, pc, 16, site);     // at most to the line's end
+//     memory->finish();                                            // lines still there count, too
+//
+// Each core is driven by one thread at a time; different cores may be driven in parallel:
+// what they share is locked in slices of L3 sets. What a core must give up (another core's
+// store, an inclusive level's eviction) is posted to it and done before its next access, so
+// that driving the cores in turn, in any one thread, is exact and repeatable. Cores whose
+// numbers differ by a multiple of 64 do not see each other's stores.
+//
+// Writes allocate and are written back. A written-back line updates the next level that has
+// it, and goes to memory if none has: as in cachegrind, a write-back never allocates
+// (except in a victim L3, which lives of evictions).
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/result.h"
+#include "simulate/machine/core_state.h"
+#include "simulate/machine/huge_pages.h"
+#include "simulate/machine/machine.h"
+#include "simulate/machine/outcome.h"
+#include "simulate/machine/set_sample.h"
+#include "simulate/machine/shared_level.h"
+
+namespace culprit::simulate {
+
+struct HierarchyOptions {
+  Locality locality = Locality::off;
+  uint32_t sample_sets = 1;  // N of --sets 1/N: a power of two
+  uint64_t sample_seed = 1;  // which of the sets
+};
+
+class Hierarchy {
+ public:
+  /// Errors: those of check_machine(), and a sample that the geometry does not allow.
+  static Result<std::unique_ptr<Hierarchy>> make(const Machine& machine,
+                                                 const HierarchyOptions& options = {});
+  ~Hierarchy();
+
+  /// A core for a thread. The second one must be made while the first makes no access (by its
+  /// thread, as clone() does); others at any time. Its address is stable.
+  CoreState& add_core();
+
+  /// The pages in [begin, end) are huge ones (2 MiB) from now on; `huge` false: 4 KiB again.
+  void set_huge_pages(uint64_t begin, uint64_t end, bool huge = true) {
+    huge_pages_.set(begin, end, huge);
+  }
+
+  /// Ends all tenures, as if everything was evicted (and Traffic goes on counting). Call once,
+  /// when no thread runs.
+  void finish();
+
+  [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] const SetSample& sample() const { return sample_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<CoreState>>& cores() const { return cores_; }
+
+ private:
+  explicit Hierarchy(const Machine& machine, const HierarchyOptions& options, SetSample sample);
+
+  Machine machine_;
+  HierarchyOptions options_;
+  SetSample sample_;
+  HugePages huge_pages_;
+  SharedLevel shared_;
+  std::mutex cores_mutex_;
+  std::vector<std::unique_ptr<CoreState>> cores_;
+};
+
+/// All that is not the same line as in the access before.
+template <Locality kLocality>
+Outcome access_slowly(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
+                      Site site);
+template <Locality kLocality>
+Outcome fetch_slowly(CoreState& core, uint64_t address, uint32_t bytes, Site site);
+
+/// One load or store of `bytes` (1 to 4096) at `address`. `kLocality` is the hierarchy's.
+/// Loads and stores of one instruction are two calls.
+template <Locality kLocality>
+inline Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
+                      Site site) {
+  const uint64_t line = address >> core.line_shift;
+  if (line == core.last_line[static_cast<size_t>(kind)] &&
+      (address & core.line_mask) + bytes <= core.line_mask + 1 && !core.mailbox.has_mail()) {
+    if constexpr (kLocality != Locality::off) {
+      core.touch_last(static_cast<uint32_t>(address & core.line_mask), bytes, site);
+    }
+    return {};
+  }
+  return access_slowly<kLocality>(core, address, bytes, kind, site);
+}
+
+/// Fetches instruction bytes; `site` is the first instruction of the line, for the tenures.
+template <Locality kLocality>
+inline Outcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
+  const uint64_t line = address >> core.line_shift;
+  if (line == core.last_fetched_line && (address & core.line_mask) + bytes <= core.line_mask + 1) {
+    return {};
+  }
+  return fetch_slowly<kLocality>(core, address, bytes, site);
+}
+
+/// The same with the locality chosen at run time.
+Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind, Site site);
+Outcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site);
+
+}  // namespace culprit::simulate

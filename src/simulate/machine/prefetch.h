@@ -1,0 +1,77 @@
+#pragma once
+
+// Prefetchers: which lines to bring in ahead of the program. Both see only what misses the
+// first level or uses a prefetched line for the first time, by virtual address, and never
+// go beyond a 4 KiB page.
+//
+//   stream: three accesses to neighbouring lines in one direction within a page; then the
+//           next `stream_lines` lines that way, into L2
+//   stride: the same step three times by one instruction; then `stride_steps` steps ahead,
+//           into L1D
+
+#include <array>
+#include <cstdint>
+
+#include "simulate/machine/machine.h"
+#include "simulate/machine/outcome.h"
+
+namespace culprit::simulate {
+
+inline constexpr int kPrefetchPageShift = 12;
+
+/// Lines to bring in, few.
+struct PrefetchList {
+  static constexpr uint32_t kMost = 16;
+  std::array<uint64_t, kMost> lines;
+  uint32_t count = 0;
+
+  void add(uint64_t line) {
+    if (count < kMost) lines[count++] = line;
+  }
+};
+
+class StreamPrefetcher {
+ public:
+  StreamPrefetcher(const PrefetchSettings& settings, uint32_t line_shift)
+      : ahead_(settings.stream ? settings.stream_lines : 0),
+        page_shift_(kPrefetchPageShift - line_shift) {}
+
+  void train(uint64_t line, PrefetchList& list);
+
+ private:
+  struct Stream {
+    uint64_t page = ~uint64_t{0};
+    uint64_t last = 0;   // line
+    uint64_t until = 0;  // the farthest line asked for
+    int32_t direction = 0;
+    uint32_t length = 0;  // steps in that direction
+    uint64_t used = 0;    // for replacement
+  };
+  Stream& find_stream(uint64_t page);
+
+  uint32_t ahead_;
+  uint32_t page_shift_;
+  uint64_t clock_ = 0;
+  std::array<Stream, 16> streams_;
+};
+
+class StridePrefetcher {
+ public:
+  StridePrefetcher(const PrefetchSettings& settings, uint32_t line_shift)
+      : ahead_(settings.stride ? settings.stride_steps : 0), line_shift_(line_shift) {}
+
+  void train(uint64_t address, Site site, PrefetchList& list);
+
+ private:
+  struct Entry {
+    Site site = 0;
+    uint32_t times = 0;
+    uint64_t last = 0;
+    int64_t step = 0;
+  };
+  uint32_t ahead_;
+  uint32_t line_shift_;
+  std::array<Entry, 256> entries_;
+};
+
+}  // namespace culprit::simulate

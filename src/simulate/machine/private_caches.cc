@@ -1,0 +1,305 @@
+#include "simulate/machine/private_caches.h"
+
+namespace culprit::simulate {
+namespace {
+
+using End = TenureTable::End;
+
+/// Takes the line out of its slot; its tenure is the caller's to end.
+struct Taken {
+  Evicted line;
+  Tenure tenure;
+};
+Taken take_out(PrivateLevel& level, Slot slot) {
+  Taken taken{level.cache.remove(slot), {}};
+  if (level.recorded()) taken.tenure = level.tenures[slot];
+  return taken;
+}
+
+/// Replaced by a line that `by` brought in.
+void end_evicted(PrivateLevel& level, const Tenure& tenure, Site by) {
+  if (!level.recorded()) return;
+  const bool by_capacity = level.ages.evict(tenure);
+  level.table.add_edge(
+      {tenure.site, by, by_capacity ? EdgeKind::evict_by_capacity : EdgeKind::evict_by_conflict, 0},
+      1);
+  level.table.end(tenure, End::evicted);
+}
+
+/// Lost for another reason than the room it took.
+void end_lost(PrivateLevel& level, const Tenure& tenure, End how) {
+  if (!level.recorded()) return;
+  level.ages.remove(tenure);
+  level.table.end(tenure, how);
+}
+
+void merge(Tenure& into, const Tenure& seen) {
+  into.touched.add(seen.touched);
+  into.accessed_bytes += seen.accessed_bytes;
+}
+
+void give_back(CoreState& core, const Taken& taken) {
+  const bool all = core.locality == Locality::all;
+  core.traffic.memory +=
+      core.shared.give_back(core, taken.line.line, taken.line.flags, all ? &taken.tenure : nullptr);
+}
+
+void forget_line(CoreState& core, uint64_t line) {
+  if (core.last_line[0] == line || core.last_line[1] == line) core.forget_last_line();
+}
+
+/// A line has left L1D: what it has to say goes to L2, or beyond.
+void pass_on_from_l1d(CoreState& core, const Taken& taken) {
+  forget_line(core, taken.line.line);
+  const bool dirty = (taken.line.flags & kDirty) != 0;
+  core.traffic.written_back_l1 += dirty ? 1 : 0;
+  const Slot below = core.l2.cache.find(taken.line.line);
+  if (below == kNoSlot) {
+    give_back(core, taken);
+    return;
+  }
+  core.l2.cache.flags_at(below) |= taken.line.flags & (kDirty | kNoted);
+  if (core.l2.recorded()) merge(core.l2.tenures[below], taken.tenure);
+}
+
+void evict_l1d(CoreState& core, Slot slot, Site by) {
+  if (core.l1d.cache.empty_at(slot)) return;
+  const Taken taken = take_out(core.l1d, slot);
+  end_evicted(core.l1d, taken.tenure, by);
+  pass_on_from_l1d(core, taken);
+}
+
+void pass_on_from_l1i(CoreState& core, const Taken& taken) {
+  if (core.last_fetched_line == taken.line.line) core.last_fetched_line = kNoLine;
+  const Slot below = core.l2.cache.find(taken.line.line);
+  if (below != kNoSlot && core.l2.recorded()) merge(core.l2.tenures[below], taken.tenure);
+  if (below == kNoSlot && core.locality == Locality::all) {
+    core.shared.merge_tenure(taken.line.line, taken.tenure);
+  }
+}
+
+void evict_l1i(CoreState& core, Slot slot, Site by) {
+  if (core.l1i.cache.empty_at(slot)) return;
+  const Taken taken = take_out(core.l1i, slot);
+  end_evicted(core.l1i, taken.tenure, by);
+  pass_on_from_l1i(core, taken);
+}
+
+/// An inclusive L2 loses a line: L1D and L1I lose it, too, while L2 still has it.
+void clear_l1(CoreState& core, uint64_t line, Site by) {
+  if (const Slot slot = core.l1d.cache.find(line); slot != kNoSlot) evict_l1d(core, slot, by);
+  if (const Slot slot = core.l1i.cache.find(line); slot != kNoSlot) evict_l1i(core, slot, by);
+}
+
+void evict_l2(CoreState& core, Slot slot, Site by) {
+  if (core.l2.cache.empty_at(slot)) return;
+  const uint64_t line = core.l2.cache.line_at(slot);
+  if (core.machine.l2.inclusion == Inclusion::inclusive) clear_l1(core, line, by);
+  const Taken taken = take_out(core.l2, slot);
+  const Slot above = core.l1d.cache.find(line);
+  Tenure seen = taken.tenure;
+  if (above != kNoSlot && core.l2.recorded()) merge(seen, core.l1d.tenures[above]);
+  end_evicted(core.l2, seen, by);
+  const bool dirty = (taken.line.flags & kDirty) != 0;
+  if (above == kNoSlot) {
+    core.traffic.written_back_l2 += dirty ? 1 : 0;
+    give_back(core, taken);
+    return;
+  }
+  // L1D still has it, and takes over the duty to write it back.
+  core.l1d.cache.flags_at(above) |= taken.line.flags & (kDirty | kNoted);
+  if (core.locality == Locality::all) core.shared.merge_tenure(line, taken.tenure);
+}
+
+void begin_tenure(PrivateLevel& level, Slot slot, const LineRequest& request) {
+  if (!level.recorded()) return;
+  level.tenures[slot] = TenureTable::begin(request.site, request.prefetch);
+  level.ages.fill(level.tenures[slot]);
+}
+
+void fill_l2(CoreState& core, const LineRequest& request, uint8_t flags) {
+  const Slot slot = core.l2.cache.find_victim(request.line);
+  evict_l2(core, slot, request.site);
+  core.l2.cache.fill(request.line, slot, flags);
+  begin_tenure(core.l2, slot, request);
+}
+
+/// Another core's `letter` takes or reads a line whose tenure here is `tenure`.
+void note_sharing(TenureTable& table, const Tenure& tenure, const Letter& letter) {
+  const bool same = tenure.touched.overlaps(letter.bytes);
+  table.add_edge(
+      {tenure.site, letter.site, same ? EdgeKind::share_same_bytes : EdgeKind::share_other_bytes,
+       letter.from_core},
+      1);
+}
+
+/// The line leaves all private caches. Whether it was dirty.
+bool remove_line(CoreState& core, const Letter& letter) {
+  forget_line(core, letter.line);
+  const bool shared = letter.wish != Letter::Wish::leave_all;
+  uint8_t flags = 0;
+  Tenure all;
+  bool noted = !shared;
+  for (PrivateLevel* level : {&core.l1d, &core.l2}) {
+    const Slot slot = level->cache.find(letter.line);
+    if (slot == kNoSlot) continue;
+    const Taken taken = take_out(*level, slot);
+    flags |= taken.line.flags;
+    merge(all, taken.tenure);
+    if (!level->recorded()) continue;
+    if (!noted) note_sharing(level->table, taken.tenure, letter);
+    noted = true;
+    Tenure seen = taken.tenure;
+    seen.touched = all.touched;  // of L2, with what L1D saw
+    seen.accessed_bytes = all.accessed_bytes;
+    end_lost(*level, seen, End::evicted);
+  }
+  if (shared && core.locality == Locality::all) core.shared.merge_tenure(letter.line, all);
+  return (flags & kDirty) != 0;
+}
+
+void give_up_line(CoreState& core, const Letter& letter) {
+  remove_line(core, letter);
+  ++core.traffic.taken_by_others;
+}
+
+void lose_line(CoreState& core, const Letter& letter) {
+  if (remove_line(core, letter)) ++core.traffic.memory;
+  const Slot code = core.l1i.cache.find(letter.line);
+  if (code == kNoSlot) return;
+  const Taken taken = take_out(core.l1i, code);
+  end_lost(core.l1i, taken.tenure, End::evicted);
+  if (core.last_fetched_line == letter.line) core.last_fetched_line = kNoLine;
+}
+
+void share_line(CoreState& core, const Letter& letter) {
+  forget_line(core, letter.line);
+  bool noted = false;
+  for (PrivateLevel* level : {&core.l1d, &core.l2}) {
+    const Slot slot = level->cache.find(letter.line);
+    if (slot == kNoSlot) continue;
+    uint8_t& flags = level->cache.flags_at(slot);
+    if ((flags & kDirty) != 0 && level->recorded() && !noted) {
+      note_sharing(level->table, level->tenures[slot], letter);
+      noted = true;
+    }
+    flags &= static_cast<uint8_t>(~(kWritable | kDirty | kNoted));
+  }
+}
+
+}  // namespace
+
+void deliver_mail(CoreState& core) {
+  core.mailbox.take(core.letters);
+  for (const Letter& letter : core.letters) {
+    switch (letter.wish) {
+      case Letter::Wish::give_up:
+        give_up_line(core, letter);
+        break;
+      case Letter::Wish::share:
+        share_line(core, letter);
+        break;
+      case Letter::Wish::leave_all:
+        lose_line(core, letter);
+        break;
+    }
+  }
+}
+
+Brought bring_line(CoreState& core, const LineRequest& request) {
+  if (const Slot slot = core.l2.cache.find(request.line); slot != kNoSlot) {
+    core.l2.cache.use(request.line, slot);
+    uint8_t& flags = core.l2.cache.flags_at(slot);
+    Brought brought{DataSource::l2, 0, (flags & kPrefetched) != 0};
+    flags &= static_cast<uint8_t>(~kPrefetched);
+    if (core.l2.recorded() && !request.prefetch) {
+      core.l2.ages.use(core.l2.tenures[slot]);
+      if (!brought.prefetched) {
+        core.l2.table.count_reuse(core.l2.tenures[slot], request.site);
+      }
+    }
+    if (request.write && (flags & kWritable) == 0) {
+      core.shared.upgrade(core, request);
+      flags |= kWritable | kNoted;
+    }
+    brought.flags = flags & (kWritable | kNoted);
+    return brought;
+  }
+  const LineReply reply = core.shared.request(core, request);
+  core.traffic.memory += reply.memory_lines;
+  if (core.mailbox.has_mail()) deliver_mail(core);  // what an inclusive L3 lost for it
+  if (core.l2.cache.present()) fill_l2(core, request, reply.flags);
+  return {reply.source, static_cast<uint8_t>(reply.flags & (kWritable | kNoted)), false};
+}
+
+Slot fill_l1d(CoreState& core, const LineRequest& request, uint8_t flags) {
+  const Slot slot = core.l1d.cache.find_victim(request.line);
+  evict_l1d(core, slot, request.site);
+  core.l1d.cache.fill(request.line, slot, flags);
+  begin_tenure(core.l1d, slot, request);
+  return slot;
+}
+
+Slot fill_l1i(CoreState& core, const LineRequest& request, uint8_t flags) {
+  const Slot slot = core.l1i.cache.find_victim(request.line);
+  evict_l1i(core, slot, request.site);
+  core.l1i.cache.fill(request.line, slot, flags);
+  begin_tenure(core.l1i, slot, request);
+  return slot;
+}
+
+void prefetch_into_l1d(CoreState& core, uint64_t line, Site site) {
+  if (!core.sample.holds(line) || core.l1d.cache.find(line) != kNoSlot) return;
+  const LineRequest request{.line = line, .site = site, .prefetch = true};
+  const Brought brought = bring_line(core, request);
+  fill_l1d(core, request, brought.flags | kPrefetched);
+  ++core.traffic.prefetched_l1;
+}
+
+void prefetch_into_l1i(CoreState& core, uint64_t line, Site site) {
+  if (!core.sample.holds(line) || core.l1i.cache.find(line) != kNoSlot) return;
+  const LineRequest request{
+      .line = line, .site = site, .prefetch = true, .tracked = core.l2.cache.present()};
+  bring_line(core, request);
+  fill_l1i(core, request, kPrefetched);
+  ++core.traffic.prefetched_l1;
+}
+
+void prefetch_into_l2(CoreState& core, uint64_t line, Site site) {
+  if (!core.l2.cache.present()) return prefetch_into_l1d(core, line, site);
+  if (!core.sample.holds(line) || core.l1d.cache.find(line) != kNoSlot) return;
+  if (core.l2.cache.find(line) != kNoSlot) return;
+  bring_line(core, {.line = line, .site = site, .prefetch = true});
+  core.l2.cache.flags_at(core.l2.cache.find(line)) |= kPrefetched;
+  ++core.traffic.prefetched_l2;
+}
+
+void finish_private(CoreState& core) {
+  if (core.mailbox.has_mail()) deliver_mail(core);
+  core.forget_last_line();
+  core.last_fetched_line = kNoLine;
+  for (PrivateLevel* level : {&core.l1d, &core.l1i, &core.l2}) {
+    if (!level->recorded()) continue;
+    for (Slot slot = 0; slot < level->cache.lines(); ++slot) {
+      if (level->cache.empty_at(slot)) continue;
+      const Taken taken = take_out(*level, slot);
+      end_lost(*level, taken.tenure, End::left_at_end);
+      if (level == &core.l1d) pass_on_from_l1d(core, taken);
+      if (level == &core.l1i) pass_on_from_l1i(core, taken);
+      if (level == &core.l2) give_back(core, taken);
+    }
+  }
+}
+
+Tenure peek_tenure(const CoreState& core, uint64_t line) {
+  Tenure seen;
+  for (const PrivateLevel* level : {&core.l1d, &core.l1i, &core.l2}) {
+    if (!level->recorded()) continue;
+    if (const Slot slot = level->cache.find(line); slot != kNoSlot) {
+      merge(seen, level->tenures[slot]);
+    }
+  }
+  return seen;
+}
+
+}  // namespace culprit::simulate

@@ -1,0 +1,256 @@
+#include "simulate/machine/shared_level.h"
+
+#include "simulate/machine/core_state.h"
+#include "simulate/machine/private_caches.h"
+
+namespace culprit::simulate {
+
+SharedLevel::SharedLevel(const Machine& machine, Locality locality, uint32_t part)
+    : inclusion_(machine.l3.inclusion),
+      cache_(machine.l3, machine.line_bytes),
+      slices_(std::make_unique<Slice[]>(kSlices)) {
+  if (locality != Locality::all || !cache_.present()) return;
+  tenures_ = ZeroedArray<Tenure>(cache_.lines());
+  for (size_t i = 0; i < kSlices; ++i) {
+    slices_[i].ages = LineAges(std::max<uint64_t>(cache_.lines() / part / kSlices, 1));
+  }
+}
+
+SharedLevel::Locked::Locked(SharedLevel& level, uint64_t line)
+    : slice_(
+          &level.slices_[(level.cache_.present() ? level.cache_.set_of(line) : line) % kSlices]) {
+  if (!level.alone_) lock_ = std::unique_lock(slice_->mutex);
+}
+
+void SharedLevel::add_core(CoreState& core) {
+  const std::lock_guard lock(cores_mutex_);
+  CHECK(core.number == core_count_ && core.number < kMostCores);
+  cores_[core.number].store(&core);
+  if (++core_count_ == 2) {
+    begin_directory(*cores_[0]);
+    alone_ = false;
+  }
+}
+
+void SharedLevel::begin_directory(const CoreState& only) {
+  for (const PrivateLevel* level : {&only.l1d, &only.l2}) {
+    for (Slot slot = 0; slot < level->cache.lines(); ++slot) {
+      if (level->cache.empty_at(slot)) continue;
+      const uint64_t line = level->cache.line_at(slot);
+      Entry& entry = Locked(*this, line)->directory[line];
+      entry.sharers = bit_of(only);
+      entry.exclusive = true;
+      entry.modified |= (level->cache.flags_at(slot) & kNoted) != 0;
+    }
+  }
+}
+
+uint64_t SharedLevel::bit_of(const CoreState& core) {
+  return uint64_t{1} << core.number % 64;
+}
+
+/// Cores whose bits are the same (beyond 64) cannot be told apart: each of them gets the
+/// letter, and those that do not have the line lay it aside.
+void SharedLevel::tell(uint64_t sharers, const CoreState& from, const LineRequest& request,
+                       Letter::Wish wish) {
+  const Letter letter{wish, request.line, from.number, request.site, request.bytes};
+  const uint32_t count = core_count_.load();
+  for (uint64_t left = sharers; left != 0; left &= left - 1) {
+    for (auto number = static_cast<uint32_t>(__builtin_ctzll(left)); number < count; number += 64) {
+      CoreState* core = cores_[number].load();
+      if (core != &from || wish == Letter::Wish::leave_all) core->mailbox.post(letter);
+    }
+  }
+}
+
+/// A line that one core may write has to be asked for, even if the L3 has a copy of it.
+DataSource SharedLevel::find_source(const Entry& entry, uint64_t others, bool in_cache) {
+  if (others != 0 && entry.modified) return DataSource::other_core_modified;
+  if (others != 0 && (entry.exclusive || !in_cache)) return DataSource::other_core_clean;
+  return in_cache ? DataSource::l3 : DataSource::memory;
+}
+
+/// Settles with the other cores that have the line. Returns lines written to memory.
+uint8_t SharedLevel::hand_over(Entry& entry, const CoreState& core, const LineRequest& request,
+                               Slot slot) {
+  const uint64_t others = entry.sharers & ~bit_of(core);
+  uint8_t written = 0;
+  if (request.write) {
+    if (others != 0) tell(others, core, request, Letter::Wish::give_up);
+    entry = {bit_of(core), true, true};
+    return 0;
+  }
+  if (others != 0 && entry.exclusive) {
+    tell(others, core, request, Letter::Wish::share);
+    if (entry.modified) {  // what the reader gets is written back on the way
+      if (slot != kNoSlot) cache_.flags_at(slot) |= kDirty;
+      written = slot == kNoSlot ? 1 : 0;
+    }
+  }
+  entry = {others | bit_of(core), others == 0, false};
+  return written;
+}
+
+LineReply SharedLevel::request(CoreState& core, const LineRequest& request) {
+  const Locked slice(*this, request.line);
+  LineReply reply;
+  Entry untracked;
+  Entry& entry = request.tracked && !alone_ ? slice->directory[request.line] : untracked;
+  const uint64_t others = entry.sharers & ~bit_of(core);
+  const Slot slot = cache_.find(request.line);
+  reply.source = find_source(entry, others, slot != kNoSlot);
+  reply.memory_lines = hand_over(entry, core, request, slot);
+  if (request.write) {
+    reply.flags = kWritable | kNoted;
+  } else if (others == 0) {
+    reply.flags = kWritable;
+  }
+  // From here on `entry` may move.
+  if (slot != kNoSlot) {
+    take_from_cache(*slice, core, request, slot, others != 0, reply);
+  } else if (reply.source == DataSource::memory) {
+    ++reply.memory_lines;
+    if (cache_.present() && inclusion_ != Inclusion::victim) {
+      reply.memory_lines =
+          static_cast<uint8_t>(reply.memory_lines + fill(*slice, core, request, 0));
+    }
+  }
+  return reply;
+}
+
+void SharedLevel::take_from_cache(Slice& slice, CoreState& core, const LineRequest& request,
+                                  Slot slot, bool others, LineReply& reply) {
+  if (inclusion_ == Inclusion::victim && !others) {
+    // The line moves: its tenure goes on in the private caches, unseen from here.
+    if (recorded()) {
+      slice.ages.remove(tenures_[slot]);
+      core.l3_table.end(tenures_[slot], TenureTable::End::cut);
+    }
+    if ((cache_.remove(slot).flags & kDirty) != 0) reply.flags |= kDirty;
+    return;
+  }
+  cache_.use(request.line, slot);
+  if (!recorded() || request.prefetch) return;
+  slice.ages.use(tenures_[slot]);
+  core.l3_table.count_reuse(tenures_[slot], request.site);
+}
+
+uint8_t SharedLevel::fill(Slice& slice, CoreState& core, const LineRequest& request,
+                          uint8_t flags) {
+  const Slot slot = cache_.find_victim(request.line);
+  const uint8_t written = evict(slice, core, slot, request.site);
+  cache_.fill(request.line, slot, flags);
+  if (recorded()) {
+    tenures_[slot] = TenureTable::begin(request.site, request.prefetch);
+    slice.ages.fill(tenures_[slot]);
+  }
+  return written;
+}
+
+/// The cores that may have the line, as bits.
+uint64_t SharedLevel::find_sharers(const Slice& slice, const CoreState& core, uint64_t line) const {
+  if (alone_) {
+    const bool here = core.l1d.cache.find(line) != kNoSlot || core.l2.cache.find(line) != kNoSlot ||
+                      core.l1i.cache.find(line) != kNoSlot;
+    return here ? bit_of(core) : 0;
+  }
+  const auto found = slice.directory.find(line);
+  return found == slice.directory.end() ? 0 : found->second.sharers;
+}
+
+/// Empties a slot for a line of `by`. Returns lines written to memory.
+uint8_t SharedLevel::evict(Slice& slice, CoreState& core, Slot slot, Site by) {
+  if (cache_.empty_at(slot)) return 0;
+  const Evicted evicted = cache_.remove(slot);
+  Tenure seen = recorded() ? tenures_[slot] : Tenure();
+  bool cut = false;
+  if (const uint64_t sharers = find_sharers(slice, core, evicted.line); sharers != 0) {
+    // What other cores saw of the line is theirs, and cannot be looked at from here.
+    cut = (sharers & ~bit_of(core)) != 0;
+    if (recorded() && (sharers & bit_of(core)) != 0) {
+      const Tenure mine = peek_tenure(core, evicted.line);
+      seen.touched.add(mine.touched);
+      seen.accessed_bytes += mine.accessed_bytes;
+    }
+    if (inclusion_ == Inclusion::inclusive) {
+      tell(sharers, core, {.line = evicted.line, .site = by}, Letter::Wish::leave_all);
+      slice.directory.erase(evicted.line);
+    }
+  }
+  if (recorded()) {
+    const EdgeKind kind =
+        slice.ages.evict(seen) ? EdgeKind::evict_by_capacity : EdgeKind::evict_by_conflict;
+    core.l3_table.add_edge({seen.site, by, kind, 0}, 1);
+    core.l3_table.end(seen, cut ? TenureTable::End::cut : TenureTable::End::evicted);
+  }
+  return (evicted.flags & kDirty) != 0 ? 1 : 0;
+}
+
+bool SharedLevel::upgrade(CoreState& core, const LineRequest& request) {
+  if (alone_) return false;
+  const Locked slice(*this, request.line);
+  Entry& entry = slice->directory[request.line];
+  const uint64_t others = entry.sharers & ~bit_of(core);
+  if (others != 0) tell(others, core, request, Letter::Wish::give_up);
+  entry = {bit_of(core), true, true};
+  return others != 0;
+}
+
+void SharedLevel::note_written(uint64_t line) {
+  if (alone_) return;
+  const Locked slice(*this, line);
+  const auto found = slice->directory.find(line);
+  if (found != slice->directory.end()) found.value().modified = true;
+}
+
+/// `core` has the line no more. Whether others have.
+bool SharedLevel::drop_sharer(Slice& slice, const CoreState& core, uint64_t line) {
+  const auto found = slice.directory.find(line);
+  if (found == slice.directory.end()) return false;
+  found.value().sharers &= ~bit_of(core);
+  if (found.value().sharers != 0) return true;
+  slice.directory.erase(found);
+  return false;
+}
+
+uint8_t SharedLevel::give_back(CoreState& core, uint64_t line, uint8_t flags,
+                               const Tenure* tenure) {
+  const Locked slice(*this, line);
+  const bool shared = !alone_ && drop_sharer(*slice, core, line);
+  const bool dirty = (flags & kDirty) != 0;
+  Slot slot = cache_.find(line);
+  uint8_t written = 0;
+  if (slot == kNoSlot && inclusion_ == Inclusion::victim && cache_.present() && !shared) {
+    written = fill(*slice, core, {.line = line, .site = tenure == nullptr ? 0 : tenure->site},
+                   dirty ? kDirty : 0);
+    slot = cache_.find(line);
+  } else if (slot != kNoSlot) {
+    if (dirty) cache_.flags_at(slot) |= kDirty;
+  } else if (dirty) {
+    written = 1;
+  }
+  if (slot != kNoSlot && recorded() && tenure != nullptr) {
+    tenures_[slot].touched.add(tenure->touched);
+    tenures_[slot].accessed_bytes += tenure->accessed_bytes;
+  }
+  return written;
+}
+
+void SharedLevel::merge_tenure(uint64_t line, const Tenure& seen) {
+  const Locked slice(*this, line);
+  const Slot slot = cache_.find(line);
+  if (slot == kNoSlot || !recorded()) return;
+  tenures_[slot].touched.add(seen.touched);
+  tenures_[slot].accessed_bytes += seen.accessed_bytes;
+}
+
+void SharedLevel::finish(CoreState& core) {
+  if (!recorded()) return;
+  for (Slot slot = 0; slot < cache_.lines(); ++slot) {
+    if (cache_.empty_at(slot)) continue;
+    core.l3_table.end(tenures_[slot], TenureTable::End::left_at_end);
+    cache_.remove(slot);
+  }
+}
+
+}  // namespace culprit::simulate

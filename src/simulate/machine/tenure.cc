@@ -1,0 +1,74 @@
+#include "simulate/machine/tenure.h"
+
+namespace culprit::simulate {
+
+void TenureTable::end(const Tenure& tenure, End how) {
+  if (tenure.run != 0) add_edge({tenure.site, tenure.last_site, EdgeKind::reuse, 0}, tenure.run);
+  const uint32_t touched = tenure.touched.count();
+  SiteTenures& site = sites_[tenure.site];
+  ++site.lines;
+  site.bytes_touched += touched;
+  site.bytes_accessed += tenure.accessed_bytes;
+  site.lines_left_at_end += how == End::left_at_end ? 1 : 0;
+  site.lines_cut += how == End::cut ? 1 : 0;
+  site.lines_prefetched += tenure.prefetched ? 1 : 0;
+  site.lines_never_used += touched == 0 ? 1 : 0;
+}
+
+void TenureTable::spill(Recent& recent) {
+  if (recent.count == 0) return;
+  const auto found = edges_.find(recent.key);
+  if (found != edges_.end()) {
+    found.value() += recent.count;
+  } else if (edges_.size() < edge_limit_) {
+    edges_.emplace(recent.key, recent.count);
+  } else {
+    sites_[recent.key.from].edges_rest[static_cast<size_t>(recent.key.kind)] += recent.count;
+  }
+  recent.count = 0;
+}
+
+void TenureTable::flush() {
+  for (Recent& recent : recent_) spill(recent);
+}
+
+const TenureTable::Sites& TenureTable::sites() {
+  flush();
+  return sites_;
+}
+
+const TenureTable::Edges& TenureTable::edges() {
+  flush();
+  return edges_;
+}
+
+void LineAges::next_step() {
+  fills_ = 0;
+  // What was one step from being old is old now; its slot becomes the new step's.
+  const auto oldest = static_cast<uint16_t>(now_ - (kSteps - 2));
+  used_at_[kSteps] += used_at_[oldest % kSteps];
+  used_at_[oldest % kSteps] = 0;
+  ++now_;
+  used_at_[now_ % kSteps] = 0;
+  evicted_at_[now_ % kSteps] = 0;
+}
+
+bool LineAges::evict(const Tenure& tenure) {
+  const uint16_t slot = slot_of(tenure.age);
+  // What falls into the step of the last use itself counts half.
+  uint64_t used = used_at_[slot] / 2 + evicted_at_[slot] / 2 + 2 * step_fills_;
+  if (slot == kSteps) {
+    used = lines_;  // in so many steps the cache was filled several times
+  } else {
+    const auto steps = static_cast<uint16_t>(now_ - tenure.age);
+    for (uint16_t back = 0; back < steps && used < lines_; ++back) {
+      const size_t at = static_cast<uint16_t>(now_ - back) % kSteps;
+      used += used_at_[at] + evicted_at_[at];
+    }
+  }
+  remove(tenure);
+  ++evicted_at_[now_ % kSteps];
+  return used >= lines_;
+}
+
+}  // namespace culprit::simulate

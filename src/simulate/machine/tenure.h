@@ -1,0 +1,221 @@
+#pragma once
+
+// Tenures: what happens to a line while it is in a cache (papers/source-interdependence-sip).
+//
+//   site 7 loads a[0]      fill:   a tenure begins, brought in by site 7
+//   site 7 loads a[1]              + 8 bytes touched, 8 accessed;  reuse edge 7 -> 7
+//   site 9 loads a[1]              + 0 bytes touched, 8 accessed;  reuse edge 7 -> 9
+//   site 3 loads b[0]      evicts it: 16 bytes touched, 24 accessed go to site 7's row,
+//                                  eviction edge 7 -> 3 (by capacity or by conflict)
+//
+// What a nearer level saw of a line joins the tenure of the next level when the line leaves
+// the nearer one, so bytes touched of L2 and L3 are those the program used.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <tsl/robin_map.h>
+#include <vector>
+
+#include "simulate/machine/outcome.h"
+
+namespace culprit::simulate {
+
+/// One bit per byte of a line of up to 128 bytes.
+struct ByteMask {
+  uint64_t low = 0;
+  uint64_t high = 0;
+
+  static ByteMask of(uint32_t offset, uint32_t bytes) {
+    const uint32_t end = offset + bytes;
+    if (end <= 64) return {ones(bytes) << offset, 0};
+    return {ones(std::min(end, 64U)) & ~ones(std::min(offset, 64U)),
+            ones(end < 64 ? 0 : end - 64) & ~ones(offset < 64 ? 0 : offset - 64)};
+  }
+  void add(const ByteMask& other) {
+    low |= other.low;
+    high |= other.high;
+  }
+  [[nodiscard]] bool overlaps(const ByteMask& other) const {
+    return (low & other.low) != 0 || (high & other.high) != 0;
+  }
+  [[nodiscard]] uint32_t count() const {
+    const int upper = high == 0 ? 0 : std::popcount(high);
+    return static_cast<uint32_t>(std::popcount(low) + upper);
+  }
+
+ private:
+  static uint64_t ones(uint32_t count) {
+    return count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
+  }
+};
+
+enum class EdgeKind : uint8_t {
+  reuse,              // `from` brought a line in, `to` touched it again
+  evict_by_capacity,  // `to` pushed out a line of `from`; a fully associative cache would, too
+  evict_by_conflict,  // the same, because too many lines share its set
+  share_same_bytes,   // another core's `to` took a line that `from` brought in: true sharing
+  share_other_bytes,  // the same, but it used other bytes of it: false sharing
+};
+inline constexpr int kEdgeKinds = 5;
+
+/// One stay of a line in one cache.
+struct Tenure {
+  ByteMask touched;
+  uint64_t accessed_bytes = 0;
+  Site site = 0;       // that brought the line in
+  Site last_site = 0;  // that touched it last
+  uint32_t run = 0;    // touches by last_site that are in no edge yet
+  uint16_t age = 0;    // LineAges: when it was used last
+  bool prefetched = false;
+};
+
+/// All tenures of one site in one level, ended ones.
+struct SiteTenures {
+  uint64_t lines = 0;          // brought in
+  uint64_t bytes_touched = 0;  // different bytes used, summed over lines
+  uint64_t bytes_accessed = 0;
+  uint64_t lines_left_at_end = 0;  // of `lines`: still there at the end
+  uint64_t lines_prefetched = 0;   // of `lines`: by a prefetcher that this site set off
+  uint64_t lines_never_used = 0;   // of `lines`: no byte touched
+  uint64_t lines_cut = 0;          // of `lines`: what a nearer level saw of them is missing
+  std::array<uint64_t, kEdgeKinds> edges_rest{};  // edges from this site that were not kept
+};
+
+struct EdgeKey {
+  Site from = 0;
+  Site to = 0;
+  EdgeKind kind = EdgeKind::reuse;
+  uint16_t other_core = 0;  // of sharing: whose instruction `to` is
+  friend bool operator==(const EdgeKey&, const EdgeKey&) = default;
+};
+
+struct EdgeKeyHash {
+  size_t operator()(const EdgeKey& key) const {
+    const uint64_t sites = uint64_t{key.from} << 32 | key.to;
+    const uint64_t rest = uint64_t{key.other_core} << 8 | static_cast<uint8_t>(key.kind);
+    const uint64_t mixed = (sites ^ rest << 20) * 0x9e3779b97f4a7c15;
+    return mixed ^ mixed >> 32;
+  }
+};
+
+/// The tenures of one level of one core (of what this core evicts from a shared level), by
+/// site, and the edges between sites.
+class TenureTable {
+ public:
+  /// Beyond `edge_limit` different edges, new ones go to `edges_rest` of their site.
+  explicit TenureTable(size_t edge_limit = size_t{1} << 20) : edge_limit_(edge_limit) {}
+
+  static Tenure begin(Site site, bool prefetched) {
+    Tenure tenure;
+    tenure.site = site;
+    tenure.last_site = site;
+    tenure.prefetched = prefetched;
+    return tenure;
+  }
+
+  /// The access that brought the line in, or the first one after a prefetch.
+  static void touch_first(Tenure& tenure, const ByteMask& bytes, uint32_t count) {
+    tenure.touched.add(bytes);
+    tenure.accessed_bytes += count;
+  }
+
+  /// Any other access to it.
+  void touch(Tenure& tenure, const ByteMask& bytes, uint32_t count, Site site) {
+    touch_first(tenure, bytes, count);
+    count_reuse(tenure, site);
+  }
+
+  /// A use of the line whose bytes are known later, from the nearer level.
+  void count_reuse(Tenure& tenure, Site site) {
+    if (tenure.last_site != site) {
+      if (tenure.run != 0) add_edge({tenure.site, tenure.last_site, EdgeKind::reuse}, tenure.run);
+      tenure.last_site = site;
+      tenure.run = 0;
+    }
+    if (++tenure.run == 0) [[unlikely]] {
+      add_edge({tenure.site, site, EdgeKind::reuse}, uint64_t{1} << 32);
+    }
+  }
+
+  enum class End : uint8_t { evicted, left_at_end, cut };
+  /// Adds an ended tenure to the row of its site.
+  void end(const Tenure& tenure, End how);
+
+  void add_edge(const EdgeKey& key, uint64_t count) {
+    Recent& recent = recent_[EdgeKeyHash{}(key) % kRecent];
+    if (recent.count != 0 && recent.key == key) {
+      recent.count += count;
+      return;
+    }
+    spill(recent);
+    recent = {key, count};
+  }
+
+  using Sites = tsl::robin_map<Site, SiteTenures>;
+  using Edges = tsl::robin_map<EdgeKey, uint64_t, EdgeKeyHash>;
+  [[nodiscard]] const Sites& sites();
+  [[nodiscard]] const Edges& edges();
+
+ private:
+  struct Recent {
+    EdgeKey key;
+    uint64_t count = 0;
+  };
+  static constexpr size_t kRecent = 1024;
+  void spill(Recent& recent);
+  void flush();
+
+  size_t edge_limit_;
+  Sites sites_;
+  Edges edges_;
+  std::vector<Recent> recent_ = std::vector<Recent>(kRecent);  // not in edges_ yet
+};
+
+/// Tells evictions by capacity from those by conflict: would a fully associative LRU cache of
+/// the same size have lost the line as well? It would if, since the line's last use, at
+/// least as many different lines were used as the cache holds. These are the younger lines
+/// that are still here and those that came and went meanwhile.
+///
+/// An estimate: ages are in steps of a sixteenth of the cache's lines filled, lines that were
+/// evicted twice meanwhile count twice. Exact at the ends: a set that overflows while others
+/// rest is a conflict, a run over more than the cache is capacity.
+class LineAges {
+ public:
+  explicit LineAges(uint64_t lines = 0)
+      : lines_(lines), step_fills_(std::max<uint64_t>(lines / 16, 1)) {}
+
+  void fill(Tenure& tenure) {
+    if (++fills_ == step_fills_) next_step();
+    tenure.age = now_;
+    ++at_age(now_);
+  }
+  void use(Tenure& tenure) {
+    if (tenure.age == now_) return;
+    --at_age(tenure.age);
+    ++at_age(now_);
+    tenure.age = now_;
+  }
+  /// Takes the line out; for an eviction, whether it was by capacity.
+  bool evict(const Tenure& tenure);
+  void remove(const Tenure& tenure) { --at_age(tenure.age); }
+
+ private:
+  static constexpr uint16_t kSteps = 64;  // older lines are all of one age
+  void next_step();
+  [[nodiscard]] uint16_t slot_of(uint16_t age) const {
+    return static_cast<uint16_t>(now_ - age) >= kSteps - 1 ? static_cast<uint16_t>(kSteps)
+                                                           : static_cast<uint16_t>(age % kSteps);
+  }
+  uint64_t& at_age(uint16_t age) { return used_at_[slot_of(age)]; }
+
+  uint64_t lines_;
+  uint64_t step_fills_;
+  uint64_t fills_ = 0;  // in this step
+  uint16_t now_ = 0;
+  std::array<uint64_t, kSteps + 1> used_at_{};     // lines by age of their last use; [kSteps]: old
+  std::array<uint64_t, kSteps + 1> evicted_at_{};  // evictions in each step
+};
+
+}  // namespace culprit::simulate

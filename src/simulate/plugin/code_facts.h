@@ -1,0 +1,27 @@
+#pragma once
+
+// What the plugin must know of an instruction when it is translated: whether and how it
+// branches, and whether it works on floating-point values. A light decoder of opcodes, not
+// of operands: QEMU says how long an instruction is and what it accesses.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "simulate/plugin/counts_file.h"
+
+namespace culprit {
+
+struct CodeFacts {
+  counts_file::Branch branch = counts_file::Branch::none;
+  uint8_t flags = 0;
+};
+
+CodeFacts decode_x86_64(std::span<const uint8_t> code);
+CodeFacts decode_aarch64(std::span<const uint8_t> code);
+
+using DecodeFunction = CodeFacts (*)(std::span<const uint8_t>);
+/// `target` as QEMU names it; nullptr if there is no decoder for it.
+DecodeFunction find_decoder(std::string_view target);
+
+}  // namespace culprit

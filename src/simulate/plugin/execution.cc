@@ -1,0 +1,240 @@
+#include "simulate/plugin/execution.h"
+
+#include <unistd.h>
+#include <utility>
+
+namespace culprit {
+
+namespace file = counts_file;
+using file::Branch;
+using file::Counter;
+using file::SiteCounts;
+
+Core* cores[file::kMaxCores];
+
+namespace {
+
+const BlockFacts kNoBlock;
+
+constexpr uint64_t kLimitStep = 4096;  // instructions between looks at the other cores
+
+enum class Model : uint8_t { none, caches, caches_l1, caches_all };
+
+constexpr simulate::Locality locality_of(Model model) {
+  return model == Model::caches_all  ? simulate::Locality::all
+         : model == Model::caches_l1 ? simulate::Locality::l1
+                                     : simulate::Locality::off;
+}
+
+std::unique_ptr<simulate::Hierarchy> machine;
+simulate::Locality locality = simulate::Locality::off;
+uint64_t instruction_limit = UINT64_MAX;
+void (*limit_reached)() = nullptr;
+
+uint64_t& count(Core& core, uint32_t site, Counter counter) {
+  return core.shared.counts[site].value[static_cast<size_t>(counter)];
+}
+
+/// By counts_file::Branch; `none` and `system_call` are not predicted.
+constexpr simulate::BranchKind kPredicted[] = {
+    {},
+    simulate::BranchKind::conditional,
+    simulate::BranchKind::jump,
+    simulate::BranchKind::indirect_jump,
+    simulate::BranchKind::call,
+    simulate::BranchKind::indirect_call,
+    simulate::BranchKind::ret,
+};
+
+void predict_branch(Core& core, const BlockFacts& before, const BlockFacts& now) {
+  simulate::Branch branch;
+  branch.address = before.last_address;
+  branch.kind = kPredicted[static_cast<size_t>(before.branch)];
+  branch.taken = before.branch != Branch::conditional || now.start != before.end;
+  branch.target = now.start;
+  branch.return_to = before.end;
+  const simulate::Misprediction miss = core.predictor->predict(branch);
+  if (miss == simulate::Misprediction::none) return;
+  const bool is_miss = simulate::is_branch_miss(miss);
+  ++count(core, before.last_site, is_miss ? Counter::mispredicted : Counter::late_targets);
+}
+
+/// Only now it is known where the block before went on.
+void finish_branch(Core& core, const BlockFacts& before, const BlockFacts& now) {
+  if (before.branch == Branch::conditional && now.start != before.end) {
+    ++count(core, before.last_site, Counter::taken);
+  } else if (before.repeats && now.first_site == before.last_site) {
+    ++count(core, before.last_site, Counter::repeats);
+  }
+}
+
+void check_limit(uint64_t own_before, uint64_t own_now) {
+  if (own_before / kLimitStep == own_now / kLimitStep) return;
+  uint64_t all = 0;
+  for (const Core* core : cores) {
+    if (core != nullptr) all += core->shared.header->instructions.load(std::memory_order_relaxed);
+  }
+  if (all < instruction_limit) return;
+  instruction_limit = UINT64_MAX;
+  limit_reached();
+}
+
+uint64_t& count_from(SiteCounts& counts, Counter first, size_t step) {
+  return counts.value[static_cast<size_t>(first) + step];
+}
+
+/// What was not a hit in the first level and its TLB. `first` is the counter of L2.
+void count_outcome(SiteCounts& counts, simulate::Outcome outcome, Counter first, Counter second_tlb,
+                   Counter walk_cycles) {
+  if (outcome.source != simulate::DataSource::l1) {
+    ++count_from(counts, first, static_cast<size_t>(outcome.source) - 1);
+  }
+  if (outcome.translation != simulate::Translation::first_level) {
+    ++count_from(counts, second_tlb, static_cast<size_t>(outcome.translation) - 1);
+    count_from(counts, walk_cycles, 0) += outcome.walk_cycles;
+  }
+}
+
+template <simulate::Locality kLocality>
+void fetch_block(Core& core, const BlockFacts& block) {
+  for (const CodePart& part : block.parts) {
+    const simulate::Outcome outcome =
+        simulate::fetch<kLocality>(*core.memory, part.address, part.bytes, part.site);
+    if (outcome.plain_hit()) continue;
+    count_outcome(core.shared.counts[part.site], outcome, Counter::fetch_l2,
+                  Counter::fetch_second_tlb, Counter::fetch_walk_cycles);
+  }
+}
+
+template <Model kModel>
+void block_runs(unsigned vcpu, void* data) {
+  Core* const core = cores[vcpu];
+  if (core == nullptr) return;
+  const auto& block = *static_cast<const BlockFacts*>(data);
+  const BlockFacts& before = *core->previous;
+  core->previous = &block;
+  ++core->blocks_run;
+  ++core->shared.runs[block.number];
+  if (before.branch == Branch::conditional || before.repeats) finish_branch(*core, before, block);
+  auto& instructions = core->shared.header->instructions;
+  const uint64_t so_far = instructions.load(std::memory_order_relaxed);
+  instructions.store(so_far + block.instructions, std::memory_order_relaxed);
+  if (instruction_limit != UINT64_MAX) check_limit(so_far, so_far + block.instructions);
+  if constexpr (kModel != Model::none) {
+    if (before.branch != Branch::none && before.branch != Branch::system_call) {
+      predict_branch(*core, before, block);
+    }
+    fetch_block<locality_of(kModel)>(*core, block);
+  }
+}
+
+/// Whether an access is a further part of the one before it.
+bool goes_on(Core& core, uint32_t site, uint64_t address, bool is_store) {
+  const bool same = site == core.access_site && address == core.access_end &&
+                    core.access_block == core.blocks_run && is_store == core.access_is_store;
+  core.access_site = site;
+  core.access_end = address + core.known_bytes;
+  core.access_block = core.blocks_run;
+  core.access_is_store = is_store;
+  return same;
+}
+
+template <simulate::Locality kLocality>
+void model_access(Core& core, uint32_t site, uint64_t address, bool is_store) {
+  const auto kind = is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
+  const simulate::Outcome outcome =
+      simulate::access<kLocality>(*core.memory, address, core.known_bytes, kind, site);
+  if (outcome.plain_hit()) return;
+  count_outcome(core.shared.counts[site], outcome, is_store ? Counter::store_l2 : Counter::load_l2,
+                is_store ? Counter::store_second_tlb : Counter::load_second_tlb,
+                Counter::data_walk_cycles);
+}
+
+template <Model kModel>
+void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
+  Core* const core = cores[vcpu];
+  if (core == nullptr) return;
+  if (info != core->known_info || core->known_bytes == 0) {
+    core->known_info = info;
+    core->known_bytes = 1u << qemu_plugin_mem_size_shift(info);
+    core->known_is_store = qemu_plugin_mem_is_store(info);
+  }
+  const auto site = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(data));
+  const bool is_store = core->known_is_store;
+  // Accesses, and behind them their bytes.
+  uint64_t* const pair = &count(*core, site, is_store ? Counter::stores : Counter::loads);
+  pair[0] += goes_on(*core, site, address, is_store) ? 0 : 1;
+  pair[1] += core->known_bytes;
+  if constexpr (kModel != Model::none)
+    model_access<locality_of(kModel)>(*core, site, address, is_store);
+}
+
+}  // namespace
+
+void set_instruction_limit(uint64_t instructions, void (*reached)()) {
+  instruction_limit = instructions;
+  limit_reached = reached;
+}
+
+bool start_core(CountsWriter& writer, uint32_t number) {
+  if (number >= file::kMaxCores) return false;
+  const CoreCounts shared = writer.core(number);
+  if (shared.header == nullptr) return false;
+  if (cores[number] == nullptr) cores[number] = new Core;
+  // A number is used again when its thread has ended: the same core, its caches as they are.
+  Core& core = *cores[number];
+  core = Core{
+      .shared = shared, .memory = core.memory, .predictor = core.predictor, .previous = &kNoBlock};
+  if (machine && core.memory == nullptr) {
+    core.memory = &machine->add_core();
+    core.predictor = new simulate::BranchPredictor(machine->machine().branch);
+  }
+  return true;
+}
+
+void set_machine(std::unique_ptr<simulate::Hierarchy> model, simulate::Locality recorded) {
+  machine = std::move(model);
+  locality = recorded;
+}
+
+void renew_machine() {
+  if (!machine) return;
+  simulate::HierarchyOptions options;
+  options.locality = locality;
+  auto renewed = simulate::Hierarchy::make(machine->machine(), options);
+  // The old one stays: its locks may be held by threads that the child does not have.
+  static_cast<void>(machine.release());
+  machine = *std::move(renewed);
+  for (Core* core : cores) {
+    if (core != nullptr && core->memory != nullptr) core->memory = &machine->add_core();
+  }
+}
+
+simulate::Hierarchy* stop_machine(unsigned vcpu) {
+  if (!machine || locality == simulate::Locality::off) return nullptr;
+  bool is_any_running = false;
+  for (unsigned number = 0; number < file::kMaxCores; ++number) {
+    Core* const core = std::exchange(cores[number], nullptr);
+    const bool is_other = core != nullptr && number != vcpu;
+    is_any_running = is_any_running || (is_other && core->system_call_start_ns == 0);
+  }
+  // Their callbacks return at once from now on; those under way take far less than this.
+  constexpr useconds_t kLetThemLeaveUs = 20'000;
+  if (is_any_running) ::usleep(kLetThemLeaveUs);
+  return machine.release();
+}
+
+Callbacks execution_callbacks() {
+  if (!machine) return {block_runs<Model::none>, memory_is_accessed<Model::none>};
+  switch (locality) {
+    case simulate::Locality::off:
+      return {block_runs<Model::caches>, memory_is_accessed<Model::caches>};
+    case simulate::Locality::l1:
+      return {block_runs<Model::caches_l1>, memory_is_accessed<Model::caches_l1>};
+    case simulate::Locality::all:
+      return {block_runs<Model::caches_all>, memory_is_accessed<Model::caches_all>};
+  }
+  return {};
+}
+
+}  // namespace culprit

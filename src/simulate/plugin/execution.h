@@ -1,0 +1,71 @@
+#pragma once
+
+// What happens each time a block runs and each time it accesses memory. These are the only
+// functions on the fast path: no locks, no allocation, one core's memory only. Without a
+// machine model they only count; with one, each access also goes through its caches.
+
+#include <cstdint>
+#include <memory>
+
+#include "simulate/machine/branch.h"
+#include "simulate/machine/hierarchy.h"
+#include "simulate/plugin/counts_writer.h"
+#include "simulate/plugin/qemu_api.h"
+#include "simulate/plugin/translation.h"
+
+namespace culprit {
+
+/// One virtual CPU: a thread of the program, while it lives.
+struct Core {
+  CoreCounts shared;
+  // Of the machine model, if there is one:
+  simulate::CoreState* memory = nullptr;
+  simulate::BranchPredictor* predictor = nullptr;
+  const BlockFacts* previous = nullptr;  // never null once the core is set up
+
+  // The access before, to see parts of one wide access (QEMU shows 8 bytes at a time).
+  uint64_t blocks_run = 0;
+  uint64_t access_block = 0;
+  uint64_t access_end = 0;
+  uint32_t access_site = 0;
+  bool access_is_store = false;
+
+  // What the last kind of access was: asking QEMU takes two calls.
+  qemu_plugin_meminfo_t known_info = 0;
+  uint32_t known_bytes = 0;  // 0: nothing known yet
+  bool known_is_store = false;
+
+  uint64_t system_call_start_ns = 0;
+};
+
+/// By number of virtual CPU; nullptr: not counted.
+extern Core* cores[counts_file::kMaxCores];
+
+/// Limit of the instructions of all cores together; UINT64_MAX: none. Called (once) from the
+/// block that reaches it.
+void set_instruction_limit(uint64_t instructions, void (*reached)());
+
+/// Makes the core known. False: it cannot be counted.
+bool start_core(CountsWriter& writer, uint32_t number);
+
+/// From now on accesses go through this machine; cores that start get one of its own.
+/// `recorded` as the machine was made with.
+void set_machine(std::unique_ptr<simulate::Hierarchy> machine, simulate::Locality recorded);
+
+/// In a forked child that records locality: a machine of its own, with empty caches, so that
+/// what the parent did is not told twice.
+void renew_machine();
+
+/// Ends all counting, for what was recorded of locality to be written; called by the thread of
+/// `vcpu` at the end of a process image. nullptr: nothing was recorded.
+simulate::Hierarchy* stop_machine(unsigned vcpu);
+
+/// The callbacks for QEMU, as the machine needs them. `data` is a BlockFacts, or a site's
+/// number.
+struct Callbacks {
+  qemu_plugin_vcpu_udata_cb_t block_runs;
+  qemu_plugin_vcpu_mem_cb_t memory_is_accessed;
+};
+Callbacks execution_callbacks();
+
+}  // namespace culprit

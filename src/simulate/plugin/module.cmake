@@ -1,0 +1,15 @@
+# libculprit_qemu.so: the room simulate/plugin as QEMU loads it. QEMU brings the functions
+# that it calls, and no C++ library: what we use of one comes along, seen by nobody else.
+add_library(culprit_qemu MODULE simulate/plugin/plugin.cc)
+target_link_libraries(culprit_qemu PRIVATE culprit_simulate_plugin culprit_simulate_machine)
+target_link_options(culprit_qemu PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections
+                                         -Wl,--exclude-libs,ALL)
+set_target_properties(culprit_qemu PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+# These run once per simulated instruction: fast in every build.
+target_compile_options(culprit_qemu PRIVATE -O2 -fvisibility=hidden)
+target_compile_options(culprit_simulate_plugin PRIVATE -O2 -fvisibility=hidden)
+target_compile_options(culprit_simulate_machine PRIVATE -O2 -ftree-loop-vectorize
+                       -fvect-cost-model=dynamic)
+set_target_properties(culprit_base culprit_simulate_machine culprit_simulate_plugin PROPERTIES
+                      POSITION_INDEPENDENT_CODE ON)
+add_dependencies(culprit culprit_qemu)

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+// libculprit_qemu.so: the entry that QEMU calls, and what it gives QEMU to call back.
+//
+//   qemu-x86_64 -plugin
+//   libculprit_qemu.so,folder=DIR,words=N[,limit=INSTRUCTIONS][,locality=l1|all] PROGRAM
+//
+// folder: where the counts files go. words: how many words of the command line come before
+// the program (and `-0 NAME`), to run the program's children in the same way.
+
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <pthread.h>
+#include <stdio.h>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+#include <vector>
+
+#include "base/file.h"
+#include "simulate/plugin/execution.h"
+#include "simulate/plugin/machine_file.h"
+#include "simulate/plugin/qemu_api.h"
+#include "simulate/plugin/system_calls.h"
+
+#define CULPRIT_EXPORT extern "C" __attribute__((visibility("default")))
+
+CULPRIT_EXPORT int qemu_plugin_version;
+int qemu_plugin_version = 1;
+
+namespace culprit {
+namespace {
+
+struct Options {
+  std::string folder;
+  size_t words = 0;
+  uint64_t limit = UINT64_MAX;
+  simulate::Locality locality = simulate::Locality::off;
+};
+
+/// All there is; made once, never destroyed: QEMU may call back until the process is gone.
+struct Plugin {
+  qemu_plugin_id_t id;
+  CountsWriter writer;
+  Translation translation;
+  SystemCalls system_calls;
+  Callbacks callbacks{};
+  bool records_locality = false;
+  bool knows_program = false;
+
+  Plugin(qemu_plugin_id_t plugin_id, std::string_view target, DecodeFunction decode,
+         std::vector<std::string> emulator)
+      : id(plugin_id),
+        translation(writer, decode),
+        system_calls(target, std::move(emulator), writer, translation) {}
+};
+
+Plugin* plugin = nullptr;
+
+std::optional<Options> parse_options(int count, char** words) {
+  Options options;
+  for (int i = 0; i < count; ++i) {
+    const std::string_view word(words[i]);
+    const size_t equals = word.find('=');
+    if (equals == std::string_view::npos) return std::nullopt;
+    const std::string_view name = word.substr(0, equals);
+    const std::string value(word.substr(equals + 1));
+    if (name == "folder") {
+      options.folder = value;
+    } else if (name == "words") {
+      options.words = std::strtoull(value.c_str(), nullptr, 10);
+    } else if (name == "locality") {
+      options.locality = value == "all"  ? simulate::Locality::all
+                         : value == "l1" ? simulate::Locality::l1
+                                         : simulate::Locality::off;
+    } else if (name == "limit") {
+      options.limit = std::strtoull(value.c_str(), nullptr, 10);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return options.folder.empty() ? std::nullopt : std::optional(options);
+}
+
+/// The first words of our own command line, with QEMU's whole path as the first.
+std::vector<std::string> read_emulator_words(size_t count) {
+  std::vector<std::string> words;
+  FILE* const file = ::fopen("/proc/self/cmdline", "re");
+  if (file == nullptr) return words;
+  std::string word;
+  for (int c; words.size() < count && (c = ::getc(file)) != EOF;) {
+    if (c != 0) {
+      word.push_back(static_cast<char>(c));
+    } else {
+      words.push_back(std::move(word));
+      word.clear();
+    }
+  }
+  ::fclose(file);
+  char path[4096];
+  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
+  if (length > 0 && !words.empty()) words.front().assign(path, static_cast<size_t>(length));
+  return words;
+}
+
+/// What QEMU says of the program's end does not belong into the program's stderr.
+void keep_messages_apart() {
+  cookie_io_functions_t functions{};
+  functions.write = [](void*, const char* text, size_t size) {
+    plugin->writer.add_message({text, size});
+    return static_cast<ssize_t>(size);
+  };
+  if (FILE* const kept = ::fopencookie(nullptr, "w", functions)) {
+    ::setvbuf(kept, nullptr, _IONBF, 0);
+    stderr = kept;
+  }
+}
+
+void core_starts(qemu_plugin_id_t, unsigned vcpu) {
+  if (!start_core(plugin->writer, vcpu)) ++plugin->writer.header().uncounted_cores;
+}
+
+/// What QEMU does not tell before the program runs.
+void learn_program(const qemu_plugin_insn* instruction) {
+  plugin->knows_program = true;
+  if (const char* const binary = qemu_plugin_path_to_binary()) plugin->writer.set_program(binary);
+  const uint64_t base = reinterpret_cast<uint64_t>(qemu_plugin_insn_haddr(instruction)) -
+                        qemu_plugin_insn_vaddr(instruction);
+  plugin->translation.set_base(base);
+  plugin->system_calls.set_base(base);
+}
+
+bool is_whole(const qemu_plugin_insn* instruction) {
+  constexpr uint64_t kPage = 4096;
+  const uint64_t start = qemu_plugin_insn_vaddr(instruction);
+  const uint64_t last_byte = start + qemu_plugin_insn_size(instruction) - 1;
+  if (last_byte / kPage != start / kPage) return false;
+  char* const text = qemu_plugin_insn_disas(instruction);
+  // The disassembler shows bytes that are no instruction as data.
+  const bool is_known = text != nullptr && *text != '\0' && *text != '.';
+  std::free(text);
+  return is_known;
+}
+
+void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
+  const size_t count = qemu_plugin_tb_n_insns(block);
+  if (count == 0) return;
+  if (!plugin->knows_program) learn_program(qemu_plugin_tb_get_insn(block, 0));
+  std::vector<GuestInstruction> code;
+  code.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    const qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
+    code.push_back({qemu_plugin_insn_vaddr(instruction),
+                    {static_cast<const uint8_t*>(qemu_plugin_insn_data(instruction)),
+                     qemu_plugin_insn_size(instruction)}});
+  }
+  const qemu_plugin_insn* const last = qemu_plugin_tb_get_insn(block, count - 1);
+  if (may_be_cut(code) && !is_whole(last)) code.pop_back();
+  std::vector<uint32_t> sites;
+  const BlockFacts* const facts = plugin->translation.translate(code, &sites);
+  if (facts == nullptr) return;
+  qemu_plugin_register_vcpu_tb_exec_cb(block, plugin->callbacks.block_runs, QEMU_PLUGIN_CB_NO_REGS,
+                                       const_cast<BlockFacts*>(facts));
+  for (size_t i = 0; i < sites.size(); ++i) {
+    qemu_plugin_register_vcpu_mem_cb(
+        qemu_plugin_tb_get_insn(block, i), plugin->callbacks.memory_is_accessed,
+        QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, reinterpret_cast<void*>(uintptr_t{sites[i]}));
+  }
+}
+
+void system_call_begins(qemu_plugin_id_t, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
+                        uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t, uint64_t) {
+  plugin->system_calls.before(vcpu, number, {a1, a2, a3, a4, a5, a6});
+}
+
+void system_call_ends(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t result) {
+  plugin->system_calls.after(vcpu, number, result);
+}
+
+/// The limit is reached: from here on the program runs as QEMU alone lets it.
+void stop() {
+  plugin->writer.header().is_stopped = 1;
+  qemu_plugin_uninstall(plugin->id, [](qemu_plugin_id_t) {});
+}
+
+void forked() {
+  if (plugin->writer.continue_in_child()) {
+    if (plugin->records_locality) renew_machine();
+    return;
+  }
+  // Nowhere to count: better nothing than into the parent's file.
+  for (Core*& core : cores) core = nullptr;
+}
+
+/// As the host side has described it beside the counts; none is no mistake.
+bool make_machine(const std::string& folder, simulate::Locality locality) {
+  const std::string path = machine_file_path(folder);
+  if (!file_exists(path)) return true;
+  const Result<simulate::Machine> description = read_machine_file(path);
+  if (!description) {
+    ::fprintf(stderr, "culprit: %s\n", description.error().message.c_str());
+    return false;
+  }
+  Result<std::unique_ptr<simulate::Hierarchy>> made =
+      simulate::Hierarchy::make(*description, {.locality = locality});
+  if (!made) {
+    ::fprintf(stderr, "culprit: %s\n", made.error().message.c_str());
+    return false;
+  }
+  plugin->translation.set_line_bytes(description->line_bytes);
+  set_machine(*std::move(made), locality);
+  return true;
+}
+
+bool install(qemu_plugin_id_t id, const qemu_info_t& info, const Options& options) {
+  const DecodeFunction decode = find_decoder(info.target_name);
+  if (decode == nullptr || info.system_emulation) {
+    ::fprintf(stderr, "culprit: no support for code of '%s'\n", info.target_name);
+    return false;
+  }
+  plugin = new Plugin(id, info.target_name, decode, read_emulator_words(options.words));
+  if (!plugin->writer.create(options.folder)) {
+    ::fprintf(stderr, "culprit: cannot write counts to '%s': %s\n", options.folder.c_str(),
+              ::strerror(errno));
+    return false;
+  }
+  if (!make_machine(options.folder, options.locality)) return false;
+  plugin->callbacks = execution_callbacks();
+  plugin->records_locality = options.locality != simulate::Locality::off;
+  keep_messages_apart();
+  if (options.limit != UINT64_MAX) set_instruction_limit(options.limit, stop);
+  ::pthread_atfork(nullptr, nullptr, forked);
+  qemu_plugin_register_vcpu_init_cb(id, core_starts);
+  qemu_plugin_register_vcpu_tb_trans_cb(id, block_is_translated);
+  qemu_plugin_register_vcpu_syscall_cb(id, system_call_begins);
+  qemu_plugin_register_vcpu_syscall_ret_cb(id, system_call_ends);
+  return true;
+}
+
+}  // namespace
+}  // namespace culprit
+
+CULPRIT_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int count,
+                                       char** words) {
+  const auto options = culprit::parse_options(count, words);
+  if (!options) {
+    ::fputs("culprit: the plugin is started by `culprit record --engine simulate`\n", stderr);
+    return 1;
+  }
+  return culprit::install(id, *info, *options) ? 0 : 1;
+}

@@ -1,0 +1,117 @@
+#include "simulate/plugin/translation.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace culprit {
+
+namespace file = counts_file;
+
+namespace {
+
+/// FNV-1a, of 64 bits: two blocks of a program have the same about never.
+uint64_t hash_of(std::span<const uint32_t> sites) {
+  uint64_t hash = 0xcbf2'9ce4'8422'2325;
+  for (const uint32_t site : sites) hash = (hash ^ site) * 0x0000'0100'0000'01b3;
+  return hash;
+}
+
+/// Cuts the code where lines begin.
+std::vector<CodePart> cut_into_lines(std::span<const GuestInstruction> code,
+                                     std::span<const uint32_t> sites, uint64_t line_bytes) {
+  std::vector<CodePart> parts;
+  for (size_t i = 0; i < code.size(); ++i) {
+    uint64_t at = code[i].address;
+    const uint64_t end = at + code[i].code.size();
+    while (at < end) {
+      const uint64_t line_end = (at / line_bytes + 1) * line_bytes;
+      const uint64_t part_end = std::min(end, line_end);
+      const bool is_same_line = !parts.empty() &&
+                                parts.back().address / line_bytes == at / line_bytes &&
+                                parts.back().address + parts.back().bytes == at;
+      if (!is_same_line) parts.push_back({at, 0, sites[i]});
+      parts.back().bytes += static_cast<uint32_t>(part_end - at);
+      at = part_end;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+bool may_be_cut(std::span<const GuestInstruction> code) {
+  constexpr uint64_t kPage = 4096;
+  constexpr uint64_t kLongestInstruction = 15;
+  if (code.size() < 2) return false;
+  const GuestInstruction& last = code.back();
+  return (last.address + kLongestInstruction) / kPage != last.address / kPage;
+}
+
+uint32_t Translation::find_or_add_site(const GuestInstruction& instruction, uint32_t mapping) {
+  file::Site site{};
+  site.address = instruction.address;
+  site.mapping = mapping;
+  site.size = static_cast<uint8_t>(std::min<size_t>(instruction.code.size(), sizeof site.code));
+  std::copy_n(instruction.code.begin(), site.size, site.code);
+  const auto [first, last] = sites_.equal_range(site.address);
+  for (auto at = first; at != last; ++at) {
+    const file::Site& known = at->second.site;
+    if (known.mapping == mapping && known.size == site.size &&
+        std::memcmp(known.code, site.code, sizeof site.code) == 0) {
+      return at->second.number;
+    }
+  }
+  const CodeFacts facts = decode_(instruction.code);
+  site.branch = facts.branch;
+  site.flags = facts.flags;
+  const uint32_t number = writer_.add_site(site);
+  if (number != 0) sites_.emplace(site.address, KnownSite{number, site});
+  return number;
+}
+
+const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
+                                         std::vector<uint32_t>* sites) {
+  const std::lock_guard lock(mutex_);
+  sites->clear();
+  for (const GuestInstruction& instruction : code) {
+    const uint32_t site = find_or_add_site(instruction, maps_.find(instruction.address));
+    if (site == 0) break;
+    sites->push_back(site);
+  }
+  if (sites->size() != code.size() || code.empty()) {
+    ++writer_.header().uncounted_blocks;
+    return nullptr;
+  }
+  const uint64_t key = hash_of(*sites);
+  const auto [first, last] = blocks_.equal_range(key);
+  for (auto at = first; at != last; ++at) {
+    if (at->second->instructions == sites->size()) return at->second;
+  }
+  const uint32_t number = writer_.add_block(*sites);
+  if (number == 0) {
+    ++writer_.header().uncounted_blocks;
+    return nullptr;
+  }
+  const CodeFacts end = decode_(code.back().code);
+  BlockFacts facts;
+  facts.number = number;
+  facts.instructions = static_cast<uint32_t>(sites->size());
+  facts.first_site = sites->front();
+  facts.last_site = sites->back();
+  facts.start = code.front().address;
+  facts.last_address = code.back().address;
+  facts.end = code.back().address + code.back().code.size();
+  facts.branch = end.branch;
+  facts.repeats = (end.flags & file::kRepeats) != 0;
+  facts.parts = cut_into_lines(code, *sites, line_bytes_);
+  facts_.push_back(std::move(facts));
+  blocks_.emplace(key, &facts_.back());
+  return &facts_.back();
+}
+
+void Translation::forget_mapping(uint64_t start, uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  maps_.forget(start, bytes);
+}
+
+}  // namespace culprit

@@ -1,0 +1,83 @@
+#pragma once
+
+// Translation: gives each instruction of a translated block its site and each block its
+// number. The same code translated again (QEMU throws its translations away when they become
+// too many) gets the same numbers, so the tables grow with the program's code alone.
+
+#include <deque>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "simulate/plugin/code_facts.h"
+#include "simulate/plugin/guest_maps.h"
+
+namespace culprit {
+
+/// The part of a block that lies in one line of code.
+struct CodePart {
+  uint64_t address = 0;
+  uint32_t bytes = 0;
+  uint32_t site = 0;  // of the first instruction that begins in it, or reaches into it
+};
+
+/// A block as the callbacks of its execution need it. Lives to the end.
+struct BlockFacts {
+  uint32_t number = 0;  // in the counts file
+  uint32_t instructions = 0;
+  uint32_t first_site = 0;
+  uint32_t last_site = 0;
+  uint64_t start = 0;
+  uint64_t last_address = 0;  // of the last instruction
+  uint64_t end = 0;           // where a branch that is not taken goes on
+  counts_file::Branch branch = counts_file::Branch::none;  // of the last instruction
+  bool repeats = false;  // the last instruction is a repeated string instruction
+  std::vector<CodePart> parts;
+};
+
+/// One instruction as QEMU shows it.
+struct GuestInstruction {
+  uint64_t address = 0;
+  std::span<const uint8_t> code;
+};
+
+/// QEMU's translator for x86 takes an instruction out of the block again, if it is not the
+/// first and reaches into the next page; the plugin interface (7.2) has shown it by then, or
+/// the part of it that had been read. Whether the last instruction could be such a part.
+bool may_be_cut(std::span<const GuestInstruction> code);
+
+class Translation {
+ public:
+  Translation(CountsWriter& writer, DecodeFunction decode)
+      : writer_(writer), maps_(writer), decode_(decode) {}
+
+  /// Of the simulated machine; a power of two.
+  void set_line_bytes(uint32_t line_bytes) { line_bytes_ = line_bytes; }
+
+  /// nullptr: a table is full, the block is not counted (and that is). `sites` gets one number
+  /// per instruction.
+  const BlockFacts* translate(std::span<const GuestInstruction> code, std::vector<uint32_t>* sites);
+
+  void set_base(uint64_t guest_base) { maps_.set_base(guest_base); }
+  void forget_mapping(uint64_t start, uint64_t bytes);
+
+ private:
+  uint32_t find_or_add_site(const GuestInstruction& instruction, uint32_t mapping);
+
+  struct KnownSite {
+    uint32_t number;
+    counts_file::Site site;
+  };
+
+  std::mutex mutex_;
+  CountsWriter& writer_;
+  GuestMaps maps_;
+  DecodeFunction decode_;
+  uint32_t line_bytes_ = 64;
+  std::unordered_multimap<uint64_t, KnownSite> sites_;           // by address
+  std::unordered_multimap<uint64_t, const BlockFacts*> blocks_;  // by the hash of all sites
+  std::deque<BlockFacts> facts_;
+};
+
+}  // namespace culprit

@@ -1,0 +1,32 @@
+#pragma once
+
+// From the words of a command to those that run it under QEMU with the plugin.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "simulate/machine/outcome.h"
+
+namespace culprit {
+
+struct QemuSettings {
+  std::string plugin_path;        // libculprit_qemu.so
+  std::string folder;             // for the counts files
+  std::string sysroot;            // libraries of the program's architecture; "": the usual place
+  uint64_t max_instructions = 0;  // 0: no limit
+  simulate::Locality locality = simulate::Locality::off;
+};
+
+struct QemuCommand {
+  std::string architecture;              // as uname prints it: "x86_64", "aarch64"
+  std::vector<std::string> words;        // the first is the emulator's path
+  std::vector<std::string> environment;  // what QEMU gets; the program sees what we have
+};
+
+/// Errors: the program is not found, is not for Linux on x86-64 or aarch64; no QEMU for it, no
+/// sysroot; a plugin or folder whose path QEMU cannot take.
+Result<QemuCommand> make_qemu_command(const std::vector<std::string>& command,
+                                      const QemuSettings& settings);
+
+}  // namespace culprit

@@ -1,0 +1,210 @@
+#include "simulate/simulate.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <sys/personality.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "collect/capabilities.h"
+#include "collect/posix_timer_command.h"
+#include "collect/session.h"
+#include "simulate/counts_folder.h"
+#include "simulate/plugin/machine_file.h"
+#include "simulate/plugin/tenures_file.h"
+#include "simulate/qemu_command.h"
+#include "simulate/simulated_profile.h"
+
+namespace culprit {
+namespace {
+
+constexpr int kLookEveryMs = 100;
+
+/// One simulation, from the start of the command to its end.
+class Session {
+ public:
+  Session(const SimulateOptions& options, const QemuCommand& command, CountsFolder& folder)
+      : options_(options),
+        command_(command),
+        folder_(folder),
+        profile_(options.machine.has_value()) {}
+
+  Result<Simulation> run(const std::function<void(const SimulateProgress&)>& progress);
+
+ private:
+  Result<ShimmedCommand> start();
+  void describe_profile();
+  void look();
+  void take_ended(bool all);
+  uint64_t elapsed_ns() const { return read_clock_ns(CLOCK_MONOTONIC) - start_ns_; }
+  Result<Simulation> complete(const ShimmedCommand& command);
+  void add_counts(const ProcessCounts& counts, const std::string& tenures_path);
+  void explain_end(const ProcessCounts& counts);
+
+  const SimulateOptions& options_;
+  const QemuCommand& command_;
+  CountsFolder& folder_;
+  SimulatedProfile profile_;
+  uint64_t start_ns_ = 0;
+  uint64_t running_instructions_ = 0;  // of processes that have not ended
+  uint64_t processes_ = 0;
+  std::vector<std::string> remarks_;
+};
+
+Result<Simulation> Session::run(const std::function<void(const SimulateProgress&)>& progress) {
+  describe_profile();
+  SignalGuard signals;
+  start_ns_ = read_clock_ns(CLOCK_MONOTONIC);
+  ASSIGN_OR_RETURN(ShimmedCommand command, start());
+  signals.pass_on_to(command.pid());
+  DescriptorLimit limit;
+  limit.raise();
+  while (!command.wait(kLookEveryMs) && SignalGuard::interruptions() < 2) {
+    look();
+    if (!progress) continue;
+    progress({static_cast<double>(elapsed_ns()) * 1e-9,
+              profile_.instructions() + running_instructions_});
+  }
+  take_ended(false);
+  if (!folder_.living().empty()) {
+    profile_.builder().profile().ledger.note(
+        fmt::format("{} processes were still running when the command ended: counted up to then",
+                    folder_.living().size()));
+  }
+  take_ended(true);
+  return complete(command);
+}
+
+/// At the same addresses in each run: caches and TLBs index by them.
+Result<ShimmedCommand> Session::start() {
+  constexpr unsigned long kAsk = 0xffff'ffff;
+  const int before = ::personality(kAsk);
+  const bool is_fixed =
+      before >= 0 && ::personality(static_cast<unsigned long>(before) | ADDR_NO_RANDOMIZE) >= 0;
+  Result<ShimmedCommand> command = ShimmedCommand::start(command_.words, command_.environment);
+  if (is_fixed) ::personality(static_cast<unsigned long>(before));
+  if (!is_fixed) {
+    profile_.builder().profile().ledger.note(
+        "address space randomization could not be turned off: misses differ from run to run");
+  }
+  return command;
+}
+
+void Session::describe_profile() {
+  ProfileBuilder& builder = profile_.builder();
+  Profile& profile = builder.profile();
+  profile.machine = describe_machine();
+  profile.machine.architecture = command_.architecture;
+  RecordOptions described;
+  described.command = options_.command;
+  profile.runs[0] = describe_run(builder, described);
+  if (options_.machine) profile.environment["simulate.machine"] = options_.machine->name;
+  if (options_.max_instructions != 0) {
+    profile.environment["simulate.max-instructions"] = std::to_string(options_.max_instructions);
+  }
+}
+
+void Session::look() {
+  take_ended(false);
+  running_instructions_ = 0;
+  for (const auto& [key, file] : folder_.living()) {
+    const Result<CountsGlance> glance = glance_at_counts(file.fd.get(), file.path);
+    if (!glance) continue;  // said when it is read as a whole
+    running_instructions_ += glance->instructions;
+    profile_.see(*glance);
+  }
+}
+
+void Session::take_ended(bool all) {
+  for (const CountsFolder::File& file : folder_.take_ended(all)) {
+    const Result<ProcessCounts> counts = read_counts(file.fd.get(), file.path);
+    ++processes_;
+    if (!counts) {
+      profile_.builder().profile().ledger.add(ledger::kDamagedRecords);
+      remarks_.push_back(counts.error().message);
+      continue;
+    }
+    add_counts(*counts, file.path + ".tenures");
+    explain_end(*counts);
+  }
+}
+
+void Session::add_counts(const ProcessCounts& counts, const std::string& tenures_path) {
+  if (options_.locality == simulate::Locality::off) {
+    profile_.add(counts, {});
+    return;
+  }
+  Result<Tenures> tenures = read_tenures(tenures_path);
+  ::unlink(tenures_path.c_str());
+  if (!tenures) {
+    profile_.builder().profile().ledger.note(
+        fmt::format("{} ({}) did not end by exit or exec: its locality is lost",
+                    printable(counts.program), counts.pid));
+    tenures = Tenures{};
+  }
+  profile_.add(counts, *tenures);
+}
+
+/// QEMU's own words about an end that is QEMU's doing, not the program's.
+void Session::explain_end(const ProcessCounts& counts) {
+  const bool is_illegal = counts.messages.find("Illegal instruction") != std::string::npos;
+  const bool has_evex = std::any_of(
+      counts.sites.begin(), counts.sites.end(),
+      [](const counts_file::Site& site) { return (site.flags & counts_file::kEvex) != 0; });
+  if (is_illegal) {
+    remarks_.push_back(fmt::format(
+        "{} ended at an instruction that QEMU cannot run{}", printable(counts.program),
+        has_evex ? ": it is built for AVX-512; build it for x86-64-v3 (-march=x86-64-v3), or "
+                   "without -march=native"
+                 : "; natively it may run"));
+  } else if (!counts.messages.empty() &&
+             counts.messages.find("uncaught target signal") == std::string::npos) {
+    remarks_.push_back("QEMU says: " + printable(counts.messages));
+  }
+}
+
+Result<Simulation> Session::complete(const ShimmedCommand& command) {
+  if (processes_ == 0) {
+    return Error{fmt::format("{} did not load culprit's plugin '{}'; what it says is above",
+                             command_.words.front(), options_.plugin_path)};
+  }
+  Simulation simulation;
+  simulation.instructions = profile_.instructions();
+  simulation.processes = processes_;
+  Ledger& ledger = profile_.builder().profile().ledger;
+  ledger.note("simulated in user mode: the kernel's own work is not covered");
+  simulation.recording = profile_.finish();
+  Recording& recording = simulation.recording;
+  Run& run = recording.profile.runs[0];
+  run.duration_ns = static_cast<int64_t>(elapsed_ns());
+  run.wait_status = command.wait_status();
+  run.cpu_time_ns = static_cast<int64_t>(compute_cpu_ns(command.usage()));
+  recording.engine = Engine::simulate;
+  recording.command_wait_status = command.wait_status();
+  recording.command_started = true;
+  recording.remarks = std::move(remarks_);
+  return simulation;
+}
+
+}  // namespace
+
+Result<Simulation> run_simulated(const SimulateOptions& options,
+                                 const std::function<void(const SimulateProgress&)>& progress) {
+  if (options.command.empty()) return Error{"nothing to simulate: no command"};
+  if (options.plugin_path.empty()) {
+    return Error{"cannot find libculprit_qemu.so: keep it beside culprit"};
+  }
+  ASSIGN_OR_RETURN(CountsFolder folder, CountsFolder::make());
+  if (options.machine) {
+    RETURN_IF_ERROR(write_machine_file(machine_file_path(folder.path()), *options.machine));
+  }
+  ASSIGN_OR_RETURN(
+      const QemuCommand command,
+      make_qemu_command(options.command, {options.plugin_path, folder.path(), options.sysroot,
+                                          options.max_instructions, options.locality}));
+  return Session(options, command, folder).run(progress);
+}
+
+}  // namespace culprit

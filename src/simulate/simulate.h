@@ -1,0 +1,58 @@
+#pragma once
+
+// run_simulated(): runs a command under QEMU with the plugin (plugin/) and makes a Profile of what
+// was counted, as record() does of samples. Needs no privileges and no PMU.
+//
+//     SimulateOptions options;
+//     options.command = {"gzip", "-k", "file"};
+//     ASSIGN_OR_RETURN(Recording recording, run_simulated(options, nullptr));
+//
+// Counted are the instructions of the program and its children in user mode. System calls run
+// natively; the ledger has their number and time.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "collect/record.h"
+#include "simulate/machine/machine.h"
+#include "simulate/machine/outcome.h"
+
+namespace culprit {
+
+struct SimulateOptions {
+  std::vector<std::string> command;
+  std::string plugin_path;        // libculprit_qemu.so
+  std::string sysroot;            // for programs of another architecture; "": the usual place
+  uint64_t max_instructions = 0;  // of each process; after them it runs on uncounted. 0: all
+  /// Whose caches and TLBs accesses go through; nullopt: executions, accesses and branches only.
+  std::optional<simulate::Machine> machine;
+  simulate::Locality locality = simulate::Locality::off;  // needs a machine
+};
+
+/// A machine file (.toml, or a path), one that is shipped (a name: data_folder has NAME.toml), or
+/// "host": what sysfs tells of this machine.
+Result<simulate::Machine> find_machine(const std::string& name, const std::string& data_folder);
+
+struct SimulateProgress {
+  double elapsed_s = 0;
+  uint64_t instructions = 0;  // of all processes so far
+};
+
+/// What came of it: a Recording whose `samples` are 0, and how much was simulated.
+struct Simulation {
+  Recording recording;
+  uint64_t instructions = 0;
+  uint64_t processes = 0;
+};
+
+/// Runs until the command ends (children that live on are counted up to then). SIGINT and
+/// SIGTERM are passed on to it.
+/// Errors: as make_qemu_command(); QEMU refused the plugin; no place for the counts.
+Result<Simulation> run_simulated(const SimulateOptions& options,
+                                 const std::function<void(const SimulateProgress&)>& progress);
+
+}  // namespace culprit

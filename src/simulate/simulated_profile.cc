@@ -1,0 +1,186 @@
+#include "simulate/simulated_profile.h"
+
+#include <fmt/format.h>
+
+#include "model/ledger.h"
+#include "model/merge.h"
+namespace culprit {
+namespace {
+
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// The plugin's words for the model's.
+constexpr CacheLevel kLevels[] = {CacheLevel::l1d, CacheLevel::l1i, CacheLevel::l2, CacheLevel::l3};
+constexpr EdgeKind kEdges[] = {EdgeKind::reuse, EdgeKind::eviction_capacity,
+                               EdgeKind::eviction_conflict, EdgeKind::sharing_true,
+                               EdgeKind::sharing_false};
+
+}  // namespace
+
+SimulatedProfile::SimulatedProfile(bool with_machine)
+    : events_(simulated_events(with_machine)), tasks_(true) {
+  Profile& profile = builder_.profile();
+  profile.runs.emplace_back();
+  for (const SimulatedEvent& event : events_) {
+    Event row;
+    row.name = builder_.intern(event.name);
+    row.unit = event.unit;
+    row.provenance = event.unit == Unit::cycles ? Provenance::modelled : Provenance::counted;
+    row.engine = builder_.intern("simulate");
+    row.encoding = builder_.intern(fmt::format("simulate:{}:u", event.name));
+    profile.events.push_back(row);
+  }
+}
+
+SimulatedProfile::Place SimulatedProfile::intern(uint32_t pid, const counts_file::Mapping& mapping,
+                                                 const std::string& path) {
+  if (path.empty() || mapping.end <= mapping.start) return {};
+  MmapRecord record;
+  record.pid = pid;
+  record.start = RunAddress(mapping.start);
+  record.length = mapping.end - mapping.start;
+  record.file_offset = mapping.file_offset;
+  record.inode = mapping.inode;
+  record.device_major = mapping.device_major;
+  record.device_minor = mapping.device_minor;
+  record.path = path;
+  jit_.note_mapping(pid, path);
+  return {{record.start, RunAddress(mapping.end), mapping.file_offset, images_.intern(record)},
+          true};
+}
+
+void SimulatedProfile::see(const CountsGlance& glance) {
+  for (size_t number = 0; number < glance.mappings.size(); ++number) {
+    const Place place = intern(glance.pid, glance.mappings[number], glance.paths[number]);
+    if (place.has_file) images_.locate(glance.pid, place.mapping, place.mapping.start, builder_);
+  }
+  if (!glance.has_made_code) return;
+  if (glance.is_fork && forks_seen_.insert({glance.pid, glance.start_ns}).second) {
+    jit_.fork(glance.parent_pid, glance.pid);
+  }
+  jit_.watch(glance.pid);
+  jit_.refresh(glance.pid);
+}
+
+ContextId SimulatedProfile::context_of(const ProcessCounts& counts) {
+  tasks_.forget(counts.pid);
+  ProcessTable::Process& process =
+      tasks_.add(counts.pid, counts.parent_pid, file_name(counts.program));
+  process.is_counted = true;
+  return tasks_.context(process, counts.pid, Mode::user, builder_);
+}
+
+Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector<Place>& places,
+                                  const counts_file::Site& site) {
+  const RunAddress address(site.address);
+  const Place& place = places[site.mapping];
+  if (place.has_file && site.address >= place.mapping.start.value &&
+      site.address < place.mapping.end.value) {
+    if (const auto found = images_.locate(counts.pid, place.mapping, address, builder_)) {
+      return *found;
+    }
+  }
+  if (const auto made = jit_.locate(counts.pid, address, UINT64_MAX, builder_)) return *made;
+  if (anonymous_.is_all()) {
+    Image row;
+    row.path = builder_.intern("[anonymous]");
+    anonymous_ = ImageId(builder_.profile().images.size());
+    builder_.profile().images.push_back(row);
+  }
+  return {anonymous_, FileOffset(site.address)};
+}
+
+void SimulatedProfile::add_site(const ProcessCounts& counts, size_t number, ContextId context,
+                                const Location& location) {
+  for (size_t event = 0; event < events_.size(); ++event) {
+    const uint64_t value = events_[event].value(counts.sites[number], counts.executions[number],
+                                                counts.counts[number]);
+    if (value == 0) continue;
+    builder_.add(context, location, EventId(event), 0, value);
+    if (event == 0) instructions_ += value;
+  }
+}
+
+void SimulatedProfile::add(const ProcessCounts& counts, const Tenures& tenures) {
+  std::vector<Place> places;
+  for (size_t number = 0; number < counts.mappings.size(); ++number) {
+    places.push_back(intern(counts.pid, counts.mappings[number], counts.paths[number]));
+  }
+  const ContextId context = context_of(counts);
+  std::vector<Location> locations(counts.sites.size());  // those of sites that ran
+  for (size_t number = 0; number < counts.sites.size(); ++number) {
+    if (counts.executions[number] == 0) continue;
+    locations[number] = locate(counts, places, counts.sites[number]);
+    add_site(counts, number, context, locations[number]);
+  }
+  add_tenures(tenures, locations, context);
+  add_to_ledger(counts);
+}
+
+void SimulatedProfile::add_tenures(const Tenures& tenures, std::span<const Location> locations,
+                                   ContextId context) {
+  const auto is_known = [&](uint32_t site, simulate::Level level) {
+    return site < locations.size() && !locations[site].image.is_all() &&
+           static_cast<size_t>(level) < std::size(kLevels);
+  };
+  Profile& profile = builder_.profile();
+  uint64_t lost = 0;
+  for (const SiteRow& row : tenures.rows) {
+    lost += row.edges_rest;
+    if (!is_known(row.site, row.level)) continue;
+    Tenure tenure;
+    tenure.context = context;
+    tenure.location = locations[row.site];
+    tenure.object = ObjectId(0u);
+    tenure.level = kLevels[static_cast<size_t>(row.level)];
+    tenure.lines = row.lines;
+    tenure.bytes_touched = row.bytes_touched;
+    tenure.bytes_accessed = row.bytes_accessed;
+    tenure.lines_at_end = row.lines_at_end;
+    profile.tenures.push_back(tenure);
+  }
+  for (const EdgeRow& row : tenures.edges) {
+    const bool is_kind = static_cast<size_t>(row.kind) < std::size(kEdges);
+    if (!is_kind || !is_known(row.from, row.level) || !is_known(row.to, row.level)) {
+      lost += row.count;
+      continue;
+    }
+    profile.edges.push_back({context, context, locations[row.from], locations[row.to], ObjectId(0u),
+                             kLevels[static_cast<size_t>(row.level)],
+                             kEdges[static_cast<size_t>(row.kind)], row.count});
+  }
+  if (lost > 0) {
+    profile.ledger.note("some edges between instructions are in no table: there were too many");
+  }
+}
+
+void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
+  Ledger& ledger = builder_.profile().ledger;
+  const auto add = [&](const LedgerKind& kind, uint64_t amount) {
+    if (amount > 0) ledger.add(kind, amount);
+  };
+  add(ledger::kSystemCalls, counts.system_calls);
+  add(ledger::kSystemCallTime, counts.system_call_ns);
+  add(ledger::kNotSimulatedPrograms, counts.native_execs);
+  add(ledger::kUncountedBlocks, counts.uncounted_blocks);
+  add(ledger::kUncountedThreads, counts.uncounted_cores);
+  add(ledger::kStoppedAtLimit, counts.is_stopped ? 1 : 0);
+}
+
+Recording SimulatedProfile::finish() {
+  builder_.take_counts();
+  if (!builder_.profile().tenures.empty()) {
+    builder_.profile().objects.resize(1);  // row 0: unknown
+    merge_rows(builder_.profile().tenures);
+    merge_rows(builder_.profile().edges);
+  }
+  Recording recording;
+  recording.held = images_.release();
+  recording.jit_facts = jit_.release_facts();
+  recording.profile = std::move(builder_.profile());
+  return recording;
+}
+
+}  // namespace culprit

@@ -1,0 +1,65 @@
+#pragma once
+
+// SimulatedProfile: counts per site become columns of the histograms: one context per process,
+// one event per thing that is counted, each place an image and an offset in it.
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <unordered_map>
+
+#include "collect/held_images.h"
+#include "collect/jit_code.h"
+#include "collect/record.h"
+#include "model/builder.h"
+#include "records/address_spaces.h"
+#include "records/process_table.h"
+#include "simulate/counts_reader.h"
+#include "simulate/plugin/tenures_file.h"
+#include "simulate/simulated_events.h"
+
+namespace culprit {
+
+class SimulatedProfile {
+ public:
+  /// `with_machine`: a machine model was run, its events are there.
+  explicit SimulatedProfile(bool with_machine);
+
+  ProfileBuilder& builder() { return builder_; }
+
+  /// While a process lives its files can be found for certain: opens those that are new.
+  void see(const CountsGlance& glance);
+  /// All that one process image has counted, once, and what became of its lines.
+  void add(const ProcessCounts& counts, const Tenures& tenures);
+
+  /// Gives everything away.
+  Recording finish();
+
+  /// Executed so far, as the event `instructions` has it.
+  [[nodiscard]] uint64_t instructions() const { return instructions_; }
+
+ private:
+  struct Place {
+    Mapping mapping;
+    bool has_file = false;
+  };
+  Place intern(uint32_t pid, const counts_file::Mapping& mapping, const std::string& path);
+  Location locate(const ProcessCounts& counts, const std::vector<Place>& places,
+                  const counts_file::Site& site);
+  ContextId context_of(const ProcessCounts& counts);
+  void add_site(const ProcessCounts& counts, size_t number, ContextId context,
+                const Location& location);
+  void add_tenures(const Tenures& tenures, std::span<const Location> locations, ContextId context);
+  void add_to_ledger(const ProcessCounts& counts);
+
+  std::span<const SimulatedEvent> events_;
+  ProfileBuilder builder_;
+  ProcessTable tasks_;
+  HeldImages images_;
+  JitCode jit_;
+  ImageId anonymous_;
+  uint64_t instructions_ = 0;
+  std::set<std::pair<uint32_t, uint64_t>> forks_seen_;
+};
+
+}  // namespace culprit

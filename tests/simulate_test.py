@@ -1,0 +1,373 @@
+"""The software PMU against counts that are known: by hand, from callgrind, from repetition."""
+import collections
+import os
+import re
+import signal
+import subprocess
+
+import harness
+from harness import CulpritTest, run
+
+ROUNDS = 10_000
+WORDS = str(ROUNDS).zfill(8)
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "PYTHONHASHSEED": "0",
+               "PERL_HASH_SEED": "0",
+               "HOME": "/nonexistent"}
+
+
+class Simulated(CulpritTest):
+    def setUp(self):
+        super().setUp()
+        self.need("qemu-x86_64")
+
+    def simulate(self, *command, status=0, options=(), output="profile.culprit", **more):
+        more.setdefault("env", ENVIRONMENT)
+        return self.record("--engine", "simulate", *options, "--", *command, status=status,
+                           output=output, timeout=280, **more)
+
+    def counts(self, profile, *by, event=None):
+        """{names by level: {event: value}}, or with `event` {names: value}."""
+        found = collections.defaultdict(collections.Counter)
+        for row in self.report(profile, *[word for level in by for word in ("--by", level)])["rows"]:
+            key = tuple(row.get("address" if level == "instruction" else level) for level in by)
+            for name, cell in row["values"].items():
+                found[key if len(by) > 1 else key[0]][name] += int(cell["value"])
+        return {key: values[event] for key, values in found.items()} if event else found
+
+
+class Loops(Simulated):
+    def build(self, *flags, compiler="gcc"):
+        return self.compile("counted.c", "counted", "-O1", "-g", "-pthread", *flags,
+                            compiler=compiler)
+
+    def test_loops_have_the_counts_that_they_are_written_with(self):
+        profile, _ = self.simulate(self.build(), "loops", WORDS)
+        by_function = self.counts(profile, "function")
+        integer = by_function["integer_rounds"]
+        self.assertEqual(ROUNDS, integer["L1-dcache-loads"] - 1)   # and the return address
+        self.assertEqual(ROUNDS, integer["L1-dcache-stores"])
+        self.assertEqual(8 * ROUNDS, integer["store-bytes"])
+        self.assertEqual(0, integer["fp-loads"] + integer["fp-stores"])
+        real = by_function["real_rounds"]
+        # The constant 1.0 is loaded once, outside the loop.
+        self.assertEqual(ROUNDS + 1, real["fp-loads"])
+        self.assertEqual(ROUNDS, real["fp-stores"])
+        self.assertEqual(ROUNDS, by_function["calling_rounds"]["calls"])
+        # A loop of N rounds goes back N - 1 times; then returns.
+        self.assertEqual(ROUNDS - 1 + 1, integer["branches-taken"])
+
+    def test_threads_add_up(self):
+        profile, _ = self.simulate(self.build(), "threads", WORDS)
+        self.assertEqual(2 * ROUNDS, self.counts(profile, "function")["integer_rounds"]["L1-dcache-stores"])
+
+    def test_forked_child_is_counted_apart(self):
+        profile, _ = self.simulate(self.build(), "fork", WORDS, status=7)
+        stores = [values["L1-dcache-stores"]
+                  for (_, function), values in self.by_process(profile).items()
+                  if function == "integer_rounds"]
+        self.assertEqual([ROUNDS, ROUNDS], stores)
+
+    def by_process(self, profile):
+        found = {}
+        for row in self.report(profile, "--by", "process", "--by", "function")["rows"]:
+            found[(row["process_id"], row["function"])] = {
+                name: int(cell["value"]) for name, cell in row["values"].items()}
+        return found
+
+    def test_executed_child_is_followed(self):
+        profile, _ = self.simulate(self.build(), "exec", WORDS)
+        self.assertEqual(ROUNDS, self.counts(profile, "function")["integer_rounds"]["L1-dcache-stores"])
+
+    def test_script_and_what_it_starts(self):
+        program = self.build()
+        script = self.folder / "script"
+        script.write_text(f"#!/bin/sh -e\n{program} loops {WORDS}\n{program} loops {WORDS}\necho done\n")
+        script.chmod(0o755)
+        profile, done = self.simulate(script)
+        self.assertEqual("done\n", done.stdout)
+        self.assertEqual(2 * ROUNDS,
+                         self.counts(profile, "function")["integer_rounds"]["L1-dcache-stores"])
+
+    def test_ends_of_all_kinds_keep_status_and_counts(self):
+        program = self.build()
+        for how, status in (("abort", -signal.SIGABRT), ("segv", -signal.SIGSEGV),
+                            ("kill", -signal.SIGKILL)):
+            with self.subTest(how=how):
+                profile, done = self.simulate(program, how, WORDS, status=status)
+                self.assertEqual(ROUNDS, self.counts(profile, "function")["integer_rounds"]["L1-dcache-stores"])
+                self.assertNotIn("qemu", done.stderr)
+
+    def test_environment_is_left_alone(self):
+        program = self.build()
+        environment = ENVIRONMENT | {"LD_LIBRARY_PATH": "/nonexistent/a", "X": "a,b=c"}
+        _, done = self.simulate(program, "environment", WORDS, env=environment)
+        natively = run(program, "environment", WORDS, env=environment)
+        self.assertEqual(sorted(natively.stdout.splitlines()), sorted(done.stdout.splitlines()))
+
+    def test_ten_runs_count_the_same(self):
+        program = self.build()
+        seen = set()
+        for _ in range(10):
+            profile, _ = self.simulate(program, "loops", WORDS)
+            seen.add(tuple(sorted((key, tuple(sorted(values.items())))
+                                  for key, values in self.counts(profile, "module", "instruction").items()
+                                  if "counted" in key[0])))
+        self.assertEqual(1, len(seen))
+
+    def test_limit_of_instructions(self):
+        profile, _ = self.simulate(self.build(), "loops", WORDS, options=["--max-instructions", "200000"])
+        total = sum(self.counts(profile, "module", event="instructions").values())
+        # Looked at every 4096 instructions.
+        self.assertGreaterEqual(total, 200_000)
+        self.assertLess(total, 200_000 + 2 * 4096)
+
+    def test_aarch64_program(self):
+        self.need("qemu-aarch64", "aarch64-linux-gnu-gcc")
+        profile, _ = self.simulate(self.build(compiler="aarch64-linux-gnu-gcc"), "loops", WORDS)
+        by_function = self.counts(profile, "function")
+        integer = by_function["integer_rounds"]
+        self.assertEqual(ROUNDS, integer["L1-dcache-loads"])
+        self.assertEqual(ROUNDS, integer["L1-dcache-stores"])
+        self.assertEqual(ROUNDS, by_function["real_rounds"]["fp-stores"])
+        self.assertEqual(ROUNDS, by_function["calling_rounds"]["calls"])
+
+
+class BadInput(Simulated):
+    def refused(self, *command, status=125, options=(), **more):
+        done = self.culprit("record", "--engine", "simulate", *options, "--", *command,
+                            status=status, **more)
+        self.assertFalse((self.folder / "profile.culprit").exists())
+        return done.stderr
+
+    def test_no_qemu(self):
+        folder = self.folder / "bin"
+        folder.mkdir()
+        (folder / "true").symlink_to("/bin/true")
+        self.assertIn("qemu-user", self.refused("true", env=ENVIRONMENT | {"PATH": str(folder)}))
+
+    def test_text_that_is_no_program(self):
+        text = self.folder / "text"
+        text.write_text("hello\n")
+        text.chmod(0o755)
+        self.assertIn("neither", self.refused(text))
+
+    def test_missing_sysroot(self):
+        self.need("qemu-aarch64", "aarch64-linux-gnu-gcc")
+        program = self.compile("counted.c", "counted", "-pthread", compiler="aarch64-linux-gnu-gcc")
+        message = self.refused(program, options=["--sysroot", "/nonexistent"])
+        self.assertIn("--sysroot", message)
+
+
+# ---- Against cachegrind. ----
+
+PLAIN = """
+name = "plain"
+[l1i]
+size_kib = 32
+ways = 8
+[l1d]
+size_kib = 32
+ways = 8
+[l2]
+size_kib = 0
+[l3]
+size_kib = 1024
+ways = 16
+[prefetch]
+stream = false
+stride = false
+"""
+MATMUL = """
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  const int n = 256;
+  double* a = aligned_alloc(4096, 3 * n * n * sizeof(double));
+  double *b = a + n * n, *c = b + n * n;
+  for (int i = 0; i < 3 * n * n; ++i) a[i] = i % 7;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+      for (int k = 0; k < n; ++k) c[i * n + j] += a[i * n + k] * b[k * n + j];
+  return c[5] < 0;
+}
+"""
+
+
+class AgainstCachegrind(Simulated):
+    def cachegrind(self, *command):
+        """{function: {event: count}} with true LRU, I1 and D1 32 KiB 8 ways, LL 1 MiB 16 ways."""
+        self.need("valgrind")
+        out = self.folder / "cachegrind.out"
+        run("valgrind", "--tool=cachegrind", "--cache-sim=yes", "--I1=32768,8,64",
+            "--D1=32768,8,64", "--LL=1048576,16,64", f"--cachegrind-out-file={out}", *command,
+            env=ENVIRONMENT, cwd=self.folder, timeout=280)
+        found, function = collections.defaultdict(collections.Counter), ""
+        for line in out.read_text(errors="replace").splitlines():
+            if line.startswith("events:"):
+                events = line.split()[1:]
+            elif line.startswith("fn="):
+                function = line[3:]
+            elif line[:1].isdigit():
+                found[function].update(dict(zip(events, map(int, line.split()[1:]))))
+        return found
+
+    def ours(self, *command):
+        machine = self.folder / "plain.toml"
+        machine.write_text(PLAIN)
+        profile, _ = self.simulate(*command, options=["--machine", machine])
+        return self.counts(profile, "function")
+
+    def compare(self, ours, theirs, share):
+        self.assertEqual(theirs["Dr"], ours["L1-dcache-loads"])
+        # An instruction that reads and writes one place is a read for cachegrind.
+        self.assertGreaterEqual(ours["L1-dcache-stores"], theirs["Dw"])
+        misses = ours["L1-dcache-load-misses"] + ours["L1-dcache-store-misses"]
+        self.assertAlmostEqual(1, misses / (theirs["D1mr"] + theirs["D1mw"]), delta=share)
+        memory = ours["LLC-load-misses"] + ours["LLC-store-misses"]
+        self.assertAlmostEqual(1, memory / (theirs["DLmr"] + theirs["DLmw"]), delta=share)
+
+    def test_matrix_product_by_columns(self):
+        program = self.compile_text(MATMUL, "matmul.c", "matmul", "-O2", "-fno-tree-vectorize")
+        ours, theirs = self.ours(program)["main"], self.cachegrind(program)["main"]
+        self.compare(ours, theirs, 0.001)
+        # Each of the 256^3 loads of b, 2 KiB apart, falls into one of 2 sets: all miss.
+        self.assertGreaterEqual(ours["L1-dcache-load-misses"], 256 ** 3)
+
+    def test_gzip(self):
+        path = self.folder / "input"
+        path.write_bytes((harness.PROGRAMS / "shares.c").read_bytes() * 200)
+        ours = collections.Counter()
+        for row in self.ours("/bin/gzip", "-c", path).values():
+            ours.update(row)
+        theirs = collections.Counter()
+        for row in self.cachegrind("/bin/gzip", "-c", path).values():
+            theirs.update(row)
+        # The C library's own routines are chosen by the CPU, which is not quite the same.
+        self.assertAlmostEqual(1, ours["instructions"] / theirs["Ir"], delta=0.02)
+        misses = ours["L1-dcache-load-misses"] + ours["L1-dcache-store-misses"]
+        self.assertAlmostEqual(1, misses / (theirs["D1mr"] + theirs["D1mw"]), delta=0.02)
+
+
+# ---- Against callgrind. ----
+
+def read_callgrind(path):
+    """{object: {address: Ir}} of `callgrind --dump-instr=yes`."""
+    counts = collections.defaultdict(collections.Counter)
+    current, address, is_inclusive = None, 0, False
+    for line in open(path, errors="replace"):
+        if line.startswith("ob="):
+            current = line[3:].strip()
+            continue
+        if line.startswith("calls="):
+            is_inclusive = True
+            continue
+        match = re.match(r"(0x[0-9a-f]+|[+-]\d+|\*) (?:\d+|[+-]\d+|\*) (\d+)$", line)
+        if not match:
+            continue
+        where = match.group(1)
+        if where.startswith("0x"):
+            address = int(where, 16)
+        elif where != "*":
+            address += int(where)
+        if not is_inclusive:
+            counts[current][address] += int(match.group(2))
+        is_inclusive = False
+    return counts
+
+
+class AgainstCallgrind(Simulated):
+    def callgrind(self, *command):
+        out = self.folder / "callgrind.out"
+        run("valgrind", "--tool=callgrind", "--dump-instr=yes", "--skip-plt=no", "--compress-strings=no",
+            "--compress-pos=no", f"--callgrind-out-file={out}", *command, env=ENVIRONMENT,
+            cwd=self.folder, timeout=280)
+        return read_callgrind(out)
+
+    def string_instructions(self, path):
+        listing = run("objdump", "-d", "--no-show-raw-insn", path).stdout
+        return {int(match.group(1), 16)
+                for match in re.finditer(r"^\s*([0-9a-f]+):\s+repn?z? ", listing, re.M)}
+
+    def check(self, program, *arguments, within=0):
+        """Executions per instruction in the main module are callgrind's; with `within`, their sum
+        is, within this share of it."""
+        self.need("valgrind", "objdump")
+        path = os.path.realpath(program)
+        # Valgrind's programs see a few more variables, which perl and python count.
+        seen = run("valgrind", "-q", "--tool=none", "/usr/bin/env", env=ENVIRONMENT).stdout
+        same = dict(line.split("=", 1) for line in seen.splitlines())
+        profile, _ = self.simulate(program, *arguments, env=same)
+        ours = collections.Counter()
+        for row in self.report(profile, "--by", "module", "--by", "instruction")["rows"]:
+            if os.path.realpath(row["module"]) == path or row["module"] == os.path.basename(path):
+                ours[int(row["address"], 16)] += int(row["values"]["instructions"]["value"])
+        counts = self.callgrind(program, *arguments)
+        theirs = collections.Counter(next(values for name, values in counts.items()
+                                          if os.path.realpath(name) == path))
+        # _init and linkage stubs have no object in callgrind, but the address at which
+        # valgrind loads position-independent programs.
+        for address, count in counts["???"].items():
+            offset = next((address - bias for bias in (0, 0x108000) if address - bias in ours), None)
+            if offset is not None:
+                theirs[offset] += count
+        apart = self.string_instructions(path)
+        if within:
+            self.assertAlmostEqual(1, sum(ours.values()) / sum(theirs.values()), delta=within)
+            return
+        different = {hex(address): (ours[address], theirs.get(address, 0))
+                     for address in set(ours) | set(theirs)
+                     if address not in apart and ours[address] != theirs.get(address, 0)}
+        self.assertEqual([], sorted(different.items())[:12], f"{len(different)} addresses")
+        self.assertGreater(len(ours), 100)
+
+    def test_counted(self):
+        program = self.compile("counted.c", "counted", "-O2", "-g", "-pthread")
+        self.check(program, "loops", WORDS)
+
+    def test_gzip(self):
+        self.check("/bin/gzip", "-c", self.input())
+
+    def test_xz(self):
+        self.need("xz")
+        self.check("/usr/bin/xz", "-1", "-c", "-T1", self.input())
+
+    def test_bc(self):
+        self.need("bc")
+        sums = self.folder / "sums"
+        sums.write_text("scale=60\nfor (i = 1; i < 300; ++i) s += sqrt(i)\ns\nquit\n")
+        self.check("/usr/bin/bc", "-q", sums)
+
+    def test_mawk(self):
+        self.need("mawk")
+        self.check("/usr/bin/mawk", "{ n += length($0); words[$1]++ } END { print n, words[\"if\"] }",
+                   self.input())
+
+    def test_sed(self):
+        self.check("/bin/sed", "-E", "s/([a-z]+)_([a-z]+)/\\2-\\1/g", self.input())
+
+    def test_sort(self):
+        self.check("/usr/bin/sort", "-k2", self.input())
+
+    def test_md5sum(self):
+        self.check("/usr/bin/md5sum", self.input())
+
+    def test_sqlite(self):
+        self.need("sqlite3")
+        self.check("/usr/bin/sqlite3", ":memory:",
+                   "create table t(a, b); with recursive r(i) as (select 1 union all select i + 1 "
+                   "from r where i < 3000) insert into t select i, i * 7919 % 10007 from r; "
+                   "select sum(x.b) from t x join t y on x.a = y.b;")
+
+    # These look objects up by their addresses, which differ between the two tools.
+    def test_perl(self):
+        self.need("perl")
+        self.check("/usr/bin/perl", "-e", "my $s = 0; $s += $_ ** 2 for 1 .. 2000; print $s",
+                   within=0.002)
+
+    def test_python(self):
+        self.check("/usr/bin/python3", "-S", "-c", "print(sum(i * i for i in range(2000)))",
+                   within=0.001)
+
+    def input(self):
+        path = self.folder / "input"
+        path.write_bytes((harness.PROGRAMS / "shares.c").read_bytes() * 4)
+        return path
