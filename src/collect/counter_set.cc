@@ -103,12 +103,13 @@ Result<CounterSet> CounterSet::open(std::span<const EventGroup> groups, const Co
     if (opened) continue;
     if (refused == nullptr) return opened.error();
     set.counters_.resize(before);
-    for (size_t i = 0; i < group.members.size(); ++i) {
-      const std::string& message = opened.error().message;
-      const std::string prefix = fmt::format("cannot count '{}': ", group.members[i].name);
-      refused->push_back(
-          {first_event + i, message.starts_with(prefix) ? message.substr(prefix.size()) : message});
+    // The one that was refused takes its group along.
+    std::string reason = opened.error().message;
+    for (const EventRequest& member : group.members) {
+      const std::string prefix = fmt::format("cannot count '{}': ", member.name);
+      if (reason.starts_with(prefix)) reason.erase(0, prefix.size());
     }
+    for (size_t i = 0; i < group.members.size(); ++i) refused->push_back({first_event + i, reason});
   }
   return set;
 }

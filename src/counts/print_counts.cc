@@ -43,7 +43,8 @@ std::string error_text(const std::optional<double>& value,
                        const std::optional<Interval>& interval) {
   if (!value || !interval || *value <= 0 || interval->high <= interval->low) return "";
   const double half = std::max(interval->high - *value, *value - interval->low);
-  return fmt::format("+-{:.2g} %", 100 * half / *value);
+  const double percent = 100 * half / *value;
+  return fmt::format(percent < 99.5 ? "+-{:.2g} %" : "+-{:.0f} %", percent);
 }
 
 std::string rate_text(const CountRow& row) {
