@@ -44,7 +44,7 @@ std::string error_text(const std::optional<double>& value,
   if (!value || !interval || *value <= 0 || interval->high <= interval->low) return "";
   const double half = std::max(interval->high - *value, *value - interval->low);
   const double percent = 100 * half / *value;
-  return fmt::format(percent < 99.5 ? "+-{:.2g} %" : "+-{:.0f} %", percent);
+  return percent < 99.5 ? fmt::format("+-{:.2g} %", percent) : fmt::format("+-{:.0f} %", percent);
 }
 
 std::string rate_text(const CountRow& row) {
