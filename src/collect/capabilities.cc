@@ -1,5 +1,6 @@
 #include "collect/capabilities.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -179,9 +180,13 @@ Capability probe_simulate() {
 #else
   const char* program = "qemu-x86_64";
 #endif
-  const std::string version = read_version(program);
-  Capability row{"simulate", Availability::no, "comes with a later version of culprit; ", ""};
-  row.detail += version.empty() ? std::string(program) + " is not installed" : version + " is here";
+  std::string version = read_version(program);
+  version.resize(std::min(version.size(), version.find(" (")));  // without the packager's
+  if (version.empty()) {
+    return {"simulate", Availability::no, std::string(program) + " is not installed",
+            "install qemu-user"};
+  }
+  Capability row{"simulate", Availability::yes, version + ": counts exactly, user code only", ""};
   if (cpu_has_avx512()) row.detail += "; no AVX-512 (this CPU has it)";
   return row;
 }
