@@ -96,11 +96,11 @@ class RecordedHere(CulpritTest):
         sums = collections.defaultdict(lambda: [0, 0])
         names = set()
         for row in report["rows"]:
-            names.add((row["thread_id"], row["thread"]))
+            names.add((row.get("thread_id", 0), row["thread"]))
             for event, value in row["values"].items():
                 if value["samples"] == 0:
                     continue
-                entry = sums[event, row["thread_id"], module_name(row["module"])]
+                entry = sums[event, row.get("thread_id", 0), module_name(row["module"])]
                 entry[0] += value["samples"]
                 entry[1] += int(value["value"])
         return {key: tuple(value) for key, value in sums.items()}, names
