@@ -27,6 +27,11 @@ constexpr uint64_t kLines = 2 * (1 << 20) / 64;
 class Walk : public testing::Test {
  protected:
   void SetUp() override {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+    GTEST_SKIP() << "QEMU, which is not sanitized, cannot load a plugin that is";
+#endif
+#endif
     if (std::system("command -v qemu-x86_64 cc > /dev/null") != 0) {
       GTEST_SKIP() << "no qemu-x86_64 or C compiler on this machine";
     }
