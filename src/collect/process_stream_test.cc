@@ -175,7 +175,7 @@ TEST_F(ProcessStreamTest, IdentifiersSayWhichEventASampleIsOf) {
   processor_->builder().profile().events.emplace_back();
   exec(kPid, "prog");
   map(kPid, 0x5000, 0x1000, 0, "/no/prog");
-  for (const uint64_t id : {71, 72, 73, 99}) {
+  for (const uint64_t id : {71u, 72u, 73u, 99u}) {
     SampleRecord record;
     record.ip = RunAddress(0x5001);
     record.period = 10;
