@@ -8,8 +8,8 @@ set_target_properties(culprit_qemu PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_B
 # These run once per simulated instruction: fast in every build.
 target_compile_options(culprit_qemu PRIVATE -O2 -fvisibility=hidden)
 target_compile_options(culprit_simulate_plugin PRIVATE -O2 -fvisibility=hidden)
-target_compile_options(culprit_simulate_machine PRIVATE -O2 -ftree-loop-vectorize
-                       -fvect-cost-model=dynamic)
+target_compile_options(culprit_simulate_machine PRIVATE -O2
+  $<$<CXX_COMPILER_ID:GNU>:-ftree-loop-vectorize -fvect-cost-model=dynamic>)
 set_target_properties(culprit_base culprit_simulate_machine culprit_simulate_plugin PROPERTIES
                       POSITION_INDEPENDENT_CODE ON)
 add_dependencies(culprit culprit_qemu)
