@@ -1,8 +1,7 @@
 #pragma once
 
-// argv → one plain struct per command. Everything about words, options, their
-// defaults and their help is here; nothing is done yet. The commands themselves
-// are in *_command.cc.
+// argv → one plain struct per command; nothing is done yet. Options, their defaults and
+// their help are in *_options.cc, the commands themselves in *_command.cc.
 
 #include <optional>
 #include <string>

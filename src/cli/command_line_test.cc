@@ -72,6 +72,15 @@ TEST(CommandLine, RefusesWhatItDoesNotKnowWithStatusTwo) {
   }
 }
 
+TEST(CommandLine, RefusesOptionsThatTheEngineCannotFollow) {
+  const auto sampling = parse<Usage>({"record", "--engine", "simulate", "-F", "99", "ls"});
+  EXPECT_EQ(sampling.status, 2);
+  EXPECT_NE(sampling.text.find("--freq is for sampling"), std::string::npos);
+  const auto simulation = parse<Usage>({"record", "--machine", "zen4", "ls"});
+  EXPECT_EQ(simulation.status, 2);
+  EXPECT_NE(simulation.text.find("--machine is for --engine simulate"), std::string::npos);
+}
+
 TEST(CommandLine, EventsTakesAPatternOrEventLists) {
   const auto lists = parse<EventsCommand>({"events", "--cpu", "icx", "L1*", "--format", "json"});
   EXPECT_EQ(lists.cpu, "icx");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "model/event_names.h"
 
 namespace culprit {
 
@@ -14,20 +15,6 @@ namespace {
 constexpr int kValueColumns = 18;
 constexpr int kEventColumns = 24;
 constexpr int kRateColumns = 24;
-
-const char* unit_name(Unit unit) {
-  switch (unit) {
-    case Unit::cycles:
-      return "cycles";
-    case Unit::ns:
-      return "ns";
-    case Unit::events:
-      return "events";
-    case Unit::bytes:
-      return "bytes";
-  }
-  return "";
-}
 
 std::string value_text(const CountRow& row) {
   if (!row.value) return "not counted";

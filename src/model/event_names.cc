@@ -17,4 +17,18 @@ std::vector<std::string> distinct_event_names(const Profile& profile) {
   return names;
 }
 
+const char* unit_name(Unit unit) {
+  switch (unit) {
+    case Unit::cycles:
+      return "cycles";
+    case Unit::ns:
+      return "ns";
+    case Unit::events:
+      return "events";
+    case Unit::bytes:
+      return "bytes";
+  }
+  return "events";
+}
+
 }  // namespace culprit

@@ -33,20 +33,6 @@ const char* provenance_name(Provenance provenance) {
   return "modelled";
 }
 
-const char* unit_name(Unit unit) {
-  switch (unit) {
-    case Unit::cycles:
-      return "cycles";
-    case Unit::ns:
-      return "ns";
-    case Unit::events:
-      return "events";
-    case Unit::bytes:
-      return "bytes";
-  }
-  return "events";
-}
-
 const ClockCalibration* find_clock(const Machine& machine) {
   const bool usable =
       machine.clock && std::isfinite(machine.clock->hertz) && machine.clock->hertz > 0;

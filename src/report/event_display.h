@@ -14,7 +14,6 @@ namespace culprit {
 /// `~` sampled, `=` counted, `?` modelled.
 char provenance_mark(Provenance provenance);
 const char* provenance_name(Provenance provenance);
-const char* unit_name(Unit unit);
 
 /// The clock, if the machine has one that can be used.
 const ClockCalibration* find_clock(const Machine& machine);

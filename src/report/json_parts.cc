@@ -1,5 +1,7 @@
 #include "report/json_parts.h"
 
+#include "model/event_names.h"
+
 namespace culprit {
 
 Json json_events(const Profile& profile, const std::vector<std::string>& event_names,

@@ -1,0 +1,33 @@
+#pragma once
+
+// The options of each command, into its struct (command_line.h). `error`: what is wrong with
+// them together; "" if nothing is.
+
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command_line.h"
+
+namespace culprit {
+
+/// Stands for "--" before a program while CLI11 parses, which would else take the program's
+/// words for arguments of ours. No word can have a NUL.
+inline constexpr std::string_view kDashes("\0--", 3);
+
+// recording_options.cc: commands that watch programs
+void add_record(CLI::App& root, RecordCommand* command, std::string* error);
+void add_stat(CLI::App& root, StatCommand* command, std::string* error);
+
+// profile_options.cc: commands that read and make profiles, or look at the machine
+void add_report(CLI::App& root, ReportCommand* command);
+void add_annotate(CLI::App& root, AnnotateCommand* command);
+void add_export(CLI::App& root, ExportCommand* command, std::string* error);
+void add_import(CLI::App& root, ImportCommand* command);
+void add_symbolize(CLI::App& root, SymbolizeCommand* command);
+void add_doctor(CLI::App& root, DoctorCommand* command);
+void add_events(CLI::App& root, EventsCommand* command);
+void add_snapshot_options(CLI::App* app, SnapshotOptions* options);
+
+}  // namespace culprit
