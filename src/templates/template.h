@@ -1,0 +1,168 @@
+#pragma once
+
+// Template: how one CPU's events become cycles (hierarchical cycle accounting). Plain values,
+// read from data/templates/*.toml; whoever adds a CPU writes a file.
+//
+//     unhalted ── stalled ──┬─ load latency ─┬─ DRAM          event x 225 cycles      (sum)
+//                           │                └─ DTLB ── walk  event x 1 cycle         (sum)
+//                           ├─ bandwidth saturation           not covered: why
+//                           └─ ...                            seven branches
+//              ── unstalled ┬─ port saturation                function of events, not a sum
+//                           └─ ...                            four
+//
+// A branch is the sum of its rows' events x penalties, of its groups (level 4) and of
+// functions of events that are not sums (Formula). Rows that are not summed inform.
+// Source: A. Nowak, D. Levinthal, W. Zwaenepoel, Hierarchical Cycle Accounting, ISPASS 2015;
+//         what the templates of their tool Gooda hold (report_files/*.csv).
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace culprit {
+
+/// Level 3 of the tree, the same for every CPU; `unhalted` to `unstalled` are levels 1 and 2.
+enum class Branch : uint8_t {
+  unhalted,
+  stalled,
+  unstalled,
+  // stalled
+  load_latency,
+  bandwidth_saturation,
+  instruction_starvation,
+  instruction_latency,
+  store_resource_saturation,
+  multithread_collisions,
+  branch_misprediction,
+  // unstalled
+  port_saturation,
+  function_call_overhead,
+  instruction_serialization,
+  microcode_exceptions,
+  // beside the tree: instructions, halted time, branch records, cross checks
+  general,
+};
+inline constexpr size_t kBranches = 15;
+inline constexpr Branch kFirstStalled = Branch::load_latency;
+inline constexpr Branch kFirstUnstalled = Branch::port_saturation;
+inline constexpr bool is_level3(Branch branch) {
+  return branch >= kFirstStalled && branch < Branch::general;
+}
+
+/// "load_latency", as templates write it; "load latency", as people read it.
+std::string_view branch_key(Branch branch);
+std::string_view branch_words(Branch branch);
+
+/// What a row's cycles are to its branch.
+enum class Role : uint8_t {
+  sum,     // count x penalty is part of it
+  info,    // says more about it, and is no part of it
+  bound,   // count x penalty is the most that it (or the row's group) can be
+  derive,  // an operand of a formula
+};
+
+enum class PenaltyUnit : uint8_t { cycles, ns, measured };
+
+/// What one event costs. `measured`: `cycles` is the default until this machine was measured
+/// (none: not known until then).
+struct Penalty {
+  PenaltyUnit unit = PenaltyUnit::cycles;
+  std::optional<double> value;  // [cycles] or [ns], by unit
+  std::string source;           // where the number is from; never empty
+  bool is_estimate = false;     // somebody's guess, or of a sister CPU
+};
+
+/// Whether the event library gets the row's event right.
+enum class NameState : uint8_t {
+  known,    // it encodes the name to `code`
+  wrong,    // it knows the name, and has another code; `name_source` says who is right
+  unknown,  // it lacks the name (or the CPU)
+};
+
+struct TemplateRow {
+  std::string event;  // "MEM_LOAD_RETIRED:L2_HIT", as the maker (and libpfm4) writes it
+  uint64_t code = 0;  // perf_event_attr.config, without privilege and enable bits
+  uint64_t code1 = 0;  // config1
+  NameState name_state = NameState::known;
+  std::string name_source;  // of `wrong` and `unknown`
+  Branch branch = Branch::general;
+  std::string group;  // level 4, "DTLB"; "": directly below the branch
+  std::string label;  // "DRAM": what a reader sees
+  Role role = Role::info;
+  Penalty penalty;        // of sums and bounds
+  uint64_t period = 0;    // events per sample; 0: not sampled (counting only)
+  uint8_t precise = 0;    // precise_ip
+  std::string problem;    // what a high value means, one plain sentence
+  std::string advice;     // what a programmer does about it, one plain sentence
+  std::string note;
+  uint32_t line = 0;  // in the file
+};
+
+/// Functions that are not sums. Names are the operands' keys in `operands`.
+enum class Formula : uint8_t {
+  wrong_path,       // max(0, issued - retired) / issue rate; issued, retired[, issue_cycles | width]
+  port_saturation,  // the busiest port's cycles, if at least 0.6 of cycles; ports
+  call_overhead,    // 3 x calls; calls (event or branch records)
+  collisions,       // counting mode only: an estimate from the share of shared time
+  ratio,            // numerator / denominator: informs ("mean duration of an empty scheduler")
+};
+
+/// A function of the events of some rows: part of its branch if `role` is sum.
+struct TemplateFormula {
+  Formula formula = Formula::ratio;
+  Branch branch = Branch::general;
+  std::string group;
+  std::string label;
+  Role role = Role::sum;
+  std::vector<std::string> operands;  // events of rows (derive, or any other role), in order
+  std::optional<double> constant;     // width, cycles per call, threshold
+  std::string source;
+  std::string problem;
+  std::string advice;
+  std::string note;
+  uint32_t line = 0;
+};
+
+/// Whether a branch can be told on this CPU, and why or why not.
+enum class Coverage : uint8_t { full, partial, none };
+
+struct BranchCoverage {
+  Coverage coverage = Coverage::none;
+  std::string reason;  // of partial and none; one plain sentence
+  uint32_t line = 0;
+};
+
+/// The same number two ways: left and right, each a sum of events (weights usually 1).
+struct ConsistencyRule {
+  struct Term {
+    std::string event;
+    double weight = 1;
+  };
+  std::string name;  // "L2 misses"
+  std::vector<Term> left, right;
+  double tolerance = 0.1;  // of the larger one
+  std::string meaning;     // what it may mean if it is broken
+  uint32_t line = 0;
+};
+
+struct Template {
+  std::string name;         // "skylake-sp": the file's
+  std::string description;  // "Intel Skylake-SP, Cascade Lake"
+  std::string source;       // of the whole: who selected the events
+  bool is_validated = false;  // by anybody, on hardware
+  std::vector<std::string> libpfm;  // its names of the PMU, best first ("skx", "clx")
+  std::vector<std::string> cpuid;   // x86: "GenuineIntel-6-55-*" (family-model-stepping, decimal
+                                    // except model: hexadecimal, as perf's mapfile); Arm: MIDR
+                                    // "0x00000000410fd0c0"; POWER: "004e*"
+  double dispatch_width = 4;        // micro-operations per cycle
+  std::array<BranchCoverage, kBranches> coverage;
+  std::vector<TemplateRow> rows;
+  std::vector<TemplateFormula> formulas;
+  std::vector<ConsistencyRule> rules;
+  std::string file;  // for messages
+};
+
+}  // namespace culprit
