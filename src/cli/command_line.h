@@ -12,6 +12,7 @@
 #include "collect/record.h"
 #include "perfdata/import.h"
 #include "report/report.h"
+#include "report/why.h"
 #include "simulate/simulate.h"
 #include "snapshot/snapshot.h"
 
@@ -59,6 +60,16 @@ struct AnnotateCommand {
   size_t width = 0;
 };
 
+/// `culprit why`.
+struct WhyCommand {
+  std::vector<std::string> files;  // one, or two to compare; none typed: the default
+  WhyOptions why;
+  std::string part;  // --in: a function or a module; "": everything
+  std::string cpu;   // --template; "": by the profile
+  Format format = Format::text;
+  size_t width = 0;
+};
+
 enum class ExportFormat : uint8_t { collapsed, pprof, callgrind, autofdo, bolt, dot, json, csv };
 
 struct ExportCommand {
@@ -101,7 +112,7 @@ struct Usage {
 };
 
 using Command =
-    std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, ExportCommand,
+    std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, WhyCommand, ExportCommand,
                  ImportCommand, SymbolizeCommand, DoctorCommand, EventsCommand, Usage>;
 
 /// `arguments` without the program's own name. Reads nothing but PATH (to tell a program

@@ -109,6 +109,35 @@ void add_annotate(CLI::App& root, AnnotateCommand* command) {
       "  culprit annotate 'sort_*' --no-assembly run.culprit");
 }
 
+void add_why(CLI::App& root, WhyCommand* command, std::string* error) {
+  CLI::App* app = root.add_subcommand("why", "what took the cycles, and what to change");
+  app->add_option("FILE,-i,--input", command->files,
+                  "the profile [profile.culprit]; two are compared")
+      ->type_name("FILE")
+      ->expected(1, 2);
+  app->add_option("--in", command->part, "only this function or module (a name or a pattern)")
+      ->type_name("PATTERN");
+  app->add_option("--template", command->cpu,
+                  "which events are which cycles: a name that `culprit templates` lists, or a file "
+                  "[by the CPU of the recording]")
+      ->type_name("NAME|FILE");
+  app->add_flag("--events", command->why.show_events,
+                "every event, also those that only inform or cost next to nothing");
+  add_presentation(app, &command->format, &command->width);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit record --engine simulate ./a.out && culprit why\n"
+      "  culprit why --in sort_rows                  of one function\n"
+      "  culprit why before.culprit after.culprit    side by side\n"
+      "  culprit why --events --template zen4 run.culprit");
+  app->callback([command, error] {
+    if (command->files.empty()) command->files.emplace_back(kDefaultProfile);
+    if (command->files.size() == 2 && command->format == Format::csv) {
+      *error = "two profiles are compared as text or as JSON";
+    }
+  });
+}
+
 void add_export(CLI::App& root, ExportCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand("export", "the profile for other programs");
   add_input(app, &command->file);

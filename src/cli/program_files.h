@@ -14,5 +14,7 @@ std::string find_qemu_plugin();
 /// The folder of the machine files that are shipped: ../share/culprit/uarch of an installation,
 /// or the source's own (data/uarch); "" if in neither place.
 std::string find_machines();
+/// The same for the templates (templates).
+std::string find_templates();
 
 }  // namespace culprit

@@ -55,7 +55,9 @@ std::string join_facts(const std::vector<std::string>& facts, size_t width) {
   return text + "\n";
 }
 
-std::string describe_run(const Profile& profile, const TextStyle& style) {
+}  // namespace
+
+std::string print_run(const Profile& profile, const TextStyle& style) {
   std::vector<std::string> facts;
   std::string times;
   const size_t processes = profile.processes.size();
@@ -80,6 +82,8 @@ std::string describe_run(const Profile& profile, const TextStyle& style) {
   facts.push_back(describe_machine(profile.machine));
   return join_facts(facts, style.width);
 }
+
+namespace {
 
 std::string describe_event(const Profile& profile, const Event& event, const Value& total) {
   const std::string name = printable(profile.strings.text(event.name));
@@ -111,7 +115,7 @@ std::string describe_clock(const ClockCalibration& clock) {
 
 std::string print_header(const Profile& profile, const std::vector<Value>& totals,
                          const TextStyle& style) {
-  std::string text = describe_run(profile, style);
+  std::string text = print_run(profile, style);
   bool has_time = false;
   for (size_t event = 0; event < totals.size(); ++event) {
     if (event > 0 && totals[event].samples == 0 && totals[event].value == 0) continue;

@@ -10,7 +10,10 @@
 
 namespace culprit {
 
-/// Program, threads, times, machine; what was sampled; where cycles come from.
+/// Program, threads, times, machine.
+std::string print_run(const Profile& profile, const TextStyle& style);
+
+/// The same; what was sampled; where cycles come from.
 std::string print_header(const Profile& profile, const std::vector<Value>& totals,
                          const TextStyle& style);
 
