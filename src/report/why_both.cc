@@ -100,10 +100,8 @@ std::string print_text(const WhySide& a, const WhySide& b, const TextStyle& styl
   }
   text += print_table({std::begin(columns), std::end(columns)}, style.width) + "\n";
   for (const WhySide* side : {&a, &b}) {
-    for (const Pair& pair : pair_up(side->why->tree, side->why->tree)) {
-      if (pair.a->kind != NodeKind::branch || pair.a->cycles) continue;
-      text += print_labelled(side == &a ? "A lacks" : "B lacks",
-                             printable(pair.a->label + ": " + pair.a->reason), style);
+    for (const std::string& sentence : describe_missing(side->why->tree)) {
+      text += print_labelled(side == &a ? "A lacks" : "B lacks", sentence, style);
     }
   }
   return text;

@@ -1,6 +1,9 @@
 #include "report/why_parts.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <utility>
 
 #include "base/names.h"
 #include "base/text.h"
@@ -31,6 +34,33 @@ std::string describe_place(const PlacedAdvice& advice) {
   std::string text = pretty_name(std::string(without_parameters(printable(advice.function))));
   if (!advice.line.empty()) text += (text.empty() ? "" : " ") + printable(advice.line);
   return text + fmt::format(" ({:.0f} %)", 100 * advice.share);
+}
+
+std::vector<std::string> describe_missing(const CostTree& tree) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
+  size_t branches = 0;
+  for (const CostNode& level : tree.unhalted.parts) {
+    for (const CostNode& node : level.parts) {
+      if (node.kind != NodeKind::branch) continue;
+      ++branches;
+      if (node.reason.empty()) continue;
+      const auto known = std::find_if(by_reason.begin(), by_reason.end(),
+                                      [&](const auto& one) { return one.first == node.reason; });
+      if (known == by_reason.end()) {
+        by_reason.push_back({node.reason, {node.label}});
+      } else {
+        known->second.push_back(node.label);
+      }
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [reason, labels] : by_reason) {
+    const bool all = labels.size() == branches;
+    sentences.push_back(printable(
+        fmt::format("{}: {}", all ? "all branches" : fmt::format("{}", fmt::join(labels, ", ")),
+                    reason)));
+  }
+  return sentences;
 }
 
 const CostNode* find_culprit(const CostTree& tree) {

@@ -22,6 +22,10 @@ std::string describe_halted(const HaltedTime& halted, const Profile& profile);
 /// "sum in matvec.c:9 (62 %)"; "" if no place is known.
 std::string describe_place(const PlacedAdvice& advice);
 
+/// "load latency, store saturation: why": the branches that lack cycles, or some of them, those
+/// with the same reason together.
+std::vector<std::string> describe_missing(const CostTree& tree);
+
 /// The level-3 branch that costs most, if any costs much; nullptr if none does.
 const CostNode* find_culprit(const CostTree& tree);
 

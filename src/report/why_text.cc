@@ -202,10 +202,8 @@ class WhyText {
           style_);
     }
     std::string label = "Missing";
-    for (const Line& line : lines_) {
-      const CostNode& node = *line.node;
-      if (node.kind != NodeKind::branch || node.reason.empty()) continue;
-      text += print_labelled(label, printable(node.label + ": " + node.reason), style_);
+    for (const std::string& sentence : describe_missing(why_.tree)) {
+      text += print_labelled(label, sentence, style_);
       label.clear();
     }
     for (const std::string& remark : why_.remarks) {
