@@ -6,9 +6,10 @@
 #include <fmt/ranges.h>
 #include <memory>
 
+#include "templates/cpuid.h"
+
 #include "base/file.h"
 #include "base/text.h"
-#include "templates/cpuid.h"
 
 namespace culprit {
 namespace {
@@ -79,10 +80,9 @@ Result<Template> find_template(const std::string& name_or_path, const std::strin
                              printable(name_or_path), printable(folder))};
   }
   const std::string nearest = nearest_word(name_or_path, known);
-  return Error{fmt::format("no template '{}'{}: there are {}; or give a file (.toml)",
-                           printable(name_or_path),
-                           nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest),
-                           fmt::join(known, ", "))};
+  return Error{fmt::format(
+      "no template '{}'{}: there are {}; or give a file (.toml)", printable(name_or_path),
+      nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest), fmt::join(known, ", "))};
 }
 
 size_t compute_match(const Template& candidate, const std::string& cpuid) {

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "templates/template_words.h"
 #include "toml/toml_section.h"
+
+#include "base/text.h"
 
 namespace culprit {
 namespace {
@@ -18,8 +19,8 @@ constexpr double kMostWeight = 1000;
 void read_coverage(TomlSection section, Template& out) {
   for (auto& [key, branch] : section.all_sections()) {
     const auto& words = branch_word_list();
-    const auto found =
-        std::find_if(words.begin(), words.end(), [&](const auto& word) { return word.first == key; });
+    const auto found = std::find_if(words.begin(), words.end(),
+                                    [&](const auto& word) { return word.first == key; });
     if (found == words.end() || !is_level3(found->second)) {
       section.mistake(key, fmt::format("there is no branch {}", printable(key)));
       return;

@@ -48,10 +48,8 @@ const TemplateWords<Branch>& branch_word_list() {
 }
 
 const TemplateWords<Role>& role_words() {
-  static const TemplateWords<Role> words{{"sum", Role::sum},
-                                         {"info", Role::info},
-                                         {"bound", Role::bound},
-                                         {"derive", Role::derive}};
+  static const TemplateWords<Role> words{
+      {"sum", Role::sum}, {"info", Role::info}, {"bound", Role::bound}, {"derive", Role::derive}};
   return words;
 }
 
@@ -63,9 +61,8 @@ const TemplateWords<PenaltyUnit>& penalty_unit_words() {
 }
 
 const TemplateWords<NameState>& name_state_words() {
-  static const TemplateWords<NameState> words{{"known", NameState::known},
-                                              {"wrong", NameState::wrong},
-                                              {"unknown", NameState::unknown}};
+  static const TemplateWords<NameState> words{
+      {"known", NameState::known}, {"wrong", NameState::wrong}, {"unknown", NameState::unknown}};
   return words;
 }
 
