@@ -94,16 +94,18 @@ std::string find_given(const CLI::App& app, std::span<const char* const> options
 /// "" if every option is one of the engine's own.
 std::string check_engine(const CLI::App& app, Engine engine) {
   constexpr const char* kOfSampling[] = {
-      "--pid",  "--all-cpus", "--cgroup",   "--cpu",  "--event",    "--freq",  "--count",
-      "-g",     "--call-graph", "--branches", "--data", "--duration", "--delay", "--per-task"};
+      "--pid", "--all-cpus",   "--cgroup",   "--cpu",  "--event",    "--freq",  "--count",
+      "-g",    "--call-graph", "--branches", "--data", "--duration", "--delay", "--per-task"};
   constexpr const char* kOfSimulation[] = {"--machine", "--locality", "--max-instructions",
                                            "--sysroot"};
   const bool simulates = engine == Engine::simulate;
-  const std::string given = simulates ? find_given(app, kOfSampling) : find_given(app, kOfSimulation);
+  const std::string given =
+      simulates ? find_given(app, kOfSampling) : find_given(app, kOfSimulation);
   if (given.empty()) return "";
-  return simulates ? fmt::format("{} is for sampling: --engine simulate runs a program and counts "
-                                 "all it can",
-                                 given)
+  return simulates ? fmt::format(
+                         "{} is for sampling: --engine simulate runs a program and counts "
+                         "all it can",
+                         given)
                    : fmt::format("{} is for --engine simulate", given);
 }
 

@@ -46,6 +46,27 @@ constexpr CpuEvent kNeoverseV1[] = {
     {"STALL_BACKEND_MEM", 0x4005},
     {"L1I_CACHE_LMISS", 0x4006},
     {"L2D_CACHE_LMISS_RD", 0x4009},
+    // As on N1.
+    {"BUS_ACCESS_RD", 0x60},
+    {"LD_SPEC", 0x70},
+    {"ST_SPEC", 0x71},
+    {"DP_SPEC", 0x73},
+    {"ASE_SPEC", 0x74},
+    {"VFP_SPEC", 0x75},
+    {"BR_RETURN_SPEC", 0x79},
+    {"ISB_SPEC", 0x7c},
+    {"DSB_SPEC", 0x7d},
+    {"DMB_SPEC", 0x7e},
+};
+
+/// What the architecture itself defines; a core may lack some.
+constexpr CpuEvent kArmv8[] = {
+    {"SW_INCR", 0x00},          {"L1I_CACHE_REFILL", 0x01}, {"L1I_TLB_REFILL", 0x02},
+    {"L1D_CACHE_REFILL", 0x03}, {"L1D_CACHE", 0x04},        {"L1D_TLB_REFILL", 0x05},
+    {"INST_RETIRED", 0x08},     {"EXC_TAKEN", 0x09},        {"BR_MIS_PRED", 0x10},
+    {"CPU_CYCLES", 0x11},       {"BR_PRED", 0x12},          {"MEM_ACCESS", 0x13},
+    {"L1I_CACHE", 0x14},        {"L2D_CACHE", 0x16},        {"L2D_CACHE_REFILL", 0x17},
+    {"BUS_ACCESS", 0x19},       {"STALL_FRONTEND", 0x23},   {"STALL_BACKEND", 0x24},
 };
 
 constexpr CpuEvent kPower9[] = {
@@ -100,6 +121,10 @@ constexpr CpuTable kTables[] = {
     {"arm_v1", "Arm Neoverse V1",
      "Arm Neoverse V1 PMU Guide; libpfm4 git 91970fe lib/events/arm_neoverse_v1_events.h",
      kNeoverseV1},
+    {"armv8_pmuv3", "Armv8 of any maker",
+     "Arm Architecture Reference Manual for A-profile (DDI 0487), Performance Monitors "
+     "Extension: architectural and common microarchitectural events",
+     kArmv8},
     {"power9", "IBM POWER9",
      "POWER9 Performance Monitor Unit User's Guide; libpfm4 git 91970fe "
      "lib/events/power9_events.h",

@@ -66,8 +66,8 @@ enum class Role : uint8_t {
 
 enum class PenaltyUnit : uint8_t { cycles, ns, measured };
 
-/// What one event costs. `measured`: `cycles` is the default until this machine was measured
-/// (none: not known until then).
+/// What one event costs. `measured`: `value` is the default, in cycles, until this machine was
+/// measured (none: not known until then).
 struct Penalty {
   PenaltyUnit unit = PenaltyUnit::cycles;
   std::optional<double> value;  // [cycles] or [ns], by unit
@@ -83,8 +83,8 @@ enum class NameState : uint8_t {
 };
 
 struct TemplateRow {
-  std::string event;  // "MEM_LOAD_RETIRED:L2_HIT", as the maker (and libpfm4) writes it
-  uint64_t code = 0;  // perf_event_attr.config, without privilege and enable bits
+  std::string event;   // "MEM_LOAD_RETIRED:L2_HIT", as the maker (and libpfm4) writes it
+  uint64_t code = 0;   // perf_event_attr.config, without privilege and enable bits
   uint64_t code1 = 0;  // config1
   NameState name_state = NameState::known;
   std::string name_source;  // of `wrong` and `unknown`
@@ -92,22 +92,25 @@ struct TemplateRow {
   std::string group;  // level 4, "DTLB"; "": directly below the branch
   std::string label;  // "DRAM": what a reader sees
   Role role = Role::info;
-  Penalty penalty;        // of sums and bounds
-  uint64_t period = 0;    // events per sample; 0: not sampled (counting only)
-  uint8_t precise = 0;    // precise_ip
-  std::string problem;    // what a high value means, one plain sentence
-  std::string advice;     // what a programmer does about it, one plain sentence
+  Penalty penalty;      // of sums and bounds
+  uint64_t period = 0;  // events per sample; 0: not sampled (counting only)
+  uint8_t precise = 0;  // precise_ip
+  std::string part_of;  // the row whose event counts what this one does, and more; "": none
+  std::string problem;  // what a high value means, one plain sentence
+  std::string advice;   // what a programmer does about it, one plain sentence
   std::string note;
   uint32_t line = 0;  // in the file
 };
 
 /// Functions that are not sums. Names are the operands' keys in `operands`.
 enum class Formula : uint8_t {
-  wrong_path,       // max(0, issued - retired) / issue rate; issued, retired[, issue_cycles | width]
+  wrong_path,  // max(0, issued - retired) / issue rate; issued, retired[, issue_cycles | width]
   port_saturation,  // the busiest port's cycles, if at least 0.6 of cycles; ports
   call_overhead,    // 3 x calls; calls (event or branch records)
-  collisions,       // counting mode only: an estimate from the share of shared time
+  collisions,       // counting mode only: an estimate from the share of shared time; time running,
+                    // time running alone (both in any one unit)
   ratio,            // numerator / denominator: informs ("mean duration of an empty scheduler")
+  difference,       // max(0, the sum of events x weights): what some counted and others explain
 };
 
 /// A function of the events of some rows: part of its branch if `role` is sum.
@@ -118,6 +121,7 @@ struct TemplateFormula {
   std::string label;
   Role role = Role::sum;
   std::vector<std::string> operands;  // events of rows (derive, or any other role), in order
+  std::vector<double> weights;        // of the operands; empty: 1 each. A counter of two ports: 0.5
   std::optional<double> constant;     // width, cycles per call, threshold
   std::string source;
   std::string problem;
@@ -149,15 +153,17 @@ struct ConsistencyRule {
 };
 
 struct Template {
-  std::string name;         // "skylake-sp": the file's
-  std::string description;  // "Intel Skylake-SP, Cascade Lake"
-  std::string source;       // of the whole: who selected the events
-  bool is_validated = false;  // by anybody, on hardware
+  std::string name;                 // "skylake-sp": the file's
+  std::string description;          // "Intel Skylake-SP, Cascade Lake"
+  std::string source;               // of the whole: who selected the events
+  std::string base;                 // the template that this one is a variant of; "": none
+  bool is_validated = false;        // by anybody, on hardware
+  bool is_simulated = false;        // events of the software PMU: counted by name, without codes
   std::vector<std::string> libpfm;  // its names of the PMU, best first ("skx", "clx")
-  std::vector<std::string> cpuid;   // x86: "GenuineIntel-6-55-*" (family-model-stepping, decimal
-                                    // except model: hexadecimal, as perf's mapfile); Arm: MIDR
-                                    // "0x00000000410fd0c0"; POWER: "004e*"
-  double dispatch_width = 4;        // micro-operations per cycle
+  std::vector<std::string>
+      cpuid;                  // patterns of cpuid.h: "GenuineIntel-6-55", "0x00000000410fd0c0",
+                              // "004e*"; none: never found by itself (a variant)
+  double dispatch_width = 4;  // micro-operations per cycle
   std::array<BranchCoverage, kBranches> coverage;
   std::vector<TemplateRow> rows;
   std::vector<TemplateFormula> formulas;

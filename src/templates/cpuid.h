@@ -1,0 +1,29 @@
+#pragma once
+
+// What a CPU calls itself, in one spelling whoever tells it: as the tables of perf's events
+// write it (mapfile.csv).
+//
+//     x86     GenuineIntel-6-55-4    vendor, family decimal, model and stepping hexadecimal
+//     Arm     0x00000000410fd0c0     MIDR without variant and revision
+//     POWER   004e1203               PVR
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace culprit {
+
+/// Of this machine, from /proc/cpuinfo and sysfs below `root` ("/": the machine itself).
+/// Errors: they do not say.
+Result<std::string> read_cpuid(const std::string& root = "/");
+
+/// As recordings write it (HEADER_CPUID of perf.data: "GenuineIntel,6,85,4",
+/// "0x00000000413fd0c1", "78,515") or as above → as above; other text as it is.
+std::string normalize_cpuid(std::string_view text);
+
+/// Whether `pattern` (a shell pattern; a leading part will do: "GenuineIntel-6-55" is for every
+/// stepping) is for this CPU.
+bool matches_cpuid(const std::string& cpuid, const std::string& pattern);
+
+}  // namespace culprit

@@ -1,0 +1,140 @@
+#include "templates/name_check.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "events/cpu_tables.h"
+#include "events/event_request.h"
+#include "events/pfm_corrections.h"
+#include "events/pfm_events.h"
+#include "templates/template_words.h"
+
+namespace culprit {
+namespace {
+
+constexpr uint64_t kEventAndMask = 0xffff;
+constexpr uint64_t kEdge = 1U << 18;
+constexpr uint64_t kAny = 1U << 21;
+constexpr uint64_t kInversion = 1U << 23;
+constexpr uint64_t kCountMask = 0xff000000;
+constexpr uint64_t kAmdEventHigh = 0xf00000000;
+
+std::string cpu_of(const Template& whole) {
+  return whole.libpfm.empty() ? "" : whole.libpfm.front();
+}
+
+bool has_prefix(const Template& whole, std::string_view prefix) {
+  return std::any_of(whole.cpuid.begin(), whole.cpuid.end(),
+                     [&](const std::string& id) { return id.starts_with(prefix); });
+}
+
+/// The bits of perf_event_attr.config that this CPU's counters have; those of privilege,
+/// interrupt and enable are the kernel's.
+uint64_t code_bits(const Template& whole) {
+  const CpuTable* table = find_cpu_table(cpu_of(whole));
+  if (table != nullptr) return table->name.starts_with("arm") ? 0xffff : 0xffffffffff;
+  const uint64_t common = kEventAndMask | kEdge | kInversion | kCountMask;
+  return has_prefix(whole, "AuthenticAMD") || cpu_of(whole).starts_with("amd64")
+             ? common | kAmdEventHigh
+             : common | kAny;
+}
+
+/// By our own table of a CPU that this libpfm4 does not know.
+JudgedName judge_by_table(const CpuTable& table, const TemplateRow& row) {
+  JudgedName out{NameJudge::nobody, NameState::unknown, 0, 0, ""};
+  const CpuEvent* event = find_cpu_event(table, row.event);
+  if (event == nullptr) {
+    out.reason = fmt::format("the table {} (src/events/cpu_tables.cc) has no such event", table.name);
+    return out;
+  }
+  out.judge = NameJudge::table;
+  out.code = event->config;
+  return out;
+}
+
+JudgedName judge_by_libpfm(const std::string& cpu, const TemplateRow& row) {
+  const Result<EventRequest> request = encode_for(cpu, row.event);
+  if (!request) {
+    return {NameJudge::nobody, NameState::unknown, 0, 0, request.error().message};
+  }
+  JudgedName out{NameJudge::libpfm, NameState::known, request->config, request->config1, ""};
+  const PfmCorrection* correction = find_pfm_correction(cpu, row.event);
+  if (correction == nullptr) return out;
+  out.judge = NameJudge::correction;
+  out.state = correction->wrong ? NameState::wrong : NameState::unknown;
+  return out;
+}
+
+std::string hex_codes(uint64_t code, uint64_t code1) {
+  return code1 == 0 ? fmt::format("{:#x}", code) : fmt::format("{:#x} with {:#x}", code, code1);
+}
+
+void check_code(const Template& whole, const TemplateRow& row, const JudgedName& judged,
+                std::vector<LintFinding>& findings) {
+  const auto add = [&](const std::string& what) {
+    findings.push_back({whole.file, row.line, printable(row.event) + ": " + what});
+  };
+  if (const uint64_t rest = row.code & ~code_bits(whole); rest != 0) {
+    add(fmt::format("its code {:#x} has bits that no counter of this CPU has: {:#x}", row.code,
+                    rest));
+    return;
+  }
+  if (judged.judge == NameJudge::nobody) {
+    // x86: the event may be newer than this libpfm4. Tables are ours: complete them.
+    if (find_cpu_table(cpu_of(whole)) != nullptr) add(judged.reason);
+    return;
+  }
+  if (row.code == judged.code && row.code1 == judged.code1) return;
+  add(fmt::format("its code is {}, and {} {}", hex_codes(row.code, row.code1),
+                  judged.judge == NameJudge::table ? "our table of this CPU has"
+                                                   : "libpfm4 (as corrected) encodes it as",
+                  hex_codes(judged.code, judged.code1)));
+}
+
+void check_state(const Template& whole, const TemplateRow& row, const JudgedName& judged,
+                 std::vector<LintFinding>& findings) {
+  const auto add = [&](const std::string& what) {
+    findings.push_back({whole.file, row.line, printable(row.event) + ": " + what});
+  };
+  if (row.name_state != judged.state) {
+    add(fmt::format("name_state is \"{}\", and should be \"{}\"{}{}",
+                    word_of(name_state_words(), row.name_state),
+                    word_of(name_state_words(), judged.state), judged.reason.empty() ? "" : ": ",
+                    judged.reason));
+  } else if (row.name_state != NameState::known && row.name_source.empty()) {
+    add(fmt::format("name_state is \"{}\" without a name_source: who has the right code?",
+                    word_of(name_state_words(), row.name_state)));
+  }
+}
+
+bool is_known_cpu(const std::string& cpu) {
+  if (find_cpu_table(cpu) != nullptr) return true;
+  const std::vector<PfmPmu> pmus = list_pfm_pmus();
+  return std::any_of(pmus.begin(), pmus.end(), [&](const PfmPmu& pmu) { return pmu.name == cpu; });
+}
+
+}  // namespace
+
+JudgedName judge_name(const Template& whole, const TemplateRow& row) {
+  const std::string cpu = cpu_of(whole);
+  if (const CpuTable* table = find_cpu_table(cpu)) return judge_by_table(*table, row);
+  return judge_by_libpfm(cpu, row);
+}
+
+void check_names(const Template& whole, std::vector<LintFinding>& findings) {
+  if (whole.is_simulated) return;
+  if (!is_known_cpu(cpu_of(whole))) {
+    findings.push_back({whole.file, 1,
+                        fmt::format("libpfm: neither libpfm4 nor our tables know '{}'",
+                                    printable(cpu_of(whole)))});
+    return;
+  }
+  for (const TemplateRow& row : whole.rows) {
+    const JudgedName judged = judge_name(whole, row);
+    check_code(whole, row, judged, findings);
+    check_state(whole, row, judged, findings);
+  }
+}
+
+}  // namespace culprit
