@@ -77,6 +77,9 @@ inline constexpr LedgerKind kUncountedThreads{"uncounted_threads", "threads",
                                               "not counted: there were too many"};
 inline constexpr LedgerKind kStoppedAtLimit{
     "stopped_at_limit", "processes", "reached the limit of instructions and ran on uncounted"};
+inline constexpr LedgerKind kUnknownCosts{
+    "unknown_costs", "executions",
+    "of instructions that the scheduling model does not know: timed as one uop of one cycle"};
 inline constexpr LedgerKind kInterrupted{"interrupted", "recordings",
                                          "not closed properly; what was flushed is here"};
 }  // namespace ledger

@@ -22,6 +22,10 @@ namespace {
 
 constexpr int kLookEveryMs = 100;
 
+bool has_cycles(const SimulateOptions& options) {
+  return options.machine.has_value() && options.cycles;
+}
+
 /// One simulation, from the start of the command to its end.
 class Session {
  public:
@@ -29,7 +33,7 @@ class Session {
       : options_(options),
         command_(command),
         folder_(folder),
-        profile_(options.machine.has_value()) {}
+        profile_({.machine = options.machine.has_value(), .cycles = has_cycles(options)}) {}
 
   Result<Simulation> run(const std::function<void(const SimulateProgress&)>& progress);
 
@@ -203,7 +207,8 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
   ASSIGN_OR_RETURN(
       const QemuCommand command,
       make_qemu_command(options.command, {options.plugin_path, folder.path(), options.sysroot,
-                                          options.max_instructions, options.locality}));
+                                          options.max_instructions, options.locality,
+                                          has_cycles(options)}));
   return Session(options, command, folder).run(progress);
 }
 

@@ -31,6 +31,7 @@ struct SimulateOptions {
   /// Whose caches and TLBs accesses go through; nullopt: executions, accesses and branches only.
   std::optional<simulate::Machine> machine;
   simulate::Locality locality = simulate::Locality::off;  // needs a machine
+  bool cycles = true;                                     // if there is a machine, its time, too
 };
 
 /// A machine file (.toml, or a path), one that is shipped (a name: data_folder has NAME.toml), or
