@@ -15,6 +15,8 @@ constexpr Word<ExportFormat> kExportFormats[] = {
     {"bolt", ExportFormat::bolt},           {"dot", ExportFormat::dot},
     {"json", ExportFormat::json},           {"csv", ExportFormat::csv}};
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
+constexpr Word<Columns> kColumns[] = {{"events", Columns::events},
+                                      {"executions", Columns::executions}};
 constexpr Word<Format> kEventFormats[] = {{"text", Format::text}, {"json", Format::json}};
 
 void add_input(CLI::App* app, std::string* file) {
@@ -61,6 +63,9 @@ void add_report(CLI::App& root, ReportCommand* command) {
       ->allow_extra_args(false);
   add_word(app, "--tree", &report->tree, kTrees,
            "callees: from the outermost caller down; callers: from each function up");
+  add_word(app, "--columns", &report->columns, kColumns,
+           "executions: what branch records say (record -b): executions, calls, mispredictions "
+           "[events]");
   for (const Word<Level>& level : kLevels) {
     if (level.value == Level::block || level.value == Level::instruction) continue;
     app->add_option_function<std::vector<std::string>>(
@@ -87,6 +92,7 @@ void add_report(CLI::App& root, ReportCommand* command) {
       "  culprit report --by module,function         functions within modules\n"
       "  culprit report --by line --function main    lines of one function\n"
       "  culprit report --tree callees               who called what (record -g)\n"
+      "  culprit report --columns executions         how often it ran (record -b)\n"
       "  culprit report --format json --limit 0      for programs");
   app->callback([command, limit] {
     // Programs want everything; people want a page.

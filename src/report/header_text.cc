@@ -6,6 +6,7 @@
 
 #include "base/names.h"
 #include "base/text.h"
+#include "branches/event_names.h"
 #include "report/event_display.h"
 
 namespace culprit {
@@ -111,6 +112,24 @@ std::string describe_clock(const ClockCalibration& clock) {
                      100 * std::max(0.0, wider) / clock.hertz);
 }
 
+bool is_of_branch_records(const Profile& profile, size_t event) {
+  return profile.strings.text(profile.events[event].engine) == branch_events::kEngine;
+}
+
+/// All their events in one line; "" if there are none.
+std::string describe_branch_records(const Profile& profile, const std::vector<Value>& totals,
+                                    const TextStyle& style) {
+  std::string text;
+  for (size_t event = 0; event < totals.size(); ++event) {
+    if (!is_of_branch_records(profile, event)) continue;
+    const std::string& name = profile.strings.text(profile.events[event].name);
+    const std::string records = format_thousands(totals[event].samples);
+    if (name == branch_events::kRuns) text += ", " + records + " straight runs between them";
+    if (name == branch_events::kTaken) text = records + " taken branches" + text;
+  }
+  return text.empty() ? "" : wrap("branch records: " + text, style.width, 2) + "\n";
+}
+
 }  // namespace
 
 std::string print_header(const Profile& profile, const std::vector<Value>& totals,
@@ -118,11 +137,13 @@ std::string print_header(const Profile& profile, const std::vector<Value>& total
   std::string text = print_run(profile, style);
   bool has_time = false;
   for (size_t event = 0; event < totals.size(); ++event) {
+    if (is_of_branch_records(profile, event)) continue;
     if (event > 0 && totals[event].samples == 0 && totals[event].value == 0) continue;
     text += wrap(describe_event(profile, profile.events[event], totals[event]), style.width, 2);
     text += "\n";
     has_time = has_time || profile.events[event].unit == Unit::ns;
   }
+  text += describe_branch_records(profile, totals, style);
   const ClockCalibration* clock = find_clock(profile.machine);
   if (has_time && clock != nullptr) text += describe_clock(*clock) + "\n";
   return text;

@@ -143,17 +143,36 @@ class ReportText {
     const std::vector<Line> all = lines();
     const size_t room = columns_room();
     std::vector<TextColumn> result;
-    for (size_t event = 0; event < table_.events.size(); ++event) {
-      const bool first = event == 0;
+    for (const auto& [event, heading] : shown_events()) {
+      const bool first = result.empty();
       const Value& total = table_.totals[event];
       if (!first && total.samples == 0 && total.value == 0) continue;
       std::vector<TextColumn> further;
       add_value_columns(all, event, first, further);
+      if (!heading.empty()) further.front().heading = marked(event, heading);
       if (!first && width_of(result) + width_of(further) > room) continue;
       std::move(further.begin(), further.end(), std::back_inserter(result));
     }
+    for (const DerivedColumn& column : table_.derived) result.push_back(derived_cells(all, column));
     add_label_columns(all, result);
     return result;
+  }
+
+  std::vector<ShownEvent> shown_events() const {
+    if (!table_.shown_events.empty()) return table_.shown_events;
+    std::vector<ShownEvent> all;
+    for (size_t event = 0; event < table_.events.size(); ++event) all.push_back({event, ""});
+    return all;
+  }
+
+  std::string marked(size_t event, const std::string& heading) const {
+    return std::string(" ") + provenance_mark(table_.events[event].provenance) + heading;
+  }
+
+  TextColumn derived_cells(const std::vector<Line>& all, const DerivedColumn& column) const {
+    TextColumn cells{marked(0, column.heading), true, nullptr, 1, {}};
+    for (const Line& line : all) cells.cells.push_back(format_derived(column, *line.values));
+    return cells;
   }
 
   static size_t width_of(const std::vector<TextColumn>& columns) {
@@ -204,6 +223,7 @@ class ReportText {
     if (selfs) result.push_back(std::move(self));
     if (!sampled) return;
     result.push_back(std::move(widths));
+    if (table_.options.columns != Columns::events) return;
     if (has_skid()) result.push_back(std::move(skids));
     result.push_back(std::move(samples));
   }
@@ -250,6 +270,7 @@ class ReportText {
   }
 
   bool has_skid() const {
+    if (table_.options.columns != Columns::events) return false;
     return std::any_of(table_.rows.begin(), table_.rows.end(),
                        [](const ReportRow& row) { return row.skid; });
   }
