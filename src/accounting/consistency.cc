@@ -11,9 +11,8 @@ std::optional<Estimate> add_up(const Template& cpu, const RowAmounts& amounts,
                                const std::vector<ConsistencyRule::Term>& terms) {
   Estimate sum;
   for (const ConsistencyRule::Term& term : terms) {
-    const auto row = std::find_if(cpu.rows.begin(), cpu.rows.end(), [&](const TemplateRow& one) {
-      return one.event == term.event;
-    });
+    const auto row = std::find_if(cpu.rows.begin(), cpu.rows.end(),
+                                  [&](const TemplateRow& one) { return one.event == term.event; });
     const size_t index = static_cast<size_t>(row - cpu.rows.begin());
     if (index >= amounts.size() || !amounts[index]) return std::nullopt;
     sum = sum + amounts[index]->events * term.weight;

@@ -26,8 +26,7 @@ std::optional<double> cycles_per_event(const Penalty& penalty, const CostOptions
 /// Adds what belongs to the parent's cycles and was measured.
 void add_part(CostNode& parent, const CostNode& part) {
   if (!part.in_sum || !part.cycles) return;
-  parent.provenance =
-      parent.cycles ? weaker(parent.provenance, part.provenance) : part.provenance;
+  parent.provenance = parent.cycles ? weaker(parent.provenance, part.provenance) : part.provenance;
   parent.cycles = parent.cycles.value_or(Estimate{}) + *part.cycles;
   parent.is_linear = parent.is_linear && part.is_linear;
 }
@@ -183,7 +182,8 @@ class TreeMaker {
             },
             values);
       case Formula::port_saturation:
-        return propagate([](Values v) { return busiest_port_cycles(v); }, weighted(formula, values));
+        return propagate([](Values v) { return busiest_port_cycles(v); },
+                         weighted(formula, values));
       case Formula::difference:
         return propagate(
             [&](Values v) { return positive_difference(v, std::vector<double>(v.size(), 1)); },
@@ -317,7 +317,8 @@ class TreeMaker {
     if (!unstalled.cycles) unstalled.cycles = info_cycles(unstalled);
     const auto difference = [&](const CostNode& other, CostNode& node) {
       const double rest = unhalted.cycles->value - other.cycles->value;
-      node.cycles = Estimate{std::max(0.0, rest), (*unhalted.cycles + *other.cycles).standard_error};
+      node.cycles =
+          Estimate{std::max(0.0, rest), (*unhalted.cycles + *other.cycles).standard_error};
       node.provenance = weaker(unhalted.provenance, other.provenance);
       node.state = NodeState::measured;
       node.reason = "unhalted - " + other.label;

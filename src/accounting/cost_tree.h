@@ -19,9 +19,10 @@
 #include <string>
 #include <vector>
 
+#include "templates/template.h"
+
 #include "accounting/event_match.h"
 #include "stats/estimate.h"
-#include "templates/template.h"
 
 namespace culprit {
 

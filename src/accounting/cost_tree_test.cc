@@ -29,14 +29,13 @@ class CostTrees : public ::testing::Test {
 };
 
 TEST_F(CostTrees, SumEventsTimesPenaltiesFromTheBottom) {
-  const CostTree tree = make_cost_tree(
-      cpu_, made_amounts(cpu_, {{"CYCLES", 10000},
-                                {"STALLS", 6000},
-                                {"LOCAL_DRAM", 10},   // x 200
-                                {"REMOTE_DRAM", 2},   // x 400
-                                {"WALKS", 30},        // x 7
-                                {"WALK_CYCLES", 900},
-                                {"L1_HIT", 5000}}));
+  const CostTree tree = make_cost_tree(cpu_, made_amounts(cpu_, {{"CYCLES", 10000},
+                                                                 {"STALLS", 6000},
+                                                                 {"LOCAL_DRAM", 10},  // x 200
+                                                                 {"REMOTE_DRAM", 2},  // x 400
+                                                                 {"WALKS", 30},       // x 7
+                                                                 {"WALK_CYCLES", 900},
+                                                                 {"L1_HIT", 5000}}));
   EXPECT_EQ(cycles_of(tree, Branch::unhalted), 10000);
   EXPECT_EQ(cycles_of(tree, Branch::stalled), 6000);
   EXPECT_EQ(cycles_of(tree, Branch::unstalled), 4000);
@@ -83,15 +82,15 @@ TEST_F(CostTrees, SayHowFarBranchesOverlapOrLeaveOpen) {
 }
 
 TEST_F(CostTrees, FunctionsOfEventsAreWorkedOutAtTheNode) {
-  const CostTree tree = make_cost_tree(
-      cpu_, made_amounts(cpu_, {{"CYCLES", 10000},
-                                {"MISPREDICTED", 10},
-                                {"ISSUED", 9000},
-                                {"RETIRED", 8000},
-                                {"PORT_0", 3000},
-                                {"PORT_1", 4500},
-                                {"PORT_23", 9500},  // of two ports: 4750 each
-                                {"CALLS", 100}}));
+  const CostTree tree =
+      make_cost_tree(cpu_, made_amounts(cpu_, {{"CYCLES", 10000},
+                                               {"MISPREDICTED", 10},
+                                               {"ISSUED", 9000},
+                                               {"RETIRED", 8000},
+                                               {"PORT_0", 3000},
+                                               {"PORT_1", 4500},
+                                               {"PORT_23", 9500},  // of two ports: 4750 each
+                                               {"CALLS", 100}}));
   EXPECT_EQ(cycles_of(tree, Branch::branch_misprediction), 60 + 1000 / 4.0);
   EXPECT_FALSE(tree.find(Branch::branch_misprediction)->is_linear);
   EXPECT_EQ(cycles_of(tree, Branch::port_saturation), 4750);
@@ -116,13 +115,12 @@ TEST_F(CostTrees, TheIssueRateIsMeasuredWhereItCanBe) {
 TEST_F(CostTrees, BoundsCapWhatWasCountedTwice) {
   Template cpu = cpu_;
   cpu.rows.push_back(made_row("STALLS_ON_LOADS", Branch::load_latency, Role::bound, 1));
-  const CostTree tree =
-      make_cost_tree(cpu, made_amounts(cpu, {{"CYCLES", 10000},
-                                             {"LOCAL_DRAM", 10},
-                                             {"REMOTE_DRAM", 0},
-                                             {"WALKS", 0},
-                                             {"WALK_CYCLES", 0},
-                                             {"STALLS_ON_LOADS", 1200}}));
+  const CostTree tree = make_cost_tree(cpu, made_amounts(cpu, {{"CYCLES", 10000},
+                                                               {"LOCAL_DRAM", 10},
+                                                               {"REMOTE_DRAM", 0},
+                                                               {"WALKS", 0},
+                                                               {"WALK_CYCLES", 0},
+                                                               {"STALLS_ON_LOADS", 1200}}));
   const CostNode& loads = *tree.find(Branch::load_latency);
   EXPECT_EQ(loads.cycles->value, 1200);
   EXPECT_EQ(loads.uncapped->value, 2000);
@@ -166,8 +164,8 @@ TEST_F(CostTrees, AddUpOverPartsOfAProgram) {
         total[i].second += count;
       }
       const CostTree tree = make_cost_tree(cpu_, made_amounts(cpu_, counts));
-      for (const Branch branch : {Branch::unhalted, Branch::load_latency,
-                                  Branch::function_call_overhead}) {
+      for (const Branch branch :
+           {Branch::unhalted, Branch::load_latency, Branch::function_call_overhead}) {
         sums[branch] += cycles_of(tree, branch);
       }
     }
@@ -188,15 +186,14 @@ TEST_F(CostTrees, AddUpOverPartsOfAProgram) {
 }
 
 TEST_F(CostTrees, AdviceIsForWhatCosts) {
-  const CostTree tree = make_cost_tree(
-      cpu_, made_amounts(cpu_, {{"CYCLES", 10000},
-                                {"LOCAL_DRAM", 20},   // 40 %
-                                {"REMOTE_DRAM", 15},  // 60 %
-                                {"WALKS", 10},        // 0.7 %
-                                {"WALK_CYCLES", 0},
-                                {"PORT_0", 5900},
-                                {"PORT_1", 0},
-                                {"PORT_23", 0}}));
+  const CostTree tree = make_cost_tree(cpu_, made_amounts(cpu_, {{"CYCLES", 10000},
+                                                                 {"LOCAL_DRAM", 20},   // 40 %
+                                                                 {"REMOTE_DRAM", 15},  // 60 %
+                                                                 {"WALKS", 10},        // 0.7 %
+                                                                 {"WALK_CYCLES", 0},
+                                                                 {"PORT_0", 5900},
+                                                                 {"PORT_1", 0},
+                                                                 {"PORT_23", 0}}));
   const std::vector<Advice> advice = find_advice(tree);
   ASSERT_EQ(advice.size(), 2u);
   EXPECT_EQ(advice[0].node->label, "REMOTE_DRAM");
@@ -231,8 +228,8 @@ TEST(Formulas, ErrorsFollowTheFunction) {
   const Estimate sum = propagate([](std::span<const double> v) { return v[0] + v[1]; }, operands);
   EXPECT_EQ(sum.value, 150);
   EXPECT_NEAR(sum.standard_error, 5, 1e-9);  // 3-4-5
-  const Estimate larger = propagate(
-      [](std::span<const double> v) { return std::max(v[0], v[1]); }, operands);
+  const Estimate larger =
+      propagate([](std::span<const double> v) { return std::max(v[0], v[1]); }, operands);
   EXPECT_NEAR(larger.standard_error, 3, 1e-9);
 }
 

@@ -167,8 +167,8 @@ EventMatch match_events(const Profile& profile, const Template& cpu) {
     match.provenance_.push_back(what.provenance);
     const EventName name = read_name(text);
     const auto time = times.find(event);
-    const bool had_no_counter = time == times.end() ? profile.histograms.empty()
-                                                    : !(time->second.second > 0);
+    const bool had_no_counter =
+        time == times.end() ? profile.histograms.empty() : !(time->second.second > 0);
     if (had_no_counter) {
       never_counted.push_back(names.back());
       continue;

@@ -11,9 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "templates/template.h"
+
 #include "model/profile.h"
 #include "stats/estimate.h"
-#include "templates/template.h"
 
 namespace culprit {
 

@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "accounting/event_match.h"
 #include "templates/template.h"
+
+#include "accounting/event_match.h"
 
 namespace culprit {
 
@@ -37,22 +38,21 @@ inline Template made_template() {
                                Branch::port_saturation, Branch::function_call_overhead}) {
     cpu.coverage[static_cast<size_t>(covered)] = {Coverage::full, "", 0};
   }
-  cpu.rows = {
-      made_row("CYCLES", Branch::unhalted, Role::sum, 1, 0x3c),
-      made_row("STALLS", Branch::stalled, Role::sum, 1, 0x1d101c2),
-      made_row("LOCAL_DRAM", Branch::load_latency, Role::sum, 200, 0x1d3),
-      made_row("REMOTE_DRAM", Branch::load_latency, Role::sum, 400, 0xcd3),
-      made_row("WALKS", Branch::load_latency, Role::sum, 7, 0x8208),
-      made_row("WALK_CYCLES", Branch::load_latency, Role::sum, 1, 0x8408),
-      made_row("L1_HIT", Branch::load_latency, Role::info, std::nullopt, 0x1d1),
-      made_row("MISPREDICTED", Branch::branch_misprediction, Role::sum, 6, 0xc5),
-      made_row("ISSUED", Branch::branch_misprediction, Role::derive, std::nullopt, 0x10e),
-      made_row("RETIRED", Branch::branch_misprediction, Role::derive, std::nullopt, 0x2c2),
-      made_row("PORT_0", Branch::port_saturation, Role::derive, std::nullopt, 0x1a1),
-      made_row("PORT_1", Branch::port_saturation, Role::derive, std::nullopt, 0x2a1),
-      made_row("PORT_23", Branch::port_saturation, Role::derive, std::nullopt, 0xca1),
-      made_row("CALLS", Branch::function_call_overhead, Role::derive, std::nullopt, 0x2c4),
-      made_row("INSTRUCTIONS", Branch::general, Role::info, std::nullopt, 0xc0)};
+  cpu.rows = {made_row("CYCLES", Branch::unhalted, Role::sum, 1, 0x3c),
+              made_row("STALLS", Branch::stalled, Role::sum, 1, 0x1d101c2),
+              made_row("LOCAL_DRAM", Branch::load_latency, Role::sum, 200, 0x1d3),
+              made_row("REMOTE_DRAM", Branch::load_latency, Role::sum, 400, 0xcd3),
+              made_row("WALKS", Branch::load_latency, Role::sum, 7, 0x8208),
+              made_row("WALK_CYCLES", Branch::load_latency, Role::sum, 1, 0x8408),
+              made_row("L1_HIT", Branch::load_latency, Role::info, std::nullopt, 0x1d1),
+              made_row("MISPREDICTED", Branch::branch_misprediction, Role::sum, 6, 0xc5),
+              made_row("ISSUED", Branch::branch_misprediction, Role::derive, std::nullopt, 0x10e),
+              made_row("RETIRED", Branch::branch_misprediction, Role::derive, std::nullopt, 0x2c2),
+              made_row("PORT_0", Branch::port_saturation, Role::derive, std::nullopt, 0x1a1),
+              made_row("PORT_1", Branch::port_saturation, Role::derive, std::nullopt, 0x2a1),
+              made_row("PORT_23", Branch::port_saturation, Role::derive, std::nullopt, 0xca1),
+              made_row("CALLS", Branch::function_call_overhead, Role::derive, std::nullopt, 0x2c4),
+              made_row("INSTRUCTIONS", Branch::general, Role::info, std::nullopt, 0xc0)};
   cpu.rows[4].group = cpu.rows[5].group = "DTLB";
   cpu.rows.back().label = "instructions";
 

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "templates/find_template.h"
+
 #include "base/text.h"
 #include "cli/program_files.h"
-#include "templates/find_template.h"
 
 namespace culprit {
 namespace {
@@ -57,8 +58,7 @@ Result<Template> choose_template(const Profile& profile, const std::string& want
   return make_bare_template(
       "cycles only",
       fmt::format("there is no template for {}: culprit templates lists them, --template takes one",
-                  cpu_id.empty() ? "a CPU that the recording does not name"
-                                 : printable(cpu_id)));
+                  cpu_id.empty() ? "a CPU that the recording does not name" : printable(cpu_id)));
 }
 
 }  // namespace culprit

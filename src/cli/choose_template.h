@@ -2,9 +2,10 @@
 
 #include <string>
 
+#include "templates/template.h"
+
 #include "base/result.h"
 #include "model/profile.h"
-#include "templates/template.h"
 
 namespace culprit {
 

@@ -11,6 +11,7 @@
 #include "collect/counting.h"
 #include "collect/record.h"
 #include "perfdata/import.h"
+#include "report/cost_columns.h"
 #include "report/report.h"
 #include "report/why.h"
 #include "simulate/simulate.h"
@@ -49,6 +50,8 @@ struct StatCommand {
 struct ReportCommand {
   std::string file = kDefaultProfile;
   ReportOptions report;
+  CostColumns costs;  // --columns hca:BRANCH
+  std::string cpu;    // --template; "": by the profile
   Format format = Format::text;
   size_t width = 0;  // 0: the terminal's, or 80
 };
@@ -111,9 +114,9 @@ struct Usage {
   std::string text;
 };
 
-using Command =
-    std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, WhyCommand, ExportCommand,
-                 ImportCommand, SymbolizeCommand, DoctorCommand, EventsCommand, Usage>;
+using Command = std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, WhyCommand,
+                             ExportCommand, ImportCommand, SymbolizeCommand, DoctorCommand,
+                             EventsCommand, Usage>;
 
 /// `arguments` without the program's own name. Reads nothing but PATH (to tell a program
 /// from a mistyped command).

@@ -15,8 +15,8 @@ constexpr Word<ExportFormat> kExportFormats[] = {
     {"bolt", ExportFormat::bolt},           {"dot", ExportFormat::dot},
     {"json", ExportFormat::json},           {"csv", ExportFormat::csv}};
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
-constexpr Word<Columns> kColumns[] = {{"events", Columns::events},
-                                      {"executions", Columns::executions}};
+constexpr Word<Columns> kColumns[] = {
+    {"events", Columns::events}, {"executions", Columns::executions}, {"hca", Columns::hca}};
 constexpr Word<Format> kEventFormats[] = {{"text", Format::text}, {"json", Format::json}};
 
 void add_input(CLI::App* app, std::string* file) {
@@ -28,6 +28,31 @@ void add_presentation(CLI::App* app, Format* format, size_t* width) {
   app->add_option("--width", *width, "columns of the text [the terminal's, or 80]")
       ->type_name("N")
       ->check(CLI::Range(size_t{60}, size_t{1000}));
+}
+
+/// "events", "hca", "hca:load_latency".
+void parse_columns(const std::string& text, ReportCommand* command) {
+  const size_t colon = text.find(':');
+  command->report.columns = parse_word(kColumns, text.substr(0, colon));
+  command->costs.detail.reset();
+  if (colon == std::string::npos) return;
+  if (command->report.columns != Columns::hca) {
+    throw CLI::ValidationError("only hca has branches to choose from");
+  }
+  std::vector<Word<Branch>> branches;
+  for (auto i = static_cast<uint8_t>(kFirstStalled); i < static_cast<uint8_t>(Branch::general);
+       ++i) {
+    branches.push_back({branch_key(static_cast<Branch>(i)).data(), static_cast<Branch>(i)});
+  }
+  command->costs.detail =
+      parse_word(std::span<const Word<Branch>>(branches), text.substr(colon + 1));
+}
+
+void add_template(CLI::App* app, std::string* cpu) {
+  app->add_option("--template", *cpu,
+                  "which events are which cycles: a name that `culprit templates` lists, or a file "
+                  "[by the CPU of the recording]")
+      ->type_name("NAME|FILE");
 }
 
 }  // namespace
@@ -63,9 +88,13 @@ void add_report(CLI::App& root, ReportCommand* command) {
       ->allow_extra_args(false);
   add_word(app, "--tree", &report->tree, kTrees,
            "callees: from the outermost caller down; callers: from each function up");
-  add_word(app, "--columns", &report->columns, kColumns,
-           "executions: what branch records say (record -b): executions, calls, mispredictions "
-           "[events]");
+  app->add_option_function<std::string>(
+         "--columns", [command](const std::string& text) { parse_columns(text, command); },
+         "events; executions: what branch records say (record -b): executions, calls, "
+         "mispredictions; hca: what took the cycles, by a template; hca:BRANCH: one branch "
+         "(load_latency, ...) in detail [events]")
+      ->type_name("COLUMNS");
+  add_template(app, &command->cpu);
   for (const Word<Level>& level : kLevels) {
     if (level.value == Level::block || level.value == Level::instruction) continue;
     app->add_option_function<std::vector<std::string>>(
@@ -93,6 +122,7 @@ void add_report(CLI::App& root, ReportCommand* command) {
       "  culprit report --by line --function main    lines of one function\n"
       "  culprit report --tree callees               who called what (record -g)\n"
       "  culprit report --columns executions         how often it ran (record -b)\n"
+      "  culprit report --columns hca                what took the cycles of each function\n"
       "  culprit report --format json --limit 0      for programs");
   app->callback([command, limit] {
     // Programs want everything; people want a page.
@@ -123,10 +153,7 @@ void add_why(CLI::App& root, WhyCommand* command, std::string* error) {
       ->expected(1, 2);
   app->add_option("--in", command->part, "only this function or module (a name or a pattern)")
       ->type_name("PATTERN");
-  app->add_option("--template", command->cpu,
-                  "which events are which cycles: a name that `culprit templates` lists, or a file "
-                  "[by the CPU of the recording]")
-      ->type_name("NAME|FILE");
+  add_template(app, &command->cpu);
   app->add_flag("--events", command->why.show_events,
                 "every event, also those that only inform or cost next to nothing");
   add_presentation(app, &command->format, &command->width);

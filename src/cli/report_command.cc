@@ -4,6 +4,7 @@
 
 #include "branches/branch_events.h"
 
+#include "cli/choose_template.h"
 #include "cli/commands.h"
 #include "cli/profile_view.h"
 #include "cli/terminal.h"
@@ -46,6 +47,14 @@ Result<std::string> make_text(ProfileView& view, const Profile& profile,
   return print_report(profile, table, command.format, standard_output_style(command.width));
 }
 
+Result<std::string> make_cost_text(ProfileView& view, const ReportCommand& command) {
+  ASSIGN_OR_RETURN(const Template cpu, choose_template(view.profile(), command.cpu));
+  ASSIGN_OR_RETURN(const CostReport costs, make_cost_report(view.profile(), view.facts(), cpu,
+                                                            command.report, command.costs));
+  return print_report(costs.head, costs.table, command.format,
+                      standard_output_style(command.width));
+}
+
 }  // namespace
 
 int run_report(const ReportCommand& command) {
@@ -53,6 +62,9 @@ int run_report(const ReportCommand& command) {
   if (!view) return fail(view.error());
   if (command.report.columns == Columns::events) {
     return print_result(*view, make_text(*view, view->profile(), command));
+  }
+  if (command.report.columns == Columns::hca) {
+    return print_result(*view, make_cost_text(*view, command));
   }
   const Result<Profile> executions = with_branch_events(view->profile(), view->facts());
   if (!executions) return fail(executions.error());

@@ -49,8 +49,8 @@ Result<Explained> explain(const std::string& file, const WhyCommand& command) {
   explained.view = std::make_unique<ProfileView>(std::move(view));
   ASSIGN_OR_RETURN(Template cpu, choose_template(explained.view->profile(), command.cpu));
   explained.cpu = std::make_unique<Template>(std::move(cpu));
-  ASSIGN_OR_RETURN(explained.why, explain_part(*explained.view, explained.view->facts(),
-                                               *explained.cpu, command));
+  ASSIGN_OR_RETURN(explained.why,
+                   explain_part(*explained.view, explained.view->facts(), *explained.cpu, command));
   return explained;
 }
 

@@ -146,6 +146,45 @@ bool is_same_word(std::string a, std::string b) {
   return a == b;
 }
 
+const char* short_name(Branch branch) {
+  static constexpr const char* kNames[] = {"cycles", "stalled", "unstalled", "load",    "bandw.",
+                                           "starv.", "latency", "store",     "threads", "mispred.",
+                                           "ports",  "calls",   "serial",    "ucode",   "general"};
+  static_assert(std::size(kNames) == kBranches);
+  return kNames[static_cast<size_t>(branch)];
+}
+
+/// For people: cycles, and of them the shares that went to each branch (or part of a branch),
+/// the largest first; those below half a percent only where there is nothing larger.
+void choose_text_columns(const std::vector<Column>& columns, const CostTree& total,
+                         ReportTable& table) {
+  constexpr double kLeastShare = 0.005;
+  table.shown_events = {{0, ""}};
+  std::vector<size_t> order;
+  for (size_t i = 1; i < columns.size(); ++i) {
+    if (columns[i].is_count) {
+      table.shown_events.push_back({i, ""});
+    } else if (table.totals[i].value >= kLeastShare * table.totals[0].value) {
+      order.push_back(i);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return table.totals[a].value > table.totals[b].value;
+  });
+  for (const size_t i : order) {
+    const CostNode& node = node_at(total.unhalted, columns[i].path);
+    const bool is_level = node.kind == NodeKind::level || node.kind == NodeKind::branch;
+    table.derived.push_back(
+        {columns[i].name + " share", is_level ? short_name(node.branch) : columns[i].name,
+         DerivedColumn::Form::percent,
+         [i](const std::vector<Value>& values) -> std::optional<Estimate> {
+           if (!(values[0].value > 0)) return std::nullopt;
+           return Estimate{values[i].value / values[0].value, values[i].error / values[0].value};
+         },
+         node.provenance});
+  }
+}
+
 /// The column to sort by, if `sort` names one.
 std::optional<size_t> find_column(const std::vector<Column>& columns, const std::string& sort) {
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -205,7 +244,10 @@ Result<CostReport> make_cost_report(const Profile& profile, const FactsLookup& f
   table.shown = converter.convert(table.shown);
   table.events = report.head.events;
   table.event_names = distinct_event_names(report.head);
-  table.remarks.push_back("costs by the template " + describe_template(cpu));
+  choose_text_columns(converter.columns(), converter.total(), table);
+  table.remarks.push_back(
+      "cycles, and the share of them that went to each branch; by the template " +
+      describe_template(cpu));
   for (const std::string& sentence : describe_missing(converter.total())) {
     table.remarks.push_back("not here, or not all: " + sentence);
   }

@@ -5,9 +5,10 @@
 
 #include <optional>
 
+#include "templates/template.h"
+
 #include "model/profile.h"
 #include "report/report.h"
-#include "templates/template.h"
 
 namespace culprit {
 

@@ -4,9 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
 #include "branches/event_names.h"
 #include "branches/working_set.h"
+
+#include "base/text.h"
 #include "report/row_key.h"
 #include "stats/estimate.h"
 
@@ -58,13 +59,13 @@ std::string describe_working_set(const std::vector<WorkingSetPart>& parts) {
   std::string text;
   for (const WorkingSetPart& part : parts) {
     if (part.percent < 90) continue;
-    const std::string size = fmt::format("{} ({})", format_thousands(part.lines),
-                                         format_bytes(part.size_bytes()));
-    text += text.empty()
-                ? fmt::format("hot code: {:.0f} % of the executed instructions are in {} of "
-                              "{}-byte lines",
-                              part.percent, size, kCodeLineBytes)
-                : fmt::format(", {:.0f} % in {}", part.percent, size);
+    const std::string size =
+        fmt::format("{} ({})", format_thousands(part.lines), format_bytes(part.size_bytes()));
+    text += text.empty() ? fmt::format(
+                               "hot code: {:.0f} % of the executed instructions are in {} of "
+                               "{}-byte lines",
+                               part.percent, size, kCodeLineBytes)
+                         : fmt::format(", {:.0f} % in {}", part.percent, size);
   }
   return text;
 }

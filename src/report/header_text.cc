@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "branches/event_names.h"
+
 #include "base/names.h"
 #include "base/text.h"
-#include "branches/event_names.h"
 #include "report/event_display.h"
 
 namespace culprit {
@@ -133,17 +134,29 @@ std::string describe_branch_records(const Profile& profile, const std::vector<Va
 }  // namespace
 
 std::string print_header(const Profile& profile, const std::vector<Value>& totals,
-                         const TextStyle& style) {
+                         const TextStyle& style, size_t most_events) {
   std::string text = print_run(profile, style);
+  size_t told = 0;
+  size_t left_out = 0;
   bool has_time = false;
   for (size_t event = 0; event < totals.size(); ++event) {
-    if (is_of_branch_records(profile, event)) continue;
     if (event > 0 && totals[event].samples == 0 && totals[event].value == 0) continue;
+    has_time = has_time || profile.events[event].unit == Unit::ns;
+    if (told == most_events) {
+      ++left_out;
+      continue;
+    }
+    ++told;
     text += wrap(describe_event(profile, profile.events[event], totals[event]), style.width, 2);
     text += "\n";
-    has_time = has_time || profile.events[event].unit == Unit::ns;
   }
-  text += describe_branch_records(profile, totals, style);
+  if (left_out > 0 && most_events > 1) {
+    text += wrap(fmt::format("and {} more events (--format json tells all, culprit why what they "
+                             "cost)",
+                             left_out),
+                 style.width, 2) +
+            "\n";
+  }
   const ClockCalibration* clock = find_clock(profile.machine);
   if (has_time && clock != nullptr) text += describe_clock(*clock) + "\n";
   return text;

@@ -16,9 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "branches/working_set.h"
+
 #include "attribute/attribution.h"
 #include "base/result.h"
-#include "branches/working_set.h"
 #include "model/profile.h"
 #include "stats/estimate.h"
 
@@ -26,9 +27,9 @@ namespace culprit {
 
 enum class Level : uint8_t { process, thread, module, function, line, block, instruction };
 enum class Tree : uint8_t { none, callers, callees };
-/// What stands in the columns: the events that there are, or what branch records say of them
-/// (of a profile with_branch_events()).
-enum class Columns : uint8_t { events, executions };
+/// What stands in the columns: the events that there are; what branch records say of them (of a
+/// profile with_branch_events()); what they cost, by a template (cost_columns.h).
+enum class Columns : uint8_t { events, executions, hca };
 enum class Format : uint8_t { text, json, csv };
 
 /// Keeps what matches: `level` = `pattern` (shell pattern or exact).
@@ -84,6 +85,7 @@ struct DerivedColumn {
   std::string heading;  // for people: "instr/call"
   Form form = Form::ratio;
   std::function<std::optional<Estimate>(const std::vector<Value>&)> compute;  // none: unknown
+  std::optional<Provenance> provenance = {};  // its mark in text; none: the first event's
 };
 
 /// An event that text shows, under this heading instead of its name.
@@ -99,8 +101,8 @@ struct ReportTable {
   std::vector<ShownEvent> shown_events;  // in text, in this order; empty: all that fit
   std::vector<DerivedColumn> derived;
   std::vector<WorkingSetPart> working_set;  // executions: of everything
-  std::vector<Value> totals;  // of everything
-  std::vector<Value> shown;   // of what the filters keep = rows (trees: their self) + rest
+  std::vector<Value> totals;                // of everything
+  std::vector<Value> shown;  // of what the filters keep = rows (trees: their self) + rest
   std::vector<ReportRow> rows;
   std::vector<Value> rest;  // of rows cut by limit or minimum; empty if none were
   size_t rest_rows = 0;

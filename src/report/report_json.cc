@@ -76,6 +76,18 @@ const char* tree_name(Tree tree) {
   return "none";
 }
 
+const char* columns_name(Columns columns) {
+  switch (columns) {
+    case Columns::events:
+      return "events";
+    case Columns::executions:
+      return "executions";
+    case Columns::hca:
+      return "hca";
+  }
+  return "events";
+}
+
 }  // namespace
 
 std::string print_report_json(const Profile& profile, const ReportTable& table) {
@@ -98,7 +110,7 @@ std::string print_report_json(const Profile& profile, const ReportTable& table) 
                  {"events", json_events(profile, names, table.totals)},
                  {"by", std::move(by)},
                  {"tree", tree_name(table.options.tree)},
-                 {"columns", table.options.columns == Columns::events ? "events" : "executions"},
+                 {"columns", columns_name(table.options.columns)},
                  {"filters", std::move(filters)},
                  {"rows", json_rows(table, names)}};
   report["derived"] = json_derived(table, table.totals);

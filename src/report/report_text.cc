@@ -104,7 +104,7 @@ class ReportText {
       : profile_(profile), table_(table), style_(style), by_(Levels::of(table.options.by)) {}
 
   std::string print() {
-    std::string text = print_header(profile_, table_.totals, style_) + "\n";
+    std::string text = print_header(profile_, table_.totals, style_, most_events()) + "\n";
     for (const std::string& remark : table_.remarks) {
       text += wrap(printable(remark), style_.width, 2) + "\n";
     }
@@ -123,6 +123,9 @@ class ReportText {
     const ReportRow* row;  // nullptr: a summing line
     std::string label;
   };
+
+  /// Of costs the cycles say enough above the table.
+  size_t most_events() const { return table_.options.columns == Columns::hca ? 1 : 8; }
 
   bool is_tree() const { return table_.options.tree != Tree::none; }
 
@@ -153,7 +156,13 @@ class ReportText {
       if (!first && width_of(result) + width_of(further) > room) continue;
       std::move(further.begin(), further.end(), std::back_inserter(result));
     }
-    for (const DerivedColumn& column : table_.derived) result.push_back(derived_cells(all, column));
+    for (const DerivedColumn& column : table_.derived) {
+      std::vector<TextColumn> cells{derived_cells(all, column)};
+      // Costs are many, the largest first; those that do not fit are in JSON and CSV.
+      const bool may_drop = table_.options.columns == Columns::hca;
+      if (may_drop && width_of(result) + width_of(cells) > room) break;
+      result.push_back(std::move(cells.front()));
+    }
     add_label_columns(all, result);
     return result;
   }
@@ -170,7 +179,9 @@ class ReportText {
   }
 
   TextColumn derived_cells(const std::vector<Line>& all, const DerivedColumn& column) const {
-    TextColumn cells{marked(0, column.heading), true, nullptr, 1, {}};
+    const Provenance provenance = column.provenance.value_or(table_.events[0].provenance);
+    TextColumn cells{
+        fmt::format(" {}{}", provenance_mark(provenance), column.heading), true, nullptr, 1, {}};
     for (const Line& line : all) cells.cells.push_back(format_derived(column, *line.values));
     return cells;
   }

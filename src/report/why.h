@@ -34,14 +34,14 @@ struct PlacedAdvice {
 /// How much of the machine's time nobody used.
 struct HaltedTime {
   double seconds = 0;
-  double capacity_seconds = 0;      // wall time x CPUs
-  std::optional<double> cycles;     // where the clock is known
+  double capacity_seconds = 0;   // wall time x CPUs
+  std::optional<double> cycles;  // where the clock is known
 };
 
 struct WhyReport {
   WhyOptions options;
-  std::string part;  // "in main"; "" for everything
-  CostTree tree;     // of the part; points into the template
+  std::string part;                    // "in main"; "" for everything
+  CostTree tree;                       // of the part; points into the template
   std::optional<Estimate> everything;  // unhalted cycles of the whole profile
   std::optional<HaltedTime> halted;    // whole profiles only
   std::vector<PlacedAdvice> advice;

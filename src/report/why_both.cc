@@ -47,9 +47,9 @@ std::string share_of(const CostNode& node, const CostTree& tree) {
 }
 
 std::string format_cycles(const CostNode& node) {
-  return node.cycles ? fmt::format("{} {}", format_si(node.cycles->value),
-                                   provenance_mark(node.provenance))
-                     : "-  ";
+  return node.cycles
+             ? fmt::format("{} {}", format_si(node.cycles->value), provenance_mark(node.provenance))
+             : "-  ";
 }
 
 std::string ratio_of(const CostNode& a, const CostNode& b) {
@@ -68,7 +68,8 @@ std::optional<double> seconds_of(const WhySide& side) {
 std::string print_text(const WhySide& a, const WhySide& b, const TextStyle& style) {
   std::string text;
   for (const WhySide* side : {&a, &b}) {
-    text += wrap(fmt::format("{}: {}", side == &a ? "A" : "B", printable(side->name)), style.width, 3);
+    text +=
+        wrap(fmt::format("{}: {}", side == &a ? "A" : "B", printable(side->name)), style.width, 3);
     text += "\n" + wrap("   " + describe_template(*side->cpu), style.width, 3) + "\n";
   }
   text += "\n";
@@ -76,12 +77,10 @@ std::string print_text(const WhySide& a, const WhySide& b, const TextStyle& styl
                           {"B cycles", true, nullptr, 3, {}}, {"share", true, nullptr, 2, {}},
                           {"B / A", true, nullptr, 3, {}},    {"", false, nullptr, 3, {}}};
   for (const Pair& pair : pair_up(a.why->tree, b.why->tree)) {
-    const std::string cells[] = {format_cycles(*pair.a),
-                                 share_of(*pair.a, a.why->tree),
-                                 format_cycles(*pair.b),
-                                 share_of(*pair.b, b.why->tree),
-                                 ratio_of(*pair.a, *pair.b),
-                                 std::string(2 * pair.depth, ' ') + printable(pair.a->label)};
+    const std::string cells[] = {
+        format_cycles(*pair.a),     share_of(*pair.a, a.why->tree),
+        format_cycles(*pair.b),     share_of(*pair.b, b.why->tree),
+        ratio_of(*pair.a, *pair.b), std::string(2 * pair.depth, ' ') + printable(pair.a->label)};
     for (size_t i = 0; i < std::size(columns); ++i) columns[i].cells.push_back(cells[i]);
   }
   const std::optional<double> seconds[] = {seconds_of(a), seconds_of(b)};

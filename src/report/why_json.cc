@@ -30,11 +30,11 @@ const char* role_name(Role role) {
 
 Json json_event(const CostNode& node) {
   const TemplateRow& row = *node.row;
-  Json event = {{"name", printable(row.event)},
-                {"role", role_name(row.role)},
-                {"count", node.amount ? json_estimate(node.amount->events) : Json()},
-                {"count_provenance",
-                 node.amount ? Json(provenance_name(node.amount->provenance)) : Json()}};
+  Json event = {
+      {"name", printable(row.event)},
+      {"role", role_name(row.role)},
+      {"count", node.amount ? json_estimate(node.amount->events) : Json()},
+      {"count_provenance", node.amount ? Json(provenance_name(node.amount->provenance)) : Json()}};
   event["penalty"] = row.penalty.value ? Json(*row.penalty.value) : Json();
   event["penalty_unit"] = row.penalty.unit == PenaltyUnit::ns ? "ns" : "cycles";
   event["penalty_source"] = printable(row.penalty.source);

@@ -18,8 +18,8 @@ std::string describe_template(const Template& cpu) {
 }
 
 std::string describe_halted(const HaltedTime& halted, const Profile& profile) {
-  const std::string amount = halted.cycles ? format_si(*halted.cycles)
-                                           : format_duration_ns(halted.seconds * 1e9);
+  const std::string amount =
+      halted.cycles ? format_si(*halted.cycles) : format_duration_ns(halted.seconds * 1e9);
   const double share = 100 * halted.seconds / halted.capacity_seconds;
   if (profile.runs.size() != 1 || profile.machine.cpus_online == 0) {
     return fmt::format("Halted {} ({:.0f} %).", amount, share);
@@ -56,9 +56,8 @@ std::vector<std::string> describe_missing(const CostTree& tree) {
   std::vector<std::string> sentences;
   for (const auto& [reason, labels] : by_reason) {
     const bool all = labels.size() == branches;
-    sentences.push_back(printable(
-        fmt::format("{}: {}", all ? "all branches" : fmt::format("{}", fmt::join(labels, ", ")),
-                    reason)));
+    sentences.push_back(printable(fmt::format(
+        "{}: {}", all ? "all branches" : fmt::format("{}", fmt::join(labels, ", ")), reason)));
   }
   return sentences;
 }

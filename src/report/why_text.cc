@@ -29,8 +29,7 @@ constexpr double kLeastShare = 0.005;
 
 class WhyText {
  public:
-  WhyText(const Profile& profile, const Template& cpu, const WhyReport& why,
-          const TextStyle& style)
+  WhyText(const Profile& profile, const Template& cpu, const WhyReport& why, const TextStyle& style)
       : profile_(profile), cpu_(cpu), why_(why), style_(style) {}
 
   std::string print() {
@@ -128,7 +127,8 @@ class WhyText {
     if (!node.in_sum && node.kind != NodeKind::level) text = "(" + text + ")";
     if (node.state == NodeState::not_covered) text += ": not covered";
     if (node.state == NodeState::not_recorded) text += ": not recorded";
-    if (node.uncapped) text += fmt::format(", at most ({} before)", format_si(node.uncapped->value));
+    if (node.uncapped)
+      text += fmt::format(", at most ({} before)", format_si(node.uncapped->value));
     if (&node == culprit_) text += "   <== culprit";
     return text;
   }
@@ -141,8 +141,8 @@ class WhyText {
     const std::optional<double>& each = node.row->penalty.value;
     const bool has_price = node.row->role == Role::sum && each && *each != 1;
     if (has_price) {
-      text += fmt::format(" x {:.3g}{}", *each,
-                          node.row->penalty.unit == PenaltyUnit::ns ? " ns" : "");
+      text +=
+          fmt::format(" x {:.3g}{}", *each, node.row->penalty.unit == PenaltyUnit::ns ? " ns" : "");
     }
     return text;
   }
@@ -159,14 +159,16 @@ class WhyText {
     }
     if (why_.halted) facts.push_back(describe_halted(*why_.halted, profile_));
     if (!why_.part.empty() && why_.everything && why_.everything->value > 0) {
-      facts.push_back(fmt::format("{:.1f} % of all cycles.",
-                                  100 * unhalted() / why_.everything->value));
+      facts.push_back(
+          fmt::format("{:.1f} % of all cycles.", 100 * unhalted() / why_.everything->value));
     }
-    std::string text = wrap("= counted   ~ sampled   ? modelled: events x a cost   +- half of the "
-                            "95 % interval, in points, without the errors of the costs",
-                            style_.width, 2) +
+    std::string text = wrap(
+                           "= counted   ~ sampled   ? modelled: events x a cost   +- half of the "
+                           "95 % interval, in points, without the errors of the costs",
+                           style_.width, 2) +
                        "\n";
-    if (!facts.empty()) text += wrap(fmt::format("{}", fmt::join(facts, " ")), style_.width, 2) + "\n";
+    if (!facts.empty())
+      text += wrap(fmt::format("{}", fmt::join(facts, " ")), style_.width, 2) + "\n";
     return text + "\n";
   }
 
@@ -178,8 +180,8 @@ class WhyText {
       const std::string where = describe_place(one);
       std::string head = fmt::format("{:3} {}", ++number, printable(one.advice.node->label));
       if (!where.empty()) head += ": " + where;
-      const std::string worth = fmt::format("{}  {:.0f} %", format_si(one.advice.cycles.value),
-                                            100 * one.advice.share);
+      const std::string worth =
+          fmt::format("{}  {:.0f} %", format_si(one.advice.cycles.value), 100 * one.advice.share);
       text += pad_right(shorten_name(head, 64), 66) + worth + "\n";
       text += indented(printable(one.advice.problem + " " + one.advice.advice));
     }
@@ -210,11 +212,10 @@ class WhyText {
       text += print_labelled("Note", printable(remark), style_);
     }
     if (!why_.other_events.empty()) {
-      text += print_labelled(
-          "Beside",
-          printable(fmt::format("events that are not in the template: {}",
-                                fmt::join(why_.other_events, ", "))),
-          style_);
+      text += print_labelled("Beside",
+                             printable(fmt::format("events that are not in the template: {}",
+                                                   fmt::join(why_.other_events, ", "))),
+                             style_);
     }
     return text;
   }
@@ -225,8 +226,9 @@ class WhyText {
     }
     for (const PlacedAdvice& one : why_.advice) {
       if (one.function.empty()) continue;
-      return print_next("culprit annotate " + shell_word(std::string(without_parameters(one.function))),
-                        "its source and assembly", style_);
+      return print_next(
+          "culprit annotate " + shell_word(std::string(without_parameters(one.function))),
+          "its source and assembly", style_);
     }
     if (why_.options.filters.empty()) {
       return print_next("culprit report", "which functions have these cycles", style_);
