@@ -154,34 +154,45 @@ const char* short_name(Branch branch) {
   return kNames[static_cast<size_t>(branch)];
 }
 
-/// For people: cycles, and of them the shares that went to each branch (or part of a branch),
-/// the largest first; those below half a percent only where there is nothing larger.
+/// For people: cycles, and the shares of them that went to each branch (or part of a branch),
+/// the largest first; what only informs comes last. JSON and CSV have all as values.
 void choose_text_columns(const std::vector<Column>& columns, const CostTree& total,
                          ReportTable& table) {
   constexpr double kLeastShare = 0.005;
-  table.shown_events = {{0, ""}};
-  std::vector<size_t> order;
+  table.shown_events = {{0, "cycles"}};
+  std::vector<size_t> shares;
+  std::vector<size_t> counts;
   for (size_t i = 1; i < columns.size(); ++i) {
+    const CostNode& node = node_at(total.unhalted, columns[i].path);
     if (columns[i].is_count) {
-      table.shown_events.push_back({i, ""});
-    } else if (table.totals[i].value >= kLeastShare * table.totals[0].value) {
-      order.push_back(i);
+      counts.push_back(i);
+    } else if (node.kind != NodeKind::level &&
+               table.totals[i].value >= kLeastShare * table.totals[0].value) {
+      shares.push_back(i);
     }
   }
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+  std::stable_sort(shares.begin(), shares.end(), [&](size_t a, size_t b) {
     return table.totals[a].value > table.totals[b].value;
   });
-  for (const size_t i : order) {
+  for (const size_t i : shares) {
     const CostNode& node = node_at(total.unhalted, columns[i].path);
-    const bool is_level = node.kind == NodeKind::level || node.kind == NodeKind::branch;
     table.derived.push_back(
-        {columns[i].name + " share", is_level ? short_name(node.branch) : columns[i].name,
-         DerivedColumn::Form::percent,
+        {columns[i].name + " share",
+         node.kind == NodeKind::branch ? short_name(node.branch) : columns[i].name,
+         DerivedColumn::Form::share,
          [i](const std::vector<Value>& values) -> std::optional<Estimate> {
            if (!(values[0].value > 0)) return std::nullopt;
            return Estimate{values[i].value / values[0].value, values[i].error / values[0].value};
          },
          node.provenance});
+  }
+  for (const size_t i : counts) {
+    table.derived.push_back({columns[i].name + " count", columns[i].name,
+                             DerivedColumn::Form::amount,
+                             [i](const std::vector<Value>& values) -> std::optional<Estimate> {
+                               return Estimate{values[i].value, values[i].error};
+                             },
+                             table.events[i].provenance});
   }
 }
 

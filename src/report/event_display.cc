@@ -65,8 +65,16 @@ std::string format_share(const Value& part, const Value& whole) {
 std::string format_derived(const DerivedColumn& column, const std::vector<Value>& values) {
   const std::optional<Estimate> known = column.compute(values);
   if (!known) return "-";
-  if (column.form == DerivedColumn::Form::percent)
-    return fmt::format("{:.2f} %", 100 * known->value);
+  switch (column.form) {
+    case DerivedColumn::Form::percent:
+      return fmt::format("{:.2f} %", 100 * known->value);
+    case DerivedColumn::Form::share:
+      return known->value == 0 ? "-" : fmt::format("{:.1f} %", 100 * known->value);
+    case DerivedColumn::Form::amount:
+      return known->value == 0 ? "-" : format_si(known->value);
+    case DerivedColumn::Form::ratio:
+      break;
+  }
   return known->value < 10 ? fmt::format("{:.2f}", known->value) : format_si(known->value);
 }
 

@@ -141,6 +141,7 @@ std::string print_header(const Profile& profile, const std::vector<Value>& total
   bool has_time = false;
   for (size_t event = 0; event < totals.size(); ++event) {
     if (event > 0 && totals[event].samples == 0 && totals[event].value == 0) continue;
+    if (is_of_branch_records(profile, event)) continue;
     has_time = has_time || profile.events[event].unit == Unit::ns;
     if (told == most_events) {
       ++left_out;
@@ -157,6 +158,7 @@ std::string print_header(const Profile& profile, const std::vector<Value>& total
                  style.width, 2) +
             "\n";
   }
+  text += describe_branch_records(profile, totals, style);
   const ClockCalibration* clock = find_clock(profile.machine);
   if (has_time && clock != nullptr) text += describe_clock(*clock) + "\n";
   return text;

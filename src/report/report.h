@@ -79,7 +79,7 @@ struct ReportRow {
 /// A column that is not a sum: computed anew for each row, and for the lines that sum rows up,
 /// from the values of all events there.
 struct DerivedColumn {
-  enum class Form : uint8_t { ratio, percent };  // 279, or 1.20 % of a value of 0.012
+  enum class Form : uint8_t { ratio, percent, share, amount };  // 279, 1.20 %, 1.2 %, 3.35 G
 
   std::string name;     // for programs: "instructions_per_call"
   std::string heading;  // for people: "instr/call"
