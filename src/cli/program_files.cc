@@ -27,6 +27,16 @@ std::string find_library(const std::string& name) {
   return {};
 }
 
+std::string find_data(const std::string& name) {
+  const std::string folder = own_folder();
+  if (folder.empty()) return {};
+  for (const char* place : {"../share/culprit/", "../../data/"}) {
+    const std::string path = folder + place + name;
+    if (::access(path.c_str(), R_OK) == 0) return path;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string find_shim() {
@@ -34,12 +44,11 @@ std::string find_shim() {
 }
 
 std::string find_machines() {
-  const std::string folder = own_folder();
-  if (folder.empty()) return {};
-  for (const char* place : {"../share/culprit/uarch", "../../data/uarch"}) {
-    if (::access((folder + place).c_str(), R_OK) == 0) return folder + place;
-  }
-  return {};
+  return find_data("uarch");
+}
+
+std::string find_templates() {
+  return find_data("templates");
 }
 
 std::string find_qemu_plugin() {

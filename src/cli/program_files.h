@@ -15,4 +15,7 @@ std::string find_qemu_plugin();
 /// or the source's own (data/uarch); "" if in neither place.
 std::string find_machines();
 
+/// The same of the templates (data/templates).
+std::string find_templates();
+
 }  // namespace culprit

@@ -6,11 +6,12 @@
 #include <map>
 #include <set>
 
-#include "base/names.h"
-#include "base/text.h"
 #include "templates/find_template.h"
 #include "templates/name_check.h"
 #include "templates/template_words.h"
+
+#include "base/names.h"
+#include "base/text.h"
 
 namespace culprit {
 namespace {
@@ -31,9 +32,8 @@ class Lint {
     check_parts();
     check_coverage();
     check_rules();
-    std::stable_sort(
-        findings_.begin(), findings_.end(),
-        [](const LintFinding& a, const LintFinding& b) { return a.line < b.line; });
+    std::stable_sort(findings_.begin(), findings_.end(),
+                     [](const LintFinding& a, const LintFinding& b) { return a.line < b.line; });
     return std::move(findings_);
   }
 
@@ -63,8 +63,8 @@ class Lint {
     for (const TemplateRow& row : whole_.rows) {
       const auto [first, is_new] = seen.emplace(row.event, row.line);
       if (!is_new) {
-        add(row.line, fmt::format("{}: the row stands in line {}, too", printable(row.event),
-                                  first->second));
+        add(row.line,
+            fmt::format("{}: the row stands in line {}, too", printable(row.event), first->second));
       }
       if (row.role == Role::derive && !is_operand(row.event)) {
         add(row.line, fmt::format("{}: role is \"derive\", and no formula has it as an operand",
@@ -100,16 +100,17 @@ class Lint {
       bool has_constant;
     };
     static const std::map<Formula, Shape> shapes{
-        {Formula::wrong_path, {2, 3, true}},      {Formula::port_saturation, {1, 64, true}},
-        {Formula::call_overhead, {0, 1, true}},   {Formula::collisions, {2, 2, false}},
-        {Formula::ratio, {2, 2, false}},          {Formula::difference, {2, 64, false}},
+        {Formula::wrong_path, {2, 3, true}},    {Formula::port_saturation, {1, 64, true}},
+        {Formula::call_overhead, {0, 1, true}}, {Formula::collisions, {2, 2, false}},
+        {Formula::ratio, {2, 2, false}},        {Formula::difference, {2, 64, false}},
     };
     const Shape& shape = shapes.at(formula.formula);
     const std::string& name = word_of(formula_words(), formula.formula);
     const size_t count = formula.operands.size();
     if (count < shape.least || count > shape.most) {
-      add(formula.line, fmt::format("{}: {} has {} to {} operands, and these are {}",
-                                    printable(formula.label), name, shape.least, shape.most, count));
+      add(formula.line,
+          fmt::format("{}: {} has {} to {} operands, and these are {}", printable(formula.label),
+                      name, shape.least, shape.most, count));
     }
     if (formula.constant.has_value() != shape.has_constant) {
       add(formula.line, fmt::format("{}: {} has {} constant", printable(formula.label), name,
@@ -125,8 +126,8 @@ class Lint {
       const bool is_port = row.branch == Branch::port_saturation && row.label.starts_with("port");
       if (is_port && std::find(formula.operands.begin(), formula.operands.end(), row.event) ==
                          formula.operands.end()) {
-        add(formula.line, fmt::format("{}: {} is not among its operands",
-                                      printable(formula.label), printable(row.event)));
+        add(formula.line, fmt::format("{}: {} is not among its operands", printable(formula.label),
+                                      printable(row.event)));
       }
     }
   }
@@ -219,8 +220,8 @@ class Lint {
       for (const auto* side : {&rule.left, &rule.right}) {
         for (const ConsistencyRule::Term& term : *side) {
           if (find(term.event) != nullptr) continue;
-          add(rule.line, fmt::format("rule {}: {} is in no row", printable(rule.name),
-                                     printable(term.event)));
+          add(rule.line,
+              fmt::format("rule {}: {} is in no row", printable(rule.name), printable(term.event)));
         }
       }
     }
@@ -291,7 +292,8 @@ std::string describe(const NameChecks& checks) {
   std::vector<std::string> parts;
   if (checks.by_libpfm != 0) {
     parts.push_back(fmt::format("{} codes by libpfm4", checks.by_libpfm));
-    if (checks.corrected != 0) parts.push_back(fmt::format("{} of them corrected", checks.corrected));
+    if (checks.corrected != 0)
+      parts.push_back(fmt::format("{} of them corrected", checks.corrected));
   }
   if (checks.by_table != 0) {
     parts.push_back(fmt::format("{} codes by our own table, as libpfm4 does not know this CPU",

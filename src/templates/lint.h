@@ -30,9 +30,9 @@ std::vector<LintFinding> lint_template_file(const std::string& path);
 /// Who says that the codes are right.
 struct NameChecks {
   size_t by_libpfm = 0;
-  size_t corrected = 0;   // libpfm4 is wrong, or lacks the name: our correction says
-  size_t by_table = 0;    // a CPU that libpfm4 does not know: our table says
-  size_t by_nobody = 0;   // only the file itself, after its name_source
+  size_t corrected = 0;     // libpfm4 is wrong, or lacks the name: our correction says
+  size_t by_table = 0;      // a CPU that libpfm4 does not know: our table says
+  size_t by_nobody = 0;     // only the file itself, after its name_source
   size_t without_code = 0;  // simulated events
 };
 NameChecks count_name_checks(const Template& whole);

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "events/cpu_tables.h"
 #include "events/event_request.h"
 #include "events/pfm_corrections.h"
 #include "events/pfm_events.h"
 #include "templates/template_words.h"
+
+#include "base/text.h"
 
 namespace culprit {
 namespace {
@@ -45,7 +46,8 @@ JudgedName judge_by_table(const CpuTable& table, const TemplateRow& row) {
   JudgedName out{NameJudge::nobody, NameState::unknown, 0, 0, ""};
   const CpuEvent* event = find_cpu_event(table, row.event);
   if (event == nullptr) {
-    out.reason = fmt::format("the table {} (src/events/cpu_tables.cc) has no such event", table.name);
+    out.reason =
+        fmt::format("the table {} (src/events/cpu_tables.cc) has no such event", table.name);
     return out;
   }
   out.judge = NameJudge::table;

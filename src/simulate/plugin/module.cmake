@@ -10,6 +10,6 @@ target_compile_options(culprit_qemu PRIVATE -O2 -fvisibility=hidden)
 target_compile_options(culprit_simulate_plugin PRIVATE -O2 -fvisibility=hidden)
 target_compile_options(culprit_simulate_machine PRIVATE -O2
   $<$<CXX_COMPILER_ID:GNU>:-ftree-loop-vectorize -fvect-cost-model=dynamic>)
-set_target_properties(culprit_base culprit_simulate_machine culprit_simulate_plugin PROPERTIES
+set_target_properties(culprit_base culprit_toml culprit_simulate_machine culprit_simulate_plugin PROPERTIES
                       POSITION_INDEPENDENT_CODE ON)
 add_dependencies(culprit culprit_qemu)
