@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "templates/template_words.h"
+
 #include "base/names.h"
 #include "base/text.h"
-#include "templates/template_words.h"
 
 namespace culprit {
 namespace {
@@ -58,7 +59,8 @@ std::string print_formula(const TemplateFormula& formula, size_t indent) {
     operands.push_back((weight == 1 ? "" : fmt::format("{:.4g} x ", weight)) +
                        printable(formula.operands[i]));
   }
-  const std::string of = operands.empty() ? "branch records" : fmt::format("{}", fmt::join(operands, ", "));
+  const std::string of =
+      operands.empty() ? "branch records" : fmt::format("{}", fmt::join(operands, ", "));
   return line_of(indent, mark_of(formula.role) + printable(formula.label), "function",
                  fmt::format("{}({}{})", word_of(formula_words(), formula.formula), of,
                              formula.constant ? fmt::format("; {:g}", *formula.constant) : ""));
@@ -68,7 +70,8 @@ std::string print_formula(const TemplateFormula& formula, size_t indent) {
 std::string print_branch(const Template& whole, Branch branch, size_t indent) {
   std::vector<std::string> groups{""};
   const auto note = [&](const auto& part) {
-    if (part.branch == branch && std::find(groups.begin(), groups.end(), part.group) == groups.end()) {
+    if (part.branch == branch &&
+        std::find(groups.begin(), groups.end(), part.group) == groups.end()) {
       groups.push_back(part.group);
     }
   };
@@ -100,6 +103,21 @@ std::string print_coverage(const BranchCoverage& coverage) {
   return "not covered: " + printable(coverage.reason);
 }
 
+Branch next(Branch branch) {
+  return static_cast<Branch>(static_cast<uint8_t>(branch) + 1);
+}
+
+/// A branch with its coverage and what is below it.
+std::string print_level(const Template& whole, Branch branch) {
+  const size_t indent = is_level3(branch) ? 2 : 0;
+  std::string text = std::string(indent, ' ') + std::string(branch_words(branch)) + "\n";
+  if (is_level3(branch)) {
+    const std::string coverage = print_coverage(whole.coverage[static_cast<size_t>(branch)]);
+    if (!coverage.empty()) text += wrap("    " + coverage, 100, 4) + "\n";
+  }
+  return text + print_branch(whole, branch, indent + 2);
+}
+
 std::string print_side(const std::vector<ConsistencyRule::Term>& side) {
   std::vector<std::string> terms;
   for (const ConsistencyRule::Term& term : side) {
@@ -129,8 +147,7 @@ nlohmann::ordered_json json_of(const TemplateRow& row, bool is_simulated) {
   json["unit"] = row.penalty.source.empty() ? "" : word_of(penalty_unit_words(), row.penalty.unit);
   json["source"] = printable(row.penalty.source);
   json["estimate"] = row.penalty.is_estimate;
-  json["period"] =
-      row.period == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(row.period);
+  json["period"] = row.period == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(row.period);
   json["precise"] = row.precise;
   json["problem"] = printable(row.problem);
   json["advice"] = printable(row.advice);
@@ -187,17 +204,11 @@ std::string print_template(const Template& whole) {
                   printable(whole.description), printable(whole.source),
                   whole.is_validated ? "validated on hardware" : "not validated on hardware",
                   coverage_in_words(whole));
-  for (const auto& [key, branch] : branch_word_list()) {
-    const size_t indent = is_level3(branch) ? 2 : 0;
-    const std::string rows = print_branch(whole, branch, indent + 2);
-    const bool is_level2 = branch == Branch::stalled || branch == Branch::unstalled;
-    if (!is_level3(branch) && !is_level2 && rows.empty()) continue;
-    text += std::string(indent, ' ') + std::string(branch_words(branch)) + "\n";
-    const std::string coverage =
-        is_level3(branch) ? print_coverage(whole.coverage[static_cast<size_t>(branch)]) : "";
-    if (!coverage.empty()) text += wrap("    " + coverage, 100, 4) + "\n";
-    text += rows;
-  }
+  text += print_level(whole, Branch::unhalted) + print_level(whole, Branch::stalled);
+  for (Branch b = kFirstStalled; b < kFirstUnstalled; b = next(b)) text += print_level(whole, b);
+  text += print_level(whole, Branch::unstalled);
+  for (Branch b = kFirstUnstalled; is_level3(b); b = next(b)) text += print_level(whole, b);
+  text += print_level(whole, Branch::general);
   if (!whole.rules.empty()) text += "the same number two ways\n";
   for (const ConsistencyRule& rule : whole.rules) {
     text += fmt::format("  {}, within {:.3g} %:\n", printable(rule.name), 100 * rule.tolerance);
@@ -227,9 +238,11 @@ nlohmann::ordered_json json_of(const Template& whole) {
                              {"reason", printable(coverage.reason)}};
   }
   json["rows"] = nlohmann::ordered_json::array();
-  for (const TemplateRow& row : whole.rows) json["rows"].push_back(json_of(row, whole.is_simulated));
+  for (const TemplateRow& row : whole.rows)
+    json["rows"].push_back(json_of(row, whole.is_simulated));
   json["formulas"] = nlohmann::ordered_json::array();
-  for (const TemplateFormula& formula : whole.formulas) json["formulas"].push_back(json_of(formula));
+  for (const TemplateFormula& formula : whole.formulas)
+    json["formulas"].push_back(json_of(formula));
   json["rules"] = nlohmann::ordered_json::array();
   for (const ConsistencyRule& rule : whole.rules) {
     json["rules"].push_back({{"name", printable(rule.name)},

@@ -5,15 +5,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "templates/cpuid.h"
+#include "templates/find_template.h"
+#include "templates/lint.h"
+
 #include "base/names.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/program_files.h"
 #include "cli/template_tree.h"
 #include "cli/terminal.h"
-#include "templates/cpuid.h"
-#include "templates/find_template.h"
-#include "templates/lint.h"
 
 namespace culprit {
 namespace {
@@ -27,8 +28,9 @@ constexpr const char* kSchema = "culprit-templates-1";
 Result<std::string> shipped_folder() {
   const std::string folder = find_templates();
   if (folder.empty()) {
-    return Error{"the templates are not beside this culprit (../share/culprit/templates): give a "
-                 "file (.toml)"};
+    return Error{
+        "the templates are not beside this culprit (../share/culprit/templates): give a "
+        "file (.toml)"};
   }
   return folder;
 }
@@ -57,8 +59,8 @@ Result<std::string> print_list(const TemplatesCommand& command) {
   for (const Listed& listed : list) most = std::max(most, listed.match);
   Json json{{"schema", kSchema}, {"cpu", cpuid}};
   json["templates"] = Json::array();
-  std::string text = fmt::format("{:<20}  {:<24}  {:<9}  {}\n", "template", "branches of 11",
-                                 "validated", "CPU");
+  std::string text =
+      fmt::format("{:<20}  {:<24}  {:<9}  {}\n", "template", "branches of 11", "validated", "CPU");
   for (const Listed& listed : list) {
     const Template& whole = listed.whole;
     const bool is_here = most > 0 && listed.match == most;
@@ -74,9 +76,10 @@ Result<std::string> print_list(const TemplatesCommand& command) {
                         printable(whole.description), is_here ? "  <- this machine" : "");
   }
   if (most == 0) {
-    text += fmt::format("\nNone is for this machine's CPU ({}): docs/manual.md, \"Templates\", "
-                        "says how to add one.\n",
-                        cpuid.empty() ? "which does not say what it is" : printable(cpuid));
+    text += fmt::format(
+        "\nNone is for this machine's CPU ({}): docs/manual.md, \"Templates\", "
+        "says how to add one.\n",
+        cpuid.empty() ? "which does not say what it is" : printable(cpuid));
   }
   text += "\nNext  culprit templates show NAME   its branches, events and penalties\n";
   return command.format == Format::json ? json.dump(1) + "\n" : text;
@@ -126,8 +129,8 @@ int run_lint(const TemplatesCommand& command) {
     if (!whole) continue;
     text += fmt::format("{}: {}\n", printable(whole->name), describe(count_name_checks(*whole)));
   }
-  text += fmt::format("{} template{}, {} finding{}\n", paths->size(),
-                      paths->size() == 1 ? "" : "s", count, count == 1 ? "" : "s");
+  text += fmt::format("{} template{}, {} finding{}\n", paths->size(), paths->size() == 1 ? "" : "s",
+                      count, count == 1 ? "" : "s");
   if (const Result<void> written = write_output(text); !written) return fail(written.error());
   return count == 0 ? 0 : 1;
 }
