@@ -4,9 +4,10 @@
 #include <fstream>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
 #include "templates/cpuid.h"
 #include "templates/test_templates.h"
+
+#include "base/file.h"
 
 namespace culprit {
 namespace {
@@ -42,23 +43,18 @@ TEST_P(MatchTemplate, TakesTheOneOfTheCpu) {
 // amdzen3: 25-([245][[:xdigit:]]|[[:xdigit:]]), amdzen4: the other ones of family 25).
 INSTANTIATE_TEST_SUITE_P(
     Cpus, MatchTemplate,
-    testing::Values(Known{"GenuineIntel,6,44,2", "westmere-ep"},
-                    Known{"GenuineIntel,6,42,7", "sandy-bridge"},
-                    Known{"GenuineIntel,6,45,7", "sandy-bridge-ep"},
-                    Known{"GenuineIntel,6,58,9", "ivy-bridge"},
-                    Known{"GenuineIntel,6,62,4", "ivy-bridge-ep"},
-                    Known{"GenuineIntel,6,63,2", "haswell-ep"},
-                    Known{"GenuineIntel-6-3C-3", "haswell-ep"},
-                    Known{"GenuineIntel-6-55-4", "skylake-sp"},
-                    Known{"GenuineIntel-6-55-7", "skylake-sp"},
-                    Known{"GenuineIntel,6,106,6", "ice-lake-sp"},
-                    Known{"GenuineIntel,6,143,8", "sapphire-rapids"},
-                    Known{"AuthenticAMD,25,1,1", "zen3"}, Known{"AuthenticAMD,25,33,0", "zen3"},
-                    Known{"AuthenticAMD-25-61-2", "zen4"}, Known{"AuthenticAMD,25,17,1", "zen4"},
-                    Known{"0x00000000413fd0c1", "neoverse-n1"},
-                    Known{"0x00000000411fd401", "neoverse-v1"},
-                    Known{"0x00000000410fd034", "armv8"},  // Cortex-A53
-                    Known{"004e1203", "power9"}),
+    testing::Values(
+        Known{"GenuineIntel,6,44,2", "westmere-ep"}, Known{"GenuineIntel,6,42,7", "sandy-bridge"},
+        Known{"GenuineIntel,6,45,7", "sandy-bridge-ep"}, Known{"GenuineIntel,6,58,9", "ivy-bridge"},
+        Known{"GenuineIntel,6,62,4", "ivy-bridge-ep"}, Known{"GenuineIntel,6,63,2", "haswell-ep"},
+        Known{"GenuineIntel-6-3C-3", "haswell-ep"}, Known{"GenuineIntel-6-55-4", "skylake-sp"},
+        Known{"GenuineIntel-6-55-7", "skylake-sp"}, Known{"GenuineIntel,6,106,6", "ice-lake-sp"},
+        Known{"GenuineIntel,6,143,8", "sapphire-rapids"}, Known{"AuthenticAMD,25,1,1", "zen3"},
+        Known{"AuthenticAMD,25,33,0", "zen3"}, Known{"AuthenticAMD-25-61-2", "zen4"},
+        Known{"AuthenticAMD,25,17,1", "zen4"}, Known{"0x00000000413fd0c1", "neoverse-n1"},
+        Known{"0x00000000411fd401", "neoverse-v1"},
+        Known{"0x00000000410fd034", "armv8"},  // Cortex-A53
+        Known{"004e1203", "power9"}),
     [](const auto& known) {
       std::string name = known.param.cpuid;
       for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
@@ -66,7 +62,8 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(MatchTemplate, OtherCpusHaveNone) {
-  for (const char* cpuid : {"GenuineIntel-6-A7-1", "AuthenticAMD-23-31-0", "GenuineIntel-6-5", ""}) {
+  for (const char* cpuid :
+       {"GenuineIntel-6-A7-1", "AuthenticAMD-23-31-0", "GenuineIntel-6-5", ""}) {
     EXPECT_FALSE(match_template(kShipped, cpuid)) << cpuid;
   }
 }
@@ -88,8 +85,7 @@ TEST(ReadCpuid, IsReadFromWhatTheKernelSays) {
             "004e1203");
   EXPECT_EQ(cpuinfo("vendor_id : GenuineIntel\ncpu family : six\n"), "none");
   EXPECT_EQ(cpuinfo(""), "none");
-  const std::string registers =
-      root->path() + "/sys/devices/system/cpu/cpu0/regs/identification";
+  const std::string registers = root->path() + "/sys/devices/system/cpu/cpu0/regs/identification";
   std::filesystem::create_directories(registers);
   std::ofstream(registers + "/midr_el1") << "0x00000000413fd0c1\n";
   EXPECT_EQ(cpuinfo("processor : 0\n"), "0x00000000410fd0c0");

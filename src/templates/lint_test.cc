@@ -50,9 +50,10 @@ TEST_F(Lint, EveryShippedTemplateIsRight) {
 // 0x5104c5 less the kernel's bits would be BR_MISP_RETIRED:ALL_BRANCHES_PEBS: libpfm4 4.13,
 // `showevtinfo`: ivb_ep BR_MISP_RETIRED:ALL_BRANCHES is 0xc5.
 TEST_F(Lint, CodesAreThoseOfTheNames) {
-  EXPECT_EQ(lint(small_template(row_text("BR_MISP_RETIRED:ALL_BRANCHES", "0x4c5", "general", "info"))),
-            Messages{"BR_MISP_RETIRED:ALL_BRANCHES: its code is 0x4c5, and libpfm4 (as corrected) "
-                     "encodes it as 0xc5"});
+  EXPECT_EQ(
+      lint(small_template(row_text("BR_MISP_RETIRED:ALL_BRANCHES", "0x4c5", "general", "info"))),
+      Messages{"BR_MISP_RETIRED:ALL_BRANCHES: its code is 0x4c5, and libpfm4 (as corrected) "
+               "encodes it as 0xc5"});
 }
 
 TEST_F(Lint, BitsOfTheKernelAreNoneOfTheCodes) {
@@ -67,13 +68,13 @@ TEST_F(Lint, NameStatesTellTheTruthBothWays) {
   const std::string sourced = "name_source = \"Intel's list\"\n";
   EXPECT_EQ(lint(small_template(row_text(event, "0x3d3", "general", "info"))),
             Messages{event + ": name_state is \"known\", and should be \"wrong\""});
-  EXPECT_EQ(lint(small_template(row_text(event, "0x3d3", "general", "info",
-                                         "name_state = \"wrong\"\n" + sourced))),
-            Messages{});
   EXPECT_EQ(lint(small_template(
-                row_text(event, "0x3d3", "general", "info", "name_state = \"wrong\"\n"))),
-            Messages{event + ": name_state is \"wrong\" without a name_source: who has the right "
-                             "code?"});
+                row_text(event, "0x3d3", "general", "info", "name_state = \"wrong\"\n" + sourced))),
+            Messages{});
+  EXPECT_EQ(
+      lint(small_template(row_text(event, "0x3d3", "general", "info", "name_state = \"wrong\"\n"))),
+      Messages{event + ": name_state is \"wrong\" without a name_source: who has the right "
+                       "code?"});
   EXPECT_EQ(lint(small_template(row_text("INSTRUCTION_RETIRED", "0xc0", "general", "info",
                                          "name_state = \"wrong\"\n" + sourced))),
             Messages{"INSTRUCTION_RETIRED: name_state is \"wrong\", and should be \"known\""});
@@ -95,21 +96,21 @@ TEST_F(Lint, NothingIsCountedTwice) {
       "problem = \"p\"\nadvice = \"a\"\n";
   Messages messages = lint(small_template(formula));
   ASSERT_EQ(messages.size(), 1U);
-  EXPECT_TRUE(messages[0].starts_with("f: counted twice: its operand ARITH:FPU_DIV_ACTIVE is summed"))
+  EXPECT_TRUE(
+      messages[0].starts_with("f: counted twice: its operand ARITH:FPU_DIV_ACTIVE is summed"))
       << messages[0];
   // The same counter under another name.
-  messages = lint(small_template(
-      row_text("ARITH:FPU_DIV_ACTIVE:i=0", "0x114", "instruction_latency", "sum")));
+  messages = lint(
+      small_template(row_text("ARITH:FPU_DIV_ACTIVE:i=0", "0x114", "instruction_latency", "sum")));
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_EQ(messages[0],
             "ARITH:FPU_DIV_ACTIVE:i=0: counted twice: ARITH:FPU_DIV_ACTIVE has the same code, and "
             "both are summed");
   // A part beside its whole, also through a row between them.
-  messages = lint(small_template(
-      row_text("RESOURCE_STALLS:ANY", "0x1a2", "instruction_latency", "info",
-               "part_of = \"ARITH:FPU_DIV_ACTIVE\"\n") +
-      row_text("RESOURCE_STALLS:SB", "0x8a2", "instruction_latency", "sum",
-               "part_of = \"RESOURCE_STALLS:ANY\"\n")));
+  messages = lint(small_template(row_text("RESOURCE_STALLS:ANY", "0x1a2", "instruction_latency",
+                                          "info", "part_of = \"ARITH:FPU_DIV_ACTIVE\"\n") +
+                                 row_text("RESOURCE_STALLS:SB", "0x8a2", "instruction_latency",
+                                          "sum", "part_of = \"RESOURCE_STALLS:ANY\"\n")));
   EXPECT_EQ(messages, Messages{"RESOURCE_STALLS:SB: counted twice: it is part of "
                                "ARITH:FPU_DIV_ACTIVE, which is summed, too"});
 }
@@ -131,8 +132,8 @@ TEST(LintOfArm, IsByOurOwnTableAndSaysSo) {
     const NameChecks checks = count_name_checks(*whole);
     EXPECT_EQ(checks.by_libpfm, 0U);
     EXPECT_EQ(checks.by_table, whole->rows.size());
-    EXPECT_EQ(describe(checks), std::to_string(codes) +
-                                    " codes by our own table, as libpfm4 does not know this CPU");
+    EXPECT_EQ(describe(checks),
+              std::to_string(codes) + " codes by our own table, as libpfm4 does not know this CPU");
   }
 }
 

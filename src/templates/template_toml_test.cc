@@ -84,8 +84,9 @@ TEST(TemplateToml, AVariantReplacesWhatItSaysAndKeepsTheRest) {
 }
 
 TEST(TemplateToml, AVariantOfNothingIsAMistake) {
-  EXPECT_NE(error_of("base = \"nothing\"\n" + small_template()).find("there is no template nothing"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of("base = \"nothing\"\n" + small_template()).find("there is no template nothing"),
+      std::string::npos);
 }
 
 TEST(TemplateToml, ADamagedLineIsNamed) {
@@ -152,7 +153,8 @@ INSTANTIATE_TEST_SUITE_P(
               "row.precise is a whole number from 0 to 3"},
         Fault{"problem = \"Something.\"\n", "", "there is no row.problem here"},
         Fault{"advice = \"Something else.\"\n", "advice = \"\"\n", "row.advice is empty"},
-        Fault{"role = \"sum\"\n", "role = \"sum\"\nrolle = 1\n", "there is no key row.rolle here"}));
+        Fault{"role = \"sum\"\n", "role = \"sum\"\nrolle = 1\n",
+              "there is no key row.rolle here"}));
 
 TEST(TemplateToml, HostileTextIsAnError) {
   EXPECT_NE(error_of(""), "none");

@@ -79,9 +79,9 @@ TEST(TomlSection, OnlyTheFirstMistakeIsKept) {
 }
 
 TEST(TomlFile, WhatIsNoTomlIsAMistakeAndNoCrash) {
-  for (const std::string& text :
-       {std::string("[[["), std::string("a = "), std::string(100000, '['),
-        std::string("a = ") + std::string(100000, '['), std::string("\0", 1), std::string("a\xff")}) {
+  for (const std::string& text : {std::string("[[["), std::string("a = "), std::string(100000, '['),
+                                  std::string("a = ") + std::string(100000, '['),
+                                  std::string("\0", 1), std::string("a\xff")}) {
     const TomlFile file = parse_toml(text, "f.toml");
     EXPECT_TRUE(file.mistake);
     ASSERT_NE(file.root.table(), nullptr);  // an empty file: it can be read to its end
