@@ -20,7 +20,15 @@ namespace {
 class Lint {
  public:
   explicit Lint(const Template& whole) : whole_(whole) {
-    for (const TemplateRow& row : whole.rows) rows_.emplace(row.event, &row);
+    for (const TemplateRow& row : whole.rows) {
+      rows_.emplace(row.event, &row);
+      if (row.role == Role::sum && is_level3(row.branch)) summed_.insert(row.event);
+    }
+    for (const TemplateFormula& formula : whole.formulas) {
+      operands_.insert(formula.operands.begin(), formula.operands.end());
+      if (formula.role != Role::sum || !is_level3(formula.branch)) continue;
+      summed_.insert(formula.operands.begin(), formula.operands.end());
+    }
   }
 
   std::vector<LintFinding> run() {
@@ -66,7 +74,7 @@ class Lint {
         add(row.line,
             fmt::format("{}: the row stands in line {}, too", printable(row.event), first->second));
       }
-      if (row.role == Role::derive && !is_operand(row.event)) {
+      if (row.role == Role::derive && !operands_.contains(row.event)) {
         add(row.line, fmt::format("{}: role is \"derive\", and no formula has it as an operand",
                                   printable(row.event)));
       }
@@ -172,7 +180,7 @@ class Lint {
           add(row.line, fmt::format("{}: part_of goes round in a circle", printable(row.event)));
           break;
         }
-        if (is_summed(row) && is_summed(*parent)) {
+        if (summed_.contains(row.event) && summed_.contains(parent->event)) {
           add(row.line, fmt::format("{}: counted twice: it is part of {}, which is summed, too",
                                     printable(row.event), printable(parent->event)));
         }
@@ -227,21 +235,6 @@ class Lint {
     }
   }
 
-  [[nodiscard]] bool is_operand(const std::string& event) const {
-    return std::any_of(whole_.formulas.begin(), whole_.formulas.end(), [&](const auto& formula) {
-      return std::find(formula.operands.begin(), formula.operands.end(), event) !=
-             formula.operands.end();
-    });
-  }
-  [[nodiscard]] bool is_summed(const TemplateRow& row) const {
-    if (!is_level3(row.branch)) return false;
-    if (row.role == Role::sum) return true;
-    return std::any_of(whole_.formulas.begin(), whole_.formulas.end(), [&](const auto& formula) {
-      return formula.role == Role::sum &&
-             std::find(formula.operands.begin(), formula.operands.end(), row.event) !=
-                 formula.operands.end();
-    });
-  }
   [[nodiscard]] bool has_sum(Branch branch) const {
     const auto sums = [&](const auto& part) {
       return part.branch == branch && part.role == Role::sum;
@@ -252,6 +245,8 @@ class Lint {
 
   const Template& whole_;
   std::map<std::string, const TemplateRow*> rows_;  // the first of each event
+  std::set<std::string> operands_;                  // of any formula
+  std::set<std::string> summed_;                    // on level 3, by its row or a formula
   std::vector<LintFinding> findings_;
 };
 

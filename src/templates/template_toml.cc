@@ -12,6 +12,7 @@ namespace culprit {
 namespace {
 
 constexpr size_t kMostRows = 1000;
+constexpr size_t kMostOperands = 64;
 constexpr double kMostCycles = 1e6;
 constexpr uint64_t kMostCode = INT64_MAX;  // what TOML can write
 constexpr double kMostWeight = 1000;
@@ -129,6 +130,9 @@ TemplateFormula read_formula(TomlSection section) {
   section.end();
   section.needs({"formula", "branch", "label", "role", "operands", "source", "problem"});
   if (out.role == Role::sum) section.needs({"advice"});
+  if (out.operands.size() > kMostOperands) {
+    section.mistake("operands", fmt::format("more than {} operands", kMostOperands));
+  }
   if (!out.weights.empty() && out.weights.size() != out.operands.size()) {
     section.mistake("weights", fmt::format("{} weights for {} operands", out.weights.size(),
                                            out.operands.size()));
