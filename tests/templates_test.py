@@ -337,6 +337,12 @@ PROPOSED = {"proposed_skx.md": "skylake-sp", "proposed_icx.md": "ice-lake-sp",
 CELLS = {"proposed_neoverse_n1.md": "neoverse-n1", "proposed_neoverse_v1.md": "neoverse-v1",
          "proposed_power9.md": "power9"}
 
+# Their names of branches; level 1 and 2 and records of branches are beside the tree.
+BRANCHES = {"bandwidth_saturated": "bandwidth_saturation", "store_resources_saturated": "store_resource_saturation",
+            "exception_handling": "microcode_exceptions", "function_calls": "function_call_overhead",
+            "cycles": "unhalted", "ref": "general", "inst": "general", "lbr": "general", "level2": "stalled"}
+LEVEL_2 = {"unhalted_core_cycles": "unhalted", "uops_retired:stall_cycles": "stalled"}
+PLACE = "how many branches there are says nothing about mispredictions alone"
 ITLB = "the empty scheduler has these cycles: not summed on top of them"
 DRIFT = "Gooda sums it, and its script does not collect it"
 NO_CYCLES = "a number of times, not of cycles: it informs without a penalty"
@@ -355,6 +361,7 @@ DIFFERENT = {
     ("", "other_assists:itlb_miss_retired", "row"): "does not exist on this CPU",
     ("haswell-ep", "arith:fpu_div_active", "row"): "does not exist; ARITH:DIVIDER_UOPS takes its place",
     ("haswell-ep", "arith:fpu_div", "row"): "does not exist on this CPU",
+    ("", "br_inst_retired:all_branches", "branch"): PLACE,
     ("", "cpu_clk_unhalted:ref_p", "penalty"): NO_CYCLES,
     ("", "mem_uops_retired:stlb_miss_loads", "penalty"): NO_CYCLES,
     ("", "rs_events:empty_cycles:c=1:i=1:e=1", "penalty"): NO_CYCLES,
@@ -405,9 +412,12 @@ class Facts(CulpritTest):
         in_sum = fact["in sum"] == "yes"
         collected = fact["period"] != "not collected"
         penalty = float(fact["penalty"] or 0)
-        mine = {"code": int(row["code"], 16), "period": row["period"], "precise": row["precise"],
+        branch = BRANCHES.get(fact["branch"], fact["branch"])
+        if branch == "level 1-2":
+            branch = LEVEL_2.get(event, "general")
+        mine = {"code": int(row["code"], 16), "branch": row["branch"], "period": row["period"], "precise": row["precise"],
                 "penalty": row["penalty"] or 0, "sum": row["role"] == "sum"}
-        theirs = {"code": codes_of(fact["raw"])[0], "period": int(fact["period"]) if collected else None,
+        theirs = {"code": codes_of(fact["raw"])[0], "branch": branch, "period": int(fact["period"]) if collected else None,
                   "precise": int(fact["pebs"] or 0), "penalty": penalty,
                   "sum": in_sum or (fact["branch"] == "level 1-2" and row["branch"] in ("unhalted", "stalled"))}
         for field in mine:
@@ -436,6 +446,7 @@ class Facts(CulpritTest):
             key = (name, fact["event"], "role")
             met.add(key)
             self.assertIn(key, PROPOSAL_DIFFERENT, f"role is {row['role']}, not {role}")
+        self.assertEqual(row["branch"], BRANCHES.get(fact["branch"], fact["branch"]))
         said = fact["penalty (cycles)"]
         if role not in ("sum", "bound"):
             return

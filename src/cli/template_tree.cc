@@ -12,7 +12,7 @@
 namespace culprit {
 namespace {
 
-constexpr size_t kLabelColumns = 44;
+constexpr size_t kLabelColumns = 50;
 constexpr size_t kPenaltyColumns = 17;
 
 std::string line_of(size_t indent, const std::string& label, const std::string& middle,
