@@ -37,6 +37,7 @@ class HelpFormatter : public CLI::Formatter {
     if (name == "record" || name == "stat") usage += " [--] PROGRAM [ARGS]";
     if (name == "annotate") usage += " FUNCTION";
     if (name == "events") usage += " [PATTERN]";
+    if (name == "templates") usage += " [list | show NAME | lint [FILE...]]";
     if (const CLI::Option* file = app->get_option_no_throw("FILE")) {
       usage += file->get_required() ? " FILE" : " [FILE]";
     }
@@ -89,6 +90,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   SymbolizeCommand symbolize;
   DoctorCommand doctor;
   EventsCommand events;
+  TemplatesCommand templates;
   WhyCommand why;
   std::string error;  // of options that are wrong together
 
@@ -106,6 +108,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   add_symbolize(root, &symbolize);
   add_doctor(root, &doctor);
   add_events(root, &events);
+  add_templates(root, &templates, &error);
 
   if (arguments.empty()) return Usage{2, root.help()};
   const std::string& first = arguments.front();
@@ -154,6 +157,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   if (root.got_subcommand("symbolize")) return symbolize;
   if (root.got_subcommand("doctor")) return doctor;
   if (root.got_subcommand("events")) return events;
+  if (root.got_subcommand("templates")) return templates;
   return Usage{2, root.help()};
 }
 

@@ -108,6 +108,14 @@ struct EventsCommand {
   Format format = Format::text;
 };
 
+enum class TemplatesAction : uint8_t { list, show, lint };
+
+struct TemplatesCommand {
+  TemplatesAction action = TemplatesAction::list;
+  std::vector<std::string> names;  // or paths; lint, none: all that are shipped
+  Format format = Format::text;
+};
+
 /// Nothing to run: help was asked for (status 0), or the words are wrong (status 2).
 struct Usage {
   int status = 0;
@@ -116,7 +124,7 @@ struct Usage {
 
 using Command = std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, WhyCommand,
                              ExportCommand, ImportCommand, SymbolizeCommand, DoctorCommand,
-                             EventsCommand, Usage>;
+                             EventsCommand, TemplatesCommand, Usage>;
 
 /// `arguments` without the program's own name. Reads nothing but PATH (to tell a program
 /// from a mistyped command).

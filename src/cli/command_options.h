@@ -29,6 +29,10 @@ void add_import(CLI::App& root, ImportCommand* command);
 void add_symbolize(CLI::App& root, SymbolizeCommand* command);
 void add_doctor(CLI::App& root, DoctorCommand* command);
 void add_events(CLI::App& root, EventsCommand* command);
+
+// templates_options.cc
+void add_templates(CLI::App& root, TemplatesCommand* command, std::string* error);
+
 void add_snapshot_options(CLI::App* app, SnapshotOptions* options);
 
 }  // namespace culprit

@@ -17,5 +17,6 @@ int run_import(ImportCommand command);
 int run_symbolize(const SymbolizeCommand& command);
 int run_doctor(const DoctorCommand& command);
 int run_events(const EventsCommand& command);
+int run_templates(const TemplatesCommand& command);
 
 }  // namespace culprit

@@ -43,6 +43,9 @@ int run(const DoctorCommand& command) {
 int run(const EventsCommand& command) {
   return run_events(command);
 }
+int run(const TemplatesCommand& command) {
+  return run_templates(command);
+}
 int run(const Usage& usage) {
   fmt::print(usage.status == 0 ? stdout : stderr, "{}", usage.text);
   return usage.status;

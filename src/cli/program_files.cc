@@ -31,7 +31,8 @@ std::string find_data(const std::string& name) {
   const std::string folder = own_folder();
   if (folder.empty()) return {};
   for (const char* place : {"../share/culprit/", "../../data/"}) {
-    if (::access((folder + place + name).c_str(), R_OK) == 0) return folder + place + name;
+    const std::string path = folder + place + name;
+    if (::access(path.c_str(), R_OK) == 0) return path;
   }
   return {};
 }

@@ -17,4 +17,7 @@ std::string find_machines();
 /// The same for the templates (templates).
 std::string find_templates();
 
+/// The same of the templates (data/templates).
+std::string find_templates();
+
 }  // namespace culprit

@@ -96,14 +96,20 @@ size_t compute_match(const Template& candidate, const std::string& cpuid) {
 Result<Template> match_template(const std::string& folder, const std::string& cpuid) {
   std::optional<Template> best;
   size_t most = 0;
+  std::optional<Error> unreadable_one;
   for (const std::string& name : list_templates(folder)) {
-    ASSIGN_OR_RETURN(Template candidate, read_template(template_path(folder, name)));
-    const size_t match = compute_match(candidate, cpuid);
+    Result<Template> candidate = read_template(template_path(folder, name));
+    if (!candidate) {
+      unreadable_one = candidate.error();
+      continue;
+    }
+    const size_t match = compute_match(*candidate, cpuid);
     if (match <= most) continue;
     most = match;
-    best = std::move(candidate);
+    best = std::move(*candidate);
   }
   if (best) return std::move(*best);
+  if (unreadable_one) return *unreadable_one;
   return Error{fmt::format(
       "no template is for the CPU '{}': its cycles are not accounted for; culprit templates "
       "lists those that there are, docs/manual.md says how to add one",

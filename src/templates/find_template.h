@@ -32,7 +32,7 @@ std::string template_path(const std::string& folder, const std::string& name);
 size_t compute_match(const Template& candidate, const std::string& cpuid);
 
 /// The template for a CPU: the one whose pattern says most.
-/// Errors: none is for it; a file cannot be read.
+/// Errors: none is for it; or one that may have been cannot be read.
 Result<Template> match_template(const std::string& folder, const std::string& cpuid);
 
 }  // namespace culprit

@@ -6,11 +6,12 @@
 #include <map>
 #include <set>
 
-#include "base/names.h"
-#include "base/text.h"
 #include "templates/find_template.h"
 #include "templates/name_check.h"
 #include "templates/template_words.h"
+
+#include "base/names.h"
+#include "base/text.h"
 
 namespace culprit {
 namespace {
@@ -19,7 +20,15 @@ namespace {
 class Lint {
  public:
   explicit Lint(const Template& whole) : whole_(whole) {
-    for (const TemplateRow& row : whole.rows) rows_.emplace(row.event, &row);
+    for (const TemplateRow& row : whole.rows) {
+      rows_.emplace(row.event, &row);
+      if (row.role == Role::sum && is_level3(row.branch)) summed_.insert(row.event);
+    }
+    for (const TemplateFormula& formula : whole.formulas) {
+      operands_.insert(formula.operands.begin(), formula.operands.end());
+      if (formula.role != Role::sum || !is_level3(formula.branch)) continue;
+      summed_.insert(formula.operands.begin(), formula.operands.end());
+    }
   }
 
   std::vector<LintFinding> run() {
@@ -31,9 +40,8 @@ class Lint {
     check_parts();
     check_coverage();
     check_rules();
-    std::stable_sort(
-        findings_.begin(), findings_.end(),
-        [](const LintFinding& a, const LintFinding& b) { return a.line < b.line; });
+    std::stable_sort(findings_.begin(), findings_.end(),
+                     [](const LintFinding& a, const LintFinding& b) { return a.line < b.line; });
     return std::move(findings_);
   }
 
@@ -63,10 +71,10 @@ class Lint {
     for (const TemplateRow& row : whole_.rows) {
       const auto [first, is_new] = seen.emplace(row.event, row.line);
       if (!is_new) {
-        add(row.line, fmt::format("{}: the row stands in line {}, too", printable(row.event),
-                                  first->second));
+        add(row.line,
+            fmt::format("{}: the row stands in line {}, too", printable(row.event), first->second));
       }
-      if (row.role == Role::derive && !is_operand(row.event)) {
+      if (row.role == Role::derive && !operands_.contains(row.event)) {
         add(row.line, fmt::format("{}: role is \"derive\", and no formula has it as an operand",
                                   printable(row.event)));
       }
@@ -100,16 +108,17 @@ class Lint {
       bool has_constant;
     };
     static const std::map<Formula, Shape> shapes{
-        {Formula::wrong_path, {2, 3, true}},      {Formula::port_saturation, {1, 64, true}},
-        {Formula::call_overhead, {0, 1, true}},   {Formula::collisions, {2, 2, false}},
-        {Formula::ratio, {2, 2, false}},          {Formula::difference, {2, 64, false}},
+        {Formula::wrong_path, {2, 3, true}},    {Formula::port_saturation, {1, 64, true}},
+        {Formula::call_overhead, {0, 1, true}}, {Formula::collisions, {2, 2, false}},
+        {Formula::ratio, {2, 2, false}},        {Formula::difference, {2, 64, false}},
     };
     const Shape& shape = shapes.at(formula.formula);
     const std::string& name = word_of(formula_words(), formula.formula);
     const size_t count = formula.operands.size();
     if (count < shape.least || count > shape.most) {
-      add(formula.line, fmt::format("{}: {} has {} to {} operands, and these are {}",
-                                    printable(formula.label), name, shape.least, shape.most, count));
+      add(formula.line,
+          fmt::format("{}: {} has {} to {} operands, and these are {}", printable(formula.label),
+                      name, shape.least, shape.most, count));
     }
     if (formula.constant.has_value() != shape.has_constant) {
       add(formula.line, fmt::format("{}: {} has {} constant", printable(formula.label), name,
@@ -125,8 +134,8 @@ class Lint {
       const bool is_port = row.branch == Branch::port_saturation && row.label.starts_with("port");
       if (is_port && std::find(formula.operands.begin(), formula.operands.end(), row.event) ==
                          formula.operands.end()) {
-        add(formula.line, fmt::format("{}: {} is not among its operands",
-                                      printable(formula.label), printable(row.event)));
+        add(formula.line, fmt::format("{}: {} is not among its operands", printable(formula.label),
+                                      printable(row.event)));
       }
     }
   }
@@ -171,7 +180,7 @@ class Lint {
           add(row.line, fmt::format("{}: part_of goes round in a circle", printable(row.event)));
           break;
         }
-        if (is_summed(row) && is_summed(*parent)) {
+        if (summed_.contains(row.event) && summed_.contains(parent->event)) {
           add(row.line, fmt::format("{}: counted twice: it is part of {}, which is summed, too",
                                     printable(row.event), printable(parent->event)));
         }
@@ -219,28 +228,13 @@ class Lint {
       for (const auto* side : {&rule.left, &rule.right}) {
         for (const ConsistencyRule::Term& term : *side) {
           if (find(term.event) != nullptr) continue;
-          add(rule.line, fmt::format("rule {}: {} is in no row", printable(rule.name),
-                                     printable(term.event)));
+          add(rule.line,
+              fmt::format("rule {}: {} is in no row", printable(rule.name), printable(term.event)));
         }
       }
     }
   }
 
-  [[nodiscard]] bool is_operand(const std::string& event) const {
-    return std::any_of(whole_.formulas.begin(), whole_.formulas.end(), [&](const auto& formula) {
-      return std::find(formula.operands.begin(), formula.operands.end(), event) !=
-             formula.operands.end();
-    });
-  }
-  [[nodiscard]] bool is_summed(const TemplateRow& row) const {
-    if (!is_level3(row.branch)) return false;
-    if (row.role == Role::sum) return true;
-    return std::any_of(whole_.formulas.begin(), whole_.formulas.end(), [&](const auto& formula) {
-      return formula.role == Role::sum &&
-             std::find(formula.operands.begin(), formula.operands.end(), row.event) !=
-                 formula.operands.end();
-    });
-  }
   [[nodiscard]] bool has_sum(Branch branch) const {
     const auto sums = [&](const auto& part) {
       return part.branch == branch && part.role == Role::sum;
@@ -251,6 +245,8 @@ class Lint {
 
   const Template& whole_;
   std::map<std::string, const TemplateRow*> rows_;  // the first of each event
+  std::set<std::string> operands_;                  // of any formula
+  std::set<std::string> summed_;                    // on level 3, by its row or a formula
   std::vector<LintFinding> findings_;
 };
 
@@ -266,44 +262,6 @@ std::vector<LintFinding> lint_template_file(const std::string& path) {
     return {{file.mistake->file, file.mistake->line, file.mistake->what}};
   }
   return lint_template(file.value);
-}
-
-NameChecks count_name_checks(const Template& whole) {
-  NameChecks out;
-  for (const TemplateRow& row : whole.rows) {
-    if (whole.is_simulated) {
-      ++out.without_code;
-      continue;
-    }
-    // clang-format off
-    switch (judge_name(whole, row).judge) {
-      case NameJudge::libpfm: ++out.by_libpfm; break;
-      case NameJudge::correction: ++out.by_libpfm; ++out.corrected; break;
-      case NameJudge::table: ++out.by_table; break;
-      case NameJudge::nobody: ++out.by_nobody; break;
-    }
-    // clang-format on
-  }
-  return out;
-}
-
-std::string describe(const NameChecks& checks) {
-  std::vector<std::string> parts;
-  if (checks.by_libpfm != 0) {
-    parts.push_back(fmt::format("{} codes by libpfm4", checks.by_libpfm));
-    if (checks.corrected != 0) parts.push_back(fmt::format("{} of them corrected", checks.corrected));
-  }
-  if (checks.by_table != 0) {
-    parts.push_back(fmt::format("{} codes by our own table, as libpfm4 does not know this CPU",
-                                checks.by_table));
-  }
-  if (checks.by_nobody != 0) parts.push_back(fmt::format("{} codes unchecked", checks.by_nobody));
-  if (checks.without_code != 0) {
-    parts.push_back(fmt::format("{} simulated events, without codes", checks.without_code));
-  }
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
 }
 
 }  // namespace culprit

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "events/cpu_tables.h"
 #include "events/event_request.h"
 #include "events/pfm_corrections.h"
 #include "events/pfm_events.h"
 #include "templates/template_words.h"
+
+#include "base/text.h"
 
 namespace culprit {
 namespace {
@@ -45,7 +46,8 @@ JudgedName judge_by_table(const CpuTable& table, const TemplateRow& row) {
   JudgedName out{NameJudge::nobody, NameState::unknown, 0, 0, ""};
   const CpuEvent* event = find_cpu_event(table, row.event);
   if (event == nullptr) {
-    out.reason = fmt::format("the table {} (src/events/cpu_tables.cc) has no such event", table.name);
+    out.reason =
+        fmt::format("the table {} (src/events/cpu_tables.cc) has no such event", table.name);
     return out;
   }
   out.judge = NameJudge::table;
@@ -135,6 +137,45 @@ void check_names(const Template& whole, std::vector<LintFinding>& findings) {
     check_code(whole, row, judged, findings);
     check_state(whole, row, judged, findings);
   }
+}
+
+NameChecks count_name_checks(const Template& whole) {
+  NameChecks out;
+  for (const TemplateRow& row : whole.rows) {
+    if (whole.is_simulated) {
+      ++out.without_code;
+      continue;
+    }
+    // clang-format off
+    switch (judge_name(whole, row).judge) {
+      case NameJudge::libpfm: ++out.by_libpfm; break;
+      case NameJudge::correction: ++out.by_libpfm; ++out.corrected; break;
+      case NameJudge::table: ++out.by_table; break;
+      case NameJudge::nobody: ++out.by_nobody; break;
+    }
+    // clang-format on
+  }
+  return out;
+}
+
+std::string describe(const NameChecks& checks) {
+  std::vector<std::string> parts;
+  if (checks.by_libpfm != 0) {
+    parts.push_back(fmt::format("{} codes by libpfm4", checks.by_libpfm));
+    if (checks.corrected != 0)
+      parts.push_back(fmt::format("{} of them corrected", checks.corrected));
+  }
+  if (checks.by_table != 0) {
+    parts.push_back(fmt::format("{} codes by our own table, as libpfm4 does not know this CPU",
+                                checks.by_table));
+  }
+  if (checks.by_nobody != 0) parts.push_back(fmt::format("{} codes unchecked", checks.by_nobody));
+  if (checks.without_code != 0) {
+    parts.push_back(fmt::format("{} simulated events, without codes", checks.without_code));
+  }
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
 }
 
 }  // namespace culprit

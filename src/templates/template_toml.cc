@@ -12,9 +12,11 @@ namespace culprit {
 namespace {
 
 constexpr size_t kMostRows = 1000;
+constexpr size_t kMostOperands = 64;
 constexpr double kMostCycles = 1e6;
 constexpr uint64_t kMostCode = INT64_MAX;  // what TOML can write
 constexpr double kMostWeight = 1000;
+constexpr uint64_t kMostPeriod = uint64_t{1} << 40;
 
 void read_coverage(TomlSection section, Template& out) {
   for (auto& [key, branch] : section.all_sections()) {
@@ -29,9 +31,9 @@ void read_coverage(TomlSection section, Template& out) {
     coverage = {Coverage::none, "", branch.line()};
     branch.choice("coverage", coverage.coverage, coverage_words());
     branch.text("reason", coverage.reason);
+    branch.end();
     branch.needs({"coverage"});
     if (coverage.coverage != Coverage::full) branch.needs({"reason"});
-    branch.end();
   }
 }
 
@@ -43,32 +45,21 @@ void need_all_branches(TomlSection& root, const Template& out) {
   }
 }
 
-void read_penalty(TomlSection& section, TemplateRow& row) {
+void read_penalty(TomlSection& section, Penalty& penalty) {
   double value = 0;
   section.number("penalty", value, 0, kMostCycles);
-  if (section.has("penalty")) row.penalty.value = value;
-  section.choice("unit", row.penalty.unit, penalty_unit_words());
-  section.text("source", row.penalty.source);
-  section.boolean("estimate", row.penalty.is_estimate);
-  const bool has_unit = section.has("unit");
-  if (row.role == Role::sum || row.role == Role::bound || has_unit || section.has("penalty")) {
-    section.needs({"unit", "source"});
-    // What is still to be measured may have no default.
-    if (row.penalty.unit != PenaltyUnit::measured) section.needs({"penalty"});
-  }
+  if (section.has("penalty")) penalty.value = value;
+  section.choice("unit", penalty.unit, penalty_unit_words());
+  section.text("source", penalty.source);
+  section.boolean("estimate", penalty.is_estimate);
 }
 
-/// Either a period, or the word that it is not sampled.
-void read_sampling(TomlSection& section, TemplateRow& row) {
-  bool is_counting_only = false;
-  section.integer("period", row.period, 1, uint64_t{1} << 40);
-  section.integer("precise", row.precise, 0, 3);
-  section.boolean("counting_only", is_counting_only);
-  if (!is_counting_only) {
-    section.needs({"period"});
-  } else if (section.has("period")) {
-    section.mistake("period", "a row with counting_only = true has no period");
-  }
+void need_penalty(TomlSection& section, const TemplateRow& row) {
+  const bool has_one = section.has("penalty") || section.has("unit") || section.has("source");
+  if (row.role != Role::sum && row.role != Role::bound && !has_one) return;
+  section.needs({"unit", "source"});
+  // What is still to be measured may have no default.
+  if (row.penalty.unit != PenaltyUnit::measured) section.needs({"penalty"});
 }
 
 void read_name_state(TomlSection& section, TemplateRow& row) {
@@ -76,31 +67,46 @@ void read_name_state(TomlSection& section, TemplateRow& row) {
   section.text("name_source", row.name_source);
 }
 
+/// Returns whether it says that it is counted only, never sampled.
+bool read_event(TomlSection& section, const Template& whole, TemplateRow& row) {
+  bool is_counting_only = false;
+  section.text("event", row.event);
+  if (!whole.is_simulated) {
+    section.integer("code", row.code, 0, kMostCode);
+    section.integer("code1", row.code1, 0, kMostCode);
+    read_name_state(section, row);
+  } else if (section.has("code")) {
+    section.mistake("code", "simulated events have no code");
+  }
+  section.integer("period", row.period, 1, kMostPeriod);
+  section.integer("precise", row.precise, 0, 3);
+  section.boolean("counting_only", is_counting_only);
+  return is_counting_only;
+}
+
 TemplateRow read_row(TomlSection section, const Template& whole, const TemplateRow& defaults) {
   TemplateRow row = defaults;
   row.line = section.line();
-  section.text("event", row.event);
-  section.integer("code", row.code, 0, kMostCode);
-  section.integer("code1", row.code1, 0, kMostCode);
+  const bool is_counting_only = read_event(section, whole, row);
   section.choice("branch", row.branch, branch_word_list());
   section.text("group", row.group);
   section.text("label", row.label);
   section.choice("role", row.role, role_words());
+  read_penalty(section, row.penalty);
   section.text("part_of", row.part_of);
   section.text("problem", row.problem);
   section.text("advice", row.advice);
   section.text("note", row.note);
-  section.needs({"event", "branch", "label", "role", "problem"});
-  if (row.role == Role::sum || row.role == Role::bound) section.needs({"advice"});
-  read_penalty(section, row);
-  read_sampling(section, row);
-  if (whole.is_simulated) {
-    if (section.has("code")) section.mistake("code", "simulated events have no code");
-  } else {
-    section.needs({"code"});
-    read_name_state(section, row);
-  }
   section.end();
+  section.needs({"event", "branch", "label", "role", "problem"});
+  if (!whole.is_simulated) section.needs({"code"});
+  if (row.role == Role::sum || row.role == Role::bound) section.needs({"advice"});
+  need_penalty(section, row);
+  if (!is_counting_only) {
+    section.needs({"period"});
+  } else if (section.has("period")) {
+    section.mistake("period", "a row with counting_only = true has no period");
+  }
   return row;
 }
 
@@ -121,13 +127,16 @@ TemplateFormula read_formula(TomlSection section) {
   section.text("problem", out.problem);
   section.text("advice", out.advice);
   section.text("note", out.note);
+  section.end();
   section.needs({"formula", "branch", "label", "role", "operands", "source", "problem"});
   if (out.role == Role::sum) section.needs({"advice"});
+  if (out.operands.size() > kMostOperands) {
+    section.mistake("operands", fmt::format("more than {} operands", kMostOperands));
+  }
   if (!out.weights.empty() && out.weights.size() != out.operands.size()) {
     section.mistake("weights", fmt::format("{} weights for {} operands", out.weights.size(),
                                            out.operands.size()));
   }
-  section.end();
   return out;
 }
 
@@ -151,8 +160,8 @@ ConsistencyRule read_rule(TomlSection section) {
   section.texts("right", right);
   section.number("tolerance", out.tolerance, 0, 1);
   section.text("meaning", out.meaning);
-  section.needs({"name", "left", "right", "tolerance", "meaning"});
   section.end();
+  section.needs({"name", "left", "right", "tolerance", "meaning"});
   for (const std::string& term : left) out.left.push_back(make_term(term));
   for (const std::string& term : right) out.right.push_back(make_term(term));
   return out;
@@ -202,9 +211,13 @@ void read_list(const std::vector<TomlSection>& sections, std::vector<T>& all, bo
   }
 }
 
-void read_all(TomlFile& file, Template& out) {
+void read_all(TomlFile& file, const std::string& base_name, Template& out) {
   TomlSection root(file);
   root.text("base", out.base);
+  if (!out.base.empty() && out.base != base_name) {
+    root.mistake("base", fmt::format("there is no template {}", printable(out.base)));
+    return;
+  }
   TemplateRow row_defaults;
   read_head(root, out, row_defaults);
   const bool is_variant = !out.base.empty();
@@ -224,6 +237,19 @@ void read_all(TomlFile& file, Template& out) {
   root.end();
 }
 
+/// What is wrong with what a variant takes over is told at the line that takes it over.
+void take_over(const Template& base, uint32_t line, Template& out) {
+  const std::string file = out.file;
+  out = base;
+  out.file = file;
+  out.base.clear();
+  out.cpuid.clear();
+  for (BranchCoverage& coverage : out.coverage) coverage.line = line;
+  for (TemplateRow& row : out.rows) row.line = line;
+  for (TemplateFormula& formula : out.formulas) formula.line = line;
+  for (ConsistencyRule& rule : out.rules) rule.line = line;
+}
+
 }  // namespace
 
 std::string find_base_name(std::string_view text, const std::string& file) {
@@ -239,18 +265,9 @@ TemplateFile parse_template_file(std::string_view text, const std::string& file,
                                  const Template* base) {
   TomlFile parsed = parse_toml(text, file);
   TemplateFile out;
-  if (base != nullptr) {
-    out.value = *base;
-    out.value.cpuid.clear();
-    out.value.base.clear();
-  }
   out.value.file = file;
-  if (!parsed.mistake) read_all(parsed, out.value);
-  if (!parsed.mistake && !out.value.base.empty() &&
-      (base == nullptr || base->name != out.value.base)) {
-    TomlSection root(parsed);
-    root.mistake("base", fmt::format("there is no template {}", printable(out.value.base)));
-  }
+  if (base != nullptr) take_over(*base, TomlSection(parsed).line("base"), out.value);
+  if (!parsed.mistake) read_all(parsed, base == nullptr ? "" : base->name, out.value);
   out.mistake = parsed.mistake;
   return out;
 }

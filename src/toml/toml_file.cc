@@ -33,7 +33,7 @@ TomlValue make_value(const toml::node& node, int depth) {
   if (const toml::table* table = node.as_table()) {
     TomlValue::Table entries;
     for (const auto& [key, child] : *table) {
-      entries.emplace_back(std::string(key.str()), make_value(child, depth + 1));
+      entries.push_back({std::string(key.str()), make_value(child, depth + 1)});
     }
     out.value = std::move(entries);
   } else if (const toml::array* array = node.as_array()) {

@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -30,9 +29,11 @@ struct TomlMistake {
   [[nodiscard]] Error error() const;
 };
 
+struct TomlEntry;
+
 struct TomlValue {
   using Array = std::vector<TomlValue>;
-  using Table = std::vector<std::pair<std::string, TomlValue>>;  // in the order of their names
+  using Table = std::vector<TomlEntry>;  // in the order of their names
 
   std::variant<std::monostate, bool, int64_t, double, std::string, Array, Table> value;
   uint32_t line = 0;
@@ -40,6 +41,11 @@ struct TomlValue {
   [[nodiscard]] const Table* table() const { return std::get_if<Table>(&value); }
   [[nodiscard]] const Array* array() const { return std::get_if<Array>(&value); }
   [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&value); }
+};
+
+struct TomlEntry {
+  std::string key;
+  TomlValue value;
 };
 
 struct TomlFile {

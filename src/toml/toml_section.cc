@@ -196,8 +196,8 @@ const TomlValue* TomlSection::find(const std::string& key) const {
   if (table_ == nullptr) return nullptr;
   const TomlValue::Table& entries = *table_->table();
   const auto found = std::find_if(entries.begin(), entries.end(),
-                                  [&](const auto& entry) { return entry.first == key; });
-  return found == entries.end() ? nullptr : &found->second;
+                                  [&](const TomlEntry& entry) { return entry.key == key; });
+  return found == entries.end() ? nullptr : &found->value;
 }
 
 const TomlValue* TomlSection::take(const std::string& key) {

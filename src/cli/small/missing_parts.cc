@@ -34,6 +34,9 @@ int run_export(const ExportCommand&) {
 int run_import(ImportCommand) {
   return refuse("import");
 }
+int run_templates(const TemplatesCommand&) {
+  return refuse("templates");
+}
 int run_symbolize(const SymbolizeCommand&) {
   return refuse("symbolize");
 }
