@@ -65,7 +65,8 @@ std::string format_share(const Value& part, const Value& whole) {
 std::string format_derived(const DerivedColumn& column, const std::vector<Value>& values) {
   const std::optional<Estimate> known = column.compute(values);
   if (!known) return "-";
-  if (column.form == DerivedColumn::Form::percent) return fmt::format("{:.2f} %", 100 * known->value);
+  if (column.form == DerivedColumn::Form::percent)
+    return fmt::format("{:.2f} %", 100 * known->value);
   return known->value < 10 ? fmt::format("{:.2f}", known->value) : format_si(known->value);
 }
 

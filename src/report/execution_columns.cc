@@ -4,9 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
 #include "branches/event_names.h"
 #include "branches/working_set.h"
+
+#include "base/text.h"
 #include "report/row_key.h"
 #include "stats/estimate.h"
 
@@ -58,13 +59,12 @@ std::string describe_working_set(const std::vector<WorkingSetPart>& parts) {
   std::string text;
   for (const WorkingSetPart& part : parts) {
     if (part.percent < 90) continue;
-    const std::string size = fmt::format("{} ({})", format_thousands(part.lines),
-                                         format_bytes(part.size_bytes()));
-    text += text.empty()
-                ? fmt::format("hot code: {:.0f} % of the executed instructions are in {} of "
-                              "{}-byte lines",
-                              part.percent, size, kCodeLineBytes)
-                : fmt::format(", {:.0f} % in {}", part.percent, size);
+    const std::string size = format_thousands(part.lines);
+    text += text.empty() ? fmt::format(
+                               "hot code: {:.0f} % of the executed instructions are in {} "
+                               "cache lines of {} bytes",
+                               part.percent, size, kCodeLineBytes)
+                         : fmt::format(", {:.0f} % in {}", part.percent, size);
   }
   return text;
 }
@@ -97,12 +97,11 @@ Result<void> add_execution_columns(const Profile& profile, ReportTable& table) {
   if (!by.address()) {
     columns.divide_by("instructions_per_call", "instr/call", Form::ratio, kInstructions, kCalls);
   }
-  columns.divide_by("mispredicted", "mispred.", Form::percent, kMisses, kJudged, true);
+  columns.divide_by("mispredicted", "mispred", Form::percent, kMisses, kJudged, true);
   if (by.block && !by.instruction) {
-    columns.divide_by("cycles_per_execution", "cycles/entry", Form::ratio, kCycles, kBlocks);
+    columns.divide_by("cycles_per_execution", "cyc/entry", Form::ratio, kCycles, kBlocks);
   } else {
-    columns.divide_by("cycles_per_instruction", "cycles/instr", Form::ratio, kCycles,
-                      kInstructions);
+    columns.divide_by("cycles_per_instruction", "cyc/instr", Form::ratio, kCycles, kInstructions);
   }
   table.working_set = estimate_working_set(profile);
   if (!table.working_set.empty() && table.options.filters.empty()) {

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "branches/event_names.h"
+
 #include "base/names.h"
 #include "base/text.h"
-#include "branches/event_names.h"
 #include "report/event_display.h"
 
 namespace culprit {

@@ -16,9 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "branches/working_set.h"
+
 #include "attribute/attribution.h"
 #include "base/result.h"
-#include "branches/working_set.h"
 #include "model/profile.h"
 #include "stats/estimate.h"
 
@@ -99,8 +100,8 @@ struct ReportTable {
   std::vector<ShownEvent> shown_events;  // in text, in this order; empty: all that fit
   std::vector<DerivedColumn> derived;
   std::vector<WorkingSetPart> working_set;  // executions: of everything
-  std::vector<Value> totals;  // of everything
-  std::vector<Value> shown;   // of what the filters keep = rows (trees: their self) + rest
+  std::vector<Value> totals;                // of everything
+  std::vector<Value> shown;  // of what the filters keep = rows (trees: their self) + rest
   std::vector<ReportRow> rows;
   std::vector<Value> rest;  // of rows cut by limit or minimum; empty if none were
   size_t rest_rows = 0;
