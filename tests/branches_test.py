@@ -199,3 +199,124 @@ class Walked(CulpritTest):
         done = self.culprit("report", profile, "--columns", "executions", "--tree", "callers",
                             status=1)
         self.assertIn("--to dot", done.stderr)
+
+
+class Recordings(CulpritTest):
+    """Real recordings: every branch that perf script prints is counted at its two ends."""
+
+    def check(self, name):
+        self.need("perf")
+        recording = RECORDINGS / name
+        if not recording.exists():
+            self.skipTest(f"no {name} here (../shared/perfdata)")
+        self.culprit("import", "-q", "--no-symbols", "-o", "ours.culprit", recording)
+        report = self.report("ours.culprit", "--columns", "executions",
+                             "--by", "module", "--by", "instruction")
+        theirs = self.theirs(recording)
+        self.assertGreater(sum(theirs["sources"].values()), 100)
+        events = {"lbr:branches-taken": "sources", "lbr:branch-targets": "targets",
+                  "lbr:branch-misses": "misses"}
+        totals = {event["name"]: event["samples"] for event in report["events"]}
+        for event, kind in events.items():
+            ours = collections.defaultdict(dict)
+            for row in report["rows"]:
+                records = row["values"].get(event, {}).get("samples", 0)
+                if records:
+                    ours[pathlib.Path(row["module"]).name][int(row.get("address", "0"), 16)] = records
+            with self.subTest(recording=name, kind=kind):
+                self.assertEqual(totals.get(event, 0), sum(theirs[kind].values()))
+                self.compare(ours, theirs[kind])
+        return report, theirs
+
+    def compare(self, ours, theirs):
+        """User code by module and offset. What perf and we call the kernel's places differs,
+        and what no mapping holds has one row: there all counts, and their sum."""
+        by_module = collections.defaultdict(dict)
+        for (module, offset), count in theirs.items():
+            by_module[module][offset] = count
+        beyond = [by_module.pop("[kernel]", {}), by_module.pop("[unknown]", {})]
+        unknown = ours.pop("[unknown]", {})
+        # perf has no file of another machine's vdso to say where in it something is.
+        self.assertEqual(sum(ours.pop("[vdso]", {}).values()),
+                         sum(by_module.pop("[vdso]", {}).values()))
+        kernel = [ours.pop(module) for module in list(ours)
+                  if module.startswith("[")]
+        differing = {(module, at): (mine.get(at), others.get(at))
+                     for module in {*ours, *by_module}
+                     for mine, others in [(ours.get(module, {}), by_module.get(module, {}))]
+                     for at in {*mine, *others} if mine.get(at) != others.get(at)}
+        self.assertEqual(differing, {}, "(ours, perf's)")
+        self.assertEqual(sum(sum(counts.values()) for counts in beyond),
+                         sum(sum(counts.values()) for counts in [unknown, *kernel]))
+        ours_of_kernel = collections.Counter(n for counts in kernel for n in counts.values())
+        self.assertLessEqual(ours_of_kernel, collections.Counter(beyond[0].values()))
+
+    def theirs(self, recording):
+        """{kind: {(module, offset): records}} by perf script."""
+        def entries(fields):
+            done = run("perf", "script", "-f", "-i", recording, "-F", fields, cwd=self.folder)
+            for line in done.stdout.splitlines():
+                words = re.split(r"\s+(?=0x)", line.strip())
+                yield from ((words[0], entry) for entry in words if entry.startswith("0x"))
+        sums = {kind: collections.Counter() for kind in ("sources", "targets", "misses")}
+        mappings = self.mappings(recording)
+        placed = list(entries("pid,brstack,dso"))
+        offsets = list(entries("pid,brstackoff"))
+        self.assertEqual(len(placed), len(offsets))
+        for (pid, place), (_, offset) in zip(placed, offsets):
+            ends = re.match(r"(0x[0-9a-f]+)(?: ?\((.*?)\))?/(0x[0-9a-f]+)(?: ?\((.*?)\))?/(\S)",
+                            place)
+            source, target = (int(ends[i], 16) for i in (1, 3))
+            if source == 0 or target == 0:
+                continue   # an entry of the record that was not filled
+            there = [int(word, 16) for word in offset.split("/")[:2]]
+            where = [self.place(address, dso, at, mappings[pid]) for address, dso, at in
+                     zip((source, target), (ends[2], ends[4]), there)]
+            sums["sources"][where[0]] += 1
+            sums["targets"][where[1]] += 1
+            if ends[5] == "M":
+                sums["misses"][where[0]] += 1
+        return sums
+
+    def mappings(self, recording):
+        """{pid: [(start, end, file offset, path)]} of executable mappings, the latest first."""
+        done = run("perf", "script", "-f", "-i", recording, "--show-mmap-events", cwd=self.folder)
+        found = collections.defaultdict(list)
+        pattern = r"PERF_RECORD_MMAP2? (\d+)/\d+: \[(\w+)\((\w+)\) @ (\w+)[^\]]*\]: (\S+) (.*)"
+        for pid, start, size, offset, rights, path in re.findall(pattern, done.stdout):
+            if "x" in rights:
+                begin = int(start, 16)
+                found[pid].insert(0, (begin, begin + int(size, 16), int(offset, 16), path))
+        return found
+
+    @staticmethod
+    def place(address, dso, offset, mappings):
+        """Where perf says it is. For user code in a sample of the kernel it does not look, or
+        takes it for the kernel's: then by the mappings."""
+        if address >= 1 << 63:
+            return "[kernel]", address
+        if dso is None or dso == "[unknown]" or dso.startswith("[kernel"):
+            for start, end, file_offset, path in mappings:
+                if start <= address < end:
+                    return pathlib.Path(path).name, address - start + file_offset
+            return "[unknown]", address
+        return pathlib.Path(dso).name, offset
+
+    def test_of_autofdo(self):
+        self.check("autofdo__test.lbr")
+
+    def test_of_propeller(self):
+        self.check("autofdo__propeller_sample_1.perfdata1")
+
+    def test_of_linux_3_4(self):
+        self.check("pdc__perf.data.branch-3.4")
+
+    def test_of_linux_3_8_with_call_chains(self):
+        self.check("pdc__perf.data.callgraph_and_branch-3.8")
+
+    def test_of_taken_branches_is_scaled(self):
+        report, theirs = self.check("pdc__perf.data.branch_stack_spec")
+        # AMD's event 0xc4 is retired taken branches: 8 samples, one in 50.
+        taken = next(event for event in report["events"] if event["name"] == "lbr:branches-taken")
+        self.assertAlmostEqual(taken["total"], 8 * 50)
+        self.assertEqual(taken["samples"], sum(theirs["sources"].values()))

@@ -95,8 +95,8 @@ BranchScale find_branch_scale(const Profile& profile) {
   } else if (!counts_taken_branches(profile.strings.text(event->name),
                                     profile.strings.text(event->encoding),
                                     profile.machine.cpu_model)) {
-    scale.reason = "samples fell by " + profile.strings.text(event->name) +
-                   ", not by taken branches; what is slow is seen more often than what runs often";
+    scale.reason = "sampled by " + profile.strings.text(event->name) +
+                   ", which favours other places than retired taken branches do";
   } else if (event->period == 0) {
     scale.reason = "the period varied";
   } else if (records.runs == 0 || runs <= 0) {

@@ -22,20 +22,28 @@ KEEP unsigned choose(unsigned x) {
 
 KEEP unsigned pick(unsigned x) {
   switch (x % 6) {
-    case 0: return x + 7;
-    case 1: return x ^ 5;
-    case 2: return choose(x);
-    case 3: return x << 1;
-    case 4: return x - 3;
-    default: return next();
+    case 0:
+      return x + 7;
+    case 1:
+      return x ^ 5;
+    case 2:
+      return choose(x);
+    case 3:
+      return x << 1;
+    case 4:
+      return x - 3;
+    default:
+      return next();
   }
 }
 
 KEEP unsigned sum(unsigned n) {
   unsigned total = 0;
   for (unsigned i = 0; i < n; ++i) {
-    if (next() & 1) total += i;
-    else total ^= i;
+    if (next() & 1)
+      total += i;
+    else
+      total ^= i;
   }
   return total;
 }
