@@ -194,11 +194,36 @@ class Walked(CulpritTest):
                 if value is not None:
                     self.assertAlmostEqual(float(cell), value["value"])
 
+    def test_the_call_graph_has_every_call(self):
+        self.need("dot")
+        profile = self.write_records(self.DEPTH - 1)
+        text = self.culprit("export", profile, "--to", "dot").stdout
+        names = dict(re.findall(r'^  (f\d+) \[label="(\w+)', text, re.M))
+        edges = {(names[caller], names[callee]): number(count) for caller, callee, count in
+                 re.findall(r'(f\d+) -> (f\d+) \[label="([^"]+)"', text)}
+        # Tail calls too: jumps to the first instruction of another function.
+        truth = collections.Counter(
+            (self.function[source], self.function[target]) for source, target, _ in self.recorded
+            if source in self.calls or (source in self.always
+                                        and target == self.entry[self.function[target]]
+                                        and self.function[source] != self.function[target]))
+        self.assertEqual(set(edges), set(truth))
+        for ends, count in truth.items():
+            # One branch of every 15 is in two records.
+            self.assertAlmostEqual(edges[ends], count, delta=0.08 * count + 8, msg=ends)
+        self.assertIn("<svg", run("dot", "-Tsvg", input=text).stdout)
+
     def test_trees_are_refused_with_what_to_do(self):
         profile = self.write_records(self.DEPTH - 1)
         done = self.culprit("report", profile, "--columns", "executions", "--tree", "callers",
                             status=1)
         self.assertIn("--to dot", done.stderr)
+
+
+def number(text):
+    """3.68 k → 3680"""
+    value, _, unit = text.partition(" ")
+    return float(value) * {"": 1, "k": 1e3, "M": 1e6}[unit]
 
 
 class Recordings(CulpritTest):

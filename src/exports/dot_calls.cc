@@ -1,8 +1,8 @@
 // The call graph of a profile with branch records as a Graphviz digraph: functions with their
 // share and calls, and who called whom how often.
 //
-//     f0 [label="main\\n12.0 %"]
-//     f1 [label="grind\\n65.0 %\\n1.20 k calls"]
+//     f0 [label="main\n12.0 %"]
+//     f1 [label="grind\n65.0 %\ncalled 1.20 k"]
 //     f0 -> f1 [label="1.20 k"]
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 #include <numeric>
 #include <vector>
 
+#include "branches/branch_events.h"
+#include "branches/branch_scale.h"
+#include "branches/call_graph.h"
+#include "branches/event_names.h"
 #include "exports/branch_image.h"
 #include "exports/dot_text.h"
 #include "exports/exports.h"
 
 #include "base/names.h"
 #include "base/text.h"
-#include "branches/branch_events.h"
-#include "branches/branch_scale.h"
-#include "branches/call_graph.h"
-#include "branches/event_names.h"
 
 namespace culprit {
 
@@ -103,7 +103,7 @@ class CallPicture {
     const CallGraph::Node& node = graph_.nodes[index];
     std::string label = dot_escaped(name(node));
     if (node.share_of_event > 0) label += fmt::format("\\n{:.1f} %", 100 * node.share_of_event);
-    if (node.calls > 0) label += fmt::format("\\n{} calls", calls(node.calls));
+    if (node.calls > 0) label += "\\ncalled " + calls(node.calls);
     return fmt::format("  f{} [label=\"{}\", fillcolor=\"0.03 {:.3f} 1.0\"];\n", index, label,
                        0.8 * node.share_of_event);
   }

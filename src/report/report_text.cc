@@ -198,7 +198,7 @@ class ReportText {
   /// The totals above the table name every event; columns are those that leave room for names.
   size_t columns_room() const {
     const size_t labels = table_.options.by.size() + (by_.address() && !by_.function ? 1 : 0);
-    const size_t names = table_.derived.empty() ? 30 : 10 + 12 * labels;
+    const size_t names = table_.derived.empty() ? 30 : 8 + 12 * labels;
     return style_.width > names ? style_.width - names : 0;
   }
 
