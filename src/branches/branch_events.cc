@@ -72,8 +72,7 @@ constexpr double kCycleParts = 256;  // stored cycles are in parts of this size
 /// Counts that a hostile profile makes too large for what holds them end at the largest.
 uint64_t to_count(double value) {
   constexpr double kLargest = 0x1p62;
-  return value >= kLargest ? uint64_t{1} << 62
-                           : static_cast<uint64_t>(std::max(value, 0.0) + 0.5);
+  return value >= kLargest ? uint64_t{1} << 62 : static_cast<uint64_t>(std::max(value, 0.0) + 0.5);
 }
 
 class Maker {
@@ -107,6 +106,14 @@ class Maker {
     ImageId image;
     uint32_t function = CodePlace::kNone;
     friend bool operator==(const Place&, const Place&) = default;
+  };
+  struct Pending {
+    FunctionCode::Run run;
+    double count;
+  };
+  struct Ending {
+    double runs = 0;
+    double instructions = 0;  // of all of them together
   };
   struct Timed {
     double cycles = 0;
@@ -149,11 +156,11 @@ class Maker {
     return image != nullptr && image->kind != ImageKind::unknown;
   }
 
-  /// Of `count` runs that end here, by what its records took on average.
-  [[nodiscard]] std::optional<double> cycles_of(const FallThrough& run) const {
-    const auto found = timed_.find({run.context, {run.image, run.to}});
+  /// Cycles of a run that ends with the branch at `end`, on average over its records.
+  [[nodiscard]] std::optional<double> mean_cycles(ContextId context, const Location& end) const {
+    const auto found = timed_.find({context, end});
     if (found == timed_.end() || found->second.records <= 0) return std::nullopt;
-    return static_cast<double>(run.count) * found->second.cycles / found->second.records;
+    return found->second.cycles / found->second.records;
   }
 
   void add_run(const FallThrough& run) {
@@ -177,15 +184,20 @@ class Maker {
       return;
     }
     add(run.context, start, runs, run.count, static_cast<double>(run.count) * depth_);
-    counter_->add(*ran, static_cast<double>(run.count), cycles_of(run).value_or(0));
+    const auto count = static_cast<double>(run.count);
+    pending_.push_back({*ran, count});
+    Ending& ending = endings_[ran->last];
+    ending.runs += count;
+    ending.instructions += count * static_cast<double>(ran->last - ran->first + 1);
   }
 
   void add_run_without_code(const FallThrough& run) {
     ledger_.add(ledger::kRunsWithoutCode, run.count);
     const Location start{run.image, run.from};
     add(run.context, start, runs, run.count, static_cast<double>(run.count) * depth_);
-    if (const auto took = cycles_of(run)) {
-      add_cycles(run.context, start, *took, *took * *took / static_cast<double>(run.count));
+    if (const auto each = mean_cycles(run.context, {run.image, run.to})) {
+      const auto count = static_cast<double>(run.count);
+      add_cycles(run.context, start, count * *each, count * *each * *each);
     }
   }
 
@@ -197,8 +209,27 @@ class Maker {
     if (code != nullptr) counter_.emplace(*code);
   }
 
+  /// Runs of different lengths may end with the same branch, which knows the cycles of all
+  /// together: its instructions are taken to cost the same in each.
+  void count_pending() {
+    std::map<size_t, double> cycles_each;  // of one instruction, by where its run ends
+    for (const auto& [last, ending] : endings_) {
+      const Location end{place_->image, counter_->code().offset(last)};
+      const auto mean = mean_cycles(place_->context, end);
+      if (mean) cycles_each[last] = *mean * ending.runs / ending.instructions;
+    }
+    for (const auto& [run, count] : pending_) {
+      const auto each = cycles_each.find(run.last);
+      const auto length = static_cast<double>(run.last - run.first + 1);
+      counter_->add(run, count, each == cycles_each.end() ? 0 : count * length * each->second);
+    }
+    pending_.clear();
+    endings_.clear();
+  }
+
   void finish_function() {
     if (!counter_) return;
+    count_pending();
     const FunctionCode& code = counter_->code();
     counter_->for_each([&](size_t index, const RunCounter::Counts& counts) {
       const Location at{place_->image, code.offset(index)};
@@ -218,8 +249,8 @@ class Maker {
   void add_cycles(ContextId context, const Location& at, double value, double variance) {
     const uint64_t parts = to_count(value * kCycleParts);
     if (parts == 0) return;
-    rows_.push_back({context, at,
-                     {EventId(cycles), 0, parts, variance * depth_ * kCycleParts * kCycleParts}});
+    rows_.push_back(
+        {context, at, {EventId(cycles), 0, parts, variance * depth_ * kCycleParts * kCycleParts}});
   }
 
   const Profile& profile_;
@@ -228,7 +259,9 @@ class Maker {
   double depth_;
   std::map<std::pair<ContextId, Location>, Timed> timed_;  // by the branch that ends a run
   std::optional<Place> place_;
-  std::optional<RunCounter> counter_;
+  std::optional<RunCounter> counter_;  // of place_, until finish_function()
+  std::vector<Pending> pending_;
+  std::map<size_t, Ending> endings_;  // of pending_, by the last instruction
   std::vector<HistogramRow> rows_;
   Ledger ledger_;
 };
@@ -265,7 +298,8 @@ Profile copy_code_counts(const Profile& profile) {
 std::string describe_scale(const BranchScale& scale) {
   if (scale.is_scaled) {
     return fmt::format(
-        "branch records are scaled: one stands for {:.4g} taken branches, a straight run for {:.4g}",
+        "branch records are scaled: one stands for {:.4g} taken branches, a straight run for "
+        "{:.4g}",
         scale.per_branch, scale.per_run);
   }
   return fmt::format("branch records are not scaled to executions ({}): lbr: counts are records",

@@ -63,21 +63,21 @@ using Values = std::map<uint64_t, uint64_t>;
 TEST(BranchEvents, RunsCountTheirInstructions) {
   const Profile made = made_of(with_branches());
   Values expected;
-  for (uint64_t at = 0x200; at < 0x210; ++at) expected[at] = 1;                    // range 1200-1214
+  for (uint64_t at = 0x200; at < 0x210; ++at) expected[at] = 1;  // range 1200-1214
   for (const uint64_t at : {0x210u, 0x213u, 0x214u}) expected[at] = 1 + 59 + 40;
-  expected[0x216] = 40;                                                            // range 1210-1223
+  expected[0x216] = 40;  // range 1210-1223
   for (uint64_t at = 0x218; at < 0x220; ++at) expected[at] = 40;
   for (const uint64_t at : {0x220u, 0x223u}) expected[at] = 40 + 60;
   EXPECT_EQ(values_of(made, kInstructions), expected);
-  EXPECT_EQ(values_of(made, kBlocks), (Values{{0x200, 1}, {0x210, 100}, {0x216, 40}, {0x220, 100}}));
+  EXPECT_EQ(values_of(made, kBlocks),
+            (Values{{0x200, 1}, {0x210, 100}, {0x216, 40}, {0x220, 100}}));
   EXPECT_EQ(values_of(made, kRuns), (Values{{0x200, 1}, {0x210, 99}, {0x220, 60}}));
 }
 
 TEST(BranchEvents, BranchesCountAtBothEnds) {
   const Profile made = made_of(with_branches());
   EXPECT_EQ(values_of(made, kTaken), (Values{{0x214, 60}, {0x223, 99}, {0x308, 1}}));
-  EXPECT_EQ(values_of(made, kTargets),
-            (Values{{0x200, 1}, {0x210, 99}, {0x220, 60}, {0x300, 1}}));
+  EXPECT_EQ(values_of(made, kTargets), (Values{{0x200, 1}, {0x210, 99}, {0x220, 60}, {0x300, 1}}));
   EXPECT_EQ(values_of(made, kMisses), (Values{{0x214, 6}}));
   EXPECT_EQ(values_of(made, kJudged), (Values{{0x214, 60}, {0x223, 99}, {0x308, 1}}));
   EXPECT_EQ(values_of(made, kCalls), (Values{{0x200, 1}, {0x300, 1}}));
@@ -107,8 +107,8 @@ TEST(BranchEvents, OwnEventsKeepTheirCounts) {
 
 TEST(BranchEvents, CyclesAreSpreadOverTheRunsThatEndAtTheBranch) {
   TestProfile test = with_branches();
-  // 99 records at 1223 took 990 cycles: 10 each, for 40 runs 1210-1223 (14 instructions) and
-  // 60 runs 1220-1223 (2 instructions).
+  // 99 records at 1223 took 990 cycles: 10 each, 1,000 for 40 runs 1210-1223 of 14 instructions
+  // and 60 runs 1220-1223 of 2: 1000 / (40 x 14 + 60 x 2) = 25/17 for each instruction.
   test.profile.branch_counts[1].cycles = 990;
   test.profile.branch_counts[1].timed = 99;
   const Profile made = made_of(test);
@@ -120,10 +120,10 @@ TEST(BranchEvents, CyclesAreSpreadOverTheRunsThatEndAtTheBranch) {
     cycles[at] = static_cast<double>(sum.value) * event->scale;
     total += cycles[at];
   }
-  EXPECT_NEAR(total, 1000, 1);                                  // 100 runs of 10 cycles
-  EXPECT_NEAR(cycles[0x216], 40 * 10.0 / 14, 0.01);
-  EXPECT_NEAR(cycles[0x220], 40 * 10.0 / 14 + 60 * 10.0 / 2, 0.01);
-  EXPECT_EQ(cycles.count(0x200), 0u);                           // ends at a branch without cycles
+  EXPECT_NEAR(total, 1000, 1);  // 100 runs of 10 cycles
+  EXPECT_NEAR(cycles[0x216], 40 * 25.0 / 17, 0.01);
+  EXPECT_NEAR(cycles[0x220], 100 * 25.0 / 17, 0.01);
+  EXPECT_EQ(cycles.count(0x200), 0u);  // ends at a branch without cycles
 }
 
 // ---- What cannot be counted is in the ledger. ----
@@ -141,7 +141,7 @@ TEST(BranchEvents, ImpossibleRunsAreInTheLedger) {
   add(0x210, 0x215, 1000);          // into one
   add(0x220, 0x226, 10000);         // over the jmp at 1223
   add(0, UINT64_MAX, 100000);
-  add(0x220, 0x310, 7);             // into another function
+  add(0x220, 0x310, 7);  // into another function
   const Profile made = made_of(test);
   EXPECT_EQ(values_of(made, kInstructions), before);
   EXPECT_EQ(made.ledger.amount(ledger::kImpossibleRuns), 111111u);
@@ -179,14 +179,8 @@ TEST(BranchEvents, SurviveHostileCounts) {
   }
   test.profile.fall_throughs.push_back(
       {ContextId(99u), ImageId(99u), FileOffset(1), FileOffset(2), 1});
-  test.profile.branch_counts.push_back({ContextId(99u),
-                                        {ImageId(99u), FileOffset(1)},
-                                        {ImageId(), FileOffset(2)},
-                                        1,
-                                        0,
-                                        0,
-                                        0,
-                                        0});
+  test.profile.branch_counts.push_back(
+      {ContextId(99u), {ImageId(99u), FileOffset(1)}, {ImageId(), FileOffset(2)}, 1, 0, 0, 0, 0});
   const Profile made = made_of(test);
   for (const auto& [at, sum] : counts_of(made, kInstructions)) {
     EXPECT_GT(sum.value, uint64_t{1} << 61) << at;
@@ -207,8 +201,8 @@ TEST(BranchEvents, SurviveWhatDoesNotFitTogether) {
     uint64_t runs = 0;
     for (const FallThrough& run : random.profile().fall_throughs) runs += run.count;
     Sums totals = total_sums(*made);
-    uint64_t seen = made->ledger.amount(ledger::kImpossibleRuns) +
-                    made->ledger.amount(ledger::kCrossingRuns);
+    uint64_t seen =
+        made->ledger.amount(ledger::kImpossibleRuns) + made->ledger.amount(ledger::kCrossingRuns);
     for (size_t event = 0; event < totals.size(); ++event) {
       if (made->strings.text(made->events[event].name) == kRuns) seen += totals[event].value;
     }
@@ -323,10 +317,8 @@ TEST(BranchScale, PeriodAndDepthSayWhatARecordStandsFor) {
   profile.events = {event};
   const ContextId who(0u);
   const ImageId image(0u);
-  profile.histograms = {
-      {who, image, {FileOffset(8)}, {{EventId(0u), {10}, {10'000}, {}}}}};
-  profile.branch_counts = {
-      {who, {image, FileOffset(8)}, {image, FileOffset(0)}, 160, 0, 0, 0, 0}};
+  profile.histograms = {{who, image, {FileOffset(8)}, {{EventId(0u), {10}, {10'000}, {}}}}};
+  profile.branch_counts = {{who, {image, FileOffset(8)}, {image, FileOffset(0)}, 160, 0, 0, 0, 0}};
   profile.fall_throughs = {{who, image, FileOffset(0), FileOffset(8), 150}};
   const BranchScale scale = find_branch_scale(profile);
   EXPECT_TRUE(scale.is_scaled);

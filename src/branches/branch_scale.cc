@@ -58,8 +58,9 @@ std::optional<uint64_t> find_config(std::string_view encoding) {
 bool counts_taken_branches(const std::string& name, const std::string& encoding,
                            const std::string& cpu_model) {
   std::string lower = name;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return c == ':' ? '.' : static_cast<char>(std::tolower(c)); });
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
+    return c == ':' ? '.' : static_cast<char>(std::tolower(c));
+  });
   // Intel's, AMD's (as perf and as libpfm4 say it), and the generic name of newer Arm cores.
   constexpr std::array<std::string_view, 5> kNames = {
       "br_inst_retired.near_taken", "ex_ret_brn_tkn", "retired_taken_branch_instructions",
@@ -94,8 +95,8 @@ BranchScale find_branch_scale(const Profile& profile) {
   } else if (!counts_taken_branches(profile.strings.text(event->name),
                                     profile.strings.text(event->encoding),
                                     profile.machine.cpu_model)) {
-    scale.reason = "samples fell by " + profile.strings.text(event->name) +
-                   ", not by taken branches; what is slow is seen more often than what runs often";
+    scale.reason = "sampled by " + profile.strings.text(event->name) +
+                   ", which favours other places than retired taken branches do";
   } else if (event->period == 0) {
     scale.reason = "the period varied";
   } else if (records.runs == 0 || runs <= 0) {

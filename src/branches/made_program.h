@@ -72,8 +72,8 @@ class MadeProgram {
       for (size_t i = end - depth; i < end; ++i) {
         builder.add_branch({who, place(taken_[i].first), place(taken_[i].second), 1, 0, 0, 1, 0});
         if (i + 1 == end) continue;
-        builder.add_fall_through({who, ImageId(0u), FileOffset(taken_[i].second),
-                                  FileOffset(taken_[i + 1].first), 1});
+        builder.add_fall_through(
+            {who, ImageId(0u), FileOffset(taken_[i].second), FileOffset(taken_[i + 1].first), 1});
       }
       end += period - jitter + (jitter == 0 ? 0 : pick(0, 2 * jitter));
     }

@@ -41,8 +41,8 @@ class RunCounter {
   static constexpr double kHalf = 0.5;  // counts are whole: less is what rounding left
 
   const FunctionCode& code_;
-  std::vector<Counts> steps_;             // what changes at each instruction
-  std::vector<uint32_t> blocks_before_;   // block beginnings before each instruction
+  std::vector<Counts> steps_;            // what changes at each instruction
+  std::vector<uint32_t> blocks_before_;  // block beginnings before each instruction
 };
 
 }  // namespace culprit

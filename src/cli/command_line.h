@@ -78,9 +78,11 @@ enum class ExportFormat : uint8_t { collapsed, pprof, callgrind, autofdo, bolt, 
 struct ExportCommand {
   std::string file = kDefaultProfile;
   ExportFormat to = ExportFormat::collapsed;
-  std::string output;    // "" or "-": standard output
-  std::string image;     // bolt, autofdo, dot: a pattern; "": the one with most branches
-  std::string function;  // dot: a name or a pattern
+  std::string output;          // "" or "-": standard output
+  std::string image;           // bolt, autofdo, dot: a pattern; "": the one with most branches
+  std::string function;        // dot: a name or a pattern; "": the call graph
+  size_t limit = 40;           // dot without function: so many functions; 0: all
+  double minimum_percent = 0;  // likewise: none with a smaller share
 };
 
 struct ImportCommand {

@@ -177,8 +177,8 @@ void add_export(CLI::App& root, ExportCommand* command, std::string* error) {
   CLI::Option* to = add_word(app, "--to", &command->to, kExportFormats,
                              "collapsed: folded stacks, for flame graphs; pprof: gzip'd "
                              "profile.proto; callgrind: for KCachegrind; autofdo: LLVM's text "
-                             "sample profile; bolt: for perf2bolt --pa; dot: the blocks of one "
-                             "function, for Graphviz; json, csv: every address");
+                             "sample profile; bolt: for perf2bolt --pa; dot: for Graphviz, the "
+                             "blocks of one function, or who calls whom; json, csv: every address");
   to->required()->type_name("FORMAT");
   app->add_option("-o,--output", command->output, "[standard output]")->type_name("FILE");
   CLI::Option* image =
@@ -187,8 +187,16 @@ void add_export(CLI::App& root, ExportCommand* command, std::string* error) {
                       "[the one with most branch records; dot: any]");
   image->type_name("PATTERN");
   CLI::Option* function =
-      app->add_option("--function", command->function, "dot: this function (a name or a pattern)");
+      app->add_option("--function", command->function,
+                      "dot: the blocks of this function (a name or a pattern) [calls between all, "
+                      "by branch records]");
   function->type_name("NAME");
+  CLI::Option* limit = app->add_option("--limit", command->limit,
+                                       "dot without --function: so many functions; 0: all [40]");
+  limit->type_name("N");
+  CLI::Option* minimum = app->add_option("--min-percent", command->minimum_percent,
+                                         "dot without --function: leave smaller ones out");
+  minimum->type_name("P")->check(CLI::Range(0.0, 100.0));
   app->footer(
       "\nExamples:\n"
       "  culprit export --to collapsed | flamegraph.pl > flame.svg\n"
@@ -197,14 +205,16 @@ void add_export(CLI::App& root, ExportCommand* command, std::string* error) {
       "  culprit export --to dot --function main | dot -Tsvg > main.svg\n"
       "  culprit export --to csv -o addresses.csv run.culprit\n\n"
       "From branch records (record -b):\n"
+      "  culprit export --to dot | dot -Tsvg > calls.svg\n"
       "  culprit export --to autofdo -o run.prof && clang++ -fprofile-sample-use=run.prof ...\n"
       "  culprit export --to bolt -o run.pa && perf2bolt --pa -p run.pa -o run.fdata ./a.out");
-  app->callback([command, image, function, error] {
+  app->callback([command, image, function, limit, minimum, error] {
     const ExportFormat format = command->to;
     const bool takes_image = format == ExportFormat::autofdo || format == ExportFormat::bolt ||
                              format == ExportFormat::dot;
-    if (format == ExportFormat::dot && command->function.empty()) {
-      *error = "--to dot draws one function: give --function NAME";
+    const bool draws_calls = format == ExportFormat::dot && command->function.empty();
+    if (!draws_calls && (limit->count() > 0 || minimum->count() > 0)) {
+      *error = "--limit and --min-percent are for --to dot without --function only";
     } else if (format != ExportFormat::dot && function->count() > 0) {
       *error = "--function is for --to dot only";
     } else if (!takes_image && image->count() > 0) {

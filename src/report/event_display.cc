@@ -84,7 +84,7 @@ std::string format_half_width(const Event& event, const Value& part, const Value
   // Samples that are not independent have an error of their own, above that of their number.
   const double poisson = part.value / std::sqrt(static_cast<double>(part.samples));
   const bool has_own = whole.value > 0 && part.error > 1.001 * poisson;
-  const double by_error = has_own ? kNormal95 * part.error / whole.value : 0;
+  const double by_error = has_own ? std::min(1.0, kNormal95 * part.error / whole.value) : 0;
   return fmt::format("{:.1f}", 100 * std::max(by_samples, by_error));
 }
 

@@ -33,21 +33,22 @@ class Chooser {
     }
   }
 
-  /// A quotient of two, where it has both. Nothing is known of rows whose divisor is 0. A
-  /// dividend that the profile lacks is a count of 0 if `absent_is_zero`.
+  /// A quotient of two, where it has both. Nothing is known of rows whose divisor is 0, nor of
+  /// those whose dividend is 0, unless what was not seen did not happen (`absent_is_zero`).
   void divide_by(const char* name, const char* heading, DerivedColumn::Form form,
                  const char* dividend, const char* divisor, bool absent_is_zero = false) {
     const auto above = find_event(profile_, dividend);
     const auto below = find_event(profile_, divisor);
     if (!below || (!above && !absent_is_zero)) return;
-    table_.derived.push_back(
-        {name, heading, form,
-         [above, below](const std::vector<Value>& values) -> std::optional<Estimate> {
-           const Value& by = values[*below];
-           if (by.value == 0) return std::nullopt;
-           const Value of = above ? values[*above] : Value();
-           return divide({of.value, of.error}, {by.value, by.error});
-         }});
+    table_.derived.push_back({name, heading, form,
+                              [above, below, absent_is_zero](
+                                  const std::vector<Value>& values) -> std::optional<Estimate> {
+                                const Value& by = values[*below];
+                                if (by.value == 0) return std::nullopt;
+                                const Value of = above ? values[*above] : Value();
+                                if (of.value == 0 && !absent_is_zero) return std::nullopt;
+                                return divide({of.value, of.error}, {by.value, by.error});
+                              }});
   }
 
  private:
@@ -58,12 +59,11 @@ class Chooser {
 std::string describe_working_set(const std::vector<WorkingSetPart>& parts) {
   std::string text;
   for (const WorkingSetPart& part : parts) {
-    if (part.percent < 90) continue;
-    const std::string size =
-        fmt::format("{} ({})", format_thousands(part.lines), format_bytes(part.size_bytes()));
+    if (part.percent < 90 || part.percent > 99) continue;
+    const std::string size = format_thousands(part.lines);
     text += text.empty() ? fmt::format(
-                               "hot code: {:.0f} % of the executed instructions are in {} of "
-                               "{}-byte lines",
+                               "hot code: {:.0f} % of the executed instructions are in {} "
+                               "cache lines of {} bytes",
                                part.percent, size, kCodeLineBytes)
                          : fmt::format(", {:.0f} % in {}", part.percent, size);
   }
@@ -87,23 +87,24 @@ Result<void> add_execution_columns(const Profile& profile, ReportTable& table) {
   Chooser columns(profile, table);
   columns.show(kInstructions, "executed");
   if (!find_event(profile, kInstructions)) columns.show(kRuns, "runs");
-  if (by.block && !by.instruction) columns.show(kBlocks, "entered");
-  if (by.instruction) {
-    columns.show(kTaken, "taken");
-    columns.show(kTargets, "arrived");
-  } else {
-    columns.show(kCalls, "calls");
-  }
+  const bool by_block = by.block && !by.instruction;
+  columns.show(by_block         ? kBlocks
+               : by.instruction ? kTaken
+                                : kCalls,
+               by_block         ? "entered"
+               : by.instruction ? "taken"
+                                : "calls");
   columns.show(kCycles, "cycles");
-  if (!by.address()) {
+  // Records say nothing of the cycles of runs that end where no branch has any: few, or all.
+  if (by_block) {
+    columns.divide_by("cycles_per_execution", "cyc/entry", Form::ratio, kCycles, kBlocks);
+  }
+  if (!by.address() && !by.line) {
     columns.divide_by("instructions_per_call", "instr/call", Form::ratio, kInstructions, kCalls);
   }
-  columns.divide_by("mispredicted", "mispred.", Form::percent, kMisses, kJudged, true);
-  if (by.block && !by.instruction) {
-    columns.divide_by("cycles_per_execution", "cycles/entry", Form::ratio, kCycles, kBlocks);
-  } else {
-    columns.divide_by("cycles_per_instruction", "cycles/instr", Form::ratio, kCycles,
-                      kInstructions);
+  columns.divide_by("mispredicted", "mispred", Form::percent, kMisses, kJudged, true);
+  if (!by_block) {
+    columns.divide_by("cycles_per_instruction", "cyc/instr", Form::ratio, kCycles, kInstructions);
   }
   table.working_set = estimate_working_set(profile);
   if (!table.working_set.empty() && table.options.filters.empty()) {

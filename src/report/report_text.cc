@@ -146,6 +146,7 @@ class ReportText {
     const std::vector<Line> all = lines();
     const size_t room = columns_room();
     std::vector<TextColumn> result;
+    std::vector<TextColumn> derived;  // before further events, where room is short
     for (const auto& [event, heading] : shown_events()) {
       const bool first = result.empty();
       const Value& total = table_.totals[event];
@@ -153,16 +154,11 @@ class ReportText {
       std::vector<TextColumn> further;
       add_value_columns(all, event, first, further);
       if (!heading.empty()) further.front().heading = marked(event, heading);
-      if (!first && width_of(result) + width_of(further) > room) continue;
+      if (!first && width_of(result) + width_of(derived) + width_of(further) > room) continue;
       std::move(further.begin(), further.end(), std::back_inserter(result));
+      if (first) derived = derived_columns(all, room - std::min(room, width_of(result)));
     }
-    for (const DerivedColumn& column : table_.derived) {
-      std::vector<TextColumn> cells{derived_cells(all, column)};
-      // Costs are many, the largest first; those that do not fit are in JSON and CSV.
-      const bool may_drop = table_.options.columns == Columns::hca;
-      if (may_drop && width_of(result) + width_of(cells) > room) break;
-      result.push_back(std::move(cells.front()));
-    }
+    std::move(derived.begin(), derived.end(), std::back_inserter(result));
     add_label_columns(all, result);
     return result;
   }
@@ -178,12 +174,20 @@ class ReportText {
     return std::string(" ") + provenance_mark(table_.events[event].provenance) + heading;
   }
 
-  TextColumn derived_cells(const std::vector<Line>& all, const DerivedColumn& column) const {
-    const Provenance provenance = column.provenance.value_or(table_.events[0].provenance);
-    TextColumn cells{
-        fmt::format(" {}{}", provenance_mark(provenance), column.heading), true, nullptr, 1, {}};
-    for (const Line& line : all) cells.cells.push_back(format_derived(column, *line.values));
-    return cells;
+  /// As many as fit.
+  std::vector<TextColumn> derived_columns(const std::vector<Line>& all, size_t room) const {
+    std::vector<TextColumn> result;
+    for (const DerivedColumn& column : table_.derived) {
+      const Provenance provenance = column.provenance.value_or(table_.events[0].provenance);
+      TextColumn cells{
+          fmt::format(" {}{}", provenance_mark(provenance), column.heading), true, nullptr, 1, {}};
+      for (const Line& line : all) cells.cells.push_back(format_derived(column, *line.values));
+      result.push_back(std::move(cells));
+      if (width_of(result) <= room) continue;
+      result.pop_back();
+      break;
+    }
+    return result;
   }
 
   static size_t width_of(const std::vector<TextColumn>& columns) {
@@ -198,8 +202,9 @@ class ReportText {
 
   /// The totals above the table name every event; columns are those that leave room for names.
   size_t columns_room() const {
-    constexpr size_t kNames = 30;
-    return style_.width > kNames ? style_.width - kNames : 0;
+    const size_t labels = table_.options.by.size() + (by_.address() && !by_.function ? 1 : 0);
+    const size_t names = table_.derived.empty() ? 30 : 8 + 12 * labels;
+    return style_.width > names ? style_.width - names : 0;
   }
 
   void add_value_columns(const std::vector<Line>& all, size_t event, bool first,
