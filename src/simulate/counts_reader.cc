@@ -172,7 +172,7 @@ Result<void> Reader::add_cores(ProcessCounts& counts) {
     add_runs(runs, counts.executions);
     if (header_.has_cycles != 0) {
       counts.clock_ticks += core->ticks;
-      for (size_t number = 0; number < runs.size(); ++number) all_runs[number] += runs[number];
+      for (size_t block = 0; block < runs.size(); ++block) all_runs[block] += runs[block];
       RETURN_IF_ERROR(add_stalls(start, counts));
     }
     for (size_t site = 0; site < values.size(); ++site) {
