@@ -54,6 +54,7 @@ class Session {
   uint64_t start_ns_ = 0;
   uint64_t running_instructions_ = 0;  // of processes that have not ended
   uint64_t processes_ = 0;
+  uint64_t clock_ticks_ = 0;
   std::vector<std::string> remarks_;
 };
 
@@ -130,6 +131,7 @@ void Session::take_ended(bool all) {
       remarks_.push_back(counts.error().message);
       continue;
     }
+    clock_ticks_ += counts->clock_ticks;
     add_counts(*counts, file.path + ".tenures");
     explain_end(*counts);
   }
@@ -177,6 +179,7 @@ Result<Simulation> Session::complete(const ShimmedCommand& command) {
   Simulation simulation;
   simulation.instructions = profile_.instructions();
   simulation.processes = processes_;
+  simulation.clock_ticks = clock_ticks_;
   Ledger& ledger = profile_.builder().profile().ledger;
   ledger.note("simulated in user mode: the kernel's own work is not covered");
   simulation.recording = profile_.finish();

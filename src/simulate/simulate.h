@@ -48,6 +48,7 @@ struct Simulation {
   Recording recording;
   uint64_t instructions = 0;
   uint64_t processes = 0;
+  uint64_t clock_ticks = 0;  // of all simulated cores' clocks, as they say; 0: no cycles
 };
 
 /// Runs until the command ends (children that live on are counted up to then). SIGINT and

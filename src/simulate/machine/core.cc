@@ -1,6 +1,7 @@
 #include "simulate/machine/core.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace culprit::simulate {
@@ -41,7 +42,7 @@ IntervalCore::IntervalCore(const Machine& machine, SiteTicks* sites)
       sites_(sites),
       full_uop_(kNever),
       full_load_(kNever),
-      waiting_(std::max<size_t>(machine.core.reorder_buffer, 512)),
+      waiting_(std::bit_ceil(std::max<size_t>(machine.core.reorder_buffer, 512))),
       buffers_(machine.core.miss_buffers),
       stores_(machine.core.store_queue) {
   const CoreSettings& core = settings_;
@@ -116,7 +117,7 @@ void IntervalCore::note_waiting(const Step& step, Ticks done) {
     wait_for(waiting_[first_waiting_]);
     pop_waiting();
   }
-  Waiting& entry = waiting_[(first_waiting_ + waiting_count_) % waiting_.size()];
+  Waiting& entry = waiting_[(first_waiting_ + waiting_count_) & (waiting_.size() - 1)];
   entry.uop = uops_ + step.uops;
   entry.load = loads_ + step.loads;
   entry.done = done;
@@ -130,7 +131,7 @@ void IntervalCore::note_waiting(const Step& step, Ticks done) {
 }
 
 void IntervalCore::pop_waiting() {
-  first_waiting_ = (first_waiting_ + 1) % waiting_.size();
+  first_waiting_ = (first_waiting_ + 1) & (waiting_.size() - 1);
   --waiting_count_;
   const bool is_empty = waiting_count_ == 0;
   const Waiting& oldest = waiting_[first_waiting_];

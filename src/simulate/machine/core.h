@@ -135,7 +135,7 @@ class IntervalCore {
   Ticks resolved_ = 0;     // when the last instruction had its operands
   Ticks retires_ = 0;      // when all so far are done
   std::array<Ticks, 128> ready_{};  // by Register
-  std::vector<Waiting> waiting_;    // a ring, in program order
+  std::vector<Waiting> waiting_;    // a ring, in program order; a power of two
   size_t first_waiting_ = 0;
   size_t waiting_count_ = 0;
   std::vector<Ticks> buffers_;  // when each miss buffer is free

@@ -221,7 +221,6 @@ bool load_costs(const simulate::Machine& machine, const char* target) {
     return false;
   }
   plugin->translation.set_costs(source, machine.core);
-  plugin->writer.header().has_cycles = 1;
   return true;
 }
 
@@ -252,12 +251,14 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const Options& option
     return false;
   }
   plugin = new Plugin(id, info.target_name, decode, read_emulator_words(options.words));
+  // Before there is a counts file: without one, the host side knows that nothing ran.
+  if (!make_machine(options, info.target_name)) return false;
   if (!plugin->writer.create(options.folder)) {
     ::fprintf(stderr, "culprit: cannot write counts to '%s': %s\n", options.folder.c_str(),
               ::strerror(errno));
     return false;
   }
-  if (!make_machine(options, info.target_name)) return false;
+  plugin->writer.header().has_cycles = options.cycles ? 1 : 0;
   plugin->callbacks = execution_callbacks();
   plugin->records_locality = options.locality != simulate::Locality::off;
   keep_messages_apart();
