@@ -213,8 +213,13 @@ class Dot(Export):
         begin = re.search(r"^0*([0-9a-f]+) T _Z5grind", address, re.M).group(1)
         self.assertIn(f"b{begin} [label=", path.read_text())
 
+    def test_calls_need_branch_records(self):
+        done = self.culprit("export", self.profile, "--to", "dot", status=1)
+        self.assertIn("record -b", done.stderr)
+
     def test_words_are_checked(self):
-        for arguments, said in [(["--to", "dot"], "give --function NAME"),
+        for arguments, said in [(["--to", "dot", "--function", "main", "--limit", "3"],
+                                 "without --function"),
                                 (["--to", "csv", "--function", "main"], "for --to dot only"),
                                 (["--to", "pprof", "--image", "x"], "autofdo, bolt and dot only")]:
             done = self.culprit("export", self.profile, *arguments, status=2)

@@ -33,7 +33,8 @@ class SchemaTest(unittest.TestCase):
                 self.assertEqual(errors, [])
 
     def test_reports_follow_the_schema(self):
-        self.check("report", ["report_every_level.json", "tree_callees.json"])
+        self.check("report", ["report_every_level.json", "tree_callees.json",
+                              "executions_function.json"])
 
     def test_annotations_follow_the_schema(self):
         self.check("annotate", ["annotate.json"])

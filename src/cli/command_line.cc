@@ -91,25 +91,24 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   DoctorCommand doctor;
   EventsCommand events;
   TemplatesCommand templates;
-  std::string record_error;
-  std::string stat_error;
-  std::string export_error;
-  std::string templates_error;
+  WhyCommand why;
+  std::string error;  // of options that are wrong together
 
   CLI::App root(kFirstLines, "culprit");
   root.formatter(std::make_shared<HelpFormatter>());
   root.require_subcommand(0, 1);
   root.set_version_flag("--version", kVersion);
-  add_record(root, &record, &record_error);
-  add_stat(root, &stat, &stat_error);
+  add_record(root, &record, &error);
+  add_stat(root, &stat, &error);
   add_report(root, &report);
   add_annotate(root, &annotate_command);
-  add_export(root, &export_command, &export_error);
+  add_why(root, &why, &error);
+  add_export(root, &export_command, &error);
   add_import(root, &import_command);
   add_symbolize(root, &symbolize);
   add_doctor(root, &doctor);
   add_events(root, &events);
-  add_templates(root, &templates, &templates_error);
+  add_templates(root, &templates, &error);
 
   if (arguments.empty()) return Usage{2, root.help()};
   const std::string& first = arguments.front();
@@ -140,33 +139,25 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
       return Usage{0, std::string(kVersion) + "\n"};
     }
     return Usage{0, chosen.empty() ? root.help() : chosen.front()->help()};
-  } catch (const CLI::Error& error) {
+  } catch (const CLI::Error& mistake) {
+    error = mistake.what();
+  }
+  if (!error.empty()) {
     const auto chosen = root.get_subcommands();
     if (!chosen.empty()) used += " " + chosen.front()->get_name();
-    return wrong_usage(error.what(), used + " --help");
+    return wrong_usage(error, used + " --help");
   }
-  if (root.got_subcommand("record")) {
-    if (!record_error.empty()) return wrong_usage(record_error, "culprit record --help");
-    return record;
-  }
-  if (root.got_subcommand("stat")) {
-    if (!stat_error.empty()) return wrong_usage(stat_error, "culprit stat --help");
-    return stat;
-  }
+  if (root.got_subcommand("record")) return record;
+  if (root.got_subcommand("stat")) return stat;
   if (root.got_subcommand("report")) return report;
   if (root.got_subcommand("annotate")) return annotate_command;
-  if (root.got_subcommand("export")) {
-    if (!export_error.empty()) return wrong_usage(export_error, "culprit export --help");
-    return export_command;
-  }
+  if (root.got_subcommand("why")) return why;
+  if (root.got_subcommand("export")) return export_command;
   if (root.got_subcommand("import")) return import_command;
   if (root.got_subcommand("symbolize")) return symbolize;
   if (root.got_subcommand("doctor")) return doctor;
   if (root.got_subcommand("events")) return events;
-  if (root.got_subcommand("templates")) {
-    if (!templates_error.empty()) return wrong_usage(templates_error, "culprit templates --help");
-    return templates;
-  }
+  if (root.got_subcommand("templates")) return templates;
   return Usage{2, root.help()};
 }
 

@@ -11,7 +11,9 @@
 #include "collect/counting.h"
 #include "collect/record.h"
 #include "perfdata/import.h"
+#include "report/cost_columns.h"
 #include "report/report.h"
+#include "report/why.h"
 #include "simulate/simulate.h"
 #include "snapshot/snapshot.h"
 
@@ -48,6 +50,8 @@ struct StatCommand {
 struct ReportCommand {
   std::string file = kDefaultProfile;
   ReportOptions report;
+  CostColumns costs;  // --columns hca:BRANCH
+  std::string cpu;    // --template; "": by the profile
   Format format = Format::text;
   size_t width = 0;  // 0: the terminal's, or 80
 };
@@ -59,14 +63,26 @@ struct AnnotateCommand {
   size_t width = 0;
 };
 
+/// `culprit why`.
+struct WhyCommand {
+  std::vector<std::string> files;  // one, or two to compare; none typed: the default
+  WhyOptions why;
+  std::string part;  // --in: a function or a module; "": everything
+  std::string cpu;   // --template; "": by the profile
+  Format format = Format::text;
+  size_t width = 0;
+};
+
 enum class ExportFormat : uint8_t { collapsed, pprof, callgrind, autofdo, bolt, dot, json, csv };
 
 struct ExportCommand {
   std::string file = kDefaultProfile;
   ExportFormat to = ExportFormat::collapsed;
-  std::string output;    // "" or "-": standard output
-  std::string image;     // bolt, autofdo, dot: a pattern; "": the one with most branches
-  std::string function;  // dot: a name or a pattern
+  std::string output;          // "" or "-": standard output
+  std::string image;           // bolt, autofdo, dot: a pattern; "": the one with most branches
+  std::string function;        // dot: a name or a pattern; "": the call graph
+  size_t limit = 40;           // dot without function: so many functions; 0: all
+  double minimum_percent = 0;  // likewise: none with a smaller share
 };
 
 struct ImportCommand {
@@ -108,7 +124,7 @@ struct Usage {
   std::string text;
 };
 
-using Command = std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand,
+using Command = std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, WhyCommand,
                              ExportCommand, ImportCommand, SymbolizeCommand, DoctorCommand,
                              EventsCommand, TemplatesCommand, Usage>;
 

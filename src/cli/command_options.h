@@ -23,6 +23,7 @@ void add_stat(CLI::App& root, StatCommand* command, std::string* error);
 // profile_options.cc: commands that read and make profiles, or look at the machine
 void add_report(CLI::App& root, ReportCommand* command);
 void add_annotate(CLI::App& root, AnnotateCommand* command);
+void add_why(CLI::App& root, WhyCommand* command, std::string* error);
 void add_export(CLI::App& root, ExportCommand* command, std::string* error);
 void add_import(CLI::App& root, ImportCommand* command);
 void add_symbolize(CLI::App& root, SymbolizeCommand* command);

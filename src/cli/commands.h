@@ -11,6 +11,7 @@ int run_record(const RecordCommand& command);
 int run_stat(const StatCommand& command);
 int run_report(const ReportCommand& command);
 int run_annotate(const AnnotateCommand& command);
+int run_why(const WhyCommand& command);
 int run_export(const ExportCommand& command);
 int run_import(ImportCommand command);
 int run_symbolize(const SymbolizeCommand& command);

@@ -66,6 +66,10 @@ Result<std::string> export_text(ProfileView& view, const ExportCommand& command)
     case ExportFormat::bolt:
       return export_bolt(profile, facts, command.image);
     case ExportFormat::dot:
+      if (command.function.empty()) {
+        return export_call_graph(profile, facts,
+                                 {command.image, command.limit, command.minimum_percent});
+      }
       return export_dot(profile, facts, command.function, command.image);
     case ExportFormat::json:
       return every_address(view, Format::json);

@@ -25,6 +25,9 @@ int run(const ReportCommand& command) {
 int run(const AnnotateCommand& command) {
   return run_annotate(command);
 }
+int run(const WhyCommand& command) {
+  return run_why(command);
+}
 int run(const ExportCommand& command) {
   return run_export(command);
 }

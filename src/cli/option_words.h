@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <span>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -33,8 +34,8 @@ struct Word {
 inline constexpr Word<Format> kFormats[] = {
     {"text", Format::text}, {"json", Format::json}, {"csv", Format::csv}};
 
-template <class T, size_t N>
-T parse_word(const Word<T> (&words)[N], const std::string& text) {
+template <class T>
+T parse_word(std::span<const Word<T>> words, const std::string& text) {
   std::vector<std::string> known;
   for (const Word<T>& word : words) {
     if (text == word.word) return word.value;
@@ -44,6 +45,11 @@ T parse_word(const Word<T> (&words)[N], const std::string& text) {
   throw CLI::ValidationError(
       fmt::format("'{}' is not one of {}{}", text, fmt::join(known, ", "),
                   nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest)));
+}
+
+template <class T, size_t N>
+T parse_word(const Word<T> (&words)[N], const std::string& text) {
+  return parse_word(std::span<const Word<T>>(words), text);
 }
 
 /// Adds an option whose text goes through `parse` into `*target`.

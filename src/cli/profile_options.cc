@@ -15,6 +15,8 @@ constexpr Word<ExportFormat> kExportFormats[] = {
     {"bolt", ExportFormat::bolt},           {"dot", ExportFormat::dot},
     {"json", ExportFormat::json},           {"csv", ExportFormat::csv}};
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
+constexpr Word<Columns> kColumns[] = {
+    {"events", Columns::events}, {"executions", Columns::executions}, {"hca", Columns::hca}};
 constexpr Word<Format> kEventFormats[] = {{"text", Format::text}, {"json", Format::json}};
 
 void add_input(CLI::App* app, std::string* file) {
@@ -26,6 +28,31 @@ void add_presentation(CLI::App* app, Format* format, size_t* width) {
   app->add_option("--width", *width, "columns of the text [the terminal's, or 80]")
       ->type_name("N")
       ->check(CLI::Range(size_t{60}, size_t{1000}));
+}
+
+/// "events", "hca", "hca:load_latency".
+void parse_columns(const std::string& text, ReportCommand* command) {
+  const size_t colon = text.find(':');
+  command->report.columns = parse_word(kColumns, text.substr(0, colon));
+  command->costs.detail.reset();
+  if (colon == std::string::npos) return;
+  if (command->report.columns != Columns::hca) {
+    throw CLI::ValidationError("only hca has branches to choose from");
+  }
+  std::vector<Word<Branch>> branches;
+  for (auto i = static_cast<uint8_t>(kFirstStalled); i < static_cast<uint8_t>(Branch::general);
+       ++i) {
+    branches.push_back({branch_key(static_cast<Branch>(i)).data(), static_cast<Branch>(i)});
+  }
+  command->costs.detail =
+      parse_word(std::span<const Word<Branch>>(branches), text.substr(colon + 1));
+}
+
+void add_template(CLI::App* app, std::string* cpu) {
+  app->add_option("--template", *cpu,
+                  "which events are which cycles: a name that `culprit templates` lists, or a file "
+                  "[by the CPU of the recording]")
+      ->type_name("NAME|FILE");
 }
 
 }  // namespace
@@ -61,6 +88,13 @@ void add_report(CLI::App& root, ReportCommand* command) {
       ->allow_extra_args(false);
   add_word(app, "--tree", &report->tree, kTrees,
            "callees: from the outermost caller down; callers: from each function up");
+  app->add_option_function<std::string>(
+         "--columns", [command](const std::string& text) { parse_columns(text, command); },
+         "events; executions: what branch records say (record -b): executions, calls, "
+         "mispredictions; hca: what took the cycles, by a template; hca:BRANCH: one branch "
+         "(load_latency, ...) in detail [events]")
+      ->type_name("COLUMNS");
+  add_template(app, &command->cpu);
   for (const Word<Level>& level : kLevels) {
     if (level.value == Level::block || level.value == Level::instruction) continue;
     app->add_option_function<std::vector<std::string>>(
@@ -87,6 +121,8 @@ void add_report(CLI::App& root, ReportCommand* command) {
       "  culprit report --by module,function         functions within modules\n"
       "  culprit report --by line --function main    lines of one function\n"
       "  culprit report --tree callees               who called what (record -g)\n"
+      "  culprit report --columns executions         how often it ran (record -b)\n"
+      "  culprit report --columns hca                what took the cycles of each function\n"
       "  culprit report --format json --limit 0      for programs");
   app->callback([command, limit] {
     // Programs want everything; people want a page.
@@ -109,14 +145,40 @@ void add_annotate(CLI::App& root, AnnotateCommand* command) {
       "  culprit annotate 'sort_*' --no-assembly run.culprit");
 }
 
+void add_why(CLI::App& root, WhyCommand* command, std::string* error) {
+  CLI::App* app = root.add_subcommand("why", "what took the cycles, and what to change");
+  app->add_option("FILE,-i,--input", command->files,
+                  "the profile [profile.culprit]; two are compared")
+      ->type_name("FILE")
+      ->expected(1, 2);
+  app->add_option("--in", command->part, "only this function or module (a name or a pattern)")
+      ->type_name("PATTERN");
+  add_template(app, &command->cpu);
+  app->add_flag("--events", command->why.show_events,
+                "every event, also those that only inform or cost next to nothing");
+  add_presentation(app, &command->format, &command->width);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit record --engine simulate ./a.out && culprit why\n"
+      "  culprit why --in sort_rows                  of one function\n"
+      "  culprit why before.culprit after.culprit    side by side\n"
+      "  culprit why --events --template zen4 run.culprit");
+  app->callback([command, error] {
+    if (command->files.empty()) command->files.emplace_back(kDefaultProfile);
+    if (command->files.size() == 2 && command->format == Format::csv) {
+      *error = "two profiles are compared as text or as JSON";
+    }
+  });
+}
+
 void add_export(CLI::App& root, ExportCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand("export", "the profile for other programs");
   add_input(app, &command->file);
   CLI::Option* to = add_word(app, "--to", &command->to, kExportFormats,
                              "collapsed: folded stacks, for flame graphs; pprof: gzip'd "
                              "profile.proto; callgrind: for KCachegrind; autofdo: LLVM's text "
-                             "sample profile; bolt: for perf2bolt --pa; dot: the blocks of one "
-                             "function, for Graphviz; json, csv: every address");
+                             "sample profile; bolt: for perf2bolt --pa; dot: for Graphviz, the "
+                             "blocks of one function, or who calls whom; json, csv: every address");
   to->required()->type_name("FORMAT");
   app->add_option("-o,--output", command->output, "[standard output]")->type_name("FILE");
   CLI::Option* image =
@@ -125,8 +187,16 @@ void add_export(CLI::App& root, ExportCommand* command, std::string* error) {
                       "[the one with most branch records; dot: any]");
   image->type_name("PATTERN");
   CLI::Option* function =
-      app->add_option("--function", command->function, "dot: this function (a name or a pattern)");
+      app->add_option("--function", command->function,
+                      "dot: the blocks of this function (a name or a pattern) [calls between all, "
+                      "by branch records]");
   function->type_name("NAME");
+  CLI::Option* limit = app->add_option("--limit", command->limit,
+                                       "dot without --function: so many functions; 0: all [40]");
+  limit->type_name("N");
+  CLI::Option* minimum = app->add_option("--min-percent", command->minimum_percent,
+                                         "dot without --function: leave smaller ones out");
+  minimum->type_name("P")->check(CLI::Range(0.0, 100.0));
   app->footer(
       "\nExamples:\n"
       "  culprit export --to collapsed | flamegraph.pl > flame.svg\n"
@@ -135,14 +205,16 @@ void add_export(CLI::App& root, ExportCommand* command, std::string* error) {
       "  culprit export --to dot --function main | dot -Tsvg > main.svg\n"
       "  culprit export --to csv -o addresses.csv run.culprit\n\n"
       "From branch records (record -b):\n"
+      "  culprit export --to dot | dot -Tsvg > calls.svg\n"
       "  culprit export --to autofdo -o run.prof && clang++ -fprofile-sample-use=run.prof ...\n"
       "  culprit export --to bolt -o run.pa && perf2bolt --pa -p run.pa -o run.fdata ./a.out");
-  app->callback([command, image, function, error] {
+  app->callback([command, image, function, limit, minimum, error] {
     const ExportFormat format = command->to;
     const bool takes_image = format == ExportFormat::autofdo || format == ExportFormat::bolt ||
                              format == ExportFormat::dot;
-    if (format == ExportFormat::dot && command->function.empty()) {
-      *error = "--to dot draws one function: give --function NAME";
+    const bool draws_calls = format == ExportFormat::dot && command->function.empty();
+    if (!draws_calls && (limit->count() > 0 || minimum->count() > 0)) {
+      *error = "--limit and --min-percent are for --to dot without --function only";
     } else if (format != ExportFormat::dot && function->count() > 0) {
       *error = "--function is for --to dot only";
     } else if (!takes_image && image->count() > 0) {

@@ -25,6 +25,8 @@ constexpr Word<simulate::Locality> kLocalities[] = {{"off", simulate::Locality::
                                                     {"l1", simulate::Locality::l1},
                                                     {"all", simulate::Locality::all}};
 
+constexpr Word<bool> kDetails[] = {{"events", false}, {"core", true}};
+
 /// "fp", "dwarf", "dwarf,16384" or "none".
 void parse_call_graph(const std::string& text, RecordOptions& options) {
   constexpr uint64_t kUsualBytes = 8192;  // as perf
@@ -96,8 +98,8 @@ std::string check_engine(const CLI::App& app, Engine engine) {
   constexpr const char* kOfSampling[] = {
       "--pid", "--all-cpus",   "--cgroup",   "--cpu",  "--event",    "--freq",  "--count",
       "-g",    "--call-graph", "--branches", "--data", "--duration", "--delay", "--per-task"};
-  constexpr const char* kOfSimulation[] = {"--machine", "--locality", "--max-instructions",
-                                           "--sysroot"};
+  constexpr const char* kOfSimulation[] = {"--machine", "--detail", "--locality",
+                                           "--max-instructions", "--sysroot"};
   const bool simulates = engine == Engine::simulate;
   const std::string given =
       simulates ? find_given(app, kOfSampling) : find_given(app, kOfSimulation);
@@ -124,6 +126,9 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* error) {
                   "simulate: whose caches and TLBs, a name (host, zen4, ...), a file, or none for "
                   "executions and accesses only [host]")
       ->type_name("NAME|FILE");
+  add_word(app, "--detail", &command->simulate.cycles, kDetails,
+           "simulate: core models the machine's cycles, too; events only counts, and is faster "
+           "[core]");
   add_word(app, "--locality", &command->simulate.locality, kLocalities,
            "simulate: what became of the lines that each instruction brought in, and who "
            "reused or evicted them, in L1 or in all levels [off]");

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "branches/branch_events.h"
+
+#include "cli/choose_template.h"
 #include "cli/commands.h"
 #include "cli/profile_view.h"
 #include "cli/terminal.h"
@@ -24,7 +27,8 @@ FactParts needed_parts(const ReportOptions& options) {
   parts.inlines = parts.lines || names;
   parts.blocks = has_level(options, Level::block);
   parts.functions = parts.inlines || parts.blocks;
-  parts.code = false;
+  parts.code = options.columns == Columns::executions;
+  if (parts.code) parts.functions = parts.inlines = true;
   parts.sources = false;
   return parts;
 }
@@ -37,15 +41,34 @@ int print_result(const ProfileView& view, const Result<std::string>& text) {
   return 0;
 }
 
+Result<std::string> make_text(ProfileView& view, const Profile& profile,
+                              const ReportCommand& command) {
+  ASSIGN_OR_RETURN(const ReportTable table, make_report(profile, view.facts(), command.report));
+  return print_report(profile, table, command.format, standard_output_style(command.width));
+}
+
+Result<std::string> make_cost_text(ProfileView& view, const ReportCommand& command) {
+  ASSIGN_OR_RETURN(const Template cpu, choose_template(view.profile(), command.cpu));
+  ASSIGN_OR_RETURN(const CostReport costs, make_cost_report(view.profile(), view.facts(), cpu,
+                                                            command.report, command.costs));
+  return print_report(costs.head, costs.table, command.format,
+                      standard_output_style(command.width));
+}
+
 }  // namespace
 
 int run_report(const ReportCommand& command) {
   Result<ProfileView> view = ProfileView::open(command.file, needed_parts(command.report));
   if (!view) return fail(view.error());
-  const Result<ReportTable> table = make_report(view->profile(), view->facts(), command.report);
-  if (!table) return fail(table.error());
-  return print_result(*view, print_report(view->profile(), *table, command.format,
-                                          standard_output_style(command.width)));
+  if (command.report.columns == Columns::events) {
+    return print_result(*view, make_text(*view, view->profile(), command));
+  }
+  if (command.report.columns == Columns::hca) {
+    return print_result(*view, make_cost_text(*view, command));
+  }
+  const Result<Profile> executions = with_branch_events(view->profile(), view->facts());
+  if (!executions) return fail(executions.error());
+  return print_result(*view, make_text(*view, *executions, command));
 }
 
 int run_annotate(const AnnotateCommand& command) {

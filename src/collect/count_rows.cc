@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "collect/perf_attr.h"
+#include "model/event_names.h"
 
 namespace culprit {
 
@@ -28,8 +29,8 @@ void add_counted_events(Profile& profile, const EventGroup& group) {
     event.unit = request.unit == "ns" || is_clock(request) ? Unit::ns : Unit::events;
     event.provenance = Provenance::counted;
     event.engine = profile.strings.intern("pmu");
-    event.encoding =
-        profile.strings.intern(fmt::format("{}/config={:#x}/", request.pmu, request.config));
+    event.encoding = profile.strings.intern(
+        format_event_code({request.type, request.config, request.config1, request.config2}));
     event.scale = request.scale;
     profile.events.push_back(event);
   }

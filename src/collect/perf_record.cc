@@ -20,6 +20,7 @@
 #include "collect/posix_timer_command.h"
 #include "collect/process_stream.h"
 #include "collect/session.h"
+#include "model/event_names.h"
 #include "records/number.h"
 #include "records/parse_record.h"
 
@@ -223,7 +224,8 @@ void Session::describe_events() {
       event.engine = builder.intern(is_clock(request) ? "timer" : "pmu");
       event.encoding = builder.intern(
           is_clock(request) ? request.name
-                            : fmt::format("{}/config={:#x}/", request.pmu, request.config));
+                            : format_event_code({request.type, request.config, request.config1,
+                                                 request.config2}));
       event.period = sampled.period;
       builder.profile().events.push_back(event);
     }

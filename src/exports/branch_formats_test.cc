@@ -188,6 +188,37 @@ TEST(Dot, HostileNamesStayInTheirQuotes) {
   EXPECT_TRUE(text->starts_with("digraph \"a\\\"] b [?\\\\\" {\n")) << *text;
 }
 
+TEST(DotCalls, DrawsWhoCallsWhom) {
+  const TestProfile test = with_branches();
+  const auto text = export_call_graph(test.profile, test.lookup(), {});
+  ASSERT_TRUE(text);
+  // Two calls: libc (no names) entered the long name, which called grind.
+  for (const char* part : {"calls by branch records: 2; shares of lbr:instructions",
+                           "[label=\"grind\\n100.0 %\\ncalled 1\"", "[label=\"libc.so.6\"",
+                           "std::vector<..>::push_back\\ncalled 1\"", "f2 -> f1 [label=\"1\"",
+                           "f1 -> f0 [label=\"1\""}) {
+    EXPECT_NE(text->find(part), std::string::npos) << part << "\n" << *text;
+  }
+}
+
+TEST(DotCalls, SayWhatIsLeftOut) {
+  const TestProfile test = with_branches();
+  const auto text = export_call_graph(test.profile, test.lookup(), {"", 1, 0});
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("2, 0 of them drawn; 1 of 3 functions"), std::string::npos) << *text;
+  expect_error(export_call_graph(test.profile, test.lookup(), {"nothing*", 0, 0}), "nothing*");
+  expect_error(export_call_graph(make_test_profile().profile, test.lookup(), {}), "record -b");
+}
+
+TEST(DotCalls, HostileNamesStayInTheirQuotes) {
+  TestProfile test = with_branches();
+  ImageFacts& facts = test.facts[ImageId(0u)];
+  facts.functions[0].name = facts.strings.intern("a\"] b [\n\\");
+  const auto text = export_call_graph(test.profile, test.lookup(), {});
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("[label=\"a\\\"] b [?\\\\"), std::string::npos) << *text;
+}
+
 // ---- Profiles and facts that do not fit together, as a damaged file may have them. ----
 
 TEST(Exports, SurviveWhatDoesNotFitTogether) {
@@ -203,7 +234,8 @@ TEST(Exports, SurviveWhatDoesNotFitTogether) {
     EXPECT_TRUE(export_bolt(profile, everywhere, "")) << seed;
     // These may have nothing to say; they must say so.
     for (const Result<std::string>& text :
-         {export_autofdo(profile, everywhere, ""), export_dot(profile, everywhere, "grind", "")}) {
+         {export_autofdo(profile, everywhere, ""), export_dot(profile, everywhere, "grind", ""),
+          export_call_graph(profile, everywhere, {})}) {
       EXPECT_FALSE(text ? text->empty() : text.error().message.empty()) << seed;
     }
   }

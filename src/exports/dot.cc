@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "exports/dot_text.h"
 #include "exports/exports.h"
 #include "exports/one_function.h"
 
@@ -33,15 +34,6 @@ struct Way {
 };
 using Ways = std::map<std::pair<size_t, size_t>, Way>;
 
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : printable(text)) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + "\"";
-}
-
 class Graph {
  public:
   Graph(CodeIndex& code, const OneFunction& function, const Disassembly& listing)
@@ -59,8 +51,8 @@ class Graph {
   }
 
   std::string write() {
-    std::string text = "digraph " + quoted(name_) + " {\n";
-    text += "  label=" + quoted(title()) + "; labelloc=t; fontname=\"sans-serif\";\n";
+    std::string text = "digraph " + dot_quoted(name_) + " {\n";
+    text += "  label=" + dot_quoted(title()) + "; labelloc=t; fontname=\"sans-serif\";\n";
     text += "  node [shape=box, style=filled, fillcolor=white, fontname=\"monospace\"];\n";
     text += "  edge [fontname=\"monospace\"];\n";
     for (size_t block = 0; block < blocks().size(); ++block) text += node(block);
@@ -186,18 +178,12 @@ class Graph {
       if (sum.samples > 0) rows.push_back(fmt::format("{} samples", format_thousands(sum.samples)));
     }
     std::string label;
-    for (const std::string& row : rows) label += (label.empty() ? "" : "\\n") + unquoted(row);
+    for (const std::string& row : rows) label += (label.empty() ? "" : "\\n") + dot_escaped(row);
     const double heat =
         own.value == 0 ? 0 : static_cast<double>(sum.value) / static_cast<double>(own.value);
     return fmt::format(
         "  b{:x} [label=\"{}\"{}];\n", one.begin.value, label,
         sum.empty() ? "" : fmt::format(", fillcolor=\"0.03 {:.3f} 1.0\"", 0.1 + 0.8 * heat));
-  }
-
-  /// For a label that is quoted as a whole.
-  static std::string unquoted(const std::string& row) {
-    const std::string text = quoted(row);
-    return text.substr(1, text.size() - 2);
   }
 
   /// Without branch records nothing is known of how often.

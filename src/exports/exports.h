@@ -42,4 +42,17 @@ Result<std::string> export_autofdo(const Profile& profile, const FactsLookup& fa
 Result<std::string> export_dot(const Profile& profile, const FactsLookup& facts,
                                const std::string& function, const std::string& image);
 
+struct CallGraphOptions {
+  std::string image;           // functions of this image only; "": any
+  size_t limit = 40;           // functions to draw; 0: all
+  double minimum_percent = 0;  // leave functions with less than this share out
+};
+
+/// Graphviz: who calls whom, and how often, by branch records; the functions with the
+/// largest shares of executed instructions (of straight runs, where no code is known).
+/// What is left out is said in the title.
+/// Errors: no branch records; nothing left to draw.
+Result<std::string> export_call_graph(const Profile& profile, const FactsLookup& facts,
+                                      const CallGraphOptions& options);
+
 }  // namespace culprit

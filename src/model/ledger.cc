@@ -52,7 +52,9 @@ const LedgerKind* find_ledger_kind(std::string_view key) {
                                         &kInterrupted,         &kSystemCalls,
                                         &kSystemCallTime,      &kNotSimulatedPrograms,
                                         &kUncountedBlocks,     &kUncountedThreads,
-                                        &kStoppedAtLimit};
+                                        &kStoppedAtLimit,      &kUnknownCosts,
+                                        &kRunsWithoutCode,     &kImpossibleRuns,
+                                        &kCrossingRuns,        &kBranchesWithoutPlace};
   for (const LedgerKind* kind : kKinds) {
     if (kind->key == key) return kind;
   }

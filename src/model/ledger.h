@@ -64,6 +64,17 @@ inline constexpr LedgerKind kLateRecords{"late_records", "records",
                                          "came too late to be put in order of time"};
 inline constexpr LedgerKind kBranchCallStacks{
     "branch_call_stacks", "samples", "with call stacks of branch records, which are not branches"};
+inline constexpr LedgerKind kRunsWithoutCode{
+    "branch_runs_without_code", "straight runs",
+    "of branch records in code that is not known: their instructions are not counted"};
+inline constexpr LedgerKind kImpossibleRuns{
+    "branch_runs_impossible", "straight runs",
+    "of branch records contradict the code (a branch between is missing) and are not counted"};
+inline constexpr LedgerKind kCrossingRuns{
+    "branch_runs_crossing", "straight runs",
+    "of branch records end in another function and are not counted"};
+inline constexpr LedgerKind kBranchesWithoutPlace{"branches_without_place", "branch records",
+                                                  "from or to addresses in no known mapping"};
 inline constexpr LedgerKind kSystemCalls{"system_calls", "system calls",
                                          "ran natively; the kernel's work in them is not counted"};
 inline constexpr LedgerKind kSystemCallTime{"system_call_time", "ns",
@@ -77,6 +88,9 @@ inline constexpr LedgerKind kUncountedThreads{"uncounted_threads", "threads",
                                               "not counted: there were too many"};
 inline constexpr LedgerKind kStoppedAtLimit{
     "stopped_at_limit", "processes", "reached the limit of instructions and ran on uncounted"};
+inline constexpr LedgerKind kUnknownCosts{
+    "unknown_costs", "executions",
+    "of instructions that the scheduling model does not know: timed as one uop of one cycle"};
 inline constexpr LedgerKind kInterrupted{"interrupted", "recordings",
                                          "not closed properly; what was flushed is here"};
 }  // namespace ledger

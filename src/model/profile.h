@@ -321,6 +321,7 @@ struct ClockCalibration {
 struct Machine {
   std::string architecture;  // "x86_64", "aarch64" as uname prints
   std::string cpu_model;
+  std::string cpu_id;  // as perf's tables of CPUs have it: "GenuineIntel-6-55-7", an Arm MIDR
   std::string kernel_release;
   uint32_t cpus_online = 0;
   bool has_pmu = false;

@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <string_view>
 
+#include "model/event_names.h"
 #include "perfdata/attributes.h"
 
 namespace culprit {
@@ -97,10 +98,8 @@ std::string describe_event(const EventAttr& attr) {
 }
 
 std::string format_encoding(const EventAttr& attr) {
-  std::string text = fmt::format("type={},config={:#x}", attr.type, attr.config);
-  if (attr.config1 != 0) text += fmt::format(",config1={:#x}", attr.config1);
-  if (attr.config2 != 0) text += fmt::format(",config2={:#x}", attr.config2);
-  return text + describe_modifiers(attr);
+  return format_event_code({attr.type, attr.config, attr.config1, attr.config2}) +
+         describe_modifiers(attr);
 }
 
 }  // namespace culprit

@@ -49,6 +49,7 @@ struct RecordedFacts {
   std::string kernel_release;
   std::string architecture;
   std::string cpu_model;
+  std::string cpu_id;
   std::string perf_version;
   std::string command;
   uint32_t cpus_online = 0;

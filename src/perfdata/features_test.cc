@@ -62,6 +62,12 @@ TEST_P(Features, TellTheMachine) {
   EXPECT_EQ(facts_.architecture, "aarch64");
   EXPECT_EQ(facts_.cpu_model, "Fast CPU");
   EXPECT_EQ(facts_.cpus_online, 6u);
+
+  ASSERT_TRUE(parse(Feature::cpu_id, text(bytes(), "GenuineIntel,6,85,7")));
+  EXPECT_EQ(facts_.cpu_id, "GenuineIntel-6-55-7");
+  ASSERT_TRUE(parse(Feature::cpu_id, text(bytes(), "0x00000000410fd0c0")));
+  EXPECT_EQ(facts_.cpu_id, "0x00000000410fd0c0");
+  expect_damaged_when_cut(Feature::cpu_id);
 }
 
 TEST_P(Features, TellTheCommand) {

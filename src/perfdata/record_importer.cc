@@ -334,6 +334,7 @@ void RecordImporter::describe_machine(const RecordedFacts& facts) {
   Profile& profile = builder_.profile();
   profile.machine.architecture = facts.architecture;
   profile.machine.cpu_model = facts.cpu_model;
+  profile.machine.cpu_id = facts.cpu_id;
   profile.machine.kernel_release = facts.kernel_release;
   profile.machine.cpus_online = facts.cpus_online;
   for (const RecordedEvent& event : attributes_.events()) {

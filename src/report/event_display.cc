@@ -62,9 +62,30 @@ std::string format_share(const Value& part, const Value& whole) {
   return fmt::format("{:.1f} %", 100 * part.value / whole.value);
 }
 
+std::string format_derived(const DerivedColumn& column, const std::vector<Value>& values) {
+  const std::optional<Estimate> known = column.compute(values);
+  if (!known) return "-";
+  switch (column.form) {
+    case DerivedColumn::Form::percent:
+      return fmt::format("{:.2f} %", 100 * known->value);
+    case DerivedColumn::Form::share:
+      return known->value == 0 ? "-" : fmt::format("{:.1f} %", 100 * known->value);
+    case DerivedColumn::Form::amount:
+      return known->value == 0 ? "-" : format_si(known->value);
+    case DerivedColumn::Form::ratio:
+      break;
+  }
+  return known->value < 10 ? fmt::format("{:.2f}", known->value) : format_si(known->value);
+}
+
 std::string format_half_width(const Event& event, const Value& part, const Value& whole) {
   if (event.provenance != Provenance::sampled || part.samples == 0) return "";
-  return fmt::format("{:.1f}", 100 * estimate_share(part.samples, whole.samples).half_width());
+  const double by_samples = estimate_share(part.samples, whole.samples).half_width();
+  // Samples that are not independent have an error of their own, above that of their number.
+  const double poisson = part.value / std::sqrt(static_cast<double>(part.samples));
+  const bool has_own = whole.value > 0 && part.error > 1.001 * poisson;
+  const double by_error = has_own ? std::min(1.0, kNormal95 * part.error / whole.value) : 0;
+  return fmt::format("{:.1f}", 100 * std::max(by_samples, by_error));
 }
 
 }  // namespace culprit

@@ -40,7 +40,10 @@ class EventDisplay {
 
 /// "82.3 %"; "-" of nothing.
 std::string format_share(const Value& part, const Value& whole);
+/// "279" or "1.20 %"; "-" of nothing.
+std::string format_derived(const DerivedColumn& column, const std::vector<Value>& values);
 /// "0.5": half of the 95 % interval, in points; "" where nothing is sampled.
+/// By the number of samples, or by the error of the value where that says more.
 std::string format_half_width(const Event& event, const Value& part, const Value& whole);
 
 }  // namespace culprit

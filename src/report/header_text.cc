@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "branches/event_names.h"
+
 #include "base/names.h"
 #include "base/text.h"
 #include "report/event_display.h"
@@ -55,7 +57,9 @@ std::string join_facts(const std::vector<std::string>& facts, size_t width) {
   return text + "\n";
 }
 
-std::string describe_run(const Profile& profile, const TextStyle& style) {
+}  // namespace
+
+std::string print_run(const Profile& profile, const TextStyle& style) {
   std::vector<std::string> facts;
   std::string times;
   const size_t processes = profile.processes.size();
@@ -80,6 +84,8 @@ std::string describe_run(const Profile& profile, const TextStyle& style) {
   facts.push_back(describe_machine(profile.machine));
   return join_facts(facts, style.width);
 }
+
+namespace {
 
 std::string describe_event(const Profile& profile, const Event& event, const Value& total) {
   const std::string name = printable(profile.strings.text(event.name));
@@ -107,18 +113,52 @@ std::string describe_clock(const ClockCalibration& clock) {
                      100 * std::max(0.0, wider) / clock.hertz);
 }
 
+bool is_of_branch_records(const Profile& profile, size_t event) {
+  return profile.strings.text(profile.events[event].engine) == branch_events::kEngine;
+}
+
+/// All their events in one line; "" if there are none.
+std::string describe_branch_records(const Profile& profile, const std::vector<Value>& totals,
+                                    const TextStyle& style) {
+  std::string text;
+  for (size_t event = 0; event < totals.size(); ++event) {
+    if (!is_of_branch_records(profile, event)) continue;
+    const std::string& name = profile.strings.text(profile.events[event].name);
+    const std::string records = format_thousands(totals[event].samples);
+    if (name == branch_events::kRuns) text += ", " + records + " straight runs between them";
+    if (name == branch_events::kTaken) text = records + " taken branches" + text;
+  }
+  return text.empty() ? "" : wrap("branch records: " + text, style.width, 2) + "\n";
+}
+
 }  // namespace
 
 std::string print_header(const Profile& profile, const std::vector<Value>& totals,
-                         const TextStyle& style) {
-  std::string text = describe_run(profile, style);
+                         const TextStyle& style, size_t most_events) {
+  std::string text = print_run(profile, style);
+  size_t told = 0;
+  size_t left_out = 0;
   bool has_time = false;
   for (size_t event = 0; event < totals.size(); ++event) {
     if (event > 0 && totals[event].samples == 0 && totals[event].value == 0) continue;
+    if (is_of_branch_records(profile, event)) continue;
+    has_time = has_time || profile.events[event].unit == Unit::ns;
+    if (told == most_events) {
+      ++left_out;
+      continue;
+    }
+    ++told;
     text += wrap(describe_event(profile, profile.events[event], totals[event]), style.width, 2);
     text += "\n";
-    has_time = has_time || profile.events[event].unit == Unit::ns;
   }
+  if (left_out > 0 && most_events > 1) {
+    text += wrap(fmt::format("and {} more events (--format json tells all, culprit why what they "
+                             "cost)",
+                             left_out),
+                 style.width, 2) +
+            "\n";
+  }
+  text += describe_branch_records(profile, totals, style);
   const ClockCalibration* clock = find_clock(profile.machine);
   if (has_time && clock != nullptr) text += describe_clock(*clock) + "\n";
   return text;

@@ -10,9 +10,13 @@
 
 namespace culprit {
 
-/// Program, threads, times, machine; what was sampled; where cycles come from.
+/// Program, threads, times, machine.
+std::string print_run(const Profile& profile, const TextStyle& style);
+
+/// The same; what was sampled; where cycles come from. `totals`: of the profile's events; of
+/// many the first ones are told.
 std::string print_header(const Profile& profile, const std::vector<Value>& totals,
-                         const TextStyle& style);
+                         const TextStyle& style, size_t most_events = 8);
 
 /// "Ledger  0 samples lost" and everything else that is not zero.
 std::string print_ledger(const Ledger& ledger, const TextStyle& style);

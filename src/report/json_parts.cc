@@ -37,6 +37,7 @@ Json json_runs(const Profile& profile) {
 Json json_machine(const Machine& machine) {
   return {{"architecture", printable(machine.architecture)},
           {"cpu_model", printable(machine.cpu_model)},
+          {"cpu_id", printable(machine.cpu_id)},
           {"kernel_release", printable(machine.kernel_release)},
           {"cpus_online", machine.cpus_online},
           {"has_pmu", machine.has_pmu},

@@ -16,6 +16,7 @@
 #include "model/counts.h"
 #include "model/event_names.h"
 #include "report/event_display.h"
+#include "report/execution_columns.h"
 #include "report/report.h"
 #include "report/row_filter.h"
 #include "report/row_index.h"
@@ -173,6 +174,9 @@ Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts
   if (!options.filters.empty()) {
     table.remarks.push_back("only " + describe_filters(options.filters) +
                             "; percentages are of everything");
+  }
+  if (options.columns == Columns::executions) {
+    RETURN_IF_ERROR(add_execution_columns(profile, table));
   }
   CodeIndex code(profile, facts);
   if (options.tree != Tree::none) {

@@ -11,18 +11,25 @@
 // up to the whole exactly at every level (a row "[unknown]" holds the rest).
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "branches/working_set.h"
+
 #include "attribute/attribution.h"
 #include "base/result.h"
 #include "model/profile.h"
+#include "stats/estimate.h"
 
 namespace culprit {
 
 enum class Level : uint8_t { process, thread, module, function, line, block, instruction };
 enum class Tree : uint8_t { none, callers, callees };
+/// What stands in the columns: the events that there are; what branch records say of them (of a
+/// profile with_branch_events()); what they cost, by a template (cost_columns.h).
+enum class Columns : uint8_t { events, executions, hca };
 enum class Format : uint8_t { text, json, csv };
 
 /// Keeps what matches: `level` = `pattern` (shell pattern or exact).
@@ -34,6 +41,7 @@ struct Filter {
 struct ReportOptions {
   std::vector<Level> by = {Level::function};
   Tree tree = Tree::none;
+  Columns columns = Columns::events;
   std::vector<Filter> filters;
   std::string sort;   // "" = first event, descending; or a column's name
   size_t limit = 30;  // rows; 0 = all; the rest is summed in a row "(N more)"
@@ -68,12 +76,33 @@ struct ReportRow {
   std::vector<Value> self;              // --tree: the part that no row below it has
 };
 
+/// A column that is not a sum: computed anew for each row, and for the lines that sum rows up,
+/// from the values of all events there.
+struct DerivedColumn {
+  enum class Form : uint8_t { ratio, percent, share, amount };  // 279, 1.20 %, 1.2 %, 3.35 G
+
+  std::string name;     // for programs: "instructions_per_call"
+  std::string heading;  // for people: "instr/call"
+  Form form = Form::ratio;
+  std::function<std::optional<Estimate>(const std::vector<Value>&)> compute;  // none: unknown
+  std::optional<Provenance> provenance = {};  // its mark in text; none: the first event's
+};
+
+/// An event that text shows, under this heading instead of its name.
+struct ShownEvent {
+  size_t event;
+  std::string heading;
+};
+
 struct ReportTable {
   ReportOptions options;
   std::vector<Event> events;
   std::vector<std::string> event_names;
-  std::vector<Value> totals;  // of everything
-  std::vector<Value> shown;   // of what the filters keep = rows (trees: their self) + rest
+  std::vector<ShownEvent> shown_events;  // in text, in this order; empty: all that fit
+  std::vector<DerivedColumn> derived;
+  std::vector<WorkingSetPart> working_set;  // executions: of everything
+  std::vector<Value> totals;                // of everything
+  std::vector<Value> shown;  // of what the filters keep = rows (trees: their self) + rest
   std::vector<ReportRow> rows;
   std::vector<Value> rest;  // of rows cut by limit or minimum; empty if none were
   size_t rest_rows = 0;

@@ -63,6 +63,10 @@ std::string print_report_csv(const ReportTable& table) {
   if (tree) {
     for (const std::string& event : table.event_names) heading.add(event + " self");
   }
+  for (const DerivedColumn& column : table.derived) {
+    heading.add(column.name);
+    heading.add(column.name + " error");
+  }
   heading.end();
   for (const ReportRow& row : table.rows) {
     CsvLine line(text);
@@ -72,6 +76,11 @@ std::string print_report_csv(const ReportTable& table) {
     add_values(line, row.values);
     if (tree) {
       for (const Value& value : row.self) line.add(fmt::format("{}", value.value));
+    }
+    for (const DerivedColumn& column : table.derived) {
+      const std::optional<Estimate> known = column.compute(row.values);
+      line.add(known ? fmt::format("{}", known->value) : "");
+      line.add(known ? fmt::format("{:.6g}", known->standard_error) : "");
     }
     line.end();
   }

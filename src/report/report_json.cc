@@ -29,6 +29,26 @@ void add_names(const ReportRow& row, Json& object) {
   if (row.skid) object["skid"] = true;
 }
 
+/// null where nothing is known: never 0.
+Json json_derived(const ReportTable& table, const std::vector<Value>& values) {
+  Json object = Json::object();
+  for (const DerivedColumn& column : table.derived) {
+    const std::optional<Estimate> known = column.compute(values);
+    object[column.name] =
+        known ? Json{{"value", known->value}, {"error", known->standard_error}} : Json();
+  }
+  return object;
+}
+
+Json json_working_set(const ReportTable& table) {
+  Json parts = Json::array();
+  for (const WorkingSetPart& part : table.working_set) {
+    parts.push_back(
+        {{"percent", part.percent}, {"lines", part.lines}, {"size_bytes", part.size_bytes()}});
+  }
+  return parts;
+}
+
 Json json_rows(const ReportTable& table, const std::vector<std::string>& event_names) {
   const bool tree = table.options.tree != Tree::none;
   Json rows = Json::array();
@@ -38,6 +58,7 @@ Json json_rows(const ReportTable& table, const std::vector<std::string>& event_n
     add_names(row, object);
     object["values"] = json_values(event_names, row.values);
     if (tree) object["self"] = json_values(event_names, row.self);
+    if (!table.derived.empty()) object["derived"] = json_derived(table, row.values);
     rows.push_back(std::move(object));
   }
   return rows;
@@ -53,6 +74,18 @@ const char* tree_name(Tree tree) {
       return "callees";
   }
   return "none";
+}
+
+const char* columns_name(Columns columns) {
+  switch (columns) {
+    case Columns::events:
+      return "events";
+    case Columns::executions:
+      return "executions";
+    case Columns::hca:
+      return "hca";
+  }
+  return "events";
 }
 
 }  // namespace
@@ -77,8 +110,11 @@ std::string print_report_json(const Profile& profile, const ReportTable& table) 
                  {"events", json_events(profile, names, table.totals)},
                  {"by", std::move(by)},
                  {"tree", tree_name(table.options.tree)},
+                 {"columns", columns_name(table.options.columns)},
                  {"filters", std::move(filters)},
                  {"rows", json_rows(table, names)}};
+  report["derived"] = json_derived(table, table.totals);
+  report["working_set"] = json_working_set(table);
   report["rest"] = table.rest_rows == 0 ? Json()
                                         : Json{{"rows", table.rest_rows},
                                                {"values", json_values(names, table.rest)}};

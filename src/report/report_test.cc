@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "branches/branch_events.h"
+
 #include "attribute/test_profile.h"
 #include "base/names.h"
 #include "report/golden.h"
@@ -73,6 +75,79 @@ TEST(Report, TellsInlinedFunctionsFromTheirCallers) {
                  }),
             "grind 500, weigh(i) 150, clear_page 120, grind 100, libc.so.6+0x5040 80, "
             "std::vector<..>::push_back 50");
+}
+
+/// The test profile with branch records, as events.
+TestProfile executed_profile() {
+  TestProfile test = make_test_profile();
+  add_test_branches(test);
+  test.profile.branch_counts[1].cycles = 990;
+  test.profile.branch_counts[1].timed = 99;
+  Result<Profile> made = with_branch_events(test.profile, test.lookup());
+  EXPECT_TRUE(made);
+  if (made) test.profile = *std::move(made);
+  return test;
+}
+
+const DerivedColumn& column_of(const ReportTable& table, const std::string& name) {
+  const auto found = std::find_if(table.derived.begin(), table.derived.end(),
+                                  [&](const DerivedColumn& one) { return one.name == name; });
+  EXPECT_NE(found, table.derived.end()) << name;
+  return *found;
+}
+
+// By hand, from test_profile.h: 100 rounds of grind's loop, 876 instructions, one call.
+TEST(Executions, QuotientsAreComputedFromTheSumsOfTheRow) {
+  ReportOptions options = by({Level::module, Level::function});
+  options.columns = Columns::executions;
+  const ReportTable table = report_of(executed_profile(), options);
+  ASSERT_FALSE(table.rows.empty());
+  const ReportRow& grind = table.rows[0];
+  EXPECT_EQ(*grind.function, "grind");
+  // weigh, inlined at 1220, has 100 of them.
+  EXPECT_DOUBLE_EQ(grind.values[0].value, 776);
+  EXPECT_DOUBLE_EQ(column_of(table, "instructions_per_call").compute(grind.values)->value, 776);
+  EXPECT_NEAR(column_of(table, "mispredicted").compute(grind.values)->value, 6.0 / 159, 1e-12);
+  // Everything: 876 instructions and 2 calls, not a sum of the rows' quotients.
+  EXPECT_DOUBLE_EQ(column_of(table, "instructions_per_call").compute(table.totals)->value, 438);
+  EXPECT_NEAR(column_of(table, "mispredicted").compute(table.totals)->value, 6.0 / 161, 1e-12);
+}
+
+TEST(Executions, WhatNothingIsKnownOfIsNot0) {
+  ReportOptions options = by({Level::module, Level::function});
+  options.columns = Columns::executions;
+  const ReportTable table = report_of(executed_profile(), options);
+  for (const ReportRow& row : table.rows) {
+    if (*row.function != "clear_page") continue;
+    for (const DerivedColumn& column : table.derived) EXPECT_FALSE(column.compute(row.values));
+    return;
+  }
+  FAIL() << "no row of the kernel";
+}
+
+TEST(Executions, NeedBranchRecordsAndHaveNoTrees) {
+  const TestProfile plain = make_test_profile();
+  ReportOptions options;
+  options.columns = Columns::executions;
+  EXPECT_FALSE(make_report(plain.profile, plain.lookup(), options));
+  const TestProfile executed = executed_profile();
+  options.tree = Tree::callers;
+  EXPECT_FALSE(make_report(executed.profile, executed.lookup(), options));
+}
+
+TEST(Executions, MatchTheirGoldenTexts) {
+  const TestProfile test = executed_profile();
+  ReportOptions options;
+  options.columns = Columns::executions;
+  expect_golden("executions_function.txt", text_of(test, options));
+  options.by = {Level::block};
+  expect_golden("executions_block.txt", text_of(test, options));
+  options.by = {Level::instruction};
+  expect_golden("executions_instruction.txt", text_of(test, options));
+  options.by = {Level::function};
+  const ReportTable table = report_of(test, options);
+  expect_golden("executions_function.json", print_report(test.profile, table, Format::json, {}));
+  expect_golden("executions_function.csv", print_report(test.profile, table, Format::csv, {}));
 }
 
 TEST(Report, MergesRowsThatTheLevelsCannotTellApart) {

@@ -104,7 +104,7 @@ class ReportText {
       : profile_(profile), table_(table), style_(style), by_(Levels::of(table.options.by)) {}
 
   std::string print() {
-    std::string text = print_header(profile_, table_.totals, style_) + "\n";
+    std::string text = print_header(profile_, table_.totals, style_, most_events()) + "\n";
     for (const std::string& remark : table_.remarks) {
       text += wrap(printable(remark), style_.width, 2) + "\n";
     }
@@ -123,6 +123,9 @@ class ReportText {
     const ReportRow* row;  // nullptr: a summing line
     std::string label;
   };
+
+  /// Of costs the cycles say enough above the table.
+  size_t most_events() const { return table_.options.columns == Columns::hca ? 1 : 8; }
 
   bool is_tree() const { return table_.options.tree != Tree::none; }
 
@@ -143,16 +146,47 @@ class ReportText {
     const std::vector<Line> all = lines();
     const size_t room = columns_room();
     std::vector<TextColumn> result;
-    for (size_t event = 0; event < table_.events.size(); ++event) {
-      const bool first = event == 0;
+    std::vector<TextColumn> derived;  // before further events, where room is short
+    for (const auto& [event, heading] : shown_events()) {
+      const bool first = result.empty();
       const Value& total = table_.totals[event];
       if (!first && total.samples == 0 && total.value == 0) continue;
       std::vector<TextColumn> further;
       add_value_columns(all, event, first, further);
-      if (!first && width_of(result) + width_of(further) > room) continue;
+      if (!heading.empty()) further.front().heading = marked(event, heading);
+      if (!first && width_of(result) + width_of(derived) + width_of(further) > room) continue;
       std::move(further.begin(), further.end(), std::back_inserter(result));
+      if (first) derived = derived_columns(all, room - std::min(room, width_of(result)));
     }
+    std::move(derived.begin(), derived.end(), std::back_inserter(result));
     add_label_columns(all, result);
+    return result;
+  }
+
+  std::vector<ShownEvent> shown_events() const {
+    if (!table_.shown_events.empty()) return table_.shown_events;
+    std::vector<ShownEvent> all;
+    for (size_t event = 0; event < table_.events.size(); ++event) all.push_back({event, ""});
+    return all;
+  }
+
+  std::string marked(size_t event, const std::string& heading) const {
+    return std::string(" ") + provenance_mark(table_.events[event].provenance) + heading;
+  }
+
+  /// As many as fit.
+  std::vector<TextColumn> derived_columns(const std::vector<Line>& all, size_t room) const {
+    std::vector<TextColumn> result;
+    for (const DerivedColumn& column : table_.derived) {
+      const Provenance provenance = column.provenance.value_or(table_.events[0].provenance);
+      TextColumn cells{
+          fmt::format(" {}{}", provenance_mark(provenance), column.heading), true, nullptr, 1, {}};
+      for (const Line& line : all) cells.cells.push_back(format_derived(column, *line.values));
+      result.push_back(std::move(cells));
+      if (width_of(result) <= room) continue;
+      result.pop_back();
+      break;
+    }
     return result;
   }
 
@@ -168,8 +202,9 @@ class ReportText {
 
   /// The totals above the table name every event; columns are those that leave room for names.
   size_t columns_room() const {
-    constexpr size_t kNames = 30;
-    return style_.width > kNames ? style_.width - kNames : 0;
+    const size_t labels = table_.options.by.size() + (by_.address() && !by_.function ? 1 : 0);
+    const size_t names = table_.derived.empty() ? 30 : 8 + 12 * labels;
+    return style_.width > names ? style_.width - names : 0;
   }
 
   void add_value_columns(const std::vector<Line>& all, size_t event, bool first,
@@ -204,6 +239,7 @@ class ReportText {
     if (selfs) result.push_back(std::move(self));
     if (!sampled) return;
     result.push_back(std::move(widths));
+    if (table_.options.columns != Columns::events) return;
     if (has_skid()) result.push_back(std::move(skids));
     result.push_back(std::move(samples));
   }
@@ -250,6 +286,7 @@ class ReportText {
   }
 
   bool has_skid() const {
+    if (table_.options.columns != Columns::events) return false;
     return std::any_of(table_.rows.begin(), table_.rows.end(),
                        [](const ReportRow& row) { return row.skid; });
   }

@@ -47,7 +47,9 @@ class Reader {
   Error damaged(const char* what) const {
     return Error{"the counts in '" + name_ + "' are damaged (" + what + ")"};
   }
-  Result<void> add_runs(const std::vector<uint64_t>& runs, std::vector<uint64_t>& executions);
+  void add_runs(const std::vector<uint64_t>& runs, std::vector<uint64_t>& executions);
+  Result<void> add_stalls(uint64_t core_start, ProcessCounts& counts);
+  Result<void> add_block_ticks(const std::vector<uint64_t>& runs, ProcessCounts& counts);
 
   int fd_;
   const std::string& name_;
@@ -107,10 +109,11 @@ Result<void> Reader::read_sites(ProcessCounts& counts) {
   }
   counts.executions.resize(sites);
   counts.counts.resize(sites);
+  if (header_.has_cycles != 0) counts.ticks.resize(sites);
   return {};
 }
 
-Result<void> Reader::add_runs(const std::vector<uint64_t>& runs,
+void Reader::add_runs(const std::vector<uint64_t>& runs,
                               std::vector<uint64_t>& executions) {
   for (size_t number = 0; number < runs.size(); ++number) {
     if (runs[number] == 0) continue;
@@ -119,10 +122,40 @@ Result<void> Reader::add_runs(const std::vector<uint64_t>& runs,
       executions[block_sites_[block.first + i]] += runs[number];
     }
   }
+}
+
+Result<void> Reader::add_stalls(uint64_t core_start, ProcessCounts& counts) {
+  std::vector<simulate::SiteTicks> values;
+  if (!read_table(fd_, core_start + file::kTicksInCore, header_.sites, &values)) {
+    return damaged("cycles of a core");
+  }
+  for (size_t site = 0; site < values.size(); ++site) {
+    counts.ticks[site].stalls.add(values[site].stalls);
+    counts.ticks[site].busy.add(values[site].busy);
+  }
+  return {};
+}
+
+/// What each execution of an instruction takes by itself depends on its block.
+Result<void> Reader::add_block_ticks(const std::vector<uint64_t>& runs, ProcessCounts& counts) {
+  std::vector<file::StaticTicks> rows;
+  for (size_t number = 0; number < runs.size(); ++number) {
+    if (runs[number] == 0) continue;
+    const file::Block& block = blocks_[number];
+    const uint64_t start = file::kStaticStart + uint64_t{block.first} * sizeof(file::StaticTicks);
+    if (!read_table(fd_, start, block.sites, &rows)) return damaged("cycles of a block");
+    for (uint32_t i = 0; i < block.sites; ++i) {
+      auto& sums = counts.ticks[block_sites_[block.first + i]].stalls.ticks;
+      for (size_t kind = 0; kind < sums.size(); ++kind) {
+        sums[kind] += runs[number] * rows[i].ticks[kind];
+      }
+    }
+  }
   return {};
 }
 
 Result<void> Reader::add_cores(ProcessCounts& counts) {
+  std::vector<uint64_t> all_runs(header_.blocks);
   for (uint32_t number = 0; number < header_.cores; ++number) {
     const uint64_t start = file::core_start(number);
     const auto core = std::make_unique<file::CoreHeader>();
@@ -136,14 +169,19 @@ Result<void> Reader::add_cores(ProcessCounts& counts) {
     }
     counts.system_calls += core->system_calls;
     counts.system_call_ns += core->system_call_ns;
-    RETURN_IF_ERROR(add_runs(runs, counts.executions));
+    add_runs(runs, counts.executions);
+    if (header_.has_cycles != 0) {
+      counts.clock_ticks += core->ticks;
+      for (size_t block = 0; block < runs.size(); ++block) all_runs[block] += runs[block];
+      RETURN_IF_ERROR(add_stalls(start, counts));
+    }
     for (size_t site = 0; site < values.size(); ++site) {
       for (size_t i = 0; i < file::kCounters; ++i) {
         counts.counts[site].value[i] += values[site].value[i];
       }
     }
   }
-  return {};
+  return header_.has_cycles != 0 ? add_block_ticks(all_runs, counts) : Result<void>();
 }
 
 Result<uint64_t> Reader::count_instructions() {

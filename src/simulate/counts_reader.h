@@ -26,6 +26,8 @@ struct ProcessCounts {
   // Per site, of all cores:
   std::vector<uint64_t> executions;
   std::vector<counts_file::SiteCounts> counts;
+  std::vector<simulate::SiteTicks> ticks;  // with those of blocks; empty: no cycles were modelled
+  uint64_t clock_ticks = 0;                // of all cores' clocks: the sum of `ticks`
   uint64_t system_calls = 0;
   uint64_t system_call_ns = 0;
   uint64_t native_execs = 0;

@@ -159,6 +159,7 @@ Result<QemuCommand> make_qemu_command(const std::vector<std::string>& command,
   if (settings.max_instructions != 0) plugin += fmt::format(",limit={}", settings.max_instructions);
   if (settings.locality == simulate::Locality::l1) plugin += ",locality=l1";
   if (settings.locality == simulate::Locality::all) plugin += ",locality=all";
+  if (settings.cycles) plugin += ",detail=core";
   result.words.insert(result.words.end(), {"-plugin", plugin});
   split_environment(result);
   result.words.insert(result.words.end(), {"-0", target->name, target->program});

@@ -16,6 +16,7 @@ struct QemuSettings {
   std::string sysroot;            // libraries of the program's architecture; "": the usual place
   uint64_t max_instructions = 0;  // 0: no limit
   simulate::Locality locality = simulate::Locality::off;
+  bool cycles = false;
 };
 
 struct QemuCommand {

@@ -22,6 +22,10 @@ namespace {
 
 constexpr int kLookEveryMs = 100;
 
+bool has_cycles(const SimulateOptions& options) {
+  return options.machine.has_value() && options.cycles;
+}
+
 /// One simulation, from the start of the command to its end.
 class Session {
  public:
@@ -29,7 +33,7 @@ class Session {
       : options_(options),
         command_(command),
         folder_(folder),
-        profile_(options.machine.has_value()) {}
+        profile_({.machine = options.machine.has_value(), .cycles = has_cycles(options)}) {}
 
   Result<Simulation> run(const std::function<void(const SimulateProgress&)>& progress);
 
@@ -50,6 +54,7 @@ class Session {
   uint64_t start_ns_ = 0;
   uint64_t running_instructions_ = 0;  // of processes that have not ended
   uint64_t processes_ = 0;
+  uint64_t clock_ticks_ = 0;
   std::vector<std::string> remarks_;
 };
 
@@ -126,6 +131,7 @@ void Session::take_ended(bool all) {
       remarks_.push_back(counts.error().message);
       continue;
     }
+    clock_ticks_ += counts->clock_ticks;
     add_counts(*counts, file.path + ".tenures");
     explain_end(*counts);
   }
@@ -173,6 +179,7 @@ Result<Simulation> Session::complete(const ShimmedCommand& command) {
   Simulation simulation;
   simulation.instructions = profile_.instructions();
   simulation.processes = processes_;
+  simulation.clock_ticks = clock_ticks_;
   Ledger& ledger = profile_.builder().profile().ledger;
   ledger.note("simulated in user mode: the kernel's own work is not covered");
   simulation.recording = profile_.finish();
@@ -203,7 +210,8 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
   ASSIGN_OR_RETURN(
       const QemuCommand command,
       make_qemu_command(options.command, {options.plugin_path, folder.path(), options.sysroot,
-                                          options.max_instructions, options.locality}));
+                                          options.max_instructions, options.locality,
+                                          has_cycles(options)}));
   return Session(options, command, folder).run(progress);
 }
 

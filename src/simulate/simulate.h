@@ -31,6 +31,7 @@ struct SimulateOptions {
   /// Whose caches and TLBs accesses go through; nullopt: executions, accesses and branches only.
   std::optional<simulate::Machine> machine;
   simulate::Locality locality = simulate::Locality::off;  // needs a machine
+  bool cycles = true;                                     // if there is a machine, its time, too
 };
 
 /// A machine file (.toml, or a path), one that is shipped (a name: data_folder has NAME.toml), or
@@ -47,6 +48,7 @@ struct Simulation {
   Recording recording;
   uint64_t instructions = 0;
   uint64_t processes = 0;
+  uint64_t clock_ticks = 0;  // of all simulated cores' clocks, as they say; 0: no cycles
 };
 
 /// Runs until the command ends (children that live on are counted up to then). SIGINT and

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <map>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -105,6 +106,93 @@ TEST_F(Walk, UsesAnEighthOfEachLineAndEvictsItsOwn) {
   EXPECT_GE(evictions, kLines - 512 - 512);
   EXPECT_LE(evictions, kLines);
   EXPECT_LT(by_conflict, kLines / 100);
+}
+
+/// Sums of an event's ticks over the profile, and whether they are what `parts` sum to at each
+/// instruction.
+struct TicksByEvent {
+  explicit TicksByEvent(const Profile& profile) {
+    for (const Histogram& histogram : profile.histograms) {
+      for (const EventColumn& column : histogram.columns) {
+        const std::string name(profile.strings.text(profile.events[column.event.value].name));
+        for (size_t row = 0; row < column.value.size(); ++row) {
+          const Location place{histogram.image, histogram.offsets[row]};
+          by_place[{histogram.context, place}][name] += column.value[row];
+          totals[name] += column.value[row];
+        }
+      }
+    }
+  }
+  std::map<std::pair<ContextId, Location>, std::map<std::string, uint64_t>> by_place;
+  std::map<std::string, uint64_t> totals;
+};
+
+constexpr const char* kStalled[] = {
+    "sim:load-l2-cycles",
+    "sim:load-l3-cycles",
+    "sim:load-other-core-clean-cycles",
+    "sim:load-other-core-modified-cycles",
+    "sim:load-memory-cycles",
+    "sim:load-translation-cycles",
+    "sim:bandwidth-cycles",
+    "sim:starvation-cycles",
+    "sim:divider-cycles",
+    "sim:store-cycles",
+    "sim:misprediction-cycles",
+};
+constexpr const char* kUnstalled[] = {"sim:port-cycles", "sim:call-cycles",
+                                      "sim:serialization-cycles", "sim:microcode-cycles",
+                                      "sim:base-cycles"};
+
+void expect_closed_accounts(const Simulation& simulation) {
+  TicksByEvent ticks(simulation.recording.profile);
+  EXPECT_GT(simulation.clock_ticks, 0U);
+  EXPECT_EQ(ticks.totals["sim:cycles"], simulation.clock_ticks);
+  for (auto& [place, values] : ticks.by_place) {
+    uint64_t stalled = 0;
+    uint64_t unstalled = 0;
+    for (const char* const name : kStalled) stalled += values[name];
+    for (const char* const name : kUnstalled) unstalled += values[name];
+    EXPECT_EQ(values["sim:stalled-cycles"], stalled);
+    EXPECT_EQ(values["sim:unstalled-cycles"], unstalled);
+    EXPECT_EQ(values["sim:cycles"], stalled + unstalled);
+  }
+}
+
+TEST_F(Walk, CyclesCloseOnRealPrograms) {
+  const std::string input = folder_->path() + "/walk";
+  const std::vector<std::vector<std::string>> commands = {
+      {input},
+      {"gzip", "-c", input},
+      {"sh", "-c", "gzip -c $0 | gzip -d | sort -u > /dev/null & wc -c $0; wait", input}};
+  for (const std::vector<std::string>& command : commands) {
+    options_.command = command;
+    const Result<Simulation> simulation = run_simulated(options_, nullptr);
+    ASSERT_TRUE(simulation.has_value()) << simulation.error().message;
+    expect_closed_accounts(*simulation);
+  }
+}
+
+TEST_F(Walk, CyclesComeFirstAndOnlyIfTheyAreWanted) {
+  for (const bool cycles : {true, false}) {
+    options_.cycles = cycles;
+    const Result<Simulation> simulation = run_simulated(options_, nullptr);
+    ASSERT_TRUE(simulation.has_value()) << simulation.error().message;
+    const Profile& profile = simulation->recording.profile;
+    EXPECT_EQ(profile.strings.text(profile.events[0].name),
+              cycles ? "sim:cycles" : "instructions");
+    EXPECT_EQ(profile.events[0].provenance,
+              cycles ? Provenance::modelled : Provenance::counted);
+    EXPECT_DOUBLE_EQ(profile.events[0].scale, cycles ? 1.0 / 840 : 1);
+    EXPECT_EQ(find_largest(profile, "L1-dcache-load-misses").first, kLines);
+    EXPECT_EQ(simulation->clock_ticks != 0, cycles);
+  }
+}
+
+TEST_F(Walk, UnknownCpuIsAnError) {
+  options_.machine->llvm_cpu = "zen99";
+  const Result<Simulation> simulation = run_simulated(options_, nullptr);
+  EXPECT_FALSE(simulation.has_value());
 }
 
 TEST_F(Walk, SaysWhatIsMissing) {

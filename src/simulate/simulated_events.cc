@@ -1,6 +1,6 @@
 #include "simulate/simulated_events.h"
 
-#include <algorithm>
+#include <span>
 
 namespace culprit {
 namespace {
@@ -9,6 +9,8 @@ using counts_file::Branch;
 using counts_file::Counter;
 using counts_file::Site;
 using counts_file::SiteCounts;
+using simulate::Busy;
+using simulate::CycleClass;
 
 uint64_t get(const SiteCounts& counts, Counter counter) {
   return counts.value[static_cast<size_t>(counter)];
@@ -27,90 +29,148 @@ bool is_float(const Site& site) {
 }
 
 /// A repeated string instruction is one, as hardware counts it, however often it goes round.
-uint64_t instructions(const Site&, uint64_t executions, const SiteCounts& counts) {
-  const uint64_t repeats = get(counts, Counter::repeats);
-  return executions > repeats ? executions - repeats : 0;
+uint64_t instructions(const SimulatedSite& of) {
+  const uint64_t repeats = get(of.counts, Counter::repeats);
+  return of.executions > repeats ? of.executions - repeats : 0;
 }
 
-uint64_t branches(const Site& site, uint64_t executions, const SiteCounts&) {
-  return is_branch(site) ? executions : 0;
+uint64_t branches(const SimulatedSite& of) {
+  return is_branch(of.site) ? of.executions : 0;
 }
 
-uint64_t branches_taken(const Site& site, uint64_t executions, const SiteCounts& counts) {
-  if (!is_branch(site)) return 0;
-  return site.branch == Branch::conditional ? get(counts, Counter::taken) : executions;
+uint64_t branches_taken(const SimulatedSite& of) {
+  if (!is_branch(of.site)) return 0;
+  return of.site.branch == Branch::conditional ? get(of.counts, Counter::taken) : of.executions;
 }
 
-uint64_t calls(const Site& site, uint64_t executions, const SiteCounts&) {
-  return is_call(site) ? executions : 0;
-}
-
-template <Counter counter>
-uint64_t counted(const Site&, uint64_t, const SiteCounts& counts) {
-  return get(counts, counter);
+uint64_t calls(const SimulatedSite& of) {
+  return is_call(of.site) ? of.executions : 0;
 }
 
 template <Counter counter>
-uint64_t counted_float(const Site& site, uint64_t, const SiteCounts& counts) {
-  return is_float(site) ? get(counts, counter) : 0;
+uint64_t counted(const SimulatedSite& of) {
+  return get(of.counts, counter);
+}
+
+template <Counter counter>
+uint64_t counted_float(const SimulatedSite& of) {
+  return is_float(of.site) ? get(of.counts, counter) : 0;
 }
 
 /// Of counters that follow each other.
 template <Counter first, Counter last>
-uint64_t sum(const Site&, uint64_t, const SiteCounts& counts) {
+uint64_t sum(const SimulatedSite& of) {
   uint64_t total = 0;
   for (auto i = static_cast<size_t>(first); i <= static_cast<size_t>(last); ++i) {
-    total += counts.value[i];
+    total += of.counts.value[i];
   }
   return total;
 }
 
-constexpr auto kCount = Unit::events;
-constexpr SimulatedEvent kEvents[] = {
-    {"instructions", kCount, false, instructions},
-    {"branches", kCount, false, branches},
-    {"branches-taken", kCount, false, branches_taken},
-    {"calls", kCount, false, calls},
-    {"L1-dcache-loads", kCount, false, counted<Counter::loads>},
-    {"L1-dcache-stores", kCount, false, counted<Counter::stores>},
-    {"fp-loads", kCount, false, counted_float<Counter::loads>},
-    {"fp-stores", kCount, false, counted_float<Counter::stores>},
-    {"load-bytes", Unit::bytes, false, counted<Counter::load_bytes>},
-    {"store-bytes", Unit::bytes, false, counted<Counter::store_bytes>},
+uint64_t cycles(const SimulatedSite& of) {
+  return of.ticks.stalls.total();
+}
 
-    {"branch-misses", kCount, true, counted<Counter::mispredicted>},
-    {"late-branch-targets", kCount, true, counted<Counter::late_targets>},
-    {"L1-dcache-load-misses", kCount, true, sum<Counter::load_l2, Counter::load_memory>},
-    {"L1-dcache-store-misses", kCount, true, sum<Counter::store_l2, Counter::store_memory>},
-    {"L1-icache-load-misses", kCount, true, sum<Counter::fetch_l2, Counter::fetch_memory>},
+uint64_t stalled(const SimulatedSite& of) {
+  return of.ticks.stalls.stalled();
+}
+
+uint64_t unstalled(const SimulatedSite& of) {
+  return of.ticks.stalls.total() - of.ticks.stalls.stalled();
+}
+
+template <CycleClass kind>
+uint64_t cycles_of(const SimulatedSite& of) {
+  return of.ticks.stalls[kind];
+}
+
+template <simulate::Ticks simulate::Busy::*condition>
+uint64_t cycles_with(const SimulatedSite& of) {
+  return of.ticks.busy.*condition;
+}
+
+constexpr auto kCount = Unit::events;
+constexpr SimulatedEvent kOfProgram[] = {
+    {"instructions", kCount, 1, instructions},
+    {"branches", kCount, 1, branches},
+    {"branches-taken", kCount, 1, branches_taken},
+    {"calls", kCount, 1, calls},
+    {"L1-dcache-loads", kCount, 1, counted<Counter::loads>},
+    {"L1-dcache-stores", kCount, 1, counted<Counter::stores>},
+    {"fp-loads", kCount, 1, counted_float<Counter::loads>},
+    {"fp-stores", kCount, 1, counted_float<Counter::stores>},
+    {"load-bytes", Unit::bytes, 1, counted<Counter::load_bytes>},
+    {"store-bytes", Unit::bytes, 1, counted<Counter::store_bytes>},
+};
+
+constexpr SimulatedEvent kOfMachine[] = {
+    {"branch-misses", kCount, 1, counted<Counter::mispredicted>},
+    {"late-branch-targets", kCount, 1, counted<Counter::late_targets>},
+    {"L1-dcache-load-misses", kCount, 1, sum<Counter::load_l2, Counter::load_memory>},
+    {"L1-dcache-store-misses", kCount, 1, sum<Counter::store_l2, Counter::store_memory>},
+    {"L1-icache-load-misses", kCount, 1, sum<Counter::fetch_l2, Counter::fetch_memory>},
     // What L2 did not have.
-    {"LLC-loads", kCount, true, sum<Counter::load_l3, Counter::load_memory>},
-    {"LLC-stores", kCount, true, sum<Counter::store_l3, Counter::store_memory>},
-    {"LLC-load-misses", kCount, true, counted<Counter::load_memory>},
-    {"LLC-store-misses", kCount, true, counted<Counter::store_memory>},
-    {"LLC-code-misses", kCount, true, counted<Counter::fetch_memory>},
-    {"other-core-clean-loads", kCount, true, counted<Counter::load_other_core_clean>},
-    {"other-core-modified-loads", kCount, true, counted<Counter::load_other_core_modified>},
-    {"other-core-clean-stores", kCount, true, counted<Counter::store_other_core_clean>},
-    {"other-core-modified-stores", kCount, true, counted<Counter::store_other_core_modified>},
+    {"LLC-loads", kCount, 1, sum<Counter::load_l3, Counter::load_memory>},
+    {"LLC-stores", kCount, 1, sum<Counter::store_l3, Counter::store_memory>},
+    {"LLC-load-misses", kCount, 1, counted<Counter::load_memory>},
+    {"LLC-store-misses", kCount, 1, counted<Counter::store_memory>},
+    {"LLC-code-misses", kCount, 1, counted<Counter::fetch_memory>},
+    {"other-core-clean-loads", kCount, 1, counted<Counter::load_other_core_clean>},
+    {"other-core-modified-loads", kCount, 1, counted<Counter::load_other_core_modified>},
+    {"other-core-clean-stores", kCount, 1, counted<Counter::store_other_core_clean>},
+    {"other-core-modified-stores", kCount, 1, counted<Counter::store_other_core_modified>},
     // As perf has it: no TLB had the page, its table was walked.
-    {"dTLB-load-misses", kCount, true, counted<Counter::load_walks>},
-    {"dTLB-store-misses", kCount, true, counted<Counter::store_walks>},
-    {"iTLB-load-misses", kCount, true, counted<Counter::fetch_walks>},
-    {"second-TLB-load-hits", kCount, true, counted<Counter::load_second_tlb>},
-    {"second-TLB-store-hits", kCount, true, counted<Counter::store_second_tlb>},
-    {"second-TLB-code-hits", kCount, true, counted<Counter::fetch_second_tlb>},
-    {"sim:data-walk-cycles", Unit::cycles, true, counted<Counter::data_walk_cycles>},
-    {"sim:code-walk-cycles", Unit::cycles, true, counted<Counter::fetch_walk_cycles>},
+    {"dTLB-load-misses", kCount, 1, counted<Counter::load_walks>},
+    {"dTLB-store-misses", kCount, 1, counted<Counter::store_walks>},
+    {"iTLB-load-misses", kCount, 1, counted<Counter::fetch_walks>},
+    {"second-TLB-load-hits", kCount, 1, counted<Counter::load_second_tlb>},
+    {"second-TLB-store-hits", kCount, 1, counted<Counter::store_second_tlb>},
+    {"second-TLB-code-hits", kCount, 1, counted<Counter::fetch_second_tlb>},
+    {"sim:data-walk-cycles", Unit::cycles, 1, counted<Counter::data_walk_cycles>},
+    {"sim:code-walk-cycles", Unit::cycles, 1, counted<Counter::fetch_walk_cycles>},
+};
+
+constexpr auto kCycles = Unit::cycles;
+constexpr double kTick = 1.0 / static_cast<double>(simulate::kTicksPerCycle);
+constexpr SimulatedEvent kOfCycles[] = {
+    {"sim:cycles", kCycles, kTick, cycles},
+    {"sim:stalled-cycles", kCycles, kTick, stalled},
+    {"sim:unstalled-cycles", kCycles, kTick, unstalled},
+    // Each cycle is in one of these.
+    {"sim:load-l2-cycles", kCycles, kTick, cycles_of<CycleClass::load_l2>},
+    {"sim:load-l3-cycles", kCycles, kTick, cycles_of<CycleClass::load_l3>},
+    {"sim:load-other-core-clean-cycles", kCycles, kTick, cycles_of<CycleClass::load_other_core_clean>},
+    {"sim:load-other-core-modified-cycles", kCycles, kTick, cycles_of<CycleClass::load_other_core_modified>},
+    {"sim:load-memory-cycles", kCycles, kTick, cycles_of<CycleClass::load_memory>},
+    {"sim:load-translation-cycles", kCycles, kTick, cycles_of<CycleClass::load_translation>},
+    {"sim:bandwidth-cycles", kCycles, kTick, cycles_of<CycleClass::bandwidth_saturation>},
+    {"sim:starvation-cycles", kCycles, kTick, cycles_of<CycleClass::instruction_starvation>},
+    {"sim:divider-cycles", kCycles, kTick, cycles_of<CycleClass::instruction_latency>},
+    {"sim:store-cycles", kCycles, kTick, cycles_of<CycleClass::store_saturation>},
+    {"sim:misprediction-cycles", kCycles, kTick, cycles_of<CycleClass::branch_misprediction>},
+    {"sim:port-cycles", kCycles, kTick, cycles_of<CycleClass::port_saturation>},
+    {"sim:call-cycles", kCycles, kTick, cycles_of<CycleClass::call_overhead>},
+    {"sim:serialization-cycles", kCycles, kTick, cycles_of<CycleClass::serialization>},
+    {"sim:microcode-cycles", kCycles, kTick, cycles_of<CycleClass::microcode>},
+    {"sim:base-cycles", kCycles, kTick, cycles_of<CycleClass::base>},
+    // In how many of them a condition held; these overlap.
+    {"sim:miss-buffers-full-cycles", kCycles, kTick, cycles_with<&Busy::miss_buffers_full>},
+    {"sim:store-queue-full-cycles", kCycles, kTick, cycles_with<&Busy::store_queue_full>},
+    {"sim:scheduler-empty-cycles", kCycles, kTick, cycles_with<&Busy::scheduler_empty>},
+    {"sim:wrong-path-cycles", kCycles, kTick, cycles_with<&Busy::wrong_path>},
 };
 
 }  // namespace
 
-std::span<const SimulatedEvent> simulated_events(bool with_machine) {
-  const std::span<const SimulatedEvent> all(kEvents);
-  const auto first = std::find_if(all.begin(), all.end(),
-                                  [](const SimulatedEvent& event) { return event.needs_machine; });
-  return with_machine ? all : all.first(static_cast<size_t>(first - all.begin()));
+std::vector<SimulatedEvent> simulated_events(SimulatedDetail detail) {
+  std::vector<SimulatedEvent> events;
+  const auto add = [&](std::span<const SimulatedEvent> more) {
+    events.insert(events.end(), more.begin(), more.end());
+  };
+  if (detail.cycles) add(kOfCycles);
+  add(kOfProgram);
+  if (detail.machine) add(kOfMachine);
+  return events;
 }
 
 }  // namespace culprit

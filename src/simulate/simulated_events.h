@@ -4,24 +4,36 @@
 // from what the plugin counts at a site.
 
 #include <cstdint>
-#include <span>
 #include <string_view>
+#include <vector>
 
 #include "model/profile.h"
 #include "simulate/plugin/counts_file.h"
 
 namespace culprit {
 
-struct SimulatedEvent {
-  std::string_view name;
-  Unit unit;
-  bool needs_machine;  // comes from the model of caches, not from the program alone
-  uint64_t (*value)(const counts_file::Site& site, uint64_t executions,
-                    const counts_file::SiteCounts& counts);
+/// What a simulation models beside the program itself.
+struct SimulatedDetail {
+  bool machine = false;  // caches, TLBs
+  bool cycles = false;   // its time; needs a machine
 };
 
-/// In the order of the profile's events; the first is `instructions`, those that need a machine
-/// come last.
-std::span<const SimulatedEvent> simulated_events(bool with_machine);
+/// All that is known of a site.
+struct SimulatedSite {
+  const counts_file::Site& site;
+  uint64_t executions = 0;
+  const counts_file::SiteCounts& counts;
+  const simulate::SiteTicks& ticks;
+};
+
+struct SimulatedEvent {
+  std::string_view name;
+  Unit unit = Unit::events;
+  double scale = 1;  // stored integers x scale = values in `unit`
+  uint64_t (*value)(const SimulatedSite& site) = nullptr;
+};
+
+/// In the order of the profile's events: what it sorts by, cycles if there are any, first.
+std::vector<SimulatedEvent> simulated_events(SimulatedDetail detail);
 
 }  // namespace culprit

@@ -19,14 +19,15 @@ constexpr EdgeKind kEdges[] = {EdgeKind::reuse, EdgeKind::eviction_capacity,
 
 }  // namespace
 
-SimulatedProfile::SimulatedProfile(bool with_machine)
-    : events_(simulated_events(with_machine)), tasks_(true) {
+SimulatedProfile::SimulatedProfile(SimulatedDetail detail)
+    : events_(simulated_events(detail)), tasks_(true) {
   Profile& profile = builder_.profile();
   profile.runs.emplace_back();
   for (const SimulatedEvent& event : events_) {
     Event row;
     row.name = builder_.intern(event.name);
     row.unit = event.unit;
+    row.scale = event.scale;
     row.provenance = event.unit == Unit::cycles ? Provenance::modelled : Provenance::counted;
     row.engine = builder_.intern("simulate");
     row.encoding = builder_.intern(fmt::format("simulate:{}:u", event.name));
@@ -94,13 +95,16 @@ Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector
 
 void SimulatedProfile::add_site(const ProcessCounts& counts, size_t number, ContextId context,
                                 const Location& location) {
+  static constexpr simulate::SiteTicks kNoTicks;
+  const SimulatedSite site{counts.sites[number], counts.executions[number], counts.counts[number],
+                           counts.ticks.empty() ? kNoTicks : counts.ticks[number]};
   for (size_t event = 0; event < events_.size(); ++event) {
-    const uint64_t value = events_[event].value(counts.sites[number], counts.executions[number],
-                                                counts.counts[number]);
+    const uint64_t value = events_[event].value(site);
     if (value == 0) continue;
     builder_.add(context, location, EventId(event), 0, value);
-    if (event == 0) instructions_ += value;
+    if (events_[event].name == "instructions") instructions_ += value;
   }
+  if ((site.site.flags & counts_file::kUnknownCosts) != 0) unknown_costs_ += site.executions;
 }
 
 void SimulatedProfile::add(const ProcessCounts& counts, const Tenures& tenures) {
@@ -171,6 +175,7 @@ void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
 
 Recording SimulatedProfile::finish() {
   builder_.take_counts();
+  if (unknown_costs_ > 0) builder_.profile().ledger.add(ledger::kUnknownCosts, unknown_costs_);
   if (!builder_.profile().tenures.empty()) {
     builder_.profile().objects.resize(1);  // row 0: unknown
     merge_rows(builder_.profile().tenures);

@@ -22,8 +22,8 @@ namespace culprit {
 
 class SimulatedProfile {
  public:
-  /// `with_machine`: a machine model was run, its events are there.
-  explicit SimulatedProfile(bool with_machine);
+  /// `detail`: what was modelled; its events are there.
+  explicit SimulatedProfile(SimulatedDetail detail);
 
   ProfileBuilder& builder() { return builder_; }
 
@@ -52,13 +52,14 @@ class SimulatedProfile {
   void add_tenures(const Tenures& tenures, std::span<const Location> locations, ContextId context);
   void add_to_ledger(const ProcessCounts& counts);
 
-  std::span<const SimulatedEvent> events_;
+  std::vector<SimulatedEvent> events_;
   ProfileBuilder builder_;
   ProcessTable tasks_;
   HeldImages images_;
   JitCode jit_;
   ImageId anonymous_;
   uint64_t instructions_ = 0;
+  uint64_t unknown_costs_ = 0;  // executions
   std::set<std::pair<uint32_t, uint64_t>> forks_seen_;
 };
 

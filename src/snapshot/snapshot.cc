@@ -91,6 +91,10 @@ std::vector<ImageDemand> collect_demand(const Profile& profile) {
   for (const Histogram& histogram : profile.histograms)
     for (const FileOffset offset : histogram.offsets) want(histogram.image, offset);
   for (const StackNode& node : profile.stacks) want(node.location.image, node.location.offset);
+  for (const BranchCount& branch : profile.branch_counts) {
+    want(branch.from.image, branch.from.offset);
+    want(branch.to.image, branch.to.offset);
+  }
 
   std::vector<ImageDemand> demand;
   for (size_t i = 0; i < by_image.size(); ++i) {

@@ -13,6 +13,7 @@ namespace {
 void visit_machine(auto&& visit, auto& machine) {
   visit("architecture", machine.architecture);
   visit("cpu_model", machine.cpu_model);
+  visit("cpu_id", machine.cpu_id);
   visit("kernel_release", machine.kernel_release);
   visit("cpus_online", machine.cpus_online);
   visit("has_pmu", machine.has_pmu);

@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,9 +53,37 @@ constexpr bool is_level3(Branch branch) {
   return branch >= kFirstStalled && branch < Branch::general;
 }
 
+struct BranchName {
+  Branch branch;
+  std::string_view key;
+  std::string_view words;
+};
+inline constexpr BranchName kBranchNames[] = {
+    {Branch::unhalted, "unhalted", "unhalted cycles"},
+    {Branch::stalled, "stalled", "stalled cycles"},
+    {Branch::unstalled, "unstalled", "unstalled cycles"},
+    {Branch::load_latency, "load_latency", "load latency"},
+    {Branch::bandwidth_saturation, "bandwidth_saturation", "bandwidth saturation"},
+    {Branch::instruction_starvation, "instruction_starvation", "instruction starvation"},
+    {Branch::instruction_latency, "instruction_latency", "instruction latency"},
+    {Branch::store_resource_saturation, "store_resource_saturation", "store resource saturation"},
+    {Branch::multithread_collisions, "multithread_collisions", "multithread collisions"},
+    {Branch::branch_misprediction, "branch_misprediction", "branch misprediction"},
+    {Branch::port_saturation, "port_saturation", "port saturation"},
+    {Branch::function_call_overhead, "function_call_overhead", "function call overhead"},
+    {Branch::instruction_serialization, "instruction_serialization", "instruction serialization"},
+    {Branch::microcode_exceptions, "microcode_exceptions", "microcode and exceptions"},
+    {Branch::general, "general", "beside the tree"},
+};
+static_assert(std::size(kBranchNames) == kBranches);
+
 /// "load_latency", as templates write it; "load latency", as people read it.
-std::string_view branch_key(Branch branch);
-std::string_view branch_words(Branch branch);
+constexpr std::string_view branch_key(Branch branch) {
+  return kBranchNames[static_cast<size_t>(branch)].key;
+}
+constexpr std::string_view branch_words(Branch branch) {
+  return kBranchNames[static_cast<size_t>(branch)].words;
+}
 
 /// What a row's cycles are to its branch.
 enum class Role : uint8_t {

@@ -25,6 +25,9 @@ int run_report(const ReportCommand&) {
 int run_annotate(const AnnotateCommand&) {
   return refuse("annotate");
 }
+int run_why(const WhyCommand&) {
+  return refuse("why");
+}
 int run_export(const ExportCommand&) {
   return refuse("export");
 }

@@ -1,12 +1,20 @@
 #include "simulate/machine/core.h"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 
 namespace culprit::simulate {
 namespace {
 
+constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+
 constexpr Ticks cycles(uint64_t count) {
   return count * kTicksPerCycle;
+}
+
+constexpr Ticks minus(Ticks whole, Ticks part) {
+  return whole > part ? whole - part : 0;
 }
 
 CycleClass class_of(DataSource source) {
@@ -29,75 +37,143 @@ CycleClass class_of(DataSource source) {
 
 }  // namespace
 
-IntervalCore::IntervalCore(const Machine& machine)
+IntervalCore::IntervalCore(const Machine& machine, SiteTicks* sites)
     : settings_(machine.core),
-      misses_(std::max<size_t>(machine.core.reorder_buffer, 512)),
+      sites_(sites),
+      full_uop_(kNever),
+      full_load_(kNever),
+      waiting_(std::bit_ceil(std::max<size_t>(machine.core.reorder_buffer, 512))),
       buffers_(machine.core.miss_buffers),
       stores_(machine.core.store_queue) {
+  const CoreSettings& core = settings_;
   costs_.l1_hit = cycles(machine.l1d.latency_cycles);
-  costs_.fetch_queue = cycles(machine.core.fetch_queue) / machine.core.dispatch_width;
-  costs_.mispredict = cycles(machine.core.mispredict_cycles);
-  costs_.redirect = cycles(machine.core.redirect_cycles);
+  costs_.fetch_queue = cycles(core.fetch_queue) / core.dispatch_width;
+  costs_.mispredict = cycles(core.mispredict_cycles);
+  costs_.redirect = cycles(core.redirect_cycles);
   costs_.memory_line = to_ticks(machine.line_bytes / machine.memory.bytes_per_cycle);
-  costs_.memory_queue = costs_.memory_line * machine.core.miss_buffers;
+  costs_.memory_queue = costs_.memory_line * core.miss_buffers;
+  costs_.never_waited_for =
+      cycles(std::min({core.reorder_buffer, core.load_queue, core.store_queue})) /
+      core.dispatch_width;
 }
 
-void IntervalCore::block(const BlockCycles& block) {
-  now_ += block.total;
-  block_uop_ = uops_;
-  block_load_ = loads_;
-  uops_ += block.uops;
-  loads_ += block.loads;
-  if (miss_count_ != 0) retire();
+void IntervalCore::begin_block(const BlockCycles& block) {
+  block_ = &block;
+  next_step_ = 0;
 }
 
-/// Loads leave in order. The oldest that is not done stops dispatch once the reorder buffer or
-/// the load queue behind it is full.
-void IntervalCore::retire() {
-  while (miss_count_ != 0) {
-    const Miss& oldest = misses_[first_miss_];
-    if (oldest.done > now_) {
-      const bool full = uops_ - oldest.uop > settings_.reorder_buffer ||
-                        loads_ - oldest.number > settings_.load_queue;
-      if (!full) return;
-      wait_for(oldest);
-    }
-    pop_miss();
+void IntervalCore::end_block() {
+  if (block_ == nullptr) return;
+  advance(static_cast<uint32_t>(block_->steps.size()));
+  base_ += block_->total;
+  offset_ = 0;
+  uops_ += block_->uops;
+  loads_ += block_->loads;
+  block_ = nullptr;
+}
+
+/// Runs the block's instructions before number `step`.
+void IntervalCore::advance(uint32_t step) {
+  for (; next_step_ < step; ++next_step_) {
+    dispatch(block_->steps[next_step_]);
+    run(block_->steps[next_step_]);
   }
 }
 
-void IntervalCore::pop_miss() {
-  first_miss_ = (first_miss_ + 1) % misses_.size();
-  --miss_count_;
+inline void IntervalCore::dispatch(const Step& step) {
+  offset_ = step.dispatched;
+  if (uops_ + step.uops >= full_uop_ || loads_ + step.loads >= full_load_) [[unlikely]] {
+    make_room(step);
+  }
 }
 
-/// The clock moves to the load's end. The time goes first to what held the load up.
-void IntervalCore::wait_for(const Miss& miss) {
-  if (miss.done <= now_) return;
-  const Ticks begin = now_;
-  const Ticks translation = std::min(miss.done - begin, miss.translation);
-  stall(miss.site, CycleClass::load_translation, begin + translation);
-  const Ticks bandwidth = std::min(miss.done - now_, miss.bandwidth);
-  stall(miss.site, CycleClass::bandwidth_saturation, now_ + bandwidth);
-  stall(miss.site, miss.kind, miss.done);
+inline Ticks IntervalCore::addresses_ready(const Step& step) const {
+  return std::max({time(), ready_[step.addresses[0]], ready_[step.addresses[1]],
+                   ready_[step.addresses[2]]});
+}
+
+inline Ticks IntervalCore::operands_ready(const Step& step) const {
+  return std::max({ready_[step.reads[0]], ready_[step.reads[1]], ready_[step.reads[2]],
+                   ready_[step.reads[3]]});
+}
+
+inline void IntervalCore::run(const Step& step) {
+  const Ticks addressed = addresses_ready(step);
+  Ticks start = addressed;
+  if (step.is_load) start = miss_.done != 0 ? miss_.done : addressed + costs_.l1_hit;
+  start = std::max(start, operands_ready(step));
+  const Ticks done = start + step.latency;
+  ready_[step.updates] = addressed + kTicksPerCycle;
+  for (const Register to : step.writes) ready_[to] = done;
+  resolved_ = start;
+  retires_ = std::max(retires_, done);
+  if (done > time() + costs_.never_waited_for) [[unlikely]]
+    note_waiting(step, done);
+  miss_.done = 0;
+}
+
+void IntervalCore::note_waiting(const Step& step, Ticks done) {
+  if (waiting_count_ == waiting_.size()) {  // instructions of no uops
+    wait_for(waiting_[first_waiting_]);
+    pop_waiting();
+  }
+  Waiting& entry = waiting_[(first_waiting_ + waiting_count_) & (waiting_.size() - 1)];
+  entry.uop = uops_ + step.uops;
+  entry.load = loads_ + step.loads;
+  entry.done = done;
+  entry.division = step.divides ? step.latency : 0;
+  entry.miss = miss_.done != 0 ? miss_ : Miss();
+  entry.site = step.site;
+  if (waiting_count_++ == 0) {
+    full_uop_ = entry.uop + settings_.reorder_buffer;
+    full_load_ = entry.load + settings_.load_queue;
+  }
+}
+
+void IntervalCore::pop_waiting() {
+  first_waiting_ = (first_waiting_ + 1) & (waiting_.size() - 1);
+  --waiting_count_;
+  const bool is_empty = waiting_count_ == 0;
+  const Waiting& oldest = waiting_[first_waiting_];
+  full_uop_ = is_empty ? kNever : oldest.uop + settings_.reorder_buffer;
+  full_load_ = is_empty ? kNever : oldest.load + settings_.load_queue;
+}
+
+/// Instructions leave in order. The oldest that is not done stops dispatch once the reorder
+/// buffer or the load queue behind it is full.
+void IntervalCore::make_room(const Step& step) {
+  while (uops_ + step.uops >= full_uop_ || loads_ + step.loads >= full_load_) {
+    wait_for(waiting_[first_waiting_]);
+    pop_waiting();
+  }
+}
+
+/// The clock moves to the instruction's end. The time goes first to what held its load up, then
+/// to the load, then to its division; what is left is the chain of operations that it is in.
+void IntervalCore::wait_for(const Waiting& oldest) {
+  const auto give = [&](CycleClass kind, Ticks most) {
+    stall(oldest.site, kind, std::min(oldest.done, time() + most));
+  };
+  if (oldest.done <= time()) return;
+  give(CycleClass::load_translation, oldest.miss.translation);
+  give(CycleClass::bandwidth_saturation, oldest.miss.bandwidth);
+  give(oldest.miss.kind, oldest.miss.own);
+  give(CycleClass::instruction_latency, oldest.division);
+  stall(oldest.site, CycleClass::serialization, oldest.done);
 }
 
 void IntervalCore::stall(Site site, CycleClass kind, Ticks until) {
-  if (until <= now_) return;
-  stalls_[site][kind] += until - now_;
-  now_ = until;
-}
-
-Ticks IntervalCore::value_ready(Site site) const {
-  const Value& value = values_[site % values_.size()];
-  return value.site == site && site != 0 ? value.at : 0;
+  const Ticks now = time();
+  if (until <= now) return;
+  sites_[site].stalls[kind] += until - now;
+  base_ += until - now;
 }
 
 /// The time at which a miss that is ready at `at` gets a buffer, which it keeps for `latency`.
 Ticks IntervalCore::take_miss_buffer(Site site, Ticks at, Ticks latency) {
   Ticks& first_free = *std::min_element(buffers_.begin(), buffers_.end());
   const Ticks begin = std::max(at, first_free);
-  if (begin > at) busy_[site].miss_buffers_full += begin - at;
+  if (begin > at) sites_[site].busy.miss_buffers_full += begin - at;
   first_free = begin + latency;
   return begin;
 }
@@ -106,106 +182,104 @@ Ticks IntervalCore::take_miss_buffer(Site site, Ticks at, Ticks latency) {
 /// than now. Returns how long that one waits for those on the way.
 Ticks IntervalCore::pass_memory(Ticks at, const Outcome& outcome) {
   if (outcome.memory_lines == 0) return 0;
-  const Ticks wait = memory_free_ > at ? memory_free_ - at : 0;
-  memory_free_ = std::max(memory_free_, now_) + costs_.memory_line * outcome.memory_lines;
+  const Ticks wait = minus(memory_free_, at);
+  memory_free_ = std::max(memory_free_, time()) + costs_.memory_line * outcome.memory_lines;
   return outcome.source == DataSource::memory ? wait : 0;
 }
 
 /// The queue to memory holds as many lines as there are miss buffers: who makes it longer
 /// (prefetches and write-backs do, too) waits.
 void IntervalCore::hold_back_memory(Site site) {
-  if (memory_free_ > now_ + costs_.memory_queue) {
+  if (memory_free_ > time() + costs_.memory_queue) {
     stall(site, CycleClass::bandwidth_saturation, memory_free_ - costs_.memory_queue);
   }
 }
 
-void IntervalCore::load_slowly(Site site, Outcome outcome, Site address_from) {
-  const Ticks start = std::max(now_, value_ready(address_from));
-  if (outcome.plain_hit()) {
-    if (start > now_) note_value(site, start + costs_.l1_hit);
-    return;
-  }
+void IntervalCore::load_missed(uint32_t number, Outcome outcome) {
+  advance(number);
+  const Step& step = block_->steps[number];
+  dispatch(step);
+  const Ticks start = addresses_ready(step);
   const Ticks latency =
       std::max(cycles(outcome.latency_cycles), outcome.walk_cycles != 0 ? costs_.l1_hit : 0);
   Miss miss;
-  miss.uop = block_uop_;
-  miss.number = block_load_;
-  miss.site = site;
   miss.kind = class_of(outcome.source);
   miss.translation = cycles(outcome.walk_cycles);
   Ticks begin = start + miss.translation;
-  if (outcome.missed_lines != 0) begin = take_miss_buffer(site, begin, latency);
+  if (outcome.missed_lines != 0) begin = take_miss_buffer(step.site, begin, latency);
   const Ticks queued = pass_memory(begin, outcome);
   miss.bandwidth = begin - (start + miss.translation) + queued;
+  miss.own = minus(latency, costs_.l1_hit);
   miss.done = begin + queued + latency;
-  if (latency != 0 || miss.translation != 0) {
-    if (miss_count_ == misses_.size()) {  // a block longer than the ring
-      wait_for(misses_[first_miss_]);
-      pop_miss();
-    }
-    misses_[(first_miss_ + miss_count_) % misses_.size()] = miss;
-    ++miss_count_;
-    loads_done_ = std::max(loads_done_, miss.done);
-    note_value(site, miss.done);
-  }
-  hold_back_memory(site);
+  const bool is_late = latency != 0 || miss.translation != 0;
+  if (is_late && miss.done > miss_.done) miss_ = miss;  // the last part of a wide load counts
+  hold_back_memory(step.site);
 }
 
-/// Dispatch of a store finds the queue full of older ones: as long as those wait for loads,
-/// that is the loads' time.
+/// Dispatch of a store finds the queue full of older ones: as long as those wait for what is
+/// before them, that is the time of the latter.
 void IntervalCore::wait_for_store(const Store& store) {
-  if (store.leaves <= now_) return;
-  const Ticks begin = now_;
-  while (miss_count_ != 0 && misses_[first_miss_].done <= store.retires) {
-    wait_for(misses_[first_miss_]);
-    pop_miss();
+  if (store.leaves <= time()) return;
+  const Ticks begin = time();
+  while (waiting_count_ != 0 && waiting_[first_waiting_].done <= store.retires) {
+    wait_for(waiting_[first_waiting_]);
+    pop_waiting();
   }
-  busy_[store.site].store_queue_full += store.leaves - begin;
+  sites_[store.site].busy.store_queue_full += store.leaves - begin;
   stall(store.site, CycleClass::store_saturation, store.leaves);
 }
 
-void IntervalCore::store(Site site, Outcome outcome) {
+void IntervalCore::store(uint32_t number, Outcome outcome) {
+  advance(number);
+  const Step& step = block_->steps[number];
+  dispatch(step);
   Store& slot = stores_[next_store_];
   next_store_ = next_store_ + 1 == stores_.size() ? 0 : next_store_ + 1;
   wait_for_store(slot);
-  Ticks owned = now_;  // when the line is here to be written
+  const Ticks addressed = addresses_ready(step);
+  Ticks owned = addressed;  // when the line is here to be written
   if (!outcome.plain_hit()) {
     const Ticks latency = cycles(outcome.latency_cycles);
     owned += cycles(outcome.walk_cycles);
     if (outcome.missed_lines != 0 || outcome.upgraded)
-      owned = take_miss_buffer(site, owned, latency);
+      owned = take_miss_buffer(step.site, owned, latency);
     owned += pass_memory(owned, outcome) + latency;
   }
-  slot.site = site;
-  slot.retires = loads_done_;
+  slot.site = step.site;
+  slot.retires = std::max({retires_, addressed, operands_ready(step), miss_.done});
   slot.leaves = std::max({last_store_leaves_ + kTicksPerCycle, owned, slot.retires});
   last_store_leaves_ = slot.leaves;
-  if (outcome.memory_lines != 0) hold_back_memory(site);
+  if (outcome.memory_lines != 0) hold_back_memory(step.site);
 }
 
 void IntervalCore::fetch_missed(Site site, Outcome outcome) {
-  const Ticks ahead = std::min(costs_.fetch_queue, now_ - front_end_since_);
+  const Ticks ahead = std::min(costs_.fetch_queue, time() - front_end_since_);
   const Ticks late =
-      cycles(uint64_t{outcome.latency_cycles} + outcome.walk_cycles) + pass_memory(now_, outcome);
+      cycles(uint64_t{outcome.latency_cycles} + outcome.walk_cycles) + pass_memory(time(), outcome);
   if (late > ahead) {
-    busy_[site].scheduler_empty += late - ahead;
-    stall(site, CycleClass::instruction_starvation, now_ + late - ahead);
-    front_end_since_ = now_;
+    sites_[site].busy.scheduler_empty += late - ahead;
+    stall(site, CycleClass::instruction_starvation, time() + late - ahead);
+    front_end_since_ = time();
   }
 }
 
-void IntervalCore::mispredicted(Site site, Misprediction misprediction, Site value_from) {
+void IntervalCore::mispredicted(Site site, Misprediction misprediction) {
+  Busy& busy = sites_[site].busy;
   if (misprediction == Misprediction::late_target) {
-    busy_[site].scheduler_empty += costs_.redirect;
-    stall(site, CycleClass::branch_misprediction, now_ + costs_.redirect);
+    busy.scheduler_empty += costs_.redirect;
+    stall(site, CycleClass::branch_misprediction, time() + costs_.redirect);
   } else {
-    const Ticks resolved = std::max(now_, value_ready(value_from));
-    Busy& busy = busy_[site];
-    busy.wrong_path += resolved - now_;
+    const Ticks resolved = std::max(time(), resolved_);
+    busy.wrong_path += resolved - time();
     busy.scheduler_empty += costs_.mispredict;
     stall(site, CycleClass::branch_misprediction, resolved + costs_.mispredict);
   }
-  front_end_since_ = now_;
+  front_end_since_ = time();
+}
+
+void IntervalCore::taken(Site site) {
+  stall(site, CycleClass::instruction_starvation, taken_at_ + kTicksPerCycle);
+  taken_at_ = time();
 }
 
 }  // namespace culprit::simulate

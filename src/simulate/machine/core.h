@@ -1,29 +1,34 @@
 #pragma once
 
-// IntervalCore: modelled time. Between miss events a core dispatches at the rate of its
-// blocks (cycles.h); a miss event stops dispatch for an interval:
+// IntervalCore: modelled time. A core dispatches at the rate of its blocks (cycles.h) until
+// something stops it for an interval:
 //
-//   load miss       dispatch goes on until the reorder buffer (or load queue) is full behind
-//                   the load, then waits for it. Misses inside one window overlap by
-//                   themselves; a load whose address comes from another waits for that one.
+//   operands        an instruction starts when what it reads is ready: a time per register.
+//                   Dispatch goes on until the reorder buffer (or load queue) is full behind
+//                   one that is not done, then waits for it. So misses inside one window overlap
+//                   by themselves; chains of loads, divisions or additions do not.
 //   store miss      stores leave in order; dispatch waits when the store queue is full
 //   miss buffers    a miss waits while all are taken; lines to and from memory pass one by
 //                   one: both waits are bandwidth saturation
 //   fetch miss      dispatch waits, beyond what the queue of fetched instructions holds
-//   misprediction   dispatch waits until the branch is known (and what it depends on) and
-//                   the right path arrives
+//   misprediction   dispatch waits until the branch has its operands and the right path arrives
 //
 // Every tick that the clock moves belongs to one class and one instruction: the sum over
-// blocks (executions x BlockCycles) and over stalls() is now().
+// blocks (executions x BlockCycles) and over the sites' stalls is now().
+//
+//     IntervalCore core(machine, sites);            // SiteTicks by site
+//     core.end_block();                             // of the block before
+//     core.branch(site, misprediction);             // that it ended in, if it was predicted wrong
+//     core.fetch(site, outcome);                    // of the next block's code
+//     core.begin_block(block);
+//     core.load(2, outcome);                        // its third instruction; in program order
 //
 // Source: T. Karkhanis, J. Smith, A First-Order Superscalar Processor Model, ISCA 2004;
 //         S. Eyerman et al., ACM TOCS 27:2 (2009); interval simulation: D. Genbrugge et al.,
-//         HPCA 2010. What is left out: the issue queue filling before the reorder buffer,
-//         ramp-up after a flush, store-to-load forwarding, prefetches that come late.
+//         HPCA 2010. What is left out: docs/decisions/0008.
 
 #include <array>
 #include <cstdint>
-#include <tsl/robin_map.h>
 #include <vector>
 
 #include "simulate/machine/branch.h"
@@ -35,107 +40,111 @@ namespace culprit::simulate {
 
 class IntervalCore {
  public:
-  explicit IntervalCore(const Machine& machine);
+  /// `sites`: as many as there will ever be; stalls are added there.
+  IntervalCore(const Machine& machine, SiteTicks* sites);
 
-  /// One execution of a block starts. Call before what happens in it; split blocks longer
-  /// than about a quarter of the reorder buffer.
-  void block(const BlockCycles& block);
+  /// One execution of a block starts; the one before has ended. It must live until it ends.
+  void begin_block(const BlockCycles& block);
+  /// All instructions of the block have run, if there is one.
+  void end_block();
 
-  /// `outcome` of fetching the block's bytes.
+  /// The block's instruction number `step` has loaded: what is not told was an L1 hit.
+  void load(uint32_t step, Outcome outcome) {
+    if (!outcome.plain_hit()) load_missed(step, outcome);
+  }
+  /// Each store is told, once; further parts of it only if they miss.
+  void store(uint32_t step, Outcome outcome);
+
+  // Between two blocks:
+
+  /// The last instruction was a branch that `site` is, and it was predicted like this.
+  void branch(Site site, Misprediction misprediction) {
+    if (misprediction != Misprediction::none) mispredicted(site, misprediction);
+  }
+  /// It was taken: the front end follows one such branch per cycle.
+  void taken(Site site);
+  /// `outcome` of fetching the next block's bytes.
   void fetch(Site site, Outcome outcome) {
     if (!outcome.plain_hit()) fetch_missed(site, outcome);
   }
 
-  /// `address_from`: the load whose value this one's address is made of, 0 if none.
-  void load(Site site, Outcome outcome, Site address_from = 0) {
-    if (outcome.plain_hit() && address_from == 0) return;
-    load_slowly(site, outcome, address_from);
-  }
-
-  void store(Site site, Outcome outcome);
-
-  /// `value_from`: the load that decides the branch, 0 if none.
-  void branch(Site site, Misprediction misprediction, Site value_from = 0) {
-    if (misprediction != Misprediction::none) mispredicted(site, misprediction, value_from);
-  }
-
-  [[nodiscard]] Ticks now() const { return now_; }
-
-  /// What misses added, by instruction: all of now() that is not in blocks.
-  using Stalls = tsl::robin_map<Site, CycleParts>;
-  [[nodiscard]] const Stalls& stalls() const { return stalls_; }
-
-  /// Ticks during which a condition held that this instruction met, beside what it stalled: a
-  /// miss may wait for a buffer while others are worked on. They overlap, and are no part of
-  /// now().
-  struct Busy {
-    Ticks miss_buffers_full = 0;  // its misses waited for a free one
-    Ticks store_queue_full = 0;   // dispatch waited for it to leave the store queue
-    Ticks scheduler_empty = 0;    // dispatch had nothing: its fetch misses and mispredictions
-    Ticks wrong_path = 0;         // from its dispatch as a mispredicted branch to its execution
-  };
-  using BusySites = tsl::robin_map<Site, Busy>;
-  [[nodiscard]] const BusySites& busy() const { return busy_; }
+  /// The whole block under way is in it.
+  [[nodiscard]] Ticks now() const { return base_ + (block_ != nullptr ? block_->total : 0); }
 
  private:
-  /// A load under way that takes longer than an L1 hit.
+  /// A load that missed, while its instruction waits for it.
   struct Miss {
-    uint64_t uop = 0;     // its block was dispatched after so many others
-    uint64_t number = 0;  // the same in loads
     Ticks done = 0;
-    Ticks translation = 0;  // of the time up to `done`
+    Ticks own = 0;  // of that: latency beyond an L1 hit's
+    Ticks translation = 0;
     Ticks bandwidth = 0;
     CycleClass kind = CycleClass::load_l2;
+  };
+
+  /// An instruction under way for so long that dispatch may have to wait for it.
+  struct Waiting {
+    uint64_t uop = 0;   // its number
+    uint64_t load = 0;  // the same in loads
+    Ticks done = 0;
+    Ticks division = 0;  // its latency, if it is one
+    Miss miss;
     Site site = 0;
   };
 
   struct Store {
     Ticks leaves = 0;   // the queue, for L1D
-    Ticks retires = 0;  // when the loads before it are done
+    Ticks retires = 0;  // when it and all before it are done
     Site site = 0;
-  };
-  struct Value {
-    Site site = 0;
-    Ticks at = 0;
   };
 
-  void load_slowly(Site site, Outcome outcome, Site address_from);
-  void fetch_missed(Site site, Outcome outcome);
-  void mispredicted(Site site, Misprediction misprediction, Site value_from);
-  void retire();
-  void pop_miss();
-  void wait_for(const Miss& miss);
+  [[nodiscard]] Ticks time() const { return base_ + offset_; }
+  [[nodiscard]] Ticks addresses_ready(const Step& step) const;
+  [[nodiscard]] Ticks operands_ready(const Step& step) const;
+  void advance(uint32_t step);
+  void dispatch(const Step& step);
+  void run(const Step& step);
+  void make_room(const Step& step);
+  void note_waiting(const Step& step, Ticks done);
+  void pop_waiting();
+  void wait_for(const Waiting& oldest);
   void wait_for_store(const Store& store);
+  void load_missed(uint32_t step, Outcome outcome);
+  void fetch_missed(Site site, Outcome outcome);
+  void mispredicted(Site site, Misprediction misprediction);
   void stall(Site site, CycleClass kind, Ticks until);
   Ticks take_miss_buffer(Site site, Ticks at, Ticks latency);
   Ticks pass_memory(Ticks at, const Outcome& outcome);
   void hold_back_memory(Site site);
-  [[nodiscard]] Ticks value_ready(Site site) const;
-  void note_value(Site site, Ticks at) { values_[site % values_.size()] = {site, at}; }
 
   struct Costs {  // in ticks, of the machine
     Ticks l1_hit, fetch_queue, mispredict, redirect, memory_line, memory_queue;
+    Ticks never_waited_for;  // what is done so soon cannot fill a buffer
   };
   CoreSettings settings_;
   Costs costs_;
-  Ticks now_ = 0;
-  uint64_t uops_ = 0;  // dispatched
+  SiteTicks* sites_;
+  const BlockCycles* block_ = nullptr;
+  Ticks base_ = 0;         // when the block's first uop could be dispatched
+  Ticks offset_ = 0;       // of the instruction that is dispatched
+  uint32_t next_step_ = 0;
+  uint64_t uops_ = 0;      // dispatched before the block
   uint64_t loads_ = 0;
-  uint64_t block_uop_ = 0;  // the same when the current block began
-  uint64_t block_load_ = 0;
-  std::vector<Miss> misses_;  // a ring, in program order
-  size_t first_miss_ = 0;
-  size_t miss_count_ = 0;
-  Ticks loads_done_ = 0;        // all so far
+  uint64_t full_uop_;      // the first uop, and load, that must wait for the oldest
+  uint64_t full_load_;
+  Miss miss_;              // of the step next_step_; done == 0: none
+  Ticks resolved_ = 0;     // when the last instruction had its operands
+  Ticks retires_ = 0;      // when all so far are done
+  std::array<Ticks, 128> ready_{};  // by Register
+  std::vector<Waiting> waiting_;    // a ring, in program order; a power of two
+  size_t first_waiting_ = 0;
+  size_t waiting_count_ = 0;
   std::vector<Ticks> buffers_;  // when each miss buffer is free
   std::vector<Store> stores_;   // a ring of the store queue's size
   size_t next_store_ = 0;
   Ticks last_store_leaves_ = 0;
   Ticks memory_free_ = 0;
-  Ticks front_end_since_ = 0;         // when it began to run ahead of dispatch
-  std::array<Value, 1024> values_{};  // when loads had their data, by site
-  Stalls stalls_;
-  BusySites busy_;
+  Ticks front_end_since_ = 0;  // when it began to run ahead of dispatch
+  Ticks taken_at_ = 0;         // the last taken branch
 };
 
 }  // namespace culprit::simulate

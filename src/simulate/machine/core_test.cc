@@ -19,11 +19,78 @@ Machine simple_machine() {
   return machine;
 }
 
-/// A block of `uops` instructions of one uop each.
-BlockCycles make_block(uint32_t uops, const BlockCosts& costs = {}) {
-  const std::vector<InstructionCosts> instructions(uops);
-  return compute_block_cycles(instructions, costs, CoreSettings());
+/// Instructions of one uop and one cycle each, that wait for nothing; the first is site 1.
+std::vector<InstructionCosts> plain(size_t count) {
+  return std::vector<InstructionCosts>(count);
 }
+
+BlockCycles make_block(const std::vector<InstructionCosts>& instructions, Site first_site = 1) {
+  BlockCycles block = compute_block_cycles(instructions, {}, CoreSettings());
+  for (size_t i = 0; i < block.steps.size(); ++i) {
+    block.steps[i].site = first_site + static_cast<Site>(i);
+  }
+  return block;
+}
+BlockCycles make_block(size_t uops) {
+  return make_block(plain(uops), 50);
+}
+
+/// mov (address), %to
+InstructionCosts make_load(Register to = kNoRegister, Register address = kNoRegister) {
+  InstructionCosts load;
+  load.loads = 1;
+  load.latency_cycles = 0;
+  load.writes[0] = to;
+  load.addresses[0] = address;
+  return load;
+}
+
+/// `reg` = f(`reg`)
+InstructionCosts make_step(Register reg, double latency) {
+  InstructionCosts step;
+  step.latency_cycles = latency;
+  step.reads[0] = step.writes[0] = reg;
+  return step;
+}
+
+/// `loads` loads that do not depend on each other.
+BlockCycles make_loads(size_t loads) {
+  return make_block(std::vector<InstructionCosts>(loads, make_load()));
+}
+
+/// One load, three other instructions.
+BlockCycles load_block() {
+  std::vector<InstructionCosts> instructions = plain(4);
+  instructions[0] = make_load();
+  return make_block(instructions);
+}
+
+/// A core and the stalls of its sites.
+struct Clock {
+  explicit Clock(const Machine& machine) : core(machine, sites.data()) {}
+
+  std::vector<SiteTicks> sites = std::vector<SiteTicks>(128);
+  IntervalCore core;
+
+  void run(const BlockCycles& block, int times = 1) {
+    for (int i = 0; i < times; ++i) {
+      core.end_block();
+      core.begin_block(block);
+    }
+  }
+  double now() {
+    core.end_block();
+    return to_cycles(core.now());
+  }
+  [[nodiscard]] double stalled(CycleClass kind) const {
+    Ticks sum = 0;
+    for (const SiteTicks& site : sites) sum += site.stalls[kind];
+    return to_cycles(sum);
+  }
+  [[nodiscard]] double stalled(Site site, CycleClass kind) const {
+    return to_cycles(sites[site].stalls[kind]);
+  }
+};
 
 Outcome from(DataSource source, uint16_t latency) {
   Outcome outcome;
@@ -38,13 +105,6 @@ Outcome from_memory() {
   return outcome;
 }
 
-/// All stalls of a core by class, in cycles.
-double stalled(const IntervalCore& core, CycleClass kind) {
-  Ticks sum = 0;
-  for (const auto& [site, parts] : core.stalls()) sum += parts[kind];
-  return to_cycles(sum);
-}
-
 TEST(BlockCycles, TakesTheWidthIfNothingElseLimits) {
   const BlockCycles block = make_block(6);  // 6 uops, 4 wide
   EXPECT_DOUBLE_EQ(to_cycles(block.total), 1.5);
@@ -57,23 +117,19 @@ TEST(BlockCycles, GivesWhatIsAboveTheWidthToTheLargestLimit) {
   instructions[5].port_cycles = 3;
   instructions[7].divider_cycles = 5;
   const BlockCycles block =
-      compute_block_cycles(instructions, {.port_cycles = 10, .chain_cycles = 7}, CoreSettings());
+      compute_block_cycles(instructions, {.port_cycles = 10}, CoreSettings());
   EXPECT_DOUBLE_EQ(to_cycles(block.total), 10);
   EXPECT_DOUBLE_EQ(to_cycles(block.instructions[2][port_saturation]), 2);  // a quarter of 8
   EXPECT_DOUBLE_EQ(to_cycles(block.instructions[5][port_saturation]), 6);
   EXPECT_EQ(block.instructions[7][instruction_latency], 0U);
 }
 
-TEST(BlockCycles, DividerIsLatencyAndChainIsSerialization) {
+TEST(BlockCycles, DividerIsLatency) {
   std::vector<InstructionCosts> instructions(4);
   instructions[1].divider_cycles = 21;
   EXPECT_DOUBLE_EQ(to_cycles(compute_block_cycles(instructions, {}, CoreSettings())
                                  .instructions[1][instruction_latency]),
                    20);
-  instructions[3].chain_cycles = 4;
-  const BlockCycles block =
-      compute_block_cycles(instructions, {.chain_cycles = 24}, CoreSettings());
-  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[3][serialization]), 23);
 }
 
 TEST(BlockCycles, PartsOfAnyWidthAddUpToTheTotal) {
@@ -93,7 +149,7 @@ TEST(BlockCycles, PartsOfAnyWidthAddUpToTheTotal) {
       const BlockCycles block =
           compute_block_cycles(instructions,
                                {.port_cycles = static_cast<double>(random() % 40) / 3,
-                                .chain_cycles = static_cast<double>(random() % 40) / 7},
+                                .fetch_cycles = static_cast<double>(random() % 40) / 7},
                                core);
       CycleParts sum;
       for (const CycleParts& parts : block.instructions) sum.add(parts);
@@ -112,204 +168,315 @@ TEST(BlockCycles, CallsTakeTheirPartOfTheBase) {
   EXPECT_DOUBLE_EQ(to_cycles(block.instructions[19][call_overhead]), 3);
 }
 
-// The load is among uops 1 to 4, dispatched at cycle 1; its data come at 201. Uop 192 is the
-// last that fits behind it; block 49, uops 193 to 196, has to wait: 201 - 49 = 152.
-// Karkhanis and Smith: latency - buffer / width = 200 - 192 / 4 = 152.
+// The load is uop 1, dispatched at cycle 0.25; its data come at 200.25. Uop 193, due at 48.25, is
+// the first that finds the reorder buffer full. Karkhanis and Smith: latency - buffer / width =
+// 200 - 192 / 4 = 152.
 TEST(IntervalCore, IsolatedMissExposesWhatTheReorderBufferDoesNotHide) {
-  IntervalCore core(simple_machine());
-  const BlockCycles block = make_block(4);
-  core.block(block);
-  core.load(7, from_memory());
-  for (int i = 1; i < 1000; ++i) core.block(block);
-  EXPECT_DOUBLE_EQ(to_cycles(core.now()), 1000 + 152);
-  EXPECT_DOUBLE_EQ(to_cycles(core.stalls().at(7)[load_memory]), 152);
+  Clock clock(simple_machine());
+  const BlockCycles first = load_block();
+  const BlockCycles others = make_block(4);
+  clock.run(first);
+  clock.core.load(0, from_memory());
+  clock.run(others, 999);
+  EXPECT_DOUBLE_EQ(clock.now(), 1000 + 152);
+  EXPECT_DOUBLE_EQ(clock.stalled(1, load_memory), 152);
 }
 
 TEST(IntervalCore, ShortLatencyIsHiddenIfThereAreEnoughMissBuffers) {
   for (const uint32_t buffers : {10U, 64U}) {
     Machine machine = simple_machine();
     machine.core.miss_buffers = buffers;
-    IntervalCore core(machine);
-    const BlockCycles block = make_block(4);
+    Clock clock(machine);
+    const BlockCycles block = load_block();
     for (int i = 0; i < 100; ++i) {
-      core.block(block);
-      core.load(7, from(DataSource::l3, 40));
+      clock.run(block);
+      clock.core.load(0, from(DataSource::l3, 40));
     }
     // 48 blocks fit behind a load of 40 cycles. But ten buffers serve ten loads in 40 cycles:
-    // block 100 waits for load 52, the second of the sixth ten, done at 2 + 6 x 40.
-    EXPECT_DOUBLE_EQ(to_cycles(core.now()), buffers == 64 ? 100 : 242);
-    EXPECT_DOUBLE_EQ(stalled(core, bandwidth_saturation) + stalled(core, load_l3),
+    // block 100 waits for load 52, the second of the sixth ten, done at 1.25 + 6 x 40; its own
+    // other uops take 0.75.
+    EXPECT_DOUBLE_EQ(clock.now(), buffers == 64 ? 100 : 242);
+    EXPECT_DOUBLE_EQ(clock.stalled(bandwidth_saturation) + clock.stalled(load_l3),
                      buffers == 64 ? 0 : 142);
   }
 }
 
 TEST(IntervalCore, MissesInOneWindowOverlap) {
-  IntervalCore core(simple_machine());
-  const BlockCycles block = make_block(4);
-  core.block(block);
-  for (Site site = 1; site <= 10; ++site) core.load(site, from_memory());
-  for (int i = 1; i < 1000; ++i) core.block(block);
-  EXPECT_DOUBLE_EQ(to_cycles(core.now()), 1000 + 152);
+  Clock clock(simple_machine());
+  const BlockCycles loads = make_loads(10);
+  const BlockCycles others = make_block(4);
+  clock.run(loads);
+  for (uint32_t i = 0; i < 10; ++i) clock.core.load(i, from_memory());
+  clock.run(others, 1000);
+  EXPECT_DOUBLE_EQ(clock.now(), 2.5 + 1000 + 152);
 }
 
+// Load 11 gets the buffer of load 1 at 200.25, 197.5 cycles after its dispatch; the wait for it
+// comes after the wait for load 1, 10 uops (2.5 cycles) later.
 TEST(IntervalCore, MoreMissesThanBuffersTakeTurns) {
-  IntervalCore core(simple_machine());
-  const BlockCycles block = make_block(4);
-  core.block(block);
-  for (Site site = 1; site <= 20; ++site) core.load(site, from_memory());
-  for (int i = 1; i < 1000; ++i) core.block(block);
-  EXPECT_DOUBLE_EQ(to_cycles(core.now()), 1000 + 152 + 200);
-  EXPECT_DOUBLE_EQ(stalled(core, load_memory), 152);
-  EXPECT_DOUBLE_EQ(stalled(core, bandwidth_saturation), 200);
-  EXPECT_EQ(core.busy().count(10), 0U);
-  EXPECT_DOUBLE_EQ(to_cycles(core.busy().at(11).miss_buffers_full), 200);
+  Clock clock(simple_machine());
+  const BlockCycles loads = make_loads(20);
+  const BlockCycles others = make_block(4);
+  clock.run(loads);
+  for (uint32_t i = 0; i < 20; ++i) clock.core.load(i, from_memory());
+  clock.run(others, 1000);
+  EXPECT_DOUBLE_EQ(clock.now(), 5 + 1000 + 152 + 197.5);
+  EXPECT_DOUBLE_EQ(clock.stalled(load_memory), 152);
+  EXPECT_DOUBLE_EQ(clock.stalled(bandwidth_saturation), 197.5);
+  EXPECT_EQ(clock.sites[10].busy.miss_buffers_full, 0U);
+  EXPECT_DOUBLE_EQ(to_cycles(clock.sites[11].busy.miss_buffers_full), 197.5);
 }
 
-// A pointer chase: 1000 steps of 200 cycles; the last ones' time is not waited for (the program
+// A pointer chase: 1000 steps of 200 cycles, 4 of which an L1 hit would take, too: one of these is
+// the block's own, the others are the chain's. The last ones' time is not waited for (the program
 // ends), at most a reorder buffer of 48 steps.
 TEST(IntervalCore, LoadsThatNeedEachOthersValuesDoNotOverlap) {
-  IntervalCore core(simple_machine());
-  const BlockCycles block = make_block(4);
+  Clock clock(simple_machine());
+  std::vector<InstructionCosts> instructions = plain(4);
+  instructions[0] = make_load(3, 3);
+  const BlockCycles block = make_block(instructions);
   for (int i = 0; i < 1000; ++i) {
-    core.block(block);
-    core.load(7, from_memory(), 7);
+    clock.run(block);
+    clock.core.load(0, from_memory());
   }
-  EXPECT_GE(to_cycles(core.now()), 950 * 200);
-  EXPECT_LE(to_cycles(core.now()), 1000 * 200 + 1000);
-  EXPECT_GE(stalled(core, load_memory), to_cycles(core.now()) - 1000);
+  EXPECT_GE(clock.now(), 950 * 200);
+  EXPECT_LE(clock.now(), 1000 * 200 + 1000);
+  EXPECT_NEAR(clock.stalled(load_memory), 196.0 / 200 * clock.now(), 1000);
+  EXPECT_NEAR(clock.stalled(serialization), 3.0 / 200 * clock.now(), 100);
 }
 
+// 0.25 + 200; an L1 hit's 4; 200: the third load is done at 404.25. Uop 195, due at 48.75, waits
+// for it.
 TEST(IntervalCore, ValueOfAHitWaitsForTheMissItDependsOn) {
-  IntervalCore core(simple_machine());
-  const BlockCycles block = make_block(4);
-  core.block(block);
-  core.load(1, from_memory());     // 201
-  core.load(2, Outcome(), 1);      // an L1 hit: 205
-  core.load(3, from_memory(), 2);  // 405
-  for (int i = 1; i < 1000; ++i) core.block(block);
-  EXPECT_DOUBLE_EQ(to_cycles(core.now()), 405 - 49 + 1000);
+  Clock clock(simple_machine());
+  const BlockCycles first = make_block({make_load(1), make_load(2, 1), make_load(3, 2), {}});
+  const BlockCycles others = make_block(4);
+  clock.run(first);
+  clock.core.load(0, from_memory());
+  clock.core.load(2, from_memory());
+  clock.run(others, 999);
+  EXPECT_DOUBLE_EQ(clock.now(), 404.25 - 48.75 + 1000);
+}
+
+/// Cycles per block of a long loop of it.
+double per_block(const BlockCycles& block) {
+  Clock clock(simple_machine());
+  clock.run(block, 10000);
+  return clock.now() / 10000;
+}
+
+// Four additions of one cycle: in a row 4 cycles, side by side 1. The last reorder buffer is not
+// waited for: 48 blocks of 10,000.
+TEST(IntervalCore, ChainsOfOperationsTakeTheirLatency) {
+  const auto add = [](Register reg) { return make_step(reg, 1); };
+  EXPECT_NEAR(per_block(make_block({add(1), add(1), add(1), add(1)})), 4, 0.02);
+  EXPECT_DOUBLE_EQ(per_block(make_block({add(1), add(2), add(3), add(4)})), 1);
+  EXPECT_NEAR(per_block(make_block({add(1), add(1), add(2), add(2)})), 2, 0.02);
+  EXPECT_NEAR(per_block(make_block({make_step(1, 3), add(2), add(3), add(4)})), 3, 0.02);
+}
+
+TEST(IntervalCore, ChainsGoThroughSeveralBlocks) {
+  const BlockCycles one = make_block({make_step(1, 3), {}});
+  const BlockCycles two = make_block({make_step(1, 4), {}});
+  Clock clock(simple_machine());
+  for (int i = 0; i < 10000; ++i) {
+    clock.run(one);
+    clock.run(two);
+  }
+  EXPECT_NEAR(clock.now() / 10000, 7, 0.04);
+}
+
+TEST(IntervalCore, ChainsAreSerializationAndDivisionsLatency) {
+  for (const bool divides : {false, true}) {
+    InstructionCosts step = make_step(1, 20);
+    step.divider_cycles = divides ? 6 : 0;
+    const BlockCycles block = make_block({step, {}, {}, {}});
+    Clock clock(simple_machine());
+    clock.run(block, 1000);
+    // The block itself takes 6 cycles by its divider, or 1.
+    EXPECT_NEAR(clock.now(), 20000, 1000);
+    EXPECT_NEAR(clock.stalled(1, divides ? instruction_latency : serialization),
+                divides ? 14000 : 19000, 1000);
+  }
+}
+
+// ldr x0, [x1], #8: x1 is there for the next round at once, though x0 takes a load's time.
+TEST(IntervalCore, AddressesThatMoveOnDoNotWaitForTheLoad) {
+  InstructionCosts load = make_load(1);
+  load.addresses[0] = load.updates = 2;
+  EXPECT_DOUBLE_EQ(per_block(make_block({load, {}, {}, {}})), 1);
+  load.updates = kNoRegister;
+  load.writes[1] = 2;
+  EXPECT_NEAR(per_block(make_block({load, {}, {}, {}})), 4, 0.03);
 }
 
 TEST(IntervalCore, MemoryPassesItsLinesOneByOne) {
   Machine machine = simple_machine();
   machine.memory.bytes_per_cycle = 4;  // a line every 16 cycles
   machine.core.miss_buffers = 100;
-  IntervalCore core(machine);
-  const BlockCycles block = make_block(4);
+  Clock clock(machine);
+  const BlockCycles block = load_block();
   for (int i = 0; i < 10000; ++i) {
-    core.block(block);
-    core.load(7, from_memory());
+    clock.run(block);
+    clock.core.load(0, from_memory());
   }
-  EXPECT_NEAR(to_cycles(core.now()), 160000, 160000 * 0.02);
-  EXPECT_GT(stalled(core, bandwidth_saturation), 140000);
+  EXPECT_NEAR(clock.now(), 160000, 160000 * 0.02);
+  EXPECT_GT(clock.stalled(bandwidth_saturation), 140000);
 }
 
 TEST(IntervalCore, PrefetchedLinesNeedTheMemoryToo) {
   Machine machine = simple_machine();
   machine.memory.bytes_per_cycle = 4;
-  IntervalCore core(machine);
-  const BlockCycles block = make_block(4);
+  Clock clock(machine);
+  const BlockCycles block = load_block();
   Outcome outcome;  // an L1 hit that sets off a prefetch
   outcome.prefetched = true;
   outcome.memory_lines = 1;
   for (int i = 0; i < 10000; ++i) {
-    core.block(block);
-    core.load(7, outcome);
+    clock.run(block);
+    clock.core.load(0, outcome);
   }
-  EXPECT_NEAR(to_cycles(core.now()), 160000, 160000 * 0.02);
+  EXPECT_NEAR(clock.now(), 160000, 160000 * 0.02);
 }
 
 TEST(IntervalCore, MispredictionsCostTheirPenaltyAndTheWaitForTheirValue) {
-  IntervalCore core(simple_machine());
-  const BlockCycles block = make_block(4);
-  core.block(block);
-  core.branch(5, Misprediction::direction);
-  EXPECT_DOUBLE_EQ(to_cycles(core.now()), 1 + 14);
-  core.branch(5, Misprediction::late_target);
-  EXPECT_DOUBLE_EQ(to_cycles(core.now()), 1 + 14 + 7);
-  core.load(7, from_memory());
-  core.branch(5, Misprediction::direction, 7);
-  EXPECT_DOUBLE_EQ(to_cycles(core.now()), 22 + 200 + 14);
-  EXPECT_DOUBLE_EQ(to_cycles(core.busy().at(5).wrong_path), 200);
-  EXPECT_DOUBLE_EQ(stalled(core, branch_misprediction), 14 + 7 + 214);
+  Clock clock(simple_machine());
+  const BlockCycles plain_block = make_block(4);
+  clock.run(plain_block);
+  clock.core.end_block();
+  clock.core.branch(5, Misprediction::direction);
+  EXPECT_DOUBLE_EQ(clock.now(), 1 + 14);
+  clock.core.branch(5, Misprediction::late_target);
+  EXPECT_DOUBLE_EQ(clock.now(), 1 + 14 + 7);
+  // The load is dispatched at 22.25, the branch that needs its value at 23.
+  InstructionCosts branch;
+  branch.reads[0] = 1;
+  const BlockCycles block = make_block({make_load(1), {}, {}, branch});
+  clock.run(block);
+  clock.core.load(0, from_memory());
+  clock.core.end_block();
+  clock.core.branch(5, Misprediction::direction);
+  EXPECT_DOUBLE_EQ(clock.now(), 222.25 + 14);
+  EXPECT_DOUBLE_EQ(to_cycles(clock.sites[5].busy.wrong_path), 222.25 - 23);
+  EXPECT_DOUBLE_EQ(clock.stalled(branch_misprediction), 14 + 7 + 222.25 - 23 + 14);
+}
+
+TEST(IntervalCore, FollowsOneTakenBranchPerCycle) {
+  Clock clock(simple_machine());
+  const BlockCycles block = make_block(2);  // half a cycle
+  for (int i = 0; i < 1000; ++i) {
+    clock.run(block);
+    clock.core.end_block();
+    clock.core.taken(7);
+  }
+  EXPECT_NEAR(clock.now(), 1000, 1);
+  EXPECT_NEAR(clock.stalled(7, instruction_starvation), 500, 1);
 }
 
 // Four stores a block, one leaves per cycle: a block takes four cycles once the queue is full.
 TEST(IntervalCore, StoreBurstFillsTheQueue) {
-  IntervalCore core(simple_machine());
+  Clock clock(simple_machine());
   const BlockCycles block = make_block(4);
   for (int i = 0; i < 1000; ++i) {
-    core.block(block);
-    for (Site site = 1; site <= 4; ++site) core.store(site, Outcome());
+    clock.run(block);
+    for (uint32_t step = 0; step < 4; ++step) clock.core.store(step, Outcome());
   }
-  EXPECT_NEAR(to_cycles(core.now()), 4000, 50);
-  EXPECT_NEAR(stalled(core, store_saturation), 3000, 50);
+  EXPECT_NEAR(clock.now(), 4000, 50);
+  EXPECT_NEAR(clock.stalled(store_saturation), 3000, 50);
 }
 
+// The load, dispatched at 0.25, is done at 200.25; until then no store leaves. 48 fit, the 49th is
+// due at 13.25.
 TEST(IntervalCore, StoresThatWaitForALoadToRetireAreTheLoadsTime) {
-  IntervalCore core(simple_machine());
-  const BlockCycles block = make_block(4);
-  core.block(block);
-  core.load(7, from_memory());
-  for (int i = 0; i < 48; ++i) core.store(1, Outcome());
-  EXPECT_DOUBLE_EQ(to_cycles(core.now()), 1);
-  core.store(1, Outcome());  // waits for the first, which waits for the load
-  EXPECT_DOUBLE_EQ(to_cycles(core.now()), 201);
-  EXPECT_DOUBLE_EQ(stalled(core, load_memory), 200);
-  EXPECT_DOUBLE_EQ(stalled(core, store_saturation), 0);
+  Clock clock(simple_machine());
+  const BlockCycles first = load_block();
+  const BlockCycles stores = make_block(4);
+  clock.run(first);
+  clock.core.load(0, from_memory());
+  for (int i = 0; i < 12; ++i) {
+    clock.run(stores);
+    for (uint32_t step = 0; step < 4; ++step) clock.core.store(step, Outcome());
+  }
+  EXPECT_DOUBLE_EQ(clock.now(), 13);
+  clock.run(stores);
+  clock.core.store(0, Outcome());
+  EXPECT_DOUBLE_EQ(clock.stalled(load_memory), 200.25 - 13.25);
+  EXPECT_DOUBLE_EQ(clock.stalled(store_saturation), 0);
+  EXPECT_DOUBLE_EQ(clock.now(), 14 + 187);
 }
 
 TEST(IntervalCore, FetchMissesAreHiddenByWhatIsFetchedAhead) {
-  IntervalCore core(simple_machine());  // 24 uops ahead: 6 cycles
+  Clock clock(simple_machine());  // 24 uops ahead: 6 cycles
   const BlockCycles block = make_block(40);
-  core.block(block);
-  core.fetch(3, from(DataSource::l2, 14));
-  EXPECT_DOUBLE_EQ(to_cycles(core.now()), 10 + 14 - 6);
-  core.fetch(4, from(DataSource::l2, 14));  // nothing was fetched ahead since
-  EXPECT_DOUBLE_EQ(to_cycles(core.now()), 18 + 14);
-  EXPECT_DOUBLE_EQ(stalled(core, instruction_starvation), 8 + 14);
+  clock.run(block);
+  clock.core.end_block();
+  clock.core.fetch(3, from(DataSource::l2, 14));
+  EXPECT_DOUBLE_EQ(clock.now(), 10 + 14 - 6);
+  clock.core.fetch(4, from(DataSource::l2, 14));  // nothing was fetched ahead since
+  EXPECT_DOUBLE_EQ(clock.now(), 18 + 14);
+  EXPECT_DOUBLE_EQ(clock.stalled(instruction_starvation), 8 + 14);
 }
 
 TEST(IntervalCore, TranslationIsApartFromTheLoadsLatency) {
-  IntervalCore core(simple_machine());
-  const BlockCycles block = make_block(4);
-  core.block(block);
+  Clock clock(simple_machine());
+  const BlockCycles first = load_block();
+  const BlockCycles others = make_block(4);
+  clock.run(first);
   Outcome outcome = from_memory();
   outcome.translation = Translation::walk;
   outcome.walk_cycles = 30;
-  core.load(7, outcome);
-  for (int i = 1; i < 1000; ++i) core.block(block);
-  EXPECT_DOUBLE_EQ(to_cycles(core.now()), 1000 + 182);
-  EXPECT_DOUBLE_EQ(stalled(core, load_translation), 30);
-  EXPECT_DOUBLE_EQ(stalled(core, load_memory), 152);
+  clock.core.load(0, outcome);
+  clock.run(others, 999);
+  EXPECT_DOUBLE_EQ(clock.now(), 1000 + 182);
+  EXPECT_DOUBLE_EQ(clock.stalled(load_translation), 30);
+  EXPECT_DOUBLE_EQ(clock.stalled(load_memory), 152);
+}
+
+/// Any instruction, on any of five registers.
+InstructionCosts make_any(std::mt19937& random) {
+  InstructionCosts one;
+  one.uops = random() % 8 == 0 ? 0 : 1;
+  one.loads = random() % 2;
+  one.latency_cycles = static_cast<double>(random() % 9);
+  one.divider_cycles = random() % 16 == 0 ? 5 : 0;
+  one.reads[0] = static_cast<Register>(random() % 5);
+  one.addresses[0] = static_cast<Register>(random() % 5);
+  one.writes[0] = static_cast<Register>(random() % 5);
+  return one;
 }
 
 TEST(IntervalCore, EveryTickBelongsToABlockOrAStall) {
   std::mt19937 random(6);
   Machine machine;
   machine.core.load_queue = 20;
-  IntervalCore core(machine);
+  Clock clock(machine);
+  std::vector<BlockCycles> kinds;
+  for (int i = 0; i < 100; ++i) {
+    std::vector<InstructionCosts> instructions(1 + random() % 60);
+    for (InstructionCosts& one : instructions) one = make_any(random);
+    kinds.push_back(make_block(instructions));
+  }
   Ticks blocks = 0;
   for (int i = 0; i < 20000; ++i) {
-    const BlockCycles block = make_block(1 + static_cast<uint32_t>(random() % 60));
-    core.block(block);
+    const BlockCycles& block = kinds[random() % kinds.size()];
+    clock.run(block);
     blocks += block.total;
-    const Site site = 1 + static_cast<Site>(random() % 50);
-    const auto source = static_cast<DataSource>(random() % kDataSources);
-    Outcome outcome = from(source, static_cast<uint16_t>(random() % 300));
+    Outcome outcome =
+        from(static_cast<DataSource>(random() % kDataSources), static_cast<uint16_t>(random() % 300));
     outcome.memory_lines = random() % 4;
     outcome.walk_cycles = random() % 4 == 0 ? 40 : 0;
-    if (random() % 2 == 0) core.load(site, outcome, static_cast<Site>(random() % 50));
-    if (random() % 3 == 0) core.store(site, random() % 2 == 0 ? Outcome() : outcome);
-    if (random() % 9 == 0) core.fetch(site, outcome);
-    core.branch(site, static_cast<Misprediction>(random() % 20 < 5 ? random() % 5 : 0), site);
+    for (uint32_t step = 0; step < block.steps.size(); ++step) {
+      if (block.steps[step].is_load && random() % 9 == 0) clock.core.load(step, outcome);
+      if (random() % 9 == 0) clock.core.store(step, random() % 2 == 0 ? Outcome() : outcome);
+    }
+    clock.core.end_block();
+    clock.core.branch(3, static_cast<Misprediction>(random() % 20 < 5 ? random() % 5 : 0));
+    if (random() % 2 == 0) clock.core.taken(3);
+    if (random() % 9 == 0) clock.core.fetch(4, outcome);
   }
   Ticks stalls = 0;
-  for (const auto& [site, parts] : core.stalls()) {
-    stalls += parts.total();
-    EXPECT_EQ(parts.total(), parts.stalled());
-  }
-  EXPECT_EQ(blocks + stalls, core.now());
+  for (const SiteTicks& site : clock.sites) stalls += site.stalls.total();
+  EXPECT_EQ(blocks + stalls, clock.core.now());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "simulate/machine/cycles.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace culprit::simulate {
@@ -51,10 +52,52 @@ void add_base(std::span<const InstructionCosts> instructions, Ticks base, const 
             parts);
 }
 
+template <class Whole>
+Whole at_most(uint64_t value) {
+  return static_cast<Whole>(std::min<uint64_t>(value, std::numeric_limits<Whole>::max()));
+}
+
+/// Once the parts of all instructions are known: when each is dispatched.
+std::vector<Step> make_steps(std::span<const InstructionCosts> instructions,
+                             std::span<const CycleParts> parts) {
+  std::vector<Step> steps;
+  steps.reserve(instructions.size());
+  uint64_t dispatched = 0;
+  uint64_t uops = 0;
+  uint64_t loads = 0;
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    const InstructionCosts& costs = instructions[i];
+    dispatched += parts[i].total();
+    uops += costs.uops;
+    loads += costs.loads;
+    Step step;
+    step.dispatched = at_most<uint32_t>(dispatched);
+    step.latency = at_most<uint32_t>(to_ticks(costs.latency_cycles));
+    step.uops = at_most<uint16_t>(uops);
+    step.loads = at_most<uint16_t>(loads);
+    step.reads = costs.reads;
+    step.addresses = costs.addresses;
+    step.writes = costs.writes;
+    std::replace(step.writes.begin(), step.writes.end(), kNoRegister, kNowhere);
+    step.updates = costs.updates == kNoRegister ? kNowhere : costs.updates;
+    step.is_load = costs.loads != 0;
+    step.divides = costs.divider_cycles > 0;
+    steps.push_back(step);
+  }
+  return steps;
+}
+
 }  // namespace
 
 void CycleParts::add(const CycleParts& other) {
   for (size_t i = 0; i < ticks.size(); ++i) ticks[i] += other.ticks[i];
+}
+
+void Busy::add(const Busy& other) {
+  miss_buffers_full += other.miss_buffers_full;
+  store_queue_full += other.store_queue_full;
+  scheduler_empty += other.scheduler_empty;
+  wrong_path += other.wrong_path;
 }
 
 Ticks CycleParts::total() const {
@@ -87,8 +130,6 @@ BlockCycles compute_block_cycles(std::span<const InstructionCosts> instructions,
   const Limit limits[] = {
       {to_ticks(block.port_cycles), CycleClass::port_saturation,
        weigh(instructions, [](const InstructionCosts& one) { return one.port_cycles; })},
-      {to_ticks(block.chain_cycles), CycleClass::serialization,
-       weigh(instructions, [](const InstructionCosts& one) { return one.chain_cycles; })},
       {to_ticks(divider), CycleClass::instruction_latency,
        weigh(instructions, [](const InstructionCosts& one) { return one.divider_cycles; })},
       {to_ticks(block.fetch_cycles), CycleClass::instruction_starvation,
@@ -105,6 +146,7 @@ BlockCycles compute_block_cycles(std::span<const InstructionCosts> instructions,
     parts[CycleClass::serialization] += to_ticks(instructions[i].serialize_cycles);
     cycles.total += parts.total();
   }
+  cycles.steps = make_steps(instructions, cycles.instructions);
   return cycles;
 }
 

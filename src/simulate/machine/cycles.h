@@ -1,15 +1,15 @@
 #pragma once
 
 // Where cycles went: the classes of the hierarchical cycle accounting (level 3, with load
-// latency by source), and what a block of instructions takes when nothing misses.
+// latency by source), and what a block of instructions takes to dispatch when nothing waits.
 //
-//   uops / width        base        |
-//   busiest port        port        | the largest is the time of a block; what it has above
-//   dependencies        serial      | uops / width goes to the class of that limit
+//   uops / width        base        | the largest is the time of a block; what it has above
+//   busiest port        port        | uops / width goes to the class of that limit
 //   divider             latency     |
 //   fetch and decode    starvation  |
 //   + microcode, + serializing instructions
 //
+// What instructions wait for (operands, misses) is found out as they run: core.h.
 // Time is counted in ticks of 1/840 cycle: 840 is divisible by all widths up to 8, so shares of
 // a cycle are whole numbers, and parts add up to their sum exactly.
 
@@ -69,24 +69,67 @@ struct CycleParts {
   [[nodiscard]] Ticks stalled() const;
 };
 
-/// What one instruction costs by itself (from a scheduling model).
+/// Architectural registers as the core tells them apart: a number for each that can hold a value
+/// of its own, whatever part of it is named (al and rax are one).
+using Register = uint8_t;
+inline constexpr Register kNoRegister = 127;
+inline constexpr Register kNowhere = 126;  // where results go that are not kept
+inline constexpr Register kMostRegisters = 126;  // real ones are below
+
+/// Time of one instruction, beside what it takes to dispatch it.
+struct Busy {
+  // Ticks during which a condition held that this instruction met. They overlap, and are no
+  // part of the clock.
+  Ticks miss_buffers_full = 0;  // its misses waited for a free one
+  Ticks store_queue_full = 0;   // dispatch waited for it to leave the store queue
+  Ticks scheduler_empty = 0;    // dispatch had nothing: its fetch misses and mispredictions
+  Ticks wrong_path = 0;         // from its dispatch as a mispredicted branch to its execution
+
+  void add(const Busy& other);
+};
+
+struct SiteTicks {
+  CycleParts stalls;  // by which the clock moved, beside blocks
+  Busy busy;
+};
+
+/// What one instruction costs by itself (from a scheduling model), and what it works on.
 struct InstructionCosts {
-  uint32_t uops = 1;  // without those of the microcode sequencer
+  uint32_t uops = 1;  // as dispatch counts them, without those of the microcode sequencer
   uint32_t loads = 0;
+  uint32_t stores = 0;
+  double latency_cycles = 1;    // from its operands (loaded ones, too) to its results
   double divider_cycles = 0;    // it keeps the divider busy
   double microcode_cycles = 0;  // it is sent by the microcode sequencer
   double serialize_cycles = 0;  // it waits until all before it is done (cpuid, lfence)
   double port_cycles = 0;       // on the block's busiest port
-  double chain_cycles = 0;      // its latency, if it is on the block's longest chain
   bool is_call = false;
+  // kNoRegister where there are fewer; what is beyond these is left out.
+  std::array<Register, 4> reads{kNoRegister, kNoRegister, kNoRegister, kNoRegister};
+  std::array<Register, 3> addresses{kNoRegister, kNoRegister, kNoRegister};
+  std::array<Register, 3> writes{kNoRegister, kNoRegister, kNoRegister};
+  Register updates = kNoRegister;  // an address register that moves on, at once
 };
 
 /// What a block costs as a whole, each limit by itself, in cycles per execution.
 struct BlockCosts {
   double port_cycles = 0;   // of the busiest port
-  double chain_cycles = 0;  // of the longest chain that one execution adds (loop-carried), all
-                            // loads in it as L1 hits
   double fetch_cycles = 0;  // to fetch and decode it out of L1I
+};
+
+/// An instruction as IntervalCore runs it.
+struct Step {
+  uint32_t dispatched = 0;  // ticks after the block's first uop could be
+  uint32_t latency = 0;     // ticks
+  uint32_t site = 0;
+  uint16_t uops = 0;   // of the block, up to and with this instruction
+  uint16_t loads = 0;  // the same
+  std::array<Register, 4> reads{};
+  std::array<Register, 3> addresses{};
+  std::array<Register, 3> writes{};
+  Register updates = kNowhere;
+  bool is_load = false;
+  bool divides = false;
 };
 
 /// A block's cost, worked out once per translation.
@@ -95,15 +138,17 @@ struct BlockCycles {
   uint32_t loads = 0;
   Ticks total = 0;
   std::vector<CycleParts> instructions;  // as the instructions; they sum to `total`
+  std::vector<Step> steps;               // as the instructions; `site` is for the caller to set
 };
 
-/// Cycles of one execution of a block in which nothing misses, by class and instruction.
+/// Cycles that dispatching one execution of a block takes, by class and instruction, and its
+/// steps.
 /// Of the base, call_cycles per call are call overhead, as far as there is base.
 /// Units:  costs [cycles per execution] -> [ticks per execution]
 /// Shape:  one entry per instruction, in their order; at least one instruction
 /// Source: S. Eyerman et al., A Mechanistic Performance Model for Superscalar Out-of-Order
 ///         Processors, ACM TOCS 27:2 (2009), section 3: a balanced core dispatches at its
-///         width between miss events, or at the rate of its dependencies and units
+///         width between miss events, or at the rate of its units
 BlockCycles compute_block_cycles(std::span<const InstructionCosts> instructions,
                                  const BlockCosts& block, const CoreSettings& core);
 

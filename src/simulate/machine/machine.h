@@ -97,6 +97,7 @@ struct MemorySettings {
 
 struct Machine {
   std::string name = "generic";
+  std::string llvm_cpu;      // whose costs instructions have, as LLVM names it; "": a common one
   uint32_t line_bytes = 64;  // of all levels
   CacheGeometry l1i{32 << 10, 8, Replacement::lru, Inclusion::non_inclusive, 4};
   CacheGeometry l1d{32 << 10, 8, Replacement::lru, Inclusion::non_inclusive, 4};

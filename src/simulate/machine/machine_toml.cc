@@ -96,6 +96,7 @@ Result<Machine> parse_machine(std::string_view text, const std::string& name) {
   std::string source;  // of the figures, for people
   TomlSection file(parsed);
   file.text("name", machine.name);
+  file.text("llvm_cpu", machine.llvm_cpu);
   file.text("source", source);
   file.integer("line_bytes", machine.line_bytes, 16, 128);
   read_cache(file.section("l1i"), machine.l1i);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 namespace culprit::simulate {
 namespace {
@@ -23,38 +24,54 @@ Tage::Tage(const BranchSettings& settings)
   const double ratio = static_cast<double>(settings.longest_history) / settings.shortest_history;
   for (uint32_t i = 0; i < tables_; ++i) {
     const double part = tables_ == 1 ? 0 : static_cast<double>(i) / (tables_ - 1);
-    lengths_[i] =
+    fours_[i / 4].lengths[i % 4] =
         static_cast<uint32_t>(std::lround(settings.shortest_history * std::pow(ratio, part)));
+    fours_[i / 4].first_entry[i % 4] = i << index_bits_;
   }
-  index_ = FoldedHistories(lengths_, index_bits_);
-  tag_ = FoldedHistories(lengths_, kTagBits);
-  tag_again_ = FoldedHistories(lengths_, kTagBits - 1);
+  for (Four& four : fours_) {
+    four.index = FoldedHistories(four.lengths, index_bits_);
+    four.tag = FoldedHistories(four.lengths, kTagBits);
+    four.tag_again = FoldedHistories(four.lengths, kTagBits - 1);
+  }
 }
 
-Tage::Lookup Tage::look_up(uint64_t address) {
-  Lookup found;
+void Tage::look_up(uint64_t address, Lookup& found) {
   found.provider_taken = found.other_taken = bimodal_at(address) >= 0;
   const auto mixed = static_cast<uint32_t>(address ^ address >> index_bits_);
-  for (uint32_t i = 0; i < tables_; ++i) {
-    const uint32_t index = (mixed ^ index_[i] ^ i) & ((1U << index_bits_) - 1);
-    const uint32_t tag = static_cast<uint32_t>(address) ^ tag_[i] ^ tag_again_[i] << 1;
-    found.entries[i] = &entries_[(size_t{i} << index_bits_) + index];
-    found.tags[i] = static_cast<uint16_t>(tag & ((1U << kTagBits) - 1));
-    if (found.entries[i]->tag != found.tags[i]) continue;
-    found.other_taken = found.provider_taken;
-    found.provider = static_cast<int>(i);
-    found.provider_taken = found.entries[i]->counter >= 0;
+  FourTables number{0, 1, 2, 3};
+  for (uint32_t first = 0; first < tables_; first += 4, number += 4) {
+    const Four& four = fours_[first / 4];
+    const FourTables entries =
+        four.first_entry +
+        ((mixed ^ four.index.values ^ number) & ((1U << index_bits_) - 1));
+    const FourTables tags = (static_cast<uint32_t>(address) ^ four.tag.values ^
+                              four.tag_again.values << 1) &
+                             ((1U << kTagBits) - 1);
+    std::memcpy(&found.entries[first], &entries, sizeof entries);
+    std::memcpy(&found.tags[first], &tags, sizeof tags);
   }
-  if (found.provider >= 0) {
-    const Entry& entry = *found.entries[static_cast<size_t>(found.provider)];
+  // Which tables match is as hard to foretell for our own machine: no branches.
+  uint32_t matches = 0;
+  for (uint32_t i = 0; i < tables_; ++i) {
+    matches |= static_cast<uint32_t>(entries_[found.entries[i]].tag == found.tags[i]) << i;
+  }
+  if (matches != 0) {
+    found.provider = 31 - std::countl_zero(matches);
+    const Entry& entry = entries_[found.entries[static_cast<size_t>(found.provider)]];
+    found.provider_taken = entry.counter >= 0;
     found.is_new = entry.useful == 0 && (entry.counter == 0 || entry.counter == -1);
+    matches &= ~(1U << found.provider);
+    if (matches != 0) {
+      const auto other = static_cast<size_t>(31 - std::countl_zero(matches));
+      found.other_taken = entries_[found.entries[other]].counter >= 0;
+    }
   }
   found.taken = found.is_new && trust_other_ >= 0 ? found.other_taken : found.provider_taken;
-  return found;
 }
 
 bool Tage::predict(uint64_t address, bool taken) {
-  Lookup found = look_up(address);
+  Lookup found;
+  look_up(address, found);
   learn(found, address, taken);
   push_history(taken);
   return found.taken;
@@ -65,7 +82,7 @@ void Tage::learn(Lookup& found, uint64_t address, bool taken) {
     int8_t& counter = bimodal_at(address);
     counter = step(counter, taken, -2, 1);
   } else {
-    Entry& entry = *found.entries[static_cast<size_t>(found.provider)];
+    Entry& entry = entries_[found.entries[static_cast<size_t>(found.provider)]];
     if (found.provider_taken != found.other_taken) {
       const bool right = found.provider_taken == taken;
       if (found.is_new) trust_other_ = std::clamp(trust_other_ + (right ? -1 : 1), -8, 7);
@@ -87,12 +104,12 @@ void Tage::allocate(Lookup& found, bool taken) {
   auto first = static_cast<size_t>(found.provider + 1);
   if (first + 1 < tables_ && (random_ & 3) == 0) ++first;
   for (size_t i = first; i < tables_; ++i) {
-    Entry& entry = *found.entries[i];
+    Entry& entry = entries_[found.entries[i]];
     if (entry.useful != 0) continue;
-    entry = {found.tags[i], static_cast<int8_t>(taken ? 0 : -1), 0};
+    entry = {static_cast<uint16_t>(found.tags[i]), static_cast<int8_t>(taken ? 0 : -1), 0};
     return;
   }
-  for (size_t i = first; i < tables_; ++i) --found.entries[i]->useful;
+  for (size_t i = first; i < tables_; ++i) --entries_[found.entries[i]].useful;
 }
 
 void Tage::age_useful() {
@@ -100,15 +117,20 @@ void Tage::age_useful() {
 }
 
 void Tage::push_history(bool bit) {
-  ++newest_;
-  history_[newest_ % history_.size()] = bit ? 1 : 0;
-  FoldedHistories::PerTable leaves{};
-  for (uint32_t i = 0; i < tables_; ++i) {
-    leaves[i] = history_[(newest_ - lengths_[i]) % history_.size()];
+  if (newest_ == 0) {
+    newest_ = history_.size() - kLongestHistory;
+    std::copy_n(history_.begin(), kLongestHistory, history_.begin() + newest_);
   }
-  index_.push(bit ? 1 : 0, leaves);
-  tag_.push(bit ? 1 : 0, leaves);
-  tag_again_.push(bit ? 1 : 0, leaves);
+  history_[--newest_] = bit ? ~0U : 0;
+  const uint32_t* const newest = &history_[newest_];
+  for (uint32_t first = 0; first < tables_; first += 4) {
+    Four& four = fours_[first / 4];
+    const FourTables& age = four.lengths;
+    const FourTables leaves{newest[age[0]], newest[age[1]], newest[age[2]], newest[age[3]]};
+    four.index.push(bit ? 1 : 0, leaves);
+    four.tag.push(bit ? 1 : 0, leaves);
+    four.tag_again.push(bit ? 1 : 0, leaves);
+  }
 }
 
 }  // namespace culprit::simulate

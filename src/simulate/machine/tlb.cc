@@ -10,8 +10,7 @@ Tlb::Tlb(const TlbGeometry& geometry) {
   stamps_ = ZeroedArray<uint64_t>(geometry.entries);
 }
 
-bool Tlb::use(uint64_t page) {
-  if (sets_ == 0) return false;
+bool Tlb::search(uint64_t page) {
   const uint64_t first = (page >> 2) % sets_ * ways_;
   uint64_t* pages = pages_.data() + first;
   uint64_t* stamps = stamps_.data() + first;
@@ -19,6 +18,7 @@ bool Tlb::use(uint64_t page) {
   for (uint32_t way = 0; way < ways_; ++way) {
     if (pages[way] != page) continue;
     stamps[way] = ++clock_;
+    likely_[likely_place(page)] = static_cast<uint32_t>(first + way);
     return true;
   }
   uint32_t oldest = 0;
@@ -27,6 +27,7 @@ bool Tlb::use(uint64_t page) {
   }
   pages[oldest] = page;
   stamps[oldest] = ++clock_;
+  likely_[likely_place(page)] = static_cast<uint32_t>(first + oldest);
   return false;
 }
 

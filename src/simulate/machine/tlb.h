@@ -3,6 +3,7 @@
 // Tlb: one set-associative translation buffer with true LRU. A key is a page: its number,
 // and whether it is a huge one.
 
+#include <array>
 #include <cstdint>
 
 #include "simulate/machine/machine.h"
@@ -23,14 +24,26 @@ class Tlb {
   explicit Tlb(const TlbGeometry& geometry);
 
   /// Whether the page was there; then it is.
-  bool use(uint64_t page);
+  bool use(uint64_t page) {
+    if (sets_ == 0) return false;
+    const uint32_t likely = likely_[likely_place(page)];
+    if (pages_[likely] != page) return search(page);
+    stamps_[likely] = ++clock_;
+    return true;
+  }
 
  private:
+  [[nodiscard]] size_t likely_place(uint64_t page) const {
+    return (page >> 2) % likely_.size();
+  }
+  bool search(uint64_t page);
+
   uint64_t sets_ = 0;
   uint32_t ways_ = 0;
   uint64_t clock_ = 0;
   ZeroedArray<uint64_t> pages_;
   ZeroedArray<uint64_t> stamps_;
+  std::array<uint32_t, 256> likely_{};  // entry, by the low bits of a page's number
 };
 
 }  // namespace culprit::simulate

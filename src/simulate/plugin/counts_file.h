@@ -11,7 +11,9 @@
 //   kMappingsStart      Mapping[]           which file was where when a site was translated
 //   kTextStart          char[]              paths, NUL-terminated, named by offset
 //   kMessagesStart      char[]              what QEMU wrote to its stderr
-//   core_start(c)       CoreHeader, uint64_t runs[kMaxBlocks], SiteCounts[kMaxSites]
+//   kStaticStart        StaticTicks[]       parallel to block sites, if cycles are modelled
+//   core_start(c)       CoreHeader, uint64_t runs[kMaxBlocks], SiteCounts[kMaxSites],
+//                       simulate::SiteTicks[kMaxSites]
 //
 // Tables are append-only: an entry is complete before the Header's number includes it.
 // The file is sparse; each core's part is written by that core's thread alone. Both sides
@@ -21,10 +23,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "simulate/machine/cycles.h"
+
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 2;
+inline constexpr uint32_t kLayout = 3;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -50,6 +54,7 @@ enum class Branch : uint8_t {
 inline constexpr uint8_t kFloat = 1;    // works on floating-point values
 inline constexpr uint8_t kRepeats = 2;  // x86 string instruction with a repeat prefix
 inline constexpr uint8_t kEvex = 4;     // AVX-512 encoding, which QEMU does not run
+inline constexpr uint8_t kUnknownCosts = 8;  // the scheduling model does not know it
 
 struct Site {
   uint64_t address;  // in the process
@@ -121,11 +126,17 @@ struct SiteCounts {
   uint64_t value[kCounters];
 };
 
+/// What one execution of an instruction takes by itself in its block, by simulate::CycleClass.
+struct StaticTicks {
+  uint32_t ticks[simulate::kCycleClasses];
+};
+
 struct CoreHeader {
   std::atomic<uint64_t> instructions;  // in whole blocks; for progress and limits
   uint64_t system_calls;
   uint64_t system_call_ns;
-  uint8_t reserved[4096 - 3 * 8];
+  uint64_t ticks;  // of the core's clock, if cycles are modelled
+  uint8_t reserved[4096 - 4 * 8];
 };
 static_assert(sizeof(CoreHeader) == 4096);
 
@@ -135,6 +146,7 @@ struct Header {
   uint32_t pid;
   uint32_t parent_pid;
   uint32_t is_fork;   // else the start, or an exec
+  uint32_t has_cycles;
   uint64_t start_ns;  // CLOCK_MONOTONIC
   std::atomic<uint32_t> sites;
   std::atomic<uint32_t> blocks;
@@ -163,12 +175,15 @@ inline constexpr uint64_t kMappingsStart =
     kBlockSitesStart + uint64_t{kMaxBlockSites} * sizeof(uint32_t);
 inline constexpr uint64_t kTextStart = kMappingsStart + uint64_t{kMaxMappings} * sizeof(Mapping);
 inline constexpr uint64_t kMessagesStart = kTextStart + kMaxTextBytes;
-inline constexpr uint64_t kCoresStart = up_to_page(kMessagesStart + kMaxMessageBytes);
+inline constexpr uint64_t kStaticStart = up_to_page(kMessagesStart + kMaxMessageBytes);
+inline constexpr uint64_t kCoresStart = kStaticStart + uint64_t{kMaxBlockSites} * sizeof(StaticTicks);
 
 inline constexpr uint64_t kRunsInCore = sizeof(CoreHeader);
 inline constexpr uint64_t kCountsInCore = kRunsInCore + uint64_t{kMaxBlocks} * sizeof(uint64_t);
-inline constexpr uint64_t kCoreBytes =
+inline constexpr uint64_t kTicksInCore =
     kCountsInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SiteCounts));
+inline constexpr uint64_t kCoreBytes =
+    kTicksInCore + up_to_page(uint64_t{kMaxSites} * sizeof(simulate::SiteTicks));
 constexpr uint64_t core_start(uint32_t core) {
   return kCoresStart + core * kCoreBytes;
 }

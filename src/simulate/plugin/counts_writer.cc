@@ -86,6 +86,8 @@ bool CountsWriter::continue_in_child() {
   const auto blocks = copy(table<file::Block>(file::kBlocksStart), old->blocks.load());
   const auto lists = copy(table<uint32_t>(file::kBlockSitesStart), old->block_sites.load());
   const auto mappings = copy(table<file::Mapping>(file::kMappingsStart), old->mappings.load());
+  const auto ticks = copy(table<file::StaticTicks>(file::kStaticStart),
+                          old->has_cycles != 0 ? old->block_sites.load() : 0);
   const char* const text = table<char>(file::kTextStart);
 
   header_ = nullptr;
@@ -102,6 +104,8 @@ bool CountsWriter::continue_in_child() {
   header_->blocks = restore(file::kBlocksStart, blocks);
   header_->block_sites = restore(file::kBlockSitesStart, lists);
   header_->mappings = restore(file::kMappingsStart, mappings);
+  restore(file::kStaticStart, ticks);
+  header_->has_cycles = old->has_cycles;
   std::copy_n(text, used_text, table<char>(file::kTextStart));
   header_->text_bytes = static_cast<uint32_t>(used_text);
   std::memcpy(header_->program, old->program, sizeof header_->program);
@@ -137,6 +141,17 @@ uint32_t CountsWriter::add_block(std::span<const uint32_t> sites) {
   table<file::Block>(file::kBlocksStart)[number] = {first, static_cast<uint32_t>(sites.size())};
   header_->blocks.store(number + 1, std::memory_order_release);
   return number;
+}
+
+void CountsWriter::add_block_ticks(std::span<const simulate::CycleParts> parts) {
+  const size_t first = header_->block_sites - parts.size();
+  file::StaticTicks* const rows = table<file::StaticTicks>(file::kStaticStart) + first;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    for (size_t kind = 0; kind < parts[i].ticks.size(); ++kind) {
+      rows[i].ticks[kind] =
+          static_cast<uint32_t>(std::min<uint64_t>(parts[i].ticks[kind], UINT32_MAX));
+    }
+  }
 }
 
 /// The offset of the text; 0, an empty one, if there is no more room.
@@ -181,7 +196,8 @@ CoreCounts CountsWriter::core(uint32_t number) {
   char* const start = static_cast<char*>(cores_[number]);
   return {reinterpret_cast<file::CoreHeader*>(start),
           reinterpret_cast<uint64_t*>(start + file::kRunsInCore),
-          reinterpret_cast<file::SiteCounts*>(start + file::kCountsInCore)};
+          reinterpret_cast<file::SiteCounts*>(start + file::kCountsInCore),
+          reinterpret_cast<simulate::SiteTicks*>(start + file::kTicksInCore)};
 }
 
 }  // namespace culprit

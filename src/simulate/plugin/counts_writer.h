@@ -19,6 +19,7 @@ struct CoreCounts {
   counts_file::CoreHeader* header = nullptr;
   uint64_t* runs = nullptr;                   // by block
   counts_file::SiteCounts* counts = nullptr;  // by site
+  simulate::SiteTicks* ticks = nullptr;       // by site
 };
 
 class CountsWriter {
@@ -34,6 +35,8 @@ class CountsWriter {
   // entry 0 of every table is a place holder).
   uint32_t add_site(const counts_file::Site& site);
   uint32_t add_block(std::span<const uint32_t> sites);
+  /// What the sites of the block that was added last take; one per site.
+  void add_block_ticks(std::span<const simulate::CycleParts> parts);
   uint32_t add_mapping(counts_file::Mapping mapping, std::string_view path);
 
   void add_message(std::string_view text);

@@ -18,16 +18,16 @@ const BlockFacts kNoBlock;
 
 constexpr uint64_t kLimitStep = 4096;  // instructions between looks at the other cores
 
-enum class Model : uint8_t { none, caches, caches_l1, caches_all };
-
-constexpr simulate::Locality locality_of(Model model) {
-  return model == Model::caches_all  ? simulate::Locality::all
-         : model == Model::caches_l1 ? simulate::Locality::l1
-                                     : simulate::Locality::off;
-}
+/// What is modelled, of an instance of the callbacks.
+struct Model {
+  bool caches = false;
+  simulate::Locality locality = simulate::Locality::off;
+  bool cycles = false;
+};
 
 std::unique_ptr<simulate::Hierarchy> machine;
 simulate::Locality locality = simulate::Locality::off;
+bool has_cycles = false;
 uint64_t instruction_limit = UINT64_MAX;
 void (*limit_reached)() = nullptr;
 
@@ -46,6 +46,7 @@ constexpr simulate::BranchKind kPredicted[] = {
     simulate::BranchKind::ret,
 };
 
+template <bool kCycles>
 void predict_branch(Core& core, const BlockFacts& before, const BlockFacts& now) {
   simulate::Branch branch;
   branch.address = before.last_address;
@@ -54,6 +55,10 @@ void predict_branch(Core& core, const BlockFacts& before, const BlockFacts& now)
   branch.target = now.start;
   branch.return_to = before.end;
   const simulate::Misprediction miss = core.predictor->predict(branch);
+  if constexpr (kCycles) {
+    core.clock->branch(before.last_site, miss);
+    if (branch.taken) core.clock->taken(before.last_site);
+  }
   if (miss == simulate::Misprediction::none) return;
   const bool is_miss = simulate::is_branch_miss(miss);
   ++count(core, before.last_site, is_miss ? Counter::mispredicted : Counter::late_targets);
@@ -95,12 +100,13 @@ void count_outcome(SiteCounts& counts, simulate::Outcome outcome, Counter first,
   }
 }
 
-template <simulate::Locality kLocality>
+template <Model kModel>
 void fetch_block(Core& core, const BlockFacts& block) {
   for (const CodePart& part : block.parts) {
     const simulate::Outcome outcome =
-        simulate::fetch<kLocality>(*core.memory, part.address, part.bytes, part.site);
+        simulate::fetch<kModel.locality>(*core.memory, part.address, part.bytes, part.site);
     if (outcome.plain_hit()) continue;
+    if constexpr (kModel.cycles) core.clock->fetch(part.site, outcome);
     count_outcome(core.shared.counts[part.site], outcome, Counter::fetch_l2,
                   Counter::fetch_second_tlb, Counter::fetch_walk_cycles);
   }
@@ -120,11 +126,16 @@ void block_runs(unsigned vcpu, void* data) {
   const uint64_t so_far = instructions.load(std::memory_order_relaxed);
   instructions.store(so_far + block.instructions, std::memory_order_relaxed);
   if (instruction_limit != UINT64_MAX) check_limit(so_far, so_far + block.instructions);
-  if constexpr (kModel != Model::none) {
+  if constexpr (kModel.cycles) core->clock->end_block();
+  if constexpr (kModel.caches) {
     if (before.branch != Branch::none && before.branch != Branch::system_call) {
-      predict_branch(*core, before, block);
+      predict_branch<kModel.cycles>(*core, before, block);
     }
-    fetch_block<locality_of(kModel)>(*core, block);
+    fetch_block<kModel>(*core, block);
+  }
+  if constexpr (kModel.cycles) {
+    core->clock->begin_block(block.cycles);
+    core->shared.header->ticks = core->clock->now() - core->ticks_before;
   }
 }
 
@@ -139,11 +150,23 @@ bool goes_on(Core& core, uint32_t site, uint64_t address, bool is_store) {
   return same;
 }
 
-template <simulate::Locality kLocality>
-void model_access(Core& core, uint32_t site, uint64_t address, bool is_store) {
+/// An access of the instruction number `index` of its block; `is_new`: not a further part of a
+/// wide one.
+template <bool kCycles>
+void time_access(Core& core, uint32_t index, simulate::Outcome outcome, bool is_store,
+                 bool is_new) {
+  if constexpr (!kCycles) return;
+  if (!is_store) core.clock->load(index, outcome);
+  if (is_store && (is_new || !outcome.plain_hit())) core.clock->store(index, outcome);
+}
+
+template <Model kModel>
+void model_access(Core& core, uint64_t place, uint64_t address, bool is_store, bool is_new) {
+  const auto site = static_cast<uint32_t>(place);
   const auto kind = is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
   const simulate::Outcome outcome =
-      simulate::access<kLocality>(*core.memory, address, core.known_bytes, kind, site);
+      simulate::access<kModel.locality>(*core.memory, address, core.known_bytes, kind, site);
+  time_access<kModel.cycles>(core, static_cast<uint32_t>(place >> 32), outcome, is_store, is_new);
   if (outcome.plain_hit()) return;
   count_outcome(core.shared.counts[site], outcome, is_store ? Counter::store_l2 : Counter::load_l2,
                 is_store ? Counter::store_second_tlb : Counter::load_second_tlb,
@@ -159,14 +182,34 @@ void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
     core->known_bytes = 1u << qemu_plugin_mem_size_shift(info);
     core->known_is_store = qemu_plugin_mem_is_store(info);
   }
-  const auto site = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(data));
+  const auto place = reinterpret_cast<uint64_t>(data);
+  const auto site = static_cast<uint32_t>(place);
   const bool is_store = core->known_is_store;
   // Accesses, and behind them their bytes.
   uint64_t* const pair = &count(*core, site, is_store ? Counter::stores : Counter::loads);
-  pair[0] += goes_on(*core, site, address, is_store) ? 0 : 1;
+  const bool is_new = !goes_on(*core, site, address, is_store);
+  pair[0] += is_new ? 1 : 0;
   pair[1] += core->known_bytes;
-  if constexpr (kModel != Model::none)
-    model_access<locality_of(kModel)>(*core, site, address, is_store);
+  if constexpr (kModel.caches) model_access<kModel>(*core, place, address, is_store, is_new);
+}
+
+template <Model kModel>
+Callbacks callbacks_of() {
+  return {block_runs<kModel>, memory_is_accessed<kModel>};
+}
+
+template <bool kCycles>
+Callbacks callbacks_with_machine() {
+  using simulate::Locality;
+  switch (locality) {
+    case Locality::off:
+      return callbacks_of<Model{true, Locality::off, kCycles}>();
+    case Locality::l1:
+      return callbacks_of<Model{true, Locality::l1, kCycles}>();
+    case Locality::all:
+      return callbacks_of<Model{true, Locality::all, kCycles}>();
+  }
+  return {};
 }
 
 }  // namespace
@@ -183,18 +226,33 @@ bool start_core(CountsWriter& writer, uint32_t number) {
   if (cores[number] == nullptr) cores[number] = new Core;
   // A number is used again when its thread has ended: the same core, its caches as they are.
   Core& core = *cores[number];
-  core = Core{
-      .shared = shared, .memory = core.memory, .predictor = core.predictor, .previous = &kNoBlock};
+  core = Core{.shared = shared,
+              .memory = core.memory,
+              .predictor = core.predictor,
+              .clock = std::move(core.clock),
+              .ticks_before = core.ticks_before,
+              .previous = &kNoBlock};
   if (machine && core.memory == nullptr) {
     core.memory = &machine->add_core();
     core.predictor = new simulate::BranchPredictor(machine->machine().branch);
+    if (has_cycles) {
+      core.clock = std::make_unique<simulate::IntervalCore>(machine->machine(), shared.ticks);
+    }
   }
   return true;
 }
 
-void set_machine(std::unique_ptr<simulate::Hierarchy> model, simulate::Locality recorded) {
+void set_machine(std::unique_ptr<simulate::Hierarchy> model, simulate::Locality recorded,
+                 bool cycles) {
   machine = std::move(model);
   locality = recorded;
+  has_cycles = cycles;
+}
+
+void renew_clocks() {
+  for (Core* core : cores) {
+    if (core != nullptr && core->clock) core->ticks_before = core->clock->now();
+  }
 }
 
 void renew_machine() {
@@ -225,16 +283,8 @@ simulate::Hierarchy* stop_machine(unsigned vcpu) {
 }
 
 Callbacks execution_callbacks() {
-  if (!machine) return {block_runs<Model::none>, memory_is_accessed<Model::none>};
-  switch (locality) {
-    case simulate::Locality::off:
-      return {block_runs<Model::caches>, memory_is_accessed<Model::caches>};
-    case simulate::Locality::l1:
-      return {block_runs<Model::caches_l1>, memory_is_accessed<Model::caches_l1>};
-    case simulate::Locality::all:
-      return {block_runs<Model::caches_all>, memory_is_accessed<Model::caches_all>};
-  }
-  return {};
+  if (!machine) return callbacks_of<Model{}>();
+  return has_cycles ? callbacks_with_machine<true>() : callbacks_with_machine<false>();
 }
 
 }  // namespace culprit

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "simulate/machine/branch.h"
+#include "simulate/machine/core.h"
 #include "simulate/machine/hierarchy.h"
 #include "simulate/plugin/counts_writer.h"
 #include "simulate/plugin/qemu_api.h"
@@ -21,6 +22,8 @@ struct Core {
   // Of the machine model, if there is one:
   simulate::CoreState* memory = nullptr;
   simulate::BranchPredictor* predictor = nullptr;
+  std::unique_ptr<simulate::IntervalCore> clock;  // if cycles are modelled
+  simulate::Ticks ticks_before = 0;               // of its clock, in a parent process
   const BlockFacts* previous = nullptr;  // never null once the core is set up
 
   // The access before, to see parts of one wide access (QEMU shows 8 bytes at a time).
@@ -49,8 +52,13 @@ void set_instruction_limit(uint64_t instructions, void (*reached)());
 bool start_core(CountsWriter& writer, uint32_t number);
 
 /// From now on accesses go through this machine; cores that start get one of its own.
-/// `recorded` as the machine was made with.
-void set_machine(std::unique_ptr<simulate::Hierarchy> machine, simulate::Locality recorded);
+/// `recorded` as the machine was made with. With `cycles` each core has a clock; blocks must have
+/// their costs.
+void set_machine(std::unique_ptr<simulate::Hierarchy> machine, simulate::Locality recorded,
+                 bool cycles);
+
+/// In a forked child: clocks begin anew.
+void renew_clocks();
 
 /// In a forked child that records locality: a machine of its own, with empty caches, so that
 /// what the parent did is not told twice.
@@ -60,12 +68,17 @@ void renew_machine();
 /// `vcpu` at the end of a process image. nullptr: nothing was recorded.
 simulate::Hierarchy* stop_machine(unsigned vcpu);
 
-/// The callbacks for QEMU, as the machine needs them. `data` is a BlockFacts, or a site's
-/// number.
+/// The callbacks for QEMU, as the machine needs them. `data` is a BlockFacts, or a
+/// place_of_access().
 struct Callbacks {
   qemu_plugin_vcpu_udata_cb_t block_runs;
   qemu_plugin_vcpu_mem_cb_t memory_is_accessed;
 };
 Callbacks execution_callbacks();
+
+/// The site, and its place in the block.
+inline void* place_of_access(uint32_t site, size_t index) {
+  return reinterpret_cast<void*>(uint64_t{index} << 32 | site);
+}
 
 }  // namespace culprit

@@ -14,6 +14,7 @@ namespace {
 /// simulate::Machine without its name.
 struct MachineBytes {
   uint64_t size = sizeof(MachineBytes);
+  char llvm_cpu[64];
   uint32_t line_bytes;
   simulate::CacheGeometry l1i, l1d, l2, l3;
   simulate::TlbSettings tlb;
@@ -31,10 +32,11 @@ std::string machine_file_path(const std::string& folder) {
 }
 
 Result<void> write_machine_file(const std::string& path, const simulate::Machine& machine) {
-  const MachineBytes bytes{sizeof(MachineBytes), machine.line_bytes, machine.l1i,
-                           machine.l1d,          machine.l2,         machine.l3,
-                           machine.tlb,          machine.prefetch,   machine.branch,
-                           machine.core,         machine.memory};
+  MachineBytes bytes{sizeof(MachineBytes), {},         machine.line_bytes, machine.l1i,
+                     machine.l1d,          machine.l2, machine.l3,         machine.tlb,
+                     machine.prefetch,     machine.branch,
+                     machine.core,         machine.memory};
+  machine.llvm_cpu.copy(bytes.llvm_cpu, sizeof bytes.llvm_cpu - 1);
   const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd || ::write(fd.get(), &bytes, sizeof bytes) != static_cast<ssize_t>(sizeof bytes)) {
     return errno_error("cannot write '" + path + "'", errno);
@@ -49,6 +51,7 @@ Result<simulate::Machine> read_machine_file(const std::string& path) {
   std::memcpy(&bytes, text.data(), sizeof bytes);
   if (bytes.size != sizeof bytes) return Error{"'" + path + "' is of another version of culprit"};
   simulate::Machine machine;
+  machine.llvm_cpu.assign(bytes.llvm_cpu, ::strnlen(bytes.llvm_cpu, sizeof bytes.llvm_cpu));
   machine.line_bytes = bytes.line_bytes;
   machine.l1i = bytes.l1i;
   machine.l1d = bytes.l1d;

@@ -3,13 +3,15 @@
 // libculprit_qemu.so: the entry that QEMU calls, and what it gives QEMU to call back.
 //
 //   qemu-x86_64 -plugin
-//   libculprit_qemu.so,folder=DIR,words=N[,limit=INSTRUCTIONS][,locality=l1|all] PROGRAM
+//   libculprit_qemu.so,folder=DIR,words=N[,limit=INSTRUCTIONS][,locality=l1|all][,detail=core]
+//   PROGRAM
 //
 // folder: where the counts files go. words: how many words of the command line come before
 // the program (and `-0 NAME`), to run the program's children in the same way.
 
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <optional>
 #include <pthread.h>
 #include <stdio.h>
@@ -37,6 +39,7 @@ struct Options {
   size_t words = 0;
   uint64_t limit = UINT64_MAX;
   simulate::Locality locality = simulate::Locality::off;
+  bool cycles = false;
 };
 
 /// All there is; made once, never destroyed: QEMU may call back until the process is gone.
@@ -74,6 +77,8 @@ std::optional<Options> parse_options(int count, char** words) {
       options.locality = value == "all"  ? simulate::Locality::all
                          : value == "l1" ? simulate::Locality::l1
                                          : simulate::Locality::off;
+    } else if (name == "detail") {
+      options.cycles = value == "core";
     } else if (name == "limit") {
       options.limit = std::strtoull(value.c_str(), nullptr, 10);
     } else {
@@ -165,7 +170,7 @@ void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
   for (size_t i = 0; i < sites.size(); ++i) {
     qemu_plugin_register_vcpu_mem_cb(
         qemu_plugin_tb_get_insn(block, i), plugin->callbacks.memory_is_accessed,
-        QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, reinterpret_cast<void*>(uintptr_t{sites[i]}));
+        QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, place_of_access(sites[i], i));
   }
 }
 
@@ -186,6 +191,7 @@ void stop() {
 
 void forked() {
   if (plugin->writer.continue_in_child()) {
+    renew_clocks();
     if (plugin->records_locality) renew_machine();
     return;
   }
@@ -193,9 +199,34 @@ void forked() {
   for (Core*& core : cores) core = nullptr;
 }
 
+/// The shared object with the costs of instructions is beside this one.
+bool load_costs(const simulate::Machine& machine, const char* target) {
+  Dl_info self{};
+  ::dladdr(&qemu_plugin_version, &self);
+  const std::string own_path = self.dli_fname != nullptr ? self.dli_fname : "";
+  const std::string path =
+      own_path.substr(0, own_path.rfind('/') + 1) + simulate::kCostsLibrary;
+  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto make = library == nullptr ? nullptr
+                                       : reinterpret_cast<simulate::MakeCostSource>(
+                                             ::dlsym(library, simulate::kMakeCostSource));
+  if (make == nullptr) {
+    ::fprintf(stderr, "culprit: cannot load the costs of instructions: %s\n", ::dlerror());
+    return false;
+  }
+  std::string problem;
+  simulate::CostSource* const source = make(target, machine.llvm_cpu.c_str(), problem);
+  if (source == nullptr) {
+    ::fprintf(stderr, "culprit: %s (llvm_cpu of the machine)\n", problem.c_str());
+    return false;
+  }
+  plugin->translation.set_costs(source, machine.core);
+  return true;
+}
+
 /// As the host side has described it beside the counts; none is no mistake.
-bool make_machine(const std::string& folder, simulate::Locality locality) {
-  const std::string path = machine_file_path(folder);
+bool make_machine(const Options& options, const char* target) {
+  const std::string path = machine_file_path(options.folder);
   if (!file_exists(path)) return true;
   const Result<simulate::Machine> description = read_machine_file(path);
   if (!description) {
@@ -203,14 +234,14 @@ bool make_machine(const std::string& folder, simulate::Locality locality) {
     return false;
   }
   Result<std::unique_ptr<simulate::Hierarchy>> made =
-      simulate::Hierarchy::make(*description, {.locality = locality});
+      simulate::Hierarchy::make(*description, {.locality = options.locality});
   if (!made) {
     ::fprintf(stderr, "culprit: %s\n", made.error().message.c_str());
     return false;
   }
   plugin->translation.set_line_bytes(description->line_bytes);
-  set_machine(*std::move(made), locality);
-  return true;
+  set_machine(*std::move(made), options.locality, options.cycles);
+  return !options.cycles || load_costs(*description, target);
 }
 
 bool install(qemu_plugin_id_t id, const qemu_info_t& info, const Options& options) {
@@ -220,12 +251,14 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const Options& option
     return false;
   }
   plugin = new Plugin(id, info.target_name, decode, read_emulator_words(options.words));
+  // Before there is a counts file: without one, the host side knows that nothing ran.
+  if (!make_machine(options, info.target_name)) return false;
   if (!plugin->writer.create(options.folder)) {
     ::fprintf(stderr, "culprit: cannot write counts to '%s': %s\n", options.folder.c_str(),
               ::strerror(errno));
     return false;
   }
-  if (!make_machine(options.folder, options.locality)) return false;
+  plugin->writer.header().has_cycles = options.cycles ? 1 : 0;
   plugin->callbacks = execution_callbacks();
   plugin->records_locality = options.locality != simulate::Locality::off;
   keep_messages_apart();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 namespace culprit {
 
@@ -47,7 +48,8 @@ bool may_be_cut(std::span<const GuestInstruction> code) {
   return (last.address + kLongestInstruction) / kPage != last.address / kPage;
 }
 
-uint32_t Translation::find_or_add_site(const GuestInstruction& instruction, uint32_t mapping) {
+uint32_t Translation::find_or_add_site(const GuestInstruction& instruction, uint32_t mapping,
+                                       bool has_known_costs) {
   file::Site site{};
   site.address = instruction.address;
   site.mapping = mapping;
@@ -63,18 +65,33 @@ uint32_t Translation::find_or_add_site(const GuestInstruction& instruction, uint
   }
   const CodeFacts facts = decode_(instruction.code);
   site.branch = facts.branch;
-  site.flags = facts.flags;
+  site.flags = static_cast<uint8_t>(facts.flags | (has_known_costs ? 0 : file::kUnknownCosts));
   const uint32_t number = writer_.add_site(site);
   if (number != 0) sites_.emplace(site.address, KnownSite{number, site});
   return number;
+}
+
+/// Costs of the code, and whether they are known for each of its instructions.
+simulate::BlockCycles Translation::compute_cycles(std::span<const GuestInstruction> code,
+                                                  bool* known) {
+  std::vector<std::span<const uint8_t>> bytes;
+  for (const GuestInstruction& instruction : code) bytes.push_back(instruction.code);
+  std::vector<simulate::InstructionCosts> costs(code.size());
+  const simulate::BlockCosts block = costs_->compute_costs(bytes, costs, {known, code.size()});
+  return simulate::compute_block_cycles(costs, block, core_);
 }
 
 const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
                                          std::vector<uint32_t>* sites) {
   const std::lock_guard lock(mutex_);
   sites->clear();
-  for (const GuestInstruction& instruction : code) {
-    const uint32_t site = find_or_add_site(instruction, maps_.find(instruction.address));
+  simulate::BlockCycles cycles;
+  const auto known = std::make_unique<bool[]>(code.size());
+  if (costs_ != nullptr && !code.empty()) cycles = compute_cycles(code, known.get());
+  for (size_t i = 0; i < code.size(); ++i) {
+    const bool has_known_costs = costs_ == nullptr || known[i];
+    const uint32_t site =
+        find_or_add_site(code[i], maps_.find(code[i].address), has_known_costs);
     if (site == 0) break;
     sites->push_back(site);
   }
@@ -104,6 +121,12 @@ const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
   facts.branch = end.branch;
   facts.repeats = (end.flags & file::kRepeats) != 0;
   facts.parts = cut_into_lines(code, *sites, line_bytes_);
+  if (costs_ != nullptr) {
+    writer_.add_block_ticks(cycles.instructions);
+    cycles.instructions = {};  // they are in the file
+    for (size_t i = 0; i < sites->size(); ++i) cycles.steps[i].site = (*sites)[i];
+    facts.cycles = std::move(cycles);
+  }
   facts_.push_back(std::move(facts));
   blocks_.emplace(key, &facts_.back());
   return &facts_.back();

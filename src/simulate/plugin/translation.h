@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulate/machine/cost_source.h"
 #include "simulate/plugin/code_facts.h"
 #include "simulate/plugin/guest_maps.h"
 
@@ -34,6 +35,7 @@ struct BlockFacts {
   counts_file::Branch branch = counts_file::Branch::none;  // of the last instruction
   bool repeats = false;  // the last instruction is a repeated string instruction
   std::vector<CodePart> parts;
+  simulate::BlockCycles cycles;  // if they are modelled
 };
 
 /// One instruction as QEMU shows it.
@@ -55,6 +57,12 @@ class Translation {
   /// Of the simulated machine; a power of two.
   void set_line_bytes(uint32_t line_bytes) { line_bytes_ = line_bytes; }
 
+  /// From now on blocks have cycles. The source must live to the end.
+  void set_costs(simulate::CostSource* source, const simulate::CoreSettings& core) {
+    costs_ = source;
+    core_ = core;
+  }
+
   /// nullptr: a table is full, the block is not counted (and that is). `sites` gets one number
   /// per instruction.
   const BlockFacts* translate(std::span<const GuestInstruction> code, std::vector<uint32_t>* sites);
@@ -63,7 +71,9 @@ class Translation {
   void forget_mapping(uint64_t start, uint64_t bytes);
 
  private:
-  uint32_t find_or_add_site(const GuestInstruction& instruction, uint32_t mapping);
+  uint32_t find_or_add_site(const GuestInstruction& instruction, uint32_t mapping,
+                            bool has_known_costs);
+  simulate::BlockCycles compute_cycles(std::span<const GuestInstruction> code, bool* known);
 
   struct KnownSite {
     uint32_t number;
@@ -75,6 +85,8 @@ class Translation {
   GuestMaps maps_;
   DecodeFunction decode_;
   uint32_t line_bytes_ = 64;
+  simulate::CostSource* costs_ = nullptr;
+  simulate::CoreSettings core_;
   std::unordered_multimap<uint64_t, KnownSite> sites_;           // by address
   std::unordered_multimap<uint64_t, const BlockFacts*> blocks_;  // by the hash of all sites
   std::deque<BlockFacts> facts_;

@@ -1,0 +1,42 @@
+#include "accounting/consistency.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace culprit {
+namespace {
+
+std::optional<Estimate> add_up(const Template& cpu, const RowAmounts& amounts,
+                               const std::vector<ConsistencyRule::Term>& terms) {
+  Estimate sum;
+  for (const ConsistencyRule::Term& term : terms) {
+    const auto row = std::find_if(cpu.rows.begin(), cpu.rows.end(),
+                                  [&](const TemplateRow& one) { return one.event == term.event; });
+    const size_t index = static_cast<size_t>(row - cpu.rows.begin());
+    if (index >= amounts.size() || !amounts[index]) return std::nullopt;
+    sum = sum + amounts[index]->events * term.weight;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::vector<RuleResult> check_rules(const Template& cpu, const RowAmounts& amounts) {
+  std::vector<RuleResult> results;
+  for (const ConsistencyRule& rule : cpu.rules) {
+    const std::optional<Estimate> left = add_up(cpu, amounts, rule.left);
+    const std::optional<Estimate> right = add_up(cpu, amounts, rule.right);
+    if (!left || !right) continue;
+    RuleResult result{&rule, *left, *right, 0, false};
+    const double larger = std::max(std::fabs(left->value), std::fabs(right->value));
+    const double difference = std::fabs(left->value - right->value);
+    if (larger > 0) result.difference = difference / larger;
+    const double error = (*left + *right).standard_error;
+    result.is_broken = difference > rule.tolerance * larger + 2 * error;
+    results.push_back(result);
+  }
+  return results;
+}
+
+}  // namespace culprit

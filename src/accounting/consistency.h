@@ -1,0 +1,25 @@
+#pragma once
+
+// The same number two ways: what a template's rules say of a profile. A broken rule means
+// that a counter, or how it was shared, is not to be trusted.
+
+#include <string>
+#include <vector>
+
+#include "accounting/event_match.h"
+
+namespace culprit {
+
+struct RuleResult {
+  const ConsistencyRule* rule = nullptr;  // in the template
+  Estimate left;                          // [events], or cycles
+  Estimate right;
+  double difference = 0;  // of the larger one
+  bool is_broken = false;
+};
+
+/// The rules all of whose events were measured. A rule is broken if its sides differ by more
+/// than its tolerance and two standard errors of the difference.
+std::vector<RuleResult> check_rules(const Template& cpu, const RowAmounts& amounts);
+
+}  // namespace culprit

@@ -1,0 +1,17 @@
+#pragma once
+
+// Which taken branches are calls. By the instruction at the source, where its code is known:
+// call instructions, and jumps to the first instruction of another function (tail calls).
+// Without its code: whatever arrives at the first instruction of another function.
+
+#include "branches/function_code.h"
+
+#include "model/profile.h"
+
+namespace culprit {
+
+enum class BranchKind : uint8_t { other, call, indirect_call };
+
+BranchKind find_branch_kind(FunctionCodes& codes, const Location& from, const Location& to);
+
+}  // namespace culprit

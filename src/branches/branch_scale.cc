@@ -1,0 +1,113 @@
+#include "branches/branch_scale.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "model/counts.h"
+
+namespace culprit {
+
+namespace {
+
+struct Records {
+  double branches = 0;
+  double runs = 0;
+};
+
+Records count_records(const Profile& profile) {
+  Records records;
+  for (const BranchCount& row : profile.branch_counts) {
+    records.branches += static_cast<double>(row.count);
+  }
+  for (const FallThrough& row : profile.fall_throughs) {
+    records.runs += static_cast<double>(row.count);
+  }
+  return records;
+}
+
+/// The event that was sampled, if only one was; else why not.
+const Event* find_only_sampled(const Profile& profile, const Sums& totals, double& samples) {
+  const Event* only = nullptr;
+  samples = 0;
+  for (size_t event = 0; event < profile.events.size(); ++event) {
+    if (profile.events[event].provenance != Provenance::sampled || totals[event].samples == 0)
+      continue;
+    samples += static_cast<double>(totals[event].samples);
+    if (only != nullptr) return nullptr;
+    only = &profile.events[event];
+  }
+  return only;
+}
+
+std::optional<uint64_t> find_config(std::string_view encoding) {
+  constexpr std::string_view kWord = "config=0x";
+  const size_t at = encoding.find(kWord);
+  if (at == std::string_view::npos) return std::nullopt;
+  uint64_t config = 0;
+  const char* const begin = encoding.data() + at + kWord.size();
+  const auto read = std::from_chars(begin, encoding.data() + encoding.size(), config, 16);
+  return read.ec == std::errc() ? std::optional(config) : std::nullopt;
+}
+
+}  // namespace
+
+bool counts_taken_branches(const std::string& name, const std::string& encoding,
+                           const std::string& cpu_model) {
+  std::string lower = name;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
+    return c == ':' ? '.' : static_cast<char>(std::tolower(c));
+  });
+  // Intel's, AMD's (as perf and as libpfm4 say it), and the generic name of newer Arm cores.
+  constexpr std::array<std::string_view, 5> kNames = {
+      "br_inst_retired.near_taken", "ex_ret_brn_tkn", "retired_taken_branch_instructions",
+      "retired_branch_taken_instructions", "br_taken_retired"};
+  for (const std::string_view known : kNames) {
+    if (lower.find(known) != std::string::npos) return true;
+  }
+  constexpr uint64_t kEventAndMask = 0xffff;
+  constexpr uint64_t kAmdEvent = 0xf000000ff;
+  const auto config = encoding.starts_with("type=4,") ? find_config(encoding) : std::nullopt;
+  if (!config) return false;
+  if (cpu_model.find("Intel") != std::string::npos) return (*config & kEventAndMask) == 0x20c4;
+  if (cpu_model.find("AMD") != std::string::npos) return (*config & kAmdEvent) == 0xc4;
+  return false;
+}
+
+BranchScale find_branch_scale(const Profile& profile) {
+  BranchScale scale;
+  const Records records = count_records(profile);
+  double samples = 0;
+  const Event* const event = find_only_sampled(profile, total_sums(profile), samples);
+  // Each sample has one run less than branches; samples whose records are empty have neither.
+  if (records.runs > 0 && records.branches > records.runs) {
+    scale.depth = records.branches / (records.branches - records.runs);
+  }
+  if (samples > 0) scale.depth = std::max(scale.depth, records.branches / samples);
+  scale.depth = std::max(scale.depth, 1.0);
+
+  const double runs = records.branches - samples;
+  if (event == nullptr) {
+    scale.reason = samples > 0 ? "several events were sampled" : "nothing was sampled";
+  } else if (!counts_taken_branches(profile.strings.text(event->name),
+                                    profile.strings.text(event->encoding),
+                                    profile.machine.cpu_model)) {
+    scale.reason = "sampled by " + profile.strings.text(event->name) +
+                   ", which favours other places than retired taken branches do";
+  } else if (event->period == 0) {
+    scale.reason = "the period varied";
+  } else if (records.runs == 0 || runs <= 0) {
+    scale.reason = "some kinds of branches were left out of the records";
+  } else {
+    const double taken = samples * static_cast<double>(event->period);
+    scale.is_scaled = true;
+    scale.per_branch = taken / records.branches;
+    scale.per_run = taken / runs;
+  }
+  return scale;
+}
+
+}  // namespace culprit

@@ -1,0 +1,202 @@
+#include "simulate/costs/cost_model.h"
+
+#include <algorithm>
+#include <llvm/MC/MCAsmInfo.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/MC/MCDisassembler/MCDisassembler.h>
+#include <llvm/MC/MCInst.h>
+#include <llvm/MC/MCInstrInfo.h>
+#include <llvm/MC/MCRegisterInfo.h>
+#include <llvm/MC/MCSchedule.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/MCTargetOptions.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/TargetParser/Triple.h>
+#include <optional>
+#include <vector>
+
+#include "simulate/costs/operands.h"
+#include "simulate/costs/special_costs.h"
+
+namespace culprit::simulate {
+namespace {
+
+struct Target {
+  std::string_view name;  // as QEMU has it
+  const char* triple;
+  const char* cpu;  // if none is named
+  void (*initialise)();
+};
+constexpr Target kTargets[] = {
+    {"x86_64", "x86_64-unknown-linux-gnu", "x86-64-v3",
+     [] {
+       LLVMInitializeX86TargetInfo();
+       LLVMInitializeX86TargetMC();
+       LLVMInitializeX86Disassembler();
+     }},
+    {"aarch64", "aarch64-unknown-linux-gnu", "neoverse-n1",
+     [] {
+       LLVMInitializeAArch64TargetInfo();
+       LLVMInitializeAArch64TargetMC();
+       LLVMInitializeAArch64Disassembler();
+     }},
+};
+
+}  // namespace
+
+struct CostModel::Machinery {
+  // In order of construction: each needs the ones above it.
+  std::unique_ptr<llvm::MCRegisterInfo> registers;
+  std::unique_ptr<llvm::MCAsmInfo> assembly;
+  std::unique_ptr<llvm::MCSubtargetInfo> features;  // of all that there is to decode
+  std::unique_ptr<llvm::MCSubtargetInfo> cpu;
+  std::unique_ptr<llvm::MCInstrInfo> instructions;
+  std::unique_ptr<llvm::MCContext> context;
+  std::unique_ptr<llvm::MCDisassembler> disassembler;
+  std::optional<RegisterNumbers> numbers;
+
+  [[nodiscard]] const llvm::MCSchedModel& model() const { return cpu->getSchedModel(); }
+  bool decode(std::span<const uint8_t> code, llvm::MCInst* inst) const;
+  const llvm::MCSchedClassDesc* find_class(const llvm::MCInst& inst) const;
+  void add_class_costs(const llvm::MCSchedClassDesc& kind, const Decoded& instruction,
+                       InstructionCosts& costs) const;
+  [[nodiscard]] double cycles_on(const llvm::MCWriteProcResEntry& write) const;
+  [[nodiscard]] std::span<const llvm::MCWriteProcResEntry> resources(
+      const llvm::MCSchedClassDesc& kind) const;
+};
+
+/// A prefix (lock, rep) is one of LLVM's instructions, and the same that follows it is another.
+bool CostModel::Machinery::decode(std::span<const uint8_t> code, llvm::MCInst* inst) const {
+  for (;;) {
+    uint64_t size = 0;
+    const auto status = disassembler->getInstruction(*inst, size, {code.data(), code.size()}, 0,
+                                                     llvm::nulls());
+    if (status == llvm::MCDisassembler::Fail || size == 0 || size > code.size()) return false;
+    code = code.subspan(size);
+    if (code.empty() || !instructions->getName(inst->getOpcode()).ends_with("_PREFIX")) return true;
+    inst->clear();
+  }
+}
+
+const llvm::MCSchedClassDesc* CostModel::Machinery::find_class(const llvm::MCInst& inst) const {
+  if (!model().hasInstrSchedModel()) return nullptr;
+  unsigned number = instructions->get(inst.getOpcode()).getSchedClass();
+  const llvm::MCSchedClassDesc* kind = model().getSchedClassDesc(number);
+  while (kind->isVariant()) {
+    number = cpu->resolveVariantSchedClass(number, &inst, instructions.get(),
+                                           model().getProcessorID());
+    if (number == 0) return nullptr;
+    kind = model().getSchedClassDesc(number);
+  }
+  return kind->isValid() ? kind : nullptr;
+}
+
+std::span<const llvm::MCWriteProcResEntry> CostModel::Machinery::resources(
+    const llvm::MCSchedClassDesc& kind) const {
+  return {cpu->getWriteProcResBegin(&kind), cpu->getWriteProcResEnd(&kind)};
+}
+
+/// For how long an instruction keeps a resource busy, as if all its units shared the work.
+double CostModel::Machinery::cycles_on(const llvm::MCWriteProcResEntry& write) const {
+  const double cycles = write.ReleaseAtCycle - write.AcquireAtCycle;
+  return cycles / std::max(1U, model().getProcResource(write.ProcResourceIdx)->NumUnits);
+}
+
+void CostModel::Machinery::add_class_costs(const llvm::MCSchedClassDesc& kind,
+                                           const Decoded& instruction,
+                                           InstructionCosts& costs) const {
+  costs.uops = kind.NumMicroOps;
+  costs.latency_cycles = std::max(0, llvm::MCSchedModel::computeInstrLatency(*cpu, kind));
+  if (is_division(instruction)) {
+    for (const llvm::MCWriteProcResEntry& write : resources(kind)) {
+      costs.divider_cycles = std::max(costs.divider_cycles, cycles_on(write));
+    }
+  }
+  adjust_costs(instruction, model().LoadLatency, costs);
+}
+
+BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> code,
+                                    std::span<InstructionCosts> costs, std::span<bool> known) {
+  const Machinery& m = *machinery_;
+  std::vector<const llvm::MCSchedClassDesc*> kinds(code.size());
+  std::vector<double> pressure(m.model().getNumProcResourceKinds());
+  std::string_view before;  // name of the opcode
+  size_t bytes = 0;
+  for (size_t i = 0; i < code.size(); ++i) {
+    costs[i] = InstructionCosts();
+    bytes += code[i].size();
+    llvm::MCInst inst;
+    known[i] = m.decode(code[i], &inst);
+    if (!known[i]) continue;
+    const llvm::StringRef name = m.instructions->getName(inst.getOpcode());
+    const Decoded decoded{inst, m.instructions->get(inst.getOpcode()), {name.data(), name.size()}};
+    costs[i].is_call = decoded.facts.isCall();
+    costs[i].loads = decoded.facts.mayLoad() ? 1 : 0;
+    costs[i].stores = decoded.facts.mayStore() ? 1 : 0;
+    find_operands(decoded, *m.numbers, costs[i]);
+    const llvm::MCSchedClassDesc* const kind = m.find_class(inst);
+    known[i] = kind != nullptr;
+    if (kind != nullptr) m.add_class_costs(*kind, decoded, costs[i]);
+    if (is_fused(before, decoded)) costs[i].uops = 0;
+    before = decoded.name;
+    if (kind == nullptr || costs[i].divider_cycles > 0 || costs[i].microcode_cycles > 0) continue;
+    kinds[i] = kind;
+    for (const llvm::MCWriteProcResEntry& write : m.resources(*kind)) {
+      pressure[write.ProcResourceIdx] += m.cycles_on(write);
+    }
+  }
+  BlockCosts block;
+  block.fetch_cycles = static_cast<double>(bytes) / kFetchedBytesPerCycle;
+  if (pressure.empty()) return block;
+  const auto busiest = std::max_element(pressure.begin(), pressure.end());
+  block.port_cycles = *busiest;
+  for (size_t i = 0; i < code.size(); ++i) {
+    if (kinds[i] == nullptr) continue;
+    for (const llvm::MCWriteProcResEntry& write : m.resources(*kinds[i])) {
+      if (write.ProcResourceIdx != busiest - pressure.begin()) continue;
+      costs[i].port_cycles += m.cycles_on(write);
+    }
+  }
+  return block;
+}
+
+CostModel::CostModel(std::unique_ptr<Machinery> machinery) : machinery_(std::move(machinery)) {}
+CostModel::~CostModel() = default;
+
+std::unique_ptr<CostModel> CostModel::make(const std::string& name, const std::string& cpu,
+                                           std::string& problem) {
+  const auto* const known = std::find_if(std::begin(kTargets), std::end(kTargets),
+                                         [&](const Target& one) { return one.name == name; });
+  if (known == std::end(kTargets)) {
+    problem = "there are no costs of instructions for " + name;
+    return nullptr;
+  }
+  known->initialise();
+  const llvm::Triple triple(known->triple);
+  const llvm::Target* const target =
+      llvm::TargetRegistry::lookupTarget(triple.str(), problem);
+  if (target == nullptr) return nullptr;
+  auto m = std::make_unique<Machinery>();
+  m->registers.reset(target->createMCRegInfo(triple.str()));
+  m->assembly.reset(target->createMCAsmInfo(*m->registers, triple.str(), llvm::MCTargetOptions()));
+  const char* const all = name == "aarch64" ? "+all" : "";
+  m->features.reset(target->createMCSubtargetInfo(triple.str(), "", all));
+  if (!cpu.empty() && !m->features->isCPUStringValid(cpu)) {
+    problem = "LLVM knows no " + name + " CPU '" + cpu + "'";
+    return nullptr;
+  }
+  m->cpu.reset(target->createMCSubtargetInfo(triple.str(), cpu.empty() ? known->cpu : cpu, ""));
+  m->instructions.reset(target->createMCInstrInfo());
+  m->context = std::make_unique<llvm::MCContext>(triple, m->assembly.get(), m->registers.get(),
+                                                 m->features.get());
+  m->disassembler.reset(target->createMCDisassembler(*m->features, *m->context));
+  if (!m->disassembler || !m->model().hasInstrSchedModel()) {
+    problem = "LLVM has no costs of instructions for '" + cpu + "'";
+    return nullptr;
+  }
+  m->numbers.emplace(*m->registers);
+  return std::unique_ptr<CostModel>(new CostModel(std::move(m)));
+}
+
+}  // namespace culprit::simulate

@@ -1,0 +1,94 @@
+#include "simulate/costs/operands.h"
+
+#include <algorithm>
+#include <llvm/MC/MCInstrDesc.h>
+
+namespace culprit::simulate {
+namespace {
+
+/// Adds it unless it is there, is none, or there is no more room.
+template <size_t N>
+void add(std::array<Register, N>& registers, Register one) {
+  if (one == kNoRegister) return;
+  for (Register& place : registers) {
+    if (place == one) return;
+    if (place != kNoRegister) continue;
+    place = one;
+    return;
+  }
+}
+
+/// The stack pointer of these is computed ahead, by the front end (x86: stack engine).
+bool moves_stack(const Decoded& instruction) {
+  const std::string_view name = instruction.name;
+  return name.starts_with("PUSH") || name.starts_with("POP") || name.starts_with("CALL") ||
+         name.starts_with("RET") || name.starts_with("LRET");
+}
+
+/// Of aarch64, ldr x0, [x1], #8 and its like; the base is their first operand.
+bool writes_base_back(const Decoded& instruction) {
+  const std::string_view name = instruction.name;
+  return name.ends_with("post") || name.ends_with("pre") || name.ends_with("_POST");
+}
+
+/// x86 marks the operands of an address. On aarch64 loads have no others than those of
+/// addresses, and stores begin with the data.
+bool is_address(const Decoded& instruction, unsigned operand, bool any_marked) {
+  if (any_marked) {
+    return instruction.facts.operands()[operand].OperandType == llvm::MCOI::OPERAND_MEMORY;
+  }
+  return instruction.facts.mayLoad();
+}
+
+}  // namespace
+
+void find_operands(const Decoded& instruction, const RegisterNumbers& numbers,
+                   InstructionCosts& costs) {
+  const llvm::MCInstrDesc& facts = instruction.facts;
+  const unsigned definitions = facts.getNumDefs();
+  const auto described = facts.operands();
+  const bool any_marked = std::any_of(described.begin(), described.end(), [](const auto& operand) {
+    return operand.OperandType == llvm::MCOI::OPERAND_MEMORY;
+  });
+  const bool breaks = is_zero_idiom(instruction);
+  for (unsigned i = 0; i < instruction.inst.getNumOperands(); ++i) {
+    const llvm::MCOperand& operand = instruction.inst.getOperand(i);
+    if (!operand.isReg() || operand.getReg() == 0) continue;
+    const Register number = numbers[operand.getReg()];
+    if (i == 0 && writes_base_back(instruction)) {
+      costs.updates = number;
+    } else if (i < definitions) {
+      add(costs.writes, number);
+    } else if (i < described.size() && is_address(instruction, i, any_marked)) {
+      add(costs.addresses, number);
+    } else if (!breaks) {
+      add(costs.reads, number);
+    }
+  }
+  if (moves_stack(instruction)) return;
+  for (const llvm::MCPhysReg reg : facts.implicit_uses()) {
+    if (facts.mayLoad() && !any_marked) {
+      add(costs.addresses, numbers[reg]);
+    } else if (!breaks) {
+      add(costs.reads, numbers[reg]);
+    }
+  }
+  for (const llvm::MCPhysReg reg : facts.implicit_defs()) add(costs.writes, numbers[reg]);
+}
+
+bool is_zero_idiom(const Decoded& instruction) {
+  constexpr std::string_view kKinds[] = {"XOR32rr",   "XOR64rr",   "SUB32rr",   "SUB64rr",
+                                         "PXORrr",    "VPXORrr",   "VPXORYrr",  "XORPSrr",
+                                         "XORPDrr",   "VXORPSrr",  "VXORPDrr",  "VXORPSYrr",
+                                         "VXORPDYrr", "PSUBDrr",   "PSUBQrr",   "PCMPGTBrr",
+                                         "PCMPGTDrr", "VPXORDZrr", "VPXORQZrr"};
+  if (std::find(std::begin(kKinds), std::end(kKinds), instruction.name) == std::end(kKinds)) {
+    return false;
+  }
+  const llvm::MCInst& inst = instruction.inst;
+  const unsigned last = inst.getNumOperands() - 1;
+  return last >= 1 && inst.getOperand(last).isReg() && inst.getOperand(last - 1).isReg() &&
+         inst.getOperand(last).getReg() == inst.getOperand(last - 1).getReg();
+}
+
+}  // namespace culprit::simulate

@@ -1,0 +1,26 @@
+#pragma once
+
+// What scheduling models do not have, or have for a compiler's purposes and not for a clock's.
+
+#include <string_view>
+
+#include "simulate/costs/operands.h"
+#include "simulate/machine/cycles.h"
+
+namespace culprit::simulate {
+
+/// Front ends deliver about half a line of code per cycle.
+inline constexpr double kFetchedBytesPerCycle = 32;
+
+/// A division or square root: it works in a unit that takes one at a time.
+bool is_division(const Decoded& instruction);
+
+/// A conditional branch that is one uop with the instruction `before` it, which sets its flags.
+bool is_fused(std::string_view before, const Decoded& instruction);
+
+/// Corrects the costs of LLVM's model, whose loads take `load_latency` cycles (the machine's
+/// own time of an L1 hit is for IntervalCore to add): fused uops, eliminated moves, zero
+/// idioms, microcode, serializing and string instructions.
+void adjust_costs(const Decoded& instruction, unsigned load_latency, InstructionCosts& costs);
+
+}  // namespace culprit::simulate
