@@ -49,7 +49,7 @@ enum class Branch : uint8_t {
 inline constexpr size_t kBranches = 15;
 inline constexpr Branch kFirstStalled = Branch::load_latency;
 inline constexpr Branch kFirstUnstalled = Branch::port_saturation;
-inline constexpr bool is_level3(Branch branch) {
+constexpr bool is_level3(Branch branch) {
   return branch >= kFirstStalled && branch < Branch::general;
 }
 

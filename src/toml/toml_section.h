@@ -46,6 +46,7 @@ class TomlSection {
   void choice(const std::string& key, T& value,
               const std::vector<std::pair<std::string, T>>& choices) {
     std::vector<std::string> words;
+    words.reserve(choices.size());
     for (const auto& [word, meaning] : choices) words.push_back(word);
     if (const auto read = read_choice(key, words)) value = choices[*read].second;
   }
