@@ -184,6 +184,26 @@ TEST(BranchEvents, SurviveWhatDoesNotFitTogether) {
   }
 }
 
+// A million instructions in 20,000 contexts: only what ran may cost anything.
+TEST(BranchEvents, LargeFunctionsInManyContextsStaySmall) {
+  TestProfile test = with_branches();
+  ImageFacts& facts = test.facts[ImageId(0u)];
+  constexpr size_t kBytes = size_t{1} << 20;
+  facts.functions[0].end = FileOffset(0x200 + kBytes);
+  facts.functions.resize(1);
+  facts.code = {{FileOffset(0x200), std::string(kBytes, '\x90')}};
+  facts.segments[0].size_bytes = 2 * kBytes;
+  test.profile.fall_throughs.clear();
+  for (uint32_t i = 0; i < 20'000; ++i) {
+    Context context = test.profile.contexts[0];
+    context.time_slice = static_cast<int32_t>(i);
+    test.profile.contexts.push_back(context);
+    test.profile.fall_throughs.push_back({ContextId(test.profile.contexts.size() - 1), ImageId(0u),
+                                          FileOffset(0x1000), FileOffset(0x1001), 1});
+  }
+  EXPECT_EQ(values_of(made_of(test), kInstructions), (Values{{0x1000, 20'000}, {0x1001, 20'000}}));
+}
+
 // ---- What one record stands for. ----
 
 TEST(BranchScale, KnowsTakenBranchesByNameAndByCode) {

@@ -1,11 +1,12 @@
 // Programs whose true counts are known, seen through branch records.
 
+#include "branches/made_program.h"
+
 #include <cmath>
 #include <gtest/gtest.h>
 
 #include "branches/branch_events.h"
 #include "branches/event_names.h"
-#include "branches/made_program.h"
 #include "branches/test_counts.h"
 
 namespace culprit {

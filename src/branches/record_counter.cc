@@ -130,8 +130,7 @@ void RecordCounter::add_run_without_code(const FallThrough& run) {
   add_run_start(run);
   if (const auto each = mean_cycles(run.context, {run.image, run.to})) {
     const auto count = static_cast<double>(run.count);
-    add_cycles(run.context, {run.image, run.from}, run.count, count * *each,
-               count * *each * *each);
+    add_cycles(run.context, {run.image, run.from}, run.count, count * *each, count * *each * *each);
   }
 }
 
