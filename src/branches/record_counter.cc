@@ -1,6 +1,7 @@
 #include "branches/record_counter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "branches/branch_kind.h"
@@ -14,7 +15,8 @@ constexpr uint64_t kLongestRunBytes = uint64_t{64} << 10;
 /// Counts that a hostile profile makes too large for what holds them end at the largest.
 uint64_t to_count(double value) {
   constexpr double kLargest = 0x1p62;
-  return value >= kLargest ? uint64_t{1} << 62 : static_cast<uint64_t>(std::max(value, 0.0) + 0.5);
+  return value >= kLargest ? uint64_t{1} << 62
+                           : static_cast<uint64_t>(std::llround(std::max(value, 0.0)));
 }
 
 /// In order of place.
