@@ -202,8 +202,8 @@ TEST_P(GoodaSample, DiffersOnPurpose) {
 INSTANTIATE_TEST_SUITE_P(Tables, GoodaSample,
                          ::testing::Values("process.csv", "function_hotspots.csv",
                                            "asm/0_asm.csv", "asm/1_asm.csv"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& test) {
+                           std::string name = test.param;
                            for (char& c : name) {
                              if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
                            }
