@@ -3,10 +3,10 @@
 
     bench/simulate.py CULPRIT [--runs 3] [--only NAME]
 
-Runs each program natively, under `culprit record --engine simulate` (without a machine, and
-with cachegrind's kind: L1 and LLC), and under `valgrind --tool=cachegrind --cache-sim=yes`
+Runs each program natively, under `culprit record --engine simulate` (without a machine; with
+cachegrind's kind, L1 and LLC; with locality; with cycles), and under `valgrind --tool=cachegrind --cache-sim=yes`
 and `--tool=callgrind --cacheuse=yes`, interleaved, and prints CPU time against native:
-medians. Programs are Debian's, or compiled here.
+medians. Programs are Debian's, or compiled here. About eight minutes on an idle machine.
 """
 import argparse
 import math
@@ -90,10 +90,10 @@ def build(folder, name, text, compiler, *flags):
 def programs(folder):
     """[(name, is floating point, command)]"""
     data = folder / "data"
-    data.write_bytes(pathlib.Path("/usr/bin/python3").resolve().read_bytes()[:3_000_000])
+    data.write_bytes(pathlib.Path("/usr/bin/python3").resolve().read_bytes()[:1_000_000])
     matmul = build(folder, "matmul.c", MATMUL, "gcc")
     sql = ("create table t(a,b);with recursive r(i) as (select 1 union all select i+1 from r "
-           "where i<30000) insert into t select i, (i*7919)%10007 from r;"
+           "where i<10000) insert into t select i, (i*7919)%10007 from r;"
            "select sum(x.b) from t x join t y on x.a=y.b;")
     yield "gzip", False, ["gzip", "-c", data]
     yield "xz -1", False, ["xz", "-1", "-T1", "-c", data]
@@ -115,8 +115,10 @@ def main():
     tools = {
         "native": [],
         "counts": [*culprit, "--machine", "none", "--"],
-        "caches": [*culprit, "--machine", "machine.toml", "--"],
-        "locality": [*culprit, "--machine", "machine.toml", "--locality", "all", "--"],
+        "caches": [*culprit, "--machine", "machine.toml", "--detail", "events", "--"],
+        "locality": [*culprit, "--machine", "machine.toml", "--detail", "events",
+                     "--locality", "all", "--"],
+        "cycles": [*culprit, "--machine", "machine.toml", "--"],
         "cachegrind": ["valgrind", "--tool=cachegrind", "--cache-sim=yes", *CACHES,
                        "--cachegrind-out-file=/dev/null"],
         "callgrind": ["valgrind", "--tool=callgrind", "--cacheuse=yes", *CACHES,

@@ -251,6 +251,10 @@ class Recordings(CulpritTest):
             with self.subTest(recording=name, kind=kind):
                 self.assertEqual(totals.get(event, 0), sum(theirs[kind].values()))
                 self.compare(ours, theirs[kind])
+        # Between the branches of a record code ran straight on, or the ledger says why not.
+        runs = totals["lbr:runs"] + report["ledger"].get("branches_apart", 0)
+        runs += report["ledger"].get("branch_runs_impossible", 0)
+        self.assertEqual(runs, sum(theirs["sources"].values()) - theirs["gaps"])
         return report, theirs
 
     def compare(self, ours, theirs):
@@ -288,6 +292,7 @@ class Recordings(CulpritTest):
         placed = list(entries("pid,brstack,dso"))
         offsets = list(entries("pid,brstackoff"))
         self.assertEqual(len(placed), len(offsets))
+        sums["gaps"] = self.count_gaps(recording)
         for (pid, place), (_, offset) in zip(placed, offsets):
             ends = re.match(r"(0x[0-9a-f]+)(?: ?\((.*?)\))?/(0x[0-9a-f]+)(?: ?\((.*?)\))?/(\S)",
                             place)
@@ -302,6 +307,19 @@ class Recordings(CulpritTest):
             if ends[5] == "M":
                 sums["misses"][where[0]] += 1
         return sums
+
+    def count_gaps(self, recording):
+        """Branches of records that none follows in theirs: the latest, and those before an
+        entry that has no source."""
+        done = run("perf", "script", "-f", "-i", recording, "-F", "brstack", cwd=self.folder)
+        gaps = 0
+        for line in done.stdout.splitlines():
+            has_next = False   # from the latest to the earliest
+            for source, target in re.findall(r"(0x[0-9a-f]+)/(0x[0-9a-f]+)/", line):
+                if source != "0x0" and target != "0x0" and not has_next:
+                    gaps += 1
+                has_next = source != "0x0"
+        return gaps
 
     def mappings(self, recording):
         """{pid: [(start, end, file offset, path)]} of executable mappings, the latest first."""

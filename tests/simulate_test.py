@@ -158,6 +158,78 @@ class BadInput(Simulated):
         self.assertIn("--sysroot", message)
 
 
+class Time(Simulated):
+    """Modelled cycles of Zen 4 per round of kernels, against what its figures make by hand."""
+
+    def setUp(self):
+        super().setUp()
+        self.kernels = self.folder / "kernels"
+        source = harness.SOURCE / "bench/kernels/kernels.c"
+        run("gcc", "-O2", "-static", "-o", self.kernels, source)
+
+    def totals(self, kernel, rounds, machine):
+        profile, _ = self.simulate(self.kernels, kernel, str(rounds),
+                                   options=("--machine", machine, "--no-symbols"))
+        return {event["name"]: event["total"]
+                for event in self.report(profile, "--by", "module")["events"]}
+
+    def cycles(self, kernel, rounds=100_000, machine="zen4"):
+        """Per round: of two lengths the difference, so that what comes before drops out."""
+        once, twice = (self.totals(kernel, factor * rounds, machine) for factor in (1, 2))
+        return {name: (twice[name] - once[name]) / rounds for name in once}
+
+    def test_dependent_additions_take_a_cycle_each(self):
+        cycles = self.cycles("dependent-adds")
+        self.assertAlmostEqual(4, cycles["sim:cycles"], delta=0.04)
+        self.assertAlmostEqual(0, cycles["sim:stalled-cycles"], delta=0.04)
+
+    def test_four_chains_take_what_four_ports_do(self):
+        # 16 additions and the loop's decrement, which is one uop with its branch.
+        cycles = self.cycles("four-chains")
+        self.assertAlmostEqual(17 / 4, cycles["sim:cycles"], delta=0.04)
+
+    def test_multiplications_take_three_cycles_each(self):
+        self.assertAlmostEqual(12, self.cycles("multiply-chain")["sim:cycles"], delta=0.1)
+        self.assertAlmostEqual(4, self.cycles("multiply-throughput")["sim:cycles"], delta=0.1)
+
+    def test_division_is_the_dividers_time(self):
+        # 17 of the division, two of additions between it and the next.
+        cycles = self.cycles("divide-chain")
+        self.assertAlmostEqual(19, cycles["sim:cycles"], delta=0.5)
+        self.assertGreater(cycles["sim:divider-cycles"], 14)
+
+    def test_pointer_chase_takes_each_levels_latency(self):
+        # L1 4 cycles, L2 14, memory 350 and a page walk of 33 for most of 64 MiB in pages of 4 KiB.
+        self.assertAlmostEqual(4, self.cycles("chase-l1")["sim:cycles"], delta=0.1)
+        second = self.cycles("chase-l2")
+        self.assertGreater(second["sim:cycles"], 14)
+        self.assertLess(second["sim:cycles"], 14 + 7)  # and the second TLB
+        self.assertAlmostEqual(10, second["sim:load-l2-cycles"], delta=0.5)
+        memory = self.cycles("chase-64m", rounds=20_000)
+        self.assertGreater(memory["sim:cycles"], 0.9 * 350)
+        self.assertLess(memory["sim:cycles"], 350 + 4 * 3 + 14 + 7)
+
+    def test_random_branches_cost_their_mispredictions(self):
+        random = self.cycles("branches-random")
+        # Half of them, 13 cycles each, and the wait for the value, of some cycles.
+        misses = random["branch-misses"]
+        self.assertAlmostEqual(0.5, misses, delta=0.05)
+        self.assertGreater(random["sim:misprediction-cycles"], 13 * misses)
+        self.assertLess(random["sim:misprediction-cycles"], 23 * misses)
+        periodic = self.cycles("branches-periodic")
+        self.assertLess(periodic["sim:misprediction-cycles"], 0.3)
+
+    def test_columns_cost_more_than_rows_on_a_machine_of_small_caches(self):
+        # Memory passes 2 bytes a cycle: 8 of each row's element, the whole line of each column's,
+        # which no level keeps: 1024 lines fall into one set of L1 and four of the shared level.
+        one_pass = 1 << 20
+        rows = self.cycles("matvec-rows", one_pass, "small-core")["sim:cycles"]
+        self.assertGreater(rows, 8 / 2)
+        self.assertLess(rows, 16)
+        columns = self.cycles("matvec-columns", one_pass, "small-core")["sim:cycles"]
+        self.assertGreater(columns, 64 / 2)
+
+
 # ---- Against cachegrind. ----
 
 PLAIN = """

@@ -7,10 +7,9 @@
 
 #include "branches/branch_scale.h"
 #include "branches/event_names.h"
-#include "branches/made_program.h"
+#include "branches/test_counts.h"
 
 #include "attribute/test_profile.h"
-#include "model/counts.h"
 #include "model/random_profile.h"
 
 namespace culprit {
@@ -18,31 +17,6 @@ namespace culprit {
 namespace {
 
 using namespace branch_events;
-
-/// {offset: sum} of one event in image 0.
-std::map<uint64_t, Sum> counts_of(const Profile& profile, const std::string& name) {
-  std::map<uint64_t, Sum> counts;
-  for (const Histogram& histogram : profile.histograms) {
-    for_each_count(profile, histogram, [&](const Location& at, size_t event, const Sum& sum) {
-      if (profile.strings.text(profile.events[event].name) == name && at.image == ImageId(0u))
-        counts[at.offset.value] += sum;
-    });
-  }
-  return counts;
-}
-
-std::map<uint64_t, uint64_t> values_of(const Profile& profile, const std::string& name) {
-  std::map<uint64_t, uint64_t> values;
-  for (const auto& [at, sum] : counts_of(profile, name)) values[at] = sum.value;
-  return values;
-}
-
-const Event* find_event(const Profile& profile, const std::string& name) {
-  for (const Event& event : profile.events) {
-    if (profile.strings.text(event.name) == name) return &event;
-  }
-  return nullptr;
-}
 
 Profile made_of(const TestProfile& test) {
   Result<Profile> made = with_branch_events(test.profile, test.lookup());
@@ -210,75 +184,24 @@ TEST(BranchEvents, SurviveWhatDoesNotFitTogether) {
   }
 }
 
-// ---- Programs whose true counts are known. ----
-
-Profile made_of(MadeProgram& program, size_t period, size_t depth, size_t jitter) {
-  const FactsLookup lookup = [&](ImageId) { return &program.facts(); };
-  Result<Profile> made = with_branch_events(program.sample(period, depth, jitter), lookup);
-  EXPECT_TRUE(made);
-  return made ? *std::move(made) : Profile();
-}
-
-// Records of D branches every D - 1 taken branches meet end to end: each straight run is in
-// exactly one of them. What is missing is before the first branch and behind the last
-// record: less than D runs, each at most once over an instruction.
-TEST(MadeProgram, RecordsThatMeetGiveTheTrueCounts) {
-  for (unsigned seed = 0; seed < 40; ++seed) {
-    for (const size_t depth : {16u, 32u}) {
-      MadeProgram program(seed);
-      program.walk(20'000);
-      const Profile made = made_of(program, depth - 1, depth, 0);
-      const Event* event = find_event(made, kInstructions);
-      ASSERT_NE(event, nullptr);
-      EXPECT_NEAR(event->scale, 1, 1e-9);
-      EXPECT_EQ(made.ledger.amount(ledger::kImpossibleRuns), 0u);
-      EXPECT_EQ(made.ledger.amount(ledger::kCrossingRuns), 0u);
-      const Values counted = values_of(made, kInstructions);
-      for (const auto& [at, truth] : program.all_executions()) {
-        const auto found = counted.find(at);
-        const uint64_t value = found == counted.end() ? 0 : found->second;
-        EXPECT_LE(value, truth) << seed << " at " << at;
-        EXPECT_LE(truth - value, depth) << seed << " at " << at;
-      }
-      for (const auto& [at, count] : values_of(made, kBlocks)) EXPECT_EQ(count, counted.at(at));
-    }
+// A million instructions in 20,000 contexts: only what ran may cost anything.
+TEST(BranchEvents, LargeFunctionsInManyContextsStaySmall) {
+  TestProfile test = with_branches();
+  ImageFacts& facts = test.facts[ImageId(0u)];
+  constexpr size_t kBytes = size_t{1} << 20;
+  facts.functions[0].end = FileOffset(0x200 + kBytes);
+  facts.functions.resize(1);
+  facts.code = {{FileOffset(0x200), std::string(kBytes, '\x90')}};
+  facts.segments[0].size_bytes = 2 * kBytes;
+  test.profile.fall_throughs.clear();
+  for (uint32_t i = 0; i < 20'000; ++i) {
+    Context context = test.profile.contexts[0];
+    context.time_slice = static_cast<int32_t>(i);
+    test.profile.contexts.push_back(context);
+    test.profile.fall_throughs.push_back({ContextId(test.profile.contexts.size() - 1), ImageId(0u),
+                                          FileOffset(0x1000), FileOffset(0x1001), 1});
   }
-}
-
-// Fewer samples: the period's length varies, so that loops do not beat with it. The counts
-// are within five of the standard errors stated, which are upper bounds: on average they
-// are off by less than one.
-TEST(MadeProgram, SparseRecordsGiveTheCountsWithinTheirErrors) {
-  double squares = 0;
-  size_t blocks = 0;
-  for (unsigned seed = 0; seed < 40; ++seed) {
-    for (const size_t depth : {16u, 32u}) {
-      MadeProgram program(seed);
-      program.walk(200'000);
-      const Profile made = made_of(program, 200, depth, 50);
-      const Event* event = find_event(made, kBlocks);
-      ASSERT_NE(event, nullptr);
-      const auto counted = counts_of(made, kBlocks);
-      for (const auto& [at, sum] : counted) {
-        const double value = static_cast<double>(sum.value) * event->scale;
-        const double error = std::sqrt(sum.variance) * event->scale;
-        const double truth = static_cast<double>(program.executions(at));
-        EXPECT_LE(std::abs(value - truth), 5 * error + 1) << seed << " at " << at;
-        squares += (value - truth) * (value - truth) / (error * error);
-        ++blocks;
-      }
-      const Event* calls = find_event(made, kCalls);
-      if (calls == nullptr) continue;
-      for (const auto& [at, sum] : counts_of(made, kCalls)) {
-        const double value = static_cast<double>(sum.value) * calls->scale;
-        const double error = std::sqrt(sum.variance) * calls->scale;
-        EXPECT_LE(std::abs(value - static_cast<double>(program.calls(at))), 5 * error + 1)
-            << seed << " at " << at;
-      }
-    }
-  }
-  ASSERT_GT(blocks, 500u);
-  EXPECT_LT(std::sqrt(squares / static_cast<double>(blocks)), 1.0);
+  EXPECT_EQ(values_of(made_of(test), kInstructions), (Values{{0x1000, 20'000}, {0x1001, 20'000}}));
 }
 
 // ---- What one record stands for. ----

@@ -1,6 +1,7 @@
 #include "branches/function_code.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace culprit {
 
@@ -25,8 +26,9 @@ FunctionCode::FunctionCode(const Disassembly& code) {
         i + 1 < code.instructions.size() && code.instructions[i + 1].address != one.end();
     if (gap || !goes_on(one.flow)) ++leaving;
   }
-  begins_block_.resize(offsets_.size());
-  for (const Block& block : code.blocks) begins_block_[block.first] = true;
+  blocks_before_.resize(offsets_.size() + 1);
+  for (const Block& block : code.blocks) blocks_before_[block.first + 1] = 1;
+  std::partial_sum(blocks_before_.begin(), blocks_before_.end(), blocks_before_.begin());
 }
 
 std::optional<size_t> FunctionCode::find(FileOffset offset) const {

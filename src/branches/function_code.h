@@ -37,13 +37,19 @@ class FunctionCode {
   [[nodiscard]] Flow flow(size_t index) const { return flows_[index]; }
   /// Whether it goes to a target that the code itself names.
   [[nodiscard]] bool has_target(size_t index) const { return has_target_[index]; }
-  [[nodiscard]] bool begins_block(size_t index) const { return begins_block_[index]; }
+  [[nodiscard]] bool begins_block(size_t index) const {
+    return blocks_before_[index + 1] != blocks_before_[index];
+  }
+  /// Blocks that begin within a run.
+  [[nodiscard]] size_t count_blocks(const Run& run) const {
+    return blocks_before_[run.last + 1] - blocks_before_[run.first];
+  }
 
  private:
   std::vector<FileOffset> offsets_;  // ascending
   std::vector<Flow> flows_;          // this and the rest: parallel to offsets_
   std::vector<bool> has_target_;
-  std::vector<bool> begins_block_;
+  std::vector<uint32_t> blocks_before_;  // that begin before each; one more for all
   std::vector<uint32_t> leaving_;  // instructions before this one after which control is elsewhere
 };
 

@@ -31,6 +31,7 @@ struct RecordCommand {
   std::optional<double> frequency_hz;
   SnapshotOptions snapshot;
   std::string output = kDefaultProfile;
+  std::string cpu;  // --template: its events; "": none
   bool quiet = false;
   bool symbolize = true;
   bool report_after = false;
@@ -40,6 +41,7 @@ struct RecordCommand {
 struct StatCommand {
   CountOptions count;               // its groups come from `events`
   std::vector<std::string> events;  // as typed; none: the usual ones
+  std::string cpu;                  // --template: its events, as a tree of cycles; "": none
   bool hardware_only = false;       // --engine pmu: what is usual must be counted
   Format format = Format::text;
   std::string separator = ",";  // of CSV

@@ -56,6 +56,19 @@ Result<Recording> record_samples(const RecordOptions& options, bool quiet, Profi
   return recording;
 }
 
+/// The rule of thumb: events that take turns on the counters want a second each, at a steady
+/// state. Source: Nowak, Levinthal, Zwaenepoel, ISPASS 2015, section 4.1.
+void warn_of_short_turns(const RecordOptions& options, Recording& recording) {
+  constexpr size_t kCounters = 4;
+  if (options.groups.size() <= kCounters || recording.profile.runs.empty()) return;
+  const double seconds = static_cast<double>(recording.profile.runs.front().duration_ns) * 1e-9;
+  if (seconds >= static_cast<double>(options.groups.size())) return;
+  recording.remarks.push_back(
+      fmt::format("{} events took turns on the counters in {:.1f} s: with less than a second for "
+                  "each, their numbers may not fit together",
+                  options.groups.size(), seconds));
+}
+
 /// Writes, completes and describes what was recorded; `amount` says how much that is.
 Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recording& recording,
                     const std::string& amount) {
@@ -107,6 +120,7 @@ int run_record(const RecordCommand& command) {
     if (options.engine == Engine::simulate) return run_simulation(command, &amount);
     ASSIGN_OR_RETURN(Recording sampled, record_samples(options, command.quiet, *writer, &flushed));
     amount = describe_samples(sampled);
+    warn_of_short_turns(options, sampled);
     return sampled;
   }();
   if (!recording) {

@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 
 #include "base/text.h"
+#include "cli/template_events.h"
 #include "collect/capabilities.h"
 #include "collect/period.h"
 
@@ -57,10 +58,12 @@ Result<RecordOptions> choose_events(const RecordCommand& command) {
   RecordOptions options = command.record;
   std::vector<std::string> events = command.events;
   const bool may_use_pmu = options.engine == Engine::pmu || options.engine == Engine::automatic;
-  const bool has_pmu =
-      options.engine == Engine::automatic && events.empty() && describe_machine().has_pmu;
+  const bool has_pmu = options.engine == Engine::automatic && events.empty() &&
+                       command.cpu.empty() && describe_machine().has_pmu;
   if (events.empty() && (options.engine == Engine::pmu || has_pmu)) events = {"cycles"};
-  if (!events.empty()) {
+  if (!command.cpu.empty()) {
+    ASSIGN_OR_RETURN(options.groups, find_template_events(command.cpu, true));
+  } else if (!events.empty()) {
     ASSIGN_OR_RETURN(const PmuCatalog catalog, read_pmu_catalog());
     ASSIGN_OR_RETURN(options.groups, parse_events(events, catalog));
   }
@@ -86,6 +89,10 @@ std::string describe_sampling(const RecordOptions& options) {
   if (options.groups.empty()) {
     const uint64_t hertz = (1'000'000'000 + options.period_ns / 2) / options.period_ns;
     return fmt::format("time at {} Hz", format_thousands(hertz));
+  }
+  constexpr size_t kMostNames = 8;
+  if (options.groups.size() > kMostNames) {
+    return fmt::format("{} events, which take turns on the counters", options.groups.size());
   }
   std::vector<std::string> names;
   for (const EventGroup& group : options.groups) {

@@ -93,11 +93,19 @@ std::string find_given(const CLI::App& app, std::span<const char* const> options
   return "";
 }
 
+/// "" if nothing is asked for that the template says.
+std::string check_template(const CLI::App& app, std::initializer_list<const char*> said) {
+  const std::string given = find_given(app, std::span(said.begin(), said.size()));
+  if (given.empty()) return "";
+  return fmt::format("{} and --template: the template says which events, and how often", given);
+}
+
 /// "" if every option is one of the engine's own.
 std::string check_engine(const CLI::App& app, Engine engine) {
-  constexpr const char* kOfSampling[] = {
-      "--pid", "--all-cpus",   "--cgroup",   "--cpu",  "--event",    "--freq",  "--count",
-      "-g",    "--call-graph", "--branches", "--data", "--duration", "--delay", "--per-task"};
+  constexpr const char* kOfSampling[] = {"--pid",      "--template",   "--all-cpus", "--cgroup",
+                                         "--cpu",      "--event",      "--freq",     "--count",
+                                         "-g",         "--call-graph", "--branches", "--data",
+                                         "--duration", "--delay",      "--per-task"};
   constexpr const char* kOfSimulation[] = {"--machine", "--detail", "--locality",
                                            "--max-instructions", "--sysroot"};
   const bool simulates = engine == Engine::simulate;
@@ -138,6 +146,10 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* error) {
   app->add_option("--sysroot", command->simulate.sysroot,
                   "simulate: where the libraries of a program for another architecture are")
       ->type_name("DIR");
+  app->add_option("--template", command->cpu,
+                  "sample the events that the tree of cycles needs, with their periods: auto (by "
+                  "this CPU), a name that `culprit templates` lists, or a file")
+      ->type_name("auto|NAME|FILE");
   app->add_option("-e,--event", command->events,
                   "events to sample, as perf writes them: cpu-clock:u, cycles:pp, "
                   "{instructions,cycles}, page-faults; may be repeated [as --engine says]")
@@ -197,6 +209,9 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* error) {
     command->record.command = take_program(*app);
     *error = check_targets(command->record, "record");
     if (error->empty()) *error = check_engine(*app, command->record.engine);
+    if (error->empty() && !command->cpu.empty()) {
+      *error = check_template(*app, {"--event", "--freq", "--count"});
+    }
     command->simulate.command = command->record.command;
   });
 }
@@ -206,6 +221,10 @@ void add_stat(CLI::App& root, StatCommand* command, std::string* error) {
   CountOptions* count = &command->count;
   app->prefix_command();
   add_targets(app, &count->pids, &count->system_wide, &count->cgroup, &count->cpus);
+  app->add_option("--template", command->cpu,
+                  "count the events that the tree of cycles needs, and print the tree: auto (by "
+                  "this CPU), a name that `culprit templates` lists, or a file")
+      ->type_name("auto|NAME|FILE");
   app->add_option("-e,--event", command->events,
                   "events, as perf writes them: cycles:u, {instructions,cycles}, r11; may be "
                   "repeated [the usual ones]")
@@ -250,11 +269,14 @@ void add_stat(CLI::App& root, StatCommand* command, std::string* error) {
       "\nExamples:\n"
       "  culprit stat ./a.out args                      what this machine counts\n"
       "  culprit stat -r 10 -e cycles:u,instructions:u ./a.out\n"
-      "  culprit stat -I 1000 -a --duration 10s         the whole system, every second\n\n"
+      "  culprit stat -I 1000 -a --duration 10s         the whole system, every second\n"
+      "  culprit stat --template auto ./a.out           what took its cycles\n\n"
       "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
       "program cannot be run, 127 if it is not found.");
   app->callback([app, command, error] {
     command->count.command = take_program(*app);
+    if (!command->cpu.empty()) *error = check_template(*app, {"--event", "--interval-print"});
+    if (!error->empty()) return;
     *error = check_targets(command->count, "count");
     if (command->count.per_thread && command->count.pids.empty()) {
       *error = "--per-thread is for running processes (-p)";

@@ -12,8 +12,10 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/counted_tree.h"
 #include "cli/output_file.h"
 #include "cli/run_program.h"
+#include "cli/template_events.h"
 #include "cli/terminal.h"
 #include "store/profile_file.h"
 
@@ -55,6 +57,11 @@ class Printer {
     }
   }
 
+  void write(const std::string& text) {
+    failed_ = failed_ || std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() ||
+              std::fflush(file_.get()) != 0;
+  }
+
   Result<void> close() {
     if (!failed_ && std::fflush(file_.get()) == 0) return {};
     return errno_error("cannot write the counts", errno);
@@ -68,11 +75,6 @@ class Printer {
   };
   Printer(const StatCommand& command, std::FILE* file) : command_(&command), file_(file) {}
 
-  void write(const std::string& text) {
-    failed_ = failed_ || std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() ||
-              std::fflush(file_.get()) != 0;
-  }
-
   const StatCommand* command_;
   std::unique_ptr<std::FILE, Close> file_;
   bool failed_ = false;
@@ -80,6 +82,11 @@ class Printer {
 
 Result<CountOptions> make_options(const StatCommand& command) {
   CountOptions options = command.count;
+  if (!command.cpu.empty()) {
+    options.may_leave_out = true;
+    ASSIGN_OR_RETURN(options.groups, find_template_events(command.cpu, false));
+    return options;
+  }
   std::vector<std::string> events = command.events;
   if (events.empty()) {
     events.assign(std::begin(kUsualEvents), std::end(kUsualEvents));
@@ -122,7 +129,13 @@ int run_stat(const StatCommand& command) {
   for (const RefusedEvent& refused : counting->refused) {
     reasons.emplace(EventId(refused.event), refused.reason);
   }
-  printer->print_total(make_count_table(counting->profile, reasons));
+  if (command.cpu.empty()) {
+    printer->print_total(make_count_table(counting->profile, reasons));
+  } else {
+    const Result<std::string> tree = print_counted_tree(counting->profile, command);
+    if (!tree) return fail(tree.error(), kOurFailure);
+    printer->write(*tree);
+  }
   if (const Result<void> printed = printer->close(); !printed) {
     return fail(printed.error(), kOurFailure);
   }

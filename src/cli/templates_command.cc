@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "templates/cpuid.h"
 #include "templates/find_template.h"
 #include "templates/lint.h"
 
+#include "base/cpuid.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "cli/commands.h"

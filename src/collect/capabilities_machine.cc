@@ -8,8 +8,8 @@
 #endif
 
 #include <cstring>
-#include <fmt/format.h>
 
+#include "base/cpuid.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "collect/capabilities.h"
@@ -44,33 +44,6 @@ std::string describe_cpu() {
   const std::string part = find_cpuinfo(cpuinfo, "CPU part");  // Arm has numbers only
   if (part.empty()) return "";
   return "Arm implementer " + find_cpuinfo(cpuinfo, "CPU implementer") + " part " + part;
-}
-
-/// "GenuineIntel-6-55-7", as perf's tables of CPUs have it; elsewhere the register that tells.
-std::string describe_cpu_id() {
-#if defined(__x86_64__)
-  unsigned eax = 0;
-  unsigned vendor[3] = {};
-  unsigned ignored = 0;
-  if (__get_cpuid(0, &eax, &vendor[0], &vendor[2], &vendor[1]) == 0) return "";
-  char name[sizeof vendor + 1] = "";
-  std::memcpy(name, vendor, sizeof vendor);
-  if (__get_cpuid(1, &eax, &ignored, &ignored, &ignored) == 0) return "";
-  unsigned family = eax >> 8 & 0xf;
-  unsigned model = eax >> 4 & 0xf;
-  if (family == 6 || family == 15) model |= eax >> 12 & 0xf0;
-  if (family == 15) family += eax >> 20 & 0xff;
-  return fmt::format("{}-{}-{:X}-{:X}", name, family, model, eax & 0xf);
-#elif defined(__aarch64__)
-  const Result<std::string> midr =
-      read_file("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1");
-  return midr ? trim(*midr) : "";
-#else
-  // "revision : 2.2 (pvr 004e 1202)"
-  const std::string revision = find_cpuinfo(read_file("/proc/cpuinfo").value_or(""), "revision");
-  const size_t at = revision.find("pvr ");
-  return at == std::string::npos ? "" : revision.substr(at + 4, 4) + revision.substr(at + 9, 4);
-#endif
 }
 
 /// The hypervisor as the CPU names it; "" if it says there is none or none that it names.
@@ -128,7 +101,7 @@ Machine describe_machine() {
     machine.kernel_release = system.release;
   }
   machine.cpu_model = describe_cpu();
-  machine.cpu_id = describe_cpu_id();
+  machine.cpu_id = read_cpuid().value_or("");
   const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
   machine.cpus_online = online > 0 ? static_cast<uint32_t>(online) : 0;
   machine.has_pmu = try_event(ProbeEvent::cycles, true, 0, -1) == 0;

@@ -210,6 +210,11 @@ TEST(DotCalls, SayWhatIsLeftOut) {
   expect_error(export_call_graph(make_test_profile().profile, test.lookup(), {}), "record -b");
 }
 
+TEST(DotCalls, WithoutNamesNoCallsAreKnown) {
+  const TestProfile test = with_branches();
+  expect_error(export_call_graph(test.profile, [](ImageId) { return nullptr; }, {}), "symbolize");
+}
+
 TEST(DotCalls, HostileNamesStayInTheirQuotes) {
   TestProfile test = with_branches();
   ImageFacts& facts = test.facts[ImageId(0u)];

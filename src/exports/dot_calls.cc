@@ -35,6 +35,7 @@ class CallPicture {
   }
 
   [[nodiscard]] bool empty() const { return kept_.empty(); }
+  [[nodiscard]] bool has_calls() const { return !graph_.edges.empty(); }
 
   std::string write() {
     std::string text = "digraph calls {\n";
@@ -130,6 +131,11 @@ Result<std::string> export_call_graph(const Profile& profile, const FactsLookup&
   ASSIGN_OR_RETURN(const Profile executed, with_branch_events(profile, facts));
   CodeIndex code(executed, facts);
   CallPicture picture(code, options, find_branch_scale(profile).per_branch);
+  if (!picture.has_calls()) {
+    return Error{
+        "no calls are known: without the names of functions they cannot be told from other "
+        "branches\ngive the binaries: culprit symbolize --symbols DIR"};
+  }
   if (picture.empty()) {
     return Error{fmt::format("no functions to draw: --image '{}' or --min-percent {} leaves none",
                              printable(options.image), options.minimum_percent)};

@@ -51,7 +51,7 @@ struct CallGraphOptions {
 /// Graphviz: who calls whom, and how often, by branch records; the functions with the
 /// largest shares of executed instructions (of straight runs, where no code is known).
 /// What is left out is said in the title.
-/// Errors: no branch records; nothing left to draw.
+/// Errors: no branch records; no names, which calls are told by; nothing left to draw.
 Result<std::string> export_call_graph(const Profile& profile, const FactsLookup& facts,
                                       const CallGraphOptions& options);
 

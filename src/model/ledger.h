@@ -64,6 +64,9 @@ inline constexpr LedgerKind kLateRecords{"late_records", "records",
                                          "came too late to be put in order of time"};
 inline constexpr LedgerKind kBranchCallStacks{
     "branch_call_stacks", "samples", "with call stacks of branch records, which are not branches"};
+inline constexpr LedgerKind kBranchesApart{
+    "branches_apart", "pairs of branch records",
+    "with no code between them that can have run straight on: something is missing there"};
 inline constexpr LedgerKind kRunsWithoutCode{
     "branch_runs_without_code", "straight runs",
     "of branch records in code that is not known: their instructions are not counted"};

@@ -17,6 +17,7 @@ class RandomProfile {
   explicit RandomProfile(uint32_t seed) : random_(seed) {
     profile_.machine = {"x86_64",
                         "AMD \"EPYC\"",
+                        "AuthenticAMD-25-11-1",
                         "6.1.0",
                         2,
                         true,

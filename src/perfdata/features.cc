@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/bytes.h"
+#include "base/cpuid.h"
 #include "base/text.h"
 #include "records/hex.h"
 #include "records/number.h"
@@ -30,20 +31,6 @@ Result<std::string> take_command_line(ByteReader& in) {
     line += word;
   }
   return line;
-}
-
-/// perf writes x86 CPUs "GenuineIntel,6,85,7", and others as its tables have them.
-Result<std::string> take_cpu_id(ByteReader& in) {
-  ASSIGN_OR_RETURN(const std::string text, take_text(in));
-  const std::vector<std::string_view> words = split(text, ',');
-  if (words.size() != 4) return text;
-  std::string id(words[0]);
-  for (size_t i = 1; i < words.size(); ++i) {
-    const std::optional<uint64_t> number = find_number(words[i], 10);
-    if (!number) return text;
-    id += i == 1 ? fmt::format("-{}", *number) : fmt::format("-{:X}", *number);
-  }
-  return id;
 }
 
 Result<void> take_event_descriptions(ByteReader& in, Attributes& attributes) {
@@ -126,7 +113,8 @@ Result<void> parse_feature(Feature feature, std::span<const std::byte> bytes, st
     case Feature::cpu_description:
       return text(facts.cpu_model);
     case Feature::cpu_id: {
-      ASSIGN_OR_RETURN(facts.cpu_id, take_cpu_id(in));
+      ASSIGN_OR_RETURN(const std::string id, take_text(in));
+      facts.cpu_id = normalize_cpuid(id);
       return {};
     }
     case Feature::cpu_count: {

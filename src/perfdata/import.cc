@@ -6,6 +6,8 @@
 #include "perfdata/perf_data_file.h"
 #include "perfdata/record_importer.h"
 #include "perfdata/script_importer.h"
+#include "perfdata/script_words.h"
+#include "perfdata/stat_text.h"
 #include "perfdata/time_order.h"
 #include "perfdata/user_records.h"
 
@@ -147,6 +149,25 @@ Result<Imported> import_binary(RecordingInput input, const ImportTools& tools,
   return imported;
 }
 
+/// Counts are few: they are all in memory.
+Result<Imported> import_counts(ScriptLines& lines) {
+  StatCounts counts;
+  uint64_t damaged = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::optional<std::string_view> line, lines.next());
+    if (!line) break;
+    if (trim(*line).empty() || line->starts_with('#')) continue;
+    if (const std::optional<StatLine> parsed = parse_stat_line(*line)) {
+      counts.add(*parsed);
+    } else {
+      ++damaged;
+    }
+  }
+  Imported imported;
+  imported.profile = counts.take(damaged);
+  return imported;
+}
+
 Result<Imported> import_text(RecordingInput input, const ImportSink& sink,
                              const ImportProgress& progress) {
   ScriptLines lines(std::move(input.fd), input.head);
@@ -155,6 +176,11 @@ Result<Imported> import_text(RecordingInput input, const ImportSink& sink,
   };
   const Result<std::string_view> beginning = lines.peek();
   if (!beginning) return failed(beginning.error());
+  if (is_stat_text(*beginning)) {
+    Result<Imported> imported = import_counts(lines);
+    if (!imported) return failed(imported.error());
+    return imported;
+  }
   if (!is_script_text(*beginning)) {
     // Neither: then it is said first what it is not as a perf.data file.
     const Result<PerfDataFile> file = PerfDataFile::open(std::move(input));

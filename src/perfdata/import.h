@@ -1,7 +1,7 @@
 #pragma once
 
 // import_perf_data(): a perf.data file → Profile. What perf script printed of one is read,
-// too (script_importer.h).
+// too (script_importer.h), and what perf stat printed for programs (stat_text.h).
 //
 //   PerfDataFile ─ records ─→ TimeOrder ─┬─ FORK COMM EXIT ─→ ProcessTable
 //                                        ├─ MMAP KSYMBOL ───→ AddressSpaces, RecordedKernel

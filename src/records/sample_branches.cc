@@ -31,7 +31,11 @@ void add_branches(std::span<const BranchEntry> branches,
     const bool runs_on = has_all && has_next && next_from.image == to.image &&
                          to.offset <= next_from.offset &&
                          next_from.offset - to.offset < kLongestStretchBytes;
-    if (runs_on) builder.add_fall_through({context, to.image, to.offset, next_from.offset, 1});
+    if (runs_on) {
+      builder.add_fall_through({context, to.image, to.offset, next_from.offset, 1});
+    } else if (has_all && has_next) {
+      builder.profile().ledger.add(ledger::kBranchesApart);
+    }
     next_from = from;
     has_next = true;
   }

@@ -74,7 +74,9 @@ TEST(SampleBranches, WithoutASourceOrTargetStillEndOrBeginAStretch) {
 }
 
 TEST(SampleBranches, LeaveNoStretchThatCannotHaveRun) {
-  EXPECT_TRUE(counted({branch(0x200, 0x400), branch(0x100, 0x300)}).fall_throughs.empty());
+  const Profile backwards = counted({branch(0x200, 0x400), branch(0x100, 0x300)});
+  EXPECT_TRUE(backwards.fall_throughs.empty());
+  EXPECT_EQ(backwards.ledger.amount(ledger::kBranchesApart), 1u);
   EXPECT_TRUE(counted({branch(0x20000, 0x400), branch(0x100, 0x300)}).fall_throughs.empty());
   EXPECT_TRUE(counted({branch(0x400000, 0x400), branch(0x100, 0x20000)}).fall_throughs.empty());
 }

@@ -26,10 +26,34 @@ std::vector<std::string> list_machines(const std::string& folder) {
   return names;
 }
 
+/// Whose core is nearest to this machine's, of those that are shipped; "": none is.
+std::string find_host_core() {
+  struct Kin {
+    std::string_view vendor;
+    std::string_view flag;  // that came with this core
+    const char* machine;
+  };
+  constexpr Kin kKin[] = {{"GenuineIntel", " amx_tile", "golden-cove"},
+                          {"AuthenticAMD", " avx512f", "zen4"}};
+  const Result<std::string> text = read_file("/proc/cpuinfo", 1 << 20);
+  if (!text) return "";
+  const auto* const found = std::find_if(std::begin(kKin), std::end(kKin), [&](const Kin& one) {
+    return text->find(one.vendor) != std::string::npos && text->find(one.flag) != std::string::npos;
+  });
+  return found == std::end(kKin) ? "" : found->machine;
+}
+
+/// The caches are those of sysfs, all else is of a machine with the same kind of core.
+Result<simulate::Machine> read_host(const std::string& data_folder) {
+  const std::string path = data_folder + "/" + find_host_core() + std::string(kSuffix);
+  const Result<simulate::Machine> kin = simulate::read_machine(path);
+  return simulate::read_host_machine("/sys", kin ? *kin : simulate::Machine());
+}
+
 }  // namespace
 
 Result<simulate::Machine> find_machine(const std::string& name, const std::string& data_folder) {
-  if (name == "host") return simulate::read_host_machine("/sys");
+  if (name == "host") return read_host(data_folder);
   const bool is_path = name.find('/') != std::string::npos || name.ends_with(kSuffix);
   if (is_path) return simulate::read_machine(name);
   const std::vector<std::string> known = list_machines(data_folder);

@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 #include <memory>
 
-#include "templates/cpuid.h"
+#include "base/cpuid.h"
 
 #include "base/file.h"
 #include "base/text.h"

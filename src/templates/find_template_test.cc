@@ -4,7 +4,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 
-#include "templates/cpuid.h"
+#include "base/cpuid.h"
 #include "templates/test_templates.h"
 
 #include "base/file.h"

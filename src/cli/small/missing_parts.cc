@@ -3,7 +3,9 @@
 
 #include "cli/commands.h"
 #include "cli/simulating.h"
+#include "cli/counted_tree.h"
 #include "cli/symbolizing.h"
+#include "cli/template_events.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
 #include "store/profile_file.h"
@@ -55,6 +57,16 @@ Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<
         path);
   }
   return SymbolizeOutcome{};
+}
+
+Result<std::vector<EventGroup>> find_template_events(const std::string&, bool) {
+  return Error{
+      "this small build has no templates: count with -e and -o, and run culprit why where the "
+      "whole of culprit is"};
+}
+
+Result<std::string> print_counted_tree(const Profile&, const StatCommand&) {
+  return Error{"this small build prints no trees"};
 }
 
 Result<Recording> run_simulation(const RecordCommand&, std::string*) {

@@ -43,6 +43,26 @@ constexpr Target kTargets[] = {
      }},
 };
 
+bool is_cpu_of(const Target& target, const std::string& cpu) {
+  target.initialise();
+  std::string problem;
+  const llvm::Target* const found = llvm::TargetRegistry::lookupTarget(target.triple, problem);
+  if (found == nullptr) return false;
+  const std::unique_ptr<llvm::MCSubtargetInfo> features(
+      found->createMCSubtargetInfo(target.triple, "", ""));
+  return features->isCPUStringValid(cpu);
+}
+
+/// `asked`, or a common CPU of the target; "": nobody knows it.
+std::string choose_cpu(const Target& target, const std::string& asked) {
+  if (asked.empty()) return target.cpu;
+  if (is_cpu_of(target, asked)) return asked;
+  const bool is_of_another =
+      std::any_of(std::begin(kTargets), std::end(kTargets),
+                  [&](const Target& one) { return is_cpu_of(one, asked); });
+  return is_of_another ? target.cpu : "";
+}
+
 }  // namespace
 
 struct CostModel::Machinery {
@@ -173,6 +193,7 @@ std::unique_ptr<CostModel> CostModel::make(const std::string& name, const std::s
     return nullptr;
   }
   known->initialise();
+  const std::string chosen = choose_cpu(*known, cpu);
   const llvm::Triple triple(known->triple);
   const llvm::Target* const target =
       llvm::TargetRegistry::lookupTarget(triple.str(), problem);
@@ -182,11 +203,11 @@ std::unique_ptr<CostModel> CostModel::make(const std::string& name, const std::s
   m->assembly.reset(target->createMCAsmInfo(*m->registers, triple.str(), llvm::MCTargetOptions()));
   const char* const all = name == "aarch64" ? "+all" : "";
   m->features.reset(target->createMCSubtargetInfo(triple.str(), "", all));
-  if (!cpu.empty() && !m->features->isCPUStringValid(cpu)) {
+  if (chosen.empty()) {
     problem = "LLVM knows no " + name + " CPU '" + cpu + "'";
     return nullptr;
   }
-  m->cpu.reset(target->createMCSubtargetInfo(triple.str(), cpu.empty() ? known->cpu : cpu, ""));
+  m->cpu.reset(target->createMCSubtargetInfo(triple.str(), chosen, ""));
   m->instructions.reset(target->createMCInstrInfo());
   m->context = std::make_unique<llvm::MCContext>(triple, m->assembly.get(), m->registers.get(),
                                                  m->features.get());

@@ -18,7 +18,7 @@ namespace culprit::simulate {
 class CostModel : public CostSource {
  public:
   /// `target`: "x86_64" or "aarch64". `cpu`: LLVM's name ("znver4", "neoverse-n1"); "": one that
-  /// is common. nullptr: `problem` says why.
+  /// is common, as for a CPU of another architecture. nullptr: `problem` says why.
   static std::unique_ptr<CostModel> make(const std::string& target, const std::string& cpu,
                                          std::string& problem);
   ~CostModel() override;

@@ -176,6 +176,12 @@ TEST(CostModel, KnowsAarch64) {
   EXPECT_EQ(block.costs[3].latency_cycles, 1);
 }
 
+TEST(CostModel, CpusOfAnotherArchitectureGiveWayToACommonOne) {
+  const Bytes udiv{0x20, 0x08, 0xc2, 0x9a};
+  EXPECT_EQ(cost("aarch64", "znver4", {udiv}).costs[0].latency_cycles,
+            cost("aarch64", "", {udiv}).costs[0].latency_cycles);
+}
+
 TEST(CostModel, RefusesWhatLlvmDoesNotKnow) {
   std::string problem;
   EXPECT_EQ(CostModel::make("x86_64", "zen99", problem), nullptr);

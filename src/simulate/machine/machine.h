@@ -126,8 +126,8 @@ Result<Machine> parse_machine(std::string_view toml, const std::string& name);
 Result<Machine> read_machine(const std::string& path);
 
 /// The machine that `sysfs_root` (normally "/sys") describes: its cache levels and their
-/// sizes; what sysfs does not tell has the defaults of Machine.
+/// sizes; what sysfs does not tell is as in `rest`.
 /// Errors: no cache there (sysfs not mounted, some virtual machines).
-Result<Machine> read_host_machine(const std::string& sysfs_root);
+Result<Machine> read_host_machine(const std::string& sysfs_root, const Machine& rest = {});
 
 }  // namespace culprit::simulate

@@ -54,9 +54,9 @@ bool read_level(const std::string& folder, Machine& machine) {
 
 }  // namespace
 
-Result<Machine> read_host_machine(const std::string& sysfs_root) {
+Result<Machine> read_host_machine(const std::string& sysfs_root, const Machine& rest) {
   const std::string folder = sysfs_root + "/devices/system/cpu/cpu0/cache";
-  Machine machine;
+  Machine machine = rest;
   machine.name = "host";
   machine.l2.size_bytes = 0;
   machine.l3.size_bytes = 0;

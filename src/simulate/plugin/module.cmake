@@ -8,7 +8,7 @@ set_target_properties(culprit_qemu PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_B
 # These run once per simulated instruction: fast in every build.
 target_compile_options(culprit_qemu PRIVATE -O2 -fvisibility=hidden)
 target_compile_options(culprit_simulate_plugin PRIVATE -O2 -fvisibility=hidden)
-target_compile_options(culprit_simulate_machine PRIVATE -O2
+target_compile_options(culprit_simulate_machine PRIVATE -O2 -fvisibility=hidden
   $<$<CXX_COMPILER_ID:GNU>:-ftree-loop-vectorize -fvect-cost-model=dynamic>)
 set_target_properties(culprit_base culprit_toml culprit_simulate_machine culprit_simulate_plugin PROPERTIES
                       POSITION_INDEPENDENT_CODE ON)

@@ -1,4 +1,4 @@
-#include "templates/cpuid.h"
+#include "base/cpuid.h"
 
 #include <charconv>
 #include <fmt/format.h>

@@ -1,0 +1,73 @@
+#include "cli/template_events.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+#include <tuple>
+
+#include "events/pmu_catalog.h"
+#include "templates/find_template.h"
+
+#include "base/cpuid.h"
+#include "base/text.h"
+#include "cli/program_files.h"
+
+namespace culprit {
+namespace {
+
+Result<Template> find_cpu_template(const std::string& name) {
+  if (name != "auto") return find_template(name, find_templates());
+  ASSIGN_OR_RETURN(const std::string cpu, read_cpuid());
+  Result<Template> found = match_template(find_templates(), cpu);
+  if (found) return found;
+  return Error{
+      fmt::format("there is no template for this CPU ({})\n"
+                  "-> culprit templates lists them; --template takes a name or a file",
+                  printable(cpu))};
+}
+
+}  // namespace
+
+Result<std::vector<EventGroup>> find_template_events(const std::string& name, bool for_sampling) {
+  ASSIGN_OR_RETURN(const PmuCatalog catalog, read_pmu_catalog());
+  const std::vector<const Pmu*> cores = catalog.core_pmus();
+  if (cores.empty()) {
+    return Error{
+        "this machine has no hardware counters: no template's events can be counted here\n"
+        "-> culprit record --engine simulate models them, culprit record samples time"};
+  }
+  ASSIGN_OR_RETURN(const Template cpu, find_cpu_template(name));
+  if (cpu.is_simulated) {
+    return Error{"the events of '" + printable(cpu.name) +
+                 "' are those of the software PMU: culprit record --engine simulate"};
+  }
+  // The large cores come first where there are two kinds.
+  const Pmu& pmu = *cores.front();
+  std::vector<EventGroup> groups;
+  std::set<std::tuple<uint64_t, uint64_t>> seen;
+  for (const TemplateRow& row : cpu.rows) {
+    if (for_sampling && row.period == 0) continue;
+    if (!seen.emplace(row.code, row.code1).second) continue;  // it is in several branches
+    EventRequest request;
+    request.name = row.event;
+    request.pmu = pmu.name;
+    request.type = pmu.type;
+    request.config = row.code;
+    request.config1 = row.code1;
+    request.cpus = pmu.cpus;
+    if (for_sampling) {
+      request.period = row.period;
+      request.precise_level = row.precise;
+    }
+    groups.push_back({{std::move(request)}});
+  }
+  if (groups.empty()) {
+    return Error{
+        fmt::format("no event of the template '{}' is sampled: culprit stat --template "
+                    "counts them",
+                    printable(cpu.name))};
+  }
+  return groups;
+}
+
+}  // namespace culprit
