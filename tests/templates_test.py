@@ -69,6 +69,14 @@ class Shipped(CulpritTest):
             del damaged["template"]["rows"][0][field]
             self.assertFalse(SCHEMA.is_valid(damaged), field)
 
+    def test_the_simulated_core_has_the_events_of_the_software_pmu(self):
+        """All of them, and no other: no library would find a name that is mistyped."""
+        source = (SOURCE / "src/simulate/simulated_events.cc").read_text()
+        events = re.findall(r'(?m)^    \{"([^"]+)", k?\w+', source)
+        self.assertIn("sim:cycles", events)
+        shown = json.loads(self.culprit("templates", "show", "simulated-core", "--format", "json").stdout)
+        self.assertEqual({row["event"] for row in shown["template"]["rows"]}, set(events))
+
     def test_words_that_are_wrong(self):
         for arguments, status, word in ((["show", "zen5"], 1, "did you mean zen"),
                                         (["show"], 2, "show takes one template"),

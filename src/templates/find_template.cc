@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "base/cpuid.h"
-
 #include "base/file.h"
 #include "base/text.h"
 

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <gtest/gtest.h>
 
-#include "base/cpuid.h"
 #include "templates/test_templates.h"
 
+#include "base/cpuid.h"
 #include "base/file.h"
 
 namespace culprit {
