@@ -23,6 +23,15 @@ std::optional<double> cycles_per_event(const Penalty& penalty, const CostOptions
   return *penalty.value * *options.hertz / 1e9;
 }
 
+/// "not recorded: A, B and 3 more".
+std::string describe_missing(const std::vector<std::string>& events) {
+  constexpr size_t kNamed = 2;
+  std::string text = "not recorded: " + events.front();
+  for (size_t i = 1; i < std::min(events.size(), kNamed); ++i) text += ", " + events[i];
+  if (events.size() > kNamed) text += fmt::format(" and {} more", events.size() - kNamed);
+  return text;
+}
+
 /// Adds what belongs to the parent's cycles and was measured.
 void add_part(CostNode& parent, const CostNode& part) {
   if (!part.in_sum || !part.cycles) return;
@@ -68,7 +77,8 @@ class TreeMaker {
         index < amounts_.size() ? amounts_[index] : std::nullopt;
     if (!amount) {
       node.state = NodeState::not_recorded;
-      node.reason = "not recorded: " + row.event;
+      node.missing = {row.event};
+      node.reason = describe_missing(node.missing);
       return node;
     }
     node.amount = amount;
@@ -124,7 +134,8 @@ class TreeMaker {
     Provenance provenance = Provenance::counted;
     if (!take_operands(formula, needed_operands(formula.formula), values, provenance, missing)) {
       node.state = NodeState::not_recorded;
-      node.reason = fmt::format("not recorded: {}", fmt::join(missing, ", "));
+      node.missing = std::move(missing);
+      node.reason = describe_missing(node.missing);
       return node;
     }
     if (!missing.empty() && formula.formula == Formula::port_saturation) {
@@ -133,7 +144,8 @@ class TreeMaker {
     }
     if (!missing.empty() && formula.formula == Formula::difference) {
       node.state = NodeState::not_recorded;
-      node.reason = fmt::format("not recorded: {}", fmt::join(missing, ", "));
+      node.missing = std::move(missing);
+      node.reason = describe_missing(node.missing);
       return node;
     }
     if (formula.formula == Formula::collisions && (!unhalted_ || !unstalled_)) {
@@ -261,7 +273,7 @@ class TreeMaker {
 
   /// Sums, what is missing, and the bounds that cap it.
   static void add_up(CostNode& node) {
-    std::vector<std::string> missing;
+    std::string other_reason;
     size_t summed = 0;
     bool has_gap = false;
     std::optional<Estimate> bound;
@@ -274,17 +286,16 @@ class TreeMaker {
       ++summed;
       if (part.cycles && part.state == NodeState::measured) continue;
       has_gap = true;
-      if (!part.cycles && !part.reason.empty()) missing.push_back(part.reason);
+      node.missing.insert(node.missing.end(), part.missing.begin(), part.missing.end());
+      if (part.missing.empty() && !part.cycles) other_reason = part.reason;
     }
     if (node.kind == NodeKind::group) node.in_sum = summed > 0;
     if (summed > 0 && !node.cycles) {
       node.state = NodeState::not_recorded;
-      node.reason = missing.empty() ? "not recorded" : missing.front();
-      if (missing.size() > 1) node.reason += fmt::format(" and {} more", missing.size() - 1);
+      node.reason = node.missing.empty() ? other_reason : describe_missing(node.missing);
     } else if (has_gap) {
       node.state = NodeState::partly_measured;
-      node.reason = missing.empty() ? "some of it" : missing.front();
-      if (missing.size() > 1) node.reason += fmt::format(" and {} more", missing.size() - 1);
+      node.reason = node.missing.empty() ? other_reason : describe_missing(node.missing);
     }
     if (bound && node.cycles && bound->value < node.cycles->value) {
       node.uncapped = node.cycles;

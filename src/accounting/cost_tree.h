@@ -47,7 +47,8 @@ struct CostNode {
   Branch branch = Branch::general;
   std::string label;
   NodeState state = NodeState::measured;
-  std::string reason;  // of states other than measured
+  std::string reason;                // of states other than measured
+  std::vector<std::string> missing;  // events below it that were not recorded
 
   std::optional<Estimate> cycles;
   Provenance provenance = Provenance::counted;  // the weakest of its parts

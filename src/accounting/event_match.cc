@@ -90,6 +90,10 @@ bool is_row(const TemplateRow& row, bool is_first_cycles, const std::optional<Ev
     }
     if (!is_raw) return false;
   }
+  // Without a code (the text of perf stat) the generic names say what they are.
+  const bool is_cycles = name.base == "cycles" || name.base == "cpu-cycles";
+  if (is_cycles && is_first_cycles) return true;
+  if (name.base == "instructions" && is_row_of_instructions(row)) return true;
   return name.base == read_name(row.event).base;
 }
 

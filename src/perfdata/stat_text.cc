@@ -115,7 +115,9 @@ bool is_stat_text(std::string_view beginning) {
 }
 
 StatCounts::StatCounts() {
-  profile_.runs.emplace_back();
+  Run run;
+  run.command = profile_.strings.intern("(counts of perf stat)");
+  profile_.runs.push_back(run);
   Context context;
   context.run = RunId(0u);
   profile_.contexts.push_back(context);

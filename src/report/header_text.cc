@@ -64,7 +64,7 @@ std::string print_run(const Profile& profile, const TextStyle& style) {
   std::string times;
   const size_t processes = profile.processes.size();
   if (processes > 1) times = plural(processes, "process", "processes") + ", ";
-  times += plural(profile.threads.size(), "thread", "threads");
+  if (!profile.threads.empty()) times += plural(profile.threads.size(), "thread", "threads");
   if (!profile.runs.empty()) {
     const Run& run = profile.runs.front();
     const std::string& command = profile.strings.text(run.command);
