@@ -33,6 +33,9 @@ Result<WhyReport> explain_part(const ProfileView& view, const FactsLookup& facts
                                const Template& cpu, const WhyCommand& command) {
   WhyOptions options = command.why;
   if (command.part.empty()) return make_why(view.profile(), facts, cpu, options);
+  if (view.profile().histograms.empty()) {
+    return Error{"counts of whole runs have no parts: --in needs a recording"};
+  }
   options.filters = {{Level::function, command.part}};
   Result<WhyReport> of_function = make_why(view.profile(), facts, cpu, options);
   if (of_function) return of_function;

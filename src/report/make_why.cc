@@ -106,9 +106,6 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   CostOptions cost;
   cost.hertz = find_hertz(profile);
   cost.is_counting = !has_histograms(profile);
-  if (cost.is_counting && !options.filters.empty()) {
-    return Error{"counts of whole runs have no parts: --in needs a recording"};
-  }
   RowAmounts amounts;
   if (cost.is_counting) {
     amounts = match.amounts(run_counts(profile));

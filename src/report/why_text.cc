@@ -81,9 +81,17 @@ class WhyText {
     lines_.push_back({&node, depth});
     for (const CostNode& part : node.parts) {
       // The only event of a level says what the level says.
-      const bool repeats = node.kind == NodeKind::level && part.kind == NodeKind::event;
+      const bool is_level_event = node.kind == NodeKind::level && part.kind == NodeKind::event;
+      const bool repeats = is_level_event || is_only_part(node, part);
       if (!repeats || why_.options.show_events) add(part, depth + 1);
     }
+  }
+
+  /// A row of cycles that is all of its parent: the parent's line has said it.
+  static bool is_only_part(const CostNode& node, const CostNode& part) {
+    if (part.row == nullptr || part.row->penalty.value != 1.0) return false;
+    return std::count_if(node.parts.begin(), node.parts.end(),
+                         [](const CostNode& one) { return one.in_sum; }) == 1;
   }
 
   std::vector<TextColumn> columns() const {
@@ -149,11 +157,15 @@ class WhyText {
 
   std::string print_below_tree() const {
     std::vector<std::string> facts;
-    if (why_.tree.overlap && why_.tree.overlap->value > 0) {
+    constexpr double kWorthSaying = 0.001;  // of the unhalted cycles
+    const auto is_much = [&](const std::optional<Estimate>& cycles) {
+      return cycles && cycles->value > kWorthSaying * unhalted();
+    };
+    if (is_much(why_.tree.overlap)) {
       facts.push_back(fmt::format("Branches overlap by {} cycles (counted in more than one).",
                                   format_si(why_.tree.overlap->value)));
     }
-    if (why_.tree.unexplained && why_.tree.unexplained->value > 0) {
+    if (is_much(why_.tree.unexplained)) {
       facts.push_back(fmt::format("{} stalled cycles are in no branch.",
                                   format_si(why_.tree.unexplained->value)));
     }
