@@ -113,6 +113,9 @@ inline void IntervalCore::run(const Step& step) {
 }
 
 void IntervalCore::note_waiting(const Step& step, Ticks done) {
+  // Who waits for an older one that takes longer has waited for this, too.
+  if (waiting_count_ != 0 && done <= last_waiting_done_) return;
+  last_waiting_done_ = done;
   if (waiting_count_ == waiting_.size()) {  // instructions of no uops
     wait_for(waiting_[first_waiting_]);
     pop_waiting();

@@ -138,6 +138,7 @@ class IntervalCore {
   std::vector<Waiting> waiting_;    // a ring, in program order; a power of two
   size_t first_waiting_ = 0;
   size_t waiting_count_ = 0;
+  Ticks last_waiting_done_ = 0;  // of the newest in the ring
   std::vector<Ticks> buffers_;  // when each miss buffer is free
   std::vector<Store> stores_;   // a ring of the store queue's size
   size_t next_store_ = 0;
