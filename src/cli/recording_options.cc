@@ -98,8 +98,8 @@ std::string check_engine(const CLI::App& app, Engine engine) {
   constexpr const char* kOfSampling[] = {
       "--pid",  "--all-cpus", "--cgroup",   "--cpu",  "--event",    "--freq",  "--count",
       "-g",     "--call-graph", "--branches", "--data", "--duration", "--delay", "--per-task"};
-  constexpr const char* kOfSimulation[] = {"--machine", "--detail", "--locality", "--max-instructions",
-                                           "--sysroot"};
+  constexpr const char* kOfSimulation[] = {"--machine", "--detail", "--locality",
+                                           "--max-instructions", "--sysroot"};
   const bool simulates = engine == Engine::simulate;
   const std::string given = simulates ? find_given(app, kOfSampling) : find_given(app, kOfSimulation);
   if (given.empty()) return "";

@@ -52,8 +52,7 @@ const LedgerKind* find_ledger_kind(std::string_view key) {
                                         &kInterrupted,         &kSystemCalls,
                                         &kSystemCallTime,      &kNotSimulatedPrograms,
                                         &kUncountedBlocks,     &kUncountedThreads,
-                                        &kStoppedAtLimit,
-                                        &kUnknownCosts};
+                                        &kStoppedAtLimit,      &kUnknownCosts};
   for (const LedgerKind* kind : kKinds) {
     if (kind->key == key) return kind;
   }

@@ -113,8 +113,7 @@ Result<void> Reader::read_sites(ProcessCounts& counts) {
   return {};
 }
 
-void Reader::add_runs(const std::vector<uint64_t>& runs,
-                              std::vector<uint64_t>& executions) {
+void Reader::add_runs(const std::vector<uint64_t>& runs, std::vector<uint64_t>& executions) {
   for (size_t number = 0; number < runs.size(); ++number) {
     if (runs[number] == 0) continue;
     const file::Block& block = blocks_[number];

@@ -83,8 +83,8 @@ enum class NameState : uint8_t {
 };
 
 struct TemplateRow {
-  std::string event;  // "MEM_LOAD_RETIRED:L2_HIT", as the maker (and libpfm4) writes it
-  uint64_t code = 0;  // perf_event_attr.config, without privilege and enable bits
+  std::string event;   // "MEM_LOAD_RETIRED:L2_HIT", as the maker (and libpfm4) writes it
+  uint64_t code = 0;   // perf_event_attr.config, without privilege and enable bits
   uint64_t code1 = 0;  // config1
   NameState name_state = NameState::known;
   std::string name_source;  // of `wrong` and `unknown`
@@ -92,18 +92,18 @@ struct TemplateRow {
   std::string group;  // level 4, "DTLB"; "": directly below the branch
   std::string label;  // "DRAM": what a reader sees
   Role role = Role::info;
-  Penalty penalty;        // of sums and bounds
-  uint64_t period = 0;    // events per sample; 0: not sampled (counting only)
-  uint8_t precise = 0;    // precise_ip
-  std::string problem;    // what a high value means, one plain sentence
-  std::string advice;     // what a programmer does about it, one plain sentence
+  Penalty penalty;      // of sums and bounds
+  uint64_t period = 0;  // events per sample; 0: not sampled (counting only)
+  uint8_t precise = 0;  // precise_ip
+  std::string problem;  // what a high value means, one plain sentence
+  std::string advice;   // what a programmer does about it, one plain sentence
   std::string note;
   uint32_t line = 0;  // in the file
 };
 
 /// Functions that are not sums. Names are the operands' keys in `operands`.
 enum class Formula : uint8_t {
-  wrong_path,       // max(0, issued - retired) / issue rate; issued, retired[, issue_cycles | width]
+  wrong_path,  // max(0, issued - retired) / issue rate; issued, retired[, issue_cycles | width]
   port_saturation,  // the busiest port's cycles, if at least 0.6 of cycles; ports
   call_overhead,    // 3 x calls; calls (event or branch records)
   collisions,       // counting mode only: an estimate from the share of shared time
@@ -149,10 +149,10 @@ struct ConsistencyRule {
 };
 
 struct Template {
-  std::string name;         // "skylake-sp": the file's
-  std::string description;  // "Intel Skylake-SP, Cascade Lake"
-  std::string source;       // of the whole: who selected the events
-  bool is_validated = false;  // by anybody, on hardware
+  std::string name;                 // "skylake-sp": the file's
+  std::string description;          // "Intel Skylake-SP, Cascade Lake"
+  std::string source;               // of the whole: who selected the events
+  bool is_validated = false;        // by anybody, on hardware
   std::vector<std::string> libpfm;  // its names of the PMU, best first ("skx", "clx")
   std::vector<std::string> cpuid;   // x86: "GenuineIntel-6-55-*" (family-model-stepping, decimal
                                     // except model: hexadecimal, as perf's mapfile); Arm: MIDR

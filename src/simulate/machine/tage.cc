@@ -28,7 +28,8 @@ Tage::Tage(const BranchSettings& settings)
     : bimodal_(settings.bimodal_entries),
       tables_(std::min(settings.tagged_tables, kMostTables)),
       index_bits_(static_cast<uint32_t>(std::countr_zero(settings.tagged_entries))),
-      entries_(size_t{(tables_ + 3) / 4 * 4} << index_bits_) {  // of no table: tag 0, never looked at
+      entries_(size_t{(tables_ + 3) / 4 * 4}
+               << index_bits_) {  // of no table: tag 0, never looked at
   index_fold_ = index_bits_ == kTagBits ? 0 : index_bits_ == kTagBits - 1 ? 1 : 2;
   const double ratio = static_cast<double>(settings.longest_history) / settings.shortest_history;
   for (uint32_t i = 0; i < tables_; ++i) {
@@ -54,9 +55,9 @@ void Tage::look_up(uint64_t address, Lookup& found) {
     const FourTables entries =
         four.first_entry +
         ((mixed ^ four.folded[index_fold_].values ^ number) & ((1U << index_bits_) - 1));
-    const FourTables tags = (static_cast<uint32_t>(address) ^ four.folded[0].values ^
-                             four.folded[1].values << 1) &
-                            ((1U << kTagBits) - 1);
+    const FourTables tags =
+        (static_cast<uint32_t>(address) ^ four.folded[0].values ^ four.folded[1].values << 1) &
+        ((1U << kTagBits) - 1);
     std::memcpy(&found.entries[first], &entries, sizeof entries);
     std::memcpy(&found.tags[first], &tags, sizeof tags);
     const FourTables there{entries_[entries[0]].tag, entries_[entries[1]].tag,

@@ -90,7 +90,7 @@ class Tage {
   std::vector<int8_t> bimodal_;  // -2 to 1; 0 and above: taken
   uint32_t tables_ = 0;
   uint32_t index_bits_ = 0;
-  size_t index_fold_ = 0;  // which of the folded histories is as wide as an index
+  size_t index_fold_ = 0;       // which of the folded histories is as wide as an index
   std::vector<Entry> entries_;  // of all tables, one after the other
   std::array<Four, kMostTables / 4> fours_;
   // Bits, one per word: all ones or none. The newest is at newest_, older ones behind it; when
