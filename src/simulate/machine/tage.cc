@@ -18,8 +18,10 @@ int8_t step(int8_t counter, bool up, int8_t least, int8_t most) {
 /// as for the modelled one: no branches.)
 uint32_t which_are_equal(const FourTables& one, const FourTables& other) {
   const FourTables bit{1, 2, 4, 8};
-  const FourTables bits = reinterpret_cast<FourTables>(one == other) & bit;
-  return bits[0] | bits[1] | bits[2] | bits[3];
+  using TwoHalves [[gnu::vector_size(16)]] = uint64_t;
+  const auto halves = reinterpret_cast<TwoHalves>(reinterpret_cast<FourTables>(one == other) & bit);
+  const uint64_t both = halves[0] | halves[1];
+  return static_cast<uint32_t>(both | both >> 32);
 }
 
 }  // namespace
