@@ -120,8 +120,10 @@ void print_branches() {
 }
 
 void print_blocks() {
-  IntervalCore core{Machine()};
-  const std::vector<InstructionCosts> instructions(6);
+  std::vector<SiteTicks> sites(1);
+  IntervalCore core(Machine(), sites.data());
+  std::vector<InstructionCosts> instructions(6);
+  instructions[1].loads = instructions[2].loads = 1;
   const BlockCycles block = compute_block_cycles(instructions, {}, CoreSettings());
   Outcome miss;
   miss.source = DataSource::l2;
@@ -130,7 +132,8 @@ void print_blocks() {
   for (const int misses : {0, 1}) {
     const double ns = measure_ns(500000, [&](uint64_t times) {
       for (uint64_t i = 0; i < times; ++i) {
-        core.block(block);
+        core.end_block();
+        core.begin_block(block);
         core.load(1, Outcome());
         core.load(2, misses != 0 ? miss : Outcome());
         core.store(3, Outcome());

@@ -52,6 +52,8 @@ COMMANDS = {
     "unknown": ("culprit stat -e instrutions loop", []),
     "whole_system": stat("-a -e instructions:u loop"),
     "saved": ("culprit stat -e instructions:u -o counts.culprit loop", ["counts.culprit"]),
+    "for_the_tree": ("culprit stat --one-by-one -e r11:u -e r08:u -e r23:u -o tree.culprit loop",
+                     ["tree.culprit"]),
     "sampled": ("culprit record -q --engine timer -o run.culprit -F 4999 two_loops", ["run.culprit"]),
     # QEMU looks for overflows when a timer of the machine runs out: a clock of 20 us makes it
     # look often. The kernel keeps the phase, so no period gets longer by that.
@@ -238,6 +240,25 @@ class ArmTest(CulpritTest):
                    "print(sqlite3.connect(sys.argv[1]).execute('pragma integrity_check').fetchone())",
                    path)
         self.assertIn("ok", done.stdout)
+
+    def test_the_tree_of_a_whole_run_is_printed_here(self):
+        """Counted there, each event in a run of its own; explained here by the template of any
+        Armv8: what the emulated PMU does not count is not recorded, and not 0."""
+        path = self.file("for_the_tree", "tree.culprit")
+        why = json.loads(self.culprit("why", "--events", "--template", "armv8", "--format", "json",
+                                      path).stdout)
+        general = {node["label"]: node for node in why["general"]}
+        self.assertEqual(general["instructions"]["event"]["count"], {"value": 2 * N + 7, "error": 0.0})
+        # The emulated machine takes a nanosecond for each instruction, at 1 GHz.
+        cycles = why["tree"]["cycles"]["value"]
+        self.assertAlmostEqual(cycles / (2 * N), 1, delta=0.01)
+        branches = [node for level in why["tree"]["parts"] for node in level["parts"]
+                    if node["kind"] == "branch"]
+        self.assertEqual(len(branches), 11)
+        for branch in branches:
+            self.assertIsNone(branch["cycles"], branch["label"])
+            self.assertIn(branch["state"], ("not_covered", "not_recorded"))
+            self.assertTrue(branch["reason"])
 
     def test_recording_is_completed_and_reported_here(self):
         path = self.file("sampled", "run.culprit")

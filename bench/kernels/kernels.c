@@ -44,16 +44,17 @@ static void make_chase(size_t bytes) {
     order[j] = swapped;
   }
   char* base = memory;
-  for (size_t i = 0; i < lines; ++i) *(char**)(base + order[i] * 64ul) = base + order[(i + 1) % lines] * 64ul;
+  for (size_t i = 0; i < lines; ++i)
+    *(char**)(base + order[i] * 64ul) = base + order[(i + 1) % lines] * 64ul;
   free(order);
 }
 
-#define LOOP(body)                                                          \
-  __asm__ volatile(".p2align 6\n1:\n" body "dec %0\n jnz 1b\n"              \
-                   : "+r"(rounds)                                           \
-                   :                                                        \
-                   : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9",  \
-                     "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "cc", "memory")
+#define LOOP(body)                                                                                 \
+  __asm__ volatile(".p2align 6\n1:\n" body "dec %0\n jnz 1b\n"                                     \
+                   : "+r"(rounds)                                                                  \
+                   :                                                                               \
+                   : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "xmm0", "xmm1", "xmm2", \
+                     "xmm3", "xmm4", "cc", "memory")
 #define FOUR(text) text text text text
 
 static NOINLINE uint64_t dependent_adds(uint64_t rounds) {
@@ -69,12 +70,16 @@ static NOINLINE uint64_t multiply_chain(uint64_t rounds) {
   return 0;
 }
 static NOINLINE uint64_t multiply_throughput(uint64_t rounds) {
-  LOOP("imul $3, %%rsi, %%rax\n imul $3, %%rsi, %%rbx\n imul $3, %%rsi, %%rcx\n imul $3, %%rsi, %%rdx\n");
+  LOOP(
+      "imul $3, %%rsi, %%rax\n imul $3, %%rsi, %%rbx\n imul $3, %%rsi, %%rcx\n imul $3, %%rsi, "
+      "%%rdx\n");
   return 0;
 }
 static NOINLINE uint64_t divide_chain(uint64_t rounds) {
   __asm__ volatile("mov $7, %%rcx\n" ::: "rcx");
-  LOOP("xor %%edx, %%edx\n mov $1000000007, %%rax\n add %%rcx, %%rax\n mov $7, %%rcx\n div %%rcx\n mov %%rax, %%rcx\n and $7, %%rcx\n");
+  LOOP(
+      "xor %%edx, %%edx\n mov $1000000007, %%rax\n add %%rcx, %%rax\n mov $7, %%rcx\n div %%rcx\n "
+      "mov %%rax, %%rcx\n and $7, %%rcx\n");
   return 0;
 }
 static NOINLINE uint64_t fp_add_chain(uint64_t rounds) {
@@ -82,7 +87,9 @@ static NOINLINE uint64_t fp_add_chain(uint64_t rounds) {
   return 0;
 }
 static NOINLINE uint64_t fp_multiply_throughput(uint64_t rounds) {
-  LOOP("mulsd %%xmm0, %%xmm1\n mulsd %%xmm0, %%xmm2\n mulsd %%xmm0, %%xmm3\n mulsd %%xmm0, %%xmm4\n");
+  LOOP(
+      "mulsd %%xmm0, %%xmm1\n mulsd %%xmm0, %%xmm2\n mulsd %%xmm0, %%xmm3\n mulsd %%xmm0, "
+      "%%xmm4\n");
   return 0;
 }
 static NOINLINE uint64_t sqrt_chain(uint64_t rounds) {
@@ -216,7 +223,8 @@ static NOINLINE uint64_t stores(uint64_t rounds) {
 static NOINLINE uint64_t conflicts(uint64_t rounds) {
   const char* values = memory;
   uint64_t sum = 0;
-  for (uint64_t i = 0; i < rounds; ++i) sum += *(const volatile uint64_t*)(values + (i & 63) * 4096);
+  for (uint64_t i = 0; i < rounds; ++i)
+    sum += *(const volatile uint64_t*)(values + (i & 63) * 4096);
   return sum;
 }
 static NOINLINE uint64_t histogram(uint64_t rounds) {
@@ -229,20 +237,41 @@ static NOINLINE uint64_t histogram(uint64_t rounds) {
 // Straight code of 256 KiB.
 static NOINLINE uint64_t straight_code(uint64_t rounds) {
   for (uint64_t i = 0; i < rounds; i += 65536)
-    __asm__ volatile(".rept 16384\n add $1, %%eax\n add $1, %%ebx\n add $1, %%ecx\n lea 1(%%rdx,%%rsi), %%r8\n .endr" ::: "rax", "rbx", "rcx", "r8", "cc");
+    __asm__ volatile(
+        ".rept 16384\n add $1, %%eax\n add $1, %%ebx\n add $1, %%ecx\n lea 1(%%rdx,%%rsi), %%r8\n "
+        ".endr" ::
+            : "rax", "rbx", "rcx", "r8", "cc");
   return 0;
 }
 
 static void nothing(void) {}
-static void small(void) { allocate(8192); }
-static void chase_16k(void) { make_chase(16 << 10); }
-static void chase_512k(void) { make_chase(512 << 10); }
-static void chase_8m(void) { make_chase(8 << 20); }
-static void chase_64m(void) { make_chase(64 << 20); }
-static void array_16k(void) { allocate(16 << 10); }
-static void array_1m(void) { allocate(1 << 20); }
-static void array_8m(void) { allocate(8 << 20); }
-static void array_48m(void) { allocate(48 << 20); }
+static void small(void) {
+  allocate(8192);
+}
+static void chase_16k(void) {
+  make_chase(16 << 10);
+}
+static void chase_512k(void) {
+  make_chase(512 << 10);
+}
+static void chase_8m(void) {
+  make_chase(8 << 20);
+}
+static void chase_64m(void) {
+  make_chase(64 << 20);
+}
+static void array_16k(void) {
+  allocate(16 << 10);
+}
+static void array_1m(void) {
+  allocate(1 << 20);
+}
+static void array_8m(void) {
+  allocate(8 << 20);
+}
+static void array_48m(void) {
+  allocate(48 << 20);
+}
 
 static const struct {
   const char* name;

@@ -98,10 +98,15 @@ Result<void> Reader::read_sites(ProcessCounts& counts) {
       return damaged("site");
     }
   }
+  // Blocks lie one behind the other: what overlaps could be any amount of work.
+  constexpr uint32_t kMostInBlock = 1 << 16;
+  uint64_t end = 0;
   for (const file::Block& block : blocks_) {
-    if (block.first > block_sites_.size() || block.sites > block_sites_.size() - block.first) {
-      return damaged("block");
-    }
+    const bool fits = block.first >= end && block.first <= block_sites_.size() &&
+                      block.sites <= block_sites_.size() - block.first;
+    if (block.sites == 0) continue;  // the place holder
+    if (!fits || block.sites > kMostInBlock) return damaged("block");
+    end = uint64_t{block.first} + block.sites;
   }
   if (std::any_of(block_sites_.begin(), block_sites_.end(),
                   [&](uint32_t site) { return site >= sites; })) {
@@ -113,8 +118,7 @@ Result<void> Reader::read_sites(ProcessCounts& counts) {
   return {};
 }
 
-void Reader::add_runs(const std::vector<uint64_t>& runs,
-                              std::vector<uint64_t>& executions) {
+void Reader::add_runs(const std::vector<uint64_t>& runs, std::vector<uint64_t>& executions) {
   for (size_t number = 0; number < runs.size(); ++number) {
     if (runs[number] == 0) continue;
     const file::Block& block = blocks_[number];

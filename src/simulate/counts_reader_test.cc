@@ -76,6 +76,33 @@ TEST_F(CountsReader, AddsRunsOfBlocksToTheirSites) {
   EXPECT_EQ(counts->paths, (std::vector<std::string>{"", "a.out"}));
 }
 
+// The block's two sites take 840 and 1680 ticks a run; the second stalled for 99.
+TEST_F(CountsReader, AddsTicksOfBlocksAndStalls) {
+  header_.has_cycles = 1;
+  file::StaticTicks ticks{};
+  ticks.ticks[static_cast<size_t>(simulate::CycleClass::base)] = 840;
+  put(file::kStaticStart, ticks);
+  ticks.ticks[static_cast<size_t>(simulate::CycleClass::base)] = 1680;
+  put(file::kStaticStart + sizeof ticks, ticks);
+  simulate::SiteTicks stalls;
+  stalls.stalls[simulate::CycleClass::load_l2] = 99;
+  stalls.busy.wrong_path = 7;
+  put(file::core_start(0) + file::kTicksInCore + 2 * sizeof stalls, stalls);
+  put(file::core_start(0) + file::kTicksInCore + 3 * sizeof stalls, stalls);  // no site's
+  const Result<ProcessCounts> counts = read();
+  ASSERT_TRUE(counts.has_value()) << counts.error().message;
+  EXPECT_EQ(counts->ticks[1].stalls.total(), 5U * 840);
+  EXPECT_EQ(counts->ticks[2].stalls.total(), 5U * 1680 + 99);
+  EXPECT_EQ(counts->ticks[2].stalls.stalled(), 99U);
+  EXPECT_EQ(counts->ticks[2].busy.wrong_path, 7U);
+}
+
+TEST_F(CountsReader, RefusesBlocksThatOverlap) {
+  header_.blocks = 3;
+  put(file::kBlocksStart + 2 * sizeof(file::Block), file::Block{1, 1});
+  expect_refused("block");
+}
+
 TEST_F(CountsReader, RefusesSizesBeyondTheTables) {
   header_.sites = file::kMaxSites + 1;
   expect_refused("sizes of tables");

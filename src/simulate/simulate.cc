@@ -207,11 +207,10 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
   if (options.machine) {
     RETURN_IF_ERROR(write_machine_file(machine_file_path(folder.path()), *options.machine));
   }
-  ASSIGN_OR_RETURN(
-      const QemuCommand command,
-      make_qemu_command(options.command, {options.plugin_path, folder.path(), options.sysroot,
-                                          options.max_instructions, options.locality,
-                                          has_cycles(options)}));
+  ASSIGN_OR_RETURN(const QemuCommand command,
+                   make_qemu_command(options.command, {options.plugin_path, folder.path(),
+                                                       options.sysroot, options.max_instructions,
+                                                       options.locality, has_cycles(options)}));
   return Session(options, command, folder).run(progress);
 }
 

@@ -179,10 +179,8 @@ TEST_F(Walk, CyclesComeFirstAndOnlyIfTheyAreWanted) {
     const Result<Simulation> simulation = run_simulated(options_, nullptr);
     ASSERT_TRUE(simulation.has_value()) << simulation.error().message;
     const Profile& profile = simulation->recording.profile;
-    EXPECT_EQ(profile.strings.text(profile.events[0].name),
-              cycles ? "sim:cycles" : "instructions");
-    EXPECT_EQ(profile.events[0].provenance,
-              cycles ? Provenance::modelled : Provenance::counted);
+    EXPECT_EQ(profile.strings.text(profile.events[0].name), cycles ? "sim:cycles" : "instructions");
+    EXPECT_EQ(profile.events[0].provenance, cycles ? Provenance::modelled : Provenance::counted);
     EXPECT_DOUBLE_EQ(profile.events[0].scale, cycles ? 1.0 / 840 : 1);
     EXPECT_EQ(find_largest(profile, "L1-dcache-load-misses").first, kLines);
     EXPECT_EQ(simulation->clock_ticks != 0, cycles);

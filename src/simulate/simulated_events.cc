@@ -84,7 +84,7 @@ uint64_t cycles_of(const SimulatedSite& of) {
   return of.ticks.stalls[kind];
 }
 
-template <simulate::Ticks simulate::Busy::*condition>
+template <simulate::Ticks simulate::Busy::* condition>
 uint64_t cycles_with(const SimulatedSite& of) {
   return of.ticks.busy.*condition;
 }
@@ -139,8 +139,10 @@ constexpr SimulatedEvent kOfCycles[] = {
     // Each cycle is in one of these.
     {"sim:load-l2-cycles", kCycles, kTick, cycles_of<CycleClass::load_l2>},
     {"sim:load-l3-cycles", kCycles, kTick, cycles_of<CycleClass::load_l3>},
-    {"sim:load-other-core-clean-cycles", kCycles, kTick, cycles_of<CycleClass::load_other_core_clean>},
-    {"sim:load-other-core-modified-cycles", kCycles, kTick, cycles_of<CycleClass::load_other_core_modified>},
+    {"sim:load-other-core-clean-cycles", kCycles, kTick,
+     cycles_of<CycleClass::load_other_core_clean>},
+    {"sim:load-other-core-modified-cycles", kCycles, kTick,
+     cycles_of<CycleClass::load_other_core_modified>},
     {"sim:load-memory-cycles", kCycles, kTick, cycles_of<CycleClass::load_memory>},
     {"sim:load-translation-cycles", kCycles, kTick, cycles_of<CycleClass::load_translation>},
     {"sim:bandwidth-cycles", kCycles, kTick, cycles_of<CycleClass::bandwidth_saturation>},

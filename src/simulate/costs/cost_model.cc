@@ -57,9 +57,8 @@ bool is_cpu_of(const Target& target, const std::string& cpu) {
 std::string choose_cpu(const Target& target, const std::string& asked) {
   if (asked.empty()) return target.cpu;
   if (is_cpu_of(target, asked)) return asked;
-  const bool is_of_another =
-      std::any_of(std::begin(kTargets), std::end(kTargets),
-                  [&](const Target& one) { return is_cpu_of(one, asked); });
+  const bool is_of_another = std::any_of(std::begin(kTargets), std::end(kTargets),
+                                         [&](const Target& one) { return is_cpu_of(one, asked); });
   return is_of_another ? target.cpu : "";
 }
 
@@ -90,8 +89,8 @@ struct CostModel::Machinery {
 bool CostModel::Machinery::decode(std::span<const uint8_t> code, llvm::MCInst* inst) const {
   for (;;) {
     uint64_t size = 0;
-    const auto status = disassembler->getInstruction(*inst, size, {code.data(), code.size()}, 0,
-                                                     llvm::nulls());
+    const auto status =
+        disassembler->getInstruction(*inst, size, {code.data(), code.size()}, 0, llvm::nulls());
     if (status == llvm::MCDisassembler::Fail || size == 0 || size > code.size()) return false;
     code = code.subspan(size);
     if (code.empty() || !instructions->getName(inst->getOpcode()).ends_with("_PREFIX")) return true;
@@ -104,8 +103,8 @@ const llvm::MCSchedClassDesc* CostModel::Machinery::find_class(const llvm::MCIns
   unsigned number = instructions->get(inst.getOpcode()).getSchedClass();
   const llvm::MCSchedClassDesc* kind = model().getSchedClassDesc(number);
   while (kind->isVariant()) {
-    number = cpu->resolveVariantSchedClass(number, &inst, instructions.get(),
-                                           model().getProcessorID());
+    number =
+        cpu->resolveVariantSchedClass(number, &inst, instructions.get(), model().getProcessorID());
     if (number == 0) return nullptr;
     kind = model().getSchedClassDesc(number);
   }
@@ -195,8 +194,7 @@ std::unique_ptr<CostModel> CostModel::make(const std::string& name, const std::s
   known->initialise();
   const std::string chosen = choose_cpu(*known, cpu);
   const llvm::Triple triple(known->triple);
-  const llvm::Target* const target =
-      llvm::TargetRegistry::lookupTarget(triple.str(), problem);
+  const llvm::Target* const target = llvm::TargetRegistry::lookupTarget(triple.str(), problem);
   if (target == nullptr) return nullptr;
   auto m = std::make_unique<Machinery>();
   m->registers.reset(target->createMCRegInfo(triple.str()));

@@ -99,7 +99,8 @@ TEST(CostModel, TellsAddressesFromOtherOperands) {
 }
 
 TEST(CostModel, PartsOfARegisterAreOne) {
-  const Costed block = cost({{0x89, 0xd8}, {0x48, 0x89, 0xd8}, {0x66, 0x89, 0xd8}});  // mov, 32 64 16
+  const Costed block =
+      cost({{0x89, 0xd8}, {0x48, 0x89, 0xd8}, {0x66, 0x89, 0xd8}});  // mov, 32 64 16
   for (const InstructionCosts& one : block.costs) {
     EXPECT_EQ(one.writes[0], block.costs[0].writes[0]);
     EXPECT_EQ(one.reads[0], block.costs[0].reads[0]);

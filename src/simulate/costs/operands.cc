@@ -77,11 +77,10 @@ void find_operands(const Decoded& instruction, const RegisterNumbers& numbers,
 }
 
 bool is_zero_idiom(const Decoded& instruction) {
-  constexpr std::string_view kKinds[] = {"XOR32rr",   "XOR64rr",   "SUB32rr",   "SUB64rr",
-                                         "PXORrr",    "VPXORrr",   "VPXORYrr",  "XORPSrr",
-                                         "XORPDrr",   "VXORPSrr",  "VXORPDrr",  "VXORPSYrr",
-                                         "VXORPDYrr", "PSUBDrr",   "PSUBQrr",   "PCMPGTBrr",
-                                         "PCMPGTDrr", "VPXORDZrr", "VPXORQZrr"};
+  constexpr std::string_view kKinds[] = {
+      "XOR32rr", "XOR64rr",   "SUB32rr",   "SUB64rr",   "PXORrr",    "VPXORrr",   "VPXORYrr",
+      "XORPSrr", "XORPDrr",   "VXORPSrr",  "VXORPDrr",  "VXORPSYrr", "VXORPDYrr", "PSUBDrr",
+      "PSUBQrr", "PCMPGTBrr", "PCMPGTDrr", "VPXORDZrr", "VPXORQZrr"};
   if (std::find(std::begin(kKinds), std::end(kKinds), instruction.name) == std::end(kKinds)) {
     return false;
   }

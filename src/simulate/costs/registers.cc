@@ -39,8 +39,10 @@ RegisterNumbers::RegisterNumbers(const llvm::MCRegisterInfo& registers)
   }
   // Lists (aarch64: W0_W1, Q0_Q1_Q2) stand for their first register.
   for (unsigned id = 1; id < registers.getNumRegs(); ++id) {
-    const bool is_list = std::string_view(registers.getName(id)).find('_') != std::string_view::npos;
-    if (is_list && numbers_[id] == kNoRegister) numbers_[id] = of_unit[*registers.regunits(id).begin()];
+    const bool is_list =
+        std::string_view(registers.getName(id)).find('_') != std::string_view::npos;
+    if (is_list && numbers_[id] == kNoRegister)
+      numbers_[id] = of_unit[*registers.regunits(id).begin()];
   }
 }
 

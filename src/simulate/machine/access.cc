@@ -123,11 +123,24 @@ inline void touch_hit(CoreState& core, const Part& part, Slot slot) {
   }
 }
 
+struct Lines {
+  uint64_t shared, memory;
+};
+Lines lines_moved(const CoreState& core) {
+  return {core.traffic.shared, core.traffic.memory};
+}
+
+void note_lines(const CoreState& core, const Lines& before, Outcome& outcome) {
+  const Lines now = lines_moved(core);
+  outcome.shared_lines = static_cast<uint8_t>(std::min<uint64_t>(now.shared - before.shared, 255));
+  outcome.memory_lines = std::min<uint64_t>(now.memory - before.memory, 15) & 15;
+}
+
 /// A miss, or a hit that has to do more than note its use.
 template <bool kRecorded>
 [[gnu::noinline]] Outcome access_fully(CoreState& core, const Part& part, Slot slot,
                                        Outcome outcome) {
-  const uint64_t memory_before = core.traffic.memory;
+  const Lines before = lines_moved(core);
   const uint64_t line = part.line(core);
   const bool hit = slot != kNoSlot;
   if (!hit) slot = miss_l1d(core, part, outcome);
@@ -147,7 +160,7 @@ template <bool kRecorded>
   set_last_line(core, line, flags);
   if (!hit || outcome.prefetched) {
     train_prefetchers(core, part);
-    outcome.memory_lines = std::min<uint64_t>(core.traffic.memory - memory_before, 15) & 15;
+    note_lines(core, before, outcome);
   }
   return outcome;
 }
@@ -209,7 +222,7 @@ Outcome fetch_part(CoreState& core, const Part& part) {
     outcome.sampled_out = true;
     return outcome;
   }
-  const uint64_t memory_before = core.traffic.memory;
+  const Lines before = lines_moved(core);
   Slot slot = core.l1i.cache.find(line);
   if (slot != kNoSlot) {
     core.l1i.cache.use(line, slot);
@@ -230,7 +243,7 @@ Outcome fetch_part(CoreState& core, const Part& part) {
   core.last_fetched_line = line;
   if (outcome.missed_lines != 0 || outcome.prefetched) {
     prefetch_code(core, part);
-    outcome.memory_lines = std::min<uint64_t>(core.traffic.memory - memory_before, 15) & 15;
+    note_lines(core, before, outcome);
   }
   return outcome;
 }
@@ -239,6 +252,8 @@ void join(Outcome& whole, const Outcome& part) {
   whole.source = std::max(whole.source, part.source);
   whole.translation = std::max(whole.translation, part.translation);
   whole.missed_lines = static_cast<uint8_t>(whole.missed_lines + part.missed_lines);
+  whole.shared_lines =
+      static_cast<uint8_t>(std::min<unsigned>(whole.shared_lines + part.shared_lines, 255));
   whole.memory_lines = std::min(whole.memory_lines + part.memory_lines, 15) & 15;
   whole.prefetched |= part.prefetched;
   whole.upgraded |= part.upgraded;

@@ -50,8 +50,11 @@ IntervalCore::IntervalCore(const Machine& machine, SiteTicks* sites)
   costs_.fetch_queue = cycles(core.fetch_queue) / core.dispatch_width;
   costs_.mispredict = cycles(core.mispredict_cycles);
   costs_.redirect = cycles(core.redirect_cycles);
-  costs_.memory_line = to_ticks(machine.line_bytes / machine.memory.bytes_per_cycle);
-  costs_.memory_queue = costs_.memory_line * core.miss_buffers;
+  memory_.line = to_ticks(machine.line_bytes / machine.memory.bytes_per_cycle);
+  shared_.line = to_ticks(machine.line_bytes / machine.memory.shared_bytes_per_cycle);
+  for (Channel* const channel : {&memory_, &shared_}) {
+    channel->queue = channel->line * core.miss_buffers;
+  }
   costs_.never_waited_for =
       cycles(std::min({core.reorder_buffer, core.load_queue, core.store_queue})) /
       core.dispatch_width;
@@ -88,13 +91,13 @@ inline void IntervalCore::dispatch(const Step& step) {
 }
 
 inline Ticks IntervalCore::addresses_ready(const Step& step) const {
-  return std::max({time(), ready_[step.addresses[0]], ready_[step.addresses[1]],
-                   ready_[step.addresses[2]]});
+  return std::max(
+      {time(), ready_[step.addresses[0]], ready_[step.addresses[1]], ready_[step.addresses[2]]});
 }
 
 inline Ticks IntervalCore::operands_ready(const Step& step) const {
-  return std::max({ready_[step.reads[0]], ready_[step.reads[1]], ready_[step.reads[2]],
-                   ready_[step.reads[3]]});
+  return std::max(
+      {ready_[step.reads[0]], ready_[step.reads[1]], ready_[step.reads[2]], ready_[step.reads[3]]});
 }
 
 inline void IntervalCore::run(const Step& step) {
@@ -113,6 +116,9 @@ inline void IntervalCore::run(const Step& step) {
 }
 
 void IntervalCore::note_waiting(const Step& step, Ticks done) {
+  // Who waits for an older one that takes longer has waited for this, too.
+  if (waiting_count_ != 0 && done <= last_waiting_done_) return;
+  last_waiting_done_ = done;
   if (waiting_count_ == waiting_.size()) {  // instructions of no uops
     wait_for(waiting_[first_waiting_]);
     pop_waiting();
@@ -178,20 +184,23 @@ Ticks IntervalCore::take_miss_buffer(Site site, Ticks at, Ticks latency) {
   return begin;
 }
 
-/// Puts the lines of an access on the way to memory; its own is asked for at `at`, maybe later
-/// than now. Returns how long that one waits for those on the way.
-Ticks IntervalCore::pass_memory(Ticks at, const Outcome& outcome) {
-  if (outcome.memory_lines == 0) return 0;
-  const Ticks wait = minus(memory_free_, at);
-  memory_free_ = std::max(memory_free_, time()) + costs_.memory_line * outcome.memory_lines;
-  return outcome.source == DataSource::memory ? wait : 0;
+/// Puts the lines of an access on their way; its own is asked for at `at`, maybe later than now.
+/// Returns how long that one waits.
+Ticks IntervalCore::pass(Ticks at, const Outcome& outcome) {
+  if (outcome.shared_lines == 0 && outcome.memory_lines == 0) return 0;
+  const Ticks near = shared_.pass(time(), at, outcome.shared_lines);
+  const Ticks far = memory_.pass(time(), at, outcome.memory_lines);
+  if (outcome.source <= DataSource::l2) return 0;  // these are others' lines
+  return outcome.source == DataSource::memory ? std::max(near, far) : near;
 }
 
-/// The queue to memory holds as many lines as there are miss buffers: who makes it longer
+/// A channel's queue holds as many lines as there are miss buffers: who makes it longer
 /// (prefetches and write-backs do, too) waits.
-void IntervalCore::hold_back_memory(Site site) {
-  if (memory_free_ > time() + costs_.memory_queue) {
-    stall(site, CycleClass::bandwidth_saturation, memory_free_ - costs_.memory_queue);
+void IntervalCore::hold_back(Site site) {
+  for (const Channel* const channel : {&shared_, &memory_}) {
+    if (channel->free > time() + channel->queue) {
+      stall(site, CycleClass::bandwidth_saturation, channel->free - channel->queue);
+    }
   }
 }
 
@@ -207,13 +216,13 @@ void IntervalCore::load_missed(uint32_t number, Outcome outcome) {
   miss.translation = cycles(outcome.walk_cycles);
   Ticks begin = start + miss.translation;
   if (outcome.missed_lines != 0) begin = take_miss_buffer(step.site, begin, latency);
-  const Ticks queued = pass_memory(begin, outcome);
+  const Ticks queued = pass(begin, outcome);
   miss.bandwidth = begin - (start + miss.translation) + queued;
   miss.own = minus(latency, costs_.l1_hit);
   miss.done = begin + queued + latency;
   const bool is_late = latency != 0 || miss.translation != 0;
   if (is_late && miss.done > miss_.done) miss_ = miss;  // the last part of a wide load counts
-  hold_back_memory(step.site);
+  hold_back(step.site);
 }
 
 /// Dispatch of a store finds the queue full of older ones: as long as those wait for what is
@@ -243,19 +252,19 @@ void IntervalCore::store(uint32_t number, Outcome outcome) {
     owned += cycles(outcome.walk_cycles);
     if (outcome.missed_lines != 0 || outcome.upgraded)
       owned = take_miss_buffer(step.site, owned, latency);
-    owned += pass_memory(owned, outcome) + latency;
+    owned += pass(owned, outcome) + latency;
   }
   slot.site = step.site;
   slot.retires = std::max({retires_, addressed, operands_ready(step), miss_.done});
   slot.leaves = std::max({last_store_leaves_ + kTicksPerCycle, owned, slot.retires});
   last_store_leaves_ = slot.leaves;
-  if (outcome.memory_lines != 0) hold_back_memory(step.site);
+  if (outcome.shared_lines != 0 || outcome.memory_lines != 0) hold_back(step.site);
 }
 
 void IntervalCore::fetch_missed(Site site, Outcome outcome) {
   const Ticks ahead = std::min(costs_.fetch_queue, time() - front_end_since_);
   const Ticks late =
-      cycles(uint64_t{outcome.latency_cycles} + outcome.walk_cycles) + pass_memory(time(), outcome);
+      cycles(uint64_t{outcome.latency_cycles} + outcome.walk_cycles) + pass(time(), outcome);
   if (late > ahead) {
     sites_[site].busy.scheduler_empty += late - ahead;
     stall(site, CycleClass::instruction_starvation, time() + late - ahead);

@@ -113,36 +113,53 @@ class IntervalCore {
   void mispredicted(Site site, Misprediction misprediction);
   void stall(Site site, CycleClass kind, Ticks until);
   Ticks take_miss_buffer(Site site, Ticks at, Ticks latency);
-  Ticks pass_memory(Ticks at, const Outcome& outcome);
-  void hold_back_memory(Site site);
+  Ticks pass(Ticks at, const Outcome& outcome);
+  void hold_back(Site site);
+
+  /// What lines pass one by one: the way to memory, and that to the shared level.
+  struct Channel {
+    Ticks line = 0;   // that one takes
+    Ticks queue = 0;  // full, this is its length
+    Ticks free = 0;
+
+    /// Puts lines on the way at `now`; how long one that is asked for at `at` waits for those
+    /// that are on it already.
+    Ticks pass(Ticks now, Ticks at, uint32_t lines) {
+      const Ticks wait = free > at ? free - at : 0;
+      free = (free > now ? free : now) + line * lines;
+      return wait;
+    }
+  };
 
   struct Costs {  // in ticks, of the machine
-    Ticks l1_hit, fetch_queue, mispredict, redirect, memory_line, memory_queue;
+    Ticks l1_hit, fetch_queue, mispredict, redirect;
     Ticks never_waited_for;  // what is done so soon cannot fill a buffer
   };
   CoreSettings settings_;
   Costs costs_;
   SiteTicks* sites_;
   const BlockCycles* block_ = nullptr;
-  Ticks base_ = 0;         // when the block's first uop could be dispatched
-  Ticks offset_ = 0;       // of the instruction that is dispatched
+  Ticks base_ = 0;    // when the block's first uop could be dispatched
+  Ticks offset_ = 0;  // of the instruction that is dispatched
   uint32_t next_step_ = 0;
-  uint64_t uops_ = 0;      // dispatched before the block
+  uint64_t uops_ = 0;  // dispatched before the block
   uint64_t loads_ = 0;
-  uint64_t full_uop_;      // the first uop, and load, that must wait for the oldest
+  uint64_t full_uop_;  // the first uop, and load, that must wait for the oldest
   uint64_t full_load_;
-  Miss miss_;              // of the step next_step_; done == 0: none
-  Ticks resolved_ = 0;     // when the last instruction had its operands
-  Ticks retires_ = 0;      // when all so far are done
+  Miss miss_;                       // of the step next_step_; done == 0: none
+  Ticks resolved_ = 0;              // when the last instruction had its operands
+  Ticks retires_ = 0;               // when all so far are done
   std::array<Ticks, 128> ready_{};  // by Register
   std::vector<Waiting> waiting_;    // a ring, in program order; a power of two
   size_t first_waiting_ = 0;
   size_t waiting_count_ = 0;
-  std::vector<Ticks> buffers_;  // when each miss buffer is free
-  std::vector<Store> stores_;   // a ring of the store queue's size
+  Ticks last_waiting_done_ = 0;  // of the newest in the ring
+  std::vector<Ticks> buffers_;   // when each miss buffer is free
+  std::vector<Store> stores_;    // a ring of the store queue's size
   size_t next_store_ = 0;
   Ticks last_store_leaves_ = 0;
-  Ticks memory_free_ = 0;
+  Channel memory_;
+  Channel shared_;
   Ticks front_end_since_ = 0;  // when it began to run ahead of dispatch
   Ticks taken_at_ = 0;         // the last taken branch
 };

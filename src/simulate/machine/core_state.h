@@ -39,6 +39,7 @@ struct PrivateLevel {
 struct Traffic {
   uint64_t written_back_l1 = 0;  // dirty lines out of L1D
   uint64_t written_back_l2 = 0;
+  uint64_t shared = 0;  // from and to what is beyond the private caches
   uint64_t memory = 0;  // from and to memory
   uint64_t prefetched_l1 = 0;
   uint64_t prefetched_l2 = 0;

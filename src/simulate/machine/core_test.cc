@@ -105,69 +105,6 @@ Outcome from_memory() {
   return outcome;
 }
 
-TEST(BlockCycles, TakesTheWidthIfNothingElseLimits) {
-  const BlockCycles block = make_block(6);  // 6 uops, 4 wide
-  EXPECT_DOUBLE_EQ(to_cycles(block.total), 1.5);
-  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[0][base]), 0.25);
-}
-
-TEST(BlockCycles, GivesWhatIsAboveTheWidthToTheLargestLimit) {
-  std::vector<InstructionCosts> instructions(8);
-  instructions[2].port_cycles = 1;
-  instructions[5].port_cycles = 3;
-  instructions[7].divider_cycles = 5;
-  const BlockCycles block =
-      compute_block_cycles(instructions, {.port_cycles = 10}, CoreSettings());
-  EXPECT_DOUBLE_EQ(to_cycles(block.total), 10);
-  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[2][port_saturation]), 2);  // a quarter of 8
-  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[5][port_saturation]), 6);
-  EXPECT_EQ(block.instructions[7][instruction_latency], 0U);
-}
-
-TEST(BlockCycles, DividerIsLatency) {
-  std::vector<InstructionCosts> instructions(4);
-  instructions[1].divider_cycles = 21;
-  EXPECT_DOUBLE_EQ(to_cycles(compute_block_cycles(instructions, {}, CoreSettings())
-                                 .instructions[1][instruction_latency]),
-                   20);
-}
-
-TEST(BlockCycles, PartsOfAnyWidthAddUpToTheTotal) {
-  std::mt19937 random(1);
-  for (uint32_t width = 1; width <= 16; ++width) {
-    CoreSettings core;
-    core.dispatch_width = width;
-    for (int round = 0; round < 50; ++round) {
-      std::vector<InstructionCosts> instructions(1 + random() % 30);
-      for (InstructionCosts& one : instructions) {
-        one.uops = static_cast<uint32_t>(random() % 4);
-        one.divider_cycles = random() % 8 == 0 ? 17.3 : 0;
-        one.microcode_cycles = random() % 8 == 0 ? 31.7 : 0;
-        one.port_cycles = static_cast<double>(random() % 100) / 33;
-        one.is_call = random() % 16 == 0;
-      }
-      const BlockCycles block =
-          compute_block_cycles(instructions,
-                               {.port_cycles = static_cast<double>(random() % 40) / 3,
-                                .fetch_cycles = static_cast<double>(random() % 40) / 7},
-                               core);
-      CycleParts sum;
-      for (const CycleParts& parts : block.instructions) sum.add(parts);
-      EXPECT_EQ(sum.total(), block.total);
-      // At least the time of the width; the largest part of a tick is lost in rounding.
-      EXPECT_GE(block.total + 1, Ticks{block.uops} * kTicksPerCycle / width);
-    }
-  }
-}
-
-TEST(BlockCycles, CallsTakeTheirPartOfTheBase) {
-  std::vector<InstructionCosts> instructions(20);  // 5 cycles
-  instructions[19].is_call = true;
-  const BlockCycles block = compute_block_cycles(instructions, {}, CoreSettings());
-  EXPECT_DOUBLE_EQ(to_cycles(block.total), 5);
-  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[19][call_overhead]), 3);
-}
-
 // The load is uop 1, dispatched at cycle 0.25; its data come at 200.25. Uop 193, due at 48.25, is
 // the first that finds the reorder buffer full. Karkhanis and Smith: latency - buffer / width =
 // 200 - 192 / 4 = 152.
@@ -324,6 +261,22 @@ TEST(IntervalCore, MemoryPassesItsLinesOneByOne) {
   EXPECT_GT(clock.stalled(bandwidth_saturation), 140000);
 }
 
+// Lines from the shared level, fetched ahead into L2: no latency, but 16 cycles each on the way.
+TEST(IntervalCore, LinesOfTheSharedLevelPassOneByOne) {
+  Machine machine = simple_machine();
+  machine.memory.shared_bytes_per_cycle = 4;
+  Clock clock(machine);
+  const BlockCycles block = load_block();
+  Outcome outcome = from(DataSource::l2, 14);
+  outcome.shared_lines = 1;
+  for (int i = 0; i < 10000; ++i) {
+    clock.run(block);
+    clock.core.load(0, outcome);
+  }
+  EXPECT_NEAR(clock.now(), 160000, 160000 * 0.02);
+  EXPECT_GT(clock.stalled(bandwidth_saturation), 140000);
+}
+
 TEST(IntervalCore, PrefetchedLinesNeedTheMemoryToo) {
   Machine machine = simple_machine();
   machine.memory.bytes_per_cycle = 4;
@@ -461,8 +414,8 @@ TEST(IntervalCore, EveryTickBelongsToABlockOrAStall) {
     const BlockCycles& block = kinds[random() % kinds.size()];
     clock.run(block);
     blocks += block.total;
-    Outcome outcome =
-        from(static_cast<DataSource>(random() % kDataSources), static_cast<uint16_t>(random() % 300));
+    Outcome outcome = from(static_cast<DataSource>(random() % kDataSources),
+                           static_cast<uint16_t>(random() % 300));
     outcome.memory_lines = random() % 4;
     outcome.walk_cycles = random() % 4 == 0 ? 40 : 0;
     for (uint32_t step = 0; step < block.steps.size(); ++step) {

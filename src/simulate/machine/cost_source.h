@@ -23,8 +23,8 @@ class CostSource {
                                    std::span<InstructionCosts> costs, std::span<bool> known) = 0;
 };
 
-/// What the shared object exports by the name kMakeCostSource. `target`: as QEMU names it; `cpu`: as
-/// LLVM names it, "" for a common one. nullptr: `problem` says why.
+/// What the shared object exports by the name kMakeCostSource. `target`: as QEMU names it; `cpu`:
+/// as LLVM names it, "" for a common one. nullptr: `problem` says why.
 using MakeCostSource = CostSource* (*)(const char* target, const char* cpu, std::string& problem);
 inline constexpr const char* kMakeCostSource = "culprit_make_cost_source";
 inline constexpr const char* kCostsLibrary = "libculprit_costs.so";

@@ -73,7 +73,7 @@ struct CycleParts {
 /// of its own, whatever part of it is named (al and rax are one).
 using Register = uint8_t;
 inline constexpr Register kNoRegister = 127;
-inline constexpr Register kNowhere = 126;  // where results go that are not kept
+inline constexpr Register kNowhere = 126;        // where results go that are not kept
 inline constexpr Register kMostRegisters = 126;  // real ones are below
 
 /// Time of one instruction, beside what it takes to dispatch it.

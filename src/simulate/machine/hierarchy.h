@@ -94,7 +94,7 @@ inline Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessK
     if constexpr (kLocality != Locality::off) {
       core.touch_last(static_cast<uint32_t>(address & core.line_mask), bytes, site);
     }
-    return {};
+    return Outcome();
   }
   return access_slowly<kLocality>(core, address, bytes, kind, site);
 }
@@ -104,7 +104,7 @@ template <Locality kLocality>
 inline Outcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
   const uint64_t line = address >> core.line_shift;
   if (line == core.last_fetched_line && (address & core.line_mask) + bytes <= core.line_mask + 1) {
-    return {};
+    return Outcome();
   }
   return fetch_slowly<kLocality>(core, address, bytes, site);
 }

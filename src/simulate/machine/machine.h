@@ -91,6 +91,7 @@ struct CoreSettings {
 struct MemorySettings {
   uint32_t latency_cycles = 200;
   double bytes_per_cycle = 8;             // of one core
+  double shared_bytes_per_cycle = 32;     // of one core, to and from what is beyond its own caches
   uint32_t other_core_clean_cycles = 65;  // a line out of another core's cache
   uint32_t other_core_modified_cycles = 85;
 };

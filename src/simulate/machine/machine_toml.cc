@@ -83,6 +83,7 @@ void read_core(TomlSection section, CoreSettings& core) {
 void read_memory(TomlSection section, MemorySettings& memory) {
   section.integer("latency_cycles", memory.latency_cycles, 0, kMostCycles);
   section.number("bytes_per_cycle", memory.bytes_per_cycle, 0.01, 10000);
+  section.number("shared_bytes_per_cycle", memory.shared_bytes_per_cycle, 0.01, 10000);
   section.integer("other_core_clean_cycles", memory.other_core_clean_cycles, 0, kMostCycles);
   section.integer("other_core_modified_cycles", memory.other_core_modified_cycles, 0, kMostCycles);
   section.end();

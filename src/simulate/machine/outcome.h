@@ -35,9 +35,11 @@ inline constexpr int kLevels = 4;
 /// One access. Of an access that crosses lines or pages: the farthest source, the dearest
 /// translation, the sum of the counts. Passed in one register.
 struct Outcome {
-  DataSource source = DataSource::l1;
-  Translation translation = Translation::first_level;
+  DataSource source : 4 = DataSource::l1;
+  Translation translation : 4 = Translation::first_level;
   uint8_t missed_lines = 0;      // lines that were not in the first level
+  uint8_t shared_lines = 0;      // lines between the core's own caches and what is beyond; as
+                                 // memory_lines
   uint8_t memory_lines : 4 = 0;  // lines to and from memory, those of prefetches and
                                  // write-backs too; 15 is "15 or more"
   bool prefetched : 1 = false;   // the first use of a line that a prefetcher brought in

@@ -40,6 +40,9 @@ void merge(Tenure& into, const Tenure& seen) {
 
 void give_back(CoreState& core, const Taken& taken) {
   const bool all = core.locality == Locality::all;
+  const bool moves =
+      (taken.line.flags & kDirty) != 0 || core.machine.l3.inclusion == Inclusion::victim;
+  core.traffic.shared += moves ? 1 : 0;
   core.traffic.memory +=
       core.shared.give_back(core, taken.line.line, taken.line.flags, all ? &taken.tenure : nullptr);
 }
@@ -227,6 +230,7 @@ Brought bring_line(CoreState& core, const LineRequest& request) {
   }
   const LineReply reply = core.shared.request(core, request);
   core.traffic.memory += reply.memory_lines;
+  ++core.traffic.shared;
   if (core.mailbox.has_mail()) deliver_mail(core);  // what an inclusive L3 lost for it
   if (core.l2.cache.present()) fill_l2(core, request, reply.flags);
   return {reply.source, static_cast<uint8_t>(reply.flags & (kWritable | kNoted)), false};

@@ -14,13 +14,25 @@ int8_t step(int8_t counter, bool up, int8_t least, int8_t most) {
   return counter > least ? static_cast<int8_t>(counter - 1) : least;
 }
 
+/// A bit for each of the four. (Which tables match is as hard to foretell for our own machine
+/// as for the modelled one: no branches.)
+uint32_t which_are_equal(const FourTables& one, const FourTables& other) {
+  const FourTables bit{1, 2, 4, 8};
+  using TwoHalves [[gnu::vector_size(16)]] = uint64_t;
+  const auto halves = reinterpret_cast<TwoHalves>(reinterpret_cast<FourTables>(one == other) & bit);
+  const uint64_t both = halves[0] | halves[1];
+  return static_cast<uint32_t>(both | both >> 32);
+}
+
 }  // namespace
 
 Tage::Tage(const BranchSettings& settings)
     : bimodal_(settings.bimodal_entries),
       tables_(std::min(settings.tagged_tables, kMostTables)),
       index_bits_(static_cast<uint32_t>(std::countr_zero(settings.tagged_entries))),
-      entries_(size_t{tables_} << index_bits_) {
+      entries_(size_t{(tables_ + 3) / 4 * 4}
+               << index_bits_) {  // of no table: tag 0, never looked at
+  index_fold_ = index_bits_ == kTagBits ? 0 : index_bits_ == kTagBits - 1 ? 1 : 2;
   const double ratio = static_cast<double>(settings.longest_history) / settings.shortest_history;
   for (uint32_t i = 0; i < tables_; ++i) {
     const double part = tables_ == 1 ? 0 : static_cast<double>(i) / (tables_ - 1);
@@ -29,9 +41,9 @@ Tage::Tage(const BranchSettings& settings)
     fours_[i / 4].first_entry[i % 4] = i << index_bits_;
   }
   for (Four& four : fours_) {
-    four.index = FoldedHistories(four.lengths, index_bits_);
-    four.tag = FoldedHistories(four.lengths, kTagBits);
-    four.tag_again = FoldedHistories(four.lengths, kTagBits - 1);
+    four.folded = {FoldedHistories(four.lengths, kTagBits),
+                   FoldedHistories(four.lengths, kTagBits - 1),
+                   FoldedHistories(four.lengths, index_bits_)};
   }
 }
 
@@ -39,22 +51,22 @@ void Tage::look_up(uint64_t address, Lookup& found) {
   found.provider_taken = found.other_taken = bimodal_at(address) >= 0;
   const auto mixed = static_cast<uint32_t>(address ^ address >> index_bits_);
   FourTables number{0, 1, 2, 3};
+  uint32_t matches = 0;
   for (uint32_t first = 0; first < tables_; first += 4, number += 4) {
     const Four& four = fours_[first / 4];
     const FourTables entries =
         four.first_entry +
-        ((mixed ^ four.index.values ^ number) & ((1U << index_bits_) - 1));
-    const FourTables tags = (static_cast<uint32_t>(address) ^ four.tag.values ^
-                              four.tag_again.values << 1) &
-                             ((1U << kTagBits) - 1);
+        ((mixed ^ four.folded[index_fold_].values ^ number) & ((1U << index_bits_) - 1));
+    const FourTables tags =
+        (static_cast<uint32_t>(address) ^ four.folded[0].values ^ four.folded[1].values << 1) &
+        ((1U << kTagBits) - 1);
     std::memcpy(&found.entries[first], &entries, sizeof entries);
     std::memcpy(&found.tags[first], &tags, sizeof tags);
+    const FourTables there{entries_[entries[0]].tag, entries_[entries[1]].tag,
+                           entries_[entries[2]].tag, entries_[entries[3]].tag};
+    matches |= which_are_equal(there, tags) << first;
   }
-  // Which tables match is as hard to foretell for our own machine: no branches.
-  uint32_t matches = 0;
-  for (uint32_t i = 0; i < tables_; ++i) {
-    matches |= static_cast<uint32_t>(entries_[found.entries[i]].tag == found.tags[i]) << i;
-  }
+  matches &= (1U << tables_) - 1;
   if (matches != 0) {
     found.provider = 31 - std::countl_zero(matches);
     const Entry& entry = entries_[found.entries[static_cast<size_t>(found.provider)]];
@@ -127,9 +139,9 @@ void Tage::push_history(bool bit) {
     Four& four = fours_[first / 4];
     const FourTables& age = four.lengths;
     const FourTables leaves{newest[age[0]], newest[age[1]], newest[age[2]], newest[age[3]]};
-    four.index.push(bit ? 1 : 0, leaves);
-    four.tag.push(bit ? 1 : 0, leaves);
-    four.tag_again.push(bit ? 1 : 0, leaves);
+    four.folded[0].push(bit ? 1 : 0, leaves);
+    four.folded[1].push(bit ? 1 : 0, leaves);
+    if (index_fold_ == 2) four.folded[2].push(bit ? 1 : 0, leaves);
   }
 }
 

@@ -75,7 +75,8 @@ class Tage {
   struct Four {
     FourTables lengths{};
     FourTables first_entry{};  // of each table
-    FoldedHistories index, tag, tag_again;
+    // Folded to the width of a tag, to one bit less, and to that of an index if it is another.
+    std::array<FoldedHistories, 3> folded;
   };
 
   void look_up(uint64_t address, Lookup& found);
@@ -89,6 +90,7 @@ class Tage {
   std::vector<int8_t> bimodal_;  // -2 to 1; 0 and above: taken
   uint32_t tables_ = 0;
   uint32_t index_bits_ = 0;
+  size_t index_fold_ = 0;       // which of the folded histories is as wide as an index
   std::vector<Entry> entries_;  // of all tables, one after the other
   std::array<Four, kMostTables / 4> fours_;
   // Bits, one per word: all ones or none. The newest is at newest_, older ones behind it; when

@@ -33,9 +33,7 @@ class Tlb {
   }
 
  private:
-  [[nodiscard]] size_t likely_place(uint64_t page) const {
-    return (page >> 2) % likely_.size();
-  }
+  [[nodiscard]] size_t likely_place(uint64_t page) const { return (page >> 2) % likely_.size(); }
   bool search(uint64_t page);
 
   uint64_t sets_ = 0;

@@ -51,9 +51,9 @@ enum class Branch : uint8_t {
 };
 
 /// SiteFacts::flags.
-inline constexpr uint8_t kFloat = 1;    // works on floating-point values
-inline constexpr uint8_t kRepeats = 2;  // x86 string instruction with a repeat prefix
-inline constexpr uint8_t kEvex = 4;     // AVX-512 encoding, which QEMU does not run
+inline constexpr uint8_t kFloat = 1;         // works on floating-point values
+inline constexpr uint8_t kRepeats = 2;       // x86 string instruction with a repeat prefix
+inline constexpr uint8_t kEvex = 4;          // AVX-512 encoding, which QEMU does not run
 inline constexpr uint8_t kUnknownCosts = 8;  // the scheduling model does not know it
 
 struct Site {
@@ -145,7 +145,7 @@ struct Header {
   uint32_t layout;
   uint32_t pid;
   uint32_t parent_pid;
-  uint32_t is_fork;   // else the start, or an exec
+  uint32_t is_fork;  // else the start, or an exec
   uint32_t has_cycles;
   uint64_t start_ns;  // CLOCK_MONOTONIC
   std::atomic<uint32_t> sites;
@@ -176,7 +176,8 @@ inline constexpr uint64_t kMappingsStart =
 inline constexpr uint64_t kTextStart = kMappingsStart + uint64_t{kMaxMappings} * sizeof(Mapping);
 inline constexpr uint64_t kMessagesStart = kTextStart + kMaxTextBytes;
 inline constexpr uint64_t kStaticStart = up_to_page(kMessagesStart + kMaxMessageBytes);
-inline constexpr uint64_t kCoresStart = kStaticStart + uint64_t{kMaxBlockSites} * sizeof(StaticTicks);
+inline constexpr uint64_t kCoresStart =
+    kStaticStart + uint64_t{kMaxBlockSites} * sizeof(StaticTicks);
 
 inline constexpr uint64_t kRunsInCore = sizeof(CoreHeader);
 inline constexpr uint64_t kCountsInCore = kRunsInCore + uint64_t{kMaxBlocks} * sizeof(uint64_t);

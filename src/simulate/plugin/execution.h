@@ -24,7 +24,7 @@ struct Core {
   simulate::BranchPredictor* predictor = nullptr;
   std::unique_ptr<simulate::IntervalCore> clock;  // if cycles are modelled
   simulate::Ticks ticks_before = 0;               // of its clock, in a parent process
-  const BlockFacts* previous = nullptr;  // never null once the core is set up
+  const BlockFacts* previous = nullptr;           // never null once the core is set up
 
   // The access before, to see parts of one wide access (QEMU shows 8 bytes at a time).
   uint64_t blocks_run = 0;

@@ -32,10 +32,10 @@ std::string machine_file_path(const std::string& folder) {
 }
 
 Result<void> write_machine_file(const std::string& path, const simulate::Machine& machine) {
-  MachineBytes bytes{sizeof(MachineBytes), {},         machine.line_bytes, machine.l1i,
-                     machine.l1d,          machine.l2, machine.l3,         machine.tlb,
-                     machine.prefetch,     machine.branch,
-                     machine.core,         machine.memory};
+  MachineBytes bytes{sizeof(MachineBytes), {},           machine.line_bytes,
+                     machine.l1i,          machine.l1d,  machine.l2,
+                     machine.l3,           machine.tlb,  machine.prefetch,
+                     machine.branch,       machine.core, machine.memory};
   machine.llvm_cpu.copy(bytes.llvm_cpu, sizeof bytes.llvm_cpu - 1);
   const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd || ::write(fd.get(), &bytes, sizeof bytes) != static_cast<ssize_t>(sizeof bytes)) {

@@ -168,9 +168,9 @@ void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
   qemu_plugin_register_vcpu_tb_exec_cb(block, plugin->callbacks.block_runs, QEMU_PLUGIN_CB_NO_REGS,
                                        const_cast<BlockFacts*>(facts));
   for (size_t i = 0; i < sites.size(); ++i) {
-    qemu_plugin_register_vcpu_mem_cb(
-        qemu_plugin_tb_get_insn(block, i), plugin->callbacks.memory_is_accessed,
-        QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, place_of_access(sites[i], i));
+    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i),
+                                     plugin->callbacks.memory_is_accessed, QEMU_PLUGIN_CB_NO_REGS,
+                                     QEMU_PLUGIN_MEM_RW, place_of_access(sites[i], i));
   }
 }
 
@@ -204,12 +204,12 @@ bool load_costs(const simulate::Machine& machine, const char* target) {
   Dl_info self{};
   ::dladdr(&qemu_plugin_version, &self);
   const std::string own_path = self.dli_fname != nullptr ? self.dli_fname : "";
-  const std::string path =
-      own_path.substr(0, own_path.rfind('/') + 1) + simulate::kCostsLibrary;
+  const std::string path = own_path.substr(0, own_path.rfind('/') + 1) + simulate::kCostsLibrary;
   void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  const auto make = library == nullptr ? nullptr
-                                       : reinterpret_cast<simulate::MakeCostSource>(
-                                             ::dlsym(library, simulate::kMakeCostSource));
+  const auto make =
+      library == nullptr
+          ? nullptr
+          : reinterpret_cast<simulate::MakeCostSource>(::dlsym(library, simulate::kMakeCostSource));
   if (make == nullptr) {
     ::fprintf(stderr, "culprit: cannot load the costs of instructions: %s\n", ::dlerror());
     return false;

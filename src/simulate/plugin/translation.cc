@@ -90,8 +90,7 @@ const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
   if (costs_ != nullptr && !code.empty()) cycles = compute_cycles(code, known.get());
   for (size_t i = 0; i < code.size(); ++i) {
     const bool has_known_costs = costs_ == nullptr || known[i];
-    const uint32_t site =
-        find_or_add_site(code[i], maps_.find(code[i].address), has_known_costs);
+    const uint32_t site = find_or_add_site(code[i], maps_.find(code[i].address), has_known_costs);
     if (site == 0) break;
     sites->push_back(site);
   }

@@ -1,0 +1,93 @@
+#include "simulate/machine/cycles.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace culprit::simulate {
+namespace {
+
+using enum CycleClass;
+
+/// Instructions of one uop and one cycle each; four wide.
+BlockCycles make_block(size_t uops) {
+  return compute_block_cycles(std::vector<InstructionCosts>(uops), {}, CoreSettings());
+}
+
+TEST(BlockCycles, TakesTheWidthIfNothingElseLimits) {
+  const BlockCycles block = make_block(6);  // 6 uops, 4 wide
+  EXPECT_DOUBLE_EQ(to_cycles(block.total), 1.5);
+  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[0][base]), 0.25);
+}
+
+TEST(BlockCycles, GivesWhatIsAboveTheWidthToTheLargestLimit) {
+  std::vector<InstructionCosts> instructions(8);
+  instructions[2].port_cycles = 1;
+  instructions[5].port_cycles = 3;
+  instructions[7].divider_cycles = 5;
+  const BlockCycles block = compute_block_cycles(instructions, {.port_cycles = 10}, CoreSettings());
+  EXPECT_DOUBLE_EQ(to_cycles(block.total), 10);
+  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[2][port_saturation]), 2);  // a quarter of 8
+  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[5][port_saturation]), 6);
+  EXPECT_EQ(block.instructions[7][instruction_latency], 0U);
+}
+
+TEST(BlockCycles, DividerIsLatency) {
+  std::vector<InstructionCosts> instructions(4);
+  instructions[1].divider_cycles = 21;
+  EXPECT_DOUBLE_EQ(to_cycles(compute_block_cycles(instructions, {}, CoreSettings())
+                                 .instructions[1][instruction_latency]),
+                   20);
+}
+
+TEST(BlockCycles, PartsOfAnyWidthAddUpToTheTotal) {
+  std::mt19937 random(1);
+  for (uint32_t width = 1; width <= 16; ++width) {
+    CoreSettings core;
+    core.dispatch_width = width;
+    for (int round = 0; round < 50; ++round) {
+      std::vector<InstructionCosts> instructions(1 + random() % 30);
+      for (InstructionCosts& one : instructions) {
+        one.uops = static_cast<uint32_t>(random() % 4);
+        one.divider_cycles = random() % 8 == 0 ? 17.3 : 0;
+        one.microcode_cycles = random() % 8 == 0 ? 31.7 : 0;
+        one.port_cycles = static_cast<double>(random() % 100) / 33;
+        one.is_call = random() % 16 == 0;
+      }
+      const BlockCycles block =
+          compute_block_cycles(instructions,
+                               {.port_cycles = static_cast<double>(random() % 40) / 3,
+                                .fetch_cycles = static_cast<double>(random() % 40) / 7},
+                               core);
+      CycleParts sum;
+      for (const CycleParts& parts : block.instructions) sum.add(parts);
+      EXPECT_EQ(sum.total(), block.total);
+      // At least the time of the width; the largest part of a tick is lost in rounding.
+      EXPECT_GE(block.total + 1, Ticks{block.uops} * kTicksPerCycle / width);
+    }
+  }
+}
+
+TEST(BlockCycles, CallsTakeTheirPartOfTheBase) {
+  std::vector<InstructionCosts> instructions(20);  // 5 cycles
+  instructions[19].is_call = true;
+  const BlockCycles block = compute_block_cycles(instructions, {}, CoreSettings());
+  EXPECT_DOUBLE_EQ(to_cycles(block.total), 5);
+  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[19][call_overhead]), 3);
+}
+
+TEST(BlockCycles, StepsAreDispatchedInTurn) {
+  std::vector<InstructionCosts> instructions(3);
+  instructions[1].microcode_cycles = 2;
+  instructions[2].loads = 1;
+  const BlockCycles block = compute_block_cycles(instructions, {}, CoreSettings());
+  EXPECT_DOUBLE_EQ(to_cycles(block.steps[0].dispatched), 0.25);
+  EXPECT_DOUBLE_EQ(to_cycles(block.steps[1].dispatched), 2.5);
+  EXPECT_DOUBLE_EQ(to_cycles(block.steps[2].dispatched), 2.75);
+  EXPECT_EQ(block.steps[2].dispatched, block.total);
+  EXPECT_EQ(block.steps[2].uops, 3U);
+  EXPECT_EQ(block.steps[1].loads, 0U);
+  EXPECT_EQ(block.steps[2].loads, 1U);
+}
+
+}  // namespace
+}  // namespace culprit::simulate
