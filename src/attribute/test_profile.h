@@ -89,8 +89,14 @@ inline TestProfile make_test_profile() {
   run.duration_ns = 600'000'000;
   run.cpu_time_ns = 1'001'000'000;
   p.runs = {run};
-  p.machine = {
-      "x86_64", "Test CPU", "TestVendor-6-1-0", "6.1", 2, false, "kvm", ClockCalibration{2e9, 1.98e9, 2.02e9, 10}};
+  p.machine = {"x86_64",
+               "Test CPU",
+               "TestVendor-6-1-0",
+               "6.1",
+               2,
+               false,
+               "kvm",
+               ClockCalibration{2e9, 1.98e9, 2.02e9, 10}};
   p.processes = {{RunId(0u), 100, 1, text("mill")}, {RunId(0u), 101, 100, text("sort")}};
   p.threads = {{ProcessId(0u), 100, text("mill")},
                {ProcessId(0u), 102, text("worker")},

@@ -222,10 +222,10 @@ void Session::describe_events() {
       event.unit = is_clock(request) ? Unit::ns : Unit::events;
       event.provenance = Provenance::sampled;
       event.engine = builder.intern(is_clock(request) ? "timer" : "pmu");
-      event.encoding = builder.intern(
-          is_clock(request) ? request.name
-                            : format_event_code({request.type, request.config, request.config1,
-                                                 request.config2}));
+      event.encoding =
+          builder.intern(is_clock(request) ? request.name
+                                           : format_event_code({request.type, request.config,
+                                                                request.config1, request.config2}));
       event.period = sampled.period;
       builder.profile().events.push_back(event);
     }

@@ -23,8 +23,7 @@ std::string format_event_code(const EventCode& code) {
     char digits[2 + 16] = {'0', 'x'};
     return std::string(digits, std::to_chars(digits + 2, std::end(digits), value, 16).ptr);
   };
-  std::string text =
-      "type=" + std::to_string(code.type) + ",config=" + hexadecimal(code.config);
+  std::string text = "type=" + std::to_string(code.type) + ",config=" + hexadecimal(code.config);
   if (code.config1 != 0) text += ",config1=" + hexadecimal(code.config1);
   if (code.config2 != 0) text += ",config2=" + hexadecimal(code.config2);
   return text;

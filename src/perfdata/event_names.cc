@@ -1,12 +1,13 @@
 // What an event is called where nobody wrote down its name: perf's words for its encoding.
 
+#include "model/event_names.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <string_view>
 
-#include "model/event_names.h"
 #include "perfdata/attributes.h"
 
 namespace culprit {

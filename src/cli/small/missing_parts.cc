@@ -2,8 +2,8 @@
 // needs LLVM and elfutils, and so another machine. This file stands in for those parts.
 
 #include "cli/commands.h"
-#include "cli/simulating.h"
 #include "cli/counted_tree.h"
+#include "cli/simulating.h"
 #include "cli/symbolizing.h"
 #include "cli/template_events.h"
 #include "cli/terminal.h"
