@@ -71,7 +71,7 @@ uint64_t masked(uint64_t config) {
 }
 
 bool is_row_of_instructions(const TemplateRow& row) {
-  return row.branch == Branch::general && row.label == "instructions";
+  return row.branch == Branch::general && row.label == kInstructionsLabel;
 }
 
 /// How an event is known to be a row's.

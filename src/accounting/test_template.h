@@ -54,7 +54,7 @@ inline Template made_template() {
               made_row("CALLS", Branch::function_call_overhead, Role::derive, std::nullopt, 0x2c4),
               made_row("INSTRUCTIONS", Branch::general, Role::info, std::nullopt, 0xc0)};
   cpu.rows[4].group = cpu.rows[5].group = "DTLB";
-  cpu.rows.back().label = "instructions";
+  cpu.rows.back().label = kInstructionsLabel;
 
   TemplateFormula wrong_path;
   wrong_path.formula = Formula::wrong_path;

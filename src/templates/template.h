@@ -111,6 +111,10 @@ enum class NameState : uint8_t {
   unknown,  // it lacks the name (or the CPU)
 };
 
+/// The label of the row (of branch general) that the kernel's generic `instructions` is, as its
+/// `cycles` is the summed row of `unhalted`.
+inline constexpr std::string_view kInstructionsLabel = "instructions retired";
+
 struct TemplateRow {
   std::string event;   // "MEM_LOAD_RETIRED:L2_HIT", as the maker (and libpfm4) writes it
   uint64_t code = 0;   // perf_event_attr.config, without privilege and enable bits
