@@ -6,7 +6,8 @@
 Measured: CPU time of the kernel times the clock, which is that of a chain of additions that
 take a cycle each; medians of runs that take turns over all kernels, with the range of the
 middle half. Modelled: sim:cycles of the kernel's instructions under `culprit record --engine
-simulate`. Every second kernel (marked *) was not looked at when anything was tuned.
+simulate`. Every second kernel (marked *) is kept out of tuning, but for triad-memory and
+stores-memory, which golden-cove's bandwidth of L3 was set by.
 The machine's name decides whose cycles: compare with the machine that the script runs on.
 """
 import argparse
