@@ -225,6 +225,15 @@ void IntervalCore::load_missed(uint32_t number, Outcome outcome) {
   hold_back(step.site);
 }
 
+/// An L1 hit, or the store queue has the data: about the same time, once they are there.
+void IntervalCore::load_forwarded(uint32_t number, Ticks ready) {
+  advance(number);
+  const Step& step = block_->steps[number];
+  dispatch(step);
+  const Ticks done = std::max(addresses_ready(step), ready) + costs_.l1_hit;
+  if (done > miss_.done) miss_ = {.done = done};
+}
+
 /// Dispatch of a store finds the queue full of older ones: as long as those wait for what is
 /// before them, that is the time of the latter.
 void IntervalCore::wait_for_store(const Store& store) {
@@ -238,7 +247,7 @@ void IntervalCore::wait_for_store(const Store& store) {
   stall(store.site, CycleClass::store_saturation, store.leaves);
 }
 
-void IntervalCore::store(uint32_t number, Outcome outcome) {
+void IntervalCore::store(uint32_t number, Outcome outcome, uint64_t address) {
   advance(number);
   const Step& step = block_->steps[number];
   dispatch(step);
@@ -254,8 +263,14 @@ void IntervalCore::store(uint32_t number, Outcome outcome) {
       owned = take_miss_buffer(step.site, owned, latency);
     owned += pass(owned, outcome) + latency;
   }
+  Ticks value = operands_ready(step);  // is there
+  if (step.is_load) {
+    value =
+        std::max(value, miss_.done != 0 ? miss_.done : addressed + costs_.l1_hit) + step.latency;
+  }
+  stored(address) = {word_of(address), value};
   slot.site = step.site;
-  slot.retires = std::max({retires_, addressed, operands_ready(step), miss_.done});
+  slot.retires = std::max({retires_, addressed, value});
   slot.leaves = std::max({last_store_leaves_ + kTicksPerCycle, owned, slot.retires});
   last_store_leaves_ = slot.leaves;
   if (outcome.shared_lines != 0 || outcome.memory_lines != 0) hold_back(step.site);

@@ -48,12 +48,17 @@ class IntervalCore {
   /// All instructions of the block have run, if there is one.
   void end_block();
 
-  /// The block's instruction number `step` has loaded: what is not told was an L1 hit.
-  void load(uint32_t step, Outcome outcome) {
-    if (!outcome.plain_hit()) load_missed(step, outcome);
+  /// The block's instruction number `step` has loaded: what is not told was an L1 hit. With its
+  /// address (0: unknown), the load waits for a store to it that does not have its value yet.
+  void load(uint32_t step, Outcome outcome, uint64_t address = 0) {
+    if (!outcome.plain_hit()) {
+      load_missed(step, outcome);
+    } else if (stored(address).ready > base_ && stored(address).word == word_of(address)) {
+      load_forwarded(step, stored(address).ready);
+    }
   }
   /// Each store is told, once; further parts of it only if they miss.
-  void store(uint32_t step, Outcome outcome);
+  void store(uint32_t step, Outcome outcome, uint64_t address = 0);
 
   // Between two blocks:
 
@@ -91,6 +96,14 @@ class IntervalCore {
     Site site = 0;
   };
 
+  /// A value on its way through memory.
+  struct Stored {
+    uint64_t word = 0;
+    Ticks ready = 0;
+  };
+  static uint64_t word_of(uint64_t address) { return address / 8; }
+  Stored& stored(uint64_t address) { return stored_[word_of(address) % stored_.size()]; }
+
   struct Store {
     Ticks leaves = 0;   // the queue, for L1D
     Ticks retires = 0;  // when it and all before it are done
@@ -109,6 +122,7 @@ class IntervalCore {
   void wait_for(const Waiting& oldest);
   void wait_for_store(const Store& store);
   void load_missed(uint32_t step, Outcome outcome);
+  void load_forwarded(uint32_t step, Ticks ready);
   void fetch_missed(Site site, Outcome outcome);
   void mispredicted(Site site, Misprediction misprediction);
   void stall(Site site, CycleClass kind, Ticks until);
@@ -146,11 +160,12 @@ class IntervalCore {
   uint64_t loads_ = 0;
   uint64_t full_uop_;  // the first uop, and load, that must wait for the oldest
   uint64_t full_load_;
-  Miss miss_;                       // of the step next_step_; done == 0: none
-  Ticks resolved_ = 0;              // when the last instruction had its operands
-  Ticks retires_ = 0;               // when all so far are done
-  std::array<Ticks, 128> ready_{};  // by Register
-  std::vector<Waiting> waiting_;    // a ring, in program order; a power of two
+  Miss miss_;                        // of the step next_step_; done == 0: none
+  Ticks resolved_ = 0;               // when the last instruction had its operands
+  Ticks retires_ = 0;                // when all so far are done
+  std::array<Ticks, 128> ready_{};   // by Register
+  std::array<Stored, 64> stored_{};  // the last, by address
+  std::vector<Waiting> waiting_;     // a ring, in program order; a power of two
   size_t first_waiting_ = 0;
   size_t waiting_count_ = 0;
   Ticks last_waiting_done_ = 0;  // of the newest in the ring

@@ -247,6 +247,29 @@ TEST(IntervalCore, AddressesThatMoveOnDoNotWaitForTheLoad) {
   EXPECT_NEAR(per_block(make_block({load, {}, {}, {}})), 4, 0.03);
 }
 
+// mov mem, %reg; add $1, %reg; mov %reg, mem; and add $1, mem: an L1 hit's 4 cycles and 1.
+TEST(IntervalCore, ValuesGoThroughMemory) {
+  InstructionCosts store;
+  store.stores = 1;
+  store.reads[0] = 1;
+  const BlockCycles apart = make_block({make_load(1), make_step(1, 1), store, {}});
+  InstructionCosts add = make_load();
+  add.latency_cycles = 1;
+  const BlockCycles together = make_block({add, {}, {}, {}});
+  for (const bool is_one : {false, true}) {
+    for (const uint64_t step_bytes : {0U, 8U}) {  // the same word, or another each time
+      Clock clock(simple_machine());
+      for (uint64_t i = 0; i < 10000; ++i) {
+        clock.run(is_one ? together : apart);
+        const uint64_t address = 0x1000 + i * step_bytes;
+        clock.core.load(0, Outcome(), address);
+        clock.core.store(is_one ? 0 : 2, Outcome(), address);
+      }
+      EXPECT_NEAR(clock.now() / 10000, step_bytes == 0 ? 5 : 1, 0.05);
+    }
+  }
+}
+
 TEST(IntervalCore, MemoryPassesItsLinesOneByOne) {
   Machine machine = simple_machine();
   machine.memory.bytes_per_cycle = 4;  // a line every 16 cycles

@@ -153,11 +153,11 @@ bool goes_on(Core& core, uint32_t site, uint64_t address, bool is_store) {
 /// An access of the instruction number `index` of its block; `is_new`: not a further part of a
 /// wide one.
 template <bool kCycles>
-void time_access(Core& core, uint32_t index, simulate::Outcome outcome, bool is_store,
-                 bool is_new) {
+void time_access(Core& core, uint32_t index, uint64_t address, simulate::Outcome outcome,
+                 bool is_store, bool is_new) {
   if constexpr (!kCycles) return;
-  if (!is_store) core.clock->load(index, outcome);
-  if (is_store && (is_new || !outcome.plain_hit())) core.clock->store(index, outcome);
+  if (!is_store) core.clock->load(index, outcome, address);
+  if (is_store && (is_new || !outcome.plain_hit())) core.clock->store(index, outcome, address);
 }
 
 template <Model kModel>
@@ -166,7 +166,8 @@ void model_access(Core& core, uint64_t place, uint64_t address, bool is_store, b
   const auto kind = is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
   const simulate::Outcome outcome =
       simulate::access<kModel.locality>(*core.memory, address, core.known_bytes, kind, site);
-  time_access<kModel.cycles>(core, static_cast<uint32_t>(place >> 32), outcome, is_store, is_new);
+  time_access<kModel.cycles>(core, static_cast<uint32_t>(place >> 32), address, outcome, is_store,
+                             is_new);
   if (outcome.plain_hit()) return;
   count_outcome(core.shared.counts[site], outcome, is_store ? Counter::store_l2 : Counter::load_l2,
                 is_store ? Counter::store_second_tlb : Counter::load_second_tlb,

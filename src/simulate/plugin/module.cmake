@@ -13,3 +13,10 @@ target_compile_options(culprit_simulate_machine PRIVATE -O2 -fvisibility=hidden
 set_target_properties(culprit_base culprit_toml culprit_simulate_machine culprit_simulate_plugin PROPERTIES
                       POSITION_INDEPENDENT_CODE ON)
 add_dependencies(culprit culprit_qemu)
+# The way of an access goes through several files.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(culprit_simulate_plugin PRIVATE -flto=2 -ffat-lto-objects)
+  target_compile_options(culprit_simulate_machine PRIVATE -flto=2 -ffat-lto-objects)
+  target_compile_options(culprit_qemu PRIVATE -flto=2 -ffat-lto-objects)
+  target_link_options(culprit_qemu PRIVATE -flto=2 -O2)
+endif()
