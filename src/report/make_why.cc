@@ -51,8 +51,10 @@ std::optional<double> find_hertz(const Profile& profile) {
   return clock == nullptr ? std::nullopt : std::optional(clock->hertz);
 }
 
-/// What the machine did not use of its time while the program ran.
-std::optional<HaltedTime> find_halted(const Profile& profile) {
+/// What the machine did not use of its time while the program ran. A simulated run's time is
+/// the simulator's: it says nothing.
+std::optional<HaltedTime> find_halted(const Profile& profile, const Template& cpu) {
+  if (cpu.is_simulated) return std::nullopt;
   HaltedTime halted;
   double busy = 0;
   for (const Run& run : profile.runs) {
@@ -126,7 +128,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     why.everything = make_cost_tree(cpu, all, cost).unhalted.cycles;
   }
   if (options.filters.empty()) {
-    why.halted = find_halted(profile);
+    why.halted = find_halted(profile, cpu);
   } else {
     why.part = describe_filters(options.filters);
   }

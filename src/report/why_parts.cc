@@ -31,7 +31,9 @@ std::string describe_halted(const HaltedTime& halted, const Profile& profile) {
 
 std::string describe_place(const PlacedAdvice& advice) {
   if (advice.function.empty() && advice.line.empty()) return "";
-  std::string text = pretty_name(std::string(without_parameters(printable(advice.function))));
+  constexpr size_t kNameWidth = 32;
+  std::string text = shorten_name(
+      last_part(without_parameters(pretty_name(printable(advice.function)))), kNameWidth);
   if (!advice.line.empty()) text += (text.empty() ? "" : " ") + printable(advice.line);
   return text + fmt::format(" ({:.0f} %)", 100 * advice.share);
 }

@@ -194,7 +194,7 @@ class WhyText {
       if (!where.empty()) head += ": " + where;
       const std::string worth =
           fmt::format("{}  {:.0f} %", format_si(one.advice.cycles.value), 100 * one.advice.share);
-      text += pad_right(shorten_name(head, 64), 66) + worth + "\n";
+      text += pad_right(elide_middle(head, 64), 66) + worth + "\n";
       text += indented(printable(one.advice.problem + " " + one.advice.advice));
     }
     return text + "\n";
