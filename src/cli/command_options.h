@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command_line.h"
+#include "cli/option_words.h"
 
 namespace culprit {
 
@@ -34,5 +35,15 @@ void add_events(CLI::App& root, EventsCommand* command);
 void add_templates(CLI::App& root, TemplatesCommand* command, std::string* error);
 
 void add_snapshot_options(CLI::App* app, SnapshotOptions* options);
+/// Where a new profile goes, and how it is completed: of a RecordCommand or ImportCommand.
+template <class Command>
+void add_profile_output(CLI::App* app, Command* command) {
+  app->add_option("-o,--output", command->output, "the profile [profile.culprit]")
+      ->type_name("FILE");
+  app->add_flag("-q,--quiet", command->quiet, "no messages but errors");
+  add_off_flag(app, "--no-symbols", &command->symbolize,
+               "leave names and lines to `culprit symbolize`");
+  add_snapshot_options(app, &command->snapshot);
+}
 
 }  // namespace culprit

@@ -90,6 +90,15 @@ Result<Imported> read_into_profile(const ImportCommand& command) {
   return imported;
 }
 
+std::string describe_amount(const Imported& imported) {
+  if (imported.samples == 0 && !imported.profile.counts.empty()) {
+    return fmt::format("counts of {} events", imported.profile.events.size());
+  }
+  return fmt::format(
+      "{} samples{}", format_thousands(imported.samples),
+      imported.lost == 0 ? "" : fmt::format(", {} lost", format_thousands(imported.lost)));
+}
+
 }  // namespace
 
 int run_import(ImportCommand command) {
@@ -115,10 +124,8 @@ int run_import(ImportCommand command) {
     is_complete = !outcome->interrupted;
   }
   if (!command.quiet) {
-    print_message(fmt::format(
-        "{} samples{} -> {} ({})", format_thousands(imported->samples),
-        imported->lost == 0 ? "" : fmt::format(", {} lost", format_thousands(imported->lost)),
-        command.output, file_size_text(command.output)));
+    print_message(fmt::format("{} -> {} ({})", describe_amount(*imported), command.output,
+                              file_size_text(command.output)));
   }
   if (!is_complete) return fail(Error{"interrupted; what was done is in " + command.output});
   return 0;

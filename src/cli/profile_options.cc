@@ -226,15 +226,11 @@ void add_export(CLI::App& root, ExportCommand* command, std::string* error) {
 void add_import(CLI::App& root, ImportCommand* command) {
   CLI::App* app = root.add_subcommand("import", "a recording of perf (perf.data) as a profile");
   app->add_option("FILE", command->import.path,
-                  "a perf.data file, or the text of perf script; -: standard input")
+                  "a perf.data file, or the text of perf script or of perf stat -x, or -j; -: "
+                  "standard input")
       ->required()
       ->type_name("FILE");
-  app->add_option("-o,--output", command->output, "the profile [profile.culprit]")
-      ->type_name("FILE");
-  app->add_flag("-q,--quiet", command->quiet, "no messages but errors");
-  add_off_flag(app, "--no-symbols", &command->symbolize,
-               "leave names and lines to `culprit symbolize`");
-  add_snapshot_options(app, &command->snapshot);
+  add_profile_output(app, command);
   app->footer(
       "\nExamples:\n"
       "  culprit import perf.data                     recorded on this machine\n"

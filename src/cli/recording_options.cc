@@ -190,12 +190,7 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* error) {
       "--per-task", [record] { record->sampling = Sampling::per_task; },
       "events on the program's own tasks, not on CPUs: other programs are left alone, but "
       "tasks shorter than a period are not seen");
-  app->add_option("-o,--output", command->output, "the profile [profile.culprit]")
-      ->type_name("FILE");
-  app->add_flag("-q,--quiet", command->quiet, "no messages but errors");
-  add_off_flag(app, "--no-symbols", &command->symbolize,
-               "leave names and lines to `culprit symbolize`");
-  add_snapshot_options(app, &command->snapshot);
+  add_profile_output(app, command);
   app->footer(
       "\nExamples:\n"
       "  culprit record ./a.out args            a program and its children\n"

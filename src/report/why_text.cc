@@ -132,7 +132,7 @@ class WhyText {
 
   std::string describe(const CostNode& node) const {
     std::string text = printable(node.label);
-    if (!node.in_sum && node.kind != NodeKind::level) text = "(" + text + ")";
+    if (!node.in_sum && node.kind != NodeKind::level) text = fmt::format("({})", text);
     if (node.state == NodeState::not_covered) text += ": not covered";
     if (node.state == NodeState::not_recorded) text += ": not recorded";
     if (node.uncapped)

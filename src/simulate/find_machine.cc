@@ -1,9 +1,9 @@
 // find_machine(): from a word of the command line to the description of a machine.
 
 #include <algorithm>
-#include <dirent.h>
 #include <fmt/format.h>
-#include <memory>
+
+#include "toml/toml_folder.h"
 
 #include "base/file.h"
 #include "base/text.h"
@@ -11,20 +11,6 @@
 
 namespace culprit {
 namespace {
-
-constexpr std::string_view kSuffix = ".toml";
-
-std::vector<std::string> list_machines(const std::string& folder) {
-  std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
-  if (!entries) return names;
-  while (const dirent* entry = ::readdir(entries.get())) {
-    const std::string_view name(entry->d_name);
-    if (name.ends_with(kSuffix)) names.emplace_back(name.substr(0, name.size() - kSuffix.size()));
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 /// Whose core is nearest to this machine's, of those that are shipped; "": none is.
 std::string find_host_core() {
@@ -45,7 +31,7 @@ std::string find_host_core() {
 
 /// The caches are those of sysfs, all else is of a machine with the same kind of core.
 Result<simulate::Machine> read_host(const std::string& data_folder) {
-  const std::string path = data_folder + "/" + find_host_core() + std::string(kSuffix);
+  const std::string path = data_folder + "/" + find_host_core() + std::string(kTomlSuffix);
   const Result<simulate::Machine> kin = simulate::read_machine(path);
   return simulate::read_host_machine("/sys", kin ? *kin : simulate::Machine());
 }
@@ -54,11 +40,10 @@ Result<simulate::Machine> read_host(const std::string& data_folder) {
 
 Result<simulate::Machine> find_machine(const std::string& name, const std::string& data_folder) {
   if (name == "host") return read_host(data_folder);
-  const bool is_path = name.find('/') != std::string::npos || name.ends_with(kSuffix);
-  if (is_path) return simulate::read_machine(name);
-  const std::vector<std::string> known = list_machines(data_folder);
+  if (is_toml_path(name)) return simulate::read_machine(name);
+  const std::vector<std::string> known = list_toml_names(data_folder);
   if (std::find(known.begin(), known.end(), name) != known.end()) {
-    return simulate::read_machine(data_folder + "/" + name + std::string(kSuffix));
+    return simulate::read_machine(data_folder + "/" + name + std::string(kTomlSuffix));
   }
   const std::string nearest = nearest_word(name, known);
   return Error{fmt::format("no machine '{}'{}: there are host, none{}{}; or give a file (.toml)",

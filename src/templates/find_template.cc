@@ -1,10 +1,10 @@
 #include "templates/find_template.h"
 
 #include <algorithm>
-#include <dirent.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <memory>
+
+#include "toml/toml_folder.h"
 
 #include "base/cpuid.h"
 #include "base/file.h"
@@ -13,7 +13,6 @@
 namespace culprit {
 namespace {
 
-constexpr std::string_view kSuffix = ".toml";
 constexpr uint64_t kMostBytes = 4 << 20;
 
 TemplateFile unreadable(const std::string& path, const Error& error) {
@@ -31,7 +30,7 @@ TemplateFile read_with_base(const std::string& path, bool may_have_base) {
   const bool is_name = !base_name.empty() && base_name.find('/') == std::string::npos;
   if (!may_have_base || !is_name) return parse_template_file(*text, path);
   const std::string folder = path.substr(0, path.rfind('/') + 1);  // "" without a slash
-  const std::string base_path = folder + base_name + std::string(kSuffix);
+  const std::string base_path = folder + base_name + std::string(kTomlSuffix);
   if (!file_exists(base_path)) return parse_template_file(*text, path);
   TemplateFile base = read_with_base(base_path, false);
   if (base.mistake) return base;
@@ -51,25 +50,15 @@ Result<Template> read_template(const std::string& path) {
 }
 
 std::string template_path(const std::string& folder, const std::string& name) {
-  return folder + "/" + name + std::string(kSuffix);
+  return folder + "/" + name + std::string(kTomlSuffix);
 }
 
 std::vector<std::string> list_templates(const std::string& folder) {
-  std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
-  if (!entries) return names;
-  while (const dirent* entry = ::readdir(entries.get())) {
-    const std::string_view name(entry->d_name);
-    if (name.ends_with(kSuffix)) names.emplace_back(name.substr(0, name.size() - kSuffix.size()));
-  }
-  std::sort(names.begin(), names.end());
-  return names;
+  return list_toml_names(folder);
 }
 
 Result<Template> find_template(const std::string& name_or_path, const std::string& folder) {
-  if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(kSuffix)) {
-    return read_template(name_or_path);
-  }
+  if (is_toml_path(name_or_path)) return read_template(name_or_path);
   const std::vector<std::string> known = list_templates(folder);
   if (std::find(known.begin(), known.end(), name_or_path) != known.end()) {
     return read_template(template_path(folder, name_or_path));
