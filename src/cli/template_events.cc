@@ -5,7 +5,6 @@
 #include <set>
 #include <tuple>
 
-#include "events/pmu_catalog.h"
 #include "templates/find_template.h"
 
 #include "base/cpuid.h"
@@ -28,21 +27,8 @@ Result<Template> find_cpu_template(const std::string& name) {
 
 }  // namespace
 
-Result<std::vector<EventGroup>> find_template_events(const std::string& name, bool for_sampling) {
-  ASSIGN_OR_RETURN(const PmuCatalog catalog, read_pmu_catalog());
-  const std::vector<const Pmu*> cores = catalog.core_pmus();
-  if (cores.empty()) {
-    return Error{
-        "this machine has no hardware counters: no template's events can be counted here\n"
-        "-> culprit record --engine simulate models them, culprit record samples time"};
-  }
-  ASSIGN_OR_RETURN(const Template cpu, find_cpu_template(name));
-  if (cpu.is_simulated) {
-    return Error{"the events of '" + printable(cpu.name) +
-                 "' are those of the software PMU: culprit record --engine simulate"};
-  }
-  // The large cores come first where there are two kinds.
-  const Pmu& pmu = *cores.front();
+std::vector<EventGroup> list_template_events(const Template& cpu, const Pmu& pmu,
+                                             bool for_sampling) {
   std::vector<EventGroup> groups;
   std::set<std::tuple<uint64_t, uint64_t>> seen;
   for (const TemplateRow& row : cpu.rows) {
@@ -61,6 +47,24 @@ Result<std::vector<EventGroup>> find_template_events(const std::string& name, bo
     }
     groups.push_back({{std::move(request)}});
   }
+  return groups;
+}
+
+Result<std::vector<EventGroup>> find_template_events(const std::string& name, bool for_sampling) {
+  ASSIGN_OR_RETURN(const PmuCatalog catalog, read_pmu_catalog());
+  const std::vector<const Pmu*> cores = catalog.core_pmus();
+  if (cores.empty()) {
+    return Error{
+        "this machine has no hardware counters: no template's events can be counted here\n"
+        "-> culprit record --engine simulate models them, culprit record samples time"};
+  }
+  ASSIGN_OR_RETURN(const Template cpu, find_cpu_template(name));
+  if (cpu.is_simulated) {
+    return Error{"the events of '" + printable(cpu.name) +
+                 "' are those of the software PMU: culprit record --engine simulate"};
+  }
+  // The large cores come first where there are two kinds.
+  std::vector<EventGroup> groups = list_template_events(cpu, *cores.front(), for_sampling);
   if (groups.empty()) {
     return Error{
         fmt::format("no event of the template '{}' is sampled: culprit stat --template "

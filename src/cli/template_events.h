@@ -4,15 +4,20 @@
 #include <vector>
 
 #include "events/event_request.h"
+#include "events/pmu_catalog.h"
+#include "templates/template.h"
 
 #include "base/result.h"
 
 namespace culprit {
 
-/// The events of a template, as what this machine's kernel is to be asked for: for counting all
-/// of them, for sampling those that have a period (with it, and their precise levels). Each is
-/// a group of its own: they take turns on the counters. `name`: "auto" (by this machine's
-/// CPU), a template's name, or a file.
+/// The events of a template on a PMU, as what the kernel is to be asked for: for counting all of
+/// them, for sampling those that have a period (with it, and their precise levels). Each is a
+/// group of its own: they take turns on the counters. An event of several rows is asked for once.
+std::vector<EventGroup> list_template_events(const Template& cpu, const Pmu& pmu,
+                                             bool for_sampling);
+
+/// The same on this machine. `name`: "auto" (by its CPU), a template's name, or a file.
 /// Errors: no such template, none for this CPU, no hardware counters here.
 Result<std::vector<EventGroup>> find_template_events(const std::string& name, bool for_sampling);
 
