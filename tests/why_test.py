@@ -247,6 +247,44 @@ class CountsOfPerfStat(WhyTest):
                 self.assertIsNone(document["tree"]["cycles"])
 
 
+class RecordedElsewhere(WhyTest):
+    """Recordings by others, used in place where ../shared/perfdata is present: the template is
+    their CPU's, and their cycles are those of perf's own sums."""
+    FOLDER = SOURCE.parent / "shared/perfdata"
+    CPUS = {"CParTP__perf.data.old": "zen3",
+            "autofdo__hierarchical_discriminator_test.x86_64.perf.data": "haswell-ep",
+            "autofdo__propeller_sample_1.perfdata1": "skylake-sp",
+            "autofdo__test.lbr": "westmere-ep",
+            "pdc__perf.data.branch_stack_spec": "zen4",
+            "pdc__perf.data.callgraph_and_branch-3.8": "sandy-bridge",
+            "simpleperf__generated_by_linux_perf.data": "ivy-bridge-ep"}
+
+    def setUp(self):
+        super().setUp()
+        if not self.FOLDER.exists():
+            self.skipTest("the recorded files (../shared/perfdata) are not here")
+
+    def test_trees_of_all_of_them(self):
+        compared = 0
+        for path in sorted((self.FOLDER / "files").iterdir()):
+            oracle = self.FOLDER / "oracle" / f"{path.name}.events.tsv"
+            if not path.is_file() or not oracle.exists():
+                continue
+            with self.subTest(path.name):
+                self.culprit("import", "-q", "--no-symbols", path)
+                document = self.why()
+                self.assertIn("Template: ", self.culprit("why").stdout)
+                if path.name in self.CPUS:
+                    self.assertEqual(document["template"]["name"], self.CPUS[path.name])
+                rows = [line.split("\t") for line in oracle.read_text().splitlines()[1:]]
+                periods = [int(row[3]) for row in rows
+                           if row[3] and row[0].split(":")[0] in ("cycles", "cpu-cycles")]
+                if len(periods) == 1 and document["tree"]["cycles"]:
+                    self.assertEqual(document["tree"]["cycles"]["value"], periods[0])
+                    compared += 1
+        self.assertGreaterEqual(compared, 12)
+
+
 class Refusals(CulpritTest):
     """Without hardware counters a template's events cannot be had: said, with what can."""
 

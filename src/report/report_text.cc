@@ -311,11 +311,25 @@ class ReportText {
     return text;
   }
 
+  /// Whether the events tell what cycles went to, and these columns do not yet.
+  bool has_costs() const {
+    constexpr size_t kFewEvents = 4;
+    const bool is_simulated = !profile_.events.empty() &&
+                              profile_.strings.text(profile_.events[0].engine) == "simulate" &&
+                              profile_.events[0].unit == Unit::cycles;
+    size_t hardware = 0;
+    for (const Event& event : profile_.events) {
+      hardware += profile_.strings.text(event.engine) == "pmu" ? 1 : 0;
+    }
+    return table_.options.columns == Columns::events && (is_simulated || hardware > kFewEvents);
+  }
+
   /// The most useful command to type after this report.
   std::string next_step() const {
     const bool none =
         table_.totals.empty() || (table_.totals[0].samples == 0 && !(table_.totals[0].value > 0));
     if (none) return print_next("culprit doctor", "nothing was sampled: what works here", style_);
+    if (has_costs()) return print_next("culprit why", "what took these cycles", style_);
     if (!by_.code() && !is_tree()) {
       return print_next("culprit report --by function", "functions", style_);
     }
