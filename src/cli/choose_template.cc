@@ -5,6 +5,7 @@
 
 #include "templates/find_template.h"
 
+#include "base/cpuid.h"
 #include "base/text.h"
 #include "cli/program_files.h"
 
@@ -59,6 +60,24 @@ Result<Template> choose_template(const Profile& profile, const std::string& want
       "cycles only",
       fmt::format("there is no template for {}: culprit templates lists them, --template takes one",
                   cpu_id.empty() ? "a CPU that the recording does not name" : printable(cpu_id)));
+}
+
+Capability describe_accounting(bool has_counters) {
+  Capability row{"cycle accounting", Availability::part, "", ""};
+  const std::string cpu = read_cpuid().value_or("");
+  const Result<Template> found = match_template(find_templates(), cpu);
+  if (!found) {
+    row.detail = fmt::format("no template for this CPU ({})", cpu.empty() ? "unknown" : cpu);
+    row.remedy = "culprit record --engine simulate, then culprit why; or add one: docs/manual.md";
+  } else if (has_counters) {
+    row.available = Availability::yes;
+    row.detail =
+        fmt::format("template {}: culprit record --template auto, then culprit why", found->name);
+  } else {
+    row.detail = fmt::format("template {}, but no counters for its events", found->name);
+    row.remedy = "culprit record --engine simulate, then culprit why";
+  }
+  return row;
 }
 
 }  // namespace culprit

@@ -5,6 +5,7 @@
 #include "templates/template.h"
 
 #include "base/result.h"
+#include "collect/capabilities.h"
 #include "model/profile.h"
 
 namespace culprit {
@@ -13,5 +14,8 @@ namespace culprit {
 /// simulated core, of the CPU it was recorded on, or one that covers time only.
 /// Errors: there is no template of that name, or it cannot be read.
 Result<Template> choose_template(const Profile& profile, const std::string& wanted);
+
+/// For `culprit doctor`: whether there is a template for this CPU, and counters for its events.
+Capability describe_accounting(bool has_counters);
 
 }  // namespace culprit

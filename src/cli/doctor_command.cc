@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "cli/choose_template.h"
 #include "cli/commands.h"
 #include "cli/program_files.h"
 #include "cli/terminal.h"
@@ -108,7 +109,8 @@ std::string print_csv(const std::vector<Capability>& rows) {
 }  // namespace
 
 int run_doctor(const DoctorCommand& command) {
-  const std::vector<Capability> rows = probe_capabilities(find_shim());
+  std::vector<Capability> rows = probe_capabilities(find_shim());
+  rows.push_back(describe_accounting(rows.front().available == Availability::yes));
   const std::string text = command.format == Format::json ? print_json(rows)
                            : command.format == Format::csv
                                ? print_csv(rows)

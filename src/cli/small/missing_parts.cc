@@ -1,6 +1,7 @@
 // The small build (-DCULPRIT_SMALL=ON) records and counts; what reads symbols and code
 // needs LLVM and elfutils, and so another machine. This file stands in for those parts.
 
+#include "cli/choose_template.h"
 #include "cli/commands.h"
 #include "cli/counted_tree.h"
 #include "cli/simulating.h"
@@ -63,6 +64,11 @@ Result<std::vector<EventGroup>> find_template_events(const std::string&, bool) {
   return Error{
       "this small build has no templates: count with -e and -o, and run culprit why where the "
       "whole of culprit is"};
+}
+
+Capability describe_accounting(bool) {
+  return {"cycle accounting", Availability::no, "not in this small build",
+          "culprit stat -e EVENT -o FILE here, culprit why FILE where the whole of culprit is"};
 }
 
 Result<std::string> print_counted_tree(const Profile&, const StatCommand&) {
