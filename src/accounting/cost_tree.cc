@@ -1,36 +1,12 @@
 #include "accounting/cost_tree.h"
 
 #include <algorithm>
-#include <cmath>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <utility>
 
-#include "accounting/formulas.h"
+#include "accounting/cost_leaves.h"
 
 namespace culprit {
 namespace {
-
-Provenance weaker(Provenance a, Provenance b) {
-  return std::max(a, b);  // counted, sampled, modelled
-}
-
-/// The cycles of one event. Nothing: its cost is not known here.
-std::optional<double> cycles_per_event(const Penalty& penalty, const CostOptions& options) {
-  if (!penalty.value) return std::nullopt;
-  if (penalty.unit != PenaltyUnit::ns) return penalty.value;
-  if (!options.hertz) return std::nullopt;
-  return *penalty.value * *options.hertz / 1e9;
-}
-
-/// "not recorded: A, B and 3 more".
-std::string describe_missing(const std::vector<std::string>& events) {
-  constexpr size_t kNamed = 2;
-  std::string text = "not recorded: " + events.front();
-  for (size_t i = 1; i < std::min(events.size(), kNamed); ++i) text += ", " + events[i];
-  if (events.size() > kNamed) text += fmt::format(" and {} more", events.size() - kNamed);
-  return text;
-}
 
 /// Adds what belongs to the parent's cycles and was measured.
 void add_part(CostNode& parent, const CostNode& part) {
@@ -43,7 +19,7 @@ void add_part(CostNode& parent, const CostNode& part) {
 class TreeMaker {
  public:
   TreeMaker(const Template& cpu, const RowAmounts& amounts, const CostOptions& options)
-      : cpu_(cpu), amounts_(amounts), options_(options) {}
+      : cpu_(cpu), leaves_(cpu, amounts, options) {}
 
   CostTree make() {
     CostTree tree;
@@ -52,8 +28,7 @@ class TreeMaker {
     CostNode unstalled = make_level(Branch::unstalled);
     const bool stalled_is_counted = stalled.cycles.has_value();
     close_levels(tree.unhalted, stalled, unstalled);
-    unhalted_ = tree.unhalted.cycles;
-    unstalled_ = unstalled.cycles;
+    leaves_.set_levels(tree.unhalted.cycles, unstalled.cycles);
     add_branches(stalled, Branch::load_latency, Branch::port_saturation);
     add_branches(unstalled, Branch::port_saturation, Branch::general);
     if (stalled_is_counted) compare_with_branches(tree, stalled);
@@ -65,171 +40,6 @@ class TreeMaker {
   }
 
  private:
-  CostNode make_event(size_t index) const {
-    const TemplateRow& row = cpu_.rows[index];
-    CostNode node;
-    node.kind = NodeKind::event;
-    node.branch = row.branch;
-    node.label = row.label;
-    node.row = &row;
-    node.in_sum = row.role == Role::sum;
-    const std::optional<RowAmount> amount =
-        index < amounts_.size() ? amounts_[index] : std::nullopt;
-    if (!amount) {
-      node.state = NodeState::not_recorded;
-      node.missing = {row.event};
-      node.reason = describe_missing(node.missing);
-      return node;
-    }
-    node.amount = amount;
-    const bool has_cycles = row.role == Role::sum || row.role == Role::bound ||
-                            (row.penalty.value && *row.penalty.value != 0);
-    if (!has_cycles) return node;
-    if (const std::optional<double> each = cycles_per_event(row.penalty, options_)) {
-      node.cycles = amount->events * *each;
-      const bool is_count_of_cycles = row.penalty.unit == PenaltyUnit::cycles && *each == 1;
-      node.provenance = is_count_of_cycles ? amount->provenance : Provenance::modelled;
-    } else {
-      node.state = NodeState::not_covered;
-      node.reason = row.penalty.unit == PenaltyUnit::ns
-                        ? "its cost is in ns, and the clock of this machine is not known"
-                        : "what it costs was not measured on this machine";
-    }
-    return node;
-  }
-
-  /// Operands, as far as they were measured; false if one that is needed was not.
-  bool take_operands(const TemplateFormula& formula, size_t needed, std::vector<Estimate>& values,
-                     Provenance& provenance, std::vector<std::string>& missing) const {
-    for (const std::string& event : formula.operands) {
-      const auto row = std::find_if(cpu_.rows.begin(), cpu_.rows.end(),
-                                    [&](const TemplateRow& one) { return one.event == event; });
-      const size_t index = static_cast<size_t>(row - cpu_.rows.begin());
-      if (index < amounts_.size() && amounts_[index]) {
-        values.push_back(amounts_[index]->events);
-        provenance = weaker(provenance, amounts_[index]->provenance);
-      } else {
-        missing.push_back(event);
-        if (values.size() < needed) return false;
-      }
-    }
-    return values.size() >= needed;
-  }
-
-  CostNode make_formula(const TemplateFormula& formula) const {
-    CostNode node;
-    node.kind = NodeKind::formula;
-    node.branch = formula.branch;
-    node.label = formula.label;
-    node.formula = &formula;
-    node.in_sum = formula.role == Role::sum;
-    node.is_linear = formula.formula == Formula::call_overhead;
-    if (formula.formula == Formula::collisions && !options_.is_counting) {
-      node.state = NodeState::not_covered;
-      node.reason = "an estimate for counts of whole runs only (culprit stat)";
-      return node;
-    }
-    std::vector<Estimate> values;
-    std::vector<std::string> missing;
-    Provenance provenance = Provenance::counted;
-    if (!take_operands(formula, needed_operands(formula.formula), values, provenance, missing)) {
-      node.state = NodeState::not_recorded;
-      node.missing = std::move(missing);
-      node.reason = describe_missing(node.missing);
-      return node;
-    }
-    if (!missing.empty() && formula.formula == Formula::port_saturation) {
-      node.state = NodeState::partly_measured;
-      node.reason = fmt::format("without {}", fmt::join(missing, ", "));
-    }
-    if (!missing.empty() && formula.formula == Formula::difference) {
-      node.state = NodeState::not_recorded;
-      node.missing = std::move(missing);
-      node.reason = describe_missing(node.missing);
-      return node;
-    }
-    if (formula.formula == Formula::collisions && (!unhalted_ || !unstalled_)) {
-      node.state = NodeState::not_recorded;
-      node.reason = "unhalted or unstalled cycles are not known";
-      return node;
-    }
-    const Estimate value = compute(formula, values);
-    if (formula.formula == Formula::ratio) {
-      node.ratio = value;
-      node.provenance = provenance;
-    } else {
-      node.cycles = value;
-      // The busiest port's cycles were counted; the others are arithmetic.
-      node.provenance =
-          formula.formula == Formula::port_saturation ? provenance : Provenance::modelled;
-    }
-    return node;
-  }
-
-  static size_t needed_operands(Formula formula) {
-    switch (formula) {
-      case Formula::wrong_path:
-      case Formula::ratio:
-      case Formula::collisions:
-        return 2;
-      case Formula::port_saturation:
-      case Formula::call_overhead:
-      case Formula::difference:
-        return 1;
-    }
-    return 1;
-  }
-
-  Estimate compute(const TemplateFormula& formula, const std::vector<Estimate>& values) const {
-    using Values = std::span<const double>;
-    switch (formula.formula) {
-      case Formula::wrong_path:
-        return propagate(
-            [&](Values v) {
-              // Measured where the cycles with an issue were counted, too.
-              const double rate = v.size() > 2 && v[2] > 0
-                                      ? v[0] / v[2]
-                                      : formula.constant.value_or(cpu_.dispatch_width);
-              return wrong_path_cycles(v[0], v[1], rate);
-            },
-            values);
-      case Formula::port_saturation:
-        return propagate([](Values v) { return busiest_port_cycles(v); },
-                         weighted(formula, values));
-      case Formula::difference:
-        return propagate(
-            [&](Values v) { return positive_difference(v, std::vector<double>(v.size(), 1)); },
-            weighted(formula, values));
-      case Formula::call_overhead:
-        return propagate(
-            [&](Values v) {
-              double calls = 0;
-              for (const double one : v) calls += one;
-              return call_overhead_cycles(calls, formula.constant.value_or(3));
-            },
-            weighted(formula, values));
-      case Formula::collisions:
-        return propagate(
-            [](Values v) {
-              const double alone = v[0] > 0 ? v[1] / v[0] : 1;
-              return thread_collision_cycles(v[2], v[3], alone);
-            },
-            std::vector{values[0], values[1], *unhalted_, *unstalled_});
-      case Formula::ratio:
-        return divide(values[0], values[1]);
-    }
-    return {};
-  }
-
-  static std::vector<Estimate> weighted(const TemplateFormula& formula,
-                                        std::vector<Estimate> values) {
-    for (size_t i = 0; i < values.size() && i < formula.weights.size(); ++i) {
-      values[i] = {values[i].value * formula.weights[i],
-                   values[i].standard_error * std::fabs(formula.weights[i])};
-    }
-    return values;
-  }
-
   CostNode make_level(Branch branch) const {
     CostNode node = make_branch(branch);
     node.kind = NodeKind::level;
@@ -244,11 +54,11 @@ class TreeMaker {
     for (size_t i = 0; i < cpu_.rows.size(); ++i) {
       const TemplateRow& row = cpu_.rows[i];
       if (row.branch != branch || row.role == Role::derive) continue;
-      home(node, row.group).parts.push_back(make_event(i));
+      home(node, row.group).parts.push_back(leaves_.make_event(i));
     }
     for (const TemplateFormula& formula : cpu_.formulas) {
       if (formula.branch != branch) continue;
-      home(node, formula.group).parts.push_back(make_formula(formula));
+      home(node, formula.group).parts.push_back(leaves_.make_formula(formula));
     }
     for (CostNode& part : node.parts) {
       if (part.kind == NodeKind::group) add_up(part);
@@ -367,10 +177,7 @@ class TreeMaker {
   }
 
   const Template& cpu_;
-  const RowAmounts& amounts_;
-  const CostOptions& options_;
-  std::optional<Estimate> unhalted_;
-  std::optional<Estimate> unstalled_;
+  CostLeaves leaves_;
 };
 
 }  // namespace

@@ -98,6 +98,23 @@ TEST_F(CostTrees, FunctionsOfEventsAreWorkedOutAtTheNode) {
   EXPECT_TRUE(tree.find(Branch::function_call_overhead)->is_linear);
 }
 
+/// Of ports some may be missing, in any place: the busiest of the others is the least.
+TEST_F(CostTrees, MissingOperandsDoNotMoveTheOthers) {
+  const CostTree tree =
+      make_cost_tree(cpu_, made_amounts(cpu_, {{"CYCLES", 10000}, {"PORT_23", 9500}}));
+  const CostNode& ports = *tree.find(Branch::port_saturation);
+  EXPECT_EQ(ports.cycles->value, 4750);
+  EXPECT_EQ(ports.state, NodeState::partly_measured);
+  EXPECT_EQ(ports.reason, "not recorded: PORT_0, PORT_1");
+  // The wrong path needs both of its events.
+  const CostTree issued = make_cost_tree(
+      cpu_, made_amounts(cpu_, {{"CYCLES", 10000}, {"MISPREDICTED", 1}, {"ISSUED", 9000}}));
+  const CostNode& branch = *issued.find(Branch::branch_misprediction);
+  EXPECT_EQ(branch.cycles->value, 6);
+  EXPECT_EQ(branch.state, NodeState::partly_measured);
+  EXPECT_EQ(branch.reason, "not recorded: RETIRED");
+}
+
 TEST_F(CostTrees, TheIssueRateIsMeasuredWhereItCanBe) {
   Template cpu = cpu_;
   cpu.rows.push_back(
@@ -219,8 +236,8 @@ TEST(Formulas, AreWhatTheySay) {
   // Both awake for 600 of 1000 cycles, each active in half of them.
   EXPECT_EQ(thread_collision_cycles(1000, 500, 0.4), 600 * 0.25 / 2);
   EXPECT_EQ(thread_collision_cycles(1000, 500, 1), 0);
-  EXPECT_EQ(positive_difference(std::vector<double>{10, 4}, std::vector<double>{1, -2}), 2);
-  EXPECT_EQ(positive_difference(std::vector<double>{10, 6}, std::vector<double>{1, -2}), 0);
+  EXPECT_EQ(positive_sum(std::vector<double>{10, -8}), 2);
+  EXPECT_EQ(positive_sum(std::vector<double>{10, -12}), 0);
 }
 
 TEST(Formulas, ErrorsFollowTheFunction) {

@@ -27,8 +27,8 @@ double thread_collision_cycles(double unhalted, double unstalled, double alone) 
   return shared * active * active / 2;
 }
 
-double positive_difference(std::span<const double> operands, std::span<const double> weights) {
-  return std::max(0.0, std::inner_product(operands.begin(), operands.end(), weights.begin(), 0.0));
+double positive_sum(std::span<const double> weighted) {
+  return std::max(0.0, std::accumulate(weighted.begin(), weighted.end(), 0.0));
 }
 
 Estimate propagate(const std::function<double(std::span<const double>)>& function,

@@ -42,10 +42,9 @@ double call_overhead_cycles(double calls, double cycles_per_call);
 /// Source: the same, section 2.2.1, "multi-thread collisions"
 double thread_collision_cycles(double unhalted, double unstalled, double alone);
 
-/// What some events counted and others explain.
+/// What some events counted and others (with negative weights) explain; 0 where it is less.
 /// Units:  any, the same for all
-/// Shape:  as many weights as operands; 0 where the sum is less
-double positive_difference(std::span<const double> operands, std::span<const double> weights);
+double positive_sum(std::span<const double> weighted);
 
 /// A function's value and standard error.
 /// Errors: first order: each operand moved by its standard error, the changes added in
