@@ -100,6 +100,16 @@ class Timer(WhyTest):
         self.assertLessEqual(states, {"not_recorded", "not_covered"})
         self.assertIn("not_recorded", states)
 
+    def test_every_template_explains_it(self):
+        for path in sorted((SOURCE / "data/templates").glob("*.toml")):
+            with self.subTest(path.stem):
+                document = self.why("--template", path.stem)
+                for node in level3(document["tree"]):
+                    self.assertIsNone(node["cycles"], node["label"])
+                    self.assertTrue(node["reason"], node["label"])
+                self.culprit("why", "--template", path.stem, "--events")
+                self.culprit("report", "--columns", "hca", "--template", path.stem)
+
     def test_errors(self):
         wrong = self.culprit("why", "--template", "zen44", status=1).stderr
         self.assertIn("zen44", wrong)

@@ -116,6 +116,11 @@ CostNode CostLeaves::make_formula(const TemplateFormula& formula) const {
     node.reason = "an estimate for counts of whole runs only (culprit stat)";
     return node;
   }
+  if (formula.operands.empty()) {
+    node.state = NodeState::not_recorded;
+    node.reason = "known from branch records only (culprit report --columns executions)";
+    return node;
+  }
   Operands operands = take_operands(formula);
   const bool lacks_one =
       std::any_of(operands.missing.begin(), operands.missing.end(), [&](const std::string& event) {
@@ -123,7 +128,7 @@ CostNode CostLeaves::make_formula(const TemplateFormula& formula) const {
         return !can_do_without(formula.formula, static_cast<size_t>(at - formula.operands.begin()));
       });
   if (lacks_one || operands.values.empty()) {
-    be_unrecorded(node, operands.missing.empty() ? formula.operands : operands.missing);
+    be_unrecorded(node, std::move(operands.missing));
     return node;
   }
   if (formula.formula == Formula::collisions && (!unhalted_ || !unstalled_)) {

@@ -135,7 +135,7 @@ class TreeMaker {
 
   /// Levels 1 and 2 close: unhalted = stalled + unstalled, each counted or the difference.
   static void close_levels(const CostNode& unhalted, CostNode& stalled, CostNode& unstalled) {
-    if (!unstalled.cycles) unstalled.cycles = info_cycles(unstalled);
+    if (!unstalled.cycles) take_informing_cycles(unstalled);
     const auto difference = [&](const CostNode& other, CostNode& node) {
       const double rest = unhalted.cycles->value - other.cycles->value;
       node.cycles =
@@ -146,13 +146,12 @@ class TreeMaker {
     };
     if (unhalted.cycles && stalled.cycles && !unstalled.cycles) difference(stalled, unstalled);
     if (unhalted.cycles && unstalled.cycles && !stalled.cycles) difference(unstalled, stalled);
-    if (!stalled.cycles) {
-      stalled.state = NodeState::not_covered;
-      stalled.reason = "no event of this profile tells stalled from unstalled cycles";
-    }
-    if (!unstalled.cycles) {
-      unstalled.state = NodeState::not_covered;
-      unstalled.reason = stalled.reason;
+    // Each is the other's rest: a profile without both lacks what would tell either.
+    const bool can_be_told = !stalled.parts.empty() || !unstalled.parts.empty();
+    for (CostNode* const level : {&stalled, &unstalled}) {
+      if (level->cycles) continue;
+      level->state = can_be_told ? NodeState::not_recorded : NodeState::not_covered;
+      level->reason = "no event of this profile tells stalled from unstalled cycles";
     }
   }
 
@@ -168,12 +167,14 @@ class TreeMaker {
     tree.unexplained = Estimate{std::max(0.0, -excess), error};
   }
 
-  /// Cycles that a level's informing rows count (a level is no sum of branches).
-  static std::optional<Estimate> info_cycles(const CostNode& level) {
+  /// Cycles that a row counts which only informs (a level is no sum of branches).
+  static void take_informing_cycles(CostNode& level) {
     for (const CostNode& part : level.parts) {
-      if (part.kind == NodeKind::event && part.cycles) return part.cycles;
+      if (part.kind != NodeKind::event || !part.cycles) continue;
+      level.cycles = part.cycles;
+      level.provenance = part.provenance;
+      return;
     }
-    return std::nullopt;
   }
 
   const Template& cpu_;

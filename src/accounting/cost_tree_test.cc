@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <random>
 
+#include "templates/find_template.h"
+
 #include "accounting/advice.h"
 #include "accounting/consistency.h"
 #include "accounting/formulas.h"
@@ -68,6 +70,53 @@ TEST_F(CostTrees, WhatWasNotMeasuredIsNotNought) {
   EXPECT_FALSE(tree.find(Branch::stalled)->cycles);
   EXPECT_FALSE(tree.find(Branch::unstalled)->cycles);
   EXPECT_FALSE(tree.overlap);
+}
+
+TEST_F(CostTrees, LevelsAreAsSureAsWhatTellsThem) {
+  Template cpu = cpu_;
+  cpu.rows.push_back(made_row("ACTIVE", Branch::unstalled, Role::info, 1));
+  RowAmounts amounts = made_amounts(cpu, {{"CYCLES", 10000}, {"ACTIVE", 4000}});
+  for (auto& amount : amounts) {
+    if (amount) amount->provenance = Provenance::sampled;
+  }
+  const CostTree tree = make_cost_tree(cpu, amounts);
+  EXPECT_EQ(cycles_of(tree, Branch::unstalled), 4000);
+  EXPECT_EQ(tree.find(Branch::unstalled)->provenance, Provenance::sampled);
+  EXPECT_EQ(cycles_of(tree, Branch::stalled), 6000);
+  EXPECT_EQ(tree.find(Branch::stalled)->provenance, Provenance::sampled);
+  // Neither was recorded, and this CPU has events for them.
+  const CostTree none = make_cost_tree(cpu, made_amounts(cpu, {{"CYCLES", 10000}}));
+  EXPECT_EQ(none.find(Branch::stalled)->state, NodeState::not_recorded);
+  EXPECT_EQ(none.find(Branch::unstalled)->state, NodeState::not_recorded);
+}
+
+/// Of every shipped template, with nothing counted, with everything, and with each row alone.
+TEST(ShippedTemplates, MakeTreesOfWhateverWasCounted) {
+  const std::string folder = CULPRIT_SOURCE_DIR "/data/templates";
+  const std::vector<std::string> names = list_templates(folder);
+  EXPECT_GE(names.size(), 17u);
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
+    const Result<Template> cpu = read_template(template_path(folder, name));
+    ASSERT_TRUE(cpu) << cpu.error().message;
+    RowAmounts none(cpu->rows.size());
+    const CostTree empty = make_cost_tree(*cpu, none);
+    RowAmounts all(cpu->rows.size(), RowAmount{{1000, 10}, Provenance::counted});
+    const CostTree full = make_cost_tree(*cpu, all, {2e9, true});
+    EXPECT_TRUE(full.unhalted.cycles);
+    for (const auto& [branch, key, words] : kBranchNames) {
+      if (!is_level3(branch)) continue;
+      EXPECT_FALSE(empty.find(branch)->cycles) << key;
+      EXPECT_FALSE(empty.find(branch)->reason.empty()) << key;
+      const bool is_covered = cpu->coverage[static_cast<size_t>(branch)].coverage != Coverage::none;
+      if (!is_covered) EXPECT_FALSE(full.find(branch)->cycles) << key;
+    }
+    for (size_t row = 0; row < cpu->rows.size(); ++row) {
+      RowAmounts one = none;
+      one[row] = RowAmount{{1000, 10}, Provenance::sampled};
+      EXPECT_EQ(make_cost_tree(*cpu, one).unhalted.kind, NodeKind::level);
+    }
+  }
 }
 
 TEST_F(CostTrees, SayHowFarBranchesOverlapOrLeaveOpen) {

@@ -66,17 +66,18 @@ bool is_of_another_pmu(std::string_view name) {
          pmu.find("cstate") != pmu.npos;
 }
 
-uint64_t masked(uint64_t config) {
-  return config & ~kPolicyBits;
+bool is_x86(const Machine& machine) {
+  const std::string& name = machine.architecture;
+  return name.starts_with("x86") || (name.size() == 4 && name[0] == 'i' && name.ends_with("86"));
 }
 
 bool is_row_of_instructions(const TemplateRow& row) {
   return row.branch == Branch::general && row.label == kInstructionsLabel;
 }
 
-/// How an event is known to be a row's.
+/// How an event is known to be a row's. `ignored`: bits of a code that are not the event's.
 bool is_row(const TemplateRow& row, bool is_first_cycles, const std::optional<EventCode>& code,
-            const EventName& name) {
+            uint64_t ignored, const EventName& name) {
   if (code) {
     const uint64_t config = code->config & 0xffff'ffff;
     if (code->type == kHardwareType) {
@@ -86,7 +87,7 @@ bool is_row(const TemplateRow& row, bool is_first_cycles, const std::optional<Ev
     const bool is_raw = code->type == kRawType || code->type >= kFirstDynamicType;
     const bool has_code = row.code != 0 || row.code1 != 0;
     if (is_raw && has_code) {
-      return masked(code->config) == masked(row.code) && code->config1 == row.code1;
+      return ((code->config ^ row.code) & ~ignored) == 0 && code->config1 == row.code1;
     }
     if (!is_raw) return false;
   }
@@ -98,12 +99,18 @@ bool is_row(const TemplateRow& row, bool is_first_cycles, const std::optional<Ev
 }
 
 /// Enabled and running time of each event, over all its counts.
-std::map<size_t, std::pair<double, double>> add_up_times(const Profile& profile) {
-  std::map<size_t, std::pair<double, double>> times;
+struct Time {
+  double enabled = 0;
+  double running = 0;
+};
+using Times = std::map<size_t, Time>;  // by event
+
+Times add_up_times(const Profile& profile) {
+  Times times;
   for (const Count& count : profile.counts) {
-    auto& [enabled, running] = times[count.event.value];
-    enabled += static_cast<double>(count.time_enabled_ns);
-    running += static_cast<double>(count.time_running_ns);
+    Time& time = times[count.event.value];
+    time.enabled += static_cast<double>(count.time_enabled_ns);
+    time.running += static_cast<double>(count.time_running_ns);
   }
   return times;
 }
@@ -137,6 +144,56 @@ std::vector<size_t> choose_parts(const std::vector<Candidate>& candidates) {
   return parts;
 }
 
+/// By row of the template: the profile's events that are its.
+struct Candidates {
+  std::vector<std::vector<Candidate>> of_rows;
+  std::vector<size_t> others;  // known by no row
+  std::vector<std::string> never_counted;
+};
+
+Candidates find_candidates(const Profile& profile, const Template& cpu, size_t cycles_row,
+                           const Times& times) {
+  Candidates found;
+  found.of_rows.resize(cpu.rows.size());
+  const uint64_t ignored = is_x86(profile.machine) ? kPolicyBits : 0;
+  for (size_t event = 0; event < profile.events.size(); ++event) {
+    const Event& what = profile.events[event];
+    const std::string& text = profile.strings.text(what.name);
+    const auto time = times.find(event);
+    const bool had_no_counter =
+        time == times.end() ? profile.histograms.empty() : !(time->second.running > 0);
+    if (had_no_counter) {
+      found.never_counted.push_back(printable(text));
+      continue;
+    }
+    const bool is_time = what.unit == Unit::ns && what.provenance == Provenance::sampled;
+    bool is_known = is_time;
+    if (!is_of_another_pmu(text)) {
+      const EventName name = read_name(text);
+      const auto code = parse_event_code(profile.strings.text(what.encoding));
+      for (size_t row = 0; row < cpu.rows.size(); ++row) {
+        if (!is_row(cpu.rows[row], row == cycles_row, code, ignored, name)) continue;
+        found.of_rows[row].push_back({event, name.modifiers});
+        is_known = true;
+      }
+    }
+    if (!is_known) found.others.push_back(event);
+  }
+  return found;
+}
+
+/// Time is cycles where the clock is known.
+std::optional<EventMatch::Part> find_time(const Profile& profile) {
+  const std::optional<ClockCalibration>& clock = profile.machine.clock;
+  if (!clock || !(clock->hertz > 0)) return std::nullopt;
+  for (size_t event = 0; event < profile.events.size(); ++event) {
+    const Event& what = profile.events[event];
+    if (what.unit != Unit::ns || what.provenance != Provenance::sampled) continue;
+    return EventMatch::Part{event, clock->hertz / 1e9};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 RowAmounts EventMatch::amounts(std::span<const Estimate> values) const {
@@ -154,79 +211,44 @@ RowAmounts EventMatch::amounts(std::span<const Estimate> values) const {
 EventMatch match_events(const Profile& profile, const Template& cpu) {
   EventMatch match;
   match.rows_.resize(cpu.rows.size());
+  for (const Event& event : profile.events) match.provenance_.push_back(event.provenance);
   const auto first_cycles =
       std::find_if(cpu.rows.begin(), cpu.rows.end(), [](const TemplateRow& row) {
         return row.branch == Branch::unhalted && row.role == Role::sum;
       });
   const size_t cycles_row = static_cast<size_t>(first_cycles - cpu.rows.begin());
+  const Times times = add_up_times(profile);
+  Candidates candidates = find_candidates(profile, cpu, cycles_row, times);
+  match.others_ = std::move(candidates.others);
 
-  const auto times = add_up_times(profile);
-  std::vector<std::vector<Candidate>> candidates(cpu.rows.size());
-  std::vector<std::string> never_counted;
-  std::vector<std::string> names;
-  for (size_t event = 0; event < profile.events.size(); ++event) {
-    const Event& what = profile.events[event];
-    const std::string& text = profile.strings.text(what.name);
-    names.push_back(printable(text));
-    match.provenance_.push_back(what.provenance);
-    const EventName name = read_name(text);
-    const auto time = times.find(event);
-    const bool had_no_counter =
-        time == times.end() ? profile.histograms.empty() : !(time->second.second > 0);
-    if (had_no_counter) {
-      never_counted.push_back(names.back());
-      continue;
-    }
-    const std::optional<EventCode> code = parse_event_code(profile.strings.text(what.encoding));
-    bool is_known = false;
-    for (size_t row = 0; row < cpu.rows.size() && !is_of_another_pmu(text); ++row) {
-      if (!is_row(cpu.rows[row], row == cycles_row, code, name)) continue;
-      candidates[row].push_back({event, name.modifiers});
-      is_known = true;
-    }
-    const bool is_time = what.unit == Unit::ns && what.provenance == Provenance::sampled;
-    if (!is_known && !is_time) match.others_.push_back(event);
-  }
-
-  std::vector<std::string> uncorrected;
+  std::set<size_t> uncorrected;
   for (size_t row = 0; row < cpu.rows.size(); ++row) {
-    for (const size_t event : choose_parts(candidates[row])) {
+    for (const size_t event : choose_parts(candidates.of_rows[row])) {
       double factor = 1;
       const auto time = times.find(event);
-      if (time != times.end() && time->second.second > 0) {
-        factor = std::max(1.0, time->second.first / time->second.second);
-        match.least_counted_ = std::min(match.least_counted_, 1 / factor);
+      if (time != times.end()) {
+        factor = std::max(1.0, time->second.enabled / time->second.running);
       } else if (profile.events[event].provenance == Provenance::sampled) {
-        uncorrected.push_back(names[event]);
+        uncorrected.insert(event);
       }
       match.rows_[row].push_back({event, factor});
     }
   }
-  if (!never_counted.empty()) {
+  if (cycles_row < cpu.rows.size() && match.rows_[cycles_row].empty()) {
+    if (const auto time = find_time(profile)) match.rows_[cycles_row].push_back(*time);
+  }
+
+  if (!candidates.never_counted.empty()) {
     match.remarks_.push_back(
-        fmt::format("never had a counter: {}", fmt::join(never_counted, ", ")));
+        fmt::format("never had a counter: {}", fmt::join(candidates.never_counted, ", ")));
   }
   // A handful of events fit the counters of any CPU; more took turns.
   constexpr size_t kCounters = 4;
-  std::sort(uncorrected.begin(), uncorrected.end());
-  uncorrected.erase(std::unique(uncorrected.begin(), uncorrected.end()), uncorrected.end());
   if (uncorrected.size() > kCounters) {
     match.remarks_.push_back(
         fmt::format("{} events may have shared counters, and the recording does not say for how "
                     "long each was counted: their cycles are the least that there were",
                     uncorrected.size()));
-  }
-
-  // Time is cycles where the clock is known and nothing counted them.
-  const std::optional<ClockCalibration>& clock = profile.machine.clock;
-  if (cycles_row < cpu.rows.size() && match.rows_[cycles_row].empty() && clock &&
-      clock->hertz > 0) {
-    for (size_t event = 0; event < profile.events.size(); ++event) {
-      const Event& what = profile.events[event];
-      if (what.unit != Unit::ns || what.provenance != Provenance::sampled) continue;
-      match.rows_[cycles_row].push_back({event, clock->hertz / 1e9});
-      break;
-    }
   }
   return match;
 }

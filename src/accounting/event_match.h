@@ -44,8 +44,6 @@ class EventMatch {
   [[nodiscard]] const std::vector<size_t>& others() const { return others_; }
   /// What weakens the match: events that were not corrected for sharing counters, ...
   [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
-  /// The smallest part of its time that an event of the template had a counter; 1: all did.
-  [[nodiscard]] double least_counted() const { return least_counted_; }
 
  private:
   friend EventMatch match_events(const Profile& profile, const Template& cpu);
@@ -53,7 +51,6 @@ class EventMatch {
   std::vector<Provenance> provenance_;  // of the profile's events
   std::vector<size_t> others_;
   std::vector<std::string> remarks_;
-  double least_counted_ = 1;
 };
 
 /// By raw code where the profile has it, else by name ("mem_load_retired.l2_hit" is

@@ -43,7 +43,19 @@ class Matches : public ::testing::Test {
 };
 
 TEST_F(Matches, ByCodeWithoutPrivilegeBits) {
+  profile_.machine.architecture = "x86_64";
   add("whatever", "type=4,config=0x5301d3");
+  EXPECT_EQ(amount_of("LOCAL_DRAM"), 100);
+  EXPECT_EQ(amount_of("REMOTE_DRAM"), -1);
+}
+
+/// x86 has bits for privileges in its codes; elsewhere they belong to the event: POWER9's
+/// PM_CMPLU_STALL_LWSYNC is 0x10036, PM_CMPLU_STALL_HWSYNC 0x30036.
+TEST_F(Matches, AllBitsOfACodeWhereTheyAreTheEvents) {
+  profile_.machine.architecture = "ppc64le";
+  cpu_.rows[2].code = 0x10036;
+  cpu_.rows[3].code = 0x30036;
+  add("lwsync", "type=4,config=0x10036");
   EXPECT_EQ(amount_of("LOCAL_DRAM"), 100);
   EXPECT_EQ(amount_of("REMOTE_DRAM"), -1);
 }
@@ -91,7 +103,6 @@ TEST_F(Matches, NotWhatOtherPmusCountUnderTheSameCode) {
 TEST_F(Matches, CorrectsForTheTimeWithoutACounter) {
   add_count(add("LOCAL_DRAM", "type=4,config=0x1d3"), 1000, 250);
   EXPECT_EQ(amount_of("LOCAL_DRAM"), 400);
-  EXPECT_EQ(match_events(profile_, cpu_).least_counted(), 0.25);
 }
 
 TEST_F(Matches, WhatNeverHadACounterWasNotMeasured) {

@@ -1,37 +1,14 @@
 #include "base/cpuid.h"
 
-#include <charconv>
 #include <fmt/format.h>
 #include <optional>
 
 #include "base/file.h"
+#include "base/number.h"
 #include "base/text.h"
 
 namespace culprit {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
-std::optional<uint64_t> parse_number(std::string_view text, int base) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-/// The first "key : value" of /proc/cpuinfo.
-std::string_view cpuinfo_field(std::string_view text, std::string_view key) {
-  for (const std::string_view line : split(text, '\n')) {
-    const size_t colon = line.find(':');
-    if (colon == std::string_view::npos || trim(line.substr(0, colon)) != key) continue;
-    return trim(line.substr(colon + 1));
-  }
-  return {};
-}
 
 std::string x86_name(std::string_view vendor, uint64_t family, uint64_t model, uint64_t stepping) {
   return fmt::format("{}-{}-{:X}-{:X}", vendor, family, model, stepping);
@@ -44,10 +21,10 @@ std::string arm_name(uint64_t midr) {
 }
 
 std::optional<std::string> find_x86(std::string_view cpuinfo) {
-  const std::string_view vendor = cpuinfo_field(cpuinfo, "vendor_id");
-  const auto family = parse_number(cpuinfo_field(cpuinfo, "cpu family"), 10);
-  const auto model = parse_number(cpuinfo_field(cpuinfo, "model"), 10);
-  const auto stepping = parse_number(cpuinfo_field(cpuinfo, "stepping"), 10);
+  const std::string_view vendor = find_cpuinfo(cpuinfo, "vendor_id");
+  const auto family = find_number(find_cpuinfo(cpuinfo, "cpu family"), 10);
+  const auto model = find_number(find_cpuinfo(cpuinfo, "model"), 10);
+  const auto stepping = find_number(find_cpuinfo(cpuinfo, "stepping"), 10);
   if (vendor.empty() || !family || !model || !stepping) return std::nullopt;
   return x86_name(vendor, *family, *model, *stepping);
 }
@@ -55,7 +32,7 @@ std::optional<std::string> find_x86(std::string_view cpuinfo) {
 /// "revision : 2.3 (pvr 004e 1203)"
 std::optional<std::string> find_power(std::string_view cpuinfo) {
   constexpr std::string_view kMark = "(pvr ";
-  const std::string_view revision = cpuinfo_field(cpuinfo, "revision");
+  const std::string_view revision = find_cpuinfo(cpuinfo, "revision");
   const size_t at = revision.find(kMark);
   if (at == std::string_view::npos) return std::nullopt;
   const auto words = split(revision.substr(at + kMark.size()), ' ');
@@ -68,12 +45,21 @@ std::optional<std::string> find_arm(const std::string& root) {
     const Result<std::string> text = read_file(
         fmt::format("{}/sys/devices/system/cpu/{}/regs/identification/midr_el1", root, cpu), 4096);
     if (!text || !trim(*text).starts_with("0x")) continue;
-    if (const auto midr = parse_number(trim(*text).substr(2), 16)) return arm_name(*midr);
+    if (const auto midr = find_number(trim(*text).substr(2), 16)) return arm_name(*midr);
   }
   return std::nullopt;
 }
 
 }  // namespace
+
+std::string_view find_cpuinfo(std::string_view cpuinfo, std::string_view key) {
+  for (const std::string_view line : split(cpuinfo, '\n')) {
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos || trim(line.substr(0, colon)) != key) continue;
+    return trim(line.substr(colon + 1));
+  }
+  return {};
+}
 
 Result<std::string> read_cpuid(const std::string& root) {
   if (const auto name = find_arm(root)) return *name;
@@ -89,7 +75,7 @@ std::string normalize_cpuid(std::string_view text) {
   const std::vector<std::string_view> words = split(given, ',');
   std::vector<uint64_t> numbers;
   for (const std::string_view word : words) {
-    if (const auto number = parse_number(word, 10)) numbers.push_back(*number);
+    if (const auto number = find_number(word, 10)) numbers.push_back(*number);
   }
   if (words.size() == 4 && numbers.size() == 3 && !words[0].empty()) {
     return x86_name(words[0], numbers[0], numbers[1], numbers[2]);
@@ -98,7 +84,7 @@ std::string normalize_cpuid(std::string_view text) {
     return fmt::format("{:04x}{:04x}", numbers[0], numbers[1]);
   }
   if (given.starts_with("0x")) {
-    if (const auto midr = parse_number(given.substr(2), 16)) return arm_name(*midr);
+    if (const auto midr = find_number(given.substr(2), 16)) return arm_name(*midr);
   }
   return std::string(given);
 }

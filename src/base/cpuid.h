@@ -14,6 +14,9 @@
 
 namespace culprit {
 
+/// The first "key : value" of the text of /proc/cpuinfo; "" if there is none.
+std::string_view find_cpuinfo(std::string_view cpuinfo, std::string_view key);
+
 /// Of this machine, from /proc/cpuinfo and sysfs below `root` ("/": the machine itself).
 /// Errors: they do not say.
 Result<std::string> read_cpuid(const std::string& root = "/");

@@ -137,6 +137,13 @@ size_t utf8_length(std::string_view text) {
 
 }  // namespace
 
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const size_t first = text.find_first_not_of(kBlanks);
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
 std::string printable(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());

@@ -30,6 +30,9 @@ std::string elide_middle(std::string_view text, size_t width);
 /// Fields between separators; "" gives one empty field.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+/// Without blanks, tabs and line ends at both ends.
+std::string_view trim(std::string_view text);
+
 /// Bytes that would move the cursor or colour a terminal become '?', and so
 /// does invalid UTF-8: names in profiles may come from strangers.
 std::string printable(std::string_view text);

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "model/counts.h"
+#include "model/event_names.h"
 
 namespace culprit {
 
@@ -43,16 +43,6 @@ const Event* find_only_sampled(const Profile& profile, const Sums& totals, doubl
   return only;
 }
 
-std::optional<uint64_t> find_config(std::string_view encoding) {
-  constexpr std::string_view kWord = "config=0x";
-  const size_t at = encoding.find(kWord);
-  if (at == std::string_view::npos) return std::nullopt;
-  uint64_t config = 0;
-  const char* const begin = encoding.data() + at + kWord.size();
-  const auto read = std::from_chars(begin, encoding.data() + encoding.size(), config, 16);
-  return read.ec == std::errc() ? std::optional(config) : std::nullopt;
-}
-
 }  // namespace
 
 bool counts_taken_branches(const std::string& name, const std::string& encoding,
@@ -70,10 +60,11 @@ bool counts_taken_branches(const std::string& name, const std::string& encoding,
   }
   constexpr uint64_t kEventAndMask = 0xffff;
   constexpr uint64_t kAmdEvent = 0xf000000ff;
-  const auto config = encoding.starts_with("type=4,") ? find_config(encoding) : std::nullopt;
-  if (!config) return false;
-  if (cpu_model.find("Intel") != std::string::npos) return (*config & kEventAndMask) == 0x20c4;
-  if (cpu_model.find("AMD") != std::string::npos) return (*config & kAmdEvent) == 0xc4;
+  constexpr uint32_t kRawType = 4;  // PERF_TYPE_RAW
+  const std::optional<EventCode> code = parse_event_code(encoding);
+  if (!code || code->type != kRawType) return false;
+  if (cpu_model.find("Intel") != std::string::npos) return (code->config & kEventAndMask) == 0x20c4;
+  if (cpu_model.find("AMD") != std::string::npos) return (code->config & kAmdEvent) == 0xc4;
   return false;
 }
 

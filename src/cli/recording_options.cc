@@ -3,9 +3,9 @@
 #include <optional>
 #include <span>
 
+#include "base/number.h"
 #include "cli/command_options.h"
 #include "cli/option_words.h"
-#include "records/number.h"
 
 namespace culprit {
 

@@ -7,6 +7,7 @@
 
 #include "templates/find_template.h"
 #include "templates/lint.h"
+#include "toml/toml_folder.h"
 
 #include "base/cpuid.h"
 #include "base/names.h"
@@ -104,8 +105,7 @@ Result<std::vector<std::string>> lint_paths(const std::vector<std::string>& name
     if (paths.empty()) return Error{"there is no template in '" + printable(folder) + "'"};
   }
   for (const std::string& name : names) {
-    const bool is_path = name.find('/') != std::string::npos || name.ends_with(".toml");
-    if (is_path) {
+    if (is_toml_path(name)) {
       paths.push_back(name);
       continue;
     }

@@ -64,6 +64,7 @@ int run_why(const WhyCommand& command) {
   if (!first) return fail(first.error());
   const TextStyle style = standard_output_style(command.width);
   std::string text;
+  std::string problem = first->view->problem();
   if (command.files.size() == 1) {
     text = print_why(first->view->profile(), *first->cpu, first->why, command.format, style);
   } else {
@@ -72,8 +73,9 @@ int run_why(const WhyCommand& command) {
     const WhySide a{&first->view->profile(), first->cpu.get(), &first->why, command.files[0]};
     const WhySide b{&second->view->profile(), second->cpu.get(), &second->why, command.files[1]};
     text = print_why_both(a, b, command.format, style);
+    if (problem.empty()) problem = second->view->problem();
   }
-  if (!first->view->problem().empty()) print_message(first->view->problem());
+  if (!problem.empty()) print_message(problem);
   if (const Result<void> written = write_output(text); !written) return fail(written.error());
   return 0;
 }

@@ -8,6 +8,7 @@
 #endif
 
 #include <cstring>
+#include <fmt/format.h>
 
 #include "base/cpuid.h"
 #include "base/file.h"
@@ -18,32 +19,15 @@
 namespace culprit {
 namespace {
 
-std::string trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\n");
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(" \t\n") - first + 1));
-}
-
-/// The value of "key : value" in /proc/cpuinfo; "" if there is none.
-std::string find_cpuinfo(const std::string& cpuinfo, std::string_view key) {
-  for (const std::string_view line : split(cpuinfo, '\n')) {
-    const size_t colon = line.find(':');
-    if (colon != std::string_view::npos && trim(line.substr(0, colon)) == key) {
-      return trim(line.substr(colon + 1));
-    }
-  }
-  return "";
-}
-
 std::string describe_cpu() {
   const std::string cpuinfo = read_file("/proc/cpuinfo").value_or("");
   for (const char* key : {"model name", "cpu model", "cpu", "Processor"}) {
-    const std::string model = find_cpuinfo(cpuinfo, key);
-    if (!model.empty()) return model;
+    const std::string_view model = find_cpuinfo(cpuinfo, key);
+    if (!model.empty()) return std::string(model);
   }
-  const std::string part = find_cpuinfo(cpuinfo, "CPU part");  // Arm has numbers only
+  const std::string_view part = find_cpuinfo(cpuinfo, "CPU part");  // Arm has numbers only
   if (part.empty()) return "";
-  return "Arm implementer " + find_cpuinfo(cpuinfo, "CPU implementer") + " part " + part;
+  return fmt::format("Arm implementer {} part {}", find_cpuinfo(cpuinfo, "CPU implementer"), part);
 }
 
 /// The hypervisor as the CPU names it; "" if it says there is none or none that it names.
@@ -81,10 +65,11 @@ std::string describe_virtualization() {
   if (!by_cpu.empty()) return by_cpu;
   for (const char* path : {"/sys/hypervisor/type", "/proc/device-tree/hypervisor/compatible"}) {
     if (const Result<std::string> text = read_file(path))
-      return trim(text->substr(0, text->find('\0')));
+      return std::string(trim(text->substr(0, text->find('\0'))));
   }
   // Without a leaf (Arm), firmware tables name the machines that clouds make.
-  const std::string product = trim(read_file("/sys/class/dmi/id/product_name").value_or(""));
+  const std::string text = read_file("/sys/class/dmi/id/product_name").value_or("");
+  const std::string product(trim(text));
   for (const char* sign : {"KVM", "Virtual", "VMware", "HVM"}) {
     if (product.find(sign) != std::string::npos) return printable(product);
   }

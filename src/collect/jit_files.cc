@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "base/text.h"
-#include "records/number.h"
 
 namespace culprit {
 

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "collect/capabilities.h"
 #include "collect/clock.h"
@@ -21,7 +22,6 @@
 #include "collect/process_stream.h"
 #include "collect/session.h"
 #include "model/event_names.h"
-#include "records/number.h"
 #include "records/parse_record.h"
 
 namespace culprit {

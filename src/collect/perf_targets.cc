@@ -8,9 +8,9 @@
 #include <sched.h>
 #include <sys/stat.h>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "collect/process_folder.h"
-#include "records/number.h"
 
 namespace culprit {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "records/number.h"
+#include "base/number.h"
 
 namespace culprit {
 

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "records/elf_identity.h"
-#include "records/number.h"
 #include "records/proc_text.h"
 
 namespace culprit {

@@ -7,13 +7,13 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "collect/held_images.h"
 #include "collect/jit_code.h"
 #include "collect/process_folder.h"
 #include "collect/process_kernel.h"
 #include "records/callchain.h"
-#include "records/number.h"
 #include "records/proc_text.h"
 #include "records/process_table.h"
 #include "records/sample_branches.h"

@@ -27,12 +27,6 @@ std::string read(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-std::string trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(' ') - first + 1));
-}
-
 struct Row {
   std::string event;
   std::string raw;
@@ -53,7 +47,7 @@ std::vector<Row> rows_of(const std::string& text) {
       }
       continue;
     }
-    rows.push_back({trim(cells.at(event_at)), trim(cells.at(raw_at))});
+    rows.push_back({std::string(trim(cells.at(event_at))), std::string(trim(cells.at(raw_at)))});
   }
   return rows;
 }

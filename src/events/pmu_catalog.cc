@@ -20,16 +20,10 @@ namespace {
 constexpr uint64_t kLargestFile = 64 * 1024;
 constexpr int kMostCpus = 8192;  // as the kernel's largest configuration
 
-std::string trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\n");
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(" \t\n") - first + 1));
-}
-
 std::optional<std::string> find_text(const std::string& path) {
   Result<std::string> text = read_file(path, kLargestFile);
   if (!text) return std::nullopt;
-  return trim(*text);
+  return std::string(trim(*text));
 }
 
 /// Names in a folder, sorted; none if it cannot be read.

@@ -6,9 +6,9 @@
 
 #include "base/bytes.h"
 #include "base/cpuid.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "records/hex.h"
-#include "records/number.h"
 #include "records/parse_record.h"
 
 namespace culprit {

@@ -6,15 +6,10 @@
 #include <optional>
 #include <string_view>
 
-#include "records/number.h"
+#include "base/number.h"
+#include "base/text.h"
 
 namespace culprit {
-
-inline std::string_view trim(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
-}
 
 /// The next word, cut from the front of `text`; "" at the end.
 inline std::string_view take_word(std::string_view& text) {

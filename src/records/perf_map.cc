@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "records/number.h"
+#include "base/number.h"
 
 namespace culprit {
 

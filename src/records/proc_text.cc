@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "base/number.h"
 #include "base/text.h"
-#include "records/number.h"
 
 namespace culprit {
 
