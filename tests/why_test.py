@@ -216,6 +216,83 @@ class Simulated(WhyTest):
         self.assertRegex(text, r"(?m)^  1 .*by_column walk\.c:\d+")
 
 
+@unittest.skipIf(is_sanitized(), "QEMU cannot load a plugin with the sanitizers in it")
+class StaticModel(WhyTest):
+    """Where a CPU's events do not tell, exact executions times LLVM's costs do."""
+
+    # A million rounds of a chain of additions, and of four multiplications that share a port.
+    PROGRAM = r"""
+    .globl main
+    .type adds, @function
+    adds: mov $1000000, %ecx
+    1:  addsd %xmm1, %xmm0
+        dec %ecx
+        jne 1b
+        ret
+    .size adds, . - adds
+    .type multiplies, @function
+    multiplies: mov $1000000, %ecx
+    1:  imul %rsi, %rax
+        imul %rsi, %rdx
+        imul %rsi, %rdi
+        imul %rsi, %r8
+        dec %ecx
+        jne 1b
+        ret
+    .size multiplies, . - multiplies
+    .type main, @function
+    main: call adds
+        call multiplies
+        xor %eax, %eax
+        ret
+    .size main, . - main
+    .section .note.GNU-stack,"",@progbits
+    """
+
+    def setUp(self):
+        super().setUp()
+        if not have("qemu-x86_64"):
+            self.skipTest("no qemu-x86_64")
+        source = self.folder / "loops.s"
+        source.write_text(self.PROGRAM)
+        run("gcc", source, "-o", self.folder / "loops")
+        self.culprit("record", "-q", "--engine", "simulate", "--detail", "events", "-o",
+                     "loops.culprit", "./loops", timeout=600)
+
+    def branches(self, template, part):
+        document = self.why("--template", template, "--in", part, "loops.culprit")
+        return {node["branch"]: node for node in level3(document["tree"])}
+
+    def test_ports_and_chains_by_hand(self):
+        """Intel's and AMD's manuals: addsd 4 cycles on Skylake-SP, 3 on Zen 4; imul one a cycle."""
+        cycles = lambda node: node["cycles"]["value"]
+        adds = self.branches("skylake-sp", "adds")
+        # Beside the chain, two fused uops would take half a cycle.
+        self.assertAlmostEqual(cycles(adds["instruction_serialization"]), 3.5e6, delta=10)
+        multiplies = self.branches("skylake-sp", "multiplies")
+        self.assertAlmostEqual(cycles(multiplies["port_saturation"]), 4e6, delta=10)
+        self.assertEqual(cycles(multiplies["instruction_serialization"]), 0)
+        zen = self.branches("zen4", "adds")
+        self.assertAlmostEqual(cycles(zen["instruction_serialization"]), 2.5e6, delta=1e5)
+        for node in (adds["instruction_serialization"], multiplies["port_saturation"]):
+            self.assertEqual(node["provenance"], "modelled")
+            self.assertEqual(node["state"], "partly_measured")
+            self.assertIn("static model", node["reason"])
+
+    def test_columns_have_it_for_each_function(self):
+        report = self.report("loops.culprit", "--columns", "hca", "--template", "skylake-sp")
+        ports = {row["function"]: row["values"]["port saturation"]["value"]
+                 for row in report["rows"]}
+        self.assertAlmostEqual(ports["multiplies"], 4e6, delta=10)
+
+    def test_without_executions_nothing_is_made_up(self):
+        self.culprit("record", "-q", "--engine", "timer", "-o", "time.culprit", "./loops")
+        document = self.why("--template", "skylake-sp", "time.culprit")
+        by_branch = {node["branch"]: node for node in level3(document["tree"])}
+        self.assertIsNone(by_branch["port_saturation"]["cycles"])
+        self.assertIsNone(by_branch["instruction_serialization"]["cycles"])
+
+
 class CountsOfPerfStat(WhyTest):
     """What perf stat printed on another machine, for programs."""
     HAND = """# started on Sat Nov 21 20:43:11 2026

@@ -121,9 +121,10 @@ class TreeMaker {
       node.state = NodeState::not_covered;
       node.reason = coverage.reason;
       node.cycles.reset();
-    } else if (coverage.coverage == Coverage::partial && node.state == NodeState::measured) {
+    } else if (coverage.coverage == Coverage::partial && node.cycles) {
+      const bool lacks_more = node.state == NodeState::partly_measured && !node.reason.empty();
       node.state = NodeState::partly_measured;
-      node.reason = coverage.reason;
+      node.reason = coverage.reason + (lacks_more ? " (" + node.reason + ")" : "");
     }
   }
 

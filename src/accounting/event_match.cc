@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "model/event_names.h"
+#include "model/static_events.h"
 
 namespace culprit {
 namespace {
@@ -177,7 +178,8 @@ Candidates find_candidates(const Profile& profile, const Template& cpu, size_t c
         is_known = true;
       }
     }
-    if (!is_known) found.others.push_back(event);
+    const bool is_static = profile.strings.text(what.engine) == static_events::kEngine;
+    if (!is_known && !is_static) found.others.push_back(event);
   }
   return found;
 }

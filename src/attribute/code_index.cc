@@ -51,6 +51,13 @@ Result<Disassembly> CodeIndex::disassemble(ImageId image, FileOffset begin, File
   return state->disassembler->disassemble(begin, end, detail);
 }
 
+std::string_view CodeIndex::find_bytes(ImageId image, FileOffset begin, uint64_t size_bytes) {
+  State* state = load(image);
+  if (state == nullptr || state->facts == nullptr) return {};
+  if (!state->disassembler) state->disassembler.emplace(*state->facts);
+  return state->disassembler->find_bytes(begin, size_bytes);
+}
+
 std::optional<CodeIndex::Range> CodeIndex::find_block(const Location& location) {
   const CodePlace place = find(location);
   if (place.function == CodePlace::kNone) return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -40,6 +41,8 @@ class CodeIndex {
   std::optional<Range> find_block(const Location& location);
   Result<Disassembly> disassemble(ImageId image, FileOffset begin, FileOffset end,
                                   Detail detail = Detail::text);
+  /// The machine code of one stretch; empty unless all of it is known.
+  std::string_view find_bytes(ImageId image, FileOffset begin, uint64_t size_bytes);
 
   /// As objdump prints it; the offset's own number where nothing is known.
   LinkAddress link_address(const Location& location);

@@ -42,4 +42,15 @@ Result<Disassembly> Disassembler::disassemble(FileOffset begin, FileOffset end, 
   return result;
 }
 
+std::string_view Disassembler::find_bytes(FileOffset begin, uint64_t size_bytes) const {
+  const auto after = std::upper_bound(
+      stretches_.begin(), stretches_.end(), begin,
+      [](FileOffset offset, const CodeFact* stretch) { return offset < stretch->begin; });
+  if (after == stretches_.begin()) return {};
+  const CodeFact& stretch = **std::prev(after);
+  const uint64_t skipped = begin - stretch.begin;
+  if (skipped > stretch.bytes.size() || size_bytes > stretch.bytes.size() - skipped) return {};
+  return std::string_view(stretch.bytes).substr(skipped, size_bytes);
+}
+
 }  // namespace culprit

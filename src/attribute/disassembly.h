@@ -4,6 +4,7 @@
 // the facts hold. Addresses are link addresses, as objdump prints them.
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -37,6 +38,9 @@ class Disassembler {
   /// The code of [begin, end); an error where the facts hold none of it, or for an
   /// architecture that cannot be decoded.
   Result<Disassembly> disassemble(FileOffset begin, FileOffset end, Detail detail = Detail::text);
+
+  /// The machine code at [begin, begin + size_bytes); empty unless the facts hold all of it.
+  [[nodiscard]] std::string_view find_bytes(FileOffset begin, uint64_t size_bytes) const;
 
  private:
   const ImageFacts& facts_;

@@ -23,6 +23,8 @@ class ProfileView {
   [[nodiscard]] const Profile& profile() const { return *profile_; }
   /// The facts by image; damaged ones count as absent, and problem() tells.
   [[nodiscard]] FactsLookup facts();
+  /// Before facts() are asked for: that they shall have the machine code.
+  void read_code_too() { cache_->parts.functions = cache_->parts.code = true; }
   [[nodiscard]] const std::string& problem() const { return cache_->problem; }
 
  private:

@@ -4,7 +4,7 @@
 
 #include "branches/branch_events.h"
 
-#include "cli/choose_template.h"
+#include "cli/accounting_view.h"
 #include "cli/commands.h"
 #include "cli/profile_view.h"
 #include "cli/terminal.h"
@@ -48,9 +48,10 @@ Result<std::string> make_text(ProfileView& view, const Profile& profile,
 }
 
 Result<std::string> make_cost_text(ProfileView& view, const ReportCommand& command) {
-  ASSIGN_OR_RETURN(const Template cpu, choose_template(view.profile(), command.cpu));
-  ASSIGN_OR_RETURN(const CostReport costs, make_cost_report(view.profile(), view.facts(), cpu,
-                                                            command.report, command.costs));
+  ASSIGN_OR_RETURN(const AccountingView accounting, AccountingView::make(view, command.cpu));
+  ASSIGN_OR_RETURN(const CostReport costs,
+                   make_cost_report(accounting.profile(), view.facts(), accounting.cpu(),
+                                    command.report, command.costs));
   return print_report(costs.head, costs.table, command.format,
                       standard_output_style(command.width));
 }

@@ -197,6 +197,7 @@ struct Template {
       cpuid;                  // patterns of cpuid.h: "GenuineIntel-6-55", "0x00000000410fd0c0",
                               // "004e*"; none: never found by itself (a variant)
   double dispatch_width = 4;  // micro-operations per cycle
+  std::string llvm_cpu;       // whose scheduling model stands in for missing events; "": none
   std::array<BranchCoverage, kBranches> coverage;
   std::vector<TemplateRow> rows;
   std::vector<TemplateFormula> formulas;

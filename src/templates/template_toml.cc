@@ -176,6 +176,7 @@ void read_head(TomlSection& root, Template& out, TemplateRow& row_defaults) {
   root.texts("libpfm", out.libpfm);
   root.texts("cpuid", out.cpuid);
   root.number("dispatch_width", out.dispatch_width, 1, 64);
+  root.text("llvm_cpu", out.llvm_cpu);
   read_name_state(root, row_defaults);
   if (out.base.empty()) {
     root.needs({"name", "description", "source", "validated", "dispatch_width"});

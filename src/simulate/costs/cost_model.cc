@@ -138,7 +138,7 @@ void CostModel::Machinery::add_class_costs(const llvm::MCSchedClassDesc& kind,
 BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> code,
                                     std::span<InstructionCosts> costs, std::span<bool> known) {
   const Machinery& m = *machinery_;
-  std::vector<const llvm::MCSchedClassDesc*> kinds(code.size());
+  uses_.assign(code.size(), {});
   std::vector<double> pressure(m.model().getNumProcResourceKinds());
   std::string_view before;  // name of the opcode
   size_t bytes = 0;
@@ -147,7 +147,10 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
     bytes += code[i].size();
     llvm::MCInst inst;
     known[i] = m.decode(code[i], &inst);
-    if (!known[i]) continue;
+    if (!known[i]) {
+      before = {};
+      continue;
+    }
     const llvm::StringRef name = m.instructions->getName(inst.getOpcode());
     const Decoded decoded{inst, m.instructions->get(inst.getOpcode()), {name.data(), name.size()}};
     costs[i].is_call = decoded.facts.isCall();
@@ -157,13 +160,19 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
     const llvm::MCSchedClassDesc* const kind = m.find_class(inst);
     known[i] = kind != nullptr;
     if (kind != nullptr) m.add_class_costs(*kind, decoded, costs[i]);
-    if (is_fused(before, decoded)) costs[i].uops = 0;
+    if (is_fused(before, decoded)) {
+      costs[i].uops = 0;
+      // One uop in the branch's port; a load of the first has its own.
+      if (costs[i - 1].loads == 0) uses_[i - 1].clear();
+    }
     before = decoded.name;
     if (kind == nullptr || costs[i].divider_cycles > 0 || costs[i].microcode_cycles > 0) continue;
-    kinds[i] = kind;
     for (const llvm::MCWriteProcResEntry& write : m.resources(*kind)) {
-      pressure[write.ProcResourceIdx] += m.cycles_on(write);
+      uses_[i].push_back({write.ProcResourceIdx, m.cycles_on(write)});
     }
+  }
+  for (const std::vector<ResourceUse>& uses : uses_) {
+    for (const ResourceUse& use : uses) pressure[use.resource] += use.cycles;
   }
   BlockCosts block;
   block.fetch_cycles = static_cast<double>(bytes) / kFetchedBytesPerCycle;
@@ -171,13 +180,24 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
   const auto busiest = std::max_element(pressure.begin(), pressure.end());
   block.port_cycles = *busiest;
   for (size_t i = 0; i < code.size(); ++i) {
-    if (kinds[i] == nullptr) continue;
-    for (const llvm::MCWriteProcResEntry& write : m.resources(*kinds[i])) {
-      if (write.ProcResourceIdx != busiest - pressure.begin()) continue;
-      costs[i].port_cycles += m.cycles_on(write);
+    for (const ResourceUse& use : uses_[i]) {
+      if (use.resource == busiest - pressure.begin()) costs[i].port_cycles += use.cycles;
     }
   }
   return block;
+}
+
+std::vector<std::string> CostModel::resource_names() const {
+  std::vector<std::string> names;
+  const llvm::MCSchedModel& model = machinery_->model();
+  for (unsigned i = 0; i < model.getNumProcResourceKinds(); ++i) {
+    names.emplace_back(model.getProcResource(i)->Name);
+  }
+  return names;
+}
+
+double CostModel::load_cycles() const {
+  return machinery_->model().LoadLatency;
 }
 
 CostModel::CostModel(std::unique_ptr<Machinery> machinery) : machinery_(std::move(machinery)) {}

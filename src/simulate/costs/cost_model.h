@@ -10,10 +10,18 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "simulate/machine/cost_source.h"
 
 namespace culprit::simulate {
+
+/// For how long an instruction keeps one resource busy: a port, or ports that share work, as if
+/// each of them took an equal part.
+struct ResourceUse {
+  uint32_t resource = 0;  // of resource_names()
+  double cycles = 0;
+};
 
 class CostModel : public CostSource {
  public:
@@ -26,10 +34,19 @@ class CostModel : public CostSource {
   BlockCosts compute_costs(std::span<const std::span<const uint8_t>> code,
                            std::span<InstructionCosts> costs, std::span<bool> known) override;
 
+  /// The resources that instructions work in, each by itself: none of divisions and microcode,
+  /// whose time is not the ports'. Valid for the code of the last compute_costs().
+  [[nodiscard]] const std::vector<std::vector<ResourceUse>>& uses() const { return uses_; }
+  /// The scheduling model's names, "SKXPort0", "SKXPort01": a unit, or several that share work.
+  [[nodiscard]] std::vector<std::string> resource_names() const;
+  /// From an address to what is there, if it is in L1D. [cycles]
+  [[nodiscard]] double load_cycles() const;
+
  private:
   struct Machinery;
   explicit CostModel(std::unique_ptr<Machinery> machinery);
   std::unique_ptr<Machinery> machinery_;
+  std::vector<std::vector<ResourceUse>> uses_;
 };
 
 }  // namespace culprit::simulate

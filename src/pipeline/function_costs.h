@@ -1,0 +1,33 @@
+#pragma once
+
+// The code of one function with what each instruction costs.
+
+#include <optional>
+#include <vector>
+
+#include "attribute/code_index.h"
+#include "simulate/costs/cost_model.h"
+
+namespace culprit {
+
+struct FunctionCosts {
+  Disassembly code;
+  // Parallel to code.instructions:
+  std::vector<simulate::InstructionCosts> costs;
+  std::vector<std::vector<simulate::ResourceUse>> uses;
+  std::vector<bool> is_known;  // to the scheduling model
+};
+
+/// None without the function's code.
+std::optional<FunctionCosts> find_function_costs(CodeIndex& index, ImageId image,
+                                                 const FunctionFact& function,
+                                                 simulate::CostModel& model);
+
+/// What a sequence of instructions takes if no operand is waited for: the largest of its
+/// uops / width, its busiest port and its divisions. Instructions come from a cache of
+/// micro-operations, as they do in loops.
+/// Units:  -> [cycles] per execution of all of them
+double throughput_cycles(const FunctionCosts& function, const std::vector<size_t>& instructions,
+                         double dispatch_width);
+
+}  // namespace culprit
