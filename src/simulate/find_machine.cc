@@ -13,25 +13,30 @@ namespace culprit {
 namespace {
 
 /// Whose core is nearest to this machine's, of those that are shipped; "": none is.
-std::string find_host_core() {
+std::string find_host_core(uint64_t l1i_bytes) {
   struct Kin {
     std::string_view vendor;
     std::string_view flag;  // that came with this core
+    uint64_t least_l1i_bytes;
     const char* machine;
   };
-  constexpr Kin kKin[] = {{"GenuineIntel", " amx_tile", "golden-cove"},
-                          {"AuthenticAMD", " avx512f", "zen4"}};
+  constexpr Kin kKin[] = {{"GenuineIntel", " amx_tile", 64 << 10, "redwood-cove"},
+                          {"GenuineIntel", " amx_tile", 0, "golden-cove"},
+                          {"AuthenticAMD", " avx512f", 0, "zen4"}};
   const Result<std::string> text = read_file("/proc/cpuinfo", 1 << 20);
   if (!text) return "";
   const auto* const found = std::find_if(std::begin(kKin), std::end(kKin), [&](const Kin& one) {
-    return text->find(one.vendor) != std::string::npos && text->find(one.flag) != std::string::npos;
+    return text->find(one.vendor) != std::string::npos &&
+           text->find(one.flag) != std::string::npos && l1i_bytes >= one.least_l1i_bytes;
   });
   return found == std::end(kKin) ? "" : found->machine;
 }
 
 /// The caches are those of sysfs, all else is of a machine with the same kind of core.
 Result<simulate::Machine> read_host(const std::string& data_folder) {
-  const std::string path = data_folder + "/" + find_host_core() + std::string(kTomlSuffix);
+  const Result<simulate::Machine> caches = simulate::read_host_machine("/sys");
+  const std::string core = find_host_core(caches ? caches->l1i.size_bytes : 0);
+  const std::string path = data_folder + "/" + core + std::string(kTomlSuffix);
   const Result<simulate::Machine> kin = simulate::read_machine(path);
   return simulate::read_host_machine("/sys", kin ? *kin : simulate::Machine());
 }

@@ -156,6 +156,7 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
     costs[i].is_call = decoded.facts.isCall();
     costs[i].loads = decoded.facts.mayLoad() ? 1 : 0;
     costs[i].stores = decoded.facts.mayStore() ? 1 : 0;
+    costs[i].arithmetic = find_arithmetic(decoded);
     find_operands(decoded, *m.numbers, costs[i]);
     const llvm::MCSchedClassDesc* const kind = m.find_class(inst);
     known[i] = kind != nullptr;

@@ -66,6 +66,23 @@ TEST(CostModel, TakesLatenciesOfTheCpu) {
   EXPECT_EQ(cost("x86_64", "ivybridge", {kMultiply}).costs[0].latency_cycles, 3);
 }
 
+// addsd, vmulpd %zmm, vfmadd231pd, imul: what a machine file may set.
+TEST(CostModel, TellsFloatingPointAdditionsAndMultiplications) {
+  const Costed block = cost(
+      {{0xf2, 0x0f, 0x58, 0xc1}, {0x62, 0xf1, 0xf5, 0x48, 0x59, 0xc2}, kFusedMultiply, kMultiply});
+  EXPECT_EQ(block.costs[0].arithmetic, Arithmetic::fp_add);
+  EXPECT_EQ(block.costs[1].arithmetic, Arithmetic::fp_multiply);
+  EXPECT_EQ(block.costs[2].arithmetic, Arithmetic::other);
+  EXPECT_EQ(block.costs[3].arithmetic, Arithmetic::other);
+}
+
+// dec %ecx; jne: one uop, in the branch's port only (llvm-mca counts two).
+TEST(CostModel, FusedPairsUseOnePort) {
+  const Costed pair = cost("x86_64", "skylake-avx512", {{0xff, 0xc9}, kBranch});
+  EXPECT_EQ(pair.costs[0].uops + pair.costs[1].uops, 1U);
+  EXPECT_DOUBLE_EQ(pair.block.port_cycles, 0.5);
+}
+
 // Four of them a cycle; the multiplier takes one.
 TEST(CostModel, FindsTheBusiestPort) {
   EXPECT_DOUBLE_EQ(cost({kAdd, kAdd, kAdd, kAdd, kAdd, kAdd}).block.port_cycles, 1.5);

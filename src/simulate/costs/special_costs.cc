@@ -49,6 +49,18 @@ bool is_division(const Decoded& instruction) {
   return has(name, "DIV") || has(name, "SQRT");
 }
 
+Arithmetic find_arithmetic(const Decoded& instruction) {
+  std::string_view name = instruction.name;
+  if (name.starts_with('V')) name.remove_prefix(1);
+  const auto is_of = [&](std::string_view operation) {
+    if (!name.starts_with(operation)) return false;
+    const std::string_view type = name.substr(operation.size(), 2);
+    return type == "SD" || type == "SS" || type == "PD" || type == "PS";
+  };
+  if (is_of("ADD") || is_of("SUB")) return Arithmetic::fp_add;
+  return is_of("MUL") ? Arithmetic::fp_multiply : Arithmetic::other;
+}
+
 // Intel, Optimization Reference Manual, 2.6.2 (macro-fusion); AMD's Zen 3 and later fuse as many.
 bool is_fused(std::string_view before, const Decoded& instruction) {
   if (instruction.name != "JCC_1" && instruction.name != "JCC_4") return false;

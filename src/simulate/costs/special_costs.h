@@ -15,6 +15,9 @@ inline constexpr double kFetchedBytesPerCycle = 32;
 /// A division or square root: it works in a unit that takes one at a time.
 bool is_division(const Decoded& instruction);
 
+/// x86's additions and multiplications of floating-point numbers, without fused ones.
+Arithmetic find_arithmetic(const Decoded& instruction);
+
 /// A conditional branch that is one uop with the instruction `before` it, which sets its flags.
 bool is_fused(std::string_view before, const Decoded& instruction);
 

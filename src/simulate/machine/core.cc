@@ -52,7 +52,8 @@ IntervalCore::IntervalCore(const Machine& machine, SiteTicks* sites)
   costs_.redirect = cycles(core.redirect_cycles);
   memory_.line = to_ticks(machine.line_bytes / machine.memory.bytes_per_cycle);
   shared_.line = to_ticks(machine.line_bytes / machine.memory.shared_bytes_per_cycle);
-  for (Channel* const channel : {&memory_, &shared_}) {
+  l2_.line = to_ticks(machine.line_bytes / machine.memory.l2_bytes_per_cycle);
+  for (Channel* const channel : {&memory_, &shared_, &l2_}) {
     channel->queue = channel->line * core.miss_buffers;
   }
   costs_.never_waited_for =
@@ -187,17 +188,18 @@ Ticks IntervalCore::take_miss_buffer(Site site, Ticks at, Ticks latency) {
 /// Puts the lines of an access on their way; its own is asked for at `at`, maybe later than now.
 /// Returns how long that one waits.
 Ticks IntervalCore::pass(Ticks at, const Outcome& outcome) {
-  if (outcome.shared_lines == 0 && outcome.memory_lines == 0) return 0;
+  const Ticks nearest = l2_.pass(time(), at, outcome.missed_lines);
+  if (outcome.shared_lines == 0 && outcome.memory_lines == 0) return nearest;
   const Ticks near = shared_.pass(time(), at, outcome.shared_lines);
   const Ticks far = memory_.pass(time(), at, outcome.memory_lines);
-  if (outcome.source <= DataSource::l2) return 0;  // these are others' lines
-  return outcome.source == DataSource::memory ? std::max(near, far) : near;
+  if (outcome.source <= DataSource::l2) return nearest;  // the others are not its lines
+  return std::max(nearest, outcome.source == DataSource::memory ? std::max(near, far) : near);
 }
 
 /// A channel's queue holds as many lines as there are miss buffers: who makes it longer
 /// (prefetches and write-backs do, too) waits.
 void IntervalCore::hold_back(Site site) {
-  for (const Channel* const channel : {&shared_, &memory_}) {
+  for (const Channel* const channel : {&l2_, &shared_, &memory_}) {
     if (channel->free > time() + channel->queue) {
       stall(site, CycleClass::bandwidth_saturation, channel->free - channel->queue);
     }
@@ -273,7 +275,7 @@ void IntervalCore::store(uint32_t number, Outcome outcome, uint64_t address) {
   slot.retires = std::max({retires_, addressed, value});
   slot.leaves = std::max({last_store_leaves_ + kTicksPerCycle, owned, slot.retires});
   last_store_leaves_ = slot.leaves;
-  if (outcome.shared_lines != 0 || outcome.memory_lines != 0) hold_back(step.site);
+  if (outcome.missed_lines != 0 || outcome.shared_lines != 0) hold_back(step.site);
 }
 
 void IntervalCore::fetch_missed(Site site, Outcome outcome) {

@@ -130,7 +130,7 @@ class IntervalCore {
   Ticks pass(Ticks at, const Outcome& outcome);
   void hold_back(Site site);
 
-  /// What lines pass one by one: the way to memory, and that to the shared level.
+  /// What lines pass one by one: the ways to L2, to the shared level and to memory.
   struct Channel {
     Ticks line = 0;   // that one takes
     Ticks queue = 0;  // full, this is its length
@@ -175,6 +175,7 @@ class IntervalCore {
   Ticks last_store_leaves_ = 0;
   Channel memory_;
   Channel shared_;
+  Channel l2_;
   Ticks front_end_since_ = 0;  // when it began to run ahead of dispatch
   Ticks taken_at_ = 0;         // the last taken branch
 };

@@ -15,6 +15,7 @@ Machine simple_machine() {
   Machine machine;
   machine.memory.latency_cycles = 200;
   machine.memory.bytes_per_cycle = 1e9;
+  machine.memory.l2_bytes_per_cycle = 1e9;
   machine.core.load_queue = 4096;
   return machine;
 }
@@ -268,6 +269,21 @@ TEST(IntervalCore, ValuesGoThroughMemory) {
       EXPECT_NEAR(clock.now() / 10000, step_bytes == 0 ? 5 : 1, 0.05);
     }
   }
+}
+
+// 16 bytes a cycle: a line every four, whatever its latency, where a block takes one.
+TEST(IntervalCore, L2PassesItsLinesOneByOne) {
+  Machine machine = simple_machine();
+  machine.memory.l2_bytes_per_cycle = 16;
+  machine.core.miss_buffers = 100;
+  Clock clock(machine);
+  const BlockCycles block = load_block();
+  for (int i = 0; i < 10000; ++i) {
+    clock.run(block);
+    clock.core.load(0, from(DataSource::l2, 14));
+  }
+  EXPECT_NEAR(clock.now(), 40000, 40000 * 0.02);
+  EXPECT_GT(clock.stalled(bandwidth_saturation), 28000);
 }
 
 TEST(IntervalCore, MemoryPassesItsLinesOneByOne) {

@@ -122,6 +122,8 @@ Result<void> check_machine(const Machine& machine) {
     RETURN_IF_ERROR(check_range("a time in cycles", cycles, 0, 10000));
   }
   RETURN_IF_ERROR(check_range("memory.bytes_per_cycle", machine.memory.bytes_per_cycle, 0.01, 1e4));
+  RETURN_IF_ERROR(
+      check_range("memory.l2_bytes_per_cycle", machine.memory.l2_bytes_per_cycle, 0.01, 1e4));
   RETURN_IF_ERROR(check_range("memory.shared_bytes_per_cycle",
                               machine.memory.shared_bytes_per_cycle, 0.01, 1e4));
   RETURN_IF_ERROR(check_core(machine.core));

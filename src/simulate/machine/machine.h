@@ -84,13 +84,17 @@ struct CoreSettings {
   uint32_t ports = 6;
   uint32_t mispredict_cycles = 14;  // from the branch's execution to the right path's dispatch
   uint32_t redirect_cycles = 7;     // a target that the decoder corrects (BTB miss)
-  uint32_t call_cycles = 3;         // HCA's cost of a call (paper, table 8)
-  uint32_t threads = 1;             // that share a core
+  // Latencies that LLVM's costs of a related CPU have wrong; 0: LLVM's.
+  uint32_t fp_add_cycles = 0;
+  uint32_t fp_multiply_cycles = 0;
+  uint32_t call_cycles = 3;  // HCA's cost of a call (paper, table 8)
+  uint32_t threads = 1;      // that share a core
 };
 
 struct MemorySettings {
   uint32_t latency_cycles = 200;
   double bytes_per_cycle = 8;             // of one core
+  double l2_bytes_per_cycle = 64;         // of one core, between L1D and what is beyond it
   double shared_bytes_per_cycle = 32;     // of one core, to and from what is beyond its own caches
   uint32_t other_core_clean_cycles = 65;  // a line out of another core's cache
   uint32_t other_core_modified_cycles = 85;

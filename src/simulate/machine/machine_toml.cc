@@ -75,6 +75,8 @@ void read_core(TomlSection section, CoreSettings& core) {
   section.integer("ports", core.ports, 1, 64);
   section.integer("mispredict_cycles", core.mispredict_cycles, 0, kMostCycles);
   section.integer("redirect_cycles", core.redirect_cycles, 0, kMostCycles);
+  section.integer("fp_add_cycles", core.fp_add_cycles, 0, kMostCycles);
+  section.integer("fp_multiply_cycles", core.fp_multiply_cycles, 0, kMostCycles);
   section.integer("call_cycles", core.call_cycles, 0, kMostCycles);
   section.integer("threads", core.threads, 1, 8);
   section.end();
@@ -83,6 +85,7 @@ void read_core(TomlSection section, CoreSettings& core) {
 void read_memory(TomlSection section, MemorySettings& memory) {
   section.integer("latency_cycles", memory.latency_cycles, 0, kMostCycles);
   section.number("bytes_per_cycle", memory.bytes_per_cycle, 0.01, 10000);
+  section.number("l2_bytes_per_cycle", memory.l2_bytes_per_cycle, 0.01, 10000);
   section.number("shared_bytes_per_cycle", memory.shared_bytes_per_cycle, 0.01, 10000);
   section.integer("other_core_clean_cycles", memory.other_core_clean_cycles, 0, kMostCycles);
   section.integer("other_core_modified_cycles", memory.other_core_modified_cycles, 0, kMostCycles);
