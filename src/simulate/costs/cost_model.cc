@@ -26,16 +26,17 @@ struct Target {
   std::string_view name;  // as QEMU has it
   const char* triple;
   const char* cpu;  // if none is named
+  const char* divider;  // whose divider a model without one gets; nullptr: nobody's
   void (*initialise)();
 };
 constexpr Target kTargets[] = {
-    {"x86_64", "x86_64-unknown-linux-gnu", "x86-64-v3",
+    {"x86_64", "x86_64-unknown-linux-gnu", "x86-64-v3", "icelake-server",
      [] {
        LLVMInitializeX86TargetInfo();
        LLVMInitializeX86TargetMC();
        LLVMInitializeX86Disassembler();
      }},
-    {"aarch64", "aarch64-unknown-linux-gnu", "neoverse-n1",
+    {"aarch64", "aarch64-unknown-linux-gnu", "neoverse-n1", nullptr,
      [] {
        LLVMInitializeAArch64TargetInfo();
        LLVMInitializeAArch64TargetMC();
@@ -70,6 +71,7 @@ struct CostModel::Machinery {
   std::unique_ptr<llvm::MCAsmInfo> assembly;
   std::unique_ptr<llvm::MCSubtargetInfo> features;  // of all that there is to decode
   std::unique_ptr<llvm::MCSubtargetInfo> cpu;
+  std::unique_ptr<llvm::MCSubtargetInfo> divider;  // whose divider stands in; may be nullptr
   std::unique_ptr<llvm::MCInstrInfo> instructions;
   std::unique_ptr<llvm::MCContext> context;
   std::unique_ptr<llvm::MCDisassembler> disassembler;
@@ -77,13 +79,34 @@ struct CostModel::Machinery {
 
   [[nodiscard]] const llvm::MCSchedModel& model() const { return cpu->getSchedModel(); }
   bool decode(std::span<const uint8_t> code, llvm::MCInst* inst) const;
-  const llvm::MCSchedClassDesc* find_class(const llvm::MCInst& inst) const;
+  const llvm::MCSchedClassDesc* find_class(const llvm::MCSubtargetInfo& of,
+                                           const llvm::MCInst& inst) const;
   void add_class_costs(const llvm::MCSchedClassDesc& kind, const Decoded& instruction,
                        InstructionCosts& costs) const;
-  [[nodiscard]] double cycles_on(const llvm::MCWriteProcResEntry& write) const;
-  [[nodiscard]] std::span<const llvm::MCWriteProcResEntry> resources(
-      const llvm::MCSchedClassDesc& kind) const;
+  [[nodiscard]] double divider_cycles(const llvm::MCInst& inst,
+                                      const llvm::MCSchedClassDesc& kind) const;
 };
+
+using Writes = std::span<const llvm::MCWriteProcResEntry>;
+
+Writes resources(const llvm::MCSubtargetInfo& of, const llvm::MCSchedClassDesc& kind) {
+  return {of.getWriteProcResBegin(&kind), of.getWriteProcResEnd(&kind)};
+}
+
+/// For how long an instruction keeps a resource busy, as if all its units shared the work.
+double cycles_on(const llvm::MCSubtargetInfo& of, const llvm::MCWriteProcResEntry& write) {
+  const double cycles = write.ReleaseAtCycle - write.AcquireAtCycle;
+  return cycles /
+         std::max(1U, of.getSchedModel().getProcResource(write.ProcResourceIdx)->NumUnits);
+}
+
+double longest_use(const llvm::MCSubtargetInfo& of, const llvm::MCSchedClassDesc& kind) {
+  double longest = 0;
+  for (const llvm::MCWriteProcResEntry& write : resources(of, kind)) {
+    longest = std::max(longest, cycles_on(of, write));
+  }
+  return longest;
+}
 
 /// A prefix (lock, rep) is one of LLVM's instructions, and the same that follows it is another.
 bool CostModel::Machinery::decode(std::span<const uint8_t> code, llvm::MCInst* inst) const {
@@ -98,28 +121,28 @@ bool CostModel::Machinery::decode(std::span<const uint8_t> code, llvm::MCInst* i
   }
 }
 
-const llvm::MCSchedClassDesc* CostModel::Machinery::find_class(const llvm::MCInst& inst) const {
-  if (!model().hasInstrSchedModel()) return nullptr;
+const llvm::MCSchedClassDesc* CostModel::Machinery::find_class(const llvm::MCSubtargetInfo& of,
+                                                               const llvm::MCInst& inst) const {
+  const llvm::MCSchedModel& costs = of.getSchedModel();
+  if (!costs.hasInstrSchedModel()) return nullptr;
   unsigned number = instructions->get(inst.getOpcode()).getSchedClass();
-  const llvm::MCSchedClassDesc* kind = model().getSchedClassDesc(number);
+  const llvm::MCSchedClassDesc* kind = costs.getSchedClassDesc(number);
   while (kind->isVariant()) {
     number =
-        cpu->resolveVariantSchedClass(number, &inst, instructions.get(), model().getProcessorID());
+        of.resolveVariantSchedClass(number, &inst, instructions.get(), costs.getProcessorID());
     if (number == 0) return nullptr;
-    kind = model().getSchedClassDesc(number);
+    kind = costs.getSchedClassDesc(number);
   }
   return kind->isValid() ? kind : nullptr;
 }
 
-std::span<const llvm::MCWriteProcResEntry> CostModel::Machinery::resources(
-    const llvm::MCSchedClassDesc& kind) const {
-  return {cpu->getWriteProcResBegin(&kind), cpu->getWriteProcResEnd(&kind)};
-}
-
-/// For how long an instruction keeps a resource busy, as if all its units shared the work.
-double CostModel::Machinery::cycles_on(const llvm::MCWriteProcResEntry& write) const {
-  const double cycles = write.ReleaseAtCycle - write.AcquireAtCycle;
-  return cycles / std::max(1U, model().getProcResource(write.ProcResourceIdx)->NumUnits);
+/// A model without a divider has divisions that occupy a port for a cycle.
+double CostModel::Machinery::divider_cycles(const llvm::MCInst& inst,
+                                            const llvm::MCSchedClassDesc& kind) const {
+  const double own = longest_use(*cpu, kind);
+  if (own > 1 || divider == nullptr) return own;
+  const llvm::MCSchedClassDesc* const other = find_class(*divider, inst);
+  return other == nullptr ? own : longest_use(*divider, *other);
 }
 
 void CostModel::Machinery::add_class_costs(const llvm::MCSchedClassDesc& kind,
@@ -127,11 +150,7 @@ void CostModel::Machinery::add_class_costs(const llvm::MCSchedClassDesc& kind,
                                            InstructionCosts& costs) const {
   costs.uops = kind.NumMicroOps;
   costs.latency_cycles = std::max(0, llvm::MCSchedModel::computeInstrLatency(*cpu, kind));
-  if (is_division(instruction)) {
-    for (const llvm::MCWriteProcResEntry& write : resources(kind)) {
-      costs.divider_cycles = std::max(costs.divider_cycles, cycles_on(write));
-    }
-  }
+  if (is_division(instruction)) costs.divider_cycles = divider_cycles(instruction.inst, kind);
   adjust_costs(instruction, model().LoadLatency, costs);
 }
 
@@ -158,7 +177,7 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
     costs[i].stores = decoded.facts.mayStore() ? 1 : 0;
     costs[i].arithmetic = find_arithmetic(decoded);
     find_operands(decoded, *m.numbers, costs[i]);
-    const llvm::MCSchedClassDesc* const kind = m.find_class(inst);
+    const llvm::MCSchedClassDesc* const kind = m.find_class(*m.cpu, inst);
     known[i] = kind != nullptr;
     if (kind != nullptr) m.add_class_costs(*kind, decoded, costs[i]);
     if (is_fused(before, decoded)) {
@@ -168,8 +187,8 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
     }
     before = decoded.name;
     if (kind == nullptr || costs[i].divider_cycles > 0 || costs[i].microcode_cycles > 0) continue;
-    for (const llvm::MCWriteProcResEntry& write : m.resources(*kind)) {
-      uses_[i].push_back({write.ProcResourceIdx, m.cycles_on(write)});
+    for (const llvm::MCWriteProcResEntry& write : resources(*m.cpu, *kind)) {
+      uses_[i].push_back({write.ProcResourceIdx, cycles_on(*m.cpu, write)});
     }
   }
   for (const std::vector<ResourceUse>& uses : uses_) {
@@ -227,6 +246,9 @@ std::unique_ptr<CostModel> CostModel::make(const std::string& name, const std::s
     return nullptr;
   }
   m->cpu.reset(target->createMCSubtargetInfo(triple.str(), chosen, ""));
+  if (known->divider != nullptr) {
+    m->divider.reset(target->createMCSubtargetInfo(triple.str(), known->divider, ""));
+  }
   m->instructions.reset(target->createMCInstrInfo());
   m->context = std::make_unique<llvm::MCContext>(triple, m->assembly.get(), m->registers.get(),
                                                  m->features.get());

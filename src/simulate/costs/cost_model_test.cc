@@ -76,6 +76,17 @@ TEST(CostModel, TellsFloatingPointAdditionsAndMultiplications) {
   EXPECT_EQ(block.costs[3].arithmetic, Arithmetic::other);
 }
 
+// LLVM's Sapphire Rapids has no divider (llvm-mca-19: a division a cycle). Ice Lake's takes one
+// every 4 cycles (256 bits: 8), as uops.info measured on Alder Lake's cores, which are the same.
+TEST(CostModel, ModelsWithoutADividerGetOne) {
+  const Bytes divide{0xf2, 0x0f, 0x5e, 0xc4};             // divsd %xmm4,%xmm0
+  const Bytes wide{0xc5, 0xd5, 0x5e, 0xc4};               // vdivpd %ymm4,%ymm5,%ymm0
+  const Costed block = cost("x86_64", "sapphirerapids", {divide, wide});
+  EXPECT_DOUBLE_EQ(block.costs[0].divider_cycles, 4);
+  EXPECT_DOUBLE_EQ(block.costs[1].divider_cycles, 8);
+  EXPECT_DOUBLE_EQ(cost("x86_64", "znver4", {divide}).costs[0].divider_cycles, 5);
+}
+
 // dec %ecx; jne: one uop, in the branch's port only (llvm-mca counts two).
 TEST(CostModel, FusedPairsUseOnePort) {
   const Costed pair = cost("x86_64", "skylake-avx512", {{0xff, 0xc9}, kBranch});

@@ -250,6 +250,12 @@ void set_machine(std::unique_ptr<simulate::Hierarchy> model, simulate::Locality 
   has_cycles = cycles;
 }
 
+void set_huge_pages(uint64_t begin, uint64_t end, bool huge) {
+  constexpr uint64_t kHugePage = uint64_t{1} << simulate::kHugePageShift;
+  const uint64_t first = (begin + kHugePage - 1) / kHugePage * kHugePage;
+  if (machine && begin <= first) machine->set_huge_pages(first, end / kHugePage * kHugePage, huge);
+}
+
 void renew_clocks() {
   for (Core* core : cores) {
     if (core != nullptr && core->clock) core->ticks_before = core->clock->now();

@@ -57,6 +57,9 @@ bool start_core(CountsWriter& writer, uint32_t number);
 void set_machine(std::unique_ptr<simulate::Hierarchy> machine, simulate::Locality recorded,
                  bool cycles);
 
+/// [begin, end) is mapped by pages of 2 MiB, or is no more, as far as whole ones fit in.
+void set_huge_pages(uint64_t begin, uint64_t end, bool huge);
+
 /// In a forked child: clocks begin anew.
 void renew_clocks();
 

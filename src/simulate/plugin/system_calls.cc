@@ -13,11 +13,16 @@
 #include "simulate/plugin/execution.h"
 #include "simulate/plugin/tenures_file.h"
 
+#include "base/file.h"
+
 namespace culprit {
 namespace {
 
 constexpr size_t kLongestText = 1 << 17;  // MAX_ARG_STRLEN
 constexpr size_t kMostWords = 1 << 20;
+
+/// Of the mmap under way in this thread, if its pages are huge ones.
+thread_local uint64_t huge_mapping_bytes = 0;
 
 uint64_t monotonic_ns() {
   timespec now{};
@@ -93,8 +98,11 @@ SystemCalls::SystemCalls(std::string_view target, std::vector<std::string> emula
     : emulator_(std::move(emulator)), writer_(writer), translation_(translation) {
   // Linux' numbers for x86-64, and the generic ones.
   const bool is_x86 = target == "x86_64";
-  numbers_ = is_x86 ? Numbers{9, 11, 25, 59, 322, 231} : Numbers{222, 215, 216, 221, 281, 94};
+  numbers_ = is_x86 ? Numbers{9, 11, 25, 28, 59, 322, 231} : Numbers{222, 215, 216, 233, 221, 281, 94};
   machine_ = is_x86 ? EM_X86_64 : EM_AARCH64;
+  const Result<std::string> pages =
+      read_file("/sys/kernel/mm/transparent_hugepage/enabled", 4096);
+  maps_huge_pages_ = pages && pages->find("[always]") != std::string::npos;
 }
 
 void SystemCalls::before(unsigned vcpu, int64_t number, const uint64_t (&arguments)[6]) {
@@ -103,6 +111,7 @@ void SystemCalls::before(unsigned vcpu, int64_t number, const uint64_t (&argumen
     core->system_call_start_ns = monotonic_ns();
   }
   note_mapping_change(number, arguments);
+  note_page_size(number, arguments);
   if (number == numbers_.exit_group) {
     save_tenures(vcpu, writer_);
   } else if (number == numbers_.execve) {
@@ -114,7 +123,11 @@ void SystemCalls::before(unsigned vcpu, int64_t number, const uint64_t (&argumen
   }
 }
 
-void SystemCalls::after(unsigned vcpu, int64_t, int64_t) {
+void SystemCalls::after(unsigned vcpu, int64_t number, int64_t result) {
+  if (number == numbers_.mmap && result > 0 && huge_mapping_bytes != 0) {
+    const auto begin = static_cast<uint64_t>(result);
+    set_huge_pages(begin, begin + huge_mapping_bytes, true);
+  }
   Core* const core = cores[vcpu];
   if (core == nullptr || core->system_call_start_ns == 0) return;
   core->shared.header->system_call_ns += monotonic_ns() - core->system_call_start_ns;
@@ -129,6 +142,27 @@ void SystemCalls::note_mapping_change(int64_t number, const uint64_t (&arguments
   } else if (number == numbers_.mremap) {
     translation_.forget_mapping(arguments[0], std::max(arguments[1], arguments[2]));
     translation_.forget_mapping(arguments[4], arguments[2]);
+  }
+}
+
+/// Which pages the kernel would take natively; QEMU's own mapping of them does not matter.
+void SystemCalls::note_page_size(int64_t number, const uint64_t (&arguments)[6]) {
+  constexpr uint64_t kAnonymous = 0x20;    // MAP_ANONYMOUS
+  constexpr uint64_t kHugeTlb = 0x40000;   // MAP_HUGETLB
+  constexpr uint64_t kHuge = 14;           // MADV_HUGEPAGE
+  constexpr uint64_t kNoHuge = 15;         // MADV_NOHUGEPAGE
+  const uint64_t begin = arguments[0];
+  const uint64_t bytes = arguments[1];
+  if (number == numbers_.mmap) {
+    const uint64_t flags = arguments[3];
+    const bool is_huge =
+        (flags & kHugeTlb) != 0 || (maps_huge_pages_ && (flags & kAnonymous) != 0);
+    huge_mapping_bytes = is_huge ? bytes : 0;
+  } else if (number == numbers_.munmap ||
+             (number == numbers_.madvise && arguments[2] == kNoHuge)) {
+    set_huge_pages(begin, begin + bytes, false);
+  } else if (number == numbers_.madvise && arguments[2] == kHuge) {
+    set_huge_pages(begin, begin + bytes, true);
   }
 }
 

@@ -30,9 +30,10 @@ class SystemCalls {
 
  private:
   struct Numbers {
-    int64_t mmap, munmap, mremap, execve, execveat, exit_group;
+    int64_t mmap, munmap, mremap, madvise, execve, execveat, exit_group;
   };
   void note_mapping_change(int64_t number, const uint64_t (&arguments)[6]);
+  void note_page_size(int64_t number, const uint64_t (&arguments)[6]);
   /// Returns only if the program is none that this QEMU can run, or exec fails.
   void take_over_exec(unsigned vcpu, uint64_t path, uint64_t arguments, uint64_t environment);
 
@@ -42,6 +43,7 @@ class SystemCalls {
   CountsWriter& writer_;
   Translation& translation_;
   uint64_t base_ = 0;
+  bool maps_huge_pages_ = false;  // the kernel does by itself, where they fit in
 };
 
 }  // namespace culprit
