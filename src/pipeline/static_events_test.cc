@@ -59,7 +59,7 @@ TEST(StaticEvents, PortsAreBusyWithTheirInstructions) {
   const std::string code =
       "\x48\x0f\xaf\xc6\x48\x0f\xaf\xde\x48\x0f\xaf\xfe\x4c\x0f\xaf\xc6\xff\xc9\x75\xec"s;
   std::map<uint64_t, uint64_t> executions;
-  for (const uint64_t at : {0, 4, 8, 12, 16, 18}) executions[at] = 250;
+  for (const uint64_t at : {0u, 4u, 8u, 12u, 16u, 18u}) executions[at] = 250;
   const StaticModel model = model_of(make_code("x86_64", code, executions));
   EXPECT_DOUBLE_EQ(total_of(model.profile, "static:busy-SKXPort1").value, 1000);
   EXPECT_DOUBLE_EQ(total_of(model.profile, "static:chain-cycles").value, 0);  // looked for

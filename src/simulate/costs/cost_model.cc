@@ -25,7 +25,7 @@ namespace {
 struct Target {
   std::string_view name;  // as QEMU has it
   const char* triple;
-  const char* cpu;  // if none is named
+  const char* cpu;      // if none is named
   const char* divider;  // whose divider a model without one gets; nullptr: nobody's
   void (*initialise)();
 };
@@ -96,8 +96,7 @@ Writes resources(const llvm::MCSubtargetInfo& of, const llvm::MCSchedClassDesc& 
 /// For how long an instruction keeps a resource busy, as if all its units shared the work.
 double cycles_on(const llvm::MCSubtargetInfo& of, const llvm::MCWriteProcResEntry& write) {
   const double cycles = write.ReleaseAtCycle - write.AcquireAtCycle;
-  return cycles /
-         std::max(1U, of.getSchedModel().getProcResource(write.ProcResourceIdx)->NumUnits);
+  return cycles / std::max(1U, of.getSchedModel().getProcResource(write.ProcResourceIdx)->NumUnits);
 }
 
 double longest_use(const llvm::MCSubtargetInfo& of, const llvm::MCSchedClassDesc& kind) {
@@ -128,8 +127,7 @@ const llvm::MCSchedClassDesc* CostModel::Machinery::find_class(const llvm::MCSub
   unsigned number = instructions->get(inst.getOpcode()).getSchedClass();
   const llvm::MCSchedClassDesc* kind = costs.getSchedClassDesc(number);
   while (kind->isVariant()) {
-    number =
-        of.resolveVariantSchedClass(number, &inst, instructions.get(), costs.getProcessorID());
+    number = of.resolveVariantSchedClass(number, &inst, instructions.get(), costs.getProcessorID());
     if (number == 0) return nullptr;
     kind = costs.getSchedClassDesc(number);
   }

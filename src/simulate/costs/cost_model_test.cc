@@ -79,8 +79,8 @@ TEST(CostModel, TellsFloatingPointAdditionsAndMultiplications) {
 // LLVM's Sapphire Rapids has no divider (llvm-mca-19: a division a cycle). Ice Lake's takes one
 // every 4 cycles (256 bits: 8), as uops.info measured on Alder Lake's cores, which are the same.
 TEST(CostModel, ModelsWithoutADividerGetOne) {
-  const Bytes divide{0xf2, 0x0f, 0x5e, 0xc4};             // divsd %xmm4,%xmm0
-  const Bytes wide{0xc5, 0xd5, 0x5e, 0xc4};               // vdivpd %ymm4,%ymm5,%ymm0
+  const Bytes divide{0xf2, 0x0f, 0x5e, 0xc4};  // divsd %xmm4,%xmm0
+  const Bytes wide{0xc5, 0xd5, 0x5e, 0xc4};    // vdivpd %ymm4,%ymm5,%ymm0
   const Costed block = cost("x86_64", "sapphirerapids", {divide, wide});
   EXPECT_DOUBLE_EQ(block.costs[0].divider_cycles, 4);
   EXPECT_DOUBLE_EQ(block.costs[1].divider_cycles, 8);

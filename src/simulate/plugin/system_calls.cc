@@ -9,11 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "simulate/plugin/exec_target.h"
 #include "simulate/plugin/execution.h"
 #include "simulate/plugin/tenures_file.h"
-
-#include "base/file.h"
 
 namespace culprit {
 namespace {
@@ -98,10 +97,10 @@ SystemCalls::SystemCalls(std::string_view target, std::vector<std::string> emula
     : emulator_(std::move(emulator)), writer_(writer), translation_(translation) {
   // Linux' numbers for x86-64, and the generic ones.
   const bool is_x86 = target == "x86_64";
-  numbers_ = is_x86 ? Numbers{9, 11, 25, 28, 59, 322, 231} : Numbers{222, 215, 216, 233, 221, 281, 94};
+  numbers_ =
+      is_x86 ? Numbers{9, 11, 25, 28, 59, 322, 231} : Numbers{222, 215, 216, 233, 221, 281, 94};
   machine_ = is_x86 ? EM_X86_64 : EM_AARCH64;
-  const Result<std::string> pages =
-      read_file("/sys/kernel/mm/transparent_hugepage/enabled", 4096);
+  const Result<std::string> pages = read_file("/sys/kernel/mm/transparent_hugepage/enabled", 4096);
   maps_huge_pages_ = pages && pages->find("[always]") != std::string::npos;
 }
 
@@ -147,19 +146,17 @@ void SystemCalls::note_mapping_change(int64_t number, const uint64_t (&arguments
 
 /// Which pages the kernel would take natively; QEMU's own mapping of them does not matter.
 void SystemCalls::note_page_size(int64_t number, const uint64_t (&arguments)[6]) {
-  constexpr uint64_t kAnonymous = 0x20;    // MAP_ANONYMOUS
-  constexpr uint64_t kHugeTlb = 0x40000;   // MAP_HUGETLB
-  constexpr uint64_t kHuge = 14;           // MADV_HUGEPAGE
-  constexpr uint64_t kNoHuge = 15;         // MADV_NOHUGEPAGE
+  constexpr uint64_t kAnonymous = 0x20;   // MAP_ANONYMOUS
+  constexpr uint64_t kHugeTlb = 0x40000;  // MAP_HUGETLB
+  constexpr uint64_t kHuge = 14;          // MADV_HUGEPAGE
+  constexpr uint64_t kNoHuge = 15;        // MADV_NOHUGEPAGE
   const uint64_t begin = arguments[0];
   const uint64_t bytes = arguments[1];
   if (number == numbers_.mmap) {
     const uint64_t flags = arguments[3];
-    const bool is_huge =
-        (flags & kHugeTlb) != 0 || (maps_huge_pages_ && (flags & kAnonymous) != 0);
+    const bool is_huge = (flags & kHugeTlb) != 0 || (maps_huge_pages_ && (flags & kAnonymous) != 0);
     huge_mapping_bytes = is_huge ? bytes : 0;
-  } else if (number == numbers_.munmap ||
-             (number == numbers_.madvise && arguments[2] == kNoHuge)) {
+  } else if (number == numbers_.munmap || (number == numbers_.madvise && arguments[2] == kNoHuge)) {
     set_huge_pages(begin, begin + bytes, false);
   } else if (number == numbers_.madvise && arguments[2] == kHuge) {
     set_huge_pages(begin, begin + bytes, true);
