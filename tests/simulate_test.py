@@ -319,6 +319,80 @@ class AgainstCachegrind(Simulated):
         self.assertAlmostEqual(1, misses / (theirs["D1mr"] + theirs["D1mw"]), delta=0.002)
 
 
+# ---- A sample of cache sets. ----
+
+class Sets(Simulated):
+    """--sets 1/N: what it estimates, against all sets."""
+    MISSES = ("L1-dcache-load-misses", "L1-dcache-store-misses", "LLC-load-misses",
+              "L1-icache-load-misses")
+
+    def rows(self, command, *options, by="function"):
+        machine = self.folder / "plain.toml"
+        machine.write_text(PLAIN)
+        profile, _ = self.simulate(*command, options=["--machine", machine, "--detail", "events",
+                                                      *options])
+        report = self.report(profile, "--by", by)
+        rows = {row[by]: row["values"] for row in report["rows"]}
+        # Of everything: variances add up.
+        rows[""] = {event["name"]: {"value": event["total"], "error": sum(
+            row["values"].get(event["name"], {}).get("error", 0) ** 2
+            for row in report["rows"]) ** 0.5} for event in report["events"]}
+        return rows, report
+
+    def check(self, command, trials=12):
+        truth, _ = self.rows(command)
+        inside = outside = 0
+        for seed in range(1, trials + 1):
+            estimates, _ = self.rows(command, "--sets", f"1/8,{seed}")
+            for name, values in estimates.items():
+                # Executions and accesses are counted, all of them.
+                for event in ("instructions", "L1-dcache-loads", "store-bytes", "branches-taken"):
+                    self.assertEqual(truth[name].get(event, {}).get("value"),
+                                     values.get(event, {}).get("value"), (name, event))
+                for event in self.MISSES:
+                    value = values.get(event, {}).get("value", 0)
+                    if value < 8 * 30:    # too few for an interval by the normal distribution
+                        continue
+                    away = abs(value - truth[name][event]["value"])
+                    inside += away <= 1.96 * values[event]["error"]
+                    outside += away > 1.96 * values[event]["error"]
+        self.assertGreater(inside + outside, 3 * trials)
+        self.assertGreaterEqual(inside / (inside + outside), 0.9)
+
+    def test_gzip(self):
+        path = self.folder / "input"
+        path.write_bytes((harness.PROGRAMS / "shares.c").read_bytes() * 40)
+        self.check(["/bin/gzip", "-c", path])
+
+    def test_matrix_product(self):
+        text = MATMUL.replace("n = 256", "n = 130")
+        program = self.compile_text(text, "matmul.c", "matmul", "-O2", "-fno-tree-vectorize")
+        self.check([program])
+
+    def test_estimates_are_marked(self):
+        _, report = self.rows(["/bin/true"], "--sets", "1/16")
+        provenance = {event["name"]: event["provenance"] for event in report["events"]}
+        self.assertEqual("sampled", provenance["L1-dcache-load-misses"])
+        self.assertEqual("counted", provenance["L1-dcache-loads"])
+        # What a sample of sets does not tell is not there.
+        self.assertNotIn("branch-misses", provenance)
+        self.assertNotIn("dTLB-load-misses", provenance)
+        self.assertNotIn("sim:cycles", provenance)
+        self.assertIn("1 in 16", str(report["ledger"]))
+
+    def test_what_does_not_go_together(self):
+        def refused(*options):
+            done = self.culprit("record", "--engine", "simulate", *options, "--", "true",
+                                status=None)
+            self.assertNotEqual(0, done.returncode)
+            return done.stderr
+        self.assertIn("power of two", refused("--sets", "1/3"))
+        self.assertIn("1/N", refused("--sets", "16"))
+        self.assertIn("--detail core", refused("--sets", "1/16", "--detail", "core"))
+        self.assertIn("--locality", refused("--sets", "1/16", "--locality", "l1"))
+        self.assertIn("--machine none", refused("--sets", "1/16", "--machine", "none"))
+
+
 # ---- Against callgrind. ----
 
 def read_callgrind(path):

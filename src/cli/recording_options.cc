@@ -27,6 +27,21 @@ constexpr Word<simulate::Locality> kLocalities[] = {{"off", simulate::Locality::
 
 constexpr Word<bool> kDetails[] = {{"events", false}, {"core", true}};
 
+/// "1/16", "1/16,7". Which N there can be is for the machine's caches to say.
+void parse_sets(const std::string& text, SimulateOptions& options) {
+  const size_t comma = text.find(',');
+  const std::string fraction = text.substr(0, comma);
+  const std::optional<uint64_t> sets =
+      fraction.starts_with("1/") ? find_number(fraction.substr(2), 10) : std::nullopt;
+  const std::optional<uint64_t> seed =
+      comma == std::string::npos ? 1 : find_number(text.substr(comma + 1), 10);
+  if (!sets || *sets < 1 || *sets > UINT32_MAX || !seed) {
+    throw CLI::ValidationError("'" + text + "' is not 1/N or 1/N,SEED, as in --sets 1/16");
+  }
+  options.sample_sets = static_cast<uint32_t>(*sets);
+  options.sample_seed = *seed;
+}
+
 /// "fp", "dwarf", "dwarf,16384" or "none".
 void parse_call_graph(const std::string& text, RecordOptions& options) {
   constexpr uint64_t kUsualBytes = 8192;  // as perf
@@ -106,8 +121,8 @@ std::string check_engine(const CLI::App& app, Engine engine) {
                                          "--cpu",      "--event",      "--freq",     "--count",
                                          "-g",         "--call-graph", "--branches", "--data",
                                          "--duration", "--delay",      "--per-task"};
-  constexpr const char* kOfSimulation[] = {"--machine", "--detail", "--locality",
-                                           "--max-instructions", "--sysroot"};
+  constexpr const char* kOfSimulation[] = {"--machine",          "--detail",  "--locality",
+                                           "--max-instructions", "--sysroot", "--sets"};
   const bool simulates = engine == Engine::simulate;
   const std::string given =
       simulates ? find_given(app, kOfSampling) : find_given(app, kOfSimulation);
@@ -117,6 +132,20 @@ std::string check_engine(const CLI::App& app, Engine engine) {
                          "all it can",
                          given)
                    : fmt::format("{} is for --engine simulate", given);
+}
+
+/// A sample of sets tells misses only; "" if nothing else is asked for.
+std::string check_sets(const CLI::App& app, RecordCommand& command) {
+  SimulateOptions& simulate = command.simulate;
+  if (simulate.sample_sets == 1) return "";
+  const bool wants_cycles = app.count("--detail") > 0 && simulate.cycles;
+  simulate.cycles = false;
+  if (wants_cycles)
+    return "--sets and --detail core: cycles need all accesses, not those of a sample";
+  if (simulate.locality != simulate::Locality::off) {
+    return "--sets and --locality: what becomes of lines is not estimated from a sample";
+  }
+  return command.machine == "none" ? "--sets and --machine none: there are no sets to sample" : "";
 }
 
 }  // namespace
@@ -140,6 +169,12 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* error) {
   add_word(app, "--locality", &command->simulate.locality, kLocalities,
            "simulate: what became of the lines that each instruction brought in, and who "
            "reused or evicted them, in L1 or in all levels [off]");
+  app->add_option_function<std::string>(
+         "--sets", [command](const std::string& text) { parse_sets(text, command->simulate); },
+         "simulate: one in N of the machine's cache sets, chosen at random by SEED [1], and "
+         "estimate the misses of all: much faster; without cycles, TLBs, mispredictions and "
+         "prefetchers")
+      ->type_name("1/N[,SEED]");
   app->add_option("--max-instructions", command->simulate.max_instructions,
                   "simulate: count so many of each process, then let it run on")
       ->type_name("N");
@@ -204,6 +239,7 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* error) {
     command->record.command = take_program(*app);
     *error = check_targets(command->record, "record");
     if (error->empty()) *error = check_engine(*app, command->record.engine);
+    if (error->empty()) *error = check_sets(*app, *command);
     if (error->empty() && !command->cpu.empty()) {
       *error = check_template(*app, {"--event", "--freq", "--count"});
     }

@@ -17,6 +17,8 @@ struct QemuSettings {
   uint64_t max_instructions = 0;  // 0: no limit
   simulate::Locality locality = simulate::Locality::off;
   bool cycles = false;
+  uint32_t sample_sets = 1;  // 1: all
+  uint64_t sample_seed = 1;
 };
 
 struct QemuCommand {

@@ -32,6 +32,10 @@ struct SimulateOptions {
   std::optional<simulate::Machine> machine;
   simulate::Locality locality = simulate::Locality::off;  // needs a machine
   bool cycles = true;                                     // if there is a machine, its time, too
+  /// N of --sets 1/N: simulates so many of the machine's cache sets, chosen by the seed, and
+  /// estimates the misses of all. Needs a machine, without cycles, locality and prefetchers.
+  uint32_t sample_sets = 1;
+  uint64_t sample_seed = 1;
 };
 
 /// A machine file (.toml, or a path), one that is shipped (a name: data_folder has NAME.toml), or

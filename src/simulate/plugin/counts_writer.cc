@@ -106,6 +106,7 @@ bool CountsWriter::continue_in_child() {
   header_->mappings = restore(file::kMappingsStart, mappings);
   restore(file::kStaticStart, ticks);
   header_->has_cycles = old->has_cycles;
+  header_->sample_classes = old->sample_classes;
   std::copy_n(text, used_text, table<char>(file::kTextStart));
   header_->text_bytes = static_cast<uint32_t>(used_text);
   std::memcpy(header_->program, old->program, sizeof header_->program);
@@ -197,7 +198,8 @@ CoreCounts CountsWriter::core(uint32_t number) {
   return {reinterpret_cast<file::CoreHeader*>(start),
           reinterpret_cast<uint64_t*>(start + file::kRunsInCore),
           reinterpret_cast<file::SiteCounts*>(start + file::kCountsInCore),
-          reinterpret_cast<simulate::SiteTicks*>(start + file::kTicksInCore)};
+          reinterpret_cast<simulate::SiteTicks*>(start + file::kTicksInCore),
+          reinterpret_cast<file::SampledMisses*>(start + file::kMissesInCore)};
 }
 
 }  // namespace culprit

@@ -10,6 +10,7 @@
 #include "simulate/machine/branch.h"
 #include "simulate/machine/core.h"
 #include "simulate/machine/hierarchy.h"
+#include "simulate/plugin/access_shape.h"
 #include "simulate/plugin/counts_writer.h"
 #include "simulate/plugin/qemu_api.h"
 #include "simulate/plugin/translation.h"
@@ -19,6 +20,7 @@ namespace culprit {
 /// One virtual CPU: a thread of the program, while it lives.
 struct Core {
   CoreCounts shared;
+  AccessShapes shapes{};
   // Of the machine model, if there is one:
   simulate::CoreState* memory = nullptr;
   simulate::BranchPredictor* predictor = nullptr;
@@ -33,10 +35,16 @@ struct Core {
   uint32_t access_site = 0;
   bool access_is_store = false;
 
-  // What the last kind of access was: asking QEMU takes two calls.
-  qemu_plugin_meminfo_t known_info = 0;
-  uint32_t known_bytes = 0;  // 0: nothing known yet
-  bool known_is_store = false;
+  /// Whether an access is a further part of the one before it.
+  bool goes_on(uint32_t site, uint64_t address, const AccessShape& shape) {
+    const bool same = site == access_site && address == access_end && access_block == blocks_run &&
+                      shape.is_store == access_is_store;
+    access_site = site;
+    access_end = address + shape.bytes;
+    access_block = blocks_run;
+    access_is_store = shape.is_store;
+    return same;
+  }
 
   uint64_t system_call_start_ns = 0;
 };
@@ -76,9 +84,10 @@ struct Callbacks {
 };
 Callbacks execution_callbacks();
 
-/// The site, and its place in the block.
-inline void* place_of_access(uint32_t site, size_t index) {
-  return reinterpret_cast<void*>(uint64_t{index} << 32 | site);
+/// The site, and its place in the block. `is_one`: no access of it is in several parts.
+inline constexpr uint64_t kIsOneAccess = uint64_t{1} << 63;
+inline void* place_of_access(uint32_t site, size_t index, bool is_one) {
+  return reinterpret_cast<void*>((is_one ? kIsOneAccess : 0) | uint64_t{index} << 32 | site);
 }
 
 }  // namespace culprit

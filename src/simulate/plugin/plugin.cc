@@ -4,7 +4,7 @@
 //
 //   qemu-x86_64 -plugin
 //   libculprit_qemu.so,folder=DIR,words=N[,limit=INSTRUCTIONS][,locality=l1|all][,detail=core]
-//   PROGRAM
+//   [,sets=N:SEED] PROGRAM
 //
 // folder: where the counts files go. words: how many words of the command line come before
 // the program (and `-0 NAME`), to run the program's children in the same way.
@@ -40,22 +40,27 @@ struct Options {
   uint64_t limit = UINT64_MAX;
   simulate::Locality locality = simulate::Locality::off;
   bool cycles = false;
+  uint32_t sample_sets = 1;
+  uint64_t sample_seed = 1;
 };
 
 /// All there is; made once, never destroyed: QEMU may call back until the process is gone.
 struct Plugin {
   qemu_plugin_id_t id;
+  DecodeFunction decode;
   CountsWriter writer;
   Translation translation;
   SystemCalls system_calls;
   Callbacks callbacks{};
+  uint32_t sample_classes = 0;  // of --sets
   bool records_locality = false;
   bool knows_program = false;
 
-  Plugin(qemu_plugin_id_t plugin_id, std::string_view target, DecodeFunction decode,
+  Plugin(qemu_plugin_id_t plugin_id, std::string_view target, DecodeFunction decoder,
          std::vector<std::string> emulator)
       : id(plugin_id),
-        translation(writer, decode),
+        decode(decoder),
+        translation(writer, decoder),
         system_calls(target, std::move(emulator), writer, translation) {}
 };
 
@@ -79,6 +84,10 @@ std::optional<Options> parse_options(int count, char** words) {
                                          : simulate::Locality::off;
     } else if (name == "detail") {
       options.cycles = value == "core";
+    } else if (name == "sets") {
+      char* end = nullptr;
+      options.sample_sets = static_cast<uint32_t>(std::strtoul(value.c_str(), &end, 10));
+      if (*end == ':') options.sample_seed = std::strtoull(end + 1, nullptr, 10);
     } else if (name == "limit") {
       options.limit = std::strtoull(value.c_str(), nullptr, 10);
     } else {
@@ -148,6 +157,10 @@ bool is_whole(const qemu_plugin_insn* instruction) {
   return is_known;
 }
 
+bool has_one_access(const GuestInstruction& instruction) {
+  return (plugin->decode(instruction.code).flags & counts_file::kOneAccess) != 0;
+}
+
 void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
   const size_t count = qemu_plugin_tb_n_insns(block);
   if (count == 0) return;
@@ -170,7 +183,8 @@ void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
   for (size_t i = 0; i < sites.size(); ++i) {
     qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i),
                                      plugin->callbacks.memory_is_accessed, QEMU_PLUGIN_CB_NO_REGS,
-                                     QEMU_PLUGIN_MEM_RW, place_of_access(sites[i], i));
+                                     QEMU_PLUGIN_MEM_RW,
+                                     place_of_access(sites[i], i, has_one_access(code[i])));
   }
 }
 
@@ -234,12 +248,17 @@ bool make_machine(const Options& options, const char* target) {
     return false;
   }
   Result<std::unique_ptr<simulate::Hierarchy>> made =
-      simulate::Hierarchy::make(*description, {.locality = options.locality});
+      simulate::Hierarchy::make(*description, {.locality = options.locality,
+                                               .sample_sets = options.sample_sets,
+                                               .sample_seed = options.sample_seed});
   if (!made) {
     ::fprintf(stderr, "culprit: %s\n", made.error().message.c_str());
     return false;
   }
-  plugin->translation.set_line_bytes(description->line_bytes);
+  plugin->translation.set_lines(description->line_bytes, &(*made)->sample());
+  if (!(*made)->sample().is_all()) {
+    plugin->sample_classes = (*made)->sample().classes(counts_file::kMostSampleClasses);
+  }
   set_machine(*std::move(made), options.locality, options.cycles);
   return !options.cycles || load_costs(*description, target);
 }
@@ -259,6 +278,7 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const Options& option
     return false;
   }
   plugin->writer.header().has_cycles = options.cycles ? 1 : 0;
+  plugin->writer.header().sample_classes = plugin->sample_classes;
   plugin->callbacks = execution_callbacks();
   plugin->records_locality = options.locality != simulate::Locality::off;
   keep_messages_apart();

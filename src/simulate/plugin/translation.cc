@@ -120,6 +120,9 @@ const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
   facts.branch = end.branch;
   facts.repeats = (end.flags & file::kRepeats) != 0;
   facts.parts = cut_into_lines(code, *sites, line_bytes_);
+  std::erase_if(facts.parts, [&](const CodePart& part) {
+    return sample_ != nullptr && !sample_->holds(part.address / line_bytes_);
+  });
   if (costs_ != nullptr) {
     writer_.add_block_ticks(cycles.instructions);
     cycles.instructions = {};  // they are in the file
