@@ -319,6 +319,126 @@ class AgainstCachegrind(Simulated):
         self.assertAlmostEqual(1, misses / (theirs["D1mr"] + theirs["D1mw"]), delta=0.002)
 
 
+# ---- A part of the program. ----
+
+REGION = """
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdlib.h>
+static volatile long cell;
+static jmp_buf back;
+#define KEPT __attribute__((noinline, noclone))
+KEPT void stores(long n) { for (long i = 0; i < n; ++i) cell = i; }
+KEPT void region(long depth) { stores(100); if (depth > 0) region(depth - 1); stores(10); }
+KEPT void tail(long depth) { cell = depth; region(depth); }
+KEPT void leaves(void) { stores(7); longjmp(back, 1); }
+static void* thread(void* depth) { stores(1000); region((long)depth); stores(1000); return 0; }
+int main(int count, char** words) {
+  (void)words;
+  stores(100000);
+  region(3);                                  // 4 x 110
+  tail(0);                                    // 110
+  if (setjmp(back) == 0) leaves();
+  stores(100000);
+  if (count > 1) {
+    pthread_t one;
+    pthread_create(&one, 0, thread, (void*)1);  // 2 x 110
+    stores(5000);
+    pthread_join(one, 0);
+  }
+  return 0;
+}
+"""
+
+
+class Part(Simulated):
+    """--roi, --skip, --max-instructions."""
+
+    def build(self, *flags, compiler="gcc"):
+        return self.compile_text(REGION, "region.c", "region", "-O1", "-g", "-pthread",
+                                 "-fno-inline", "-fno-optimize-sibling-calls", *flags,
+                                 compiler=compiler)
+
+    def stores_of(self, *words, options=(), machine="none", **more):
+        profile, done = self.simulate(*words, options=["--machine", machine, *options], **more)
+        report = self.report(profile, "--by", "function")
+        rows = {row["function"]: int(row["values"]["L1-dcache-stores"]["value"])
+                for row in report["rows"]}
+        # A function stores its return address for each call, and what it keeps.
+        return rows, report, done
+
+    def test_region_is_the_function_and_what_it_calls(self):
+        rows, report, _ = self.stores_of(self.build(), options=["--roi", "region"])
+        self.assertEqual(5 * 110, rows["stores"])
+        self.assertEqual({"stores", "region"}, set(rows))
+        self.assertGreater(report["ledger"]["outside_region"], 200_000)
+
+    def test_region_with_tail_calls(self):
+        program = self.build("-foptimize-sibling-calls")
+        rows, _, _ = self.stores_of(program, options=["--roi", "region"])
+        self.assertEqual(5 * 110, rows["stores"])
+
+    def test_region_is_each_threads_own(self):
+        rows, _, _ = self.stores_of(self.build(), "threads", options=["--roi", "region"])
+        self.assertEqual(7 * 110, rows["stores"])
+
+    def test_region_of_aarch64(self):
+        self.need("qemu-aarch64", "aarch64-linux-gnu-gcc")
+        program = self.build(compiler="aarch64-linux-gnu-gcc")
+        rows, _, _ = self.stores_of(program, options=["--roi", "region"])
+        self.assertEqual(5 * 110, rows["stores"])
+
+    def test_region_in_a_library(self):
+        text = REGION.split("static void* thread")[0]
+        library = self.compile_text(text, "part.c", "libpart.so", "-O1", "-fno-inline", "-shared",
+                                    "-fPIC", "-fno-optimize-sibling-calls")
+        main = "void region(long); void tail(long); int main(void) { region(3); tail(0); return 0; }"
+        program = self.compile_text(main, "main.c", "main", "-Wl,--no-as-needed", library,
+                                    f"-Wl,-rpath,{self.folder}")
+        rows, _, _ = self.stores_of(program, options=["--roi", f"{library}:region"])
+        self.assertEqual(5 * 110, rows["stores"])
+
+    def test_unknown_function(self):
+        done = self.culprit("record", "--engine", "simulate", "--roi", "regoin", "--",
+                            self.build(), status=125)
+        self.assertIn("did you mean region", done.stderr)
+
+    def test_region_that_never_runs(self):
+        _, _, done = self.stores_of(self.build(), options=["--roi", "thread"])
+        self.assertIn("nothing was simulated", done.stderr)
+
+    def total(self, report, name="instructions"):
+        return next(event["total"] for event in report["events"] if event["name"] == name)
+
+    def test_skip_leaves_out_the_first_instructions(self):
+        program = self.build()
+        _, whole, _ = self.stores_of(program)
+        _, part, _ = self.stores_of(program, options=["--skip", "200000"])
+        left_out = part["ledger"]["outside_region"]
+        # A block is in or out as a whole.
+        self.assertGreaterEqual(left_out, 200_000)
+        self.assertLess(left_out, 200_000 + 512)
+        # There each round of a repeated string instruction is one.
+        self.assertAlmostEqual(1, (self.total(part) + left_out) / self.total(whole), delta=0.001)
+
+    def test_skip_and_limit_go_together(self):
+        _, report, _ = self.stores_of(
+            self.build(), options=["--skip", "200000", "--max-instructions", "50000"])
+        total = self.total(report)
+        self.assertGreaterEqual(total, 50_000)
+        self.assertLess(total, 50_000 + 2 * 4096)
+
+    def test_region_with_cycles_and_with_sets(self):
+        program = self.build()
+        profile, _ = self.simulate(program, options=["--roi", "region"])
+        report = self.report(profile, "--by", "function")
+        self.assertGreater(self.total(report, "sim:cycles"), 0)
+        self.assertEqual({"stores", "region"}, {row["function"] for row in report["rows"]})
+        rows, _, _ = self.stores_of(program, machine="zen4",
+                                    options=["--roi", "region", "--sets", "1/4"])
+        self.assertEqual(5 * 110, rows["stores"])
+
+
 # ---- A sample of cache sets. ----
 
 class Sets(Simulated):

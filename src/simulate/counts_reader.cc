@@ -188,6 +188,7 @@ Result<void> Reader::add_cores(ProcessCounts& counts) {
         !read_table(fd_, start + file::kCountsInCore, header_.sites, &values)) {
       return damaged("counts of a core");
     }
+    counts.outside_instructions += core->outside_instructions;
     counts.system_calls += core->system_calls;
     counts.system_call_ns += core->system_call_ns;
     add_runs(runs, counts.executions);

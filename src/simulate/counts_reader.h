@@ -32,6 +32,7 @@ struct ProcessCounts {
   uint64_t clock_ticks = 0;                        // of all cores' clocks: the sum of `ticks`
   uint64_t system_calls = 0;
   uint64_t system_call_ns = 0;
+  uint64_t outside_instructions = 0;  // of --roi, or skipped: not in any count
   uint64_t native_execs = 0;
   uint64_t uncounted_blocks = 0;
   uint64_t uncounted_cores = 0;

@@ -124,6 +124,9 @@ void Session::describe_profile() {
     profile.environment["simulate.sets"] =
         fmt::format("1/{},{}", options_.sample_sets, options_.sample_seed);
   }
+  if (options_.skip_instructions != 0) {
+    profile.environment["simulate.skip"] = std::to_string(options_.skip_instructions);
+  }
   if (options_.max_instructions != 0) {
     profile.environment["simulate.max-instructions"] = std::to_string(options_.max_instructions);
   }
@@ -199,6 +202,9 @@ Result<Simulation> Session::complete(const ShimmedCommand& command) {
   simulation.processes = processes_;
   simulation.clock_ticks = clock_ticks_;
   Ledger& ledger = profile_.builder().profile().ledger;
+  if (simulation.instructions == 0 && ledger.amount(ledger::kOutsideRegion) > 0) {
+    remarks_.push_back("nothing was simulated: the program never came to what --roi or --skip say");
+  }
   if (options_.sample_sets > 1) {
     ledger.note(
         fmt::format("misses are estimates, of 1 in {} cache sets; TLBs, mispredictions and "
@@ -236,11 +242,15 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
   if (options.machine) {
     RETURN_IF_ERROR(write_machine_file(machine_file_path(folder.path()), machine_for(options)));
   }
-  ASSIGN_OR_RETURN(const QemuCommand command,
-                   make_qemu_command(options.command, {options.plugin_path, folder.path(),
-                                                       options.sysroot, options.max_instructions,
-                                                       options.locality, has_cycles(options),
-                                                       options.sample_sets, options.sample_seed}));
+  if (!options.region.path.empty()) {
+    RETURN_IF_ERROR(write_region_file(region_file_path(folder.path()), options.region));
+  }
+  ASSIGN_OR_RETURN(
+      const QemuCommand command,
+      make_qemu_command(options.command,
+                        {options.plugin_path, folder.path(), options.sysroot,
+                         options.max_instructions, options.locality, has_cycles(options),
+                         options.sample_sets, options.sample_seed, options.skip_instructions}));
   return Session(options, command, folder, sample).run(progress);
 }
 

@@ -184,6 +184,7 @@ void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
   add(ledger::kNotSimulatedPrograms, counts.native_execs);
   add(ledger::kUncountedBlocks, counts.uncounted_blocks);
   add(ledger::kUncountedThreads, counts.uncounted_cores);
+  add(ledger::kOutsideRegion, counts.outside_instructions);
   add(ledger::kStoppedAtLimit, counts.is_stopped ? 1 : 0);
 }
 

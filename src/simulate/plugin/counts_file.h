@@ -143,8 +143,9 @@ struct CoreHeader {
   std::atomic<uint64_t> instructions;  // in whole blocks; for progress and limits
   uint64_t system_calls;
   uint64_t system_call_ns;
-  uint64_t ticks;  // of the core's clock, if cycles are modelled
-  uint8_t reserved[4096 - 4 * 8];
+  uint64_t ticks;                 // of the core's clock, if cycles are modelled
+  uint64_t outside_instructions;  // outside the region: not counted
+  uint8_t reserved[4096 - 5 * 8];
 };
 static_assert(sizeof(CoreHeader) == 4096);
 

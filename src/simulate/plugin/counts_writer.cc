@@ -174,6 +174,14 @@ uint32_t CountsWriter::add_mapping(file::Mapping mapping, std::string_view path)
   return number;
 }
 
+file::Mapping CountsWriter::mapping(uint32_t number) {
+  return table<file::Mapping>(file::kMappingsStart)[number];
+}
+
+std::string_view CountsWriter::mapping_path(uint32_t number) {
+  return table<char>(file::kTextStart) + mapping(number).path;
+}
+
 void CountsWriter::add_message(std::string_view text) {
   const uint32_t at = header_->message_bytes;
   const size_t fits = std::min<size_t>(text.size(), file::kMaxMessageBytes - at);

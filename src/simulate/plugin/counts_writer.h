@@ -40,6 +40,10 @@ class CountsWriter {
   void add_block_ticks(std::span<const simulate::CycleParts> parts);
   uint32_t add_mapping(counts_file::Mapping mapping, std::string_view path);
 
+  /// Of a mapping that was added; "" for number 0.
+  counts_file::Mapping mapping(uint32_t number);
+  std::string_view mapping_path(uint32_t number);
+
   void add_message(std::string_view text);
 
   /// The part of a core; maps it when first asked for. nullptr parts: no such core, or no memory.

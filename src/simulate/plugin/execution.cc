@@ -14,6 +14,7 @@ using file::Counter;
 using file::SiteCounts;
 
 Core* cores[file::kMaxCores];
+Core* counting[file::kMaxCores];
 uint64_t instruction_limit = UINT64_MAX;
 
 namespace {
@@ -87,9 +88,9 @@ void fetch_block(Core& core, const BlockFacts& block) {
 
 template <Model kModel>
 void block_runs(unsigned vcpu, void* data) {
-  Core* const core = cores[vcpu];
-  if (core == nullptr) return;
   const auto& block = *static_cast<const BlockFacts*>(data);
+  Core* const core = find_core(vcpu, block);
+  if (core == nullptr) return;
   const BlockFacts& before = count_block(*core, block);
   if constexpr (kModel.cycles) core->clock->end_block();
   if constexpr (kModel.caches) {
@@ -132,7 +133,7 @@ void model_access(Core& core, uint64_t place, uint64_t address, const AccessShap
 
 template <Model kModel>
 void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
-  Core* const core = cores[vcpu];
+  Core* const core = counting[vcpu];
   if (core == nullptr) return;
   const AccessShape& shape = core->shapes.find(info);
   const auto place = reinterpret_cast<uint64_t>(data);
@@ -178,6 +179,14 @@ void check_limit(uint64_t own_before, uint64_t own_now) {
   limit_reached();
 }
 
+void Core::forget_previous() {
+  previous = &kNoBlock;
+}
+
+void forget_core(unsigned number) {
+  cores[number] = counting[number] = nullptr;
+}
+
 void set_instruction_limit(uint64_t instructions, void (*reached)()) {
   instruction_limit = instructions;
   limit_reached = reached;
@@ -196,7 +205,9 @@ bool start_core(CountsWriter& writer, uint32_t number) {
               .predictor = core.predictor,
               .clock = std::move(core.clock),
               .ticks_before = core.ticks_before,
-              .previous = &kNoBlock};
+              .previous = &kNoBlock,
+              .region = {}};
+  counting[number] = is_region_watched ? nullptr : &core;
   if (machine && core.memory == nullptr) {
     core.memory = &machine->add_core();
     if (!machine->sample().is_all()) return true;
@@ -238,7 +249,8 @@ simulate::Hierarchy* stop_machine(unsigned vcpu) {
   if (!machine || locality == simulate::Locality::off) return nullptr;
   bool is_any_running = false;
   for (unsigned number = 0; number < file::kMaxCores; ++number) {
-    Core* const core = std::exchange(cores[number], nullptr);
+    Core* const core = cores[number];
+    forget_core(number);
     const bool is_other = core != nullptr && number != vcpu;
     is_any_running = is_any_running || (is_other && core->system_call_start_ns == 0);
   }

@@ -13,6 +13,7 @@
 #include "simulate/plugin/access_shape.h"
 #include "simulate/plugin/counts_writer.h"
 #include "simulate/plugin/qemu_api.h"
+#include "simulate/plugin/region.h"
 #include "simulate/plugin/translation.h"
 
 namespace culprit {
@@ -46,11 +47,19 @@ struct Core {
     return same;
   }
 
+  RegionWatch region;
+  /// What it ran before was not counted.
+  void forget_previous();
+
   uint64_t system_call_start_ns = 0;
 };
 
 /// By number of virtual CPU; nullptr: not counted.
 extern Core* cores[counts_file::kMaxCores];
+/// The same, of those whose accesses are counted now: all, or those in the region.
+extern Core* counting[counts_file::kMaxCores];
+/// The number's core is not counted any more.
+void forget_core(unsigned number);
 
 /// Limit of the instructions of all cores together; UINT64_MAX: none. Called (once) from the
 /// block that reaches it.

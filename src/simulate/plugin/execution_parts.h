@@ -19,6 +19,11 @@ inline uint64_t& count_from(counts_file::SiteCounts& counts, counts_file::Counte
   return counts.value[static_cast<size_t>(first) + step];
 }
 
+/// The core that runs the block; nullptr: it is not counted.
+inline Core* find_core(unsigned vcpu, const BlockFacts& block) {
+  return is_region_watched ? watch_block(vcpu, block) : cores[vcpu];
+}
+
 /// Only now it is known where the block before went on.
 inline void finish_branch(Core& core, const BlockFacts& before, const BlockFacts& now) {
   using counts_file::Counter;

@@ -46,9 +46,9 @@ void count_miss(Core& core, uint32_t site, simulate::Outcome outcome, uint8_t in
 }
 
 void block_runs(unsigned vcpu, void* data) {
-  Core* const core = cores[vcpu];
-  if (core == nullptr) return;
   const auto& block = *static_cast<const BlockFacts*>(data);
+  Core* const core = find_core(vcpu, block);
+  if (core == nullptr) return;
   count_block(*core, block);
   if (!block.parts.empty()) fetch(*core, block);
 }
@@ -62,7 +62,7 @@ void block_runs(unsigned vcpu, void* data) {
 }
 
 void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
-  Core* const core = cores[vcpu];
+  Core* const core = counting[vcpu];
   if (core == nullptr) return;
   const AccessShape& shape = core->shapes.find(info);
   const auto place = reinterpret_cast<uint64_t>(data);

@@ -14,6 +14,7 @@
 #include "simulate/machine/set_sample.h"
 #include "simulate/plugin/code_facts.h"
 #include "simulate/plugin/guest_maps.h"
+#include "simulate/plugin/region.h"
 
 namespace culprit {
 
@@ -34,6 +35,7 @@ struct BlockFacts {
   uint64_t last_address = 0;  // of the last instruction
   uint64_t end = 0;           // where a branch that is not taken goes on
   counts_file::Branch branch = counts_file::Branch::none;  // of the last instruction
+  bool enters_region = false;    // a function of the region begins with it
   bool repeats = false;          // the last instruction is a repeated string instruction
   std::vector<CodePart> parts;   // those whose lines are simulated
   simulate::BlockCycles cycles;  // if they are modelled
@@ -67,6 +69,9 @@ class Translation {
     core_ = core;
   }
 
+  /// Blocks at these places enter it.
+  void set_region(RegionPlaces region) { region_ = std::move(region); }
+
   /// nullptr: a table is full, the block is not counted (and that is). `sites` gets one number
   /// per instruction.
   const BlockFacts* translate(std::span<const GuestInstruction> code, std::vector<uint32_t>* sites);
@@ -88,6 +93,9 @@ class Translation {
   CountsWriter& writer_;
   GuestMaps maps_;
   DecodeFunction decode_;
+  bool enters_region(uint64_t address);
+
+  RegionPlaces region_;
   uint32_t line_bytes_ = 64;
   const simulate::SetSample* sample_ = nullptr;  // all, if there is none
   simulate::CostSource* costs_ = nullptr;
