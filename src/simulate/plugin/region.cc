@@ -21,15 +21,21 @@ constexpr size_t kMostReturns = 1 << 20;
 bool has_region = false;
 uint64_t skipped = 0;
 std::atomic<uint64_t> run_so_far{0};  // instructions of all threads, until they are `skipped`
+uint64_t not_added[counts_file::kMaxCores];  // to that: what each thread has run since it last did
 
 bool is_call(const BlockFacts& block) {
   return block.branch == counts_file::Branch::call ||
          block.branch == counts_file::Branch::indirect_call;
 }
 
-bool is_skipped(const BlockFacts& block) {
-  if (run_so_far.load(std::memory_order_relaxed) >= skipped) return false;
-  run_so_far.fetch_add(block.instructions, std::memory_order_relaxed);
+/// To the block for one thread; of others, what they have not added yet is missed.
+bool is_skipped(unsigned vcpu, const BlockFacts& block) {
+  constexpr uint64_t kAddAt = 4096;
+  if (run_so_far.load(std::memory_order_relaxed) + not_added[vcpu] >= skipped) return false;
+  not_added[vcpu] += block.instructions;
+  if (not_added[vcpu] >= kAddAt) {
+    run_so_far.fetch_add(std::exchange(not_added[vcpu], 0), std::memory_order_relaxed);
+  }
   return true;
 }
 
@@ -110,7 +116,7 @@ Core* watch_block(unsigned vcpu, const BlockFacts& block) {
   Core* const core = cores[vcpu];
   if (core == nullptr) return nullptr;
   const bool is_inside = !has_region || core->region.step(block);
-  if (!is_skipped(block) && is_inside) {
+  if (!is_skipped(vcpu, block) && is_inside) {
     if (counting[vcpu] == nullptr) core->forget_previous();
     return counting[vcpu] = core;
   }
