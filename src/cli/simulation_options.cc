@@ -46,9 +46,9 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
          "prefetchers")
       ->type_name("1/N[,SEED]");
   app->add_option("--roi", command->region,
-                  "simulate: only while inside this function and what it calls; of the program, "
-                  "or of the library FILE")
-      ->type_name("[FILE:]SYMBOL");
+                  "simulate: only while inside this function of the program, and what it calls; "
+                  "FILE:SYMBOL is one of a library")
+      ->type_name("SYMBOL");
   app->add_option("--skip", command->simulate.skip_instructions,
                   "simulate: not the first N instructions of each process")
       ->type_name("N");
