@@ -4,7 +4,8 @@
     bench/simulate.py CULPRIT [--runs 3] [--only NAME]
 
 Runs each program natively, under `culprit record --engine simulate` (without a machine; with
-cachegrind's kind, L1 and LLC; with locality; with cycles), and under `valgrind --tool=cachegrind --cache-sim=yes`
+cachegrind's kind, L1 and LLC; with locality; a sixteenth of its sets;
+with cycles, but all of it skipped; with cycles), and under `valgrind --tool=cachegrind --cache-sim=yes`
 and `--tool=callgrind --cacheuse=yes`, interleaved, and prints CPU time against native:
 medians. Programs are Debian's, or compiled here. About eight minutes on an idle machine.
 """
@@ -118,6 +119,9 @@ def main():
         "caches": [*culprit, "--machine", "machine.toml", "--detail", "events", "--"],
         "locality": [*culprit, "--machine", "machine.toml", "--detail", "events",
                      "--locality", "all", "--"],
+        "sets": [*culprit, "--machine", "machine.toml", "--detail", "events",
+                 "--sets", "1/16", "--"],
+        "outside": [*culprit, "--machine", "machine.toml", "--skip", str(10 ** 15), "--"],
         "cycles": [*culprit, "--machine", "machine.toml", "--"],
         "cachegrind": ["valgrind", "--tool=cachegrind", "--cache-sim=yes", *CACHES,
                        "--cachegrind-out-file=/dev/null"],

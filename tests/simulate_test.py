@@ -347,6 +347,200 @@ class AgainstCachegrind(Simulated):
         self.assertAlmostEqual(1, misses / (theirs["D1mr"] + theirs["D1mw"]), delta=0.002)
 
 
+# ---- A part of the program. ----
+
+REGION = """
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdlib.h>
+static volatile long cell;
+static jmp_buf back;
+#define KEPT __attribute__((noinline, noclone))
+KEPT void stores(long n) { for (long i = 0; i < n; ++i) cell = i; }
+KEPT void region(long depth) { stores(100); if (depth > 0) region(depth - 1); stores(10); }
+KEPT void tail(long depth) { cell = depth; region(depth); }
+KEPT void leaves(void) { stores(7); longjmp(back, 1); }
+static void* thread(void* depth) { stores(1000); region((long)depth); stores(1000); return 0; }
+int main(int count, char** words) {
+  (void)words;
+  stores(100000);
+  region(3);                                  // 4 x 110
+  tail(0);                                    // 110
+  if (setjmp(back) == 0) leaves();
+  stores(100000);
+  if (count > 1) {
+    pthread_t one;
+    pthread_create(&one, 0, thread, (void*)1);  // 2 x 110
+    stores(5000);
+    pthread_join(one, 0);
+  }
+  return 0;
+}
+"""
+
+
+class Part(Simulated):
+    """--roi, --skip, --max-instructions."""
+
+    def build(self, *flags, compiler="gcc"):
+        return self.compile_text(REGION, "region.c", "region", "-O1", "-g", "-pthread",
+                                 "-fno-inline", "-fno-optimize-sibling-calls", *flags,
+                                 compiler=compiler)
+
+    def stores_of(self, *words, options=(), machine="none", **more):
+        profile, done = self.simulate(*words, options=["--machine", machine, *options], **more)
+        report = self.report(profile, "--by", "function")
+        rows = {row["function"]: int(row["values"]["L1-dcache-stores"]["value"])
+                for row in report["rows"]}
+        # A function stores its return address for each call, and what it keeps.
+        return rows, report, done
+
+    def test_region_is_the_function_and_what_it_calls(self):
+        rows, report, _ = self.stores_of(self.build(), options=["--roi", "region"])
+        self.assertEqual(5 * 110, rows["stores"])
+        self.assertEqual({"stores", "region"}, set(rows))
+        self.assertGreater(report["ledger"]["outside_region"], 200_000)
+
+    def test_region_with_tail_calls(self):
+        program = self.build("-foptimize-sibling-calls")
+        rows, _, _ = self.stores_of(program, options=["--roi", "region"])
+        self.assertEqual(5 * 110, rows["stores"])
+
+    def test_region_is_each_threads_own(self):
+        rows, _, _ = self.stores_of(self.build(), "threads", options=["--roi", "region"])
+        self.assertEqual(7 * 110, rows["stores"])
+
+    def test_region_of_aarch64(self):
+        self.need("qemu-aarch64", "aarch64-linux-gnu-gcc")
+        program = self.build(compiler="aarch64-linux-gnu-gcc")
+        rows, _, _ = self.stores_of(program, options=["--roi", "region"])
+        self.assertEqual(5 * 110, rows["stores"])
+
+    def test_region_in_a_library(self):
+        text = REGION.split("static void* thread")[0]
+        library = self.compile_text(text, "part.c", "libpart.so", "-O1", "-fno-inline", "-shared",
+                                    "-fPIC", "-fno-optimize-sibling-calls")
+        main = "void region(long); void tail(long); int main(void) { region(3); tail(0); return 0; }"
+        program = self.compile_text(main, "main.c", "main", "-Wl,--no-as-needed", library,
+                                    f"-Wl,-rpath,{self.folder}")
+        rows, _, _ = self.stores_of(program, options=["--roi", f"{library}:region"])
+        self.assertEqual(5 * 110, rows["stores"])
+
+    def test_unknown_function(self):
+        done = self.culprit("record", "--engine", "simulate", "--roi", "regoin", "--",
+                            self.build(), status=125)
+        self.assertIn("did you mean region", done.stderr)
+
+    def test_region_that_never_runs(self):
+        _, _, done = self.stores_of(self.build(), options=["--roi", "thread"])
+        self.assertIn("nothing was simulated", done.stderr)
+
+    def total(self, report, name="instructions"):
+        return next(event["total"] for event in report["events"] if event["name"] == name)
+
+    def test_skip_leaves_out_the_first_instructions(self):
+        program = self.build()
+        _, whole, _ = self.stores_of(program)
+        _, part, _ = self.stores_of(program, options=["--skip", "200000"])
+        left_out = part["ledger"]["outside_region"]
+        # A block is in or out as a whole.
+        self.assertGreaterEqual(left_out, 200_000)
+        self.assertLess(left_out, 200_000 + 512)
+        # There each round of a repeated string instruction is one.
+        self.assertAlmostEqual(1, (self.total(part) + left_out) / self.total(whole), delta=0.001)
+
+    def test_skip_and_limit_go_together(self):
+        _, report, _ = self.stores_of(
+            self.build(), options=["--skip", "200000", "--max-instructions", "50000"])
+        total = self.total(report)
+        self.assertGreaterEqual(total, 50_000)
+        self.assertLess(total, 50_000 + 2 * 4096)
+
+    def test_region_with_cycles_and_with_sets(self):
+        program = self.build()
+        profile, _ = self.simulate(program, options=["--roi", "region"])
+        report = self.report(profile, "--by", "function")
+        self.assertGreater(self.total(report, "sim:cycles"), 0)
+        self.assertEqual({"stores", "region"}, {row["function"] for row in report["rows"]})
+        rows, _, _ = self.stores_of(program, machine="zen4",
+                                    options=["--roi", "region", "--sets", "1/4"])
+        self.assertEqual(5 * 110, rows["stores"])
+
+
+# ---- A sample of cache sets. ----
+
+class Sets(Simulated):
+    """--sets 1/N: what it estimates, against all sets."""
+    MISSES = ("L1-dcache-load-misses", "L1-dcache-store-misses", "LLC-load-misses",
+              "L1-icache-load-misses")
+
+    def rows(self, command, *options, by="function"):
+        machine = self.folder / "plain.toml"
+        machine.write_text(PLAIN)
+        profile, _ = self.simulate(*command, options=["--machine", machine, "--detail", "events",
+                                                      *options])
+        report = self.report(profile, "--by", by)
+        rows = {row[by]: row["values"] for row in report["rows"]}
+        # Of everything: variances add up.
+        rows[""] = {event["name"]: {"value": event["total"], "error": sum(
+            row["values"].get(event["name"], {}).get("error", 0) ** 2
+            for row in report["rows"]) ** 0.5} for event in report["events"]}
+        return rows, report
+
+    def check(self, command, trials=12):
+        truth, _ = self.rows(command)
+        inside = outside = 0
+        for seed in range(1, trials + 1):
+            estimates, _ = self.rows(command, "--sets", f"1/8,{seed}")
+            for name, values in estimates.items():
+                # Executions and accesses are counted, all of them.
+                for event in ("instructions", "L1-dcache-loads", "store-bytes", "branches-taken"):
+                    self.assertEqual(truth[name].get(event, {}).get("value"),
+                                     values.get(event, {}).get("value"), (name, event))
+                for event in self.MISSES:
+                    value = values.get(event, {}).get("value", 0)
+                    if value < 8 * 30:    # too few for an interval by the normal distribution
+                        continue
+                    away = abs(value - truth[name][event]["value"])
+                    inside += away <= 1.96 * values[event]["error"]
+                    outside += away > 1.96 * values[event]["error"]
+        self.assertGreater(inside + outside, 3 * trials)
+        self.assertGreaterEqual(inside / (inside + outside), 0.9)
+
+    def test_gzip(self):
+        path = self.folder / "input"
+        path.write_bytes((harness.PROGRAMS / "shares.c").read_bytes() * 40)
+        self.check(["/bin/gzip", "-c", path])
+
+    def test_matrix_product(self):
+        text = MATMUL.replace("n = 256", "n = 130")
+        program = self.compile_text(text, "matmul.c", "matmul", "-O2", "-fno-tree-vectorize")
+        self.check([program])
+
+    def test_estimates_are_marked(self):
+        _, report = self.rows(["/bin/true"], "--sets", "1/16")
+        provenance = {event["name"]: event["provenance"] for event in report["events"]}
+        self.assertEqual("sampled", provenance["L1-dcache-load-misses"])
+        self.assertEqual("counted", provenance["L1-dcache-loads"])
+        # What a sample of sets does not tell is not there.
+        self.assertNotIn("branch-misses", provenance)
+        self.assertNotIn("dTLB-load-misses", provenance)
+        self.assertNotIn("sim:cycles", provenance)
+        self.assertIn("1 in 16", str(report["ledger"]))
+
+    def test_what_does_not_go_together(self):
+        def refused(*options):
+            done = self.culprit("record", "--engine", "simulate", *options, "--", "true",
+                                status=None)
+            self.assertNotEqual(0, done.returncode)
+            return done.stderr
+        self.assertIn("power of two", refused("--sets", "1/3"))
+        self.assertIn("1/N", refused("--sets", "16"))
+        self.assertIn("--detail core", refused("--sets", "1/16", "--detail", "core"))
+        self.assertIn("--locality", refused("--sets", "1/16", "--locality", "l1"))
+        self.assertIn("--machine none", refused("--sets", "1/16", "--machine", "none"))
+
+
 # ---- Against callgrind. ----
 
 def read_callgrind(path):

@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "cli/command_options.h"
 #include "cli/option_words.h"
+#include "cli/simulation_options.h"
 
 namespace culprit {
 
@@ -20,12 +21,6 @@ constexpr Word<Engine> kEngines[] = {{"auto", Engine::automatic},
                                      {"simulate", Engine::simulate}};
 
 constexpr Word<bool> kStatEngines[] = {{"auto", false}, {"pmu", true}};
-
-constexpr Word<simulate::Locality> kLocalities[] = {{"off", simulate::Locality::off},
-                                                    {"l1", simulate::Locality::l1},
-                                                    {"all", simulate::Locality::all}};
-
-constexpr Word<bool> kDetails[] = {{"events", false}, {"core", true}};
 
 /// "fp", "dwarf", "dwarf,16384" or "none".
 void parse_call_graph(const std::string& text, RecordOptions& options) {
@@ -106,8 +101,9 @@ std::string check_engine(const CLI::App& app, Engine engine) {
                                          "--cpu",      "--event",      "--freq",     "--count",
                                          "-g",         "--call-graph", "--branches", "--data",
                                          "--duration", "--delay",      "--per-task"};
-  constexpr const char* kOfSimulation[] = {"--machine", "--detail", "--locality",
-                                           "--max-instructions", "--sysroot"};
+  constexpr const char* kOfSimulation[] = {
+      "--machine", "--detail", "--locality", "--max-instructions",
+      "--sysroot", "--sets",   "--roi",      "--skip"};
   const bool simulates = engine == Engine::simulate;
   const std::string given =
       simulates ? find_given(app, kOfSampling) : find_given(app, kOfSimulation);
@@ -130,22 +126,7 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* error) {
            "auto: pmu (cycles) where the machine has one, else timer, or posix-timer where the "
            "kernel refuses it; simulate: count instructions, accesses and branches exactly, "
            "under QEMU");
-  app->add_option("--machine", command->machine,
-                  "simulate: whose caches and TLBs, a name (host, zen4, ...), a file, or none for "
-                  "executions and accesses only [host]")
-      ->type_name("NAME|FILE");
-  add_word(app, "--detail", &command->simulate.cycles, kDetails,
-           "simulate: core models the machine's cycles, too; events only counts, and is faster "
-           "[core]");
-  add_word(app, "--locality", &command->simulate.locality, kLocalities,
-           "simulate: what became of the lines that each instruction brought in, and who "
-           "reused or evicted them, in L1 or in all levels [off]");
-  app->add_option("--max-instructions", command->simulate.max_instructions,
-                  "simulate: count so many of each process, then let it run on")
-      ->type_name("N");
-  app->add_option("--sysroot", command->simulate.sysroot,
-                  "simulate: where the libraries of a program for another architecture are")
-      ->type_name("DIR");
+  add_simulation(app, command);
   app->add_option("--template", command->cpu,
                   "sample the events that the tree of cycles needs, with their periods: auto (by "
                   "this CPU), a name that `culprit templates` lists, or a file")
@@ -204,6 +185,7 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* error) {
     command->record.command = take_program(*app);
     *error = check_targets(command->record, "record");
     if (error->empty()) *error = check_engine(*app, command->record.engine);
+    if (error->empty()) *error = check_simulation(*app, *command);
     if (error->empty() && !command->cpu.empty()) {
       *error = check_template(*app, {"--event", "--freq", "--count"});
     }

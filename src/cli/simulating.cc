@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/program_files.h"
+#include "cli/region_places.h"
 #include "cli/terminal.h"
 
 namespace culprit {
@@ -14,6 +15,9 @@ Result<Recording> run_simulation(const RecordCommand& command, std::string* amou
   if (command.machine != "none") {
     ASSIGN_OR_RETURN(options.machine, find_machine(command.machine, find_machines()));
   }
+  if (!command.region.empty()) {
+    ASSIGN_OR_RETURN(options.region, find_region(command.region, options.command.front()));
+  }
   ProgressLine line;
   Result<Simulation> simulation = run_simulated(options, [&](const SimulateProgress& now) {
     if (command.quiet) return;
@@ -23,6 +27,9 @@ Result<Recording> run_simulation(const RecordCommand& command, std::string* amou
   });
   line.clear();
   if (!simulation) return simulation.error();
+  if (!command.region.empty()) {
+    simulation->recording.profile.environment["simulate.roi"] = command.region;
+  }
   *amount = fmt::format("{} instructions", format_thousands(simulation->instructions));
   return std::move(simulation->recording);
 }

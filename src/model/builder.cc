@@ -62,6 +62,7 @@ StackId ProfileBuilder::intern_stack(const StackNode& node) {
 void ProfileBuilder::Sum::operator+=(const Sum& other) {
   samples += other.samples;
   value += other.value;
+  variance += other.variance;
 }
 
 void ProfileBuilder::BranchSum::operator+=(const BranchSum& other) {
@@ -73,13 +74,13 @@ void ProfileBuilder::BranchSum::operator+=(const BranchSum& other) {
 }
 
 void ProfileBuilder::add(ContextId context, const Location& location, EventId event,
-                         uint64_t samples, uint64_t value) {
-  cells_.add({context, location, event}, {samples, value});
+                         uint64_t samples, uint64_t value, double variance) {
+  cells_.add({context, location, event}, {samples, value, variance});
 }
 
 void ProfileBuilder::add_stack(ContextId context, StackId stack, EventId event, uint64_t samples,
                                uint64_t value) {
-  stack_cells_.add({context, stack, event}, {samples, value});
+  stack_cells_.add({context, stack, event}, {samples, value, 0});
 }
 
 void ProfileBuilder::add_branch(const BranchCount& branch) {
@@ -131,6 +132,9 @@ void ProfileBuilder::take_histograms() {
           std::lower_bound(events.begin(), events.end(), key.event) - events.begin());
       histogram.columns[column].samples[row] = sum.samples;
       histogram.columns[column].value[row] = sum.value;
+      if (sum.variance == 0) continue;
+      histogram.columns[column].variance.resize(histogram.offsets.size());
+      histogram.columns[column].variance[row] = sum.variance;
     }
     profile_.histograms.push_back(std::move(histogram));
   }

@@ -25,9 +25,10 @@ class ProfileBuilder {
   ContextId intern_context(const Context& context);
   StackId intern_stack(const StackNode& node);
 
-  /// One or more samples at a location. `value` in the event's unit / scale.
+  /// One or more samples at a location. `value` in the event's unit / scale; `variance` as
+  /// Cell has it.
   void add(ContextId context, const Location& location, EventId event, uint64_t samples,
-           uint64_t value);
+           uint64_t value, double variance = 0);
   /// The same for a whole call stack, whose leaf location must be added too.
   void add_stack(ContextId context, StackId stack, EventId event, uint64_t samples, uint64_t value);
 
@@ -77,6 +78,7 @@ class ProfileBuilder {
   struct Sum {
     uint64_t samples = 0;
     uint64_t value = 0;
+    double variance = 0;
     void operator+=(const Sum& other);
   };
   struct BranchSum {

@@ -91,6 +91,9 @@ inline constexpr LedgerKind kUncountedThreads{"uncounted_threads", "threads",
                                               "not counted: there were too many"};
 inline constexpr LedgerKind kStoppedAtLimit{
     "stopped_at_limit", "processes", "reached the limit of instructions and ran on uncounted"};
+inline constexpr LedgerKind kOutsideRegion{
+    "outside_region", "instructions",
+    "ran outside the part that was to be simulated (--roi, --skip) and are not counted"};
 inline constexpr LedgerKind kUnknownCosts{
     "unknown_costs", "executions",
     "of instructions that the scheduling model does not know: timed as one uop of one cycle"};

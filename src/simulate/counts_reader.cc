@@ -49,6 +49,7 @@ class Reader {
   }
   void add_runs(const std::vector<uint64_t>& runs, std::vector<uint64_t>& executions);
   Result<void> add_stalls(uint64_t core_start, ProcessCounts& counts);
+  Result<void> add_misses(uint64_t core_start, ProcessCounts& counts);
   Result<void> add_block_ticks(const std::vector<uint64_t>& runs, ProcessCounts& counts);
 
   int fd_;
@@ -67,7 +68,8 @@ Result<void> Reader::read_header() {
       header_.sites <= file::kMaxSites && header_.blocks <= file::kMaxBlocks &&
       header_.block_sites <= file::kMaxBlockSites && header_.mappings <= file::kMaxMappings &&
       header_.text_bytes <= file::kMaxTextBytes &&
-      header_.message_bytes <= file::kMaxMessageBytes && header_.cores <= file::kMaxCores;
+      header_.message_bytes <= file::kMaxMessageBytes && header_.cores <= file::kMaxCores &&
+      header_.sample_classes <= file::kMostSampleClasses && header_.sample_classes != 1;
   return is_sane ? Result<void>() : damaged("sizes of tables");
 }
 
@@ -115,6 +117,7 @@ Result<void> Reader::read_sites(ProcessCounts& counts) {
   counts.executions.resize(sites);
   counts.counts.resize(sites);
   if (header_.has_cycles != 0) counts.ticks.resize(sites);
+  if (header_.sample_classes != 0) counts.misses.resize(sites);
   return {};
 }
 
@@ -136,6 +139,20 @@ Result<void> Reader::add_stalls(uint64_t core_start, ProcessCounts& counts) {
   for (size_t site = 0; site < values.size(); ++site) {
     counts.ticks[site].stalls.add(values[site].stalls);
     counts.ticks[site].busy.add(values[site].busy);
+  }
+  return {};
+}
+
+Result<void> Reader::add_misses(uint64_t core_start, ProcessCounts& counts) {
+  if (header_.sample_classes == 0) return {};
+  std::vector<file::SampledMisses> values;
+  if (!read_table(fd_, core_start + file::kMissesInCore, header_.sites, &values)) {
+    return damaged("misses of a core");
+  }
+  for (size_t site = 0; site < values.size(); ++site) {
+    for (size_t i = 0; i < header_.sample_classes; ++i) {
+      counts.misses[site].misses[i] += values[site].misses[i];
+    }
   }
   return {};
 }
@@ -171,9 +188,11 @@ Result<void> Reader::add_cores(ProcessCounts& counts) {
         !read_table(fd_, start + file::kCountsInCore, header_.sites, &values)) {
       return damaged("counts of a core");
     }
+    counts.outside_instructions += core->outside_instructions;
     counts.system_calls += core->system_calls;
     counts.system_call_ns += core->system_call_ns;
     add_runs(runs, counts.executions);
+    RETURN_IF_ERROR(add_misses(start, counts));
     if (header_.has_cycles != 0) {
       counts.clock_ticks += core->ticks;
       for (size_t block = 0; block < runs.size(); ++block) all_runs[block] += runs[block];
@@ -215,6 +234,7 @@ Result<ProcessCounts> read_counts(int fd, const std::string& name) {
   counts.parent_pid = header.parent_pid;
   counts.is_fork = header.is_fork != 0;
   counts.is_stopped = header.is_stopped != 0;
+  counts.sample_classes = header.sample_classes;
   counts.start_ns = header.start_ns;
   counts.program.assign(header.program, ::strnlen(header.program, sizeof header.program));
   counts.native_execs = header.native_execs;

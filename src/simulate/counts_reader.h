@@ -27,9 +27,12 @@ struct ProcessCounts {
   std::vector<uint64_t> executions;
   std::vector<counts_file::SiteCounts> counts;
   std::vector<simulate::SiteTicks> ticks;  // with those of blocks; empty: no cycles were modelled
-  uint64_t clock_ticks = 0;                // of all cores' clocks: the sum of `ticks`
+  std::vector<counts_file::SampledMisses> misses;  // empty: all sets were simulated
+  uint32_t sample_classes = 0;                     // of them
+  uint64_t clock_ticks = 0;                        // of all cores' clocks: the sum of `ticks`
   uint64_t system_calls = 0;
   uint64_t system_call_ns = 0;
+  uint64_t outside_instructions = 0;  // of --roi, or skipped: not in any count
   uint64_t native_execs = 0;
   uint64_t uncounted_blocks = 0;
   uint64_t uncounted_cores = 0;

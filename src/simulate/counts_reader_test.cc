@@ -97,6 +97,34 @@ TEST_F(CountsReader, AddsTicksOfBlocksAndStalls) {
   EXPECT_EQ(counts->ticks[2].busy.wrong_path, 7U);
 }
 
+// Two classes of sets: what lies behind them belongs to none.
+TEST_F(CountsReader, AddsMissesOfSampledSets) {
+  header_.sample_classes = 2;
+  put(file::core_start(0) + file::kMissesInCore + 2 * sizeof(file::SampledMisses),
+      file::SampledMisses{{3, 4, 5}});
+  const Result<ProcessCounts> counts = read();
+  ASSERT_TRUE(counts.has_value()) << counts.error().message;
+  EXPECT_EQ(counts->sample_classes, 2U);
+  EXPECT_EQ(counts->misses[1].misses[0], 0U);
+  EXPECT_EQ(counts->misses[2].misses[0], 3U);
+  EXPECT_EQ(counts->misses[2].misses[1], 4U);
+  EXPECT_EQ(counts->misses[2].misses[2], 0U);
+}
+
+TEST_F(CountsReader, RefusesMoreClassesOfSetsThanThereAre) {
+  header_.sample_classes = file::kMostSampleClasses + 1;
+  expect_refused("sizes of tables");
+}
+
+TEST_F(CountsReader, CountsWhatRanOutsideTheRegion) {
+  file::CoreHeader core{};
+  core.outside_instructions = 77;
+  put(file::core_start(0), core);
+  const Result<ProcessCounts> counts = read();
+  ASSERT_TRUE(counts.has_value()) << counts.error().message;
+  EXPECT_EQ(counts->outside_instructions, 77U);
+}
+
 TEST_F(CountsReader, RefusesBlocksThatOverlap) {
   header_.blocks = 3;
   put(file::kBlocksStart + 2 * sizeof(file::Block), file::Block{1, 1});

@@ -70,6 +70,22 @@ Error explain_refusal(const std::string& path) {
                          "whose interpreter is one");
 }
 
+/// What is to run, and for which machine.
+struct Found {
+  ExecTarget target;
+  const Architecture* architecture = nullptr;
+};
+Result<Found> find_program(const std::string& program) {
+  const std::optional<std::string> path = find_in_path(program);
+  if (!path) return cannot_simulate(program, "not found");
+  for (const Architecture& one : kArchitectures) {
+    if (auto target = find_exec_target(*path, program, one.machine)) {
+      return Found{*std::move(target), &one};
+    }
+  }
+  return explain_refusal(*path);
+}
+
 /// The dynamic linker that the program names; "" for a static one.
 std::string read_interpreter(const std::string& path, const Elf64_Ehdr& header) {
   const Result<Fd> fd = open_readable(path);
@@ -116,18 +132,16 @@ void split_environment(QemuCommand& command) {
 
 }  // namespace
 
+Result<std::string> find_simulated_program(const std::string& program) {
+  ASSIGN_OR_RETURN(const Found found, find_program(program));
+  return found.target.program;
+}
+
 Result<QemuCommand> make_qemu_command(const std::vector<std::string>& command,
                                       const QemuSettings& settings) {
-  const std::optional<std::string> path = find_in_path(command.front());
-  if (!path) return cannot_simulate(command.front(), "not found");
-  std::optional<ExecTarget> target;
-  const Architecture* architecture = nullptr;
-  for (const Architecture& one : kArchitectures) {
-    if (target) break;
-    target = find_exec_target(*path, command.front(), one.machine);
-    architecture = &one;
-  }
-  if (!target) return explain_refusal(*path);
+  ASSIGN_OR_RETURN(const Found found, find_program(command.front()));
+  const ExecTarget* const target = &found.target;
+  const Architecture* const architecture = found.architecture;
   // A script's interpreter was named by its own first line.
   const std::optional<Elf64_Ehdr> header = read_elf_header(target->program);
   if (!header) return explain_refusal(target->program);
@@ -157,9 +171,15 @@ Result<QemuCommand> make_qemu_command(const std::vector<std::string>& command,
   std::string plugin = fmt::format("{},folder={},words={}", settings.plugin_path, settings.folder,
                                    result.words.size() + 2);
   if (settings.max_instructions != 0) plugin += fmt::format(",limit={}", settings.max_instructions);
+  if (settings.skip_instructions != 0) {
+    plugin += fmt::format(",skip={}", settings.skip_instructions);
+  }
   if (settings.locality == simulate::Locality::l1) plugin += ",locality=l1";
   if (settings.locality == simulate::Locality::all) plugin += ",locality=all";
   if (settings.cycles) plugin += ",detail=core";
+  if (settings.sample_sets > 1) {
+    plugin += fmt::format(",sets={}:{}", settings.sample_sets, settings.sample_seed);
+  }
   result.words.insert(result.words.end(), {"-plugin", plugin});
   split_environment(result);
   result.words.insert(result.words.end(), {"-0", target->name, target->program});

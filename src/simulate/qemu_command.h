@@ -17,6 +17,9 @@ struct QemuSettings {
   uint64_t max_instructions = 0;  // 0: no limit
   simulate::Locality locality = simulate::Locality::off;
   bool cycles = false;
+  uint32_t sample_sets = 1;  // 1: all
+  uint64_t sample_seed = 1;
+  uint64_t skip_instructions = 0;
 };
 
 struct QemuCommand {
@@ -24,6 +27,10 @@ struct QemuCommand {
   std::vector<std::string> words;        // the first is the emulator's path
   std::vector<std::string> environment;  // what QEMU gets; the program sees what we have
 };
+
+/// The ELF file that make_qemu_command() runs: the program, or a script's interpreter.
+/// Errors: it is not found, or nothing that can be simulated.
+Result<std::string> find_simulated_program(const std::string& program);
 
 /// Errors: the program is not found, is not for Linux on x86-64 or aarch64; no QEMU for it, no
 /// sysroot; a plugin or folder whose path QEMU cannot take.

@@ -22,6 +22,16 @@ namespace {
 
 constexpr int kLookEveryMs = 100;
 
+/// Prefetchers learn from accesses to all sets: with a sample of them there are none.
+simulate::Machine machine_for(const SimulateOptions& options) {
+  simulate::Machine machine = *options.machine;
+  if (options.sample_sets > 1) {
+    machine.prefetch.stream = machine.prefetch.stride = false;
+    machine.prefetch.code_lines = 0;
+  }
+  return machine;
+}
+
 bool has_cycles(const SimulateOptions& options) {
   return options.machine.has_value() && options.cycles;
 }
@@ -29,11 +39,15 @@ bool has_cycles(const SimulateOptions& options) {
 /// One simulation, from the start of the command to its end.
 class Session {
  public:
-  Session(const SimulateOptions& options, const QemuCommand& command, CountsFolder& folder)
+  Session(const SimulateOptions& options, const QemuCommand& command, CountsFolder& folder,
+          const simulate::SetSample& sample)
       : options_(options),
         command_(command),
         folder_(folder),
-        profile_({.machine = options.machine.has_value(), .cycles = has_cycles(options)}) {}
+        profile_({.machine = options.machine.has_value(),
+                  .cycles = has_cycles(options),
+                  .sampled = !sample.is_all()},
+                 sample) {}
 
   Result<Simulation> run(const std::function<void(const SimulateProgress&)>& progress);
 
@@ -106,6 +120,13 @@ void Session::describe_profile() {
   described.command = options_.command;
   profile.runs[0] = describe_run(builder, described);
   if (options_.machine) profile.environment["simulate.machine"] = options_.machine->name;
+  if (options_.sample_sets > 1) {
+    profile.environment["simulate.sets"] =
+        fmt::format("1/{},{}", options_.sample_sets, options_.sample_seed);
+  }
+  if (options_.skip_instructions != 0) {
+    profile.environment["simulate.skip"] = std::to_string(options_.skip_instructions);
+  }
   if (options_.max_instructions != 0) {
     profile.environment["simulate.max-instructions"] = std::to_string(options_.max_instructions);
   }
@@ -181,6 +202,15 @@ Result<Simulation> Session::complete(const ShimmedCommand& command) {
   simulation.processes = processes_;
   simulation.clock_ticks = clock_ticks_;
   Ledger& ledger = profile_.builder().profile().ledger;
+  if (simulation.instructions == 0 && ledger.amount(ledger::kOutsideRegion) > 0) {
+    remarks_.push_back("nothing was simulated: the program never came to what --roi or --skip say");
+  }
+  if (options_.sample_sets > 1) {
+    ledger.note(
+        fmt::format("misses are estimates, of 1 in {} cache sets; TLBs, mispredictions and "
+                    "prefetchers, which sets do not tell, are not covered",
+                    options_.sample_sets));
+  }
   ledger.note("simulated in user mode: the kernel's own work is not covered");
   simulation.recording = profile_.finish();
   Recording& recording = simulation.recording;
@@ -203,15 +233,25 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
   if (options.plugin_path.empty()) {
     return Error{"cannot find libculprit_qemu.so: keep it beside culprit"};
   }
+  simulate::SetSample sample;
+  if (options.machine) {
+    ASSIGN_OR_RETURN(sample, simulate::SetSample::make(*options.machine, options.sample_sets,
+                                                       options.sample_seed));
+  }
   ASSIGN_OR_RETURN(CountsFolder folder, CountsFolder::make());
   if (options.machine) {
-    RETURN_IF_ERROR(write_machine_file(machine_file_path(folder.path()), *options.machine));
+    RETURN_IF_ERROR(write_machine_file(machine_file_path(folder.path()), machine_for(options)));
   }
-  ASSIGN_OR_RETURN(const QemuCommand command,
-                   make_qemu_command(options.command, {options.plugin_path, folder.path(),
-                                                       options.sysroot, options.max_instructions,
-                                                       options.locality, has_cycles(options)}));
-  return Session(options, command, folder).run(progress);
+  if (!options.region.path.empty()) {
+    RETURN_IF_ERROR(write_region_file(region_file_path(folder.path()), options.region));
+  }
+  ASSIGN_OR_RETURN(
+      const QemuCommand command,
+      make_qemu_command(options.command,
+                        {options.plugin_path, folder.path(), options.sysroot,
+                         options.max_instructions, options.locality, has_cycles(options),
+                         options.sample_sets, options.sample_seed, options.skip_instructions}));
+  return Session(options, command, folder, sample).run(progress);
 }
 
 }  // namespace culprit

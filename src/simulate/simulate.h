@@ -20,18 +20,26 @@
 #include "collect/record.h"
 #include "simulate/machine/machine.h"
 #include "simulate/machine/outcome.h"
+#include "simulate/plugin/region.h"
 
 namespace culprit {
 
 struct SimulateOptions {
   std::vector<std::string> command;
-  std::string plugin_path;        // libculprit_qemu.so
-  std::string sysroot;            // for programs of another architecture; "": the usual place
-  uint64_t max_instructions = 0;  // of each process; after them it runs on uncounted. 0: all
+  std::string plugin_path;         // libculprit_qemu.so
+  std::string sysroot;             // for programs of another architecture; "": the usual place
+  uint64_t max_instructions = 0;   // of each process; after them it runs on uncounted. 0: all
+  uint64_t skip_instructions = 0;  // of each process, before any is counted
+  /// Only while inside a function that begins there (--roi); no path: all.
+  RegionPlaces region;
   /// Whose caches and TLBs accesses go through; nullopt: executions, accesses and branches only.
   std::optional<simulate::Machine> machine;
   simulate::Locality locality = simulate::Locality::off;  // needs a machine
   bool cycles = true;                                     // if there is a machine, its time, too
+  /// N of --sets 1/N: simulates so many of the machine's cache sets, chosen by the seed, and
+  /// estimates the misses of all. Needs a machine, without cycles, locality and prefetchers.
+  uint32_t sample_sets = 1;
+  uint64_t sample_seed = 1;
 };
 
 /// A machine file (.toml, or a path), one that is shipped (a name: data_folder has NAME.toml), or

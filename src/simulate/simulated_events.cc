@@ -103,9 +103,8 @@ constexpr SimulatedEvent kOfProgram[] = {
     {"store-bytes", Unit::bytes, 1, counted<Counter::store_bytes>},
 };
 
-constexpr SimulatedEvent kOfMachine[] = {
-    {"branch-misses", kCount, 1, counted<Counter::mispredicted>},
-    {"late-branch-targets", kCount, 1, counted<Counter::late_targets>},
+// Of cache sets: these can be of a sample of them.
+constexpr SimulatedEvent kOfSets[] = {
     {"L1-dcache-load-misses", kCount, 1, sum<Counter::load_l2, Counter::load_memory>},
     {"L1-dcache-store-misses", kCount, 1, sum<Counter::store_l2, Counter::store_memory>},
     {"L1-icache-load-misses", kCount, 1, sum<Counter::fetch_l2, Counter::fetch_memory>},
@@ -119,6 +118,11 @@ constexpr SimulatedEvent kOfMachine[] = {
     {"other-core-modified-loads", kCount, 1, counted<Counter::load_other_core_modified>},
     {"other-core-clean-stores", kCount, 1, counted<Counter::store_other_core_clean>},
     {"other-core-modified-stores", kCount, 1, counted<Counter::store_other_core_modified>},
+};
+
+constexpr SimulatedEvent kOfMachine[] = {
+    {"branch-misses", kCount, 1, counted<Counter::mispredicted>},
+    {"late-branch-targets", kCount, 1, counted<Counter::late_targets>},
     // As perf has it: no TLB had the page, its table was walked.
     {"dTLB-load-misses", kCount, 1, counted<Counter::load_walks>},
     {"dTLB-store-misses", kCount, 1, counted<Counter::store_walks>},
@@ -171,7 +175,13 @@ std::vector<SimulatedEvent> simulated_events(SimulatedDetail detail) {
   };
   if (detail.cycles) add(kOfCycles);
   add(kOfProgram);
-  if (detail.machine) add(kOfMachine);
+  if (detail.machine) add(kOfSets);
+  if (detail.sampled) {
+    const std::span of_sets(events.end() - std::ssize(kOfSets), events.end());
+    for (SimulatedEvent& event : of_sets) event.is_estimate = true;
+  } else if (detail.machine) {
+    add(kOfMachine);
+  }
   return events;
 }
 

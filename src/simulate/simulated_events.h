@@ -16,6 +16,7 @@ namespace culprit {
 struct SimulatedDetail {
   bool machine = false;  // caches, TLBs
   bool cycles = false;   // its time; needs a machine
+  bool sampled = false;  // only some of its cache sets; the others, TLBs, branches are left out
 };
 
 /// All that is known of a site.
@@ -31,6 +32,7 @@ struct SimulatedEvent {
   Unit unit = Unit::events;
   double scale = 1;  // stored integers x scale = values in `unit`
   uint64_t (*value)(const SimulatedSite& site) = nullptr;
+  bool is_estimate = false;  // of a sample: `value` is what fell into it
 };
 
 /// In the order of the profile's events: what it sorts by, cycles if there are any, first.

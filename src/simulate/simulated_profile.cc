@@ -4,6 +4,8 @@
 
 #include "model/ledger.h"
 #include "model/merge.h"
+#include "simulate/sampled_counts.h"
+
 namespace culprit {
 namespace {
 
@@ -19,8 +21,8 @@ constexpr EdgeKind kEdges[] = {EdgeKind::reuse, EdgeKind::eviction_capacity,
 
 }  // namespace
 
-SimulatedProfile::SimulatedProfile(SimulatedDetail detail)
-    : events_(simulated_events(detail)), tasks_(true) {
+SimulatedProfile::SimulatedProfile(SimulatedDetail detail, simulate::SetSample sample)
+    : events_(simulated_events(detail)), sample_(std::move(sample)), tasks_(true) {
   Profile& profile = builder_.profile();
   profile.runs.emplace_back();
   for (const SimulatedEvent& event : events_) {
@@ -29,6 +31,10 @@ SimulatedProfile::SimulatedProfile(SimulatedDetail detail)
     row.unit = event.unit;
     row.scale = event.scale;
     row.provenance = event.unit == Unit::cycles ? Provenance::modelled : Provenance::counted;
+    if (event.is_estimate) {
+      row.provenance = Provenance::sampled;
+      row.period = sample_.one_of();
+    }
     row.engine = builder_.intern("simulate");
     row.encoding = builder_.intern(fmt::format("simulate:{}:u", event.name));
     profile.events.push_back(row);
@@ -94,13 +100,19 @@ Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector
 }
 
 void SimulatedProfile::add_site(const ProcessCounts& counts, size_t number, ContextId context,
-                                const Location& location) {
+                                const Location& location, double design_effect) {
   static constexpr simulate::SiteTicks kNoTicks;
   const SimulatedSite site{counts.sites[number], counts.executions[number], counts.counts[number],
                            counts.ticks.empty() ? kNoTicks : counts.ticks[number]};
   for (size_t event = 0; event < events_.size(); ++event) {
     const uint64_t value = events_[event].value(site);
     if (value == 0) continue;
+    if (events_[event].is_estimate) {
+      const simulate::SampledCount all = sample_.estimate_part(value, design_effect);
+      builder_.add(context, location, EventId(event), value, static_cast<uint64_t>(all.value),
+                   all.variance);
+      continue;
+    }
     builder_.add(context, location, EventId(event), 0, value);
     if (events_[event].name == "instructions") instructions_ += value;
   }
@@ -113,11 +125,13 @@ void SimulatedProfile::add(const ProcessCounts& counts, const Tenures& tenures) 
     places.push_back(intern(counts.pid, counts.mappings[number], counts.paths[number]));
   }
   const ContextId context = context_of(counts);
+  const std::vector<double> effects =
+      estimate_design_effects(counts);                   // empty: nothing to estimate
   std::vector<Location> locations(counts.sites.size());  // those of sites that ran
   for (size_t number = 0; number < counts.sites.size(); ++number) {
     if (counts.executions[number] == 0) continue;
     locations[number] = locate(counts, places, counts.sites[number]);
-    add_site(counts, number, context, locations[number]);
+    add_site(counts, number, context, locations[number], effects.empty() ? 1 : effects[number]);
   }
   add_tenures(tenures, locations, context);
   add_to_ledger(counts);
@@ -170,6 +184,7 @@ void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
   add(ledger::kNotSimulatedPrograms, counts.native_execs);
   add(ledger::kUncountedBlocks, counts.uncounted_blocks);
   add(ledger::kUncountedThreads, counts.uncounted_cores);
+  add(ledger::kOutsideRegion, counts.outside_instructions);
   add(ledger::kStoppedAtLimit, counts.is_stopped ? 1 : 0);
 }
 

@@ -15,6 +15,7 @@
 #include "records/address_spaces.h"
 #include "records/process_table.h"
 #include "simulate/counts_reader.h"
+#include "simulate/machine/set_sample.h"
 #include "simulate/plugin/tenures_file.h"
 #include "simulate/simulated_events.h"
 
@@ -22,8 +23,8 @@ namespace culprit {
 
 class SimulatedProfile {
  public:
-  /// `detail`: what was modelled; its events are there.
-  explicit SimulatedProfile(SimulatedDetail detail);
+  /// `detail`: what was modelled; its events are there. `sample`: all, unless it says "sampled".
+  SimulatedProfile(SimulatedDetail detail, simulate::SetSample sample);
 
   ProfileBuilder& builder() { return builder_; }
 
@@ -48,11 +49,12 @@ class SimulatedProfile {
                   const counts_file::Site& site);
   ContextId context_of(const ProcessCounts& counts);
   void add_site(const ProcessCounts& counts, size_t number, ContextId context,
-                const Location& location);
+                const Location& location, double design_effect);
   void add_tenures(const Tenures& tenures, std::span<const Location> locations, ContextId context);
   void add_to_ledger(const ProcessCounts& counts);
 
   std::vector<SimulatedEvent> events_;
+  simulate::SetSample sample_;
   ProfileBuilder builder_;
   ProcessTable tasks_;
   HeldImages images_;

@@ -31,7 +31,8 @@ constexpr uint64_t kTables[] = {0,
                                 file::core_start(0),
                                 file::core_start(0) + file::kRunsInCore,
                                 file::core_start(0) + file::kCountsInCore,
-                                file::core_start(0) + file::kTicksInCore};
+                                file::core_start(0) + file::kTicksInCore,
+                                file::core_start(0) + file::kMissesInCore};
 
 void put(int fd, uint64_t at, const void* bytes, size_t size) {
   CHECK(::pwrite(fd, bytes, size, static_cast<off_t>(at)) == static_cast<ssize_t>(size));
@@ -57,6 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   header.magic = file::kMagic;
   header.layout = file::kLayout;
   header.has_cycles = 1;
+  header.sample_classes = 4;
   header.sites = header.blocks = header.block_sites = header.mappings = 16;
   header.text_bytes = 16;
   header.cores = 1;

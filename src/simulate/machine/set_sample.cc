@@ -8,9 +8,9 @@
 namespace culprit::simulate {
 namespace {
 
-/// The largest power of two that divides the number of sets of every level, at most 4096.
+/// The largest power of two that divides the number of sets of every level, at most kMostSetGroups.
 uint64_t count_groups(const Machine& machine) {
-  uint64_t common = 4096;
+  uint64_t common = kMostSetGroups;
   for (const CacheGeometry* cache : {&machine.l1i, &machine.l1d, &machine.l2, &machine.l3}) {
     if (cache->present()) common = std::gcd(common, compute_sets(*cache, machine.line_bytes));
   }

@@ -8,6 +8,7 @@
 // them: what happens in the simulated sets is what would happen if all were simulated.
 // Which groups are taken is drawn at random (without replacement) from a seed.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "simulate/machine/machine.h"
 
 namespace culprit::simulate {
+
+/// The most groups there are.
+inline constexpr uint32_t kMostSetGroups = 4096;
 
 struct SampledCount {
   double value = 0;
@@ -33,6 +37,8 @@ class SetSample {
   [[nodiscard]] bool holds(uint64_t line) const {
     return groups_mask_ == 0 || taken_[line & groups_mask_] != kNotTaken;
   }
+  /// Of all sets, taken or not; a power of two.
+  [[nodiscard]] uint64_t groups() const { return groups_mask_ + 1; }
   /// The number of taken groups, and which of them `line` (that the sample holds) belongs to.
   [[nodiscard]] uint32_t taken_groups() const { return taken_count_; }
   [[nodiscard]] uint32_t one_of() const {
@@ -41,6 +47,10 @@ class SetSample {
   [[nodiscard]] uint32_t group_of(uint64_t line) const {
     return taken_.empty() ? 0 : taken_[line & groups_mask_];
   }
+
+  /// The groups fall into so many classes of equal size, for a split of counts that is small
+  /// whatever the machine; at most `most`, a power of two.
+  [[nodiscard]] uint32_t classes(uint32_t most) const { return std::min(taken_count_, most); }
 
   /// The total over all sets, from the counts of each taken group.
   /// Units:  counts -> counts

@@ -9,6 +9,7 @@ namespace {
 using counts_file::Branch;
 using counts_file::kEvex;
 using counts_file::kFloat;
+using counts_file::kOneAccess;
 using counts_file::kRepeats;
 
 enum class Map : uint8_t { one_byte, map_0f, map_0f38, map_0f3a };
@@ -168,6 +169,18 @@ bool is_string(const Opcode& opcode) {
           (byte >= 0x6c && byte <= 0x6f));
 }
 
+/// General instructions: what they read or write fits into a register.
+bool has_one_access(const Opcode& opcode) {
+  constexpr OpcodeRange kOther[] = {{0x9a, 0x9b},   // far call, fwait
+                                    {0xc8, 0xcb},   // enter, leave, far returns
+                                    {0xcc, 0xcf},   // interrupts
+                                    {0xd8, 0xdf}};  // x87
+  if (opcode.map != Map::one_byte || opcode.is_vector || is_string(opcode)) return false;
+  const int extension = opcode.modrm >> 3 & 7;
+  const bool is_far_by_memory = opcode.byte == 0xff && (extension == 3 || extension == 5);
+  return !contains(kOther, opcode.byte) && !is_far_by_memory;
+}
+
 }  // namespace
 
 CodeFacts decode_x86_64(std::span<const uint8_t> code) {
@@ -177,6 +190,7 @@ CodeFacts decode_x86_64(std::span<const uint8_t> code) {
   if (is_float(opcode)) facts.flags |= kFloat;
   if (opcode.repeats && is_string(opcode)) facts.flags |= kRepeats;
   if (opcode.is_evex) facts.flags |= kEvex;
+  if (has_one_access(opcode)) facts.flags |= kOneAccess;
   return facts;
 }
 

@@ -9,6 +9,7 @@ namespace {
 using counts_file::Branch;
 using counts_file::kEvex;
 using counts_file::kFloat;
+using counts_file::kOneAccess;
 using counts_file::kRepeats;
 
 CodeFacts x86(std::vector<uint8_t> bytes) {
@@ -51,7 +52,7 @@ TEST(CodeFacts, TellsFloatingPointOfX86FromVectorsOfIntegers) {
   EXPECT_EQ(x86({0x66, 0x0f, 0x74, 0xc1}).flags, 0);             // pcmpeqb
   EXPECT_EQ(x86({0xc5, 0xfd, 0xd7, 0xc0}).flags, 0);             // vpmovmskb
   EXPECT_EQ(x86({0x66, 0x0f, 0x38, 0xdc, 0xc1}).flags, 0);       // aesenc
-  EXPECT_EQ(x86({0x48, 0x8b, 0x00}).flags, 0);                   // mov
+  EXPECT_EQ(x86({0x48, 0x8b, 0x00}).flags & kFloat, 0);          // mov
 }
 
 TEST(CodeFacts, KnowsRepeatedStringInstructionsAndAvx512) {
@@ -59,6 +60,18 @@ TEST(CodeFacts, KnowsRepeatedStringInstructionsAndAvx512) {
   EXPECT_EQ(x86({0xf2, 0xae}).flags, kRepeats);                               // repnz scasb
   EXPECT_EQ(x86({0x48, 0xa5}).flags, 0);                                      // movsq
   EXPECT_EQ(x86({0x62, 0xf1, 0xfd, 0x48, 0x6f, 0x00}).flags & kEvex, kEvex);  // vmovdqa64 (zmm)
+}
+
+// What general instructions access fits into a register; vectors come in parts of 8 bytes.
+TEST(CodeFacts, KnowsInstructionsWhoseAccessesAreWhole) {
+  EXPECT_TRUE(x86({0x48, 0x8b, 0x00}).flags & kOneAccess);         // mov (%rax),%rax
+  EXPECT_TRUE(x86({0x55}).flags & kOneAccess);                     // push %rbp
+  EXPECT_TRUE(x86({0xe8, 0, 0, 0, 0}).flags & kOneAccess);         // call
+  EXPECT_FALSE(x86({0x0f, 0x28, 0x00}).flags & kOneAccess);        // movaps (%rax),%xmm0
+  EXPECT_FALSE(x86({0xc5, 0xfc, 0x28, 0x00}).flags & kOneAccess);  // vmovaps (%rax),%ymm0
+  EXPECT_FALSE(x86({0xdb, 0x28}).flags & kOneAccess);              // fldt (%rax): 10 bytes
+  EXPECT_FALSE(x86({0xa4}).flags & kOneAccess);                    // movsb
+  EXPECT_FALSE(x86({0xff, 0x18}).flags & kOneAccess);              // far call *(%rax)
 }
 
 TEST(CodeFacts, SurvivesBytesThatAreNoInstruction) {

@@ -13,7 +13,7 @@
 //   kMessagesStart      char[]              what QEMU wrote to its stderr
 //   kStaticStart        StaticTicks[]       parallel to block sites, if cycles are modelled
 //   core_start(c)       CoreHeader, uint64_t runs[kMaxBlocks], SiteCounts[kMaxSites],
-//                       simulate::SiteTicks[kMaxSites]
+//                       simulate::SiteTicks[kMaxSites], SampledMisses[kMaxSites]
 //
 // Tables are append-only: an entry is complete before the Header's number includes it.
 // The file is sparse; each core's part is written by that core's thread alone. Both sides
@@ -28,7 +28,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 3;
+inline constexpr uint32_t kLayout = 4;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -54,6 +54,7 @@ enum class Branch : uint8_t {
 inline constexpr uint8_t kFloat = 1;         // works on floating-point values
 inline constexpr uint8_t kRepeats = 2;       // x86 string instruction with a repeat prefix
 inline constexpr uint8_t kEvex = 4;          // AVX-512 encoding, which QEMU does not run
+inline constexpr uint8_t kOneAccess = 16;    // reads at one place at most, and writes at one
 inline constexpr uint8_t kUnknownCosts = 8;  // the scheduling model does not know it
 
 struct Site {
@@ -126,6 +127,13 @@ struct SiteCounts {
   uint64_t value[kCounters];
 };
 
+/// Of a site, if only some cache sets are simulated: its misses (those that the counters have) by
+/// classes of sets, as many as the header says; how they differ tells how good the sample is.
+inline constexpr uint32_t kMostSampleClasses = 16;
+struct SampledMisses {
+  uint32_t misses[kMostSampleClasses];
+};
+
 /// What one execution of an instruction takes by itself in its block, by simulate::CycleClass.
 struct StaticTicks {
   uint32_t ticks[simulate::kCycleClasses];
@@ -135,8 +143,9 @@ struct CoreHeader {
   std::atomic<uint64_t> instructions;  // in whole blocks; for progress and limits
   uint64_t system_calls;
   uint64_t system_call_ns;
-  uint64_t ticks;  // of the core's clock, if cycles are modelled
-  uint8_t reserved[4096 - 4 * 8];
+  uint64_t ticks;                 // of the core's clock, if cycles are modelled
+  uint64_t outside_instructions;  // outside the region: not counted
+  uint8_t reserved[4096 - 5 * 8];
 };
 static_assert(sizeof(CoreHeader) == 4096);
 
@@ -147,7 +156,8 @@ struct Header {
   uint32_t parent_pid;
   uint32_t is_fork;  // else the start, or an exec
   uint32_t has_cycles;
-  uint64_t start_ns;  // CLOCK_MONOTONIC
+  uint32_t sample_classes;  // of simulated sets; 0: all sets are
+  uint64_t start_ns;        // CLOCK_MONOTONIC
   std::atomic<uint32_t> sites;
   std::atomic<uint32_t> blocks;
   std::atomic<uint32_t> block_sites;
@@ -183,8 +193,10 @@ inline constexpr uint64_t kRunsInCore = sizeof(CoreHeader);
 inline constexpr uint64_t kCountsInCore = kRunsInCore + uint64_t{kMaxBlocks} * sizeof(uint64_t);
 inline constexpr uint64_t kTicksInCore =
     kCountsInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SiteCounts));
-inline constexpr uint64_t kCoreBytes =
+inline constexpr uint64_t kMissesInCore =
     kTicksInCore + up_to_page(uint64_t{kMaxSites} * sizeof(simulate::SiteTicks));
+inline constexpr uint64_t kCoreBytes =
+    kMissesInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SampledMisses));
 constexpr uint64_t core_start(uint32_t core) {
   return kCoresStart + core * kCoreBytes;
 }

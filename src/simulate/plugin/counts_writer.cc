@@ -106,6 +106,7 @@ bool CountsWriter::continue_in_child() {
   header_->mappings = restore(file::kMappingsStart, mappings);
   restore(file::kStaticStart, ticks);
   header_->has_cycles = old->has_cycles;
+  header_->sample_classes = old->sample_classes;
   std::copy_n(text, used_text, table<char>(file::kTextStart));
   header_->text_bytes = static_cast<uint32_t>(used_text);
   std::memcpy(header_->program, old->program, sizeof header_->program);
@@ -173,6 +174,14 @@ uint32_t CountsWriter::add_mapping(file::Mapping mapping, std::string_view path)
   return number;
 }
 
+file::Mapping CountsWriter::mapping(uint32_t number) {
+  return table<file::Mapping>(file::kMappingsStart)[number];
+}
+
+std::string_view CountsWriter::mapping_path(uint32_t number) {
+  return table<char>(file::kTextStart) + mapping(number).path;
+}
+
 void CountsWriter::add_message(std::string_view text) {
   const uint32_t at = header_->message_bytes;
   const size_t fits = std::min<size_t>(text.size(), file::kMaxMessageBytes - at);
@@ -197,7 +206,8 @@ CoreCounts CountsWriter::core(uint32_t number) {
   return {reinterpret_cast<file::CoreHeader*>(start),
           reinterpret_cast<uint64_t*>(start + file::kRunsInCore),
           reinterpret_cast<file::SiteCounts*>(start + file::kCountsInCore),
-          reinterpret_cast<simulate::SiteTicks*>(start + file::kTicksInCore)};
+          reinterpret_cast<simulate::SiteTicks*>(start + file::kTicksInCore),
+          reinterpret_cast<file::SampledMisses*>(start + file::kMissesInCore)};
 }
 
 }  // namespace culprit

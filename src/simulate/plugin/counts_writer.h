@@ -17,9 +17,10 @@ namespace culprit {
 /// One core's part of the mapped file.
 struct CoreCounts {
   counts_file::CoreHeader* header = nullptr;
-  uint64_t* runs = nullptr;                   // by block
-  counts_file::SiteCounts* counts = nullptr;  // by site
-  simulate::SiteTicks* ticks = nullptr;       // by site
+  uint64_t* runs = nullptr;                      // by block
+  counts_file::SiteCounts* counts = nullptr;     // by site
+  simulate::SiteTicks* ticks = nullptr;          // by site
+  counts_file::SampledMisses* misses = nullptr;  // by site
 };
 
 class CountsWriter {
@@ -38,6 +39,10 @@ class CountsWriter {
   /// What the sites of the block that was added last take; one per site.
   void add_block_ticks(std::span<const simulate::CycleParts> parts);
   uint32_t add_mapping(counts_file::Mapping mapping, std::string_view path);
+
+  /// Of a mapping that was added; "" for number 0.
+  counts_file::Mapping mapping(uint32_t number);
+  std::string_view mapping_path(uint32_t number);
 
   void add_message(std::string_view text);
 

@@ -3,6 +3,9 @@
 #include <unistd.h>
 #include <utility>
 
+#include "simulate/plugin/execution_parts.h"
+#include "simulate/plugin/sampled_execution.h"
+
 namespace culprit {
 
 namespace file = counts_file;
@@ -11,12 +14,12 @@ using file::Counter;
 using file::SiteCounts;
 
 Core* cores[file::kMaxCores];
+Core* counting[file::kMaxCores];
+uint64_t instruction_limit = UINT64_MAX;
 
 namespace {
 
 const BlockFacts kNoBlock;
-
-constexpr uint64_t kLimitStep = 4096;  // instructions between looks at the other cores
 
 /// What is modelled, of an instance of the callbacks.
 struct Model {
@@ -28,12 +31,7 @@ struct Model {
 std::unique_ptr<simulate::Hierarchy> machine;
 simulate::Locality locality = simulate::Locality::off;
 bool has_cycles = false;
-uint64_t instruction_limit = UINT64_MAX;
 void (*limit_reached)() = nullptr;
-
-uint64_t& count(Core& core, uint32_t site, Counter counter) {
-  return core.shared.counts[site].value[static_cast<size_t>(counter)];
-}
 
 /// By counts_file::Branch; `none` and `system_call` are not predicted.
 constexpr simulate::BranchKind kPredicted[] = {
@@ -64,30 +62,6 @@ void predict_branch(Core& core, const BlockFacts& before, const BlockFacts& now)
   ++count(core, before.last_site, is_miss ? Counter::mispredicted : Counter::late_targets);
 }
 
-/// Only now it is known where the block before went on.
-void finish_branch(Core& core, const BlockFacts& before, const BlockFacts& now) {
-  if (before.branch == Branch::conditional && now.start != before.end) {
-    ++count(core, before.last_site, Counter::taken);
-  } else if (before.repeats && now.first_site == before.last_site) {
-    ++count(core, before.last_site, Counter::repeats);
-  }
-}
-
-void check_limit(uint64_t own_before, uint64_t own_now) {
-  if (own_before / kLimitStep == own_now / kLimitStep) return;
-  uint64_t all = 0;
-  for (const Core* core : cores) {
-    if (core != nullptr) all += core->shared.header->instructions.load(std::memory_order_relaxed);
-  }
-  if (all < instruction_limit) return;
-  instruction_limit = UINT64_MAX;
-  limit_reached();
-}
-
-uint64_t& count_from(SiteCounts& counts, Counter first, size_t step) {
-  return counts.value[static_cast<size_t>(first) + step];
-}
-
 /// What was not a hit in the first level and its TLB. `first` is the counter of L2.
 void count_outcome(SiteCounts& counts, simulate::Outcome outcome, Counter first, Counter second_tlb,
                    Counter walk_cycles) {
@@ -114,18 +88,10 @@ void fetch_block(Core& core, const BlockFacts& block) {
 
 template <Model kModel>
 void block_runs(unsigned vcpu, void* data) {
-  Core* const core = cores[vcpu];
-  if (core == nullptr) return;
   const auto& block = *static_cast<const BlockFacts*>(data);
-  const BlockFacts& before = *core->previous;
-  core->previous = &block;
-  ++core->blocks_run;
-  ++core->shared.runs[block.number];
-  if (before.branch == Branch::conditional || before.repeats) finish_branch(*core, before, block);
-  auto& instructions = core->shared.header->instructions;
-  const uint64_t so_far = instructions.load(std::memory_order_relaxed);
-  instructions.store(so_far + block.instructions, std::memory_order_relaxed);
-  if (instruction_limit != UINT64_MAX) check_limit(so_far, so_far + block.instructions);
+  Core* const core = find_core(vcpu, block);
+  if (core == nullptr) return;
+  const BlockFacts& before = count_block(*core, block);
   if constexpr (kModel.cycles) core->clock->end_block();
   if constexpr (kModel.caches) {
     if (before.branch != Branch::none && before.branch != Branch::system_call) {
@@ -139,17 +105,6 @@ void block_runs(unsigned vcpu, void* data) {
   }
 }
 
-/// Whether an access is a further part of the one before it.
-bool goes_on(Core& core, uint32_t site, uint64_t address, bool is_store) {
-  const bool same = site == core.access_site && address == core.access_end &&
-                    core.access_block == core.blocks_run && is_store == core.access_is_store;
-  core.access_site = site;
-  core.access_end = address + core.known_bytes;
-  core.access_block = core.blocks_run;
-  core.access_is_store = is_store;
-  return same;
-}
-
 /// An access of the instruction number `index` of its block; `is_new`: not a further part of a
 /// wide one.
 template <bool kCycles>
@@ -161,13 +116,15 @@ void time_access(Core& core, uint32_t index, uint64_t address, simulate::Outcome
 }
 
 template <Model kModel>
-void model_access(Core& core, uint64_t place, uint64_t address, bool is_store, bool is_new) {
+void model_access(Core& core, uint64_t place, uint64_t address, const AccessShape& shape,
+                  bool is_new) {
   const auto site = static_cast<uint32_t>(place);
+  const bool is_store = shape.is_store;
   const auto kind = is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
   const simulate::Outcome outcome =
-      simulate::access<kModel.locality>(*core.memory, address, core.known_bytes, kind, site);
-  time_access<kModel.cycles>(core, static_cast<uint32_t>(place >> 32), address, outcome, is_store,
-                             is_new);
+      simulate::access<kModel.locality>(*core.memory, address, shape.bytes, kind, site);
+  time_access<kModel.cycles>(core, static_cast<uint32_t>((place & ~kIsOneAccess) >> 32), address,
+                             outcome, is_store, is_new);
   if (outcome.plain_hit()) return;
   count_outcome(core.shared.counts[site], outcome, is_store ? Counter::store_l2 : Counter::load_l2,
                 is_store ? Counter::store_second_tlb : Counter::load_second_tlb,
@@ -176,22 +133,17 @@ void model_access(Core& core, uint64_t place, uint64_t address, bool is_store, b
 
 template <Model kModel>
 void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
-  Core* const core = cores[vcpu];
+  Core* const core = counting[vcpu];
   if (core == nullptr) return;
-  if (info != core->known_info || core->known_bytes == 0) {
-    core->known_info = info;
-    core->known_bytes = 1u << qemu_plugin_mem_size_shift(info);
-    core->known_is_store = qemu_plugin_mem_is_store(info);
-  }
+  const AccessShape& shape = core->shapes.find(info);
   const auto place = reinterpret_cast<uint64_t>(data);
   const auto site = static_cast<uint32_t>(place);
-  const bool is_store = core->known_is_store;
   // Accesses, and behind them their bytes.
-  uint64_t* const pair = &count(*core, site, is_store ? Counter::stores : Counter::loads);
-  const bool is_new = !goes_on(*core, site, address, is_store);
+  uint64_t* const pair = &count(*core, site, shape.is_store ? Counter::stores : Counter::loads);
+  const bool is_new = (place & kIsOneAccess) != 0 || !core->goes_on(site, address, shape);
   pair[0] += is_new ? 1 : 0;
-  pair[1] += core->known_bytes;
-  if constexpr (kModel.caches) model_access<kModel>(*core, place, address, is_store, is_new);
+  pair[1] += shape.bytes;
+  if constexpr (kModel.caches) model_access<kModel>(*core, place, address, shape, is_new);
 }
 
 template <Model kModel>
@@ -215,6 +167,26 @@ Callbacks callbacks_with_machine() {
 
 }  // namespace
 
+void check_limit(uint64_t own_before, uint64_t own_now) {
+  constexpr uint64_t kLimitStep = 4096;  // instructions between looks at the other cores
+  if (own_before / kLimitStep == own_now / kLimitStep) return;
+  uint64_t all = 0;
+  for (const Core* core : cores) {
+    if (core != nullptr) all += core->shared.header->instructions.load(std::memory_order_relaxed);
+  }
+  if (all < instruction_limit) return;
+  instruction_limit = UINT64_MAX;
+  limit_reached();
+}
+
+void Core::forget_previous() {
+  previous = &kNoBlock;
+}
+
+void forget_core(unsigned number) {
+  cores[number] = counting[number] = nullptr;
+}
+
 void set_instruction_limit(uint64_t instructions, void (*reached)()) {
   instruction_limit = instructions;
   limit_reached = reached;
@@ -228,13 +200,17 @@ bool start_core(CountsWriter& writer, uint32_t number) {
   // A number is used again when its thread has ended: the same core, its caches as they are.
   Core& core = *cores[number];
   core = Core{.shared = shared,
+              .shapes = {},
               .memory = core.memory,
               .predictor = core.predictor,
               .clock = std::move(core.clock),
               .ticks_before = core.ticks_before,
-              .previous = &kNoBlock};
+              .previous = &kNoBlock,
+              .region = {}};
+  counting[number] = is_region_watched ? nullptr : &core;
   if (machine && core.memory == nullptr) {
     core.memory = &machine->add_core();
+    if (!machine->sample().is_all()) return true;
     core.predictor = new simulate::BranchPredictor(machine->machine().branch);
     if (has_cycles) {
       core.clock = std::make_unique<simulate::IntervalCore>(machine->machine(), shared.ticks);
@@ -279,7 +255,8 @@ simulate::Hierarchy* stop_machine(unsigned vcpu) {
   if (!machine || locality == simulate::Locality::off) return nullptr;
   bool is_any_running = false;
   for (unsigned number = 0; number < file::kMaxCores; ++number) {
-    Core* const core = std::exchange(cores[number], nullptr);
+    Core* const core = cores[number];
+    forget_core(number);
     const bool is_other = core != nullptr && number != vcpu;
     is_any_running = is_any_running || (is_other && core->system_call_start_ns == 0);
   }
@@ -291,6 +268,7 @@ simulate::Hierarchy* stop_machine(unsigned vcpu) {
 
 Callbacks execution_callbacks() {
   if (!machine) return callbacks_of<Model{}>();
+  if (!machine->sample().is_all()) return sampled_callbacks(*machine);
   return has_cycles ? callbacks_with_machine<true>() : callbacks_with_machine<false>();
 }
 

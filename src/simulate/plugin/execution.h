@@ -10,8 +10,10 @@
 #include "simulate/machine/branch.h"
 #include "simulate/machine/core.h"
 #include "simulate/machine/hierarchy.h"
+#include "simulate/plugin/access_shape.h"
 #include "simulate/plugin/counts_writer.h"
 #include "simulate/plugin/qemu_api.h"
+#include "simulate/plugin/region.h"
 #include "simulate/plugin/translation.h"
 
 namespace culprit {
@@ -19,6 +21,7 @@ namespace culprit {
 /// One virtual CPU: a thread of the program, while it lives.
 struct Core {
   CoreCounts shared;
+  AccessShapes shapes{};
   // Of the machine model, if there is one:
   simulate::CoreState* memory = nullptr;
   simulate::BranchPredictor* predictor = nullptr;
@@ -33,16 +36,30 @@ struct Core {
   uint32_t access_site = 0;
   bool access_is_store = false;
 
-  // What the last kind of access was: asking QEMU takes two calls.
-  qemu_plugin_meminfo_t known_info = 0;
-  uint32_t known_bytes = 0;  // 0: nothing known yet
-  bool known_is_store = false;
+  /// Whether an access is a further part of the one before it.
+  bool goes_on(uint32_t site, uint64_t address, const AccessShape& shape) {
+    const bool same = site == access_site && address == access_end && access_block == blocks_run &&
+                      shape.is_store == access_is_store;
+    access_site = site;
+    access_end = address + shape.bytes;
+    access_block = blocks_run;
+    access_is_store = shape.is_store;
+    return same;
+  }
+
+  RegionWatch region;
+  /// What it ran before was not counted.
+  void forget_previous();
 
   uint64_t system_call_start_ns = 0;
 };
 
 /// By number of virtual CPU; nullptr: not counted.
 extern Core* cores[counts_file::kMaxCores];
+/// The same, of those whose accesses are counted now: all, or those in the region.
+extern Core* counting[counts_file::kMaxCores];
+/// The number's core is not counted any more.
+void forget_core(unsigned number);
 
 /// Limit of the instructions of all cores together; UINT64_MAX: none. Called (once) from the
 /// block that reaches it.
@@ -79,9 +96,10 @@ struct Callbacks {
 };
 Callbacks execution_callbacks();
 
-/// The site, and its place in the block.
-inline void* place_of_access(uint32_t site, size_t index) {
-  return reinterpret_cast<void*>(uint64_t{index} << 32 | site);
+/// The site, and its place in the block. `is_one`: no access of it is in several parts.
+inline constexpr uint64_t kIsOneAccess = uint64_t{1} << 63;
+inline void* place_of_access(uint32_t site, size_t index, bool is_one) {
+  return reinterpret_cast<void*>((is_one ? kIsOneAccess : 0) | uint64_t{index} << 32 | site);
 }
 
 }  // namespace culprit

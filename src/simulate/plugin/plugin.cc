@@ -2,17 +2,14 @@
 
 // libculprit_qemu.so: the entry that QEMU calls, and what it gives QEMU to call back.
 //
-//   qemu-x86_64 -plugin
-//   libculprit_qemu.so,folder=DIR,words=N[,limit=INSTRUCTIONS][,locality=l1|all][,detail=core]
-//   PROGRAM
+//   qemu-x86_64 -plugin libculprit_qemu.so,folder=DIR,words=N[,...] PROGRAM
 //
-// folder: where the counts files go. words: how many words of the command line come before
-// the program (and `-0 NAME`), to run the program's children in the same way.
+// The words are in plugin_options.h; what is longer is in files in the folder: the machine, the
+// region.
 
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <optional>
 #include <pthread.h>
 #include <stdio.h>
 #include <string>
@@ -23,7 +20,9 @@
 #include "base/file.h"
 #include "simulate/plugin/execution.h"
 #include "simulate/plugin/machine_file.h"
+#include "simulate/plugin/plugin_options.h"
 #include "simulate/plugin/qemu_api.h"
+#include "simulate/plugin/region.h"
 #include "simulate/plugin/system_calls.h"
 
 #define CULPRIT_EXPORT extern "C" __attribute__((visibility("default")))
@@ -34,59 +33,27 @@ int qemu_plugin_version = 1;
 namespace culprit {
 namespace {
 
-struct Options {
-  std::string folder;
-  size_t words = 0;
-  uint64_t limit = UINT64_MAX;
-  simulate::Locality locality = simulate::Locality::off;
-  bool cycles = false;
-};
-
 /// All there is; made once, never destroyed: QEMU may call back until the process is gone.
 struct Plugin {
   qemu_plugin_id_t id;
+  DecodeFunction decode;
   CountsWriter writer;
   Translation translation;
   SystemCalls system_calls;
   Callbacks callbacks{};
+  uint32_t sample_classes = 0;  // of --sets
   bool records_locality = false;
   bool knows_program = false;
 
-  Plugin(qemu_plugin_id_t plugin_id, std::string_view target, DecodeFunction decode,
+  Plugin(qemu_plugin_id_t plugin_id, std::string_view target, DecodeFunction decoder,
          std::vector<std::string> emulator)
       : id(plugin_id),
-        translation(writer, decode),
+        decode(decoder),
+        translation(writer, decoder),
         system_calls(target, std::move(emulator), writer, translation) {}
 };
 
 Plugin* plugin = nullptr;
-
-std::optional<Options> parse_options(int count, char** words) {
-  Options options;
-  for (int i = 0; i < count; ++i) {
-    const std::string_view word(words[i]);
-    const size_t equals = word.find('=');
-    if (equals == std::string_view::npos) return std::nullopt;
-    const std::string_view name = word.substr(0, equals);
-    const std::string value(word.substr(equals + 1));
-    if (name == "folder") {
-      options.folder = value;
-    } else if (name == "words") {
-      options.words = std::strtoull(value.c_str(), nullptr, 10);
-    } else if (name == "locality") {
-      options.locality = value == "all"  ? simulate::Locality::all
-                         : value == "l1" ? simulate::Locality::l1
-                                         : simulate::Locality::off;
-    } else if (name == "detail") {
-      options.cycles = value == "core";
-    } else if (name == "limit") {
-      options.limit = std::strtoull(value.c_str(), nullptr, 10);
-    } else {
-      return std::nullopt;
-    }
-  }
-  return options.folder.empty() ? std::nullopt : std::optional(options);
-}
 
 /// The first words of our own command line, with QEMU's whole path as the first.
 std::vector<std::string> read_emulator_words(size_t count) {
@@ -148,6 +115,10 @@ bool is_whole(const qemu_plugin_insn* instruction) {
   return is_known;
 }
 
+bool has_one_access(const GuestInstruction& instruction) {
+  return (plugin->decode(instruction.code).flags & counts_file::kOneAccess) != 0;
+}
+
 void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
   const size_t count = qemu_plugin_tb_n_insns(block);
   if (count == 0) return;
@@ -170,7 +141,8 @@ void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
   for (size_t i = 0; i < sites.size(); ++i) {
     qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i),
                                      plugin->callbacks.memory_is_accessed, QEMU_PLUGIN_CB_NO_REGS,
-                                     QEMU_PLUGIN_MEM_RW, place_of_access(sites[i], i));
+                                     QEMU_PLUGIN_MEM_RW,
+                                     place_of_access(sites[i], i, has_one_access(code[i])));
   }
 }
 
@@ -196,7 +168,7 @@ void forked() {
     return;
   }
   // Nowhere to count: better nothing than into the parent's file.
-  for (Core*& core : cores) core = nullptr;
+  for (unsigned number = 0; number < counts_file::kMaxCores; ++number) forget_core(number);
 }
 
 /// The shared object with the costs of instructions is beside this one.
@@ -225,7 +197,7 @@ bool load_costs(const simulate::Machine& machine, const char* target) {
 }
 
 /// As the host side has described it beside the counts; none is no mistake.
-bool make_machine(const Options& options, const char* target) {
+bool make_machine(const PluginOptions& options, const char* target) {
   const std::string path = machine_file_path(options.folder);
   if (!file_exists(path)) return true;
   const Result<simulate::Machine> description = read_machine_file(path);
@@ -234,17 +206,38 @@ bool make_machine(const Options& options, const char* target) {
     return false;
   }
   Result<std::unique_ptr<simulate::Hierarchy>> made =
-      simulate::Hierarchy::make(*description, {.locality = options.locality});
+      simulate::Hierarchy::make(*description, {.locality = options.locality,
+                                               .sample_sets = options.sample_sets,
+                                               .sample_seed = options.sample_seed});
   if (!made) {
     ::fprintf(stderr, "culprit: %s\n", made.error().message.c_str());
     return false;
   }
-  plugin->translation.set_line_bytes(description->line_bytes);
+  plugin->translation.set_lines(description->line_bytes, &(*made)->sample());
+  if (!(*made)->sample().is_all()) {
+    plugin->sample_classes = (*made)->sample().classes(counts_file::kMostSampleClasses);
+  }
   set_machine(*std::move(made), options.locality, options.cycles);
   return !options.cycles || load_costs(*description, target);
 }
 
-bool install(qemu_plugin_id_t id, const qemu_info_t& info, const Options& options) {
+/// As the host side has described it beside the counts; none is no mistake.
+bool find_region(const PluginOptions& options) {
+  const std::string path = region_file_path(options.folder);
+  const bool has_region = file_exists(path);
+  if (has_region) {
+    Result<RegionPlaces> region = read_region_file(path);
+    if (!region) {
+      ::fprintf(stderr, "culprit: %s\n", region.error().message.c_str());
+      return false;
+    }
+    plugin->translation.set_region(*std::move(region));
+  }
+  watch_region(has_region, options.skip);
+  return true;
+}
+
+bool install(qemu_plugin_id_t id, const qemu_info_t& info, const PluginOptions& options) {
   const DecodeFunction decode = find_decoder(info.target_name);
   if (decode == nullptr || info.system_emulation) {
     ::fprintf(stderr, "culprit: no support for code of '%s'\n", info.target_name);
@@ -252,13 +245,14 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const Options& option
   }
   plugin = new Plugin(id, info.target_name, decode, read_emulator_words(options.words));
   // Before there is a counts file: without one, the host side knows that nothing ran.
-  if (!make_machine(options, info.target_name)) return false;
+  if (!make_machine(options, info.target_name) || !find_region(options)) return false;
   if (!plugin->writer.create(options.folder)) {
     ::fprintf(stderr, "culprit: cannot write counts to '%s': %s\n", options.folder.c_str(),
               ::strerror(errno));
     return false;
   }
   plugin->writer.header().has_cycles = options.cycles ? 1 : 0;
+  plugin->writer.header().sample_classes = plugin->sample_classes;
   plugin->callbacks = execution_callbacks();
   plugin->records_locality = options.locality != simulate::Locality::off;
   keep_messages_apart();
@@ -276,7 +270,7 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const Options& option
 
 CULPRIT_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int count,
                                        char** words) {
-  const auto options = culprit::parse_options(count, words);
+  const auto options = culprit::parse_plugin_options(count, words);
   if (!options) {
     ::fputs("culprit: the plugin is started by `culprit record --engine simulate`\n", stderr);
     return 1;

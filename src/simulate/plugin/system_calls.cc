@@ -106,7 +106,7 @@ SystemCalls::SystemCalls(std::string_view target, std::vector<std::string> emula
 
 void SystemCalls::before(unsigned vcpu, int64_t number, const uint64_t (&arguments)[6]) {
   if (Core* const core = cores[vcpu]) {
-    ++core->shared.header->system_calls;
+    if (counting[vcpu] != nullptr) ++core->shared.header->system_calls;
     core->system_call_start_ns = monotonic_ns();
   }
   note_mapping_change(number, arguments);
@@ -129,7 +129,9 @@ void SystemCalls::after(unsigned vcpu, int64_t number, int64_t result) {
   }
   Core* const core = cores[vcpu];
   if (core == nullptr || core->system_call_start_ns == 0) return;
-  core->shared.header->system_call_ns += monotonic_ns() - core->system_call_start_ns;
+  if (counting[vcpu] != nullptr) {
+    core->shared.header->system_call_ns += monotonic_ns() - core->system_call_start_ns;
+  }
   core->system_call_start_ns = 0;
 }
 

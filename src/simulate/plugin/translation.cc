@@ -81,6 +81,14 @@ simulate::BlockCycles Translation::compute_cycles(std::span<const GuestInstructi
   return simulate::compute_block_cycles(costs, block, core_);
 }
 
+bool Translation::enters_region(uint64_t address) {
+  if (region_.offsets.empty()) return false;
+  const uint32_t number = maps_.find(address);
+  const file::Mapping mapping = writer_.mapping(number);
+  return number != 0 &&
+         region_.holds(writer_.mapping_path(number), address - mapping.start + mapping.file_offset);
+}
+
 const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
                                          std::vector<uint32_t>* sites) {
   const std::lock_guard lock(mutex_);
@@ -118,8 +126,12 @@ const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
   facts.last_address = code.back().address;
   facts.end = code.back().address + code.back().code.size();
   facts.branch = end.branch;
+  facts.enters_region = enters_region(facts.start);
   facts.repeats = (end.flags & file::kRepeats) != 0;
   facts.parts = cut_into_lines(code, *sites, line_bytes_);
+  std::erase_if(facts.parts, [&](const CodePart& part) {
+    return sample_ != nullptr && !sample_->holds(part.address / line_bytes_);
+  });
   if (costs_ != nullptr) {
     writer_.add_block_ticks(cycles.instructions);
     cycles.instructions = {};  // they are in the file

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "simulate/machine/cost_source.h"
+#include "simulate/machine/set_sample.h"
 #include "simulate/plugin/code_facts.h"
 #include "simulate/plugin/guest_maps.h"
+#include "simulate/plugin/region.h"
 
 namespace culprit {
 
@@ -33,8 +35,9 @@ struct BlockFacts {
   uint64_t last_address = 0;  // of the last instruction
   uint64_t end = 0;           // where a branch that is not taken goes on
   counts_file::Branch branch = counts_file::Branch::none;  // of the last instruction
-  bool repeats = false;  // the last instruction is a repeated string instruction
-  std::vector<CodePart> parts;
+  bool enters_region = false;    // a function of the region begins with it
+  bool repeats = false;          // the last instruction is a repeated string instruction
+  std::vector<CodePart> parts;   // those whose lines are simulated
   simulate::BlockCycles cycles;  // if they are modelled
 };
 
@@ -54,14 +57,20 @@ class Translation {
   Translation(CountsWriter& writer, DecodeFunction decode)
       : writer_(writer), maps_(writer), decode_(decode) {}
 
-  /// Of the simulated machine; a power of two.
-  void set_line_bytes(uint32_t line_bytes) { line_bytes_ = line_bytes; }
+  /// Of the simulated machine: its lines, and which of them it simulates. Must live to the end.
+  void set_lines(uint32_t line_bytes, const simulate::SetSample* sample) {
+    line_bytes_ = line_bytes;
+    sample_ = sample;
+  }
 
   /// From now on blocks have cycles. The source must live to the end.
   void set_costs(simulate::CostSource* source, const simulate::CoreSettings& core) {
     costs_ = source;
     core_ = core;
   }
+
+  /// Blocks at these places enter it.
+  void set_region(RegionPlaces region) { region_ = std::move(region); }
 
   /// nullptr: a table is full, the block is not counted (and that is). `sites` gets one number
   /// per instruction.
@@ -84,7 +93,11 @@ class Translation {
   CountsWriter& writer_;
   GuestMaps maps_;
   DecodeFunction decode_;
+  bool enters_region(uint64_t address);
+
+  RegionPlaces region_;
   uint32_t line_bytes_ = 64;
+  const simulate::SetSample* sample_ = nullptr;  // all, if there is none
   simulate::CostSource* costs_ = nullptr;
   simulate::CoreSettings core_;
   std::unordered_multimap<uint64_t, KnownSite> sites_;           // by address

@@ -1,0 +1,71 @@
+#include "cli/region_places.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <memory>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "binary/demangle.h"
+#include "binary/elf_file.h"
+#include "binary/symbols.h"
+#include "simulate/qemu_command.h"
+
+namespace culprit {
+namespace {
+
+std::string_view without_parameters(std::string_view name) {
+  return name.substr(0, name.find('('));
+}
+
+/// The names nearest to `wanted`, at most three.
+std::string suggest(const std::string& wanted, std::vector<std::string> names) {
+  std::vector<std::string> nearest;
+  while (nearest.size() < 3) {
+    const std::string next = nearest_word(wanted, names);
+    if (next.empty()) break;
+    nearest.push_back(printable(next));
+    std::erase(names, next);
+  }
+  return nearest.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(nearest, ", "));
+}
+
+/// Paths as /proc/PID/maps has them.
+std::string whole_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> whole(::realpath(path.c_str(), nullptr),
+                                                          std::free);
+  return whole ? whole.get() : path;
+}
+
+Result<RegionPlaces> find_in_file(const std::string& symbol, const std::string& path) {
+  ASSIGN_OR_RETURN(const Fd fd, open_readable(path));
+  ASSIGN_OR_RETURN(const MappedFile file, MappedFile::map(fd.get(), path));
+  ASSIGN_OR_RETURN(const ElfFile elf, ElfFile::open(file.bytes()));
+  const Symbols symbols = Symbols::read(elf, nullptr);
+  RegionPlaces region{whole_path(path), {}};
+  std::vector<std::string> names;
+  for (const Symbol& one : symbols.all()) {
+    const std::string name = demangle(one.name);
+    names.emplace_back(without_parameters(name));
+    if (one.name != symbol && name != symbol && without_parameters(name) != symbol) continue;
+    if (const auto offset = elf.to_file_offset(one.begin)) region.offsets.push_back(offset->value);
+  }
+  if (!region.offsets.empty()) return region;
+  return Error{fmt::format("there is no function '{}' in {}{}{}", printable(symbol),
+                           printable(path), suggest(symbol, names),
+                           names.empty() ? ": it has no symbols" : "")};
+}
+
+}  // namespace
+
+Result<RegionPlaces> find_region(const std::string& text, const std::string& program) {
+  const size_t colon = text.find(':');
+  const bool has_file = colon != std::string::npos && file_exists(text.substr(0, colon));
+  if (has_file) return find_in_file(text.substr(colon + 1), text.substr(0, colon));
+  ASSIGN_OR_RETURN(const std::string path, find_simulated_program(program));
+  return find_in_file(text, path);
+}
+
+}  // namespace culprit

@@ -1,0 +1,18 @@
+#pragma once
+
+// --roi: from the name of a function to its places in the program's file.
+
+#include <string>
+
+#include "base/result.h"
+#include "simulate/plugin/region.h"
+
+namespace culprit {
+
+/// `text`: SYMBOL of the program (or of a script's interpreter), or FILE:SYMBOL. A symbol is a
+/// function's name as it is linked, as it is written, or that without parameters: then all that
+/// have it.
+/// Errors: no such program or file; no such function (the nearest names are told)
+Result<RegionPlaces> find_region(const std::string& text, const std::string& program);
+
+}  // namespace culprit

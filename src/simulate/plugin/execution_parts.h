@@ -1,0 +1,53 @@
+#pragma once
+
+// What the callbacks of execution.cc and sampled_execution.cc have in common.
+
+#include "simulate/plugin/execution.h"
+
+namespace culprit {
+
+/// Set when all instructions of all cores together have reached the limit.
+extern uint64_t instruction_limit;
+void check_limit(uint64_t own_before, uint64_t own_now);
+
+inline uint64_t& count(Core& core, uint32_t site, counts_file::Counter counter) {
+  return core.shared.counts[site].value[static_cast<size_t>(counter)];
+}
+
+inline uint64_t& count_from(counts_file::SiteCounts& counts, counts_file::Counter first,
+                            size_t step) {
+  return counts.value[static_cast<size_t>(first) + step];
+}
+
+/// The core that runs the block; nullptr: it is not counted.
+inline Core* find_core(unsigned vcpu, const BlockFacts& block) {
+  return is_region_watched ? watch_block(vcpu, block) : cores[vcpu];
+}
+
+/// Only now it is known where the block before went on.
+inline void finish_branch(Core& core, const BlockFacts& before, const BlockFacts& now) {
+  using counts_file::Counter;
+  if (before.branch == counts_file::Branch::conditional && now.start != before.end) {
+    ++count(core, before.last_site, Counter::taken);
+  } else if (before.repeats && now.first_site == before.last_site) {
+    ++count(core, before.last_site, Counter::repeats);
+  }
+}
+
+/// One more run of the block; the one before it.
+inline const BlockFacts& count_block(Core& core, const BlockFacts& block) {
+  const BlockFacts& before = *core.previous;
+  core.previous = &block;
+  ++core.blocks_run;
+  ++core.shared.runs[block.number];
+  if (before.branch == counts_file::Branch::conditional || before.repeats) {
+    finish_branch(core, before, block);
+  }
+  auto& instructions = core.shared.header->instructions;
+  const uint64_t so_far = instructions.load(std::memory_order_relaxed);
+  instructions.store(so_far + block.instructions, std::memory_order_relaxed);
+  if (instruction_limit != UINT64_MAX) check_limit(so_far, so_far + block.instructions);
+  return before;
+}
+
+}  // namespace culprit

@@ -1,0 +1,95 @@
+#include "simulate/plugin/sampled_execution.h"
+
+#include "simulate/plugin/execution_parts.h"
+
+namespace culprit {
+
+namespace file = counts_file;
+using file::Counter;
+
+namespace {
+
+/// Which lines are simulated, where the callbacks find it fast.
+struct Sampled {
+  static constexpr uint8_t kNot = 0xff;
+  uint32_t line_shift = 0;
+  uint64_t line_bytes = 0;
+  uint64_t groups_mask = 0;
+  uint8_t classes[simulate::kMostSetGroups] = {};  // by group of sets
+
+  [[nodiscard]] uint8_t class_of(uint64_t address) const {
+    return classes[(address >> line_shift) & groups_mask];
+  }
+  /// Of the first line that the access touches and the sample holds.
+  [[nodiscard]] uint8_t class_of(uint64_t address, uint32_t bytes) const {
+    const uint8_t first = class_of(address);
+    const bool is_one_line = (address & (line_bytes - 1)) + bytes <= line_bytes;
+    return first != kNot || is_one_line ? first : class_of(address + bytes - 1);
+  }
+};
+Sampled sampled;
+
+/// A miss in the counters, and in those of the class of its set.
+void count_miss(Core& core, uint32_t site, simulate::Outcome outcome, uint8_t in_class,
+                Counter first) {
+  if (outcome.source == simulate::DataSource::l1) return;
+  ++count_from(core.shared.counts[site], first, static_cast<size_t>(outcome.source) - 1);
+  ++core.shared.misses[site].misses[in_class];
+}
+
+[[gnu::noinline]] void fetch(Core& core, const BlockFacts& block) {
+  for (const CodePart& part : block.parts) {  // those in the sample
+    const simulate::Outcome outcome =
+        simulate::fetch<simulate::Locality::off>(*core.memory, part.address, part.bytes, part.site);
+    count_miss(core, part.site, outcome, sampled.class_of(part.address), Counter::fetch_l2);
+  }
+}
+
+void block_runs(unsigned vcpu, void* data) {
+  const auto& block = *static_cast<const BlockFacts*>(data);
+  Core* const core = find_core(vcpu, block);
+  if (core == nullptr) return;
+  count_block(*core, block);
+  if (!block.parts.empty()) fetch(*core, block);
+}
+
+[[gnu::noinline]] void simulate_access(Core& core, uint32_t site, uint64_t address,
+                                       const AccessShape& shape, uint8_t in_class) {
+  const auto kind = shape.is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
+  const simulate::Outcome outcome =
+      simulate::access<simulate::Locality::off>(*core.memory, address, shape.bytes, kind, site);
+  count_miss(core, site, outcome, in_class, shape.is_store ? Counter::store_l2 : Counter::load_l2);
+}
+
+void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
+  Core* const core = counting[vcpu];
+  if (core == nullptr) return;
+  const AccessShape& shape = core->shapes.find(info);
+  const auto place = reinterpret_cast<uint64_t>(data);
+  const auto site = static_cast<uint32_t>(place);
+  uint64_t* const pair = &count(*core, site, shape.is_store ? Counter::stores : Counter::loads);
+  const bool is_new = (place & kIsOneAccess) != 0 || !core->goes_on(site, address, shape);
+  pair[0] += is_new ? 1 : 0;
+  pair[1] += shape.bytes;
+  const uint8_t in_class = sampled.class_of(address, shape.bytes);
+  if (in_class == Sampled::kNot) [[likely]]
+    return;
+  simulate_access(*core, site, address, shape, in_class);
+}
+
+}  // namespace
+
+Callbacks sampled_callbacks(const simulate::Hierarchy& machine) {
+  const simulate::SetSample& sample = machine.sample();
+  sampled.line_bytes = machine.machine().line_bytes;
+  sampled.line_shift = static_cast<uint32_t>(std::countr_zero(sampled.line_bytes));
+  sampled.groups_mask = sample.groups() - 1;
+  const uint32_t classes = sample.classes(file::kMostSampleClasses);
+  for (uint64_t line = 0; line < sample.groups(); ++line) {
+    sampled.classes[line] =
+        sample.holds(line) ? static_cast<uint8_t>(sample.group_of(line) % classes) : Sampled::kNot;
+  }
+  return {block_runs, memory_is_accessed};
+}
+
+}  // namespace culprit
