@@ -90,6 +90,11 @@ Error explain_refusal(const EventRequest& event, const Refusal& refusal) {
     case EBUSY:
       return say("another user holds the counters that it needs (EBUSY)" +
                  (name_counter_holders().empty() ? "" : ": " + name_counter_holders()));
+    case ENOSPC:
+      return say(
+          "no breakpoint register is free (ENOSPC): a CPU has about four, for all that watch "
+          "addresses there" +
+          (name_counter_holders().empty() ? "" : "; " + name_counter_holders()));
     case EMFILE:
       return say("too many events for the limit of open files\n-> ulimit -n with a higher number");
     case ENOSYS:
@@ -109,8 +114,8 @@ std::string name_counter_holders() {
   for (const uint32_t pid : list_numbered_entries("/proc")) {
     if (holders.size() >= kNamed) break;
     if (pid == static_cast<uint32_t>(::getpid()) || !holds_perf_events(pid)) continue;
-    const std::string name = read_word(fmt::format("/proc/{}/comm", pid).c_str());
-    holders.push_back(fmt::format("{} (pid {}) has perf events open", printable(name), pid));
+    holders.push_back(
+        fmt::format("{} (pid {}) has perf events open", printable(read_task_name(pid)), pid));
   }
   return fmt::format("{}", fmt::join(holders, "; "));
 }
