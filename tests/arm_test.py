@@ -32,6 +32,14 @@ def stat(arguments):
     return f"culprit stat --format json --log /tmp/json {arguments}", ["json"]
 
 
+CLOCK = "-e cpu-clock/period=20000/"   # why: see "overflow"
+INTO_CGROUP = "sh -c 'echo $$ > /sys/fs/cgroup/g/cgroup.procs; exec {}'"
+
+
+def as_nobody(command):
+    return f"su nobody -s /bin/sh -c '{command}'"
+
+
 COMMANDS = {
     "doctor": ("culprit doctor", []),
     "loop": stat("-e instructions:u loop"),
@@ -66,6 +74,32 @@ COMMANDS = {
     "record_shared": (f"culprit record -q --per-task {MANY} -c 1000000 -o shared.culprit long",
                       ["shared.culprit"]),
     "record_auto": ("culprit record -o auto.culprit loop", ["auto.culprit"]),
+    "per_thread": stat("--per-thread -e instructions:u thread"),
+    "per_thread_child": stat("--per-thread -e '{instructions:u,cycles:u}' -e task-clock child"),
+    "cgroup": stat(f"--cgroup g -e instructions:u {INTO_CGROUP.format('loop')}"),
+    "cgroup_outside": stat("--cgroup g -e instructions:u loop"),
+    "record_cgroup": (f"culprit record -q --cgroup g -e instructions:u -c 100000 {CLOCK} "
+                      f"-o cgroup.culprit {INTO_CGROUP.format('two_loops')}", ["cgroup.culprit"]),
+    "record_pid": (f"long & culprit record -q --per-task -e instructions:u -c 1000000 {CLOCK} "
+                   "-o pid.culprit -p $!", ["pid.culprit"]),
+    "record_all": (f"culprit record -q -a -e instructions:u -c 1000000 {CLOCK} -o all.culprit "
+                   "long", ["all.culprit"]),
+    # Seven counters are all there are: these hold them on the CPU, so that a task gets none.
+    "taken": (
+        "culprit stat -a " + "-e r08:D " * 6 + "-e cycles:D --duration 20s --log /dev/null & "
+        "holder=$!; sleep 0.5; culprit stat --format json --log /tmp/json "
+        "-e instructions:u -e cycles:u loop; status=$?; kill $holder; exit $status", ["json"]),
+    "template_stat": ("culprit stat --template auto -o template.culprit long", ["template.culprit"]),
+    "template_record": ("culprit record --template auto -o sampled.culprit long",
+                        ["sampled.culprit"]),
+    "templates": ("culprit templates", []),
+    "paranoid_2": (as_nobody("culprit stat -e instructions:u --format json --log json loop"),
+                   ["json"]),
+    "paranoid_2_all": (as_nobody("culprit stat -a -e instructions:u loop"), []),
+    "paranoid_2_record": (as_nobody("culprit record -q -e instructions:u -c 100000 "
+                                    f"{CLOCK}u -o nobody.culprit two_loops"), ["nobody.culprit"]),
+    "paranoid_3": ("sysctl -w kernel.perf_event_paranoid=3 >/dev/null; " +
+                   as_nobody("culprit stat -e instructions:u loop"), []),
     "record_branches": ("culprit record -b -e instructions:u loop", []),
 }
 
@@ -103,7 +137,7 @@ def boot():
     """Runs all commands; {name: Result}."""
     programs = build(ARM / "programs")
     results, console = machine.run_in_machine(ARM / "vmlinuz", ARM / "root/bin/busybox", programs,
-                                              COMMANDS)
+                                              SOURCE / "data/templates", COMMANDS)
     if set(results) != set(COMMANDS):
         raise AssertionError(f"the machine did not run everything:\n{console[-4000:]}")
     RESULTS.write_bytes(pickle.dumps((fingerprint(), results)))
