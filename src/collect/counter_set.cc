@@ -76,12 +76,13 @@ struct CounterSet::Opening {
         tell_threads(attr, targets.thread_sample_type, first_event == events);
       }
       attr.enable_on_exec = targets.starts_at_exec && leader < 0 ? 1 : 0;
-      Fd fd = open_perf_event(attr, pid, cpu, flags, leader);
+      Fd fd = event.is_absent ? Fd() : open_perf_event(attr, pid, cpu, flags, leader);
       if (!fd) {
-        const int reason = errno;
+        const int reason = event.is_absent ? ENOENT : errno;
         set.counters_.resize(before);
         if ((reason == ESRCH && !counts_cpus()) || (reason == ENODEV && cpu >= 0)) return false;
-        return explain_refusal(event, {reason, counts_cpus(), leader >= 0});
+        return explain_refusal(event,
+                               {reason, counts_cpus(), leader >= 0, "count", targets.cgroup >= 0});
       }
       const bool is_leader = leader < 0;
       if (is_leader) leader = fd.get();

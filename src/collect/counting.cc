@@ -58,6 +58,7 @@ class CountSession {
   Result<void> run_once(uint32_t repetition, size_t first_group, size_t groups);
   Result<CounterSet> open_counters(size_t first_group, size_t groups);
   Result<CountTargets> find_targets();
+  Result<void> follow_threads(CountTargets& targets);
   bool is_over();
   void watch(CounterSet& counters);
   void read_slice(CounterSet& counters);
@@ -118,12 +119,9 @@ Result<Counting> CountSession::run() {
 
 Result<CountTargets> CountSession::find_targets() {
   CountTargets targets;
-  targets.inherit = options_.inherit && (!options_.per_thread || follows_threads());
-  if (follows_threads()) {
-    ASSIGN_OR_RETURN(targets.thread_sample_type, find_thread_sample_type());
-  }
+  targets.inherit = options_.inherit && !options_.per_thread;
   targets.cpus = options_.cpus;
-  if (targets.cpus.empty() && follows_threads()) targets.cpus = list_online_cpus();
+  if (follows_threads()) RETURN_IF_ERROR(follow_threads(targets));
   if (!options_.cgroup.empty()) {
     ASSIGN_OR_RETURN(cgroup_, open_cgroup(options_.cgroup));
     targets.cgroup = cgroup_->fd.get();
@@ -144,6 +142,21 @@ Result<CountTargets> CountSession::find_targets() {
   targets.tids = tids_;
   targets.starts_at_exec = command_ && options_.delay_ns == 0;
   return targets;
+}
+
+/// Where this kernel cannot, processes that run are counted by the threads they have.
+Result<void> CountSession::follow_threads(CountTargets& targets) {
+  const Result<uint64_t> parts = find_thread_sample_type();
+  if (!parts && options_.pids.empty()) return parts.error();
+  if (!parts) {
+    counting_.remarks.emplace_back(
+        "threads that began later are not counted: this kernel does not tell of them");
+    return {};
+  }
+  targets.thread_sample_type = *parts;
+  targets.inherit = true;
+  if (targets.cpus.empty()) targets.cpus = list_online_cpus();
+  return {};
 }
 
 /// With the kernel, if that is permitted; else the program's own code alone, and says so.

@@ -74,6 +74,13 @@ Error explain_refusal(const EventRequest& event, const Refusal& refusal) {
   };
   switch (error_number) {
     case ENOENT:
+      // A cgroup v2 gets its perf_event controller when any controller is turned on above it.
+      if (refusal.in_cgroup && (!is_of_hardware(event) || describe_machine().has_pmu)) {
+        return say(
+            "this machine does not count it, or the cgroup has no perf_event controller\n"
+            "-> echo +pids > cgroup.subtree_control in the folder above the cgroup");
+      }
+      [[fallthrough]];
     case ENODEV:
     case ENXIO:
     case EOPNOTSUPP:

@@ -5,13 +5,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <linux/perf_event.h>
+#include <optional>
 #include <string_view>
 #include <sys/ioctl.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/number.h"
 #include "base/text.h"
 #include "collect/perf_attr.h"
+#include "collect/perf_targets.h"
 #include "collect/process_folder.h"
 #include "records/parse_record.h"
 
@@ -31,6 +35,27 @@ uint64_t read_kernel_version() {
   return 100 * find_number(words[0], 10).value_or(0) + find_number(minor, 10).value_or(0);
 }
 
+/// Whether a child that ends is told of, seen by an event that counts nothing; nullopt: the
+/// kernel takes no records with these parts here.
+std::optional<bool> try_telling(uint64_t sample_type) {
+  EventRequest nothing;
+  nothing.type = PERF_TYPE_SOFTWARE;
+  nothing.config = PERF_COUNT_SW_DUMMY;
+  nothing.exclude_kernel = nothing.exclude_hypervisor = true;
+  perf_event_attr attr = make_counting_attr(nothing, false);
+  attr.inherit = attr.inherit_stat = 1;
+  attr.sample_type = sample_type;
+  const Fd fd = open_perf_event(attr, 0, list_online_cpus().front());
+  if (!fd) return std::nullopt;
+  Result<Ring> ring = Ring::map(fd.get(), static_cast<size_t>(::sysconf(_SC_PAGESIZE)));
+  if (!ring) return std::nullopt;
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  if (child < 0 || ::waitpid(child, nullptr, 0) != child) return std::nullopt;
+  ring->look();
+  return !ring->front().empty();
+}
+
 void drain_ring(Ring& ring, const RecordLayout& layout, auto&& take) {
   ring.look();
   for (auto bytes = ring.front(); !bytes.empty(); bytes = ring.front()) {
@@ -46,19 +71,22 @@ void drain_ring(Ring& ring, const RecordLayout& layout, auto&& take) {
 Result<uint64_t> find_thread_sample_type() {
   constexpr uint64_t kPartsByOrder = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
   constexpr uint64_t kLastInOrder = 601;
-  EventRequest nothing;
-  nothing.type = PERF_TYPE_SOFTWARE;
-  nothing.config = PERF_COUNT_SW_DUMMY;
-  nothing.exclude_kernel = true;
-  perf_event_attr attr = make_counting_attr(nothing, true);
-  attr.inherit = 1;
-  attr.sample_type = kPartsByOrder | PERF_SAMPLE_READ;
-  if (open_perf_event(attr, 0, -1)) return uint64_t{attr.sample_type};
-  if (read_kernel_version() <= kLastInOrder) return kPartsByOrder;
-  return Error{
-      "cannot tell threads apart: Linux 6.2 to 6.11 mixes up the counters of threads that it "
-      "switches between\n-> a kernel before or after these; --per-thread with -p and --no-inherit "
-      "counts the threads there are"};
+  constexpr const char* kRemedy =
+      "\n-> another kernel; -p PID --per-thread counts the threads that a process has";
+  for (const uint64_t parts : {kPartsByOrder | PERF_SAMPLE_READ, kPartsByOrder}) {
+    const std::optional<bool> tells = try_telling(parts);
+    if (!tells) continue;
+    if (!*tells) {
+      return Error{std::string("cannot tell threads apart: this kernel does not say what a thread "
+                               "counted when it ends") +
+                   kRemedy};
+    }
+    if (parts == kPartsByOrder && read_kernel_version() > kLastInOrder) break;
+    return parts;
+  }
+  return Error{std::string("cannot tell threads apart: this kernel mixes up the counters of "
+                           "threads that it switches between") +
+               kRemedy};
 }
 
 Result<void> ThreadReadings::add_ring(int fd, int cpu, std::map<int, int>& owners) {

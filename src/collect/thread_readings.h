@@ -43,7 +43,8 @@ struct ThreadReading {
 };
 
 /// Of the records in which the kernel tells what threads counted, the parts to ask for.
-/// Error: this kernel mixes counters up when it switches between threads
+/// Errors: this kernel tells nothing (between Linux 5.13 and 2025 it forgot to), or mixes counters
+/// up when it switches between threads
 Result<uint64_t> find_thread_sample_type();
 
 class ThreadReadings {

@@ -162,6 +162,19 @@ TEST(EventRequest, HybridCpusGetTheirPmusType) {
   EXPECT_EQ(one("cpu_core/r3/", hybrid).type, 4u);
 }
 
+// The Arm machine of the tests lists inst_retired, 0x08, only: 0x10 (BR_MIS_PRED) is then not in
+// its PMCEID0_EL0. Numbers from 0x40 on are the maker's, of which nothing is known.
+TEST(EventRequest, ArmEventsThatTheCpuDoesNotImplementAreKnown) {
+  const PmuCatalog arm = MadeSysfs::arm();
+  EXPECT_FALSE(one("r08", arm).is_absent);
+  EXPECT_FALSE(one("inst_retired", arm).is_absent);
+  EXPECT_TRUE(one("r10", arm).is_absent);
+  EXPECT_TRUE(one("armv8_pmuv3_0/event=0x10/u", arm).is_absent);
+  EXPECT_FALSE(one("r40", arm).is_absent);
+  EXPECT_FALSE(one("branch-misses", arm).is_absent);  // number 5 of another list: the kernel says
+  EXPECT_FALSE(one("r10", MadeSysfs::server()).is_absent);
+}
+
 // A laptop's perf 5.15 recorded `-e cycles:ppp` into hybrid_topology of the files that perf.data
 // is tested on; its attributes are printed by
 //   perf report --header-only -i pdc__perf.data.hybrid_topology | grep '^# event'

@@ -14,6 +14,7 @@ import tempfile
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t tmpfs tmp /tmp
+mount -t devtmpfs dev /dev
 mount -t cgroup2 cgroup /sys/fs/cgroup
 export PATH=/bin HOME=/tmp
 cd /tmp; mkdir /sys/fs/cgroup/g
