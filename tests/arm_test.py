@@ -428,14 +428,12 @@ class ArmTest(CulpritTest):
         why = json.loads(self.culprit("why", "--template", "armv8", "--format", "json",
                                       path).stdout)
         self.assertAlmostEqual(why["tree"]["cycles"]["value"] / (40 * N), 1, delta=0.1)
-        shares = self.shares(self.report(path, "--event", "CPU_CYCLES"))
+        shares = self.shares(self.report(path))   # of CPU_CYCLES, the first event
         self.assertGreater(shares["hot_loop"], 0.9)
 
     def test_shared_counters_give_a_tree_that_is_corrected(self):
         why = self.tree("shared_tree", "shared.culprit")
-        cycles = why["tree"]["cycles"]
-        self.assertGreater(cycles["error"], 0)
-        self.assertAlmostEqual(cycles["value"] / (40 * N), 1, delta=0.1)
+        self.assertAlmostEqual(why["tree"]["cycles"]["value"] / (40 * N), 1, delta=0.05)
 
     def test_short_turns_are_warned_of(self):
         self.assertRegex(self.results["short_turns"].err,

@@ -245,7 +245,7 @@ class StatTest(CulpritTest):
             "watched.c", "watched", "-O1", "-no-pie")
         address = next(line.split()[0] for line in run("nm", program).stdout.splitlines()
                        if line.endswith(" watched"))
-        first = self.culprit("stat", "-e", f"mem:0x{address}/8:w", "--format", "json", "--log",
+        first = self.culprit("stat", "-e", f"mem:0x{address}/8:w:u", "--format", "json", "--log",
                              self.folder / "log", program, status=None)
         if first.returncode != 0:
             self.skipTest(f"no breakpoints here: {first.stderr}")
