@@ -152,8 +152,10 @@ void ThreadReadings::take(const Record& record) {
 
 /// A task has its parent's name until it takes one of its own.
 void ThreadReadings::replay_changes() {
-  std::stable_sort(changes_.begin(), changes_.end(),
-                   [](const Change& a, const Change& b) { return a.time_ns < b.time_ns; });
+  // At the same moment births come before names.
+  std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) {
+    return std::pair(a.time_ns, a.parent == 0) < std::pair(b.time_ns, b.parent == 0);
+  });
   for (Change& change : changes_) {
     if (change.parent == 0) {
       const auto task = tasks_.find(change.tid);
