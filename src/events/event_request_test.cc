@@ -181,6 +181,7 @@ TEST(EventRequest, ArmEventsThatTheCpuDoesNotImplementAreKnown) {
 // cpu_core has type 4 there and cpu_atom type 7.
 TEST(EventRequest, HybridCyclesAreWhatPerfSentOnSuchAMachine) {
   MadeSysfs made;
+  made.write("devices/system/cpu/online", "0-11\n");
   made.add_kernel_pmus();
   made.add_intel_core("cpu_core", 4);
   made.add_cpus("cpu_core", "cpus", "0-3");
