@@ -37,6 +37,45 @@ int main(int argc, char** argv) {
 }
 """
 
+# The first thread touches 500 new pages, three of its threads 1,000 to 3,000, a child 7,000.
+THREADS = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void touch(long n) {
+  char* p = mmap(0, n * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  madvise(p, n * 4096, MADV_NOHUGEPAGE);
+  for (long i = 0; i < n; ++i) p[i * 4096] = 1;
+}
+static void* run(void* a) {
+  char name[] = "touch-0";
+  name[6] = (char)('0' + (long)a);
+  pthread_setname_np(pthread_self(), name);
+  for (int turn = 0; turn < 10; ++turn) {
+    touch(100 * (long)a);
+    usleep(1000);   /* so that they take turns on the CPUs, and the kernel exchanges counters */
+  }
+  return 0;
+}
+int main(int argc, char** argv) {
+  pthread_t threads[3];
+  if (argc > 1) sleep(1);
+  for (long i = 0; i < 3; ++i) pthread_create(threads + i, 0, run, (void*)(i + 1));
+  touch(500);
+  for (int i = 0; i < 3; ++i) pthread_join(threads[i], 0);
+  if (fork() == 0) {
+    touch(7000);
+    _exit(0);
+  }
+  wait(0);
+  if (argc > 1) sleep(30);
+  return 0;
+}
+"""
+
 
 class StatTest(CulpritTest):
     def setUp(self):
@@ -119,6 +158,128 @@ class StatTest(CulpritTest):
         self.assertEqual(count["thread"]["name"], "work")
         self.assertGreater(count["value"], 0.05e9)
         self.assertLess(count["value"], 0.6e9)
+
+    def threads(self):
+        return self.compile_text(THREADS, "threads.c", "threads", "-O1", "-pthread")
+
+    def assert_pages(self, counts, pages):
+        """What each thread touched, and less than 200 pages of its stack and of loading."""
+        found = [(count["thread"]["name"], count["value"]) for count in counts
+                 if count["event"].startswith("page-faults")]
+        self.assertEqual([name for name, _ in found], [name for name, _ in pages])
+        for (name, value), (_, expected) in zip(found, pages):
+            self.assertTrue(expected <= value < expected + 200, found)
+        for count in counts:
+            self.assertEqual(count["counted_ratio"], 1, counts)
+
+    def need_kernel_that_tells(self):
+        done = self.culprit("stat", "--per-thread", "-e", "page-faults", "true", status=None)
+        if "cannot tell threads apart" in done.stderr:
+            self.skipTest(done.stderr)
+
+    def test_threads_and_children_of_a_program_each_have_a_row(self):
+        self.need_kernel_that_tells()
+        program = self.threads()
+        for attempt in range(3):   # how threads are switched differs
+            table, _ = self.stat("--per-thread", "-e", "page-faults,task-clock", program)
+            self.assert_pages(table["counts"],
+                              [("threads", 500), ("touch-1", 1000), ("touch-2", 2000),
+                               ("touch-3", 3000), ("threads", 7000)])
+        for event in "page-faults", "task-clock":
+            self.assertEqual(len({count["thread"]["id"] for count in table["counts"]
+                                  if count["event"] == event}), 5)
+
+    def test_threads_that_begin_and_end_later_have_a_row(self):
+        self.need_kernel_that_tells()
+        with subprocess.Popen([self.threads(), "later"]) as child:
+            try:
+                time.sleep(0.2)
+                table, _ = self.stat("-p", child.pid, "--per-thread", "--duration", "3s", "-e",
+                                     "page-faults:u")
+            finally:
+                child.kill()
+        self.assert_pages(table["counts"],
+                          [("threads", 500), ("touch-1", 1000), ("touch-2", 2000),
+                           ("touch-3", 3000), ("threads", 7000)])
+
+    def test_threads_that_run_on_are_said_not_to_be_told_apart(self):
+        self.need_kernel_that_tells()
+        shell = ["sh", "-c", f"({self.work} 3 & sleep 9 & ); sleep 0.5"]
+        table, _ = self.stat("--per-thread", "-e", "page-faults", *shell)
+        self.assertTrue(any("were not told apart" in note for note in table["ledger"]), table)
+
+    def test_what_per_thread_cannot_do_is_refused(self):
+        for arguments, word in ((["-a"], "whole CPUs"), (["-r", "2"], "different runs"),
+                                (["-I", "10"], "no intervals")):
+            done = self.culprit("stat", "--per-thread", *arguments, "true", status=2)
+            self.assertIn(word, done.stderr)
+
+    def test_a_task_on_some_cpus_is_not_scaled_up(self):
+        cpus = sorted(os.sched_getaffinity(0))
+        if len(cpus) < 2:
+            self.skipTest("one CPU")
+        here, there = cpus[:2]
+        events = ["-e", "page-faults", "taskset", "-c", here, self.work]
+        counts = self.counts("-C", here, *events)["page-faults"]
+        self.assertEqual(counts["counted_ratio"], 1)
+        self.assertTrue(2000 <= counts["value"] < 2200, counts)
+        elsewhere = self.counts("-C", there, *events)["page-faults"]["value"]
+        self.assertTrue(elsewhere is None or elsewhere < 200, elsewhere)
+
+    def test_tracepoints_are_perfs(self):
+        if self.culprit("events", "sched:sched_switch", status=None).returncode != 0:
+            self.skipTest("tracefs is not mounted here, or may not be read")
+        ours = self.counts("-e", "syscalls:sys_enter_clock_nanosleep", self.work)
+        ours.update(self.counts("-e", "sched:sched_process_exit", "sh", "-c", "true; /bin/true"))
+        # 20 calls of usleep(); the shell and its child end.
+        self.assertEqual(ours["syscalls:sys_enter_clock_nanosleep"]["value"], 20)
+        self.assertEqual(ours["sched:sched_process_exit"]["value"], 2)
+        perf = self.perf_stat("syscalls:sys_enter_clock_nanosleep", self.work)
+        self.assertEqual(perf["syscalls:sys_enter_clock_nanosleep"], 20)
+
+    def test_breakpoints_are_counted_and_run_out(self):
+        """A CPU has four: the fifth is refused, and so is one that others hold."""
+        program = self.compile_text(
+            "#include <stdio.h>\nvolatile long watched __attribute__((aligned(64)));\n"
+            "int main(void) { for (int i = 0; i < 1000; ++i) watched = i; return 0; }\n",
+            "watched.c", "watched", "-O1", "-no-pie")
+        address = next(line.split()[0] for line in run("nm", program).stdout.splitlines()
+                       if line.endswith(" watched"))
+        first = self.culprit("stat", "-e", f"mem:0x{address}/8:w:u", "--format", "json", "--log",
+                             self.folder / "log", program, status=None)
+        if first.returncode != 0:
+            self.skipTest(f"no breakpoints here: {first.stderr}")
+        counts = json.loads((self.folder / "log").read_text())["counts"]
+        self.assertEqual(counts[0]["value"], 1000)
+        five = [word for i in range(5) for word in ("-e", f"mem:0x{0x1000 + 16 * i:x}:w")]
+        done = self.culprit("stat", *five, program, status=125)
+        self.assertIn("no breakpoint register is free", done.stderr)
+        if os.geteuid() == 0:
+            held = subprocess.Popen([CULPRIT, "stat", "-a", *five[:8], "--log", "/dev/null",
+                                     "sleep", "60"])
+            self.addCleanup(held.wait)
+            self.addCleanup(held.kill)
+            time.sleep(0.5)
+            done = self.culprit("stat", *five[8:], program, status=125)
+            self.assertIn("no breakpoint register is free", done.stderr)
+            self.assertIn("has perf events open", done.stderr)
+
+    def test_a_cgroup(self):
+        mounts = [line.split() for line in pathlib.Path("/proc/mounts").read_text().splitlines()]
+        root = next((mount[1] for mount in mounts if mount[2] == "cgroup2"), None)
+        if root is None or os.geteuid() != 0:
+            self.skipTest("no cgroup2 mount, or not root")
+        group = pathlib.Path(root) / f"culprit-stat-{os.getpid()}"
+        try:
+            group.mkdir()
+        except OSError as error:
+            self.skipTest(f"cannot make a cgroup: {error}")
+        self.addCleanup(group.rmdir)
+        inside = f"echo $$ > {group}/cgroup.procs; exec {self.work}"
+        count = self.counts("--cgroup", group.name, "-e", "page-faults", "sh", "-c", inside)
+        self.assertTrue(2000 <= count["page-faults"]["value"] < 2300, count)
+        count = self.counts("--cgroup", group.name, "-e", "page-faults", self.work)
+        self.assertEqual(count["page-faults"]["value"] or 0, 0)
 
     def test_the_whole_system_counts_more_than_the_program(self):
         if os.geteuid() != 0:

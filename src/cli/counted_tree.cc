@@ -6,6 +6,10 @@
 
 namespace culprit {
 
+bool can_print_trees() {
+  return true;
+}
+
 Result<std::string> print_counted_tree(const Profile& profile, const StatCommand& command) {
   ASSIGN_OR_RETURN(const Template cpu,
                    choose_template(profile, command.cpu == "auto" ? "" : command.cpu));

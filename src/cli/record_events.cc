@@ -98,8 +98,14 @@ std::string describe_sampling(const RecordOptions& options) {
   for (const EventGroup& group : options.groups) {
     for (const EventRequest& event : group.members) names.push_back(event.name);
   }
+  const bool has_periods =
+      std::all_of(options.groups.begin(), options.groups.end(), [](const EventGroup& group) {
+        return std::all_of(group.members.begin(), group.members.end(),
+                           [](const EventRequest& event) { return event.period.has_value(); });
+      });
   const std::string rate =
-      options.event_period != 0
+      has_periods ? "each by its own period"
+      : options.event_period != 0
           ? fmt::format("every {} events", format_thousands(options.event_period))
           : fmt::format("at {} Hz", format_thousands(options.event_frequency_hz));
   return fmt::format("{} {}", fmt::join(names, ", "), rate);

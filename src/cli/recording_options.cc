@@ -80,6 +80,22 @@ std::string check_targets(const Options& options, const char* verb) {
   return "";
 }
 
+/// "" if threads can be told apart.
+std::string check_threads(const CountOptions& options) {
+  if (!options.per_thread) return "";
+  if (options.system_wide || !options.cgroup.empty()) {
+    return "--per-thread is for a program or running processes (-p), not for whole CPUs";
+  }
+  if (options.repetitions > 1 || options.one_by_one) {
+    return "--per-thread: threads of different runs are different threads, so no --repeat and "
+           "no --one-by-one";
+  }
+  if (options.interval_ns && options.pids.empty()) {
+    return "--per-thread: what a program's threads counted is known when they end, so no intervals";
+  }
+  return "";
+}
+
 /// The first of these options that was given; "" if none was.
 std::string find_given(const CLI::App& app, std::span<const char* const> options) {
   for (const char* const option : options) {
@@ -223,7 +239,8 @@ void add_stat(CLI::App& root, StatCommand* command, std::string* error) {
       "print the counts of each interval, too", "MS");
   app->add_flag("--one-by-one", count->one_by_one,
                 "run it once for each group of events, so that none shares a counter");
-  app->add_flag("--per-thread", count->per_thread, "a row for each thread of -p PID");
+  app->add_flag("--per-thread", count->per_thread,
+                "a row for each thread of the program or of -p PID");
   add_off_flag(app, "--no-inherit", &count->inherit, "not its children and new threads");
   add_parsed(
       app, "--duration", &count->duration_ns,
@@ -255,9 +272,7 @@ void add_stat(CLI::App& root, StatCommand* command, std::string* error) {
     if (!command->cpu.empty()) *error = check_template(*app, {"--event", "--interval-print"});
     if (!error->empty()) return;
     *error = check_targets(command->count, "count");
-    if (command->count.per_thread && command->count.pids.empty()) {
-      *error = "--per-thread is for running processes (-p)";
-    }
+    if (error->empty()) *error = check_threads(command->count);
   });
 }
 

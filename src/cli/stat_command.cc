@@ -129,7 +129,7 @@ int run_stat(const StatCommand& command) {
   for (const RefusedEvent& refused : counting->refused) {
     reasons.emplace(EventId(refused.event), refused.reason);
   }
-  if (command.cpu.empty()) {
+  if (command.cpu.empty() || !can_print_trees()) {
     printer->print_total(make_count_table(counting->profile, reasons));
   } else {
     const Result<std::string> tree = print_counted_tree(counting->profile, command);
@@ -143,6 +143,12 @@ int run_stat(const StatCommand& command) {
     const Result<void> saved = save(*counting, command.output);
     if (!saved) return fail(saved.error(), kOurFailure);
     print_message(fmt::format("counts -> {}", command.output));
+  }
+  if (!command.cpu.empty() && !can_print_trees()) {
+    print_message(
+        fmt::format("this small build prints no trees; where the whole of culprit is: "
+                    "culprit why {}",
+                    command.output.empty() ? "FILE, of -o FILE" : command.output));
   }
   return counting->command_started ? end_like(counting->command_wait_status) : 0;
 }

@@ -32,7 +32,8 @@ std::vector<EventGroup> list_template_events(const Template& cpu, const Pmu& pmu
   std::vector<EventGroup> groups;
   std::set<std::tuple<uint64_t, uint64_t>> seen;
   for (const TemplateRow& row : cpu.rows) {
-    if (for_sampling && row.period == 0) continue;
+    const bool is_absent = pmu.lacks(row.code);
+    if (for_sampling && (row.period == 0 || is_absent)) continue;
     if (!seen.emplace(row.code, row.code1).second) continue;  // it is in several branches
     EventRequest request;
     request.name = row.event;
@@ -41,6 +42,7 @@ std::vector<EventGroup> list_template_events(const Template& cpu, const Pmu& pmu
     request.config = row.code;
     request.config1 = row.code1;
     request.cpus = pmu.cpus;
+    request.is_absent = is_absent;
     if (for_sampling) {
       request.period = row.period;
       request.precise_level = row.precise;

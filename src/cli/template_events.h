@@ -13,7 +13,8 @@ namespace culprit {
 
 /// The events of a template on a PMU, as what the kernel is to be asked for: for counting all of
 /// them, for sampling those that have a period (with it, and their precise levels). Each is a
-/// group of its own: they take turns on the counters. An event of several rows is asked for once.
+/// group of its own: they take turns on the counters. An event of several rows is asked for once;
+/// of those that the CPU certainly lacks none is sampled, and counting tells why not.
 std::vector<EventGroup> list_template_events(const Template& cpu, const Pmu& pmu,
                                              bool for_sampling);
 

@@ -3,19 +3,18 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "collect/perf_attr.h"
+#include "collect/process_folder.h"
 #include "model/event_names.h"
 
 namespace culprit {
 
 namespace {
 
-ThreadId add_thread(Profile& profile, pid_t tid) {
-  const std::string name = read_file(fmt::format("/proc/{}/comm", tid)).value_or("");
+ThreadId add_thread(Profile& profile, pid_t tid, const std::string& name) {
   Thread thread;
   thread.tid = static_cast<uint32_t>(tid);
-  thread.name = profile.strings.intern(name.substr(0, name.find('\n')));
+  thread.name = profile.strings.intern(name);
   profile.threads.push_back(thread);
   return ThreadId(profile.threads.size() - 1);
 }
@@ -48,11 +47,22 @@ std::vector<ContextId> add_counted_run(Profile& profile, const Run& run,
       contexts.push_back(contexts.front());
       continue;
     }
-    if (is_apart) context.thread = add_thread(profile, tids[source]);
+    if (is_apart)
+      context.thread =
+          add_thread(profile, tids[source], read_task_name(static_cast<uint32_t>(tids[source])));
     contexts.emplace_back(profile.contexts.size());
     profile.contexts.push_back(context);
   }
   return contexts;
+}
+
+ContextId add_counted_thread(Profile& profile, pid_t tid, std::string name) {
+  CHECK(!profile.runs.empty());
+  Context context;
+  context.run = RunId(profile.runs.size() - 1);
+  context.thread = add_thread(profile, tid, name);
+  profile.contexts.push_back(context);
+  return ContextId(profile.contexts.size() - 1);
 }
 
 void add_count_rows(Profile& profile, const CountPlace& place, std::span<const ContextId> contexts,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <sys/types.h>
 #include <vector>
 
@@ -20,6 +21,9 @@ void add_counted_events(Profile& profile, const EventGroup& group);
 /// `tids` is empty.
 std::vector<ContextId> add_counted_run(Profile& profile, const Run& run,
                                        std::span<const pid_t> tids, bool per_thread);
+
+/// The context of one thread of the last run.
+ContextId add_counted_thread(Profile& profile, pid_t tid, std::string name);
 
 struct CountPlace {
   size_t first_event = 0;  // the row that belongs to the first of the readings

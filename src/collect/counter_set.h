@@ -4,6 +4,7 @@
 // CPU that is counted; members of a group get theirs together.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <sys/types.h>
@@ -22,6 +23,9 @@ struct CountTargets {
   std::vector<int> cpus;        // whole CPUs: these; tasks: only there (empty: anywhere)
   bool inherit = true;          // by threads and children of the tasks
   bool starts_at_exec = false;  // of the one task there is
+  /// Not 0: the kernel also tells of each thread what it counted (thread_readings.h), in records
+  /// with these parts. Wants tasks, `inherit`, and all CPUs in `cpus`.
+  uint64_t thread_sample_type = 0;
 };
 
 /// What a counter says, or what it says more than before.
@@ -30,8 +34,15 @@ struct Reading {
   uint64_t enabled_ns = 0;
   uint64_t running_ns = 0;  // less than enabled: it had to share its counter
   Reading& operator+=(const Reading& more);
+  Reading& operator-=(const Reading& less);  // never below 0
   friend bool operator==(const Reading&, const Reading&) = default;
 };
+
+/// `more`, of a counter on one of the CPUs of a task. The kernel calls it enabled while the task
+/// runs on any of them; what it should have counted is the time the task was on this one, as
+/// `there` counted it. `so_far`, `there_so_far`: both since their start.
+Reading with_presence(Reading more, const Reading& there, const Reading& so_far,
+                      const Reading& there_so_far);
 
 /// An event that could not be counted. `event` counts over all members of all groups.
 struct RefusedEvent {
@@ -47,22 +58,30 @@ class CounterSet {
   static Result<CounterSet> open(std::span<const EventGroup> groups, const CountTargets& targets,
                                  std::vector<RefusedEvent>* refused);
 
+  /// One event on one thread or CPU.
+  struct Counter {
+    Fd fd;
+    size_t event = 0;  // events(): none of those asked for, but the time that the task was there
+    size_t source = 0;
+    int cpu = -1;
+    bool is_leader = false;
+    std::optional<size_t> presence;  // of tasks on certain CPUs: which counter tells that time
+    Reading before = {};
+  };
+
   void enable();
   void disable();
 
   /// What was counted since the last call, for each event and each of `targets.tids` (one, if
   /// there are none): [event * sources() + source].
   std::vector<Reading> read_new();
+  /// What each counter says, in the order of counters(): nothing, if it cannot be read.
+  [[nodiscard]] std::vector<Reading> read_each() const;
   [[nodiscard]] size_t sources() const { return sources_; }
+  [[nodiscard]] size_t events() const { return events_; }
+  [[nodiscard]] std::span<const Counter> counters() const { return counters_; }
 
  private:
-  struct Counter {
-    Fd fd;
-    size_t event = 0;
-    size_t source = 0;
-    bool is_leader = false;
-    Reading before;
-  };
   struct Opening;
 
   std::vector<Counter> counters_;

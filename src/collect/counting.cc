@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fmt/format.h>
-#include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -11,7 +10,6 @@
 
 #include "base/file.h"
 #include "collect/capabilities.h"
-#include "collect/capabilities_probe.h"
 #include "collect/count_rows.h"
 #include "collect/count_slices.h"
 #include "collect/event_refusal.h"
@@ -19,6 +17,8 @@
 #include "collect/perf_targets.h"
 #include "collect/posix_timer_command.h"
 #include "collect/session.h"
+#include "collect/thread_readings.h"
+#include "collect/user_code_only.h"
 
 namespace culprit {
 
@@ -46,23 +46,6 @@ Result<void> check(const CountOptions& options) {
   return {};
 }
 
-bool is_kernel_barred() {
-  const int reason = try_event(ProbeEvent::cpu_clock, false, 0, -1);
-  return reason == EACCES || reason == EPERM;
-}
-
-/// False: it was so already, or happens in the kernel alone and would always be 0.
-bool leave_out_kernel(EventRequest& event) {
-  constexpr uint64_t kCgroupSwitches = 11;  // PERF_COUNT_SW_CGROUP_SWITCHES, Linux 5.13
-  const bool is_of_kernel =
-      event.type == PERF_TYPE_SOFTWARE &&
-      (event.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-       event.config == PERF_COUNT_SW_CPU_MIGRATIONS || event.config == kCgroupSwitches);
-  if (is_of_kernel || event.exclude_kernel || event.exclude_user) return false;
-  event.exclude_kernel = event.exclude_hypervisor = true;
-  return true;
-}
-
 /// All runs of one count(); one of its run_once() is one execution.
 class CountSession {
  public:
@@ -75,13 +58,19 @@ class CountSession {
   Result<void> run_once(uint32_t repetition, size_t first_group, size_t groups);
   Result<CounterSet> open_counters(size_t first_group, size_t groups);
   Result<CountTargets> find_targets();
+  Result<void> follow_threads(CountTargets& targets);
   bool is_over();
   void watch(CounterSet& counters);
   void read_slice(CounterSet& counters);
   void sleep_until(uint64_t until_ns);
   void add_rows(uint32_t interval);
+  void add_thread_rows(const CounterSet& counters);
   void note_sharing();
 
+  /// Each thread has a row, those that begin later, too.
+  [[nodiscard]] bool follows_threads() const {
+    return options_.per_thread && options_.inherit && !options_.interval_ns;
+  }
   [[nodiscard]] bool counts_whole_cpus() const {
     return options_.system_wide || !options_.cgroup.empty();
   }
@@ -99,6 +88,7 @@ class CountSession {
   std::vector<pid_t> tids_;
   std::vector<Fd> ends_;  // of observed processes: readable when they have ended
   std::optional<CountSlices> slices_;
+  std::optional<ThreadReadings> threads_;
   std::vector<ContextId> contexts_;  // of each source
   uint32_t repetition_ = 0;
   size_t first_event_ = 0;
@@ -131,6 +121,7 @@ Result<CountTargets> CountSession::find_targets() {
   CountTargets targets;
   targets.inherit = options_.inherit && !options_.per_thread;
   targets.cpus = options_.cpus;
+  if (follows_threads()) RETURN_IF_ERROR(follow_threads(targets));
   if (!options_.cgroup.empty()) {
     ASSIGN_OR_RETURN(cgroup_, open_cgroup(options_.cgroup));
     targets.cgroup = cgroup_->fd.get();
@@ -153,17 +144,28 @@ Result<CountTargets> CountSession::find_targets() {
   return targets;
 }
 
+/// Where this kernel cannot, processes that run are counted by the threads they have.
+Result<void> CountSession::follow_threads(CountTargets& targets) {
+  const Result<uint64_t> parts = find_thread_sample_type();
+  if (!parts && options_.pids.empty()) return parts.error();
+  if (!parts) {
+    counting_.remarks.emplace_back(
+        "threads that began later are not counted: this kernel does not tell of them");
+    return {};
+  }
+  targets.thread_sample_type = *parts;
+  targets.inherit = true;
+  if (targets.cpus.empty()) targets.cpus = list_online_cpus();
+  return {};
+}
+
 /// With the kernel, if that is permitted; else the program's own code alone, and says so.
 Result<CounterSet> CountSession::open_counters(size_t first_group, size_t groups) {
   ASSIGN_OR_RETURN(const CountTargets targets, find_targets());
   std::vector<EventGroup> wanted(
       options_.groups.begin() + static_cast<ptrdiff_t>(first_group),
       options_.groups.begin() + static_cast<ptrdiff_t>(first_group + groups));
-  if (!counts_whole_cpus() && is_kernel_barred()) {
-    for (EventGroup& group : wanted) {
-      for (EventRequest& event : group.members) user_only_ |= leave_out_kernel(event);
-    }
-  }
+  if (!counts_whole_cpus()) user_only_ |= leave_out_barred_kernel(wanted);
   std::vector<RefusedEvent> refused;
   ASSIGN_OR_RETURN(CounterSet counters,
                    CounterSet::open(wanted, targets, options_.may_leave_out ? &refused : nullptr));
@@ -173,6 +175,9 @@ Result<CounterSet> CountSession::open_counters(size_t first_group, size_t groups
         std::any_of(counting_.refused.begin(), counting_.refused.end(),
                     [&](const RefusedEvent& known) { return known.event == event.event; });
     if (!is_known) counting_.refused.push_back(std::move(event));
+  }
+  if (targets.thread_sample_type != 0) {
+    ASSIGN_OR_RETURN(threads_, ThreadReadings::open(counters, targets));
   }
   return counters;
 }
@@ -185,6 +190,7 @@ Result<void> CountSession::run_once(uint32_t repetition, size_t first_group, siz
   repetition_ = repetition;
   first_event_ = first_events_[first_group];
   slices_.emplace(options_.interval_ns.has_value());
+  threads_.reset();
   if (!options_.command.empty()) {
     ASSIGN_OR_RETURN(command_, PerfCommand::start(options_.command));
   }
@@ -197,7 +203,8 @@ Result<void> CountSession::run_once(uint32_t repetition, size_t first_group, siz
   run.command = strings.intern(
       describe_targets(options_.command, options_.pids, options_.cgroup, options_.system_wide));
   run.start_ns = static_cast<int64_t>(read_clock_ns(CLOCK_REALTIME));
-  contexts_ = add_counted_run(counting_.profile, run, tids_, options_.per_thread);
+  contexts_ = add_counted_run(counting_.profile, run, threads_ ? std::span<const pid_t>() : tids_,
+                              options_.per_thread);
 
   const bool starts_by_itself = command_ && !counts_whole_cpus();
   start_ns_ = now_ns();
@@ -209,7 +216,9 @@ Result<void> CountSession::run_once(uint32_t repetition, size_t first_group, siz
   watch(counters);
   Run& row = counting_.profile.runs.back();
   row.duration_ns = static_cast<int64_t>(now_ns() - start_ns_);
-  if (!options_.interval_ns) {
+  if (threads_) {
+    add_thread_rows(counters);
+  } else if (!options_.interval_ns) {
     for (uint32_t i = 0; i < slices_->slices().size(); ++i) add_rows(i);
   }
   if (!command_) return {};
@@ -271,6 +280,10 @@ void CountSession::watch(CounterSet& counters) {
 }
 
 void CountSession::read_slice(CounterSet& counters) {
+  if (threads_) {
+    threads_->drain();
+    return;
+  }
   slices_->add(counters.read_new());
   if (!options_.interval_ns) return;
   const uint32_t interval = static_cast<uint32_t>(slices_->slices().size() - 1);
@@ -297,6 +310,22 @@ void CountSession::add_rows(uint32_t interval) {
   const CountPlace place{first_event_, interval, repetition_};
   add_count_rows(counting_.profile, place, contexts_, counting_.refused,
                  slices_->slices()[interval]);
+}
+
+void CountSession::add_thread_rows(const CounterSet& counters) {
+  std::vector<ThreadReading> threads = threads_->finish(counters, counting_.remarks);
+  const size_t events = counters.events();
+  std::vector<Reading> readings(events * threads.size());
+  std::vector<ContextId> contexts;
+  for (size_t thread = 0; thread < threads.size(); ++thread) {
+    contexts.push_back(add_counted_thread(counting_.profile, threads[thread].tid,
+                                          std::move(threads[thread].name)));
+    for (size_t event = 0; event < events; ++event) {
+      readings[event * threads.size() + thread] = threads[thread].readings[event];
+    }
+  }
+  add_count_rows(counting_.profile, {first_event_, 0, repetition_}, contexts, counting_.refused,
+                 readings);
 }
 
 /// What weakens the numbers: events that shared counters, and who else may hold some.

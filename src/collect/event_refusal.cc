@@ -74,6 +74,13 @@ Error explain_refusal(const EventRequest& event, const Refusal& refusal) {
   };
   switch (error_number) {
     case ENOENT:
+      // A cgroup v2 gets its perf_event controller when any controller is turned on above it.
+      if (refusal.in_cgroup && (!is_of_hardware(event) || describe_machine().has_pmu)) {
+        return say(
+            "this machine does not count it, or the cgroup has no perf_event controller\n"
+            "-> echo +pids > cgroup.subtree_control in the folder above the cgroup");
+      }
+      [[fallthrough]];
     case ENODEV:
     case ENXIO:
     case EOPNOTSUPP:
@@ -90,6 +97,11 @@ Error explain_refusal(const EventRequest& event, const Refusal& refusal) {
     case EBUSY:
       return say("another user holds the counters that it needs (EBUSY)" +
                  (name_counter_holders().empty() ? "" : ": " + name_counter_holders()));
+    case ENOSPC:
+      return say(
+          "no breakpoint register is free (ENOSPC): a CPU has about four, for all that watch "
+          "addresses there" +
+          (name_counter_holders().empty() ? "" : "; " + name_counter_holders()));
     case EMFILE:
       return say("too many events for the limit of open files\n-> ulimit -n with a higher number");
     case ENOSYS:
@@ -109,8 +121,8 @@ std::string name_counter_holders() {
   for (const uint32_t pid : list_numbered_entries("/proc")) {
     if (holders.size() >= kNamed) break;
     if (pid == static_cast<uint32_t>(::getpid()) || !holds_perf_events(pid)) continue;
-    const std::string name = read_word(fmt::format("/proc/{}/comm", pid).c_str());
-    holders.push_back(fmt::format("{} (pid {}) has perf events open", printable(name), pid));
+    holders.push_back(
+        fmt::format("{} (pid {}) has perf events open", printable(read_task_name(pid)), pid));
   }
   return fmt::format("{}", fmt::join(holders, "; "));
 }

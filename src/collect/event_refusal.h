@@ -16,6 +16,7 @@ struct Refusal {
   bool whole_cpus = false;  // for all tasks of a CPU, which needs more permission
   bool in_group = false;    // with others that were opened before it
   const char* verb = "count";
+  bool in_cgroup = false;
 };
 
 /// "cannot count 'cycles': no hardware PMU: ..." with the remedy on a line of its own.

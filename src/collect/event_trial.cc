@@ -11,9 +11,12 @@ namespace culprit {
 std::string EventTrials::try_event(const EventRequest& event) {
   const bool whole_cpu = event.is_per_cpu_only;
   const int cpu = !whole_cpu ? -1 : event.cpus.empty() ? 0 : event.cpus.front();
-  const Fd fd = open_perf_event(make_counting_attr(event, true), whole_cpu ? -1 : 0, cpu);
+  Fd fd;
+  if (!event.is_absent) {
+    fd = open_perf_event(make_counting_attr(event, true), whole_cpu ? -1 : 0, cpu);
+  }
   if (fd) return "";
-  const int error_number = errno;
+  const int error_number = event.is_absent ? ENOENT : errno;
   std::string& reason = reasons_[{event.pmu, error_number}];
   if (reason.empty()) {
     const std::string message = explain_refusal(event, {error_number, whole_cpu}).message;

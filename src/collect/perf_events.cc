@@ -156,6 +156,10 @@ struct PerfEvents::Opening {
     int leader = -1;
     for (size_t member = 0; member < group.size(); ++member) {
       SampledEvent& event = group[member];
+      if (event.request.is_absent) {
+        return fail(explain_refusal(event.request, {ENOENT, setup.per_cpu, leader >= 0, "sample"}),
+                    ENOENT);
+      }
       const uint8_t wanted = event.request.precise_level;
       Fd fd = open_precisely(event, pid, cpu, flags, leader, carries_sideband && member == 0);
       if (!fd) {
@@ -166,7 +170,8 @@ struct PerfEvents::Opening {
                                         event.request.name)},
                       reason);
         }
-        return fail(explain_refusal(event.request, {reason, setup.per_cpu, leader >= 0, "sample"}),
+        return fail(explain_refusal(event.request, {reason, setup.per_cpu, leader >= 0, "sample",
+                                                    targets.cgroup >= 0}),
                     reason);
       }
       note_precision(event, wanted);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <dirent.h>
+#include <fmt/format.h>
 #include <memory>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/number.h"
 
 namespace culprit {
@@ -40,6 +42,11 @@ std::vector<std::string> list_subfolders(const std::string& path) {
     folders.push_back(path + "/" + entry->d_name);
   }
   return folders;
+}
+
+std::string read_task_name(uint32_t id) {
+  const std::string text = read_file(fmt::format("/proc/{}/comm", id)).value_or("");
+  return text.substr(0, text.find('\n'));
 }
 
 }  // namespace culprit

@@ -14,4 +14,7 @@ std::vector<uint32_t> list_numbered_entries(const std::string& folder);
 /// Paths of the folders in it, without those that are links.
 std::vector<std::string> list_subfolders(const std::string& folder);
 
+/// What a process or thread calls itself; "" if there is none of that number.
+std::string read_task_name(uint32_t id);
+
 }  // namespace culprit

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <linux/perf_event.h>
 
 #include "events/event_lookup.h"
 #include "events/event_modifiers.h"
@@ -60,6 +61,12 @@ Result<std::vector<Pending>> look_up_member(const EventWords& event, const Group
     out.push_back({std::move(request), modifiers, tells});
   }
   return out;
+}
+
+bool is_absent(const EventRequest& event, const PmuCatalog& catalog) {
+  const Pmu* const pmu = catalog.find(event.pmu);
+  if (pmu == nullptr || (event.type != pmu->type && event.type != PERF_TYPE_RAW)) return false;
+  return pmu->lacks(event.config);
 }
 
 EventGroup finish(std::vector<Pending> members) {
@@ -139,6 +146,9 @@ Result<std::vector<EventGroup>> parse_events(std::span<const std::string> specs,
   for (const GroupWords& group : groups) {
     RETURN_IF_ERROR(add_group(group, catalog, out));
     if (out.size() > kMostRequests) return Error{"too many events are asked for"};
+  }
+  for (EventGroup& group : out) {
+    for (EventRequest& event : group.members) event.is_absent = is_absent(event, catalog);
   }
   return out;
 }

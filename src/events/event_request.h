@@ -45,6 +45,7 @@ struct EventRequest {
   std::optional<uint64_t> frequency_hz;  // freq= in the event's terms
   std::vector<int> cpus;                 // CPUs the PMU counts on; empty: all
   bool is_per_cpu_only = false;          // uncore: counts a CPU's package, not a task
+  bool is_absent = false;                // the kernel would take it, and count 0 for ever
   std::string unit;                      // of value · scale: "Joules", "ns"; "" is events
   double scale = 1.0;
   std::string note;  // what the user should know: "libpfm4's encoding corrected: …"

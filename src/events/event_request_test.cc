@@ -162,6 +162,48 @@ TEST(EventRequest, HybridCpusGetTheirPmusType) {
   EXPECT_EQ(one("cpu_core/r3/", hybrid).type, 4u);
 }
 
+// The Arm machine of the tests lists inst_retired, 0x08, only: 0x10 (BR_MIS_PRED) is then not in
+// its PMCEID0_EL0. Numbers from 0x40 on are the maker's, of which nothing is known.
+TEST(EventRequest, ArmEventsThatTheCpuDoesNotImplementAreKnown) {
+  const PmuCatalog arm = MadeSysfs::arm();
+  EXPECT_FALSE(one("r08", arm).is_absent);
+  EXPECT_FALSE(one("inst_retired", arm).is_absent);
+  EXPECT_TRUE(one("r10", arm).is_absent);
+  EXPECT_TRUE(one("armv8_pmuv3_0/event=0x10/u", arm).is_absent);
+  EXPECT_FALSE(one("r40", arm).is_absent);
+  EXPECT_FALSE(one("branch-misses", arm).is_absent);  // number 5 of another list: the kernel says
+  EXPECT_FALSE(one("r10", MadeSysfs::server()).is_absent);
+}
+
+// A laptop's perf 5.15 recorded `-e cycles:ppp` into hybrid_topology of the files that perf.data
+// is tested on; its attributes are printed by
+//   perf report --header-only -i pdc__perf.data.hybrid_topology | grep '^# event'
+// cpu_core has type 4 there and cpu_atom type 7.
+TEST(EventRequest, HybridCyclesAreWhatPerfSentOnSuchAMachine) {
+  MadeSysfs made;
+  made.write("devices/system/cpu/online", "0-11\n");
+  made.add_kernel_pmus();
+  made.add_intel_core("cpu_core", 4);
+  made.add_cpus("cpu_core", "cpus", "0-3");
+  made.add_intel_core("cpu_atom", 7);
+  made.add_cpus("cpu_atom", "cpus", "4-11");
+  const auto groups = parse("cycles:ppp", made.read());
+  ASSERT_TRUE(groups) << groups.error().message;
+  ASSERT_EQ(groups->size(), 2u);
+  const EventRequest& atom = (*groups)[0].members[0];
+  const EventRequest& core = (*groups)[1].members[0];
+  EXPECT_EQ(core.config, 0x400000000u);
+  EXPECT_EQ(atom.config, 0x700000000u);
+  EXPECT_EQ(core.cpus.size(), 4u);  // as many identifiers as that event has in the file
+  EXPECT_EQ(atom.cpus.size(), 8u);
+  for (const EventRequest& event : {atom, core}) {
+    EXPECT_EQ(event.type, 0u);
+    EXPECT_EQ(event.precise_level, 3);
+    EXPECT_TRUE(event.exclude_guest);
+    EXPECT_FALSE(event.exclude_host);
+  }
+}
+
 TEST(EventRequest, GroupsOverSeveralPmusAreSplitByPmu) {
   const PmuCatalog hybrid = MadeSysfs::hybrid();
   const auto groups = parse("{cycles,task-clock,instructions}:u", hybrid);

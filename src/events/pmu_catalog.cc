@@ -12,6 +12,7 @@
 #include "events/event_syntax.h"
 
 #include "base/file.h"
+#include "base/number.h"
 #include "base/text.h"
 
 namespace culprit {
@@ -205,6 +206,18 @@ uint64_t TermFormat::max_value() const {
   unsigned bits = 0;
   for (const BitRange& range : ranges) bits += range.last - range.first + 1;
   return bits >= 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1;
+}
+
+// Linux shows of Arm's common events (numbers below 0x40) those that the CPU's PMCEID registers
+// have: armv8pmu_event_attr_is_visible() of drivers/perf/arm_pmuv3.c.
+bool Pmu::lacks(uint64_t config) const {
+  constexpr uint64_t kCommonEvents = 0x40;
+  if (!name.starts_with("armv8") || events.empty() || config >= kCommonEvents) return false;
+  return std::none_of(events.begin(), events.end(), [&](const auto& event) {
+    const std::string& terms = event.second.terms;  // "event=0x0008"
+    constexpr std::string_view kStart = "event=0x";
+    return terms.starts_with(kStart) && find_number(terms.substr(kStart.size()), 16) == config;
+  });
 }
 
 const Pmu* PmuCatalog::find(std::string_view name) const {

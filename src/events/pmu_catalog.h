@@ -48,6 +48,10 @@ struct Pmu {
   std::vector<int> cpus;                         // empty: all
   bool is_core = false;                          // counts what a CPU core executes
   bool is_per_cpu_only = false;
+
+  /// Certainly not counted by this CPU, though the kernel takes it and then counts 0 for ever:
+  /// an event number of Arm's architecture that events/ does not list.
+  [[nodiscard]] bool lacks(uint64_t config) const;
 };
 
 struct PmuCatalog {

@@ -14,9 +14,11 @@ import tempfile
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t tmpfs tmp /tmp
+mount -t devtmpfs dev /dev
 mount -t cgroup2 cgroup /sys/fs/cgroup
 export PATH=/bin HOME=/tmp
-cd /tmp
+echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent   # or it samples less and less often
+cd /tmp; mkdir /sys/fs/cgroup/g
 . /commands
 poweroff -f
 """
@@ -43,10 +45,12 @@ class Result:
         return self.parts.get("err", b"").decode(errors="replace")
 
 
-def make_initrd(folder, busybox, programs, commands):
+def make_initrd(folder, busybox, programs, templates, commands):
     root = folder / "root"
-    for name in ("bin", "proc", "sys", "tmp", "dev"):
+    for name in ("bin", "proc", "sys", "tmp", "dev", "etc"):
         (root / name).mkdir(parents=True)
+    (root / "etc/passwd").write_text("root:x:0:0::/:/bin/sh\nnobody:x:65534:65534::/tmp:/bin/sh\n")
+    shutil.copytree(templates, root / "share/culprit/templates")
     for program in [busybox, *programs]:
         shutil.copy(program, root / "bin" / program.name)
     (root / "init").write_text(INIT)
@@ -71,13 +75,13 @@ def parse_console(text):
     return results
 
 
-def run_in_machine(kernel, busybox, programs, commands, seconds=300, cpus=1):
+def run_in_machine(kernel, busybox, programs, templates, commands, seconds=300, cpus=1):
     """One CPU: QEMU's count of instructions is that of all its CPUs together.
 
     `commands`: {name: (shell command, [files in /tmp to bring back])} -> {name: Result}."""
     with tempfile.TemporaryDirectory(prefix="culprit-arm-") as name:
         folder = pathlib.Path(name)
-        initrd = make_initrd(folder, busybox, programs, commands)
+        initrd = make_initrd(folder, busybox, programs, templates, commands)
         done = subprocess.run(
             ["qemu-system-aarch64", "-M", "virt", "-cpu", "max", "-m", "1024", "-smp", str(cpus),
              "-icount", "shift=0", "-nographic", "-net", "none", "-no-reboot", "-kernel", kernel, "-initrd", initrd,

@@ -1,12 +1,10 @@
-// The small build (-DCULPRIT_SMALL=ON) records and counts; what reads symbols and code
-// needs LLVM and elfutils, and so another machine. This file stands in for those parts.
+// The small build (-DCULPRIT_SMALL=ON) records and counts, by templates, too; what reads symbols
+// and code needs LLVM and elfutils, and so another machine. This file stands in for those parts.
 
-#include "cli/choose_template.h"
 #include "cli/commands.h"
 #include "cli/counted_tree.h"
 #include "cli/simulating.h"
 #include "cli/symbolizing.h"
-#include "cli/template_events.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
 #include "store/profile_file.h"
@@ -37,9 +35,6 @@ int run_export(const ExportCommand&) {
 int run_import(ImportCommand) {
   return refuse("import");
 }
-int run_templates(const TemplatesCommand&) {
-  return refuse("templates");
-}
 int run_symbolize(const SymbolizeCommand&) {
   return refuse("symbolize");
 }
@@ -60,15 +55,8 @@ Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<
   return SymbolizeOutcome{};
 }
 
-Result<std::vector<EventGroup>> find_template_events(const std::string&, bool) {
-  return Error{
-      "this small build has no templates: count with -e and -o, and run culprit why where the "
-      "whole of culprit is"};
-}
-
-Capability describe_accounting(bool) {
-  return {"cycle accounting", Availability::no, "not in this small build",
-          "culprit stat -e EVENT -o FILE here, culprit why FILE where the whole of culprit is"};
+bool can_print_trees() {
+  return false;
 }
 
 Result<std::string> print_counted_tree(const Profile&, const StatCommand&) {
