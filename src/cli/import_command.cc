@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <future>
+#include <malloc.h>
 #include <optional>
 
 #include "base/file.h"
@@ -105,6 +106,7 @@ Result<ReadRecording> read_recording(const ImportCommand& command, ProfileWriter
   // Now, so that they outlive us, should the making of symbols be the end of us.
   RETURN_IF_ERROR(store(imported.profile));
   clear_counts(imported.profile);
+  ::malloc_trim(0);  // all that the reading took and the symbols will not
   // What the recording itself knows comes first: symbols are looked for where it knows less.
   for (const auto& [image, facts] : imported.facts) {
     RETURN_IF_ERROR(writer.write_facts(image, facts));
@@ -139,7 +141,7 @@ int run_import(ImportCommand command) {
     command.snapshot.kernel_symbols = std::async(std::launch::async, read_kernel_symbols).share();
   }
   const InterruptGuard guard;
-  Result<ProfileWriter> writer = ProfileWriter::create(command.output);
+  Result<ProfileWriter> writer = ProfileWriter::create(command.output, Survives::process);
   Result<ReadRecording> recording =
       writer ? read_recording(command, *writer, guard) : Result<ReadRecording>(writer.error());
   if (!recording) {

@@ -95,6 +95,7 @@ std::vector<KernelFunction> make_functions(std::vector<Entry> entries, uint64_t 
           {FileOffset(e.address - base), FileOffset(std::min(end, limit) - base), e.name});
     i = next;
   }
+  functions.shrink_to_fit();
   return functions;
 }
 
@@ -145,6 +146,7 @@ KernelSymbols parse_kernel_symbols(std::string_view kallsyms, std::string_view m
 
 Result<KernelSymbols> read_kernel_symbols() {
   ASSIGN_OR_RETURN(std::string kallsyms, read_file("/proc/kallsyms"));
+  kallsyms.shrink_to_fit();
   const std::string modules = read_file("/proc/modules").value_or("");
   const auto text = std::make_shared<const std::string>(std::move(kallsyms));
   KernelSymbols symbols = parse_kernel_symbols(*text, modules);
