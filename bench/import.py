@@ -10,34 +10,65 @@ CPU), once for so many samples and once for a tenth of them, and runs, interleav
     cat FILE > /dev/null                 culprit import --no-symbols
 
 Prints medians of the wall times [s], peak memory [MB], ratios, and how memory grows when
-the file does. The programs are Debian's, without debug information. Then the same with a
-program that has some (the PROGRAM of --debug, by default this CULPRIT), and by source
-line, where perf is given few samples, because it asks addr2line for each address.
+the file does. The programs are Debian's, without debug information: a libc6-dbg, and what perf
+keeps in ~/.debug, are hidden from both, where this user may (unshare); how many images had
+some nevertheless is printed. Then the same with a program that has debug information (the
+PROGRAM of --debug, by default this CULPRIT), and by source line, where perf is given few
+samples, because it asks addr2line for each address.
 """
 import argparse
 import os
 import pathlib
 import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 PERIOD_NS = 40_000
 CPUS = os.cpu_count()
 
 
-def timed(command, folder, patience=3600):
-    """(wall seconds, peak MB, CPU seconds) of a command that must succeed."""
+# Run by a root of its own file systems: nothing else is changed.
+HIDING = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /usr/lib/debug && exec "$@"', "sh"]
+
+
+def find_hiding():
+    """What to put before a command so that it sees no debug files; [] if that cannot be done."""
+    if not os.path.isdir("/usr/lib/debug") or not os.listdir("/usr/lib/debug"):
+        return []
+    if shutil.which("unshare") is None:
+        return []
+    done = subprocess.run([*HIDING, "true"], capture_output=True, check=False)
+    return HIDING if done.returncode == 0 else []
+
+
+def count_images_with_lines(path):
+    database = sqlite3.connect(path)
+    with_lines = database.execute("SELECT count(*) FROM image_facts WHERE has_lines").fetchone()[0]
+    images = database.execute("SELECT count(*) FROM image_facts").fetchone()[0]
+    return with_lines, images
+
+
+def timed(command, folder, patience_seconds=3600, may_fail=False):
+    """(wall seconds, peak MB, CPU seconds) of a command; None if it `may_fail` and does."""
     with open(folder / "errors", "w") as errors:
         start = time.monotonic()
         child = subprocess.Popen(command, shell=isinstance(command, str), cwd=folder,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                 stderr=errors)
+                                 stderr=errors, start_new_session=True)
+        # Not Popen's own wait, which knows nothing of memory. The pid is ours until then.
+        impatience = threading.Timer(patience_seconds, os.killpg, (child.pid, 9))
+        impatience.start()
         _, status, usage = os.wait4(child.pid, 0)
         seconds = time.monotonic() - start
+        impatience.cancel()
     child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0 and may_fail:
+        return None
     if child.returncode != 0:
         sys.exit(f"{command} failed:\n{(folder / 'errors').read_text()[-2000:]}")
     return seconds, usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime
@@ -49,12 +80,19 @@ def record(path, seconds, work, folder):
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                             start_new_session=True)
     try:
-        subprocess.run(["perf", "record", "-q", "-a", "-e", "cpu-clock", "-c", str(PERIOD_NS),
-                        "-o", path, "--", "sleep", str(seconds)], cwd=folder, check=True,
+        subprocess.run(["perf", "record", "-q", "-N", "-a", "-e", "cpu-clock", "-c",
+                        str(PERIOD_NS), "-o", path, "--", "sleep", str(seconds)], cwd=folder, check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     finally:
         os.killpg(loop.pid, 9)
         loop.wait()
+
+
+def record_alone(path, seconds, work, folder):
+    """The same of `work` alone."""
+    subprocess.run(["perf", "record", "-q", "-N", "-e", "cpu-clock", "-c", str(PERIOD_NS), "-o", path,
+                    "--", "timeout", str(seconds), "sh", "-c", f"while :; do {work}; done"],
+                   cwd=folder, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def count_samples(path, folder):
@@ -65,11 +103,12 @@ def count_samples(path, folder):
 
 def compare(title, rivals, runs, folder):
     """Runs each command of {name: command} in turn, `runs` times; prints and returns medians."""
+    load = os.getloadavg()[0]
     results = {name: [] for name in rivals}
     for _ in range(runs):
         for name, command in rivals.items():
             results[name].append(timed(command, folder))
-    print(f"\n{title} (median of {runs})")
+    print(f"\n{title} (median of {runs}; load before {load:.1f})")
     medians = {}
     for name, pairs in results.items():
         medians[name] = (statistics.median(p[0] for p in pairs), max(p[1] for p in pairs),
@@ -101,9 +140,11 @@ def main():
     with tempfile.TemporaryDirectory(prefix="culprit-bench-") as name:
         folder = pathlib.Path(name)
         rate = CPUS * 1e9 / PERIOD_NS
+        os.environ["HOME"] = name  # without a ~/.debug
+        python = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else "python3"
         (folder / "data").write_bytes(os.urandom(1 << 20) + b"many words of text " * (1 << 18))
         work = ("gzip -k -c data & xz -1 -k -c data & sort -R data | sha256sum & "
-                "python3 -c 'print(sum(hash(str(i)) for i in range(400000)))' & "
+                f"{python} -c 'print(sum(hash(str(i)) for i in range(400000)))' & "
                 "awk '{n += length($0)} END {print n}' data & wait")
         for path, seconds in (("big", options.samples * 1.8 / rate),
                               ("small", options.samples * 0.18 / rate)):
@@ -114,19 +155,23 @@ def main():
         if samples < options.samples:
             sys.exit("too few samples: is the machine very busy?")
 
+        hiding = find_hiding()
         found = compare("Without debug information",
-                        {"perf report --stdio": "perf report --stdio -i big",
-                         "culprit import + report": both(culprit, "big"),
+                        {"perf report --stdio": [*hiding, "perf", "report", "--stdio", "-i", "big"],
+                         "culprit import + report": [*hiding, "sh", "-c", both(culprit, "big")],
                          "culprit import --no-symbols":
-                             [culprit, "import", "-q", "--no-symbols", "-o", "p.culprit", "big"],
+                             [culprit, "import", "-q", "--no-symbols", "-o", "n.culprit", "big"],
                          "cat": ["cat", "big"]}, options.runs, folder)
+        with_lines, images = count_images_with_lines(folder / "p.culprit")
+        print(f"  {with_lines} of {images} images had debug information all the same")
         ours, perfs = found["culprit import + report"], found["perf report --stdio"]
         reading = found["culprit import --no-symbols"]
         print(f"  time: {perfs[0] / ours[0]:.2f} times as fast as perf (CPU time "
               f"{perfs[2] / ours[2]:.2f}); memory: "
               f"{ours[1] / perfs[1]:.2f} of perf's; reading {size / 1e6 / reading[0]:.0f} MB/s, "
               f"cat {size / 1e6 / found['cat'][0]:.0f} MB/s")
-        few = compare("A tenth of it", {"culprit import + report": both(culprit, "small")},
+        few = compare("A tenth of it",
+                      {"culprit import + report": [*hiding, "sh", "-c", both(culprit, "small")]},
                       options.runs, folder)["culprit import + report"]
         print(f"  memory at ten times the samples: {ours[1] / few[1]:.2f} times")
 
@@ -141,9 +186,16 @@ def main():
         print(f"  {found['perf report --stdio'][0] / found['culprit import + report'][0]:.2f} "
               "times as fast as perf")
 
-        record("lines", max(0.05, options.srcline_samples / rate), debug_work, folder)
+        # The program alone: perf's addr2line stops at names that are no files, as the memfd has
+        # that some container was started from.
+        record_alone("lines", max(0.1, options.srcline_samples * PERIOD_NS / 1e9), debug_work, folder)
         lines = count_samples("lines", folder)
-        perf_lines = timed("perf report --stdio -s srcline -i lines", folder)[0]
+        by_line = "perf report --stdio -s srcline -i lines"
+        perf = timed(by_line, folder, 600, may_fail=True)
+        if perf is None:
+            print(f"\n{by_line} failed: no comparison\n{(folder / 'errors').read_text()[-500:]}")
+            return
+        perf_lines = perf[0]
         our_lines = timed(f"'{culprit}' import -q -o p.culprit debug && '{culprit}' report "
                           "--by line --limit 0 p.culprit", folder)[0]
         all_samples = count_samples("debug", folder)

@@ -109,8 +109,9 @@ void read_table(::Elf* elf, unsigned section_type, const std::vector<CodeRange>&
 
 /// Best name first among those of one address.
 bool comes_before(const Candidate& a, const Candidate& b) {
+  if (a.begin != b.begin) return a.begin < b.begin;
   const auto key = [](const Candidate& c) {
-    return std::tuple(c.begin, c.size == 0, c.rank, c.underscores, c.name.size(), c.name);
+    return std::tuple(c.size == 0, c.rank, c.underscores, c.name.size(), c.name);
   };
   return key(a) < key(b);
 }

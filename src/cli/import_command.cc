@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <future>
+#include <malloc.h>
 #include <optional>
 
 #include "base/file.h"
@@ -17,6 +18,7 @@
 #include "perfdata/import.h"
 #include "records/elf_identity.h"
 #include "snapshot/find_files.h"
+#include "snapshot/snapshot.h"
 #include "store/profile_file.h"
 
 namespace culprit {
@@ -64,32 +66,6 @@ void add_perf_cache(SnapshotOptions& options) {
   if (file_exists(cache + "/.build-id")) options.symbol_folders.push_back(cache);
 }
 
-/// Reads the file into the profile at `command.output`; an error leaves the caller to clean up.
-Result<Imported> read_into_profile(const ImportCommand& command) {
-  const InterruptGuard guard;
-  ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::create(command.output));
-  ImportOptions options = command.import;
-  options.tools = make_tools(command.snapshot);
-  ProgressLine line;
-  ASSIGN_OR_RETURN(Imported imported,
-                   import_perf_data(
-                       options, [&](const Profile& profile) { return writer.flush(profile); },
-                       [&](uint64_t done_bytes, uint64_t total_bytes) {
-                         if (!command.quiet) show_progress(line, done_bytes, total_bytes);
-                         return !guard.is_interrupted();
-                       }));
-  line.clear();
-  if (imported.is_stopped) {
-    imported.profile.ledger.note("the import was interrupted: what it had read by then is here");
-  }
-  // What the recording itself knows comes first: symbols are looked for where it knows less.
-  for (const auto& [image, facts] : imported.facts) {
-    RETURN_IF_ERROR(writer.write_facts(image, facts));
-  }
-  RETURN_IF_ERROR(writer.close(imported.profile));
-  return imported;
-}
-
 std::string describe_amount(const Imported& imported) {
   if (imported.samples == 0 && !imported.profile.counts.empty()) {
     return fmt::format("counts of {} events", imported.profile.events.size());
@@ -97,6 +73,60 @@ std::string describe_amount(const Imported& imported) {
   return fmt::format(
       "{} samples{}", format_thousands(imported.samples),
       imported.lost == 0 ? "" : fmt::format(", {} lost", format_thousands(imported.lost)));
+}
+
+struct ReadRecording {
+  Imported imported;                // its counts are in the file
+  std::vector<ImageDemand> demand;  // what they are of
+  std::string amount;               // for people
+};
+
+/// Reads the recording; what it counts goes into `writer`.
+Result<ReadRecording> read_recording(const ImportCommand& command, ProfileWriter& writer,
+                                     const InterruptGuard& guard) {
+  ReadRecording result;
+  const ImportSink store = [&](const Profile& profile) {
+    if (command.symbolize) merge_demand(collect_demand(profile), result.demand);
+    return writer.flush(profile);
+  };
+  ImportOptions options = command.import;
+  options.tools = make_tools(command.snapshot);
+  ProgressLine line;
+  ASSIGN_OR_RETURN(result.imported,
+                   import_perf_data(options, store, [&](uint64_t done_bytes, uint64_t total_bytes) {
+                     if (!command.quiet) show_progress(line, done_bytes, total_bytes);
+                     return !guard.is_interrupted();
+                   }));
+  line.clear();
+  Imported& imported = result.imported;
+  result.amount = describe_amount(imported);
+  if (imported.is_stopped) {
+    imported.profile.ledger.note("the import was interrupted: what it had read by then is here");
+  }
+  // Now, so that they outlive us, should the making of symbols be the end of us.
+  RETURN_IF_ERROR(store(imported.profile));
+  clear_counts(imported.profile);
+  ::malloc_trim(0);  // all that the reading took and the symbols will not
+  // What the recording itself knows comes first: symbols are looked for where it knows less.
+  for (const auto& [image, facts] : imported.facts) {
+    RETURN_IF_ERROR(writer.write_facts(image, facts));
+  }
+  return result;
+}
+
+/// Whether all that was asked for is in the file.
+Result<bool> complete_profile(const ImportCommand& command, ReadRecording& recording,
+                              ProfileWriter& writer, const InterruptGuard& guard) {
+  Imported& imported = recording.imported;
+  Result<SymbolizeOutcome> outcome = SymbolizeOutcome{};
+  if (!imported.is_stopped && command.symbolize) {
+    outcome = symbolize(writer, imported.profile, recording.demand, command.snapshot, command.quiet,
+                        guard);
+  }
+  // Without all symbols the profile is still one.
+  RETURN_IF_ERROR(writer.close(imported.profile));
+  if (!outcome) return outcome.error();
+  return !imported.is_stopped && !outcome->interrupted;
 }
 
 }  // namespace
@@ -110,24 +140,23 @@ int run_import(ImportCommand command) {
   if (command.symbolize) {
     command.snapshot.kernel_symbols = std::async(std::launch::async, read_kernel_symbols).share();
   }
-  const Result<Imported> imported = read_into_profile(command);
-  if (!imported) {
+  const InterruptGuard guard;
+  Result<ProfileWriter> writer = ProfileWriter::create(command.output, Survives::process);
+  Result<ReadRecording> recording =
+      writer ? read_recording(command, *writer, guard) : Result<ReadRecording>(writer.error());
+  if (!recording) {
+    writer = recording.error();  // it closes the file
     output->give_back();
-    return fail(imported.error());
+    return fail(recording.error());
   }
-  for (const std::string& remark : imported->remarks) print_message(remark);
-  bool is_complete = !imported->is_stopped;
-  if (is_complete && command.symbolize) {
-    const Result<SymbolizeOutcome> outcome =
-        symbolize_file(command.output, {}, imported->facts, command.snapshot, command.quiet);
-    if (!outcome) return fail(outcome.error());
-    is_complete = !outcome->interrupted;
-  }
+  for (const std::string& remark : recording->imported.remarks) print_message(remark);
+  const Result<bool> is_complete = complete_profile(command, *recording, *writer, guard);
+  if (!is_complete) return fail(is_complete.error());
   if (!command.quiet) {
-    print_message(fmt::format("{} -> {} ({})", describe_amount(*imported), command.output,
+    print_message(fmt::format("{} -> {} ({})", recording->amount, command.output,
                               file_size_text(command.output)));
   }
-  if (!is_complete) return fail(Error{"interrupted; what was done is in " + command.output});
+  if (!*is_complete) return fail(Error{"interrupted; what was done is in " + command.output});
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/symbolizing.h"
 
 #include <fmt/format.h>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -48,24 +49,16 @@ class StoredFacts {
   std::map<ImageId, ImageFacts> incomplete_;
 };
 
-}  // namespace
+/// Whether facts of this image are to be written.
+using WantsFacts = std::function<bool(ImageId, const ImageFacts&)>;
 
-Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<ImageId, Fd>& held,
-                                        const KnownFacts& known, const SnapshotOptions& options,
-                                        bool quiet) {
-  const InterruptGuard guard;
-  ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(path));
-  ASSIGN_OR_RETURN(Profile profile, reader.read_profile());
-  std::vector<ImageDemand> demand = collect_demand(profile);
-  const size_t images = demand.size();
-  StoredFacts stored(reader);
-  RETURN_IF_ERROR(stored.leave_out_complete(demand));
-
-  ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::open(path));
-  for (const auto& [image, facts] : known) RETURN_IF_ERROR(writer.write_facts(image, facts));
-
+Result<SymbolizeOutcome> write_facts(ProfileWriter& writer, Profile& profile,
+                                     const std::vector<ImageDemand>& demand,
+                                     const std::map<ImageId, Fd>& held,
+                                     const SnapshotOptions& options, bool quiet,
+                                     const InterruptGuard& guard, const WantsFacts& wants) {
   ProgressLine line;
-  SymbolizeOutcome outcome{images, false};
+  SymbolizeOutcome outcome{demand.size(), false};
   const SnapshotProgress progress = [&](size_t done, size_t total) {
     if (!quiet) line.show(fmt::format("symbols of {} of {} images", done, total));
     outcome.interrupted = guard.is_interrupted();
@@ -73,7 +66,7 @@ Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<
   };
   uint64_t nameless = 0;
   const FactsSink sink = [&](ImageId image, const ImageFacts& facts) -> Result<void> {
-    if (stored.are_better(image, facts)) return {};
+    if (!wants(image, facts)) return {};
     if (facts.functions.empty()) ++nameless;
     return writer.write_facts(image, facts);
   };
@@ -82,8 +75,39 @@ Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<
   RETURN_IF_ERROR(make_facts(profile, demand, held, options, sink, progress, profile.ledger));
   profile.ledger.erase(ledger::kImagesWithoutFacts);
   if (nameless > 0) profile.ledger.add(ledger::kImagesWithoutFacts, nameless);
+  return outcome;
+}
 
+}  // namespace
+
+Result<SymbolizeOutcome> symbolize(ProfileWriter& writer, Profile& profile,
+                                   const std::vector<ImageDemand>& demand,
+                                   const SnapshotOptions& options, bool quiet,
+                                   const InterruptGuard& guard) {
+  return write_facts(writer, profile, demand, {}, options, quiet, guard,
+                     [](ImageId, const ImageFacts&) { return true; });
+}
+
+Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<ImageId, Fd>& held,
+                                        const KnownFacts& known, const SnapshotOptions& options,
+                                        bool quiet) {
+  const InterruptGuard guard;
+  ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(path));
+  ASSIGN_OR_RETURN(Profile profile, reader.read_profile());
+  std::vector<ImageDemand> demand = collect_demand(profile);
   clear_counts(profile);  // they are in the file already
+  const size_t images = demand.size();
+  StoredFacts stored(reader);
+  RETURN_IF_ERROR(stored.leave_out_complete(demand));
+
+  ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::open(path));
+  for (const auto& [image, facts] : known) RETURN_IF_ERROR(writer.write_facts(image, facts));
+  ASSIGN_OR_RETURN(SymbolizeOutcome outcome,
+                   write_facts(writer, profile, demand, held, options, quiet, guard,
+                               [&](ImageId image, const ImageFacts& facts) {
+                                 return !stored.are_better(image, facts);
+                               }));
+  outcome.images = images;
   RETURN_IF_ERROR(writer.close(profile));
   return outcome;
 }

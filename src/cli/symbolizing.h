@@ -11,9 +11,11 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "cli/interrupt.h"
 #include "model/image_facts.h"
 #include "model/profile.h"
 #include "snapshot/snapshot.h"
+#include "store/profile_file.h"
 
 namespace culprit {
 
@@ -24,6 +26,13 @@ struct SymbolizeOutcome {
   size_t images = 0;         // with counts
   bool interrupted = false;  // Ctrl-C: some images have no facts
 };
+
+/// The same while the file is being made: the facts of `demand` go into `writer`, what is missing
+/// into the ledger of `profile`.
+Result<SymbolizeOutcome> symbolize(ProfileWriter& writer, Profile& profile,
+                                   const std::vector<ImageDemand>& demand,
+                                   const SnapshotOptions& options, bool quiet,
+                                   const InterruptGuard& guard);
 
 /// `held`: files that the recording kept open.
 Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<ImageId, Fd>& held,

@@ -63,7 +63,10 @@ void unite(std::vector<Row>& rows, const Key& key, const Add& add) {
 }  // namespace
 
 std::vector<HistogramRow> flatten_histograms(const std::vector<Histogram>& histograms) {
+  size_t cells = 0;
+  for (const Histogram& one : histograms) cells += one.offsets.size() * one.columns.size();
   std::vector<HistogramRow> rows;
+  rows.reserve(cells);
   for (const Histogram& histogram : histograms) {
     for (size_t i = 0; i < histogram.offsets.size(); ++i) {
       for (const EventColumn& column : histogram.columns) {

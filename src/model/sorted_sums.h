@@ -40,11 +40,7 @@ class SortedSums {
   }
 
   /// How many entries are held: at least the number of distinct keys.
-  [[nodiscard]] size_t entries() const {
-    size_t entries = fresh_.size();
-    for (const Run& run : runs_) entries += run.size();
-    return entries;
-  }
+  [[nodiscard]] size_t entries() const { return fresh_.size() + settled_; }
 
   /// All sums by ascending key, no key twice; nothing is left behind.
   std::vector<Entry> take() {
@@ -52,6 +48,7 @@ class SortedSums {
     while (runs_.size() > 1) merge_last_two();
     std::vector<Entry> all = runs_.empty() ? Run() : std::move(runs_.front());
     runs_.clear();
+    settled_ = 0;
     return all;
   }
 
@@ -73,6 +70,7 @@ class SortedSums {
   void settle() {
     if (fresh_.empty()) return;
     std::sort(fresh_.begin(), fresh_.end(), is_before);
+    settled_ += fresh_.size();
     runs_.push_back(fresh_);
     fresh_.clear();
     std::fill(places_.begin(), places_.end(), 0);
@@ -93,11 +91,13 @@ class SortedSums {
     while (a != earlier.end() && b != later.end()) append(merged, is_before(*b, *a) ? *b++ : *a++);
     for (; a != earlier.end(); ++a) append(merged, *a);
     for (; b != later.end(); ++b) append(merged, *b);
+    settled_ -= earlier.size() + later.size() - merged.size();
   }
 
   Run fresh_;
   std::vector<uint32_t> places_;  // by hash: 1 + the index in `fresh_`; 0: none
   std::vector<Run> runs_;
+  size_t settled_ = 0;  // entries of all runs
 };
 
 }  // namespace culprit

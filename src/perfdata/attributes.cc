@@ -22,11 +22,13 @@ Result<void> Attributes::add(std::span<const std::byte> attr, const std::vector<
   ASSIGN_OR_RETURN(EventAttr parsed, parse_event_attr(attr, order));
   for (const uint64_t id : ids) by_id_.try_emplace(id, events_.size());
   events_.push_back({parsed, ""});
+  if (events_.size() == 1) id_place_ = find_id_place(parsed.layout);
   return {};
 }
 
 size_t Attributes::add(RecordedEvent event) {
   events_.push_back(std::move(event));
+  if (events_.size() == 1) id_place_ = find_id_place(events_.front().attr.layout);
   return events_.size() - 1;
 }
 
@@ -46,34 +48,39 @@ std::optional<size_t> Attributes::find(uint64_t id) const {
   return at->second;
 }
 
-/// The counter's id in a record. Events whose records differ in layout all have it at one place
-/// (IDENTIFIER); of others the first one's layout holds for all.
-std::optional<uint64_t> Attributes::find_id(std::span<const std::byte> record,
-                                            uint32_t type) const {
-  const RecordLayout& layout = events_.front().attr.layout;
+/// Events whose records differ in layout all have the id at one place (IDENTIFIER); of others
+/// the first one's layout holds for all.
+Attributes::IdPlace Attributes::find_id_place(const RecordLayout& layout) {
   const auto bytes_if = [&](uint64_t bits) {
     return sizeof(uint64_t) * static_cast<size_t>(std::popcount(layout.sample_type & bits));
   };
-  size_t at = RecordHeader::kBytes;
-  if (type == PERF_RECORD_SAMPLE) {
-    if ((layout.sample_type & PERF_SAMPLE_IDENTIFIER) == 0) {
-      if ((layout.sample_type & PERF_SAMPLE_ID) == 0) return std::nullopt;
-      at += bytes_if(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR);
-    }
-  } else {
-    const size_t trailer_bytes = compute_trailer_size(layout);
-    if (trailer_bytes == 0 || trailer_bytes > record.size() - at) return std::nullopt;
-    if ((layout.sample_type & PERF_SAMPLE_IDENTIFIER) != 0) {
-      at = record.size() - sizeof(uint64_t);
-    } else {
-      if ((layout.sample_type & PERF_SAMPLE_ID) == 0) return std::nullopt;
-      at = record.size() - trailer_bytes + bytes_if(PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
-    }
+  IdPlace place;
+  place.order = layout.order;
+  place.trailer_bytes = compute_trailer_size(layout);
+  if ((layout.sample_type & PERF_SAMPLE_IDENTIFIER) != 0) {
+    place.in_sample = RecordHeader::kBytes;
+    place.in_other = sizeof(uint64_t);
+  } else if ((layout.sample_type & PERF_SAMPLE_ID) != 0) {
+    place.in_sample = RecordHeader::kBytes + bytes_if(PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+                                                      PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR);
+    place.in_other = place.trailer_bytes - bytes_if(PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
   }
-  if (at > record.size()) return std::nullopt;
-  Result<uint64_t> id = ByteReader(record.subspan(at), layout.order).take<uint64_t>();
-  if (!id) return std::nullopt;
-  return *id;
+  return place;
+}
+
+/// The counter's id in a record.
+std::optional<uint64_t> Attributes::find_id(std::span<const std::byte> record,
+                                            uint32_t type) const {
+  size_t at = id_place_.in_sample;
+  if (type != PERF_RECORD_SAMPLE) {
+    const size_t trailer_bytes = id_place_.trailer_bytes;
+    if (trailer_bytes == 0 || trailer_bytes > record.size() - RecordHeader::kBytes) {
+      return std::nullopt;
+    }
+    at = id_place_.in_other == 0 ? 0 : record.size() - id_place_.in_other;
+  }
+  if (at == 0 || at > record.size() || record.size() - at < sizeof(uint64_t)) return std::nullopt;
+  return ByteReader(record.subspan(at), id_place_.order).take<uint64_t>().value_or(0);
 }
 
 std::optional<size_t> Attributes::find_event(std::span<const std::byte> record,

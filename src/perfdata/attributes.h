@@ -46,7 +46,17 @@ class Attributes {
   [[nodiscard]] std::optional<uint64_t> find_id(std::span<const std::byte> record,
                                                 uint32_t type) const;
 
+  /// Where records have their counter's id, by the layout that holds for all.
+  struct IdPlace {
+    size_t in_sample = 0;  // from the front; 0: nowhere
+    size_t in_other = 0;   // from the end; 0: nowhere
+    size_t trailer_bytes = 0;
+    std::endian order = std::endian::native;
+  };
+  static IdPlace find_id_place(const RecordLayout& layout);
+
   std::vector<RecordedEvent> events_;
+  IdPlace id_place_;                        // of the first event
   tsl::robin_map<uint64_t, size_t> by_id_;  // asked twice for each record
   size_t ids_ = 0;                          // of all events, counted twice where two have the same
 };

@@ -25,8 +25,9 @@ class Importer {
 
  private:
   Result<void> read_all();
-  Result<void> take(const RawRecord& record);
+  Result<void> take(RawRecord record);
   Result<void> deliver(const RawRecord& record);
+  const PlainSampleParser* find_plain_parser(size_t event);
   void describe_losses();
 
   PerfDataFile& file_;
@@ -34,7 +35,8 @@ class Importer {
   const ImportProgress& progress_;
   RecordImporter importer_;
   TimeOrder ordered_;
-  Record parsed_;  // the one at hand
+  Record parsed_;                                                // the one at hand
+  std::vector<std::optional<PlainSampleParser>> plain_parsers_;  // by event
   uint64_t records_ = 0;
   bool is_unwinding_ = false;
   bool is_stopped_ = false;
@@ -48,8 +50,28 @@ Importer::Importer(PerfDataFile& file, const ImportTools& tools, const ImportSin
       importer_(file.attributes(), sink),
       ordered_([this](const RawRecord& record) { return deliver(record); }) {}
 
+/// Null if samples of this event take parse_record().
+const PlainSampleParser* Importer::find_plain_parser(size_t event) {
+  const std::vector<RecordedEvent>& events = file_.attributes().events();
+  while (plain_parsers_.size() < events.size()) {
+    const RecordLayout& layout = events[plain_parsers_.size()].attr.layout;
+    plain_parsers_.push_back(layout.sample_id_all ? PlainSampleParser::make(layout) : std::nullopt);
+  }
+  const std::optional<PlainSampleParser>& parser = plain_parsers_[event];
+  return parser ? &*parser : nullptr;
+}
+
 Result<void> Importer::deliver(const RawRecord& record) {
-  const auto event = file_.attributes().find_event(record.bytes, record.header.type);
+  std::optional<size_t> event = record.event;
+  if (record.event == RawRecord::kNoEvent) {
+    event = file_.attributes().find_event(record.bytes, record.header.type);
+  }
+  if (event && record.header.type == PERF_RECORD_SAMPLE) {
+    const PlainSampleParser* const plain = find_plain_parser(*event);
+    if (plain != nullptr && plain->fits(record.bytes)) {
+      return importer_.add(plain->parse(record.bytes, to_mode(record.header.misc)), *event);
+    }
+  }
   if (!event) {
     importer_.ledger().add(ledger::kUnknownEvents);
     return {};
@@ -68,7 +90,7 @@ Result<void> Importer::deliver(const RawRecord& record) {
   return importer_.add(parsed_, *event);
 }
 
-Result<void> Importer::take(const RawRecord& record) {
+Result<void> Importer::take(RawRecord record) {
   constexpr uint64_t kRecordsPerProgress = 1 << 14;
   if (++records_ % kRecordsPerProgress == 0 && progress_) {
     is_stopped_ = !progress_(file_.consumed_bytes(), file_.total_bytes());
@@ -77,16 +99,27 @@ Result<void> Importer::take(const RawRecord& record) {
   const std::vector<RecordedEvent>& events = file_.attributes().events();
   if (events.empty()) return Error{"it has records before the events that they belong to"};
   const auto event = file_.attributes().find_event(record.bytes, record.header.type);
+  if (event) record.event = static_cast<uint32_t>(*event);
+  const PlainSampleParser* const plain =
+      record.header.type == PERF_RECORD_SAMPLE ? find_plain_parser(event.value_or(0)) : nullptr;
   const RecordLayout& layout = events[event.value_or(0)].attr.layout;
-  // Without times in all records (before Linux 2.6.38) the file's order is the only one.
-  const std::optional<uint64_t> time_ns =
-      layout.sample_id_all ? find_record_time(record.bytes, layout) : std::nullopt;
+  std::optional<uint64_t> time_ns;
+  if (plain != nullptr && plain->fits(record.bytes)) {
+    time_ns = plain->time_ns(record.bytes);
+  } else if (layout.sample_id_all) {
+    // Without times in all records (before Linux 2.6.38) the file's order is the only one.
+    time_ns = find_record_time(record.bytes, layout);
+  }
   if (!time_ns || *time_ns == 0 || *time_ns == UINT64_MAX) return deliver(record);
   return ordered_.push(*time_ns, record, file_);
 }
 
 Result<void> Importer::read_all() {
   while (!is_stopped_) {
+    if (RawRecord whole; file_.next_whole(whole)) {
+      RETURN_IF_ERROR(take(whole));
+      continue;
+    }
     Result<std::optional<RawRecord>> record = file_.next();
     if (!record) {
       if (records_ == 0 && importer_.samples() == 0) return record.error();

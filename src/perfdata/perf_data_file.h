@@ -27,6 +27,8 @@ class PerfDataFile {
   /// The next record of the kernel, or a finished round; all else perf wrote goes into
   /// attributes() and facts(). nullopt at the end.
   Result<std::optional<RawRecord>> next();
+  /// See RecordStream.
+  bool next_whole(RawRecord& record) { return records_.next_whole(record); }
   /// Of the record that came last; see RecordStream.
   [[nodiscard]] HeldBlock hold() const { return records_.hold(); }
   [[nodiscard]] const RecordBlock* block() const { return records_.block(); }

@@ -159,6 +159,14 @@ Location RecordImporter::locate(uint32_t pid, const CallFrame& frame) {
   return refine_ ? refine_(frame.address, place) : place;
 }
 
+Location RecordImporter::locate_sample(uint32_t pid, const CallFrame& frame) {
+  const Location place = locate(pid, frame);
+  if (builder_.profile().images[place.image.value].kind == ImageKind::unknown) {
+    ledger().add(ledger::kUnknownAddress);
+  }
+  return place;
+}
+
 Location RecordImporter::locate_by_mappings(uint32_t pid, const CallFrame& frame) {
   switch (frame.mode) {
     case Mode::kernel:
@@ -188,15 +196,18 @@ const Mapping* RecordImporter::find_mapping(uint32_t pid, RunAddress address) {
   return recent.mapping;
 }
 
-ContextId RecordImporter::find_context(const SampleRecord& sample, const RecordOrigin& origin) {
-  RecentContext& recent = recent_contexts_[origin.tid % recent_contexts_.size()];
-  if (recent.context.is_all() || recent.pid != origin.pid || recent.tid != origin.tid ||
-      recent.mode != sample.mode) {
-    recent = {origin.pid, origin.tid, sample.mode,
-              tasks_.context(find_or_add(origin.pid), origin.tid, sample.mode, builder_)};
+ContextId RecordImporter::find_context(uint32_t pid, uint32_t tid, Mode mode) {
+  RecentContext& recent = recent_contexts_[tid % recent_contexts_.size()];
+  if (recent.context.is_all() || recent.pid != pid || recent.tid != tid || recent.mode != mode) {
+    recent = {pid, tid, mode, tasks_.context(find_or_add(pid), tid, mode, builder_)};
   }
-  if (sample.cgroup == 0) return recent.context;
-  Context fields = builder_.profile().contexts[recent.context.value];
+  return recent.context;
+}
+
+ContextId RecordImporter::find_context(const SampleRecord& sample, const RecordOrigin& origin) {
+  const ContextId context = find_context(origin.pid, origin.tid, sample.mode);
+  if (sample.cgroup == 0) return context;
+  Context fields = builder_.profile().contexts[context.value];
   const auto known = cgroups_.find(sample.cgroup);
   fields.cgroup = known != cgroups_.end()
                       ? known->second
@@ -282,10 +293,7 @@ void RecordImporter::keep_memory_sample(const SampleRecord& sample, const Record
 
 void RecordImporter::handle(const SampleRecord& sample, const RecordOrigin& origin, size_t event) {
   const ContextId context = find_context(sample, origin);
-  const Location place = locate(origin.pid, {sample.ip, sample.mode});
-  if (builder_.profile().images[place.image.value].kind == ImageKind::unknown) {
-    ledger().add(ledger::kUnknownAddress);
-  }
+  const Location place = locate_sample(origin.pid, {sample.ip, sample.mode});
   const RecordLayout& layout = attributes_.events()[event].attr.layout;
   const bool has_copy = (layout.sample_type & PERF_SAMPLE_STACK_USER) != 0;
   const UnwindStack none;
@@ -308,8 +316,24 @@ void RecordImporter::handle(const SampleRecord& sample, const RecordOrigin& orig
     if (is_memory) keep_memory_sample(sample, origin, place, counted);
     ++samples_;
   });
-  first_ns_ = std::min(first_ns_, origin.time_ns);
-  last_ns_ = std::max(last_ns_, origin.time_ns);
+  extend_time(origin.time_ns);
+}
+
+Result<void> RecordImporter::add(const PlainSample& sample, size_t event) {
+  const ContextId context = find_context(sample.pid, sample.tid, sample.mode);
+  const Location place = locate_sample(sample.pid, {sample.ip, sample.mode});
+  const EventAttr& attr = attributes_.events()[event].attr;
+  const bool has_period = (attr.layout.sample_type & PERF_SAMPLE_PERIOD) != 0;
+  builder_.add(context, place, find_event_row(event), 1,
+               has_period ? sample.period : attr.sample_period);
+  ++samples_;
+  extend_time(sample.time_ns);
+  return flush_if_much();
+}
+
+void RecordImporter::extend_time(uint64_t time_ns) {
+  first_ns_ = std::min(first_ns_, time_ns);
+  last_ns_ = std::max(last_ns_, time_ns);
 }
 
 Result<void> RecordImporter::add(const Record& record, size_t event) {

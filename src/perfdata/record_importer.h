@@ -22,6 +22,7 @@
 #include "perfdata/import.h"
 #include "perfdata/recorded_images.h"
 #include "records/callchain.h"
+#include "records/plain_sample.h"
 #include "records/process_table.h"
 #include "records/record.h"
 #include "records/user_stack.h"
@@ -35,6 +36,8 @@ class RecordImporter {
 
   /// `event`: the place in attributes of the event that wrote the record.
   Result<void> add(const Record& record, size_t event);
+  /// The same for a sample of a plain layout.
+  Result<void> add(const PlainSample& sample, size_t event);
   Ledger& ledger() { return builder_.profile().ledger; }
   /// Something that makes the result weaker: for the terminal and the ledger.
   void remark(const std::string& sentence);
@@ -98,9 +101,12 @@ class RecordImporter {
 
   EventId find_event_row(size_t event);
   ProcessTable::Process& find_or_add(uint32_t pid);
+  ContextId find_context(uint32_t pid, uint32_t tid, Mode mode);
   ContextId find_context(const SampleRecord& sample, const RecordOrigin& origin);
   const Mapping* find_mapping(uint32_t pid, RunAddress address);
   Location locate(uint32_t pid, const CallFrame& frame);
+  Location locate_sample(uint32_t pid, const CallFrame& frame);
+  void extend_time(uint64_t time_ns);
   Location locate_by_mappings(uint32_t pid, const CallFrame& frame);
   void weigh(const SampleRecord& sample, const RecordOrigin& origin, size_t event, auto&& visit);
   StackId count_stack(std::span<const CallFrame> frames, uint32_t pid, const Location& leaf);

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "perfdata/user_records.h"
 #include "records/parse_record.h"
 
 namespace culprit {
@@ -24,6 +25,8 @@ namespace culprit {
 struct RawRecord {
   RecordHeader header;
   std::span<const std::byte> bytes;  // header included
+  uint32_t event = kNoEvent;         // its place in Attributes, once it is known
+  static constexpr uint32_t kNoEvent = UINT32_MAX;
 };
 
 using RecordBlock = std::vector<std::byte>;
@@ -43,6 +46,23 @@ class RecordStream {
   /// The next record; nullopt at the end. An error if bytes are left that are no whole record,
   /// or the file cannot be read; nothing more comes after that.
   Result<std::optional<RawRecord>> next();
+  /// The same, quicker, if the next one is a kernel's record that lies whole in the block, as
+  /// most do. False: ask next().
+  bool next_whole(RawRecord& record) {
+    const size_t left = end_ - begin_;
+    if (left < RecordHeader::kBytes || decompressor_ || order_ != std::endian::native) return false;
+    const std::byte* const at = block_->data() + begin_;
+    RecordHeader header;
+    std::memcpy(&header.type, at, sizeof header.type);
+    std::memcpy(&header.misc, at + 4, sizeof header.misc);
+    std::memcpy(&header.size, at + 6, sizeof header.size);
+    if (header.type >= kFirstUserRecord || header.size < RecordHeader::kBytes) return false;
+    if (header.size > left) return false;
+    record = {header, {at, header.size}};
+    begin_ += header.size;
+    is_inflated_ = false;
+    return true;
+  }
   /// The block of the record that came last.
   [[nodiscard]] HeldBlock hold() const;
   /// The same one, to compare it.

@@ -20,7 +20,8 @@ Result<void> TimeOrder::push(uint64_t time_ns, const RawRecord& record) {
   newest_ns_ = std::max(newest_ns_, time_ns);
   if (waiting_.empty() || time_ns < waiting_.back().time_ns) runs_.push_back(waiting_.size());
   ++blocks_.back().records;
-  waiting_.push_back({time_ns, record, blocks_gone_ + blocks_.size() - 1});
+  const auto block = blocks_gone_ + static_cast<uint32_t>(blocks_.size()) - 1;
+  waiting_.push_back({time_ns, record.bytes.data(), record.header, record.event, block});
   if (waiting_.size() < most_waiting_ && waiting_bytes_ < kMostWaitingBytes) return {};
   // No round has ended for long: the older half goes.
   merge_runs();
@@ -62,7 +63,7 @@ Result<void> TimeOrder::pass_on(uint64_t until_ns) {
                        [](uint64_t time, const Waiting& one) { return time < one.time_ns; });
   for (auto at = waiting_.begin(); at != last; ++at) {
     passed_ns_ = std::max(passed_ns_, at->time_ns);
-    RETURN_IF_ERROR(sink_(at->record));
+    RETURN_IF_ERROR(sink_(record_of(*at)));
     release(at->block);
   }
   waiting_.erase(waiting_.begin(), last);
@@ -71,7 +72,7 @@ Result<void> TimeOrder::pass_on(uint64_t until_ns) {
 }
 
 /// One record of this block waits no more. (More records of the last block may come.)
-void TimeOrder::release(uint64_t block) {
+void TimeOrder::release(uint32_t block) {
   WaitingBlock& its = blocks_[block - blocks_gone_];
   if (--its.records == 0 && &its != &blocks_.back()) drop(its);
 }

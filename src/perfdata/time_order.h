@@ -43,11 +43,17 @@ class TimeOrder {
   static constexpr size_t kMostWaitingBytes = size_t{256} << 20;
 
  private:
+  // A million of them move several times: as little as will do.
   struct Waiting {
     uint64_t time_ns = 0;
-    RawRecord record;
-    uint64_t block = 0;  // its number, from the first that ever came
+    const std::byte* bytes = nullptr;
+    RecordHeader header;
+    uint32_t event = RawRecord::kNoEvent;
+    uint32_t block = 0;  // its number, from the first that ever came, modulo 2^32
   };
+  static RawRecord record_of(const Waiting& one) {
+    return {one.header, {one.bytes, one.header.size}, one.event};
+  }
   struct WaitingBlock {
     HeldBlock held;  // null: none of its records waits any more
     size_t records = 0;
@@ -57,7 +63,7 @@ class TimeOrder {
   Result<void> push(uint64_t time_ns, const RawRecord& record);
   void merge_runs();
   Result<void> pass_on(uint64_t until_ns);
-  void release(uint64_t block);
+  void release(uint32_t block);
   void drop(WaitingBlock& block);
 
   Sink sink_;
@@ -65,7 +71,7 @@ class TimeOrder {
   std::vector<Waiting> waiting_;
   std::vector<size_t> runs_;  // where in `waiting_` each ascending run begins
   std::deque<WaitingBlock> blocks_;
-  uint64_t blocks_gone_ = 0;    // from the front of `blocks_`
+  uint32_t blocks_gone_ = 0;    // from the front of `blocks_`
   size_t waiting_bytes_ = 0;    // of blocks that are held
   uint64_t newest_ns_ = 0;      // of all so far
   uint64_t last_round_ns_ = 0;  // the newest when the round before ended

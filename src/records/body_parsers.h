@@ -41,7 +41,4 @@ Result<RecordBody> parse_throttle(BodyInput& input);
 Result<void> parse_sample(BodyInput& input, SampleRecord& sample);  // large: made in its place
 Result<RecordBody> parse_read(BodyInput& input);
 
-/// PERF_RECORD_MISC_CPUMODE of the header.
-Mode to_mode(uint16_t misc);
-
 }  // namespace culprit

@@ -20,6 +20,9 @@ struct RecordHeader {
   uint16_t size = 0;
 };
 
+/// PERF_RECORD_MISC_CPUMODE of a header's misc.
+Mode to_mode(uint16_t misc);
+
 /// The header at the front of `bytes`; an error if it, or what it announces, is not all there.
 Result<RecordHeader> parse_header(std::span<const std::byte> bytes, std::endian order);
 

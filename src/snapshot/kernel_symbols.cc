@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <tuple>
 
 #include "base/file.h"
@@ -62,28 +63,39 @@ std::map<std::string, LoadedModule> parse_modules(std::string_view modules) {
   return loaded;
 }
 
+/// Of several names at one address: code before data, global before local, then the one with
+/// fewer leading underscores, then the shorter.
+bool is_better(const Entry& a, const Entry& b) {
+  const auto key = [](const Entry& e) {
+    return std::tuple(!is_code(e.type), e.type == 't' || e.type == 'w',
+                      e.name.find_first_not_of('_'), e.name.size(), e.name);
+  };
+  return key(a) < key(b);
+}
+
 /// Entries of one place, all types -> its functions. Data symbols end functions, too.
 std::vector<KernelFunction> make_functions(std::vector<Entry> entries, uint64_t base,
                                            uint64_t limit) {
-  const auto key = [](const Entry& e) {
-    // Of several names at one address: code before data, global before local, then the
-    // one with fewer leading underscores, then the shorter.
-    return std::tuple(e.address, !is_code(e.type), e.type == 't' || e.type == 'w',
-                      e.name.find_first_not_of('_'), e.name.size(), e.name);
-  };
-  std::sort(entries.begin(), entries.end(),
-            [&](const Entry& a, const Entry& b) { return key(a) < key(b); });
+  const auto is_before = [](const Entry& a, const Entry& b) { return a.address < b.address; };
+  // The kernel's own are; those of modules are not.
+  if (!std::is_sorted(entries.begin(), entries.end(), is_before)) {
+    std::sort(entries.begin(), entries.end(), is_before);
+  }
   std::vector<KernelFunction> functions;
+  functions.reserve(entries.size());
   for (size_t i = 0; i < entries.size();) {
+    Entry e = entries[i];
     size_t next = i + 1;
-    while (next < entries.size() && entries[next].address == entries[i].address) ++next;
-    const Entry& e = entries[i];
+    for (; next < entries.size() && entries[next].address == e.address; ++next) {
+      if (is_better(entries[next], e)) e = entries[next];
+    }
     const uint64_t end = next < entries.size() ? entries[next].address : std::max(limit, e.address);
     if (is_code(e.type) && e.address >= base && e.address < limit)
-      functions.push_back({FileOffset(e.address - base), FileOffset(std::min(end, limit) - base),
-                           std::string(e.name)});
+      functions.push_back(
+          {FileOffset(e.address - base), FileOffset(std::min(end, limit) - base), e.name});
     i = next;
   }
+  functions.shrink_to_fit();
   return functions;
 }
 
@@ -95,15 +107,22 @@ KernelSymbols parse_kernel_symbols(std::string_view kallsyms, std::string_view m
   uint64_t text_end = 0;
   uint64_t any_address = 0;
   std::vector<Entry> kernel;
-  std::map<std::string, std::vector<Entry>> by_module;
-  for (const std::string_view line : split(kallsyms, '\n')) {
-    const Entry entry = parse_line(line);
+  std::map<std::string, std::vector<Entry>, std::less<>> by_module;
+  while (!kallsyms.empty()) {
+    const size_t line_end = std::min(kallsyms.find('\n'), kallsyms.size());
+    const Entry entry = parse_line(kallsyms.substr(0, line_end));
+    kallsyms.remove_prefix(std::min(line_end + 1, kallsyms.size()));
     if (entry.name.empty()) continue;
     any_address |= entry.address;
     if (!entry.module.empty()) {
-      by_module[std::string(entry.module)].push_back(entry);
+      auto module = by_module.find(entry.module);
+      if (module == by_module.end())
+        module = by_module.try_emplace(std::string(entry.module)).first;
+      module->second.push_back(entry);
       continue;
     }
+    // Half of all symbols: data, which come behind the code.
+    if (text_end != 0 && entry.address > text_end) continue;
     if (entry.name == "_text") text_start = entry.address;
     if (entry.name == "_stext" && text_start == 0) text_start = entry.address;
     if (entry.name == "_etext") text_end = entry.address;
@@ -126,9 +145,13 @@ KernelSymbols parse_kernel_symbols(std::string_view kallsyms, std::string_view m
 }
 
 Result<KernelSymbols> read_kernel_symbols() {
-  ASSIGN_OR_RETURN(const std::string kallsyms, read_file("/proc/kallsyms"));
+  ASSIGN_OR_RETURN(std::string kallsyms, read_file("/proc/kallsyms"));
+  kallsyms.shrink_to_fit();
   const std::string modules = read_file("/proc/modules").value_or("");
-  return parse_kernel_symbols(kallsyms, modules);
+  const auto text = std::make_shared<const std::string>(std::move(kallsyms));
+  KernelSymbols symbols = parse_kernel_symbols(*text, modules);
+  symbols.text = text;
+  return symbols;
 }
 
 std::string module_name(std::string_view path) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,16 +22,18 @@ namespace culprit {
 struct KernelFunction {
   FileOffset begin;  // from _text, or from the module's load address
   FileOffset end;
-  std::string name;
+  std::string_view name;
 };
 
 struct KernelSymbols {
   bool is_hidden = false;              // all addresses are 0 (kptr_restrict)
   std::vector<KernelFunction> kernel;  // by begin, no overlaps
   std::map<std::string, std::vector<KernelFunction>> modules;
+  std::shared_ptr<const std::string> text;  // that the names lie in, if read here
 };
 
-/// `modules` is the text of /proc/modules: it has the load addresses.
+/// `modules` is the text of /proc/modules: it has the load addresses. `kallsyms` must outlive
+/// the result.
 KernelSymbols parse_kernel_symbols(std::string_view kallsyms, std::string_view modules);
 
 /// Of the running kernel.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -103,6 +104,22 @@ std::vector<ImageDemand> collect_demand(const Profile& profile) {
     demand.push_back({ImageId(i), std::move(by_image[i])});
   }
   return demand;
+}
+
+void merge_demand(const std::vector<ImageDemand>& more, std::vector<ImageDemand>& demand) {
+  for (const ImageDemand& its : more) {
+    const auto at =
+        std::lower_bound(demand.begin(), demand.end(), its.image,
+                         [](const ImageDemand& one, ImageId image) { return one.image < image; });
+    if (at == demand.end() || at->image != its.image) {
+      demand.insert(at, its);
+      continue;
+    }
+    std::vector<FileOffset> both;
+    std::set_union(at->offsets.begin(), at->offsets.end(), its.offsets.begin(), its.offsets.end(),
+                   std::back_inserter(both));
+    at->offsets = std::move(both);
+  }
 }
 
 Result<void> make_facts(const Profile& profile, const std::vector<ImageDemand>& demand,

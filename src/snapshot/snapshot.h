@@ -42,6 +42,9 @@ struct ImageDemand {
 /// Every image with counts in histograms or stacks of `profile`.
 std::vector<ImageDemand> collect_demand(const Profile& profile);
 
+/// Adds what another part of the same profile has counts of. Both ascend by image.
+void merge_demand(const std::vector<ImageDemand>& more, std::vector<ImageDemand>& demand);
+
 /// Called for each image when its facts are ready, from one thread at a time.
 using FactsSink = std::function<Result<void>(ImageId, const ImageFacts&)>;
 /// Called now and then with images done and in all; false stops (Ctrl-C): what is done stays.

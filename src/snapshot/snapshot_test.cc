@@ -505,6 +505,21 @@ TEST(MakeFacts, StopsWhenTold) {
   EXPECT_EQ(delivered, 0u);
 }
 
+TEST(Demand, MergesByImageAndOffset) {
+  std::vector<ImageDemand> demand = {{ImageId(1u), {FileOffset(16), FileOffset(32)}},
+                                     {ImageId(4u), {FileOffset(1)}}};
+  merge_demand({{ImageId(0u), {FileOffset(7)}},
+                {ImageId(1u), {FileOffset(8), FileOffset(32), FileOffset(48)}},
+                {ImageId(9u), {FileOffset(2)}}},
+               demand);
+  ASSERT_EQ(demand.size(), 4u);
+  EXPECT_EQ(demand[0].image, ImageId(0u));
+  EXPECT_EQ(demand[1].offsets, (std::vector<FileOffset>{FileOffset(8), FileOffset(16),
+                                                        FileOffset(32), FileOffset(48)}));
+  EXPECT_EQ(demand[2].offsets, std::vector<FileOffset>{FileOffset(1)});
+  EXPECT_EQ(demand[3].image, ImageId(9u));
+}
+
 TEST(KernelSymbols, CountFromTextAndFromTheModulesStart) {
   const std::string kallsyms =
       "ffffffff81000000 T _text\n"

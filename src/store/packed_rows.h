@@ -4,6 +4,7 @@
 //
 //     rows → columns (column_codec.h) → compressed (packed_bytes.h)
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ template <class Row>
 Result<PackedPiece> pack_rows(std::span<const Row>& rows) {
   const std::vector<ColumnSpec> specs = column_specs<Row>();
   std::vector<Column> columns(specs.size());
+  for (Column& column : columns) column.numbers.reserve(std::min(rows.size(), kRowsPerPiece));
   size_t taken = 0;
   size_t text_bytes = 0;
   while (taken < rows.size() && taken < kRowsPerPiece && text_bytes < kTextBytesPerPiece) {

@@ -30,10 +30,17 @@ struct FactParts {
   bool sources = true;
 };
 
+/// What a file that is being made must outlive. Waiting for the disk takes longer than writing.
+enum class Survives : uint8_t {
+  power_loss,  // nobody can record it again
+  process,     // kill -9: what was flushed can be made again, but need not be
+};
+
 class ProfileWriter {
  public:
   /// Makes a new file; an existing one at `path` is an error (the caller moves it away first).
-  static Result<ProfileWriter> create(const std::string& path);
+  static Result<ProfileWriter> create(const std::string& path,
+                                      Survives survives = Survives::power_loss);
   /// Opens a complete or interrupted file to add facts to it.
   static Result<ProfileWriter> open(const std::string& path);
 

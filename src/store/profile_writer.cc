@@ -105,11 +105,14 @@ ProfileWriter::ProfileWriter(ProfileWriter&&) noexcept = default;
 ProfileWriter& ProfileWriter::operator=(ProfileWriter&&) noexcept = default;
 ProfileWriter::~ProfileWriter() = default;
 
-Result<ProfileWriter> ProfileWriter::create(const std::string& path) {
+Result<ProfileWriter> ProfileWriter::create(const std::string& path, Survives survives) {
   if (file_exists(path)) return Error{"cannot make '" + path + "': it exists already"};
   ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
                    Database::open(path, Database::Access::create));
   RETURN_IF_ERROR(create_tables(*database));
+  if (survives == Survives::process) {
+    RETURN_IF_ERROR(database->execute("PRAGMA synchronous = OFF"));
+  }
   auto state = std::make_unique<State>();
   state->database = std::move(database);
   return ProfileWriter(std::move(state));
