@@ -430,6 +430,15 @@ class ArmTest(CulpritTest):
         self.assertAlmostEqual(why["tree"]["cycles"]["value"] / (40 * N), 1, delta=0.1)
         shares = self.shares(self.report(path))   # of CPU_CYCLES, the first event
         self.assertGreater(shares["hot_loop"], 0.9)
+        # This PMU has no events of ports and chains: sampled instructions times the code's costs.
+        nodes = {branch["branch"]: branch for level in why["tree"]["parts"]
+                 for branch in level["parts"] if branch["kind"] == "branch"}
+        for name in ("port_saturation", "instruction_serialization"):
+            self.assertEqual(nodes[name]["provenance"], "modelled", nodes[name])
+            self.assertIn("static model", nodes[name]["reason"])
+        # A Cortex-A55 has one port for branches, and hot_loop is two instructions, one of them its
+        # branch: 20 N of them; Arm's guide for the core: a branch a cycle.
+        self.assertAlmostEqual(nodes["port_saturation"]["cycles"]["value"] / (20 * N), 1, delta=0.1)
 
     def test_shared_counters_give_a_tree_that_is_corrected(self):
         why = self.tree("shared_tree", "shared.culprit")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "model/event_names.h"
 #include "model/static_events.h"
+#include "stats/repeated.h"
 
 namespace culprit {
 namespace {
@@ -99,10 +101,27 @@ bool is_row(const TemplateRow& row, bool is_first_cycles, const std::optional<Ev
   return name.base == read_name(row.event).base;
 }
 
-/// Enabled and running time of each event, over all its counts.
+/// Enabled and running time of each event, over all its counts; and what is not known of the
+/// time that it had no counter.
 struct Time {
   double enabled = 0;
   double running = 0;
+  std::map<std::pair<ContextId, uint32_t>, std::vector<CountedSlice>> slices;  // and repetition
+
+  [[nodiscard]] double factor() const { return std::max(1.0, enabled / running); }
+  /// Standard error of the scaled count, as a part of it; nothing: too few turns to tell.
+  [[nodiscard]] std::optional<double> relative_error() const {
+    double value = 0;
+    double variance = 0;
+    for (const auto& [key, counted] : slices) {
+      const ScaledCount scaled = estimate_scaled_count(counted);
+      value += scaled.value;
+      if (!scaled.interval95) return std::nullopt;
+      const double error = (scaled.interval95->high - scaled.value) / kNormal95;
+      variance += error * error;
+    }
+    return value > 0 ? std::sqrt(variance) / value : 0;
+  }
 };
 using Times = std::map<size_t, Time>;  // by event
 
@@ -110,8 +129,12 @@ Times add_up_times(const Profile& profile) {
   Times times;
   for (const Count& count : profile.counts) {
     Time& time = times[count.event.value];
-    time.enabled += static_cast<double>(count.time_enabled_ns);
-    time.running += static_cast<double>(count.time_running_ns);
+    const CountedSlice slice{static_cast<double>(count.value),
+                             static_cast<double>(count.time_enabled_ns),
+                             static_cast<double>(count.time_running_ns)};
+    time.enabled += slice.enabled;
+    time.running += slice.running;
+    time.slices[{count.context, count.repetition}].push_back(slice);
   }
   return times;
 }
@@ -191,7 +214,7 @@ std::optional<EventMatch::Part> find_time(const Profile& profile) {
   for (size_t event = 0; event < profile.events.size(); ++event) {
     const Event& what = profile.events[event];
     if (what.unit != Unit::ns || what.provenance != Provenance::sampled) continue;
-    return EventMatch::Part{event, clock->hertz / 1e9};
+    return EventMatch::Part{event, clock->hertz / 1e9, 0};
   }
   return std::nullopt;
 }
@@ -204,7 +227,9 @@ RowAmounts EventMatch::amounts(std::span<const Estimate> values) const {
     for (const Part& part : rows_[row]) {
       if (part.event >= values.size()) continue;
       if (!amounts[row]) amounts[row] = RowAmount{{}, provenance_[part.event]};
-      amounts[row]->events = amounts[row]->events + values[part.event] * part.factor;
+      Estimate scaled = values[part.event] * part.factor;
+      scaled.standard_error = std::hypot(scaled.standard_error, scaled.value * part.relative_error);
+      amounts[row]->events = amounts[row]->events + scaled;
     }
   }
   return amounts;
@@ -224,16 +249,22 @@ EventMatch match_events(const Profile& profile, const Template& cpu) {
   match.others_ = std::move(candidates.others);
 
   std::set<size_t> uncorrected;
+  std::set<size_t> without_error;
   for (size_t row = 0; row < cpu.rows.size(); ++row) {
     for (const size_t event : choose_parts(candidates.of_rows[row])) {
-      double factor = 1;
+      EventMatch::Part part{event, 1, 0};
       const auto time = times.find(event);
       if (time != times.end()) {
-        factor = std::max(1.0, time->second.enabled / time->second.running);
+        part.factor = time->second.factor();
+        const std::optional<double> error = time->second.relative_error();
+        if (profile.events[event].provenance == Provenance::counted) {
+          part.relative_error = error.value_or(0);
+          if (!error) without_error.insert(event);
+        }
       } else if (profile.events[event].provenance == Provenance::sampled) {
         uncorrected.insert(event);
       }
-      match.rows_[row].push_back({event, factor});
+      match.rows_[row].push_back(part);
     }
   }
   if (cycles_row < cpu.rows.size() && match.rows_[cycles_row].empty()) {
@@ -243,6 +274,11 @@ EventMatch match_events(const Profile& profile, const Template& cpu) {
   if (!candidates.never_counted.empty()) {
     match.remarks_.push_back(
         fmt::format("never had a counter: {}", fmt::join(candidates.never_counted, ", ")));
+  }
+  if (!without_error.empty()) {
+    match.remarks_.push_back(
+        fmt::format("{} counts were scaled up from too few turns on a counter to tell their error",
+                    without_error.size()));
   }
   // A handful of events fit the counters of any CPU; more took turns.
   constexpr size_t kCounters = 4;

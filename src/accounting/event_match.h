@@ -32,7 +32,8 @@ class EventMatch {
   /// One event of the profile that belongs to a row.
   struct Part {
     size_t event = 0;
-    double factor = 1;  // to the row's unit, and for the time it had no counter
+    double factor = 1;          // to the row's unit, and for the time it had no counter
+    double relative_error = 0;  // standard error of that factor, of 1
   };
 
   /// `values`: of the profile's events, as a report has them (in units, with standard errors).

@@ -1,5 +1,6 @@
 #include "accounting/event_match.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 #include "accounting/test_template.h"
@@ -116,6 +117,23 @@ TEST_F(Matches, TellsWhatItDoesNotKnow) {
   add("page-faults", "type=1,config=0x2");
   add("LOCAL_DRAM", "");
   EXPECT_EQ(match_events(profile_, cpu_).others(), std::vector<size_t>{0});
+}
+
+// Three turns of 10 of 20 ns, 10 events in each: 60, scaled up from 30. Only what was not
+// seen of the first and the last turn is uncertain: 10 + 10 ns at the rate, in squares, which is
+// the half of a 95 % interval (stats/repeated.h).
+TEST_F(Matches, ScaledCountsHaveTheErrorOfTheirTurns) {
+  const size_t event = add("LOCAL_DRAM", "", Provenance::counted);
+  for (uint32_t turn = 0; turn < 3; ++turn) {
+    profile_.counts.push_back({ContextId(), EventId(event), turn, 0, 10, 20, 10});
+  }
+  const EventMatch match = match_events(profile_, cpu_);
+  const Estimate scaled = match.amounts(std::vector<Estimate>{{30, 0}})[2]->events;
+  EXPECT_DOUBLE_EQ(scaled.value, 60);
+  EXPECT_NEAR(scaled.standard_error, std::hypot(10, 10) / kNormal95, 1e-9);
+  EXPECT_TRUE(match.remarks().empty());
+  profile_.counts.pop_back();
+  EXPECT_EQ(match_events(profile_, cpu_).remarks().size(), 1u);  // too few to tell
 }
 
 TEST_F(Matches, SaysSoWhenManyEventsMayHaveSharedCounters) {
