@@ -66,7 +66,7 @@ class Loops(TimerAndSimulation):
         text = self.culprit("report", profile, "--by", "instruction").stdout
         self.assertRegex(text, "~cycles .* =executed")
         self.assertNotIn("~CPI", text)
-        self.assertIn("integer_rounds", self.culprit("annotate", profile, "integer_rounds").stdout)
+        self.assertIn("integer_rounds", self.culprit("annotate", "integer_rounds", profile).stdout)
         self.explain(profile)
 
     def explain(self, profile):

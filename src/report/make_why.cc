@@ -129,7 +129,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     why.tree = make_cost_tree(cpu, amounts, cost);
     const RowAmounts all = match.amounts(to_estimates(profile, table.totals));
     why.everything = make_cost_tree(cpu, all, cost).unhalted.cycles;
-    why.measured = find_measured_cycles(profile, table);
+    if (cpu.is_simulated) why.measured = find_measured_cycles(profile, table);
   }
   if (options.filters.empty()) {
     why.halted = find_halted(profile, cpu);

@@ -246,7 +246,8 @@ class ReportText {
     result.push_back(std::move(widths));
     if (table_.options.columns != Columns::events) return;
     if (has_skid()) result.push_back(std::move(skids));
-    result.push_back(std::move(samples));
+    const bool has_chosen = !table_.shown_events.empty();  // what was executed says more
+    if (!has_chosen) result.push_back(std::move(samples));
   }
 
   void add_label_columns(const std::vector<Line>& all, std::vector<TextColumn>& result) const {
