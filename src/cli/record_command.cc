@@ -2,6 +2,7 @@
 // symbols, say what became of it, and end as the program ended.
 
 #include <fmt/format.h>
+#include <optional>
 
 #include "base/text.h"
 #include "cli/commands.h"
@@ -9,6 +10,7 @@
 #include "cli/program_files.h"
 #include "cli/record_events.h"
 #include "cli/run_program.h"
+#include "cli/second_run.h"
 #include "cli/simulating.h"
 #include "cli/symbolizing.h"
 #include "cli/terminal.h"
@@ -37,14 +39,15 @@ std::string describe_samples(const Recording& recording) {
 }
 
 /// Samples the command, or what else is to be recorded; `flushed` says whether the file has
-/// some of it already.
+/// some of it already; `second` sees it, too.
 Result<Recording> record_samples(const RecordOptions& options, bool quiet, ProfileWriter& writer,
-                                 bool* flushed) {
+                                 bool* flushed, std::optional<SecondRun>& second) {
   ProgressLine line;
   Result<Recording> recording = record(
       options,
       [&](const Profile& profile) {
         *flushed = true;
+        if (second) second->see(profile);
         return writer.flush(profile);
       },
       [&](const RecordProgress& now) {
@@ -104,6 +107,13 @@ int run_record(const RecordCommand& command) {
       return fail(problem->error, problem->status);
     }
   }
+  std::optional<SecondRun> second;
+  if (options.engine == Engine::timer_and_simulate) {
+    Result<SecondRun> prepared = SecondRun::prepare(command);
+    if (!prepared) return fail(prepared.error(), kOurFailure);
+    second = *std::move(prepared);
+    options.engine = Engine::automatic;  // without events: the timer, or what replaces it
+  }
   survive_file_size_limit();
   Result<OutputFile> output = OutputFile::claim(command.output);
   if (!output) return fail(output.error(), kOurFailure);
@@ -116,11 +126,14 @@ int run_record(const RecordCommand& command) {
 
   bool flushed = false;
   std::string amount;
+  Result<void> simulated;
   Result<Recording> recording = [&]() -> Result<Recording> {
     if (options.engine == Engine::simulate) return run_simulation(command, &amount);
-    ASSIGN_OR_RETURN(Recording sampled, record_samples(options, command.quiet, *writer, &flushed));
+    ASSIGN_OR_RETURN(Recording sampled,
+                     record_samples(options, command.quiet, *writer, &flushed, second));
     amount = describe_samples(sampled);
     warn_of_short_turns(options, sampled);
+    if (second) simulated = second->run(command, sampled, &amount);
     return sampled;
   }();
   if (!recording) {
@@ -136,6 +149,7 @@ int run_record(const RecordCommand& command) {
   if (const Result<void> done = finish(command, *std::move(writer), *recording, amount); !done) {
     return fail(done.error(), kOurFailure);
   }
+  if (!simulated) return fail(simulated.error(), kOurFailure);
   if (command.report_after) {
     ReportCommand report;
     report.file = command.output;

@@ -14,11 +14,10 @@ namespace {
 
 constexpr double kHighestFrequency = 100'000;  // cpu-clock refuses periods below 10 us
 
-constexpr Word<Engine> kEngines[] = {{"auto", Engine::automatic},
-                                     {"pmu", Engine::pmu},
-                                     {"timer", Engine::timer},
-                                     {"posix-timer", Engine::posix_timer},
-                                     {"simulate", Engine::simulate}};
+constexpr Word<Engine> kEngines[] = {
+    {"auto", Engine::automatic},    {"pmu", Engine::pmu},
+    {"timer", Engine::timer},       {"posix-timer", Engine::posix_timer},
+    {"simulate", Engine::simulate}, {"timer+simulate", Engine::timer_and_simulate}};
 
 constexpr Word<bool> kStatEngines[] = {{"auto", false}, {"pmu", true}};
 
@@ -117,9 +116,19 @@ std::string check_engine(const CLI::App& app, Engine engine) {
                                          "--cpu",      "--event",      "--freq",     "--count",
                                          "-g",         "--call-graph", "--branches", "--data",
                                          "--duration", "--delay",      "--per-task"};
+  constexpr const char* kNotOfBoth[] = {"--pid",      "--template", "--all-cpus", "--cgroup",
+                                        "--cpu",      "--event",    "--branches", "--data",
+                                        "--duration", "--delay"};
   constexpr const char* kOfSimulation[] = {
       "--machine", "--detail", "--locality", "--max-instructions",
       "--sysroot", "--sets",   "--roi",      "--skip"};
+  if (engine == Engine::timer_and_simulate) {
+    const std::string given = find_given(app, kNotOfBoth);
+    if (given.empty()) return "";
+    return fmt::format(
+        "--engine timer+simulate runs a whole program twice, by time and simulated: not with {}",
+        given);
+  }
   const bool simulates = engine == Engine::simulate;
   const std::string given =
       simulates ? find_given(app, kOfSampling) : find_given(app, kOfSimulation);
@@ -141,7 +150,8 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* error) {
   add_word(app, "--engine", &record->engine, kEngines,
            "auto: pmu (cycles) where the machine has one, else timer, or posix-timer where the "
            "kernel refuses it; simulate: count instructions, accesses and branches exactly, "
-           "under QEMU");
+           "under QEMU; timer+simulate: run it twice, natively under the timer and simulated, into "
+           "one profile");
   add_simulation(app, command);
   app->add_option("--template", command->cpu,
                   "sample the events that the tree of cycles needs, with their periods: auto (by "
@@ -194,7 +204,8 @@ void add_record(CLI::App& root, RecordCommand* command, std::string* error) {
       "  culprit record -g -F 4999 -- make -j2  with stacks, 4,999 samples per second\n"
       "  culprit record -p 1234 --duration 10s  a running process\n"
       "  culprit record -e cycles:pp -e page-faults ./a.out   what the hardware counts\n"
-      "  culprit record -a --duration 5s        the whole system\n\n"
+      "  culprit record -a --duration 5s        the whole system\n"
+      "  culprit record --engine timer+simulate ./a.out   measured time beside exact counts\n\n"
       "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
       "program cannot be run, 127 if it is not found.");
   app->callback([app, command, error] {

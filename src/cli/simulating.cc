@@ -9,7 +9,7 @@
 
 namespace culprit {
 
-Result<Recording> run_simulation(const RecordCommand& command, std::string* amount) {
+Result<SimulateOptions> choose_simulation(const RecordCommand& command) {
   SimulateOptions options = command.simulate;
   options.plugin_path = find_qemu_plugin();
   if (command.machine != "none") {
@@ -18,6 +18,11 @@ Result<Recording> run_simulation(const RecordCommand& command, std::string* amou
   if (!command.region.empty()) {
     ASSIGN_OR_RETURN(options.region, find_region(command.region, options.command.front()));
   }
+  return options;
+}
+
+Result<Recording> run_simulation(const RecordCommand& command, std::string* amount) {
+  ASSIGN_OR_RETURN(const SimulateOptions options, choose_simulation(command));
   ProgressLine line;
   Result<Simulation> simulation = run_simulated(options, [&](const SimulateProgress& now) {
     if (command.quiet) return;

@@ -9,8 +9,12 @@
 
 namespace culprit {
 
+/// What is to be simulated, with its machine and region.
+/// Errors: a machine or function that does not exist
+Result<SimulateOptions> choose_simulation(const RecordCommand& command);
+
 /// Runs the command and shows how far it is. `amount`: "1,234,567 instructions".
-/// Errors: as run_simulated(); a machine that does not exist
+/// Errors: as run_simulated(); choose_simulation()
 Result<Recording> run_simulation(const RecordCommand& command, std::string* amount);
 
 }  // namespace culprit

@@ -28,8 +28,8 @@
 namespace culprit {
 
 /// automatic: the events asked for; without any the timer, or what replaces it. simulate: not
-/// record() but run_simulated() (room `simulate`).
-enum class Engine : uint8_t { automatic, timer, posix_timer, pmu, simulate };
+/// record() but run_simulated() (room `simulate`). timer_and_simulate: one after the other.
+enum class Engine : uint8_t { automatic, timer, posix_timer, pmu, simulate, timer_and_simulate };
 
 /// Whether samples are taken on CPUs and sorted out by process afterwards, or by events
 /// that belong to each task (docs/decisions/ says why CPUs are the better choice).

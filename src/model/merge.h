@@ -58,6 +58,7 @@ void merge_counts(Profile& profile);
 ///
 /// The machine and the environment stay those of `into` (or become those of `other` if
 /// `into` has no runs); a note in the ledger says if they differ.
-void merge_profiles(Profile& into, const Profile& other);
+/// Returns by row of `other.images` the image of `into` that it became.
+std::vector<ImageId> merge_profiles(Profile& into, const Profile& other);
 
 }  // namespace culprit

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "base/result.h"
 #include "model/merge.h"
@@ -18,6 +19,7 @@ template <class IdType>
 class Translation {
  public:
   void push_back(IdType ours) { ours_.push_back(ours); }
+  std::vector<IdType> take() && { return std::move(ours_); }
   IdType operator()(IdType theirs) const {
     if (theirs.is_all()) return theirs;
     CHECK(theirs.value < ours_.size());
@@ -78,7 +80,7 @@ class Merger {
  public:
   Merger(Profile& into, const Profile& other) : into_(into), other_(other) {}
 
-  void merge() {
+  std::vector<ImageId> merge() {
     merge_machine();
     merge_strings();
     merge_runs();
@@ -91,6 +93,7 @@ class Merger {
     append_counts();
     into_.ledger.merge(other_.ledger);
     merge_counts(into_);
+    return std::move(image_).take();
   }
 
  private:
@@ -304,12 +307,12 @@ class Merger {
 
 }  // namespace
 
-void merge_profiles(Profile& into, const Profile& other) {
+std::vector<ImageId> merge_profiles(Profile& into, const Profile& other) {
   if (&into == &other) {
     Profile copy = other;  // `into` changes while it is read
     return Merger(into, copy).merge();
   }
-  Merger(into, other).merge();
+  return Merger(into, other).merge();
 }
 
 }  // namespace culprit

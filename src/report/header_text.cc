@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <sys/wait.h>
+#include <utility>
 
 #include "branches/event_names.h"
 
 #include "base/names.h"
 #include "base/text.h"
+#include "base/wait_status.h"
+#include "model/simulated_run.h"
 #include "report/event_display.h"
 
 namespace culprit {
@@ -23,8 +25,7 @@ std::string plural(size_t count, const char* one, const char* many) {
 /// "exit status 3", "killed by signal 11"; "" for success or where it is not known.
 std::string describe_status(const std::optional<int>& status) {
   if (!status || *status == 0) return "";
-  if (WIFSIGNALED(*status)) return fmt::format("killed by signal {}", WTERMSIG(*status));
-  return fmt::format("exit status {}", WEXITSTATUS(*status));
+  return describe_wait_status(*status);
 }
 
 std::string describe_machine(const Machine& machine) {
@@ -34,6 +35,36 @@ std::string describe_machine(const Machine& machine) {
   }
   if (!machine.has_pmu) text += text.empty() ? "no PMU" : ", no PMU";
   return text;
+}
+
+/// Behind the first run, one under the simulator is that run once more: its tasks are the same.
+bool is_repetition(const Profile& profile, RunId run) {
+  return run.value > 0 && run.value < profile.runs.size() &&
+         is_simulated(profile, profile.runs[run.value]);
+}
+
+std::pair<size_t, size_t> count_tasks(const Profile& profile) {
+  const auto is_new = [&](const Process& process) { return !is_repetition(profile, process.run); };
+  const auto processes = std::count_if(profile.processes.begin(), profile.processes.end(), is_new);
+  const auto threads =
+      std::count_if(profile.threads.begin(), profile.threads.end(), [&](const Thread& thread) {
+        const size_t process = thread.process.value;
+        return process >= profile.processes.size() || is_new(profile.processes[process]);
+      });
+  return {static_cast<size_t>(processes), static_cast<size_t>(threads)};
+}
+
+/// "counts: simulated as zen4 (22.0 s)"; "" if that is no second run.
+std::string describe_simulated_run(const Profile& profile) {
+  for (size_t run = 0; run < profile.runs.size(); ++run) {
+    if (!is_repetition(profile, RunId(run))) continue;
+    const auto machine = profile.environment.find("simulate.machine");
+    return fmt::format(
+        "counts: simulated{} ({})",
+        machine == profile.environment.end() ? "" : " as " + printable(machine->second),
+        format_duration_ns(static_cast<double>(profile.runs[run].duration_ns)));
+  }
+  return "";
 }
 
 /// Facts with three blanks between them, on as many lines as they need.
@@ -62,9 +93,9 @@ std::string join_facts(const std::vector<std::string>& facts, size_t width) {
 std::string print_run(const Profile& profile, const TextStyle& style) {
   std::vector<std::string> facts;
   std::string times;
-  const size_t processes = profile.processes.size();
+  const auto [processes, threads] = count_tasks(profile);
   if (processes > 1) times = plural(processes, "process", "processes") + ", ";
-  if (!profile.threads.empty()) times += plural(profile.threads.size(), "thread", "threads");
+  if (threads > 0) times += plural(threads, "thread", "threads");
   if (!profile.runs.empty()) {
     const Run& run = profile.runs.front();
     const std::string& command = profile.strings.text(run.command);
@@ -82,6 +113,7 @@ std::string print_run(const Profile& profile, const TextStyle& style) {
     facts.push_back(times);
   }
   facts.push_back(describe_machine(profile.machine));
+  facts.push_back(describe_simulated_run(profile));
   return join_facts(facts, style.width);
 }
 

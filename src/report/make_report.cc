@@ -24,6 +24,7 @@
 #include "report/row_order.h"
 #include "report/sums.h"
 #include "report/tree.h"
+#include "report/two_run_columns.h"
 
 namespace culprit {
 
@@ -177,6 +178,9 @@ Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts
   }
   if (options.columns == Columns::executions) {
     RETURN_IF_ERROR(add_execution_columns(profile, table));
+  }
+  if (options.columns == Columns::events && options.tree == Tree::none) {
+    add_two_run_columns(profile, table);
   }
   CodeIndex code(profile, facts);
   if (options.tree != Tree::none) {

@@ -7,7 +7,9 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "model/counts.h"
+#include "model/simulated_run.h"
 #include "report/event_display.h"
+#include "report/measured_cycles.h"
 #include "report/row_filter.h"
 #include "report/sums.h"
 #include "report/why.h"
@@ -58,6 +60,7 @@ std::optional<HaltedTime> find_halted(const Profile& profile, const Template& cp
   HaltedTime halted;
   double busy = 0;
   for (const Run& run : profile.runs) {
+    if (is_simulated(profile, run)) continue;
     if (!run.cpu_time_ns || run.duration_ns <= 0) return std::nullopt;
     halted.capacity_seconds +=
         static_cast<double>(run.duration_ns) * 1e-9 * profile.machine.cpus_online;
@@ -126,6 +129,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     why.tree = make_cost_tree(cpu, amounts, cost);
     const RowAmounts all = match.amounts(to_estimates(profile, table.totals));
     why.everything = make_cost_tree(cpu, all, cost).unhalted.cycles;
+    if (cpu.is_simulated) why.measured = find_measured_cycles(profile, table);
   }
   if (options.filters.empty()) {
     why.halted = find_halted(profile, cpu);

@@ -125,7 +125,12 @@ class ReportText {
   };
 
   /// Of costs the cycles say enough above the table.
-  size_t most_events() const { return table_.options.columns == Columns::hca ? 1 : 8; }
+  size_t most_events() const {
+    const bool columns_say_it =
+        table_.options.columns == Columns::hca ||
+        (table_.options.columns == Columns::events && !table_.shown_events.empty());
+    return columns_say_it ? 1 : 8;
+  }
 
   bool is_tree() const { return table_.options.tree != Tree::none; }
 
@@ -241,7 +246,8 @@ class ReportText {
     result.push_back(std::move(widths));
     if (table_.options.columns != Columns::events) return;
     if (has_skid()) result.push_back(std::move(skids));
-    result.push_back(std::move(samples));
+    const bool has_chosen = !table_.shown_events.empty();  // what was executed says more
+    if (!has_chosen) result.push_back(std::move(samples));
   }
 
   void add_label_columns(const std::vector<Line>& all, std::vector<TextColumn>& result) const {
@@ -314,9 +320,10 @@ class ReportText {
   /// Whether the events tell what cycles went to, and these columns do not yet.
   bool has_costs() const {
     constexpr size_t kFewEvents = 4;
-    const bool is_simulated = !profile_.events.empty() &&
-                              profile_.strings.text(profile_.events[0].engine) == "simulate" &&
-                              profile_.events[0].unit == Unit::cycles;
+    const bool is_simulated =
+        std::any_of(profile_.events.begin(), profile_.events.end(), [&](const Event& event) {
+          return profile_.strings.text(event.engine) == "simulate" && event.unit == Unit::cycles;
+        });
     size_t hardware = 0;
     for (const Event& event : profile_.events) {
       hardware += profile_.strings.text(event.engine) == "pmu" ? 1 : 0;

@@ -38,12 +38,21 @@ struct HaltedTime {
   std::optional<double> cycles;  // where the clock is known
 };
 
+/// Cycles by time and clock of a native run beside those that a model of the same run says.
+struct MeasuredCycles {
+  Estimate measured;
+  Estimate kernel;  // of them: in the kernel, which is not simulated
+  double modelled = 0;
+  Estimate unexplained;  // measured - kernel - modelled; its error without the clock's
+};
+
 struct WhyReport {
   WhyOptions options;
-  std::string part;                    // "in main"; "" for everything
-  CostTree tree;                       // of the part; points into the template
-  std::optional<Estimate> everything;  // unhalted cycles of the whole profile
-  std::optional<HaltedTime> halted;    // whole profiles only
+  std::string part;                        // "in main"; "" for everything
+  CostTree tree;                           // of the part; points into the template
+  std::optional<Estimate> everything;      // unhalted cycles of the whole profile
+  std::optional<HaltedTime> halted;        // whole profiles only
+  std::optional<MeasuredCycles> measured;  // where both runs are in the profile
   std::vector<PlacedAdvice> advice;
   std::vector<RuleResult> rules;
   std::vector<std::string> remarks;

@@ -70,6 +70,14 @@ Json json_halted(const std::optional<HaltedTime>& halted) {
   return object;
 }
 
+Json json_measured(const std::optional<MeasuredCycles>& measured) {
+  if (!measured) return {};
+  return {{"measured", json_estimate(measured->measured)},
+          {"kernel", json_estimate(measured->kernel)},
+          {"modelled", measured->modelled},
+          {"unexplained", json_estimate(measured->unexplained)}};
+}
+
 Json json_advice(const WhyReport& why) {
   Json list = Json::array();
   for (const PlacedAdvice& one : why.advice) {
@@ -148,6 +156,7 @@ std::string print_why_json(const Profile& profile, const Template& cpu, const Wh
                      {"overlap", json_estimate(why.tree.overlap)},
                      {"unexplained", json_estimate(why.tree.unexplained)},
                      {"halted", json_halted(why.halted)},
+                     {"measured", json_measured(why.measured)},
                      {"advice", json_advice(why)},
                      {"rules", json_rules(why)},
                      {"remarks", json_texts(why.remarks)},

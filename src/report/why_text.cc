@@ -10,6 +10,7 @@
 //     What to change ...
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,7 +42,7 @@ class WhyText {
     text += wrap("Template: " + describe_template(cpu_), style_.width, 2) + "\n\n";
     collect_lines();
     text += coloured_heading(print_table(columns(), style_.width));
-    text += "\n" + print_below_tree();
+    text += print_measured() + "\n" + print_below_tree();
     text += print_advice();
     text += print_notes();
     text += print_ledger(profile_.ledger, style_);
@@ -118,6 +119,33 @@ class WhyText {
                                  [](const std::string& cell) { return !cell.empty(); });
     if (any) all.push_back(events);
     return all;
+  }
+
+  /// What the model says, against what was measured.
+  std::string print_measured() const {
+    if (!why_.measured || !(why_.measured->measured.value > 0)) return "";
+    const MeasuredCycles& both = *why_.measured;
+    TextColumn cycles{"cycles", true, nullptr, 2, {}};
+    TextColumn shares{"share", true, nullptr, 2, {}};
+    TextColumn errors{"+-", true, nullptr, 2, {}};
+    TextColumn marks{"", false, nullptr, 1, {}};
+    TextColumn what{"", false, fit, 1, {}};
+    const auto add = [&](const Estimate& value, const char* mark, const char* label) {
+      const bool is_negative = value.value < 0;
+      cycles.cells.push_back((is_negative ? "-" : "") + format_si(std::abs(value.value)));
+      shares.cells.push_back(fmt::format("{:.1f} %", 100 * value.value / both.measured.value));
+      errors.cells.push_back(value.standard_error == 0
+                                 ? ""
+                                 : fmt::format("{:.1f}", 100 * kNormal95 * value.standard_error /
+                                                             both.measured.value));
+      marks.cells.emplace_back(mark);
+      what.cells.emplace_back(label);
+    };
+    add(both.measured, "~", "measured: time x clock, natively");
+    add({both.modelled, 0}, "?", "  modelled: the tree above");
+    add(both.kernel, "~", "  in the kernel: not simulated");
+    add(both.unexplained, " ", "  unexplained = measured - modelled - kernel");
+    return "\n" + print_table({cycles, shares, errors, marks, what}, style_.width);
   }
 
   static std::string fit(const std::string& cell, size_t width) {

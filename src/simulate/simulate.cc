@@ -11,6 +11,7 @@
 #include "collect/capabilities.h"
 #include "collect/posix_timer_command.h"
 #include "collect/session.h"
+#include "model/simulated_run.h"
 #include "simulate/counts_folder.h"
 #include "simulate/plugin/machine_file.h"
 #include "simulate/plugin/tenures_file.h"
@@ -119,6 +120,7 @@ void Session::describe_profile() {
   RecordOptions described;
   described.command = options_.command;
   profile.runs[0] = describe_run(builder, described);
+  profile.runs[0].labels[builder.intern(kEngineLabel)] = builder.intern(kSimulated);
   if (options_.machine) profile.environment["simulate.machine"] = options_.machine->name;
   if (options_.sample_sets > 1) {
     profile.environment["simulate.sets"] =
@@ -225,7 +227,22 @@ Result<Simulation> Session::complete(const ShimmedCommand& command) {
   return simulation;
 }
 
+QemuSettings settings_for(const SimulateOptions& options, const std::string& folder) {
+  return {options.plugin_path,      folder,
+          options.sysroot,          options.max_instructions,
+          options.locality,         has_cycles(options),
+          options.sample_sets,      options.sample_seed,
+          options.skip_instructions};
+}
+
 }  // namespace
+
+Result<std::string> check_simulated(const SimulateOptions& options) {
+  if (options.command.empty()) return Error{"nothing to simulate: no command"};
+  ASSIGN_OR_RETURN(QemuCommand command,
+                   make_qemu_command(options.command, settings_for(options, "")));
+  return std::move(command.architecture);
+}
 
 Result<Simulation> run_simulated(const SimulateOptions& options,
                                  const std::function<void(const SimulateProgress&)>& progress) {
@@ -245,12 +262,8 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
   if (!options.region.path.empty()) {
     RETURN_IF_ERROR(write_region_file(region_file_path(folder.path()), options.region));
   }
-  ASSIGN_OR_RETURN(
-      const QemuCommand command,
-      make_qemu_command(options.command,
-                        {options.plugin_path, folder.path(), options.sysroot,
-                         options.max_instructions, options.locality, has_cycles(options),
-                         options.sample_sets, options.sample_seed, options.skip_instructions}));
+  ASSIGN_OR_RETURN(const QemuCommand command,
+                   make_qemu_command(options.command, settings_for(options, folder.path())));
   return Session(options, command, folder, sample).run(progress);
 }
 

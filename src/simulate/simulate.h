@@ -59,6 +59,11 @@ struct Simulation {
   uint64_t clock_ticks = 0;  // of all simulated cores' clocks, as they say; 0: no cycles
 };
 
+/// Whether the command can be simulated, before it is: the architecture of its program, as uname
+/// prints it.
+/// Errors: as make_qemu_command()
+Result<std::string> check_simulated(const SimulateOptions& options);
+
 /// Runs until the command ends (children that live on are counted up to then). SIGINT and
 /// SIGTERM are passed on to it.
 /// Errors: as make_qemu_command(); QEMU refused the plugin; no place for the counts.

@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/counted_tree.h"
+#include "cli/second_run.h"
 #include "cli/simulating.h"
 #include "cli/symbolizing.h"
 #include "cli/terminal.h"
@@ -68,6 +69,18 @@ Result<Recording> run_simulation(const RecordCommand&, std::string*) {
       "this small build has no software PMU: run --engine simulate where the whole of "
       "culprit and QEMU's user mode are"};
 }
+
+Result<SecondRun> SecondRun::prepare(const RecordCommand&) {
+  return Error{
+      "this small build has no software PMU: run --engine timer+simulate where the whole of "
+      "culprit and QEMU's user mode are"};
+}
+
+Result<void> SecondRun::run(const RecordCommand&, Recording&, std::string*) {
+  return {};
+}
+
+void NativeSamples::add(const Profile&) {}
 
 MakeUnwindStack find_unwinder() {
   return {};

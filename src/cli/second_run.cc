@@ -1,0 +1,136 @@
+#include "cli/second_run.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/wait_status.h"
+#include "cli/simulating.h"
+#include "cli/terminal.h"
+#include "collect/capabilities.h"
+#include "collect/posix_timer_command.h"
+#include "model/merge.h"
+
+namespace culprit {
+namespace {
+
+/// /dev/null in place of one of our standard streams, which the command inherits.
+class NullStream {
+ public:
+  NullStream(int stream, int flags) : stream_(stream) {
+    const Fd null(::open("/dev/null", flags | O_CLOEXEC));
+    before_ = Fd(::fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (before_ && null) ::dup2(null.get(), stream);
+  }
+  NullStream(const NullStream&) = delete;
+  NullStream& operator=(const NullStream&) = delete;
+  ~NullStream() {
+    if (before_) ::dup2(before_.get(), stream_);
+  }
+
+ private:
+  int stream_;
+  Fd before_;
+};
+
+/// Reads standard input from there again; afterwards it is where the native run left it.
+class RewoundInput {
+ public:
+  explicit RewoundInput(off_t start) : end_(::lseek(STDIN_FILENO, 0, SEEK_CUR)) {
+    ::lseek(STDIN_FILENO, start, SEEK_SET);
+  }
+  RewoundInput(const RewoundInput&) = delete;
+  RewoundInput& operator=(const RewoundInput&) = delete;
+  ~RewoundInput() {
+    if (end_ >= 0) ::lseek(STDIN_FILENO, end_, SEEK_SET);
+  }
+
+ private:
+  off_t end_;
+};
+
+/// The slowdowns of the software PMU, by what is simulated (bench/simulate.py).
+void announce(const Profile& native) {
+  constexpr double kLeast = 10;
+  constexpr double kMost = 150;
+  const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
+  if (!cpu_ns) return;
+  const auto ns = static_cast<double>(*cpu_ns);
+  print_message(fmt::format(
+      "now simulating it in user mode: expect {} to {} (10 to 150 times its {} of CPU time)",
+      format_duration_ns(kLeast * ns), format_duration_ns(kMost * ns), format_duration_ns(ns)));
+}
+
+/// The simulated run's own words and files, under the images that its own became.
+void take_over(Recording& native, Recording simulated) {
+  simulated.profile.machine = native.profile.machine;  // the native run's has the clock, too
+  const std::vector<ImageId> became = merge_profiles(native.profile, simulated.profile);
+  for (auto& [image, file] : simulated.held) {
+    native.held.try_emplace(became[image.value], std::move(file));
+  }
+  for (auto& [image, facts] : simulated.jit_facts) {
+    native.jit_facts.emplace_back(became[image.value], std::move(facts));
+  }
+  for (std::string& remark : simulated.remarks) native.remarks.push_back(std::move(remark));
+}
+
+}  // namespace
+
+Result<SecondRun> SecondRun::prepare(const RecordCommand& command) {
+  ASSIGN_OR_RETURN(const SimulateOptions options, choose_simulation(command));
+  ASSIGN_OR_RETURN(const std::string architecture, check_simulated(options));
+  const std::string own = describe_machine().architecture;
+  if (architecture != own) {
+    return Error{fmt::format(
+        "cannot run '{}' natively: it is for {}, this machine is {}\n-> --engine simulate",
+        printable(command.record.command.front()), architecture, own)};
+  }
+  SecondRun second;
+  const off_t start = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+  if (start >= 0) second.input_start_ = start;
+  return second;
+}
+
+Result<void> SecondRun::run(const RecordCommand& command, Recording& native, std::string* amount) {
+  Ledger& ledger = native.profile.ledger;
+  if (SignalGuard::interruptions() > 0) {
+    ledger.note("not simulated: the native run was interrupted");
+    native.remarks.emplace_back("interrupted: the profile has the native run only");
+    return {};
+  }
+  see(native.profile);
+  if (!command.quiet) announce(native.profile);
+  std::string instructions;
+  Result<Recording> simulated = [&] {
+    const NullStream output(STDOUT_FILENO, O_WRONLY);
+    if (input_start_) {
+      const RewoundInput input(*input_start_);
+      return run_simulation(command, &instructions);
+    }
+    const NullStream input(STDIN_FILENO, O_RDONLY);
+    return run_simulation(command, &instructions);
+  }();
+  if (!simulated) {
+    ledger.note("not simulated: " + simulated.error().message);
+    return simulated.error();
+  }
+  const int status = simulated->command_wait_status;
+  take_over(native, *std::move(simulated));
+  if (!input_start_) {
+    ledger.note(
+        "the simulated run had no standard input: that of the native run cannot be rewound");
+  }
+  if (native.command_started && status != native.command_wait_status) {
+    ledger.note(fmt::format("the simulated run ended with {}, the native run with {}",
+                            describe_wait_status(status),
+                            describe_wait_status(native.command_wait_status)));
+  }
+  ledger.note(describe_joined(samples_.join(native.profile)));
+  *amount += ", " + instructions;
+  return {};
+}
+
+}  // namespace culprit

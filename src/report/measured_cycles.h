@@ -1,0 +1,25 @@
+#pragma once
+
+// The difference between what was measured and what was modelled, of a profile that has both
+// (record --engine timer+simulate).
+
+#include <optional>
+
+#include "report/why.h"
+
+namespace culprit {
+
+/// The profile's events that are both runs' cycles; nullopt unless it has both and a clock.
+struct TwoRuns {
+  size_t time;                   // sampled ns
+  double cycles_per_ns;          // by the clock
+  size_t instructions;           // counted by the simulator
+  std::optional<size_t> cycles;  // of its model
+};
+std::optional<TwoRuns> find_two_runs(const Profile& profile);
+
+/// Of what the table shows, which is by module, all rows.
+std::optional<MeasuredCycles> find_measured_cycles(const Profile& profile,
+                                                   const ReportTable& table);
+
+}  // namespace culprit

@@ -1,0 +1,50 @@
+#include "report/two_run_columns.h"
+
+#include <string>
+
+#include "report/measured_cycles.h"
+#include "report/row_key.h"
+
+namespace culprit {
+namespace {
+
+/// What text shows of the simulated events, as many as fit; JSON and CSV have all.
+struct Shown {
+  const char* event;
+  const char* heading;
+};
+constexpr Shown kShown[] = {{"instructions", "executed"},  {"L1-dcache-load-misses", "L1miss"},
+                            {"dTLB-load-misses", "walks"}, {"LLC-load-misses", "memory"},
+                            {"branch-misses", "mispred"},  {"sim:cycles", "modelled"}};
+
+}  // namespace
+
+void add_two_run_columns(const Profile& profile, ReportTable& table) {
+  const std::optional<TwoRuns> runs = find_two_runs(profile);
+  if (!runs || runs->time != 0) return;  // the first event is the one with shares
+  table.shown_events.push_back({runs->time, ""});
+  for (const Shown& shown : kShown) {
+    for (size_t event = 0; event < profile.events.size(); ++event) {
+      if (profile.strings.text(profile.events[event].name) != shown.event) continue;
+      table.shown_events.push_back({event, shown.heading});
+      break;
+    }
+  }
+  // An instruction's samples are partly its neighbour's: only blocks and more have a firm CPI.
+  if (Levels::of(table.options.by).instruction) return;
+  table.remarks.emplace_back(
+      "CPI: cycles of the native run, the kernel's included, per instruction that the simulated "
+      "run executed in user mode");
+  table.derived.push_back(
+      {"cycles_per_instruction", "CPI", DerivedColumn::Form::ratio,
+       [runs = *runs](const std::vector<Value>& values) -> std::optional<Estimate> {
+         const Value& time = values[runs.time];
+         const Value& executed = values[runs.instructions];
+         if (time.samples == 0 || executed.value == 0) return std::nullopt;
+         return divide(Estimate{time.value, time.error} * runs.cycles_per_ns,
+                       {executed.value, executed.error});
+       },
+       Provenance::sampled});
+}
+
+}  // namespace culprit

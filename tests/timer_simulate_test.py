@@ -1,0 +1,123 @@
+"""record --engine timer+simulate: a program's measured time and its exact counts in one profile."""
+import json
+import re
+
+from harness import BUILD, CulpritTest
+from why_test import validator
+
+ROUNDS = 10_000_000
+WORDS = str(ROUNDS).zfill(8)
+LOOPS = ("integer_rounds", "real_rounds", "calling_rounds")
+
+
+class TimerAndSimulation(CulpritTest):
+    def setUp(self):
+        super().setUp()
+        self.need("qemu-x86_64")
+        if not (BUILD / "libculprit_qemu.so").exists():
+            self.skipTest("built without the software PMU")
+
+    def twice(self, *command, status=0, options=(), **more):
+        return self.record("--engine", "timer+simulate", *options, "--", *command, status=status,
+                           timeout=280, **more)
+
+    def notes(self, profile):
+        return self.report(profile)["ledger"]["notes"]
+
+    def joined(self, profile):
+        """Samples, and which percentage of them is on code that was not simulated."""
+        for note in self.notes(profile):
+            if found := re.match(r"of ([0-9,]+) samples of the native run ([0-9.]+) %", note):
+                return int(found[1].replace(",", "")), float(found[2])
+        raise AssertionError(self.notes(profile))
+
+
+class Loops(TimerAndSimulation):
+    def record_loops(self):
+        program = self.compile("counted.c", "counted", "-O1", "-g", "-pthread")
+        return self.twice(program, "loops", WORDS, options=["-F", "4999"])
+
+    def test_measured_time_is_beside_exact_counts(self):
+        profile, done = self.record_loops()
+        self.assertRegex(done.stderr, r"now simulating it in user mode: expect .* of CPU time")
+        report = self.report(profile)
+        self.assertEqual("ns", report["events"][0]["unit"])
+        rows = {row["function"]: row for row in report["rows"]}
+        integer = rows["integer_rounds"]
+        self.assertEqual(ROUNDS, integer["values"]["L1-dcache-stores"]["value"])
+        self.assertEqual(ROUNDS, rows["real_rounds"]["values"]["fp-stores"]["value"])
+        self.assertEqual(ROUNDS, rows["calling_rounds"]["values"]["calls"]["value"])
+        time = report["events"][0]["name"]
+        self.assertGreater(sum(rows[name]["values"][time]["samples"] for name in LOOPS), 20)
+        cycles = integer["values"][time]["value"] * report["clock"]["hertz"] / 1e9
+        self.assertAlmostEqual(
+            cycles / integer["values"]["instructions"]["value"],
+            integer["derived"]["cycles_per_instruction"]["value"], places=6)
+        samples, missed = self.joined(profile)
+        self.assertEqual(report["events"][0]["samples"], samples)
+        self.assertLess(missed, 5)
+        text = self.culprit("report", profile).stdout
+        self.assertRegex(text, "=executed +~CPI")
+        self.assertIn("counts: simulated as ", text)
+        for level in ("line", "block"):
+            text = self.culprit("report", profile, "--by", level).stdout
+            self.assertRegex(text, "~cycles .* ~CPI", level)
+        # Skid: an instruction's samples are partly its neighbour's.
+        text = self.culprit("report", profile, "--by", "instruction").stdout
+        self.assertRegex(text, "~cycles .* =executed")
+        self.assertNotIn("~CPI", text)
+        self.assertIn("integer_rounds", self.culprit("annotate", "integer_rounds", profile).stdout)
+        self.explain(profile)
+
+    def explain(self, profile):
+        document = json.loads(self.culprit("why", "--format", "json", profile).stdout)
+        validator("why").validate(document)
+        both = document["measured"]
+        self.assertAlmostEqual(
+            both["measured"]["value"],
+            both["kernel"]["value"] + both["modelled"] + both["unexplained"]["value"], delta=1)
+        self.assertEqual(document["tree"]["cycles"]["value"], both["modelled"])
+        self.assertIn("unexplained = measured - modelled", self.culprit("why", profile).stdout)
+        # A real CPU's template: its cycles are those that were measured.
+        document = json.loads(self.culprit("why", "--format", "json", "--template", "skylake-sp",
+                                           profile).stdout)
+        self.assertAlmostEqual(both["measured"]["value"], document["tree"]["cycles"]["value"],
+                               delta=1)
+
+
+class Streams(TimerAndSimulation):
+    FAST = ["--machine", "none"]
+
+    def test_output_is_seen_once_and_the_status_is_the_programs(self):
+        script = "echo said; echo warned >&2; exit 3"
+        profile, done = self.twice("sh", "-c", script, status=3, options=self.FAST)
+        self.assertEqual("said\n", done.stdout)
+        self.assertFalse([note for note in self.notes(profile) if "ended" in note])
+
+    def test_a_file_is_read_by_both_runs(self):
+        numbers = self.folder / "numbers"
+        numbers.write_text("3\n4\n")
+        with open(numbers) as stream:
+            profile, _ = self.twice("sh", "-c", "read x; exit $x", status=3, options=self.FAST,
+                                    stdin=stream)
+        notes = " ".join(self.notes(profile))
+        self.assertNotIn("ended with", notes)
+        self.assertNotIn("standard input", notes)
+
+    def test_a_pipe_is_read_by_the_native_run(self):
+        profile, _ = self.twice("sh", "-c", "read x; exit $x", status=3, options=self.FAST,
+                                input="3\n")
+        notes = " ".join(self.notes(profile))
+        self.assertIn("the simulated run had no standard input", notes)
+        self.assertIn("ended with exit status 1, the native run with exit status 3", notes)
+
+    def test_what_it_cannot_be_of_is_refused(self):
+        for options in (["-p", "1"], ["-a"], ["-e", "cycles"], ["--duration", "1s"]):
+            words = ["true"] if options[0] != "-p" else []
+            done = self.culprit("record", "--engine", "timer+simulate", *options, *words, status=2)
+            self.assertIn("--engine timer+simulate runs a whole program twice", done.stderr)
+        script = self.folder / "text"
+        script.write_text("no program\n")
+        script.chmod(0o755)
+        done = self.culprit("record", "--engine", "timer+simulate", script, status=125)
+        self.assertFalse((self.folder / "profile.culprit").exists(), done.stderr)
