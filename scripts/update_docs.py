@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the commands shown in README.md and docs/ and puts their real output there.
 
-    scripts/update_docs.py             after scripts/quickstart.sh
+    scripts/update_docs.py [PART]      after scripts/quickstart.sh; only commands with PART in them
 
 A block between `<!-- run: COMMAND -->` and `<!-- end -->` is replaced by a code
 block with "$ COMMAND" and its output. Commands run in the repository with
@@ -26,14 +26,17 @@ def output_of(command):
     return f"```\n$ {command}\n{text}\n```\n"
 
 
-def main():
+def main(part=""):
+    def updated(match):
+        return match[1] + output_of(match[2]) + match[3] if part in match[2] else match[0]
+
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         old = path.read_text()
-        new = BLOCK.sub(lambda m: m[1] + output_of(m[2]) + m[3], old)
+        new = BLOCK.sub(updated, old)
         if new != old:
             path.write_text(new)
             print(f"updated {path.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))
