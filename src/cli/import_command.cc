@@ -120,8 +120,8 @@ Result<bool> complete_profile(const ImportCommand& command, ReadRecording& recor
   Imported& imported = recording.imported;
   Result<SymbolizeOutcome> outcome = SymbolizeOutcome{};
   if (!imported.is_stopped && command.symbolize) {
-    outcome = symbolize(writer, imported.profile, recording.demand, command.snapshot, command.quiet,
-                        guard);
+    outcome = symbolize(writer, imported.profile, std::move(recording.demand), imported.facts,
+                        command.snapshot, command.quiet, guard);
   }
   // Without all symbols the profile is still one.
   RETURN_IF_ERROR(writer.close(imported.profile));

@@ -1,7 +1,6 @@
 #include "cli/symbolizing.h"
 
 #include <fmt/format.h>
-#include <functional>
 #include <map>
 #include <utility>
 
@@ -13,50 +12,56 @@ namespace culprit {
 
 namespace {
 
-/// What a file knows of its images already.
-class StoredFacts {
+/// What is known of some images already, so that a second look does not make it worse.
+class FirstLook {
  public:
-  explicit StoredFacts(ProfileReader& reader) : reader_(reader) {}
+  void note(ImageId image, const ImageFacts& facts) {
+    seen_.insert_or_assign(image, Seen{facts.missing.empty(), rank_of(facts)});
+  }
 
   /// Leaves out images whose facts are as good as they can be (and JIT code, which cannot
   /// be read again).
-  Result<void> leave_out_complete(std::vector<ImageDemand>& demand) {
-    const FactParts functions_only{
-        .lines = false, .inlines = false, .blocks = false, .code = false, .sources = false};
-    std::vector<ImageDemand> wanting;
-    for (ImageDemand& image : demand) {
-      ASSIGN_OR_RETURN(auto facts, reader_.read_facts(image.image, functions_only));
-      if (facts && facts->missing.empty()) continue;
-      if (facts) incomplete_.emplace(image.image, *std::move(facts));
-      wanting.push_back(std::move(image));
-    }
-    demand = std::move(wanting);
-    return {};
+  void leave_out_complete(std::vector<ImageDemand>& demand) const {
+    std::erase_if(demand, [&](const ImageDemand& one) {
+      const auto seen = seen_.find(one.image);
+      return seen != seen_.end() && seen->second.is_complete;
+    });
   }
 
   /// A second look may find less (the binary is gone by now): then the first one stays.
-  [[nodiscard]] bool are_better(ImageId image, const ImageFacts& found) const {
-    const auto stored = incomplete_.find(image);
-    if (stored == incomplete_.end()) return false;
-    const auto rank = [](const ImageFacts& facts) {
-      return std::pair(facts.has_lines, facts.functions.size());
-    };
-    return rank(stored->second) > rank(found);
+  [[nodiscard]] bool was_better(ImageId image, const ImageFacts& found) const {
+    const auto seen = seen_.find(image);
+    return seen != seen_.end() && seen->second.rank > rank_of(found);
   }
 
  private:
-  ProfileReader& reader_;
-  std::map<ImageId, ImageFacts> incomplete_;
+  using Rank = std::pair<bool, size_t>;
+  struct Seen {
+    bool is_complete = false;
+    Rank rank;
+  };
+  static Rank rank_of(const ImageFacts& facts) { return {facts.has_lines, facts.functions.size()}; }
+
+  std::map<ImageId, Seen> seen_;
 };
 
-/// Whether facts of this image are to be written.
-using WantsFacts = std::function<bool(ImageId, const ImageFacts&)>;
+/// Of the facts that a file has.
+Result<FirstLook> look_into(ProfileReader& reader, const std::vector<ImageDemand>& demand) {
+  const FactParts functions_only{
+      .lines = false, .inlines = false, .blocks = false, .code = false, .sources = false};
+  FirstLook first;
+  for (const ImageDemand& image : demand) {
+    ASSIGN_OR_RETURN(const auto facts, reader.read_facts(image.image, functions_only));
+    if (facts) first.note(image.image, *facts);
+  }
+  return first;
+}
 
 Result<SymbolizeOutcome> write_facts(ProfileWriter& writer, Profile& profile,
                                      const std::vector<ImageDemand>& demand,
                                      const std::map<ImageId, Fd>& held,
                                      const SnapshotOptions& options, bool quiet,
-                                     const InterruptGuard& guard, const WantsFacts& wants) {
+                                     const InterruptGuard& guard, const FirstLook& first) {
   ProgressLine line;
   SymbolizeOutcome outcome{demand.size(), false};
   const SnapshotProgress progress = [&](size_t done, size_t total) {
@@ -66,7 +71,7 @@ Result<SymbolizeOutcome> write_facts(ProfileWriter& writer, Profile& profile,
   };
   uint64_t nameless = 0;
   const FactsSink sink = [&](ImageId image, const ImageFacts& facts) -> Result<void> {
-    if (!wants(image, facts)) return {};
+    if (first.was_better(image, facts)) return {};
     if (facts.functions.empty()) ++nameless;
     return writer.write_facts(image, facts);
   };
@@ -81,11 +86,13 @@ Result<SymbolizeOutcome> write_facts(ProfileWriter& writer, Profile& profile,
 }  // namespace
 
 Result<SymbolizeOutcome> symbolize(ProfileWriter& writer, Profile& profile,
-                                   const std::vector<ImageDemand>& demand,
+                                   std::vector<ImageDemand> demand, const KnownFacts& known,
                                    const SnapshotOptions& options, bool quiet,
                                    const InterruptGuard& guard) {
-  return write_facts(writer, profile, demand, {}, options, quiet, guard,
-                     [](ImageId, const ImageFacts&) { return true; });
+  FirstLook first;
+  for (const auto& [image, facts] : known) first.note(image, facts);
+  first.leave_out_complete(demand);
+  return write_facts(writer, profile, demand, {}, options, quiet, guard, first);
 }
 
 Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<ImageId, Fd>& held,
@@ -97,16 +104,13 @@ Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<
   std::vector<ImageDemand> demand = collect_demand(profile);
   clear_counts(profile);  // they are in the file already
   const size_t images = demand.size();
-  StoredFacts stored(reader);
-  RETURN_IF_ERROR(stored.leave_out_complete(demand));
+  ASSIGN_OR_RETURN(const FirstLook first, look_into(reader, demand));
+  first.leave_out_complete(demand);
 
   ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::open(path));
   for (const auto& [image, facts] : known) RETURN_IF_ERROR(writer.write_facts(image, facts));
   ASSIGN_OR_RETURN(SymbolizeOutcome outcome,
-                   write_facts(writer, profile, demand, held, options, quiet, guard,
-                               [&](ImageId image, const ImageFacts& facts) {
-                                 return !stored.are_better(image, facts);
-                               }));
+                   write_facts(writer, profile, demand, held, options, quiet, guard, first));
   outcome.images = images;
   RETURN_IF_ERROR(writer.close(profile));
   return outcome;

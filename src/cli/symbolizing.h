@@ -28,9 +28,9 @@ struct SymbolizeOutcome {
 };
 
 /// The same while the file is being made: the facts of `demand` go into `writer`, what is missing
-/// into the ledger of `profile`.
+/// into the ledger of `profile`. `known`: what the recording itself knew, which is in the file.
 Result<SymbolizeOutcome> symbolize(ProfileWriter& writer, Profile& profile,
-                                   const std::vector<ImageDemand>& demand,
+                                   std::vector<ImageDemand> demand, const KnownFacts& known,
                                    const SnapshotOptions& options, bool quiet,
                                    const InterruptGuard& guard);
 
