@@ -3,6 +3,7 @@
 // What the callbacks of execution.cc and sampled_execution.cc have in common.
 
 #include "simulate/plugin/execution.h"
+#include "simulate/plugin/watched_part.h"
 
 namespace culprit {
 

@@ -24,6 +24,7 @@
 #include "simulate/plugin/qemu_api.h"
 #include "simulate/plugin/region.h"
 #include "simulate/plugin/system_calls.h"
+#include "simulate/plugin/watched_part.h"
 
 #define CULPRIT_EXPORT extern "C" __attribute__((visibility("default")))
 

@@ -23,7 +23,6 @@
 namespace culprit {
 
 struct BlockFacts;
-struct Core;
 
 /// Where functions begin: offsets in a file, as the program maps it.
 struct RegionPlaces {
@@ -51,16 +50,5 @@ class RegionWatch {
   bool inside_ = false;
   const BlockFacts* before_ = nullptr;
 };
-
-/// From now on only a part is simulated: the region, if `has_region`, without the first
-/// instructions of the process. Before any core starts.
-void watch_region(bool has_region, uint64_t skipped_instructions);
-
-/// Whether it is.
-extern bool is_region_watched;
-
-/// The core, if what it runs now is simulated; else nullptr, and memory accesses are not counted
-/// either.
-Core* watch_block(unsigned vcpu, const BlockFacts& block);
 
 }  // namespace culprit
