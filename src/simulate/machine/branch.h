@@ -5,13 +5,14 @@
 //     Misprediction miss = predictor.predict({.address = 0x401130, .kind = BranchKind::conditional,
 //                                             .taken = true, .target = 0x401100});
 //
-// Directions: TAGE. Targets: a BTB for direct branches, a path-history predictor for indirect
-// ones, a stack for returns. One predictor per core; it learns at once.
+// Directions: a hashed perceptron. Targets: a BTB for direct branches, a path-history predictor for
+// indirect ones, a stack for returns. One predictor per core; it learns at once.
 
 #include <cstdint>
-#include <memory>
 
+#include "simulate/machine/gehl.h"
 #include "simulate/machine/machine.h"
+#include "simulate/machine/targets.h"
 
 namespace culprit::simulate {
 
@@ -46,30 +47,33 @@ inline bool is_branch_miss(Misprediction kind) {
   return kind != Misprediction::none && kind != Misprediction::late_target;
 }
 
-class Tage;
-class TargetBuffer;
-class IndirectPredictor;
-class ReturnStack;
-
 class BranchPredictor {
  public:
-  explicit BranchPredictor(const BranchSettings& settings);
-  ~BranchPredictor();
-  BranchPredictor(BranchPredictor&&) noexcept;
-  BranchPredictor& operator=(BranchPredictor&&) noexcept;
+  explicit BranchPredictor(const BranchSettings& settings)
+      : directions_(settings), targets_(settings), indirect_(settings), returns_(settings) {}
 
   /// Predicts the branch, compares with what it did, and learns.
-  Misprediction predict(const Branch& branch);
+  Misprediction predict(const Branch& branch) {
+    if (branch.kind == BranchKind::conditional) [[likely]] {
+      const bool predicted = directions_.predict(branch.address, branch.taken);
+      const Misprediction target = branch.taken ? predict_direct(branch) : Misprediction::none;
+      return predicted == branch.taken ? target : Misprediction::direction;
+    }
+    return predict_unconditional(branch);
+  }
 
  private:
-  Misprediction predict_conditional(const Branch& branch);
-  Misprediction predict_direct(const Branch& branch);
+  Misprediction predict_direct(const Branch& branch) {
+    return targets_.use(branch.address, branch.target) ? Misprediction::none
+                                                       : Misprediction::late_target;
+  }
+  Misprediction predict_unconditional(const Branch& branch);
   Misprediction predict_indirect(const Branch& branch);
 
-  std::unique_ptr<Tage> directions_;
-  std::unique_ptr<TargetBuffer> targets_;
-  std::unique_ptr<IndirectPredictor> indirect_;
-  std::unique_ptr<ReturnStack> returns_;
+  Gehl directions_;
+  TargetBuffer targets_;
+  IndirectPredictor indirect_;
+  ReturnStack returns_;
 };
 
 }  // namespace culprit::simulate

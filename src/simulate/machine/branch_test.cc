@@ -59,7 +59,7 @@ TEST(Branch, RandomDirectionsAreMissedHalfTheTime) {
 }
 
 // The best that can be done is to say "taken": 10 % missed. A predictor that takes chance for
-// a pattern does worse; TAGE's usual loss is some percent of the misses.
+// a pattern does worse; some percent of the misses is the usual loss.
 TEST(Branch, BiasedDirectionsAreMissedAsOftenAsTheRarerOneComes) {
   std::mt19937 random(3);
   BranchPredictor predictor{BranchSettings()};
@@ -148,7 +148,7 @@ TEST(Branch, DirectTargetsAreLateOnceAndAgainBeyondTheBuffer) {
 
 TEST(Branch, BimodalAloneDoesNotLearnAlternation) {
   BranchSettings settings;
-  settings.tagged_tables = 0;
+  settings.history_tables = 0;
   BranchPredictor predictor(settings);
   int misses = 0;
   for (int i = 0; i < 1000; ++i) misses += miss_conditional(predictor, i % 2 == 0) ? 1 : 0;

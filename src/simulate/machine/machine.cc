@@ -82,8 +82,8 @@ Result<void> check_core(const CoreSettings& core) {
 
 Result<void> check_branch(const BranchSettings& branch) {
   RETURN_IF_ERROR(check_range("branch.bimodal_entries", branch.bimodal_entries, 1, 1 << 24));
-  RETURN_IF_ERROR(check_range("branch.tagged_tables", branch.tagged_tables, 0, 16));
-  RETURN_IF_ERROR(check_range("branch.tagged_entries", branch.tagged_entries, 2, 1 << 20));
+  RETURN_IF_ERROR(check_range("branch.history_tables", branch.history_tables, 0, 8));
+  RETURN_IF_ERROR(check_range("branch.history_entries", branch.history_entries, 2, 1 << 13));
   RETURN_IF_ERROR(check_range("branch.longest_history", branch.longest_history, 1, 1000));
   RETURN_IF_ERROR(
       check_range("branch.shortest_history", branch.shortest_history, 1, branch.longest_history));
@@ -92,7 +92,7 @@ Result<void> check_branch(const BranchSettings& branch) {
   RETURN_IF_ERROR(check_range("branch.indirect_entries", branch.indirect_entries, 2, 1 << 20));
   RETURN_IF_ERROR(check_range("branch.return_stack", branch.return_stack, 1, 1 << 16));
   for (const uint32_t entries :
-       {branch.bimodal_entries, branch.tagged_entries, branch.indirect_entries}) {
+       {branch.bimodal_entries, branch.history_entries, branch.indirect_entries}) {
     if (!std::has_single_bit(entries)) {
       return Error{fmt::format("branch: tables have a power of two of entries, not {}", entries)};
     }

@@ -63,8 +63,8 @@ struct PrefetchSettings {
 
 struct BranchSettings {
   uint32_t bimodal_entries = 8192;
-  uint32_t tagged_tables = 6;  // TAGE: 0 leaves a bimodal predictor
-  uint32_t tagged_entries = 1024;
+  uint32_t history_tables = 8;  // 0 leaves a bimodal predictor
+  uint32_t history_entries = 1024;
   uint32_t shortest_history = 5;
   uint32_t longest_history = 200;
   uint32_t target_entries = 4096;  // BTB

@@ -53,8 +53,8 @@ void read_prefetch(TomlSection section, PrefetchSettings& prefetch) {
 
 void read_branch(TomlSection section, BranchSettings& branch) {
   section.integer("bimodal_entries", branch.bimodal_entries, 1, 1 << 24);
-  section.integer("tagged_tables", branch.tagged_tables, 0, 16);
-  section.integer("tagged_entries", branch.tagged_entries, 2, 1 << 20);
+  section.integer("history_tables", branch.history_tables, 0, 8);
+  section.integer("history_entries", branch.history_entries, 2, 1 << 13);
   section.integer("shortest_history", branch.shortest_history, 1, 1000);
   section.integer("longest_history", branch.longest_history, 1, 1000);
   section.integer("target_entries", branch.target_entries, 1, 1 << 24);

@@ -4,20 +4,14 @@
 
 namespace culprit::simulate {
 
-bool TargetBuffer::use(uint64_t address, uint64_t target) {
-  Entry* const first = &entries_[((address ^ address >> 16) & (sets_ - 1)) * ways_];
-  Entry* oldest = first;
-  for (Entry* entry = first; entry != first + ways_; ++entry) {
-    if (entry->address == address) {
-      const bool known = entry->target == target;
-      entry->target = target;
-      entry->used = ++clock_;
-      return known;
-    }
-    if (entry->used < oldest->used) oldest = entry;
-  }
-  *oldest = {address, target, ++clock_};
-  return false;
+/// The entry comes to the front; the last goes if it was not there.
+bool TargetBuffer::use_older(Entry* set, const Entry& entry) {
+  uint32_t way = 0;
+  while (way + 1 < ways_ && set[way].address != entry.address) ++way;
+  const bool known = set[way].address == entry.address && set[way].target == entry.target;
+  std::copy_backward(set, set + way, set + way + 1);
+  *set = entry;
+  return known;
 }
 
 IndirectPredictor::IndirectPredictor(const BranchSettings& settings) {

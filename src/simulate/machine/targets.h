@@ -11,7 +11,8 @@
 
 namespace culprit::simulate {
 
-/// A set-associative table of branches and their targets, true LRU.
+/// A set-associative table of branches and their targets, true LRU: each set in the order of
+/// their last uses.
 class TargetBuffer {
  public:
   explicit TargetBuffer(const BranchSettings& settings)
@@ -20,17 +21,22 @@ class TargetBuffer {
         entries_(settings.target_entries) {}
 
   /// Whether it knew where the branch goes; then it does.
-  bool use(uint64_t address, uint64_t target);
+  bool use(uint64_t address, uint64_t target) {
+    Entry& newest = entries_[((address ^ address >> 16) & (sets_ - 1)) * ways_];
+    if (newest.address == address && newest.target == target) [[likely]]
+      return true;
+    return use_older(&newest, {address, target});
+  }
 
  private:
   struct Entry {
     uint64_t address = ~uint64_t{0};
     uint64_t target = 0;
-    uint64_t used = 0;
   };
+  bool use_older(Entry* set, const Entry& entry);
+
   uint32_t ways_;
   uint32_t sets_;
-  uint64_t clock_ = 0;
   std::vector<Entry> entries_;
 };
 
