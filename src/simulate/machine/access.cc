@@ -44,12 +44,15 @@ uint32_t walk_cycles(const TlbSettings& tlb, bool huge) {
   outcome.walk_cycles = static_cast<uint16_t>(tlb.second_latency_cycles + walk_cycles(tlb, huge));
 }
 
+inline bool is_translated(uint64_t address, uint64_t last_page) {
+  return page_key(address, false) == last_page;
+}
+
 inline void translate(CoreState& core, Tlb& first, uint64_t address, uint64_t& last_page,
                       Outcome& outcome) {
-  const uint64_t page = page_key(address, false);
-  if (page == last_page) [[likely]]
+  if (is_translated(address, last_page)) [[likely]]
     return;
-  last_page = page;
+  last_page = page_key(address, false);
   translate_page(core, first, address, outcome);
 }
 
@@ -165,8 +168,9 @@ template <bool kRecorded>
   return outcome;
 }
 
+/// Not all of it is the frequent case: another page, a sample of sets.
 template <bool kRecorded>
-inline Outcome access_part(CoreState& core, const Part& part) {
+[[gnu::noinline]] Outcome access_elsewhere(CoreState& core, const Part& part) {
   Outcome outcome;
   translate(core, core.dtlb, part.address, core.last_data_page, outcome);
   const uint64_t line = part.line(core);
@@ -177,15 +181,26 @@ inline Outcome access_part(CoreState& core, const Part& part) {
     return outcome;
   }
   const Slot slot = core.l1d.cache.find(line);
-  if (slot == kNoSlot) return access_fully<kRecorded>(core, part, slot, outcome);
+  if (slot != kNoSlot) core.l1d.cache.use(line, slot);
+  return access_fully<kRecorded>(core, part, slot, outcome);
+}
+
+template <bool kRecorded>
+inline PackedOutcome access_part(CoreState& core, const Part& part) {
+  const bool is_usual = is_translated(part.address, core.last_data_page) && !core.is_sampled;
+  if (!is_usual) [[unlikely]]
+    return access_elsewhere<kRecorded>(core, part);
+  const uint64_t line = part.line(core);
+  const Slot slot = core.l1d.cache.find(line);
+  if (slot == kNoSlot) return access_fully<kRecorded>(core, part, slot, Outcome());
   core.l1d.cache.use(line, slot);
   const uint8_t flags = core.l1d.cache.flags_at(slot);
   if ((flags & kPrefetched) != 0 || (part.store && (flags & kWritten) != kWritten)) {
-    return access_fully<kRecorded>(core, part, slot, outcome);
+    return access_fully<kRecorded>(core, part, slot, Outcome());
   }
   touch_hit<kRecorded>(core, part, slot);
   set_last_line(core, line, flags);
-  return outcome;
+  return PackedOutcome();
 }
 
 Slot miss_l1i(CoreState& core, const Part& part, Outcome& outcome) {
@@ -205,6 +220,16 @@ Slot miss_l1i(CoreState& core, const Part& part, Outcome& outcome) {
   return slot;
 }
 
+void touch_code(CoreState& core, const Part& part, Slot slot, bool is_first_use) {
+  Tenure& tenure = core.l1i.tenures[slot];
+  core.l1i.ages.use(tenure);
+  if (is_first_use) {
+    TenureTable::touch_first(tenure, part.mask(core), part.bytes);
+  } else {
+    core.l1i.table.touch(tenure, part.mask(core), part.bytes, part.site);
+  }
+}
+
 /// The lines after one that was not there, within its page.
 void prefetch_code(CoreState& core, const Part& part) {
   const uint64_t line = part.line(core);
@@ -214,7 +239,8 @@ void prefetch_code(CoreState& core, const Part& part) {
   }
 }
 
-Outcome fetch_part(CoreState& core, const Part& part) {
+/// A first use of a line in L1I, or one that is not there, or a page or set that is not usual.
+[[gnu::noinline]] Outcome fetch_fully(CoreState& core, const Part& part) {
   Outcome outcome;
   translate(core, core.itlb, part.address, core.last_code_page, outcome);
   const uint64_t line = part.line(core);
@@ -228,15 +254,7 @@ Outcome fetch_part(CoreState& core, const Part& part) {
     core.l1i.cache.use(line, slot);
     outcome.prefetched = (core.l1i.cache.flags_at(slot) & kPrefetched) != 0;
     core.l1i.cache.flags_at(slot) = 0;
-    if (core.l1i.recorded()) {
-      Tenure& tenure = core.l1i.tenures[slot];
-      core.l1i.ages.use(tenure);
-      if (outcome.prefetched) {
-        TenureTable::touch_first(tenure, part.mask(core), part.bytes);
-      } else {
-        core.l1i.table.touch(tenure, part.mask(core), part.bytes, part.site);
-      }
-    }
+    if (core.l1i.recorded()) touch_code(core, part, slot, outcome.prefetched);
   } else {
     slot = miss_l1i(core, part, outcome);
   }
@@ -246,6 +264,17 @@ Outcome fetch_part(CoreState& core, const Part& part) {
     note_lines(core, before, outcome);
   }
   return outcome;
+}
+
+inline PackedOutcome fetch_part(CoreState& core, const Part& part) {
+  const bool is_usual = is_translated(part.address, core.last_code_page) && !core.is_sampled;
+  const uint64_t line = part.line(core);
+  const Slot slot = is_usual ? core.l1i.cache.find(line) : kNoSlot;
+  if (slot == kNoSlot || core.l1i.cache.flags_at(slot) != 0) return fetch_fully(core, part);
+  core.l1i.cache.use(line, slot);
+  if (core.l1i.recorded()) touch_code(core, part, slot, false);
+  core.last_fetched_line = line;
+  return PackedOutcome();
 }
 
 void join(Outcome& whole, const Outcome& part) {
@@ -265,7 +294,7 @@ void join(Outcome& whole, const Outcome& part) {
 /// Does an access of several lines one by one. It is cut at 4096 bytes, and at the end of the
 /// address space.
 template <class DoPart>
-[[gnu::noinline]] Outcome split(CoreState& core, Part whole, DoPart do_part) {
+Outcome split(CoreState& core, Part whole, DoPart do_part) {
   Outcome outcome;
   uint32_t left = std::min(whole.bytes, 4096U);
   do {
@@ -284,37 +313,56 @@ inline bool in_one_line(const CoreState& core, uint64_t address, uint32_t bytes)
   return (address & core.line_mask) + bytes <= core.line_mask + 1;
 }
 
-}  // namespace
-
-template <Locality kLocality>
-Outcome access_slowly(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
-                      Site site) {
-  constexpr bool kRecorded = kLocality != Locality::off;
-  if (core.mailbox.has_mail()) [[unlikely]]
-    deliver_mail(core);
-  const Part part{address, std::max(bytes, 1U), site, kind == AccessKind::store};
-  if (in_one_line(core, address, part.bytes)) [[likely]]
-    return access_part<kRecorded>(core, part);
-  return split(core, part,
+template <bool kRecorded>
+[[gnu::noinline]] Outcome access_parts(CoreState& core, uint64_t address, uint32_t bytes,
+                                       bool is_store, Site site) {
+  return split(core, {address, bytes, site, is_store},
                [](CoreState& of, const Part& one) { return access_part<kRecorded>(of, one); });
 }
 
-template <Locality kLocality>
-Outcome fetch_slowly(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
-  if (core.mailbox.has_mail()) [[unlikely]]
-    deliver_mail(core);
-  const Part part{address, std::max(bytes, 1U), site, false};
-  if (in_one_line(core, address, part.bytes)) [[likely]]
-    return fetch_part(core, part);
-  return split(core, part, fetch_part);
+[[gnu::noinline]] Outcome fetch_parts(CoreState& core, uint64_t address, uint32_t bytes,
+                                      Site site) {
+  return split(core, {address, bytes, site, false}, fetch_part);
 }
 
-template Outcome access_slowly<Locality::off>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
-template Outcome access_slowly<Locality::l1>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
-template Outcome access_slowly<Locality::all>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
-template Outcome fetch_slowly<Locality::off>(CoreState&, uint64_t, uint32_t, Site);
-template Outcome fetch_slowly<Locality::l1>(CoreState&, uint64_t, uint32_t, Site);
-template Outcome fetch_slowly<Locality::all>(CoreState&, uint64_t, uint32_t, Site);
+[[gnu::noinline]] void read_mail(CoreState& core) {
+  deliver_mail(core);
+}
+
+}  // namespace
+
+template <Locality kLocality>
+PackedOutcome access_slowly(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
+                            Site site) {
+  constexpr bool kRecorded = kLocality != Locality::off;
+  if (core.mailbox.has_mail()) [[unlikely]]
+    read_mail(core);
+  const bool is_store = kind == AccessKind::store;
+  bytes = std::max(bytes, 1U);
+  if (!in_one_line(core, address, bytes)) [[unlikely]]
+    return access_parts<kRecorded>(core, address, bytes, is_store, site);
+  return access_part<kRecorded>(core, {address, bytes, site, is_store});
+}
+
+template <Locality kLocality>
+PackedOutcome fetch_slowly(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
+  if (core.mailbox.has_mail()) [[unlikely]]
+    read_mail(core);
+  bytes = std::max(bytes, 1U);
+  if (!in_one_line(core, address, bytes)) [[unlikely]]
+    return fetch_parts(core, address, bytes, site);
+  return fetch_part(core, {address, bytes, site, false});
+}
+
+template PackedOutcome access_slowly<Locality::off>(CoreState&, uint64_t, uint32_t, AccessKind,
+                                                    Site);
+template PackedOutcome access_slowly<Locality::l1>(CoreState&, uint64_t, uint32_t, AccessKind,
+                                                   Site);
+template PackedOutcome access_slowly<Locality::all>(CoreState&, uint64_t, uint32_t, AccessKind,
+                                                    Site);
+template PackedOutcome fetch_slowly<Locality::off>(CoreState&, uint64_t, uint32_t, Site);
+template PackedOutcome fetch_slowly<Locality::l1>(CoreState&, uint64_t, uint32_t, Site);
+template PackedOutcome fetch_slowly<Locality::all>(CoreState&, uint64_t, uint32_t, Site);
 
 Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind, Site site) {
   return core.locality == Locality::off ? access<Locality::off>(core, address, bytes, kind, site)

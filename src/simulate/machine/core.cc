@@ -249,7 +249,7 @@ void IntervalCore::wait_for_store(const Store& store) {
   stall(store.site, CycleClass::store_saturation, store.leaves);
 }
 
-void IntervalCore::store(uint32_t number, Outcome outcome, uint64_t address) {
+void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address) {
   advance(number);
   const Step& step = block_->steps[number];
   dispatch(step);
@@ -258,7 +258,10 @@ void IntervalCore::store(uint32_t number, Outcome outcome, uint64_t address) {
   wait_for_store(slot);
   const Ticks addressed = addresses_ready(step);
   Ticks owned = addressed;  // when the line is here to be written
-  if (!outcome.plain_hit()) {
+  bool moves_lines = false;
+  if (!packed.plain_hit()) {
+    const Outcome outcome = packed;
+    moves_lines = outcome.missed_lines != 0 || outcome.shared_lines != 0;
     const Ticks latency = cycles(outcome.latency_cycles);
     owned += cycles(outcome.walk_cycles);
     if (outcome.missed_lines != 0 || outcome.upgraded)
@@ -275,7 +278,7 @@ void IntervalCore::store(uint32_t number, Outcome outcome, uint64_t address) {
   slot.retires = std::max({retires_, addressed, value});
   slot.leaves = std::max({last_store_leaves_ + kTicksPerCycle, owned, slot.retires});
   last_store_leaves_ = slot.leaves;
-  if (outcome.missed_lines != 0 || outcome.shared_lines != 0) hold_back(step.site);
+  if (moves_lines) hold_back(step.site);
 }
 
 void IntervalCore::fetch_missed(Site site, Outcome outcome) {

@@ -50,7 +50,7 @@ class IntervalCore {
 
   /// The block's instruction number `step` has loaded: what is not told was an L1 hit. With its
   /// address (0: unknown), the load waits for a store to it that does not have its value yet.
-  void load(uint32_t step, Outcome outcome, uint64_t address = 0) {
+  void load(uint32_t step, PackedOutcome outcome, uint64_t address = 0) {
     if (!outcome.plain_hit()) {
       load_missed(step, outcome);
     } else if (stored(address).ready > base_ && stored(address).word == word_of(address)) {
@@ -58,7 +58,7 @@ class IntervalCore {
     }
   }
   /// Each store is told, once; further parts of it only if they miss.
-  void store(uint32_t step, Outcome outcome, uint64_t address = 0);
+  void store(uint32_t step, PackedOutcome outcome, uint64_t address = 0);
 
   // Between two blocks:
 
@@ -69,7 +69,7 @@ class IntervalCore {
   /// It was taken: the front end follows one such branch per cycle.
   void taken(Site site);
   /// `outcome` of fetching the next block's bytes.
-  void fetch(Site site, Outcome outcome) {
+  void fetch(Site site, PackedOutcome outcome) {
     if (!outcome.plain_hit()) fetch_missed(site, outcome);
   }
 

@@ -15,6 +15,7 @@ PrivateLevel::PrivateLevel(const CacheGeometry& geometry, uint32_t line_bytes, b
 CoreState::CoreState(const Machine& of, Locality recorded, const SetSample& sets,
                      const HugePages& pages, SharedLevel& level, uint16_t core)
     : line_shift(static_cast<uint32_t>(std::countr_zero(of.line_bytes))),
+      is_sampled(!sets.is_all()),
       line_mask(of.line_bytes - 1),
       machine(of),
       locality(recorded),

@@ -52,6 +52,7 @@ struct CoreState {
 
   // What the fast path needs, together.
   uint32_t line_shift;
+  bool is_sampled;  // only some sets are simulated
   uint64_t line_mask;
   std::array<uint64_t, 2> last_line{kNoLine, kNoLine};  // by AccessKind: hits and needs nothing
   uint64_t last_fetched_line = kNoLine;

@@ -78,33 +78,33 @@ class Hierarchy {
 
 /// All that is not the same line as in the access before.
 template <Locality kLocality>
-Outcome access_slowly(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
-                      Site site);
+PackedOutcome access_slowly(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
+                            Site site);
 template <Locality kLocality>
-Outcome fetch_slowly(CoreState& core, uint64_t address, uint32_t bytes, Site site);
+PackedOutcome fetch_slowly(CoreState& core, uint64_t address, uint32_t bytes, Site site);
 
 /// One load or store of `bytes` (1 to 4096) at `address`. `kLocality` is the hierarchy's.
 /// Loads and stores of one instruction are two calls.
 template <Locality kLocality>
-inline Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
-                      Site site) {
+inline PackedOutcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
+                            Site site) {
   const uint64_t line = address >> core.line_shift;
   if (line == core.last_line[static_cast<size_t>(kind)] &&
       (address & core.line_mask) + bytes <= core.line_mask + 1 && !core.mailbox.has_mail()) {
     if constexpr (kLocality != Locality::off) {
       core.touch_last(static_cast<uint32_t>(address & core.line_mask), bytes, site);
     }
-    return Outcome();
+    return PackedOutcome();
   }
   return access_slowly<kLocality>(core, address, bytes, kind, site);
 }
 
 /// Fetches instruction bytes; `site` is the first instruction of the line, for the tenures.
 template <Locality kLocality>
-inline Outcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
+inline PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
   const uint64_t line = address >> core.line_shift;
   if (line == core.last_fetched_line && (address & core.line_mask) + bytes <= core.line_mask + 1) {
-    return Outcome();
+    return PackedOutcome();
   }
   return fetch_slowly<kLocality>(core, address, bytes, site);
 }

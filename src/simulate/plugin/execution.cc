@@ -63,8 +63,8 @@ void predict_branch(Core& core, const BlockFacts& before, const BlockFacts& now)
 }
 
 /// What was not a hit in the first level and its TLB. `first` is the counter of L2.
-void count_outcome(SiteCounts& counts, simulate::Outcome outcome, Counter first, Counter second_tlb,
-                   Counter walk_cycles) {
+[[gnu::noinline]] void count_outcome(SiteCounts& counts, simulate::Outcome outcome, Counter first,
+                                     Counter second_tlb, Counter walk_cycles) {
   if (outcome.source != simulate::DataSource::l1) {
     ++count_from(counts, first, static_cast<size_t>(outcome.source) - 1);
   }
@@ -77,7 +77,7 @@ void count_outcome(SiteCounts& counts, simulate::Outcome outcome, Counter first,
 template <Model kModel>
 void fetch_block(Core& core, const BlockFacts& block) {
   for (const CodePart& part : block.parts) {
-    const simulate::Outcome outcome =
+    const simulate::PackedOutcome outcome =
         simulate::fetch<kModel.locality>(*core.memory, part.address, part.bytes, part.site);
     if (outcome.plain_hit()) continue;
     if constexpr (kModel.cycles) core.clock->fetch(part.site, outcome);
@@ -108,7 +108,7 @@ void block_runs(unsigned vcpu, void* data) {
 /// An access of the instruction number `index` of its block; `is_new`: not a further part of a
 /// wide one.
 template <bool kCycles>
-void time_access(Core& core, uint32_t index, uint64_t address, simulate::Outcome outcome,
+void time_access(Core& core, uint32_t index, uint64_t address, simulate::PackedOutcome outcome,
                  bool is_store, bool is_new) {
   if constexpr (!kCycles) return;
   if (!is_store) core.clock->load(index, outcome, address);
@@ -121,7 +121,7 @@ void model_access(Core& core, uint64_t place, uint64_t address, const AccessShap
   const auto site = static_cast<uint32_t>(place);
   const bool is_store = shape.is_store;
   const auto kind = is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
-  const simulate::Outcome outcome =
+  const simulate::PackedOutcome outcome =
       simulate::access<kModel.locality>(*core.memory, address, shape.bytes, kind, site);
   time_access<kModel.cycles>(core, static_cast<uint32_t>((place & ~kIsOneAccess) >> 32), address,
                              outcome, is_store, is_new);
