@@ -44,14 +44,19 @@ uint32_t walk_cycles(const TlbSettings& tlb, bool huge) {
   outcome.walk_cycles = static_cast<uint16_t>(tlb.second_latency_cycles + walk_cycles(tlb, huge));
 }
 
-inline bool is_translated(uint64_t address, uint64_t last_page) {
-  return page_key(address, false) == last_page;
+/// Whether the first level translates the address, in the frequent cases; if not, translate()
+/// is to be asked.
+inline bool is_translated(CoreState& core, Tlb& first, uint64_t address, uint64_t& last_page) {
+  const uint64_t page = page_key(address, false);
+  if (page == last_page) return true;
+  if (core.huge_pages.any() || !first.use_likely(page)) return false;
+  last_page = page;
+  return true;
 }
 
 inline void translate(CoreState& core, Tlb& first, uint64_t address, uint64_t& last_page,
                       Outcome& outcome) {
-  if (is_translated(address, last_page)) [[likely]]
-    return;
+  if (is_translated(core, first, address, last_page)) return;
   last_page = page_key(address, false);
   translate_page(core, first, address, outcome);
 }
@@ -187,7 +192,8 @@ template <bool kRecorded>
 
 template <bool kRecorded>
 inline PackedOutcome access_part(CoreState& core, const Part& part) {
-  const bool is_usual = is_translated(part.address, core.last_data_page) && !core.is_sampled;
+  const bool is_usual =
+      !core.is_sampled && is_translated(core, core.dtlb, part.address, core.last_data_page);
   if (!is_usual) [[unlikely]]
     return access_elsewhere<kRecorded>(core, part);
   const uint64_t line = part.line(core);
@@ -267,7 +273,8 @@ void prefetch_code(CoreState& core, const Part& part) {
 }
 
 inline PackedOutcome fetch_part(CoreState& core, const Part& part) {
-  const bool is_usual = is_translated(part.address, core.last_code_page) && !core.is_sampled;
+  const bool is_usual =
+      !core.is_sampled && is_translated(core, core.itlb, part.address, core.last_code_page);
   const uint64_t line = part.line(core);
   const Slot slot = is_usual ? core.l1i.cache.find(line) : kNoSlot;
   if (slot == kNoSlot || core.l1i.cache.flags_at(slot) != 0) return fetch_fully(core, part);

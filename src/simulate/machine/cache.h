@@ -45,7 +45,9 @@ class Cache {
   [[nodiscard]] uint64_t sets() const { return sets_; }
 
   [[nodiscard]] uint64_t set_of(uint64_t line) const {
-    return power_of_two_ ? line & (sets_ - 1) : line % sets_;
+    if (power_of_two_) [[likely]]
+      return line & (sets_ - 1);
+    return line % sets_;
   }
 
   /// Where `line` is, or kNoSlot. Not a use: replacement does not notice.

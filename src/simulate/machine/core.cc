@@ -78,10 +78,15 @@ void IntervalCore::end_block() {
 
 /// Runs the block's instructions before number `step`.
 void IntervalCore::advance(uint32_t step) {
-  for (; next_step_ < step; ++next_step_) {
-    dispatch(block_->steps[next_step_]);
-    run(block_->steps[next_step_]);
+  uint32_t next = next_step_;
+  if (next >= step) return;
+  const Step* const steps = block_->steps.data();
+  if (miss_.done != 0) {  // loads that were told are the next instruction's
+    dispatch(steps[next]);
+    run(steps[next++]);
   }
+  for (; next < step; ++next) run_usual(steps[next]);
+  next_step_ = step;
 }
 
 inline void IntervalCore::dispatch(const Step& step) {
@@ -101,19 +106,45 @@ inline Ticks IntervalCore::operands_ready(const Step& step) const {
       {ready_[step.reads[0]], ready_[step.reads[1]], ready_[step.reads[2]], ready_[step.reads[3]]});
 }
 
-inline void IntervalCore::run(const Step& step) {
+/// Any instruction.
+void IntervalCore::run(const Step& step) {
   const Ticks addressed = addresses_ready(step);
   Ticks start = addressed;
   if (step.is_load) start = miss_.done != 0 ? miss_.done : addressed + costs_.l1_hit;
   start = std::max(start, operands_ready(step));
-  const Ticks done = start + step.latency;
   ready_[step.updates] = addressed + kTicksPerCycle;
-  for (const Register to : step.writes) ready_[to] = done;
+  ready_[step.writes[2]] = start + step.latency;
+  finish(step, start);
+  miss_.done = 0;
+}
+
+/// One that no load was told of.
+inline void IntervalCore::run_usual(const Step& step) {
+  dispatch(step);
+  switch (step.kind) {
+    case StepKind::simple:
+      finish(step, std::max({time(), ready_[step.reads[0]], ready_[step.reads[1]]}));
+      break;
+    case StepKind::simple_load:
+      finish(step,
+             std::max(std::max({time(), ready_[step.addresses[0]], ready_[step.addresses[1]]}) +
+                          costs_.l1_hit,
+                      ready_[step.reads[0]]));
+      break;
+    case StepKind::other:
+      run(step);
+  }
+}
+
+/// The instruction has what it reads at `start`.
+inline void IntervalCore::finish(const Step& step, Ticks start) {
+  const Ticks done = start + step.latency;
+  ready_[step.writes[0]] = done;
+  ready_[step.writes[1]] = done;
   resolved_ = start;
   retires_ = std::max(retires_, done);
   if (done > time() + costs_.never_waited_for) [[unlikely]]
     note_waiting(step, done);
-  miss_.done = 0;
 }
 
 void IntervalCore::note_waiting(const Step& step, Ticks done) {

@@ -116,6 +116,8 @@ class IntervalCore {
   void advance(uint32_t step);
   void dispatch(const Step& step);
   void run(const Step& step);
+  void run_usual(const Step& step);
+  void finish(const Step& step, Ticks start);
   void make_room(const Step& step);
   void note_waiting(const Step& step, Ticks done);
   void pop_waiting();

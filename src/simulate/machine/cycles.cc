@@ -64,6 +64,15 @@ double latency_of(const InstructionCosts& costs, const CoreSettings& core) {
   return own != 0 ? own : costs.latency_cycles;
 }
 
+StepKind find_kind(const Step& step) {
+  const auto has = [](Register number) { return number != kNoRegister && number != kNowhere; };
+  const bool has_more = has(step.writes[2]) || has(step.updates) || has(step.addresses[2]);
+  if (has_more || has(step.reads[2]) || has(step.reads[3])) return StepKind::other;
+  if (step.is_load) return has(step.reads[1]) ? StepKind::other : StepKind::simple_load;
+  const bool has_address = has(step.addresses[0]) || has(step.addresses[1]);
+  return has_address ? StepKind::other : StepKind::simple;
+}
+
 /// Once the parts of all instructions are known: when each is dispatched.
 std::vector<Step> make_steps(std::span<const InstructionCosts> instructions,
                              std::span<const CycleParts> parts, const CoreSettings& core) {
@@ -89,6 +98,7 @@ std::vector<Step> make_steps(std::span<const InstructionCosts> instructions,
     step.updates = costs.updates == kNoRegister ? kNowhere : costs.updates;
     step.is_load = costs.loads != 0;
     step.divides = costs.divider_cycles > 0;
+    step.kind = find_kind(step);
     steps.push_back(step);
   }
   return steps;

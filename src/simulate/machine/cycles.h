@@ -121,6 +121,13 @@ struct BlockCosts {
   double fetch_cycles = 0;  // to fetch and decode it out of L1I
 };
 
+/// How much of a Step there is to look at. Most instructions are of the first two kinds.
+enum class StepKind : uint8_t {
+  simple,       // two reads and two writes at most, no memory
+  simple_load,  // two address registers, one read and two writes at most
+  other,
+};
+
 /// An instruction as IntervalCore runs it.
 struct Step {
   uint32_t dispatched = 0;  // ticks after the block's first uop could be
@@ -134,6 +141,7 @@ struct Step {
   Register updates = kNowhere;
   bool is_load = false;
   bool divides = false;
+  StepKind kind = StepKind::other;
 };
 
 /// A block's cost, worked out once per translation.

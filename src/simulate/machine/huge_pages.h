@@ -24,8 +24,10 @@ class HugePages {
     any_.store(!ranges_.empty(), std::memory_order_relaxed);
   }
 
+  [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
+
   [[nodiscard]] bool holds(uint64_t address) const {
-    if (!any_.load(std::memory_order_relaxed)) return false;
+    if (!any()) return false;
     const std::shared_lock lock(mutex_);
     const auto after = ranges_.upper_bound(address);
     return after != ranges_.begin() && address < std::prev(after)->second;

@@ -2,12 +2,10 @@
 
 namespace culprit::simulate {
 
-Tlb::Tlb(const TlbGeometry& geometry) {
+Tlb::Tlb(const TlbGeometry& geometry) : pages_(geometry.entries), stamps_(geometry.entries) {
   if (geometry.entries == 0) return;
   ways_ = geometry.ways;
   sets_ = geometry.entries / geometry.ways;
-  pages_ = ZeroedArray<uint64_t>(geometry.entries);
-  stamps_ = ZeroedArray<uint64_t>(geometry.entries);
 }
 
 bool Tlb::search(uint64_t page) {

@@ -24,10 +24,12 @@ class Tlb {
   explicit Tlb(const TlbGeometry& geometry);
 
   /// Whether the page was there; then it is.
-  bool use(uint64_t page) {
-    if (sets_ == 0) return false;
+  bool use(uint64_t page) { return use_likely(page) || (sets_ != 0 && search(page)); }
+
+  /// A quick look: false may mean that use() is to be asked.
+  bool use_likely(uint64_t page) {
     const uint32_t likely = likely_[likely_place(page)];
-    if (pages_[likely] != page) return search(page);
+    if (pages_[likely] != page) return false;
     stamps_[likely] = ++clock_;
     return true;
   }

@@ -1,7 +1,8 @@
 #pragma once
 
-// ZeroedArray: a fixed number of zeroed values whose pages are taken only when touched, so
-// that a simulated cache of half a gigabyte costs what the program uses of it.
+// ZeroedArray: a fixed number of zeroed values (there is one even of none) whose pages are taken
+// only when touched, so that a simulated cache of half a gigabyte costs what the program uses of
+// it.
 
 #include <cstddef>
 #include <cstdlib>
