@@ -39,6 +39,7 @@ class Reader {
   Result<void> read_mappings(std::vector<file::Mapping>* mappings, std::vector<std::string>* paths);
   Result<void> read_sites(ProcessCounts& counts);
   Result<void> add_cores(ProcessCounts& counts);
+  Result<void> add_counts(uint64_t core_start, ProcessCounts& counts);
   Result<uint64_t> count_instructions();
   Result<std::string> read_messages();
   const file::Header& header() const { return header_; }
@@ -47,7 +48,7 @@ class Reader {
   Error damaged(const char* what) const {
     return Error{"the counts in '" + name_ + "' are damaged (" + what + ")"};
   }
-  void add_runs(const std::vector<uint64_t>& runs, std::vector<uint64_t>& executions);
+  void add_runs(const std::vector<file::BlockRuns>& runs, ProcessCounts& counts);
   Result<void> add_stalls(uint64_t core_start, ProcessCounts& counts);
   Result<void> add_misses(uint64_t core_start, ProcessCounts& counts);
   Result<void> add_block_ticks(const std::vector<uint64_t>& runs, ProcessCounts& counts);
@@ -121,14 +122,31 @@ Result<void> Reader::read_sites(ProcessCounts& counts) {
   return {};
 }
 
-void Reader::add_runs(const std::vector<uint64_t>& runs, std::vector<uint64_t>& executions) {
+void Reader::add_runs(const std::vector<file::BlockRuns>& runs, ProcessCounts& counts) {
   for (size_t number = 0; number < runs.size(); ++number) {
-    if (runs[number] == 0) continue;
     const file::Block& block = blocks_[number];
+    if (runs[number].runs == 0 || block.sites == 0) continue;
     for (uint32_t i = 0; i < block.sites; ++i) {
-      executions[block_sites_[block.first + i]] += runs[number];
+      counts.executions[block_sites_[block.first + i]] += runs[number].runs;
     }
+    const uint32_t last = block_sites_[block.first + block.sites - 1];
+    counts.counts[last].value[static_cast<size_t>(file::Counter::taken)] += runs[number].taken;
   }
+}
+
+Result<void> Reader::add_counts(uint64_t core_start, ProcessCounts& counts) {
+  std::vector<file::SiteAccesses> accesses;
+  std::vector<file::SiteCounts> others;
+  if (!read_table(fd_, core_start + file::kAccessesInCore, header_.sites, &accesses) ||
+      !read_table(fd_, core_start + file::kCountsInCore, header_.sites, &others)) {
+    return damaged("counts of a core");
+  }
+  for (size_t site = 0; site < others.size(); ++site) {
+    file::SiteCounts& sums = counts.counts[site];
+    for (size_t i = 0; i < file::kAccessCounters; ++i) sums.value[i] += accesses[site].value[i];
+    for (size_t i = 0; i < file::kCounters; ++i) sums.value[i] += others[site].value[i];
+  }
+  return {};
 }
 
 Result<void> Reader::add_stalls(uint64_t core_start, ProcessCounts& counts) {
@@ -180,28 +198,22 @@ Result<void> Reader::add_cores(ProcessCounts& counts) {
   for (uint32_t number = 0; number < header_.cores; ++number) {
     const uint64_t start = file::core_start(number);
     const auto core = std::make_unique<file::CoreHeader>();
-    std::vector<uint64_t> runs;
-    std::vector<file::SiteCounts> values;
+    std::vector<file::BlockRuns> runs;
     // A number may be skipped; a child's file ends before the cores of its parent's threads.
     if (!pread_all(fd_, static_cast<void*>(core.get()), sizeof *core, start)) continue;
-    if (!read_table(fd_, start + file::kRunsInCore, header_.blocks, &runs) ||
-        !read_table(fd_, start + file::kCountsInCore, header_.sites, &values)) {
-      return damaged("counts of a core");
+    if (!read_table(fd_, start + file::kRunsInCore, header_.blocks, &runs)) {
+      return damaged("runs of blocks");
     }
     counts.outside_instructions += core->outside_instructions;
     counts.system_calls += core->system_calls;
     counts.system_call_ns += core->system_call_ns;
-    add_runs(runs, counts.executions);
+    add_runs(runs, counts);
+    RETURN_IF_ERROR(add_counts(start, counts));
     RETURN_IF_ERROR(add_misses(start, counts));
     if (header_.has_cycles != 0) {
       counts.clock_ticks += core->ticks;
-      for (size_t block = 0; block < runs.size(); ++block) all_runs[block] += runs[block];
+      for (size_t block = 0; block < runs.size(); ++block) all_runs[block] += runs[block].runs;
       RETURN_IF_ERROR(add_stalls(start, counts));
-    }
-    for (size_t site = 0; site < values.size(); ++site) {
-      for (size_t i = 0; i < file::kCounters; ++i) {
-        counts.counts[site].value[i] += values[site].value[i];
-      }
     }
   }
   return header_.has_cycles != 0 ? add_block_ticks(all_runs, counts) : Result<void>();

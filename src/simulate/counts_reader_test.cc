@@ -32,9 +32,11 @@ class CountsReader : public testing::Test {
     put(file::kMappingsStart + sizeof(file::Mapping),
         file::Mapping{0x1000, 0x2000, 0, 9, 8, 1, 1, 0});
     write("\0a.out", 7, file::kTextStart);
-    put(file::core_start(0) + file::kRunsInCore + 8, uint64_t{5});
+    put(file::core_start(0) + file::kRunsInCore + sizeof(file::BlockRuns), file::BlockRuns{5, 3});
+    put(file::core_start(0) + file::kAccessesInCore + 2 * sizeof(file::SiteAccesses),
+        file::SiteAccesses{{10, 80, 0, 0}});
     file::SiteCounts counts{};
-    counts.value[static_cast<size_t>(file::Counter::loads)] = 10;
+    counts.value[static_cast<size_t>(file::Counter::mispredicted)] = 2;
     put(file::core_start(0) + file::kCountsInCore + 2 * sizeof counts, counts);
   }
 
@@ -57,6 +59,9 @@ class CountsReader : public testing::Test {
     put(0, header_);
     return read_counts(fd_.get(), "test");
   }
+  static uint64_t value(const ProcessCounts& counts, size_t site, file::Counter counter) {
+    return counts.counts[site].value[static_cast<size_t>(counter)];
+  }
   void expect_refused(const char* reason) {
     const Result<ProcessCounts> counts = read();
     ASSERT_FALSE(counts.has_value());
@@ -72,7 +77,11 @@ TEST_F(CountsReader, AddsRunsOfBlocksToTheirSites) {
   ASSERT_TRUE(counts.has_value()) << counts.error().message;
   EXPECT_EQ(counts->pid, 42u);
   EXPECT_EQ(counts->executions, (std::vector<uint64_t>{0, 5, 5}));
-  EXPECT_EQ(counts->counts[2].value[0], 10u);
+  EXPECT_EQ(value(*counts, 2, file::Counter::loads), 10u);
+  EXPECT_EQ(value(*counts, 2, file::Counter::load_bytes), 80u);
+  EXPECT_EQ(value(*counts, 2, file::Counter::taken), 3u);
+  EXPECT_EQ(value(*counts, 1, file::Counter::taken), 0u);
+  EXPECT_EQ(value(*counts, 2, file::Counter::mispredicted), 2u);
   EXPECT_EQ(counts->paths, (std::vector<std::string>{"", "a.out"}));
 }
 

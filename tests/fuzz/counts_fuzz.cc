@@ -30,6 +30,7 @@ constexpr uint64_t kTables[] = {0,
                                 file::kStaticStart,
                                 file::core_start(0),
                                 file::core_start(0) + file::kRunsInCore,
+                                file::core_start(0) + file::kAccessesInCore,
                                 file::core_start(0) + file::kCountsInCore,
                                 file::core_start(0) + file::kTicksInCore,
                                 file::core_start(0) + file::kMissesInCore};

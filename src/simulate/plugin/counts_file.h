@@ -12,8 +12,9 @@
 //   kTextStart          char[]              paths, NUL-terminated, named by offset
 //   kMessagesStart      char[]              what QEMU wrote to its stderr
 //   kStaticStart        StaticTicks[]       parallel to block sites, if cycles are modelled
-//   core_start(c)       CoreHeader, uint64_t runs[kMaxBlocks], SiteCounts[kMaxSites],
-//                       simulate::SiteTicks[kMaxSites], SampledMisses[kMaxSites]
+//   core_start(c)       CoreHeader, BlockRuns[kMaxBlocks], SiteAccesses[kMaxSites],
+//                       SiteCounts[kMaxSites], simulate::SiteTicks[kMaxSites],
+//                       SampledMisses[kMaxSites]
 //
 // Tables are append-only: an entry is complete before the Header's number includes it.
 // The file is sparse; each core's part is written by that core's thread alone. Both sides
@@ -28,7 +29,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 4;
+inline constexpr uint32_t kLayout = 5;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -84,7 +85,15 @@ struct Mapping {
   uint32_t reserved;
 };
 
-/// What is counted per site besides executions, which follow from the blocks' runs.
+/// Executions of a block, and of them those after which its last instruction, a conditional
+/// branch, was taken. Side by side, as SiteAccesses are: these are what every block changes.
+struct BlockRuns {
+  uint64_t runs;
+  uint64_t taken;
+};
+
+/// What is counted per site besides executions, which follow from the blocks' runs. In the file
+/// the first of these are SiteAccesses and `taken` is in BlockRuns; SiteCounts has the others.
 enum class Counter : uint8_t {
   loads,
   load_bytes,
@@ -125,6 +134,11 @@ inline constexpr size_t kCounters = 32;
 
 struct SiteCounts {
   uint64_t value[kCounters];
+};
+
+inline constexpr size_t kAccessCounters = 4;
+struct SiteAccesses {
+  uint64_t value[kAccessCounters];
 };
 
 /// Of a site, if only some cache sets are simulated: its misses (those that the counters have) by
@@ -190,7 +204,9 @@ inline constexpr uint64_t kCoresStart =
     kStaticStart + uint64_t{kMaxBlockSites} * sizeof(StaticTicks);
 
 inline constexpr uint64_t kRunsInCore = sizeof(CoreHeader);
-inline constexpr uint64_t kCountsInCore = kRunsInCore + uint64_t{kMaxBlocks} * sizeof(uint64_t);
+inline constexpr uint64_t kAccessesInCore = kRunsInCore + uint64_t{kMaxBlocks} * sizeof(BlockRuns);
+inline constexpr uint64_t kCountsInCore =
+    kAccessesInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SiteAccesses));
 inline constexpr uint64_t kTicksInCore =
     kCountsInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SiteCounts));
 inline constexpr uint64_t kMissesInCore =

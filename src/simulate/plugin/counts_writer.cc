@@ -204,7 +204,8 @@ CoreCounts CountsWriter::core(uint32_t number) {
   }
   char* const start = static_cast<char*>(cores_[number]);
   return {reinterpret_cast<file::CoreHeader*>(start),
-          reinterpret_cast<uint64_t*>(start + file::kRunsInCore),
+          reinterpret_cast<file::BlockRuns*>(start + file::kRunsInCore),
+          reinterpret_cast<file::SiteAccesses*>(start + file::kAccessesInCore),
           reinterpret_cast<file::SiteCounts*>(start + file::kCountsInCore),
           reinterpret_cast<simulate::SiteTicks*>(start + file::kTicksInCore),
           reinterpret_cast<file::SampledMisses*>(start + file::kMissesInCore)};

@@ -17,10 +17,11 @@ namespace culprit {
 /// One core's part of the mapped file.
 struct CoreCounts {
   counts_file::CoreHeader* header = nullptr;
-  uint64_t* runs = nullptr;                      // by block
-  counts_file::SiteCounts* counts = nullptr;     // by site
-  simulate::SiteTicks* ticks = nullptr;          // by site
-  counts_file::SampledMisses* misses = nullptr;  // by site
+  counts_file::BlockRuns* runs = nullptr;         // by block
+  counts_file::SiteAccesses* accesses = nullptr;  // by site
+  counts_file::SiteCounts* counts = nullptr;      // by site
+  simulate::SiteTicks* ticks = nullptr;           // by site
+  counts_file::SampledMisses* misses = nullptr;   // by site
 };
 
 class CountsWriter {

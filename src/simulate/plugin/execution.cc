@@ -138,11 +138,8 @@ void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
   const AccessShape& shape = core->shapes.find(info);
   const auto place = reinterpret_cast<uint64_t>(data);
   const auto site = static_cast<uint32_t>(place);
-  // Accesses, and behind them their bytes.
-  uint64_t* const pair = &count(*core, site, shape.is_store ? Counter::stores : Counter::loads);
   const bool is_new = (place & kIsOneAccess) != 0 || !core->goes_on(site, address, shape);
-  pair[0] += is_new ? 1 : 0;
-  pair[1] += shape.bytes;
+  count_access(*core, site, shape, is_new);
   if constexpr (kModel.caches) model_access<kModel>(*core, place, address, shape, is_new);
 }
 

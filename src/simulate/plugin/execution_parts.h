@@ -15,6 +15,15 @@ inline uint64_t& count(Core& core, uint32_t site, counts_file::Counter counter) 
   return core.shared.counts[site].value[static_cast<size_t>(counter)];
 }
 
+/// One more access (`is_new`), or a further part of one.
+inline void count_access(Core& core, uint32_t site, const AccessShape& shape, bool is_new) {
+  using counts_file::Counter;
+  const Counter first = shape.is_store ? Counter::stores : Counter::loads;
+  uint64_t* const pair = core.shared.accesses[site].value + static_cast<size_t>(first);
+  pair[0] += is_new ? 1 : 0;
+  pair[1] += shape.bytes;  // the counter behind it
+}
+
 inline uint64_t& count_from(counts_file::SiteCounts& counts, counts_file::Counter first,
                             size_t step) {
   return counts.value[static_cast<size_t>(first) + step];
@@ -29,7 +38,7 @@ inline Core* find_core(unsigned vcpu, const BlockFacts& block) {
 inline void finish_branch(Core& core, const BlockFacts& before, const BlockFacts& now) {
   using counts_file::Counter;
   if (before.branch == counts_file::Branch::conditional && now.start != before.end) {
-    ++count(core, before.last_site, Counter::taken);
+    ++core.shared.runs[before.number].taken;
   } else if (before.repeats && now.first_site == before.last_site) {
     ++count(core, before.last_site, Counter::repeats);
   }
@@ -40,7 +49,7 @@ inline const BlockFacts& count_block(Core& core, const BlockFacts& block) {
   const BlockFacts& before = *core.previous;
   core.previous = &block;
   ++core.blocks_run;
-  ++core.shared.runs[block.number];
+  ++core.shared.runs[block.number].runs;
   if (before.branch == counts_file::Branch::conditional || before.repeats) {
     finish_branch(core, before, block);
   }
