@@ -3,6 +3,7 @@
 
 #include "report/why.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -116,6 +117,20 @@ TEST_F(Why, AdviceSaysWhereMostOfItIs) {
   const std::string text = print_why(test_.profile, cpu_, all, Format::text, {});
   EXPECT_NE(text.find("clear_page (75 %)"), std::string::npos) << text;
   EXPECT_NE(text.find("Something is slow. Make it fast."), std::string::npos);
+}
+
+TEST_F(Why, OfNothingNamesNoCulprit) {
+  for (Histogram& histogram : test_.profile.histograms) {
+    for (EventColumn& column : histogram.columns) {
+      std::fill(column.samples.begin(), column.samples.end(), 0);
+      std::fill(column.value.begin(), column.value.end(), 0);
+    }
+  }
+  const WhyReport nothing = why();
+  EXPECT_EQ(nothing.tree.unhalted.cycles->value, 0);
+  const std::string text = print_why(test_.profile, cpu_, nothing, Format::text, {});
+  EXPECT_EQ(text.find("<=="), std::string::npos) << text;
+  EXPECT_NE(text.find("culprit doctor"), std::string::npos);
 }
 
 TEST_F(Why, ColumnsAddUpButForTheBusiestPort) {

@@ -261,7 +261,7 @@ class WhyText {
   }
 
   std::string next_step() const {
-    if (!why_.tree.unhalted.cycles) {
+    if (!why_.tree.unhalted.cycles || why_.tree.unhalted.cycles->value == 0) {
       return print_next("culprit doctor", "no cycles were counted: what works here", style_);
     }
     for (const PlacedAdvice& one : why_.advice) {
