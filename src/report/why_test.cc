@@ -133,6 +133,22 @@ TEST_F(Why, OfNothingNamesNoCulprit) {
   EXPECT_NE(text.find("culprit doctor"), std::string::npos);
 }
 
+TEST_F(Why, TheNextCommandNamesTheFile) {
+  TextStyle style;
+  style.file = "my run.culprit";
+  const std::string text = print_why(test_.profile, cpu_, why(), Format::text, style);
+  EXPECT_NE(text.find("culprit report 'my run.culprit'"), std::string::npos) << text;
+}
+
+TEST_F(Why, CountsOfWholeRunsHaveNoFunctionsToShow) {
+  test_.profile.histograms.clear();
+  test_.profile.events[1].encoding =
+      test_.profile.strings.intern(format_event_code({4, 0x3c, 0, 0}));
+  test_.profile.counts = {{ContextId(), EventId(1u), 0, 0, 1000, 1, 1}};
+  const std::string text = print_why(test_.profile, cpu_, why(), Format::text, {});
+  EXPECT_NE(text.find("culprit record --template auto"), std::string::npos) << text;
+}
+
 TEST_F(Why, ColumnsAddUpButForTheBusiestPort) {
   const CostReport report = columns();
   const auto column = [&](const std::string& name) {
