@@ -4,7 +4,7 @@ import sqlite3
 
 from harness import CULPRIT, CulpritTest, NOBODY, run
 
-READERS = (["report"], ["annotate", "main"], ["export", "--to", "json"], ["symbolize"])
+READERS = (["report"], ["why"], ["annotate", "main"], ["export", "--to", "json"], ["symbolize"])
 
 
 class BadInput(CulpritTest):
