@@ -18,27 +18,27 @@ class TravelsAlone(CulpritTest):
         program = self.compile(build / "shares.c", "build/shares", "-O2", "-g", "-pthread", "-ldl")
         profile, _ = self.record("-g", "--", program, 1, 2, "plugin", build / "libplugin.so")
 
-        def reports(environment):
-            texts = [self.culprit("report", profile, "--by", level, "--limit", "0",
-                                  env=environment).stdout for level in LEVELS]
-            texts.append(self.culprit("report", profile, "--tree", "callers", env=environment).stdout)
-            texts.append(self.culprit("report", profile, "--format", "json", env=environment).stdout)
-            texts.append(self.culprit("annotate", "alpha", profile, "--width", "200",
-                                      env=environment).stdout)
+        # Where a profile lies is in the next command that a report names, if it is told.
+        def reports(folder, environment):
+            look = lambda *words: self.culprit(*words, env=environment, cwd=folder).stdout
+            texts = [look("report", "--by", level, "--limit", "0") for level in LEVELS]
+            texts.append(look("report", "--tree", "callers"))
+            texts.append(look("report", "--format", "json"))
+            texts.append(look("annotate", "alpha", "--width", "200"))
             return texts
 
-        before = reports(dict(os.environ))
+        before = reports(self.folder, dict(os.environ))
         self.assertIn("CHAIN(1, n) return x;", before[-1])   # the source text came along
         shutil.rmtree(build)
         home = self.folder / "home"
         home.mkdir()
         moved = self.folder / "elsewhere"
         moved.mkdir()
-        profile = profile.rename(moved / "p.culprit")
-        after = reports({"HOME": str(home), "PATH": "/nowhere"})
+        profile.rename(moved / "profile.culprit")
+        after = reports(moved, {"HOME": str(home), "PATH": "/nowhere"})
         self.assertEqual(before, after)
         self.assertEqual(os.listdir(home), [])
-        self.assertEqual(os.listdir(moved), ["p.culprit"])     # no journal left beside it
+        self.assertEqual(os.listdir(moved), ["profile.culprit"])     # no journal left beside it
 
     def program(self, name):
         from harness import PROGRAMS

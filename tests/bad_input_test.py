@@ -4,7 +4,7 @@ import sqlite3
 
 from harness import CULPRIT, CulpritTest, NOBODY, run
 
-READERS = (["report"], ["annotate", "main"], ["export", "--to", "json"], ["symbolize"])
+READERS = (["report"], ["why"], ["annotate", "main"], ["export", "--to", "json"], ["symbolize"])
 
 
 class BadInput(CulpritTest):
@@ -100,14 +100,15 @@ class BadInput(CulpritTest):
         self.culprit("report", profile, **options)
 
     def test_unknown_function(self):
-        done = self.fails(["annotate", "no_such_function", self.small_profile()], 1, "no_such_function")
+        self.fails(["annotate", "no_such_function", self.small_profile()], 1, "no_such_function")
 
     def test_wrong_words(self):
         profile = "profile.culprit"
         for arguments in (["report", "--frobnicate"], ["report", "--by", "colour"],
                           ["report", "--format", "xml"], ["report", "--limit", "many"],
                           ["export"], ["export", "--to", "mp3"], ["annotate"], ["repotr"],
-                          ["record"], ["record", "-F", "0", "true"], ["record", "-F", "nan", "true"],
+                          ["record"], ["record", "--frobnicate", "true"], ["stat", "--frobnicate", "true"],
+                          ["report", "--limit", "-1"], ["record", "-F", "0", "true"], ["record", "-F", "nan", "true"],
                           ["record", "-p", "abc"], ["stat"], ["stat", "-r", "0", "true"],
                           ["stat", "-I", "0", "true"], ["stat", "-a", "-p", "1"],
                           ["record", "-p", "1", "-a"], ["record", "-p", "1", "true"],
@@ -139,6 +140,10 @@ class BadInput(CulpritTest):
     def test_output_that_cannot_be_written(self):
         self.fails(["record", "-o", "/nowhere/p.culprit", "true"], 125, "/nowhere/p.culprit")
         self.fails(["record", "-o", self.folder, "true"], 125, "not a regular file")
+        if os.geteuid() == 0:
+            for engine in "timer", "simulate":
+                self.fails(["record", "--engine", engine, "-o", self.folder / "p", "true"], 125,
+                           "Permission denied", user=NOBODY, group=NOBODY)
 
     def test_failed_recording_brings_the_old_profile_back(self):
         profile = self.small_profile()

@@ -431,6 +431,16 @@ class Part(Simulated):
                             self.build(), status=125)
         self.assertIn("did you mean region", done.stderr)
 
+    def test_files_that_have_no_functions_are_named(self):
+        (self.folder / "text").write_text("no program")
+        (self.folder / "part").mkdir()
+        program = self.build()
+        for words, said in (("text:region", "'text'"), ("./gone.so:region", "'./gone.so'"),
+                            ("part::region", "no function 'part::region'")):
+            done = self.culprit("record", "--engine", "simulate", "--roi", words, "--", program,
+                                status=125)
+            self.assertIn(said, done.stderr)
+
     def test_region_that_never_runs(self):
         _, _, done = self.stores_of(self.build(), options=["--roi", "thread"])
         self.assertIn("nothing was simulated", done.stderr)

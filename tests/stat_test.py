@@ -145,16 +145,21 @@ class StatTest(CulpritTest):
         self.assertGreaterEqual(sum(parts), 2000)
         self.assertLess(sum(parts), 2200)
 
-    def test_a_running_process_and_its_threads(self):
-        with subprocess.Popen([self.work, "30"]) as child:
+    def counts_of_running(self, command, *arguments):
+        """The process, and what --per-thread counts of it once it has run for a while."""
+        with subprocess.Popen(command) as child:
             try:
                 time.sleep(0.2)
-                table, _ = self.stat("-p", child.pid, "--per-thread", "--duration", "0.5s", "-e",
-                                     "task-clock")
+                table, _ = self.stat("-p", child.pid, "--per-thread", *arguments)
             finally:
                 child.kill()
-        count = table["counts"][0]
-        self.assertEqual(count["thread"]["id"], child.pid)
+        return child.pid, table["counts"]
+
+    def test_a_running_process_and_its_threads(self):
+        pid, counts = self.counts_of_running([self.work, "30"], "--duration", "0.5s", "-e",
+                                             "task-clock")
+        count = counts[0]
+        self.assertEqual(count["thread"]["id"], pid)
         self.assertEqual(count["thread"]["name"], "work")
         self.assertGreater(count["value"], 0.05e9)
         self.assertLess(count["value"], 0.6e9)
@@ -191,14 +196,9 @@ class StatTest(CulpritTest):
 
     def test_threads_that_begin_and_end_later_have_a_row(self):
         self.need_kernel_that_tells()
-        with subprocess.Popen([self.threads(), "later"]) as child:
-            try:
-                time.sleep(0.2)
-                table, _ = self.stat("-p", child.pid, "--per-thread", "--duration", "3s", "-e",
-                                     "page-faults:u")
-            finally:
-                child.kill()
-        self.assert_pages(table["counts"],
+        _, counts = self.counts_of_running([self.threads(), "later"], "--duration", "3s", "-e",
+                                           "page-faults:u")
+        self.assert_pages(counts,
                           [("threads", 500), ("touch-1", 1000), ("touch-2", 2000),
                            ("touch-3", 3000), ("threads", 7000)])
 

@@ -1,10 +1,10 @@
 // Programs before and after a known repair, for bench/simulated_decisions.py.
 //
-//   decisions                    the pairs, one a line: name, branch of the tree that is to blame
-//   (or either) decisions PAIR before|after  runs it, prints the nanoseconds of CPU that kernel()
-//   took
+//   decisions                      the pairs, one a line: name, and the branch of the tree that is
+//                                  to blame, or branches, with | between
+//   decisions PAIR before|after    runs it, prints the nanoseconds of CPU that kernel_...() took
 //
-// Only kernel() is measured and modelled; what it works on is made before.
+// Only kernel_...() is measured and modelled; what it works on is made before.
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -15,18 +15,12 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "random.h"
+
 enum { kPage = 4096, kHugePage = 1 << 21 };
 
 static volatile uint64_t sink;
 static void* memory;
-
-static uint64_t random_state = 88172645463325252u;
-static uint64_t next_random(void) {
-  random_state ^= random_state << 13;
-  random_state ^= random_state >> 7;
-  random_state ^= random_state << 17;
-  return random_state;
-}
 
 // Pages of 4 KiB unless `huge`.
 static void allocate_pages(size_t bytes, int huge) {

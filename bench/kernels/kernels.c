@@ -1,14 +1,17 @@
 // Kernels that stress one thing each, for bench/simulated_time.py.
 //
-//   kernels NAME ROUNDS      runs it, prints the nanoseconds that kernel() took and the rounds
+//   kernels                  the names
+//   kernels NAME ROUNDS      runs it, prints the nanoseconds that it took
 //
-// Only kernel() is measured and modelled; what it works on is made before.
+// Only the kernel is measured and modelled; what it works on is made before.
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "random.h"
 
 #define NOINLINE __attribute__((noinline))
 typedef uint64_t (*Kernel)(uint64_t rounds);
@@ -21,14 +24,6 @@ static void allocate(size_t bytes) {
   memory_bytes = bytes;
   memory = aligned_alloc(1 << 21, (bytes + (1 << 21) - 1) & ~(size_t)((1 << 21) - 1));
   memset(memory, 1, bytes);
-}
-
-static uint64_t random_state = 88172645463325252u;
-static uint64_t next_random(void) {
-  random_state ^= random_state << 13;
-  random_state ^= random_state >> 7;
-  random_state ^= random_state << 17;
-  return random_state;
 }
 
 // One cycle through all lines in random order (Sattolo).

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "model/event_names.h"
+#include "model/simulated_run.h"
 #include "model/static_events.h"
 #include "stats/repeated.h"
 
@@ -184,8 +185,11 @@ Candidates find_candidates(const Profile& profile, const Template& cpu, size_t c
     const Event& what = profile.events[event];
     const std::string& text = profile.strings.text(what.name);
     const auto time = times.find(event);
-    const bool had_no_counter =
-        time == times.end() ? profile.histograms.empty() : !(time->second.running > 0);
+    // Samples and the simulator's counts need no turn on a counter: without them there are 0.
+    const bool takes_turns =
+        what.provenance == Provenance::counted && profile.strings.text(what.engine) != kSimulated;
+    const bool had_no_counter = time == times.end() ? takes_turns && profile.histograms.empty()
+                                                    : !(time->second.running > 0);
     if (had_no_counter) {
       found.never_counted.push_back(printable(text));
       continue;

@@ -113,6 +113,19 @@ TEST_F(Matches, WhatNeverHadACounterWasNotMeasured) {
   EXPECT_EQ(match_events(profile_, cpu_).remarks()[0], "never had a counter: LOCAL_DRAM");
 }
 
+// Nothing was sampled, nothing simulated: 0 of each, and no want of counters.
+TEST_F(Matches, OnlyCountsTakeTurnsOnCounters) {
+  add("CYCLES", "");
+  profile_.events[add("STALLS", "", Provenance::counted)].engine =
+      profile_.strings.intern("simulate");
+  const size_t counted = add("LOCAL_DRAM", "type=4,config=0x1d3", Provenance::counted);
+  profile_.events[counted].engine = profile_.strings.intern("pmu");
+  profile_.histograms.clear();
+  ASSERT_EQ(match_events(profile_, cpu_).remarks().size(), 1u);
+  EXPECT_EQ(match_events(profile_, cpu_).remarks()[0], "never had a counter: LOCAL_DRAM");
+  EXPECT_EQ(amount_of("STALLS"), 100);
+}
+
 TEST_F(Matches, TellsWhatItDoesNotKnow) {
   add("page-faults", "type=1,config=0x2");
   add("LOCAL_DRAM", "");

@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "cli/command_options.h"
 
@@ -50,6 +51,20 @@ class HelpFormatter : public CLI::Formatter {
     return " " + type.substr(0, type.find(':'));
   }
 };
+
+/// CLI11 takes "-5" for a huge number, and one that is too large for the largest.
+void check_whole_numbers(CLI::App& root) {
+  const CLI::Validator is_whole(
+      [](std::string& text) {
+        return find_number(text, 10) ? "" : fmt::format("'{}' is not a whole number", text);
+      },
+      "");
+  for (CLI::App* const app : root.get_subcommands({})) {
+    for (CLI::Option* const option : app->get_options()) {
+      if (option->get_type_name() == "N") option->check(is_whole);
+    }
+  }
+}
 
 // ---- `culprit PROGRAM args`. ----
 
@@ -109,6 +124,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   add_doctor(root, &doctor);
   add_events(root, &events);
   add_templates(root, &templates, &error);
+  check_whole_numbers(root);
 
   if (arguments.empty()) return Usage{2, root.help()};
   const std::string& first = arguments.front();

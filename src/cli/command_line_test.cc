@@ -81,6 +81,28 @@ TEST(CommandLine, RefusesOptionsThatTheEngineCannotFollow) {
   EXPECT_NE(simulation.text.find("--machine is for --engine simulate"), std::string::npos);
 }
 
+TEST(CommandLine, RefusesOptionsThatThereAreNot) {
+  const auto text = [](const Words& words) {
+    const Usage usage = parse<Usage>(words);
+    EXPECT_EQ(usage.status, 2);
+    return usage.text;
+  };
+  EXPECT_NE(
+      text({"record", "--enginee=timer", "./a.out"}).find("'--enginee' (did you mean --engine"),
+      std::string::npos);
+  EXPECT_NE(text({"stat", "-Z", "./a.out"}).find("there is no option '-Z'"), std::string::npos);
+  EXPECT_EQ(parse<RecordCommand>({"record", "--", "-Z"}).record.command, (Words{"-Z"}));
+}
+
+TEST(CommandLine, NumbersAreWholeAndFit) {
+  for (const char* const text : {"-5", "1e6", "18446744073709551616", "x"}) {
+    EXPECT_NE(parse<Usage>({"report", "--limit", text}).text.find("is not a whole number"),
+              std::string::npos)
+        << text;
+  }
+  EXPECT_EQ(parse<Usage>({"record", "--engine", "simulate", "--skip", "-5", "ls"}).status, 2);
+}
+
 TEST(CommandLine, EventsTakesAPatternOrEventLists) {
   const auto lists = parse<EventsCommand>({"events", "--cpu", "icx", "L1*", "--format", "json"});
   EXPECT_EQ(lists.cpu, "icx");

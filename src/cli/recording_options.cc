@@ -54,9 +54,24 @@ void add_targets(CLI::App* app, std::vector<pid_t>* pids, bool* system_wide, std
   add_parsed(app, "-C,--cpu", cpus, parse_cpus, "only on these CPUs", "LIST");
 }
 
+/// CLI11 takes an option that it does not know for the program's first word.
+void refuse_unknown_option(const CLI::App& app, const std::string& word) {
+  if (word.size() < 2 || word.front() != '-') return;
+  const std::string name = word.substr(0, word.find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* const option : app.get_options()) {
+    for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
+  }
+  const std::string nearest = nearest_word(name, known);
+  throw CLI::ValidationError(fmt::format("there is no option '{}'{}", name,
+                                         nearest.empty() ? "; a program of that name goes behind --"
+                                                         : " (did you mean " + nearest + "?)"));
+}
+
 /// The words behind the options: the program to run, "--" before it taken away.
 std::vector<std::string> take_program(const CLI::App& app) {
   std::vector<std::string> words = app.remaining();
+  if (!words.empty() && words.front() != kDashes) refuse_unknown_option(app, words.front());
   if (!words.empty() && words.front() == kDashes) words.erase(words.begin());
   std::replace(words.begin(), words.end(), std::string(kDashes), std::string("--"));
   return words;

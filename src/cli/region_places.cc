@@ -42,7 +42,12 @@ std::string whole_path(const std::string& path) {
 Result<RegionPlaces> find_in_file(const std::string& symbol, const std::string& path) {
   ASSIGN_OR_RETURN(const Fd fd, open_readable(path));
   ASSIGN_OR_RETURN(const MappedFile file, MappedFile::map(fd.get(), path));
-  ASSIGN_OR_RETURN(const ElfFile elf, ElfFile::open(file.bytes()));
+  const Result<ElfFile> opened = ElfFile::open(file.bytes());
+  if (!opened) {
+    return Error{fmt::format("cannot look for '{}' in '{}': {}", printable(symbol), printable(path),
+                             opened.error().message)};
+  }
+  const ElfFile& elf = *opened;
   const Symbols symbols = Symbols::read(elf, nullptr);
   RegionPlaces region{whole_path(path), {}};
   std::vector<std::string> names;
@@ -62,8 +67,12 @@ Result<RegionPlaces> find_in_file(const std::string& symbol, const std::string& 
 
 Result<RegionPlaces> find_region(const std::string& text, const std::string& program) {
   const size_t colon = text.find(':');
-  const bool has_file = colon != std::string::npos && file_exists(text.substr(0, colon));
-  if (has_file) return find_in_file(text.substr(colon + 1), text.substr(0, colon));
+  const bool is_scope = colon != std::string::npos && text.substr(colon).starts_with("::");
+  if (colon != std::string::npos && !is_scope) {
+    const std::string file = text.substr(0, colon);
+    const bool is_path = file.find('/') != std::string::npos;  // as no function's name has it there
+    if (is_path || file_exists(file)) return find_in_file(text.substr(colon + 1), file);
+  }
   ASSIGN_OR_RETURN(const std::string path, find_simulated_program(program));
   return find_in_file(text, path);
 }

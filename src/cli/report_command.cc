@@ -44,7 +44,8 @@ int print_result(const ProfileView& view, const Result<std::string>& text) {
 Result<std::string> make_text(ProfileView& view, const Profile& profile,
                               const ReportCommand& command) {
   ASSIGN_OR_RETURN(const ReportTable table, make_report(profile, view.facts(), command.report));
-  return print_report(profile, table, command.format, standard_output_style(command.width));
+  return print_report(profile, table, command.format,
+                      standard_output_style(command.width, command.file));
 }
 
 Result<std::string> make_cost_text(ProfileView& view, const ReportCommand& command) {
@@ -53,7 +54,7 @@ Result<std::string> make_cost_text(ProfileView& view, const ReportCommand& comma
                    make_cost_report(accounting.profile(), view.facts(), accounting.cpu(),
                                     command.report, command.costs));
   return print_report(costs.head, costs.table, command.format,
-                      standard_output_style(command.width));
+                      standard_output_style(command.width, command.file));
 }
 
 }  // namespace
@@ -77,8 +78,9 @@ int run_annotate(const AnnotateCommand& command) {
   parts.blocks = false;  // they come with the decoded text
   Result<ProfileView> view = ProfileView::open(command.file, parts);
   if (!view) return fail(view.error());
-  return print_result(*view, annotate(view->profile(), view->facts(), command.annotate,
-                                      command.format, standard_output_style(command.width)));
+  return print_result(*view,
+                      annotate(view->profile(), view->facts(), command.annotate, command.format,
+                               standard_output_style(command.width, command.file)));
 }
 
 }  // namespace culprit

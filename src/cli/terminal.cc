@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/command_line.h"
 
 namespace culprit {
 
@@ -49,9 +50,10 @@ int fail(const Error& error, int status) {
   return status;
 }
 
-TextStyle standard_output_style(size_t requested_width) {
+TextStyle standard_output_style(size_t requested_width, const std::string& file) {
   const size_t width = requested_width != 0 ? requested_width : terminal_width();
-  return {std::clamp(width, kNarrowest, kWidest), colours_wanted()};
+  return {std::clamp(width, kNarrowest, kWidest), colours_wanted(),
+          file == kDefaultProfile ? "" : file};
 }
 
 Result<void> write_output(std::string_view text) {

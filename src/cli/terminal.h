@@ -17,8 +17,9 @@ void print_message(std::string_view message);
 /// The same for an error; returns `status` for the caller to pass on.
 int fail(const Error& error, int status = 1);
 
-/// `requested_width` 0: the terminal's own, 80 where there is none.
-TextStyle standard_output_style(size_t requested_width);
+/// `requested_width` 0: the terminal's own, 80 where there is none. `file`: the profile that the
+/// text is of, as the user named it.
+TextStyle standard_output_style(size_t requested_width, const std::string& file = "");
 
 /// Writes all of `text` to standard output; a full disk or closed pipe is an error.
 Result<void> write_output(std::string_view text);

@@ -67,7 +67,7 @@ Result<Explained> explain(const std::string& file, const WhyCommand& command) {
 int run_why(const WhyCommand& command) {
   const Result<Explained> first = explain(command.files.front(), command);
   if (!first) return fail(first.error());
-  const TextStyle style = standard_output_style(command.width);
+  const TextStyle style = standard_output_style(command.width, command.files.front());
   std::string text;
   std::string problem = first->view->problem();
   if (command.files.size() == 1) {

@@ -132,30 +132,41 @@ struct CounterSet::Opening {
     for (const EventGroup& group : groups) {
       RETURN_IF_ERROR(check_is_of_tasks(group.members.front()));
     }
-    std::vector<bool> is_open(groups.size());
-    std::vector<std::string> reasons(groups.size());
+    InOrder order{groups, refused != nullptr, std::vector<bool>(groups.size()),
+                  std::vector<std::string>(groups.size())};
     for (size_t source = 0; source < targets.tids.size(); ++source) {
       for (const bool pinned : {true, false}) {
         for (const int cpu : targets.cpus) {
           if (!pinned) RETURN_IF_ERROR(open_presence(source, cpu));
-          size_t first_event = 0;
-          for (size_t i = 0; i < groups.size(); first_event += groups[i++].members.size()) {
-            const EventRequest& leader = groups[i].members.front();
-            const std::vector<int> cpus = cpus_of(leader);
-            const bool is_here = std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
-            if (leader.pinned != pinned || !is_here || !reasons[i].empty()) continue;
-            const Result<bool> opened =
-                open_group(groups[i], first_event, source, targets.tids[source], cpu);
-            if (!opened && (refused == nullptr || is_open[i])) return opened.error();
-            if (!opened) reasons[i] = opened.error().message;
-            is_open[i] = true;
-          }
+          RETURN_IF_ERROR(open_groups_at(order, source, cpu, pinned));
         }
       }
     }
     size_t first_event = 0;
     for (size_t i = 0; i < groups.size(); first_event += groups[i++].members.size()) {
-      if (!reasons[i].empty()) refuse(groups[i], first_event, reasons[i], *refused);
+      if (!order.reasons[i].empty()) refuse(groups[i], first_event, order.reasons[i], *refused);
+    }
+    return {};
+  }
+
+  struct InOrder {
+    std::span<const EventGroup> groups;
+    bool may_refuse;
+    std::vector<bool> is_open;         // by group: somewhere
+    std::vector<std::string> reasons;  // by group: why it is refused
+  };
+  Result<void> open_groups_at(InOrder& order, size_t source, int cpu, bool pinned) const {
+    size_t first_event = 0;
+    for (size_t i = 0; i < order.groups.size(); first_event += order.groups[i++].members.size()) {
+      const EventGroup& group = order.groups[i];
+      const EventRequest& leader = group.members.front();
+      const std::vector<int> cpus = cpus_of(leader);
+      const bool is_here = std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
+      if (leader.pinned != pinned || !is_here || !order.reasons[i].empty()) continue;
+      const Result<bool> opened = open_group(group, first_event, source, targets.tids[source], cpu);
+      if (!opened && (!order.may_refuse || order.is_open[i])) return opened.error();
+      if (!opened) order.reasons[i] = opened.error().message;
+      order.is_open[i] = true;
     }
     return {};
   }

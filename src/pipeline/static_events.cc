@@ -21,6 +21,12 @@ namespace {
 /// Stored values are in parts of this size.
 constexpr double kParts = 64;
 
+/// Saturates, as sums do (model/merge.h): counts may come from strangers.
+uint64_t to_parts(double value) {
+  const double parts = std::round(value * kParts);
+  return parts < 0x1p64 ? static_cast<uint64_t>(parts) : UINT64_MAX;
+}
+
 /// Executions at one instruction.
 struct Executed {
   ContextId context;
@@ -187,8 +193,7 @@ class StaticCounter {
       };
       for_each([&](FileOffset, uint32_t event, double cost) { sums[event] += cost; });
       for_each([&](FileOffset offset, uint32_t event, double cost) {
-        Cell cell{EventId(event), 0, 0, 0};
-        cell.value = static_cast<uint64_t>(std::llround(runs.value[b] * cost * kParts));
+        Cell cell{EventId(event), 0, to_parts(runs.value[b] * cost), 0};
         // So that the block's sum has the error that its runs give it.
         cell.variance = runs.variance[b] * cost * sums[event] * kParts * kParts;
         if (cell.value != 0) rows_.push_back({context, {image, offset}, cell});
@@ -245,6 +250,15 @@ void add_events(Profile& profile, const simulate::CostModel& model, StaticCounte
   profile.histograms = merge_histograms(both, profile.events);
 }
 
+/// Of the hottest function whose code LLVM may have costs for; "": there is none.
+std::string find_target(CodeIndex& code, const ExecutedFunctions& ran) {
+  for (const Function& function : ran.functions()) {
+    const std::string& architecture = code.facts(function.image)->architecture;
+    if (simulate::CostModel::has_target(architecture)) return architecture;
+  }
+  return "";
+}
+
 }  // namespace
 
 Result<StaticModel> with_static_events(const Profile& profile, const FactsLookup& facts,
@@ -252,11 +266,11 @@ Result<StaticModel> with_static_events(const Profile& profile, const FactsLookup
   CodeIndex code(profile, facts);
   const ExecutedFunctions ran(code, executions);
   StaticModel result;
-  if (ran.functions().empty()) {
+  const std::string target = find_target(code, ran);
+  if (target.empty()) {
     result.profile = profile;
     return result;
   }
-  const std::string target = code.facts(ran.functions().front().image)->architecture;
   std::string problem;
   const auto model = simulate::CostModel::make(target, cpu.llvm_cpu, problem);
   if (!model) return Error{problem};

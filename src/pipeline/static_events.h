@@ -45,7 +45,8 @@ struct StaticModel {
 /// Errors: variances are those of the executions: of a sampled event the mean over each basic
 ///         block's instructions, and all that is derived from one block is taken to err together.
 ///         How far the scheduling model is from the CPU is not known. The hottest functions are
-///         modelled, up to kModelledShare of the executions. An error if LLVM has no model.
+///         modelled, up to kModelledShare of the executions; code of architectures that there are
+///         no costs for (32-bit x86) is not. An error if LLVM has no model of the CPU.
 Result<StaticModel> with_static_events(const Profile& profile, const FactsLookup& facts,
                                        const Executions& executions, const StaticCpu& cpu);
 inline constexpr double kModelledShare = 0.995;

@@ -104,6 +104,19 @@ TEST(StaticEvents, UnknownCpusAreErrors) {
                                   {"no-such-cpu", 4}));
 }
 
+// A program of 32 bits on a CPU whose template names a scheduling model.
+TEST(StaticEvents, CodeOfOtherArchitecturesIsNotModelled) {
+  const StaticModel model = model_of(make_code("i686", kAdds, {{0, 1000}}));
+  EXPECT_EQ(model.modelled_share, 0);
+  EXPECT_EQ(model.profile.events.size(), 1u);
+}
+
+TEST(StaticEvents, SumsSaturate) {
+  const uint64_t most = UINT64_MAX;
+  const StaticModel model = model_of(make_code("x86_64", kAdds, {{0, most}, {4, most}, {6, most}}));
+  EXPECT_DOUBLE_EQ(total_of(model.profile, "static:chain-cycles").value, 0x1p64 / 64);
+}
+
 // Any bytes, counts at any of them: it ends, and nothing is negative or more than all of it.
 TEST(StaticEvents, OfRandomCodeEnd) {
   std::mt19937 random(1);

@@ -63,10 +63,11 @@ class AnnotationText {
                "\n";
     }
     text_ += print_ledger(profile_.ledger, style_);
-    text_ +=
-        options_.show_assembly
-            ? print_next("culprit report --by line", "the hottest lines of all", style_)
-            : print_next("culprit report --by instruction", "the hottest instructions", style_);
+    text_ += options_.show_assembly
+                 ? print_next(with_file("culprit report --by line", style_),
+                              "the hottest lines of all", style_)
+                 : print_next(with_file("culprit report --by instruction", style_),
+                              "the hottest instructions", style_);
     return std::move(text_);
   }
 

@@ -209,6 +209,10 @@ std::string print_ledger(const Ledger& ledger, const TextStyle& style) {
   return text;
 }
 
+std::string with_file(const std::string& command, const TextStyle& style) {
+  return style.file.empty() ? command : command + " " + printable(shell_word(style.file));
+}
+
 std::string print_next(const std::string& command, const std::string& why, const TextStyle& style) {
   const std::string line = pad_right("Next", kLabelWidth) + command;
   const size_t gap = 3;

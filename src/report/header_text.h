@@ -21,6 +21,9 @@ std::string print_header(const Profile& profile, const std::vector<Value>& total
 /// "Ledger  0 samples lost" and everything else that is not zero.
 std::string print_ledger(const Ledger& ledger, const TextStyle& style);
 
+/// "culprit why FILE": a command that reads the profile which this text is of.
+std::string with_file(const std::string& command, const TextStyle& style);
+
 /// "Next    command   why". The command is not broken.
 std::string print_next(const std::string& command, const std::string& why, const TextStyle& style);
 

@@ -51,6 +51,7 @@ struct ReportOptions {
 struct TextStyle {
   size_t width = 80;
   bool colour = false;
+  std::string file = "";  // the profile, for commands to type; "": the one they take themselves
 };
 
 /// One value: samples, their sum in the event's unit, and its standard error (sampled

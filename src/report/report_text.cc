@@ -336,13 +336,14 @@ class ReportText {
     const bool none =
         table_.totals.empty() || (table_.totals[0].samples == 0 && !(table_.totals[0].value > 0));
     if (none) return print_next("culprit doctor", "nothing was sampled: what works here", style_);
-    if (has_costs()) return print_next("culprit why", "what took these cycles", style_);
+    if (has_costs())
+      return print_next(with_file("culprit why", style_), "what took these cycles", style_);
     if (!by_.code() && !is_tree()) {
-      return print_next("culprit report --by function", "functions", style_);
+      return print_next(with_file("culprit report --by function", style_), "functions", style_);
     }
     if (!by_.function && !by_.address() && by_.line && !is_tree()) {
-      return print_next("culprit report --by line,function", "the functions of these lines",
-                        style_);
+      return print_next(with_file("culprit report --by line,function", style_),
+                        "the functions of these lines", style_);
     }
     const ReportRow* hottest = nullptr;
     for (const ReportRow& row : table_.rows) {
@@ -350,11 +351,13 @@ class ReportText {
       if (hottest == nullptr || own_value(row) > own_value(*hottest)) hottest = &row;
     }
     if (hottest == nullptr) {
-      return print_next("culprit report --by module", "no function here has a name", style_);
+      return print_next(with_file("culprit report --by module", style_),
+                        "no function here has a name", style_);
     }
     const size_t room = style_.width > 40 ? style_.width - 30 : 10;
-    return print_next("culprit annotate " + make_annotate_word(table_, *hottest->function, room),
-                      "its source and assembly", style_);
+    const std::string word = make_annotate_word(table_, *hottest->function, room);
+    return print_next(with_file("culprit annotate " + word, style_), "its source and assembly",
+                      style_);
   }
 
   /// In a tree by callers the topmost rows are the sampled functions, below are callers.

@@ -75,7 +75,7 @@ const CostNode* find_culprit(const CostTree& tree) {
       if (most == nullptr || branch.cycles->value > most->cycles->value) most = &branch;
     }
   }
-  if (most == nullptr || !tree.unhalted.cycles) return nullptr;
+  if (most == nullptr || !tree.unhalted.cycles || !(most->cycles->value > 0)) return nullptr;
   return most->cycles->value >= kMuch * tree.unhalted.cycles->value ? most : nullptr;
 }
 

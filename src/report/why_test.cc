@@ -3,6 +3,7 @@
 
 #include "report/why.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -116,6 +117,36 @@ TEST_F(Why, AdviceSaysWhereMostOfItIs) {
   const std::string text = print_why(test_.profile, cpu_, all, Format::text, {});
   EXPECT_NE(text.find("clear_page (75 %)"), std::string::npos) << text;
   EXPECT_NE(text.find("Something is slow. Make it fast."), std::string::npos);
+}
+
+TEST_F(Why, OfNothingNamesNoCulprit) {
+  for (Histogram& histogram : test_.profile.histograms) {
+    for (EventColumn& column : histogram.columns) {
+      std::fill(column.samples.begin(), column.samples.end(), 0);
+      std::fill(column.value.begin(), column.value.end(), 0);
+    }
+  }
+  const WhyReport nothing = why();
+  EXPECT_EQ(nothing.tree.unhalted.cycles->value, 0);
+  const std::string text = print_why(test_.profile, cpu_, nothing, Format::text, {});
+  EXPECT_EQ(text.find("<=="), std::string::npos) << text;
+  EXPECT_NE(text.find("culprit doctor"), std::string::npos);
+}
+
+TEST_F(Why, TheNextCommandNamesTheFile) {
+  TextStyle style;
+  style.file = "my run.culprit";
+  const std::string text = print_why(test_.profile, cpu_, why(), Format::text, style);
+  EXPECT_NE(text.find("culprit report 'my run.culprit'"), std::string::npos) << text;
+}
+
+TEST_F(Why, CountsOfWholeRunsHaveNoFunctionsToShow) {
+  test_.profile.histograms.clear();
+  test_.profile.events[1].encoding =
+      test_.profile.strings.intern(format_event_code({4, 0x3c, 0, 0}));
+  test_.profile.counts = {{ContextId(), EventId(1u), 0, 0, 1000, 1, 1}};
+  const std::string text = print_why(test_.profile, cpu_, why(), Format::text, {});
+  EXPECT_NE(text.find("culprit record --template auto"), std::string::npos) << text;
 }
 
 TEST_F(Why, ColumnsAddUpButForTheBusiestPort) {

@@ -261,19 +261,24 @@ class WhyText {
   }
 
   std::string next_step() const {
-    if (!why_.tree.unhalted.cycles) {
+    if (!why_.tree.unhalted.cycles || why_.tree.unhalted.cycles->value == 0) {
       return print_next("culprit doctor", "no cycles were counted: what works here", style_);
     }
     for (const PlacedAdvice& one : why_.advice) {
       if (one.function.empty()) continue;
-      return print_next(
-          "culprit annotate " + shell_word(std::string(without_parameters(one.function))),
-          "its source and assembly", style_);
+      const std::string word = shell_word(std::string(without_parameters(one.function)));
+      return print_next(with_file("culprit annotate " + word, style_), "its source and assembly",
+                        style_);
+    }
+    if (profile_.histograms.empty()) {
+      return print_next("culprit record --template auto ./program", "where these cycles are",
+                        style_);
     }
     if (why_.options.filters.empty()) {
-      return print_next("culprit report", "which functions have these cycles", style_);
+      return print_next(with_file("culprit report", style_), "which functions have these cycles",
+                        style_);
     }
-    return print_next("culprit why", "the whole profile", style_);
+    return print_next(with_file("culprit why", style_), "the whole profile", style_);
   }
 
   std::string coloured_heading(const std::string& table) const {

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -132,6 +133,10 @@ void Database::Close::operator()(sqlite3* handle) const {
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access access) {
   // "./" keeps names like ":memory:" and "file:x" plain names.
   const std::string name = path.starts_with('/') ? path : "./" + path;
+  // SQLite does not say why it could not make a file.
+  if (access == Access::create && !Fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644))) {
+    return errno_error("cannot write '" + path + "'", errno);
+  }
   int flags = SQLITE_OPEN_NOMUTEX;
   if (access == Access::read) flags |= SQLITE_OPEN_READONLY;
   if (access == Access::write) flags |= SQLITE_OPEN_READWRITE;

@@ -44,6 +44,12 @@ constexpr Target kTargets[] = {
      }},
 };
 
+const Target* find_target(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kTargets), std::end(kTargets),
+                                         [&](const Target& one) { return one.name == name; });
+  return found == std::end(kTargets) ? nullptr : found;
+}
+
 bool is_cpu_of(const Target& target, const std::string& cpu) {
   target.initialise();
   std::string problem;
@@ -221,11 +227,14 @@ double CostModel::load_cycles() const {
 CostModel::CostModel(std::unique_ptr<Machinery> machinery) : machinery_(std::move(machinery)) {}
 CostModel::~CostModel() = default;
 
+bool CostModel::has_target(std::string_view target) {
+  return find_target(target) != nullptr;
+}
+
 std::unique_ptr<CostModel> CostModel::make(const std::string& name, const std::string& cpu,
                                            std::string& problem) {
-  const auto* const known = std::find_if(std::begin(kTargets), std::end(kTargets),
-                                         [&](const Target& one) { return one.name == name; });
-  if (known == std::end(kTargets)) {
+  const Target* const known = find_target(name);
+  if (known == nullptr) {
     problem = "there are no costs of instructions for " + name;
     return nullptr;
   }

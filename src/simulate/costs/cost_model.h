@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulate/machine/cost_source.h"
@@ -30,6 +31,8 @@ class CostModel : public CostSource {
   static std::unique_ptr<CostModel> make(const std::string& target, const std::string& cpu,
                                          std::string& problem);
   ~CostModel() override;
+  /// Whether there can be a model of code for this architecture.
+  static bool has_target(std::string_view target);
 
   BlockCosts compute_costs(std::span<const std::span<const uint8_t>> code,
                            std::span<InstructionCosts> costs, std::span<bool> known) override;
