@@ -121,7 +121,8 @@ std::string check_engine(const CLI::App& app, Engine engine) {
                                         "--duration", "--delay"};
   constexpr const char* kOfSimulation[] = {
       "--machine", "--detail", "--locality", "--max-instructions",
-      "--sysroot", "--sets",   "--roi",      "--skip"};
+      "--sysroot", "--sets",   "--roi",      "--skip",
+      "--deterministic"};
   if (engine == Engine::timer_and_simulate) {
     const std::string given = find_given(app, kNotOfBoth);
     if (given.empty()) return "";

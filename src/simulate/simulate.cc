@@ -232,7 +232,7 @@ QemuSettings settings_for(const SimulateOptions& options, const std::string& fol
           options.sysroot,          options.max_instructions,
           options.locality,         has_cycles(options),
           options.sample_sets,      options.sample_seed,
-          options.skip_instructions};
+          options.skip_instructions, options.deterministic};
 }
 
 }  // namespace

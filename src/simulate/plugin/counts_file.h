@@ -28,7 +28,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 4;
+inline constexpr uint32_t kLayout = 5;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -157,6 +157,7 @@ struct Header {
   uint32_t is_fork;  // else the start, or an exec
   uint32_t has_cycles;
   uint32_t sample_classes;  // of simulated sets; 0: all sets are
+  uint32_t is_interleaved;  // threads took turns by simulated time
   uint64_t start_ns;        // CLOCK_MONOTONIC
   std::atomic<uint32_t> sites;
   std::atomic<uint32_t> blocks;
