@@ -238,15 +238,25 @@ int main(int argc, char** argv) {
   const long number = argc > 2 ? atol(argv[2]) : 0;
   rounds = argc > 3 ? atol(argv[3]) : 1000;
   items = number;
-  if (strcmp(what, "sharing") == 0) sharing(number);
-  else if (strcmp(what, "queue") == 0) produce();
-  else if (strcmp(what, "short") == 0) many(number);
-  else if (strcmp(what, "pipe") == 0) use_pipe();
-  else if (strcmp(what, "sleep") == 0) use_sleep();
-  else if (strcmp(what, "signals") == 0) use_signals();
-  else if (strcmp(what, "alarm") == 0) use_alarm();
-  else if (strcmp(what, "wide") == 0) three(add_wide, 0);
-  else if (strcmp(what, "across") == 0) three(add_across, 60);
-  else end_among_threads(what);
+  if (strcmp(what, "sharing") == 0)
+    sharing(number);
+  else if (strcmp(what, "queue") == 0)
+    produce();
+  else if (strcmp(what, "short") == 0)
+    many(number);
+  else if (strcmp(what, "pipe") == 0)
+    use_pipe();
+  else if (strcmp(what, "sleep") == 0)
+    use_sleep();
+  else if (strcmp(what, "signals") == 0)
+    use_signals();
+  else if (strcmp(what, "alarm") == 0)
+    use_alarm();
+  else if (strcmp(what, "wide") == 0)
+    three(add_wide, 0);
+  else if (strcmp(what, "across") == 0)
+    three(add_across, 60);
+  else
+    end_among_threads(what);
   return 0;
 }

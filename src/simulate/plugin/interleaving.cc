@@ -8,14 +8,22 @@
 namespace culprit {
 namespace {
 
-// What other cores' accesses do to a line shows after some hundred cycles at the soonest.
-constexpr Quanta kQuanta{.shortest = 100 * simulate::kTicksPerCycle,
-                         .longest = 2000 * simulate::kTicksPerCycle};
+constexpr uint64_t kLongestCycles = 2000;  // in which other cores' accesses are not missed much
+/// A core that got a contended line keeps it for the time that the next one's request takes.
+constexpr uint64_t kLineStaysCycles = 60;
+
+/// A turn of one of two threads is two quanta, and half of a transfer, as the wait for a line is
+/// one step of the clock: together a transfer and the line's stay.
+Quanta quanta_for(uint32_t line_transfer_cycles) {
+  const uint64_t shortest = line_transfer_cycles / 4 + kLineStaysCycles / 2;
+  return {.shortest = shortest * simulate::kTicksPerCycle,
+          .longest = kLongestCycles * simulate::kTicksPerCycle};
+}
 
 Turnstile* turnstile = nullptr;
 CountsWriter* counts = nullptr;
 qemu_plugin_vcpu_udata_cb_t counted_block_runs = nullptr;
-thread_local unsigned calling = 0;  // the thread's number, in a system call
+thread_local unsigned calling = 0;              // the thread's number, in a system call
 uint64_t lines_taken[Turnstile::kMostThreads];  // by each core, up to its last turn
 
 /// In ticks; without cycles, or outside the region, an instruction is a cycle.
@@ -50,11 +58,11 @@ bool is_in_turn(unsigned vcpu) {
 
 }  // namespace
 
-bool interleave_threads(CountsWriter& writer) {
+bool interleave_threads(CountsWriter& writer, uint32_t line_transfer_cycles) {
   if (!Turnstile::can_watch()) return false;
   counts = &writer;
   writer.header().is_interleaved = 1;
-  turnstile = new Turnstile(kQuanta);
+  turnstile = new Turnstile(quanta_for(line_transfer_cycles));
   ::pthread_atfork([] { turnstile->before_fork(); }, [] { turnstile->after_fork(); }, nullptr);
   return true;
 }

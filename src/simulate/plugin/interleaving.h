@@ -11,8 +11,10 @@
 
 namespace culprit {
 
-/// From now on. Before any core starts. False: this kernel does not show what threads do.
-bool interleave_threads(CountsWriter& writer);
+/// From now on. Before any core starts. `line_transfer_cycles`: what it takes to get a line out
+/// of another core, if that is in the cores' clocks. False: this kernel does not show what threads
+/// do.
+bool interleave_threads(CountsWriter& writer, uint32_t line_transfer_cycles);
 
 /// The callbacks, of threads in turn.
 Callbacks callbacks_in_turn(const Callbacks& callbacks);

@@ -43,7 +43,8 @@ struct Plugin {
   Translation translation;
   SystemCalls system_calls;
   Callbacks callbacks{};
-  uint32_t sample_classes = 0;  // of --sets
+  uint32_t sample_classes = 0;        // of --sets
+  uint32_t line_transfer_cycles = 0;  // from core to core, if cycles are modelled
   bool records_locality = false;
   bool knows_program = false;
 
@@ -228,6 +229,9 @@ bool make_machine(const PluginOptions& options, const char* target) {
   if (!(*made)->sample().is_all()) {
     plugin->sample_classes = (*made)->sample().classes(counts_file::kMostSampleClasses);
   }
+  if (options.cycles) {
+    plugin->line_transfer_cycles = description->memory.other_core_modified_cycles;
+  }
   set_machine(*std::move(made), options.locality, options.cycles);
   return !options.cycles || load_costs(*description, target);
 }
@@ -266,7 +270,7 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const PluginOptions& 
   plugin->writer.header().sample_classes = plugin->sample_classes;
   plugin->callbacks = execution_callbacks();
   if (options.deterministic) {
-    if (!interleave_threads(plugin->writer)) {
+    if (!interleave_threads(plugin->writer, plugin->line_transfer_cycles)) {
       ::fputs("culprit: --deterministic needs Linux 5.9 with /proc/PID/syscall\n", stderr);
       return false;
     }

@@ -98,9 +98,8 @@ SystemCalls::SystemCalls(std::string_view target, std::vector<std::string> emula
     : emulator_(std::move(emulator)), writer_(writer), translation_(translation) {
   // Linux' numbers for x86-64, and the generic ones.
   const bool is_x86 = target == "x86_64";
-  numbers_ =
-      is_x86 ? Numbers{9, 11, 25, 28, 59, 322, 231, 60, 202}
-             : Numbers{222, 215, 216, 233, 221, 281, 94, 93, 98};
+  numbers_ = is_x86 ? Numbers{9, 11, 25, 28, 59, 322, 231, 60, 202}
+                    : Numbers{222, 215, 216, 233, 221, 281, 94, 93, 98};
   machine_ = is_x86 ? EM_X86_64 : EM_AARCH64;
   const Result<std::string> pages = read_file("/sys/kernel/mm/transparent_hugepage/enabled", 4096);
   maps_huge_pages_ = pages && pages->find("[always]") != std::string::npos;

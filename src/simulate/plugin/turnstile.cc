@@ -9,7 +9,7 @@
 namespace culprit {
 namespace {
 
-constexpr unsigned kSpins = 2000;  // a few microseconds, in which a short turn ends
+constexpr unsigned kSpins = 50;  // about two microseconds, in which a short turn ends
 constexpr uint64_t kLookEveryNs = 50'000;
 
 inline void relax() {

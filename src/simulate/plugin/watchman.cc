@@ -111,8 +111,8 @@ Turnstile::Watch Turnstile::look() {
   if (!is_wanted && !is_ending) return Watch::nothing;
   const ThreadActivity seen = read_thread_activity(thread);
   lock_.lock();
-  const Watch watch = changes == changes_ && !is_open() ? look_at_holder(holder, seen)
-                                                        : Watch::now_and_then;
+  const Watch watch =
+      changes == changes_ && !is_open() ? look_at_holder(holder, seen) : Watch::now_and_then;
   lock_.unlock();
   return watch;
 }
@@ -138,7 +138,7 @@ Turnstile::Watch Turnstile::look_at_holder(unsigned holder, const ThreadActivity
   const bool waits_for_itself = seen.first_argument == reinterpret_cast<uint64_t>(&gate.go);
   if (is_parked(seen) && !waits_for_itself) {
     return monotonic_ns() - seen_since_ns_ > kSurelyParkedNs ? let_one_loose(holder)
-                                                              : Watch::closely;
+                                                             : Watch::closely;
   }
   return gate.phase == Phase::in_code ? Watch::now_and_then : Watch::closely;
 }
