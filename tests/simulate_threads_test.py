@@ -77,6 +77,17 @@ class Repeat(Threads):
     def test_short_threads(self):
         self.check(self.build(), "short", "24")
 
+    def test_program_for_aarch64(self):
+        self.need("qemu-aarch64", "aarch64-linux-gnu-gcc")
+        program = self.compile("interleaved.c", "interleaved-arm", "-O1", "-g", "-pthread",
+                               compiler="aarch64-linux-gnu-gcc")
+        counts = set()
+        for _ in range(RUNS):
+            profile, done = self.simulate(program, "queue", "50", options=("--detail", "events"))
+            self.assertEqual(f"{sum(range(50))}\n", done.stdout)
+            counts.add(self.counts(profile))
+        self.assertEqual(1, len(counts))
+
 
 class Sharing(Threads):
     def tree(self, bytes_apart, rounds):

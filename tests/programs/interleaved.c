@@ -159,6 +159,7 @@ static void use_alarm(void) {
 }
 
 // ---- Atomic operations for which QEMU stops all threads. ----
+#ifdef __x86_64__
 static void* add_wide(void* at) {
   unsigned __int128 *number = at, before, after;
   for (int i = 0; i < 50; ++i) {
@@ -192,6 +193,7 @@ static void three(void* (*add)(void*), size_t at) {
   memcpy(&number, memory + at, sizeof number);
   printf("%llu\n", (unsigned long long)number);
 }
+#endif
 
 // ---- Ends of the process while others run. ----
 static void* forever(void* unused) {
@@ -252,10 +254,12 @@ int main(int argc, char** argv) {
     use_signals();
   else if (strcmp(what, "alarm") == 0)
     use_alarm();
+#ifdef __x86_64__
   else if (strcmp(what, "wide") == 0)
     three(add_wide, 0);
   else if (strcmp(what, "across") == 0)
     three(add_across, 60);
+#endif
   else
     end_among_threads(what);
   return 0;

@@ -93,11 +93,8 @@ void keep_messages_apart() {
 }
 
 void core_starts(qemu_plugin_id_t, unsigned vcpu) {
-  if (start_core(plugin->writer, vcpu)) {
-    expect_thread(vcpu);
-  } else {
-    ++plugin->writer.header().uncounted_cores;
-  }
+  if (!start_core(plugin->writer, vcpu)) ++plugin->writer.header().uncounted_cores;
+  expect_thread(vcpu);
 }
 
 /// What QEMU does not tell before the program runs.

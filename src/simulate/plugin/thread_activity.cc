@@ -31,6 +31,7 @@ ThreadActivity parse_thread_activity(std::string_view stat, std::string_view sys
   const bool has_state = name_end != std::string_view::npos && name_end + 2 < stat.size();
   const char state = has_state ? stat[name_end + 2] : 'R';
   if (state == 'Z' || state == 'X') return {State::gone};
+  if (state == 'S' && syscall.empty()) return {State::sleeping, ThreadActivity::kUnknownCall};
   // "running", or "NUMBER 0xFIRST ...".
   const std::string words(syscall);
   char* end = nullptr;

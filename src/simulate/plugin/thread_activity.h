@@ -12,7 +12,9 @@ namespace culprit {
 struct ThreadActivity {
   enum class State : uint8_t { gone, awake, sleeping };
   State state = State::awake;
-  int64_t call = -1;  // if it sleeps: the number, -1 for none ...
+  static constexpr int64_t kUnknownCall = -2;  // the kernel does not say (to a process that is
+                                               // not dumpable)
+  int64_t call = -1;                           // if it sleeps: the number, -1 for none ...
   uint64_t first_argument = 0;
   bool operator==(const ThreadActivity&) const = default;
 };

@@ -39,7 +39,12 @@ TEST(ThreadActivity, CutTextIsAwake) {
     EXPECT_EQ(parse_thread_activity(stat.substr(0, size), kFutex).state, State::awake) << size;
   }
   EXPECT_EQ(parse_thread_activity("1 (x) ", kFutex).state, State::awake);
-  EXPECT_EQ(parse_thread_activity(kSleeping, "").state, State::awake);
+}
+
+TEST(ThreadActivity, SleepIsKnownThoughTheCallIsNot) {
+  EXPECT_EQ(parse_thread_activity(kSleeping, ""),
+            (ThreadActivity{State::sleeping, ThreadActivity::kUnknownCall}));
+  EXPECT_EQ(parse_thread_activity("4711 (a) R 1", "").state, State::awake);
 }
 
 TEST(ThreadActivity, KernelTellsInWhichCallAThreadSleeps) {

@@ -40,14 +40,16 @@ bool Turnstile::can_watch() {
 }
 
 bool Turnstile::is_in_call(const Gate& gate, const ThreadActivity& seen) {
-  if (seen.state != ThreadActivity::State::sleeping || seen.call < 0) return false;
+  if (seen.state != ThreadActivity::State::sleeping || seen.call == -1) return false;
+  if (seen.call == ThreadActivity::kUnknownCall) return true;
   const bool is_futex = seen.call == SYS_futex;
   return gate.call.is_futex ? is_futex && seen.first_argument == gate.call.address : !is_futex;
 }
 
 /// By QEMU, on a lock of its own.
 bool Turnstile::is_parked(const ThreadActivity& seen) {
-  return seen.state == ThreadActivity::State::sleeping && seen.call == SYS_futex;
+  return seen.state == ThreadActivity::State::sleeping &&
+         (seen.call == SYS_futex || seen.call == ThreadActivity::kUnknownCall);
 }
 
 bool Turnstile::start_watchman() {
