@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <gtest/gtest.h>
+#include <memory>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -11,6 +12,12 @@ namespace culprit {
 namespace {
 
 constexpr Quanta kQuanta{.shortest = 100, .longest = 400};
+
+/// Never destroyed: its watchman may outlive the test.
+Turnstile& make_turnstile() {
+  static auto& all = *new std::vector<std::unique_ptr<Turnstile>>;
+  return *all.emplace_back(std::make_unique<Turnstile>(kQuanta));
+}
 
 /// Threads that tell a turnstile what QEMU's would, and note in which order they run.
 class Program {
@@ -71,7 +78,7 @@ class Program {
   const std::array<int, 2>& words() const { return words_; }
 
  private:
-  Turnstile& turnstile_ = *new Turnstile(kQuanta);  // its watchman may outlive us
+  Turnstile& turnstile_ = make_turnstile();
   std::vector<std::thread> threads_;
   std::array<uint64_t, 4> clocks_{0, 5000, 70, 0};  // begin anywhere
   std::vector<unsigned> order_;
