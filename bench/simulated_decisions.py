@@ -27,8 +27,8 @@ def output_of(*command):
 def branches_of(culprit, machine, program, pair, side, folder):
     """{branch: cycles} of the kernel, and its cycles."""
     profile = folder / "pair.culprit"
-    output_of(culprit, "record", "-q", "--engine", "simulate", "--machine", machine, "-o", profile,
-              "--", program, pair, side)
+    output_of(culprit, "record", "-q", "--engine", "simulate", "--deterministic", "--machine",
+              machine, "-o", profile, "--", program, pair, side)
     tree = json.loads(output_of(culprit, "why", "--in", f"kernel_{pair.replace('-', '_')}*",
                                 "--format", "json", profile))["tree"]
     levels = {node["branch"]: node for node in tree["parts"] if node["kind"] == "level"}

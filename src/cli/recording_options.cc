@@ -135,8 +135,8 @@ std::string check_engine(const CLI::App& app, Engine engine) {
                                         "--cpu",      "--event",    "--branches", "--data",
                                         "--duration", "--delay"};
   constexpr const char* kOfSimulation[] = {
-      "--machine", "--detail", "--locality", "--max-instructions",
-      "--sysroot", "--sets",   "--roi",      "--skip"};
+      "--machine", "--detail", "--locality", "--max-instructions", "--sysroot",
+      "--sets",    "--roi",    "--skip",     "--deterministic"};
   if (engine == Engine::timer_and_simulate) {
     const std::string given = find_given(app, kNotOfBoth);
     if (given.empty()) return "";

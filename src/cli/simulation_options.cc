@@ -45,6 +45,9 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
          "estimate the misses of all: much faster; without cycles, TLBs, mispredictions and "
          "prefetchers")
       ->type_name("1/N[,SEED]");
+  app->add_flag("--deterministic", command->simulate.deterministic,
+                "simulate: threads take turns by simulated time: counts of programs with threads "
+                "repeat, and cores take lines from each other as they would; slower");
   app->add_option("--roi", command->region,
                   "simulate: only while inside this function of the program, and what it calls; "
                   "FILE:SYMBOL is one of a library")

@@ -204,6 +204,7 @@ Result<void> Reader::add_cores(ProcessCounts& counts) {
     if (!read_table(fd_, start + file::kRunsInCore, header_.blocks, &runs)) {
       return damaged("runs of blocks");
     }
+    counts.threads += core->instructions + core->outside_instructions != 0 ? 1 : 0;
     counts.outside_instructions += core->outside_instructions;
     counts.system_calls += core->system_calls;
     counts.system_call_ns += core->system_call_ns;
@@ -247,6 +248,7 @@ Result<ProcessCounts> read_counts(int fd, const std::string& name) {
   counts.is_fork = header.is_fork != 0;
   counts.is_stopped = header.is_stopped != 0;
   counts.sample_classes = header.sample_classes;
+  counts.is_interleaved = header.is_interleaved != 0;
   counts.start_ns = header.start_ns;
   counts.program.assign(header.program, ::strnlen(header.program, sizeof header.program));
   counts.native_execs = header.native_execs;

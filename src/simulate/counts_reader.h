@@ -36,6 +36,8 @@ struct ProcessCounts {
   uint64_t native_execs = 0;
   uint64_t uncounted_blocks = 0;
   uint64_t uncounted_cores = 0;
+  uint32_t threads = 0;         // that ran any instruction, by number of core
+  bool is_interleaved = false;  // they took turns by simulated time
 };
 
 /// Errors: not a counts file of this version, numbers that contradict each other.

@@ -177,6 +177,7 @@ Result<QemuCommand> make_qemu_command(const std::vector<std::string>& command,
   if (settings.locality == simulate::Locality::l1) plugin += ",locality=l1";
   if (settings.locality == simulate::Locality::all) plugin += ",locality=all";
   if (settings.cycles) plugin += ",detail=core";
+  if (settings.deterministic) plugin += ",deterministic=on";
   if (settings.sample_sets > 1) {
     plugin += fmt::format(",sets={}:{}", settings.sample_sets, settings.sample_seed);
   }

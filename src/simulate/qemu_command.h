@@ -20,6 +20,7 @@ struct QemuSettings {
   uint32_t sample_sets = 1;  // 1: all
   uint64_t sample_seed = 1;
   uint64_t skip_instructions = 0;
+  bool deterministic = false;
 };
 
 struct QemuCommand {

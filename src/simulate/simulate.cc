@@ -61,6 +61,7 @@ class Session {
   Result<Simulation> complete(const ShimmedCommand& command);
   void add_counts(const ProcessCounts& counts, const std::string& tenures_path);
   void explain_end(const ProcessCounts& counts);
+  void note_order_of_threads(Ledger& ledger) const;
 
   const SimulateOptions& options_;
   const QemuCommand& command_;
@@ -70,6 +71,8 @@ class Session {
   uint64_t running_instructions_ = 0;  // of processes that have not ended
   uint64_t processes_ = 0;
   uint64_t clock_ticks_ = 0;
+  uint64_t processes_in_turn_ = 0;  // with threads that took turns
+  uint64_t processes_as_run_ = 0;   // with threads that ran as they came
   std::vector<std::string> remarks_;
 };
 
@@ -129,6 +132,7 @@ void Session::describe_profile() {
   if (options_.skip_instructions != 0) {
     profile.environment["simulate.skip"] = std::to_string(options_.skip_instructions);
   }
+  if (options_.deterministic) profile.environment["simulate.deterministic"] = "on";
   if (options_.max_instructions != 0) {
     profile.environment["simulate.max-instructions"] = std::to_string(options_.max_instructions);
   }
@@ -155,6 +159,7 @@ void Session::take_ended(bool all) {
       continue;
     }
     clock_ticks_ += counts->clock_ticks;
+    if (counts->threads > 1) ++(counts->is_interleaved ? processes_in_turn_ : processes_as_run_);
     add_counts(*counts, file.path + ".tenures");
     explain_end(*counts);
   }
@@ -194,6 +199,20 @@ void Session::explain_end(const ProcessCounts& counts) {
   }
 }
 
+/// Whether another run would count the same.
+void Session::note_order_of_threads(Ledger& ledger) const {
+  if (processes_in_turn_ > 0) {
+    ledger.note(fmt::format("threads took turns by simulated time, in {} process{}",
+                            processes_in_turn_, processes_in_turn_ == 1 ? "" : "es"));
+  }
+  if (processes_as_run_ == 0) return;
+  ledger.note(fmt::format(
+      "threads ran as they came, in {} process{}: what they wait for, and take from each other's "
+      "caches, differs from run to run{}",
+      processes_as_run_, processes_as_run_ == 1 ? "" : "es",
+      options_.deterministic ? "; the process could not be watched" : " (--deterministic)"));
+}
+
 Result<Simulation> Session::complete(const ShimmedCommand& command) {
   if (processes_ == 0) {
     return Error{fmt::format("{} did not load culprit's plugin '{}'; what it says is above",
@@ -213,6 +232,7 @@ Result<Simulation> Session::complete(const ShimmedCommand& command) {
                     "prefetchers, which sets do not tell, are not covered",
                     options_.sample_sets));
   }
+  note_order_of_threads(ledger);
   ledger.note("simulated in user mode: the kernel's own work is not covered");
   simulation.recording = profile_.finish();
   Recording& recording = simulation.recording;
@@ -228,11 +248,11 @@ Result<Simulation> Session::complete(const ShimmedCommand& command) {
 }
 
 QemuSettings settings_for(const SimulateOptions& options, const std::string& folder) {
-  return {options.plugin_path,      folder,
-          options.sysroot,          options.max_instructions,
-          options.locality,         has_cycles(options),
-          options.sample_sets,      options.sample_seed,
-          options.skip_instructions};
+  return {options.plugin_path,       folder,
+          options.sysroot,           options.max_instructions,
+          options.locality,          has_cycles(options),
+          options.sample_sets,       options.sample_seed,
+          options.skip_instructions, options.deterministic};
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ struct SimulateOptions {
   /// estimates the misses of all. Needs a machine, without cycles, locality and prefetchers.
   uint32_t sample_sets = 1;
   uint64_t sample_seed = 1;
+  bool deterministic = false;  // threads take turns by simulated time
 };
 
 /// A machine file (.toml, or a path), one that is shipped (a name: data_folder has NAME.toml), or

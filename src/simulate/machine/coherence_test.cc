@@ -72,6 +72,7 @@ TEST_F(Coherence, FalseSharingIsOfOtherBytes) {
     fetched += store(second_, 8, 8, 2).source == DataSource::other_core_modified ? 1 : 0;
   }
   EXPECT_EQ(fetched, 1999U);
+  EXPECT_EQ(first_.traffic.taken_from_others + second_.traffic.taken_from_others, 1999U);
   memory_->finish();
   EXPECT_EQ(sum_edges(first_, EdgeKind::share_other_bytes, 1, 2), 1000U);
   EXPECT_EQ(sum_edges(second_, EdgeKind::share_other_bytes, 2, 1), 999U);
@@ -86,6 +87,7 @@ TEST_F(Coherence, PaddedCountersAreNotShared) {
   memory_->finish();
   EXPECT_EQ(sum_edges(first_, EdgeKind::share_other_bytes, 1, 2), 0U);
   EXPECT_EQ(first_.traffic.taken_by_others + second_.traffic.taken_by_others, 0U);
+  EXPECT_EQ(first_.traffic.taken_from_others + second_.traffic.taken_from_others, 0U);
 }
 
 TEST_F(Coherence, TrueSharingIsOfTheSameBytes) {

@@ -237,11 +237,13 @@ void IntervalCore::hold_back(Site site) {
   }
 }
 
-void IntervalCore::load_missed(uint32_t number, Outcome outcome) {
+void IntervalCore::load_missed(uint32_t number, Outcome outcome, uint64_t address) {
   advance(number);
   const Step& step = block_->steps[number];
   dispatch(step);
-  const Ticks start = addresses_ready(step);
+  // A line that was lost to another core since this one stored there: not before that store.
+  const bool follows = stored(address).word == word_of(address);
+  const Ticks start = std::max(addresses_ready(step), follows ? stored(address).ready : 0);
   const Ticks latency =
       std::max(cycles(outcome.latency_cycles), outcome.walk_cycles != 0 ? costs_.l1_hit : 0);
   Miss miss;

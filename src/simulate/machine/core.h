@@ -52,7 +52,7 @@ class IntervalCore {
   /// address (0: unknown), the load waits for a store to it that does not have its value yet.
   void load(uint32_t step, PackedOutcome outcome, uint64_t address = 0) {
     if (!outcome.plain_hit()) {
-      load_missed(step, outcome);
+      load_missed(step, outcome, address);
     } else if (stored(address).ready > base_ && stored(address).word == word_of(address)) {
       load_forwarded(step, stored(address).ready);
     }
@@ -123,7 +123,7 @@ class IntervalCore {
   void pop_waiting();
   void wait_for(const Waiting& oldest);
   void wait_for_store(const Store& store);
-  void load_missed(uint32_t step, Outcome outcome);
+  void load_missed(uint32_t step, Outcome outcome, uint64_t address);
   void load_forwarded(uint32_t step, Ticks ready);
   void fetch_missed(Site site, Outcome outcome);
   void mispredicted(Site site, Misprediction misprediction);

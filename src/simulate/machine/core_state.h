@@ -43,7 +43,8 @@ struct Traffic {
   uint64_t memory = 0;  // from and to memory
   uint64_t prefetched_l1 = 0;
   uint64_t prefetched_l2 = 0;
-  uint64_t taken_by_others = 0;  // lines this core gave up to another core's store
+  uint64_t taken_from_others = 0;  // lines that this core got out of another, or alone for itself
+  uint64_t taken_by_others = 0;    // lines this core gave up to another core's store
 };
 
 struct CoreState {

@@ -271,6 +271,24 @@ TEST(IntervalCore, ValuesGoThroughMemory) {
   }
 }
 
+// add $1, mem, on a line that another core takes away each time: 100 cycles until it is back, 1 for
+// the sum, and only then the next one. On lines of their own the ten miss buffers overlap.
+TEST(IntervalCore, LostLineIsAskedForAfterTheStoreBeforeIt) {
+  InstructionCosts add = make_load();
+  add.latency_cycles = 1;
+  const BlockCycles block = make_block({add, {}, {}, {}});
+  for (const uint64_t step_bytes : {0U, 64U}) {
+    Clock clock(simple_machine());
+    for (uint64_t i = 0; i < 1000; ++i) {
+      clock.run(block);
+      const uint64_t address = 0x1000 + i * step_bytes;
+      clock.core.load(0, from(DataSource::other_core_modified, 100), address);
+      clock.core.store(0, Outcome(), address);
+    }
+    EXPECT_NEAR(clock.now() / 1000, step_bytes == 0 ? 101 : 10, step_bytes == 0 ? 5 : 0.5);
+  }
+}
+
 // 16 bytes a cycle: a line every four, whatever its latency, where a block takes one.
 TEST(IntervalCore, L2PassesItsLinesOneByOne) {
   Machine machine = simple_machine();

@@ -99,6 +99,7 @@ LineReply SharedLevel::request(CoreState& core, const LineRequest& request) {
   const uint64_t others = entry.sharers & ~bit_of(core);
   const Slot slot = cache_.find(request.line);
   reply.source = find_source(entry, others, slot != kNoSlot);
+  if (others != 0 && (request.write || entry.exclusive)) ++core.traffic.taken_from_others;
   reply.memory_lines = hand_over(entry, core, request, slot);
   if (request.write) {
     reply.flags = kWritable | kNoted;
@@ -191,7 +192,10 @@ bool SharedLevel::upgrade(CoreState& core, const LineRequest& request) {
   const Locked slice(*this, request.line);
   Entry& entry = slice->directory[request.line];
   const uint64_t others = entry.sharers & ~bit_of(core);
-  if (others != 0) tell(others, core, request, Letter::Wish::give_up);
+  if (others != 0) {
+    tell(others, core, request, Letter::Wish::give_up);
+    ++core.traffic.taken_from_others;
+  }
   entry = {bit_of(core), true, true};
   return others != 0;
 }

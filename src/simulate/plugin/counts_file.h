@@ -171,6 +171,7 @@ struct Header {
   uint32_t is_fork;  // else the start, or an exec
   uint32_t has_cycles;
   uint32_t sample_classes;  // of simulated sets; 0: all sets are
+  uint32_t is_interleaved;  // threads took turns by simulated time
   uint64_t start_ns;        // CLOCK_MONOTONIC
   std::atomic<uint32_t> sites;
   std::atomic<uint32_t> blocks;

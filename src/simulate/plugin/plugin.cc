@@ -19,6 +19,7 @@
 
 #include "base/file.h"
 #include "simulate/plugin/execution.h"
+#include "simulate/plugin/interleaving.h"
 #include "simulate/plugin/machine_file.h"
 #include "simulate/plugin/plugin_options.h"
 #include "simulate/plugin/qemu_api.h"
@@ -42,7 +43,8 @@ struct Plugin {
   Translation translation;
   SystemCalls system_calls;
   Callbacks callbacks{};
-  uint32_t sample_classes = 0;  // of --sets
+  uint32_t sample_classes = 0;        // of --sets
+  uint32_t line_transfer_cycles = 0;  // from core to core, if cycles are modelled
   bool records_locality = false;
   bool knows_program = false;
 
@@ -92,6 +94,7 @@ void keep_messages_apart() {
 
 void core_starts(qemu_plugin_id_t, unsigned vcpu) {
   if (!start_core(plugin->writer, vcpu)) ++plugin->writer.header().uncounted_cores;
+  expect_thread(vcpu);
 }
 
 /// What QEMU does not tell before the program runs.
@@ -149,16 +152,19 @@ void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
 
 void system_call_begins(qemu_plugin_id_t, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
                         uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t, uint64_t) {
+  begin_call_in_turn(vcpu, plugin->system_calls.announce(number, a1));
   plugin->system_calls.before(vcpu, number, {a1, a2, a3, a4, a5, a6});
 }
 
 void system_call_ends(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t result) {
   plugin->system_calls.after(vcpu, number, result);
+  end_call_in_turn(vcpu, result);
 }
 
 /// The limit is reached: from here on the program runs as QEMU alone lets it.
 void stop() {
   plugin->writer.header().is_stopped = 1;
+  stop_interleaving();
   qemu_plugin_uninstall(plugin->id, [](qemu_plugin_id_t) {});
 }
 
@@ -166,10 +172,12 @@ void forked() {
   if (plugin->writer.continue_in_child()) {
     renew_clocks();
     if (plugin->records_locality) renew_machine();
+    renew_turns();
     return;
   }
   // Nowhere to count: better nothing than into the parent's file.
   for (unsigned number = 0; number < counts_file::kMaxCores; ++number) forget_core(number);
+  renew_turns();
 }
 
 /// The shared object with the costs of instructions is beside this one.
@@ -218,6 +226,9 @@ bool make_machine(const PluginOptions& options, const char* target) {
   if (!(*made)->sample().is_all()) {
     plugin->sample_classes = (*made)->sample().classes(counts_file::kMostSampleClasses);
   }
+  if (options.cycles) {
+    plugin->line_transfer_cycles = description->memory.other_core_modified_cycles;
+  }
   set_machine(*std::move(made), options.locality, options.cycles);
   return !options.cycles || load_costs(*description, target);
 }
@@ -255,6 +266,13 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const PluginOptions& 
   plugin->writer.header().has_cycles = options.cycles ? 1 : 0;
   plugin->writer.header().sample_classes = plugin->sample_classes;
   plugin->callbacks = execution_callbacks();
+  if (options.deterministic) {
+    if (!interleave_threads(plugin->writer, plugin->line_transfer_cycles)) {
+      ::fputs("culprit: --deterministic needs Linux 5.9 with /proc/PID/syscall\n", stderr);
+      return false;
+    }
+    plugin->callbacks = callbacks_in_turn(plugin->callbacks);
+  }
   plugin->records_locality = options.locality != simulate::Locality::off;
   keep_messages_apart();
   if (options.limit != UINT64_MAX) set_instruction_limit(options.limit, stop);

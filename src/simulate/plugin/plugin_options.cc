@@ -35,6 +35,8 @@ std::optional<PluginOptions> parse_plugin_options(int count, char** words) {
     } else if (name == "sets") {  // N:SEED
       options.sample_sets = static_cast<uint32_t>(number);
       if (*end == ':') options.sample_seed = std::strtoull(end + 1, nullptr, 10);
+    } else if (name == "deterministic") {
+      options.deterministic = value == "on";
     } else if (name == "limit") {
       options.limit = number;
     } else if (name == "skip") {

@@ -20,6 +20,7 @@ struct PluginOptions {
   bool cycles = false;
   uint32_t sample_sets = 1;
   uint64_t sample_seed = 1;
+  bool deterministic = false;  // threads take turns by simulated time
 };
 
 /// nullopt: a word that is none of ours, or no folder.

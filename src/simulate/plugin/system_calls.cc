@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "simulate/plugin/exec_target.h"
 #include "simulate/plugin/execution.h"
+#include "simulate/plugin/interleaving.h"
 #include "simulate/plugin/tenures_file.h"
 
 namespace culprit {
@@ -97,11 +98,17 @@ SystemCalls::SystemCalls(std::string_view target, std::vector<std::string> emula
     : emulator_(std::move(emulator)), writer_(writer), translation_(translation) {
   // Linux' numbers for x86-64, and the generic ones.
   const bool is_x86 = target == "x86_64";
-  numbers_ =
-      is_x86 ? Numbers{9, 11, 25, 28, 59, 322, 231} : Numbers{222, 215, 216, 233, 221, 281, 94};
+  numbers_ = is_x86 ? Numbers{9, 11, 25, 28, 59, 322, 231, 60, 202}
+                    : Numbers{222, 215, 216, 233, 221, 281, 94, 93, 98};
   machine_ = is_x86 ? EM_X86_64 : EM_AARCH64;
   const Result<std::string> pages = read_file("/sys/kernel/mm/transparent_hugepage/enabled", 4096);
   maps_huge_pages_ = pages && pages->find("[always]") != std::string::npos;
+}
+
+AnnouncedCall SystemCalls::announce(int64_t number, uint64_t first_argument) const {
+  return {.is_futex = number == numbers_.futex,
+          .address = first_argument + base_,
+          .ends_thread = number == numbers_.exit};
 }
 
 void SystemCalls::before(unsigned vcpu, int64_t number, const uint64_t (&arguments)[6]) {
@@ -113,6 +120,7 @@ void SystemCalls::before(unsigned vcpu, int64_t number, const uint64_t (&argumen
   note_page_size(number, arguments);
   if (number == numbers_.exit_group) {
     save_tenures(vcpu, writer_);
+    end_turns(vcpu);
   } else if (number == numbers_.execve) {
     take_over_exec(vcpu, arguments[0], arguments[1], arguments[2]);
   } else if (number == numbers_.execveat) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "simulate/plugin/translation.h"
+#include "simulate/plugin/turnstile.h"
 
 namespace culprit {
 
@@ -25,12 +26,14 @@ class SystemCalls {
               Translation& translation);
 
   void set_base(uint64_t guest_base) { base_ = guest_base; }
+  /// Whatever its sleep may look like to others.
+  [[nodiscard]] AnnouncedCall announce(int64_t number, uint64_t first_argument) const;
   void before(unsigned vcpu, int64_t number, const uint64_t (&arguments)[6]);
   void after(unsigned vcpu, int64_t number, int64_t result);
 
  private:
   struct Numbers {
-    int64_t mmap, munmap, mremap, madvise, execve, execveat, exit_group;
+    int64_t mmap, munmap, mremap, madvise, execve, execveat, exit_group, exit, futex;
   };
   void note_mapping_change(int64_t number, const uint64_t (&arguments)[6]);
   void note_page_size(int64_t number, const uint64_t (&arguments)[6]);

@@ -1,0 +1,143 @@
+#include "simulate/plugin/turnstile.h"
+
+#include <array>
+#include <functional>
+#include <gtest/gtest.h>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace culprit {
+namespace {
+
+constexpr Quanta kQuanta{.shortest = 100, .longest = 400};
+
+/// Never destroyed: its watchman may outlive the test.
+Turnstile& make_turnstile() {
+  static auto& all = *new std::vector<std::unique_ptr<Turnstile>>;
+  return *all.emplace_back(std::make_unique<Turnstile>(kQuanta));
+}
+
+/// Threads that tell a turnstile what QEMU's would, and note in which order they run.
+class Program {
+ public:
+  Program() {
+    EXPECT_EQ(::pipe(ends_.data()), 0);
+    EXPECT_EQ(::pipe(words_.data()), 0);
+    EXPECT_TRUE(turnstile_.expect(0, clocks_[0]));
+  }
+
+  void call(unsigned number, const std::function<void()>& work) {
+    turnstile_.begin_call(number, clocks_[number], {});
+    work();
+    turnstile_.end_call(number, clocks_[number], false);
+  }
+
+  void run_blocks(unsigned number, unsigned blocks, uint64_t step) {
+    for (unsigned i = 0; i < blocks; ++i) {
+      if (turnstile_.is_over(number, clocks_[number])) {
+        turnstile_.pass(number, clocks_[number], false);
+      }
+      order_.push_back(number);  // nobody else runs now
+      clocks_[number] += step;
+    }
+  }
+
+  void start(unsigned number, const std::function<void()>& work) {
+    call(0, [&] {
+      EXPECT_TRUE(turnstile_.expect(number, clocks_[number]));
+      threads_.emplace_back([this, number, work] {
+        run_blocks(number, 1, 1);
+        work();
+        write_to(number, ends_);
+        turnstile_.begin_call(number, clocks_[number], {.ends_thread = true});
+      });
+    });
+  }
+
+  void read_from(unsigned number, const std::array<int, 2>& pipe) {
+    char byte = 0;
+    call(number, [&] { EXPECT_EQ(::read(pipe[0], &byte, 1), 1); });
+  }
+  void write_to(unsigned number, const std::array<int, 2>& pipe) {
+    call(number, [&] { EXPECT_EQ(::write(pipe[1], "x", 1), 1); });
+  }
+
+  std::vector<unsigned> end() {
+    for (size_t i = 0; i < threads_.size(); ++i) {
+      read_from(0, ends_);
+      run_blocks(0, 3, 10);
+    }
+    for (std::thread& one : threads_) one.join();
+    turnstile_.open();
+    for (const int one : {ends_[0], ends_[1], words_[0], words_[1]}) ::close(one);
+    return order_;
+  }
+
+  const std::array<int, 2>& words() const { return words_; }
+
+ private:
+  Turnstile& turnstile_ = make_turnstile();
+  std::vector<std::thread> threads_;
+  std::array<uint64_t, 4> clocks_{0, 5000, 70, 0};  // begin anywhere
+  std::vector<unsigned> order_;
+  std::array<int, 2> ends_{};
+  std::array<int, 2> words_{};
+};
+
+/// The order in which its threads run, if it is the same each time.
+std::vector<unsigned> run_often(const std::function<void(Program&)>& start) {
+  std::vector<unsigned> first;
+  for (int run = 0; run < 20; ++run) {
+    Program program;
+    start(program);
+    const std::vector<unsigned> order = program.end();
+    if (run == 0) first = order;
+    EXPECT_EQ(order, first) << "run " << run;
+  }
+  return first;
+}
+
+#define NEEDS_WATCHING() \
+  if (!Turnstile::can_watch()) GTEST_SKIP() << "this kernel does not show what threads do"
+
+TEST(Turnstile, OrderOfThreadsIsTheSameWhateverTheKernelDoes) {
+  NEEDS_WATCHING();
+  const auto order = run_often([](Program& program) {
+    for (const unsigned number : {1U, 2U, 3U}) {
+      program.start(number, [&program, number] { program.run_blocks(number, 200, 5 + number); });
+    }
+  });
+  EXPECT_EQ(order.size(), 3 * 201U + 9U);
+}
+
+TEST(Turnstile, WhoIsWokenComesAtTheTimeOfWhoWakesIt) {
+  NEEDS_WATCHING();
+  const auto order = run_often([](Program& program) {
+    program.start(1, [&program] {
+      for (int i = 0; i < 20; ++i) {
+        program.read_from(1, program.words());
+        program.run_blocks(1, 2, 10);
+      }
+    });
+    program.start(2, [&program] {
+      for (int i = 0; i < 20; ++i) {
+        program.run_blocks(2, 50, 10);
+        program.write_to(2, program.words());
+      }
+    });
+  });
+  EXPECT_EQ(order.size(), 1 + 20 * 2U + 1 + 20 * 50U + 6);
+  // It has slept through 500 of the other: but does not run that long before it.
+  unsigned in_a_row = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    in_a_row = i > 0 && order[i] == order[i - 1] ? in_a_row + 1 : 1;
+    if (order[i] == 1) {
+      EXPECT_LE(in_a_row, 2 * 2U);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace culprit

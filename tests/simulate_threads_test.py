@@ -1,0 +1,193 @@
+"""--deterministic: threads of a simulated program take turns by simulated time."""
+import json
+import os
+
+from harness import CulpritTest, run
+
+RUNS = 10
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "PYTHONHASHSEED": "0",
+               "HOME": "/nonexistent", "OMP_NUM_THREADS": "4"}
+MACHINE = ("--machine", "golden-cove")
+
+TEAM = """
+#include <stdio.h>
+static double a[4096], b[4096];
+int main(void) {
+  double sum = 0;
+  for (int i = 0; i < 4096; ++i) b[i] = i;
+#pragma omp parallel
+  for (int round = 0; round < 4; ++round) {
+#pragma omp for
+    for (int i = 0; i < 4096; ++i) a[i] = b[(i * 7) & 4095] * 0.5 + i;
+#pragma omp for reduction(+ : sum)
+    for (int i = 0; i < 4096; ++i) sum += a[i];
+  }
+  printf("%.0f\\n", sum);
+  return 0;
+}
+"""
+
+
+class Threads(CulpritTest):
+    def setUp(self):
+        super().setUp()
+        self.need("qemu-x86_64")
+        if not os.path.exists("/proc/self/syscall"):
+            self.skipTest("this kernel does not show what threads do")
+
+    def build(self):
+        return self.compile("interleaved.c", "interleaved", "-O1", "-g", "-pthread")
+
+    def simulate(self, *command, options=(), **more):
+        more.setdefault("env", ENVIRONMENT)
+        machine = () if "--machine" in options else MACHINE
+        return self.record("-q", "--engine", "simulate", "--deterministic", *machine, *options,
+                           "--", *command, timeout=100, **more)
+
+    def counts(self, profile):
+        """Every event of every instruction, as text."""
+        return self.culprit("report", profile, "--by", "instruction", "--format", "csv",
+                            "--limit", "0").stdout
+
+
+class Repeat(Threads):
+    def check(self, *command):
+        natively = run(*command, env=ENVIRONMENT, cwd=self.folder).stdout
+        for options in (("--detail", "events"), ()):
+            with self.subTest(options=options):
+                counts = set()
+                for _ in range(RUNS):
+                    profile, done = self.simulate(*command, options=options)
+                    self.assertEqual(natively, done.stdout)
+                    counts.add(self.counts(profile))
+                self.assertEqual(1, len(counts))
+                self.assertGreater(len(counts.pop().splitlines()), 1000)
+                ledger = self.culprit("report", profile).stdout
+                self.assertIn("took turns by simulated time", " ".join(ledger.split()))
+
+    def test_queue(self):
+        self.check(self.build(), "queue", "200")
+
+    def test_false_sharing(self):
+        self.check(self.build(), "sharing", "8", "5000")
+
+    def test_openmp(self):
+        self.check(self.compile_text(TEAM, "team.c", "team", "-O1", "-g", "-fopenmp"))
+
+    def test_short_threads(self):
+        self.check(self.build(), "short", "24")
+
+    def test_program_for_aarch64(self):
+        self.need("qemu-aarch64", "aarch64-linux-gnu-gcc")
+        program = self.compile("interleaved.c", "interleaved-arm", "-O1", "-g", "-pthread",
+                               compiler="aarch64-linux-gnu-gcc")
+        counts = set()
+        for _ in range(RUNS):
+            profile, done = self.simulate(program, "queue", "50", options=("--detail", "events"))
+            self.assertEqual(f"{sum(range(50))}\n", done.stdout)
+            counts.add(self.counts(profile))
+        self.assertEqual(1, len(counts))
+
+
+class Sharing(Threads):
+    def tree(self, bytes_apart, rounds):
+        profile, _ = self.simulate(self.build(), "sharing", bytes_apart, rounds)
+        tree = json.loads(self.culprit("why", "--in", "count_up", "--format", "json",
+                                       profile).stdout)["tree"]
+        branches = {node["branch"]: node["cycles"]["value"] for level in tree["parts"]
+                    for node in level.get("parts", ()) if node["kind"] == "branch" and node["cycles"]}
+        rows = self.report(profile, "--by", "function")["rows"]
+        counts = next(row["values"] for row in rows if row["function"] == "count_up")
+        return tree["cycles"]["value"], branches, counts
+
+    def test_costs_several_times_what_two_lines_do(self):
+        rounds = 40_000
+        shared, branches, counts = self.tree("8", rounds)
+        apart, branches_apart, counts_apart = self.tree("128", rounds)
+        self.assertEqual(counts_apart["instructions"]["value"], counts["instructions"]["value"])
+        self.assertGreater(shared, 2 * apart)
+        self.assertEqual("load_latency", max(branches, key=branches.get))
+        self.assertGreater(branches["load_latency"], shared / 2)
+        self.assertLess(branches_apart["load_latency"], apart / 50)
+        # A line passes from core to core in 190 cycles (golden-cove.toml): each of the two waits
+        # for it about as long as the other does, and works with it in between.
+        waited = counts["sim:load-other-core-modified-cycles"]["value"]
+        transfers = waited / (190 - 5)   # beyond an L1 hit's time
+        self.assertAlmostEqual(shared / transfers, 190 + 60, delta=60)
+
+    def test_line_that_nobody_else_has_is_not_taken(self):
+        _, _, counts = self.tree("128", 10_000)
+        cell = counts.get("sim:load-other-core-modified-cycles")
+        self.assertLess(cell["value"] if cell else 0, 20 * 190)
+
+
+class Unharmed(Threads):
+    """What could make threads that wait for their turn wait forever."""
+    def check(self, *command, options=("--detail", "events")):
+        natively = run(*command, status=None, env=ENVIRONMENT, cwd=self.folder)
+        _, done = self.simulate(*command, options=options, status=natively.returncode)
+        self.assertEqual(natively.stdout, done.stdout)
+
+    def check_all(self, *hows):
+        program = self.build()
+        for how in hows:
+            with self.subTest(how=how):
+                self.check(program, *how.split())
+
+    def test_many_short_threads(self):
+        self.check_all("short 200")
+
+    def test_sleepers(self):
+        self.check_all("pipe", "sleep")
+
+    def test_signals(self):
+        self.check_all("signals", "alarm")
+
+    def test_atomic_operations_that_stop_all_threads(self):
+        self.check_all("wide", "across")
+
+    def test_forks_among_threads(self):
+        self.check_all("fork")
+
+    def test_ends_among_threads(self):
+        self.check_all("exec", "exit", "abort", "crash")
+
+    def test_limit(self):
+        self.check(self.build(), "queue", "200", options=("--max-instructions", "150000"))
+
+    def test_sample_of_sets_and_region_and_locality(self):
+        program = self.build()
+        for options in (("--sets", "1/16"), ("--roi", "consume"), ("--locality", "all"),
+                        ("--machine", "none"), ("--skip", "100000")):
+            with self.subTest(options=options):
+                self.check(program, "queue", "100", options=options)
+
+    def test_python_with_threads(self):
+        script = self.folder / "threads.py"
+        script.write_text("import queue, subprocess, threading\n"
+                          "todo, sums = queue.Queue(), [0] * 4\n"
+                          "def add(i):\n"
+                          "    while (k := todo.get()) is not None: sums[i] += k; done.put(k)\n"
+                          "done = queue.Queue()\n"
+                          "threads = [threading.Thread(target=add, args=(i,)) for i in range(4)]\n"
+                          "for one in threads: one.start()\n"
+                          "for k in range(200): todo.put(k)\n"
+                          "total = sum(done.get() for k in range(200))\n"
+                          "for one in threads: todo.put(None)\n"
+                          "for one in threads: one.join()\n"
+                          "print(total, sum(sums), open('/dev/null').fileno())\n"
+                          "print(subprocess.run(['echo', 'child'], capture_output=True).stdout)\n")
+        self.check("/usr/bin/python3", "-I", "-S", script)
+
+    def test_is_refused_without_simulation(self):
+        done = self.culprit("record", "--engine", "timer", "--deterministic", "--", "true",
+                            status=None)
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("--deterministic is for --engine simulate", done.stderr)
+
+    def test_without_it_the_ledger_says_so(self):
+        profile, _ = self.record("-q", "--engine", "simulate", "--detail", "events", "--",
+                                 self.build(), "queue", "10", env=ENVIRONMENT)
+        ledger = " ".join(self.culprit("report", profile).stdout.split())
+        self.assertIn("threads ran as they came, in 1 process", ledger)
+        self.assertIn("(--deterministic)", ledger)
