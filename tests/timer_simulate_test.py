@@ -107,6 +107,41 @@ class Loops(TimerAndSimulation):
                                delta=1)
 
 
+class Hints(TimerAndSimulation):
+    """Where nothing counts, this is what to do, and it is said."""
+    ADVICE = "culprit record --engine timer+simulate"
+
+    def setUp(self):
+        super().setUp()
+        if self.rows()["hardware counters"]["available"] == "yes":
+            self.skipTest("this machine has hardware counters")
+
+    def rows(self, **options):
+        document = json.loads(self.culprit("doctor", "--format", "json", **options).stdout)
+        return {row["name"]: row for row in document["capabilities"]}
+
+    def test_doctor(self):
+        for name in ("hardware counters", "cycle accounting"):
+            self.assertIn(self.ADVICE, self.rows()[name]["remedy"])
+        (self.folder / "bin").mkdir()
+        without = self.rows(env={"PATH": str(self.folder / "bin")})
+        self.assertEqual("no", without["simulate"]["available"])
+        self.assertRegex(without["hardware counters"]["remedy"], "^install qemu-user, then ")
+
+    def test_record_of_time_alone(self):
+        profile, done = self.record("true")
+        self.assertIn(self.ADVICE, done.stderr)
+        self.assertIn(self.ADVICE, self.culprit("why", profile).stdout.replace("\n        ", " "))
+        for options in (["-q"], ["--engine", "timer"], ["--engine", "simulate"]):
+            _, done = self.record(*options, "true")
+            self.assertNotIn("timer+simulate", done.stderr, options)
+
+    def test_event_that_only_hardware_has(self):
+        for words in (["-e", "cycles"], ["--template", "auto"]):
+            done = self.culprit("record", *words, "true", status=125)
+            self.assertIn("--engine timer+simulate", done.stderr)
+
+
 class Streams(TimerAndSimulation):
     FAST = ["--machine", "none"]
 

@@ -13,8 +13,9 @@ enum { kLines = 3072 };  // of 64 bytes: 192 KiB
 #define INSTRUCTION "lea 1(%rdi), %rax"
 #endif
 void kernel_code(void);
-__asm__(".text\n.balign 4096\n.globl kernel_code\n.type kernel_code, %function\nkernel_code:\n"
-        ".rept 3072 * 16\n" INSTRUCTION "\n.endr\nret\n.size kernel_code, . - kernel_code\n");
+__asm__(
+    ".text\n.balign 4096\n.globl kernel_code\n.type kernel_code, %function\nkernel_code:\n"
+    ".rept 3072 * 16\n" INSTRUCTION "\n.endr\nret\n.size kernel_code, . - kernel_code\n");
 
 static __attribute__((noinline)) void** kernel_data(void** at) {
   for (long i = 0; i < kLines; ++i) at = (void**)*at;
