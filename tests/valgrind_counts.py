@@ -5,6 +5,7 @@ What the two count differently, and how it is told apart:
 - a repeated string instruction: each round is one for valgrind (string_instructions());
 - an instruction that reads and writes one place is a read for cachegrind, a write for callgrind
   (loads_by_callgrind());
+- testing a bit of a register goes through memory in valgrind (tested_bits());
 - linkage stubs have no object in callgrind's files, only an address (of_module()).
 """
 import collections
@@ -36,9 +37,10 @@ BIASES = (0, 0x108000)  # where valgrind loads programs: as linked; position-ind
 
 
 def seen_environment(environment):
-    """Valgrind's programs see a few more variables, which perl and python count."""
+    """For a simulated run to see what valgrind's programs do: a few more variables, and in their
+    order, as QEMU turns it round. (perl and python count them, getenv looks through them.)"""
     seen = run("valgrind", "-q", "--tool=none", "/usr/bin/env", env=environment).stdout
-    return dict(line.split("=", 1) for line in seen.splitlines())
+    return dict(line.split("=", 1) for line in reversed(seen.splitlines()))
 
 
 def read_callgrind(path):
@@ -120,10 +122,18 @@ def of_module(counts, path, known=()):
     return found
 
 
-def string_instructions(path):
+def _instructions(path, pattern):
     listing = run("objdump", "-d", "--no-show-raw-insn", path).stdout
     return {int(match.group(1), 16)
-            for match in re.finditer(r"^\s*([0-9a-f]+):\s+repn?z? ", listing, re.M)}
+            for match in re.finditer(rf"^\s*([0-9a-f]+):\s+{pattern}", listing, re.M)}
+
+
+def string_instructions(path):
+    return _instructions(path, r"repn?z? ")
+
+
+def tested_bits(path):
+    return _instructions(path, r"bt[crs]?\s+%\w+,%\w+$")
 
 
 def loads_by_callgrind(ours, theirs):
