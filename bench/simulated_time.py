@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Modelled cycles beside measured ones: kernels that stress one thing each.
 
-    bench/simulated_time.py CULPRIT [--machine host] [--runs 5] [--only PART]
+    bench/simulated_time.py CULPRIT [--machine host] [--runs 5] [--only PART] [--accounting]
 
 Measured: CPU time of the kernel times the clock, which is that of a chain of additions that
 take a cycle each; medians of runs that take turns over all kernels, with the range of the
@@ -10,18 +10,26 @@ lengths the difference. Every second kernel (marked *) is kept out of tuning, bu
 and stores-memory, which the bandwidth of L3 was set by. (docs/decisions/0008-cycles.md names the
 other kernels that a constant was set by: all of them without a mark.)
 The machine's name decides whose cycles: compare with the machine that the script runs on.
+
+A second table, the only one with --accounting, shows that the cycles of each kernel's whole program
+add up: stalled and unstalled ones against all, the branches of the tree (culprit why) against
+stalled, and with the useful work against unstalled ones; differences in ticks, of which a cycle
+has 840. Overlap is what branches counted twice, unexplained what none did, in % of the stalled
+cycles. Any tick too many or too few, and the script fails.
 """
 import argparse
 import json
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
 
 KERNELS = pathlib.Path(__file__).parent / "kernels" / "kernels.c"
 CLOCK = "dependent-adds"  # four a round, one cycle each
 MEASURED_ROUNDS = 20_000_000
 MODELLED_ROUNDS = 2_000_000
+TICKS = 840  # a cycle
 # Rounds that take long: a memory's latency each, or a whole pass over an array.
 FEWER = {"chase-l3": 10, "chase-64m": 10}
 
@@ -38,20 +46,74 @@ def measure_ns(program, name):
     return int(output.stdout) / rounds
 
 
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def model(culprit, machine, program, name, folder, factor=1):
+    """The profile of so many rounds, and the rounds."""
+    rounds = MODELLED_ROUNDS // FEWER.get(name, 1) * factor
+    profile = folder / "kernel.culprit"
+    output_of(culprit, "record", "-q", "--no-symbols", "--engine", "simulate", "--machine", machine,
+              "-o", profile, "--", program, name, str(rounds))
+    return profile, rounds
+
+
+def totals(culprit, profile):
+    report = json.loads(output_of(culprit, "report", "--by", "module", "--format", "json", profile))
+    return {event["name"]: event["total"] for event in report["events"]}
+
+
 def model_cycles(culprit, machine, program, name, folder):
     """Cycles per round: the difference of two lengths, so that what comes before drops out."""
-    rounds = MODELLED_ROUNDS // FEWER.get(name, 1)
     total = {}
     for factor in (1, 2):
-        profile = folder / "kernel.culprit"
-        subprocess.run([culprit, "record", "-q", "--no-symbols", "--engine", "simulate",
-                        "--machine", machine, "-o", profile, "--", program, name,
-                        str(rounds * factor)], check=True, stdout=subprocess.DEVNULL)
-        report = subprocess.run([culprit, "report", "--by", "module", "--format", "json", profile],
-                                check=True, capture_output=True, text=True)
-        total[factor] = next(event["total"] for event in json.loads(report.stdout)["events"]
-                             if event["name"] == "sim:cycles")
-    return (total[2] - total[1]) / rounds
+        profile, rounds = model(culprit, machine, program, name, folder, factor)
+        total[factor] = totals(culprit, profile)["sim:cycles"]
+    return (total[2] - total[1]) / (rounds / 2)
+
+
+def ticks(cycles):
+    """Cycles are whole ticks, but for the last digits of their decimals."""
+    whole = round(cycles * TICKS)
+    if abs(cycles * TICKS - whole) > 1e-3:
+        raise ValueError(f"{cycles} cycles are no whole ticks")
+    return whole
+
+
+def account(culprit, profile):
+    """Cycles, stalled and unstalled ones; [ticks too many]; overlap and unexplained in cycles."""
+    events = totals(culprit, profile)
+    cycles, stalled, unstalled, base = (ticks(events[f"sim:{kind}cycles"])
+                                        for kind in ("", "stalled-", "unstalled-", "base-"))
+    why = json.loads(output_of(culprit, "why", "--template", "simulated-core", "--format", "json",
+                               profile))
+    branches = {level["branch"]: sum(ticks(branch["cycles"]["value"]) for branch in level["parts"]
+                                     if branch["kind"] == "branch" and branch["cycles"])
+                for level in why["tree"]["parts"] if level["kind"] == "level"}
+    too_many = [stalled + unstalled - cycles, branches["stalled"] - stalled,
+                branches["unstalled"] + base - unstalled]
+    return (cycles, stalled, unstalled), too_many, (why["overlap"]["value"],
+                                                    why["unexplained"]["value"])
+
+
+def print_accounting(options, program, names, folder):
+    """Whether all add up."""
+    print(f"\n{'cycles add up':24}{'cycles':>14}{'stalled':>14}{'unstalled':>14}"
+          f"{'ticks beyond: all':>19}{'stalled':>9}{'unstalled':>11}{'overlap':>9}{'unexpl.':>9}")
+    wrong = []
+    for name in names:
+        profile, _ = model(options.culprit, options.machine, program, name, folder)
+        amounts, too_many, (overlap, unexplained) = account(options.culprit, profile)
+        stalled = max(amounts[1] / TICKS, 1)
+        print(f"{name:24}" + "".join(f"{amount / TICKS:14,.2f}" for amount in amounts)
+              + f"{too_many[0]:19}{too_many[1]:9}{too_many[2]:11}"
+              f"{100 * overlap / stalled:9.2f}{100 * unexplained / stalled:9.2f}", flush=True)
+        if any(too_many):
+            wrong.append(name)
+    print(f"{len(names) - len(wrong)} of {len(names)} add up to the tick"
+          + (f"; not: {', '.join(wrong)}" if wrong else ""))
+    return not wrong
 
 
 def rank_correlation(pairs):
@@ -61,6 +123,34 @@ def rank_correlation(pairs):
     return statistics.correlation(ranks([a for a, _ in pairs]), ranks([b for _, b in pairs]))
 
 
+def print_times(options, program, names, kept_out, folder):
+    times = {name: [] for name in names}
+    for _ in range(options.runs):
+        for name in names:
+            times[name].append(measure_ns(program, name))
+    cycle_ns = statistics.median(times[CLOCK]) / 4
+    print(f"clock {1 / cycle_ns:.2f} GHz, machine {options.machine}; cycles per round")
+    print(f"{'':24}{'modelled':>10}{'measured':>10}{'middle half':>20}{'ratio':>8}")
+    pairs = []
+    errors = {True: [], False: []}
+    for name in names:
+        modelled = model_cycles(options.culprit, options.machine, program, name, folder)
+        ordered = sorted(value / cycle_ns for value in times[name])
+        measured = statistics.median(ordered)
+        quarter = len(ordered) // 4
+        middle = f"{ordered[quarter]:.2f} - {ordered[-1 - quarter]:.2f}"
+        mark = "*" if name in kept_out else " "
+        print(f"{mark} {name:22}{modelled:10.2f}{measured:10.2f}{middle:>20}"
+              f"{modelled / measured:8.2f}", flush=True)
+        pairs.append((modelled, measured))
+        errors[name in kept_out].append(abs(modelled / measured - 1))
+    if len(pairs) < 3:
+        return
+    print(f"median error: {100 * statistics.median(errors[True] + errors[False]):.0f} % "
+          f"(of those kept out: {100 * statistics.median(errors[True] or [0]):.0f} %); "
+          f"rank correlation {rank_correlation(pairs):.2f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -68,6 +158,7 @@ def main():
     parser.add_argument("--machine", default="host")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only")
+    parser.add_argument("--accounting", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
@@ -76,31 +167,10 @@ def main():
         kept_out = set(names[1::2])
         if options.only:
             names = [name for name in names if options.only in name or name == CLOCK]
-        times = {name: [] for name in names}
-        for _ in range(options.runs):
-            for name in names:
-                times[name].append(measure_ns(program, name))
-        cycle_ns = statistics.median(times[CLOCK]) / 4
-        print(f"clock {1 / cycle_ns:.2f} GHz, machine {options.machine}; cycles per round")
-        print(f"{'':24}{'modelled':>10}{'measured':>10}{'middle half':>20}{'ratio':>8}")
-        pairs = []
-        errors = {True: [], False: []}
-        for name in names:
-            modelled = model_cycles(options.culprit, options.machine, program, name, folder)
-            ordered = sorted(value / cycle_ns for value in times[name])
-            measured = statistics.median(ordered)
-            quarter = len(ordered) // 4
-            middle = f"{ordered[quarter]:.2f} - {ordered[-1 - quarter]:.2f}"
-            mark = "*" if name in kept_out else " "
-            print(f"{mark} {name:22}{modelled:10.2f}{measured:10.2f}{middle:>20}"
-                  f"{modelled / measured:8.2f}", flush=True)
-            pairs.append((modelled, measured))
-            errors[name in kept_out].append(abs(modelled / measured - 1))
-        if len(pairs) < 3:
-            return
-        print(f"median error: {100 * statistics.median(errors[True] + errors[False]):.0f} % "
-              f"(of those kept out: {100 * statistics.median(errors[True] or [0]):.0f} %); "
-              f"rank correlation {rank_correlation(pairs):.2f}")
+        if not options.accounting:
+            print_times(options, program, names, kept_out, folder)
+        if not print_accounting(options, program, names, folder):
+            sys.exit(1)
 
 
 if __name__ == "__main__":

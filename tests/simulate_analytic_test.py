@@ -1,6 +1,11 @@
 """Programs whose hits, misses and mispredictions follow from the geometry, run whole under the
 software PMU, of both architectures."""
-from harness import CulpritTest
+import collections
+import json
+import re
+
+from harness import CulpritTest, run
+from profile_segments import EDGE_KINDS, LEVELS, read_rows
 
 MACHINE = """
 name = "analytic"
@@ -40,6 +45,29 @@ size_kib = 0
 [prefetch]
 stream = false
 stride = false
+"""
+# What L2 does not have comes from memory. Of 64-byte lines L2 has 512 sets of 8.
+EVICT_MACHINE = """
+name = "evict"
+[l1i]
+size_kib = 32
+ways = 8
+[l1d]
+size_kib = 32
+ways = 8
+[l2]
+size_kib = 256
+ways = 8
+latency_cycles = 14
+[l3]
+size_kib = 0
+[prefetch]
+stream = false
+stride = false
+[core]
+reorder_buffer = 192
+[memory]
+latency_cycles = 200
 """
 
 
@@ -126,7 +154,118 @@ class Shared:
         self.assertAlmostEqual(rows / n ** 3, 1 / 8, delta=0.01)
 
 
-class X86(Analytic, Shared):
+class Evict:
+    """Case 4 of papers/hierarchical-cycle-accounting: code and data that each fit L2 (256 KiB) and
+    together do not. Both are 192 KiB, 3072 lines, six in each of L2's sets, and far more than L1
+    holds, so that each line is looked up in L2 once a round."""
+    LINES = 3072
+
+    def record_evict(self, which, rounds):
+        (self.folder / "evict.toml").write_text(EVICT_MACHINE)
+        path, _ = self.record("-q", "--engine", "simulate", "--locality", "all", "--machine",
+                              self.folder / "evict.toml", "--", self.evict_program(), which,
+                              str(rounds), output=f"{which}{rounds}.culprit", timeout=280)
+        return path
+
+    def evict_program(self):
+        program = self.folder / "evict"
+        if not program.exists():
+            self.compile("evict.c", "evict", "-O2", "-g", "-static", compiler=self.compiler)
+        return program
+
+    def misses_of_l2(self, which):
+        """{function: (fetches, loads)} per round: of two lengths the difference."""
+        found = collections.defaultdict(lambda: [0, 0])
+        for rounds, sign in ((8, 1), (4, -1)):
+            for row in self.report(self.record_evict(which, rounds), "--by", "function")["rows"]:
+                for column, event in enumerate(("LLC-code-misses", "LLC-load-misses")):
+                    cell = row["values"].get(event, {"value": 0})
+                    found[row["function"]][column] += sign * cell["value"] / 4
+        return found
+
+    def function_of(self):
+        """A file offset's function: kernel_code, kernel_data or another."""
+        program = self.evict_program()
+        text = re.search(r" \.text +PROGBITS +([0-9a-f]+) ([0-9a-f]+) ",
+                         run("readelf", "-SW", program).stdout)
+        bias = int(text[1], 16) - int(text[2], 16)
+        symbols = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) \w (kernel_\w+)$",
+                             run("nm", "-S", program).stdout, re.M)
+        ranges = [(int(start, 16) - bias, int(size, 16), name) for start, size, name in symbols]
+        self.assertEqual(2, len(ranges))
+        return lambda offset: next((name for start, size, name in ranges
+                                    if 0 <= offset - start < size), "other")
+
+    def test_code_or_data_alone_stay_in_l2(self):
+        """Six lines a set, of eight: after the first round neither misses L2, though each line
+        misses L1 every round."""
+        for which in ("code", "data"):
+            for function, misses in self.misses_of_l2(which).items():
+                self.assertEqual([0, 0], misses, (which, function))
+
+    def test_together_each_line_misses_l2(self):
+        """Twelve lines take turns in sets of eight: true LRU has none when its turn comes. One line
+        more of code is the return behind the last full one; one load more is x86's return."""
+        misses = self.misses_of_l2("both")
+        self.assertEqual([self.LINES + 1, 0], misses["kernel_code"])
+        self.assertEqual(0, misses["kernel_data"][0])
+        self.assertAlmostEqual(self.LINES, misses["kernel_data"][1], delta=1)
+
+    def test_edges_say_who_evicts_whom(self):
+        """In a set the lines come as c1 .. c6 d1 .. d6, and each pushes out the one eight before it,
+        which is four after it in the next round: c1 and c2 push out c5 and c6 (of code); c3 .. c6
+        d1 .. d4; d1 and d2 d5 and d6; d3 .. d6 c1 .. c4. A third of each kind's evictions is by
+        itself, two thirds are by the other. A set with one of the few lines of others (main, the
+        stack, the returns) shifts them by one: there are less than ten, two evictions each."""
+        self.need("zstd")
+        function_of = self.function_of()
+        evictions, kinds = collections.Counter(), collections.Counter()
+        for rounds, sign in ((8, 1), (4, -1)):
+            for edge in read_rows(self.record_evict("both", rounds), "edges"):
+                kind = EDGE_KINDS[edge["kind"]]
+                if LEVELS[edge["level"]] != "l2" or kind not in ("conflict", "capacity"):
+                    continue
+                pair = function_of(edge["from_offset"]), function_of(edge["to_offset"])
+                evictions[pair] += sign * edge["count"] / 4
+                kinds[kind] += sign * edge["count"] / 4
+        code, data = "kernel_code", "kernel_data"
+        for pair, share in (((code, code), 1 / 3), ((code, data), 2 / 3), ((data, data), 1 / 3),
+                            ((data, code), 2 / 3)):
+            self.assertAlmostEqual(share * self.LINES, evictions[pair], delta=20, msg=evictions)
+        # As many come as go, and a cache of any ways of this size would lose them, too.
+        self.assertAlmostEqual(2 * self.LINES, sum(evictions.values()), delta=10)
+        self.assertGreater(kinds["capacity"], 0.99 * 2 * self.LINES)
+
+    def test_why_names_starvation_and_load_latency(self):
+        """A line of code that comes from memory (200 cycles) has work for some 4: at the least 180
+        each are starvation. A load waits for the one before it: of its 200 cycles 4 are L1's, and
+        not stalled; what dispatches while the reorder buffer is not full (192 uops, once a round)
+        is less than 10 a load. From L2 (14 cycles) both are below 14."""
+        def stalled(which):
+            found = collections.Counter()
+            for rounds, sign in ((8, 1), (4, -1)):
+                document = json.loads(self.culprit(
+                    "why", "--in", "kernel_*", "--format", "json",
+                    self.record_evict(which, rounds)).stdout)
+                level = next(part for part in document["tree"]["parts"]
+                             if part["branch"] == "stalled")
+                for branch in level["parts"]:
+                    if branch["kind"] == "branch" and branch["cycles"]:
+                        found[branch["branch"]] += sign * branch["cycles"]["value"] / 4 / self.LINES
+            return found, document["advice"]
+        for which in ("code", "data"):
+            cycles, _ = stalled(which)
+            self.assertLess(cycles["instruction_starvation"] + cycles["load_latency"], 14, which)
+        cycles, advice = stalled("both")
+        for branch in ("instruction_starvation", "load_latency"):
+            self.assertGreater(cycles[branch], 180, branch)
+            self.assertLess(cycles[branch], 201, branch)
+        self.assertLess(sum(cycles.values()), 2 * 201)
+        self.assertEqual({("instruction_starvation", "kernel_code"), ("load_latency", "kernel_data")},
+                         {(one["branch"], one["function"]) for one in advice[:2]})
+
+
+class X86(Analytic, Shared, Evict):
     programs = ("qemu-x86_64", "gcc")
 
     def test_papers_matrix_vector_product(self):
@@ -145,6 +284,6 @@ class X86(Analytic, Shared):
         self.assertAlmostEqual(misses[1] / (4 * 2_250_000), 1, delta=0.001)
 
 
-class Arm(Analytic, Shared):
+class Arm(Analytic, Shared, Evict):
     programs = ("qemu-aarch64", "aarch64-linux-gnu-gcc")
     compiler = "aarch64-linux-gnu-gcc"

@@ -1,6 +1,6 @@
 """Real programs under the software PMU, cycles and all: they run to their end and say the same as
 natively. (Crashed and killed ones are in simulate_test.py.)"""
-from harness import CulpritTest, run
+from harness import CULPRIT, CulpritTest, run
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "PYTHONHASHSEED": "0", "HOME": "/nonexistent"}
 
@@ -76,6 +76,23 @@ class RealPrograms(CulpritTest):
     def test_openssl(self):
         self.need("openssl")
         self.check("openssl", "dgst", "-sha256", self.text())
+
+    def test_ignored_signals_stay_ignored(self):
+        """As a shell starts what runs in the background: gzip then sets no handler for them."""
+        program = self.compile_text("""
+            #include <signal.h>
+            #include <stdio.h>
+            int main(void) {
+              struct sigaction now;
+              for (int number = 1; number < 32; ++number)
+                if (sigaction(number, 0, &now) == 0 && now.sa_handler == SIG_IGN)
+                  printf("%d ", number);
+            }""", "ignored.c", "ignored", "-O1")
+        for engine in ("timer", "posix-timer", "simulate"):
+            words = ["record", "-q", "--engine", engine, "-o", self.folder / "p.culprit", "--"]
+            said = run("sh", "-c", "trap '' HUP INT QUIT; exec \"$@\"", "sh", CULPRIT, *words,
+                       program, cwd=self.folder).stdout
+            self.assertEqual("1 2 3 ", said, engine)
 
     def test_openmp(self):
         program = self.compile_text(r"""

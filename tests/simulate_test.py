@@ -1,11 +1,10 @@
 """The software PMU against counts that are known: by hand, from callgrind, from repetition."""
 import collections
 import os
-import re
 import signal
-import subprocess
 
 import harness
+import valgrind_counts
 from harness import CulpritTest, run
 
 ROUNDS = 10_000
@@ -260,23 +259,6 @@ class Time(Simulated):
 
 # ---- Against cachegrind. ----
 
-PLAIN = """
-name = "plain"
-[l1i]
-size_kib = 32
-ways = 8
-[l1d]
-size_kib = 32
-ways = 8
-[l2]
-size_kib = 0
-[l3]
-size_kib = 1024
-ways = 16
-[prefetch]
-stream = false
-stride = false
-"""
 MATMUL = """
 #include <stdlib.h>
 int main(int argc, char** argv) {
@@ -294,25 +276,12 @@ int main(int argc, char** argv) {
 
 class AgainstCachegrind(Simulated):
     def cachegrind(self, *command):
-        """{function: {event: count}} with true LRU, I1 and D1 32 KiB 8 ways, LL 1 MiB 16 ways."""
         self.need("valgrind")
-        out = self.folder / "cachegrind.out"
-        run("valgrind", "--tool=cachegrind", "--cache-sim=yes", "--I1=32768,8,64",
-            "--D1=32768,8,64", "--LL=1048576,16,64", f"--cachegrind-out-file={out}", *command,
-            env=ENVIRONMENT, cwd=self.folder, timeout=280)
-        found, function = collections.defaultdict(collections.Counter), ""
-        for line in out.read_text(errors="replace").splitlines():
-            if line.startswith("events:"):
-                events = line.split()[1:]
-            elif line.startswith("fn="):
-                function = line[3:]
-            elif line[:1].isdigit():
-                found[function].update(dict(zip(events, map(int, line.split()[1:]))))
-        return found
+        return valgrind_counts.run_cachegrind(self.folder, command, ENVIRONMENT)
 
     def ours(self, *command):
         machine = self.folder / "plain.toml"
-        machine.write_text(PLAIN)
+        machine.write_text(valgrind_counts.MACHINE)
         profile, _ = self.simulate(*command, options=["--machine", machine])
         return self.counts(profile, "function")
 
@@ -486,7 +455,7 @@ class Sets(Simulated):
 
     def rows(self, command, *options, by="function"):
         machine = self.folder / "plain.toml"
-        machine.write_text(PLAIN)
+        machine.write_text(valgrind_counts.MACHINE)
         profile, _ = self.simulate(*command, options=["--machine", machine, "--detail", "events",
                                                       *options])
         report = self.report(profile, "--by", by)
@@ -553,73 +522,26 @@ class Sets(Simulated):
 
 # ---- Against callgrind. ----
 
-def read_callgrind(path):
-    """{object: {address: Ir}} of `callgrind --dump-instr=yes`."""
-    counts = collections.defaultdict(collections.Counter)
-    current, address, is_inclusive = None, 0, False
-    for line in open(path, errors="replace"):
-        if line.startswith("ob="):
-            current = line[3:].strip()
-            continue
-        if line.startswith("calls="):
-            is_inclusive = True
-            continue
-        match = re.match(r"(0x[0-9a-f]+|[+-]\d+|\*) (?:\d+|[+-]\d+|\*) (\d+)$", line)
-        if not match:
-            continue
-        where = match.group(1)
-        if where.startswith("0x"):
-            address = int(where, 16)
-        elif where != "*":
-            address += int(where)
-        if not is_inclusive:
-            counts[current][address] += int(match.group(2))
-        is_inclusive = False
-    return counts
-
-
 class AgainstCallgrind(Simulated):
-    def callgrind(self, *command):
-        out = self.folder / "callgrind.out"
-        run("valgrind", "--tool=callgrind", "--dump-instr=yes", "--skip-plt=no", "--compress-strings=no",
-            "--compress-pos=no", f"--callgrind-out-file={out}", *command, env=ENVIRONMENT,
-            cwd=self.folder, timeout=280)
-        return read_callgrind(out)
-
-    def string_instructions(self, path):
-        listing = run("objdump", "-d", "--no-show-raw-insn", path).stdout
-        return {int(match.group(1), 16)
-                for match in re.finditer(r"^\s*([0-9a-f]+):\s+repn?z? ", listing, re.M)}
-
     def check(self, program, *arguments, within=0):
         """Executions per instruction in the main module are callgrind's; with `within`, their sum
         is, within this share of it."""
         self.need("valgrind", "objdump")
-        path = os.path.realpath(program)
-        # Valgrind's programs see a few more variables, which perl and python count.
-        seen = run("valgrind", "-q", "--tool=none", "/usr/bin/env", env=ENVIRONMENT).stdout
-        same = dict(line.split("=", 1) for line in seen.splitlines())
+        same = valgrind_counts.seen_environment(ENVIRONMENT)
         profile, _ = self.simulate(program, *arguments, env=same)
-        ours = collections.Counter()
-        for row in self.report(profile, "--by", "module", "--by", "instruction")["rows"]:
-            if os.path.realpath(row["module"]) == path or row["module"] == os.path.basename(path):
-                ours[int(row["address"], 16)] += int(row["values"]["instructions"]["value"])
-        counts = self.callgrind(program, *arguments)
-        theirs = collections.Counter(next(values for name, values in counts.items()
-                                          if os.path.realpath(name) == path))
-        # _init and linkage stubs have no object in callgrind, but the address at which
-        # valgrind loads position-independent programs.
-        for address, count in counts["???"].items():
-            offset = next((address - bias for bias in (0, 0x108000) if address - bias in ours), None)
-            if offset is not None:
-                theirs[offset] += count
-        apart = self.string_instructions(path)
+        report = self.report(profile, "--by", "module", "--by", "instruction")
+        counted = valgrind_counts.of_module(valgrind_counts.counts_of_report(report), program)
+        ours = {address: events["instructions"] for address, events in counted.items()}
+        counts, _ = valgrind_counts.run_callgrind(self.folder, (program, *arguments), ENVIRONMENT)
+        counted = valgrind_counts.of_module(counts, program, known=ours)
+        theirs = {address: events["Ir"] for address, events in counted.items()}
         if within:
             self.assertAlmostEqual(1, sum(ours.values()) / sum(theirs.values()), delta=within)
             return
-        different = {hex(address): (ours[address], theirs.get(address, 0))
+        apart = valgrind_counts.string_instructions(os.path.realpath(program))
+        different = {hex(address): (ours.get(address, 0), theirs.get(address, 0))
                      for address in set(ours) | set(theirs)
-                     if address not in apart and ours[address] != theirs.get(address, 0)}
+                     if address not in apart and ours.get(address, 0) != theirs.get(address, 0)}
         self.assertEqual([], sorted(different.items())[:12], f"{len(different)} addresses")
         self.assertGreater(len(ours), 100)
 

@@ -66,8 +66,30 @@ class Loops(TimerAndSimulation):
         text = self.culprit("report", profile, "--by", "instruction").stdout
         self.assertRegex(text, "~cycles .* =executed")
         self.assertNotIn("~CPI", text)
-        self.assertIn("integer_rounds", self.culprit("annotate", "integer_rounds", profile).stdout)
+        self.annotate(profile, cycles)
         self.explain(profile)
+
+    def annotate(self, profile, cycles):
+        """Executions are those of the source, and what is measured is all there."""
+        text = self.culprit("annotate", "integer_rounds", profile).stdout
+        self.assertRegex(text, r"~cycles +~share\^ =executed +~CPI\^")
+        self.assertRegex(text, r"\n  10.0 M runs   [0-9.]+ \+-[0-9.]+ cycles each   CPI [0-9.]+ \+-")
+        document = json.loads(self.culprit("annotate", "--format", "json", "integer_rounds",
+                                           profile).stdout)
+        validator("annotate").validate(document)
+        blocks = [block for place in document["places"] for block in place["blocks"]]
+        loop = max(blocks, key=lambda block: block["values"]["instructions"]["value"])
+        runs = [one["values"]["instructions"]["value"] for one in loop["instructions"]]
+        self.assertEqual([ROUNDS] * len(runs), runs)
+        total = loop["cycles_per_instruction"]["value"] * sum(runs)
+        self.assertAlmostEqual(1, total / cycles, delta=0.05)  # the rest runs once
+        # Whoever owns the samples of the block: all are in somebody's range.
+        highest = sum(one["cycles_per_instruction"]["high"] * ROUNDS for one in loop["instructions"]
+                      if "cycles_per_instruction" in one)
+        self.assertGreater(highest, total)
+        for one in loop["instructions"]:
+            if "cycles_per_instruction" in one:
+                self.assertLessEqual(one["cycles_per_instruction"]["low"] * ROUNDS, total)
 
     def explain(self, profile):
         document = json.loads(self.culprit("why", "--format", "json", profile).stdout)
@@ -83,6 +105,41 @@ class Loops(TimerAndSimulation):
                                            profile).stdout)
         self.assertAlmostEqual(both["measured"]["value"], document["tree"]["cycles"]["value"],
                                delta=1)
+
+
+class Hints(TimerAndSimulation):
+    """Where nothing counts, this is what to do, and it is said."""
+    ADVICE = "culprit record --engine timer+simulate"
+
+    def setUp(self):
+        super().setUp()
+        if self.rows()["hardware counters"]["available"] == "yes":
+            self.skipTest("this machine has hardware counters")
+
+    def rows(self, **options):
+        document = json.loads(self.culprit("doctor", "--format", "json", **options).stdout)
+        return {row["name"]: row for row in document["capabilities"]}
+
+    def test_doctor(self):
+        for name in ("hardware counters", "cycle accounting"):
+            self.assertIn(self.ADVICE, self.rows()[name]["remedy"])
+        (self.folder / "bin").mkdir()
+        without = self.rows(env={"PATH": str(self.folder / "bin")})
+        self.assertEqual("no", without["simulate"]["available"])
+        self.assertRegex(without["hardware counters"]["remedy"], "^install qemu-user, then ")
+
+    def test_record_of_time_alone(self):
+        profile, done = self.record("true")
+        self.assertIn(self.ADVICE, done.stderr)
+        self.assertIn(self.ADVICE, self.culprit("why", profile).stdout.replace("\n        ", " "))
+        for options in (["-q"], ["--engine", "timer"], ["--engine", "simulate"]):
+            _, done = self.record(*options, "true")
+            self.assertNotIn("timer+simulate", done.stderr, options)
+
+    def test_event_that_only_hardware_has(self):
+        for words in (["-e", "cycles"], ["--template", "auto"]):
+            done = self.culprit("record", *words, "true", status=125)
+            self.assertIn("--engine timer+simulate", done.stderr)
 
 
 class Streams(TimerAndSimulation):

@@ -384,7 +384,7 @@ class Refusals(CulpritTest):
         for command in ("record", "stat"):
             wrong = self.culprit(command, "--template", "auto", "true", status=125).stderr
             self.assertIn("no hardware counters", wrong)
-            self.assertIn("--engine simulate", wrong)
+            self.assertIn("--engine timer+simulate", wrong)
             self.culprit(command, "--template", "auto", "-e", "cycles", "true", status=2)
 
 

@@ -49,7 +49,8 @@ Result<Template> choose_template(const Profile& profile, const std::string& want
   if (!has_hardware_events(profile)) {
     return make_bare_template("time only",
                               "the timer samples time, not what took it: culprit record "
-                              "--engine simulate, or a machine with hardware counters");
+                              "--engine timer+simulate counts that, too; or a machine with "
+                              "hardware counters");
   }
   const std::string& cpu_id = profile.machine.cpu_id;
   if (!cpu_id.empty()) {
@@ -68,14 +69,15 @@ Capability describe_accounting(bool has_counters) {
   const Result<Template> found = match_template(find_templates(), cpu);
   if (!found) {
     row.detail = fmt::format("no template for this CPU ({})", cpu.empty() ? "unknown" : cpu);
-    row.remedy = "culprit record --engine simulate, then culprit why; or add one: docs/manual.md";
+    row.remedy =
+        "culprit record --engine timer+simulate, then culprit why; or add one: docs/manual.md";
   } else if (has_counters) {
     row.available = Availability::yes;
     row.detail =
         fmt::format("template {}: culprit record --template auto, then culprit why", found->name);
   } else {
     row.detail = fmt::format("template {}, but no counters for its events", found->name);
-    row.remedy = "culprit record --engine simulate, then culprit why";
+    row.remedy = "culprit record --engine timer+simulate, then culprit why";
   }
   return row;
 }

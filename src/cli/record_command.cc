@@ -32,6 +32,12 @@ void announce(const RecordOptions& options) {
                             describe_sampling(options)));
 }
 
+/// A whole program, sampled by time because nothing counts here: what would.
+bool advises_second_run(const RecordCommand& command, const RecordOptions& options) {
+  return !command.quiet && command.record.engine == Engine::automatic && options.groups.empty() &&
+         !options.command.empty() && has_simulation() && !describe_machine().has_pmu;
+}
+
 std::string describe_samples(const Recording& recording) {
   return fmt::format(
       "{} samples{}", format_thousands(recording.samples),
@@ -150,6 +156,11 @@ int run_record(const RecordCommand& command) {
     return fail(done.error(), kOurFailure);
   }
   if (!simulated) return fail(simulated.error(), kOurFailure);
+  if (advises_second_run(command, options)) {
+    print_message(
+        "for exact counts and what took the time: culprit record --engine timer+simulate (runs it "
+        "once more, 10 to 150 times as long)");
+  }
   if (command.report_after) {
     ReportCommand report;
     report.file = command.output;

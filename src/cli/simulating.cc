@@ -21,6 +21,10 @@ Result<SimulateOptions> choose_simulation(const RecordCommand& command) {
   return options;
 }
 
+bool has_simulation() {
+  return true;
+}
+
 Result<Recording> run_simulation(const RecordCommand& command, std::string* amount) {
   ASSIGN_OR_RETURN(const SimulateOptions options, choose_simulation(command));
   ProgressLine line;

@@ -13,6 +13,9 @@ namespace culprit {
 /// Errors: a machine or function that does not exist
 Result<SimulateOptions> choose_simulation(const RecordCommand& command);
 
+/// Whether this build has the software PMU.
+bool has_simulation();
+
 /// Runs the command and shows how far it is. `amount`: "1,234,567 instructions".
 /// Errors: as run_simulated(); choose_simulation()
 Result<Recording> run_simulation(const RecordCommand& command, std::string* amount);

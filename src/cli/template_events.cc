@@ -58,7 +58,7 @@ Result<std::vector<EventGroup>> find_template_events(const std::string& name, bo
   if (cores.empty()) {
     return Error{
         "this machine has no hardware counters: no template's events can be counted here\n"
-        "-> culprit record --engine simulate models them, culprit record samples time"};
+        "-> culprit record --engine timer+simulate models them beside measured time"};
   }
   ASSIGN_OR_RETURN(const Template cpu, find_cpu_template(name));
   if (cpu.is_simulated) {

@@ -46,7 +46,6 @@ Capability probe_hardware_counters() {
     const bool is_guest = !describe_machine().virtualization.empty();
     row.detail = is_guest ? "this is a virtual machine without a PMU" : "no PMU that Linux knows";
     row.detail += " (perf_event_open: " + error_name(reason) + ")";
-    row.remedy = is_guest ? "a metal or PMU-enabled machine; timer sampling works without" : "";
   } else {
     row.detail = describe_refusal(reason);
     row.remedy = remedy_for(reason, 2);
@@ -220,11 +219,24 @@ Capability probe_debug_files() {
 
 }  // namespace
 
+std::string advise_without_pmu(bool can_simulate) {
+  return std::string(can_simulate ? "" : "install qemu-user, then ") +
+         "culprit record --engine timer+simulate: measured time beside exact, simulated counts";
+}
+
 std::vector<Capability> probe_capabilities(const std::string& shim_path) {
-  return {probe_hardware_counters(), probe_timer_sampling(), probe_kernel_samples(),
-          probe_whole_system(),      probe_stacks(),         probe_posix_timers(shim_path),
-          probe_core_clock(),        probe_simulate(),       probe_always_on(),
-          probe_debug_files()};
+  std::vector<Capability> rows = {
+      probe_hardware_counters(), probe_timer_sampling(), probe_kernel_samples(),
+      probe_whole_system(),      probe_stacks(),         probe_posix_timers(shim_path),
+      probe_core_clock(),        probe_simulate(),       probe_always_on(),
+      probe_debug_files()};
+  Capability& counters = rows.front();
+  if (counters.available == Availability::no && counters.remedy.empty()) {
+    const auto simulate = std::find_if(
+        rows.begin(), rows.end(), [](const Capability& row) { return row.name == "simulate"; });
+    counters.remedy = advise_without_pmu(simulate->available == Availability::yes);
+  }
+  return rows;
 }
 
 }  // namespace culprit

@@ -24,6 +24,9 @@ struct Capability {
 /// about a second. `shim_path`: where libculprit_timer.so should be.
 std::vector<Capability> probe_capabilities(const std::string& shim_path);
 
+/// What helps where no PMU is, or none that Linux knows; with what it lacks, if it does.
+std::string advise_without_pmu(bool can_simulate);
+
 /// The machine that runs us; `clock` is left empty.
 Machine describe_machine();
 

@@ -33,7 +33,8 @@ std::string explain_absence(const EventRequest& event, const Machine& machine) {
   const bool is_guest = !machine.virtualization.empty();
   return fmt::format(
       "no hardware PMU: {}\n-> {}; software events (task-clock, page-faults, "
-      "context-switches) count here, and `culprit record --engine timer` samples time",
+      "context-switches) count here, `culprit record --engine timer` samples time, and "
+      "`--engine timer+simulate` has exact, simulated counts beside it",
       is_guest ? "this is a virtual machine without one" : "this kernel knows none on this machine",
       is_guest ? "use a metal machine, or one whose hypervisor offers a virtual PMU"
                : "see dmesg for why the PMU's driver did not start");

@@ -18,6 +18,7 @@ namespace {
 
 std::atomic<int> interruption_count = 0;
 std::atomic<pid_t> interrupted_command = 0;
+std::atomic<const SignalGuard*> living_guard = nullptr;
 
 /// Our environment with the shim in it. LD_PRELOAD keeps what it had.
 std::vector<std::string> make_environment(const ShimSettings& settings) {
@@ -78,6 +79,7 @@ Result<ShimmedCommand> ShimmedCommand::start(const std::vector<std::string>& com
   const pid_t pid = ::fork();
   if (pid < 0) return errno_error("cannot start a process", errno);
   if (pid == 0) {
+    SignalGuard::give_back_in_child();
     ::execvpe(words[0], words.data(), variables.data());
     const int reason = errno;
     [[maybe_unused]] const ssize_t ignored = ::write(writer.get(), &reason, sizeof reason);
@@ -124,13 +126,22 @@ SignalGuard::SignalGuard() {
   action.sa_flags = SA_SIGINFO;  // no SA_RESTART: waiting ends at once
   ::sigaction(SIGINT, &action, &old_int_);
   ::sigaction(SIGTERM, &action, &old_term_);
+  living_guard = this;
 }
 
 void SignalGuard::pass_on_to(pid_t command) {
   interrupted_command = command;
 }
 
+void SignalGuard::give_back_in_child() {
+  const SignalGuard* const guard = living_guard;
+  if (guard == nullptr) return;
+  ::sigaction(SIGINT, &guard->old_int_, nullptr);
+  ::sigaction(SIGTERM, &guard->old_term_, nullptr);
+}
+
 SignalGuard::~SignalGuard() {
+  living_guard = nullptr;
   ::sigaction(SIGINT, &old_int_, nullptr);
   ::sigaction(SIGTERM, &old_term_, nullptr);
   interrupted_command = 0;

@@ -65,6 +65,9 @@ class SignalGuard {
   /// SIGINTs and SIGTERMs so far; the second means: do not wait for the command.
   [[nodiscard]] static int interruptions();
 
+  /// In a child, before exec: the signals as we got them. Ignored ones stay ignored.
+  static void give_back_in_child();
+
  private:
   struct sigaction old_int_;
   struct sigaction old_term_;

@@ -11,6 +11,18 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+// Columns of the CSV for profiles of two runs.
+constexpr const char* kRange[] = {"cycles per instruction low", "cycles per instruction high"};
+constexpr const char* kEstimate[] = {"cycles per instruction value",
+                                     "cycles per instruction error"};
+
+/// Into `object`, of profiles of two runs; null: nothing was sampled or executed there.
+void add_cpi(const Annotation& annotation, const std::optional<Estimate>& cpi, Json& object) {
+  if (!annotation.executed) return;
+  object["cycles_per_instruction"] =
+      cpi ? Json{{"value", cpi->value}, {"error", cpi->standard_error}} : Json();
+}
+
 Json json_instruction(const AnnotatedInstruction& one, const Names& names) {
   Json object = {{"address", json_address(one.address)}, {"size", one.size}};
   if (one.size > 0) object["text"] = printable(one.text);
@@ -26,20 +38,25 @@ Json json_instruction(const AnnotatedInstruction& one, const Names& names) {
   }
   if (!calls.empty()) object["inlined"] = std::move(calls);
   object["values"] = json_values(names, one.values);
+  if (one.cpi) {
+    object["cycles_per_instruction"] = {{"low", one.cpi->low}, {"high", one.cpi->high}};
+  }
   return object;
 }
 
-Json json_place(const AnnotatedPlace& place, const Names& names) {
+Json json_place(const Annotation& annotation, const AnnotatedPlace& place, const Names& names) {
   Json blocks = Json::array();
   for (const AnnotatedBlock& block : place.blocks) {
     Json instructions = Json::array();
     for (const AnnotatedInstruction& one : block.instructions) {
       instructions.push_back(json_instruction(one, names));
     }
-    blocks.push_back({{"address", json_address(block.begin)},
-                      {"end_address", json_address(block.end)},
-                      {"values", json_values(names, block.values)},
-                      {"instructions", std::move(instructions)}});
+    Json object = {{"address", json_address(block.begin)},
+                   {"end_address", json_address(block.end)},
+                   {"values", json_values(names, block.values)},
+                   {"instructions", std::move(instructions)}};
+    add_cpi(annotation, block.cpi, object);
+    blocks.push_back(std::move(object));
   }
   Json object = {{"function", printable(place.function)},
                  {"address", json_address(place.begin)},
@@ -60,6 +77,7 @@ Json json_lines(const Annotation& annotation, const Names& names) {
     }
     if (line.text) object["text"] = expand_tabs(*line.text);
     object["values"] = json_values(names, line.values);
+    add_cpi(annotation, line.cpi, object);
     lines.push_back(std::move(object));
   }
   return lines;
@@ -78,9 +96,10 @@ std::string print_annotation_json(const Profile& profile, const Annotation& anno
     function["line"] = annotation.line;
   }
   function["values"] = json_values(names, annotation.values);
+  add_cpi(annotation, annotation.cpi, function);
   Json places = Json::array();
   for (const AnnotatedPlace& place : annotation.places) {
-    places.push_back(json_place(place, names));
+    places.push_back(json_place(annotation, place, names));
   }
   Json remarks = Json::array();
   for (const std::string& remark : annotation.remarks) remarks.push_back(printable(remark));
@@ -105,6 +124,9 @@ std::string print_annotation_csv(const Annotation& annotation, const AnnotateOpt
   }
   heading.add("text");
   add_value_headings(heading, annotation.event_names);
+  if (annotation.executed) {
+    for (const char* name : options.show_assembly ? kRange : kEstimate) heading.add(name);
+  }
   heading.end();
   const auto add_line = [](CsvLine& line, const std::string& file, uint32_t number) {
     line.add(file);
@@ -116,6 +138,10 @@ std::string print_annotation_csv(const Annotation& annotation, const AnnotateOpt
       add_line(line, one.file, one.line);
       line.add(one.text ? expand_tabs(*one.text) : "");
       add_values(line, one.values);
+      if (annotation.executed) {
+        line.add(one.cpi ? fmt::format("{:.6g}", one.cpi->value) : "");
+        line.add(one.cpi ? fmt::format("{:.6g}", one.cpi->standard_error) : "");
+      }
       line.end();
     }
     return text;
@@ -130,6 +156,10 @@ std::string print_annotation_csv(const Annotation& annotation, const AnnotateOpt
         line.add(std::to_string(one.size));
         line.add(one.text);
         add_values(line, one.values);
+        if (annotation.executed) {
+          line.add(one.cpi ? fmt::format("{:.6g}", one.cpi->low) : "");
+          line.add(one.cpi ? fmt::format("{:.6g}", one.cpi->high) : "");
+        }
         line.end();
       }
     }

@@ -8,14 +8,17 @@
 //                              mill.c:11 | for (;;) n += 1;
 //        800 M  61.5 %   1210  addl   $0x1,%eax
 //
-// Shares in the listing are of the function. Stretches without samples are folded.
+// Shares in the listing are of the function. Stretches without samples are folded. Profiles of
+// two runs have executions and CPI, too (annotation_cpi.h).
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/names.h"
 #include "base/text.h"
+#include "report/annotate_cells.h"
 #include "report/annotation.h"
+#include "report/annotation_cpi.h"
 #include "report/event_display.h"
 #include "report/header_text.h"
 
@@ -23,15 +26,8 @@ namespace culprit {
 
 namespace {
 
-constexpr size_t kAmountWidth = 8;
-constexpr size_t kShareWidth = 7;
 constexpr size_t kPlaces = 10;      // the costliest places are printed, the others counted
 constexpr size_t kFoldedLines = 6;  // longer stretches of lines without samples are folded
-
-bool is_empty(const std::vector<Value>& values) {
-  return std::all_of(values.begin(), values.end(),
-                     [](const Value& value) { return value.samples == 0 && value.value == 0; });
-}
 
 class AnnotationText {
  public:
@@ -41,7 +37,7 @@ class AnnotationText {
         annotation_(annotation),
         options_(options),
         style_(style),
-        display_(profile, profile.events.front()) {
+        cells_(profile, annotation) {
     for (const AnnotatedLine& line : annotation.lines) {
       if (line.text) sources_.push_back(&line);
     }
@@ -54,13 +50,21 @@ class AnnotationText {
     } else {
       print_lines();
     }
-    text_ += "\nShares in the listing are of this function.  ~ sampled\n";
+    text_ += "\nShares in the listing are of this function.  ~ sampled";
+    text_ += annotation_.executed ? "  = counted in the simulated run\n" : "\n";
     if (options_.show_assembly) {
       text_ += wrap(
                    "^ skid: samples land a little late; the instruction before may own some. "
                    "The total of a block is firm.",
                    style_.width, 2) +
                "\n";
+      if (annotation_.executed) {
+        text_ += wrap(
+                     "CPI: measured cycles per execution. Of an instruction at most: all samples "
+                     "of its own and of the next one, at the upper end of their 95 % interval.",
+                     style_.width, 2) +
+                 "\n";
+      }
     }
     text_ += print_ledger(profile_.ledger, style_);
     text_ += options_.show_assembly
@@ -96,7 +100,7 @@ class AnnotationText {
     const Value& value = values[0];
     const Value& total = annotation_.totals[0];
     const std::string half = format_half_width(profile_.events[0], value, total);
-    return fmt::format("{}, {}{} of everything, {} samples", display_.format_named(value),
+    return fmt::format("{}, {}{} of everything, {} samples", cells_.display().format_named(value),
                        format_share(value, total), half.empty() ? "" : " +-" + half,
                        format_thousands(value.samples));
   }
@@ -109,16 +113,10 @@ class AnnotationText {
     const size_t room = style_.width - std::min(style_.width - 10, count_columns(where));
     line(shorten_name(annotation_.function, room) + where);
     line(summary(annotation_.values));
+    if (annotation_.executed) line(cells_.function());
     for (const std::string& remark : annotation_.remarks) {
       text_ += wrap(printable(remark), style_.width, 2) + "\n";
     }
-  }
-
-  /// "   800 M   61.5 %", empty where there is nothing.
-  std::string cost(const std::vector<Value>& values) const {
-    if (is_empty(values)) return std::string(kAmountWidth + 2 + kShareWidth, ' ');
-    return pad_left(display_.format(values[0]), kAmountWidth) + "  " +
-           pad_left(format_share(values[0], annotation_.values[0]), kShareWidth);
   }
 
   void print_places() {
@@ -164,16 +162,13 @@ class AnnotationText {
 
   void print_block(const AnnotatedBlock& block, size_t address_width) {
     text_ += "\n";
-    line(fmt::format("Block {:x}-{:x}   {}   {}   {} samples", block.begin, block.end,
-                     display_.format_named(block.values[0]),
-                     format_share(block.values[0], annotation_.values[0]),
-                     format_thousands(block.values[0].samples)));
-    line(fmt::format("{}  {}^  {}  instruction", pad_left(display_.heading(), kAmountWidth),
-                     pad_left("~share", kShareWidth), pad_left("addr", address_width)));
+    line(fmt::format("Block {:x}-{:x}   {}", block.begin, block.end, cells_.block(block)));
+    if (const std::string runs = cells_.runs(block); !runs.empty()) line("  " + runs);
+    line(fmt::format("{}  {}  instruction", cells_.heading("^"), pad_left("addr", address_width)));
     const AnnotatedInstruction* before = nullptr;
     for (const AnnotatedInstruction& one : block.instructions) {
       print_context(one, before, address_width);
-      line(fmt::format("{}   {}  {}", cost(one.values),
+      line(fmt::format("{}   {}  {}", cells_.row(one.values, one.cpi ? format_cpi(*one.cpi) : ""),
                        pad_left(fmt::format("{:x}", one.address), address_width),
                        one.size == 0 ? "-" : one.text));
       before = &one;
@@ -183,7 +178,7 @@ class AnnotationText {
   /// Inlined calls and the source line, where they change.
   void print_context(const AnnotatedInstruction& one, const AnnotatedInstruction* before,
                      size_t address_width) {
-    const std::string margin(kAmountWidth + 2 + kShareWidth + 3 + address_width + 2, ' ');
+    const std::string margin(cells_.width() + 3 + address_width + 2, ' ');
     const bool other_calls =
         before == nullptr ? !one.inlined.empty() : one.inlined != before->inlined;
     if (other_calls) {
@@ -225,8 +220,7 @@ class AnnotationText {
         file = one.file;
         text_ += "\n";
         line(file.empty() ? "(no source line known)" : file);
-        line(fmt::format("{}  {}   {}  source", pad_left(display_.heading(), kAmountWidth),
-                         pad_left("~share", kShareWidth), pad_left("line", 5)));
+        line(fmt::format("{}   {}  source", cells_.heading(""), pad_left("line", 5)));
       }
       size_t end = i;
       while (end < annotation_.lines.size() && annotation_.lines[end].file == file &&
@@ -235,7 +229,7 @@ class AnnotationText {
       }
       if (end - i > kFoldedLines) {
         line(fmt::format("{}({} lines without samples)",
-                         std::string(kAmountWidth + 2 + kShareWidth + 3 + 5 + 2, ' '), end - i));
+                         std::string(cells_.width() + 3 + 5 + 2, ' '), end - i));
         i = end;
         continue;
       }
@@ -244,7 +238,7 @@ class AnnotationText {
   }
 
   void print_line(const AnnotatedLine& one) {
-    line(fmt::format("{}   {}  {}", cost(one.values),
+    line(fmt::format("{}   {}  {}", cells_.row(one.values, one.cpi ? format_cpi(*one.cpi) : ""),
                      pad_left(one.line == 0 ? "-" : std::to_string(one.line), 5),
                      one.text ? expand_tabs(*one.text) : ""));
   }
@@ -253,7 +247,7 @@ class AnnotationText {
   const Annotation& annotation_;
   const AnnotateOptions& options_;
   const TextStyle& style_;
-  EventDisplay display_;
+  AnnotateCells cells_;
   std::vector<const AnnotatedLine*> sources_;  // with text; by file and line
   std::string text_;
 };

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "report/report.h"
+#include "stats/estimate.h"
 
 namespace culprit {
 
@@ -29,6 +30,7 @@ struct AnnotatedInstruction {
   uint32_t line = 0;                // 0: unknown
   std::vector<InlineCall> inlined;  // outermost first
   std::vector<Value> values;
+  std::optional<Interval> cpi;  // of profiles of two runs, as below: annotation_cpi.h
 };
 
 struct AnnotatedBlock {
@@ -36,6 +38,7 @@ struct AnnotatedBlock {
   uint64_t end = 0;
   std::vector<AnnotatedInstruction> instructions;
   std::vector<Value> values;
+  std::optional<Estimate> cpi;
 };
 
 /// The code of a function, or the part of it where another one was inlined.
@@ -53,6 +56,7 @@ struct AnnotatedLine {
   uint32_t line = 0;
   std::optional<std::string> text;  // not known: the profile has no source
   std::vector<Value> values;
+  std::optional<Estimate> cpi;
 };
 
 struct Annotation {
@@ -64,6 +68,8 @@ struct Annotation {
   std::vector<std::string> event_names;
   std::vector<Value> totals;  // of everything
   std::vector<Value> values;  // of this function
+  std::optional<Estimate> cpi;
+  std::optional<size_t> executed;  // of two runs: the event of executed instructions
   std::vector<AnnotatedPlace> places;
   std::vector<AnnotatedLine> lines;  // the function's source, by file and line
   std::vector<std::string> remarks;

@@ -11,6 +11,7 @@
 #include "model/counts.h"
 #include "model/event_names.h"
 #include "report/annotation.h"
+#include "report/annotation_cpi.h"
 #include "report/event_display.h"
 #include "report/find_function.h"
 #include "report/sums.h"
@@ -102,7 +103,7 @@ class Annotator {
   /// Takes the counts of each instruction out of `counts`.
   void add_blocks(const Disassembly& decoded, CountsByOffset& counts, AnnotatedPlace& place) {
     for (const Block& block : decoded.blocks) {
-      AnnotatedBlock annotated{block.begin.value, block.end.value, {}, {}};
+      AnnotatedBlock annotated{block.begin.value, block.end.value, {}, {}, {}};
       Sums block_sums(profile().events.size());
       for (size_t i = block.first; i < block.last; ++i) {
         const Instruction& instruction = decoded.instructions[i];
@@ -126,7 +127,7 @@ class Annotator {
 
   /// Addresses whose code is not in the profile.
   void add_undecoded(const CountsByOffset& counts, AnnotatedPlace& place) {
-    AnnotatedBlock annotated{place.begin, place.end, {}, {}};
+    AnnotatedBlock annotated{place.begin, place.end, {}, {}, {}};
     Sums block_sums(profile().events.size());
     for (const auto& [offset, sums] : counts) {
       add_sums(block_sums, sums);
@@ -186,7 +187,7 @@ class Annotator {
     }
     for (const auto& [key, text] : texts) lines_[key].resize(profile().events.size());
     for (const auto& [key, sums] : lines_) {
-      AnnotatedLine line{key.file, key.line, std::nullopt, to_values(profile().events, sums)};
+      AnnotatedLine line{key.file, key.line, std::nullopt, to_values(profile().events, sums), {}};
       if (const auto text = texts.find(key); text != texts.end()) line.text = text->second;
       annotation_.lines.push_back(std::move(line));
     }
@@ -237,6 +238,7 @@ Result<Annotation> make_annotation(const Profile& profile, const FactsLookup& lo
   annotation.event_names = distinct_event_names(profile);
   annotation.totals = to_values(profile.events, total_sums(profile));
   Annotator(code, found, annotation).annotate();
+  add_cycles_per_instruction(profile, annotation);
   return annotation;
 }
 

@@ -41,6 +41,14 @@ std::optional<TwoRuns> find_two_runs(const Profile& profile) {
   return TwoRuns{*time, clock->hertz / 1e9, *instructions, cycles};
 }
 
+std::optional<Estimate> estimate_cpi(const TwoRuns& runs, const std::vector<Value>& values) {
+  const Value& time = values[runs.time];
+  const Value& executed = values[runs.instructions];
+  if (time.samples == 0 || executed.value == 0) return std::nullopt;
+  return divide(Estimate{time.value, time.error} * runs.cycles_per_ns,
+                {executed.value, executed.error});
+}
+
 std::optional<MeasuredCycles> find_measured_cycles(const Profile& profile,
                                                    const ReportTable& table) {
   const std::optional<TwoRuns> runs = find_two_runs(profile);

@@ -18,6 +18,11 @@ struct TwoRuns {
 };
 std::optional<TwoRuns> find_two_runs(const Profile& profile);
 
+/// Measured cycles per executed instruction of a row.
+/// Units:  -> [cycles/instruction]
+/// Errors: of the number of samples; nullopt without samples or executions
+std::optional<Estimate> estimate_cpi(const TwoRuns& runs, const std::vector<Value>& values);
+
 /// Of what the table shows, which is by module, all rows.
 std::optional<MeasuredCycles> find_measured_cycles(const Profile& profile,
                                                    const ReportTable& table);

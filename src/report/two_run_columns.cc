@@ -37,13 +37,7 @@ void add_two_run_columns(const Profile& profile, ReportTable& table) {
       "run executed in user mode");
   table.derived.push_back(
       {"cycles_per_instruction", "CPI", DerivedColumn::Form::ratio,
-       [runs = *runs](const std::vector<Value>& values) -> std::optional<Estimate> {
-         const Value& time = values[runs.time];
-         const Value& executed = values[runs.instructions];
-         if (time.samples == 0 || executed.value == 0) return std::nullopt;
-         return divide(Estimate{time.value, time.error} * runs.cycles_per_ns,
-                       {executed.value, executed.error});
-       },
+       [runs = *runs](const std::vector<Value>& values) { return estimate_cpi(runs, values); },
        Provenance::sampled});
 }
 

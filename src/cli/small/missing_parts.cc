@@ -64,6 +64,10 @@ Result<std::string> print_counted_tree(const Profile&, const StatCommand&) {
   return Error{"this small build prints no trees"};
 }
 
+bool has_simulation() {
+  return false;
+}
+
 Result<Recording> run_simulation(const RecordCommand&, std::string*) {
   return Error{
       "this small build has no software PMU: run --engine simulate where the whole of "
