@@ -29,10 +29,12 @@ static uint64_t next_random(void) {
   random_state ^= random_state << 17;
   return random_state;
 }
+// More than a predictor can learn by heart, and than the test has rounds.
+#define BRANCHES (1 << 19)
 static NOINLINE long kernel_branch(const uint8_t* taken, long rounds) {
   long a = 0, b = 0;
   for (long i = 0; i < rounds; ++i) {
-    if (taken[i & 0xffff]) {
+    if (taken[i & (BRANCHES - 1)]) {
       ++a;
     } else {
       b += 3;
@@ -42,8 +44,8 @@ static NOINLINE long kernel_branch(const uint8_t* taken, long rounds) {
   return a + b;
 }
 static int branch(const char* kind, long rounds) {
-  static uint8_t taken[1 << 16];
-  for (long i = 0; i < 1 << 16; ++i) {
+  static uint8_t taken[BRANCHES];
+  for (long i = 0; i < BRANCHES; ++i) {
     const uint64_t random = next_random() >> 40;
     taken[i] = *kind == 'r' ? random & 1 : *kind == 'b' ? random % 16 == 0 : i % 8 == 0;
   }

@@ -10,16 +10,15 @@ Gehl::Gehl(const BranchSettings& settings)
     : by_address_(settings.bimodal_entries),
       weights_(size_t{kMostTables} * settings.history_entries),
       tables_(std::min(settings.history_tables, kMostTables)),
-      limit_(tables_ == 0 ? 2 : 32),
+      limit_(tables_ == 0 ? 2 : 16),
       index_bits_(std::countr_zero(settings.history_entries)) {
   const double ratio = static_cast<double>(settings.longest_history) / settings.shortest_history;
-  mask_ = EightTables{} + static_cast<uint16_t>(settings.history_entries - 1);
   for (uint32_t i = 0; i < tables_; ++i) {
     const double part = tables_ == 1 ? 0 : static_cast<double>(i) / (tables_ - 1);
     lengths_[i] =
         static_cast<uint16_t>(std::lround(settings.shortest_history * std::pow(ratio, part)));
     first_bit_[i] = 1;
-    last_bit_[i] = static_cast<uint16_t>(1U << lengths_[i] % index_bits_);
+    last_bit_[i] = static_cast<uint16_t>(1U << lengths_[i] % kFoldBits);
   }
 }
 

@@ -30,8 +30,8 @@ class Gehl {
   bool predict(uint64_t address, bool taken) {
     int8_t& by_address = by_address_[(address ^ address >> 2) & (by_address_.size() - 1)];
     const uint64_t mixed = address * 0x9e37'79b9'7f4a'7c15;
-    const EightTables first_of_index = ((folded_ ^ static_cast<uint16_t>(mixed >> 48)) & mask_)
-                                       << 3;
+    const EightTables hashes = (folded_ ^ static_cast<uint16_t>(mixed >> 48)) * kMix;
+    const EightTables first_of_index = hashes >> (16 - index_bits_) << 3;
     alignas(16) std::array<uint16_t, kMostTables> at;
     __builtin_memcpy(at.data(), &first_of_index, sizeof at);
     const int8_t* const weights = weights_.data();
@@ -56,10 +56,15 @@ class Gehl {
     const EightTables leaves{newest[age[0]], newest[age[1]], newest[age[2]], newest[age[3]],
                              newest[age[4]], newest[age[5]], newest[age[6]], newest[age[7]]};
     const EightTables moved = ((folded_ + folded_) ^ (enters & first_bit_)) ^ (leaves & last_bit_);
-    folded_ = (moved ^ moved >> index_bits_) & mask_;
+    folded_ = (moved ^ moved >> kFoldBits) & kFoldMask;
   }
 
  private:
+  // A prime: bits that come back every second or third time fall on all places.
+  static constexpr int kFoldBits = 13;
+  static constexpr uint16_t kFoldMask = (1 << kFoldBits) - 1;
+  static constexpr uint16_t kMix = 0x9e37;
+
   void learn(int8_t& by_address, const std::array<uint16_t, kMostTables>& at, bool taken,
              bool was_right);
   void move_history();
@@ -73,11 +78,10 @@ class Gehl {
       8;  // adapts, so that it learns from sure ones about as often as from wrong ones
   int unsure_ = 0;
 
-  // The newest bits of history, as many as the table's length, folded to an index by exclusive or.
+  // The newest bits of history, as many as the table's length, folded by exclusive or.
   EightTables folded_{};
   EightTables first_bit_{};  // where a bit enters
   EightTables last_bit_{};   // and where it leaves
-  EightTables mask_{};
   int index_bits_;
   std::array<uint16_t, kMostTables> lengths_{};
 

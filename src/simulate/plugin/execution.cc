@@ -108,8 +108,9 @@ void block_runs(unsigned vcpu, void* data) {
 /// An access of the instruction number `index` of its block; `is_new`: not a further part of a
 /// wide one.
 template <bool kCycles>
-void time_access(Core& core, uint32_t index, uint64_t address, simulate::PackedOutcome outcome,
-                 bool is_store, bool is_new) {
+[[gnu::always_inline]] inline void time_access(Core& core, uint32_t index, uint64_t address,
+                                               simulate::PackedOutcome outcome, bool is_store,
+                                               bool is_new) {
   if constexpr (!kCycles) return;
   if (!is_store) core.clock->load(index, outcome, address);
   if (is_store && (is_new || !outcome.plain_hit())) core.clock->store(index, outcome, address);

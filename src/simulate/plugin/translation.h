@@ -26,7 +26,7 @@ struct CodePart {
 };
 
 /// A block as the callbacks of its execution need it. Lives to the end.
-struct BlockFacts {
+struct alignas(64) BlockFacts {
   uint32_t number = 0;  // in the counts file
   uint32_t instructions = 0;
   uint32_t first_site = 0;
