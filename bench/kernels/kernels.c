@@ -162,11 +162,14 @@ static NOINLINE uint64_t branches(uint64_t rounds) {
   }
   return a + b;
 }
-static void make_random_bytes(void) {
-  allocate(1 << 16);
+static void fill_with_random_bytes(size_t bytes) {
+  allocate(bytes);
   uint8_t* values = memory;
   for (size_t i = 0; i < memory_bytes; ++i) values[i] = (uint8_t)(next_random() >> 30);
 }
+static void make_random_bytes(void) { fill_with_random_bytes(1 << 16); }
+// So many random branches a predictor learns by heart in part.
+static void make_few_random_bytes(void) { fill_with_random_bytes(1 << 14); }
 static void make_periodic_bytes(void) {
   allocate(1 << 16);
   uint8_t* values = memory;
@@ -302,6 +305,7 @@ static const struct {
     {"conflicts", array_1m, conflicts},
     {"histogram", make_random_bytes, histogram},
     {"straight-code", nothing, straight_code},
+    {"branches-16k", make_few_random_bytes, branches},
 };
 
 // CPU time: others may run on this machine.
