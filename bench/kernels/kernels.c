@@ -167,9 +167,13 @@ static void fill_with_random_bytes(size_t bytes) {
   uint8_t* values = memory;
   for (size_t i = 0; i < memory_bytes; ++i) values[i] = (uint8_t)(next_random() >> 30);
 }
-static void make_random_bytes(void) { fill_with_random_bytes(1 << 16); }
+static void make_random_bytes(void) {
+  fill_with_random_bytes(1 << 16);
+}
 // So many random branches a predictor learns by heart in part.
-static void make_few_random_bytes(void) { fill_with_random_bytes(1 << 14); }
+static void make_few_random_bytes(void) {
+  fill_with_random_bytes(1 << 14);
+}
 static void make_periodic_bytes(void) {
   allocate(1 << 16);
   uint8_t* values = memory;
