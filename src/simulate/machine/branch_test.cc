@@ -48,6 +48,28 @@ TEST(Branch, LoopsOfThirtyTripsAreLeftWithoutAMiss) {
   EXPECT_LE(misses, 500 * 30 / 100);
 }
 
+// Random directions that repeat are learned by heart if they are few, also where every second
+// branch is the loop's own; a predictor of some thousand entries has no room for many.
+TEST(Branch, RandomDirectionsThatRepeatAreLearnedIfTheyAreFew) {
+  for (const size_t length : {size_t{2048}, size_t{65536}}) {
+    std::mt19937 random(6);
+    std::vector<bool> taken;
+    for (size_t i = 0; i < length; ++i) taken.push_back((random() & 1) != 0);
+    BranchPredictor predictor{BranchSettings()};
+    double misses = 0;
+    for (int pass = 1; pass <= 30; ++pass) {
+      misses = 0;
+      for (const bool one : taken) {
+        misses += miss_conditional(predictor, one, 0x401130) ? 1 : 0;
+        miss_conditional(predictor, true, 0x401150);
+      }
+    }
+    const double share = misses / static_cast<double>(length);
+    EXPECT_EQ(length == 2048, share < 0.02) << length << ": " << share;
+    EXPECT_EQ(length == 65536, share > 0.4) << length << ": " << share;
+  }
+}
+
 // Nothing can be learned: half of the branches are missed. 100,000 branches: the standard
 // deviation of the share is 0.16 %.
 TEST(Branch, RandomDirectionsAreMissedHalfTheTime) {

@@ -74,8 +74,8 @@ class Gehl {
   std::vector<int8_t> weights_;
   uint32_t tables_;
   int limit_;  // weights are from -limit_ to limit_ - 1
-  int sure_above_ =
-      8;  // adapts, so that it learns from sure ones about as often as from wrong ones
+  // Adapts, so that it learns from right ones as often as from wrong ones.
+  int sure_above_ = 8;
   int unsure_ = 0;
 
   // The newest bits of history, as many as the table's length, folded by exclusive or.
