@@ -222,6 +222,8 @@ uint8_t SharedLevel::give_back(CoreState& core, uint64_t line, uint8_t flags,
   const Locked slice(*this, line);
   const bool shared = !alone_ && drop_sharer(*slice, core, line);
   const bool dirty = (flags & kDirty) != 0;
+  const bool has_news = dirty || tenure != nullptr || inclusion_ == Inclusion::victim;
+  if (!has_news) return 0;
   Slot slot = cache_.find(line);
   uint8_t written = 0;
   if (slot == kNoSlot && inclusion_ == Inclusion::victim && cache_.present() && !shared) {
