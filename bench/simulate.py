@@ -19,6 +19,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
+from valgrind_counts import plain_caches, plain_machine  # noqa: E402
+
 MATMUL = r"""
 #include <stdlib.h>
 #include <stdio.h>
@@ -51,25 +54,9 @@ int main() {
   std::printf("%u\n", hits);
 }
 """
-# As the caches that valgrind is given: two levels, true LRU, no prefetcher.
-MACHINE = """
-name = "plain"
-[l1i]
-size_kib = 32
-ways = 8
-[l1d]
-size_kib = 32
-ways = 8
-[l2]
-size_kib = 0
-[l3]
-size_kib = 8192
-ways = 16
-[prefetch]
-stream = false
-stride = false
-"""
-CACHES = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"]
+LAST_LEVEL_KIB = 8192
+MACHINE = plain_machine(LAST_LEVEL_KIB)
+CACHES = plain_caches(LAST_LEVEL_KIB)
 
 
 def cpu_seconds(command, folder):

@@ -14,8 +14,10 @@ import re
 
 from harness import run
 
-# Two levels, true LRU, no prefetcher: what valgrind has.
-MACHINE = """
+
+def plain_machine(last_level_kib):
+    """What valgrind has: two levels, true LRU, no prefetcher."""
+    return f"""
 name = "plain"
 [l1i]
 size_kib = 32
@@ -26,13 +28,21 @@ ways = 8
 [l2]
 size_kib = 0
 [l3]
-size_kib = 1024
+size_kib = {last_level_kib}
 ways = 16
 [prefetch]
 stream = false
 stride = false
 """
-CACHES = ("--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=1048576,16,64")
+
+
+def plain_caches(last_level_kib):
+    """Options for valgrind's tools of the same caches."""
+    return "--I1=32768,8,64", "--D1=32768,8,64", f"--LL={last_level_kib * 1024},16,64"
+
+
+MACHINE = plain_machine(1024)
+CACHES = ("--cache-sim=yes", *plain_caches(1024))
 BIASES = (0, 0x108000)  # where valgrind loads programs: as linked; position-independent ones
 
 
