@@ -7,8 +7,7 @@ Measured: CPU time of the kernel times the clock, which is that of a chain of ad
 take a cycle each; medians of runs that take turns over all kernels, with the range of the
 middle half. Modelled: sim:cycles of the program under `culprit record --engine simulate`, of two
 lengths the difference. Every second kernel (marked *) is kept out of tuning, but for triad-memory
-and stores-memory, which the bandwidth of L3 was set by, and branches-16k, by which the predictor's
-size was. (docs/decisions/0008-cycles.md names the
+and stores-memory, which the bandwidth of L3 was set by. (docs/decisions/0008-cycles.md names the
 other kernels that a constant was set by: all of them without a mark.)
 The machine's name decides whose cycles: compare with the machine that the script runs on.
 
