@@ -429,11 +429,13 @@ class Part(Simulated):
         self.assertAlmostEqual(1, (self.total(part) + left_out) / self.total(whole), delta=0.001)
 
     def test_skip_and_limit_go_together(self):
-        _, report, _ = self.stores_of(
-            self.build(), options=["--skip", "200000", "--max-instructions", "50000"])
-        total = self.total(report)
-        self.assertGreaterEqual(total, 50_000)
-        self.assertLess(total, 50_000 + 2 * 4096)
+        program = self.build()
+        for _ in range(6):  # a third of the runs crashed when the plugin took itself out of QEMU
+            _, report, _ = self.stores_of(
+                program, options=["--skip", "200000", "--max-instructions", "50000"])
+            total = self.total(report)
+            self.assertGreaterEqual(total, 50_000)
+            self.assertLess(total, 50_000 + 2 * 4096)
 
     def test_region_with_cycles_and_with_sets(self):
         program = self.build()

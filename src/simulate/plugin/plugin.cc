@@ -7,6 +7,7 @@
 // The words are in plugin_options.h; what is longer is in files in the folder: the machine, the
 // region.
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -47,6 +48,7 @@ struct Plugin {
   uint32_t line_transfer_cycles = 0;  // from core to core, if cycles are modelled
   bool records_locality = false;
   bool knows_program = false;
+  std::atomic<bool> is_stopped{false};
 
   Plugin(qemu_plugin_id_t plugin_id, std::string_view target, DecodeFunction decoder,
          std::vector<std::string> emulator)
@@ -93,6 +95,7 @@ void keep_messages_apart() {
 }
 
 void core_starts(qemu_plugin_id_t, unsigned vcpu) {
+  if (plugin->is_stopped.load(std::memory_order_relaxed)) return;
   if (!start_core(plugin->writer, vcpu)) ++plugin->writer.header().uncounted_cores;
   expect_thread(vcpu);
 }
@@ -125,7 +128,7 @@ bool has_one_access(const GuestInstruction& instruction) {
 
 void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
   const size_t count = qemu_plugin_tb_n_insns(block);
-  if (count == 0) return;
+  if (count == 0 || plugin->is_stopped.load(std::memory_order_relaxed)) return;
   if (!plugin->knows_program) learn_program(qemu_plugin_tb_get_insn(block, 0));
   std::vector<GuestInstruction> code;
   code.reserve(count);
@@ -152,20 +155,24 @@ void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
 
 void system_call_begins(qemu_plugin_id_t, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
                         uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t, uint64_t) {
+  if (plugin->is_stopped.load(std::memory_order_relaxed)) return;
   begin_call_in_turn(vcpu, plugin->system_calls.announce(number, a1));
   plugin->system_calls.before(vcpu, number, {a1, a2, a3, a4, a5, a6});
 }
 
 void system_call_ends(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t result) {
+  if (plugin->is_stopped.load(std::memory_order_relaxed)) return;
   plugin->system_calls.after(vcpu, number, result);
   end_call_in_turn(vcpu, result);
 }
 
-/// The limit is reached: from here on the program runs as QEMU alone lets it.
+/// The limit is reached: from here on nothing is counted, and what is translated is left alone.
+/// (A trap of QEMU 7.2: a plugin that uninstalls or resets itself while code runs makes it crash.)
 void stop() {
   plugin->writer.header().is_stopped = 1;
+  plugin->is_stopped.store(true, std::memory_order_relaxed);
+  for (unsigned number = 0; number < counts_file::kMaxCores; ++number) forget_core(number);
   stop_interleaving();
-  qemu_plugin_uninstall(plugin->id, [](qemu_plugin_id_t) {});
 }
 
 void forked() {
