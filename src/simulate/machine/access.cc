@@ -9,18 +9,35 @@
 namespace culprit::simulate {
 namespace {
 
-/// The part of an access that lies in one line.
+constexpr uint32_t kMostBytes = 4096;  // of an access; the rest is not looked at
+
+/// An access, or the part of it that lies in one line. Passed in two registers.
 struct Part {
   uint64_t address = 0;
-  uint32_t bytes = 0;
   Site site = 0;
+  uint16_t bytes = 0;
   bool store = false;
 
   [[nodiscard]] uint64_t line(const CoreState& core) const { return address >> core.line_shift; }
+  [[nodiscard]] uint8_t offset(const CoreState& core) const {
+    return static_cast<uint8_t>(address & core.line_mask);
+  }
   [[nodiscard]] ByteMask mask(const CoreState& core) const {
-    return ByteMask::of(static_cast<uint32_t>(address & core.line_mask), bytes);
+    return ByteMask::of(offset(core), bytes);
+  }
+  [[nodiscard]] LineRequest request(const CoreState& core) const {
+    return {.line = line(core),
+            .site = site,
+            .offset = offset(core),
+            .bytes = static_cast<uint8_t>(bytes),
+            .write = store};
   }
 };
+static_assert(sizeof(Part) == 16);
+
+Part whole_of(uint64_t address, uint32_t bytes, Site site, bool is_store) {
+  return {address, site, static_cast<uint16_t>(std::clamp(bytes, 1U, kMostBytes)), is_store};
+}
 
 /// A page walk reads one entry per level; those above the last are usually near.
 uint32_t walk_cycles(const TlbSettings& tlb, bool huge) {
@@ -28,58 +45,42 @@ uint32_t walk_cycles(const TlbSettings& tlb, bool huge) {
   return upper_levels * tlb.walk_level_cycles + tlb.walk_last_cycles;
 }
 
-/// The access leaves the page of the one before.
-[[gnu::noinline]] void translate_page(CoreState& core, Tlb& first, uint64_t address,
-                                      Outcome& outcome) {
+/// Where the address is translated, if it is where it likely is.
+inline Tlb::Entry* find_translation(Tlb& tlb, uint64_t address) {
+  Tlb::Entry& small = tlb.find_likely(page_key(address, false));
+  if (small.page == page_key(address, false)) [[likely]]
+    return &small;
+  Tlb::Entry& huge = tlb.find_likely(page_key(address, true));
+  return huge.page == page_key(address, true) ? &huge : nullptr;
+}
+
+[[gnu::noinline]] PackedOutcome translate_fully(CoreState& core, Tlb& first, uint64_t address) {
   const bool huge = core.huge_pages.holds(address);
   const uint64_t page = page_key(address, huge);
-  if (first.use(page)) return;
+  const uint64_t now = ++core.clock;
+  if (first.use(page, now)) return PackedOutcome();
   const TlbSettings& tlb = core.machine.tlb;
-  if (core.stlb.use(page)) {
+  const uint32_t second = tlb.second_latency_cycles;
+  Outcome outcome;
+  if (core.stlb.use(page, now)) {
     outcome.translation = Translation::second_level;
-    outcome.walk_cycles = static_cast<uint16_t>(tlb.second_latency_cycles);
-    return;
+    outcome.walk_cycles = static_cast<uint16_t>(second);
+  } else {
+    outcome.translation = Translation::walk;
+    outcome.walk_cycles = static_cast<uint16_t>(second + walk_cycles(tlb, huge));
   }
-  outcome.translation = Translation::walk;
-  outcome.walk_cycles = static_cast<uint16_t>(tlb.second_latency_cycles + walk_cycles(tlb, huge));
+  return outcome;
 }
 
-/// Whether the first level translates the address, in the frequent cases; if not, translate()
-/// is to be asked.
-inline bool is_translated(CoreState& core, Tlb& first, uint64_t address, uint64_t& last_page) {
-  const uint64_t page = page_key(address, false);
-  if (page == last_page) return true;
-  if (core.huge_pages.any() || !first.use_likely(page)) return false;
-  last_page = page;
-  return true;
+inline PackedOutcome translate(CoreState& core, Tlb& first, uint64_t address) {
+  Tlb::Entry* const translation = find_translation(first, address);
+  if (translation == nullptr) return translate_fully(core, first, address);
+  translation->used = ++core.clock;
+  return PackedOutcome();
 }
 
-inline void translate(CoreState& core, Tlb& first, uint64_t address, uint64_t& last_page,
-                      Outcome& outcome) {
-  if (is_translated(core, first, address, last_page)) return;
-  last_page = page_key(address, false);
-  translate_page(core, first, address, outcome);
-}
-
-uint16_t latency_of(const Machine& machine, DataSource source) {
-  switch (source) {
-    case DataSource::l1:
-      return 0;
-    case DataSource::l2:
-      return static_cast<uint16_t>(machine.l2.latency_cycles);
-    case DataSource::l3:
-      return static_cast<uint16_t>(machine.l3.latency_cycles);
-    case DataSource::other_core_clean:
-      return static_cast<uint16_t>(machine.memory.other_core_clean_cycles);
-    case DataSource::other_core_modified:
-      return static_cast<uint16_t>(machine.memory.other_core_modified_cycles);
-    case DataSource::memory:
-      break;
-  }
-  return static_cast<uint16_t>(machine.memory.latency_cycles);
-}
-
-void train_prefetchers(CoreState& core, const Part& part) {
+void train_prefetchers(CoreState& core, Part part) {
+  if (!core.stream.present() && !core.stride.present()) return;
   PrefetchList lines;
   core.stream.train(part.line(core), lines);
   for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l2(core, lines.lines[i], part.site);
@@ -88,145 +89,141 @@ void train_prefetchers(CoreState& core, const Part& part) {
   for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l1d(core, lines.lines[i], part.site);
 }
 
+constexpr uint8_t kWritten = kWritable | kDirty | kNoted;
+
 /// The line of `slot` is written: other cores give it up, the directory learns of it.
-void write_line(CoreState& core, const Part& part, uint8_t& flags, Outcome& outcome) {
+PackedOutcome write_line(CoreState& core, Part part, Slot slot) {
+  const uint8_t flags = core.l1d.cache.flags_at(slot);
+  PackedOutcome outcome;
   if ((flags & kWritable) == 0) {
-    const bool asked = core.shared.upgrade(
-        core, {.line = part.line(core), .site = part.site, .bytes = part.mask(core)});
-    outcome.upgraded = true;
-    outcome.latency_cycles =
-        latency_of(core.machine, asked ? DataSource::other_core_clean : DataSource::l3);
+    const bool asked = core.shared.upgrade(core, part.request(core));
+    Outcome upgrade;
+    upgrade.upgraded = true;
+    upgrade.latency_cycles = core.latency_of(asked ? DataSource::other_core_clean : DataSource::l3);
+    outcome = upgrade;
   } else if ((flags & kNoted) == 0) {
     core.shared.note_written(part.line(core));
   }
-  flags |= kWritable | kDirty | kNoted;
+  core.l1d.cache.set_flags(slot, kWritten);
   const Slot below = core.l2.cache.find(part.line(core));
-  if (below != kNoSlot) core.l2.cache.flags_at(below) |= kWritable | kNoted;
-}
-
-Slot miss_l1d(CoreState& core, const Part& part, Outcome& outcome) {
-  const LineRequest request{
-      .line = part.line(core), .site = part.site, .bytes = part.mask(core), .write = part.store};
-  const Brought brought = bring_line(core, request);
-  outcome.missed_lines = 1;
-  outcome.source = brought.source;
-  outcome.prefetched = brought.prefetched;
-  outcome.latency_cycles = latency_of(core.machine, brought.source);
-  return fill_l1d(core, request, brought.flags);
-}
-
-constexpr uint8_t kWritten = kWritable | kDirty | kNoted;
-
-inline void set_last_line(CoreState& core, uint64_t line, uint8_t flags) {
-  core.last_line = {line, (flags & kWritten) == kWritten ? line : kNoLine};
-}
-
-template <bool kRecorded>
-inline void touch_hit(CoreState& core, const Part& part, Slot slot) {
-  if constexpr (kRecorded) {
-    Tenure& tenure = core.l1d.tenures[slot];
-    core.l1d.ages.use(tenure);
-    core.l1d.table.touch(tenure, part.mask(core), part.bytes, part.site);
-    core.last_tenure = &tenure;
-  }
-}
-
-struct Lines {
-  uint64_t shared, memory;
-};
-Lines lines_moved(const CoreState& core) {
-  return {core.traffic.shared, core.traffic.memory};
-}
-
-void note_lines(const CoreState& core, const Lines& before, Outcome& outcome) {
-  const Lines now = lines_moved(core);
-  outcome.shared_lines = static_cast<uint8_t>(std::min<uint64_t>(now.shared - before.shared, 255));
-  outcome.memory_lines = std::min<uint64_t>(now.memory - before.memory, 15) & 15;
-}
-
-/// A miss, or a hit that has to do more than note its use.
-template <bool kRecorded>
-[[gnu::noinline]] Outcome access_fully(CoreState& core, const Part& part, Slot slot,
-                                       Outcome outcome) {
-  const Lines before = lines_moved(core);
-  const uint64_t line = part.line(core);
-  const bool hit = slot != kNoSlot;
-  if (!hit) slot = miss_l1d(core, part, outcome);
-  uint8_t& flags = core.l1d.cache.flags_at(slot);
-  const bool first_use = !hit || (flags & kPrefetched) != 0;
-  outcome.prefetched |= hit && first_use;
-  flags &= static_cast<uint8_t>(~kPrefetched);
-  if (part.store && (flags & kWritten) != kWritten) write_line(core, part, flags, outcome);
-  if (!first_use) {
-    touch_hit<kRecorded>(core, part, slot);
-  } else if constexpr (kRecorded) {
-    Tenure& tenure = core.l1d.tenures[slot];
-    if (hit) core.l1d.ages.use(tenure);
-    TenureTable::touch_first(tenure, part.mask(core), part.bytes);
-    core.last_tenure = &tenure;
-  }
-  set_last_line(core, line, flags);
-  if (!hit || outcome.prefetched) {
-    train_prefetchers(core, part);
-    note_lines(core, before, outcome);
-  }
+  if (below != kNoSlot) core.l2.cache.set_flags(below, kWritable | kNoted);
   return outcome;
 }
 
-/// Not all of it is the frequent case: another page, a sample of sets.
-template <bool kRecorded>
-[[gnu::noinline]] Outcome access_elsewhere(CoreState& core, const Part& part) {
+/// Lines that an access has moved: what is counted now, without what was before it.
+class LinesMoved {
+ public:
+  explicit LinesMoved(const Traffic& traffic)
+      : traffic_(traffic), shared_(traffic.shared), memory_(traffic.memory) {}
+  [[nodiscard]] uint8_t shared() const {
+    return static_cast<uint8_t>(std::min<uint64_t>(traffic_.shared - shared_, 255));
+  }
+  [[nodiscard]] uint8_t memory() const {
+    return static_cast<uint8_t>(std::min<uint64_t>(traffic_.memory - memory_, 15));
+  }
+
+ private:
+  const Traffic& traffic_;
+  uint64_t shared_;
+  uint64_t memory_;
+};
+
+constexpr Outcome kSampledOut{.sampled_out = true};
+
+/// Of a line that a prefetcher brought in.
+PackedOutcome first_use_of(const LinesMoved& moved) {
   Outcome outcome;
-  translate(core, core.dtlb, part.address, core.last_data_page, outcome);
-  const uint64_t line = part.line(core);
-  if (!core.sample.holds(line)) {
-    outcome.sampled_out = true;
-    // The next accesses to this line need not come here to hear the same.
-    if constexpr (!kRecorded) core.last_line = {line, line};
-    return outcome;
+  outcome.prefetched = true;
+  outcome.shared_lines = moved.shared();
+  outcome.memory_lines = moved.memory() & 15;
+  return outcome;
+}
+
+PackedOutcome missed(const CoreState& core, const Brought& brought, const LinesMoved& moved) {
+  Outcome outcome;
+  outcome.source = brought.source;
+  outcome.missed_lines = 1;
+  outcome.shared_lines = moved.shared();
+  outcome.memory_lines = moved.memory() & 15;
+  outcome.prefetched = brought.prefetched;
+  outcome.latency_cycles = core.latency_of(brought.source);
+  return outcome;
+}
+
+/// The line is not in L1D.
+template <bool kRecorded>
+[[gnu::noinline]] PackedOutcome miss_l1d(CoreState& core, Part part) {
+  const LinesMoved moved(core.traffic);
+  const LineRequest request = part.request(core);
+  const Brought brought = bring_line(core, request);
+  const auto flags = static_cast<uint8_t>(brought.flags | (part.store ? kDirty : 0));
+  const Slot slot = fill_l1d(core, request, flags);
+  // Asked for to be written, it is the core's own; L2 may have had it so without having written it.
+  if (part.store && (flags & kNoted) == 0) write_line(core, part, slot);
+  if constexpr (kRecorded) {
+    TenureTable::touch_first(core.l1d.tenures[slot], part.mask(core), part.bytes);
   }
-  const Slot slot = core.l1d.cache.find(line);
-  if (slot != kNoSlot) core.l1d.cache.use(line, slot);
-  return access_fully<kRecorded>(core, part, slot, outcome);
+  train_prefetchers(core, part);
+  return missed(core, brought, moved);
+}
+
+/// The line is in `slot`.
+template <bool kRecorded>
+[[gnu::noinline]] PackedOutcome hit_l1d(CoreState& core, Part part, Slot slot) {
+  const LinesMoved moved(core.traffic);
+  core.l1d.cache.use(slot, ++core.clock);
+  const uint8_t flags = core.l1d.cache.flags_at(slot);
+  const bool first_use = (flags & kPrefetched) != 0;
+  core.l1d.cache.clear_flags(slot, kPrefetched);
+  PackedOutcome outcome;
+  if (part.store && (flags & kWritten) != kWritten) outcome = write_line(core, part, slot);
+  if constexpr (kRecorded) {
+    Tenure& tenure = core.l1d.tenures[slot];
+    core.l1d.ages.use(tenure);
+    if (first_use) TenureTable::touch_first(tenure, part.mask(core), part.bytes);
+    if (!first_use) core.l1d.table.touch(tenure, part.mask(core), part.bytes, part.site);
+  }
+  if (!first_use) return outcome;
+  train_prefetchers(core, part);
+  return outcome | first_use_of(moved);
 }
 
 template <bool kRecorded>
-inline PackedOutcome access_part(CoreState& core, const Part& part) {
-  const bool is_usual =
-      !core.is_sampled && is_translated(core, core.dtlb, part.address, core.last_data_page);
+inline PackedOutcome access_part(CoreState& core, Part part) {
+  const PackedOutcome translated = translate(core, core.dtlb, part.address);
+  if (!core.sample.holds(part.line(core))) return translated | kSampledOut;
+  const Slot slot = core.l1d.find_likely(part.line(core));
+  if (slot == kNoSlot) return translated | miss_l1d<kRecorded>(core, part);
+  return translated | hit_l1d<kRecorded>(core, part, slot);
+}
+
+/// The frequent case: a hit in a page and a line that were used lately, with nothing to do but to
+/// note it. False: it is not, and nothing was done.
+template <bool kRecorded>
+[[gnu::always_inline]] inline bool access_usual(CoreState& core, uint64_t address, uint32_t bytes,
+                                                AccessKind kind, Site site) {
+  const uint64_t line = address >> core.line_shift;
+  const auto offset = static_cast<uint32_t>(address & core.line_mask);
+  Tlb::Entry* const translation = find_translation(core.dtlb, address);
+  const Slot slot = core.l1d.guess(line);
+  const uint8_t wanted = kind == AccessKind::store ? kWritten : 0;
+  const bool is_usual = translation != nullptr && core.l1d.cache.holds(slot, line) &&
+                        (core.l1d.cache.flags_at(slot) & (wanted | kPrefetched)) == wanted &&
+                        offset + bytes <= core.line_mask + 1 && !core.mailbox.has_mail();
   if (!is_usual) [[unlikely]]
-    return access_elsewhere<kRecorded>(core, part);
-  const uint64_t line = part.line(core);
-  const Slot slot = core.l1d.cache.find(line);
-  if (slot == kNoSlot) return access_fully<kRecorded>(core, part, slot, Outcome());
-  core.l1d.cache.use(line, slot);
-  const uint8_t flags = core.l1d.cache.flags_at(slot);
-  if ((flags & kPrefetched) != 0 || (part.store && (flags & kWritten) != kWritten)) {
-    return access_fully<kRecorded>(core, part, slot, Outcome());
+    return false;
+  const uint64_t now = ++core.clock;
+  translation->used = now;
+  core.l1d.cache.use(slot, now);
+  if constexpr (kRecorded) {
+    Tenure& tenure = core.l1d.tenures[slot];
+    core.l1d.ages.use(tenure);
+    core.l1d.table.touch(tenure, ByteMask::of(offset, bytes), bytes, site);
   }
-  touch_hit<kRecorded>(core, part, slot);
-  set_last_line(core, line, flags);
-  return PackedOutcome();
+  return true;
 }
 
-Slot miss_l1i(CoreState& core, const Part& part, Outcome& outcome) {
-  const LineRequest request{.line = part.line(core),
-                            .site = part.site,
-                            .bytes = part.mask(core),
-                            .tracked = core.l2.cache.present()};
-  const Brought brought = bring_line(core, request);
-  outcome.missed_lines = 1;
-  outcome.source = brought.source;
-  outcome.prefetched = brought.prefetched;
-  outcome.latency_cycles = latency_of(core.machine, brought.source);
-  const Slot slot = fill_l1i(core, request, 0);
-  if (core.l1i.recorded()) {
-    TenureTable::touch_first(core.l1i.tenures[slot], request.bytes, part.bytes);
-  }
-  return slot;
-}
-
-void touch_code(CoreState& core, const Part& part, Slot slot, bool is_first_use) {
+void touch_code(CoreState& core, Part part, Slot slot, bool is_first_use) {
   Tenure& tenure = core.l1i.tenures[slot];
   core.l1i.ages.use(tenure);
   if (is_first_use) {
@@ -237,7 +234,7 @@ void touch_code(CoreState& core, const Part& part, Slot slot, bool is_first_use)
 }
 
 /// The lines after one that was not there, within its page.
-void prefetch_code(CoreState& core, const Part& part) {
+void prefetch_code(CoreState& core, Part part) {
   const uint64_t line = part.line(core);
   const uint32_t page_shift = kPrefetchPageShift - core.line_shift;
   for (uint64_t next = line + 1; next <= line + core.machine.prefetch.code_lines; ++next) {
@@ -245,43 +242,54 @@ void prefetch_code(CoreState& core, const Part& part) {
   }
 }
 
-/// A first use of a line in L1I, or one that is not there, or a page or set that is not usual.
-[[gnu::noinline]] Outcome fetch_fully(CoreState& core, const Part& part) {
-  Outcome outcome;
-  translate(core, core.itlb, part.address, core.last_code_page, outcome);
-  const uint64_t line = part.line(core);
-  if (!core.sample.holds(line)) {
-    outcome.sampled_out = true;
-    return outcome;
+PackedOutcome miss_l1i(CoreState& core, Part part) {
+  const LinesMoved moved(core.traffic);
+  LineRequest request = part.request(core);
+  request.tracked = core.l2.cache.present();
+  const Brought brought = bring_line(core, request);
+  const Slot slot = fill_l1i(core, request, 0);
+  if (core.l1i.recorded()) {
+    TenureTable::touch_first(core.l1i.tenures[slot], part.mask(core), part.bytes);
   }
-  const Lines before = lines_moved(core);
-  Slot slot = core.l1i.cache.find(line);
-  if (slot != kNoSlot) {
-    core.l1i.cache.use(line, slot);
-    outcome.prefetched = (core.l1i.cache.flags_at(slot) & kPrefetched) != 0;
-    core.l1i.cache.flags_at(slot) = 0;
-    if (core.l1i.recorded()) touch_code(core, part, slot, outcome.prefetched);
-  } else {
-    slot = miss_l1i(core, part, outcome);
-  }
-  core.last_fetched_line = line;
-  if (outcome.missed_lines != 0 || outcome.prefetched) {
-    prefetch_code(core, part);
-    note_lines(core, before, outcome);
-  }
-  return outcome;
+  prefetch_code(core, part);
+  return missed(core, brought, moved);
 }
 
-inline PackedOutcome fetch_part(CoreState& core, const Part& part) {
-  const bool is_usual =
-      !core.is_sampled && is_translated(core, core.itlb, part.address, core.last_code_page);
-  const uint64_t line = part.line(core);
-  const Slot slot = is_usual ? core.l1i.cache.find(line) : kNoSlot;
-  if (slot == kNoSlot || core.l1i.cache.flags_at(slot) != 0) return fetch_fully(core, part);
-  core.l1i.cache.use(line, slot);
-  if (core.l1i.recorded()) touch_code(core, part, slot, false);
-  core.last_fetched_line = line;
-  return PackedOutcome();
+PackedOutcome hit_l1i(CoreState& core, Part part, Slot slot) {
+  const LinesMoved moved(core.traffic);
+  core.l1i.cache.use(slot, ++core.clock);
+  const bool first_use = (core.l1i.cache.flags_at(slot) & kPrefetched) != 0;
+  core.l1i.cache.clear_flags(slot, kPrefetched);
+  if (core.l1i.recorded()) touch_code(core, part, slot, first_use);
+  if (!first_use) return PackedOutcome();
+  prefetch_code(core, part);
+  return first_use_of(moved);
+}
+
+PackedOutcome fetch_part(CoreState& core, Part part) {
+  const PackedOutcome translated = translate(core, core.itlb, part.address);
+  if (!core.sample.holds(part.line(core))) return translated | kSampledOut;
+  const Slot slot = core.l1i.find_likely(part.line(core));
+  return translated | (slot == kNoSlot ? miss_l1i(core, part) : hit_l1i(core, part, slot));
+}
+
+/// As access_usual().
+[[gnu::always_inline]] inline bool fetch_usual(CoreState& core, uint64_t address, uint32_t bytes,
+                                               Site site) {
+  const uint64_t line = address >> core.line_shift;
+  const auto offset = static_cast<uint32_t>(address & core.line_mask);
+  Tlb::Entry* const translation = find_translation(core.itlb, address);
+  const Slot slot = core.l1i.guess(line);
+  const bool is_usual = translation != nullptr && core.l1i.cache.holds(slot, line) &&
+                        core.l1i.cache.flags_at(slot) == 0 &&
+                        offset + bytes <= core.line_mask + 1 && !core.mailbox.has_mail();
+  if (!is_usual) [[unlikely]]
+    return false;
+  const uint64_t now = ++core.clock;
+  translation->used = now;
+  core.l1i.cache.use(slot, now);
+  if (core.l1i.recorded()) touch_code(core, whole_of(address, bytes, site, false), slot, false);
+  return true;
 }
 
 void join(Outcome& whole, const Outcome& part) {
@@ -298,15 +306,14 @@ void join(Outcome& whole, const Outcome& part) {
   whole.walk_cycles = static_cast<uint16_t>(whole.walk_cycles + part.walk_cycles);
 }
 
-/// Does an access of several lines one by one. It is cut at 4096 bytes, and at the end of the
-/// address space.
+/// Does an access of several lines one by one. It is cut at the end of the address space.
 template <class DoPart>
 Outcome split(CoreState& core, Part whole, DoPart do_part) {
   Outcome outcome;
-  uint32_t left = std::min(whole.bytes, 4096U);
+  uint32_t left = whole.bytes;
   do {
     Part part = whole;
-    part.bytes = static_cast<uint32_t>(
+    part.bytes = static_cast<uint16_t>(
         std::min<uint64_t>(left, core.line_mask + 1 - (part.address & core.line_mask)));
     join(outcome, do_part(core, part));
     whole.address += part.bytes;
@@ -316,68 +323,55 @@ Outcome split(CoreState& core, Part whole, DoPart do_part) {
   return outcome;
 }
 
-inline bool in_one_line(const CoreState& core, uint64_t address, uint32_t bytes) {
-  return (address & core.line_mask) + bytes <= core.line_mask + 1;
+inline bool in_one_line(const CoreState& core, Part part) {
+  return part.offset(core) + part.bytes <= core.line_mask + 1;
 }
 
 template <bool kRecorded>
-[[gnu::noinline]] Outcome access_parts(CoreState& core, uint64_t address, uint32_t bytes,
-                                       bool is_store, Site site) {
-  return split(core, {address, bytes, site, is_store},
-               [](CoreState& of, const Part& one) { return access_part<kRecorded>(of, one); });
+[[gnu::noinline]] Outcome access_parts(CoreState& core, Part whole) {
+  return split(core, whole, access_part<kRecorded>);
 }
 
-[[gnu::noinline]] Outcome fetch_parts(CoreState& core, uint64_t address, uint32_t bytes,
-                                      Site site) {
-  return split(core, {address, bytes, site, false}, fetch_part);
+template <bool kRecorded>
+[[gnu::noinline]] PackedOutcome access_fully(CoreState& core, uint64_t address, uint32_t bytes,
+                                             AccessKind kind, Site site) {
+  if (core.mailbox.has_mail()) deliver_mail(core);
+  const Part whole = whole_of(address, bytes, site, kind == AccessKind::store);
+  if (in_one_line(core, whole)) [[likely]]
+    return access_part<kRecorded>(core, whole);
+  return access_parts<kRecorded>(core, whole);
 }
 
-[[gnu::noinline]] void read_mail(CoreState& core) {
-  deliver_mail(core);
+[[gnu::noinline]] PackedOutcome fetch_fully(CoreState& core, uint64_t address, uint32_t bytes,
+                                            Site site) {
+  if (core.mailbox.has_mail()) deliver_mail(core);
+  const Part whole = whole_of(address, bytes, site, false);
+  if (in_one_line(core, whole)) return fetch_part(core, whole);
+  return split(core, whole, fetch_part);
 }
 
 }  // namespace
 
 template <Locality kLocality>
-PackedOutcome access_slowly(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
-                            Site site) {
+PackedOutcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
+                     Site site) {
   constexpr bool kRecorded = kLocality != Locality::off;
-  if (core.mailbox.has_mail()) [[unlikely]]
-    read_mail(core);
-  const bool is_store = kind == AccessKind::store;
-  bytes = std::max(bytes, 1U);
-  if (!in_one_line(core, address, bytes)) [[unlikely]]
-    return access_parts<kRecorded>(core, address, bytes, is_store, site);
-  return access_part<kRecorded>(core, {address, bytes, site, is_store});
+  if (access_usual<kRecorded>(core, address, bytes, kind, site)) return PackedOutcome();
+  return access_fully<kRecorded>(core, address, bytes, kind, site);
 }
 
-template <Locality kLocality>
-PackedOutcome fetch_slowly(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
-  if (core.mailbox.has_mail()) [[unlikely]]
-    read_mail(core);
-  bytes = std::max(bytes, 1U);
-  if (!in_one_line(core, address, bytes)) [[unlikely]]
-    return fetch_parts(core, address, bytes, site);
-  return fetch_part(core, {address, bytes, site, false});
+PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
+  if (fetch_usual(core, address, bytes, site)) return PackedOutcome();
+  return fetch_fully(core, address, bytes, site);
 }
 
-template PackedOutcome access_slowly<Locality::off>(CoreState&, uint64_t, uint32_t, AccessKind,
-                                                    Site);
-template PackedOutcome access_slowly<Locality::l1>(CoreState&, uint64_t, uint32_t, AccessKind,
-                                                   Site);
-template PackedOutcome access_slowly<Locality::all>(CoreState&, uint64_t, uint32_t, AccessKind,
-                                                    Site);
-template PackedOutcome fetch_slowly<Locality::off>(CoreState&, uint64_t, uint32_t, Site);
-template PackedOutcome fetch_slowly<Locality::l1>(CoreState&, uint64_t, uint32_t, Site);
-template PackedOutcome fetch_slowly<Locality::all>(CoreState&, uint64_t, uint32_t, Site);
+template PackedOutcome access<Locality::off>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
+template PackedOutcome access<Locality::l1>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
+template PackedOutcome access<Locality::all>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
 
 Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind, Site site) {
   return core.locality == Locality::off ? access<Locality::off>(core, address, bytes, kind, site)
                                         : access<Locality::all>(core, address, bytes, kind, site);
-}
-
-Outcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
-  return fetch<Locality::all>(core, address, bytes, site);
 }
 
 }  // namespace culprit::simulate

@@ -53,66 +53,62 @@ class Cache {
   /// Where `line` is, or kNoSlot. Not a use: replacement does not notice.
   [[nodiscard]] Slot find(uint64_t line) const {
     if (sets_ == 0) return kNoSlot;
-    const uint64_t set = set_of(line);
-    const uint64_t first = set * ways_;
-    const uint64_t recent = first + recent_[set];
-    const uint64_t tag = ~line;
-    if (tags_[recent] == tag) return static_cast<Slot>(recent);
-    const uint64_t* tags = tags_.data() + first;
-    for (uint32_t way = 0; way < ways_; ++way) {
-      if (tags[way] == tag) return static_cast<Slot>(first + way);
+    const Entry* const set = entries_.data() + set_of(line) * ways_;
+    for (const Entry* entry = set; entry != set + ways_; ++entry) {
+      if (entry->tag == ~line) return static_cast<Slot>(entry - entries_.data());
     }
     return kNoSlot;
   }
 
-  /// Notes a use of the line in `slot` for replacement.
-  void use(uint64_t line, Slot slot) {
-    const uint64_t set = set_of(line);
-    const uint32_t way = static_cast<uint32_t>(slot - set * ways_);
-    if (recent_[set] == way) return;
-    recent_[set] = static_cast<uint8_t>(way);
-    order(set, way);
+  /// Whether `slot`, one of this cache's, holds `line`.
+  [[nodiscard]] bool holds(Slot slot, uint64_t line) const { return entries_[slot].tag == ~line; }
+
+  /// Notes a use of the line in `slot` for replacement. `now`: the caller's clock, above 0, which
+  /// grows from use to use of a set.
+  void use(Slot slot, uint64_t now) {
+    Entry& entry = entries_[slot];
+    entry.used_and_flags = now << kFlagBits | (entry.used_and_flags & kFlagMask);
+    if (replacement_ == Replacement::plru) [[unlikely]]
+      order_tree(slot);
   }
 
   /// The slot that a new `line` will take: an empty one, or the one to be replaced.
   [[nodiscard]] Slot find_victim(uint64_t line);
 
   /// Puts `line` into `slot` (from find_victim()) and notes its use.
-  Evicted fill(uint64_t line, Slot slot, uint8_t flags);
+  Evicted fill(uint64_t line, Slot slot, uint8_t flags, uint64_t now);
 
   /// Empties `slot`.
   Evicted remove(Slot slot);
 
-  [[nodiscard]] uint64_t line_at(Slot slot) const { return ~tags_[slot]; }
-  [[nodiscard]] bool empty_at(Slot slot) const { return tags_[slot] == 0; }
-  uint8_t& flags_at(Slot slot) { return flags_[slot]; }
-  [[nodiscard]] uint8_t flags_at(Slot slot) const { return flags_[slot]; }
+  [[nodiscard]] uint64_t line_at(Slot slot) const { return ~entries_[slot].tag; }
+  [[nodiscard]] bool empty_at(Slot slot) const { return entries_[slot].tag == 0; }
+  [[nodiscard]] uint8_t flags_at(Slot slot) const {
+    return static_cast<uint8_t>(entries_[slot].used_and_flags & kFlagMask);
+  }
+  void set_flags(Slot slot, uint8_t flags) { entries_[slot].used_and_flags |= flags; }
+  void clear_flags(Slot slot, uint8_t flags) {
+    entries_[slot].used_and_flags &= ~static_cast<uint64_t>(flags);
+  }
 
  private:
-  void order(uint64_t set, uint32_t way) {
-    if (replacement_ == Replacement::lru) {
-      if (++clocks_[set] == 0) [[unlikely]]
-        renumber(set);
-      stamps_[set * ways_ + way] = clocks_[set];
-    } else if (replacement_ == Replacement::plru) {
-      order_tree(set, way);
-    }
-  }
-  void order_tree(uint64_t set, uint32_t way);
-  void renumber(uint64_t set);
-  [[nodiscard]] uint32_t oldest_way(uint64_t set) const;
+  static constexpr int kFlagBits = 8;
+  static constexpr uint64_t kFlagMask = (1 << kFlagBits) - 1;
+  struct Entry {
+    uint64_t tag;             // ~line; 0: empty
+    uint64_t used_and_flags;  // when it was used last (lru), and below that LineFlag; 0: empty
+  };
+
+  void order_tree(Slot slot);
+  [[nodiscard]] Slot find_oldest(uint64_t first) const;
   [[nodiscard]] uint32_t tree_victim(uint64_t set) const;
 
   uint64_t sets_ = 0;
   uint32_t ways_ = 1;
   bool power_of_two_ = true;
   Replacement replacement_ = Replacement::lru;
-  ZeroedArray<uint64_t> tags_;    // ~line; 0: empty
-  ZeroedArray<uint8_t> flags_;    // LineFlag
-  ZeroedArray<uint8_t> recent_;   // per set: the way used last, found first
-  ZeroedArray<uint32_t> clocks_;  // lru, per set: uses
-  ZeroedArray<uint32_t> stamps_;  // lru, per slot: the set's clock at the last use; 0: empty
-  ZeroedArray<uint64_t> trees_;   // plru, per set: bit of node n: its older half is the upper
+  ZeroedArray<Entry> entries_;
+  ZeroedArray<uint64_t> trees_;  // plru, per set: bit of node n: its older half is the upper
   uint64_t random_ = 0x9e3779b97f4a7c15;
 };
 

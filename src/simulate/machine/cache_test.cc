@@ -6,14 +6,16 @@
 namespace culprit::simulate {
 namespace {
 
+uint64_t now = 0;
+
 /// One line used: whether it was there.
 bool use(Cache& cache, uint64_t line) {
   const Slot slot = cache.find(line);
   if (slot != kNoSlot) {
-    cache.use(line, slot);
+    cache.use(slot, ++now);
     return true;
   }
-  cache.fill(line, cache.find_victim(line), 0);
+  cache.fill(line, cache.find_victim(line), 0, ++now);
   return false;
 }
 
@@ -53,8 +55,8 @@ TEST(Cache, RandomReplacementIsTheSameInEveryRunAndReachesEveryWay) {
     const Slot slot = first.find_victim(line);
     EXPECT_EQ(slot, second.find_victim(line));
     ++replaced[slot];
-    first.fill(line, slot, 0);
-    second.fill(line, slot, 0);
+    first.fill(line, slot, 0, line + 1);
+    second.fill(line, slot, 0, line + 1);
   }
   // 4 ways, 1000 fills: 250 each, standard deviation sqrt(1000 x 1/4 x 3/4) = 13.7.
   for (const int count : replaced) EXPECT_NEAR(count, 250, 5 * 13.7);
@@ -82,8 +84,8 @@ TEST(Cache, AnyNumberOfSetsWorks) {
 
 TEST(Cache, KeepsFlagsAndHandsThemOutOnEviction) {
   Cache cache(one_set(1, Replacement::lru), 64);
-  cache.fill(7, cache.find_victim(7), kDirty);
-  const Evicted evicted = cache.fill(9, cache.find_victim(9), 0);
+  cache.fill(7, cache.find_victim(7), kDirty, 1);
+  const Evicted evicted = cache.fill(9, cache.find_victim(9), 0, 2);
   EXPECT_EQ(evicted.line, 7U);
   EXPECT_EQ(evicted.flags, kDirty);
   EXPECT_EQ(cache.flags_at(cache.find(9)), 0);

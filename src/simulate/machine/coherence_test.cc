@@ -57,6 +57,16 @@ TEST_F(Coherence, FirstStoreToALineThatNobodyElseHasIsPlain) {
   EXPECT_EQ(load_source(second_, 0), DataSource::other_core_modified);
 }
 
+TEST(CoherenceOfTwoLevels, FirstStoreToALineThatOnlyL2HasIsToldToTheOthers) {
+  const auto memory = make_hierarchy(tiny_machine(), Locality::off);
+  CoreState& first = memory->add_core();
+  CoreState& second = memory->add_core();
+  load(first, 0);
+  for (const uint64_t line : {2U, 4U}) load(first, line * 64);  // line 0 leaves L1D, not L2
+  EXPECT_EQ(store(first, 0).source, DataSource::l2);
+  EXPECT_EQ(load_source(second, 0), DataSource::other_core_modified);
+}
+
 TEST_F(Coherence, WrittenLineThatLeftItsCoreIsInTheSharedLevel) {
   store(first_, 0);
   for (uint64_t i = 1; i <= 8; ++i) load(first_, i * 4096);  // pushes line 0 out

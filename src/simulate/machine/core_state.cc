@@ -12,11 +12,29 @@ PrivateLevel::PrivateLevel(const CacheGeometry& geometry, uint32_t line_bytes, b
   ages = LineAges(cache.lines() / part);
 }
 
+namespace {
+
+std::array<uint16_t, kDataSources> latencies_of(const Machine& machine) {
+  const uint32_t cycles[kDataSources] = {
+      0,
+      machine.l2.latency_cycles,
+      machine.l3.latency_cycles,
+      machine.memory.other_core_clean_cycles,
+      machine.memory.other_core_modified_cycles,
+      machine.memory.latency_cycles,
+  };
+  std::array<uint16_t, kDataSources> latencies;
+  for (size_t i = 0; i < latencies.size(); ++i) latencies[i] = static_cast<uint16_t>(cycles[i]);
+  return latencies;
+}
+
+}  // namespace
+
 CoreState::CoreState(const Machine& of, Locality recorded, const SetSample& sets,
                      const HugePages& pages, SharedLevel& level, uint16_t core)
     : line_shift(static_cast<uint32_t>(std::countr_zero(of.line_bytes))),
-      is_sampled(!sets.is_all()),
       line_mask(of.line_bytes - 1),
+      latencies(latencies_of(of)),
       machine(of),
       locality(recorded),
       sample(sets),

@@ -33,6 +33,21 @@ struct PrivateLevel {
   LineAges ages;
   TenureTable table;
   [[nodiscard]] bool recorded() const { return tenures.size() != 0; }
+
+  /// As cache.find(), fast where lines are found more often than not.
+  Slot find_likely(uint64_t line) {
+    Slot& slot = likely[line % likely.size()];
+    if (cache.holds(slot, line)) [[likely]]
+      return slot;
+    const Slot found = cache.find(line);
+    if (found != kNoSlot) slot = found;
+    return found;
+  }
+  /// A quick look: the slot that has the line, or another one.
+  [[nodiscard]] Slot guess(uint64_t line) const { return likely[line % likely.size()]; }
+
+ private:
+  std::array<Slot, 2048> likely{};  // where a line was, by its low bits
 };
 
 /// Lines moved, for bandwidth and for tests. Each counts lines.
@@ -53,20 +68,13 @@ struct CoreState {
 
   // What the fast path needs, together.
   uint32_t line_shift;
-  bool is_sampled;  // only some sets are simulated
   uint64_t line_mask;
-  std::array<uint64_t, 2> last_line{kNoLine, kNoLine};  // by AccessKind: hits and needs nothing
-  uint64_t last_fetched_line = kNoLine;
-  Tenure* last_tenure = nullptr;  // of last_line, if recorded
+  uint64_t clock = 0;  // of uses, of whatever is here
   Mailbox mailbox;
-
-  void touch_last(uint32_t offset, uint32_t bytes, Site site) {
-    l1d.table.touch(*last_tenure, ByteMask::of(offset, bytes), bytes, site);
+  std::array<uint16_t, kDataSources> latencies;  // cycles until data is there; 0: an L1 hit's
+  [[nodiscard]] uint16_t latency_of(DataSource source) const {
+    return latencies[static_cast<size_t>(source)];
   }
-  void forget_last_line() { last_line = {kNoLine, kNoLine}; }
-
-  uint64_t last_data_page = 0;  // translated by the first-level TLB
-  uint64_t last_code_page = 0;
 
   const Machine& machine;
   Locality locality;

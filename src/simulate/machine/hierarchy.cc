@@ -28,6 +28,14 @@ CoreState& Hierarchy::add_core() {
   return *cores_.back();
 }
 
+void Hierarchy::set_huge_pages(uint64_t begin, uint64_t end, bool huge) {
+  if (!huge_pages_.set(begin, end, huge)) return;
+  const std::lock_guard lock(cores_mutex_);
+  for (const std::unique_ptr<CoreState>& core : cores_) {
+    core->mailbox.post({.wish = Letter::Wish::translate_anew});
+  }
+}
+
 void Hierarchy::finish() {
   for (const std::unique_ptr<CoreState>& core : cores_) finish_private(*core);
   if (!cores_.empty()) shared_.finish(*cores_.front());

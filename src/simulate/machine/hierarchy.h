@@ -6,7 +6,7 @@
 //     ASSIGN_OR_RETURN(auto memory, Hierarchy::make(machine, {.locality = Locality::all}));
 //     CoreState& core = memory->add_core();                        // one per running thread
 //     Outcome load = access<Locality::all>(core, address, 8, AccessKind::load, site);
-//     Outcome code = fetch<Locality::all>(core, pc, 16, site);     // at most to the line's end
+//     Outcome code = fetch(core, pc, 16, site);                    // at most to the line's end
 //     memory->finish();                                            // lines still there count, too
 //
 // Each core is driven by one thread at a time; different cores may be driven in parallel:
@@ -52,9 +52,7 @@ class Hierarchy {
   CoreState& add_core();
 
   /// The pages in [begin, end) are huge ones (2 MiB) from now on; `huge` false: 4 KiB again.
-  void set_huge_pages(uint64_t begin, uint64_t end, bool huge = true) {
-    huge_pages_.set(begin, end, huge);
-  }
+  void set_huge_pages(uint64_t begin, uint64_t end, bool huge = true);
 
   /// Ends all tenures, as if everything was evicted (and Traffic goes on counting). Call once,
   /// when no thread runs.
@@ -76,41 +74,14 @@ class Hierarchy {
   std::vector<std::unique_ptr<CoreState>> cores_;
 };
 
-/// All that is not the same line as in the access before.
-template <Locality kLocality>
-PackedOutcome access_slowly(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
-                            Site site);
-template <Locality kLocality>
-PackedOutcome fetch_slowly(CoreState& core, uint64_t address, uint32_t bytes, Site site);
-
 /// One load or store of `bytes` (1 to 4096) at `address`. `kLocality` is the hierarchy's.
 /// Loads and stores of one instruction are two calls.
 template <Locality kLocality>
-inline PackedOutcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
-                            Site site) {
-  const uint64_t line = address >> core.line_shift;
-  if (line == core.last_line[static_cast<size_t>(kind)] &&
-      (address & core.line_mask) + bytes <= core.line_mask + 1 && !core.mailbox.has_mail()) {
-    if constexpr (kLocality != Locality::off) {
-      core.touch_last(static_cast<uint32_t>(address & core.line_mask), bytes, site);
-    }
-    return PackedOutcome();
-  }
-  return access_slowly<kLocality>(core, address, bytes, kind, site);
-}
-
-/// Fetches instruction bytes; `site` is the first instruction of the line, for the tenures.
-template <Locality kLocality>
-inline PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
-  const uint64_t line = address >> core.line_shift;
-  if (line == core.last_fetched_line && (address & core.line_mask) + bytes <= core.line_mask + 1) {
-    return PackedOutcome();
-  }
-  return fetch_slowly<kLocality>(core, address, bytes, site);
-}
-
+PackedOutcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind, Site site);
 /// The same with the locality chosen at run time.
 Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind, Site site);
-Outcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site);
+
+/// Fetches instruction bytes; `site` is the first instruction of the line, for the tenures.
+PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site);
 
 }  // namespace culprit::simulate

@@ -186,7 +186,7 @@ TEST(Hierarchy, VictimLevelHoldsWhatL2Evicts) {
 TEST(Hierarchy, InstructionsAndDataShareL2) {
   const auto memory = make_hierarchy(tiny_machine());
   CoreState& core = memory->add_core();
-  EXPECT_EQ(fetch(core, 0, 16, 1).source, DataSource::memory);
+  EXPECT_EQ(Outcome(fetch(core, 0, 16, 1)).source, DataSource::memory);
   EXPECT_TRUE(fetch(core, 16, 16, 2).plain_hit());
   EXPECT_EQ(load_source(core, 0), DataSource::l2);
   for (const uint64_t line : {4U, 8U}) load(core, line * 64);

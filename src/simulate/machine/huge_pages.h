@@ -1,7 +1,7 @@
 #pragma once
 
-// HugePages: which addresses are mapped by 2 MiB pages. Asked when an access leaves the page
-// of the one before; changed when the program maps memory.
+// HugePages: which addresses are mapped by 2 MiB pages. Asked when a first-level TLB does not
+// have a page; changed when the program maps memory.
 
 #include <algorithm>
 #include <atomic>
@@ -14,14 +14,19 @@ namespace culprit::simulate {
 
 class HugePages {
  public:
-  void set(uint64_t begin, uint64_t end, bool huge) {
-    if (begin >= end) return;
+  /// False: nothing is different from before.
+  bool set(uint64_t begin, uint64_t end, bool huge) {
+    if (begin >= end) return false;
     const std::unique_lock lock(mutex_);
     cut(begin);
     cut(end);
-    ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
+    const auto first = ranges_.lower_bound(begin);
+    const auto last = ranges_.lower_bound(end);
+    const bool were_any = first != last;
+    ranges_.erase(first, last);
     if (huge) ranges_.emplace(begin, end);
     any_.store(!ranges_.empty(), std::memory_order_relaxed);
+    return huge || were_any;
   }
 
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }

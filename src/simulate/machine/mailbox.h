@@ -1,7 +1,7 @@
 #pragma once
 
-// Mailbox: what other cores ask of a core's private caches: to give a line up, or to stop
-// writing it without asking. Posted at any time, done by the core itself before its next
+// Mailbox: what is asked of a core from outside: to give a line up, to stop writing it without
+// asking, to forget translations. Posted at any time, done by the core itself before its next
 // access.
 
 #include <atomic>
@@ -17,9 +17,10 @@ namespace culprit::simulate {
 
 struct Letter {
   enum class Wish : uint8_t {
-    give_up,    // another core writes it
-    share,      // another core reads it
-    leave_all,  // an inclusive shared level lost it
+    give_up,         // another core writes it
+    share,           // another core reads it
+    leave_all,       // an inclusive shared level lost it
+    translate_anew,  // some pages are of another size now; of no line
   };
   Wish wish = Wish::give_up;
   uint64_t line = 0;

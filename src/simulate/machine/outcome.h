@@ -44,8 +44,7 @@ struct Outcome {
                                  // write-backs too; 15 is "15 or more"
   bool prefetched : 1 = false;   // the first use of a line that a prefetcher brought in
   bool upgraded : 1 = false;     // a store to a line that other cores had to give up
-  bool sampled_out : 1 = false;  // set sampling: not simulated. (Further accesses to
-                                 // the same line in a row may be plain hits.)
+  bool sampled_out : 1 = false;  // set sampling: not simulated
   bool crosses_line : 1 = false;
   uint16_t latency_cycles = 0;  // of the data, without the translation; 0: an L1 hit's
   uint16_t walk_cycles = 0;     // what translation took beyond the first-level TLB
@@ -64,6 +63,12 @@ class PackedOutcome {
   operator Outcome() const { return __builtin_bit_cast(Outcome, bits_); }
 
   [[nodiscard]] bool plain_hit() const { return bits_ == 0; }
+
+  /// Both, if no field of one is set in the other.
+  friend PackedOutcome operator|(PackedOutcome one, PackedOutcome other) {
+    one.bits_ |= other.bits_;
+    return one;
+  }
 
  private:
   uint64_t bits_ = 0;

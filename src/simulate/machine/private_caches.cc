@@ -5,15 +5,14 @@ namespace {
 
 using End = TenureTable::End;
 
-/// Takes the line out of its slot; its tenure is the caller's to end.
+/// What was in a slot. The tenure is the caller's to end, and there until the slot is filled again.
 struct Taken {
   Evicted line;
-  Tenure tenure;
+  const Tenure& tenure;
 };
 Taken take_out(PrivateLevel& level, Slot slot) {
-  Taken taken{level.cache.remove(slot), {}};
-  if (level.recorded()) taken.tenure = level.tenures[slot];
-  return taken;
+  static constexpr Tenure kNone;
+  return {level.cache.remove(slot), level.recorded() ? level.tenures[slot] : kNone};
 }
 
 /// Replaced by a line that `by` brought in.
@@ -47,13 +46,8 @@ void give_back(CoreState& core, const Taken& taken) {
       core.shared.give_back(core, taken.line.line, taken.line.flags, all ? &taken.tenure : nullptr);
 }
 
-void forget_line(CoreState& core, uint64_t line) {
-  if (core.last_line[0] == line || core.last_line[1] == line) core.forget_last_line();
-}
-
 /// A line has left L1D: what it has to say goes to L2, or beyond.
 void pass_on_from_l1d(CoreState& core, const Taken& taken) {
-  forget_line(core, taken.line.line);
   const bool dirty = (taken.line.flags & kDirty) != 0;
   core.traffic.written_back_l1 += dirty ? 1 : 0;
   const Slot below = core.l2.cache.find(taken.line.line);
@@ -61,7 +55,7 @@ void pass_on_from_l1d(CoreState& core, const Taken& taken) {
     give_back(core, taken);
     return;
   }
-  core.l2.cache.flags_at(below) |= taken.line.flags & (kDirty | kNoted);
+  core.l2.cache.set_flags(below, taken.line.flags & (kDirty | kNoted));
   if (core.l2.recorded()) merge(core.l2.tenures[below], taken.tenure);
 }
 
@@ -73,7 +67,6 @@ void evict_l1d(CoreState& core, Slot slot, Site by) {
 }
 
 void pass_on_from_l1i(CoreState& core, const Taken& taken) {
-  if (core.last_fetched_line == taken.line.line) core.last_fetched_line = kNoLine;
   const Slot below = core.l2.cache.find(taken.line.line);
   if (below != kNoSlot && core.l2.recorded()) merge(core.l2.tenures[below], taken.tenure);
   if (below == kNoSlot && core.locality == Locality::all) {
@@ -110,20 +103,20 @@ void evict_l2(CoreState& core, Slot slot, Site by) {
     return;
   }
   // L1D still has it, and takes over the duty to write it back.
-  core.l1d.cache.flags_at(above) |= taken.line.flags & (kDirty | kNoted);
+  core.l1d.cache.set_flags(above, taken.line.flags & (kDirty | kNoted));
   if (core.locality == Locality::all) core.shared.merge_tenure(line, taken.tenure);
 }
 
-void begin_tenure(PrivateLevel& level, Slot slot, const LineRequest& request) {
+void begin_tenure(PrivateLevel& level, Slot slot, LineRequest request) {
   if (!level.recorded()) return;
   level.tenures[slot] = TenureTable::begin(request.site, request.prefetch);
   level.ages.fill(level.tenures[slot]);
 }
 
-void fill_l2(CoreState& core, const LineRequest& request, uint8_t flags) {
+void fill_l2(CoreState& core, LineRequest request, uint8_t flags) {
   const Slot slot = core.l2.cache.find_victim(request.line);
   evict_l2(core, slot, request.site);
-  core.l2.cache.fill(request.line, slot, flags);
+  core.l2.cache.fill(request.line, slot, flags, ++core.clock);
   begin_tenure(core.l2, slot, request);
 }
 
@@ -138,7 +131,6 @@ void note_sharing(TenureTable& table, const Tenure& tenure, const Letter& letter
 
 /// The line leaves all private caches. Whether it was dirty.
 bool remove_line(CoreState& core, const Letter& letter) {
-  forget_line(core, letter.line);
   const bool shared = letter.wish != Letter::Wish::leave_all;
   uint8_t flags = 0;
   Tenure all;
@@ -172,22 +164,44 @@ void lose_line(CoreState& core, const Letter& letter) {
   if (code == kNoSlot) return;
   const Taken taken = take_out(core.l1i, code);
   end_lost(core.l1i, taken.tenure, End::evicted);
-  if (core.last_fetched_line == letter.line) core.last_fetched_line = kNoLine;
 }
 
 void share_line(CoreState& core, const Letter& letter) {
-  forget_line(core, letter.line);
   bool noted = false;
   for (PrivateLevel* level : {&core.l1d, &core.l2}) {
     const Slot slot = level->cache.find(letter.line);
     if (slot == kNoSlot) continue;
-    uint8_t& flags = level->cache.flags_at(slot);
+    const uint8_t flags = level->cache.flags_at(slot);
     if ((flags & kDirty) != 0 && level->recorded() && !noted) {
       note_sharing(level->table, level->tenures[slot], letter);
       noted = true;
     }
-    flags &= static_cast<uint8_t>(~(kWritable | kDirty | kNoted));
+    level->cache.clear_flags(slot, kWritable | kDirty | kNoted);
   }
+}
+
+/// Of pages that are of another size than they were.
+void drop_translations(CoreState& core) {
+  for (Tlb* tlb : {&core.itlb, &core.dtlb, &core.stlb}) {
+    tlb->drop_if(
+        [&](uint64_t address, bool huge) { return core.huge_pages.holds(address) != huge; });
+  }
+}
+
+Brought bring_from_l2(CoreState& core, LineRequest request, Slot slot) {
+  core.l2.cache.use(slot, ++core.clock);
+  Brought brought{DataSource::l2, 0, (core.l2.cache.flags_at(slot) & kPrefetched) != 0};
+  core.l2.cache.clear_flags(slot, kPrefetched);
+  if (core.l2.recorded() && !request.prefetch) {
+    core.l2.ages.use(core.l2.tenures[slot]);
+    if (!brought.prefetched) core.l2.table.count_reuse(core.l2.tenures[slot], request.site);
+  }
+  if (request.write && (core.l2.cache.flags_at(slot) & kWritable) == 0) {
+    core.shared.upgrade(core, request);
+    core.l2.cache.set_flags(slot, kWritable | kNoted);
+  }
+  brought.flags = core.l2.cache.flags_at(slot) & (kWritable | kNoted);
+  return brought;
 }
 
 }  // namespace
@@ -205,28 +219,16 @@ void deliver_mail(CoreState& core) {
       case Letter::Wish::leave_all:
         lose_line(core, letter);
         break;
+      case Letter::Wish::translate_anew:
+        drop_translations(core);
+        break;
     }
   }
 }
 
-Brought bring_line(CoreState& core, const LineRequest& request) {
+Brought bring_line(CoreState& core, LineRequest request) {
   if (const Slot slot = core.l2.cache.find(request.line); slot != kNoSlot) {
-    core.l2.cache.use(request.line, slot);
-    uint8_t& flags = core.l2.cache.flags_at(slot);
-    Brought brought{DataSource::l2, 0, (flags & kPrefetched) != 0};
-    flags &= static_cast<uint8_t>(~kPrefetched);
-    if (core.l2.recorded() && !request.prefetch) {
-      core.l2.ages.use(core.l2.tenures[slot]);
-      if (!brought.prefetched) {
-        core.l2.table.count_reuse(core.l2.tenures[slot], request.site);
-      }
-    }
-    if (request.write && (flags & kWritable) == 0) {
-      core.shared.upgrade(core, request);
-      flags |= kWritable | kNoted;
-    }
-    brought.flags = flags & (kWritable | kNoted);
-    return brought;
+    return bring_from_l2(core, request, slot);
   }
   const LineReply reply = core.shared.request(core, request);
   core.traffic.memory += reply.memory_lines;
@@ -235,19 +237,18 @@ Brought bring_line(CoreState& core, const LineRequest& request) {
   if (core.l2.cache.present()) fill_l2(core, request, reply.flags);
   return {reply.source, static_cast<uint8_t>(reply.flags & (kWritable | kNoted)), false};
 }
-
-Slot fill_l1d(CoreState& core, const LineRequest& request, uint8_t flags) {
+Slot fill_l1d(CoreState& core, LineRequest request, uint8_t flags) {
   const Slot slot = core.l1d.cache.find_victim(request.line);
   evict_l1d(core, slot, request.site);
-  core.l1d.cache.fill(request.line, slot, flags);
+  core.l1d.cache.fill(request.line, slot, flags, ++core.clock);
   begin_tenure(core.l1d, slot, request);
   return slot;
 }
 
-Slot fill_l1i(CoreState& core, const LineRequest& request, uint8_t flags) {
+Slot fill_l1i(CoreState& core, LineRequest request, uint8_t flags) {
   const Slot slot = core.l1i.cache.find_victim(request.line);
   evict_l1i(core, slot, request.site);
-  core.l1i.cache.fill(request.line, slot, flags);
+  core.l1i.cache.fill(request.line, slot, flags, ++core.clock);
   begin_tenure(core.l1i, slot, request);
   return slot;
 }
@@ -274,14 +275,12 @@ void prefetch_into_l2(CoreState& core, uint64_t line, Site site) {
   if (!core.sample.holds(line) || core.l1d.cache.find(line) != kNoSlot) return;
   if (core.l2.cache.find(line) != kNoSlot) return;
   bring_line(core, {.line = line, .site = site, .prefetch = true});
-  core.l2.cache.flags_at(core.l2.cache.find(line)) |= kPrefetched;
+  core.l2.cache.set_flags(core.l2.cache.find(line), kPrefetched);
   ++core.traffic.prefetched_l2;
 }
 
 void finish_private(CoreState& core) {
   if (core.mailbox.has_mail()) deliver_mail(core);
-  core.forget_last_line();
-  core.last_fetched_line = kNoLine;
   for (PrivateLevel* level : {&core.l1d, &core.l1i, &core.l2}) {
     if (!level->recorded()) continue;
     for (Slot slot = 0; slot < level->cache.lines(); ++slot) {

@@ -21,11 +21,11 @@ struct Brought {
 void deliver_mail(CoreState& core);
 
 /// Gets a line that the first level lacks, out of L2 or what is behind it; then L2 has it.
-Brought bring_line(CoreState& core, const LineRequest& request);
+Brought bring_line(CoreState& core, LineRequest request);
 
 /// Puts a brought line into L1D or L1I; what was in its place leaves.
-Slot fill_l1d(CoreState& core, const LineRequest& request, uint8_t flags);
-Slot fill_l1i(CoreState& core, const LineRequest& request, uint8_t flags);
+Slot fill_l1d(CoreState& core, LineRequest request, uint8_t flags);
+Slot fill_l1i(CoreState& core, LineRequest request, uint8_t flags);
 
 /// Brings a line into L2 (L1D if there is no L2) or L1D, if neither has it.
 void prefetch_into_l2(CoreState& core, uint64_t line, Site site);

@@ -16,9 +16,7 @@ SharedLevel::SharedLevel(const Machine& machine, Locality locality, uint32_t par
   }
 }
 
-SharedLevel::Locked::Locked(SharedLevel& level, uint64_t line)
-    : slice_(
-          &level.slices_[(level.cache_.present() ? level.cache_.set_of(line) : line) % kSlices]) {
+SharedLevel::Locked::Locked(SharedLevel& level, uint64_t line) : slice_(&level.slice_of(line)) {
   if (!level.alone_) lock_ = std::unique_lock(slice_->mutex);
 }
 
@@ -51,9 +49,10 @@ uint64_t SharedLevel::bit_of(const CoreState& core) {
 
 /// Cores whose bits are the same (beyond 64) cannot be told apart: each of them gets the
 /// letter, and those that do not have the line lay it aside.
-void SharedLevel::tell(uint64_t sharers, const CoreState& from, const LineRequest& request,
+void SharedLevel::tell(uint64_t sharers, const CoreState& from, LineRequest request,
                        Letter::Wish wish) {
-  const Letter letter{wish, request.line, from.number, request.site, request.bytes};
+  const Letter letter{wish, request.line, from.number, request.site,
+                      ByteMask::of(request.offset, request.bytes)};
   const uint32_t count = core_count_.load();
   for (uint64_t left = sharers; left != 0; left &= left - 1) {
     for (auto number = static_cast<uint32_t>(__builtin_ctzll(left)); number < count; number += 64) {
@@ -71,7 +70,7 @@ DataSource SharedLevel::find_source(const Entry& entry, uint64_t others, bool in
 }
 
 /// Settles with the other cores that have the line. Returns lines written to memory.
-uint8_t SharedLevel::hand_over(Entry& entry, const CoreState& core, const LineRequest& request,
+uint8_t SharedLevel::hand_over(Entry& entry, const CoreState& core, LineRequest request,
                                Slot slot) {
   const uint64_t others = entry.sharers & ~bit_of(core);
   uint8_t written = 0;
@@ -83,7 +82,7 @@ uint8_t SharedLevel::hand_over(Entry& entry, const CoreState& core, const LineRe
   if (others != 0 && entry.exclusive) {
     tell(others, core, request, Letter::Wish::share);
     if (entry.modified) {  // what the reader gets is written back on the way
-      if (slot != kNoSlot) cache_.flags_at(slot) |= kDirty;
+      if (slot != kNoSlot) cache_.set_flags(slot, kDirty);
       written = slot == kNoSlot ? 1 : 0;
     }
   }
@@ -91,11 +90,29 @@ uint8_t SharedLevel::hand_over(Entry& entry, const CoreState& core, const LineRe
   return written;
 }
 
-LineReply SharedLevel::request(CoreState& core, const LineRequest& request) {
+/// For the only core: nobody to settle with.
+LineReply SharedLevel::request_alone(CoreState& core, LineRequest request) {
+  LineReply reply;
+  reply.flags = request.write ? kWritable | kNoted : kWritable;
+  const Slot slot = cache_.find(request.line);
+  if (slot != kNoSlot) {
+    reply.source = DataSource::l3;
+    take_from_cache(slice_of(request.line), core, request, slot, false, reply);
+    return reply;
+  }
+  reply.memory_lines = 1;
+  if (cache_.present() && inclusion_ != Inclusion::victim) {
+    reply.memory_lines = static_cast<uint8_t>(1 + fill(slice_of(request.line), core, request, 0));
+  }
+  return reply;
+}
+
+LineReply SharedLevel::request(CoreState& core, LineRequest request) {
+  if (alone_) return request_alone(core, request);
   const Locked slice(*this, request.line);
   LineReply reply;
   Entry untracked;
-  Entry& entry = request.tracked && !alone_ ? slice->directory[request.line] : untracked;
+  Entry& entry = request.tracked ? slice->directory[request.line] : untracked;
   const uint64_t others = entry.sharers & ~bit_of(core);
   const Slot slot = cache_.find(request.line);
   reply.source = find_source(entry, others, slot != kNoSlot);
@@ -119,8 +136,8 @@ LineReply SharedLevel::request(CoreState& core, const LineRequest& request) {
   return reply;
 }
 
-void SharedLevel::take_from_cache(Slice& slice, CoreState& core, const LineRequest& request,
-                                  Slot slot, bool others, LineReply& reply) {
+void SharedLevel::take_from_cache(Slice& slice, CoreState& core, LineRequest request, Slot slot,
+                                  bool others, LineReply& reply) {
   if (inclusion_ == Inclusion::victim && !others) {
     // The line moves: its tenure goes on in the private caches, unseen from here.
     if (recorded()) {
@@ -130,17 +147,16 @@ void SharedLevel::take_from_cache(Slice& slice, CoreState& core, const LineReque
     if ((cache_.remove(slot).flags & kDirty) != 0) reply.flags |= kDirty;
     return;
   }
-  cache_.use(request.line, slot);
+  cache_.use(slot, ++slice.clock);
   if (!recorded() || request.prefetch) return;
   slice.ages.use(tenures_[slot]);
   core.l3_table.count_reuse(tenures_[slot], request.site);
 }
 
-uint8_t SharedLevel::fill(Slice& slice, CoreState& core, const LineRequest& request,
-                          uint8_t flags) {
+uint8_t SharedLevel::fill(Slice& slice, CoreState& core, LineRequest request, uint8_t flags) {
   const Slot slot = cache_.find_victim(request.line);
   const uint8_t written = evict(slice, core, slot, request.site);
-  cache_.fill(request.line, slot, flags);
+  cache_.fill(request.line, slot, flags, ++slice.clock);
   if (recorded()) {
     tenures_[slot] = TenureTable::begin(request.site, request.prefetch);
     slice.ages.fill(tenures_[slot]);
@@ -187,7 +203,7 @@ uint8_t SharedLevel::evict(Slice& slice, CoreState& core, Slot slot, Site by) {
   return (evicted.flags & kDirty) != 0 ? 1 : 0;
 }
 
-bool SharedLevel::upgrade(CoreState& core, const LineRequest& request) {
+bool SharedLevel::upgrade(CoreState& core, LineRequest request) {
   if (alone_) return false;
   const Locked slice(*this, request.line);
   Entry& entry = slice->directory[request.line];
@@ -219,10 +235,11 @@ bool SharedLevel::drop_sharer(Slice& slice, const CoreState& core, uint64_t line
 
 uint8_t SharedLevel::give_back(CoreState& core, uint64_t line, uint8_t flags,
                                const Tenure* tenure) {
-  const Locked slice(*this, line);
-  const bool shared = !alone_ && drop_sharer(*slice, core, line);
   const bool dirty = (flags & kDirty) != 0;
   const bool has_news = dirty || tenure != nullptr || inclusion_ == Inclusion::victim;
+  if (alone_ && !has_news) return 0;
+  const Locked slice(*this, line);
+  const bool shared = !alone_ && drop_sharer(*slice, core, line);
   if (!has_news) return 0;
   Slot slot = cache_.find(line);
   uint8_t written = 0;
@@ -231,7 +248,7 @@ uint8_t SharedLevel::give_back(CoreState& core, uint64_t line, uint8_t flags,
                    dirty ? kDirty : 0);
     slot = cache_.find(line);
   } else if (slot != kNoSlot) {
-    if (dirty) cache_.flags_at(slot) |= kDirty;
+    if (dirty) cache_.set_flags(slot, kDirty);
   } else if (dirty) {
     written = 1;
   }

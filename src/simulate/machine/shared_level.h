@@ -23,15 +23,17 @@ struct CoreState;
 
 inline constexpr uint32_t kMostCores = 4096;
 
-/// One line asked for by a core.
+/// One line asked for by a core. Passed in two registers.
 struct LineRequest {
   uint64_t line = 0;
   Site site = 0;
-  ByteMask bytes{};
-  bool write = false;
-  bool prefetch = false;
-  bool tracked = true;  // false: instruction bytes for a core without L2
+  uint8_t offset = 0;  // of the bytes that are accessed
+  uint8_t bytes = 0;
+  bool write : 1 = false;
+  bool prefetch : 1 = false;
+  bool tracked : 1 = true;  // false: instruction bytes for a core without L2
 };
+static_assert(sizeof(LineRequest) == 16);
 
 struct LineReply {
   DataSource source = DataSource::memory;
@@ -49,10 +51,10 @@ class SharedLevel {
   void add_core(CoreState& core);
 
   /// The line for a core that has it in no private cache.
-  LineReply request(CoreState& core, const LineRequest& request);
+  LineReply request(CoreState& core, LineRequest request);
 
   /// A core that has the line may write it from now on. Whether others had to give it up.
-  bool upgrade(CoreState& core, const LineRequest& request);
+  bool upgrade(CoreState& core, LineRequest request);
 
   /// A line that may be written without asking was.
   void note_written(uint64_t line);
@@ -75,6 +77,7 @@ class SharedLevel {
     bool exclusive = false;
     bool modified = false;
   };
+  static constexpr size_t kSlices = 64;
   struct LineHash {
     size_t operator()(uint64_t line) const { return line * 0x9e3779b97f4a7c15 >> 20; }
   };
@@ -82,6 +85,7 @@ class SharedLevel {
     std::mutex mutex;
     tsl::robin_map<uint64_t, Entry, LineHash> directory;  // empty while there is one core
     LineAges ages;
+    uint64_t clock = 0;  // of uses of its sets
   };
   /// One slice, locked if there is more than one core.
   class Locked {
@@ -95,21 +99,24 @@ class SharedLevel {
     std::unique_lock<std::mutex> lock_;
   };
 
+  [[nodiscard]] Slice& slice_of(uint64_t line) {
+    return slices_[(cache_.present() ? cache_.set_of(line) : line) % kSlices];
+  }
   static uint64_t bit_of(const CoreState& core);
   void begin_directory(const CoreState& only);
   static DataSource find_source(const Entry& entry, uint64_t others, bool in_cache);
-  void tell(uint64_t sharers, const CoreState& from, const LineRequest& request, Letter::Wish wish);
-  uint8_t hand_over(Entry& entry, const CoreState& core, const LineRequest& request, Slot slot);
-  void take_from_cache(Slice& slice, CoreState& core, const LineRequest& request, Slot slot,
-                       bool others, LineReply& reply);
+  void tell(uint64_t sharers, const CoreState& from, LineRequest request, Letter::Wish wish);
+  uint8_t hand_over(Entry& entry, const CoreState& core, LineRequest request, Slot slot);
+  LineReply request_alone(CoreState& core, LineRequest request);
+  void take_from_cache(Slice& slice, CoreState& core, LineRequest request, Slot slot, bool others,
+                       LineReply& reply);
   [[nodiscard]] uint64_t find_sharers(const Slice& slice, const CoreState& core,
                                       uint64_t line) const;
   static bool drop_sharer(Slice& slice, const CoreState& core, uint64_t line);
-  uint8_t fill(Slice& slice, CoreState& core, const LineRequest& request, uint8_t flags);
+  uint8_t fill(Slice& slice, CoreState& core, LineRequest request, uint8_t flags);
   uint8_t evict(Slice& slice, CoreState& core, Slot slot, Site by);
   [[nodiscard]] bool recorded() const { return tenures_.size() != 0; }
 
-  static constexpr size_t kSlices = 64;
   const Inclusion inclusion_;
   Cache cache_;
   ZeroedArray<Tenure> tenures_;  // by slot; empty if not recorded

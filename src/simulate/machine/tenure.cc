@@ -3,9 +3,8 @@
 namespace culprit::simulate {
 
 void TenureTable::end(const Tenure& tenure, End how) {
-  if (tenure.run != 0) add_edge({tenure.site, tenure.last_site, EdgeKind::reuse, 0}, tenure.run);
   const uint32_t touched = tenure.touched.count();
-  SiteTenures& site = sites_[tenure.site];
+  SiteTenures& site = find_site(tenure.site);
   ++site.lines;
   site.bytes_touched += touched;
   site.bytes_accessed += tenure.accessed_bytes;
@@ -15,31 +14,11 @@ void TenureTable::end(const Tenure& tenure, End how) {
   site.lines_never_used += touched == 0 ? 1 : 0;
 }
 
-void TenureTable::spill(Recent& recent) {
-  if (recent.count == 0) return;
-  const auto found = edges_.find(recent.key);
-  if (found != edges_.end()) {
-    found.value() += recent.count;
-  } else if (edges_.size() < edge_limit_) {
-    edges_.emplace(recent.key, recent.count);
-  } else {
-    sites_[recent.key.from].edges_rest[static_cast<size_t>(recent.key.kind)] += recent.count;
-  }
-  recent.count = 0;
-}
-
-void TenureTable::flush() {
-  for (Recent& recent : recent_) spill(recent);
-}
-
 const TenureTable::Sites& TenureTable::sites() {
-  flush();
+  for (const auto& [key, count] : edges_.take_rest()) {
+    find_site(key.from).edges_rest[static_cast<size_t>(key.kind)] += count;
+  }
   return sites_;
-}
-
-const TenureTable::Edges& TenureTable::edges() {
-  flush();
-  return edges_;
 }
 
 void LineAges::next_step() {

@@ -13,11 +13,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
-#include <tsl/robin_map.h>
+#include <unordered_map>
 #include <vector>
 
+#include "simulate/machine/edge_table.h"
 #include "simulate/machine/outcome.h"
 
 namespace culprit::simulate {
@@ -40,34 +40,28 @@ struct ByteMask {
   [[nodiscard]] bool overlaps(const ByteMask& other) const {
     return (low & other.low) != 0 || (high & other.high) != 0;
   }
-  [[nodiscard]] uint32_t count() const {
-    const int upper = high == 0 ? 0 : std::popcount(high);
-    return static_cast<uint32_t>(std::popcount(low) + upper);
-  }
+  [[nodiscard]] uint32_t count() const { return count(low) + (high == 0 ? 0 : count(high)); }
 
  private:
+  /// Sideways addition (H. S. Warren, Hacker's Delight, 5-1): the oldest x86-64 has no
+  /// instruction for it, and std::popcount() is a call there.
+  static uint32_t count(uint64_t bits) {
+    bits -= bits >> 1 & 0x5555'5555'5555'5555;
+    bits = (bits & 0x3333'3333'3333'3333) + (bits >> 2 & 0x3333'3333'3333'3333);
+    bits = (bits + (bits >> 4)) & 0x0f0f'0f0f'0f0f'0f0f;
+    return static_cast<uint32_t>(bits * 0x0101'0101'0101'0101 >> 56);
+  }
   static uint64_t ones(uint32_t count) {
     return count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
   }
 };
 
-enum class EdgeKind : uint8_t {
-  reuse,              // `from` brought a line in, `to` touched it again
-  evict_by_capacity,  // `to` pushed out a line of `from`; a fully associative cache would, too
-  evict_by_conflict,  // the same, because too many lines share its set
-  share_same_bytes,   // another core's `to` took a line that `from` brought in: true sharing
-  share_other_bytes,  // the same, but it used other bytes of it: false sharing
-};
-inline constexpr int kEdgeKinds = 5;
-
 /// One stay of a line in one cache.
 struct Tenure {
   ByteMask touched;
   uint64_t accessed_bytes = 0;
-  Site site = 0;       // that brought the line in
-  Site last_site = 0;  // that touched it last
-  uint32_t run = 0;    // touches by last_site that are in no edge yet
-  uint16_t age = 0;    // LineAges: when it was used last
+  Site site = 0;     // that brought the line in
+  uint16_t age = 0;  // LineAges: when it was used last
   bool prefetched = false;
 };
 
@@ -83,34 +77,16 @@ struct SiteTenures {
   std::array<uint64_t, kEdgeKinds> edges_rest{};  // edges from this site that were not kept
 };
 
-struct EdgeKey {
-  Site from = 0;
-  Site to = 0;
-  EdgeKind kind = EdgeKind::reuse;
-  uint16_t other_core = 0;  // of sharing: whose instruction `to` is
-  friend bool operator==(const EdgeKey&, const EdgeKey&) = default;
-};
-
-struct EdgeKeyHash {
-  size_t operator()(const EdgeKey& key) const {
-    const uint64_t sites = uint64_t{key.from} << 32 | key.to;
-    const uint64_t rest = uint64_t{key.other_core} << 8 | static_cast<uint8_t>(key.kind);
-    const uint64_t mixed = (sites ^ rest << 20) * 0x9e3779b97f4a7c15;
-    return mixed ^ mixed >> 32;
-  }
-};
-
 /// The tenures of one level of one core (of what this core evicts from a shared level), by
 /// site, and the edges between sites.
 class TenureTable {
  public:
   /// Beyond `edge_limit` different edges, new ones go to `edges_rest` of their site.
-  explicit TenureTable(size_t edge_limit = size_t{1} << 20) : edge_limit_(edge_limit) {}
+  explicit TenureTable(size_t edge_limit = size_t{1} << 20) : edges_(edge_limit) {}
 
   static Tenure begin(Site site, bool prefetched) {
     Tenure tenure;
     tenure.site = site;
-    tenure.last_site = site;
     tenure.prefetched = prefetched;
     return tenure;
   }
@@ -128,49 +104,32 @@ class TenureTable {
   }
 
   /// A use of the line whose bytes are known later, from the nearer level.
-  void count_reuse(Tenure& tenure, Site site) {
-    if (tenure.last_site != site) {
-      if (tenure.run != 0) add_edge({tenure.site, tenure.last_site, EdgeKind::reuse}, tenure.run);
-      tenure.last_site = site;
-      tenure.run = 0;
-    }
-    if (++tenure.run == 0) [[unlikely]] {
-      add_edge({tenure.site, site, EdgeKind::reuse}, uint64_t{1} << 32);
-    }
-  }
+  void count_reuse(const Tenure& tenure, Site site) { edges_.add_reuse(tenure.site, site); }
 
   enum class End : uint8_t { evicted, left_at_end, cut };
   /// Adds an ended tenure to the row of its site.
   void end(const Tenure& tenure, End how);
 
-  void add_edge(const EdgeKey& key, uint64_t count) {
-    Recent& recent = recent_[EdgeKeyHash{}(key) % kRecent];
-    if (recent.count != 0 && recent.key == key) {
-      recent.count += count;
-      return;
-    }
-    spill(recent);
-    recent = {key, count};
-  }
+  void add_edge(const EdgeKey& key, uint64_t count) { edges_.add(key, count); }
 
-  using Sites = tsl::robin_map<Site, SiteTenures>;
-  using Edges = tsl::robin_map<EdgeKey, uint64_t, EdgeKeyHash>;
+  using Sites = std::unordered_map<Site, SiteTenures>;
   [[nodiscard]] const Sites& sites();
-  [[nodiscard]] const Edges& edges();
+  [[nodiscard]] std::vector<Edge> edges() { return edges_.collect(); }
 
  private:
-  struct Recent {
-    EdgeKey key;
-    uint64_t count = 0;
+  struct RecentSite {
+    Site site = 0;
+    SiteTenures* tenures = nullptr;
   };
-  static constexpr size_t kRecent = 1024;
-  void spill(Recent& recent);
-  void flush();
+  SiteTenures& find_site(Site site) {
+    RecentSite& recent = recent_sites_[site % recent_sites_.size()];
+    if (recent.site != site || recent.tenures == nullptr) recent = {site, &sites_[site]};
+    return *recent.tenures;
+  }
 
-  size_t edge_limit_;
   Sites sites_;
-  Edges edges_;
-  std::vector<Recent> recent_ = std::vector<Recent>(kRecent);  // not in edges_ yet
+  std::array<RecentSite, 2048> recent_sites_;
+  EdgeTable edges_;
 };
 
 /// Tells evictions by capacity from those by conflict: would a fully associative LRU cache of

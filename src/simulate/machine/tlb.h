@@ -19,30 +19,50 @@ inline uint64_t page_key(uint64_t address, bool huge) {
   return huge ? (address >> kHugePageShift) * 4 + 3 : (address >> kPageShift) * 4 + 1;
 }
 
+inline bool is_huge(uint64_t page) {
+  return page % 4 == 3;
+}
+/// The first one of the page.
+inline uint64_t address_of(uint64_t page) {
+  return page / 4 << (is_huge(page) ? kHugePageShift : kPageShift);
+}
+
 class Tlb {
  public:
+  struct Entry {
+    uint64_t page = 0;
+    uint64_t used = 0;  // when: a clock of the caller's, which grows from use to use
+  };
+
   explicit Tlb(const TlbGeometry& geometry);
 
   /// Whether the page was there; then it is.
-  bool use(uint64_t page) { return use_likely(page) || (sets_ != 0 && search(page)); }
-
-  /// A quick look: false may mean that use() is to be asked.
-  bool use_likely(uint64_t page) {
-    const uint32_t likely = likely_[likely_place(page)];
-    if (pages_[likely] != page) return false;
-    stamps_[likely] = ++clock_;
+  bool use(uint64_t page, uint64_t now) {
+    Entry& likely = find_likely(page);
+    if (likely.page != page) return sets_ != 0 && search(page, now);
+    likely.used = now;
     return true;
   }
 
+  /// Forgets the pages of which it is true: bool(address, is huge).
+  template <class Condition>
+  void drop_if(Condition condition) {
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      const uint64_t page = entries_[i].page;
+      if (page != 0 && condition(address_of(page), is_huge(page))) entries_[i] = {};
+    }
+  }
+
+  /// A quick look: the entry that has the page, or another one.
+  Entry& find_likely(uint64_t page) { return entries_[likely_[likely_place(page)]]; }
+
  private:
   [[nodiscard]] size_t likely_place(uint64_t page) const { return (page >> 2) % likely_.size(); }
-  bool search(uint64_t page);
+  bool search(uint64_t page, uint64_t now);
 
   uint64_t sets_ = 0;
   uint32_t ways_ = 0;
-  uint64_t clock_ = 0;
-  ZeroedArray<uint64_t> pages_;
-  ZeroedArray<uint64_t> stamps_;
+  ZeroedArray<Entry> entries_;
   std::array<uint32_t, 256> likely_{};  // entry, by the low bits of a page's number
 };
 

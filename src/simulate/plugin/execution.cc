@@ -78,7 +78,7 @@ template <Model kModel>
 void fetch_block(Core& core, const BlockFacts& block) {
   for (const CodePart& part : block.parts) {
     const simulate::PackedOutcome outcome =
-        simulate::fetch<kModel.locality>(*core.memory, part.address, part.bytes, part.site);
+        simulate::fetch(*core.memory, part.address, part.bytes, part.site);
     if (outcome.plain_hit()) continue;
     if constexpr (kModel.cycles) core.clock->fetch(part.site, outcome);
     count_outcome(core.shared.counts[part.site], outcome, Counter::fetch_l2,

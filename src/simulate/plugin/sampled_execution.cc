@@ -40,7 +40,7 @@ void count_miss(Core& core, uint32_t site, simulate::Outcome outcome, uint8_t in
 [[gnu::noinline]] void fetch(Core& core, const BlockFacts& block) {
   for (const CodePart& part : block.parts) {  // those in the sample
     const simulate::Outcome outcome =
-        simulate::fetch<simulate::Locality::off>(*core.memory, part.address, part.bytes, part.site);
+        simulate::fetch(*core.memory, part.address, part.bytes, part.site);
     count_miss(core, part.site, outcome, sampled.class_of(part.address), Counter::fetch_l2);
   }
 }
