@@ -15,6 +15,7 @@
 #include "simulate/machine/machine.h"
 #include "simulate/machine/mailbox.h"
 #include "simulate/machine/outcome.h"
+#include "simulate/machine/spin_lock.h"
 #include "simulate/machine/tenure.h"
 
 namespace culprit::simulate {
@@ -82,7 +83,7 @@ class SharedLevel {
     size_t operator()(uint64_t line) const { return line * 0x9e3779b97f4a7c15 >> 20; }
   };
   struct alignas(64) Slice {
-    std::mutex mutex;
+    SpinLock mutex;
     tsl::robin_map<uint64_t, Entry, LineHash> directory;  // empty while there is one core
     LineAges ages;
     uint64_t clock = 0;  // of uses of its sets
@@ -96,7 +97,7 @@ class SharedLevel {
 
    private:
     Slice* slice_;
-    std::unique_lock<std::mutex> lock_;
+    std::unique_lock<SpinLock> lock_;
   };
 
   [[nodiscard]] Slice& slice_of(uint64_t line) {

@@ -3,7 +3,6 @@
 // Tlb: one set-associative translation buffer with true LRU. A key is a page: its number,
 // and whether it is a huge one.
 
-#include <array>
 #include <cstdint>
 
 #include "simulate/machine/machine.h"
@@ -30,8 +29,9 @@ inline uint64_t address_of(uint64_t page) {
 class Tlb {
  public:
   struct Entry {
-    uint64_t page = 0;
+    uint64_t page = 0;  // 0: none
     uint64_t used = 0;  // when: a clock of the caller's, which grows from use to use
+    uint32_t next = 0;  // in its chain
   };
 
   explicit Tlb(const TlbGeometry& geometry);
@@ -44,26 +44,37 @@ class Tlb {
     return true;
   }
 
+  /// A quick look: the entry that has the page, or another one.
+  Entry& find_likely(uint64_t page) { return entries_[chain_of(page)]; }
+
   /// Forgets the pages of which it is true: bool(address, is huge).
   template <class Condition>
   void drop_if(Condition condition) {
-    for (size_t i = 0; i < entries_.size(); ++i) {
+    for (uint32_t i = 1; i < entries_.size(); ++i) {
       const uint64_t page = entries_[i].page;
-      if (page != 0 && condition(address_of(page), is_huge(page))) entries_[i] = {};
+      if (page != 0 && condition(address_of(page), is_huge(page))) drop(i);
     }
   }
 
-  /// A quick look: the entry that has the page, or another one.
-  Entry& find_likely(uint64_t page) { return entries_[likely_[likely_place(page)]]; }
-
  private:
-  [[nodiscard]] size_t likely_place(uint64_t page) const { return (page >> 2) % likely_.size(); }
+  /// An entry in the heap of its set, as old as it was when it was looked at last.
+  struct Age {
+    uint64_t used;
+    uint32_t entry;
+  };
+
+  uint32_t& chain_of(uint64_t page) { return chains_[(page >> 2) & (chains_.size() - 1)]; }
   bool search(uint64_t page, uint64_t now);
+  uint32_t find_oldest(Age* heap) const;
+  void sink(Age* heap) const;
+  void unlink(uint32_t entry);
+  void drop(uint32_t entry);
 
   uint64_t sets_ = 0;
   uint32_t ways_ = 0;
-  ZeroedArray<Entry> entries_;
-  std::array<uint32_t, 256> likely_{};  // entry, by the low bits of a page's number
+  ZeroedArray<Entry> entries_;    // from 1 on; number 0 has no page
+  ZeroedArray<uint32_t> chains_;  // by the low bits of a page's number: its entries, newest first
+  ZeroedArray<Age> heaps_;        // per set, the oldest first
 };
 
 }  // namespace culprit::simulate
