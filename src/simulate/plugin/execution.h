@@ -48,6 +48,7 @@ struct Core {
   }
 
   RegionWatch region;
+  uint64_t not_added = 0;  // to all that is skipped: what this thread has run since it last did
   /// What it ran before was not counted.
   void forget_previous();
 
