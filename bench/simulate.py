@@ -3,11 +3,11 @@
 
     bench/simulate.py CULPRIT [--runs 3] [--only NAME]
 
-Runs each program natively, under `culprit record --engine simulate` (without a machine; with
-cachegrind's kind, L1 and LLC; with locality; a sixteenth of its sets;
-with cycles, but all of it skipped; with cycles), and under `valgrind --tool=cachegrind --cache-sim=yes`
-and `--tool=callgrind --cacheuse=yes`, interleaved, and prints CPU time against native:
-medians. Programs are Debian's, or compiled here. About ten minutes on an idle machine. The last
+Runs each program natively, under QEMU by itself, under `culprit record --engine simulate` (without
+a machine; with cachegrind's kind, L1 and LLC; with locality; a sixteenth of its sets; with cycles,
+but all of it skipped; with cycles), and under `valgrind --tool=cachegrind --cache-sim=yes` and
+`--tool=callgrind --cacheuse=yes`, interleaved, and prints CPU time against native: medians.
+Programs are Debian's, or compiled here. About four minutes a run on an idle machine. The last
 integer program is mostly start-up: code that runs a few times, or once.
 """
 import argparse
@@ -15,6 +15,7 @@ import math
 import os
 import pathlib
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -159,6 +160,7 @@ def main():
     culprit = [options.culprit, "record", "-q", "--no-symbols", "--engine", "simulate"]
     tools = {
         "native": [],
+        "qemu": ["qemu-x86_64", "-cpu", "max"],
         "counts": [*culprit, "--machine", "none", "--"],
         "caches": [*culprit, "--machine", "machine.toml", "--detail", "events", "--"],
         "locality": [*culprit, "--machine", "machine.toml", "--detail", "events",
@@ -180,10 +182,11 @@ def main():
         for name, is_float, command in programs(folder):
             if options.only and options.only not in name:
                 continue
+            program = shutil.which(command[0])  # QEMU does not look for it
             seconds = {tool: [] for tool in tools}
             for _ in range(options.runs):
                 for tool, words in tools.items():
-                    seconds[tool].append(cpu_seconds([*words, *command], folder))
+                    seconds[tool].append(cpu_seconds([*words, program, *command[1:]], folder))
             medians = {tool: statistics.median(values) for tool, values in seconds.items()}
             line = f"{name:20}{medians['native'] * 1000:9.0f} ms"
             for tool in list(tools)[1:]:

@@ -36,7 +36,7 @@ struct PrivateLevel {
 
   /// As cache.find(), fast where lines are found more often than not.
   Slot find_likely(uint64_t line) {
-    Slot& slot = likely[line % likely.size()];
+    Slot& slot = likely_[line % likely_.size()];
     if (cache.holds(slot, line)) [[likely]]
       return slot;
     const Slot found = cache.find(line);
@@ -44,10 +44,10 @@ struct PrivateLevel {
     return found;
   }
   /// A quick look: the slot that has the line, or another one.
-  [[nodiscard]] Slot guess(uint64_t line) const { return likely[line % likely.size()]; }
+  [[nodiscard]] Slot guess(uint64_t line) const { return likely_[line % likely_.size()]; }
 
  private:
-  std::array<Slot, 2048> likely{};  // where a line was, by its low bits
+  std::array<Slot, 2048> likely_{};  // where a line was, by its low bits
 };
 
 /// Lines moved, for bandwidth and for tests. Each counts lines.

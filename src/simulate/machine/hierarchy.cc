@@ -30,10 +30,10 @@ CoreState& Hierarchy::add_core() {
 
 void Hierarchy::set_huge_pages(uint64_t begin, uint64_t end, bool huge) {
   if (!huge_pages_.set(begin, end, huge)) return;
+  Letter letter;
+  letter.wish = Letter::Wish::translate_anew;
   const std::lock_guard lock(cores_mutex_);
-  for (const std::unique_ptr<CoreState>& core : cores_) {
-    core->mailbox.post({.wish = Letter::Wish::translate_anew});
-  }
+  for (const std::unique_ptr<CoreState>& core : cores_) core->mailbox.post(letter);
 }
 
 void Hierarchy::finish() {

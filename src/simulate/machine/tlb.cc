@@ -61,10 +61,9 @@ void Tlb::unlink(uint32_t entry) {
   *at = entries_[entry].next;
 }
 
-void Tlb::drop(uint32_t entry) {
-  unlink(entry);
-  entries_[entry] = {};
-  for (size_t i = 0; i < heaps_.size(); ++i) heaps_[i].used = 0;  // to be looked at again
+/// They are to be looked at again.
+void Tlb::forget_ages() {
+  for (size_t i = 0; i < heaps_.size(); ++i) heaps_[i].used = 0;
 }
 
 }  // namespace culprit::simulate

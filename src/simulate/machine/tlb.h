@@ -52,8 +52,11 @@ class Tlb {
   void drop_if(Condition condition) {
     for (uint32_t i = 1; i < entries_.size(); ++i) {
       const uint64_t page = entries_[i].page;
-      if (page != 0 && condition(address_of(page), is_huge(page))) drop(i);
+      if (page == 0 || !condition(address_of(page), is_huge(page))) continue;
+      unlink(i);
+      entries_[i] = {};
     }
+    forget_ages();
   }
 
  private:
@@ -68,7 +71,7 @@ class Tlb {
   uint32_t find_oldest(Age* heap) const;
   void sink(Age* heap) const;
   void unlink(uint32_t entry);
-  void drop(uint32_t entry);
+  void forget_ages();
 
   uint64_t sets_ = 0;
   uint32_t ways_ = 0;

@@ -124,29 +124,29 @@ void model_access(Core& core, uint64_t place, uint64_t address, const AccessShap
   const auto kind = is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
   const simulate::PackedOutcome outcome =
       simulate::access<kModel.locality>(*core.memory, address, shape.bytes, kind, site);
-  time_access<kModel.cycles>(core, static_cast<uint32_t>((place & ~kIsOneAccess) >> 32), address,
-                             outcome, is_store, is_new);
+  time_access<kModel.cycles>(core, static_cast<uint32_t>(place >> 32), address, outcome, is_store,
+                             is_new);
   if (outcome.plain_hit()) return;
   count_outcome(core.shared.counts[site], outcome, is_store ? Counter::store_l2 : Counter::load_l2,
                 is_store ? Counter::store_second_tlb : Counter::load_second_tlb,
                 Counter::data_walk_cycles);
 }
 
-template <Model kModel>
+template <Model kModel, bool kIsOne>
 void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
   Core* const core = counting[vcpu];
   if (core == nullptr) return;
   const AccessShape& shape = core->shapes.find(info);
   const auto place = reinterpret_cast<uint64_t>(data);
   const auto site = static_cast<uint32_t>(place);
-  const bool is_new = (place & kIsOneAccess) != 0 || !core->goes_on(site, address, shape);
+  const bool is_new = kIsOne || !core->goes_on(site, address, shape);
   count_access(*core, site, shape, is_new);
   if constexpr (kModel.caches) model_access<kModel>(*core, place, address, shape, is_new);
 }
 
 template <Model kModel>
 Callbacks callbacks_of() {
-  return {block_runs<kModel>, memory_is_accessed<kModel>};
+  return {block_runs<kModel>, memory_is_accessed<kModel, false>, memory_is_accessed<kModel, true>};
 }
 
 template <bool kCycles>

@@ -94,13 +94,13 @@ simulate::Hierarchy* stop_machine(unsigned vcpu);
 struct Callbacks {
   qemu_plugin_vcpu_udata_cb_t block_runs;
   qemu_plugin_vcpu_mem_cb_t memory_is_accessed;
+  qemu_plugin_vcpu_mem_cb_t one_access;  // the same, where no access is in several parts
 };
 Callbacks execution_callbacks();
 
-/// The site, and its place in the block. `is_one`: no access of it is in several parts.
-inline constexpr uint64_t kIsOneAccess = uint64_t{1} << 63;
-inline void* place_of_access(uint32_t site, size_t index, bool is_one) {
-  return reinterpret_cast<void*>((is_one ? kIsOneAccess : 0) | uint64_t{index} << 32 | site);
+/// The site, and its place in the block.
+inline void* place_of_access(uint32_t site, size_t index) {
+  return reinterpret_cast<void*>(uint64_t{index} << 32 | site);
 }
 
 }  // namespace culprit

@@ -69,7 +69,9 @@ bool interleave_threads(CountsWriter& writer, uint32_t line_transfer_cycles) {
 
 Callbacks callbacks_in_turn(const Callbacks& callbacks) {
   counted_block_runs = callbacks.block_runs;
-  return {block_runs_in_turn, callbacks.memory_is_accessed};
+  Callbacks in_turn = callbacks;
+  in_turn.block_runs = block_runs_in_turn;
+  return in_turn;
 }
 
 void expect_thread(unsigned vcpu) {

@@ -61,13 +61,14 @@ void block_runs(unsigned vcpu, void* data) {
   count_miss(core, site, outcome, in_class, shape.is_store ? Counter::store_l2 : Counter::load_l2);
 }
 
+template <bool kIsOne>
 void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
   Core* const core = counting[vcpu];
   if (core == nullptr) return;
   const AccessShape& shape = core->shapes.find(info);
   const auto place = reinterpret_cast<uint64_t>(data);
   const auto site = static_cast<uint32_t>(place);
-  const bool is_new = (place & kIsOneAccess) != 0 || !core->goes_on(site, address, shape);
+  const bool is_new = kIsOne || !core->goes_on(site, address, shape);
   count_access(*core, site, shape, is_new);
   const uint8_t in_class = sampled.class_of(address, shape.bytes);
   if (in_class == Sampled::kNot) [[likely]]
@@ -87,7 +88,7 @@ Callbacks sampled_callbacks(const simulate::Hierarchy& machine) {
     sampled.classes[line] =
         sample.holds(line) ? static_cast<uint8_t>(sample.group_of(line) % classes) : Sampled::kNot;
   }
-  return {block_runs, memory_is_accessed};
+  return {block_runs, memory_is_accessed<false>, memory_is_accessed<true>};
 }
 
 }  // namespace culprit
