@@ -183,6 +183,8 @@ def main():
             if options.only and options.only not in name:
                 continue
             program = shutil.which(command[0])  # QEMU does not look for it
+            if program is None:
+                sys.exit(f"simulate.py: {command[0]} is not installed")
             seconds = {tool: [] for tool in tools}
             for _ in range(options.runs):
                 for tool, words in tools.items():

@@ -1,5 +1,6 @@
 // The way of one access: translation, first level, what a miss brings in, prefetchers. The
-// frequent cases come first and are short; the rest is in functions of their own.
+// frequent case is short: use_usual(), at the end; all others have access_fully() and
+// fetch_fully().
 
 #include <algorithm>
 
@@ -80,7 +81,6 @@ inline PackedOutcome translate(CoreState& core, Tlb& first, uint64_t address) {
 }
 
 void train_prefetchers(CoreState& core, Part part) {
-  if (!core.stream.present() && !core.stride.present()) return;
   PrefetchList lines;
   core.stream.train(part.line(core), lines);
   for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l2(core, lines.lines[i], part.site);
@@ -197,32 +197,6 @@ inline PackedOutcome access_part(CoreState& core, Part part) {
   return translated | hit_l1d<kRecorded>(core, part, slot);
 }
 
-/// The frequent case: a hit in a page and a line that were used lately, with nothing to do but to
-/// note it. False: it is not, and nothing was done.
-template <bool kRecorded>
-[[gnu::always_inline]] inline bool access_usual(CoreState& core, uint64_t address, uint32_t bytes,
-                                                AccessKind kind, Site site) {
-  const uint64_t line = address >> core.line_shift;
-  const auto offset = static_cast<uint32_t>(address & core.line_mask);
-  Tlb::Entry* const translation = find_translation(core.dtlb, address);
-  const Slot slot = core.l1d.guess(line);
-  const uint8_t wanted = kind == AccessKind::store ? kWritten : 0;
-  const bool is_usual = translation != nullptr && core.l1d.cache.holds(slot, line) &&
-                        (core.l1d.cache.flags_at(slot) & (wanted | kPrefetched)) == wanted &&
-                        offset + bytes <= core.line_mask + 1 && !core.mailbox.has_mail();
-  if (!is_usual) [[unlikely]]
-    return false;
-  const uint64_t now = ++core.clock;
-  translation->used = now;
-  core.l1d.cache.use(slot, now);
-  if constexpr (kRecorded) {
-    Tenure& tenure = core.l1d.tenures[slot];
-    core.l1d.ages.use(tenure);
-    core.l1d.table.touch(tenure, ByteMask::of(offset, bytes), bytes, site);
-  }
-  return true;
-}
-
 void touch_code(CoreState& core, Part part, Slot slot, bool is_first_use) {
   Tenure& tenure = core.l1i.tenures[slot];
   core.l1i.ages.use(tenure);
@@ -271,25 +245,6 @@ PackedOutcome fetch_part(CoreState& core, Part part) {
   if (!core.sample.holds(part.line(core))) return translated | kSampledOut;
   const Slot slot = core.l1i.find_likely(part.line(core));
   return translated | (slot == kNoSlot ? miss_l1i(core, part) : hit_l1i(core, part, slot));
-}
-
-/// As access_usual().
-[[gnu::always_inline]] inline bool fetch_usual(CoreState& core, uint64_t address, uint32_t bytes,
-                                               Site site) {
-  const uint64_t line = address >> core.line_shift;
-  const auto offset = static_cast<uint32_t>(address & core.line_mask);
-  Tlb::Entry* const translation = find_translation(core.itlb, address);
-  const Slot slot = core.l1i.guess(line);
-  const bool is_usual = translation != nullptr && core.l1i.cache.holds(slot, line) &&
-                        core.l1i.cache.flags_at(slot) == 0 &&
-                        offset + bytes <= core.line_mask + 1 && !core.mailbox.has_mail();
-  if (!is_usual) [[unlikely]]
-    return false;
-  const uint64_t now = ++core.clock;
-  translation->used = now;
-  core.l1i.cache.use(slot, now);
-  if (core.l1i.recorded()) touch_code(core, whole_of(address, bytes, site, false), slot, false);
-  return true;
 }
 
 void join(Outcome& whole, const Outcome& part) {
@@ -350,19 +305,49 @@ template <bool kRecorded>
   return split(core, whole, fetch_part);
 }
 
+/// The frequent case: a hit in a page and a line that were used lately, in a line that has the
+/// flags `wanted`, with nothing to do but to note it. Notes both uses and returns the slot;
+/// kNoSlot: it is not that, and nothing was done.
+[[gnu::always_inline]] inline Slot use_usual(CoreState& core, Tlb& tlb, PrivateLevel& level,
+                                             uint64_t address, uint32_t bytes, uint8_t wanted) {
+  const uint64_t line = address >> core.line_shift;
+  const auto offset = static_cast<uint32_t>(address & core.line_mask);
+  Tlb::Entry* const translation = find_translation(tlb, address);
+  const Slot slot = level.guess(line);
+  const bool is_usual = translation != nullptr && level.cache.holds(slot, line) &&
+                        (level.cache.flags_at(slot) & (wanted | kPrefetched)) == wanted &&
+                        offset + bytes <= core.line_mask + 1 && !core.mailbox.has_mail();
+  if (!is_usual) [[unlikely]]
+    return kNoSlot;
+  const uint64_t now = ++core.clock;
+  translation->used = now;
+  level.cache.use(slot, now);
+  return slot;
+}
+
 }  // namespace
 
 template <Locality kLocality>
 PackedOutcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
                      Site site) {
   constexpr bool kRecorded = kLocality != Locality::off;
-  if (access_usual<kRecorded>(core, address, bytes, kind, site)) return PackedOutcome();
-  return access_fully<kRecorded>(core, address, bytes, kind, site);
+  const uint8_t wanted = kind == AccessKind::store ? kWritten : 0;
+  const Slot slot = use_usual(core, core.dtlb, core.l1d, address, bytes, wanted);
+  if (slot == kNoSlot) return access_fully<kRecorded>(core, address, bytes, kind, site);
+  if constexpr (kRecorded) {
+    const auto offset = static_cast<uint32_t>(address & core.line_mask);
+    Tenure& tenure = core.l1d.tenures[slot];
+    core.l1d.ages.use(tenure);
+    core.l1d.table.touch(tenure, ByteMask::of(offset, bytes), bytes, site);
+  }
+  return PackedOutcome();
 }
 
 PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
-  if (fetch_usual(core, address, bytes, site)) return PackedOutcome();
-  return fetch_fully(core, address, bytes, site);
+  const Slot slot = use_usual(core, core.itlb, core.l1i, address, bytes, 0);
+  if (slot == kNoSlot) return fetch_fully(core, address, bytes, site);
+  if (core.l1i.recorded()) touch_code(core, whole_of(address, bytes, site, false), slot, false);
+  return PackedOutcome();
 }
 
 template PackedOutcome access<Locality::off>(CoreState&, uint64_t, uint32_t, AccessKind, Site);

@@ -4,14 +4,6 @@
 
 namespace culprit::simulate {
 
-PrivateLevel::PrivateLevel(const CacheGeometry& geometry, uint32_t line_bytes, bool with_tenures,
-                           uint32_t part)
-    : cache(geometry, line_bytes) {
-  if (!with_tenures || !cache.present()) return;
-  tenures = ZeroedArray<Tenure>(cache.lines());
-  ages = LineAges(cache.lines() / part);
-}
-
 namespace {
 
 std::array<uint16_t, kDataSources> latencies_of(const Machine& machine) {
@@ -29,6 +21,14 @@ std::array<uint16_t, kDataSources> latencies_of(const Machine& machine) {
 }
 
 }  // namespace
+
+PrivateLevel::PrivateLevel(const CacheGeometry& geometry, uint32_t line_bytes, bool with_tenures,
+                           uint32_t part)
+    : cache(geometry, line_bytes) {
+  if (!with_tenures || !cache.present()) return;
+  tenures = ZeroedArray<Tenure>(cache.lines());
+  ages = LineAges(cache.lines() / part);
+}
 
 CoreState::CoreState(const Machine& of, Locality recorded, const SetSample& sets,
                      const HugePages& pages, SharedLevel& level, uint16_t core)

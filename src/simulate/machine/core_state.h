@@ -90,6 +90,7 @@ struct CoreState {
   Tlb itlb;
   Tlb dtlb;
   Tlb stlb;
+  uint64_t page_changes = 0;  // of huge_pages, that the TLBs know of
   StreamPrefetcher stream;
   StridePrefetcher stride;
   Traffic traffic;

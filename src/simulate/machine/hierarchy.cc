@@ -29,11 +29,11 @@ CoreState& Hierarchy::add_core() {
 }
 
 void Hierarchy::set_huge_pages(uint64_t begin, uint64_t end, bool huge) {
-  if (!huge_pages_.set(begin, end, huge)) return;
-  Letter letter;
-  letter.wish = Letter::Wish::translate_anew;
+  const uint64_t changes = huge_pages_.changes();
+  huge_pages_.set(begin, end, huge);
+  if (huge_pages_.changes() == changes) return;
   const std::lock_guard lock(cores_mutex_);
-  for (const std::unique_ptr<CoreState>& core : cores_) core->mailbox.post(letter);
+  for (const std::unique_ptr<CoreState>& core : cores_) core->mailbox.wake();
 }
 
 void Hierarchy::finish() {

@@ -14,9 +14,8 @@ namespace culprit::simulate {
 
 class HugePages {
  public:
-  /// False: nothing is different from before.
-  bool set(uint64_t begin, uint64_t end, bool huge) {
-    if (begin >= end) return false;
+  void set(uint64_t begin, uint64_t end, bool huge) {
+    if (begin >= end) return;
     const std::unique_lock lock(mutex_);
     cut(begin);
     cut(end);
@@ -26,13 +25,14 @@ class HugePages {
     ranges_.erase(first, last);
     if (huge) ranges_.emplace(begin, end);
     any_.store(!ranges_.empty(), std::memory_order_relaxed);
-    return huge || were_any;
+    if (huge || were_any) changes_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
+  /// How often pages have changed their size. TLBs filled before may hold what is no more.
+  [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
 
   [[nodiscard]] bool holds(uint64_t address) const {
-    if (!any()) return false;
+    if (!any_.load(std::memory_order_relaxed)) return false;
     const std::shared_lock lock(mutex_);
     const auto after = ranges_.upper_bound(address);
     return after != ranges_.begin() && address < std::prev(after)->second;
@@ -52,6 +52,7 @@ class HugePages {
   mutable std::shared_mutex mutex_;
   std::map<uint64_t, uint64_t> ranges_;  // begin -> end, none overlap
   std::atomic<bool> any_{false};
+  std::atomic<uint64_t> changes_{0};
 };
 
 }  // namespace culprit::simulate

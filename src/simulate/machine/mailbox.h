@@ -1,8 +1,7 @@
 #pragma once
 
-// Mailbox: what is asked of a core from outside: to give a line up, to stop writing it without
-// asking, to forget translations. Posted at any time, done by the core itself before its next
-// access.
+// Mailbox: what is asked of a core from outside: to give a line up, or to stop writing it without
+// asking. Posted at any time, done by the core itself before its next access.
 
 #include <atomic>
 #include <cstdint>
@@ -17,10 +16,9 @@ namespace culprit::simulate {
 
 struct Letter {
   enum class Wish : uint8_t {
-    give_up,         // another core writes it
-    share,           // another core reads it
-    leave_all,       // an inclusive shared level lost it
-    translate_anew,  // some pages are of another size now; of no line
+    give_up,    // another core writes it
+    share,      // another core reads it
+    leave_all,  // an inclusive shared level lost it
   };
   Wish wish = Wish::give_up;
   uint64_t line = 0;
@@ -36,6 +34,12 @@ class Mailbox {
   void post(const Letter& letter) {
     const std::lock_guard lock(mutex_);
     letters_.push_back(letter);
+    has_mail_.store(true, std::memory_order_relaxed);
+  }
+
+  /// There is something else to do before the next access (HugePages::changes()).
+  void wake() {
+    const std::lock_guard lock(mutex_);
     has_mail_.store(true, std::memory_order_relaxed);
   }
 

@@ -36,7 +36,6 @@ class StreamPrefetcher {
       : ahead_(settings.stream ? settings.stream_lines : 0),
         page_shift_(kPrefetchPageShift - line_shift) {}
 
-  [[nodiscard]] bool present() const { return ahead_ != 0; }
   void train(uint64_t line, PrefetchList& list);
 
  private:
@@ -61,7 +60,6 @@ class StridePrefetcher {
   StridePrefetcher(const PrefetchSettings& settings, uint32_t line_shift)
       : ahead_(settings.stride ? settings.stride_steps : 0), line_shift_(line_shift) {}
 
-  [[nodiscard]] bool present() const { return ahead_ != 0; }
   void train(uint64_t address, Site site, PrefetchList& list);
 
  private:

@@ -182,6 +182,7 @@ void share_line(CoreState& core, const Letter& letter) {
 
 /// Of pages that are of another size than they were.
 void drop_translations(CoreState& core) {
+  core.page_changes = core.huge_pages.changes();
   for (Tlb* tlb : {&core.itlb, &core.dtlb, &core.stlb}) {
     tlb->drop_if(
         [&](uint64_t address, bool huge) { return core.huge_pages.holds(address) != huge; });
@@ -208,6 +209,7 @@ Brought bring_from_l2(CoreState& core, LineRequest request, Slot slot) {
 
 void deliver_mail(CoreState& core) {
   core.mailbox.take(core.letters);
+  if (core.page_changes != core.huge_pages.changes()) drop_translations(core);
   for (const Letter& letter : core.letters) {
     switch (letter.wish) {
       case Letter::Wish::give_up:
@@ -218,9 +220,6 @@ void deliver_mail(CoreState& core) {
         break;
       case Letter::Wish::leave_all:
         lose_line(core, letter);
-        break;
-      case Letter::Wish::translate_anew:
-        drop_translations(core);
         break;
     }
   }

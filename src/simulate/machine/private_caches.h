@@ -1,7 +1,7 @@
 #pragma once
 
 // What happens inside one core's caches when a line comes, goes, or is asked for by another
-// core. hierarchy.cc has the way of an access; this is what it is made of.
+// core. access.cc has the way of an access; this is what it is made of.
 
 #include <cstdint>
 
@@ -17,7 +17,7 @@ struct Brought {
   bool prefetched = false;  // L2 had it from a prefetcher, and this is its first use
 };
 
-/// Does what the letters in the core's mailbox ask for.
+/// Does what the letters in the core's mailbox ask for, and forgets pages that changed their size.
 void deliver_mail(CoreState& core);
 
 /// Gets a line that the first level lacks, out of L2 or what is behind it; then L2 has it.

@@ -17,7 +17,7 @@ SharedLevel::SharedLevel(const Machine& machine, Locality locality, uint32_t par
 }
 
 SharedLevel::Locked::Locked(SharedLevel& level, uint64_t line) : slice_(&level.slice_of(line)) {
-  if (!level.alone_) lock_ = std::unique_lock(slice_->mutex);
+  if (!level.alone_) lock_ = std::unique_lock(slice_->lock);
 }
 
 void SharedLevel::add_core(CoreState& core) {

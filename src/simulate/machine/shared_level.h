@@ -83,7 +83,7 @@ class SharedLevel {
     size_t operator()(uint64_t line) const { return line * 0x9e3779b97f4a7c15 >> 20; }
   };
   struct alignas(64) Slice {
-    SpinLock mutex;
+    SpinLock lock;
     tsl::robin_map<uint64_t, Entry, LineHash> directory;  // empty while there is one core
     LineAges ages;
     uint64_t clock = 0;  // of uses of its sets

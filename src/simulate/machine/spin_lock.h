@@ -1,23 +1,23 @@
 #pragma once
 
-// SpinLock: for what takes some tens of nanoseconds, and is rarely wanted by two at once: a mutex
-// takes twice the time of such work, and puts to sleep who would not have had to wait.
+// SpinLock: for what takes some tens of nanoseconds and is rarely wanted by two at once: nobody
+// is put to sleep for so short a time.
 
 #include <atomic>
 #include <sched.h>
 
 namespace culprit::simulate {
 
+/// To be held by std::unique_lock and its like.
 class SpinLock {
  public:
   void lock() {
-    for (int tries = 0; is_taken_.exchange(true, std::memory_order_acquire); ++tries) {
+    constexpr int kMostTries = 100;
+    for (int tries = 1; is_taken_.exchange(true, std::memory_order_acquire); ++tries) {
       // Who has it may have been taken off its CPU.
-      constexpr int kMostTries = 100;
-      if (tries % kMostTries == kMostTries - 1) ::sched_yield();
+      if (tries % kMostTries == 0) ::sched_yield();
     }
   }
-  bool try_lock() { return !is_taken_.exchange(true, std::memory_order_acquire); }
   void unlock() { is_taken_.store(false, std::memory_order_release); }
 
  private:

@@ -83,6 +83,8 @@ class TenureTable {
  public:
   /// Beyond `edge_limit` different edges, new ones go to `edges_rest` of their site.
   explicit TenureTable(size_t edge_limit = size_t{1} << 20) : edges_(edge_limit) {}
+  TenureTable(const TenureTable&) = delete;  // recent_sites_ points into sites_
+  TenureTable& operator=(const TenureTable&) = delete;
 
   static Tenure begin(Site site, bool prefetched) {
     Tenure tenure;

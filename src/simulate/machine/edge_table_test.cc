@@ -1,0 +1,53 @@
+#include "simulate/machine/edge_table.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <tuple>
+
+namespace culprit::simulate {
+namespace {
+
+auto tuple_of(const EdgeKey& key) {
+  return std::tuple(key.from, key.to, key.kind, key.other_core);
+}
+
+TEST(EdgeTable, CountsAsAMapDoes) {
+  EdgeTable table(1'000'000);
+  std::map<decltype(tuple_of({})), uint64_t> expected;
+  uint64_t random = 3;
+  for (int i = 0; i < 300'000; ++i) {
+    random = random * 6364136223846793005 + 1442695040888963407;
+    const EdgeKey key{.from = static_cast<Site>(random >> 40) % 300,
+                      .to = static_cast<Site>(random >> 50) % 400,
+                      .kind = static_cast<EdgeKind>((random >> 36) % kEdgeKinds),
+                      .other_core = static_cast<uint16_t>((random >> 34) % 2)};
+    if ((random >> 33) % 2 == 0) {
+      table.add(key, 3);
+      expected[tuple_of(key)] += 3;
+    } else {
+      table.add_reuse(key.from, key.to);
+      ++expected[tuple_of({key.from, key.to, EdgeKind::reuse, 0})];
+    }
+    if (i == 150'000) {
+      EXPECT_EQ(table.collect().size(), expected.size());
+    }
+  }
+  const std::vector<Edge> edges = table.collect();
+  EXPECT_EQ(edges.size(), expected.size());
+  for (const auto& [key, count] : edges) EXPECT_EQ(count, expected[tuple_of(key)]);
+  EXPECT_TRUE(table.take_rest().empty());
+}
+
+TEST(EdgeTable, WhatIsBeyondTheLimitIsTakenOnce) {
+  EdgeTable table(1);
+  for (Site to = 1; to <= 3; ++to) table.add_reuse(7, to);
+  EXPECT_EQ(table.collect().size(), 1U);
+  const std::vector<Edge> rest = table.take_rest();
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_EQ(rest[0].key, (EdgeKey{7, 0, EdgeKind::reuse, 0}));
+  EXPECT_EQ(rest[0].count, 2U);
+  EXPECT_TRUE(table.take_rest().empty());
+}
+
+}  // namespace
+}  // namespace culprit::simulate
