@@ -343,6 +343,15 @@ PackedOutcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKi
   return PackedOutcome();
 }
 
+template <Locality kLocality>
+void access_more(CoreState& core, uint64_t address, uint32_t bytes) {
+  if constexpr (kLocality == Locality::off) return;
+  const Slot slot = core.l1d.find_likely(address >> core.line_shift);
+  if (slot == kNoSlot) return;  // another core has taken it meanwhile
+  const auto offset = static_cast<uint32_t>(address & core.line_mask);
+  TenureTable::touch_first(core.l1d.tenures[slot], ByteMask::of(offset, bytes), bytes);
+}
+
 PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
   const Slot slot = use_usual(core, core.itlb, core.l1i, address, bytes, 0);
   if (slot == kNoSlot) return fetch_fully(core, address, bytes, site);
@@ -353,6 +362,9 @@ PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site
 template PackedOutcome access<Locality::off>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
 template PackedOutcome access<Locality::l1>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
 template PackedOutcome access<Locality::all>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
+template void access_more<Locality::off>(CoreState&, uint64_t, uint32_t);
+template void access_more<Locality::l1>(CoreState&, uint64_t, uint32_t);
+template void access_more<Locality::all>(CoreState&, uint64_t, uint32_t);
 
 Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind, Site site) {
   return core.locality == Locality::off ? access<Locality::off>(core, address, bytes, kind, site)

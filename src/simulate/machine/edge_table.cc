@@ -1,64 +1,61 @@
 #include "simulate/machine/edge_table.h"
 
-#include <bit>
-
 namespace culprit::simulate {
+namespace {
 
-void EdgeTable::give_up(Edge& recent) {
-  if (recent.count != 0) put(recent.key, recent.count);
-  recent.count = 0;
+EdgeKey edge_of(ReuseKey sites) {
+  return {static_cast<Site>(sites >> 32), static_cast<Site>(sites), EdgeKind::reuse};
 }
 
-void EdgeTable::give_up(Reuse& recent) {
-  if (recent.count != 0) {
-    const auto from = static_cast<Site>(recent.sites >> 32);
-    put({from, static_cast<Site>(recent.sites), EdgeKind::reuse}, recent.count);
-  }
-  recent.count = 0;
+/// What tells the rest of edges apart.
+ReuseKey group_of(ReuseKey sites) {
+  return sites >> 32 << 32;
+}
+EdgeKey group_of(const EdgeKey& key) {
+  return {key.from, 0, key.kind};
 }
 
-void EdgeTable::put(const EdgeKey& key, uint64_t count) {
-  Part& part = parts_[hash_of(key) >> (64 - std::countr_zero(kParts))];
-  part.waiting.push_back({key, count});
-  if (part.waiting.size() >= kMostWaiting) settle(part);
-}
+}  // namespace
 
-void EdgeTable::settle(Part& part) {
-  for (const auto& [key, count] : part.waiting) {
-    const auto found = part.counts.find(key);
+template <class Key>
+void EdgeCounts<Key>::settle(Part& part, size_t& room) {
+  for (size_t i = 0; i < part.waiting_count; ++i) {
+    const Entry& entry = part.waiting[i];
+    const auto found = part.counts.find(entry.key);
     if (found != part.counts.end()) {
-      found.value() += count;
-    } else if (kept_ < limit_) {
-      part.counts.emplace(key, count);
-      ++kept_;
+      found.value() += entry.count;
+    } else if (room > 0) {
+      part.counts.emplace(entry.key, entry.count);
+      --room;
     } else {
-      rest_[{key.from, 0, key.kind}] += count;
+      rest_[group_of(entry.key)] += entry.count;
     }
   }
-  part.waiting.clear();
+  part.waiting_count = 0;
 }
 
-void EdgeTable::settle_all() {
-  for (Edge& recent : recent_) give_up(recent);
-  for (Reuse& recent : reuses_) give_up(recent);
-  for (Part& part : parts_) settle(part);
-}
+template class EdgeCounts<ReuseKey>;
+template class EdgeCounts<EdgeKey>;
 
 std::vector<Edge> EdgeTable::collect() {
-  settle_all();
+  reuses_.settle(room_);
+  others_.settle(room_);
   std::vector<Edge> edges;
-  edges.reserve(kept_);
-  for (const Part& part : parts_) {
-    for (const auto& [key, count] : part.counts) edges.push_back({key, count});
-  }
+  reuses_.for_each(
+      [&](ReuseKey key, uint64_t count) { edges.push_back({edge_of(key), count}); });
+  others_.for_each(
+      [&](const EdgeKey& key, uint64_t count) { edges.push_back({key, count}); });
   return edges;
 }
 
 std::vector<Edge> EdgeTable::take_rest() {
-  settle_all();
+  reuses_.settle(room_);
+  others_.settle(room_);
   std::vector<Edge> edges;
-  for (const auto& [key, count] : rest_) edges.push_back({key, count});
-  rest_.clear();
+  for (const auto& [key, count] : reuses_.rest()) edges.push_back({edge_of(key), count});
+  for (const auto& [key, count] : others_.rest()) edges.push_back({key, count});
+  reuses_.rest().clear();
+  others_.rest().clear();
   return edges;
 }
 

@@ -8,6 +8,7 @@
 // processor's caches.
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <tsl/robin_map.h>
@@ -39,31 +40,90 @@ struct Edge {
   uint64_t count = 0;
 };
 
+/// The sites of a reuse edge: from << 32 | to.
+using ReuseKey = uint64_t;
+
+inline uint64_t hash_of(ReuseKey key) {
+  const uint64_t mixed = key * 0x9e37'79b9'7f4a'7c15;
+  return mixed ^ mixed >> 32;
+}
+inline uint64_t hash_of(const EdgeKey& key) {
+  const uint64_t sites = uint64_t{key.from} << 32 | key.to;
+  const uint64_t rest = uint64_t{key.other_core} << 8 | static_cast<uint8_t>(key.kind);
+  return hash_of(sites ^ rest << 20);
+}
+
+/// Counts by key, as EdgeTable needs them.
+template <class Key>
+class EdgeCounts {
+ public:
+  struct Hash {
+    size_t operator()(const Key& key) const { return hash_of(key); }
+  };
+  using Map = tsl::robin_map<Key, uint64_t, Hash>;
+
+  /// `room`: how many more different keys may be kept; others go to rest().
+  void add(const Key& key, uint64_t count, size_t& room) {
+    Entry& recent = recent_[hash_of(key) % kRecent];
+    if (recent.key != key) [[unlikely]] {
+      give_up(recent, room);
+      recent.key = key;
+    }
+    recent.count += count;
+  }
+
+  /// All that was added is in the parts, or the rest.
+  void settle(size_t& room) {
+    for (Entry& recent : recent_) give_up(recent, room);
+    for (Part& part : parts_) settle(part, room);
+  }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const Part& part : parts_) {
+      for (const auto& [key, count] : part.counts) visit(key, count);
+    }
+  }
+  /// By the key's group.
+  Map& rest() { return rest_; }
+
+ private:
+  static constexpr size_t kRecent = 1024;
+  static constexpr size_t kParts = 16;
+  static constexpr size_t kMostWaiting = 512;
+
+  struct Entry {
+    Key key{};
+    uint64_t count = 0;
+  };
+  struct Part {
+    Map counts;
+    std::vector<Entry> waiting = std::vector<Entry>(kMostWaiting);
+    size_t waiting_count = 0;
+  };
+
+  void give_up(Entry& recent, size_t& room) {
+    if (recent.count == 0) return;
+    Part& part = parts_[hash_of(recent.key) >> (64 - std::countr_zero(kParts))];
+    part.waiting[part.waiting_count] = recent;
+    if (++part.waiting_count == kMostWaiting) settle(part, room);
+    recent.count = 0;
+  }
+  [[gnu::noinline]] void settle(Part& part, size_t& room);
+
+  std::vector<Entry> recent_ = std::vector<Entry>(kRecent);
+  std::array<Part, kParts> parts_;  // by the highest bits of the hash
+  Map rest_;
+};
+
 class EdgeTable {
  public:
   /// Beyond `limit` different edges, new ones are not kept.
-  explicit EdgeTable(size_t limit) : limit_(limit) {}
+  explicit EdgeTable(size_t limit) : room_(limit) {}
 
-  void add(const EdgeKey& key, uint64_t count) {
-    Edge& recent = recent_[hash_of(key) % kRecent];
-    if (recent.count != 0 && recent.key == key) {
-      recent.count += count;
-      return;
-    }
-    give_up(recent);
-    recent = {key, count};
-  }
-
-  /// One more of this kind, which every hit adds.
-  void add_reuse(Site from, Site to) {
-    const uint64_t sites = uint64_t{from} << 32 | to;
-    Reuse& recent = reuses_[mix(sites) % kRecent];
-    if (recent.sites != sites) [[unlikely]] {
-      give_up(recent);
-      recent.sites = sites;
-    }
-    ++recent.count;
-  }
+  /// One more reuse, which every hit is.
+  void add_reuse(Site from, Site to) { reuses_.add(ReuseKey{from} << 32 | to, 1, room_); }
+  /// Of any other kind.
+  void add(const EdgeKey& key, uint64_t count) { others_.add(key, count, room_); }
 
   /// Those that are kept, each once, in any order.
   [[nodiscard]] std::vector<Edge> collect();
@@ -71,44 +131,9 @@ class EdgeTable {
   [[nodiscard]] std::vector<Edge> take_rest();
 
  private:
-  struct Reuse {
-    uint64_t sites = 0;  // from << 32 | to
-    uint64_t count = 0;
-  };
-  struct Hash {
-    size_t operator()(const EdgeKey& key) const { return hash_of(key); }
-  };
-  using Counts = tsl::robin_map<EdgeKey, uint64_t, Hash>;
-  struct Part {
-    Counts counts;
-    std::vector<Edge> waiting;
-  };
-  static constexpr size_t kRecent = 1024;
-  static constexpr size_t kParts = 16;
-  static constexpr size_t kMostWaiting = 512;
-
-  static uint64_t mix(uint64_t value) {
-    const uint64_t mixed = value * 0x9e37'79b9'7f4a'7c15;
-    return mixed ^ mixed >> 32;
-  }
-  static uint64_t hash_of(const EdgeKey& key) {
-    const uint64_t sites = uint64_t{key.from} << 32 | key.to;
-    const uint64_t rest = uint64_t{key.other_core} << 8 | static_cast<uint8_t>(key.kind);
-    return mix(sites ^ rest << 20);
-  }
-
-  void give_up(Edge& recent);
-  void give_up(Reuse& recent);
-  void put(const EdgeKey& key, uint64_t count);
-  void settle(Part& part);
-  void settle_all();
-
-  size_t limit_;
-  size_t kept_ = 0;
-  std::vector<Edge> recent_ = std::vector<Edge>(kRecent);
-  std::vector<Reuse> reuses_ = std::vector<Reuse>(kRecent);
-  std::array<Part, kParts> parts_;  // by the highest bits of the hash
-  Counts rest_;
+  size_t room_;
+  EdgeCounts<ReuseKey> reuses_;
+  EdgeCounts<EdgeKey> others_;
 };
 
 }  // namespace culprit::simulate

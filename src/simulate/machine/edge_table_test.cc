@@ -19,7 +19,7 @@ TEST(EdgeTable, CountsAsAMapDoes) {
     random = random * 6364136223846793005 + 1442695040888963407;
     const EdgeKey key{.from = static_cast<Site>(random >> 40) % 300,
                       .to = static_cast<Site>(random >> 50) % 400,
-                      .kind = static_cast<EdgeKind>((random >> 36) % kEdgeKinds),
+                      .kind = static_cast<EdgeKind>(1 + (random >> 36) % (kEdgeKinds - 1)),
                       .other_core = static_cast<uint16_t>((random >> 34) % 2)};
     if ((random >> 33) % 2 == 0) {
       table.add(key, 3);

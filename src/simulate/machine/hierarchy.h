@@ -81,6 +81,16 @@ PackedOutcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKi
 /// The same with the locality chosen at run time.
 Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind, Site site);
 
+/// Of an access told in parts, one that goes on in the line where the part before it ended: nothing
+/// happens but that more of the line is touched.
+template <Locality kLocality>
+void access_more(CoreState& core, uint64_t address, uint32_t bytes);
+/// Whether a part that follows the one before it is such a one.
+inline bool is_in_line_before(const CoreState& core, uint64_t address, uint32_t bytes) {
+  const uint64_t offset = address & core.line_mask;
+  return offset != 0 && offset + bytes <= core.line_mask + 1;
+}
+
 /// Fetches instruction bytes; `site` is the first instruction of the line, for the tenures.
 PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site);
 

@@ -11,6 +11,7 @@ using counts_file::kEvex;
 using counts_file::kFloat;
 using counts_file::kOneAccess;
 using counts_file::kRepeats;
+using counts_file::kWide;
 
 enum class Map : uint8_t { one_byte, map_0f, map_0f38, map_0f3a };
 
@@ -169,13 +170,27 @@ bool is_string(const Opcode& opcode) {
           (byte >= 0x6c && byte <= 0x6f));
 }
 
-/// General instructions: what they read or write fits into a register.
+/// Two-byte instructions whose operands in memory have 8 bytes at most.
+constexpr OpcodeRange kNarrow0f[] = {{0x40, 0x4f},   // cmov
+                                     {0x90, 0x9f},   // set
+                                     {0xaf, 0xaf},   // imul
+                                     {0xb6, 0xb7},   // movzx
+                                     {0xbe, 0xbf}};  // movsx
+constexpr OpcodeRange kScalar0f[] = {{0x10, 0x11}, {0x2a, 0x2a}, {0x2c, 0x2d},  // with F2 or F3
+                                     {0x51, 0x51}, {0x58, 0x5a}, {0x5c, 0x5f}};
+
+/// What they read or write fits into a general register, or is a floating-point scalar.
 bool has_one_access(const Opcode& opcode) {
   constexpr OpcodeRange kOther[] = {{0x9a, 0x9b},   // far call, fwait
                                     {0xc8, 0xcb},   // enter, leave, far returns
                                     {0xcc, 0xcf},   // interrupts
                                     {0xd8, 0xdf}};  // x87
-  if (opcode.map != Map::one_byte || opcode.is_vector || is_string(opcode)) return false;
+  if (opcode.is_vector || is_string(opcode)) return false;
+  if (opcode.map == Map::map_0f) {
+    return contains(kNarrow0f, opcode.byte) ||
+           (opcode.repeats && contains(kScalar0f, opcode.byte));
+  }
+  if (opcode.map != Map::one_byte) return false;
   const int extension = opcode.modrm >> 3 & 7;
   const bool is_far_by_memory = opcode.byte == 0xff && (extension == 3 || extension == 5);
   return !contains(kOther, opcode.byte) && !is_far_by_memory;
@@ -191,6 +206,7 @@ CodeFacts decode_x86_64(std::span<const uint8_t> code) {
   if (opcode.repeats && is_string(opcode)) facts.flags |= kRepeats;
   if (opcode.is_evex) facts.flags |= kEvex;
   if (has_one_access(opcode)) facts.flags |= kOneAccess;
+  if (opcode.is_vector) facts.flags |= kWide;
   return facts;
 }
 
@@ -225,7 +241,9 @@ CodeFacts decode_aarch64(std::span<const uint8_t> code) {
   const bool is_memory = (word & 0x0a000000) == 0x08000000;
   const bool is_vector_memory = is_memory && (word & 0x04000000) != 0;
   const bool is_scalar_float = (word & 0x0e000000) == 0x0e000000;
+  const bool is_sve = (word & 0x1e000000) == 0x04000000;
   if (is_vector_memory || is_scalar_float) facts.flags |= kFloat;
+  if (is_sve) facts.flags |= kWide;
   return facts;
 }
 

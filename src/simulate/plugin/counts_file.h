@@ -57,6 +57,7 @@ inline constexpr uint8_t kRepeats = 2;       // x86 string instruction with a re
 inline constexpr uint8_t kEvex = 4;          // AVX-512 encoding, which QEMU does not run
 inline constexpr uint8_t kOneAccess = 16;    // reads at one place at most, and writes at one
 inline constexpr uint8_t kUnknownCosts = 8;  // the scheduling model does not know it
+inline constexpr uint8_t kWide = 32;         // may use vectors beyond 16 bytes: AVX, SVE
 
 struct Site {
   uint64_t address;  // in the process

@@ -116,6 +116,14 @@ template <bool kCycles>
   if (is_store && (is_new || !outcome.plain_hit())) core.clock->store(index, outcome, address);
 }
 
+/// A further part of an access, in a line that it has been in.
+template <Model kModel>
+void model_more(Core& core, uint64_t place, uint64_t address, const AccessShape& shape) {
+  simulate::access_more<kModel.locality>(*core.memory, address, shape.bytes);
+  time_access<kModel.cycles>(core, static_cast<uint32_t>(place >> 32), address, {}, shape.is_store,
+                             false);
+}
+
 template <Model kModel>
 void model_access(Core& core, uint64_t place, uint64_t address, const AccessShape& shape,
                   bool is_new) {
@@ -134,6 +142,7 @@ void model_access(Core& core, uint64_t place, uint64_t address, const AccessShap
 
 template <Model kModel, bool kIsOne>
 void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
+  if constexpr (!kIsOne) clear_upper_halves();
   Core* const core = counting[vcpu];
   if (core == nullptr) return;
   const AccessShape& shape = core->shapes.find(info);
@@ -141,7 +150,12 @@ void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
   const auto site = static_cast<uint32_t>(place);
   const bool is_new = kIsOne || !core->goes_on(site, address, shape);
   count_access(*core, site, shape, is_new);
-  if constexpr (kModel.caches) model_access<kModel>(*core, place, address, shape, is_new);
+  if constexpr (!kModel.caches) return;
+  if (!is_new && simulate::is_in_line_before(*core->memory, address, shape.bytes)) {
+    model_more<kModel>(*core, place, address, shape);
+  } else {
+    model_access<kModel>(*core, place, address, shape, is_new);
+  }
 }
 
 template <Model kModel>

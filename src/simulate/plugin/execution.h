@@ -94,7 +94,8 @@ simulate::Hierarchy* stop_machine(unsigned vcpu);
 struct Callbacks {
   qemu_plugin_vcpu_udata_cb_t block_runs;
   qemu_plugin_vcpu_mem_cb_t memory_is_accessed;
-  qemu_plugin_vcpu_mem_cb_t one_access;  // the same, where no access is in several parts
+  // The same, where no access is in several parts, of a block that is not wide.
+  qemu_plugin_vcpu_mem_cb_t one_access;
 };
 Callbacks execution_callbacks();
 

@@ -11,6 +11,21 @@ namespace culprit {
 extern uint64_t instruction_limit;
 void check_limit(uint64_t own_before, uint64_t own_now);
 
+#ifdef __x86_64__
+inline const bool host_has_avx = __builtin_cpu_supports("avx") != 0;
+#endif
+
+/// After guest code that is wide: QEMU's code for it leaves the upper halves of vector registers
+/// in use; then the first SSE instruction of ours, and the next AVX one of QEMU's, would wait
+/// some seventy cycles each (bench/simulate.py, "row AVX2").
+/// Source: Intel 64 and IA-32 Architectures Optimization Reference Manual, "Mixing AVX Code with
+///         SSE Code"
+inline void clear_upper_halves() {
+#ifdef __x86_64__
+  if (host_has_avx) asm volatile("vzeroupper");
+#endif
+}
+
 inline uint64_t& count(Core& core, uint32_t site, counts_file::Counter counter) {
   return core.shared.counts[site].value[static_cast<size_t>(counter)];
 }
@@ -47,6 +62,7 @@ inline void finish_branch(Core& core, const BlockFacts& before, const BlockFacts
 /// One more run of the block; the one before it.
 inline const BlockFacts& count_block(Core& core, const BlockFacts& block) {
   const BlockFacts& before = *core.previous;
+  if (before.is_wide) clear_upper_halves();
   core.previous = &block;
   ++core.blocks_run;
   ++core.shared.runs[block.number].runs;

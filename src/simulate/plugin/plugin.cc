@@ -146,9 +146,9 @@ void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
   qemu_plugin_register_vcpu_tb_exec_cb(block, plugin->callbacks.block_runs, QEMU_PLUGIN_CB_NO_REGS,
                                        const_cast<BlockFacts*>(facts));
   for (size_t i = 0; i < sites.size(); ++i) {
-    const qemu_plugin_vcpu_mem_cb_t accessed = has_one_access(code[i])
-                                                   ? plugin->callbacks.one_access
-                                                   : plugin->callbacks.memory_is_accessed;
+    const bool has_one = !facts->is_wide && has_one_access(code[i]);
+    const qemu_plugin_vcpu_mem_cb_t accessed =
+        has_one ? plugin->callbacks.one_access : plugin->callbacks.memory_is_accessed;
     qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), accessed,
                                      QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                      place_of_access(sites[i], i));

@@ -63,6 +63,7 @@ void block_runs(unsigned vcpu, void* data) {
 
 template <bool kIsOne>
 void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
+  if constexpr (!kIsOne) clear_upper_halves();
   Core* const core = counting[vcpu];
   if (core == nullptr) return;
   const AccessShape& shape = core->shapes.find(info);

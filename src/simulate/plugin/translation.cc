@@ -127,6 +127,9 @@ const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
   facts.end = code.back().address + code.back().code.size();
   facts.branch = end.branch;
   facts.enters_region = enters_region(facts.start);
+  facts.is_wide = std::any_of(code.begin(), code.end(), [&](const GuestInstruction& one) {
+    return (decode_(one.code).flags & file::kWide) != 0;
+  });
   facts.repeats = (end.flags & file::kRepeats) != 0;
   facts.parts = cut_into_lines(code, *sites, line_bytes_);
   std::erase_if(facts.parts, [&](const CodePart& part) {

@@ -36,6 +36,7 @@ struct alignas(64) BlockFacts {
   uint64_t end = 0;           // where a branch that is not taken goes on
   counts_file::Branch branch = counts_file::Branch::none;  // of the last instruction
   bool enters_region = false;    // a function of the region begins with it
+  bool is_wide = false;          // an instruction may use vectors beyond 16 bytes
   bool repeats = false;          // the last instruction is a repeated string instruction
   std::vector<CodePart> parts;   // those whose lines are simulated
   simulate::BlockCycles cycles;  // if they are modelled
