@@ -56,7 +56,7 @@ inline Tlb::Entry* find_translation(Tlb& tlb, uint64_t address) {
 }
 
 [[gnu::noinline]] PackedOutcome translate_fully(CoreState& core, Tlb& first, uint64_t address) {
-  const bool huge = core.huge_pages.holds(address);
+  const bool huge = core.is_huge(address);
   const uint64_t page = page_key(address, huge);
   const uint64_t now = ++core.clock;
   if (first.use(page, now)) return PackedOutcome();

@@ -91,6 +91,17 @@ struct CoreState {
   Tlb dtlb;
   Tlb stlb;
   uint64_t page_changes = 0;  // of huge_pages, that the TLBs know of
+  /// huge_pages.holds(), as of these changes.
+  bool is_huge(uint64_t address) {
+    const uint64_t region = address >> kHugePageShift;
+    if (region != last_region) {
+      last_region = region;
+      is_last_huge = huge_pages.holds(address);
+    }
+    return is_last_huge;
+  }
+  uint64_t last_region = ~uint64_t{0};
+  bool is_last_huge = false;
   StreamPrefetcher stream;
   StridePrefetcher stride;
   Traffic traffic;

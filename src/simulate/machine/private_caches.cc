@@ -183,6 +183,7 @@ void share_line(CoreState& core, const Letter& letter) {
 /// Of pages that are of another size than they were.
 void drop_translations(CoreState& core) {
   core.page_changes = core.huge_pages.changes();
+  core.last_region = ~uint64_t{0};
   for (Tlb* tlb : {&core.itlb, &core.dtlb, &core.stlb}) {
     tlb->drop_if(
         [&](uint64_t address, bool huge) { return core.huge_pages.holds(address) != huge; });

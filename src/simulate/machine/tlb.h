@@ -52,32 +52,32 @@ class Tlb {
   void drop_if(Condition condition) {
     for (uint32_t i = 1; i < entries_.size(); ++i) {
       const uint64_t page = entries_[i].page;
-      if (page == 0 || !condition(address_of(page), is_huge(page))) continue;
-      unlink(i);
-      entries_[i] = {};
+      if (page != 0 && condition(address_of(page), is_huge(page))) drop(i);
     }
-    forget_ages();
   }
 
  private:
-  /// An entry in the heap of its set, as old as it was when it was looked at last.
-  struct Age {
-    uint64_t used;
-    uint32_t entry;
+  /// An entry in the queue of its set. It may have been used since it got its place.
+  struct Queued {
+    uint64_t used = 0;
+    uint32_t older = 0;
+    uint32_t newer = 0;
   };
 
   uint32_t& chain_of(uint64_t page) { return chains_[(page >> 2) & (chains_.size() - 1)]; }
+  uint32_t end_of_queue(uint64_t page) const;
   bool search(uint64_t page, uint64_t now);
-  uint32_t find_oldest(Age* heap) const;
-  void sink(Age* heap) const;
-  void unlink(uint32_t entry);
-  void forget_ages();
+  uint32_t find_oldest(uint32_t end);
+  void queue(uint32_t entry, uint64_t used, uint32_t end);
+  void leave_queue(uint32_t entry);
+  void leave_chain(uint32_t entry);
+  void drop(uint32_t entry);
 
   uint64_t sets_ = 0;
-  uint32_t ways_ = 0;
   ZeroedArray<Entry> entries_;    // from 1 on; number 0 has no page
   ZeroedArray<uint32_t> chains_;  // by the low bits of a page's number: its entries, newest first
-  ZeroedArray<Age> heaps_;        // per set, the oldest first
+  ZeroedArray<Queued> queues_;    // the entries', and behind them the end of each set's queue, whose
+                                  // newer one is the oldest entry and whose older one the newest
 };
 
 }  // namespace culprit::simulate
