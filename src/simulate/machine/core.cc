@@ -43,6 +43,7 @@ IntervalCore::IntervalCore(const Machine& machine, SiteTicks* sites)
       full_uop_(kNever),
       full_load_(kNever),
       waiting_(std::bit_ceil(std::max<size_t>(machine.core.reorder_buffer, 512))),
+      waiting_misses_(waiting_.size()),
       buffers_(machine.core.miss_buffers),
       stores_(machine.core.store_queue) {
   const CoreSettings& core = settings_;
@@ -152,16 +153,18 @@ void IntervalCore::note_waiting(const Step& step, Ticks done) {
   if (waiting_count_ != 0 && done <= last_waiting_done_) return;
   last_waiting_done_ = done;
   if (waiting_count_ == waiting_.size()) {  // instructions of no uops
-    wait_for(waiting_[first_waiting_]);
+    wait_for_oldest();
     pop_waiting();
   }
-  Waiting& entry = waiting_[(first_waiting_ + waiting_count_) & (waiting_.size() - 1)];
+  const size_t place = (first_waiting_ + waiting_count_) & (waiting_.size() - 1);
+  Waiting& entry = waiting_[place];
   entry.uop = uops_ + step.uops;
   entry.load = loads_ + step.loads;
   entry.done = done;
   entry.division = step.divides ? step.latency : 0;
-  entry.miss = miss_.done != 0 ? miss_ : Miss();
   entry.site = step.site;
+  entry.missed = miss_.done != 0;
+  if (entry.missed) waiting_misses_[place] = miss_;
   if (waiting_count_++ == 0) {
     full_uop_ = entry.uop + settings_.reorder_buffer;
     full_load_ = entry.load + settings_.load_queue;
@@ -181,21 +184,25 @@ void IntervalCore::pop_waiting() {
 /// buffer or the load queue behind it is full.
 void IntervalCore::make_room(const Step& step) {
   while (uops_ + step.uops >= full_uop_ || loads_ + step.loads >= full_load_) {
-    wait_for(waiting_[first_waiting_]);
+    wait_for_oldest();
     pop_waiting();
   }
 }
 
 /// The clock moves to the instruction's end. The time goes first to what held its load up, then
 /// to the load, then to its division; what is left is the chain of operations that it is in.
-void IntervalCore::wait_for(const Waiting& oldest) {
+void IntervalCore::wait_for_oldest() {
+  const Waiting& oldest = waiting_[first_waiting_];
+  if (oldest.done <= time()) return;
   const auto give = [&](CycleClass kind, Ticks most) {
     stall(oldest.site, kind, std::min(oldest.done, time() + most));
   };
-  if (oldest.done <= time()) return;
-  give(CycleClass::load_translation, oldest.miss.translation);
-  give(CycleClass::bandwidth_saturation, oldest.miss.bandwidth);
-  give(oldest.miss.kind, oldest.miss.own);
+  if (oldest.missed) {
+    const Miss& miss = waiting_misses_[first_waiting_];
+    give(CycleClass::load_translation, miss.translation);
+    give(CycleClass::bandwidth_saturation, miss.bandwidth);
+    give(miss.kind, miss.own);
+  }
   give(CycleClass::instruction_latency, oldest.division);
   stall(oldest.site, CycleClass::serialization, oldest.done);
 }
@@ -209,10 +216,18 @@ void IntervalCore::stall(Site site, CycleClass kind, Ticks until) {
 
 /// The time at which a miss that is ready at `at` gets a buffer, which it keeps for `latency`.
 Ticks IntervalCore::take_miss_buffer(Site site, Ticks at, Ticks latency) {
-  Ticks& first_free = *std::min_element(buffers_.begin(), buffers_.end());
-  const Ticks begin = std::max(at, first_free);
+  const Ticks begin = std::max(at, buffers_.front());
   if (begin > at) sites_[site].busy.miss_buffers_full += begin - at;
-  first_free = begin + latency;
+  // The first one is free much later now: it sinks to its place.
+  const Ticks free = begin + latency;
+  size_t place = 0;
+  for (size_t child = 1; child < buffers_.size(); child = 2 * place + 1) {
+    if (child + 1 < buffers_.size() && buffers_[child + 1] < buffers_[child]) ++child;
+    if (free <= buffers_[child]) break;
+    buffers_[place] = buffers_[child];
+    place = child;
+  }
+  buffers_[place] = free;
   return begin;
 }
 
@@ -275,7 +290,7 @@ void IntervalCore::wait_for_store(const Store& store) {
   if (store.leaves <= time()) return;
   const Ticks begin = time();
   while (waiting_count_ != 0 && waiting_[first_waiting_].done <= store.retires) {
-    wait_for(waiting_[first_waiting_]);
+    wait_for_oldest();
     pop_waiting();
   }
   sites_[store.site].busy.store_queue_full += store.leaves - begin;

@@ -92,8 +92,8 @@ class IntervalCore {
     uint64_t load = 0;  // the same in loads
     Ticks done = 0;
     Ticks division = 0;  // its latency, if it is one
-    Miss miss;
     Site site = 0;
+    bool missed = false;  // there is a Miss at the same place
   };
 
   /// A value on its way through memory.
@@ -121,7 +121,7 @@ class IntervalCore {
   void make_room(const Step& step);
   void note_waiting(const Step& step, Ticks done);
   void pop_waiting();
-  void wait_for(const Waiting& oldest);
+  void wait_for_oldest();
   void wait_for_store(const Store& store);
   void load_missed(uint32_t step, Outcome outcome, uint64_t address);
   void load_forwarded(uint32_t step, Ticks ready);
@@ -162,16 +162,17 @@ class IntervalCore {
   uint64_t loads_ = 0;
   uint64_t full_uop_;  // the first uop, and load, that must wait for the oldest
   uint64_t full_load_;
-  Miss miss_;                        // of the step next_step_; done == 0: none
-  Ticks resolved_ = 0;               // when the last instruction had its operands
-  Ticks retires_ = 0;                // when all so far are done
-  std::array<Ticks, 128> ready_{};   // by Register
-  std::array<Stored, 64> stored_{};  // the last, by address
-  std::vector<Waiting> waiting_;     // a ring, in program order; a power of two
+  Miss miss_;                         // of the step next_step_; done == 0: none
+  Ticks resolved_ = 0;                // when the last instruction had its operands
+  Ticks retires_ = 0;                 // when all so far are done
+  std::array<Ticks, 128> ready_{};    // by Register
+  std::array<Stored, 64> stored_{};   // the last, by address
+  std::vector<Waiting> waiting_;      // a ring, in program order; a power of two
+  std::vector<Miss> waiting_misses_;  // the same
   size_t first_waiting_ = 0;
   size_t waiting_count_ = 0;
   Ticks last_waiting_done_ = 0;  // of the newest in the ring
-  std::vector<Ticks> buffers_;   // when each miss buffer is free
+  std::vector<Ticks> buffers_;   // when each miss buffer is free: a heap, the first one first
   std::vector<Store> stores_;    // a ring of the store queue's size
   size_t next_store_ = 0;
   Ticks last_store_leaves_ = 0;

@@ -41,10 +41,8 @@ std::vector<Edge> EdgeTable::collect() {
   reuses_.settle(room_);
   others_.settle(room_);
   std::vector<Edge> edges;
-  reuses_.for_each(
-      [&](ReuseKey key, uint64_t count) { edges.push_back({edge_of(key), count}); });
-  others_.for_each(
-      [&](const EdgeKey& key, uint64_t count) { edges.push_back({key, count}); });
+  reuses_.for_each([&](ReuseKey key, uint64_t count) { edges.push_back({edge_of(key), count}); });
+  others_.for_each([&](const EdgeKey& key, uint64_t count) { edges.push_back({key, count}); });
   return edges;
 }
 

@@ -76,8 +76,8 @@ class Tlb {
   uint64_t sets_ = 0;
   ZeroedArray<Entry> entries_;    // from 1 on; number 0 has no page
   ZeroedArray<uint32_t> chains_;  // by the low bits of a page's number: its entries, newest first
-  ZeroedArray<Queued> queues_;    // the entries', and behind them the end of each set's queue, whose
-                                  // newer one is the oldest entry and whose older one the newest
+  ZeroedArray<Queued> queues_;  // the entries', and behind them the end of each set's queue, whose
+                                // newer one is the oldest entry and whose older one the newest
 };
 
 }  // namespace culprit::simulate
