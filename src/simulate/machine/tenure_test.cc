@@ -51,6 +51,25 @@ TEST(Tenure, FollowsALineFromFillToEviction) {
   EXPECT_EQ(site(core, Level::l1d, 3).lines_left_at_end, 1U);
 }
 
+// A load of 32 bytes, told in parts of 8, across the end of a line.
+TEST(Tenure, PartsOfAnAccessInOneLineAreOneUse) {
+  const auto memory = make_hierarchy(plain_machine(64, 1, 1024, 16), Locality::l1);
+  CoreState& core = memory->add_core();
+  EXPECT_FALSE(is_in_line_before(core, 64, 8));
+  EXPECT_TRUE(is_in_line_before(core, 56, 8));
+  EXPECT_FALSE(is_in_line_before(core, 60, 8));  // goes on into the next one
+  load(core, 48, 8, 7);
+  access_more<Locality::l1>(core, 56, 8);
+  load(core, 64, 8, 7);
+  access_more<Locality::l1>(core, 72, 8);
+  memory->finish();
+  const SiteTenures ended = site(core, Level::l1d, 7);
+  EXPECT_EQ(ended.lines, 2U);
+  EXPECT_EQ(ended.bytes_touched, 32U);
+  EXPECT_EQ(ended.bytes_accessed, 32U);
+  EXPECT_EQ(edge(core.tenures(Level::l1d), 7, 7, EdgeKind::reuse), 0U);
+}
+
 TEST(Tenure, EveryAccessIsFirstOrReuse) {
   const auto memory = make_hierarchy(tiny_machine(), Locality::all);
   CoreState& core = memory->add_core();

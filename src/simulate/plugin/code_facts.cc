@@ -171,11 +171,11 @@ bool is_string(const Opcode& opcode) {
 }
 
 /// Two-byte instructions whose operands in memory have 8 bytes at most.
-constexpr OpcodeRange kNarrow0f[] = {{0x40, 0x4f},   // cmov
-                                     {0x90, 0x9f},   // set
-                                     {0xaf, 0xaf},   // imul
-                                     {0xb6, 0xb7},   // movzx
-                                     {0xbe, 0xbf}};  // movsx
+constexpr OpcodeRange kNarrow0f[] = {{0x40, 0x4f},                              // cmov
+                                     {0x90, 0x9f},                              // set
+                                     {0xaf, 0xaf},                              // imul
+                                     {0xb6, 0xb7},                              // movzx
+                                     {0xbe, 0xbf}};                             // movsx
 constexpr OpcodeRange kScalar0f[] = {{0x10, 0x11}, {0x2a, 0x2a}, {0x2c, 0x2d},  // with F2 or F3
                                      {0x51, 0x51}, {0x58, 0x5a}, {0x5c, 0x5f}};
 
@@ -187,8 +187,7 @@ bool has_one_access(const Opcode& opcode) {
                                     {0xd8, 0xdf}};  // x87
   if (opcode.is_vector || is_string(opcode)) return false;
   if (opcode.map == Map::map_0f) {
-    return contains(kNarrow0f, opcode.byte) ||
-           (opcode.repeats && contains(kScalar0f, opcode.byte));
+    return contains(kNarrow0f, opcode.byte) || (opcode.repeats && contains(kScalar0f, opcode.byte));
   }
   if (opcode.map != Map::one_byte) return false;
   const int extension = opcode.modrm >> 3 & 7;

@@ -11,6 +11,7 @@ using counts_file::kEvex;
 using counts_file::kFloat;
 using counts_file::kOneAccess;
 using counts_file::kRepeats;
+using counts_file::kWide;
 
 CodeFacts x86(std::vector<uint8_t> bytes) {
   return decode_x86_64(bytes);
@@ -43,16 +44,16 @@ TEST(CodeFacts, TellsBranchesOfX86Apart) {
 }
 
 TEST(CodeFacts, TellsFloatingPointOfX86FromVectorsOfIntegers) {
-  EXPECT_EQ(x86({0xf2, 0x0f, 0x58, 0xc1}).flags, kFloat);        // addsd
-  EXPECT_EQ(x86({0x66, 0x0f, 0x28, 0x00}).flags, kFloat);        // movapd
-  EXPECT_EQ(x86({0xd9, 0x00}).flags, kFloat);                    // flds
-  EXPECT_EQ(x86({0xc5, 0xfb, 0x10, 0x00}).flags, kFloat);        // vmovsd
-  EXPECT_EQ(x86({0xc4, 0xe2, 0xf5, 0xb8, 0xc2}).flags, kFloat);  // vfmadd231pd
-  EXPECT_EQ(x86({0x66, 0x0f, 0x6f, 0x00}).flags, 0);             // movdqa
-  EXPECT_EQ(x86({0x66, 0x0f, 0x74, 0xc1}).flags, 0);             // pcmpeqb
-  EXPECT_EQ(x86({0xc5, 0xfd, 0xd7, 0xc0}).flags, 0);             // vpmovmskb
-  EXPECT_EQ(x86({0x66, 0x0f, 0x38, 0xdc, 0xc1}).flags, 0);       // aesenc
-  EXPECT_EQ(x86({0x48, 0x8b, 0x00}).flags & kFloat, 0);          // mov
+  EXPECT_EQ(x86({0xf2, 0x0f, 0x58, 0xc1}).flags & kFloat, kFloat);        // addsd
+  EXPECT_EQ(x86({0x66, 0x0f, 0x28, 0x00}).flags & kFloat, kFloat);        // movapd
+  EXPECT_EQ(x86({0xd9, 0x00}).flags & kFloat, kFloat);                    // flds
+  EXPECT_EQ(x86({0xc5, 0xfb, 0x10, 0x00}).flags & kFloat, kFloat);        // vmovsd
+  EXPECT_EQ(x86({0xc4, 0xe2, 0xf5, 0xb8, 0xc2}).flags & kFloat, kFloat);  // vfmadd231pd
+  EXPECT_EQ(x86({0x66, 0x0f, 0x6f, 0x00}).flags & kFloat, 0);             // movdqa
+  EXPECT_EQ(x86({0x66, 0x0f, 0x74, 0xc1}).flags & kFloat, 0);             // pcmpeqb
+  EXPECT_EQ(x86({0xc5, 0xfd, 0xd7, 0xc0}).flags & kFloat, 0);             // vpmovmskb
+  EXPECT_EQ(x86({0x66, 0x0f, 0x38, 0xdc, 0xc1}).flags & kFloat, 0);       // aesenc
+  EXPECT_EQ(x86({0x48, 0x8b, 0x00}).flags & kFloat, 0);                   // mov
 }
 
 TEST(CodeFacts, KnowsRepeatedStringInstructionsAndAvx512) {
@@ -67,11 +68,27 @@ TEST(CodeFacts, KnowsInstructionsWhoseAccessesAreWhole) {
   EXPECT_TRUE(x86({0x48, 0x8b, 0x00}).flags & kOneAccess);         // mov (%rax),%rax
   EXPECT_TRUE(x86({0x55}).flags & kOneAccess);                     // push %rbp
   EXPECT_TRUE(x86({0xe8, 0, 0, 0, 0}).flags & kOneAccess);         // call
+  EXPECT_TRUE(x86({0x0f, 0xb6, 0x00}).flags & kOneAccess);         // movzbl (%rax),%eax
+  EXPECT_TRUE(x86({0x48, 0x0f, 0x44, 0x00}).flags & kOneAccess);   // cmove (%rax),%rax
+  EXPECT_TRUE(x86({0xf2, 0x0f, 0x58, 0x00}).flags & kOneAccess);   // addsd (%rax),%xmm0
+  EXPECT_FALSE(x86({0x66, 0x0f, 0x58, 0x00}).flags & kOneAccess);  // addpd (%rax),%xmm0
+  EXPECT_FALSE(x86({0xf3, 0x0f, 0x6f, 0x00}).flags & kOneAccess);  // movdqu (%rax),%xmm0
+  EXPECT_FALSE(x86({0x0f, 0xc7, 0x08}).flags & kOneAccess);        // cmpxchg8b (%rax)
   EXPECT_FALSE(x86({0x0f, 0x28, 0x00}).flags & kOneAccess);        // movaps (%rax),%xmm0
   EXPECT_FALSE(x86({0xc5, 0xfc, 0x28, 0x00}).flags & kOneAccess);  // vmovaps (%rax),%ymm0
   EXPECT_FALSE(x86({0xdb, 0x28}).flags & kOneAccess);              // fldt (%rax): 10 bytes
   EXPECT_FALSE(x86({0xa4}).flags & kOneAccess);                    // movsb
   EXPECT_FALSE(x86({0xff, 0x18}).flags & kOneAccess);              // far call *(%rax)
+}
+
+TEST(CodeFacts, KnowsVectorsBeyondSixteenBytes) {
+  EXPECT_TRUE(x86({0xc5, 0xfc, 0x28, 0x00}).flags & kWide);              // vmovaps (%rax),%ymm0
+  EXPECT_TRUE(x86({0xc4, 0xe2, 0xf5, 0xb8, 0x00}).flags & kWide);        // vfmadd231pd
+  EXPECT_TRUE(x86({0x62, 0xf1, 0x7c, 0x48, 0x28, 0x00}).flags & kWide);  // vmovaps of %zmm0
+  EXPECT_FALSE(x86({0x0f, 0x28, 0x00}).flags & kWide);                   // movaps (%rax),%xmm0
+  EXPECT_FALSE(x86({0x48, 0x8b, 0x00}).flags & kWide);                   // mov (%rax),%rax
+  EXPECT_TRUE(arm(0x04200000).flags & kWide);                            // add z0.b, z0.b, z0.b
+  EXPECT_FALSE(arm(0x4ea01c00).flags & kWide);                           // mov v0.16b, v0.16b
 }
 
 TEST(CodeFacts, SurvivesBytesThatAreNoInstruction) {

@@ -30,19 +30,19 @@ struct Core {
   const BlockFacts* previous = nullptr;           // never null once the core is set up
 
   // The access before, to see parts of one wide access (QEMU shows 8 bytes at a time).
-  uint64_t blocks_run = 0;
-  uint64_t access_block = 0;
+  uint64_t access_block = 0;  // by the instructions before its end
   uint64_t access_end = 0;
   uint32_t access_site = 0;
   bool access_is_store = false;
 
   /// Whether an access is a further part of the one before it.
   bool goes_on(uint32_t site, uint64_t address, const AccessShape& shape) {
-    const bool same = site == access_site && address == access_end && access_block == blocks_run &&
+    const uint64_t block = shared.header->instructions.load(std::memory_order_relaxed);
+    const bool same = site == access_site && address == access_end && access_block == block &&
                       shape.is_store == access_is_store;
     access_site = site;
     access_end = address + shape.bytes;
-    access_block = blocks_run;
+    access_block = block;
     access_is_store = shape.is_store;
     return same;
   }

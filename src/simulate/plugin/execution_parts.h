@@ -60,11 +60,10 @@ inline void finish_branch(Core& core, const BlockFacts& before, const BlockFacts
 }
 
 /// One more run of the block; the one before it.
-inline const BlockFacts& count_block(Core& core, const BlockFacts& block) {
+[[gnu::always_inline]] inline const BlockFacts& count_block(Core& core, const BlockFacts& block) {
   const BlockFacts& before = *core.previous;
   if (before.is_wide) clear_upper_halves();
   core.previous = &block;
-  ++core.blocks_run;
   ++core.shared.runs[block.number].runs;
   if (before.branch == counts_file::Branch::conditional || before.repeats) {
     finish_branch(core, before, block);
