@@ -18,9 +18,10 @@ EdgeKey group_of(const EdgeKey& key) {
 }  // namespace
 
 template <class Key>
-void EdgeCounts<Key>::settle(Part& part, size_t& room) {
-  for (size_t i = 0; i < part.waiting_count; ++i) {
-    const Entry& entry = part.waiting[i];
+void EdgeCounts<Key>::settle(size_t number, size_t& room) {
+  Part& part = parts_[number];
+  for (size_t i = 0; i < part.waiting; ++i) {
+    const Entry& entry = waiting_[number * kMostWaiting + i];
     const auto found = part.counts.find(entry.key);
     if (found != part.counts.end()) {
       found.value() += entry.count;
@@ -31,7 +32,7 @@ void EdgeCounts<Key>::settle(Part& part, size_t& room) {
       rest_[group_of(entry.key)] += entry.count;
     }
   }
-  part.waiting_count = 0;
+  part.waiting = 0;
 }
 
 template class EdgeCounts<ReuseKey>;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "simulate/machine/outcome.h"
+#include "simulate/machine/zeroed_array.h"
 
 namespace culprit::simulate {
 
@@ -74,8 +75,8 @@ class EdgeCounts {
 
   /// All that was added is in the parts, or the rest.
   void settle(size_t& room) {
-    for (Entry& recent : recent_) give_up(recent, room);
-    for (Part& part : parts_) settle(part, room);
+    for (size_t i = 0; i < kRecent; ++i) give_up(recent_[i], room);
+    for (size_t part = 0; part < kParts; ++part) settle(part, room);
   }
   template <class Visit>
   void for_each(Visit visit) const {
@@ -97,21 +98,23 @@ class EdgeCounts {
   };
   struct Part {
     Map counts;
-    std::vector<Entry> waiting = std::vector<Entry>(kMostWaiting);
-    size_t waiting_count = 0;
+    size_t waiting = 0;  // entries
   };
 
   void give_up(Entry& recent, size_t& room) {
     if (recent.count == 0) return;
-    Part& part = parts_[hash_of(recent.key) >> (64 - std::countr_zero(kParts))];
-    part.waiting[part.waiting_count] = recent;
-    if (++part.waiting_count == kMostWaiting) settle(part, room);
+    const size_t number = hash_of(recent.key) >> (64 - std::countr_zero(kParts));
+    size_t& waiting = parts_[number].waiting;
+    waiting_[number * kMostWaiting + waiting] = recent;
+    if (++waiting == kMostWaiting) settle(number, room);
     recent.count = 0;
   }
-  [[gnu::noinline]] void settle(Part& part, size_t& room);
+  [[gnu::noinline]] void settle(size_t number, size_t& room);
 
-  std::vector<Entry> recent_ = std::vector<Entry>(kRecent);
-  std::array<Part, kParts> parts_;  // by the highest bits of the hash
+  // Of a core that records nothing they take no memory.
+  ZeroedArray<Entry> recent_{kRecent};
+  ZeroedArray<Entry> waiting_{kParts * kMostWaiting};  // part by part
+  std::array<Part, kParts> parts_;                     // by the highest bits of the hash
   Map rest_;
 };
 
