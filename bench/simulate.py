@@ -3,9 +3,10 @@
 
     bench/simulate.py CULPRIT [--runs 3] [--only NAME]
 
-Runs each program natively, under QEMU by itself, under `culprit record --engine simulate` (without
-a machine; with cachegrind's kind, L1 and LLC; with locality; a sixteenth of its sets; with cycles,
-but all of it skipped; with cycles), and under `valgrind --tool=cachegrind --cache-sim=yes` and
+Runs each program natively, under QEMU by itself, under QEMU with callbacks that do nothing (what
+no simulator on its plugin interface can go below), under `culprit record --engine simulate`
+(without a machine; with cachegrind's kind, L1 and LLC; with locality; a sixteenth of its sets; with
+cycles, but all of it skipped; with cycles), and under `valgrind --tool=cachegrind --cache-sim=yes` and
 `--tool=callgrind --cacheuse=yes`, interleaved, and prints CPU time against native: medians.
 Programs are Debian's, or compiled here. About four minutes a run on an idle machine. The last
 integer program is mostly start-up: code that runs a few times, or once.
@@ -107,6 +108,25 @@ int main(void) {
   printf("%u\n", pairs[0][7] + pairs[1][9]);
 }
 """
+# A callback for each block that runs and each access, as ours has.
+NOTHING = r"""
+#include "simulate/plugin/qemu_api.h"
+static void block_runs(unsigned, void*) {}
+static void accessed(unsigned, qemu_plugin_meminfo_t, uint64_t, void*) {}
+static void translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
+  qemu_plugin_register_vcpu_tb_exec_cb(block, block_runs, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+  for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); ++i)
+    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), accessed,
+                                     QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, nullptr);
+}
+extern "C" {
+int qemu_plugin_version = 1;
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int, char**) {
+  qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+  return 0;
+}
+}
+"""
 LAST_LEVEL_KIB = 8192
 MACHINE = plain_machine(LAST_LEVEL_KIB)
 CACHES = plain_caches(LAST_LEVEL_KIB)
@@ -158,9 +178,11 @@ def main():
     parser.add_argument("--only")
     options = parser.parse_args()
     culprit = [options.culprit, "record", "-q", "--no-symbols", "--engine", "simulate"]
+    qemu = ["qemu-x86_64", "-cpu", "max"]
     tools = {
         "native": [],
-        "qemu": ["qemu-x86_64", "-cpu", "max"],
+        "qemu": qemu,
+        "callbacks": [*qemu, "-plugin", "./nothing"],
         "counts": [*culprit, "--machine", "none", "--"],
         "caches": [*culprit, "--machine", "machine.toml", "--detail", "events", "--"],
         "locality": [*culprit, "--machine", "machine.toml", "--detail", "events",
@@ -178,6 +200,8 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         (folder / "machine.toml").write_text(MACHINE)
+        build(folder, "nothing.cc", NOTHING, "g++", "-std=c++20", "-shared", "-fPIC",
+              "-I", pathlib.Path(__file__).parents[1] / "src")
         print(f"{'CPU time / native':20}" + "".join(f"{name:>12}" for name in tools))
         for name, is_float, command in programs(folder):
             if options.only and options.only not in name:

@@ -1,8 +1,11 @@
 #include "simulate/counts_reader.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace culprit {
@@ -30,6 +33,31 @@ bool read_table(int fd, uint64_t start, size_t count, std::vector<T>* table) {
   return pread_all(fd, table->data(), count * sizeof(T), start);
 }
 
+/// Calls visit(index, row) for the rows of a table. Rows in holes of the file are left out: they
+/// are zero, and most are, of a thread that runs little of the program's code. False: the file ends
+/// before.
+template <class T, class Visit>
+bool visit_rows(int fd, uint64_t start, size_t count, Visit visit) {
+  constexpr size_t kMostAtOnce = (size_t{1} << 16) / sizeof(T);
+  struct stat status{};
+  if (::fstat(fd, &status) != 0) return false;
+  if (static_cast<uint64_t>(status.st_size) < start + count * sizeof(T)) return false;
+  std::vector<T> rows(std::min(kMostAtOnce, count));
+  for (size_t first = 0; first < count; first += rows.size()) {
+    const uint64_t wanted = start + first * sizeof(T);
+    const off_t data = ::lseek(fd, static_cast<off_t>(wanted), SEEK_DATA);
+    if (data < 0 && errno == ENXIO) return true;
+    if (data > 0) first += (static_cast<uint64_t>(data) - wanted) / sizeof(T);
+    if (first >= count) return true;
+    rows.resize(std::min(kMostAtOnce, count - first));
+    if (!pread_all(fd, rows.data(), rows.size() * sizeof(T), start + first * sizeof(T))) {
+      return false;
+    }
+    for (size_t i = 0; i < rows.size(); ++i) visit(first + i, rows[i]);
+  }
+  return true;
+}
+
 /// One counts file while it is read.
 class Reader {
  public:
@@ -48,7 +76,7 @@ class Reader {
   Error damaged(const char* what) const {
     return Error{"the counts in '" + name_ + "' are damaged (" + what + ")"};
   }
-  void add_runs(const std::vector<file::BlockRuns>& runs, ProcessCounts& counts);
+  void add_runs(size_t number, const file::BlockRuns& runs, ProcessCounts& counts);
   Result<void> add_stalls(uint64_t core_start, ProcessCounts& counts);
   Result<void> add_misses(uint64_t core_start, ProcessCounts& counts);
   Result<void> add_block_ticks(const std::vector<uint64_t>& runs, ProcessCounts& counts);
@@ -122,57 +150,47 @@ Result<void> Reader::read_sites(ProcessCounts& counts) {
   return {};
 }
 
-void Reader::add_runs(const std::vector<file::BlockRuns>& runs, ProcessCounts& counts) {
-  for (size_t number = 0; number < runs.size(); ++number) {
-    const file::Block& block = blocks_[number];
-    if (runs[number].runs == 0 || block.sites == 0) continue;
-    for (uint32_t i = 0; i < block.sites; ++i) {
-      counts.executions[block_sites_[block.first + i]] += runs[number].runs;
-    }
-    const uint32_t last = block_sites_[block.first + block.sites - 1];
-    counts.counts[last].value[static_cast<size_t>(file::Counter::taken)] += runs[number].taken;
+void Reader::add_runs(size_t number, const file::BlockRuns& runs, ProcessCounts& counts) {
+  const file::Block& block = blocks_[number];
+  if (runs.runs == 0 || block.sites == 0) return;
+  for (uint32_t i = 0; i < block.sites; ++i) {
+    counts.executions[block_sites_[block.first + i]] += runs.runs;
   }
+  const uint32_t last = block_sites_[block.first + block.sites - 1];
+  counts.counts[last].value[static_cast<size_t>(file::Counter::taken)] += runs.taken;
 }
 
 Result<void> Reader::add_counts(uint64_t core_start, ProcessCounts& counts) {
-  std::vector<file::SiteAccesses> accesses;
-  std::vector<file::SiteCounts> others;
-  if (!read_table(fd_, core_start + file::kAccessesInCore, header_.sites, &accesses) ||
-      !read_table(fd_, core_start + file::kCountsInCore, header_.sites, &others)) {
-    return damaged("counts of a core");
-  }
-  for (size_t site = 0; site < others.size(); ++site) {
-    file::SiteCounts& sums = counts.counts[site];
-    for (size_t i = 0; i < file::kAccessCounters; ++i) sums.value[i] += accesses[site].value[i];
-    for (size_t i = 0; i < file::kCounters; ++i) sums.value[i] += others[site].value[i];
-  }
-  return {};
+  const auto add = [&](size_t site, const auto& row) {
+    uint64_t* const sums = counts.counts[site].value;
+    for (size_t i = 0; i < std::size(row.value); ++i) sums[i] += row.value[i];
+  };
+  const bool is_whole =
+      visit_rows<file::SiteAccesses>(fd_, core_start + file::kAccessesInCore, header_.sites, add) &&
+      visit_rows<file::SiteCounts>(fd_, core_start + file::kCountsInCore, header_.sites, add);
+  return is_whole ? Result<void>() : damaged("counts of a core");
 }
 
 Result<void> Reader::add_stalls(uint64_t core_start, ProcessCounts& counts) {
-  std::vector<simulate::SiteTicks> values;
-  if (!read_table(fd_, core_start + file::kTicksInCore, header_.sites, &values)) {
-    return damaged("cycles of a core");
-  }
-  for (size_t site = 0; site < values.size(); ++site) {
-    counts.ticks[site].stalls.add(values[site].stalls);
-    counts.ticks[site].busy.add(values[site].busy);
-  }
-  return {};
+  const auto add = [&](size_t site, const simulate::SiteTicks& row) {
+    counts.ticks[site].stalls.add(row.stalls);
+    counts.ticks[site].busy.add(row.busy);
+  };
+  const bool is_whole =
+      visit_rows<simulate::SiteTicks>(fd_, core_start + file::kTicksInCore, header_.sites, add);
+  return is_whole ? Result<void>() : damaged("cycles of a core");
 }
 
 Result<void> Reader::add_misses(uint64_t core_start, ProcessCounts& counts) {
   if (header_.sample_classes == 0) return {};
-  std::vector<file::SampledMisses> values;
-  if (!read_table(fd_, core_start + file::kMissesInCore, header_.sites, &values)) {
-    return damaged("misses of a core");
-  }
-  for (size_t site = 0; site < values.size(); ++site) {
+  const auto add = [&](size_t site, const file::SampledMisses& row) {
     for (size_t i = 0; i < header_.sample_classes; ++i) {
-      counts.misses[site].misses[i] += values[site].misses[i];
+      counts.misses[site].misses[i] += row.misses[i];
     }
-  }
-  return {};
+  };
+  const bool is_whole =
+      visit_rows<file::SampledMisses>(fd_, core_start + file::kMissesInCore, header_.sites, add);
+  return is_whole ? Result<void>() : damaged("misses of a core");
 }
 
 /// What each execution of an instruction takes by itself depends on its block.
@@ -198,22 +216,23 @@ Result<void> Reader::add_cores(ProcessCounts& counts) {
   for (uint32_t number = 0; number < header_.cores; ++number) {
     const uint64_t start = file::core_start(number);
     const auto core = std::make_unique<file::CoreHeader>();
-    std::vector<file::BlockRuns> runs;
     // A number may be skipped; a child's file ends before the cores of its parent's threads.
     if (!pread_all(fd_, static_cast<void*>(core.get()), sizeof *core, start)) continue;
-    if (!read_table(fd_, start + file::kRunsInCore, header_.blocks, &runs)) {
+    const auto add = [&](size_t block, const file::BlockRuns& runs) {
+      add_runs(block, runs, counts);
+      all_runs[block] += runs.runs;
+    };
+    if (!visit_rows<file::BlockRuns>(fd_, start + file::kRunsInCore, header_.blocks, add)) {
       return damaged("runs of blocks");
     }
     counts.threads += core->instructions + core->outside_instructions != 0 ? 1 : 0;
     counts.outside_instructions += core->outside_instructions;
     counts.system_calls += core->system_calls;
     counts.system_call_ns += core->system_call_ns;
-    add_runs(runs, counts);
     RETURN_IF_ERROR(add_counts(start, counts));
     RETURN_IF_ERROR(add_misses(start, counts));
     if (header_.has_cycles != 0) {
       counts.clock_ticks += core->ticks;
-      for (size_t block = 0; block < runs.size(); ++block) all_runs[block] += runs[block].runs;
       RETURN_IF_ERROR(add_stalls(start, counts));
     }
   }
