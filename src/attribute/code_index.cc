@@ -97,7 +97,11 @@ LinkAddress CodeIndex::link_address(const Location& location) {
 
 std::string CodeIndex::module(ImageId id) const {
   const Image* found = image(id);
-  if (found == nullptr || found->kind == ImageKind::unknown) return "[unknown]";
+  if (found == nullptr) return "[unknown]";
+  if (found->kind == ImageKind::unknown) {
+    const bool is_anonymous = profile_.strings.text(found->path) == kAnonymousPath;
+    return is_anonymous ? std::string(kAnonymousPath) : "[unknown]";
+  }
   if (found->kind == ImageKind::kernel) return "[kernel]";
   if (found->kind == ImageKind::vdso) return "[vdso]";
   if (found->kind == ImageKind::jit) return "[jit]";
@@ -107,7 +111,7 @@ std::string CodeIndex::module(ImageId id) const {
 
 std::string CodeIndex::unnamed(const Location& location) {
   const Image* found = image(location.image);
-  if (found == nullptr || found->kind == ImageKind::unknown) return "[unknown]";
+  if (found == nullptr || found->kind == ImageKind::unknown) return module(location.image);
   if (found->kind == ImageKind::kernel) return "[kernel]";
   if (found->kind == ImageKind::jit) {
     const std::string_view path = profile_.strings.text(found->path);

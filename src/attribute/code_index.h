@@ -47,7 +47,7 @@ class CodeIndex {
   /// As objdump prints it; the offset's own number where nothing is known.
   LinkAddress link_address(const Location& location);
 
-  /// Path of the image, "[kernel]", "[vdso]", "[jit]", or "[unknown]".
+  /// Path of the image, "[kernel]", "[vdso]", "[jit]", "[anonymous]" or "[unknown]".
   [[nodiscard]] std::string module(ImageId image) const;
   [[nodiscard]] const Image* image(ImageId image) const { return find_row(profile_.images, image); }
   [[nodiscard]] const Profile& profile() const { return profile_; }

@@ -341,9 +341,9 @@ bool SampleProcessor::Impl::resolve(PendingSample& sample, bool is_last) {
     std::optional<Location> found = jit_.locate(sample.pid, address, time_ns, builder_);
     if (!found && is_last) {
       const bool is_mapped = spaces_.find(sample.pid, address) != nullptr;
-      found = Location{
-          is_mapped ? place_holder(anonymous_, "[anonymous]") : place_holder(unknown_, "[unknown]"),
-          FileOffset(address.value)};
+      found = Location{is_mapped ? place_holder(anonymous_, kAnonymousPath)
+                                 : place_holder(unknown_, "[unknown]"),
+                       FileOffset(address.value)};
       const bool is_leaf = &frame == &sample.frames.front();
       if (!is_mapped && is_leaf) {
         builder_.profile().ledger.add(ledger::kUnknownAddress, sample.samples);

@@ -94,6 +94,10 @@ enum class ImageKind : uint8_t {
   unknown,  // no file behind it, or none that could be identified; run addresses
 };
 
+/// Path of the image (of unknown kind) of all mapped memory that no file is behind: code made at
+/// run time that nobody has named.
+inline constexpr std::string_view kAnonymousPath = "[anonymous]";
+
 /// Executable code with an identity.
 struct Image {
   ImageKind kind = ImageKind::unknown;

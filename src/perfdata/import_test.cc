@@ -120,6 +120,16 @@ TEST(Import, CountsSamplesByPlace) {
   EXPECT_EQ(imported.profile.ledger.amount(ledger::kUnknownAddress), 1u);
 }
 
+TEST(Import, TellsMemoryWithoutAFileFromNoMemory) {
+  Recording recording;
+  recording.comm(5, 5, "prog").map(5, 0x400000, 0x2000, 0, "//anon");
+  recording.sample(5, 5, 0x400123, 10).sample(5, 5, 0x9999, 1);
+  const Profile profile = import(recording).profile;
+  EXPECT_EQ(rows_of(profile), (Rows{"prog/prog [anonymous]+0x400123 cycles:HG: 1 10",
+                                    "prog/prog [unknown]+0x9999 cycles:HG: 1 1"}));
+  EXPECT_EQ(profile.ledger.amount(ledger::kUnknownAddress), 1u);
+}
+
 TEST(Import, PutsRecordsInOrderOfTimeFirst) {
   // The sample stands before the mapping it needs, and comes after it.
   TestFile file;

@@ -161,7 +161,9 @@ Location RecordImporter::locate(uint32_t pid, const CallFrame& frame) {
 
 Location RecordImporter::locate_sample(uint32_t pid, const CallFrame& frame) {
   const Location place = locate(pid, frame);
-  if (builder_.profile().images[place.image.value].kind == ImageKind::unknown) {
+  const Profile& profile = builder_.profile();
+  const Image& image = profile.images[place.image.value];
+  if (image.kind == ImageKind::unknown && profile.strings.text(image.path) != kAnonymousPath) {
     ledger().add(ledger::kUnknownAddress);
   }
   return place;

@@ -51,7 +51,7 @@ void RecordedImages::make_image(MappedPath& file) {
 Location RecordedImages::locate(const Mapping& mapping, RunAddress address) {
   MappedPath& file = files_.at(mapping.file);
   if (file.is_anonymous) {
-    return {place_holder(anonymous_, "[anonymous]"), FileOffset(address.value)};
+    return {place_holder(anonymous_, kAnonymousPath), FileOffset(address.value)};
   }
   if (file.image.is_all()) make_image(file);
   return {file.image, FileOffset(mapping.file_offset + (address - mapping.start))};

@@ -92,7 +92,7 @@ Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector
   if (const auto made = jit_.locate(counts.pid, address, UINT64_MAX, builder_)) return *made;
   if (anonymous_.is_all()) {
     Image row;
-    row.path = builder_.intern("[anonymous]");
+    row.path = builder_.intern(kAnonymousPath);
     anonymous_ = ImageId(builder_.profile().images.size());
     builder_.profile().images.push_back(row);
   }
