@@ -3,8 +3,8 @@
 
     bench/simulate.py CULPRIT [--runs 3] [--only NAME]
 
-Runs each program natively, under QEMU by itself, under QEMU with callbacks that do nothing (what
-no simulator on its plugin interface can go below), under `culprit record --engine simulate`
+Runs each program natively, under QEMU by itself, under QEMU with callbacks that do nothing
+(what one for each block and each access costs by itself), under `culprit record --engine simulate`
 (without a machine; with cachegrind's kind, L1 and LLC; with locality; a sixteenth of its sets; with
 cycles, but all of it skipped; with cycles), and under `valgrind --tool=cachegrind --cache-sim=yes` and
 `--tool=callgrind --cacheuse=yes`, interleaved, and prints CPU time against native: medians.

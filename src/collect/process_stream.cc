@@ -103,6 +103,7 @@ class SampleProcessor::Impl {
   void resolve_pending(std::optional<uint32_t> last_of_pid, bool is_last);
   void merge_pending();
   ImageId place_holder(ImageId& image, std::string_view path);
+  ImageId image_of_unnamed(uint32_t pid, RunAddress address);
 
   ProcessorOptions options_;
   ProcessTable tasks_;
@@ -277,7 +278,7 @@ Location SampleProcessor::Impl::locate_now(uint32_t pid, RunAddress address) {
   constexpr RunAddress kKernelHalf(uint64_t{1} << 63);
   const Location place = locate(pid, {address, address >= kKernelHalf ? Mode::kernel : Mode::user});
   if (!place.image.is_all()) return place;
-  return {place_holder(unknown_, "[unknown]"), place.offset};
+  return {image_of_unnamed(pid, address), place.offset};
 }
 
 void SampleProcessor::Impl::count_branches(const SampleRecord& sample, uint32_t pid,
@@ -292,7 +293,9 @@ void SampleProcessor::Impl::keep_memory_sample(const SampleRecord& sample,
   row.context = counted.context;
   row.event = counted.event;
   row.location = counted.frames.front();
-  if (row.location.image.is_all()) row.location.image = place_holder(unknown_, "[unknown]");
+  if (row.location.image.is_all()) {
+    row.location.image = image_of_unnamed(counted.pid, RunAddress(row.location.offset.value));
+  }
   row.data_address = RunAddress(sample.data_address);
   row.source = sample.data_source;
   row.latency_cycles = sample.weight;
@@ -331,6 +334,12 @@ ImageId SampleProcessor::Impl::place_holder(ImageId& image, std::string_view pat
   return image;
 }
 
+/// Of code that no file is behind and no JIT compiler has named.
+ImageId SampleProcessor::Impl::image_of_unnamed(uint32_t pid, RunAddress address) {
+  return spaces_.find(pid, address) != nullptr ? place_holder(anonymous_, kAnonymousPath)
+                                               : place_holder(unknown_, "[unknown]");
+}
+
 bool SampleProcessor::Impl::resolve(PendingSample& sample, bool is_last) {
   bool is_known = true;
   for (Location& frame : sample.frames) {
@@ -340,12 +349,9 @@ bool SampleProcessor::Impl::resolve(PendingSample& sample, bool is_last) {
     const uint64_t time_ns = is_last ? UINT64_MAX : sample.time_ns;
     std::optional<Location> found = jit_.locate(sample.pid, address, time_ns, builder_);
     if (!found && is_last) {
-      const bool is_mapped = spaces_.find(sample.pid, address) != nullptr;
-      found = Location{is_mapped ? place_holder(anonymous_, kAnonymousPath)
-                                 : place_holder(unknown_, "[unknown]"),
-                       FileOffset(address.value)};
+      found = Location{image_of_unnamed(sample.pid, address), FileOffset(address.value)};
       const bool is_leaf = &frame == &sample.frames.front();
-      if (!is_mapped && is_leaf) {
+      if (is_leaf && found->image == unknown_) {
         builder_.profile().ledger.add(ledger::kUnknownAddress, sample.samples);
       }
     }

@@ -168,7 +168,7 @@ class IntervalCore {
   std::array<Ticks, 128> ready_{};    // by Register
   std::array<Stored, 64> stored_{};   // the last, by address
   std::vector<Waiting> waiting_;      // a ring, in program order; a power of two
-  std::vector<Miss> waiting_misses_;  // the same
+  std::vector<Miss> waiting_misses_;  // of those that missed, at the same places
   size_t first_waiting_ = 0;
   size_t waiting_count_ = 0;
   Ticks last_waiting_done_ = 0;  // of the newest in the ring

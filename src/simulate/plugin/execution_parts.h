@@ -17,8 +17,9 @@ inline const bool host_has_avx = __builtin_cpu_supports("avx") != 0;
 
 /// After guest code that is wide, and in accesses of blocks that are: QEMU's code for it leaves the
 /// upper halves of vector registers in use; then the first SSE instruction of ours, and the next
-/// AVX one of QEMU's, would wait tens of cycles (bench/simulate.py, "row AVX2"). Source: Intel 64
-/// and IA-32 Architectures Optimization Reference Manual, "Mixing AVX Code with
+/// AVX one of QEMU's, would wait tens of cycles (bench/simulate.py, "row AVX2").
+///
+/// Source: Intel 64 and IA-32 Architectures Optimization Reference Manual, "Mixing AVX Code with
 ///         SSE Code"
 inline void clear_upper_halves() {
 #ifdef __x86_64__
