@@ -76,6 +76,7 @@ class Reader {
   Error damaged(const char* what) const {
     return Error{"the counts in '" + name_ + "' are damaged (" + what + ")"};
   }
+  void add_known_accesses(ProcessCounts& counts) const;
   void add_runs(size_t number, const file::BlockRuns& runs, ProcessCounts& counts);
   Result<void> add_stalls(uint64_t core_start, ProcessCounts& counts);
   Result<void> add_misses(uint64_t core_start, ProcessCounts& counts);
@@ -171,6 +172,22 @@ Result<void> Reader::add_counts(uint64_t core_start, ProcessCounts& counts) {
   return is_whole ? Result<void>() : damaged("counts of a core");
 }
 
+/// Those that follow from executions.
+void Reader::add_known_accesses(ProcessCounts& counts) const {
+  for (size_t number = 0; number < counts.sites.size(); ++number) {
+    const file::Site& site = counts.sites[number];
+    if ((site.flags & file::kKnownAccesses) == 0) continue;
+    uint64_t* const sums = counts.counts[number].value;
+    const uint64_t executions = counts.executions[number];
+    const auto add = [&](file::Counter first, uint8_t bytes) {
+      sums[static_cast<size_t>(first)] += bytes != 0 ? executions : 0;
+      sums[static_cast<size_t>(first) + 1] += bytes * executions;
+    };
+    add(file::Counter::loads, site.load_bytes);
+    add(file::Counter::stores, site.store_bytes);
+  }
+}
+
 Result<void> Reader::add_stalls(uint64_t core_start, ProcessCounts& counts) {
   const auto add = [&](size_t site, const simulate::SiteTicks& row) {
     counts.ticks[site].stalls.add(row.stalls);
@@ -236,6 +253,7 @@ Result<void> Reader::add_cores(ProcessCounts& counts) {
       RETURN_IF_ERROR(add_stalls(start, counts));
     }
   }
+  add_known_accesses(counts);
   return header_.has_cycles != 0 ? add_block_ticks(all_runs, counts) : Result<void>();
 }
 

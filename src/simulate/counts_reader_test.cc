@@ -85,6 +85,24 @@ TEST_F(CountsReader, AddsRunsOfBlocksToTheirSites) {
   EXPECT_EQ(counts->paths, (std::vector<std::string>{"", "a.out"}));
 }
 
+// By hand: site 1 ran five times, and loads 4 bytes and stores 8 each time; what is counted of site
+// 2, which is not known, stays.
+TEST_F(CountsReader, KnownAccessesFollowFromExecutions) {
+  file::Site known = site(0x1000, 1);
+  known.flags = file::kKnownAccesses;
+  known.load_bytes = 4;
+  known.store_bytes = 8;
+  put(file::kSitesStart + sizeof(file::Site), known);
+  const Result<ProcessCounts> counts = read();
+  ASSERT_TRUE(counts.has_value()) << counts.error().message;
+  EXPECT_EQ(value(*counts, 1, file::Counter::loads), 5u);
+  EXPECT_EQ(value(*counts, 1, file::Counter::load_bytes), 20u);
+  EXPECT_EQ(value(*counts, 1, file::Counter::stores), 5u);
+  EXPECT_EQ(value(*counts, 1, file::Counter::store_bytes), 40u);
+  EXPECT_EQ(value(*counts, 2, file::Counter::loads), 10u);
+  EXPECT_EQ(value(*counts, 2, file::Counter::stores), 0u);
+}
+
 // The block's two sites take 840 and 1680 ticks a run; the second stalled for 99.
 TEST_F(CountsReader, AddsTicksOfBlocksAndStalls) {
   header_.has_cycles = 1;

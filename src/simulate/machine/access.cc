@@ -1,6 +1,5 @@
-// The way of one access: translation, first level, what a miss brings in, prefetchers. The
-// frequent case is short: use_usual(), at the end; all others have access_fully() and
-// fetch_fully().
+// The way of any access: translation, first level, what a miss brings in, prefetchers. The frequent
+// case has been tried before (usual_access.h).
 
 #include <algorithm>
 
@@ -46,15 +45,6 @@ uint32_t walk_cycles(const TlbSettings& tlb, bool huge) {
   return upper_levels * tlb.walk_level_cycles + tlb.walk_last_cycles;
 }
 
-/// Where the address is translated, if it is where it likely is.
-inline Tlb::Entry* find_translation(Tlb& tlb, uint64_t address) {
-  Tlb::Entry& small = tlb.find_likely(page_key(address, false));
-  if (small.page == page_key(address, false)) [[likely]]
-    return &small;
-  Tlb::Entry& huge = tlb.find_likely(page_key(address, true));
-  return huge.page == page_key(address, true) ? &huge : nullptr;
-}
-
 [[gnu::noinline]] PackedOutcome translate_fully(CoreState& core, Tlb& first, uint64_t address) {
   const bool huge = core.is_huge(address);
   const uint64_t page = page_key(address, huge);
@@ -88,8 +78,6 @@ void train_prefetchers(CoreState& core, Part part) {
   core.stride.train(part.address, part.site, lines);
   for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l1d(core, lines.lines[i], part.site);
 }
-
-constexpr uint8_t kWritten = kWritable | kDirty | kNoted;
 
 /// The line of `slot` is written: other cores give it up, the directory learns of it.
 PackedOutcome write_line(CoreState& core, Part part, Slot slot) {
@@ -178,10 +166,7 @@ template <bool kRecorded>
   PackedOutcome outcome;
   if (part.store && (flags & kWritten) != kWritten) outcome = write_line(core, part, slot);
   if constexpr (kRecorded) {
-    Tenure& tenure = core.l1d.tenures[slot];
-    core.l1d.ages.use(tenure);
-    if (first_use) TenureTable::touch_first(tenure, part.mask(core), part.bytes);
-    if (!first_use) core.l1d.table.touch(tenure, part.mask(core), part.bytes, part.site);
+    core.l1d.touch(slot, part.mask(core), part.bytes, part.site, first_use);
   }
   if (!first_use) return outcome;
   train_prefetchers(core, part);
@@ -195,16 +180,6 @@ inline PackedOutcome access_part(CoreState& core, Part part) {
   const Slot slot = core.l1d.find_likely(part.line(core));
   if (slot == kNoSlot) return translated | miss_l1d<kRecorded>(core, part);
   return translated | hit_l1d<kRecorded>(core, part, slot);
-}
-
-void touch_code(CoreState& core, Part part, Slot slot, bool is_first_use) {
-  Tenure& tenure = core.l1i.tenures[slot];
-  core.l1i.ages.use(tenure);
-  if (is_first_use) {
-    TenureTable::touch_first(tenure, part.mask(core), part.bytes);
-  } else {
-    core.l1i.table.touch(tenure, part.mask(core), part.bytes, part.site);
-  }
 }
 
 /// The lines after one that was not there, within its page.
@@ -234,7 +209,9 @@ PackedOutcome hit_l1i(CoreState& core, Part part, Slot slot) {
   core.l1i.cache.use(slot, ++core.clock);
   const bool first_use = (core.l1i.cache.flags_at(slot) & kPrefetched) != 0;
   core.l1i.cache.clear_flags(slot, kPrefetched);
-  if (core.l1i.recorded()) touch_code(core, part, slot, first_use);
+  if (core.l1i.recorded()) {
+    core.l1i.touch(slot, part.mask(core), part.bytes, part.site, first_use);
+  }
   if (!first_use) return PackedOutcome();
   prefetch_code(core, part);
   return first_use_of(moved);
@@ -287,9 +264,12 @@ template <bool kRecorded>
   return split(core, whole, access_part<kRecorded>);
 }
 
-template <bool kRecorded>
-[[gnu::noinline]] PackedOutcome access_fully(CoreState& core, uint64_t address, uint32_t bytes,
-                                             AccessKind kind, Site site) {
+}  // namespace
+
+template <Locality kLocality>
+PackedOutcome access_unusual(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
+                             Site site) {
+  constexpr bool kRecorded = kLocality != Locality::off;
   if (core.mailbox.has_mail()) deliver_mail(core);
   const Part whole = whole_of(address, bytes, site, kind == AccessKind::store);
   if (in_one_line(core, whole)) [[likely]]
@@ -297,50 +277,11 @@ template <bool kRecorded>
   return access_parts<kRecorded>(core, whole);
 }
 
-[[gnu::noinline]] PackedOutcome fetch_fully(CoreState& core, uint64_t address, uint32_t bytes,
-                                            Site site) {
+PackedOutcome fetch_unusual(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
   if (core.mailbox.has_mail()) deliver_mail(core);
   const Part whole = whole_of(address, bytes, site, false);
   if (in_one_line(core, whole)) return fetch_part(core, whole);
   return split(core, whole, fetch_part);
-}
-
-/// The frequent case: a hit in a page and a line that were used lately, in a line that has the
-/// flags `wanted`, with nothing to do but to note it. Notes both uses and returns the slot;
-/// kNoSlot: it is not that, and nothing was done.
-[[gnu::always_inline]] inline Slot use_usual(CoreState& core, Tlb& tlb, PrivateLevel& level,
-                                             uint64_t address, uint32_t bytes, uint8_t wanted) {
-  const uint64_t line = address >> core.line_shift;
-  const auto offset = static_cast<uint32_t>(address & core.line_mask);
-  Tlb::Entry* const translation = find_translation(tlb, address);
-  const Slot slot = level.guess(line);
-  const bool is_usual = translation != nullptr && level.cache.holds(slot, line) &&
-                        (level.cache.flags_at(slot) & (wanted | kPrefetched)) == wanted &&
-                        offset + bytes <= core.line_mask + 1 && !core.mailbox.has_mail();
-  if (!is_usual) [[unlikely]]
-    return kNoSlot;
-  const uint64_t now = ++core.clock;
-  translation->used = now;
-  level.cache.use(slot, now);
-  return slot;
-}
-
-}  // namespace
-
-template <Locality kLocality>
-PackedOutcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
-                     Site site) {
-  constexpr bool kRecorded = kLocality != Locality::off;
-  const uint8_t wanted = kind == AccessKind::store ? kWritten : 0;
-  const Slot slot = use_usual(core, core.dtlb, core.l1d, address, bytes, wanted);
-  if (slot == kNoSlot) return access_fully<kRecorded>(core, address, bytes, kind, site);
-  if constexpr (kRecorded) {
-    const auto offset = static_cast<uint32_t>(address & core.line_mask);
-    Tenure& tenure = core.l1d.tenures[slot];
-    core.l1d.ages.use(tenure);
-    core.l1d.table.touch(tenure, ByteMask::of(offset, bytes), bytes, site);
-  }
-  return PackedOutcome();
 }
 
 template <Locality kLocality>
@@ -352,16 +293,12 @@ void access_more(CoreState& core, uint64_t address, uint32_t bytes) {
   TenureTable::touch_first(core.l1d.tenures[slot], ByteMask::of(offset, bytes), bytes);
 }
 
-PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
-  const Slot slot = use_usual(core, core.itlb, core.l1i, address, bytes, 0);
-  if (slot == kNoSlot) return fetch_fully(core, address, bytes, site);
-  if (core.l1i.recorded()) touch_code(core, whole_of(address, bytes, site, false), slot, false);
-  return PackedOutcome();
-}
-
-template PackedOutcome access<Locality::off>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
-template PackedOutcome access<Locality::l1>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
-template PackedOutcome access<Locality::all>(CoreState&, uint64_t, uint32_t, AccessKind, Site);
+template PackedOutcome access_unusual<Locality::off>(CoreState&, uint64_t, uint32_t, AccessKind,
+                                                     Site);
+template PackedOutcome access_unusual<Locality::l1>(CoreState&, uint64_t, uint32_t, AccessKind,
+                                                    Site);
+template PackedOutcome access_unusual<Locality::all>(CoreState&, uint64_t, uint32_t, AccessKind,
+                                                     Site);
 template void access_more<Locality::off>(CoreState&, uint64_t, uint32_t);
 template void access_more<Locality::l1>(CoreState&, uint64_t, uint32_t);
 template void access_more<Locality::all>(CoreState&, uint64_t, uint32_t);

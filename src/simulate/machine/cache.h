@@ -66,8 +66,15 @@ class Cache {
   /// Notes a use of the line in `slot` for replacement. `now`: the caller's clock, above 0, which
   /// grows from use to use of a set.
   void use(Slot slot, uint64_t now) {
+    date(slot, now);
+    order(slot);
+  }
+  /// The two halves of use(), in any order.
+  void date(Slot slot, uint64_t now) {
     Entry& entry = entries_[slot];
     entry.used_and_flags = now << kFlagBits | (entry.used_and_flags & kFlagMask);
+  }
+  void order(Slot slot) {
     if (replacement_ == Replacement::plru) [[unlikely]]
       order_tree(slot);
   }

@@ -34,6 +34,18 @@ struct PrivateLevel {
   TenureTable table;
   [[nodiscard]] bool recorded() const { return tenures.size() != 0; }
 
+  /// Records that `site` has used these bytes of the line in `slot`; `is_first`: of a line that was
+  /// prefetched.
+  void touch(Slot slot, const ByteMask& mask, uint32_t bytes, Site site, bool is_first = false) {
+    Tenure& tenure = tenures[slot];
+    ages.use(tenure);
+    if (is_first) {
+      TenureTable::touch_first(tenure, mask, bytes);
+    } else {
+      table.touch(tenure, mask, bytes, site);
+    }
+  }
+
   /// As cache.find(), fast where lines are found more often than not.
   Slot find_likely(uint64_t line) {
     Slot& slot = likely_[line % likely_.size()];

@@ -31,6 +31,7 @@
 #include "simulate/machine/outcome.h"
 #include "simulate/machine/set_sample.h"
 #include "simulate/machine/shared_level.h"
+#include "simulate/machine/usual_access.h"
 
 namespace culprit::simulate {
 
@@ -77,7 +78,11 @@ class Hierarchy {
 /// One load or store of `bytes` (1 to 4096) at `address`. `kLocality` is the hierarchy's.
 /// Loads and stores of one instruction are two calls.
 template <Locality kLocality>
-PackedOutcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind, Site site);
+PackedOutcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
+                     Site site) {
+  if (access_usual<kLocality>(core, address, bytes, kind, site)) return PackedOutcome();
+  return access_unusual<kLocality>(core, address, bytes, kind, site);
+}
 /// The same with the locality chosen at run time.
 Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind, Site site);
 
@@ -92,6 +97,9 @@ inline bool is_in_line_before(const CoreState& core, uint64_t address, uint32_t 
 }
 
 /// Fetches instruction bytes; `site` is the first instruction of the line, for the tenures.
-PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site);
+inline PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
+  if (fetch_usual(core, address, bytes, site)) return PackedOutcome();
+  return fetch_unusual(core, address, bytes, site);
+}
 
 }  // namespace culprit::simulate

@@ -1,41 +1,14 @@
 #include "simulate/plugin/code_facts.h"
 
-#include <algorithm>
-#include <iterator>
-
 namespace culprit {
 namespace {
 
 using counts_file::Branch;
 using counts_file::kEvex;
 using counts_file::kFloat;
-using counts_file::kOneAccess;
 using counts_file::kRepeats;
 using counts_file::kWide;
-
-enum class Map : uint8_t { one_byte, map_0f, map_0f38, map_0f3a };
-
-/// An x86-64 instruction up to its opcode.
-struct Opcode {
-  Map map = Map::one_byte;
-  uint8_t byte = 0;
-  uint8_t modrm = 0;
-  bool repeats = false;    // F2 or F3
-  bool is_vector = false;  // VEX or EVEX
-  bool is_evex = false;
-};
-
-struct OpcodeRange {
-  uint8_t first;
-  uint8_t last;
-};
-
-template <size_t N>
-bool contains(const OpcodeRange (&ranges)[N], uint8_t byte) {
-  return std::any_of(std::begin(ranges), std::end(ranges), [&](const OpcodeRange& range) {
-    return byte >= range.first && byte <= range.last;
-  });
-}
+using Map = X86Opcode::Map;
 
 // Floating-point instructions of the SSE and AVX maps (Intel SDM volume 2, appendix A).
 // Moves of whole registers (movaps) count as floating point, as their names say.
@@ -47,67 +20,8 @@ constexpr OpcodeRange kFloat0f38[] = {{0x0c, 0x0f}, {0x13, 0x13}, {0x16, 0x16},
 constexpr OpcodeRange kFloat0f3a[] = {{0x04, 0x06}, {0x08, 0x0d}, {0x17, 0x19}, {0x1d, 0x1d},
                                       {0x21, 0x21}, {0x40, 0x41}, {0x4a, 0x4b}};
 
-bool is_prefix(uint8_t byte) {
-  constexpr uint8_t kPrefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65,
-                                   0x66, 0x67, 0xf0, 0xf2, 0xf3};
-  return std::find(std::begin(kPrefixes), std::end(kPrefixes), byte) != std::end(kPrefixes);
-}
-
-class Bytes {
- public:
-  explicit Bytes(std::span<const uint8_t> bytes) : bytes_(bytes) {}
-  uint8_t peek() const { return at_ < bytes_.size() ? bytes_[at_] : 0; }
-  uint8_t take() { return at_ < bytes_.size() ? bytes_[at_++] : 0; }
-  void skip(size_t bytes) { at_ = std::min(bytes_.size(), at_ + bytes); }
-
- private:
-  std::span<const uint8_t> bytes_;
-  size_t at_ = 0;
-};
-
-Map map_of_number(unsigned number) {
-  return number == 3 ? Map::map_0f3a : number == 2 ? Map::map_0f38 : Map::map_0f;
-}
-
-/// After C4, C5 or 62: the map is named in the prefix.
-void take_vector_opcode(uint8_t prefix, Bytes& bytes, Opcode& opcode) {
-  opcode.is_vector = true;
-  opcode.is_evex = prefix == 0x62;
-  opcode.map =
-      prefix == 0xc5 ? Map::map_0f : map_of_number(bytes.peek() & (prefix == 0x62 ? 7 : 31));
-  bytes.skip(prefix == 0xc5 ? 1 : prefix == 0xc4 ? 2 : 3);
-  opcode.byte = bytes.take();
-  opcode.modrm = bytes.peek();
-}
-
-Opcode take_opcode(std::span<const uint8_t> code) {
-  Bytes bytes(code);
-  Opcode opcode;
-  while (is_prefix(bytes.peek())) {
-    const uint8_t prefix = bytes.take();
-    opcode.repeats = opcode.repeats || prefix == 0xf2 || prefix == 0xf3;
-  }
-  if ((bytes.peek() & 0xf0) == 0x40) bytes.skip(1);  // REX
-  uint8_t byte = bytes.take();
-  if (byte == 0xc4 || byte == 0xc5 || byte == 0x62) {
-    take_vector_opcode(byte, bytes, opcode);
-    return opcode;
-  }
-  if (byte == 0x0f) {
-    opcode.map = Map::map_0f;
-    byte = bytes.take();
-    if (byte == 0x38 || byte == 0x3a) {
-      opcode.map = byte == 0x38 ? Map::map_0f38 : Map::map_0f3a;
-      byte = bytes.take();
-    }
-  }
-  opcode.byte = byte;
-  opcode.modrm = bytes.peek();
-  return opcode;
-}
-
-Branch branch_of_group_5(uint8_t modrm) {
-  switch ((modrm >> 3) & 7) {
+Branch branch_of_group_5(const X86Opcode& opcode) {
+  switch (opcode.extension()) {
     case 2:
     case 3:
       return Branch::indirect_call;
@@ -119,7 +33,7 @@ Branch branch_of_group_5(uint8_t modrm) {
   }
 }
 
-Branch branch_of(const Opcode& opcode) {
+Branch branch_of(const X86Opcode& opcode) {
   if (opcode.is_vector) return Branch::none;
   const uint8_t byte = opcode.byte;
   if (opcode.map == Map::map_0f) {
@@ -143,13 +57,13 @@ Branch branch_of(const Opcode& opcode) {
     case 0xcd:
       return Branch::system_call;
     case 0xff:
-      return branch_of_group_5(opcode.modrm);
+      return branch_of_group_5(opcode);
     default:
       return Branch::none;
   }
 }
 
-bool is_float(const Opcode& opcode) {
+bool is_float(const X86Opcode& opcode) {
   switch (opcode.map) {
     case Map::one_byte:
       return opcode.byte >= 0xd8 && opcode.byte <= 0xdf;  // x87
@@ -163,49 +77,17 @@ bool is_float(const Opcode& opcode) {
   return false;
 }
 
-bool is_string(const Opcode& opcode) {
-  const uint8_t byte = opcode.byte;
-  return opcode.map == Map::one_byte && !opcode.is_vector &&
-         ((byte >= 0xa4 && byte <= 0xa7) || (byte >= 0xaa && byte <= 0xaf) ||
-          (byte >= 0x6c && byte <= 0x6f));
-}
-
-/// Two-byte instructions whose operands in memory have 8 bytes at most.
-constexpr OpcodeRange kNarrow0f[] = {{0x40, 0x4f},                              // cmov
-                                     {0x90, 0x9f},                              // set
-                                     {0xaf, 0xaf},                              // imul
-                                     {0xb6, 0xb7},                              // movzx
-                                     {0xbe, 0xbf}};                             // movsx
-constexpr OpcodeRange kScalar0f[] = {{0x10, 0x11}, {0x2a, 0x2a}, {0x2c, 0x2d},  // with F2 or F3
-                                     {0x51, 0x51}, {0x58, 0x5a}, {0x5c, 0x5f}};
-
-/// What they read or write fits into a general register, or is a floating-point scalar.
-bool has_one_access(const Opcode& opcode) {
-  constexpr OpcodeRange kOther[] = {{0x9a, 0x9b},   // far call, fwait
-                                    {0xc8, 0xcb},   // enter, leave, far returns
-                                    {0xcc, 0xcf},   // interrupts
-                                    {0xd8, 0xdf}};  // x87
-  if (opcode.is_vector || is_string(opcode)) return false;
-  if (opcode.map == Map::map_0f) {
-    return contains(kNarrow0f, opcode.byte) || (opcode.repeats && contains(kScalar0f, opcode.byte));
-  }
-  if (opcode.map != Map::one_byte) return false;
-  const int extension = opcode.modrm >> 3 & 7;
-  const bool is_far_by_memory = opcode.byte == 0xff && (extension == 3 || extension == 5);
-  return !contains(kOther, opcode.byte) && !is_far_by_memory;
-}
-
 }  // namespace
 
 CodeFacts decode_x86_64(std::span<const uint8_t> code) {
-  const Opcode opcode = take_opcode(code);
+  const X86Opcode opcode = decode_x86_opcode(code);
   CodeFacts facts;
   facts.branch = branch_of(opcode);
   if (is_float(opcode)) facts.flags |= kFloat;
-  if (opcode.repeats && is_string(opcode)) facts.flags |= kRepeats;
+  if (opcode.repeats() && is_string(opcode)) facts.flags |= kRepeats;
   if (opcode.is_evex) facts.flags |= kEvex;
-  if (has_one_access(opcode)) facts.flags |= kOneAccess;
   if (opcode.is_vector) facts.flags |= kWide;
+  facts.accesses = find_accesses(opcode);
   return facts;
 }
 
@@ -243,6 +125,7 @@ CodeFacts decode_aarch64(std::span<const uint8_t> code) {
   const bool is_sve = (word & 0x1e000000) == 0x04000000;
   if (is_vector_memory || is_scalar_float) facts.flags |= kFloat;
   if (is_sve) facts.flags |= kWide;
+  facts.accesses = find_accesses_a64(word);
   return facts;
 }
 

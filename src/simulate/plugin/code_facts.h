@@ -1,20 +1,22 @@
 #pragma once
 
 // What the plugin must know of an instruction when it is translated: whether and how it
-// branches, and whether it works on floating-point values. A light decoder of opcodes, not
-// of operands: QEMU says how long an instruction is and what it accesses.
+// branches, whether it works on floating-point values, what it accesses. A light decoder of
+// opcodes, not of operands: QEMU says how long an instruction is, and where it accesses memory.
 
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 #include "simulate/plugin/counts_file.h"
+#include "simulate/plugin/known_accesses.h"
 
 namespace culprit {
 
 struct CodeFacts {
   counts_file::Branch branch = counts_file::Branch::none;
   uint8_t flags = 0;
+  KnownAccesses accesses;
 };
 
 CodeFacts decode_x86_64(std::span<const uint8_t> code);

@@ -9,7 +9,6 @@ namespace {
 using counts_file::Branch;
 using counts_file::kEvex;
 using counts_file::kFloat;
-using counts_file::kOneAccess;
 using counts_file::kRepeats;
 using counts_file::kWide;
 
@@ -61,24 +60,6 @@ TEST(CodeFacts, KnowsRepeatedStringInstructionsAndAvx512) {
   EXPECT_EQ(x86({0xf2, 0xae}).flags, kRepeats);                               // repnz scasb
   EXPECT_EQ(x86({0x48, 0xa5}).flags, 0);                                      // movsq
   EXPECT_EQ(x86({0x62, 0xf1, 0xfd, 0x48, 0x6f, 0x00}).flags & kEvex, kEvex);  // vmovdqa64 (zmm)
-}
-
-// What general instructions access fits into a register; vectors come in parts of 8 bytes.
-TEST(CodeFacts, KnowsInstructionsWhoseAccessesAreWhole) {
-  EXPECT_TRUE(x86({0x48, 0x8b, 0x00}).flags & kOneAccess);         // mov (%rax),%rax
-  EXPECT_TRUE(x86({0x55}).flags & kOneAccess);                     // push %rbp
-  EXPECT_TRUE(x86({0xe8, 0, 0, 0, 0}).flags & kOneAccess);         // call
-  EXPECT_TRUE(x86({0x0f, 0xb6, 0x00}).flags & kOneAccess);         // movzbl (%rax),%eax
-  EXPECT_TRUE(x86({0x48, 0x0f, 0x44, 0x00}).flags & kOneAccess);   // cmove (%rax),%rax
-  EXPECT_TRUE(x86({0xf2, 0x0f, 0x58, 0x00}).flags & kOneAccess);   // addsd (%rax),%xmm0
-  EXPECT_FALSE(x86({0x66, 0x0f, 0x58, 0x00}).flags & kOneAccess);  // addpd (%rax),%xmm0
-  EXPECT_FALSE(x86({0xf3, 0x0f, 0x6f, 0x00}).flags & kOneAccess);  // movdqu (%rax),%xmm0
-  EXPECT_FALSE(x86({0x0f, 0xc7, 0x08}).flags & kOneAccess);        // cmpxchg8b (%rax)
-  EXPECT_FALSE(x86({0x0f, 0x28, 0x00}).flags & kOneAccess);        // movaps (%rax),%xmm0
-  EXPECT_FALSE(x86({0xc5, 0xfc, 0x28, 0x00}).flags & kOneAccess);  // vmovaps (%rax),%ymm0
-  EXPECT_FALSE(x86({0xdb, 0x28}).flags & kOneAccess);              // fldt (%rax): 10 bytes
-  EXPECT_FALSE(x86({0xa4}).flags & kOneAccess);                    // movsb
-  EXPECT_FALSE(x86({0xff, 0x18}).flags & kOneAccess);              // far call *(%rax)
 }
 
 TEST(CodeFacts, KnowsVectorsBeyondSixteenBytes) {

@@ -29,7 +29,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 5;
+inline constexpr uint32_t kLayout = 6;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -52,12 +52,12 @@ enum class Branch : uint8_t {
 };
 
 /// SiteFacts::flags.
-inline constexpr uint8_t kFloat = 1;         // works on floating-point values
-inline constexpr uint8_t kRepeats = 2;       // x86 string instruction with a repeat prefix
-inline constexpr uint8_t kEvex = 4;          // AVX-512 encoding, which QEMU does not run
-inline constexpr uint8_t kOneAccess = 16;    // reads at one place at most, and writes at one
-inline constexpr uint8_t kUnknownCosts = 8;  // the scheduling model does not know it
-inline constexpr uint8_t kWide = 32;         // may use vectors beyond 16 bytes: AVX, SVE
+inline constexpr uint8_t kFloat = 1;           // works on floating-point values
+inline constexpr uint8_t kRepeats = 2;         // x86 string instruction with a repeat prefix
+inline constexpr uint8_t kEvex = 4;            // AVX-512 encoding, which QEMU does not run
+inline constexpr uint8_t kUnknownCosts = 8;    // the scheduling model does not know it
+inline constexpr uint8_t kKnownAccesses = 16;  // what each execution accesses follows from its code
+inline constexpr uint8_t kWide = 32;           // may use vectors beyond 16 bytes: AVX, SVE
 
 struct Site {
   uint64_t address;  // in the process
@@ -65,8 +65,9 @@ struct Site {
   uint8_t size;      // bytes
   Branch branch;
   uint8_t flags;
-  uint8_t reserved;
-  uint8_t code[16];
+  uint8_t load_bytes;  // of an execution, if its accesses are known; then they are not counted
+  uint8_t store_bytes;
+  uint8_t code[15];
 };
 static_assert(sizeof(Site) == 32);
 
@@ -93,7 +94,8 @@ struct BlockRuns {
   uint64_t taken;
 };
 
-/// What is counted per site besides executions, which follow from the blocks' runs. In the file
+/// What is counted per site besides executions, which follow from the blocks' runs, as do the
+/// accesses of sites with kKnownAccesses. In the file
 /// the first of these are SiteAccesses and `taken` is in BlockRuns; SiteCounts has the others.
 enum class Counter : uint8_t {
   loads,

@@ -75,15 +75,19 @@ void predict_branch(Core& core, const BlockFacts& before, const BlockFacts& now)
 }
 
 template <Model kModel>
-void fetch_block(Core& core, const BlockFacts& block) {
-  for (const CodePart& part : block.parts) {
-    const simulate::PackedOutcome outcome =
-        simulate::fetch(*core.memory, part.address, part.bytes, part.site);
-    if (outcome.plain_hit()) continue;
-    if constexpr (kModel.cycles) core.clock->fetch(part.site, outcome);
-    count_outcome(core.shared.counts[part.site], outcome, Counter::fetch_l2,
-                  Counter::fetch_second_tlb, Counter::fetch_walk_cycles);
-  }
+[[gnu::noinline]] void fetch_unusual(Core& core, const CodePart& part) {
+  const simulate::PackedOutcome outcome =
+      simulate::fetch_unusual(*core.memory, part.address, part.bytes, part.site);
+  if (outcome.plain_hit()) return;
+  if constexpr (kModel.cycles) core.clock->fetch(part.site, outcome);
+  count_outcome(core.shared.counts[part.site], outcome, Counter::fetch_l2,
+                Counter::fetch_second_tlb, Counter::fetch_walk_cycles);
+}
+
+template <Model kModel>
+[[gnu::always_inline]] inline void fetch_part(Core& core, const CodePart& part) {
+  if (!simulate::fetch_usual(*core.memory, part.address, part.bytes, part.site)) [[unlikely]]
+    fetch_unusual<kModel>(core, part);
 }
 
 template <Model kModel>
@@ -97,7 +101,10 @@ void block_runs(unsigned vcpu, void* data) {
     if (before.branch != Branch::none && before.branch != Branch::system_call) {
       predict_branch<kModel.cycles>(*core, before, block);
     }
-    fetch_block<kModel>(*core, block);
+    fetch_part<kModel>(*core, block.first_part);
+    if (block.parts > 1) {
+      for (const CodePart& part : block.other_parts) fetch_part<kModel>(*core, part);
+    }
   }
   if constexpr (kModel.cycles) {
     core->clock->begin_block(block.cycles);
@@ -105,62 +112,95 @@ void block_runs(unsigned vcpu, void* data) {
   }
 }
 
-/// An access of the instruction number `index` of its block; `is_new`: not a further part of a
-/// wide one.
+/// An access as its callback sees it.
+struct Access {
+  AccessPlace place;
+  uint64_t address = 0;
+  uint32_t bytes = 0;
+  bool is_store = false;
+  bool is_new = true;  // not a further part of a wide one
+
+  [[nodiscard]] simulate::AccessKind kind() const {
+    return is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
+  }
+};
+
 template <bool kCycles>
-[[gnu::always_inline]] inline void time_access(Core& core, uint32_t index, uint64_t address,
-                                               simulate::PackedOutcome outcome, bool is_store,
-                                               bool is_new) {
+[[gnu::always_inline]] inline void time_access(Core& core, const Access& access,
+                                               simulate::PackedOutcome outcome) {
   if constexpr (!kCycles) return;
-  if (!is_store) core.clock->load(index, outcome, address);
-  if (is_store && (is_new || !outcome.plain_hit())) core.clock->store(index, outcome, address);
+  if (!access.is_store) core.clock->load(access.place.index, outcome, access.address);
+  if (access.is_store && (access.is_new || !outcome.plain_hit())) {
+    core.clock->store(access.place.index, outcome, access.address);
+  }
 }
 
 /// A further part of an access, in a line that it has been in.
 template <Model kModel>
-void model_more(Core& core, uint64_t place, uint64_t address, const AccessShape& shape) {
-  simulate::access_more<kModel.locality>(*core.memory, address, shape.bytes);
-  time_access<kModel.cycles>(core, static_cast<uint32_t>(place >> 32), address, {}, shape.is_store,
-                             false);
+void model_more(Core& core, const Access& access) {
+  simulate::access_more<kModel.locality>(*core.memory, access.address, access.bytes);
+  time_access<kModel.cycles>(core, access, {});
 }
 
 template <Model kModel>
-void model_access(Core& core, uint64_t place, uint64_t address, const AccessShape& shape,
-                  bool is_new) {
-  const auto site = static_cast<uint32_t>(place);
-  const bool is_store = shape.is_store;
-  const auto kind = is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
-  const simulate::PackedOutcome outcome =
-      simulate::access<kModel.locality>(*core.memory, address, shape.bytes, kind, site);
-  time_access<kModel.cycles>(core, static_cast<uint32_t>(place >> 32), address, outcome, is_store,
-                             is_new);
+[[gnu::noinline]] void model_unusual(Core& core, Access access) {
+  const simulate::PackedOutcome outcome = simulate::access_unusual<kModel.locality>(
+      *core.memory, access.address, access.bytes, access.kind(), access.place.site);
+  time_access<kModel.cycles>(core, access, outcome);
   if (outcome.plain_hit()) return;
-  count_outcome(core.shared.counts[site], outcome, is_store ? Counter::store_l2 : Counter::load_l2,
+  const bool is_store = access.is_store;
+  count_outcome(core.shared.counts[access.place.site], outcome,
+                is_store ? Counter::store_l2 : Counter::load_l2,
                 is_store ? Counter::store_second_tlb : Counter::load_second_tlb,
                 Counter::data_walk_cycles);
 }
 
-template <Model kModel, bool kIsOne>
+template <Model kModel>
+[[gnu::always_inline]] inline void model_access(Core& core, const Access& access) {
+  const bool is_usual = simulate::access_usual<kModel.locality>(
+      *core.memory, access.address, access.bytes, access.kind(), access.place.site);
+  if (!is_usual) [[unlikely]]
+    return model_unusual<kModel>(core, access);
+  time_access<kModel.cycles>(core, access, {});
+}
+
+template <Model kModel, bool kIsKnown>
 void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
-  if constexpr (!kIsOne) clear_upper_halves();
+  clear_upper_halves();
   Core* const core = counting[vcpu];
   if (core == nullptr) return;
   const AccessShape& shape = core->shapes.find(info);
-  const auto place = reinterpret_cast<uint64_t>(data);
-  const auto site = static_cast<uint32_t>(place);
-  const bool is_new = kIsOne || !core->goes_on(site, address, shape);
-  count_access(*core, site, shape, is_new);
+  const AccessPlace place = AccessPlace::of(data);
+  const bool is_new = !core->goes_on(place.site, address, shape);
+  if constexpr (!kIsKnown) count_access(*core, place.site, shape, is_new);
   if constexpr (!kModel.caches) return;
+  const Access access{place, address, shape.bytes, shape.is_store, is_new};
   if (!is_new && simulate::is_in_line_before(*core->memory, address, shape.bytes)) {
-    model_more<kModel>(*core, place, address, shape);
+    model_more<kModel>(*core, access);
   } else {
-    model_access<kModel>(*core, place, address, shape, is_new);
+    model_access<kModel>(*core, access);
   }
+}
+
+/// Most accesses: a load, or a store, of which all is known.
+template <Model kModel, bool kIsStore>
+void known_access(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, void* data) {
+  Core* const core = counting[vcpu];
+  if (core == nullptr) return;
+  const AccessPlace place = AccessPlace::of(data);
+  model_access<kModel>(*core, {place, address, place.bytes, kIsStore});
 }
 
 template <Model kModel>
 Callbacks callbacks_of() {
-  return {block_runs<kModel>, memory_is_accessed<kModel, false>, memory_is_accessed<kModel, true>};
+  Callbacks callbacks{.block_runs = block_runs<kModel>,
+                      .memory_is_accessed = memory_is_accessed<kModel, false>};
+  if constexpr (kModel.caches) {
+    callbacks.known = memory_is_accessed<kModel, true>;
+    callbacks.load = known_access<kModel, false>;
+    callbacks.store = known_access<kModel, true>;
+  }
+  return callbacks;
 }
 
 template <bool kCycles>

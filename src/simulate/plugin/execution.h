@@ -89,19 +89,31 @@ void renew_machine();
 /// `vcpu` at the end of a process image. nullptr: nothing was recorded.
 simulate::Hierarchy* stop_machine(unsigned vcpu);
 
-/// The callbacks for QEMU, as the machine needs them. `data` is a BlockFacts, or a
-/// place_of_access().
+/// The callbacks for QEMU, as the machine needs them. `data` is a BlockFacts, or an AccessPlace.
 struct Callbacks {
-  qemu_plugin_vcpu_udata_cb_t block_runs;
-  qemu_plugin_vcpu_mem_cb_t memory_is_accessed;
-  // The same, where no access is in several parts, of a block that is not wide.
-  qemu_plugin_vcpu_mem_cb_t one_access;
+  qemu_plugin_vcpu_udata_cb_t block_runs = nullptr;
+  qemu_plugin_vcpu_mem_cb_t memory_is_accessed = nullptr;
+  // The same, of instructions whose accesses are known, and need not be counted; nullptr: nor need
+  // they be modelled.
+  qemu_plugin_vcpu_mem_cb_t known = nullptr;
+  // And of those that only load or only store, not in several parts, in a block that is not wide.
+  qemu_plugin_vcpu_mem_cb_t load = nullptr;
+  qemu_plugin_vcpu_mem_cb_t store = nullptr;
 };
 Callbacks execution_callbacks();
 
-/// The site, and its place in the block.
-inline void* place_of_access(uint32_t site, size_t index) {
-  return reinterpret_cast<void*>(uint64_t{index} << 32 | site);
-}
+/// What a callback knows of the instruction that accesses memory.
+struct AccessPlace {
+  uint32_t site = 0;
+  uint16_t index = 0;  // in its block
+  uint16_t bytes = 0;  // if its accesses are known: the larger one
+
+  [[nodiscard]] void* packed() const {
+    return reinterpret_cast<void*>(__builtin_bit_cast(uint64_t, *this));
+  }
+  static AccessPlace of(void* data) {
+    return __builtin_bit_cast(AccessPlace, reinterpret_cast<uint64_t>(data));
+  }
+};
 
 }  // namespace culprit

@@ -50,24 +50,18 @@ inline Core* find_core(unsigned vcpu, const BlockFacts& block) {
   return is_region_watched ? watch_block(vcpu, block) : cores[vcpu];
 }
 
-/// Only now it is known where the block before went on.
-inline void finish_branch(Core& core, const BlockFacts& before, const BlockFacts& now) {
-  using counts_file::Counter;
-  if (before.branch == counts_file::Branch::conditional && now.start != before.end) {
-    ++core.shared.runs[before.number].taken;
-  } else if (before.repeats && now.first_site == before.last_site) {
-    ++count(core, before.last_site, Counter::repeats);
-  }
-}
-
 /// One more run of the block; the one before it.
 [[gnu::always_inline]] inline const BlockFacts& count_block(Core& core, const BlockFacts& block) {
   const BlockFacts& before = *core.previous;
   if (before.is_wide) clear_upper_halves();
   core.previous = &block;
   ++core.shared.runs[block.number].runs;
-  if (before.branch == counts_file::Branch::conditional || before.repeats) {
-    finish_branch(core, before, block);
+  // Only now it is known where the block before went on. Without a branch of ours: it would be as
+  // hard to predict as the program's.
+  const bool was_conditional = before.branch == counts_file::Branch::conditional;
+  core.shared.runs[before.number].taken += was_conditional & (block.start != before.end);
+  if (before.repeats && block.first_site == before.last_site) {
+    ++count(core, before.last_site, counts_file::Counter::repeats);
   }
   auto& instructions = core.shared.header->instructions;
   const uint64_t so_far = instructions.load(std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 // The words are in plugin_options.h; what is longer is in files in the folder: the machine, the
 // region.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -122,8 +123,14 @@ bool is_whole(const qemu_plugin_insn* instruction) {
   return is_known;
 }
 
-bool has_one_access(const GuestInstruction& instruction) {
-  return (plugin->decode(instruction.code).flags & counts_file::kOneAccess) != 0;
+/// nullptr: nothing has to be known when it accesses memory.
+qemu_plugin_vcpu_mem_cb_t find_callback(const BlockFacts& block, const KnownAccesses& accesses) {
+  const Callbacks& callbacks = plugin->callbacks;
+  if (!accesses.is_known) return callbacks.memory_is_accessed;
+  if (accesses.load_bytes == 0 && accesses.store_bytes == 0) return nullptr;
+  const bool does_both = accesses.load_bytes != 0 && accesses.store_bytes != 0;
+  if (accesses.in_parts || does_both || block.is_wide) return callbacks.known;
+  return accesses.load_bytes != 0 ? callbacks.load : callbacks.store;
 }
 
 void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
@@ -140,18 +147,19 @@ void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
   }
   const qemu_plugin_insn* const last = qemu_plugin_tb_get_insn(block, count - 1);
   if (may_be_cut(code) && !is_whole(last)) code.pop_back();
-  std::vector<uint32_t> sites;
-  const BlockFacts* const facts = plugin->translation.translate(code, &sites);
+  std::vector<TranslatedInstruction> translated;
+  const BlockFacts* const facts = plugin->translation.translate(code, &translated);
   if (facts == nullptr) return;
   qemu_plugin_register_vcpu_tb_exec_cb(block, plugin->callbacks.block_runs, QEMU_PLUGIN_CB_NO_REGS,
                                        const_cast<BlockFacts*>(facts));
-  for (size_t i = 0; i < sites.size(); ++i) {
-    const bool has_one = !facts->is_wide && has_one_access(code[i]);
-    const qemu_plugin_vcpu_mem_cb_t accessed =
-        has_one ? plugin->callbacks.one_access : plugin->callbacks.memory_is_accessed;
+  for (size_t i = 0; i < translated.size(); ++i) {
+    const auto& [site, accesses] = translated[i];
+    const qemu_plugin_vcpu_mem_cb_t accessed = find_callback(*facts, accesses);
+    if (accessed == nullptr) continue;
+    const auto bytes = std::max(accesses.load_bytes, accesses.store_bytes);
     qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), accessed,
                                      QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-                                     place_of_access(sites[i], i));
+                                     AccessPlace{site, static_cast<uint16_t>(i), bytes}.packed());
   }
 }
 

@@ -20,6 +20,12 @@ struct Sampled {
   [[nodiscard]] uint8_t class_of(uint64_t address) const {
     return classes[(address >> line_shift) & groups_mask];
   }
+  /// False: an access of 8 bytes at most, which QEMU's parts are, is not simulated.
+  [[nodiscard]] bool may_hold(uint64_t address) const {
+    constexpr uint64_t kMostBytes = 8;
+    const bool may_reach_next = (address & (line_bytes - 1)) > line_bytes - kMostBytes;
+    return class_of(address) != kNot || may_reach_next;
+  }
   /// Of the first line that the access touches and the sample holds.
   [[nodiscard]] uint8_t class_of(uint64_t address, uint32_t bytes) const {
     const uint8_t first = class_of(address);
@@ -37,12 +43,16 @@ void count_miss(Core& core, uint32_t site, simulate::Outcome outcome, uint8_t in
   ++core.shared.misses[site].misses[in_class];
 }
 
+void fetch(Core& core, const CodePart& part) {
+  const simulate::Outcome outcome =
+      simulate::fetch(*core.memory, part.address, part.bytes, part.site);
+  count_miss(core, part.site, outcome, sampled.class_of(part.address), Counter::fetch_l2);
+}
+
+/// Of the lines in the sample.
 [[gnu::noinline]] void fetch(Core& core, const BlockFacts& block) {
-  for (const CodePart& part : block.parts) {  // those in the sample
-    const simulate::Outcome outcome =
-        simulate::fetch(*core.memory, part.address, part.bytes, part.site);
-    count_miss(core, part.site, outcome, sampled.class_of(part.address), Counter::fetch_l2);
-  }
+  fetch(core, block.first_part);
+  for (const CodePart& part : block.other_parts) fetch(core, part);
 }
 
 void block_runs(unsigned vcpu, void* data) {
@@ -50,31 +60,41 @@ void block_runs(unsigned vcpu, void* data) {
   Core* const core = find_core(vcpu, block);
   if (core == nullptr) return;
   count_block(*core, block);
-  if (!block.parts.empty()) fetch(*core, block);
+  if (block.parts != 0) fetch(*core, block);
 }
 
-[[gnu::noinline]] void simulate_access(Core& core, uint32_t site, uint64_t address,
-                                       const AccessShape& shape, uint8_t in_class) {
+void simulate_access(Core& core, uint32_t site, uint64_t address, const AccessShape& shape) {
+  const uint8_t in_class = sampled.class_of(address, shape.bytes);
+  if (in_class == Sampled::kNot) [[likely]]
+    return;
   const auto kind = shape.is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
   const simulate::Outcome outcome =
       simulate::access<simulate::Locality::off>(*core.memory, address, shape.bytes, kind, site);
   count_miss(core, site, outcome, in_class, shape.is_store ? Counter::store_l2 : Counter::load_l2);
 }
 
-template <bool kIsOne>
 void memory_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
-  if constexpr (!kIsOne) clear_upper_halves();
+  clear_upper_halves();
   Core* const core = counting[vcpu];
   if (core == nullptr) return;
   const AccessShape& shape = core->shapes.find(info);
-  const auto place = reinterpret_cast<uint64_t>(data);
-  const auto site = static_cast<uint32_t>(place);
-  const bool is_new = kIsOne || !core->goes_on(site, address, shape);
-  count_access(*core, site, shape, is_new);
-  const uint8_t in_class = sampled.class_of(address, shape.bytes);
-  if (in_class == Sampled::kNot) [[likely]]
+  const uint32_t site = AccessPlace::of(data).site;
+  count_access(*core, site, shape, !core->goes_on(site, address, shape));
+  simulate_access(*core, site, address, shape);
+}
+
+[[gnu::noinline]] void known_may_be_simulated(unsigned vcpu, qemu_plugin_meminfo_t info,
+                                              uint64_t address, uint32_t site) {
+  clear_upper_halves();
+  Core* const core = counting[vcpu];
+  if (core != nullptr) simulate_access(*core, site, address, core->shapes.find(info));
+}
+
+/// Most are left at once: this is all that their speed is of.
+void known_is_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
+  if (!sampled.may_hold(address)) [[likely]]
     return;
-  simulate_access(*core, site, address, shape, in_class);
+  known_may_be_simulated(vcpu, info, address, AccessPlace::of(data).site);
 }
 
 }  // namespace
@@ -89,7 +109,7 @@ Callbacks sampled_callbacks(const simulate::Hierarchy& machine) {
     sampled.classes[line] =
         sample.holds(line) ? static_cast<uint8_t>(sample.group_of(line) % classes) : Sampled::kNot;
   }
-  return {block_runs, memory_is_accessed<false>, memory_is_accessed<true>};
+  return {block_runs, memory_is_accessed, known_is_accessed, known_is_accessed, known_is_accessed};
 }
 
 }  // namespace culprit

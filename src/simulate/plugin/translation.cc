@@ -48,8 +48,8 @@ bool may_be_cut(std::span<const GuestInstruction> code) {
   return (last.address + kLongestInstruction) / kPage != last.address / kPage;
 }
 
-uint32_t Translation::find_or_add_site(const GuestInstruction& instruction, uint32_t mapping,
-                                       bool has_known_costs) {
+Translation::KnownSite Translation::find_or_add_site(const GuestInstruction& instruction,
+                                                     uint32_t mapping, bool has_known_costs) {
   file::Site site{};
   site.address = instruction.address;
   site.mapping = mapping;
@@ -60,15 +60,18 @@ uint32_t Translation::find_or_add_site(const GuestInstruction& instruction, uint
     const file::Site& known = at->second.site;
     if (known.mapping == mapping && known.size == site.size &&
         std::memcmp(known.code, site.code, sizeof site.code) == 0) {
-      return at->second.number;
+      return at->second;
     }
   }
   const CodeFacts facts = decode_(instruction.code);
   site.branch = facts.branch;
-  site.flags = static_cast<uint8_t>(facts.flags | (has_known_costs ? 0 : file::kUnknownCosts));
-  const uint32_t number = writer_.add_site(site);
-  if (number != 0) sites_.emplace(site.address, KnownSite{number, site});
-  return number;
+  site.flags = static_cast<uint8_t>(facts.flags | (has_known_costs ? 0 : file::kUnknownCosts) |
+                                    (facts.accesses.is_known ? file::kKnownAccesses : 0));
+  site.load_bytes = facts.accesses.load_bytes;
+  site.store_bytes = facts.accesses.store_bytes;
+  const KnownSite known{writer_.add_site(site), site};
+  if (known.number != 0) sites_.emplace(site.address, known);
+  return known;
 }
 
 /// Costs of the code, and whether they are known for each of its instructions.
@@ -90,28 +93,33 @@ bool Translation::enters_region(uint64_t address) {
 }
 
 const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
-                                         std::vector<uint32_t>* sites) {
+                                         std::vector<TranslatedInstruction>* translated) {
   const std::lock_guard lock(mutex_);
-  sites->clear();
+  translated->clear();
+  std::vector<uint32_t> sites;
+  bool is_wide = false;
   simulate::BlockCycles cycles;
   const auto known = std::make_unique<bool[]>(code.size());
   if (costs_ != nullptr && !code.empty()) cycles = compute_cycles(code, known.get());
   for (size_t i = 0; i < code.size(); ++i) {
     const bool has_known_costs = costs_ == nullptr || known[i];
-    const uint32_t site = find_or_add_site(code[i], maps_.find(code[i].address), has_known_costs);
-    if (site == 0) break;
-    sites->push_back(site);
+    const auto [number, site] =
+        find_or_add_site(code[i], maps_.find(code[i].address), has_known_costs);
+    if (number == 0) break;
+    sites.push_back(number);
+    translated->push_back({number, decode_(code[i].code).accesses});
+    is_wide = is_wide || (site.flags & file::kWide) != 0;
   }
-  if (sites->size() != code.size() || code.empty()) {
+  if (sites.size() != code.size() || code.empty()) {
     ++writer_.header().uncounted_blocks;
     return nullptr;
   }
-  const uint64_t key = hash_of(*sites);
+  const uint64_t key = hash_of(sites);
   const auto [first, last] = blocks_.equal_range(key);
   for (auto at = first; at != last; ++at) {
-    if (at->second->instructions == sites->size()) return at->second;
+    if (at->second->instructions == sites.size()) return at->second;
   }
-  const uint32_t number = writer_.add_block(*sites);
+  const uint32_t number = writer_.add_block(sites);
   if (number == 0) {
     ++writer_.header().uncounted_blocks;
     return nullptr;
@@ -119,26 +127,29 @@ const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
   const CodeFacts end = decode_(code.back().code);
   BlockFacts facts;
   facts.number = number;
-  facts.instructions = static_cast<uint32_t>(sites->size());
-  facts.first_site = sites->front();
-  facts.last_site = sites->back();
+  facts.instructions = static_cast<uint32_t>(sites.size());
+  facts.first_site = sites.front();
+  facts.last_site = sites.back();
   facts.start = code.front().address;
   facts.last_address = code.back().address;
   facts.end = code.back().address + code.back().code.size();
   facts.branch = end.branch;
   facts.enters_region = enters_region(facts.start);
-  facts.is_wide = std::any_of(code.begin(), code.end(), [&](const GuestInstruction& one) {
-    return (decode_(one.code).flags & file::kWide) != 0;
-  });
+  facts.is_wide = is_wide;
   facts.repeats = (end.flags & file::kRepeats) != 0;
-  facts.parts = cut_into_lines(code, *sites, line_bytes_);
-  std::erase_if(facts.parts, [&](const CodePart& part) {
+  std::vector<CodePart> parts = cut_into_lines(code, sites, line_bytes_);
+  std::erase_if(parts, [&](const CodePart& part) {
     return sample_ != nullptr && !sample_->holds(part.address / line_bytes_);
   });
+  facts.parts = static_cast<uint32_t>(parts.size());
+  if (!parts.empty()) {
+    facts.first_part = parts.front();
+    facts.other_parts.assign(parts.begin() + 1, parts.end());
+  }
   if (costs_ != nullptr) {
     writer_.add_block_ticks(cycles.instructions);
     cycles.instructions = {};  // they are in the file
-    for (size_t i = 0; i < sites->size(); ++i) cycles.steps[i].site = (*sites)[i];
+    for (size_t i = 0; i < sites.size(); ++i) cycles.steps[i].site = sites[i];
     facts.cycles = std::move(cycles);
   }
   facts_.push_back(std::move(facts));

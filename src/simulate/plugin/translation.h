@@ -4,6 +4,7 @@
 // number. The same code translated again (QEMU throws its translations away when they become
 // too many) gets the same numbers, so the tables grow with the program's code alone.
 
+#include <cstddef>
 #include <deque>
 #include <mutex>
 #include <span>
@@ -35,17 +36,27 @@ struct alignas(64) BlockFacts {
   uint64_t last_address = 0;  // of the last instruction
   uint64_t end = 0;           // where a branch that is not taken goes on
   counts_file::Branch branch = counts_file::Branch::none;  // of the last instruction
-  bool enters_region = false;    // a function of the region begins with it
-  bool is_wide = false;          // an instruction may use vectors beyond 16 bytes
-  bool repeats = false;          // the last instruction is a repeated string instruction
-  std::vector<CodePart> parts;   // those whose lines are simulated
+  bool enters_region = false;  // a function of the region begins with it
+  bool is_wide = false;        // an instruction may use vectors beyond 16 bytes
+  bool repeats = false;        // the last instruction is a repeated string instruction
+  uint32_t parts = 0;          // whose lines are simulated: the first one, and the others
+  CodePart first_part;
+  std::vector<CodePart> other_parts;
   simulate::BlockCycles cycles;  // if they are modelled
 };
+static_assert(offsetof(BlockFacts, other_parts) == 64,
+              "what most need is in one of the host's lines");
 
 /// One instruction as QEMU shows it.
 struct GuestInstruction {
   uint64_t address = 0;
   std::span<const uint8_t> code;
+};
+
+/// One instruction of a translated block.
+struct TranslatedInstruction {
+  uint32_t site = 0;
+  KnownAccesses accesses;
 };
 
 /// QEMU's translator for x86 takes an instruction out of the block again, if it is not the
@@ -73,22 +84,23 @@ class Translation {
   /// Blocks at these places enter it.
   void set_region(RegionPlaces region) { region_ = std::move(region); }
 
-  /// nullptr: a table is full, the block is not counted (and that is). `sites` gets one number
-  /// per instruction.
-  const BlockFacts* translate(std::span<const GuestInstruction> code, std::vector<uint32_t>* sites);
+  /// nullptr: a table is full, the block is not counted (and that is). `translated` gets one
+  /// element per instruction.
+  const BlockFacts* translate(std::span<const GuestInstruction> code,
+                              std::vector<TranslatedInstruction>* translated);
 
   void set_base(uint64_t guest_base) { maps_.set_base(guest_base); }
   void forget_mapping(uint64_t start, uint64_t bytes);
 
  private:
-  uint32_t find_or_add_site(const GuestInstruction& instruction, uint32_t mapping,
-                            bool has_known_costs);
-  simulate::BlockCycles compute_cycles(std::span<const GuestInstruction> code, bool* known);
-
+  /// Its number, and what is known of it; 0: the table is full.
   struct KnownSite {
     uint32_t number;
     counts_file::Site site;
   };
+  KnownSite find_or_add_site(const GuestInstruction& instruction, uint32_t mapping,
+                             bool has_known_costs);
+  simulate::BlockCycles compute_cycles(std::span<const GuestInstruction> code, bool* known);
 
   std::mutex mutex_;
   CountsWriter& writer_;

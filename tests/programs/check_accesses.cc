@@ -1,0 +1,121 @@
+// A plugin for QEMU that compares what each instruction of a program accessed with what
+// find_accesses() says that it does each time.
+//
+//   qemu-x86_64 -plugin ./check_accesses.so,report=FILE PROGRAM
+//
+// FILE gets a line per instruction that did something else, and a summary. Of one thread.
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulate/plugin/code_facts.h"
+#include "simulate/plugin/qemu_api.h"
+
+extern "C" {
+enum { kExit = 0 };
+void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn*, qemu_plugin_vcpu_udata_cb_t,
+                                            qemu_plugin_cb_flags, void* data);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, void*), void*);
+}
+
+namespace {
+
+struct Instruction {
+  culprit::KnownAccesses known;
+  std::string text;
+  uint64_t executions = 0;
+  uint64_t load_bytes = 0;
+  uint64_t store_bytes = 0;
+
+  bool is_as_known() const {
+    return load_bytes == executions * known.load_bytes &&
+           store_bytes == executions * known.store_bytes;
+  }
+};
+
+std::map<std::pair<uint64_t, std::vector<uint8_t>>, Instruction> instructions;
+culprit::DecodeFunction decode = nullptr;
+std::string report;
+
+void runs(unsigned, void* data) {
+  ++static_cast<Instruction*>(data)->executions;
+}
+
+void accesses(unsigned, qemu_plugin_meminfo_t info, uint64_t, void* data) {
+  auto& instruction = *static_cast<Instruction*>(data);
+  const uint64_t bytes = uint64_t{1} << qemu_plugin_mem_size_shift(info);
+  (qemu_plugin_mem_is_store(info) ? instruction.store_bytes : instruction.load_bytes) += bytes;
+}
+
+void is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
+  for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); ++i) {
+    qemu_plugin_insn* const one = qemu_plugin_tb_get_insn(block, i);
+    const auto* const bytes = static_cast<const uint8_t*>(qemu_plugin_insn_data(one));
+    std::vector<uint8_t> code(bytes, bytes + qemu_plugin_insn_size(one));
+    const culprit::KnownAccesses known = decode(code).accesses;
+    Instruction& instruction = instructions[{qemu_plugin_insn_vaddr(one), std::move(code)}];
+    if (instruction.text.empty()) {
+      char* const text = qemu_plugin_insn_disas(one);
+      instruction.known = known;
+      instruction.text = text;
+      std::free(text);
+    }
+    qemu_plugin_register_vcpu_insn_exec_cb(one, runs, QEMU_PLUGIN_CB_NO_REGS, &instruction);
+    qemu_plugin_register_vcpu_mem_cb(one, accesses, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                     &instruction);
+  }
+}
+
+void write_report(qemu_plugin_id_t, void*) {
+  FILE* const file = std::fopen(report.c_str(), "w");
+  if (file == nullptr) return;
+  uint64_t all_bytes = 0;
+  uint64_t known_bytes = 0;
+  uint64_t known = 0;
+  for (const auto& [place, one] : instructions) {
+    all_bytes += one.load_bytes + one.store_bytes;
+    if (!one.known.is_known) continue;
+    ++known;
+    known_bytes += one.load_bytes + one.store_bytes;
+    if (one.is_as_known()) continue;
+    std::fprintf(file,
+                 "differs: %s at %#lx, %lu times: loads %lu bytes, not %u; stores %lu, not %u;",
+                 one.text.c_str(), place.first, one.executions, one.load_bytes,
+                 one.known.load_bytes, one.store_bytes, one.known.store_bytes);
+    for (const uint8_t byte : place.second) std::fprintf(file, " %02x", byte);
+    std::fprintf(file, "\n");
+  }
+  std::fprintf(file, "%zu instructions, %lu known, %lu of %lu bytes by these\n",
+               instructions.size(), known, known_bytes, all_bytes);
+  if (std::getenv("CHECK_ACCESSES_UNKNOWN") != nullptr) {
+    std::map<std::string, uint64_t> unknown;
+    for (const auto& [place, one] : instructions) {
+      if (!one.known.is_known && one.load_bytes + one.store_bytes > 0) {
+        unknown[one.text.substr(0, one.text.find(' '))] += one.load_bytes + one.store_bytes;
+      }
+    }
+    for (const auto& [name, bytes] : unknown)
+      std::fprintf(file, "unknown: %s %lu\n", name.c_str(), bytes);
+  }
+  std::fclose(file);
+}
+
+}  // namespace
+
+extern "C" {
+int qemu_plugin_version = 1;
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int count, char** words) {
+  decode = culprit::find_decoder(info->target_name);
+  if (count != 1 || decode == nullptr || std::strncmp(words[0], "report=", 7) != 0) return 1;
+  report = words[0] + 7;
+  qemu_plugin_register_vcpu_tb_trans_cb(id, is_translated);
+  qemu_plugin_register_atexit_cb(id, write_report, nullptr);
+  return 0;
+}
+}
