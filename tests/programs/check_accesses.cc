@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <map>
 #include <string>
 #include <utility>
@@ -18,7 +17,6 @@
 #include "simulate/plugin/qemu_api.h"
 
 extern "C" {
-enum { kExit = 0 };
 void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn*, qemu_plugin_vcpu_udata_cb_t,
                                             qemu_plugin_cb_flags, void* data);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, void*), void*);
@@ -30,11 +28,15 @@ struct Instruction {
   culprit::KnownAccesses known;
   std::string text;
   uint64_t executions = 0;
+  uint64_t loads = 0;  // as QEMU shows them, in parts
+  uint64_t stores = 0;
   uint64_t load_bytes = 0;
   uint64_t store_bytes = 0;
 
   bool is_as_known() const {
-    return load_bytes == executions * known.load_bytes &&
+    const bool are_whole = known.in_parts || (loads == (known.load_bytes != 0 ? executions : 0) &&
+                                              stores == (known.store_bytes != 0 ? executions : 0));
+    return are_whole && load_bytes == executions * known.load_bytes &&
            store_bytes == executions * known.store_bytes;
   }
 };
@@ -50,7 +52,9 @@ void runs(unsigned, void* data) {
 void accesses(unsigned, qemu_plugin_meminfo_t info, uint64_t, void* data) {
   auto& instruction = *static_cast<Instruction*>(data);
   const uint64_t bytes = uint64_t{1} << qemu_plugin_mem_size_shift(info);
-  (qemu_plugin_mem_is_store(info) ? instruction.store_bytes : instruction.load_bytes) += bytes;
+  const bool is_store = qemu_plugin_mem_is_store(info);
+  ++(is_store ? instruction.stores : instruction.loads);
+  (is_store ? instruction.store_bytes : instruction.load_bytes) += bytes;
 }
 
 void is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
@@ -93,16 +97,6 @@ void write_report(qemu_plugin_id_t, void*) {
   }
   std::fprintf(file, "%zu instructions, %lu known, %lu of %lu bytes by these\n",
                instructions.size(), known, known_bytes, all_bytes);
-  if (std::getenv("CHECK_ACCESSES_UNKNOWN") != nullptr) {
-    std::map<std::string, uint64_t> unknown;
-    for (const auto& [place, one] : instructions) {
-      if (!one.known.is_known && one.load_bytes + one.store_bytes > 0) {
-        unknown[one.text.substr(0, one.text.find(' '))] += one.load_bytes + one.store_bytes;
-      }
-    }
-    for (const auto& [name, bytes] : unknown)
-      std::fprintf(file, "unknown: %s %lu\n", name.c_str(), bytes);
-  }
   std::fclose(file);
 }
 

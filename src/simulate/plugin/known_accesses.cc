@@ -84,38 +84,62 @@ KnownAccesses of_group(const X86Opcode& opcode) {
   }
 }
 
-KnownAccesses of_one_byte_map(const X86Opcode& opcode) {
-  const uint8_t byte = opcode.byte;
-  // The eight operations of arithmetic, the first four opcodes of each: the last is cmp.
-  const bool is_arithmetic = byte < 0x40 && (byte & 7) < 4;
-  constexpr OpcodeRange kChange[] = {{0x80, 0x81}, {0x83, 0x83}, {0xc0, 0xc1}, {0xd0, 0xd1}};
-  constexpr OpcodeRange kStore[] = {{0x88, 0x89}, {0xc6, 0xc7}};
-  constexpr OpcodeRange kLoad[] = {{0x84, 0x85}, {0x8a, 0x8b}};
-  constexpr OpcodeRange kOther[] = {{0x86, 0x87}, {0xd2, 0xd3}, {0xd8, 0xdf}};  // xchg, shifts, x87
-  constexpr OpcodeRange kMultiply[] = {{0x69, 0x69}, {0x6b, 0x6b}};
-  constexpr OpcodeRange kGroups[] = {{0xf6, 0xf7}, {0xfe, 0xff}};
-  if (contains(kGroups, byte)) return of_group(opcode);
-  const bool is_movslq = byte == 0x63;
-  const bool has_operand = is_arithmetic || is_movslq || byte == 0x8d || contains(kChange, byte) ||
-                           contains(kStore, byte) || contains(kLoad, byte) ||
-                           contains(kMultiply, byte) || contains(kOther, byte);
-  if (!has_operand) return without_operand(opcode);
-  if (!opcode.has_memory_operand()) return kNone;
-  if (byte == 0x8d) return kNone;  // lea
-  if (is_movslq) return opcode.has_66 ? kUnknown : load_of(4);
-  if (contains(kMultiply, byte)) return load_of(word_bytes(opcode));
-  const uint8_t bytes = byte == 0x83 ? word_bytes(opcode) : byte_or_word(opcode);
-  if (is_arithmetic) {
-    const bool loads_only = (byte & 2) != 0 || byte >= 0x38;
-    return loads_only ? load_of(bytes) : load_and_store_of(bytes);
+/// The eight operations of arithmetic, the first four opcodes of each: two that change the operand,
+/// two that change a register. The last operation is cmp.
+bool is_arithmetic(const X86Opcode& opcode) {
+  return opcode.byte < 0x40 && (opcode.byte & 7) < 4;
+}
+
+/// Of an operand in memory.
+KnownAccesses of_operand(const X86Opcode& opcode) {
+  const uint8_t bytes = byte_or_word(opcode);
+  if (is_arithmetic(opcode)) {
+    const bool is_changed = (opcode.byte & 2) == 0 && opcode.byte < 0x38;
+    return is_changed ? load_and_store_of(bytes) : load_of(bytes);
   }
-  if (contains(kLoad, byte)) return load_of(bytes);
-  if (contains(kStore, byte))
-    return opcode.extension() == 0 || byte < 0x90 ? store_of(bytes) : kUnknown;
-  const bool is_compare = byte < 0x90 && opcode.extension() == 7;
-  return !contains(kChange, byte) ? kUnknown
-         : is_compare             ? load_of(bytes)
-                                  : load_and_store_of(bytes);
+  switch (opcode.byte) {
+    case 0x63:  // movslq
+      return opcode.has_66 ? kUnknown : load_of(4);
+    case 0x69:  // imul
+    case 0x6b:
+      return load_of(bytes);
+    case 0x80:  // arithmetic with a constant
+    case 0x81:
+    case 0x83:
+      return opcode.extension() == 7 ? load_of(bytes) : load_and_store_of(bytes);
+    case 0x84:  // test
+    case 0x85:
+    case 0x8a:  // mov
+    case 0x8b:
+      return load_of(bytes);
+    case 0x88:
+    case 0x89:
+      return store_of(bytes);
+    case 0xc6:
+    case 0xc7:
+      return opcode.extension() == 0 ? store_of(bytes) : kUnknown;
+    case 0x8d:  // lea
+      return kNone;
+    case 0xc0:  // shifts by a constant
+    case 0xc1:
+    case 0xd0:
+    case 0xd1:
+      return load_and_store_of(bytes);
+    default:  // xchg, shifts by a register, x87
+      return kUnknown;
+  }
+}
+
+KnownAccesses of_one_byte_map(const X86Opcode& opcode) {
+  constexpr OpcodeRange kGroups[] = {{0xf6, 0xf7}, {0xfe, 0xff}};
+  constexpr OpcodeRange kWithOperand[] = {{0x63, 0x63}, {0x69, 0x69}, {0x6b, 0x6b}, {0x80, 0x81},
+                                          {0x83, 0x8b}, {0x8d, 0x8d}, {0xc0, 0xc1}, {0xc6, 0xc7},
+                                          {0xd0, 0xd3}, {0xd8, 0xdf}};
+  if (contains(kGroups, opcode.byte)) return of_group(opcode);
+  if (!is_arithmetic(opcode) && !contains(kWithOperand, opcode.byte)) {
+    return without_operand(opcode);
+  }
+  return opcode.has_memory_operand() ? of_operand(opcode) : kNone;
 }
 
 /// Those that are not vector instructions.

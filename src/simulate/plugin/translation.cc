@@ -10,9 +10,9 @@ namespace file = counts_file;
 
 namespace {
 
-/// FNV-1a, of 64 bits: two blocks of a program have the same about never.
+/// FNV-1a, of 64 bits, of how many and which: two blocks of a program have the same about never.
 uint64_t hash_of(std::span<const uint32_t> sites) {
-  uint64_t hash = 0xcbf2'9ce4'8422'2325;
+  uint64_t hash = 0xcbf2'9ce4'8422'2325 ^ sites.size();
   for (const uint32_t site : sites) hash = (hash ^ site) * 0x0000'0100'0000'01b3;
   return hash;
 }
@@ -48,19 +48,19 @@ bool may_be_cut(std::span<const GuestInstruction> code) {
   return (last.address + kLongestInstruction) / kPage != last.address / kPage;
 }
 
-Translation::KnownSite Translation::find_or_add_site(const GuestInstruction& instruction,
-                                                     uint32_t mapping, bool has_known_costs) {
+uint32_t Translation::find_or_add_site(const GuestInstruction& instruction, uint32_t mapping,
+                                       bool has_known_costs) {
   file::Site site{};
   site.address = instruction.address;
   site.mapping = mapping;
   site.size = static_cast<uint8_t>(std::min<size_t>(instruction.code.size(), sizeof site.code));
   std::copy_n(instruction.code.begin(), site.size, site.code);
-  const auto [first, last] = sites_.equal_range(site.address);
-  for (auto at = first; at != last; ++at) {
-    const file::Site& known = at->second.site;
+  uint32_t& newest = newest_sites_[site.address];
+  for (uint32_t number = newest; number != 0; number = sites_[number].older) {
+    const file::Site& known = sites_[number].site;
     if (known.mapping == mapping && known.size == site.size &&
         std::memcmp(known.code, site.code, sizeof site.code) == 0) {
-      return at->second;
+      return number;
     }
   }
   const CodeFacts facts = decode_(instruction.code);
@@ -69,9 +69,11 @@ Translation::KnownSite Translation::find_or_add_site(const GuestInstruction& ins
                                     (facts.accesses.is_known ? file::kKnownAccesses : 0));
   site.load_bytes = facts.accesses.load_bytes;
   site.store_bytes = facts.accesses.store_bytes;
-  const KnownSite known{writer_.add_site(site), site};
-  if (known.number != 0) sites_.emplace(site.address, known);
-  return known;
+  const uint32_t number = writer_.add_site(site);
+  if (number == 0) return 0;
+  sites_.push_back({site, facts.accesses, newest});  // nobody else adds sites: it has this number
+  newest = number;
+  return number;
 }
 
 /// Costs of the code, and whether they are known for each of its instructions.
@@ -103,22 +105,18 @@ const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
   if (costs_ != nullptr && !code.empty()) cycles = compute_cycles(code, known.get());
   for (size_t i = 0; i < code.size(); ++i) {
     const bool has_known_costs = costs_ == nullptr || known[i];
-    const auto [number, site] =
-        find_or_add_site(code[i], maps_.find(code[i].address), has_known_costs);
+    const uint32_t number = find_or_add_site(code[i], maps_.find(code[i].address), has_known_costs);
     if (number == 0) break;
     sites.push_back(number);
-    translated->push_back({number, decode_(code[i].code).accesses});
-    is_wide = is_wide || (site.flags & file::kWide) != 0;
+    translated->push_back({number, sites_[number].accesses});
+    is_wide = is_wide || (sites_[number].site.flags & file::kWide) != 0;
   }
   if (sites.size() != code.size() || code.empty()) {
     ++writer_.header().uncounted_blocks;
     return nullptr;
   }
   const uint64_t key = hash_of(sites);
-  const auto [first, last] = blocks_.equal_range(key);
-  for (auto at = first; at != last; ++at) {
-    if (at->second->instructions == sites.size()) return at->second;
-  }
+  if (const auto at = blocks_.find(key); at != blocks_.end()) return at->second;
   const uint32_t number = writer_.add_block(sites);
   if (number == 0) {
     ++writer_.header().uncounted_blocks;

@@ -8,7 +8,7 @@
 #include <deque>
 #include <mutex>
 #include <span>
-#include <unordered_map>
+#include <tsl/robin_map.h>
 #include <vector>
 
 #include "simulate/machine/cost_source.h"
@@ -93,13 +93,9 @@ class Translation {
   void forget_mapping(uint64_t start, uint64_t bytes);
 
  private:
-  /// Its number, and what is known of it; 0: the table is full.
-  struct KnownSite {
-    uint32_t number;
-    counts_file::Site site;
-  };
-  KnownSite find_or_add_site(const GuestInstruction& instruction, uint32_t mapping,
-                             bool has_known_costs);
+  /// Its number; 0: the table is full.
+  uint32_t find_or_add_site(const GuestInstruction& instruction, uint32_t mapping,
+                            bool has_known_costs);
   simulate::BlockCycles compute_cycles(std::span<const GuestInstruction> code, bool* known);
 
   std::mutex mutex_;
@@ -113,8 +109,14 @@ class Translation {
   const simulate::SetSample* sample_ = nullptr;  // all, if there is none
   simulate::CostSource* costs_ = nullptr;
   simulate::CoreSettings core_;
-  std::unordered_multimap<uint64_t, KnownSite> sites_;           // by address
-  std::unordered_multimap<uint64_t, const BlockFacts*> blocks_;  // by the hash of all sites
+  struct KnownSite {
+    counts_file::Site site{};
+    KnownAccesses accesses;
+    uint32_t older = 0;  // of the same address: code that was there before; 0: none
+  };
+  std::vector<KnownSite> sites_{KnownSite()};           // by number
+  tsl::robin_map<uint64_t, uint32_t> newest_sites_;     // by address, near ones side by side
+  tsl::robin_map<uint64_t, const BlockFacts*> blocks_;  // by the hash of all sites
   std::deque<BlockFacts> facts_;
 };
 
