@@ -165,6 +165,23 @@ TEST(IntervalCore, MoreMissesThanBuffersTakeTurns) {
   EXPECT_DOUBLE_EQ(to_cycles(clock.sites[11].busy.miss_buffers_full), 197.5);
 }
 
+// Three buffers, which loads 1 to 3 take from 0.25, 0.5 and 0.75 on, until 100.25, 400.5 and
+// 300.75. Load 4 gets the first one, until 150.25; load 5 the same, until 650.25; load 6 that of
+// load 3.
+TEST(IntervalCore, MissGetsTheBufferThatIsFreeFirst) {
+  Machine machine = simple_machine();
+  machine.core.miss_buffers = 3;
+  Clock clock(machine);
+  const BlockCycles loads = make_loads(6);
+  clock.run(loads);
+  const std::vector<uint16_t> latencies = {100, 400, 300, 50, 500, 10};
+  for (uint32_t i = 0; i < 6; ++i) clock.core.load(i, from(DataSource::l2, latencies[i]));
+  const std::vector<double> waits = {0, 0, 0, 99.25, 149, 299.25};
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_DOUBLE_EQ(to_cycles(clock.sites[i + 1].busy.miss_buffers_full), waits[i]) << i;
+  }
+}
+
 // A pointer chase: 1000 steps of 200 cycles, 4 of which an L1 hit would take, too: one of these is
 // the block's own, the others are the chain's. The last ones' time is not waited for (the program
 // ends), at most a reorder buffer of 48 steps.

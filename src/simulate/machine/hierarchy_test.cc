@@ -231,6 +231,36 @@ TEST(Hierarchy, HugePagesAreTranslatedOnce) {
   EXPECT_EQ(load(core, 0x5ff000).translation, Translation::first_level);
 }
 
+// Of the region that was looked at last, too.
+TEST(Hierarchy, PagesThatAreHugeNoMoreAreTranslatedOneByOne) {
+  const auto memory = make_hierarchy(plain_machine(32 << 10, 8, 8 << 20, 16));
+  CoreState& core = memory->add_core();
+  memory->set_huge_pages(0x200000, 0x400000);
+  EXPECT_EQ(load(core, 0x200000).translation, Translation::walk);
+  EXPECT_EQ(load(core, 0x201000).translation, Translation::first_level);
+  memory->set_huge_pages(0x200000, 0x400000, false);
+  EXPECT_EQ(load(core, 0x200000).translation, Translation::walk);
+  EXPECT_EQ(load(core, 0x201000).translation, Translation::walk);
+}
+
+// One set of four ways, as in Cache.PseudoLruFollowsItsTreeOfBits: after 0 1 2 3 0, line 4 takes
+// the place of line 2, and not that of line 0, where the tree pointed before the hit.
+TEST(Hierarchy, HitsOrderTheTreesOfPseudoLru) {
+  Machine machine = plain_machine(256, 4, 8 << 20, 16);
+  machine.l1d.replacement = Replacement::plru;
+  machine.l1i = machine.l1d;
+  const auto memory = make_hierarchy(machine);
+  CoreState& core = memory->add_core();
+  for (const uint64_t line : {0U, 1U, 2U, 3U, 0U, 4U}) {
+    load(core, line * 64);
+    fetch(core, (1000 + line) * 64, 16, 1);
+  }
+  EXPECT_EQ(load_source(core, 0), DataSource::l1);
+  EXPECT_EQ(load_source(core, 2 * 64), DataSource::l3);
+  EXPECT_TRUE(fetch(core, 1000 * 64, 16, 1).plain_hit());
+  EXPECT_FALSE(fetch(core, 1002 * 64, 16, 1).plain_hit());
+}
+
 TEST(Hierarchy, StreamPrefetcherRunsAheadAfterThreeLines) {
   Machine machine = plain_machine(32 << 10, 8, 8 << 20, 16);
   machine.l2.size_bytes = 256 << 10;
