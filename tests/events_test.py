@@ -203,7 +203,7 @@ class Errors(CulpritTest):
         self.says(["-e", "nopmu/event=1/"], "this machine has no PMU 'nopmu'", "software")
         self.says(["--cpu", "skz"], "there is no CPU 'skz'", "skx")
         self.says(["--cpu", "skx", "-e", "UOPS_RETIRED:STALL_CYCLE"], "UOPS_RETIRED:STALL_CYCLES")
-        self.says(["-e", "amd64_fam19h_zen4::RETIRED_OPS"], "is not the CPU of this machine")
+        self.says(["-e", "amd64_k7::RETIRED_UOPS"], "is not the CPU of this machine")
         self.says(["zzzzzz"], "no event is like 'zzzzzz'")
         self.says(["--format", "csv"], "'csv' is not one of text, json", status=2)
 

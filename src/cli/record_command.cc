@@ -12,6 +12,7 @@
 #include "cli/run_program.h"
 #include "cli/second_run.h"
 #include "cli/simulating.h"
+#include "cli/slowdown.h"
 #include "cli/symbolizing.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
@@ -22,9 +23,12 @@ namespace culprit {
 
 namespace {
 
-void announce(const RecordOptions& options) {
+void announce(const RecordCommand& command, const RecordOptions& options) {
   if (options.engine == Engine::simulate) {
-    print_message("simulating in user mode: expect 10 to 150 times the program's own time");
+    const Slowdown slowdown = expect_slowdown(command);
+    print_message(
+        fmt::format("simulating in user mode: expect {} to {} times the program's own time",
+                    slowdown.least, slowdown.most));
     return;
   }
   const bool is_substitute = options.groups.empty() && !describe_machine().has_pmu;
@@ -128,7 +132,7 @@ int run_record(const RecordCommand& command) {
     output->give_back();
     return fail(writer.error(), kOurFailure);
   }
-  if (!command.quiet) announce(options);
+  if (!command.quiet) announce(command, options);
 
   bool flushed = false;
   std::string amount;
@@ -157,9 +161,11 @@ int run_record(const RecordCommand& command) {
   }
   if (!simulated) return fail(simulated.error(), kOurFailure);
   if (advises_second_run(command, options)) {
+    const Slowdown slowdown = expect_slowdown(command);
     print_message(
-        "for exact counts and what took the time: culprit record --engine timer+simulate (runs it "
-        "once more, 10 to 150 times as long)");
+        fmt::format("for exact counts and what took the time: culprit record --engine "
+                    "timer+simulate (runs it once more, {} to {} times as long)",
+                    slowdown.least, slowdown.most));
   }
   if (command.report_after) {
     ReportCommand report;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/wait_status.h"
 #include "cli/simulating.h"
+#include "cli/slowdown.h"
 #include "cli/terminal.h"
 #include "collect/capabilities.h"
 #include "collect/posix_timer_command.h"
@@ -52,16 +53,15 @@ class RewoundInput {
   off_t end_;
 };
 
-/// The slowdowns of the software PMU, by what is simulated (bench/simulate.py).
-void announce(const Profile& native) {
-  constexpr double kLeast = 10;
-  constexpr double kMost = 150;
+void announce(const RecordCommand& command, const Profile& native) {
   const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
   if (!cpu_ns) return;
   const auto ns = static_cast<double>(*cpu_ns);
+  const Slowdown slowdown = expect_slowdown(command);
   print_message(fmt::format(
-      "now simulating it in user mode: expect {} to {} (10 to 150 times its {} of CPU time)",
-      format_duration_ns(kLeast * ns), format_duration_ns(kMost * ns), format_duration_ns(ns)));
+      "now simulating it in user mode: expect {} to {} ({} to {} times its {} of CPU time)",
+      format_duration_ns(slowdown.least * ns), format_duration_ns(slowdown.most * ns),
+      slowdown.least, slowdown.most, format_duration_ns(ns)));
 }
 
 /// The simulated run's own words and files, under the images that its own became.
@@ -102,7 +102,7 @@ Result<void> SecondRun::run(const RecordCommand& command, Recording& native, std
     return {};
   }
   see(native.profile);
-  if (!command.quiet) announce(native.profile);
+  if (!command.quiet) announce(command, native.profile);
   std::string instructions;
   Result<Recording> simulated = [&] {
     const NullStream output(STDOUT_FILENO, O_WRONLY);

@@ -48,19 +48,20 @@ bool may_be_cut(std::span<const GuestInstruction> code) {
   return (last.address + kLongestInstruction) / kPage != last.address / kPage;
 }
 
-uint32_t Translation::find_or_add_site(const GuestInstruction& instruction, uint32_t mapping,
-                                       bool has_known_costs) {
+const Translation::KnownSite* Translation::find_or_add_site(const GuestInstruction& instruction,
+                                                            uint32_t mapping,
+                                                            bool has_known_costs) {
   file::Site site{};
   site.address = instruction.address;
   site.mapping = mapping;
   site.size = static_cast<uint8_t>(std::min<size_t>(instruction.code.size(), sizeof site.code));
   std::copy_n(instruction.code.begin(), site.size, site.code);
   uint32_t& newest = newest_sites_[site.address];
-  for (uint32_t number = newest; number != 0; number = sites_[number].older) {
-    const file::Site& known = sites_[number].site;
+  for (uint32_t index = newest; index != 0; index = sites_[index].older) {
+    const file::Site& known = sites_[index].site;
     if (known.mapping == mapping && known.size == site.size &&
         std::memcmp(known.code, site.code, sizeof site.code) == 0) {
-      return number;
+      return &sites_[index];
     }
   }
   const CodeFacts facts = decode_(instruction.code);
@@ -70,10 +71,10 @@ uint32_t Translation::find_or_add_site(const GuestInstruction& instruction, uint
   site.load_bytes = facts.accesses.load_bytes;
   site.store_bytes = facts.accesses.store_bytes;
   const uint32_t number = writer_.add_site(site);
-  if (number == 0) return 0;
-  sites_.push_back({site, facts.accesses, newest});  // nobody else adds sites: it has this number
-  newest = number;
-  return number;
+  if (number == 0) return nullptr;
+  sites_.push_back({number, newest, site, facts.accesses});
+  newest = static_cast<uint32_t>(sites_.size() - 1);
+  return &sites_.back();
 }
 
 /// Costs of the code, and whether they are known for each of its instructions.
@@ -101,15 +102,15 @@ const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
   std::vector<uint32_t> sites;
   bool is_wide = false;
   simulate::BlockCycles cycles;
-  const auto known = std::make_unique<bool[]>(code.size());
-  if (costs_ != nullptr && !code.empty()) cycles = compute_cycles(code, known.get());
+  const auto has_costs = std::make_unique<bool[]>(code.size());
+  if (costs_ != nullptr && !code.empty()) cycles = compute_cycles(code, has_costs.get());
   for (size_t i = 0; i < code.size(); ++i) {
-    const bool has_known_costs = costs_ == nullptr || known[i];
-    const uint32_t number = find_or_add_site(code[i], maps_.find(code[i].address), has_known_costs);
-    if (number == 0) break;
-    sites.push_back(number);
-    translated->push_back({number, sites_[number].accesses});
-    is_wide = is_wide || (sites_[number].site.flags & file::kWide) != 0;
+    const KnownSite* const site =
+        find_or_add_site(code[i], maps_.find(code[i].address), costs_ == nullptr || has_costs[i]);
+    if (site == nullptr) break;
+    sites.push_back(site->number);
+    translated->push_back({site->number, site->accesses});
+    is_wide = is_wide || (site->site.flags & file::kWide) != 0;
   }
   if (sites.size() != code.size() || code.empty()) {
     ++writer_.header().uncounted_blocks;

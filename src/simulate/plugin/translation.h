@@ -93,9 +93,15 @@ class Translation {
   void forget_mapping(uint64_t start, uint64_t bytes);
 
  private:
-  /// Its number; 0: the table is full.
-  uint32_t find_or_add_site(const GuestInstruction& instruction, uint32_t mapping,
-                            bool has_known_costs);
+  struct KnownSite {
+    uint32_t number = 0;  // in the counts file; a forked child's may have some in between
+    uint32_t older = 0;   // index of the same address: code that was there before; 0: none
+    counts_file::Site site{};
+    KnownAccesses accesses;
+  };
+  /// nullptr: the table is full. Stays until the next is added.
+  const KnownSite* find_or_add_site(const GuestInstruction& instruction, uint32_t mapping,
+                                    bool has_known_costs);
   simulate::BlockCycles compute_cycles(std::span<const GuestInstruction> code, bool* known);
 
   std::mutex mutex_;
@@ -109,13 +115,8 @@ class Translation {
   const simulate::SetSample* sample_ = nullptr;  // all, if there is none
   simulate::CostSource* costs_ = nullptr;
   simulate::CoreSettings core_;
-  struct KnownSite {
-    counts_file::Site site{};
-    KnownAccesses accesses;
-    uint32_t older = 0;  // of the same address: code that was there before; 0: none
-  };
-  std::vector<KnownSite> sites_{KnownSite()};           // by number
-  tsl::robin_map<uint64_t, uint32_t> newest_sites_;     // by address, near ones side by side
+  std::vector<KnownSite> sites_{KnownSite()};
+  tsl::robin_map<uint64_t, uint32_t> newest_sites_;     // by address: indices, near ones together
   tsl::robin_map<uint64_t, const BlockFacts*> blocks_;  // by the hash of all sites
   std::deque<BlockFacts> facts_;
 };
