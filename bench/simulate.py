@@ -6,8 +6,8 @@
 Runs each program natively, under QEMU by itself, under QEMU with callbacks that do nothing
 (what one for each block and each access costs by itself), under `culprit record --engine simulate`
 (without a machine; with cachegrind's kind, L1 and LLC; with locality; a sixteenth of its sets; with
-cycles, but all of it skipped; with cycles), and under `valgrind --tool=cachegrind --cache-sim=yes` and
-`--tool=callgrind --cacheuse=yes`, interleaved, and prints CPU time against native: medians.
+cycles, but all of it skipped; with cycles), and under `valgrind --tool=cachegrind --cache-sim=yes`
+and `--tool=callgrind --cacheuse=yes`, interleaved, and prints CPU time against native: medians.
 Programs are Debian's, or compiled here. About four minutes a run on an idle machine. The last
 integer program is mostly start-up: code that runs a few times, or once.
 """

@@ -26,11 +26,6 @@ class Accesses(CulpritTest):
         self.assertGreater(known / count, 0.95)
         self.assertGreater(known_bytes / all_bytes, least_known)
 
-    def text(self):
-        path = self.folder / "text"
-        path.write_text("".join(f"{i} {i * i} {i ^ 0x55aa}\n" for i in range(8000)))
-        return path
-
     def test_gzip(self):
         self.check("qemu-x86_64", "/usr/bin/gzip", "-c", self.text())
 
@@ -62,4 +57,3 @@ class Accesses(CulpritTest):
         self.need("aarch64-linux-gnu-gcc")
         program = self.compile("analytic.c", "analytic", "-pthread", compiler="aarch64-linux-gnu-gcc")
         self.check("qemu-aarch64", program, "product", "30", "column", least_known=0.9)
-

@@ -97,6 +97,12 @@ class CulpritTest(unittest.TestCase):
         run(compiler, *flags, path, "-o", target, cwd=self.folder)
         return target
 
+    def text(self):
+        """A file of text for programs that read one."""
+        path = self.folder / "text"
+        path.write_text("".join(f"{i} {i * i} {i ^ 0x55aa}\n" for i in range(8000)))
+        return path
+
     def record(self, *arguments, status=0, output="profile.culprit", **options):
         """culprit record ARGUMENTS; the path of the profile, and what ran."""
         path = self.folder / output

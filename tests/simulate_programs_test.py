@@ -24,11 +24,6 @@ class RealPrograms(CulpritTest):
             self.assertGreater(totals["sim:cycles"], totals["instructions"] / 8)
         return {row["process"] for row in report["rows"]}
 
-    def text(self):
-        path = self.folder / "text"
-        path.write_text("".join(f"{i} {i * i} {i ^ 0x55aa}\n" for i in range(8000)))
-        return path
-
     def test_gzip(self):
         self.check("gzip", "-n", "-c", self.text())
 

@@ -125,7 +125,8 @@ CodeFacts decode_aarch64(std::span<const uint8_t> code) {
   const bool is_sve = (word & 0x1e000000) == 0x04000000;
   if (is_vector_memory || is_scalar_float) facts.flags |= kFloat;
   if (is_sve) facts.flags |= kWide;
-  facts.accesses = find_accesses_a64(word);
+  const bool is_branch = facts.branch != Branch::none;
+  facts.accesses = is_branch ? KnownAccesses{.is_known = true} : find_accesses_a64(word);
   return facts;
 }
 

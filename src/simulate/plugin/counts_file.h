@@ -95,8 +95,8 @@ struct BlockRuns {
 };
 
 /// What is counted per site besides executions, which follow from the blocks' runs, as do the
-/// accesses of sites with kKnownAccesses. In the file
-/// the first of these are SiteAccesses and `taken` is in BlockRuns; SiteCounts has the others.
+/// accesses of sites with kKnownAccesses. In the file the first of these are SiteAccesses and
+/// `taken` is in BlockRuns; SiteCounts has the others.
 enum class Counter : uint8_t {
   loads,
   load_bytes,

@@ -147,16 +147,16 @@ KnownAccesses of_general_0f(const X86Opcode& opcode) {
   constexpr OpcodeRange kNothing[] = {{0x18, 0x18}, {0x1e, 0x1f}, {0x0d, 0x0d}};  // hints
   constexpr OpcodeRange kNoModrm[] = {{0x31, 0x31}, {0x80, 0x8f}, {0xa2, 0xa2}, {0xc8, 0xcf}};
   constexpr OpcodeRange kWords[] = {{0x40, 0x4f}, {0xaf, 0xaf}, {0xbc, 0xbd}};
+  constexpr OpcodeRange kExtended[] = {{0xb6, 0xb7}, {0xbe, 0xbf}};  // movz, movs
+  constexpr OpcodeRange kSets[] = {{0x90, 0x9f}};
   const uint8_t byte = opcode.byte;
   if (contains(kNothing, byte) || contains(kNoModrm, byte)) return kNone;
-  if (byte == 0xb8 && opcode.mandatory != Mandatory::pf3) return kUnknown;
-  const bool is_extended = (byte >= 0xb6 && byte <= 0xb7) || (byte >= 0xbe && byte <= 0xbf);
-  const bool is_set = byte >= 0x90 && byte <= 0x9f;
-  if (!contains(kWords, byte) && byte != 0xb8 && !is_extended && !is_set) return kUnknown;
-  if (!opcode.has_memory_operand()) return kNone;
-  if (is_set) return store_of(1);
-  if (is_extended) return load_of((byte & 1) == 0 ? 1 : 2);
-  return load_of(word_bytes(opcode));
+  KnownAccesses accesses = kUnknown;
+  if (contains(kSets, byte)) accesses = store_of(1);
+  if (contains(kExtended, byte)) accesses = load_of((byte & 1) == 0 ? 1 : 2);
+  const bool is_popcnt = byte == 0xb8 && opcode.mandatory == Mandatory::pf3;
+  if (contains(kWords, byte) || is_popcnt) accesses = load_of(word_bytes(opcode));
+  return accesses.is_known && !opcode.has_memory_operand() ? kNone : accesses;
 }
 
 KnownAccesses of_vector_0f(const X86Opcode& opcode) {
@@ -254,6 +254,32 @@ KnownAccesses of_0f38(const X86Opcode& opcode) {
   return load_of(!is_scalar ? vector_bytes(opcode) : opcode.is_w ? 8 : 4);
 }
 
+bool is_float_a64(uint32_t word) {
+  return (word & 0x04000000) != 0;
+}
+
+KnownAccesses of_one_register(uint32_t word) {
+  const uint32_t size = word >> 30;
+  const uint32_t operation = word >> 22 & 3;
+  if (is_float_a64(word) && operation >= 2) {
+    if (size != 0) return kUnknown;
+    return operation == 2 ? store_of(16) : load_of(16);
+  }
+  const bool is_prefetch = !is_float_a64(word) && size == 3 && operation >= 2;
+  if (is_prefetch) return kUnknown;
+  const auto bytes = static_cast<uint8_t>(1U << size);
+  return operation == 0 ? store_of(bytes) : load_of(bytes);
+}
+
+KnownAccesses of_two_registers(uint32_t word) {
+  const uint32_t size = word >> 30;
+  if (size == 3 || (!is_float_a64(word) && size == 1)) return kUnknown;
+  const auto bytes = static_cast<uint8_t>(is_float_a64(word) ? 8U << size : 8U << (size / 2));
+  KnownAccesses accesses = (word & 0x00400000) != 0 ? load_of(bytes) : store_of(bytes);
+  accesses.in_parts = true;
+  return accesses;
+}
+
 }  // namespace
 
 KnownAccesses find_accesses(const X86Opcode& opcode) {
@@ -276,35 +302,11 @@ KnownAccesses find_accesses_a64(uint32_t word) {
   const uint32_t group = word >> 25 & 15;
   const bool is_arithmetic = (group & 14) == 8 || (group & 5) == 5;
   if (is_arithmetic) return kNone;
-  const bool is_branch = (word & 0x7c000000) == 0x14000000 || (word & 0x7e000000) == 0x34000000 ||
-                         (word & 0x7e000000) == 0x36000000 || (word & 0xff000010) == 0x54000000 ||
-                         (word & 0xfe000000) == 0xd6000000;
-  if (is_branch) return kNone;
-  const bool is_float = (word & 0x04000000) != 0;
-  const uint32_t size = word >> 30;
-  // One register: with an unsigned offset, or one of nine bits, or one of a register.
-  const bool is_single = (word & 0x3b000000) == 0x39000000 ||
-                         ((word & 0x3b000000) == 0x38000000 &&
-                          ((word & 0x00200000) == 0 || (word & 0x00000c00) == 0x00000800));
-  if (is_single) {
-    const uint32_t operation = word >> 22 & 3;
-    if (is_float && (operation & 2) != 0) {
-      if (size != 0) return kUnknown;
-      return operation == 2 ? store_of(16) : load_of(16);
-    }
-    if (!is_float && size == 3 && operation >= 2) return kUnknown;  // a prefetch
-    const auto bytes = static_cast<uint8_t>(1U << size);
-    return operation == 0 ? store_of(bytes) : load_of(bytes);
-  }
-  // Two registers.
-  if ((word & 0x3a000000) == 0x28000000) {
-    if (size == 3 || (!is_float && size == 1)) return kUnknown;
-    const auto bytes = static_cast<uint8_t>(is_float ? 8U << size : 8U << (size / 2));
-    KnownAccesses accesses = (word & 0x00400000) != 0 ? load_of(bytes) : store_of(bytes);
-    accesses.in_parts = true;
-    return accesses;
-  }
-  return kUnknown;
+  const bool has_offset = (word & 0x3b000000) == 0x39000000;
+  const bool has_short_offset = (word & 0x3b200000) == 0x38000000;
+  const bool has_index = (word & 0x3b200c00) == 0x38200800;
+  if (has_offset || has_short_offset || has_index) return of_one_register(word);
+  return (word & 0x3a000000) == 0x28000000 ? of_two_registers(word) : kUnknown;
 }
 
 }  // namespace culprit

@@ -22,7 +22,7 @@ struct KnownAccesses {
 };
 
 KnownAccesses find_accesses(const X86Opcode& opcode);
-/// Of an A64 instruction.
+/// Of an A64 instruction that is no branch.
 KnownAccesses find_accesses_a64(uint32_t word);
 
 }  // namespace culprit

@@ -1,7 +1,10 @@
 #include "simulate/plugin/known_accesses.h"
 
+#include <array>
 #include <gtest/gtest.h>
 #include <vector>
+
+#include "simulate/plugin/code_facts.h"
 
 namespace culprit {
 namespace {
@@ -21,6 +24,11 @@ const KnownAccesses kNothing{.is_known = true};
 
 KnownAccesses x86(std::vector<uint8_t> bytes) {
   return find_accesses(decode_x86_opcode(bytes));
+}
+
+KnownAccesses a64(uint32_t word) {
+  const auto bytes = __builtin_bit_cast(std::array<uint8_t, 4>, word);
+  return decode_aarch64(bytes).accesses;
 }
 
 // Bytes as GNU as 2.40 assembles them; what they access: Intel SDM volume 2. That QEMU does the
@@ -124,25 +132,25 @@ TEST(KnownAccesses, OfAarch64) {
     accesses.in_parts = true;
     return accesses;
   };
-  EXPECT_EQ(find_accesses_a64(0xf9400000), loads(8));          // ldr x0, [x0]
-  EXPECT_EQ(find_accesses_a64(0x39400000), loads(1));          // ldrb w0, [x0]
-  EXPECT_EQ(find_accesses_a64(0xb9800000), loads(4));          // ldrsw x0, [x0]
-  EXPECT_EQ(find_accesses_a64(0xb8004401), stores(4));         // str w1, [x0], #4
-  EXPECT_EQ(find_accesses_a64(0xf8616800), loads(8));          // ldr x0, [x0, x1]
-  EXPECT_EQ(find_accesses_a64(0x3dc00000), loads(16));         // ldr q0, [x0]
-  EXPECT_EQ(find_accesses_a64(0xbd000000), stores(4));         // str s0, [x0]
-  EXPECT_EQ(find_accesses_a64(0xa9bf7bfd), pair(stores(16)));  // stp x29, x30, [sp, #-16]!
-  EXPECT_EQ(find_accesses_a64(0x29400400), pair(loads(8)));    // ldp w0, w1, [x0]
-  EXPECT_EQ(find_accesses_a64(0x8b010000), kNothing);          // add x0, x0, x1
-  EXPECT_EQ(find_accesses_a64(0x1e612800), kNothing);          // fadd d0, d0, d1
-  EXPECT_EQ(find_accesses_a64(0x54000041), kNothing);          // b.ne
-  EXPECT_EQ(find_accesses_a64(0xd65f03c0), kNothing);          // ret
-  EXPECT_EQ(find_accesses_a64(0xd50b7420), kUnknown);          // dc zva, x0
-  EXPECT_EQ(find_accesses_a64(0x4c407000), kUnknown);          // ld1 {v0.16b}, [x0]
-  EXPECT_EQ(find_accesses_a64(0xc85f7c00), kUnknown);          // ldxr x0, [x0]
-  EXPECT_EQ(find_accesses_a64(0x58000000), kUnknown);          // ldr x0, (literal)
-  EXPECT_EQ(find_accesses_a64(0xf9800000), kUnknown);          // prfm pldl1keep, [x0]
-  EXPECT_EQ(find_accesses_a64(0xa5404000), kUnknown);          // ld1b {z0.b}, p0/z, [x0]
+  EXPECT_EQ(a64(0xf9400000), loads(8));          // ldr x0, [x0]
+  EXPECT_EQ(a64(0x39400000), loads(1));          // ldrb w0, [x0]
+  EXPECT_EQ(a64(0xb9800000), loads(4));          // ldrsw x0, [x0]
+  EXPECT_EQ(a64(0xb8004401), stores(4));         // str w1, [x0], #4
+  EXPECT_EQ(a64(0xf8616800), loads(8));          // ldr x0, [x0, x1]
+  EXPECT_EQ(a64(0x3dc00000), loads(16));         // ldr q0, [x0]
+  EXPECT_EQ(a64(0xbd000000), stores(4));         // str s0, [x0]
+  EXPECT_EQ(a64(0xa9bf7bfd), pair(stores(16)));  // stp x29, x30, [sp, #-16]!
+  EXPECT_EQ(a64(0x29400400), pair(loads(8)));    // ldp w0, w1, [x0]
+  EXPECT_EQ(a64(0x8b010000), kNothing);          // add x0, x0, x1
+  EXPECT_EQ(a64(0x1e612800), kNothing);          // fadd d0, d0, d1
+  EXPECT_EQ(a64(0x54000041), kNothing);          // b.ne
+  EXPECT_EQ(a64(0xd65f03c0), kNothing);          // ret
+  EXPECT_EQ(a64(0xd50b7420), kUnknown);          // dc zva, x0
+  EXPECT_EQ(a64(0x4c407000), kUnknown);          // ld1 {v0.16b}, [x0]
+  EXPECT_EQ(a64(0xc85f7c00), kUnknown);          // ldxr x0, [x0]
+  EXPECT_EQ(a64(0x58000000), kUnknown);          // ldr x0, (literal)
+  EXPECT_EQ(a64(0xf9800000), kUnknown);          // prfm pldl1keep, [x0]
+  EXPECT_EQ(a64(0xa5404000), kUnknown);          // ld1b {z0.b}, p0/z, [x0]
 }
 
 }  // namespace
