@@ -1,5 +1,6 @@
 """The software PMU against counts that are known: by hand, from callgrind, from repetition."""
 import collections
+import json
 import os
 import signal
 
@@ -143,6 +144,34 @@ class BadInput(Simulated):
         folder.mkdir()
         (folder / "true").symlink_to("/bin/true")
         self.assertIn("qemu-user", self.refused("true", env=ENVIRONMENT | {"PATH": str(folder)}))
+
+    def with_qemu(self, version, usage):
+        """An environment whose QEMU says this of itself, and takes no plugin."""
+        folder = self.folder / "bin"
+        folder.mkdir()
+        qemu = folder / "qemu-x86_64"
+        qemu.write_text(f"#!/bin/sh\ncase $1 in\n--version) echo 'qemu-x86_64 version {version}';;\n"
+                        f"-h) echo '{usage}';;\n*) exit 1;;\nesac\n")
+        qemu.chmod(0o755)
+        return ENVIRONMENT | {"PATH": f"{folder}:/usr/bin:/bin"}
+
+    def check_qemu(self, problem, version, usage):
+        environment = self.with_qemu(version, usage)
+        message = self.refused("true", env=environment)
+        self.assertIn(problem, message)
+        self.assertIn("before it in PATH", message)
+        rows = json.loads(self.culprit("doctor", "--format", "json", env=environment).stdout)
+        row, = (row for row in rows["capabilities"] if row["name"] == "simulate")
+        self.assertEqual("no", row["available"])
+        self.assertIn(problem, row["detail"])
+        self.assertIn("before it in PATH", row["remedy"])
+
+    # As Debian 13's, which is linked statically, and others' QEMU say.
+    def test_qemu_without_plugins(self):
+        self.check_qemu("without plugins", "10.0.2 (Debian 1:10.0.2+ds-2)", "-strace  log system calls")
+
+    def test_qemu_with_other_plugins(self):
+        self.check_qemu("another interface", "9.1.0", "-plugin  [file=]<file>[,<argname>=<argvalue>]")
 
     def test_text_that_is_no_program(self):
         text = self.folder / "text"

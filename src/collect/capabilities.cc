@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "collect/capabilities_probe.h"
 #include "collect/clock.h"
+#include "collect/emulator.h"
 
 namespace culprit {
 namespace {
@@ -146,29 +144,6 @@ Capability probe_core_clock() {
   return {"core clock", Availability::yes, text, ""};
 }
 
-/// The first line that `program --version` prints; "" if it cannot be run.
-std::string read_version(const char* program) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return "";
-  const Fd reader(ends[0]);
-  Fd writer(ends[1]);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, writer.get(), STDOUT_FILENO);
-  const char* const words[] = {program, "--version", nullptr};
-  pid_t pid = 0;
-  const int failed =
-      ::posix_spawnp(&pid, program, &actions, nullptr, const_cast<char* const*>(words), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  writer.reset();
-  if (failed != 0) return "";
-  const std::string text = read_fd(reader.get(), program, 1 << 16).value_or("");
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return "";
-  return printable(text.substr(0, text.find('\n')));
-}
-
 bool cpu_has_avx512() {
   return read_file("/proc/cpuinfo").value_or("").find(" avx512f") != std::string::npos;
 }
@@ -179,13 +154,17 @@ Capability probe_simulate() {
 #else
   const char* program = "qemu-x86_64";
 #endif
-  std::string version = read_version(program);
-  version.resize(std::min(version.size(), version.find(" (")));  // without the packager's
-  if (version.empty()) {
+  const Emulator emulator = ask_emulator(program);
+  if (emulator.version.empty()) {
     return {"simulate", Availability::no, std::string(program) + " is not installed",
             "install qemu-user"};
   }
-  Capability row{"simulate", Availability::yes, version + ": counts exactly, user code only", ""};
+  if (!emulator.problem.empty()) {
+    return {"simulate", Availability::no, emulator.version + " " + emulator.problem,
+            emulator.remedy};
+  }
+  Capability row{"simulate", Availability::yes,
+                 emulator.version + ": counts exactly, user code only", ""};
   if (cpu_has_avx512()) row.detail += "; no AVX-512 (this CPU has it)";
   return row;
 }
@@ -219,8 +198,8 @@ Capability probe_debug_files() {
 
 }  // namespace
 
-std::string advise_without_pmu(bool can_simulate) {
-  return std::string(can_simulate ? "" : "install qemu-user, then ") +
+std::string advise_without_pmu(const std::string& first) {
+  return (first.empty() ? "" : first + ", then ") +
          "culprit record --engine timer+simulate: measured time beside exact, simulated counts";
 }
 
@@ -234,7 +213,7 @@ std::vector<Capability> probe_capabilities(const std::string& shim_path) {
   if (counters.available == Availability::no && counters.remedy.empty()) {
     const auto simulate = std::find_if(
         rows.begin(), rows.end(), [](const Capability& row) { return row.name == "simulate"; });
-    counters.remedy = advise_without_pmu(simulate->available == Availability::yes);
+    counters.remedy = advise_without_pmu(simulate->remedy);
   }
   return rows;
 }

@@ -24,8 +24,8 @@ struct Capability {
 /// about a second. `shim_path`: where libculprit_timer.so should be.
 std::vector<Capability> probe_capabilities(const std::string& shim_path);
 
-/// What helps where no PMU is, or none that Linux knows; with what it lacks, if it does.
-std::string advise_without_pmu(bool can_simulate);
+/// What helps where no PMU is, or none that Linux knows. `first`: what must be done before; or "".
+std::string advise_without_pmu(const std::string& first);
 
 /// The machine that runs us; `clock` is left empty.
 Machine describe_machine();

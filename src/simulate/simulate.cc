@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "collect/capabilities.h"
+#include "collect/emulator.h"
 #include "collect/posix_timer_command.h"
 #include "collect/session.h"
 #include "model/simulated_run.h"
@@ -215,8 +216,14 @@ void Session::note_order_of_threads(Ledger& ledger) const {
 
 Result<Simulation> Session::complete(const ShimmedCommand& command) {
   if (processes_ == 0) {
-    return Error{fmt::format("{} did not load culprit's plugin '{}'; what it says is above",
-                             command_.words.front(), options_.plugin_path)};
+    const std::string& qemu = command_.words.front();
+    const Emulator emulator = ask_emulator(qemu);
+    if (!emulator.problem.empty()) {
+      return Error{
+          fmt::format("{} ({}) {}\n{}", qemu, emulator.version, emulator.problem, emulator.remedy)};
+    }
+    return Error{fmt::format("{} did not load culprit's plugin '{}'; what it says is above", qemu,
+                             options_.plugin_path)};
   }
   Simulation simulation;
   simulation.instructions = profile_.instructions();
