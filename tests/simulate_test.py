@@ -160,6 +160,11 @@ class BadInput(Simulated):
         message = self.refused("true", env=environment)
         self.assertIn(problem, message)
         self.assertIn("before it in PATH", message)
+        # Before the native run, which may be long.
+        twice = self.culprit("record", "--engine", "timer+simulate", "--", "touch", "has-run",
+                             status=125, env=environment)
+        self.assertIn(problem, twice.stderr)
+        self.assertFalse((self.folder / "has-run").exists())
         rows = json.loads(self.culprit("doctor", "--format", "json", env=environment).stdout)
         row, = (row for row in rows["capabilities"] if row["name"] == "simulate")
         self.assertEqual("no", row["available"])

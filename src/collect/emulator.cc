@@ -59,7 +59,7 @@ Emulator ask_emulator(const std::string& program) {
   if (emulator.version.empty()) return emulator;
   const bool has_plugins = read_output(program, "-h").find("-plugin") != std::string::npos;
   if (!has_plugins) {
-    emulator.problem = "is built without plugins (statically linked, as Debian's is from 13 on)";
+    emulator.problem = "is built without plugins, as Debian's are from 13 on";
   } else if (read_major_version(line) >= kFirstOfOtherInterface) {
     emulator.problem = "has another interface for plugins than culprit's is made for";
   } else {

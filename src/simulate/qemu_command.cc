@@ -150,7 +150,7 @@ Result<QemuCommand> make_qemu_command(const std::vector<std::string>& command,
   const std::optional<std::string> emulator = find_in_path(emulator_name);
   if (!emulator) {
     return cannot_simulate(command.front(), fmt::format("there is no {} on this machine\nDebian "
-                                                        "has it in the package qemu-user (the "
+                                                        "12 has it in the package qemu-user (a "
                                                         "static one cannot load plugins): "
                                                         "apt-get install qemu-user",
                                                         emulator_name));

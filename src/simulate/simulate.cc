@@ -214,16 +214,20 @@ void Session::note_order_of_threads(Ledger& ledger) const {
       options_.deterministic ? "; the process could not be watched" : " (--deterministic)"));
 }
 
+/// Errors: it is known that this QEMU cannot load our plugin.
+Result<void> check_emulator(const QemuCommand& command) {
+  const std::string& qemu = command.words.front();
+  const Emulator emulator = ask_emulator(qemu);
+  if (emulator.problem.empty()) return {};
+  return Error{
+      fmt::format("{} ({}) {}\n{}", qemu, emulator.version, emulator.problem, emulator.remedy)};
+}
+
 Result<Simulation> Session::complete(const ShimmedCommand& command) {
   if (processes_ == 0) {
-    const std::string& qemu = command_.words.front();
-    const Emulator emulator = ask_emulator(qemu);
-    if (!emulator.problem.empty()) {
-      return Error{
-          fmt::format("{} ({}) {}\n{}", qemu, emulator.version, emulator.problem, emulator.remedy)};
-    }
-    return Error{fmt::format("{} did not load culprit's plugin '{}'; what it says is above", qemu,
-                             options_.plugin_path)};
+    RETURN_IF_ERROR(check_emulator(command_));
+    return Error{fmt::format("{} did not load culprit's plugin '{}'; what it says is above",
+                             command_.words.front(), options_.plugin_path)};
   }
   Simulation simulation;
   simulation.instructions = profile_.instructions();
@@ -268,6 +272,7 @@ Result<std::string> check_simulated(const SimulateOptions& options) {
   if (options.command.empty()) return Error{"nothing to simulate: no command"};
   ASSIGN_OR_RETURN(QemuCommand command,
                    make_qemu_command(options.command, settings_for(options, "")));
+  RETURN_IF_ERROR(check_emulator(command));
   return std::move(command.architecture);
 }
 

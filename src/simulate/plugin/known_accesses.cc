@@ -30,10 +30,10 @@ uint8_t byte_or_word(const X86Opcode& opcode) {
   return (opcode.byte & 1) == 0 ? 1 : word_bytes(opcode);
 }
 
-/// Of a vector: all of it; a pair of floats; one float or double.
 uint8_t vector_bytes(const X86Opcode& opcode) {
   return opcode.is_l ? 32 : 16;
 }
+/// All of the vector, or its one float or double.
 uint8_t float_bytes(const X86Opcode& opcode) {
   switch (opcode.mandatory) {
     case Mandatory::pf3:
