@@ -3,7 +3,8 @@
     harness.py --list FILE_test.py           the names of its tests, for CMake
     harness.py FILE_test.py Class.method     runs one; status 77: skipped, with the reason
 
-CULPRIT_BUILD names the build folder whose culprit is tested.
+CULPRIT_BUILD names the build folder whose culprit is tested, CULPRIT_TEST_QEMU a folder with the
+QEMU to test with, if not the installed one (scripts/test_qemu.sh).
 """
 import json
 import os
@@ -24,6 +25,9 @@ status = subprocess.call(["timeout", "--signal=KILL", *sys.argv[2:]])
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=open(sys.argv[1], "w"))
 sys.exit(status)"""
 NOBODY = 65534
+SYSTEM_PATH = ":".join(filter(None, [os.environ.get("CULPRIT_TEST_QEMU"), "/usr/bin:/bin"]))
+if "CULPRIT_TEST_QEMU" in os.environ:
+    os.environ["PATH"] = os.environ["CULPRIT_TEST_QEMU"] + ":" + os.environ["PATH"]
 
 
 def run(*command, status=0, **options):

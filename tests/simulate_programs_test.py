@@ -1,8 +1,8 @@
 """Real programs under the software PMU, cycles and all: they run to their end and say the same as
 natively. (Crashed and killed ones are in simulate_test.py.)"""
-from harness import CULPRIT, CulpritTest, run
+from harness import CULPRIT, SYSTEM_PATH, CulpritTest, run
 
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "PYTHONHASHSEED": "0", "HOME": "/nonexistent"}
+ENVIRONMENT = {"PATH": SYSTEM_PATH, "LC_ALL": "C", "PYTHONHASHSEED": "0", "HOME": "/nonexistent"}
 
 
 class RealPrograms(CulpritTest):

@@ -2,6 +2,7 @@
 import collections
 import json
 import os
+import shutil
 import signal
 
 import harness
@@ -10,7 +11,7 @@ from harness import CulpritTest, run
 
 ROUNDS = 10_000
 WORDS = str(ROUNDS).zfill(8)
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "PYTHONHASHSEED": "0",
+ENVIRONMENT = {"PATH": harness.SYSTEM_PATH, "LC_ALL": "C", "PYTHONHASHSEED": "0",
                "PERL_HASH_SEED": "0",
                "HOME": "/nonexistent"}
 
@@ -99,10 +100,17 @@ class Loops(Simulated):
 
     def test_environment_is_left_alone(self):
         program = self.build()
-        environment = ENVIRONMENT | {"LD_LIBRARY_PATH": "/nonexistent/a", "X": "a,b=c"}
-        _, done = self.simulate(program, "environment", WORDS, env=environment)
-        natively = run(program, "environment", WORDS, env=environment)
-        self.assertEqual(sorted(natively.stdout.splitlines()), sorted(done.stdout.splitlines()))
+        command = (program, "environment", WORDS)
+        by_exec = ("sh", "-c", 'exec "$0" "$@"', *command)
+        given = ENVIRONMENT | {"LD_LIBRARY_PATH": "/nonexistent/a", "X": "a,b=c"}
+        # QEMU itself gets one that is ours.
+        for environment in (given, given | {"MALLOC_ARENA_MAX": "3"}):
+            for words in (command, by_exec):
+                with self.subTest(words=words, environment=environment):
+                    _, done = self.simulate(*words, env=environment)
+                    natively = run(*words, env=environment, cwd=self.folder)
+                    self.assertEqual(sorted(natively.stdout.splitlines()),
+                                     sorted(done.stdout.splitlines()))
 
     def test_ten_runs_count_the_same(self):
         program = self.build()
@@ -145,18 +153,19 @@ class BadInput(Simulated):
         (folder / "true").symlink_to("/bin/true")
         self.assertIn("qemu-user", self.refused("true", env=ENVIRONMENT | {"PATH": str(folder)}))
 
-    def with_qemu(self, version, usage):
-        """An environment whose QEMU says this of itself, and takes no plugin."""
+    def with_qemu(self, version, refusal):
+        """An environment whose QEMU takes no plugin, and says so."""
         folder = self.folder / "bin"
         folder.mkdir()
         qemu = folder / "qemu-x86_64"
-        qemu.write_text(f"#!/bin/sh\ncase $1 in\n--version) echo 'qemu-x86_64 version {version}';;\n"
-                        f"-h) echo '{usage}';;\n*) exit 1;;\nesac\n")
+        qemu.write_text(f"#!/bin/sh\nif [ $1 = --version ]; then\n"
+                        f"echo 'qemu-x86_64 version {version}'\n"
+                        f"else\necho \"{refusal}\" >&2\nexit 1\nfi\n")
         qemu.chmod(0o755)
         return ENVIRONMENT | {"PATH": f"{folder}:/usr/bin:/bin"}
 
-    def check_qemu(self, problem, version, usage):
-        environment = self.with_qemu(version, usage)
+    def check_qemu(self, problem, version, refusal):
+        environment = self.with_qemu(version, refusal)
         message = self.refused("true", env=environment)
         self.assertIn(problem, message)
         self.assertIn("before it in PATH", message)
@@ -171,12 +180,28 @@ class BadInput(Simulated):
         self.assertIn(problem, row["detail"])
         self.assertIn("before it in PATH", row["remedy"])
 
-    # As Debian 13's, which is linked statically, and others' QEMU say.
+    # As Debian 13's, which is linked statically, says (10.0.2).
     def test_qemu_without_plugins(self):
-        self.check_qemu("without plugins", "10.0.2 (Debian 1:10.0.2+ds-2)", "-strace  log system calls")
+        self.check_qemu("without plugins", "10.0.2 (Debian 1:10.0.2+ds-2)",
+                        "qemu-x86_64: unknown option 'plugin'")
 
+    # As QEMU 11.1 does of plugins for interfaces before 7.
     def test_qemu_with_other_plugins(self):
-        self.check_qemu("another interface", "9.1.0", "-plugin  [file=]<file>[,<argname>=<argvalue>]")
+        self.check_qemu("another interface", "20.0.0",
+                        "qemu-x86_64: Could not load plugin x.so: plugin requires API version 7, but "
+                        "this QEMU supports only a minimum version of 30")
+
+    def test_qemu_that_fails(self):
+        self.check_qemu('it says "out of luck"', "8.2.1", "out of luck")
+
+    def test_plugin_is_missing(self):
+        folder = self.folder / "alone"
+        folder.mkdir()
+        shutil.copy(harness.CULPRIT, folder)
+        rows = json.loads(run(folder / "culprit", "doctor", "--format", "json").stdout)
+        row, = (row for row in rows["capabilities"] if row["name"] == "simulate")
+        self.assertEqual("no", row["available"])
+        self.assertIn("libculprit_qemu.so is missing", row["detail"])
 
     def test_text_that_is_no_program(self):
         text = self.folder / "text"
@@ -347,7 +372,8 @@ class AgainstCachegrind(Simulated):
         # Instructions differ: each round of a repeated string instruction is one for cachegrind.
         self.assertAlmostEqual(1, ours["L1-dcache-loads"] / theirs["Dr"], delta=0.002)
         misses = ours["L1-dcache-load-misses"] + ours["L1-dcache-store-misses"]
-        self.assertAlmostEqual(1, misses / (theirs["D1mr"] + theirs["D1mw"]), delta=0.002)
+        # Where in its page the stack begins, which differs, moves them by up to 0.4 % in both.
+        self.assertAlmostEqual(1, misses / (theirs["D1mr"] + theirs["D1mw"]), delta=0.008)
 
 
 # ---- A part of the program. ----

@@ -2,10 +2,10 @@
 import json
 import os
 
-from harness import CulpritTest, run
+from harness import SYSTEM_PATH, CulpritTest, run
 
 RUNS = 10
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "PYTHONHASHSEED": "0",
+ENVIRONMENT = {"PATH": SYSTEM_PATH, "LC_ALL": "C", "PYTHONHASHSEED": "0",
                "HOME": "/nonexistent", "OMP_NUM_THREADS": "4"}
 MACHINE = ("--machine", "golden-cove")
 

@@ -109,7 +109,7 @@ std::string print_csv(const std::vector<Capability>& rows) {
 }  // namespace
 
 int run_doctor(const DoctorCommand& command) {
-  std::vector<Capability> rows = probe_capabilities(find_shim());
+  std::vector<Capability> rows = probe_capabilities(find_shim(), find_qemu_plugin());
   rows.push_back(describe_accounting(rows.front().available == Availability::yes));
   const std::string text = command.format == Format::json ? print_json(rows)
                            : command.format == Format::csv

@@ -14,9 +14,6 @@ std::string find_qemu_plugin();
 /// The folder of the machine files that are shipped: ../share/culprit/uarch of an installation,
 /// or the source's own (data/uarch); "" if in neither place.
 std::string find_machines();
-/// The same for the templates (templates).
-std::string find_templates();
-
 /// The same of the templates (data/templates).
 std::string find_templates();
 

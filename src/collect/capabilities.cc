@@ -148,13 +148,13 @@ bool cpu_has_avx512() {
   return read_file("/proc/cpuinfo").value_or("").find(" avx512f") != std::string::npos;
 }
 
-Capability probe_simulate() {
+Capability probe_simulate(const std::string& plugin_path) {
 #if defined(__aarch64__)
   const char* program = "qemu-aarch64";
 #else
   const char* program = "qemu-x86_64";
 #endif
-  const Emulator emulator = ask_emulator(program);
+  const Emulator emulator = ask_emulator(program, plugin_path);
   if (emulator.version.empty()) {
     return {"simulate", Availability::no, std::string(program) + " is not installed",
             "install qemu-user"};
@@ -203,12 +203,18 @@ std::string advise_without_pmu(const std::string& first) {
          "culprit record --engine timer+simulate: measured time beside exact, simulated counts";
 }
 
-std::vector<Capability> probe_capabilities(const std::string& shim_path) {
-  std::vector<Capability> rows = {
-      probe_hardware_counters(), probe_timer_sampling(), probe_kernel_samples(),
-      probe_whole_system(),      probe_stacks(),         probe_posix_timers(shim_path),
-      probe_core_clock(),        probe_simulate(),       probe_always_on(),
-      probe_debug_files()};
+std::vector<Capability> probe_capabilities(const std::string& shim_path,
+                                           const std::string& plugin_path) {
+  std::vector<Capability> rows = {probe_hardware_counters(),
+                                  probe_timer_sampling(),
+                                  probe_kernel_samples(),
+                                  probe_whole_system(),
+                                  probe_stacks(),
+                                  probe_posix_timers(shim_path),
+                                  probe_core_clock(),
+                                  probe_simulate(plugin_path),
+                                  probe_always_on(),
+                                  probe_debug_files()};
   Capability& counters = rows.front();
   if (counters.available == Availability::no && counters.remedy.empty()) {
     const auto simulate = std::find_if(

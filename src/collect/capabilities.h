@@ -21,8 +21,10 @@ struct Capability {
 };
 
 /// Tries each capability for real (opens events, samples itself for a moment). Takes
-/// about a second. `shim_path`: where libculprit_timer.so should be.
-std::vector<Capability> probe_capabilities(const std::string& shim_path);
+/// about a second. `shim_path`: where libculprit_timer.so should be; `plugin_path`:
+/// libculprit_qemu.so.
+std::vector<Capability> probe_capabilities(const std::string& shim_path,
+                                           const std::string& plugin_path);
 
 /// What helps where no PMU is, or none that Linux knows. `first`: what must be done before; or "".
 std::string advise_without_pmu(const std::string& first);

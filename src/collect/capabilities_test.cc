@@ -36,7 +36,8 @@ TEST(Machine, NamesTheHypervisorAsLscpuDoes) {
 }
 
 TEST(Capabilities, EachRowSaysWhatWorksOrWhyNot) {
-  const std::vector<Capability> rows = probe_capabilities("/nonexistent/shim.so");
+  const std::vector<Capability> rows =
+      probe_capabilities("/nonexistent/shim.so", "/nonexistent/plugin.so");
   EXPECT_EQ(rows.size(), 10U);
   for (const Capability& row : rows) EXPECT_FALSE(row.detail.empty()) << row.name;
   const auto timers = std::find_if(rows.begin(), rows.end(), [](const Capability& row) {

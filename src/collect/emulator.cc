@@ -1,11 +1,11 @@
 #include "collect/emulator.h"
 
 #include <cerrno>
-#include <charconv>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -13,60 +13,74 @@
 namespace culprit {
 namespace {
 
-/// From here on plugins must be made for another interface (QEMU_PLUGIN_MIN_VERSION is 2).
-constexpr int kFirstOfOtherInterface = 9;
-
-/// What it prints, if it exits with 0.
-std::string read_output(const std::string& program, const char* option) {
+/// What it prints to both outputs, and whether it ends with 0.
+struct Answer {
+  std::string text;
+  bool is_success = false;
+};
+Answer ask(std::vector<std::string> words) {
+  Answer answer;
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return "";
+  if (::pipe2(ends, O_CLOEXEC) != 0) return answer;
   const Fd reader(ends[0]);
   Fd writer(ends[1]);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, writer.get(), STDOUT_FILENO);
-  const char* const words[] = {program.c_str(), option, nullptr};
+  ::posix_spawn_file_actions_adddup2(&actions, writer.get(), STDERR_FILENO);
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
   pid_t pid = 0;
-  const int failed = ::posix_spawnp(&pid, program.c_str(), &actions, nullptr,
-                                    const_cast<char* const*>(words), environ);
+  const int failed =
+      ::posix_spawnp(&pid, pointers.front(), &actions, nullptr, pointers.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   writer.reset();
-  if (failed != 0) return "";
-  std::string text = read_fd(reader.get(), program, 1 << 16).value_or("");
+  if (failed != 0) return answer;
+  answer.text = read_fd(reader.get(), words.front(), 1 << 16).value_or("");
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? text : "";
+  answer.is_success = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return answer;
 }
 
-/// "qemu-x86_64 version 7.2.22 (Debian ...)": 7; 0 if there is none.
-int read_major_version(std::string_view text) {
-  constexpr std::string_view kBefore = " version ";
-  const size_t at = text.find(kBefore);
-  if (at == std::string_view::npos) return 0;
-  text.remove_prefix(at + kBefore.size());
-  int major = 0;
-  std::from_chars(text.data(), text.data() + text.size(), major);
-  return major;
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+/// From what it said instead of loading the plugin.
+std::string explain(const std::string& text) {
+  // As of QEMU 5 and later ("Could not load plugin ...: plugin requires API version ...").
+  if (text.find("plugin requires API version") != std::string::npos) {
+    return "has another interface for plugins than those that culprit knows";
+  }
+  if (text.find("unknown option") != std::string::npos) {
+    return "is built without plugins, as Debian's are from 13 on";
+  }
+  const std::string said = printable(first_line(text));
+  return "cannot load culprit's plugin" + (said.empty() ? said : ": it says \"" + said + "\"");
 }
 
 }  // namespace
 
-Emulator ask_emulator(const std::string& program) {
+Emulator ask_emulator(const std::string& program, const std::string& plugin) {
   Emulator emulator;
-  const std::string text = read_output(program, "--version");
-  const std::string_view line = std::string_view(text).substr(0, text.find('\n'));
+  const Answer version = ask({program, "--version"});
+  if (!version.is_success) return emulator;
+  const std::string line = first_line(version.text);
   emulator.version = printable(line.substr(0, line.find(" (")));  // without the packager's
-  if (emulator.version.empty()) return emulator;
-  const bool has_plugins = read_output(program, "-h").find("-plugin") != std::string::npos;
-  if (!has_plugins) {
-    emulator.problem = "is built without plugins, as Debian's are from 13 on";
-  } else if (read_major_version(line) >= kFirstOfOtherInterface) {
-    emulator.problem = "has another interface for plugins than culprit's is made for";
-  } else {
+  if (plugin.empty()) {
+    emulator.problem = "has no plugin to load: libculprit_qemu.so is missing";
+    emulator.remedy = "keep libculprit_qemu.so beside culprit";
     return emulator;
   }
+  // Nothing but the plugin would end it with success: a folder cannot be run.
+  const Answer trial = ask({program, "-plugin", plugin + ",trial=on", "/"});
+  if (trial.is_success) return emulator;
+  emulator.problem = explain(trial.text);
   emulator.remedy =
-      "put a QEMU with plugins, 8.2 or older (Debian 12's qemu-user), before it in PATH";
+      "put a QEMU with plugins before it in PATH: Debian 12's qemu-user, or one built with "
+      "--enable-plugins";
   return emulator;
 }
 

@@ -120,14 +120,10 @@ Result<std::string> find_sysroot(const Architecture& architecture, const std::st
                                : ""));
 }
 
-/// QEMU would be linked by LD_* itself: these go to the program by the command line.
-void split_environment(QemuCommand& command) {
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const bool is_for_linker = text.starts_with("LD_") && text.find(',') == std::string_view::npos;
-    if (is_for_linker) command.words.insert(command.words.end(), {"-E", std::string(text)});
-    if (!is_for_linker) command.environment.emplace_back(text);
-  }
+std::vector<std::string> own_environment() {
+  std::vector<std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) variables.emplace_back(*entry);
+  return variables;
 }
 
 }  // namespace
@@ -182,10 +178,9 @@ Result<QemuCommand> make_qemu_command(const std::vector<std::string>& command,
     plugin += fmt::format(",sets={}:{}", settings.sample_sets, settings.sample_seed);
   }
   result.words.insert(result.words.end(), {"-plugin", plugin});
-  split_environment(result);
-  result.words.insert(result.words.end(), {"-0", target->name, target->program});
-  result.words.insert(result.words.end(), target->words.begin(), target->words.end());
-  result.words.insert(result.words.end(), command.begin() + 1, command.end());
+  QemuExec exec = make_qemu_exec(*target, {command.begin() + 1, command.end()}, own_environment());
+  result.words.insert(result.words.end(), exec.words.begin(), exec.words.end());
+  result.environment = std::move(exec.environment);
   return result;
 }
 

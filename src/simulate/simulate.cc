@@ -214,10 +214,10 @@ void Session::note_order_of_threads(Ledger& ledger) const {
       options_.deterministic ? "; the process could not be watched" : " (--deterministic)"));
 }
 
-/// Errors: it is known that this QEMU cannot load our plugin.
-Result<void> check_emulator(const QemuCommand& command) {
+/// Errors: this QEMU cannot load the plugin.
+Result<void> check_emulator(const QemuCommand& command, const std::string& plugin) {
   const std::string& qemu = command.words.front();
-  const Emulator emulator = ask_emulator(qemu);
+  const Emulator emulator = ask_emulator(qemu, plugin);
   if (emulator.problem.empty()) return {};
   return Error{
       fmt::format("{} ({}) {}\n{}", qemu, emulator.version, emulator.problem, emulator.remedy)};
@@ -225,7 +225,7 @@ Result<void> check_emulator(const QemuCommand& command) {
 
 Result<Simulation> Session::complete(const ShimmedCommand& command) {
   if (processes_ == 0) {
-    RETURN_IF_ERROR(check_emulator(command_));
+    RETURN_IF_ERROR(check_emulator(command_, options_.plugin_path));
     return Error{fmt::format("{} did not load culprit's plugin '{}'; what it says is above",
                              command_.words.front(), options_.plugin_path)};
   }
@@ -272,7 +272,7 @@ Result<std::string> check_simulated(const SimulateOptions& options) {
   if (options.command.empty()) return Error{"nothing to simulate: no command"};
   ASSIGN_OR_RETURN(QemuCommand command,
                    make_qemu_command(options.command, settings_for(options, "")));
-  RETURN_IF_ERROR(check_emulator(command));
+  RETURN_IF_ERROR(check_emulator(command, options.plugin_path));
   return std::move(command.architecture);
 }
 

@@ -14,12 +14,11 @@
 #include <vector>
 
 #include "simulate/plugin/code_facts.h"
-#include "simulate/plugin/qemu_api.h"
+#include "simulate/plugin/qemu_events.h"
 
 extern "C" {
 void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn*, qemu_plugin_vcpu_udata_cb_t,
                                             qemu_plugin_cb_flags, void* data);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, void*), void*);
 }
 
 namespace {
@@ -57,11 +56,12 @@ void accesses(unsigned, qemu_plugin_meminfo_t info, uint64_t, void* data) {
   (is_store ? instruction.store_bytes : instruction.load_bytes) += bytes;
 }
 
-void is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
+void is_translated(qemu_plugin_tb* block) {
   for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); ++i) {
     qemu_plugin_insn* const one = qemu_plugin_tb_get_insn(block, i);
-    const auto* const bytes = static_cast<const uint8_t*>(qemu_plugin_insn_data(one));
-    std::vector<uint8_t> code(bytes, bytes + qemu_plugin_insn_size(one));
+    culprit::CodeRoom room;
+    const std::span<const uint8_t> bytes = culprit::read_code(one, room);
+    std::vector<uint8_t> code(bytes.begin(), bytes.end());
     const culprit::KnownAccesses known = decode(code).accesses;
     Instruction& instruction = instructions[{qemu_plugin_insn_vaddr(one), std::move(code)}];
     if (instruction.text.empty()) {
@@ -76,7 +76,7 @@ void is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
   }
 }
 
-void write_report(qemu_plugin_id_t, void*) {
+void write_report() {
   FILE* const file = std::fopen(report.c_str(), "w");
   if (file == nullptr) return;
   uint64_t all_bytes = 0;
@@ -103,13 +103,13 @@ void write_report(qemu_plugin_id_t, void*) {
 }  // namespace
 
 extern "C" {
-int qemu_plugin_version = 1;
+int qemu_plugin_version = culprit::find_qemu_interface();
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int count, char** words) {
   decode = culprit::find_decoder(info->target_name);
   if (count != 1 || decode == nullptr || std::strncmp(words[0], "report=", 7) != 0) return 1;
   report = words[0] + 7;
-  qemu_plugin_register_vcpu_tb_trans_cb(id, is_translated);
-  qemu_plugin_register_atexit_cb(id, write_report, nullptr);
+  culprit::tell_qemu_events(id, *info,
+                            {.block_is_translated = is_translated, .program_exits = write_report});
   return 0;
 }
 }

@@ -36,6 +36,10 @@ bool is_elf_for(const std::string& start, uint16_t machine) {
          header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == machine;
 }
 
+/// From QEMU 9.0 on the kernel places the program's mappings among QEMU's own. A heap for each of
+/// QEMU's threads would come at a time, so at addresses, of chance.
+constexpr std::string_view kOneHeap = "MALLOC_ARENA_MAX=";
+
 }  // namespace
 
 std::optional<ExecTarget> find_exec_target(const std::string& path, const std::string& name,
@@ -56,6 +60,29 @@ std::optional<ExecTarget> find_exec_target(const std::string& path, const std::s
     target = {interpreter, interpreter, words};
   }
   return std::nullopt;
+}
+
+QemuExec make_qemu_exec(const ExecTarget& target, const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& environment) {
+  QemuExec exec;
+  bool limits_heaps = false;
+  for (const std::string& variable : environment) {
+    const bool is_of_heaps = variable.starts_with(kOneHeap);
+    limits_heaps = limits_heaps || is_of_heaps;
+    // QEMU would be linked by LD_* itself. For -E a comma separates variables.
+    const bool is_not_for_qemu = is_of_heaps || variable.starts_with("LD_");
+    if (is_not_for_qemu && variable.find(',') == std::string::npos) {
+      exec.words.insert(exec.words.end(), {"-E", variable});
+    } else {
+      exec.environment.push_back(variable);
+    }
+  }
+  exec.environment.push_back(std::string(kOneHeap) + "1");
+  if (!limits_heaps) exec.words.insert(exec.words.end(), {"-U", "MALLOC_ARENA_MAX"});
+  exec.words.insert(exec.words.end(), {"-0", target.name, target.program});
+  exec.words.insert(exec.words.end(), target.words.begin(), target.words.end());
+  exec.words.insert(exec.words.end(), arguments.begin(), arguments.end());
+  return exec;
 }
 
 }  // namespace culprit

@@ -21,4 +21,14 @@ struct ExecTarget {
 std::optional<ExecTarget> find_exec_target(const std::string& path, const std::string& name,
                                            uint16_t machine);
 
+/// How QEMU is to be executed for it.
+struct QemuExec {
+  std::vector<std::string> words;        // behind QEMU's own options
+  std::vector<std::string> environment;  // of QEMU itself
+};
+
+/// The program gets these arguments, without argv[0], and this environment ("NAME=VALUE").
+QemuExec make_qemu_exec(const ExecTarget& target, const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& environment);
+
 }  // namespace culprit

@@ -21,7 +21,7 @@ Callbacks callbacks_in_turn(const Callbacks& callbacks);
 
 // Called where it happens; they do nothing if threads run as they come.
 
-/// A core has started, in the thread that starts its thread.
+/// A core has started, as QEMU tells (qemu_events.h).
 void expect_thread(unsigned vcpu);
 void begin_call_in_turn(unsigned vcpu, const AnnouncedCall& call);
 void end_call_in_turn(unsigned vcpu, int64_t result);

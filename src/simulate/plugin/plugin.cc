@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <mutex>
 #include <pthread.h>
 #include <stdio.h>
 #include <string>
@@ -24,7 +25,7 @@
 #include "simulate/plugin/interleaving.h"
 #include "simulate/plugin/machine_file.h"
 #include "simulate/plugin/plugin_options.h"
-#include "simulate/plugin/qemu_api.h"
+#include "simulate/plugin/qemu_events.h"
 #include "simulate/plugin/region.h"
 #include "simulate/plugin/system_calls.h"
 #include "simulate/plugin/watched_part.h"
@@ -32,10 +33,49 @@
 #define CULPRIT_EXPORT extern "C" __attribute__((visibility("default")))
 
 CULPRIT_EXPORT int qemu_plugin_version;
-int qemu_plugin_version = 1;
+int qemu_plugin_version = culprit::find_qemu_interface();
 
 namespace culprit {
 namespace {
+
+/// QEMU's own command line, of which exec_target.cc writes the end.
+struct CommandLine {
+  std::vector<std::string> emulator;  // its first words, with QEMU's whole path as the first
+  std::string program;
+};
+
+/// `count`: of the emulator's words; behind them come options with values, then the program.
+/// (Not every QEMU tells a plugin of the program: 10.0 is linked without that function.)
+CommandLine read_command_line(size_t count) {
+  CommandLine line;
+  FILE* const file = ::fopen("/proc/self/cmdline", "re");
+  if (file == nullptr) return line;
+  std::string word;
+  bool is_value = false;  // of the option before
+  for (int c; line.program.empty() && (c = ::getc(file)) != EOF;) {
+    if (c != 0) {
+      word.push_back(static_cast<char>(c));
+      continue;
+    }
+    if (line.emulator.size() < count) {
+      line.emulator.push_back(word);
+    } else if (is_value) {
+      is_value = false;
+    } else if (word.starts_with("-")) {
+      is_value = true;
+    } else {
+      line.program = word;
+    }
+    word.clear();
+  }
+  ::fclose(file);
+  char path[4096];
+  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
+  if (length > 0 && !line.emulator.empty()) {
+    line.emulator.front().assign(path, static_cast<size_t>(length));
+  }
+  return line;
+}
 
 /// All there is; made once, never destroyed: QEMU may call back until the process is gone.
 struct Plugin {
@@ -48,39 +88,19 @@ struct Plugin {
   uint32_t sample_classes = 0;        // of --sets
   uint32_t line_transfer_cycles = 0;  // from core to core, if cycles are modelled
   bool records_locality = false;
-  bool knows_program = false;
+  bool knows_base = false;
   std::atomic<bool> is_stopped{false};
+  std::mutex starting;  // of cores: one at a time
 
   Plugin(qemu_plugin_id_t plugin_id, std::string_view target, DecodeFunction decoder,
-         std::vector<std::string> emulator)
+         CommandLine line)
       : id(plugin_id),
         decode(decoder),
         translation(writer, decoder),
-        system_calls(target, std::move(emulator), writer, translation) {}
+        system_calls(target, std::move(line.emulator), line.program, writer, translation) {}
 };
 
 Plugin* plugin = nullptr;
-
-/// The first words of our own command line, with QEMU's whole path as the first.
-std::vector<std::string> read_emulator_words(size_t count) {
-  std::vector<std::string> words;
-  FILE* const file = ::fopen("/proc/self/cmdline", "re");
-  if (file == nullptr) return words;
-  std::string word;
-  for (int c; words.size() < count && (c = ::getc(file)) != EOF;) {
-    if (c != 0) {
-      word.push_back(static_cast<char>(c));
-    } else {
-      words.push_back(std::move(word));
-      word.clear();
-    }
-  }
-  ::fclose(file);
-  char path[4096];
-  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
-  if (length > 0 && !words.empty()) words.front().assign(path, static_cast<size_t>(length));
-  return words;
-}
 
 /// What QEMU says of the program's end does not belong into the program's stderr.
 void keep_messages_apart() {
@@ -95,16 +115,16 @@ void keep_messages_apart() {
   }
 }
 
-void core_starts(qemu_plugin_id_t, unsigned vcpu) {
+void core_starts(unsigned vcpu) {
   if (plugin->is_stopped.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(plugin->starting);
   if (!start_core(plugin->writer, vcpu)) ++plugin->writer.header().uncounted_cores;
   expect_thread(vcpu);
 }
 
-/// What QEMU does not tell before the program runs.
-void learn_program(const qemu_plugin_insn* instruction) {
-  plugin->knows_program = true;
-  if (const char* const binary = qemu_plugin_path_to_binary()) plugin->writer.set_program(binary);
+/// Where the program's memory begins in ours, which QEMU does not tell before it runs.
+void learn_base(const qemu_plugin_insn* instruction) {
+  plugin->knows_base = true;
   const uint64_t base = reinterpret_cast<uint64_t>(qemu_plugin_insn_haddr(instruction)) -
                         qemu_plugin_insn_vaddr(instruction);
   plugin->translation.set_base(base);
@@ -133,20 +153,19 @@ qemu_plugin_vcpu_mem_cb_t find_callback(const BlockFacts& block, const KnownAcce
   return accesses.load_bytes != 0 ? callbacks.load : callbacks.store;
 }
 
-void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
+void block_is_translated(qemu_plugin_tb* block) {
   const size_t count = qemu_plugin_tb_n_insns(block);
   if (count == 0 || plugin->is_stopped.load(std::memory_order_relaxed)) return;
-  if (!plugin->knows_program) learn_program(qemu_plugin_tb_get_insn(block, 0));
+  if (!plugin->knows_base) learn_base(qemu_plugin_tb_get_insn(block, 0));
+  std::vector<CodeRoom> rooms(count);
   std::vector<GuestInstruction> code;
   code.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     const qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
-    code.push_back({qemu_plugin_insn_vaddr(instruction),
-                    {static_cast<const uint8_t*>(qemu_plugin_insn_data(instruction)),
-                     qemu_plugin_insn_size(instruction)}});
+    code.push_back({qemu_plugin_insn_vaddr(instruction), read_code(instruction, rooms[i])});
   }
   const qemu_plugin_insn* const last = qemu_plugin_tb_get_insn(block, count - 1);
-  if (may_be_cut(code) && !is_whole(last)) code.pop_back();
+  if (shows_cut_instructions() && may_be_cut(code) && !is_whole(last)) code.pop_back();
   std::vector<TranslatedInstruction> translated;
   const BlockFacts* const facts = plugin->translation.translate(code, &translated);
   if (facts == nullptr) return;
@@ -163,14 +182,13 @@ void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
   }
 }
 
-void system_call_begins(qemu_plugin_id_t, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
-                        uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t, uint64_t) {
+void system_call_begins(unsigned vcpu, int64_t number, const uint64_t (&arguments)[6]) {
   if (plugin->is_stopped.load(std::memory_order_relaxed)) return;
-  begin_call_in_turn(vcpu, plugin->system_calls.announce(number, a1));
-  plugin->system_calls.before(vcpu, number, {a1, a2, a3, a4, a5, a6});
+  begin_call_in_turn(vcpu, plugin->system_calls.announce(number, arguments[0]));
+  plugin->system_calls.before(vcpu, number, arguments);
 }
 
-void system_call_ends(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t result) {
+void system_call_ends(unsigned vcpu, int64_t number, int64_t result) {
   if (plugin->is_stopped.load(std::memory_order_relaxed)) return;
   plugin->system_calls.after(vcpu, number, result);
   end_call_in_turn(vcpu, result);
@@ -186,6 +204,7 @@ void stop() {
 }
 
 void forked() {
+  plugin->starting.unlock();
   if (plugin->writer.continue_in_child()) {
     renew_clocks();
     if (plugin->records_locality) renew_machine();
@@ -272,7 +291,8 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const PluginOptions& 
     ::fprintf(stderr, "culprit: no support for code of '%s'\n", info.target_name);
     return false;
   }
-  plugin = new Plugin(id, info.target_name, decode, read_emulator_words(options.words));
+  const CommandLine line = read_command_line(options.words);
+  plugin = new Plugin(id, info.target_name, decode, line);
   // Before there is a counts file: without one, the host side knows that nothing ran.
   if (!make_machine(options, info.target_name) || !find_region(options)) return false;
   if (!plugin->writer.create(options.folder)) {
@@ -280,6 +300,7 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const PluginOptions& 
               ::strerror(errno));
     return false;
   }
+  plugin->writer.set_program(line.program);
   plugin->writer.header().has_cycles = options.cycles ? 1 : 0;
   plugin->writer.header().sample_classes = plugin->sample_classes;
   plugin->callbacks = execution_callbacks();
@@ -293,11 +314,12 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const PluginOptions& 
   plugin->records_locality = options.locality != simulate::Locality::off;
   keep_messages_apart();
   if (options.limit != UINT64_MAX) set_instruction_limit(options.limit, stop);
-  ::pthread_atfork(nullptr, nullptr, forked);
-  qemu_plugin_register_vcpu_init_cb(id, core_starts);
-  qemu_plugin_register_vcpu_tb_trans_cb(id, block_is_translated);
-  qemu_plugin_register_vcpu_syscall_cb(id, system_call_begins);
-  qemu_plugin_register_vcpu_syscall_ret_cb(id, system_call_ends);
+  ::pthread_atfork([] { plugin->starting.lock(); }, [] { plugin->starting.unlock(); }, forked);
+  tell_qemu_events(id, info,
+                   {.core_starts = core_starts,
+                    .block_is_translated = block_is_translated,
+                    .system_call_begins = system_call_begins,
+                    .system_call_ends = system_call_ends});
   return true;
 }
 
@@ -311,5 +333,6 @@ CULPRIT_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* i
     ::fputs("culprit: the plugin is started by `culprit record --engine simulate`\n", stderr);
     return 1;
   }
+  if (options->trial) ::_exit(0);
   return culprit::install(id, *info, *options) ? 0 : 1;
 }

@@ -37,6 +37,8 @@ std::optional<PluginOptions> parse_plugin_options(int count, char** words) {
       if (*end == ':') options.sample_seed = std::strtoull(end + 1, nullptr, 10);
     } else if (name == "deterministic") {
       options.deterministic = value == "on";
+    } else if (name == "trial") {
+      options.trial = value == "on";
     } else if (name == "limit") {
       options.limit = number;
     } else if (name == "skip") {
@@ -45,7 +47,7 @@ std::optional<PluginOptions> parse_plugin_options(int count, char** words) {
       return std::nullopt;
     }
   }
-  return options.folder.empty() ? std::nullopt : std::optional(options);
+  return options.folder.empty() && !options.trial ? std::nullopt : std::optional(options);
 }
 
 }  // namespace culprit

@@ -21,9 +21,10 @@ struct PluginOptions {
   uint32_t sample_sets = 1;
   uint64_t sample_seed = 1;
   bool deterministic = false;  // threads take turns by simulated time
+  bool trial = false;          // only whether QEMU loads the plugin is asked (emulator.h)
 };
 
-/// nullopt: a word that is none of ours, or no folder.
+/// nullopt: a word that is none of ours, or no folder and no trial.
 std::optional<PluginOptions> parse_plugin_options(int count, char** words);
 
 }  // namespace culprit

@@ -2,7 +2,8 @@
 #pragma once
 
 // QEMU's plugin interface, version 1, as its manual describes it ("QEMU TCG Plugins");
-// Debian ships QEMU without a header for it. Only what this plugin uses is declared.
+// Debian ships QEMU without a header for it. Only what this plugin uses is declared. What other
+// versions have otherwise is in qemu_events.h; what stands here and not there is the same in all.
 //
 // A trap of QEMU 7.2: the read/write filter of memory callbacks is the wrong way round, so
 // we register for both and ask each access what it is.
@@ -47,6 +48,8 @@ using qemu_plugin_vcpu_syscall_cb_t = void (*)(qemu_plugin_id_t, unsigned vcpu, 
 using qemu_plugin_vcpu_syscall_ret_cb_t = void (*)(qemu_plugin_id_t, unsigned vcpu, int64_t number,
                                                    int64_t result);
 
+using qemu_plugin_udata_cb_t = void (*)(qemu_plugin_id_t, void* data);
+
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t, qemu_plugin_vcpu_simple_cb_t);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, qemu_plugin_vcpu_tb_trans_cb_t);
 void qemu_plugin_register_vcpu_tb_exec_cb(qemu_plugin_tb*, qemu_plugin_vcpu_udata_cb_t,
@@ -55,6 +58,7 @@ void qemu_plugin_register_vcpu_mem_cb(qemu_plugin_insn*, qemu_plugin_vcpu_mem_cb
                                       qemu_plugin_cb_flags, qemu_plugin_mem_rw, void* data);
 void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t, qemu_plugin_vcpu_syscall_cb_t);
 void qemu_plugin_register_vcpu_syscall_ret_cb(qemu_plugin_id_t, qemu_plugin_vcpu_syscall_ret_cb_t);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, qemu_plugin_udata_cb_t, void* data);
 
 size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb*);
 qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb*, size_t index);
@@ -66,6 +70,4 @@ void* qemu_plugin_insn_haddr(const qemu_plugin_insn*);  // where it is in QEMU's
 
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);  // log2 of bytes
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
-
-const char* qemu_plugin_path_to_binary();  // of the guest program; to be freed
 }

@@ -75,15 +75,12 @@ std::vector<char*> make_pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// For the kernel /proc/self/exe is QEMU; the program means itself.
-std::string resolve_own_path(const std::string& path) {
-  const std::string by_pid = "/proc/" + std::to_string(::getpid()) + "/exe";
-  if (path != "/proc/self/exe" && path != by_pid) return path;
-  const char* const binary = qemu_plugin_path_to_binary();
-  char* const whole = binary != nullptr ? ::realpath(binary, nullptr) : nullptr;
-  const std::string own = whole != nullptr ? whole : path;
+/// "" if it is not there.
+std::string whole_path(const std::string& path) {
+  char* const whole = ::realpath(path.c_str(), nullptr);
+  const std::string copy = whole != nullptr ? whole : "";
   std::free(whole);
-  return own;
+  return copy;
 }
 
 }  // namespace
@@ -94,21 +91,36 @@ void save_tenures(unsigned vcpu, CountsWriter& writer) {
 }
 
 SystemCalls::SystemCalls(std::string_view target, std::vector<std::string> emulator,
-                         CountsWriter& writer, Translation& translation)
-    : emulator_(std::move(emulator)), writer_(writer), translation_(translation) {
+                         const std::string& program, CountsWriter& writer, Translation& translation)
+    : emulator_(std::move(emulator)),
+      program_(whole_path(program)),
+      writer_(writer),
+      translation_(translation) {
   // Linux' numbers for x86-64, and the generic ones.
   const bool is_x86 = target == "x86_64";
-  numbers_ = is_x86 ? Numbers{9, 11, 25, 28, 59, 322, 231, 60, 202}
-                    : Numbers{222, 215, 216, 233, 221, 281, 94, 93, 98};
+  numbers_ = is_x86 ? Numbers{9, 11, 25, 28, 59, 322, 231, 60, 202, 56}
+                    : Numbers{222, 215, 216, 233, 221, 281, 94, 93, 98, 220};
   machine_ = is_x86 ? EM_X86_64 : EM_AARCH64;
   const Result<std::string> pages = read_file("/sys/kernel/mm/transparent_hugepage/enabled", 4096);
   maps_huge_pages_ = pages && pages->find("[always]") != std::string::npos;
 }
 
+/// For the kernel /proc/self/exe is QEMU; the program means itself.
+std::string SystemCalls::resolve_own_path(const std::string& path) const {
+  const bool is_own =
+      path == "/proc/self/exe" || path == "/proc/" + std::to_string(::getpid()) + "/exe";
+  return is_own && !program_.empty() ? program_ : path;
+}
+
 AnnouncedCall SystemCalls::announce(int64_t number, uint64_t first_argument) const {
+  // As QEMU takes it: a vfork is a fork, and there is no clone3.
+  constexpr uint64_t kSharesMemory = 0x100;  // CLONE_VM
+  constexpr uint64_t kVfork = 0x4000;        // CLONE_VFORK
+  const bool shares = (first_argument & kSharesMemory) != 0 && (first_argument & kVfork) == 0;
   return {.is_futex = number == numbers_.futex,
           .address = first_argument + base_,
-          .ends_thread = number == numbers_.exit};
+          .ends_thread = number == numbers_.exit,
+          .starts_thread = number == numbers_.clone && shares};
 }
 
 void SystemCalls::before(unsigned vcpu, int64_t number, const uint64_t (&arguments)[6]) {
@@ -177,7 +189,7 @@ void SystemCalls::take_over_exec(unsigned vcpu, uint64_t path, uint64_t argument
                                  uint64_t environment) {
   const std::optional<std::string> file = read_text(path + base_);
   const auto words = read_texts(arguments, base_);
-  auto variables = read_texts(environment, base_);
+  const auto variables = read_texts(environment, base_);
   if (!file || !words || !variables) return;  // the kernel will say EFAULT
   const std::string program = resolve_own_path(*file);
   const auto target =
@@ -186,19 +198,13 @@ void SystemCalls::take_over_exec(unsigned vcpu, uint64_t path, uint64_t argument
     if (::access(program.c_str(), X_OK) == 0) ++writer_.header().native_execs;
     return;
   }
+  QemuExec exec = make_qemu_exec(
+      *target, words->empty() ? *words : std::vector(words->begin() + 1, words->end()), *variables);
   std::vector<std::string> command = emulator_;
-  // QEMU would be linked by LD_* itself: these go to the program by the command line.
-  std::erase_if(*variables, [&](const std::string& text) {
-    if (!text.starts_with("LD_") || text.find(',') != std::string::npos) return false;
-    command.insert(command.end(), {"-E", text});
-    return true;
-  });
-  command.insert(command.end(), {"-0", target->name, target->program});
-  command.insert(command.end(), target->words.begin(), target->words.end());
-  if (words->size() > 1) command.insert(command.end(), words->begin() + 1, words->end());
+  command.insert(command.end(), exec.words.begin(), exec.words.end());
   save_tenures(vcpu, writer_);
   ::execve(emulator_.front().c_str(), make_pointers(command).data(),
-           make_pointers(*variables).data());
+           make_pointers(exec.environment).data());
 }
 
 }  // namespace culprit

@@ -21,9 +21,9 @@ void save_tenures(unsigned vcpu, CountsWriter& writer);
 class SystemCalls {
  public:
   /// `target` as QEMU names it; `emulator`: the words before the program in our command line
-  /// (without `-0 NAME`), the first being QEMU's own path.
-  SystemCalls(std::string_view target, std::vector<std::string> emulator, CountsWriter& writer,
-              Translation& translation);
+  /// (without `-0 NAME`), the first being QEMU's own path; `program`: what it runs.
+  SystemCalls(std::string_view target, std::vector<std::string> emulator,
+              const std::string& program, CountsWriter& writer, Translation& translation);
 
   void set_base(uint64_t guest_base) { base_ = guest_base; }
   /// Whatever its sleep may look like to others.
@@ -33,16 +33,19 @@ class SystemCalls {
 
  private:
   struct Numbers {
-    int64_t mmap, munmap, mremap, madvise, execve, execveat, exit_group, exit, futex;
+    int64_t mmap, munmap, mremap, madvise, execve, execveat, exit_group, exit, futex, clone;
   };
   void note_mapping_change(int64_t number, const uint64_t (&arguments)[6]);
   void note_page_size(int64_t number, const uint64_t (&arguments)[6]);
   /// Returns only if the program is none that this QEMU can run, or exec fails.
   void take_over_exec(unsigned vcpu, uint64_t path, uint64_t arguments, uint64_t environment);
 
+  [[nodiscard]] std::string resolve_own_path(const std::string& path) const;
+
   Numbers numbers_;
   uint16_t machine_;  // e_machine of ELF
   std::vector<std::string> emulator_;
+  std::string program_;  // whole; "": not known
   CountsWriter& writer_;
   Translation& translation_;
   uint64_t base_ = 0;

@@ -59,9 +59,7 @@ struct TranslatedInstruction {
   KnownAccesses accesses;
 };
 
-/// QEMU's translator for x86 takes an instruction out of the block again, if it is not the
-/// first and reaches into the next page; the plugin interface (7.2) has shown it by then, or
-/// the part of it that had been read. Whether the last instruction could be such a part.
+/// Whether the last instruction could be one that reaches into the next page, or a part of it.
 bool may_be_cut(std::span<const GuestInstruction> code);
 
 class Translation {

@@ -48,6 +48,11 @@ bool Turnstile::expect(unsigned number, uint64_t now) {
   order_.set_clock(number, last_clock_);
   gate.offset = last_clock_ - now;
   if (is_first) holder_ = number;
+  if (unborn_ > 0) {
+    --unborn_;
+    arrivals_.fetch_add(1, std::memory_order_release);
+    futex_wake(arrivals_);
+  }
   const bool is_watched = is_first || is_watched_ || start_watchman();
   is_watched_ = is_watched && !is_first;
   lock_.unlock();
@@ -85,7 +90,8 @@ void Turnstile::give_turn_to_next() {
 }
 
 bool Turnstile::is_settled() {
-  return !order_.any(Place::coming) && !order_.any(Place::parked) && !order_.any(Place::loose);
+  return unborn_ == 0 && !order_.any(Place::coming) && !order_.any(Place::parked) &&
+         !order_.any(Place::loose);
 }
 
 /// It waits from now on; what it waits for may be nothing.
@@ -168,6 +174,7 @@ void Turnstile::begin_call(unsigned number, uint64_t now, const AnnouncedCall& c
   order_.set_clock(number, last_clock_);
   gate.call = call;
   gate.phase = call.ends_thread ? Phase::ending : Phase::in_call;
+  if (call.starts_thread) ++unborn_;
   ++changes_;
   if (call.ends_thread || order_.any(Place::waiting)) ring();
   lock_.unlock();
@@ -184,14 +191,20 @@ void Turnstile::end_call(unsigned number, uint64_t now, bool has_failed) {
   Gate& gate = gates_[number];
   gate.may_be_exclusive = false;
   ++changes_;
-  for (unsigned other = 0; has_failed && other < order_.end(); ++other) {
-    const bool is_unborn = order_.place(other) == Place::coming && gates_[other].thread == 0;
-    if (is_unborn) order_.set(other, Place::absent);
-  }
+  if (has_failed && gate.call.starts_thread) forget_birth();
   look_at_sleepers(last_clock_);
   settle(number, false);
   if (!is_open()) set_end(number);
   lock_.unlock();
+}
+
+/// The call that was to start a thread has failed, whether the thread was expected by then or not.
+void Turnstile::forget_birth() {
+  for (unsigned number = 0; number < order_.end(); ++number) {
+    const bool is_expected = order_.place(number) == Place::coming && gates_[number].thread == 0;
+    if (is_expected) return order_.set(number, Place::absent);
+  }
+  if (unborn_ > 0) --unborn_;
 }
 
 /// Waits until those who are to come have come. In a block it may be in vain: QEMU lets nobody
@@ -264,6 +277,7 @@ void Turnstile::renew(unsigned forking, uint64_t now) {
     holder_ = forking;
     last_clock_ = 0;
     is_watched_ = false;
+    unborn_ = 0;
     gates_[forking].offset = -now;
     gates_[forking].thread = ::gettid();
     gates_[forking].phase = Phase::in_call;

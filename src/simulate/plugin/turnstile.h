@@ -41,6 +41,7 @@ struct AnnouncedCall {
   bool is_futex = false;
   uint64_t address = 0;  // of the futex, in this process
   bool ends_thread = false;
+  bool starts_thread = false;  // unless it fails
 };
 
 class Turnstile {
@@ -55,8 +56,9 @@ class Turnstile {
 
   // `now` is the thread's own clock, which may have begun anywhere.
 
-  /// A thread will come: the first one, which has the turn, or one that the calling thread
-  /// starts. False: it cannot be watched; all run as they come from now on.
+  /// A thread will come: the first one, which has the turn, or one that a call starts; then said
+  /// by the thread of that call before it ends, or by the new thread itself before its first block.
+  /// False: it cannot be watched; all run as they come from now on.
   bool expect(unsigned number, uint64_t now);
   /// Before a block: whether pass() is due.
   [[nodiscard]] bool is_over(unsigned number, uint64_t now) const {
@@ -109,6 +111,7 @@ class Turnstile {
   Watch look_at_holder(unsigned holder, const ThreadActivity& seen);
   Watch let_one_loose(unsigned holder);
   bool start_watchman();
+  void forget_birth();
   static bool is_in_call(const Gate& gate, const ThreadActivity& seen);
   static bool is_parked(const ThreadActivity& seen);
 
@@ -117,6 +120,7 @@ class Turnstile {
   TurnOrder order_;
   unsigned holder_ = kNobody;
   uint64_t last_clock_ = 0;  // of who had the turn last
+  unsigned unborn_ = 0;      // threads that calls start, and of which expect() does not know yet
   uint64_t changes_ = 0;     // of the holder or what it does
   uint64_t changes_seen_ = 0;
   ThreadActivity seen_;  // by the watchman, of the holder, at changes_seen_

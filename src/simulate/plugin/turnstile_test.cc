@@ -1,5 +1,6 @@
 #include "simulate/plugin/turnstile.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <gtest/gtest.h>
@@ -45,15 +46,27 @@ class Program {
   }
 
   void start(unsigned number, const std::function<void()>& work) {
-    call(0, [&] {
+    turnstile_.begin_call(0, clocks_[0], {.starts_thread = true});
+    EXPECT_TRUE(turnstile_.expect(number, clocks_[number]));
+    threads_.emplace_back([this, number, work] { run_thread(number, work); });
+    turnstile_.end_call(0, clocks_[0], false);
+  }
+  /// As newer QEMUs do it: the thread tells of itself, some time after it has begun.
+  void start_untold(unsigned number, const std::function<void()>& work) {
+    turnstile_.begin_call(0, clocks_[0], {.starts_thread = true});
+    threads_.emplace_back([this, number, work] {
+      ::usleep(300 * number);
       EXPECT_TRUE(turnstile_.expect(number, clocks_[number]));
-      threads_.emplace_back([this, number, work] {
-        run_blocks(number, 1, 1);
-        work();
-        write_to(number, ends_);
-        turnstile_.begin_call(number, clocks_[number], {.ends_thread = true});
-      });
+      run_thread(number, work);
     });
+    turnstile_.end_call(0, clocks_[0], false);
+  }
+  void fail_to_start(unsigned number, bool is_told) {
+    turnstile_.begin_call(0, clocks_[0], {.starts_thread = true});
+    if (is_told) {
+      EXPECT_TRUE(turnstile_.expect(number, clocks_[number]));
+    }
+    turnstile_.end_call(0, clocks_[0], true);
   }
 
   void read_from(unsigned number, const std::array<int, 2>& pipe) {
@@ -78,6 +91,13 @@ class Program {
   const std::array<int, 2>& words() const { return words_; }
 
  private:
+  void run_thread(unsigned number, const std::function<void()>& work) {
+    run_blocks(number, 1, 1);
+    work();
+    write_to(number, ends_);
+    turnstile_.begin_call(number, clocks_[number], {.ends_thread = true});
+  }
+
   Turnstile& turnstile_ = make_turnstile();
   std::vector<std::thread> threads_;
   std::array<uint64_t, 4> clocks_{0, 5000, 70, 0};  // begin anywhere
@@ -110,6 +130,33 @@ TEST(Turnstile, OrderOfThreadsIsTheSameWhateverTheKernelDoes) {
     }
   });
   EXPECT_EQ(order.size(), 3 * 201U + 9U);
+}
+
+TEST(Turnstile, ThreadThatTellsOfItselfIsWaitedFor) {
+  NEEDS_WATCHING();
+  const auto order = run_often([](Program& program) {
+    for (const unsigned number : {3U, 1U, 2U}) {
+      program.start_untold(number, [&program, number] { program.run_blocks(number, 200, 7); });
+      program.run_blocks(0, 5, 100);
+    }
+  });
+  EXPECT_EQ(order.size(), 3 * 201U + 3 * 5 + 9U);
+  // Before the second one starts, the first one runs beside who has started it.
+  const auto first = std::find(order.begin(), order.end(), 3U);
+  EXPECT_LT(first - order.begin(), 5);
+}
+
+TEST(Turnstile, ThreadThatWasNotStartedIsNotWaitedFor) {
+  NEEDS_WATCHING();
+  for (const bool is_told : {false, true}) {
+    const auto order = run_often([is_told](Program& program) {
+      program.fail_to_start(2, is_told);
+      program.start(1, [&program] { program.run_blocks(1, 20, 10); });
+      program.fail_to_start(3, is_told);
+      program.run_blocks(0, 20, 10);
+    });
+    EXPECT_EQ(order.size(), 21 + 20 + 3U);
+  }
 }
 
 TEST(Turnstile, WhoIsWokenComesAtTheTimeOfWhoWakesIt) {
