@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """How much slower programs run under the software PMU, beside valgrind's tools.
 
-    bench/simulate.py CULPRIT [--runs 3] [--only NAME]
+    bench/simulate.py CULPRIT [--runs 3] [--only NAME] [--tools COLUMN,...]
 
 Runs each program natively, under QEMU by itself, under QEMU with callbacks that do nothing
 (what one for each block and each access costs by itself), under `culprit record --engine simulate`
 (without a machine; with cachegrind's kind, L1 and LLC; with locality; a sixteenth of its sets; with
-cycles, but all of it skipped; with cycles), and under `valgrind --tool=cachegrind --cache-sim=yes`
-and `--tool=callgrind --cacheuse=yes`, interleaved, and prints CPU time against native: medians.
-Programs are Debian's, or compiled here. About four minutes a run on an idle machine. The last
-integer program is mostly start-up: code that runs a few times, or once.
+cycles, but all of it skipped; with cycles; with both cycles and locality), and under
+`valgrind --tool=cachegrind --cache-sim=yes` and `--tool=callgrind --cacheuse=yes`, interleaved, and
+prints CPU time against native: medians. Programs are Debian's, or compiled here. About four minutes
+a run on an idle machine. The last integer program is mostly start-up: code that runs a few times,
+or once.
 """
 import argparse
 import math
@@ -22,7 +23,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
+SOURCE = pathlib.Path(__file__).parents[1]
+sys.path.insert(0, str(SOURCE / "tests"))
 from valgrind_counts import plain_caches, plain_machine  # noqa: E402
 
 MATMUL = r"""
@@ -110,19 +112,19 @@ int main(void) {
 """
 # A callback for each block that runs and each access, as ours has.
 NOTHING = r"""
-#include "simulate/plugin/qemu_api.h"
+#include "simulate/plugin/qemu_events.h"
 static void block_runs(unsigned, void*) {}
 static void accessed(unsigned, qemu_plugin_meminfo_t, uint64_t, void*) {}
-static void translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
+static void translated(qemu_plugin_tb* block) {
   qemu_plugin_register_vcpu_tb_exec_cb(block, block_runs, QEMU_PLUGIN_CB_NO_REGS, nullptr);
   for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); ++i)
     qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), accessed,
                                      QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, nullptr);
 }
 extern "C" {
-int qemu_plugin_version = 1;
-int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int, char**) {
-  qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+int qemu_plugin_version = culprit::find_qemu_interface();
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int, char**) {
+  culprit::tell_qemu_events(id, *info, {.block_is_translated = translated});
   return 0;
 }
 }
@@ -176,6 +178,7 @@ def main():
     parser.add_argument("culprit", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only")
+    parser.add_argument("--tools", type=lambda text: text.split(","))
     options = parser.parse_args()
     culprit = [options.culprit, "record", "-q", "--no-symbols", "--engine", "simulate"]
     qemu = ["qemu-x86_64", "-cpu", "max"]
@@ -191,17 +194,21 @@ def main():
                  "--sets", "1/16", "--"],
         "outside": [*culprit, "--machine", "machine.toml", "--skip", str(10 ** 15), "--"],
         "cycles": [*culprit, "--machine", "machine.toml", "--"],
+        "both": [*culprit, "--machine", "machine.toml", "--locality", "all", "--"],
         "cachegrind": ["valgrind", "--tool=cachegrind", "--cache-sim=yes", *CACHES,
                        "--cachegrind-out-file=/dev/null"],
         "callgrind": ["valgrind", "--tool=callgrind", "--cacheuse=yes", *CACHES,
                       "--callgrind-out-file=/dev/null"],
     }
+    if options.tools is not None:
+        tools = {name: words for name, words in tools.items()
+                 if name == "native" or name in options.tools}
     ratios = {name: {False: [], True: []} for name in tools}
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         (folder / "machine.toml").write_text(MACHINE)
         build(folder, "nothing.cc", NOTHING, "g++", "-std=c++20", "-shared", "-fPIC",
-              "-I", pathlib.Path(__file__).parents[1] / "src")
+              "-I", SOURCE / "src", SOURCE / "src/simulate/plugin/qemu_events.cc")
         print(f"{'CPU time / native':20}" + "".join(f"{name:>12}" for name in tools))
         for name, is_float, command in programs(folder):
             if options.only and options.only not in name:

@@ -31,10 +31,12 @@ function(culprit_room folder)
     # Tests find build products (fixtures, example programs) here.
     target_compile_definitions(${name}_test PRIVATE
       CULPRIT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" CULPRIT_BINARY_DIR="${CMAKE_BINARY_DIR}")
+    # With sanitizers clang takes twice as long to optimize them; only what they test must be fast.
+    target_compile_options(${name}_test PRIVATE $<$<CXX_COMPILER_ID:Clang>:-O0>)
     # "live" tests sample running programs: how a shared machine schedules them is not ours.
     set(labels)
     if(arg_LIVE)
-      set(labels PROPERTIES LABELS live)
+      set(labels PROPERTIES LABELS live RUN_SERIAL TRUE)
     endif()
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST ${labels})
   endif()

@@ -12,8 +12,8 @@ run() { echo; echo "== $*"; "$@"; }
 test_build() {
   run cmake --preset "$1" >/dev/null
   run cmake --build --preset "$1" -- --quiet
-  run ctest --preset "$1" -LE live --output-junit "$PWD/build/$1/junit.xml" || failed=1
-  run ctest --preset "$1" -L live --repeat until-pass:3 \
+  run ctest --preset "$1" -LE live -j "$(nproc)" --output-junit "$PWD/build/$1/junit.xml" || failed=1
+  run ctest --preset "$1" -L live -j "$(nproc)" --repeat until-pass:3 \
     --output-junit "$PWD/build/$1/live.junit.xml" || failed=1
 }
 

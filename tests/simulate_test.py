@@ -203,6 +203,14 @@ class BadInput(Simulated):
         self.assertEqual("no", row["available"])
         self.assertIn("libculprit_qemu.so is missing", row["detail"])
 
+    def test_mistakes_are_said_first(self):
+        for options, problem in ((["--machine", "nonexistent"], "nonexistent"),
+                                 (["--roi", "no_such_function"], "no_such_function")):
+            with self.subTest(options=options):
+                message = self.refused("true", options=options)
+                self.assertIn(problem, message)
+                self.assertNotIn("expect", message)
+
     def test_text_that_is_no_program(self):
         text = self.folder / "text"
         text.write_text("hello\n")

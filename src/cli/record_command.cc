@@ -117,6 +117,10 @@ int run_record(const RecordCommand& command) {
       return fail(problem->error, problem->status);
     }
   }
+  if (options.engine == Engine::simulate) {
+    const Result<SimulateOptions> simulation = choose_simulation(command);
+    if (!simulation) return fail(simulation.error(), kOurFailure);
+  }
   std::optional<SecondRun> second;
   if (options.engine == Engine::timer_and_simulate) {
     Result<SecondRun> prepared = SecondRun::prepare(command);

@@ -68,10 +68,14 @@ bool has_simulation() {
   return false;
 }
 
-Result<Recording> run_simulation(const RecordCommand&, std::string*) {
+Result<SimulateOptions> choose_simulation(const RecordCommand&) {
   return Error{
       "this small build has no software PMU: run --engine simulate where the whole of "
       "culprit and QEMU's user mode are"};
+}
+
+Result<Recording> run_simulation(const RecordCommand& command, std::string*) {
+  return choose_simulation(command).error();
 }
 
 Result<SecondRun> SecondRun::prepare(const RecordCommand&) {
