@@ -8,5 +8,5 @@ set -euo pipefail
 folder=$(cd "$1" && pwd)
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 "$folder/qemu-x86_64" --version | head -1
-CULPRIT_TEST_QEMU=$folder exec ctest --test-dir "${2:-build/dev}" -L live \
+CULPRIT_TEST_QEMU=$folder exec ctest --test-dir "${2:-build/dev}" -L live -j "$(nproc)" \
   -R '^(accesses|simulate|timer_simulate)' --output-on-failure

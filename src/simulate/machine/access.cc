@@ -22,9 +22,6 @@ struct Part {
   [[nodiscard]] uint8_t offset(const CoreState& core) const {
     return static_cast<uint8_t>(address & core.line_mask);
   }
-  [[nodiscard]] ByteMask mask(const CoreState& core) const {
-    return ByteMask::of(offset(core), bytes);
-  }
   [[nodiscard]] LineRequest request(const CoreState& core) const {
     return {.line = line(core),
             .site = site,
@@ -149,7 +146,7 @@ template <bool kRecorded>
   // Asked for to be written, it is the core's own; L2 may have had it so without having written it.
   if (part.store && (flags & kNoted) == 0) write_line(core, part, slot);
   if constexpr (kRecorded) {
-    TenureTable::touch_first(core.l1d.tenures[slot], part.mask(core), part.bytes);
+    TenureTable::touch_first(core.l1d.tenures[slot], part.offset(core), part.bytes);
   }
   train_prefetchers(core, part);
   return missed(core, brought, moved);
@@ -166,7 +163,7 @@ template <bool kRecorded>
   PackedOutcome outcome;
   if (part.store && (flags & kWritten) != kWritten) outcome = write_line(core, part, slot);
   if constexpr (kRecorded) {
-    core.l1d.touch(slot, part.mask(core), part.bytes, part.site, first_use);
+    core.l1d.touch(slot, part.offset(core), part.bytes, part.site, first_use);
   }
   if (!first_use) return outcome;
   train_prefetchers(core, part);
@@ -198,7 +195,7 @@ PackedOutcome miss_l1i(CoreState& core, Part part) {
   const Brought brought = bring_line(core, request);
   const Slot slot = fill_l1i(core, request, 0);
   if (core.l1i.recorded()) {
-    TenureTable::touch_first(core.l1i.tenures[slot], part.mask(core), part.bytes);
+    TenureTable::touch_first(core.l1i.tenures[slot], part.offset(core), part.bytes);
   }
   prefetch_code(core, part);
   return missed(core, brought, moved);
@@ -210,7 +207,7 @@ PackedOutcome hit_l1i(CoreState& core, Part part, Slot slot) {
   const bool first_use = (core.l1i.cache.flags_at(slot) & kPrefetched) != 0;
   core.l1i.cache.clear_flags(slot, kPrefetched);
   if (core.l1i.recorded()) {
-    core.l1i.touch(slot, part.mask(core), part.bytes, part.site, first_use);
+    core.l1i.touch(slot, part.offset(core), part.bytes, part.site, first_use);
   }
   if (!first_use) return PackedOutcome();
   prefetch_code(core, part);
@@ -290,7 +287,7 @@ void access_more(CoreState& core, uint64_t address, uint32_t bytes) {
   const Slot slot = core.l1d.find_likely(address >> core.line_shift);
   if (slot == kNoSlot) return;  // another core has taken it meanwhile
   const auto offset = static_cast<uint32_t>(address & core.line_mask);
-  TenureTable::touch_first(core.l1d.tenures[slot], ByteMask::of(offset, bytes), bytes);
+  TenureTable::touch_first(core.l1d.tenures[slot], offset, bytes);
 }
 
 template PackedOutcome access_unusual<Locality::off>(CoreState&, uint64_t, uint32_t, AccessKind,

@@ -36,13 +36,13 @@ struct PrivateLevel {
 
   /// Records that `site` has used these bytes of the line in `slot`; `is_first`: of a line that was
   /// prefetched.
-  void touch(Slot slot, const ByteMask& mask, uint32_t bytes, Site site, bool is_first = false) {
+  void touch(Slot slot, uint32_t offset, uint32_t bytes, Site site, bool is_first = false) {
     Tenure& tenure = tenures[slot];
     ages.use(tenure);
     if (is_first) {
-      TenureTable::touch_first(tenure, mask, bytes);
+      TenureTable::touch_first(tenure, offset, bytes);
     } else {
-      table.touch(tenure, mask, bytes, site);
+      table.touch(tenure, offset, bytes, site);
     }
   }
 

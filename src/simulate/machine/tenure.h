@@ -37,6 +37,15 @@ struct ByteMask {
     low |= other.low;
     high |= other.high;
   }
+  /// The same of a range. By halves: a mask that is handed over in memory would be written by
+  /// halves and read as a whole, for which the processor waits.
+  void add(uint32_t offset, uint32_t bytes) {
+    if (offset + bytes <= 64) [[likely]] {
+      low |= ones(bytes) << offset;
+    } else {
+      add(of(offset, bytes));
+    }
+  }
   [[nodiscard]] bool overlaps(const ByteMask& other) const {
     return (low & other.low) != 0 || (high & other.high) != 0;
   }
@@ -94,14 +103,14 @@ class TenureTable {
   }
 
   /// The access that brought the line in, or the first one after a prefetch.
-  static void touch_first(Tenure& tenure, const ByteMask& bytes, uint32_t count) {
-    tenure.touched.add(bytes);
-    tenure.accessed_bytes += count;
+  static void touch_first(Tenure& tenure, uint32_t offset, uint32_t bytes) {
+    tenure.touched.add(offset, bytes);
+    tenure.accessed_bytes += bytes;
   }
 
   /// Any other access to it.
-  void touch(Tenure& tenure, const ByteMask& bytes, uint32_t count, Site site) {
-    touch_first(tenure, bytes, count);
+  void touch(Tenure& tenure, uint32_t offset, uint32_t bytes, Site site) {
+    touch_first(tenure, offset, bytes);
     count_reuse(tenure, site);
   }
 

@@ -48,7 +48,7 @@ template <Locality kLocality>
   if (slot == kNoSlot) return false;
   if constexpr (kLocality != Locality::off) {
     const auto offset = static_cast<uint32_t>(address & core.line_mask);
-    core.l1d.touch(slot, ByteMask::of(offset, bytes), bytes, site);
+    core.l1d.touch(slot, offset, bytes, site);
   }
   core.l1d.cache.order(slot);
   return true;
@@ -61,7 +61,7 @@ template <Locality kLocality>
   if (slot == kNoSlot) return false;
   if (core.l1i.recorded()) {
     const auto offset = static_cast<uint32_t>(address & core.line_mask);
-    core.l1i.touch(slot, ByteMask::of(offset, bytes), bytes, site);
+    core.l1i.touch(slot, offset, bytes, site);
   }
   core.l1i.cache.order(slot);
   return true;
