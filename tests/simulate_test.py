@@ -103,8 +103,8 @@ class Loops(Simulated):
         command = (program, "environment", WORDS)
         by_exec = ("sh", "-c", 'exec "$0" "$@"', *command)
         given = ENVIRONMENT | {"LD_LIBRARY_PATH": "/nonexistent/a", "X": "a,b=c"}
-        # QEMU itself gets one that is ours.
-        for environment in (given, given | {"MALLOC_ARENA_MAX": "3"}):
+        # QEMU itself gets some that are ours.
+        for environment in (given, given | {"MALLOC_ARENA_MAX": "3", "MALLOC_MMAP_MAX_": "9"}):
             for words in (command, by_exec):
                 with self.subTest(words=words, environment=environment):
                     _, done = self.simulate(*words, env=environment)

@@ -1,5 +1,6 @@
 #include "simulate/plugin/exec_target.h"
 
+#include <algorithm>
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
@@ -37,8 +38,17 @@ bool is_elf_for(const std::string& start, uint16_t machine) {
 }
 
 /// From QEMU 9.0 on the kernel places the program's mappings among QEMU's own. A heap for each of
-/// QEMU's threads would come at a time, so at addresses, of chance.
-constexpr std::string_view kOneHeap = "MALLOC_ARENA_MAX=";
+/// QEMU's threads, or a mapping for what its heap has no room for, would come at a time, so at
+/// addresses, of chance.
+struct HeapLimit {
+  std::string_view name;
+  std::string_view value;
+};
+constexpr HeapLimit kHeapLimits[] = {{"MALLOC_ARENA_MAX", "1"}, {"MALLOC_MMAP_MAX_", "0"}};
+
+bool is_of(const std::string& variable, std::string_view name) {
+  return variable.starts_with(name) && variable.substr(name.size(), 1) == "=";
+}
 
 }  // namespace
 
@@ -65,20 +75,23 @@ std::optional<ExecTarget> find_exec_target(const std::string& path, const std::s
 QemuExec make_qemu_exec(const ExecTarget& target, const std::vector<std::string>& arguments,
                         const std::vector<std::string>& environment) {
   QemuExec exec;
-  bool limits_heaps = false;
   for (const std::string& variable : environment) {
-    const bool is_of_heaps = variable.starts_with(kOneHeap);
-    limits_heaps = limits_heaps || is_of_heaps;
+    const bool is_of_heap = std::ranges::any_of(
+        kHeapLimits, [&](const HeapLimit& limit) { return is_of(variable, limit.name); });
     // QEMU would be linked by LD_* itself. For -E a comma separates variables.
-    const bool is_not_for_qemu = is_of_heaps || variable.starts_with("LD_");
+    const bool is_not_for_qemu = is_of_heap || variable.starts_with("LD_");
     if (is_not_for_qemu && variable.find(',') == std::string::npos) {
       exec.words.insert(exec.words.end(), {"-E", variable});
     } else {
       exec.environment.push_back(variable);
     }
   }
-  exec.environment.push_back(std::string(kOneHeap) + "1");
-  if (!limits_heaps) exec.words.insert(exec.words.end(), {"-U", "MALLOC_ARENA_MAX"});
+  for (const auto& [name, value] : kHeapLimits) {
+    exec.environment.push_back(std::string(name) + "=" + std::string(value));
+    const bool is_given = std::ranges::any_of(
+        environment, [&](const std::string& variable) { return is_of(variable, name); });
+    if (!is_given) exec.words.insert(exec.words.end(), {"-U", std::string(name)});
+  }
   exec.words.insert(exec.words.end(), {"-0", target.name, target.program});
   exec.words.insert(exec.words.end(), target.words.begin(), target.words.end());
   exec.words.insert(exec.words.end(), arguments.begin(), arguments.end());

@@ -8,8 +8,8 @@
 //              functions are others (we use none of them); from 3 on code is copied
 //     7        QEMU 11.1: callbacks of events get a pointer of ours instead of the plugin's number
 //
-// Tried with 1 (7.2), 4 (10.0) and 7 (11.1). 6 may have what 7 is known by: then such a QEMU refuses
-// the plugin, and says why.
+// Tried with 1 (7.2), 4 (10.0) and 7 (11.1). 6 may have what 7 is known by: then such a QEMU
+// refuses the plugin, and says why.
 //
 // The callbacks of a block that runs and of an access are the same in all (qemu_api.h).
 
