@@ -201,6 +201,8 @@ def main():
                       "--callgrind-out-file=/dev/null"],
     }
     if options.tools is not None:
+        for name in set(options.tools) - set(tools):
+            parser.error(f"--tools: {name} is not one of {', '.join(tools)}")
         tools = {name: words for name, words in tools.items()
                  if name == "native" or name in options.tools}
     ratios = {name: {False: [], True: []} for name in tools}

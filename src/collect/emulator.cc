@@ -50,7 +50,7 @@ std::string first_line(const std::string& text) {
 
 /// From what it said instead of loading the plugin.
 std::string explain(const std::string& text) {
-  // As of QEMU 5 and later ("Could not load plugin ...: plugin requires API version ...").
+  // "Could not load plugin ...: plugin requires API version ..."
   if (text.find("plugin requires API version") != std::string::npos) {
     return "has another interface for plugins than those that culprit knows";
   }
