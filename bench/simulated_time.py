@@ -31,7 +31,7 @@ MEASURED_ROUNDS = 20_000_000
 MODELLED_ROUNDS = 2_000_000
 TICKS = 840  # a cycle
 # Rounds that take long: a memory's latency each, or a whole pass over an array.
-FEWER = {"chase-l3": 10, "chase-64m": 10}
+FEWER = {"chase-l3": 10, "chase-64m": 10, "chase-64m-huge": 10}
 
 
 def build(folder):

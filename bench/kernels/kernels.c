@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "random.h"
@@ -26,9 +27,8 @@ static void allocate(size_t bytes) {
   memset(memory, 1, bytes);
 }
 
-// One cycle through all lines in random order (Sattolo).
-static void make_chase(size_t bytes) {
-  allocate(bytes);
+// One cycle through all lines of it in random order (Sattolo).
+static void link_lines(size_t bytes) {
   const size_t lines = bytes / 64;
   uint32_t* order = malloc(lines * sizeof *order);
   for (size_t i = 0; i < lines; ++i) order[i] = (uint32_t)i;
@@ -42,6 +42,10 @@ static void make_chase(size_t bytes) {
   for (size_t i = 0; i < lines; ++i)
     *(char**)(base + order[i] * 64ul) = base + order[(i + 1) % lines] * 64ul;
   free(order);
+}
+static void make_chase(size_t bytes) {
+  allocate(bytes);
+  link_lines(bytes);
 }
 
 #define LOOP(body)                                                                                 \
@@ -167,12 +171,16 @@ static void fill_with_random_bytes(size_t bytes) {
   uint8_t* values = memory;
   for (size_t i = 0; i < memory_bytes; ++i) values[i] = (uint8_t)(next_random() >> 30);
 }
-static void make_random_bytes(void) {
-  fill_with_random_bytes(1 << 16);
-}
 // So many random branches a predictor learns by heart in part.
 static void make_few_random_bytes(void) {
   fill_with_random_bytes(1 << 14);
+}
+static void make_random_bytes(void) {
+  fill_with_random_bytes(1 << 16);
+}
+// And of 65,536 some; of so many none.
+static void make_many_random_bytes(void) {
+  fill_with_random_bytes(1 << 20);
 }
 static void make_periodic_bytes(void) {
   allocate(1 << 16);
@@ -256,17 +264,26 @@ static void chase_16k(void) {
 static void chase_512k(void) {
   make_chase(512 << 10);
 }
-static void chase_8m(void) {
-  make_chase(8 << 20);
+// What virtual machines have of their host's L3 may be little.
+static void chase_4m(void) {
+  make_chase(4 << 20);
 }
 static void chase_64m(void) {
   make_chase(64 << 20);
+}
+static void chase_64m_huge(void) {
+  memory = aligned_alloc(1 << 21, 64 << 20);
+  madvise(memory, 64 << 20, MADV_HUGEPAGE);
+  link_lines(64 << 20);
 }
 static void array_16k(void) {
   allocate(16 << 10);
 }
 static void array_1m(void) {
   allocate(1 << 20);
+}
+static void array_4m(void) {
+  allocate(4 << 20);
 }
 static void array_8m(void) {
   allocate(8 << 20);
@@ -290,17 +307,17 @@ static const struct {
     {"sqrt-chain", nothing, sqrt_chain},
     {"chase-l1", chase_16k, chase},
     {"chase-l2", chase_512k, chase},
-    {"chase-l3", chase_8m, chase},
+    {"chase-l3", chase_4m, chase},
     {"chase-64m", chase_64m, chase},
     {"sum-l1", small, sum_l1},
     {"triad-l1", array_16k, triad},
     {"triad-l2", array_1m, triad},
     {"triad-memory", array_48m, triad},
     {"gather-l2", array_1m, gather},
-    {"gather-l3", array_8m, gather},
+    {"gather-l3", array_4m, gather},
     {"matvec-rows", array_8m, matvec_rows},
     {"matvec-columns", array_8m, matvec_columns},
-    {"branches-random", make_random_bytes, branches},
+    {"branches-random", make_many_random_bytes, branches},
     {"branches-periodic", make_periodic_bytes, branches},
     {"deep-calls", nothing, deep_calls},
     {"indirect-random", make_random_bytes, indirect},
@@ -310,6 +327,7 @@ static const struct {
     {"histogram", make_random_bytes, histogram},
     {"straight-code", nothing, straight_code},
     {"branches-16k", make_few_random_bytes, branches},
+    {"chase-64m-huge", chase_64m_huge, chase},
 };
 
 // CPU time: others may run on this machine.

@@ -45,7 +45,11 @@ IntervalCore::IntervalCore(const Machine& machine, SiteTicks* sites)
       waiting_(std::bit_ceil(std::max<size_t>(machine.core.reorder_buffer, 512))),
       waiting_misses_(waiting_.size()),
       buffers_(machine.core.miss_buffers),
-      stores_(machine.core.store_queue) {
+      stores_(machine.core.store_queue),
+      line_bytes_(machine.line_bytes),
+      sets_free_(machine.memory.l1d_set_cycles == 0
+                     ? 0
+                     : compute_sets(machine.l1d, machine.line_bytes)) {
   const CoreSettings& core = settings_;
   costs_.l1_hit = cycles(machine.l1d.latency_cycles);
   costs_.fetch_queue = cycles(core.fetch_queue) / core.dispatch_width;
@@ -57,6 +61,7 @@ IntervalCore::IntervalCore(const Machine& machine, SiteTicks* sites)
   for (Channel* const channel : {&memory_, &shared_, &l2_}) {
     channel->queue = channel->line * core.miss_buffers;
   }
+  costs_.l1d_set = cycles(machine.memory.l1d_set_cycles);
   costs_.never_waited_for =
       cycles(std::min({core.reorder_buffer, core.load_queue, core.store_queue})) /
       core.dispatch_width;
@@ -214,6 +219,15 @@ void IntervalCore::stall(Site site, CycleClass kind, Ticks until) {
   base_ += until - now;
 }
 
+/// When a line that is asked for at `at` may enter its set, which is not free for some time then.
+Ticks IntervalCore::enter_set(uint64_t address, Ticks at) {
+  if (sets_free_.empty() || address == 0) return at;
+  Ticks& free = sets_free_[address / line_bytes_ % sets_free_.size()];
+  const Ticks enters = std::max(at, free);
+  free = enters + costs_.l1d_set;
+  return enters;
+}
+
 /// The time at which a miss that is ready at `at` gets a buffer, which it keeps for `latency`.
 Ticks IntervalCore::take_miss_buffer(Site site, Ticks at, Ticks latency) {
   const Ticks begin = std::max(at, buffers_.front());
@@ -264,11 +278,16 @@ void IntervalCore::load_missed(uint32_t number, Outcome outcome, uint64_t addres
   Miss miss;
   miss.kind = class_of(outcome.source);
   miss.translation = cycles(outcome.walk_cycles);
-  Ticks begin = start + miss.translation;
-  if (outcome.missed_lines != 0) begin = take_miss_buffer(step.site, begin, latency);
+  const Ticks translated = start + miss.translation;
+  Ticks enters = translated;
+  Ticks begin = translated;
+  if (outcome.missed_lines != 0) {
+    enters = enter_set(address, translated);
+    begin = take_miss_buffer(step.site, enters, latency);
+  }
   const Ticks queued = pass(begin, outcome);
-  miss.bandwidth = begin - (start + miss.translation) + queued;
-  miss.own = minus(latency, costs_.l1_hit);
+  miss.bandwidth = begin - enters + queued;
+  miss.own = minus(latency, costs_.l1_hit) + (enters - translated);
   miss.done = begin + queued + latency;
   const bool is_late = latency != 0 || miss.translation != 0;
   if (is_late && miss.done > miss_.done) miss_ = miss;  // the last part of a wide load counts
@@ -312,6 +331,7 @@ void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address
     moves_lines = outcome.missed_lines != 0 || outcome.shared_lines != 0;
     const Ticks latency = cycles(outcome.latency_cycles);
     owned += cycles(outcome.walk_cycles);
+    if (outcome.missed_lines != 0) owned = enter_set(address, owned);
     if (outcome.missed_lines != 0 || outcome.upgraded)
       owned = take_miss_buffer(step.site, owned, latency);
     owned += pass(owned, outcome) + latency;

@@ -10,6 +10,7 @@
 //   store miss      stores leave in order; dispatch waits when the store queue is full
 //   miss buffers    a miss waits while all are taken; lines to and from memory pass one by
 //                   one: both waits are bandwidth saturation
+//   one set of L1D  takes one line after the other: a longer latency
 //   fetch miss      dispatch waits, beyond what the queue of fetched instructions holds
 //   misprediction   dispatch waits until the branch has its operands and the right path arrives
 //
@@ -128,6 +129,7 @@ class IntervalCore {
   void fetch_missed(Site site, Outcome outcome);
   void mispredicted(Site site, Misprediction misprediction);
   void stall(Site site, CycleClass kind, Ticks until);
+  Ticks enter_set(uint64_t address, Ticks at);
   Ticks take_miss_buffer(Site site, Ticks at, Ticks latency);
   Ticks pass(Ticks at, const Outcome& outcome);
   void hold_back(Site site);
@@ -150,6 +152,7 @@ class IntervalCore {
   struct Costs {  // in ticks, of the machine
     Ticks l1_hit, fetch_queue, mispredict, redirect;
     Ticks never_waited_for;  // what is done so soon cannot fill a buffer
+    Ticks l1d_set;
   };
   CoreSettings settings_;
   Costs costs_;
@@ -179,6 +182,8 @@ class IntervalCore {
   Channel memory_;
   Channel shared_;
   Channel l2_;
+  uint64_t line_bytes_;
+  std::vector<Ticks> sets_free_;  // when each set of L1D takes the next line; empty: at once
   Ticks front_end_since_ = 0;  // when it began to run ahead of dispatch
   Ticks taken_at_ = 0;         // the last taken branch
 };

@@ -321,6 +321,32 @@ TEST(IntervalCore, L2PassesItsLinesOneByOne) {
   EXPECT_GT(clock.stalled(bandwidth_saturation), 28000);
 }
 
+// Lines 4096 bytes apart are of one set of 64, which takes one in ten cycles; of all sets in turn,
+// no line finds its own busy. Loads wait for it as for a slower L2, stores fill their queue.
+TEST(IntervalCore, SetTakesItsLinesOneByOne) {
+  Machine machine = simple_machine();
+  machine.memory.l1d_set_cycles = 10;
+  machine.core.miss_buffers = 100;
+  InstructionCosts store;
+  store.stores = 1;
+  const BlockCycles blocks[] = {load_block(), make_block({store, {}, {}, {}})};
+  for (const bool is_store : {false, true}) {
+    for (const uint64_t step_bytes : {4096U, 64U}) {
+      Clock clock(machine);
+      for (uint64_t i = 0; i < 10000; ++i) {
+        clock.run(blocks[is_store ? 1 : 0]);
+        const uint64_t address = 0x100000 + i * step_bytes;
+        if (is_store) clock.core.store(0, from(DataSource::l2, 14), address);
+        if (!is_store) clock.core.load(0, from(DataSource::l2, 14), address);
+      }
+      const uint64_t expected = step_bytes == 4096 ? 100000 : 10000;
+      EXPECT_NEAR(clock.now(), expected, expected * 0.02) << is_store << ' ' << step_bytes;
+      const CycleClass waits = is_store ? store_saturation : load_l2;
+      if (step_bytes == 4096) EXPECT_GT(clock.stalled(waits), 88000) << is_store;
+    }
+  }
+}
+
 TEST(IntervalCore, MemoryPassesItsLinesOneByOne) {
   Machine machine = simple_machine();
   machine.memory.bytes_per_cycle = 4;  // a line every 16 cycles

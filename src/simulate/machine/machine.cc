@@ -114,7 +114,7 @@ Result<void> check_machine(const Machine& machine) {
   RETURN_IF_ERROR(check_tlb("second", machine.tlb.second));
   for (const uint32_t cycles :
        {machine.l1i.latency_cycles, machine.l1d.latency_cycles, machine.l2.latency_cycles,
-        machine.l3.latency_cycles, machine.memory.latency_cycles,
+        machine.l3.latency_cycles, machine.memory.latency_cycles, machine.memory.l1d_set_cycles,
         machine.memory.other_core_clean_cycles, machine.memory.other_core_modified_cycles,
         machine.tlb.second_latency_cycles, machine.tlb.walk_level_cycles,
         machine.tlb.walk_last_cycles, machine.core.mispredict_cycles, machine.core.redirect_cycles,

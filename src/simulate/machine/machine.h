@@ -96,6 +96,7 @@ struct MemorySettings {
   double bytes_per_cycle = 8;             // of one core
   double l2_bytes_per_cycle = 64;         // of one core, between L1D and what is beyond it
   double shared_bytes_per_cycle = 32;     // of one core, to and from what is beyond its own caches
+  uint32_t l1d_set_cycles = 0;            // between two lines that enter one set of L1D
   uint32_t other_core_clean_cycles = 65;  // a line out of another core's cache
   uint32_t other_core_modified_cycles = 85;
 };

@@ -87,6 +87,7 @@ void read_memory(TomlSection section, MemorySettings& memory) {
   section.number("bytes_per_cycle", memory.bytes_per_cycle, 0.01, 10000);
   section.number("l2_bytes_per_cycle", memory.l2_bytes_per_cycle, 0.01, 10000);
   section.number("shared_bytes_per_cycle", memory.shared_bytes_per_cycle, 0.01, 10000);
+  section.integer("l1d_set_cycles", memory.l1d_set_cycles, 0, kMostCycles);
   section.integer("other_core_clean_cycles", memory.other_core_clean_cycles, 0, kMostCycles);
   section.integer("other_core_modified_cycles", memory.other_core_modified_cycles, 0, kMostCycles);
   section.end();
