@@ -7,11 +7,15 @@
 # USES names the rooms it may include (tests/rooms_test.py checks the includes
 # against the same table); LIBRARIES are third-party targets; LIVE says that its
 # tests sample running programs (scripts/test.sh gives those another try).
+#
+# With CMAKE_UNITY_BUILD (the asan preset, the small builds of the tests) a room is compiled as one
+# file, which takes a third of the time and finds helpers that it has twice; APART says that its
+# files cannot be: their libraries' headers disagree, or tests link only some of them.
 enable_testing()
 include(GoogleTest)
 
 function(culprit_room folder)
-  cmake_parse_arguments(arg "LIVE" "" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "LIVE;APART" "" "USES;LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cc)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cc)
@@ -25,9 +29,13 @@ function(culprit_room folder)
   list(TRANSFORM arg_USES REPLACE "/" "_")
   list(TRANSFORM arg_USES PREPEND culprit_)
   target_link_libraries(culprit_${name} PUBLIC ${arg_USES} PRIVATE ${arg_LIBRARIES})
+  if(arg_APART)
+    set_target_properties(culprit_${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   if(CULPRIT_TESTS AND tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE culprit_${name} ${arg_LIBRARIES} GTest::gtest GTest::gtest_main)
+    set_target_properties(${name}_test PROPERTIES UNITY_BUILD OFF)
     # Tests find build products (fixtures, example programs) here.
     target_compile_definitions(${name}_test PRIVATE
       CULPRIT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" CULPRIT_BINARY_DIR="${CMAKE_BINARY_DIR}")

@@ -12,7 +12,7 @@ import pickle
 import sys
 import unittest
 
-from harness import SOURCE, CulpritTest, have, run
+from harness import SOURCE, CulpritTest, build_small, have, run
 
 sys.path.insert(0, str(SOURCE / "tests/arm"))
 import machine  # noqa: E402
@@ -119,14 +119,8 @@ def build(folder):
         UNAVAILABLE.parent.mkdir(parents=True, exist_ok=True)
         UNAVAILABLE.write_text(f"Debian's arm64 packages cannot be fetched: {fetched.stderr[-500:]}")
         raise unittest.SkipTest(UNAVAILABLE.read_text())
-    environment = dict(os.environ)
-    if have("ccache"):
-        environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
-    run("cmake", "-G", "Ninja", "-S", SOURCE, "-B", ARM / "small",
-        f"-DCMAKE_TOOLCHAIN_FILE={SOURCE}/tests/arm/aarch64.cmake",
-        f"-DCULPRIT_ARM_ROOT={ARM}/root", "-DCULPRIT_SMALL=ON", "-DCULPRIT_TESTS=OFF",
-        "-DCMAKE_CXX_FLAGS=-O1", env=environment)
-    run("cmake", "--build", ARM / "small", "--target", "culprit", timeout=900, env=environment)
+    build_small(ARM / "small", f"-DCMAKE_TOOLCHAIN_FILE={SOURCE}/tests/arm/aarch64.cmake",
+                f"-DCULPRIT_ARM_ROOT={ARM}/root", "-DCMAKE_CXX_FLAGS=-O1")
     folder.mkdir(parents=True, exist_ok=True)
     for program in PROGRAMS:
         run("aarch64-linux-gnu-gcc", "-nostdlib", "-static", "-g", "-Wl,--build-id",

@@ -45,6 +45,18 @@ def have(program):
     return shutil.which(program) is not None
 
 
+def build_small(folder, *settings):
+    """The culprit of a small build in `folder`; the settings are CMake's."""
+    environment = dict(os.environ)
+    if have("ccache"):
+        environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
+    run("cmake", "-G", "Ninja", "-S", SOURCE, "-B", folder, "-DCULPRIT_SMALL=ON",
+        "-DCULPRIT_TESTS=OFF", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0",
+        *settings, env=environment)
+    run("cmake", "--build", folder, "--target", "culprit", timeout=850, env=environment)
+    return folder / "culprit"
+
+
 def is_sanitized():
     """Whether the tested build has the sanitizers in it, which cost time and memory."""
     return "asan" in BUILD.name

@@ -5,7 +5,7 @@ import json
 import os
 import pathlib
 
-from harness import SOURCE, CulpritTest, have, run
+from harness import SOURCE, CulpritTest, build_small, run
 
 SMALL = SOURCE / "build/small"
 SPIN = """
@@ -18,13 +18,7 @@ int main(void) { spin_here(); return 3; }
 
 
 def build():
-    environment = dict(os.environ)
-    if have("ccache"):
-        environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
-    run("cmake", "-G", "Ninja", "-S", SOURCE, "-B", SMALL, "-DCULPRIT_SMALL=ON",
-        "-DCULPRIT_TESTS=OFF", "-DCMAKE_CXX_FLAGS=-O1 -Werror", env=environment)
-    run("cmake", "--build", SMALL, "--target", "culprit", timeout=850, env=environment)
-    return SMALL / "culprit"
+    return build_small(SMALL, "-DCMAKE_CXX_FLAGS=-O1 -Werror")
 
 
 class Small(CulpritTest):

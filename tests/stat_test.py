@@ -256,9 +256,9 @@ class StatTest(CulpritTest):
         self.assertIn("no breakpoint register is free", done.stderr)
         if os.geteuid() == 0:
             held = subprocess.Popen([CULPRIT, "stat", "-a", *five[:8], "--log", "/dev/null",
-                                     "sleep", "60"])
+                                     "sleep", "60"], start_new_session=True)
             self.addCleanup(held.wait)
-            self.addCleanup(held.kill)
+            self.addCleanup(os.killpg, held.pid, signal.SIGKILL)  # with its sleep
             time.sleep(0.5)
             done = self.culprit("stat", *five[8:], program, status=125)
             self.assertIn("no breakpoint register is free", done.stderr)

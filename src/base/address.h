@@ -30,6 +30,9 @@ using FileOffset = Address<struct FileOffsetTag>;
 using LinkAddress = Address<struct LinkAddressTag>;
 using RunAddress = Address<struct RunAddressTag>;
 
+/// From here on addresses are the kernel's.
+inline constexpr RunAddress kKernelHalf(uint64_t{1} << 63);
+
 }  // namespace culprit
 
 template <class Tag>

@@ -12,6 +12,10 @@ namespace culprit {
 
 namespace {
 
+char lower_of(char c) {
+  return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
 /// Three significant digits of a value below 1000: 3.35, 33.5, 335.
 std::string three_digits(double value) {
   const double magnitude = std::fabs(value);
@@ -159,6 +163,17 @@ std::string printable(std::string_view text) {
     }
   }
   return clean;
+}
+
+std::string to_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = lower_of(c);
+  return lower;
+}
+
+bool is_same_word(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char one, char other) { return lower_of(one) == lower_of(other); });
 }
 
 std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates) {

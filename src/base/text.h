@@ -27,6 +27,12 @@ bool matches_pattern(std::string_view text, std::string_view pattern);
 /// At most `width` columns: the middle of a longer text becomes "..".
 std::string elide_middle(std::string_view text, size_t width);
 
+/// ASCII letters in lower case.
+std::string to_lower(std::string_view text);
+
+/// The same words, whatever the case of their (ASCII) letters.
+bool is_same_word(std::string_view a, std::string_view b);
+
 /// Fields between separators; "" gives one empty field.
 std::vector<std::string_view> split(std::string_view text, char separator);
 

@@ -14,7 +14,7 @@
 namespace culprit {
 namespace {
 
-constexpr int kMaxDepth = 256;  // compilers nest scopes some tens deep
+constexpr int kDeepestScope = 256;  // compilers nest scopes some tens deep
 
 struct DwarfEnd {
   void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
@@ -107,7 +107,7 @@ class UnitWalker {
   /// False if the tree is damaged.
   bool walk_children(Dwarf_Die* parent, uint32_t inline_depth, int depth) {
     Dwarf_Die child;
-    if (depth > kMaxDepth) return false;
+    if (depth > kDeepestScope) return false;
     for (int status = dwarf_child(parent, &child); status != 1;
          status = dwarf_siblingof(&child, &child)) {
       if (status < 0 || budget_ == 0) return false;

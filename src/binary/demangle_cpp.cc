@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cxxabi.h>
 #include <deque>
 #include <llvm/Demangle/ItaniumDemangle.h>
@@ -12,6 +11,8 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "binary/c_text.h"
 
 namespace culprit {
 namespace {
@@ -104,11 +105,6 @@ class PrintedSizes {
 
   std::unordered_map<const tree::Node*, Printed> known_;
 };
-
-struct Free {
-  void operator()(char* text) const { std::free(text); }
-};
-using CText = std::unique_ptr<char, Free>;
 
 /// The number of references to earlier parts: each may double what is printed.
 size_t count_references(std::string_view name) {

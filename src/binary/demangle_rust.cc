@@ -1,18 +1,18 @@
 #include "binary/demangle_rust.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <llvm/Demangle/Demangle.h>
-#include <memory>
 #include <optional>
 #include <vector>
+
+#include "binary/c_text.h"
 
 namespace culprit {
 namespace {
 
 constexpr size_t kPrefix = 2;  // "_R"; back-references count from behind it
 constexpr uint64_t kMany = uint64_t{1} << 30;
-constexpr int kMaxDepth = 128;
+constexpr int kDeepestPath = 128;
 
 /// Skips parts of a name, as far as a bound on lengths needs them.
 class Skipper {
@@ -42,7 +42,7 @@ class Skipper {
 
   /// A crate ("C3foo"), or names inside one ("NtC3foo3bar"): paths without generics.
   bool skip_plain_path(int depth = 0) {
-    if (depth > kMaxDepth) return false;
+    if (depth > kDeepestPath) return false;
     if (take('C')) return skip_identifier();
     if (take('B')) return take_number().has_value();
     if (!take('N') || at_ == text_.size()) return false;
@@ -98,16 +98,12 @@ uint64_t bound_length(std::string_view name) {
   return grown.back();
 }
 
-struct Free {
-  void operator()(char* text) const { std::free(text); }
-};
-
 }  // namespace
 
 std::string demangle_rust(std::string_view name, size_t max_bytes) {
   constexpr uint64_t kSlack = 1024;  // the bound is far above what real names need
   if (bound_length(name) > max_bytes * kSlack) return "";
-  const std::unique_ptr<char, Free> text(llvm::rustDemangle(name));
+  const CText text(llvm::rustDemangle(name));
   if (!text) return "";
   std::string result = text.get();
   return result.size() > max_bytes ? "" : result;

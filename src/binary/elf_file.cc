@@ -13,11 +13,6 @@
 namespace culprit {
 namespace {
 
-// A compressed section may claim any size. What is honest shrinks to a fifth or so;
-// string sections of generated code to a twentieth.
-constexpr uint64_t kMaxGrowth = 64;
-constexpr uint64_t kAlwaysAllowedBytes = uint64_t{256} << 20;
-
 std::string to_hex(std::span<const std::byte> bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
@@ -148,7 +143,7 @@ Result<bool> ElfFile::has_compressed_sections() const {
       found = true;
     }
   }
-  if (total_bytes > kAlwaysAllowedBytes && total_bytes / kMaxGrowth > bytes_.size())
+  if (total_bytes > limit_inflated_bytes(bytes_.size()))
     return Error{"damaged ELF file: compressed sections claim " + std::to_string(total_bytes) +
                  " bytes in a file of " + std::to_string(bytes_.size())};
   return found;

@@ -42,6 +42,12 @@ struct AltLink {
   std::string build_id;  // lower-case hexadecimal
 };
 
+/// What sections of a file of so many bytes may claim to be without compression. What is honest
+/// shrinks to a fifth or so; string sections of generated code to a twentieth.
+inline constexpr uint64_t limit_inflated_bytes(uint64_t file_bytes) {
+  return file_bytes * 64 + (uint64_t{256} << 20);
+}
+
 enum class ElfKind : uint8_t { program, library, relocatable, other };
 
 class ElfFile {

@@ -14,10 +14,6 @@ namespace {
 // From here on zstd in elf.h's numbers; Debian 12's does not have the name yet.
 constexpr uint32_t kCompressedByZstd = 2;
 
-// As in elf_file.cc: a section may claim any size.
-constexpr uint64_t kMaxGrowth = 64;
-constexpr uint64_t kAlwaysAllowedBytes = uint64_t{256} << 20;
-
 constexpr std::string_view kNeverRead[] = {
     ".debug_loclists",     ".debug_loc",          ".debug_macro",
     ".debug_macinfo",      ".debug_pubnames",     ".debug_pubtypes",
@@ -88,7 +84,7 @@ std::optional<InflatedElf> InflatedElf::plan(const ElfFile& file) {
               sections.size() * sizeof(Elf64_Shdr));
 
   InflatedElf result;
-  const uint64_t most_bytes = bytes.size() * kMaxGrowth + kAlwaysAllowedBytes;
+  const uint64_t most_bytes = limit_inflated_bytes(bytes.size());
   uint64_t end = align16(bytes.size());
   std::vector<std::pair<uint64_t, uint64_t>> holes;  // compressed bytes: not copied
   for (size_t i = 0; i < sections.size(); ++i) {

@@ -16,7 +16,7 @@ namespace {
 namespace dwarf = llvm::dwarf;
 using llvm::DWARFDie;
 
-constexpr int kMaxDepth = 256;
+constexpr int kDeepestScope = 256;
 
 bool may_hold_functions(dwarf::Tag tag) {
   switch (tag) {
@@ -40,7 +40,7 @@ class Walker {
       : collector_(collector), file_name_(file_name) {}
 
   void walk_children(const DWARFDie& parent, uint32_t inline_depth, int depth) {
-    if (depth > kMaxDepth) return;
+    if (depth > kDeepestScope) return;
     for (const DWARFDie child : parent.children()) {
       const dwarf::Tag tag = child.getTag();
       if (tag == dwarf::DW_TAG_subprogram) {

@@ -12,17 +12,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string hex(uint64_t value) {
-  return fmt::format("{:#x}", value);
-}
-
 Json json_of(const EventRequest& event) {
   Json json{{"name", printable(event.name)},
             {"pmu", printable(event.pmu)},
             {"type", event.type},
-            {"config", hex(event.config)},
-            {"config1", hex(event.config1)},
-            {"config2", hex(event.config2)},
+            {"config", hex_code(event.config)},
+            {"config1", hex_code(event.config1)},
+            {"config2", hex_code(event.config2)},
             {"breakpoint_type", event.breakpoint_type}};
   json["exclude_user"] = event.exclude_user;
   json["exclude_kernel"] = event.exclude_kernel;
@@ -62,9 +58,9 @@ std::string describe_exclusions(const EventRequest& event) {
 
 std::string text_of(const EventRequest& event) {
   std::string text = fmt::format("{}: pmu={} type={} config={}", printable(event.name),
-                                 printable(event.pmu), event.type, hex(event.config));
-  if (event.config1 != 0) text += " config1=" + hex(event.config1);
-  if (event.config2 != 0) text += " config2=" + hex(event.config2);
+                                 printable(event.pmu), event.type, hex_code(event.config));
+  if (event.config1 != 0) text += " config1=" + hex_code(event.config1);
+  if (event.config2 != 0) text += " config2=" + hex_code(event.config2);
   if (event.breakpoint_type != 0) text += fmt::format(" breakpoint_type={}", event.breakpoint_type);
   text += describe_exclusions(event);
   if (event.precise_level != 0) text += fmt::format(" precise={}", event.precise_level);
@@ -78,6 +74,10 @@ std::string text_of(const EventRequest& event) {
 }
 
 }  // namespace
+
+std::string hex_code(uint64_t code) {
+  return fmt::format("{:#x}", code);
+}
 
 std::string print_event_groups(std::span<const EventGroup> groups, Format format) {
   Json json{{"schema", "culprit-events-1"}};

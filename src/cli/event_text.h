@@ -11,6 +11,9 @@
 
 namespace culprit {
 
+/// A raw event as perf and the makers write it: "0x1b7".
+std::string hex_code(uint64_t code);
+
 /// Text or JSON (schema/events.schema.json).
 std::string print_event_groups(std::span<const EventGroup> groups, Format format);
 

@@ -24,10 +24,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string hex(uint64_t value) {
-  return fmt::format("{:#x}", value);
-}
-
 Result<std::vector<EventGroup>> encode(const EventsCommand& command) {
   if (command.cpu.empty()) {
     ASSIGN_OR_RETURN(const PmuCatalog catalog, read_pmu_catalog());
@@ -102,7 +98,7 @@ Result<std::vector<TriedList>> find_lists(const EventsCommand& command) {
 
 std::string codes_of(const ListedEvent& event) {
   std::vector<std::string> words;
-  for (const uint64_t code : event.codes) words.push_back(hex(code));
+  for (const uint64_t code : event.codes) words.push_back(hex_code(code));
   return fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -179,7 +175,7 @@ Json json_of(const TriedList& list) {
   json["events"] = Json::array();
   for (const TriedEvent& tried : list.events) {
     Json codes = Json::array();
-    for (const uint64_t code : tried.event.codes) codes.push_back(hex(code));
+    for (const uint64_t code : tried.event.codes) codes.push_back(hex_code(code));
     json["events"].push_back({{"name", printable(tried.event.name)},
                               {"alias", tried.event.alias},
                               {"description", printable(tried.event.description)},

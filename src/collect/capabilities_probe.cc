@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/time.h"
 
 namespace culprit {
 namespace {
@@ -20,12 +21,6 @@ namespace {
 constexpr uint64_t kCostPeriodNs = 250'007;  // 4 kHz: dear enough to be seen
 constexpr int kCostPairs = 7;
 constexpr uint64_t kCostWorkNs = 15'000'000;
-
-uint64_t thread_cpu_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 perf_event_attr make_attributes(ProbeEvent event, bool user_only) {
   perf_event_attr attr{};
@@ -47,9 +42,9 @@ Fd open_event(perf_event_attr attr, int pid, int cpu) {
 /// Spins through `rounds`; the CPU time it took. Never inlined: two copies of the loop may
 /// differ in speed by their alignment, and the difference of two calls is what counts.
 [[gnu::noinline]] uint64_t spin_ns(uint64_t rounds) {
-  const uint64_t start = thread_cpu_ns();
+  const uint64_t start = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   for (uint64_t i = 0; i < rounds; ++i) asm volatile("" : : "r"(i));
-  return thread_cpu_ns() - start;
+  return read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
 double median(std::array<double, kCostPairs> values) {
@@ -138,9 +133,9 @@ std::optional<double> measure_cpu_timer_resolution_ns(int* reason) {
   *reason = ::timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0 ? 0 : errno;
   if (*reason == 0) {
     ::timer_settime(timer, 0, &times, nullptr);
-    const uint64_t start = thread_cpu_ns();
+    const uint64_t start = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     const timespec now{};
-    while (thread_cpu_ns() - start < kSpinNs) {
+    while (read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start < kSpinNs) {
       if (::sigtimedwait(&ours, nullptr, &now) == signal_number) ++expirations;
     }
     ::timer_delete(timer);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/time.h"
 #include "collect/capabilities.h"
 #include "collect/count_rows.h"
 #include "collect/count_slices.h"
@@ -23,10 +24,6 @@
 namespace culprit {
 
 namespace {
-
-uint64_t now_ns() {
-  return read_clock_ns(CLOCK_MONOTONIC);
-}
 
 Result<void> check(const CountOptions& options) {
   const int targets = static_cast<int>(!options.pids.empty()) +
@@ -207,7 +204,7 @@ Result<void> CountSession::run_once(uint32_t repetition, size_t first_group, siz
                               options_.per_thread);
 
   const bool starts_by_itself = command_ && !counts_whole_cpus();
-  start_ns_ = now_ns();
+  start_ns_ = monotonic_ns();
   if (options_.delay_ns == 0 && !starts_by_itself) counters.enable();
   if (command_) {
     signals_.pass_on_to(command_->pid());
@@ -215,7 +212,7 @@ Result<void> CountSession::run_once(uint32_t repetition, size_t first_group, siz
   }
   watch(counters);
   Run& row = counting_.profile.runs.back();
-  row.duration_ns = static_cast<int64_t>(now_ns() - start_ns_);
+  row.duration_ns = static_cast<int64_t>(monotonic_ns() - start_ns_);
   if (threads_) {
     add_thread_rows(counters);
   } else if (!options_.interval_ns) {
@@ -249,7 +246,7 @@ void CountSession::watch(CounterSet& counters) {
   bool is_done = false;
   uint64_t next_ns = start_ns_ + options_.interval_ns.value_or(slices_->period_ns());
   while (!is_over()) {
-    const uint64_t now = now_ns();
+    const uint64_t now = monotonic_ns();
     if (!counts && !is_done && now - start_ns_ >= options_.delay_ns) {
       counters.enable();
       counts = true;
@@ -299,7 +296,7 @@ void CountSession::sleep_until(uint64_t until_ns) {
     // An end stays readable: of several processes those that run yet are waited for.
     if (::poll(&fd, 1, 0) == 0) polled.push_back(fd);
   }
-  const uint64_t now = now_ns();
+  const uint64_t now = monotonic_ns();
   const uint64_t wait_ns = until_ns > now ? until_ns - now : 0;
   const timespec wait{static_cast<time_t>(wait_ns / 1'000'000'000),
                       static_cast<long>(wait_ns % 1'000'000'000)};

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/time.h"
+
 namespace culprit {
 
 namespace {
@@ -21,18 +23,12 @@ bool read_whole(int fd, void* to, size_t size) {
   return got == static_cast<ssize_t>(size);
 }
 
-uint64_t thread_cpu_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
 /// Between fork and exec: only what is safe there. Descriptors of ours close themselves.
 [[noreturn]] void run_child(int gate, int report, char* const* words) {
   uint64_t spin_ns = 0;
   if (!read_whole(gate, &spin_ns, sizeof spin_ns)) ::_exit(127);
-  const uint64_t end_ns = thread_cpu_ns() + spin_ns;
-  while (thread_cpu_ns() < end_ns) continue;
+  const uint64_t end_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) + spin_ns;
+  while (read_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns) continue;
   ::execvp(words[0], words);
   const int reason = errno;
   [[maybe_unused]] const ssize_t ignored = ::write(report, &reason, sizeof reason);

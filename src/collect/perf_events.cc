@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/time.h"
 #include "collect/event_refusal.h"
 
 namespace culprit {
@@ -46,15 +47,9 @@ uint64_t random_below(uint64_t limit) {
   return number % limit;
 }
 
-uint64_t read_monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-void sleep_until(uint64_t monotonic_ns) {
-  const timespec at{static_cast<time_t>(monotonic_ns / 1'000'000'000),
-                    static_cast<long>(monotonic_ns % 1'000'000'000)};
+void sleep_until(uint64_t end_ns) {
+  const timespec at{static_cast<time_t>(end_ns / 1'000'000'000),
+                    static_cast<long>(end_ns % 1'000'000'000)};
   ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
 }
 
@@ -268,7 +263,7 @@ void PerfEvents::start_sampling() {
     starts.emplace_back(random_below(window_ns), sampler.fd.get());
   }
   std::sort(starts.begin(), starts.end());
-  const uint64_t begin_ns = read_monotonic_ns();
+  const uint64_t begin_ns = monotonic_ns();
   for (const auto& [wait_ns, fd] : starts) {
     if (wait_ns != 0) sleep_until(begin_ns + wait_ns);
     ::ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);

@@ -12,6 +12,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "collect/capabilities.h"
 #include "collect/clock.h"
 #include "collect/perf_command.h"
@@ -29,13 +30,8 @@ namespace culprit {
 namespace {
 
 constexpr uint64_t kReadEveryNs = 200'000'000;
-constexpr uint64_t kFlushEveryNs = 1'000'000'000;
 // A record may become visible later than one that was made after it on another CPU.
 constexpr uint64_t kDisorderNs = 20'000'000;
-
-uint64_t now_ns() {
-  return read_clock_ns(CLOCK_MONOTONIC);
-}
 
 size_t read_frames_limit() {
   std::string text = read_file("/proc/sys/kernel/perf_event_max_stack").value_or("");
@@ -44,9 +40,9 @@ size_t read_frames_limit() {
 }
 
 /// One recording, from before the start of its command to after its end.
-class Session {
+class PerfSession {
  public:
-  Session(const RecordOptions& options, const RecordSink& sink, const ProgressSink& progress)
+  PerfSession(const RecordOptions& options, const RecordSink& sink, const ProgressSink& progress)
       : options_(options), sink_(sink), progress_(progress) {}
 
   Result<Recording> run(std::optional<std::string>& refusal);
@@ -99,7 +95,7 @@ class Session {
   bool clock_runs_ = false;
 };
 
-Result<Recording> Session::run(std::optional<std::string>& refusal) {
+Result<Recording> PerfSession::run(std::optional<std::string>& refusal) {
   RETURN_IF_ERROR(prepare(refusal));
   SignalGuard signals;
   describe_profile();
@@ -110,7 +106,7 @@ Result<Recording> Session::run(std::optional<std::string>& refusal) {
   return complete();
 }
 
-Result<void> Session::prepare(std::optional<std::string>& refusal) {
+Result<void> PerfSession::prepare(std::optional<std::string>& refusal) {
   if (!options_.cgroup.empty()) {
     ASSIGN_OR_RETURN(cgroup_, open_cgroup(options_.cgroup));
   }
@@ -122,7 +118,7 @@ Result<void> Session::prepare(std::optional<std::string>& refusal) {
 }
 
 /// What to sample: the events asked for, or time.
-std::vector<SampledGroup> Session::list_events(bool user_only) const {
+std::vector<SampledGroup> PerfSession::list_events(bool user_only) const {
   if (options_.groups.empty()) {
     return {{make_clock_event(options_.period_ns, user_only, options_.kernel_only)}};
   }
@@ -140,7 +136,7 @@ std::vector<SampledGroup> Session::list_events(bool user_only) const {
   return groups;
 }
 
-bool Session::try_events(bool per_cpu, bool user_only, OpenFailure& failure) {
+bool PerfSession::try_events(bool per_cpu, bool user_only, OpenFailure& failure) {
   EventTargets targets;
   const bool is_command_alone = command_ && !records_all();
   targets.cpus = !options_.cpus.empty()        ? options_.cpus
@@ -166,7 +162,7 @@ bool Session::try_events(bool per_cpu, bool user_only, OpenFailure& failure) {
 }
 
 /// The best that is permitted: whole CPUs, else tasks, else tasks without the kernel.
-Result<void> Session::open_events(std::optional<std::string>& refusal) {
+Result<void> PerfSession::open_events(std::optional<std::string>& refusal) {
   const auto is_permission = [](int error) { return error == EACCES || error == EPERM; };
   OpenFailure failure;
   if (options_.sampling != Sampling::per_task || records_all()) {
@@ -193,7 +189,7 @@ Result<void> Session::open_events(std::optional<std::string>& refusal) {
   return failure.error;
 }
 
-void Session::describe_profile() {
+void PerfSession::describe_profile() {
   ProcessorOptions processing;
   processing.all_processes = records_all();
   processing.stacks = options_.stacks;
@@ -211,7 +207,7 @@ void Session::describe_profile() {
   describe_events();
 }
 
-void Session::describe_events() {
+void PerfSession::describe_events() {
   ProfileBuilder& builder = processor_->builder();
   const bool user_only = options_.user_only || losses_.kernel_barred;
   for (const SampledGroup& group : list_events(user_only)) {
@@ -233,7 +229,7 @@ void Session::describe_events() {
   for (const std::string& remark : events_->remarks()) remarks_.push_back(remark);
 }
 
-Result<void> Session::follow_targets() {
+Result<void> PerfSession::follow_targets() {
   events_->start_sideband();
   if (options_.system_wide) processor_->follow_all_running();
   if (cgroup_) {
@@ -249,7 +245,7 @@ Result<void> Session::follow_targets() {
   return {};
 }
 
-Result<void> Session::begin(SignalGuard& signals) {
+Result<void> PerfSession::begin(SignalGuard& signals) {
   for (const int fd : events_->wakeups()) polled_.push_back({fd, POLLIN, 0});
   for (const Target& target : targets_) polled_.push_back({target.end.get(), POLLIN, 0});
   if (command_) polled_.push_back({command_->end_descriptor(), POLLIN, 0});
@@ -258,7 +254,7 @@ Result<void> Session::begin(SignalGuard& signals) {
     events_->start_sampling();
     clock_runs_ = true;
   }
-  start_ns_ = flushed_ns_ = read_ns_ = now_ns();
+  start_ns_ = flushed_ns_ = read_ns_ = monotonic_ns();
   if (!command_) return {};
   signals.pass_on_to(command_->pid());
   const bool spins = samples_time() && !losses_.is_per_cpu;
@@ -266,12 +262,12 @@ Result<void> Session::begin(SignalGuard& signals) {
 }
 
 /// Until what is recorded has ended, the time is over, or somebody interrupts.
-Result<void> Session::watch() {
+Result<void> PerfSession::watch() {
   Result<void> flushed;
   bool samples = true;
   while (true) {
     if (is_over()) break;
-    const uint64_t now = now_ns();
+    const uint64_t now = monotonic_ns();
     if (!clock_runs_ && samples && now - start_ns_ >= options_.delay_ns) {
       events_->start_sampling();
       clock_runs_ = true;
@@ -292,13 +288,13 @@ Result<void> Session::watch() {
   return flushed;
 }
 
-void Session::stop() {
-  stop_ns_ = now_ns();
+void PerfSession::stop() {
+  stop_ns_ = monotonic_ns();
   events_->stop();
   drain(UINT64_MAX);
 }
 
-bool Session::is_over() {
+bool PerfSession::is_over() {
   const int interruptions = SignalGuard::interruptions();
   if (command_) return command_->has_ended() || interruptions > 1;
   if (interruptions > 0) return true;
@@ -311,7 +307,7 @@ bool Session::is_over() {
   return targets_.empty();
 }
 
-void Session::sleep_until_something(uint64_t now) {
+void PerfSession::sleep_until_something(uint64_t now) {
   uint64_t until_ns = now + kReadEveryNs;
   if (!clock_runs_) until_ns = std::min(until_ns, start_ns_ + options_.delay_ns);
   if (options_.duration_ns) until_ns = std::min(until_ns, start_ns_ + *options_.duration_ns);
@@ -328,7 +324,7 @@ void Session::sleep_until_something(uint64_t now) {
   }
 }
 
-void Session::drain(uint64_t before_ns) {
+void PerfSession::drain(uint64_t before_ns) {
   const RecordLayout& layout = events_->layout();
   std::vector<Ring*> rings;
   for (Ring& ring : events_->rings()) {
@@ -344,7 +340,7 @@ void Session::drain(uint64_t before_ns) {
   });
 }
 
-Result<void> Session::flush(uint64_t now) {
+Result<void> PerfSession::flush(uint64_t now) {
   bursts_hertz_.push_back(measure_clock_burst());
   flushed_ns_ = now;
   Profile& profile = processor_->builder().profile();
@@ -359,7 +355,7 @@ Result<void> Session::flush(uint64_t now) {
 }
 
 /// Some PMUs (Arm's) take a wish for precision and do nothing about it: the samples tell.
-void Session::remark_inexact() {
+void PerfSession::remark_inexact() {
   size_t event = 0;
   for (const EventGroup& group : options_.groups) {
     for (const EventRequest& request : group.members) {
@@ -373,7 +369,7 @@ void Session::remark_inexact() {
   }
 }
 
-Recording Session::complete() {
+Recording PerfSession::complete() {
   bursts_hertz_.push_back(measure_clock_burst());
   remark_inexact();
   Recording recording = processor_->finish();
@@ -409,7 +405,7 @@ Recording Session::complete() {
 
 /// Events that shared their counters, in the ledger; and what each counted, where that is of
 /// what was recorded alone and not of whole CPUs.
-void Session::add_totals(Profile& profile) const {
+void PerfSession::add_totals(Profile& profile) const {
   if (samples_time()) return;
   const std::vector<EventTotal> totals = events_->read_totals();
   const bool are_ours = !losses_.is_per_cpu || records_all();
@@ -440,7 +436,7 @@ void Session::add_totals(Profile& profile) const {
 Result<Recording> record_with_perf(const RecordOptions& options, const RecordSink& sink,
                                    const ProgressSink& progress,
                                    std::optional<std::string>& refusal) {
-  return Session(options, sink, progress).run(refusal);
+  return PerfSession(options, sink, progress).run(refusal);
 }
 
 }  // namespace culprit

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/time.h"
 #include "collect/capabilities.h"
 #include "collect/clock.h"
 #include "collect/posix_timer_check.h"
@@ -18,11 +19,6 @@ namespace culprit {
 namespace {
 
 constexpr int kReadEveryMs = 100;
-constexpr uint64_t kFlushEveryNs = 1'000'000'000;
-
-uint64_t monotonic_ns() {
-  return read_clock_ns(CLOCK_MONOTONIC);
-}
 
 /// Why not: only a program that we start can have the shim in it.
 Result<void> check_target(const RecordOptions& options, const std::string& reason) {
@@ -59,10 +55,10 @@ Result<void> check_shim(const std::string& path) {
 }
 
 /// One recording, from the start of the command to its end.
-class Session {
+class TimerSession {
  public:
-  Session(const RecordOptions& options, const RecordSink& sink, const ProgressSink& progress,
-          TimerRings& rings)
+  TimerSession(const RecordOptions& options, const RecordSink& sink, const ProgressSink& progress,
+               TimerRings& rings)
       : options_(options), sink_(sink), progress_(progress), rings_(rings), profile_(options) {}
 
   Result<Recording> run(const std::string& reason);
@@ -85,7 +81,7 @@ class Session {
   uint64_t flushed_ns_ = 0;
 };
 
-Result<Recording> Session::run(const std::string& reason) {
+Result<Recording> TimerSession::run(const std::string& reason) {
   bursts_hertz_.push_back(measure_clock_burst());
   describe_profile();
   SignalGuard signals;
@@ -107,7 +103,7 @@ Result<Recording> Session::run(const std::string& reason) {
 
 /// Until the command ends, or a second Ctrl-C. After `duration`, or when what was recorded
 /// cannot be written, it runs on, unsampled.
-Result<void> Session::watch(ShimmedCommand& command) {
+Result<void> TimerSession::watch(ShimmedCommand& command) {
   Result<void> flushed;
   bool is_sampling = true;
   while (!command.wait(kReadEveryMs) && SignalGuard::interruptions() < 2) {
@@ -125,11 +121,11 @@ Result<void> Session::watch(ShimmedCommand& command) {
   return flushed;
 }
 
-void Session::take(const std::vector<TimerRecord>& records) {
+void TimerSession::take(const std::vector<TimerRecord>& records) {
   for (const TimerRecord& record : records) profile_.take(record);
 }
 
-Result<void> Session::flush(uint64_t now_ns) {
+Result<void> TimerSession::flush(uint64_t now_ns) {
   bursts_hertz_.push_back(measure_clock_burst());
   flushed_ns_ = now_ns;
   Profile& profile = profile_.builder().profile();
@@ -143,14 +139,14 @@ Result<void> Session::flush(uint64_t now_ns) {
   return {};
 }
 
-void Session::describe_profile() {
+void TimerSession::describe_profile() {
   ProfileBuilder& builder = profile_.builder();
   builder.profile().machine = describe_machine();
   builder.profile().runs[0] = describe_run(builder, options_);
 }
 
 /// What the numbers lack: known amounts first, then what no amount can say.
-void Session::add_losses(const TimerTotals& totals, const ShimmedCommand& command) {
+void TimerSession::add_losses(const TimerTotals& totals, const ShimmedCommand& command) {
   Ledger& ledger = profile_.builder().profile().ledger;
   const auto add = [&](const LedgerKind& kind, uint64_t amount) {
     if (amount > 0) ledger.add(kind, amount);
@@ -181,7 +177,7 @@ void Session::add_losses(const TimerTotals& totals, const ShimmedCommand& comman
   }
 }
 
-Recording Session::complete(const ShimmedCommand& command, const std::string& reason) {
+Recording TimerSession::complete(const ShimmedCommand& command, const std::string& reason) {
   const TimerTotals totals = rings_.totals();
   add_losses(totals, command);
   Recording recording = profile_.finish();
@@ -210,7 +206,7 @@ Result<Recording> record_with_posix_timer(const RecordOptions& options, const Re
   RETURN_IF_ERROR(check_target(options, reason));
   RETURN_IF_ERROR(check_shim(options.shim_path));
   ASSIGN_OR_RETURN(TimerRings rings, TimerRings::make(options.stacks));
-  return Session(options, sink, progress, rings).run(reason);
+  return TimerSession(options, sink, progress, rings).run(reason);
 }
 
 }  // namespace culprit

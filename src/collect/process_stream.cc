@@ -275,7 +275,6 @@ std::optional<EventId> SampleProcessor::Impl::find_event(const RecordOrigin& ori
 
 /// Where names of JIT code would come later, they are not waited for.
 Location SampleProcessor::Impl::locate_now(uint32_t pid, RunAddress address) {
-  constexpr RunAddress kKernelHalf(uint64_t{1} << 63);
   const Location place = locate(pid, {address, address >= kKernelHalf ? Mode::kernel : Mode::user});
   if (!place.image.is_all()) return place;
   return {image_of_unnamed(pid, address), place.offset};

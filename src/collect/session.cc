@@ -4,13 +4,9 @@
 #include <string>
 #include <unistd.h>
 
-namespace culprit {
+#include "base/time.h"
 
-uint64_t read_clock_ns(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
+namespace culprit {
 
 uint64_t to_ns(const timeval& time) {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 +

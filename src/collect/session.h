@@ -6,7 +6,6 @@
 #include <string>
 #include <sys/resource.h>
 #include <sys/types.h>
-#include <time.h>
 #include <vector>
 
 #include "collect/record.h"
@@ -14,8 +13,8 @@
 
 namespace culprit {
 
-/// CLOCK_MONOTONIC, CLOCK_REALTIME, ... in ns.
-uint64_t read_clock_ns(clockid_t clock);
+/// What was recorded is handed on so often.
+inline constexpr uint64_t kFlushEveryNs = 1'000'000'000;
 
 uint64_t to_ns(const timeval& time);
 

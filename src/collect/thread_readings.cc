@@ -23,7 +23,7 @@ namespace culprit {
 
 namespace {
 
-constexpr size_t kRingBytes = 256 * 1024;  // some 2,700 READ records
+constexpr size_t kReadingsBytes = 256 * 1024;  // some 2,700 READ records
 
 /// As uname tells: 6.1.0-56-arm64 -> 601.
 uint64_t read_kernel_version() {
@@ -92,7 +92,7 @@ Result<uint64_t> find_thread_sample_type() {
 Result<void> ThreadReadings::add_ring(int fd, int cpu, std::map<int, int>& owners) {
   const auto [owner, is_first] = owners.emplace(cpu, fd);
   if (is_first) {
-    ASSIGN_OR_RETURN(Ring ring, Ring::map(fd, kRingBytes));
+    ASSIGN_OR_RETURN(Ring ring, Ring::map(fd, kReadingsBytes));
     rings_.push_back(std::move(ring));
     return {};
   }

@@ -1,7 +1,8 @@
 #include "events/cpu_tables.h"
 
 #include <array>
-#include <strings.h>
+
+#include "base/text.h"
 
 namespace culprit {
 namespace {
@@ -131,10 +132,6 @@ constexpr CpuTable kTables[] = {
      kPower9},
 };
 
-bool is_same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
 }  // namespace
 
 std::span<const CpuTable> cpu_tables() {
@@ -143,14 +140,14 @@ std::span<const CpuTable> cpu_tables() {
 
 const CpuTable* find_cpu_table(std::string_view name) {
   for (const CpuTable& table : kTables) {
-    if (is_same(table.name, name)) return &table;
+    if (is_same_word(table.name, name)) return &table;
   }
   return nullptr;
 }
 
 const CpuEvent* find_cpu_event(const CpuTable& table, std::string_view name) {
   for (const CpuEvent& event : table.events) {
-    if (is_same(event.name, name)) return &event;
+    if (is_same_word(event.name, name)) return &event;
   }
   return nullptr;
 }

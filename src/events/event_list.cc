@@ -102,11 +102,6 @@ EventList list_pfm(const PfmPmu& pmu) {
   return list;
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  return text;
-}
-
 }  // namespace
 
 std::vector<EventList> list_events_here(const PmuCatalog& catalog) {
@@ -141,7 +136,7 @@ std::vector<EventList> list_events_here(const PmuCatalog& catalog) {
 
 Result<EventList> list_events_of(const std::string& cpu) {
   for (const PfmPmu& pmu : list_pfm_pmus()) {
-    if (lower(pmu.name) == lower(cpu)) return list_pfm(pmu);
+    if (to_lower(pmu.name) == to_lower(cpu)) return list_pfm(pmu);
   }
   const CpuTable* table = find_cpu_table(cpu);
   if (table == nullptr) return encode_for(cpu, "any").error();  // says which are near
@@ -175,14 +170,14 @@ std::vector<KnownCpu> list_cpus() {
 
 bool is_meant(const EventList& list, const ListedEvent& event, const std::string& pattern) {
   if (pattern.empty()) return true;
-  const std::string wanted = lower(pattern);
-  const std::string name = lower(event.name);
+  const std::string wanted = to_lower(pattern);
+  const std::string name = to_lower(event.name);
   if (wanted.find_first_of("*?[") == std::string::npos) {
-    return name.find(wanted) != std::string::npos || lower(list.pmu) == wanted ||
-           lower(event.alias).find(wanted) != std::string::npos;
+    return name.find(wanted) != std::string::npos || to_lower(list.pmu) == wanted ||
+           to_lower(event.alias).find(wanted) != std::string::npos;
   }
-  return matches_pattern(name, wanted) || matches_pattern(lower(event.alias), wanted) ||
-         matches_pattern(lower(list.pmu) + "::" + name, wanted);
+  return matches_pattern(name, wanted) || matches_pattern(to_lower(event.alias), wanted) ||
+         matches_pattern(to_lower(list.pmu) + "::" + name, wanted);
 }
 
 }  // namespace culprit

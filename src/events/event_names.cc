@@ -16,22 +16,24 @@ namespace {
 constexpr size_t kLongestWord = 96;  // edit distance takes time by the square
 constexpr size_t kMostNames = 3;
 
-std::string lower(std::string text) {
-  for (char& c : text) c = c == '.' ? ':' : static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+/// As names are compared: without case, makers' dots as libpfm4's colons.
+std::string comparable(std::string_view name) {
+  std::string text = to_lower(name);
+  std::replace(text.begin(), text.end(), '.', ':');
   return text;
 }
 
 /// Candidates nearest first, compared without case.
 std::vector<std::string> nearest_names(const std::string& typed,
                                        const std::vector<std::string>& candidates) {
-  const std::string word = lower(typed.substr(0, kLongestWord));
+  const std::string word = comparable(typed.substr(0, kLongestWord));
   std::vector<std::string> left;  // not so much shorter or longer that they cannot be near
   std::vector<const std::string*> originals;
   for (const std::string& name : candidates) {
     const size_t difference =
         std::max(name.size(), word.size()) - std::min(name.size(), word.size());
     if (difference > word.size() / 2) continue;
-    left.push_back(lower(name));
+    left.push_back(comparable(name));
     originals.push_back(&name);
   }
   std::vector<std::string> names;
@@ -83,13 +85,13 @@ const std::map<std::string, std::vector<std::string>>& names_elsewhere() {
     for (const PfmPmu& pmu : list_pfm_pmus()) {
       if (!pmu.is_core || pmu.is_present) continue;
       for (const std::string& listed : list_pfm_event_names(pmu.name)) {
-        const std::string name = lower(listed);
+        const std::string name = comparable(listed);
         add(name, pmu.name);
         add(name.substr(0, name.find(':')), pmu.name);
       }
     }
     for (const CpuTable& table : cpu_tables()) {
-      for (const CpuEvent& event : table.events) add(lower(std::string(event.name)), table.name);
+      for (const CpuEvent& event : table.events) add(comparable(event.name), table.name);
     }
     return found;
   }();
@@ -98,7 +100,7 @@ const std::map<std::string, std::vector<std::string>>& names_elsewhere() {
 
 /// PMUs elsewhere with an event of exactly this name: "skx, icx, …".
 std::string find_elsewhere(const std::string& typed) {
-  const auto found = names_elsewhere().find(lower(typed));
+  const auto found = names_elsewhere().find(comparable(typed));
   if (found == names_elsewhere().end()) return "";
   std::vector<std::string> pmus = found->second;
   const bool is_long = pmus.size() > kMostNames;

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <string>
-#include <strings.h>
 
 #include "base/text.h"
 
@@ -61,10 +60,6 @@ const std::array kCorrections = std::to_array<PfmCorrection>({
     {"hsw_ep", "UOPS_RETIRED", "TOTAL_CYCLES", code(0xc2, 1, 10, 1), code(0xc2, 1, 16, 1), 0, kHsx},
 });
 
-bool is_same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
 }  // namespace
 
 std::span<const PfmCorrection> pfm_corrections() {
@@ -76,9 +71,9 @@ const PfmCorrection* find_pfm_correction(std::string_view pmu, std::string_view 
   for (char& c : typed) c = c == '.' ? ':' : c;
   const std::vector<std::string_view> words = split(typed, ':');
   for (const PfmCorrection& row : kCorrections) {
-    if (!is_same(row.pmu, pmu) || !is_same(row.event, words[0])) continue;
+    if (!is_same_word(row.pmu, pmu) || !is_same_word(row.event, words[0])) continue;
     for (const std::string_view word : words) {
-      if (is_same(row.mask, word)) return &row;
+      if (is_same_word(row.mask, word)) return &row;
     }
   }
   return nullptr;

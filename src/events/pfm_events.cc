@@ -45,10 +45,6 @@ std::string text_of(const char* text) {
   return text == nullptr ? "" : text;
 }
 
-bool is_same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
 /// libpfm4's PMUs, asked for once.
 const std::vector<pfm_pmu_info_t>& known_pmus() {
   static const std::vector<pfm_pmu_info_t> pmus = [] {
@@ -66,7 +62,7 @@ const std::vector<pfm_pmu_info_t>& known_pmus() {
 
 const pfm_pmu_info_t* find_pmu(const std::string& name) {
   for (const pfm_pmu_info_t& pmu : known_pmus()) {
-    if (is_same(pmu.name, name)) return &pmu;
+    if (is_same_word(pmu.name, name)) return &pmu;
   }
   return nullptr;
 }
@@ -133,7 +129,7 @@ Result<PfmEncoding> encode_lacking(const PfmCorrection& row, const std::string& 
   std::string typed = event;
   for (char& c : typed) c = c == '.' ? ':' : c;
   for (const std::string_view word : split(typed, ':')) {
-    if (is_same(word, row.event) || is_same(word, row.mask)) continue;
+    if (is_same_word(word, row.event) || is_same_word(word, row.mask)) continue;
     const std::string_view value = word.size() > 2 && word[1] == '=' ? word.substr(2) : "1";
     const std::optional<uint64_t> number = parse_event_number(value);
     const uint64_t limit = word.starts_with('c') ? 0xff : 1;

@@ -16,7 +16,7 @@ namespace culprit {
 
 namespace {
 
-constexpr size_t kEvent = 0;  // the format has one number
+constexpr size_t kFoldedEvent = 0;  // the format has one number
 
 class Folder {
  public:
@@ -80,7 +80,7 @@ Result<std::string> export_collapsed(const Profile& profile, const FactsLookup& 
   Scaler scaler(profile);
   const bool stacks = !profile.stack_counts.empty();
   for_each_call_path(profile, [&](const CallPath& path) {
-    const uint64_t value = scaler.next(kEvent, path.sums[kEvent].value);
+    const uint64_t value = scaler.next(kFoldedEvent, path.sums[kFoldedEvent].value);
     if (value == 0) return;
     if (stacks && !path.has_stack) {
       folder.add_without_stack(path.context, value);

@@ -25,7 +25,7 @@ namespace culprit {
 
 namespace {
 
-constexpr size_t kEvent = 0;  // colours and shares are of the first event
+constexpr size_t kDrawnEvent = 0;  // colours and shares are of the first event
 
 /// How often control went from one block to another.
 struct Way {
@@ -65,7 +65,7 @@ class Graph {
 
   void add_counts(const Histogram& histogram) {
     for_each_count(profile_, histogram, [this](const Location& at, size_t event, const Sum& sum) {
-      if (event != kEvent) return;
+      if (event != kDrawnEvent) return;
       everything_ += sum;
       if (const auto block = block_of(at)) sums_[*block] += sum;
     });
@@ -127,10 +127,11 @@ class Graph {
   }
 
   [[nodiscard]] std::string amount(const Sum& sum) const {
-    const Event& event = profile_.events[kEvent];
+    const Event& event = profile_.events[kDrawnEvent];
     const double value = static_cast<double>(sum.value) * event.scale;
-    return event.unit == Unit::ns ? format_duration_ns(value)
-                                  : format_si(value) + " " + distinct_event_names(profile_)[kEvent];
+    return event.unit == Unit::ns
+               ? format_duration_ns(value)
+               : format_si(value) + " " + distinct_event_names(profile_)[kDrawnEvent];
   }
 
   static std::string share(const Sum& part, const Sum& whole) {

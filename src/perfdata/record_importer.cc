@@ -12,7 +12,6 @@ namespace {
 
 // Kinds of records that are counted and not read further (linux/perf_event.h of Linux 5.16).
 constexpr uint32_t kTextPoke = 20;
-constexpr RunAddress kKernelHalf(uint64_t{1} << 63);
 
 Unit find_unit(const std::string& name) {
   if (name.find("cpu-clock") != name.npos || name.find("task-clock") != name.npos) return Unit::ns;

@@ -6,7 +6,9 @@ namespace culprit {
 
 namespace {
 
-constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
+bool is_in_kernel_half(const ScriptFrame& frame) {
+  return RunAddress(frame.address) >= kKernelHalf;
+}
 
 bool is_kernel_dso(std::string_view dso) {
   if (dso.find("vmlinux") != dso.npos || dso.starts_with("bpf_prog_")) return true;
@@ -22,9 +24,9 @@ bool is_kernel_dso(std::string_view dso) {
 
 Mode find_script_mode(const ScriptFrame& frame) {
   if (frame.dso.starts_with("[guest.kernel")) return Mode::guest_kernel;
-  if (frame.dso.empty()) return frame.address >= kKernelHalf ? Mode::kernel : Mode::user;
+  if (frame.dso.empty()) return is_in_kernel_half(frame) ? Mode::kernel : Mode::user;
   if (frame.dso == "[hypervisor]") return Mode::hypervisor;
-  return frame.address >= kKernelHalf || is_kernel_dso(frame.dso) ? Mode::kernel : Mode::user;
+  return is_in_kernel_half(frame) || is_kernel_dso(frame.dso) ? Mode::kernel : Mode::user;
 }
 
 void ScriptPlaces::expect(RunAddress address, const ScriptFrame& frame, bool is_caller) {

@@ -7,7 +7,7 @@ namespace culprit {
 
 namespace {
 
-std::optional<Mode> to_mode(uint64_t marker) {
+std::optional<Mode> mode_of_marker(uint64_t marker) {
   switch (marker) {
     case PERF_CONTEXT_USER:
       return Mode::user;
@@ -34,7 +34,7 @@ std::vector<CallFrame> split_callchain(std::span<const uint64_t> chain, Mode fir
   bool is_return_address = false;
   for (const uint64_t entry : chain) {
     if (entry >= PERF_CONTEXT_MAX) {
-      mode = to_mode(entry);
+      mode = mode_of_marker(entry);
       is_return_address = false;
       continue;
     }

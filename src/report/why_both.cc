@@ -115,7 +115,7 @@ Json json_side(const WhySide& side) {
   return object;
 }
 
-Json json_node(const CostNode& node) {
+Json json_amount(const CostNode& node) {
   Json object = {{"state", state_name(node.state)}, {"reason", printable(node.reason)}};
   object["cycles"] = node.cycles ? Json(node.cycles->value) : Json();
   object["error"] = node.cycles ? Json(node.cycles->standard_error) : Json();
@@ -128,8 +128,8 @@ std::string print_json(const WhySide& a, const WhySide& b) {
     rows.push_back({{"branch", std::string(branch_key(pair.a->branch))},
                     {"label", printable(pair.a->label)},
                     {"depth", pair.depth},
-                    {"a", json_node(*pair.a)},
-                    {"b", json_node(*pair.b)}});
+                    {"a", json_amount(*pair.a)},
+                    {"b", json_amount(*pair.b)}});
   }
   return dump({{"schema", "culprit-why-both-1"},
                {"a", json_side(a)},

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/time.h"
 #include "collect/capabilities.h"
 #include "collect/emulator.h"
 #include "collect/posix_timer_command.h"
@@ -58,7 +59,7 @@ class Session {
   void describe_profile();
   void look();
   void take_ended(bool all);
-  uint64_t elapsed_ns() const { return read_clock_ns(CLOCK_MONOTONIC) - start_ns_; }
+  uint64_t elapsed_ns() const { return monotonic_ns() - start_ns_; }
   Result<Simulation> complete(const ShimmedCommand& command);
   void add_counts(const ProcessCounts& counts, const std::string& tenures_path);
   void explain_end(const ProcessCounts& counts);
@@ -80,7 +81,7 @@ class Session {
 Result<Simulation> Session::run(const std::function<void(const SimulateProgress&)>& progress) {
   describe_profile();
   SignalGuard signals;
-  start_ns_ = read_clock_ns(CLOCK_MONOTONIC);
+  start_ns_ = monotonic_ns();
   ASSIGN_OR_RETURN(ShimmedCommand command, start());
   signals.pass_on_to(command.pid());
   DescriptorLimit limit;

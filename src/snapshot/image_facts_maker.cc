@@ -16,7 +16,7 @@
 namespace culprit {
 namespace {
 
-void note(ImageFacts& facts, const std::string& sentence) {
+void note_first(ImageFacts& facts, const std::string& sentence) {
   if (sentence.empty()) return;
   facts.missing = facts.missing.empty() ? sentence : sentence + "; " + facts.missing;
 }
@@ -97,10 +97,10 @@ MadeFacts ImageFactsMaker::make_from_file(const Image& image, const ImageDemand&
   const ElfSources sources{binary.elf, binary.path, debug ? &*debug : nullptr,
                            alt ? &*alt : nullptr, search_.symbol_folders};
   made.facts = make_elf_facts(sources, demand.offsets, threads);
-  note(made.facts, found.missing);
+  note_first(made.facts, found.missing);
   if (options_.with_source)
-    note(made.facts,
-         add_source_text(made.facts, options_.symbol_folders, find_mtime_ns(binary.path)));
+    note_first(made.facts,
+               add_source_text(made.facts, options_.symbol_folders, find_mtime_ns(binary.path)));
   return made;
 }
 

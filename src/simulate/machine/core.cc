@@ -47,9 +47,8 @@ IntervalCore::IntervalCore(const Machine& machine, SiteTicks* sites)
       buffers_(machine.core.miss_buffers),
       stores_(machine.core.store_queue),
       line_bytes_(machine.line_bytes),
-      sets_free_(machine.memory.l1d_set_cycles == 0
-                     ? 0
-                     : compute_sets(machine.l1d, machine.line_bytes)) {
+      sets_free_(
+          machine.memory.l1d_set_cycles == 0 ? 0 : compute_sets(machine.l1d, machine.line_bytes)) {
   const CoreSettings& core = settings_;
   costs_.l1_hit = cycles(machine.l1d.latency_cycles);
   costs_.fetch_queue = cycles(core.fetch_queue) / core.dispatch_width;

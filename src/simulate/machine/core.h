@@ -184,8 +184,8 @@ class IntervalCore {
   Channel l2_;
   uint64_t line_bytes_;
   std::vector<Ticks> sets_free_;  // when each set of L1D takes the next line; empty: at once
-  Ticks front_end_since_ = 0;  // when it began to run ahead of dispatch
-  Ticks taken_at_ = 0;         // the last taken branch
+  Ticks front_end_since_ = 0;     // when it began to run ahead of dispatch
+  Ticks taken_at_ = 0;            // the last taken branch
 };
 
 }  // namespace culprit::simulate

@@ -5,21 +5,16 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 #include <utility>
+
+#include "base/time.h"
 
 namespace culprit {
 
 namespace file = counts_file;
 
 namespace {
-
-uint64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 constexpr uint64_t kTablesBytes = file::kCoresStart;
 

@@ -20,39 +20,39 @@ bool qemu_has(const char* function) {
 
 // What QEMU calls: up to interface 6 with the plugin's number first.
 
-void core_starts(qemu_plugin_id_t, unsigned vcpu) {
+void pass_core_start(qemu_plugin_id_t, unsigned vcpu) {
   events.core_starts(vcpu);
 }
-void block_is_translated(qemu_plugin_id_t, qemu_plugin_tb* block) {
+void pass_block(qemu_plugin_id_t, qemu_plugin_tb* block) {
   events.block_is_translated(block);
 }
-void system_call_begins(qemu_plugin_id_t, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
-                        uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t, uint64_t) {
+void pass_system_call(qemu_plugin_id_t, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
+                      uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t, uint64_t) {
   events.system_call_begins(vcpu, number, {a1, a2, a3, a4, a5, a6});
 }
-void system_call_ends(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t result) {
+void pass_result(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t result) {
   events.system_call_ends(vcpu, number, result);
 }
-void program_exits(qemu_plugin_id_t, void*) {
+void pass_exit(qemu_plugin_id_t, void*) {
   events.program_exits();
 }
 
 // From 7 on with a pointer, of which there is no need, last.
 
-void core_starts_7(unsigned vcpu, void*) {
+void pass_core_start_7(unsigned vcpu, void*) {
   events.core_starts(vcpu);
 }
-void block_is_translated_7(qemu_plugin_tb* block, void*) {
+void pass_block_7(qemu_plugin_tb* block, void*) {
   events.block_is_translated(block);
 }
-void system_call_begins_7(unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
-                          uint64_t a4, uint64_t a5, uint64_t a6, uint64_t, uint64_t, void*) {
+void pass_system_call_7(unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
+                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t, uint64_t, void*) {
   events.system_call_begins(vcpu, number, {a1, a2, a3, a4, a5, a6});
 }
-void system_call_ends_7(unsigned vcpu, int64_t number, int64_t result, void*) {
+void pass_result_7(unsigned vcpu, int64_t number, int64_t result, void*) {
   events.system_call_ends(vcpu, number, result);
 }
-void program_exits_7(void*) {
+void pass_exit_7(void*) {
   events.program_exits();
 }
 
@@ -83,20 +83,20 @@ void tell_qemu_events(qemu_plugin_id_t id, const qemu_info_t& info, const QemuEv
   interface = info.version.cur;
   events = wanted;
   if (wanted.core_starts != nullptr) {
-    tell(id, qemu_plugin_register_vcpu_init_cb, core_starts, core_starts_7);
+    tell(id, qemu_plugin_register_vcpu_init_cb, pass_core_start, pass_core_start_7);
   }
   if (wanted.block_is_translated != nullptr) {
-    tell(id, qemu_plugin_register_vcpu_tb_trans_cb, block_is_translated, block_is_translated_7);
+    tell(id, qemu_plugin_register_vcpu_tb_trans_cb, pass_block, pass_block_7);
   }
   if (wanted.system_call_begins != nullptr) {
-    tell(id, qemu_plugin_register_vcpu_syscall_cb, system_call_begins, system_call_begins_7);
+    tell(id, qemu_plugin_register_vcpu_syscall_cb, pass_system_call, pass_system_call_7);
   }
   if (wanted.system_call_ends != nullptr) {
-    tell(id, qemu_plugin_register_vcpu_syscall_ret_cb, system_call_ends, system_call_ends_7);
+    tell(id, qemu_plugin_register_vcpu_syscall_ret_cb, pass_result, pass_result_7);
   }
   if (wanted.program_exits != nullptr) {
-    const auto callback = interface < kPassesPointers ? reinterpret_cast<void*>(program_exits)
-                                                      : reinterpret_cast<void*>(program_exits_7);
+    const auto callback = interface < kPassesPointers ? reinterpret_cast<void*>(pass_exit)
+                                                      : reinterpret_cast<void*>(pass_exit_7);
     qemu_plugin_register_atexit_cb(id, reinterpret_cast<qemu_plugin_udata_cb_t>(callback), nullptr);
   }
 }

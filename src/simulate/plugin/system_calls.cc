@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/time.h"
 #include "simulate/plugin/exec_target.h"
 #include "simulate/plugin/execution.h"
 #include "simulate/plugin/interleaving.h"
@@ -23,12 +24,6 @@ constexpr size_t kMostWords = 1 << 20;
 
 /// Of the mmap under way in this thread, if its pages are huge ones.
 thread_local uint64_t huge_mapping_bytes = 0;
-
-uint64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 /// Reads our own memory by way of the kernel: a wrong pointer is an error, not our end.
 bool read_memory(uint64_t address, void* to, size_t bytes) {

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "base/time.h"
 #include "simulate/plugin/futex.h"
 #include "simulate/plugin/turnstile.h"
 
@@ -16,12 +17,6 @@ constexpr uint64_t kNowAndThenNs = 250'000;
 constexpr uint64_t kClosestNs = 2'000;
 /// A thread of QEMU's that waits for another lets it have the lock sooner than that.
 constexpr uint64_t kSurelyParkedNs = 100'000;
-
-uint64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 constexpr unsigned kUnshare = 2;  // CLOSE_RANGE_UNSHARE, Linux 5.9
 

@@ -1,0 +1,22 @@
+#pragma once
+
+// The system's clocks. Safe in signal handlers and between fork and exec.
+
+#include <cstdint>
+#include <time.h>
+
+namespace culprit {
+
+/// CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_THREAD_CPUTIME_ID, ...
+/// Units:  -> [ns]
+inline uint64_t read_clock_ns(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+inline uint64_t monotonic_ns() {
+  return read_clock_ns(CLOCK_MONOTONIC);
+}
+
+}  // namespace culprit
