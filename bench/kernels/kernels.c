@@ -27,7 +27,7 @@ static void allocate(size_t bytes) {
   memset(memory, 1, bytes);
 }
 
-// One cycle through all lines of it in random order (Sattolo).
+// One cycle through all lines of `memory` in random order (Sattolo).
 static void link_lines(size_t bytes) {
   const size_t lines = bytes / 64;
   uint32_t* order = malloc(lines * sizeof *order);
