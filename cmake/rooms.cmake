@@ -8,9 +8,9 @@
 # against the same table); LIBRARIES are third-party targets; LIVE says that its
 # tests sample running programs (scripts/test.sh gives those another try).
 #
-# With CMAKE_UNITY_BUILD (the asan preset, the small builds of the tests) a room is compiled as one
-# file, which takes a third of the time and finds helpers that it has twice; APART says that its
-# files cannot be: their libraries' headers disagree, or tests link only some of them.
+# With CMAKE_UNITY_BUILD (the asan preset, the small build of arm_test.py) a room is compiled as one
+# file, which takes less time and finds helpers that it has twice; APART says that its files cannot
+# be: their libraries' headers disagree, or tests link only some of them.
 enable_testing()
 include(GoogleTest)
 

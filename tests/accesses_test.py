@@ -5,8 +5,9 @@ import re
 from harness import PROGRAMS, SOURCE, CulpritTest, run
 
 PLUGIN = SOURCE / "src/simulate/plugin"
-# A trap of QEMU (7.2 to 11.1): it loads 16 bytes for these, whose operands are of 4 or 8 (Intel SDM).
-# VEX, map 0f38, opcodes 99, 9b, 9d, 9f and the same of a9 and b9; QEMU may be built without names.
+# A trap of QEMU (7.2 to 11.1): it loads 16 bytes for these, whose operands are of 4 or 8 (Intel
+# SDM). VEX, map 0f38, opcodes 99, 9b, 9d, 9f and the same of a9 and b9; QEMU may be built without
+# names.
 SCALAR_FUSED = re.compile(r"differs: .*stores 0, not 0; c4 \w2 \w\w [9ab][9bdf]")
 
 

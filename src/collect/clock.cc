@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <time.h>
+
+#include "base/time.h"
 
 namespace culprit {
 namespace {
@@ -12,9 +13,7 @@ constexpr double kTryNs = 20'000;
 constexpr uint64_t kAddsPerBlock = 64;
 
 double monotonic_raw_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+  return static_cast<double>(read_clock_ns(CLOCK_MONOTONIC_RAW));
 }
 
 // 64 adds, each needing the one before it. Registers only: some cores carry out

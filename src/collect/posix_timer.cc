@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"

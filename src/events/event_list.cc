@@ -136,7 +136,7 @@ std::vector<EventList> list_events_here(const PmuCatalog& catalog) {
 
 Result<EventList> list_events_of(const std::string& cpu) {
   for (const PfmPmu& pmu : list_pfm_pmus()) {
-    if (to_lower(pmu.name) == to_lower(cpu)) return list_pfm(pmu);
+    if (is_same_word(pmu.name, cpu)) return list_pfm(pmu);
   }
   const CpuTable* table = find_cpu_table(cpu);
   if (table == nullptr) return encode_for(cpu, "any").error();  // says which are near
@@ -173,7 +173,7 @@ bool is_meant(const EventList& list, const ListedEvent& event, const std::string
   const std::string wanted = to_lower(pattern);
   const std::string name = to_lower(event.name);
   if (wanted.find_first_of("*?[") == std::string::npos) {
-    return name.find(wanted) != std::string::npos || to_lower(list.pmu) == wanted ||
+    return name.find(wanted) != std::string::npos || is_same_word(list.pmu, wanted) ||
            to_lower(event.alias).find(wanted) != std::string::npos;
   }
   return matches_pattern(name, wanted) || matches_pattern(to_lower(event.alias), wanted) ||

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/personality.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <optional>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
