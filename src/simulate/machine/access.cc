@@ -221,6 +221,20 @@ PackedOutcome fetch_part(CoreState& core, Part part) {
   return translated | (slot == kNoSlot ? miss_l1i(core, part) : hit_l1i(core, part, slot));
 }
 
+/// The part has just been fetched. Its next run is a usual one, unless something happens.
+void note_use(CoreState& core, const CodePart& part) {
+  const Slot slot = core.l1i.guess(part.address >> core.line_shift);
+  const Tlb::Entry* const translation = find_translation(core.itlb, part.address);
+  const bool is_there = core.l1i.cache.holds(slot, part.address >> core.line_shift);
+  if (!is_there || translation == nullptr) return;
+  // What was prefetched for it may have begun an epoch after its own line was used.
+  const bool is_used = !core.l1i.recorded() || core.l1i.ages.is_used(core.l1i.tenures[slot]);
+  core.code_uses.note(part, {.page = translation->page,
+                             .epoch = is_used ? core.code_uses.epoch() : 0,
+                             .slot = slot,
+                             .translation = core.itlb.number_of(*translation)});
+}
+
 void join(Outcome& whole, const Outcome& part) {
   whole.source = std::max(whole.source, part.source);
   whole.translation = std::max(whole.translation, part.translation);
@@ -274,7 +288,13 @@ PackedOutcome access_unusual(CoreState& core, uint64_t address, uint32_t bytes, 
   return access_parts<kRecorded>(core, whole);
 }
 
-PackedOutcome fetch_unusual(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
+PackedOutcome fetch_unusual(CoreState& core, const CodePart& part) {
+  const PackedOutcome outcome = fetch(core, part.address, part.bytes, part.site);
+  note_use(core, part);
+  return outcome;
+}
+
+PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
   if (core.mailbox.has_mail()) deliver_mail(core);
   const Part whole = whole_of(address, bytes, site, false);
   if (in_one_line(core, whole)) return fetch_part(core, whole);

@@ -43,6 +43,7 @@ CoreState::CoreState(const Machine& of, Locality recorded, const SetSample& sets
       number(core),
       l1d(of.l1d, of.line_bytes, recorded != Locality::off, sets.one_of()),
       l1i(of.l1i, of.line_bytes, recorded != Locality::off, sets.one_of()),
+      code_uses(l1i.cache.lines()),
       l2(of.l2, of.line_bytes, recorded == Locality::all, sets.one_of()),
       itlb(of.tlb.instruction),
       dtlb(of.tlb.data),

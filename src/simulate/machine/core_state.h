@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simulate/machine/cache.h"
+#include "simulate/machine/code_uses.h"
 #include "simulate/machine/huge_pages.h"
 #include "simulate/machine/machine.h"
 #include "simulate/machine/mailbox.h"
@@ -97,6 +98,7 @@ struct CoreState {
 
   PrivateLevel l1d;
   PrivateLevel l1i;
+  CodeUses code_uses;  // of L1I
   PrivateLevel l2;
   TenureTable l3_table;  // of lines that this core evicted from the shared level
   Tlb itlb;

@@ -123,8 +123,10 @@ class EdgeTable {
   /// Beyond `limit` different edges, new ones are not kept.
   explicit EdgeTable(size_t limit) : room_(limit) {}
 
-  /// One more reuse, which every hit is.
-  void add_reuse(Site from, Site to) { reuses_.add(ReuseKey{from} << 32 | to, 1, room_); }
+  /// More reuses, one of which every hit is.
+  void add_reuse(Site from, Site to, uint64_t count = 1) {
+    reuses_.add(ReuseKey{from} << 32 | to, count, room_);
+  }
   /// Of any other kind.
   void add(const EdgeKey& key, uint64_t count) { others_.add(key, count, room_); }
 

@@ -6,7 +6,7 @@
 //     ASSIGN_OR_RETURN(auto memory, Hierarchy::make(machine, {.locality = Locality::all}));
 //     CoreState& core = memory->add_core();                        // one per running thread
 //     Outcome load = access<Locality::all>(core, address, 8, AccessKind::load, site);
-//     Outcome code = fetch(core, pc, 16, site);                    // at most to the line's end
+//     Outcome code = fetch(core, part);                            // of one line of code
 //     memory->finish();                                            // lines still there count, too
 //
 // Each core is driven by one thread at a time; different cores may be driven in parallel:
@@ -96,10 +96,12 @@ inline bool is_in_line_before(const CoreState& core, uint64_t address, uint32_t 
   return offset != 0 && offset + bytes <= core.line_mask + 1;
 }
 
-/// Fetches instruction bytes; `site` is the first instruction of the line, for the tenures.
-inline PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
-  if (fetch_usual(core, address, bytes, site)) return PackedOutcome();
-  return fetch_unusual(core, address, bytes, site);
+/// Fetches a part of the code, which is the same whenever its number is told.
+inline PackedOutcome fetch(CoreState& core, const CodePart& part) {
+  if (fetch_usual(core, part)) return PackedOutcome();
+  return fetch_unusual(core, part);
 }
+/// Fetches any bytes, as parts without numbers; `site` is that of the first instruction.
+PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site);
 
 }  // namespace culprit::simulate

@@ -15,6 +15,20 @@ Taken take_out(PrivateLevel& level, Slot slot) {
   return {level.cache.remove(slot), level.recorded() ? level.tenures[slot] : kNone};
 }
 
+/// The tenure of the slot's code has all that ran.
+void collect_code(CoreState& core, Slot slot) {
+  core.code_uses.collect(slot, [&](Site site, uint32_t bytes, uint64_t runs) {
+    if (!core.l1i.recorded()) return;
+    core.l1i.tenures[slot].accessed_bytes += runs * bytes;
+    core.l1i.table.count_reuse(core.l1i.tenures[slot], site, runs);
+  });
+}
+Taken take_out_code(CoreState& core, Slot slot) {
+  collect_code(core, slot);
+  core.code_uses.forget(slot);
+  return take_out(core.l1i, slot);
+}
+
 /// Replaced by a line that `by` brought in.
 void end_evicted(PrivateLevel& level, const Tenure& tenure, Site by) {
   if (!level.recorded()) return;
@@ -76,7 +90,7 @@ void pass_on_from_l1i(CoreState& core, const Taken& taken) {
 
 void evict_l1i(CoreState& core, Slot slot, Site by) {
   if (core.l1i.cache.empty_at(slot)) return;
-  const Taken taken = take_out(core.l1i, slot);
+  const Taken taken = take_out_code(core, slot);
   end_evicted(core.l1i, taken.tenure, by);
   pass_on_from_l1i(core, taken);
 }
@@ -107,10 +121,11 @@ void evict_l2(CoreState& core, Slot slot, Site by) {
   if (core.locality == Locality::all) core.shared.merge_tenure(line, taken.tenure);
 }
 
-void begin_tenure(PrivateLevel& level, Slot slot, LineRequest request) {
-  if (!level.recorded()) return;
+/// Whether all others are a step older now (LineAges).
+bool begin_tenure(PrivateLevel& level, Slot slot, LineRequest request) {
+  if (!level.recorded()) return false;
   level.tenures[slot] = TenureTable::begin(request.site, request.prefetch);
-  level.ages.fill(level.tenures[slot]);
+  return level.ages.fill(level.tenures[slot]);
 }
 
 void fill_l2(CoreState& core, LineRequest request, uint8_t flags) {
@@ -162,7 +177,7 @@ void lose_line(CoreState& core, const Letter& letter) {
   if (remove_line(core, letter)) ++core.traffic.memory;
   const Slot code = core.l1i.cache.find(letter.line);
   if (code == kNoSlot) return;
-  const Taken taken = take_out(core.l1i, code);
+  const Taken taken = take_out_code(core, code);
   end_lost(core.l1i, taken.tenure, End::evicted);
 }
 
@@ -249,7 +264,7 @@ Slot fill_l1i(CoreState& core, LineRequest request, uint8_t flags) {
   const Slot slot = core.l1i.cache.find_victim(request.line);
   evict_l1i(core, slot, request.site);
   core.l1i.cache.fill(request.line, slot, flags, ++core.clock);
-  begin_tenure(core.l1i, slot, request);
+  if (begin_tenure(core.l1i, slot, request)) core.code_uses.begin_epoch();
   return slot;
 }
 
@@ -285,6 +300,7 @@ void finish_private(CoreState& core) {
     if (!level->recorded()) continue;
     for (Slot slot = 0; slot < level->cache.lines(); ++slot) {
       if (level->cache.empty_at(slot)) continue;
+      if (level == &core.l1i) collect_code(core, slot);
       const Taken taken = take_out(*level, slot);
       end_lost(*level, taken.tenure, End::left_at_end);
       if (level == &core.l1d) pass_on_from_l1d(core, taken);
@@ -294,11 +310,12 @@ void finish_private(CoreState& core) {
   }
 }
 
-Tenure peek_tenure(const CoreState& core, uint64_t line) {
+Tenure peek_tenure(CoreState& core, uint64_t line) {
   Tenure seen;
-  for (const PrivateLevel* level : {&core.l1d, &core.l1i, &core.l2}) {
+  for (PrivateLevel* level : {&core.l1d, &core.l1i, &core.l2}) {
     if (!level->recorded()) continue;
     if (const Slot slot = level->cache.find(line); slot != kNoSlot) {
+      if (level == &core.l1i) collect_code(core, slot);
       merge(seen, level->tenures[slot]);
     }
   }

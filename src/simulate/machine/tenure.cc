@@ -14,7 +14,23 @@ void TenureTable::end(const Tenure& tenure, End how) {
   site.lines_never_used += touched == 0 ? 1 : 0;
 }
 
+void TenureTable::make_room_for(Site site) {
+  recent_.resize(std::max<size_t>(site + size_t{1}, recent_.size() * 2));
+}
+
+void TenureTable::settle() {
+  for (size_t site = 0; site < recent_.size(); ++site) {
+    settle(static_cast<Site>(site), recent_[site]);
+  }
+}
+
+std::vector<Edge> TenureTable::edges() {
+  settle();
+  return edges_.collect();
+}
+
 const TenureTable::Sites& TenureTable::sites() {
+  settle();
   for (const auto& [key, count] : edges_.take_rest()) {
     find_site(key.from).edges_rest[static_cast<size_t>(key.kind)] += count;
   }

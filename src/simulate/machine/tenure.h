@@ -115,7 +115,29 @@ class TenureTable {
   }
 
   /// A use of the line whose bytes are known later, from the nearer level.
-  void count_reuse(const Tenure& tenure, Site site) { edges_.add_reuse(tenure.site, site); }
+  void count_reuse(const Tenure& tenure, Site site, uint64_t count = 1) {
+    edges_.add_reuse(tenure.site, site, count);
+  }
+
+  /// What a site did last: most do the same again.
+  struct Recent {
+    uint64_t reuses = 0;  // of lines that `from` brought in, which the table does not have yet
+    Site from = 0;
+    uint32_t slot = 0;  // where its line was; it may be there no more
+  };
+  Recent& find_recent(Site site) {
+    if (site >= recent_.size()) [[unlikely]]
+      make_room_for(site);
+    return recent_[site];
+  }
+  /// As above, with what find_recent() found for the site.
+  void count_reuse(const Tenure& tenure, Site site, Recent& recent) {
+    if (recent.from != tenure.site) [[unlikely]] {
+      settle(site, recent);
+      recent.from = tenure.site;
+    }
+    ++recent.reuses;
+  }
 
   enum class End : uint8_t { evicted, left_at_end, cut };
   /// Adds an ended tenure to the row of its site.
@@ -125,9 +147,16 @@ class TenureTable {
 
   using Sites = std::unordered_map<Site, SiteTenures>;
   [[nodiscard]] const Sites& sites();
-  [[nodiscard]] std::vector<Edge> edges() { return edges_.collect(); }
+  [[nodiscard]] std::vector<Edge> edges();
 
  private:
+  [[gnu::noinline]] void make_room_for(Site site);
+  void settle(Site site, Recent& recent) {
+    if (recent.reuses != 0) edges_.add_reuse(recent.from, site, recent.reuses);
+    recent.reuses = 0;
+  }
+  void settle();
+
   struct RecentSite {
     Site site = 0;
     SiteTenures* tenures = nullptr;
@@ -140,6 +169,7 @@ class TenureTable {
 
   Sites sites_;
   std::array<RecentSite, 2048> recent_sites_;
+  std::vector<Recent> recent_;  // by site
   EdgeTable edges_;
 };
 
@@ -156,17 +186,22 @@ class LineAges {
   explicit LineAges(uint64_t lines = 0)
       : lines_(lines), step_fills_(std::max<uint64_t>(lines / 16, 1)) {}
 
-  void fill(Tenure& tenure) {
-    if (++fills_ == step_fills_) next_step();
+  /// Whether a step began with it: all the others are a step older now.
+  bool fill(Tenure& tenure) {
+    const bool begins_step = ++fills_ == step_fills_;
+    if (begins_step) next_step();
     tenure.age = now_;
     ++at_age(now_);
+    return begins_step;
   }
   void use(Tenure& tenure) {
-    if (tenure.age == now_) return;
+    if (is_used(tenure)) return;
     --at_age(tenure.age);
     ++at_age(now_);
     tenure.age = now_;
   }
+  /// Whether a use now would change nothing.
+  [[nodiscard]] bool is_used(const Tenure& tenure) const { return tenure.age == now_; }
   /// Takes the line out; for an eviction, whether it was by capacity.
   bool evict(const Tenure& tenure);
   void remove(const Tenure& tenure) { --at_age(tenure.age); }

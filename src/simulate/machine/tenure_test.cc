@@ -1,5 +1,9 @@
 #include "simulate/machine/tenure.h"
 
+#include <map>
+#include <random>
+#include <tuple>
+
 #include "simulate/machine/test_machine.h"
 
 namespace culprit::simulate {
@@ -227,6 +231,38 @@ TEST(Tenure, EdgesBeyondTheLimitAreTheRest) {
   EXPECT_EQ(table.edges().size(), 2U);
   EXPECT_EQ(kept, 4U);
   EXPECT_EQ(table.sites().at(7).edges_rest[static_cast<size_t>(EdgeKind::reuse)], 99'996U);
+}
+
+// The way of the frequent hit, which keeps reuses by site for a while, against that of all others.
+TEST(Tenure, FrequentHitsCountWhatOthersDo) {
+  const auto frequent = make_hierarchy(tiny_machine(), Locality::all);
+  const auto other = make_hierarchy(tiny_machine(), Locality::all);
+  CoreState& core = frequent->add_core();
+  CoreState& slow = other->add_core();
+  std::mt19937 random(3);
+  for (int i = 0; i < 50'000; ++i) {
+    const Site number = 1 + (random() % 40 & 0xff);
+    const uint64_t address = random() % (random() % 4 == 0 ? 2048 : 256);
+    const auto kind = random() % 4 == 0 ? AccessKind::store : AccessKind::load;
+    const Outcome outcome = access(core, address, 4, kind, number);
+    const Outcome expected = access_unusual<Locality::all>(slow, address, 4, kind, number);
+    ASSERT_EQ(outcome.source, expected.source) << i;
+  }
+  frequent->finish();
+  other->finish();
+  const auto all_edges = [](TenureTable& table) {
+    std::map<std::tuple<Site, Site, EdgeKind>, uint64_t> edges;
+    for (const auto& [key, count] : table.edges()) edges[{key.from, key.to, key.kind}] += count;
+    return edges;
+  };
+  for (const Level level : {Level::l1d, Level::l2, Level::l3}) {
+    EXPECT_EQ(all_edges(core.tenures(level)), all_edges(slow.tenures(level)));
+    for (Site number = 1; number <= 40; ++number) {
+      const SiteTenures row = site(core, level, number);
+      EXPECT_EQ(row.lines, site(slow, level, number).lines);
+      EXPECT_EQ(row.bytes_accessed, site(slow, level, number).bytes_accessed);
+    }
+  }
 }
 
 }  // namespace

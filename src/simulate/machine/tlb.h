@@ -46,6 +46,11 @@ class Tlb {
 
   /// A quick look: the entry that has the page, or another one.
   Entry& find_likely(uint64_t page) { return entries_[chain_of(page)]; }
+  /// An entry by its number, for those who come back to it.
+  Entry& at(uint32_t number) { return entries_[number]; }
+  [[nodiscard]] uint32_t number_of(const Entry& entry) const {
+    return static_cast<uint32_t>(&entry - entries_.data());
+  }
 
   /// Forgets the pages of which it is true: bool(address, is huge).
   template <class Condition>

@@ -19,51 +19,59 @@ inline Tlb::Entry* find_translation(Tlb& tlb, uint64_t address) {
   return huge.page == page_key(address, true) ? &huge : nullptr;
 }
 
-/// Notes a use of a line that has the flags `wanted`, but for cache.order(), which is the caller's:
-/// nothing is left to do after its call. Returns its slot; kNoSlot: it is not the frequent case,
-/// and nothing was done.
-[[gnu::always_inline]] inline Slot use_usual(CoreState& core, Tlb& tlb, PrivateLevel& level,
-                                             uint64_t address, uint32_t bytes, uint8_t wanted) {
-  const uint64_t line = address >> core.line_shift;
-  const auto offset = static_cast<uint32_t>(address & core.line_mask);
-  Tlb::Entry* const translation = find_translation(tlb, address);
-  const Slot slot = level.guess(line);
-  const bool is_usual = translation != nullptr && level.cache.holds(slot, line) &&
-                        (level.cache.flags_at(slot) & (wanted | kPrefetched)) == wanted &&
-                        offset + bytes <= core.line_mask + 1 && !core.mailbox.has_mail();
-  if (!is_usual) [[unlikely]]
-    return kNoSlot;
-  const uint64_t now = ++core.clock;
-  translation->used = now;
-  level.cache.date(slot, now);
-  return slot;
+/// The slot that has the line, likely: where the site found its line last, or any did.
+template <Locality kLocality>
+[[gnu::always_inline]] inline Slot guess_slot(PrivateLevel& level, uint64_t line,
+                                              TenureTable::Recent* recent) {
+  if constexpr (kLocality == Locality::off) return level.guess(line);
+  if (!level.cache.holds(recent->slot, line)) recent->slot = level.guess(line);
+  return recent->slot;
 }
 
 /// Does an access that is a hit with nothing to report; false: it is not, and nothing was done.
 template <Locality kLocality>
 [[gnu::always_inline]] inline bool access_usual(CoreState& core, uint64_t address, uint32_t bytes,
                                                 AccessKind kind, Site site) {
+  constexpr bool kRecorded = kLocality != Locality::off;
+  PrivateLevel& level = core.l1d;
   const uint8_t wanted = kind == AccessKind::store ? kWritten : 0;
-  const Slot slot = use_usual(core, core.dtlb, core.l1d, address, bytes, wanted);
-  if (slot == kNoSlot) return false;
-  if constexpr (kLocality != Locality::off) {
-    const auto offset = static_cast<uint32_t>(address & core.line_mask);
-    core.l1d.touch(slot, offset, bytes, site);
+  const uint64_t line = address >> core.line_shift;
+  const auto offset = static_cast<uint32_t>(address & core.line_mask);
+  TenureTable::Recent* const recent = kRecorded ? &level.table.find_recent(site) : nullptr;
+  Tlb::Entry* const translation = find_translation(core.dtlb, address);
+  const Slot slot = guess_slot<kLocality>(level, line, recent);
+  const bool is_usual = translation != nullptr && level.cache.holds(slot, line) &&
+                        (level.cache.flags_at(slot) & (wanted | kPrefetched)) == wanted &&
+                        offset + bytes <= core.line_mask + 1 && !core.mailbox.has_mail();
+  if (!is_usual) [[unlikely]]
+    return false;
+  const uint64_t now = ++core.clock;
+  translation->used = now;
+  level.cache.date(slot, now);
+  if constexpr (kRecorded) {
+    Tenure& tenure = level.tenures[slot];
+    level.ages.use(tenure);
+    TenureTable::touch_first(tenure, offset, bytes);
+    level.table.count_reuse(tenure, site, *recent);
   }
-  core.l1d.cache.order(slot);
+  level.cache.order(slot);
   return true;
 }
 
-/// The same of a fetch.
-[[gnu::always_inline]] inline bool fetch_usual(CoreState& core, uint64_t address, uint32_t bytes,
-                                               Site site) {
-  const Slot slot = use_usual(core, core.itlb, core.l1i, address, bytes, 0);
-  if (slot == kNoSlot) return false;
-  if (core.l1i.recorded()) {
-    const auto offset = static_cast<uint32_t>(address & core.line_mask);
-    core.l1i.touch(slot, offset, bytes, site);
+/// The same of a fetch: the part is where it was when it ran last.
+[[gnu::always_inline]] inline bool fetch_usual(CoreState& core, const CodePart& part) {
+  CodeUses::Use& use = core.code_uses.find(part);
+  Tlb::Entry& translation = core.itlb.at(use.translation);
+  if (translation.page != use.page || core.mailbox.has_mail()) [[unlikely]]
+    return false;
+  if (use.epoch != core.code_uses.epoch()) [[unlikely]] {
+    use.epoch = core.code_uses.epoch();
+    if (core.l1i.recorded()) core.l1i.ages.use(core.l1i.tenures[use.slot]);
   }
-  core.l1i.cache.order(slot);
+  const uint64_t now = ++core.clock;
+  translation.used = now;
+  ++use.runs;
+  core.l1i.cache.use(use.slot, now);
   return true;
 }
 
@@ -71,6 +79,6 @@ template <Locality kLocality>
 template <Locality kLocality>
 PackedOutcome access_unusual(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
                              Site site);
-PackedOutcome fetch_unusual(CoreState& core, uint64_t address, uint32_t bytes, Site site);
+PackedOutcome fetch_unusual(CoreState& core, const CodePart& part);
 
 }  // namespace culprit::simulate

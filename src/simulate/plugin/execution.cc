@@ -76,8 +76,7 @@ void predict_branch(Core& core, const BlockFacts& before, const BlockFacts& now)
 
 template <Model kModel>
 [[gnu::noinline]] void fetch_unusual(Core& core, const CodePart& part) {
-  const simulate::PackedOutcome outcome =
-      simulate::fetch_unusual(*core.memory, part.address, part.bytes, part.site);
+  const simulate::PackedOutcome outcome = simulate::fetch_unusual(*core.memory, part);
   if (outcome.plain_hit()) return;
   if constexpr (kModel.cycles) core.clock->fetch(part.site, outcome);
   count_outcome(core.shared.counts[part.site], outcome, Counter::fetch_l2,
@@ -86,7 +85,7 @@ template <Model kModel>
 
 template <Model kModel>
 [[gnu::always_inline]] inline void fetch_part(Core& core, const CodePart& part) {
-  if (!simulate::fetch_usual(*core.memory, part.address, part.bytes, part.site)) [[unlikely]]
+  if (!simulate::fetch_usual(*core.memory, part)) [[unlikely]]
     fetch_unusual<kModel>(core, part);
 }
 

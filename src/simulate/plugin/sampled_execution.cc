@@ -44,8 +44,7 @@ void count_miss(Core& core, uint32_t site, simulate::Outcome outcome, uint8_t in
 }
 
 void fetch(Core& core, const CodePart& part) {
-  const simulate::Outcome outcome =
-      simulate::fetch(*core.memory, part.address, part.bytes, part.site);
+  const simulate::Outcome outcome = simulate::fetch(*core.memory, part);
   count_miss(core, part.site, outcome, sampled.class_of(part.address), Counter::fetch_l2);
 }
 

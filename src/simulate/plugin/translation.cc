@@ -30,8 +30,8 @@ std::vector<CodePart> cut_into_lines(std::span<const GuestInstruction> code,
       const bool is_same_line = !parts.empty() &&
                                 parts.back().address / line_bytes == at / line_bytes &&
                                 parts.back().address + parts.back().bytes == at;
-      if (!is_same_line) parts.push_back({at, 0, sites[i]});
-      parts.back().bytes += static_cast<uint32_t>(part_end - at);
+      if (!is_same_line) parts.push_back({at, sites[i]});
+      parts.back().bytes = (parts.back().bytes + part_end - at) & 0xff;
       at = part_end;
     }
   }
@@ -140,6 +140,9 @@ const BlockFacts* Translation::translate(std::span<const GuestInstruction> code,
   std::erase_if(parts, [&](const CodePart& part) {
     return sample_ != nullptr && !sample_->holds(part.address / line_bytes_);
   });
+  for (CodePart& part : parts) {
+    if (parts_ + 1 < CodePart::kMostNumbers) part.number = ++parts_ & (CodePart::kMostNumbers - 1);
+  }
   facts.parts = static_cast<uint32_t>(parts.size());
   if (!parts.empty()) {
     facts.first_part = parts.front();

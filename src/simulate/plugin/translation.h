@@ -11,6 +11,7 @@
 #include <tsl/robin_map.h>
 #include <vector>
 
+#include "simulate/machine/code_uses.h"
 #include "simulate/machine/cost_source.h"
 #include "simulate/machine/set_sample.h"
 #include "simulate/plugin/code_facts.h"
@@ -19,12 +20,7 @@
 
 namespace culprit {
 
-/// The part of a block that lies in one line of code.
-struct CodePart {
-  uint64_t address = 0;
-  uint32_t bytes = 0;
-  uint32_t site = 0;  // of the first instruction that begins in it, or reaches into it
-};
+using simulate::CodePart;
 
 /// A block as the callbacks of its execution need it. Lives to the end.
 struct alignas(64) BlockFacts {
@@ -117,6 +113,7 @@ class Translation {
   tsl::robin_map<uint64_t, uint32_t> newest_sites_;     // by address: indices, near ones together
   tsl::robin_map<uint64_t, const BlockFacts*> blocks_;  // by the hash of all sites
   std::deque<BlockFacts> facts_;
+  uint32_t parts_ = 0;  // of code, that have a number
 };
 
 }  // namespace culprit
