@@ -4,7 +4,8 @@
     bench/simulate.py CULPRIT [--runs 3] [--only NAME] [--tools COLUMN,...]
 
 Runs each program natively, under QEMU by itself, under QEMU with callbacks that do nothing
-(what one for each block and each access costs by itself), under `culprit record --engine simulate`
+(what one for each block and each access costs by itself), under the simplest plugin that models
+the data caches of one thread (simplest_plugin.cc), under `culprit record --engine simulate`
 (without a machine; with cachegrind's kind, L1 and LLC; with locality; a sixteenth of its sets; with
 cycles, but all of it skipped; with cycles; with both cycles and locality), and under
 `valgrind --tool=cachegrind --cache-sim=yes` and `--tool=callgrind --cacheuse=yes`, interleaved, and
@@ -186,6 +187,7 @@ def main():
         "native": [],
         "qemu": qemu,
         "callbacks": [*qemu, "-plugin", "./nothing"],
+        "simplest": [*qemu, "-plugin", "./simplest"],
         "counts": [*culprit, "--machine", "none", "--"],
         "caches": [*culprit, "--machine", "machine.toml", "--detail", "events", "--"],
         "locality": [*culprit, "--machine", "machine.toml", "--detail", "events",
@@ -209,8 +211,10 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         (folder / "machine.toml").write_text(MACHINE)
-        build(folder, "nothing.cc", NOTHING, "g++", "-std=c++20", "-shared", "-fPIC",
-              "-I", SOURCE / "src", SOURCE / "src/simulate/plugin/qemu_events.cc")
+        simplest = (SOURCE / "bench/simplest_plugin.cc").read_text()
+        for name, text in (("nothing.cc", NOTHING), ("simplest.cc", simplest)):
+            build(folder, name, text, "g++", "-std=c++20", "-shared", "-fPIC",
+                  "-I", SOURCE / "src", SOURCE / "src/simulate/plugin/qemu_events.cc")
         print(f"{'CPU time / native':20}" + "".join(f"{name:>12}" for name in tools))
         for name, is_float, command in programs(folder):
             if options.only and options.only not in name:
@@ -218,13 +222,18 @@ def main():
             program = shutil.which(command[0])  # QEMU does not look for it
             if program is None:
                 sys.exit(f"simulate.py: {command[0]} is not installed")
-            seconds = {tool: [] for tool in tools}
+            used = {tool: words for tool, words in tools.items()
+                    if tool != "simplest" or name != "two threads"}
+            seconds = {tool: [] for tool in used}
             for _ in range(options.runs):
-                for tool, words in tools.items():
+                for tool, words in used.items():
                     seconds[tool].append(cpu_seconds([*words, program, *command[1:]], folder))
             medians = {tool: statistics.median(values) for tool, values in seconds.items()}
             line = f"{name:20}{medians['native'] * 1000:9.0f} ms"
             for tool in list(tools)[1:]:
+                if tool not in used:
+                    line += f"{'-':>12}"
+                    continue
                 ratio = medians[tool] / medians["native"]
                 ratios[tool][is_float].append(ratio)
                 line += f"{ratio:12.1f}"
