@@ -9,9 +9,9 @@ the data caches of one thread (simplest_plugin.cc), under `culprit record --engi
 (without a machine; with cachegrind's kind, L1 and LLC; with locality; a sixteenth of its sets; with
 cycles, but all of it skipped; with cycles; with both cycles and locality), and under
 `valgrind --tool=cachegrind --cache-sim=yes` and `--tool=callgrind --cacheuse=yes`, interleaved, and
-prints CPU time against native: medians. Programs are Debian's, or compiled here. About four minutes
-a run on an idle machine. The last integer program is mostly start-up: code that runs a few times,
-or once.
+prints CPU time against native: medians ("-": the simplest plugin is not for several threads, and its
+mean is that of the others). Programs are Debian's, or compiled here. Some minutes a run. The last
+integer program is mostly start-up: code that runs a few times, or once.
 """
 import argparse
 import math
@@ -223,7 +223,7 @@ def main():
             if program is None:
                 sys.exit(f"simulate.py: {command[0]} is not installed")
             used = {tool: words for tool, words in tools.items()
-                    if tool != "simplest" or name != "two threads"}
+                    if (tool, name) != ("simplest", "two threads")}
             seconds = {tool: [] for tool in used}
             for _ in range(options.runs):
                 for tool, words in used.items():

@@ -124,6 +124,16 @@ TEST(CodeUses, ForgetTranslationsThatAreGone) {
   EXPECT_TRUE(fetch(core, part).plain_hit());
 }
 
+TEST(CodeUses, AreOverWhenAllTenuresAre) {
+  const auto memory = make_hierarchy(busy_machine(), Locality::all);
+  CoreState& core = memory->add_core();
+  const CodePart part{.address = 0x40'0000, .site = 1, .bytes = 16, .number = 1};
+  fetch(core, part);
+  EXPECT_TRUE(fetch(core, part).plain_hit());
+  memory->finish();
+  EXPECT_FALSE(fetch(core, part).plain_hit());
+}
+
 // By hand: a part of 16 bytes runs ten times; then another one takes its place.
 TEST(CodeUses, JoinTheTenureOfTheirLineWhenItEnds) {
   Machine machine = plain_machine(64, 1, 4096, 16);

@@ -123,7 +123,7 @@ class EdgeTable {
   /// Beyond `limit` different edges, new ones are not kept.
   explicit EdgeTable(size_t limit) : room_(limit) {}
 
-  /// More reuses, one of which every hit is.
+  /// `count` more reuses.
   void add_reuse(Site from, Site to, uint64_t count = 1) {
     reuses_.add(ReuseKey{from} << 32 | to, count, room_);
   }

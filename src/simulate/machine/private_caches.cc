@@ -5,16 +5,6 @@ namespace {
 
 using End = TenureTable::End;
 
-/// What was in a slot. The tenure is the caller's to end, and there until the slot is filled again.
-struct Taken {
-  Evicted line;
-  const Tenure& tenure;
-};
-Taken take_out(PrivateLevel& level, Slot slot) {
-  static constexpr Tenure kNone;
-  return {level.cache.remove(slot), level.recorded() ? level.tenures[slot] : kNone};
-}
-
 /// The tenure of the slot's code has all that ran.
 void collect_code(CoreState& core, Slot slot) {
   core.code_uses.collect(slot, [&](Site site, uint32_t bytes, uint64_t runs) {
@@ -23,10 +13,19 @@ void collect_code(CoreState& core, Slot slot) {
     core.l1i.table.count_reuse(core.l1i.tenures[slot], site, runs);
   });
 }
-Taken take_out_code(CoreState& core, Slot slot) {
-  collect_code(core, slot);
-  core.code_uses.forget(slot);
-  return take_out(core.l1i, slot);
+
+/// What was in a slot. The tenure is the caller's to end, and there until the slot is filled again.
+struct Taken {
+  Evicted line;
+  const Tenure& tenure;
+};
+Taken take_out(CoreState& core, PrivateLevel& level, Slot slot) {
+  static constexpr Tenure kNone;
+  if (&level == &core.l1i) {
+    collect_code(core, slot);
+    core.code_uses.forget(slot);
+  }
+  return {level.cache.remove(slot), level.recorded() ? level.tenures[slot] : kNone};
 }
 
 /// Replaced by a line that `by` brought in.
@@ -75,7 +74,7 @@ void pass_on_from_l1d(CoreState& core, const Taken& taken) {
 
 void evict_l1d(CoreState& core, Slot slot, Site by) {
   if (core.l1d.cache.empty_at(slot)) return;
-  const Taken taken = take_out(core.l1d, slot);
+  const Taken taken = take_out(core, core.l1d, slot);
   end_evicted(core.l1d, taken.tenure, by);
   pass_on_from_l1d(core, taken);
 }
@@ -90,7 +89,7 @@ void pass_on_from_l1i(CoreState& core, const Taken& taken) {
 
 void evict_l1i(CoreState& core, Slot slot, Site by) {
   if (core.l1i.cache.empty_at(slot)) return;
-  const Taken taken = take_out_code(core, slot);
+  const Taken taken = take_out(core, core.l1i, slot);
   end_evicted(core.l1i, taken.tenure, by);
   pass_on_from_l1i(core, taken);
 }
@@ -105,7 +104,7 @@ void evict_l2(CoreState& core, Slot slot, Site by) {
   if (core.l2.cache.empty_at(slot)) return;
   const uint64_t line = core.l2.cache.line_at(slot);
   if (core.machine.l2.inclusion == Inclusion::inclusive) clear_l1(core, line, by);
-  const Taken taken = take_out(core.l2, slot);
+  const Taken taken = take_out(core, core.l2, slot);
   const Slot above = core.l1d.cache.find(line);
   Tenure seen = taken.tenure;
   if (above != kNoSlot && core.l2.recorded()) merge(seen, core.l1d.tenures[above]);
@@ -153,7 +152,7 @@ bool remove_line(CoreState& core, const Letter& letter) {
   for (PrivateLevel* level : {&core.l1d, &core.l2}) {
     const Slot slot = level->cache.find(letter.line);
     if (slot == kNoSlot) continue;
-    const Taken taken = take_out(*level, slot);
+    const Taken taken = take_out(core, *level, slot);
     flags |= taken.line.flags;
     merge(all, taken.tenure);
     if (!level->recorded()) continue;
@@ -177,7 +176,7 @@ void lose_line(CoreState& core, const Letter& letter) {
   if (remove_line(core, letter)) ++core.traffic.memory;
   const Slot code = core.l1i.cache.find(letter.line);
   if (code == kNoSlot) return;
-  const Taken taken = take_out_code(core, code);
+  const Taken taken = take_out(core, core.l1i, code);
   end_lost(core.l1i, taken.tenure, End::evicted);
 }
 
@@ -300,8 +299,7 @@ void finish_private(CoreState& core) {
     if (!level->recorded()) continue;
     for (Slot slot = 0; slot < level->cache.lines(); ++slot) {
       if (level->cache.empty_at(slot)) continue;
-      if (level == &core.l1i) collect_code(core, slot);
-      const Taken taken = take_out(*level, slot);
+      const Taken taken = take_out(core, *level, slot);
       end_lost(*level, taken.tenure, End::left_at_end);
       if (level == &core.l1d) pass_on_from_l1d(core, taken);
       if (level == &core.l1i) pass_on_from_l1i(core, taken);
