@@ -76,6 +76,26 @@ int main(int argc, char** argv) {
 }
 """
 
+# Stops who counts it, starts threads one after the other, and lets it go on.
+UNHEARD = r"""
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void* run(void* a) { return a; }
+int main(int argc, char** argv) {
+  kill(getppid(), SIGSTOP);
+  for (long n = atol(argv[argc - 1]); n > 0; --n) {
+    pthread_t thread;
+    pthread_create(&thread, 0, run, 0);
+    pthread_join(thread, 0);
+  }
+  kill(getppid(), SIGCONT);
+  usleep(300000);   /* records that come now say how many did not */
+  return 0;
+}
+"""
+
 
 class StatTest(CulpritTest):
     def setUp(self):
@@ -207,6 +227,21 @@ class StatTest(CulpritTest):
         shell = ["sh", "-c", f"({self.work} 3 & sleep 9 & ); sleep 0.5"]
         table, _ = self.stat("--per-thread", "-e", "page-faults", *shell)
         self.assertTrue(any("were not told apart" in note for note in table["ledger"]), table)
+
+    def test_what_more_threads_than_it_can_hear_of_counted_is_elsewhere(self):
+        self.need_kernel_that_tells()
+        threads = 4000
+        program = self.compile_text(UNHEARD, "unheard.c", "unheard", "-O1", "-pthread")
+        # On one CPU: each has its own buffer, and says what it lost when the next record comes.
+        cpu = str(min(os.sched_getaffinity(0)))
+        table, _ = self.stat("--per-thread", "-e", "context-switches", "taskset", "-c", cpu,
+                             program, str(threads))
+        lost, = [note for note in table["ledger"] if "were lost" in note]
+        silent = threads + 1 - len({count["thread"]["id"] for count in table["counts"]})
+        self.assertGreater(silent, 0)
+        # Of each thread that has no row the kernel would have told its birth and its reading.
+        records = int(re.match(r"([\d,]+) records of threads", lost)[1].replace(",", ""))
+        self.assertGreaterEqual(records, 2 * silent - 4)
 
     def test_what_per_thread_cannot_do_is_refused(self):
         for arguments, word in ((["-a"], "whole CPUs"), (["-r", "2"], "different runs"),

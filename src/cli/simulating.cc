@@ -6,6 +6,7 @@
 #include "cli/program_files.h"
 #include "cli/region_places.h"
 #include "cli/terminal.h"
+#include "simulate/machine/set_sample.h"
 
 namespace culprit {
 
@@ -14,6 +15,8 @@ Result<SimulateOptions> choose_simulation(const RecordCommand& command) {
   options.plugin_path = find_qemu_plugin();
   if (command.machine != "none") {
     ASSIGN_OR_RETURN(options.machine, find_machine(command.machine, find_machines()));
+    RETURN_IF_ERROR(
+        simulate::SetSample::make(*options.machine, options.sample_sets, options.sample_seed));
   }
   if (!command.region.empty()) {
     ASSIGN_OR_RETURN(options.region, find_region(command.region, options.command.front()));

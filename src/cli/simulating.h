@@ -10,7 +10,7 @@
 namespace culprit {
 
 /// What is to be simulated, with its machine and region.
-/// Errors: a machine or function that does not exist
+/// Errors: a machine or function that does not exist, a sample that the machine's sets do not allow
 Result<SimulateOptions> choose_simulation(const RecordCommand& command);
 
 /// Whether this build has the software PMU.

@@ -146,7 +146,7 @@ void ThreadReadings::take(const Record& record) {
   } else if (const auto* const name = std::get_if<CommRecord>(&record.body)) {
     changes_.push_back({record.origin.time_ns, static_cast<pid_t>(name->tid), 0, name->name});
   } else if (const auto* const lost = std::get_if<LostRecord>(&record.body)) {
-    lost_ += lost->lost;
+    lost_records_ += lost->lost;
   }
 }
 
@@ -181,7 +181,7 @@ void ThreadReadings::give_rest(size_t source, size_t event, const Told& totals,
       continue;
     }
     for (const auto& [counter, reading] : told->second) rest[counter] -= reading;
-    lost_ += totals.size() - std::min(totals.size(), told->second.size());
+    missing_readings_ += totals.size() - std::min(totals.size(), told->second.size());
   }
   if (silent.empty()) return;
   std::sort(silent.begin(), silent.end(),
@@ -226,11 +226,12 @@ std::vector<ThreadReading> ThreadReadings::finish(const CounterSet& counters,
                     "counted is in the row of the first",
                     fmt::join(unclear, ", ")));
   }
-  if (lost_ > 0) {
+  // The kernel says what it lost when there is room again, if there ever is.
+  if (const uint64_t lost = std::max(lost_records_, missing_readings_); lost > 0) {
     remarks.push_back(
-        fmt::format("{} readings of threads that ended were lost: what these counted "
+        fmt::format("{} records of threads that began or ended were lost: what these counted "
                     "is in other threads' rows",
-                    format_thousands(lost_)));
+                    format_thousands(lost)));
   }
   return rows;
 }

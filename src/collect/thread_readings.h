@@ -88,7 +88,8 @@ class ThreadReadings {
   std::map<pid_t, Task> tasks_;
   std::vector<Change> changes_;
   std::map<std::pair<pid_t, size_t>, Told> told_;  // by task and event
-  uint64_t lost_ = 0;
+  uint64_t lost_records_ = 0;                      // as the kernel says
+  uint64_t missing_readings_ = 0;                  // of threads that told some
 };
 
 }  // namespace culprit
