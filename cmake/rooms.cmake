@@ -14,6 +14,17 @@
 enable_testing()
 include(GoogleTest)
 
+# What every test includes is compiled once: it is most of what compiling a small test takes.
+if(CULPRIT_TESTS AND NOT CULPRIT_SMALL)
+  file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "")
+  add_library(test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cc)
+  target_precompile_headers(test_headers PRIVATE <gtest/gtest.h> <filesystem> <fstream> <random>)
+  target_link_libraries(test_headers PRIVATE GTest::gtest)
+  set_target_properties(test_headers PROPERTIES UNITY_BUILD OFF)
+  # With sanitizers clang takes twice as long to optimize tests; only what they test must be fast.
+  target_compile_options(test_headers PUBLIC $<$<CXX_COMPILER_ID:Clang>:-O0>)
+endif()
+
 function(culprit_room folder)
   cmake_parse_arguments(arg "LIVE;APART" "" "USES;LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
@@ -36,11 +47,11 @@ function(culprit_room folder)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE culprit_${name} ${arg_LIBRARIES} GTest::gtest GTest::gtest_main)
     set_target_properties(${name}_test PROPERTIES UNITY_BUILD OFF)
+    target_precompile_headers(${name}_test REUSE_FROM test_headers)
     # Tests find build products (fixtures, example programs) here.
     target_compile_definitions(${name}_test PRIVATE
       CULPRIT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" CULPRIT_BINARY_DIR="${CMAKE_BINARY_DIR}")
-    # With sanitizers clang takes twice as long to optimize them; only what they test must be fast.
-    target_compile_options(${name}_test PRIVATE $<$<CXX_COMPILER_ID:Clang>:-O0>)
+    target_compile_options(${name}_test PRIVATE $<TARGET_PROPERTY:test_headers,INTERFACE_COMPILE_OPTIONS>)
     # "live" tests sample running programs: how a shared machine schedules them is not ours.
     set(labels)
     if(arg_LIVE)

@@ -27,7 +27,8 @@ class FileTest : public testing::Test {
 };
 
 TEST_F(FileTest, ReadsWholeFiles) {
-  const std::string content = std::string("a\0b", 3) + std::string(200'000, 'x');
+  std::string content("a\0b", 3);
+  content.append(200'000, 'x');
   EXPECT_EQ(*read_file(make("f", content)), content);
   EXPECT_EQ(*read_file(make("empty", "")), "");
 }

@@ -30,8 +30,9 @@ class MadeProgram {
   void walk(size_t taken_branches) {
     uint64_t at = 0;
     std::vector<uint64_t> returns;
+    executions_.resize(code_.size());
     while (taken_.size() < taken_branches) {
-      const Code& one = code_.at(at);
+      const Code& one = code_[at];
       ++executions_[at];
       uint64_t next = at + one.size;
       if (one.kind == Kind::jump || one.kind == Kind::call) next = one.target;
@@ -82,9 +83,13 @@ class MadeProgram {
   }
 
   [[nodiscard]] const ImageFacts& facts() const { return facts_; }
-  [[nodiscard]] uint64_t executions(uint64_t at) const { return find(executions_, at); }
-  [[nodiscard]] uint64_t calls(uint64_t at) const { return find(calls_, at); }
-  [[nodiscard]] const std::map<uint64_t, uint64_t>& all_executions() const { return executions_; }
+  [[nodiscard]] uint64_t executions(uint64_t at) const { return executions_.at(at); }
+  [[nodiscard]] uint64_t calls(uint64_t at) const {
+    const auto found = calls_.find(at);
+    return found == calls_.end() ? 0 : found->second;
+  }
+  /// By offset; those of what is no instruction's first byte are 0.
+  [[nodiscard]] const std::vector<uint64_t>& all_executions() const { return executions_; }
   [[nodiscard]] const std::vector<std::pair<uint64_t, uint64_t>>& taken() const { return taken_; }
 
  private:
@@ -110,14 +115,11 @@ class MadeProgram {
     return std::uniform_int_distribution<size_t>(low, high)(random_);
   }
 
-  static uint64_t find(const std::map<uint64_t, uint64_t>& counts, uint64_t at) {
-    const auto found = counts.find(at);
-    return found == counts.end() ? 0 : found->second;
-  }
-
   void emit(Kind kind, const std::string& bytes) {
-    code_[bytes_.size()] = {kind, bytes.size(), 0, 0};
+    const size_t at = bytes_.size();
     bytes_ += bytes;
+    code_.resize(bytes_.size());
+    code_[at] = {kind, bytes.size(), 0, 0};
   }
 
   void make_function(bool is_first) {
@@ -161,8 +163,6 @@ class MadeProgram {
     for (const Fix& fix : fixes_) {
       Code& one = code_[fix.at];
       if (one.kind == Kind::call && fix.target >= functions_.size()) {
-        one.kind = Kind::next;
-        code_.erase(fix.at);
         for (uint64_t i = 0; i < 5; ++i) {
           bytes_[fix.at + i] = '\x90';
           code_[fix.at + i] = {Kind::next, 1, 0, 0};
@@ -193,11 +193,11 @@ class MadeProgram {
 
   std::mt19937 random_;
   std::string bytes_;
-  std::map<uint64_t, Code> code_;
+  std::vector<Code> code_;  // by offset
   std::vector<Function> functions_;
   std::vector<Fix> fixes_;
   ImageFacts facts_;
-  std::map<uint64_t, uint64_t> executions_;
+  std::vector<uint64_t> executions_;  // by offset
   std::map<uint64_t, uint64_t> calls_;
   std::vector<std::pair<uint64_t, uint64_t>> taken_;
 };

@@ -164,7 +164,7 @@ class TimerShim : public ::testing::Test {
     EXPECT_TRUE(seen.in_order);
   }
 
-  std::string shim_ = std::string(CULPRIT_BINARY_DIR) + "/libculprit_timer.so";
+  std::string shim_ = CULPRIT_BINARY_DIR "/libculprit_timer.so";
   std::optional<TemporaryFolder> folder_;
 };
 
