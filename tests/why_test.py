@@ -5,7 +5,7 @@ import unittest
 
 import jsonschema
 
-from harness import CULPRIT, PROGRAMS, SOURCE, BUILD, CulpritTest, have, is_sanitized, run
+from harness import CULPRIT, PROGRAMS, SOURCE, BUILD, CulpritTest, have, run
 
 BRANCHES = 11
 
@@ -137,7 +137,6 @@ class Timer(WhyTest):
                             for remark in report["remarks"]))
 
 
-@unittest.skipIf(is_sanitized(), "QEMU cannot load a plugin with the sanitizers in it")
 class Simulated(WhyTest):
     """The software PMU knows every branch but one, and its accounts close."""
 
@@ -216,7 +215,6 @@ class Simulated(WhyTest):
         self.assertRegex(text, r"(?m)^  1 .*by_column walk\.c:\d+")
 
 
-@unittest.skipIf(is_sanitized(), "QEMU cannot load a plugin with the sanitizers in it")
 class StaticModel(WhyTest):
     """Where a CPU's events do not tell, exact executions times LLVM's costs do."""
 
