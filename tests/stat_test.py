@@ -224,7 +224,7 @@ class StatTest(CulpritTest):
 
     def test_threads_that_run_on_are_said_not_to_be_told_apart(self):
         self.need_kernel_that_tells()
-        shell = ["sh", "-c", f"({self.work} 3 & sleep 9 & ); sleep 0.5"]
+        shell = ["sh", "-c", f"({self.work} 3 & sleep 3 & ); sleep 0.5"]
         table, _ = self.stat("--per-thread", "-e", "page-faults", *shell)
         self.assertTrue(any("were not told apart" in note for note in table["ledger"]), table)
 
