@@ -14,7 +14,7 @@
 enable_testing()
 include(GoogleTest)
 
-# What every test includes is compiled once: it is most of what compiling a small test takes.
+# What every test includes is compiled once, and not with each.
 if(CULPRIT_TESTS AND NOT CULPRIT_SMALL)
   file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "")
   add_library(test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cc)
