@@ -52,6 +52,12 @@ double median(std::array<double, kCostPairs> values) {
   return values[kCostPairs / 2];
 }
 
+/// Of the timer whose resolution is measured: only its signal handler can count them.
+volatile sig_atomic_t expirations = 0;
+void count_expiration(int /*signal*/) {
+  expirations = expirations + 1;
+}
+
 /// A ring is part of the cost: without one the kernel writes no sample.
 class SampleRing {
  public:
@@ -115,12 +121,18 @@ std::optional<double> measure_sample_cost_ns() {
 std::optional<double> measure_cpu_timer_resolution_ns(int* reason) {
   constexpr uint64_t kPeriodNs = 1'000'000;
   constexpr uint64_t kSpinNs = 60'000'000;
+  constexpr uint64_t kUnaskedNs = 20'000'000;
   const int signal_number = SIGRTMAX - 1;
+  struct sigaction counting{};
+  struct sigaction before{};
+  counting.sa_handler = count_expiration;
+  counting.sa_flags = SA_RESTART;
+  ::sigaction(signal_number, &counting, &before);
   sigset_t ours;
-  sigset_t before;
+  sigset_t mask_before;
   sigemptyset(&ours);
   sigaddset(&ours, signal_number);
-  ::pthread_sigmask(SIG_BLOCK, &ours, &before);
+  ::pthread_sigmask(SIG_UNBLOCK, &ours, &mask_before);
 
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
@@ -129,21 +141,25 @@ std::optional<double> measure_cpu_timer_resolution_ns(int* reason) {
   itimerspec times{};
   times.it_value.tv_nsec = times.it_interval.tv_nsec = kPeriodNs;
   timer_t timer{};
-  uint64_t expirations = 0;
+  uint64_t spent_ns = 0;
+  expirations = 0;
   *reason = ::timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0 ? 0 : errno;
   if (*reason == 0) {
     ::timer_settime(timer, 0, &times, nullptr);
     const uint64_t start = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    const timespec now{};
-    while (read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start < kSpinNs) {
-      if (::sigtimedwait(&ours, nullptr, &now) == signal_number) ++expirations;
+    // To ask for the CPU time brings it up to date in the kernel: where another thread wants this
+    // CPU, our turn then ends between two ticks, and the next tick finds the other.
+    while (spent_ns < kSpinNs) {
+      const uint64_t until = monotonic_ns() + kUnaskedNs;
+      while (monotonic_ns() < until) continue;
+      spent_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
     }
     ::timer_delete(timer);
-    while (::sigtimedwait(&ours, nullptr, &now) == signal_number) continue;
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &mask_before, nullptr);
+  ::sigaction(signal_number, &before, nullptr);
   if (expirations == 0) return std::nullopt;
-  return static_cast<double>(kSpinNs) / static_cast<double>(expirations);
+  return static_cast<double>(spent_ns) / static_cast<double>(expirations);
 }
 
 int try_bpf_program() {

@@ -158,7 +158,8 @@ void TimerSession::add_losses(const TimerTotals& totals, const ShimmedCommand& c
   add(ledger::kKernelNotSampled, totals.kernel_ns);
   const uint64_t cpu_ns = compute_cpu_ns(command.usage());
   const uint64_t known_ns = profile_.seen_ns() + totals.kernel_ns;
-  // Below 1 % it is the end of the last tick of each thread.
+  // Below 1 % it is the end of the last tick of each thread; more is that of threads
+  // which ticks seldom found running, or of programs that were not followed.
   if (!options_.duration_ns && cpu_ns > known_ns + cpu_ns / 100) {
     add(ledger::kUnsampledTime, cpu_ns - known_ns);
   }

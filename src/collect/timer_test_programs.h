@@ -7,7 +7,9 @@
 
 namespace culprit::testing {
 
-/// spin_in(): burns CPU time of the calling thread in its own instructions.
+/// spin_in(): burns CPU time of the calling thread in its own instructions. It seldom asks how much
+/// it has taken: with other threads on its CPU each question may cost it the CPU between two ticks
+/// (the kernel brings its time up to date, and finds its turn over), and no tick would see it.
 inline constexpr const char* kSpin = R"(
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -27,9 +29,15 @@ static double cpu_s(void) {
 }
 static volatile unsigned long sink;
 __attribute__((noinline)) void spin_in(double seconds) {
-  const double end = cpu_s() + seconds;
-  while (cpu_s() < end) {
-    for (int i = 0; i < 200000; ++i) sink += (unsigned long)i;
+  const double start = cpu_s();
+  double rounds = 200000, done = 0, spent = 0;
+  while (spent < seconds) {
+    for (long i = 0; i < (long)rounds; ++i) sink += (unsigned long)i;
+    done += rounds;
+    spent = cpu_s() - start;
+    const double left = 0.9 * (seconds - spent);
+    rounds = done / spent * (left < 0.02 ? left : 0.02);
+    if (rounds < 200000) rounds = 200000;
   }
 }
 static void* spin_thread(void* seconds) { spin_in(*(double*)seconds); return NULL; }
