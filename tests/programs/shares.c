@@ -5,7 +5,8 @@
 //
 //     shares SECONDS THREADS [MODE]
 //
-// The turns are about 10 ms in all, so every part of a run has the same shares.
+// The turns are 5 to 15 ms in all, at random, so every part of a run has the same shares, and
+// no sampling period or kernel tick keeps step with them.
 // Where gamma's code is: MODE "" or one of
 //     inlined   alpha's caller holds gamma as inlined code (function `holder`)
 //     library   in libshares_part.so, linked
@@ -89,12 +90,15 @@ static uint64_t spent[kMaxThreads][3];
 
 static void* spin(void* argument) {
   uint64_t* mine = argument;
+  uint64_t random = (uint64_t)(mine - spent[0]) + 1;
   const uint64_t end = cpu_ns() + (uint64_t)(seconds * 1e9);
   double owed[3] = {0, 0, 0};  // what a part overran is taken off its next turn
   while (cpu_ns() < end) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    const double turn = 5e6 + (double)((random >> 33) % 10000000);
     for (int p = 0; p < 3; ++p) {
       if (!parts[p]) continue;
-      owed[p] += shares[p] * 10e6;
+      owed[p] += shares[p] * turn;
       const uint64_t start = cpu_ns();
       uint64_t now = start;
       while ((double)(now - start) < owed[p]) {
