@@ -1,8 +1,11 @@
 #include "collect/capabilities.h"
 
 #include <algorithm>
+#include <atomic>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <stdio.h>
+#include <thread>
 
 #include "collect/capabilities_probe.h"
 
@@ -59,13 +62,35 @@ TEST(Capabilities, ASampleCostsMicroseconds) {
 }
 
 // The timer has 1 ms; the kernel looks at its ticks, of which there are 100 to 1000 a second.
-TEST(Capabilities, TimersOnCpuTimeExpireOncePerTick) {
+void expect_one_expiration_per_tick() {
   int reason = 0;
   const std::optional<double> resolution_ns = measure_cpu_timer_resolution_ns(&reason);
   if (reason != 0) GTEST_SKIP() << "timer_create: " << error_name(reason);
   ASSERT_TRUE(resolution_ns.has_value());
   EXPECT_GE(*resolution_ns, 0.9e6);
   EXPECT_LE(*resolution_ns, 12e6);
+}
+
+TEST(Capabilities, TimersOnCpuTimeExpireOncePerTick) {
+  expect_one_expiration_per_tick();
+}
+
+// Ticks must find the measuring thread, although another wants its CPU.
+TEST(Capabilities, TimersOnCpuTimeExpireBesideABusyThread) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  std::atomic<bool> is_done = false;
+  std::thread busy([&] {
+    while (!is_done) continue;
+  });  // on the same CPU
+  for (int round = 0; round < 15; ++round) expect_one_expiration_per_tick();
+  is_done = true;
+  busy.join();
+  sched_setaffinity(0, sizeof before, &before);
 }
 
 }  // namespace
