@@ -5,7 +5,7 @@
 #include "templates/template.h"
 
 #include "base/result.h"
-#include "collect/capabilities.h"
+#include "host/capabilities.h"
 #include "model/profile.h"
 
 namespace culprit {

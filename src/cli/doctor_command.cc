@@ -13,7 +13,7 @@
 #include "cli/commands.h"
 #include "cli/program_files.h"
 #include "cli/terminal.h"
-#include "collect/capabilities.h"
+#include "host/capabilities.h"
 
 namespace culprit {
 

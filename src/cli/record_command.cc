@@ -16,7 +16,7 @@
 #include "cli/symbolizing.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
-#include "collect/capabilities.h"
+#include "host/describe_machine.h"
 #include "store/profile_file.h"
 
 namespace culprit {

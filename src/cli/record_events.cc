@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "cli/template_events.h"
-#include "collect/capabilities.h"
 #include "collect/period.h"
+#include "host/describe_machine.h"
 
 namespace culprit {
 

@@ -11,9 +11,9 @@
 #include "cli/simulating.h"
 #include "cli/slowdown.h"
 #include "cli/terminal.h"
-#include "collect/capabilities.h"
-#include "collect/posix_timer_command.h"
+#include "host/describe_machine.h"
 #include "model/merge.h"
+#include "recording/signals.h"
 
 namespace culprit {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "collect/capabilities.h"
+#include "host/describe_machine.h"
 #include "unwind/unwinder.h"
 
 namespace culprit {

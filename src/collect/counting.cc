@@ -10,16 +10,17 @@
 
 #include "base/file.h"
 #include "base/time.h"
-#include "collect/capabilities.h"
 #include "collect/count_rows.h"
 #include "collect/count_slices.h"
 #include "collect/event_refusal.h"
 #include "collect/perf_command.h"
 #include "collect/perf_targets.h"
-#include "collect/posix_timer_command.h"
-#include "collect/session.h"
 #include "collect/thread_readings.h"
 #include "collect/user_code_only.h"
+#include "host/describe_machine.h"
+#include "recording/describe_run.h"
+#include "recording/descriptor_limit.h"
+#include "recording/signals.h"
 
 namespace culprit {
 

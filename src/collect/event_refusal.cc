@@ -8,9 +8,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "collect/capabilities.h"
-#include "collect/capabilities_probe.h"
 #include "collect/process_folder.h"
+#include "host/capabilities_probe.h"
+#include "host/describe_machine.h"
 
 namespace culprit {
 

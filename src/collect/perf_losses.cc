@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "collect/session.h"
+#include "recording/describe_run.h"
 
 namespace culprit {
 

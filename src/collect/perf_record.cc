@@ -13,16 +13,17 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "collect/capabilities.h"
-#include "collect/clock.h"
 #include "collect/perf_command.h"
 #include "collect/perf_events.h"
 #include "collect/perf_losses.h"
 #include "collect/perf_targets.h"
-#include "collect/posix_timer_command.h"
 #include "collect/process_stream.h"
-#include "collect/session.h"
+#include "host/clock.h"
+#include "host/describe_machine.h"
 #include "model/event_names.h"
+#include "recording/describe_run.h"
+#include "recording/descriptor_limit.h"
+#include "recording/signals.h"
 #include "records/parse_record.h"
 
 namespace culprit {
@@ -202,7 +203,9 @@ void PerfSession::describe_profile() {
   profile.machine = describe_machine();
   profile.environment["sampling"] = losses_.is_per_cpu ? "per-cpu" : "per-task";
 
-  profile.runs.push_back(describe_run(builder, options_));
+  profile.runs.push_back(describe_run(
+      builder,
+      describe_targets(options_.command, options_.pids, options_.cgroup, options_.system_wide)));
 
   describe_events();
 }

@@ -6,13 +6,16 @@
 
 #include "base/text.h"
 #include "base/time.h"
-#include "collect/capabilities.h"
-#include "collect/clock.h"
 #include "collect/posix_timer_check.h"
-#include "collect/posix_timer_command.h"
 #include "collect/posix_timer_profile.h"
 #include "collect/posix_timer_rings.h"
-#include "collect/session.h"
+#include "collect/shim_environment.h"
+#include "host/clock.h"
+#include "host/describe_machine.h"
+#include "recording/describe_run.h"
+#include "recording/descriptor_limit.h"
+#include "recording/signals.h"
+#include "recording/started_command.h"
 
 namespace culprit {
 namespace {
@@ -63,12 +66,12 @@ class TimerSession {
   Result<Recording> run(const std::string& reason);
 
  private:
-  Result<void> watch(ShimmedCommand& command);
+  Result<void> watch(StartedCommand& command);
   void describe_profile();
   void take(const std::vector<TimerRecord>& records);
   Result<void> flush(uint64_t now_ns);
-  Recording complete(const ShimmedCommand& command, const std::string& reason);
-  void add_losses(const TimerTotals& totals, const ShimmedCommand& command);
+  Recording complete(const StartedCommand& command, const std::string& reason);
+  void add_losses(const TimerTotals& totals, const StartedCommand& command);
 
   const RecordOptions& options_;
   const RecordSink& sink_;
@@ -85,9 +88,11 @@ Result<Recording> TimerSession::run(const std::string& reason) {
   describe_profile();
   SignalGuard signals;
   start_ns_ = flushed_ns_ = monotonic_ns();
-  ASSIGN_OR_RETURN(ShimmedCommand command,
-                   ShimmedCommand::start(options_.command, {options_.shim_path, rings_.folder(),
-                                                            options_.period_ns, options_.stacks}));
+  ASSIGN_OR_RETURN(
+      StartedCommand command,
+      StartedCommand::start(options_.command,
+                            make_shim_environment({options_.shim_path, rings_.folder(),
+                                                   options_.period_ns, options_.stacks})));
   signals.pass_on_to(command.pid());
   rings_.expect(command.pid());
   profile_.begin(command.pid(), start_ns_ + options_.delay_ns);
@@ -102,7 +107,7 @@ Result<Recording> TimerSession::run(const std::string& reason) {
 
 /// Until the command ends, or a second Ctrl-C. After `duration`, or when what was recorded
 /// cannot be written, it runs on, unsampled.
-Result<void> TimerSession::watch(ShimmedCommand& command) {
+Result<void> TimerSession::watch(StartedCommand& command) {
   Result<void> flushed;
   bool is_sampling = true;
   while (!command.wait(kReadEveryMs) && SignalGuard::interruptions() < 2) {
@@ -141,11 +146,12 @@ Result<void> TimerSession::flush(uint64_t now_ns) {
 void TimerSession::describe_profile() {
   ProfileBuilder& builder = profile_.builder();
   builder.profile().machine = describe_machine();
-  builder.profile().runs[0] = describe_run(builder, options_);
+  builder.profile().runs[0] =
+      describe_run(builder, describe_targets(options_.command, {}, "", false));
 }
 
 /// What the numbers lack: known amounts first, then what no amount can say.
-void TimerSession::add_losses(const TimerTotals& totals, const ShimmedCommand& command) {
+void TimerSession::add_losses(const TimerTotals& totals, const StartedCommand& command) {
   Ledger& ledger = profile_.builder().profile().ledger;
   const auto add = [&](const LedgerKind& kind, uint64_t amount) {
     if (amount > 0) ledger.add(kind, amount);
@@ -177,7 +183,7 @@ void TimerSession::add_losses(const TimerTotals& totals, const ShimmedCommand& c
   }
 }
 
-Recording TimerSession::complete(const ShimmedCommand& command, const std::string& reason) {
+Recording TimerSession::complete(const StartedCommand& command, const std::string& reason) {
   const TimerTotals totals = rings_.totals();
   add_losses(totals, command);
   Recording recording = profile_.finish();

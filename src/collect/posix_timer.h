@@ -5,7 +5,7 @@
 //   culprit                               the program and its children
 //   -------                               ----------------------------
 //   check_preloadable (posix_timer_check)
-//   ShimmedCommand (posix_timer_command)  LD_PRELOAD=libculprit_timer.so (guest/)
+//   StartedCommand, shim_environment      LD_PRELOAD=libculprit_timer.so (guest/)
 //   TimerRings (posix_timer_rings)   <--  one ring file per thread
 //   perf's own record formats, so the same processing as for the kernel's (process_stream)
 //

@@ -9,10 +9,10 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "collect/held_images.h"
-#include "collect/jit_code.h"
 #include "collect/process_folder.h"
 #include "collect/process_kernel.h"
+#include "recording/held_images.h"
+#include "recording/jit_code.h"
 #include "records/callchain.h"
 #include "records/proc_text.h"
 #include "records/process_table.h"

@@ -9,27 +9,18 @@
 // what it flushed.
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <sys/types.h>
-#include <utility>
 #include <vector>
 
 #include "events/event_request.h"
 
-#include "base/file.h"
 #include "base/result.h"
-#include "model/image_facts.h"
-#include "model/profile.h"
+#include "recording/recording.h"
 #include "records/user_stack.h"
 
 namespace culprit {
-
-/// automatic: the events asked for; without any the timer, or what replaces it. simulate: not
-/// record() but run_simulated() (room `simulate`). timer_and_simulate: one after the other.
-enum class Engine : uint8_t { automatic, timer, posix_timer, pmu, simulate, timer_and_simulate };
 
 /// Whether samples are taken on CPUs and sorted out by process afterwards, or by events
 /// that belong to each task (docs/decisions/ says why CPUs are the better choice).
@@ -67,30 +58,6 @@ struct RecordOptions {
   bool user_only = false;    // event modifier :u
   bool kernel_only = false;  // event modifier :k
   std::string shim_path;     // libculprit_timer.so, for posix_timer
-};
-
-struct RecordProgress {
-  double elapsed_s = 0;
-  uint64_t samples = 0;
-  uint64_t lost = 0;
-};
-
-/// Called about once a second with all tables and the counts that are new; an error (disk
-/// full) stops the recording, and the error is returned with what was recorded so far kept.
-using RecordSink = std::function<Result<void>(const Profile&)>;
-using ProgressSink = std::function<void(const RecordProgress&)>;
-
-/// What a recording leaves for its caller.
-struct Recording {
-  Profile profile;             // tables complete; counts since the last sink call
-  std::map<ImageId, Fd> held;  // files of images with samples, kept open
-  std::vector<std::pair<ImageId, ImageFacts>> jit_facts;  // what maps and dumps told of JIT code
-  uint64_t samples = 0;
-  uint64_t lost = 0;
-  Engine engine = Engine::timer;     // the one that was used
-  std::vector<std::string> remarks;  // for the terminal: what fell back, and why
-  int command_wait_status = 0;       // as wait(2); of the command, if there was one
-  bool command_started = false;
 };
 
 /// Runs until the command ends, the processes exit, `duration_ns` has passed or SIGINT /

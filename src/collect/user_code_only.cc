@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <linux/perf_event.h>
 
-#include "collect/capabilities_probe.h"
+#include "host/capabilities_probe.h"
 
 namespace culprit {
 

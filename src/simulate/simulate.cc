@@ -8,11 +8,13 @@
 
 #include "base/text.h"
 #include "base/time.h"
-#include "collect/capabilities.h"
-#include "collect/emulator.h"
-#include "collect/posix_timer_command.h"
-#include "collect/session.h"
+#include "host/describe_machine.h"
+#include "host/emulator.h"
 #include "model/simulated_run.h"
+#include "recording/describe_run.h"
+#include "recording/descriptor_limit.h"
+#include "recording/signals.h"
+#include "recording/started_command.h"
 #include "simulate/counts_folder.h"
 #include "simulate/plugin/machine_file.h"
 #include "simulate/plugin/tenures_file.h"
@@ -54,12 +56,12 @@ class Session {
   Result<Simulation> run(const std::function<void(const SimulateProgress&)>& progress);
 
  private:
-  Result<ShimmedCommand> start();
+  Result<StartedCommand> start();
   void describe_profile();
   void look();
   void take_ended(bool all);
   uint64_t elapsed_ns() const { return monotonic_ns() - start_ns_; }
-  Result<Simulation> complete(const ShimmedCommand& command);
+  Result<Simulation> complete(const StartedCommand& command);
   void add_counts(const ProcessCounts& counts, const std::string& tenures_path);
   void explain_end(const ProcessCounts& counts);
   void note_order_of_threads(Ledger& ledger) const;
@@ -81,7 +83,7 @@ Result<Simulation> Session::run(const std::function<void(const SimulateProgress&
   describe_profile();
   SignalGuard signals;
   start_ns_ = monotonic_ns();
-  ASSIGN_OR_RETURN(ShimmedCommand command, start());
+  ASSIGN_OR_RETURN(StartedCommand command, start());
   signals.pass_on_to(command.pid());
   DescriptorLimit limit;
   limit.raise();
@@ -102,12 +104,12 @@ Result<Simulation> Session::run(const std::function<void(const SimulateProgress&
 }
 
 /// At the same addresses in each run: caches and TLBs index by them.
-Result<ShimmedCommand> Session::start() {
+Result<StartedCommand> Session::start() {
   constexpr unsigned long kAsk = 0xffff'ffff;
   const int before = ::personality(kAsk);
   const bool is_fixed =
       before >= 0 && ::personality(static_cast<unsigned long>(before) | ADDR_NO_RANDOMIZE) >= 0;
-  Result<ShimmedCommand> command = ShimmedCommand::start(command_.words, command_.environment);
+  Result<StartedCommand> command = StartedCommand::start(command_.words, command_.environment);
   if (is_fixed) ::personality(static_cast<unsigned long>(before));
   if (!is_fixed) {
     profile_.builder().profile().ledger.note(
@@ -121,9 +123,7 @@ void Session::describe_profile() {
   Profile& profile = builder.profile();
   profile.machine = describe_machine();
   profile.machine.architecture = command_.architecture;
-  RecordOptions described;
-  described.command = options_.command;
-  profile.runs[0] = describe_run(builder, described);
+  profile.runs[0] = describe_run(builder, describe_targets(options_.command, {}, "", false));
   profile.runs[0].labels[builder.intern(kEngineLabel)] = builder.intern(kSimulated);
   if (options_.machine) profile.environment["simulate.machine"] = options_.machine->name;
   if (options_.sample_sets > 1) {
@@ -223,7 +223,7 @@ Result<void> check_emulator(const QemuCommand& command, const std::string& plugi
       fmt::format("{} ({}) {}\n{}", qemu, emulator.version, emulator.problem, emulator.remedy)};
 }
 
-Result<Simulation> Session::complete(const ShimmedCommand& command) {
+Result<Simulation> Session::complete(const StartedCommand& command) {
   if (processes_ == 0) {
     RETURN_IF_ERROR(check_emulator(command_, options_.plugin_path));
     return Error{fmt::format("{} did not load culprit's plugin '{}'; what it says is above",

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "collect/record.h"
+#include "recording/recording.h"
 #include "simulate/machine/machine.h"
 #include "simulate/machine/outcome.h"
 #include "simulate/plugin/region.h"

@@ -8,10 +8,10 @@
 #include <span>
 #include <unordered_map>
 
-#include "collect/held_images.h"
-#include "collect/jit_code.h"
-#include "collect/record.h"
 #include "model/builder.h"
+#include "recording/held_images.h"
+#include "recording/jit_code.h"
+#include "recording/recording.h"
 #include "records/address_spaces.h"
 #include "records/process_table.h"
 #include "simulate/counts_reader.h"

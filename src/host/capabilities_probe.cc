@@ -1,4 +1,4 @@
-#include "collect/capabilities_probe.h"
+#include "host/capabilities_probe.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "collect/capabilities.h"
+#include "host/capabilities.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <thread>
 
-#include "collect/capabilities_probe.h"
+#include "host/capabilities_probe.h"
+#include "host/describe_machine.h"
 
 namespace culprit {
 namespace {

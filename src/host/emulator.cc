@@ -1,4 +1,4 @@
-#include "collect/emulator.h"
+#include "host/emulator.h"
 
 #include <cerrno>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// describe_machine(): the machine facts of a recording.
+#include "host/describe_machine.h"
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -13,8 +13,7 @@
 #include "base/cpuid.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "collect/capabilities.h"
-#include "collect/capabilities_probe.h"
+#include "host/capabilities_probe.h"
 
 namespace culprit {
 namespace {

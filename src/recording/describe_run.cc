@@ -1,4 +1,4 @@
-#include "collect/session.h"
+#include "recording/describe_run.h"
 
 #include <fmt/format.h>
 #include <string>
@@ -35,24 +35,12 @@ std::string read_host_name() {
   return host;
 }
 
-Run describe_run(ProfileBuilder& builder, const RecordOptions& options) {
+Run describe_run(ProfileBuilder& builder, const std::string& targets) {
   Run run;
   run.host = builder.intern(read_host_name());
-  run.command = builder.intern(
-      describe_targets(options.command, options.pids, options.cgroup, options.system_wide));
+  run.command = builder.intern(targets);
   run.start_ns = static_cast<int64_t>(read_clock_ns(CLOCK_REALTIME));
   return run;
-}
-
-void DescriptorLimit::raise() {
-  if (is_raised_ || ::getrlimit(RLIMIT_NOFILE, &before_) != 0) return;
-  rlimit more = before_;
-  more.rlim_cur = more.rlim_max;
-  is_raised_ = ::setrlimit(RLIMIT_NOFILE, &more) == 0;
-}
-
-DescriptorLimit::~DescriptorLimit() {
-  if (is_raised_) ::setrlimit(RLIMIT_NOFILE, &before_);
 }
 
 }  // namespace culprit

@@ -1,9 +1,9 @@
-#include "collect/jit_code.h"
+#include "recording/jit_code.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "collect/jit_files.h"
+#include "recording/jit_files.h"
 #include "records/perf_map.h"
 
 namespace culprit {

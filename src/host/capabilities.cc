@@ -1,4 +1,4 @@
-#include "collect/capabilities.h"
+#include "host/capabilities.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -7,9 +7,10 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "collect/capabilities_probe.h"
-#include "collect/clock.h"
-#include "collect/emulator.h"
+#include "host/capabilities_probe.h"
+#include "host/clock.h"
+#include "host/describe_machine.h"
+#include "host/emulator.h"
 
 namespace culprit {
 namespace {

@@ -1,4 +1,4 @@
-#include "collect/held_images.h"
+#include "recording/held_images.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

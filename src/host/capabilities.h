@@ -1,12 +1,10 @@
 #pragma once
 
-// What this machine lets us do, found by trying it: the rows of `culprit doctor`,
-// and the machine facts of a recording.
+// What this machine lets us do, found by trying it: the rows of `culprit doctor`.
 
+#include <cstdint>
 #include <string>
 #include <vector>
-
-#include "model/profile.h"
 
 namespace culprit {
 
@@ -28,8 +26,5 @@ std::vector<Capability> probe_capabilities(const std::string& shim_path,
 
 /// What helps where no PMU is, or none that Linux knows. `first`: what must be done before; or "".
 std::string advise_without_pmu(const std::string& first);
-
-/// The machine that runs us; `clock` is left empty.
-Machine describe_machine();
 
 }  // namespace culprit

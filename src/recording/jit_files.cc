@@ -1,4 +1,4 @@
-#include "collect/jit_files.h"
+#include "recording/jit_files.h"
 
 #include <algorithm>
 #include <fcntl.h>

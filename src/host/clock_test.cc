@@ -1,4 +1,4 @@
-#include "collect/clock.h"
+#include "host/clock.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
