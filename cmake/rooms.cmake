@@ -6,27 +6,40 @@
 #
 # USES names the rooms it may include (tests/rooms_test.py checks the includes
 # against the same table); LIBRARIES are third-party targets; LIVE says that its
-# tests sample running programs (scripts/test.sh gives those another try).
+# tests run programs (scripts/test.sh gives those another try), ALONE that they
+# measure time, and nothing may run beside them.
 #
-# With CMAKE_UNITY_BUILD (the asan preset, the small build of arm_test.py) a room is compiled as one
-# file, which takes less time and finds helpers that it has twice; APART says that its files cannot
-# be: their libraries' headers disagree, or tests link only some of them.
+# With CMAKE_UNITY_BUILD (all presets but files) a room is compiled as one file, and so are its
+# tests: that takes a third of the time and finds helpers that it has twice. APART says that its
+# files cannot be: their libraries' headers disagree, or tests link only some of them.
 enable_testing()
 include(GoogleTest)
 
-# What every test includes is compiled once, and not with each.
 if(CULPRIT_TESTS AND NOT CULPRIT_SMALL)
-  file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "")
-  add_library(test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cc)
-  target_precompile_headers(test_headers PRIVATE <gtest/gtest.h> <filesystem> <fstream> <random>)
-  target_link_libraries(test_headers PRIVATE GTest::gtest)
-  set_target_properties(test_headers PROPERTIES UNITY_BUILD OFF)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_folders.cc CONTENT [[
+#include "base/test_folders.h"
+namespace culprit {
+std::string source_folder() { return "@CMAKE_SOURCE_DIR@"; }
+std::string binary_folder() { return "@CMAKE_BINARY_DIR@"; }
+}  // namespace culprit
+]] @ONLY)
+  add_library(test_folders STATIC ${CMAKE_BINARY_DIR}/test_folders.cc)
+  target_include_directories(test_folders PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  add_library(test_parts INTERFACE)
+  target_link_libraries(test_parts INTERFACE test_folders GTest::gtest GTest::gtest_main)
   # With sanitizers clang takes twice as long to optimize tests; only what they test must be fast.
-  target_compile_options(test_headers PUBLIC $<$<CXX_COMPILER_ID:Clang>:-O0>)
+  target_compile_options(test_parts INTERFACE $<$<CXX_COMPILER_ID:Clang>:-O0>)
+  if(NOT CMAKE_UNITY_BUILD)
+    # What every test includes is compiled once, and not with each.
+    file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "")
+    add_library(test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cc)
+    target_precompile_headers(test_headers PRIVATE <gtest/gtest.h> <filesystem> <fstream> <random>)
+    target_link_libraries(test_headers PRIVATE test_parts)
+  endif()
 endif()
 
 function(culprit_room folder)
-  cmake_parse_arguments(arg "LIVE;APART" "" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "LIVE;ALONE;APART" "" "USES;LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cc)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cc)
@@ -40,23 +53,32 @@ function(culprit_room folder)
   list(TRANSFORM arg_USES REPLACE "/" "_")
   list(TRANSFORM arg_USES PREPEND culprit_)
   target_link_libraries(culprit_${name} PUBLIC ${arg_USES} PRIVATE ${arg_LIBRARIES})
-  if(arg_APART)
-    set_target_properties(culprit_${name} PROPERTIES UNITY_BUILD OFF)
-  endif()
   if(CULPRIT_TESTS AND tests)
-    add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE culprit_${name} ${arg_LIBRARIES} GTest::gtest GTest::gtest_main)
-    set_target_properties(${name}_test PROPERTIES UNITY_BUILD OFF)
-    target_precompile_headers(${name}_test REUSE_FROM test_headers)
-    # Tests find build products (fixtures, example programs) here.
-    target_compile_definitions(${name}_test PRIVATE
-      CULPRIT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" CULPRIT_BINARY_DIR="${CMAKE_BINARY_DIR}")
-    target_compile_options(${name}_test PRIVATE $<TARGET_PROPERTY:test_headers,INTERFACE_COMPILE_OPTIONS>)
-    # "live" tests sample running programs: how a shared machine schedules them is not ours.
-    set(labels)
-    if(arg_LIVE)
-      set(labels PROPERTIES LABELS live RUN_SERIAL TRUE)
+    culprit_room_tests(${name} "${tests}" "${arg_LIBRARIES}" ${arg_LIVE} ${arg_ALONE})
+  endif()
+  if(arg_APART)
+    set(apart culprit_${name})
+    if(TARGET ${name}_test)
+      list(APPEND apart ${name}_test)
     endif()
-    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST ${labels})
+    set_target_properties(${apart} PROPERTIES UNITY_BUILD OFF)
+  endif()
+endfunction()
+
+# A room's test program. It runs as one test, in one process, and its own report (gtest/NAME.xml)
+# tells its cases apart. Those of a LIVE room are each a test of ctest, which can try one again.
+function(culprit_room_tests name tests libraries is_live is_alone)
+  add_executable(${name}_test ${tests})
+  target_link_libraries(${name}_test PRIVATE culprit_${name} ${libraries} test_parts)
+  if(TARGET test_headers)
+    target_precompile_headers(${name}_test REUSE_FROM test_headers)
+  endif()
+  if(is_live)
+    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
+                         PROPERTIES LABELS live RUN_SERIAL ${is_alone})
+  else()
+    add_test(NAME ${name}_test
+      COMMAND ${name}_test --gtest_brief=1 --gtest_output=xml:${CMAKE_BINARY_DIR}/gtest/${name}_test.xml)
+    set_tests_properties(${name}_test PROPERTIES TIMEOUT 600)
   endif()
 endfunction()

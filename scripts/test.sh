@@ -6,10 +6,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/install_packages.sh use test
 
-run() { echo; echo "== $*"; "$@"; }
-# ctest's own closing line, twice per build; the sum of all is at the end. What samples
-# running programs may fail by what else the machine does: it must pass once in three.
+run() { echo; echo "== $* ($SECONDS s)"; "$@"; }
+# What samples running programs may fail by what else the machine does: it must pass once in
+# three. Reports of an earlier run are no results of this one.
 test_build() {
+  rm -rf build/"$1"/{,live.}junit.xml build/"$1"/gtest
   run cmake --preset "$1" >/dev/null
   run cmake --build --preset "$1" -- --quiet
   run ctest --preset "$1" -LE live -j "$(nproc)" --output-junit "$PWD/build/$1/junit.xml" || failed=1
@@ -18,10 +19,13 @@ test_build() {
 }
 
 failed=0
+builds=(build/dev)
 test_build dev
 if [ "${1:-all}" = all ]; then
   run scripts/check_format.sh || failed=1
+  builds+=(build/asan)
   test_build asan
 fi
-python3 scripts/sum_tests.py build/*/*junit.xml
+echo; echo "== $SECONDS s"
+python3 scripts/sum_tests.py "${builds[@]}"
 exit "$failed"

@@ -1,6 +1,7 @@
 """Whole-program tests: what they share, and how CTest runs them.
 
-    harness.py --list FILE_test.py           the names of its tests, for CMake
+    harness.py --list FILE_test.py           the names of its tests, for CMake; "NAME alone" of
+                                             those that nothing may run beside
     harness.py FILE_test.py Class.method     runs one; status 77: skipped, with the reason
 
 CULPRIT_BUILD names the build folder whose culprit is tested, CULPRIT_TEST_QEMU a folder with the
@@ -48,14 +49,22 @@ def have(program):
 def build_small(folder, *settings):
     """The culprit of a small build in `folder`; the settings are CMake's. A room is compiled
     as one file, which takes less time: the dev build sees that each file is whole."""
-    environment = dict(os.environ)
-    if have("ccache"):
-        environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
     run("cmake", "-G", "Ninja", "-S", SOURCE, "-B", folder, "-DCULPRIT_SMALL=ON",
         "-DCULPRIT_TESTS=OFF", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0",
-        *settings, env=environment)
-    run("cmake", "--build", folder, "--target", "culprit", timeout=850, env=environment)
+        *settings)
+    run("cmake", "--build", folder, "--target", "culprit", timeout=850)
     return folder / "culprit"
+
+
+def runs_alone(reason):
+    """Marks a test, or all of a class, that nothing may run beside: it measures time, or how
+    programs share it. The reason is for whoever reads it: CI waits for each of these."""
+    assert reason
+
+    def mark(test):
+        test.runs_alone = True
+        return test
+    return mark
 
 
 def is_sanitized():
@@ -154,7 +163,9 @@ def test_names(path):
     for name, kind in vars(module).items():
         if isinstance(kind, type) and issubclass(kind, unittest.TestCase) and kind.__module__ == module.__name__:
             for method in loader.getTestCaseNames(kind):
-                yield f"{name}.{method}"
+                marks = (kind, getattr(kind, method))
+                alone = any(getattr(mark, "runs_alone", False) for mark in marks)
+                yield f"{name}.{method}" + (" alone" if alone else "")
 
 
 def load(path):

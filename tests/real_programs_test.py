@@ -3,7 +3,7 @@ other languages, with many children and threads, in containers."""
 import os
 import pathlib
 
-from harness import CulpritTest, NOBODY, have, run
+from harness import CulpritTest, NOBODY, have, run, runs_alone
 
 CXX = """
 #include <algorithm>
@@ -220,6 +220,7 @@ class RealPrograms(CulpritTest):
         self.assertGreater(self.share_of(profile, "hotLoop"), 0.4)
         self.assertIn("%", self.culprit("annotate", "*hotLoop*", profile).stdout)
 
+    @runs_alone("shares of time among processes")
     def test_thousands_of_short_children(self):
         """Half of the time is in children of half a millisecond, half in their parent."""
         program = self.compile_text(SPINNER, "short.c", "short", "-O1", "-g")
@@ -229,6 +230,7 @@ class RealPrograms(CulpritTest):
             self.skipTest("needs root: events of tasks do not see short children")
         self.assertAlmostEqual(names["short_work"] / names["parent_work"], 1.0, delta=0.12)
 
+    @runs_alone("shares of time among threads")
     def test_two_hundred_threads(self):
         program = self.compile("shares.c", "shares", "-O2", "-g", "-pthread", "-ldl")
         profile, _ = self.record("--", program, 0.02, 200)
@@ -254,6 +256,7 @@ class RealPrograms(CulpritTest):
         if paranoid >= 2:
             self.assertIn("kernel", self.culprit("report", "p.culprit").stdout)   # says it is missing
 
+    @runs_alone("timers see threads at ticks: shares of time")
     def test_container_like_seccomp_filter_as_an_ordinary_user(self):
         who, culprit = self.outsider()
         jail = self.compile_text(SECCOMP, "jail.c", "jail", "-O1")
@@ -268,6 +271,7 @@ class RealPrograms(CulpritTest):
         self.assertIn("kernel", text)
         self.assertIn("perf_event_open", done.stderr)
 
+    @runs_alone("timers see threads at ticks: shares of time")
     def test_container_like_filter_and_a_static_program(self):
         who, culprit = self.outsider()
         jail = self.compile_text(SECCOMP, "jail.c", "jail", "-O1")

@@ -2,7 +2,7 @@
 import json
 import os
 
-from harness import SYSTEM_PATH, CulpritTest, run
+from harness import SYSTEM_PATH, CulpritTest, run, runs_alone
 
 RUNS = 10
 ENVIRONMENT = {"PATH": SYSTEM_PATH, "LC_ALL": "C", "PYTHONHASHSEED": "0",
@@ -89,6 +89,7 @@ class Repeat(Threads):
         self.assertEqual(1, len(counts))
 
 
+@runs_alone("what threads that run as they come take from each other")
 class Sharing(Threads):
     def tree(self, bytes_apart, rounds):
         profile, _ = self.simulate(self.build(), "sharing", bytes_apart, rounds)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from harness import CULPRIT, CulpritTest, run
+from harness import CULPRIT, CulpritTest, run, runs_alone
 
 SPIN = """
 #include <stdlib.h>
@@ -93,6 +93,7 @@ class Targets(CulpritTest):
         inside.kill()
         inside.wait()
 
+    @runs_alone("what other programs take")
     def test_the_whole_system(self):
         first, second = self.start(self.spin, 30), self.start(self.spin, 30)
         profile, _ = self.record("-a", "--duration", "1s")
@@ -100,6 +101,7 @@ class Targets(CulpritTest):
         found = {row["process_id"] for row in rows}
         self.assertLessEqual({first.pid, second.pid}, found)
 
+    @runs_alone("how long it takes")
     def test_duration_and_delay(self):
         profile, _ = self.record("--delay", "0.5s", "--", self.spin, 1.5)
         self.assertAlmostEqual(self.seconds_of(profile, function="spin_here"), 1.0, delta=0.25)

@@ -2,7 +2,7 @@
 import json
 import re
 
-from harness import BUILD, CulpritTest
+from harness import BUILD, CulpritTest, runs_alone
 from why_test import validator
 
 ROUNDS = 10_000_000
@@ -37,6 +37,7 @@ class Loops(TimerAndSimulation):
         program = self.compile("counted.c", "counted", "-O1", "-g", "-pthread")
         return self.twice(program, "loops", WORDS, options=["-F", "4999"])
 
+    @runs_alone("measured time")
     def test_measured_time_is_beside_exact_counts(self):
         profile, done = self.record_loops()
         self.assertRegex(done.stderr, r"now simulating it in user mode: expect .* of CPU time")

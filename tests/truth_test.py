@@ -2,7 +2,7 @@
 import json
 import re
 
-from harness import CulpritTest, run
+from harness import CulpritTest, run, runs_alone
 
 TRUTH = {"alpha": 0.50, "beta": 0.30, "gamma": 0.20}
 POINTS = 0.015      # the issue's bound, with at least 10,000 samples
@@ -33,6 +33,7 @@ class KnownShares(CulpritTest):
                 self.assertAlmostEqual(shares.get(symbol, 0), truth[name] / whole, delta=POINTS)
         return profile, report
 
+    @runs_alone("how two threads share the CPUs")
     def test_functions_on_two_threads(self):
         profile, _ = self.check("gamma_outline")
         by_thread = self.report(profile, "--by", "thread,function")
@@ -100,6 +101,7 @@ class Sums(CulpritTest):
 class Intervals(CulpritTest):
     RUNS = 40
 
+    @runs_alone("the errors of shares of time")
     def test_95_percent_intervals_cover_the_truth(self):
         """88 to 100 % of printed intervals over 40 runs hold the program's own measure."""
         program = self.compile("shares.c", "shares", "-O2", "-g", "-pthread")

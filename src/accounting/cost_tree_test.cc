@@ -9,6 +9,7 @@
 #include "accounting/consistency.h"
 #include "accounting/formulas.h"
 #include "accounting/test_template.h"
+#include "base/test_folders.h"
 
 namespace culprit {
 namespace {
@@ -92,7 +93,7 @@ TEST_F(CostTrees, LevelsAreAsSureAsWhatTellsThem) {
 
 /// Of every shipped template, with nothing counted, with everything, and with each row alone.
 TEST(ShippedTemplates, MakeTreesOfWhateverWasCounted) {
-  const std::string folder = CULPRIT_SOURCE_DIR "/data/templates";
+  const std::string folder = source_folder() + "/data/templates";
   const std::vector<std::string> names = list_templates(folder);
   EXPECT_GE(names.size(), 17u);
   for (const std::string& name : names) {

@@ -14,11 +14,12 @@
 #include "templates/find_template.h"
 
 #include "accounting/cost_tree.h"
+#include "base/test_folders.h"
 
 namespace culprit {
 namespace {
 
-const std::string kFolder = CULPRIT_SOURCE_DIR "/../shared/facts/gooda-sample/";
+const std::string kFolder = source_folder() + "/../shared/facts/gooda-sample/";
 
 using Fields = std::vector<std::string>;
 
@@ -104,7 +105,7 @@ class GoodaSample : public ::testing::TestWithParam<const char*> {
   void SetUp() override {
     if (!std::filesystem::exists(kFolder)) GTEST_SKIP() << "no " << kFolder;
     table_ = read_table(kFolder + GetParam());
-    Result<Template> cpu = read_template(CULPRIT_SOURCE_DIR "/data/templates/westmere-ep.toml");
+    Result<Template> cpu = read_template(source_folder() + "/data/templates/westmere-ep.toml");
     ASSERT_TRUE(cpu) << cpu.error().message;
     cpu_ = *std::move(cpu);
     ASSERT_GT(table_.rows.size(), 200u);

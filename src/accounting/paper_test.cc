@@ -9,6 +9,7 @@
 #include "accounting/consistency.h"
 #include "accounting/cost_tree.h"
 #include "accounting/test_template.h"
+#include "base/test_folders.h"
 
 namespace culprit {
 namespace {
@@ -19,7 +20,7 @@ class Paper : public ::testing::Test {
  protected:
   void SetUp() override {
     Result<Template> cpu =
-        read_template(CULPRIT_SOURCE_DIR "/data/templates/ivy-bridge-ep-paper.toml");
+        read_template(source_folder() + "/data/templates/ivy-bridge-ep-paper.toml");
     ASSERT_TRUE(cpu) << cpu.error().message;
     cpu_ = *std::move(cpu);
   }

@@ -7,6 +7,7 @@
 #include "accounting/cost_tree.h"
 #include "accounting/event_match.h"
 #include "accounting/test_template.h"
+#include "base/test_folders.h"
 #include "model/static_events.h"
 
 namespace culprit {
@@ -29,7 +30,7 @@ Profile profile_of(const std::vector<std::string>& names) {
 }
 
 Template shipped(const std::string& name) {
-  Result<Template> cpu = find_template(name, CULPRIT_SOURCE_DIR "/data/templates");
+  Result<Template> cpu = find_template(name, source_folder() + "/data/templates");
   EXPECT_TRUE(cpu);
   return cpu ? *std::move(cpu) : Template();
 }

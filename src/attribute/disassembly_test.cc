@@ -9,7 +9,7 @@ namespace {
 using namespace std::string_literals;
 
 // File offset 0x200 is linked at 0x1200: test %eax,%eax; je 1205; inc %eax; ret
-ImageFacts example() {
+ImageFacts example_code() {
   ImageFacts facts;
   facts.architecture = "x86_64";
   facts.segments = {{FileOffset(0x100), 0x1000, LinkAddress(0x1100)}};
@@ -18,7 +18,7 @@ ImageFacts example() {
 }
 
 TEST(Disassembler, GivesLinkAddressesAndBlocks) {
-  const ImageFacts facts = example();
+  const ImageFacts facts = example_code();
   const Result<Disassembly> code =
       Disassembler(facts).disassemble(FileOffset(0x200), FileOffset(0x207));
   ASSERT_TRUE(code);
@@ -32,7 +32,7 @@ TEST(Disassembler, GivesLinkAddressesAndBlocks) {
 }
 
 TEST(Disassembler, DecodesTheStretchesItHas) {
-  ImageFacts facts = example();
+  ImageFacts facts = example_code();
   facts.code = {{FileOffset(0x206), "\xc3"s}, {FileOffset(0x1f0), std::string(18, '\x90')}};
   const Result<Disassembly> code =
       Disassembler(facts).disassemble(FileOffset(0x200), FileOffset(0x207));
@@ -44,7 +44,7 @@ TEST(Disassembler, DecodesTheStretchesItHas) {
 }
 
 TEST(Disassembler, SaysWhatIsMissing) {
-  ImageFacts facts = example();
+  ImageFacts facts = example_code();
   EXPECT_FALSE(Disassembler(facts).disassemble(FileOffset(0x300), FileOffset(0x310)));
   facts.architecture = "pdp11";
   const Result<Disassembly> code =

@@ -5,6 +5,7 @@
 
 #include "templates/find_template.h"
 
+#include "base/test_folders.h"
 #include "simulate/costs/cost_model.h"
 
 namespace culprit {
@@ -12,7 +13,7 @@ namespace {
 
 // A name that LLVM does not know would leave branches uncovered, or end a report with an error.
 TEST(AccountingView, LlvmKnowsTheCpusOfTemplates) {
-  const std::string folder = CULPRIT_SOURCE_DIR "/data/templates";
+  const std::string folder = source_folder() + "/data/templates";
   size_t checked = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const Result<Template> cpu = find_template(entry.path().stem().string(), folder);

@@ -6,6 +6,8 @@
 
 #include "templates/find_template.h"
 
+#include "base/test_folders.h"
+
 namespace culprit {
 namespace {
 
@@ -19,8 +21,7 @@ Pmu made_pmu() {
 }
 
 std::map<std::string, EventRequest> list(const std::string& name, bool for_sampling) {
-  const Result<Template> cpu =
-      read_template(CULPRIT_SOURCE_DIR "/data/templates/" + name + ".toml");
+  const Result<Template> cpu = read_template(source_folder() + "/data/templates/" + name + ".toml");
   EXPECT_TRUE(cpu) << (cpu ? "" : cpu.error().message);
   std::map<std::string, EventRequest> requests;
   if (!cpu) return requests;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/test_folders.h"
 #include "collect/timer_test_programs.h"
 
 namespace culprit {
@@ -29,7 +30,7 @@ struct Sample {
   std::vector<uint64_t> chain;
 };
 
-struct Mapping {
+struct MappedPart {
   uint64_t start, length, offset;
   std::string path;
 };
@@ -40,7 +41,7 @@ struct Observed {
   double user_s = 0;
   double system_s = 0;
   std::vector<Sample> samples;
-  std::vector<Mapping> mappings;
+  std::vector<MappedPart> mappings;
   std::map<uint32_t, int> records;  // by type
   bool in_order = true;
   TimerTotals totals;
@@ -53,7 +54,7 @@ struct Observed {
   [[nodiscard]] double sampled_s(const std::string& path_end) const {
     uint64_t sum_ns = 0;
     for (const Sample& sample : samples) {
-      for (const Mapping& mapping : mappings) {
+      for (const MappedPart& mapping : mappings) {
         if (sample.ip - mapping.start < mapping.length && mapping.path.ends_with(path_end)) {
           sum_ns += sample.value_ns;
           break;
@@ -164,7 +165,7 @@ class TimerShim : public ::testing::Test {
     EXPECT_TRUE(seen.in_order);
   }
 
-  std::string shim_ = CULPRIT_BINARY_DIR "/libculprit_timer.so";
+  std::string shim_ = binary_folder() + "/libculprit_timer.so";
   std::optional<TemporaryFolder> folder_;
 };
 

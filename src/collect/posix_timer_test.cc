@@ -11,6 +11,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/test_folders.h"
 #include "collect/timer_test_programs.h"
 
 namespace culprit {
@@ -23,7 +24,7 @@ const std::string kReason = "perf_event_open is refused (EPERM)";
 class PosixTimer : public ::testing::Test {
  protected:
   void SetUp() override {
-    options_.shim_path = std::string(CULPRIT_BINARY_DIR) + "/libculprit_timer.so";
+    options_.shim_path = binary_folder() + "/libculprit_timer.so";
     if (!file_exists(options_.shim_path)) GTEST_SKIP() << "libculprit_timer.so is not built here";
     Result<TemporaryFolder> made = TemporaryFolder::make();
     ASSERT_TRUE(made) << made.error().message;

@@ -14,12 +14,13 @@
 #include "events/event_request.h"
 #include "events/pfm_events.h"
 
+#include "base/test_folders.h"
 #include "base/text.h"
 
 namespace culprit {
 namespace {
 
-const std::string kFolder = std::string(CULPRIT_SOURCE_DIR) + "/../shared/facts/hca-templates/";
+const std::string kFolder = source_folder() + "/../shared/facts/hca-templates/";
 constexpr uint64_t kBitsOfTheKernel = 0x510000;
 
 std::string read(const std::string& file) {

@@ -12,9 +12,9 @@ namespace culprit {
 namespace {
 
 using testing::Bytes;
+using testing::kLittle;
 using testing::TestEvent;
 
-constexpr auto kLittle = std::endian::little;
 constexpr uint64_t kUser = 1 << 4;  // exclude_*, as in perf_event_attr
 constexpr uint64_t kKernel = 1 << 5;
 constexpr uint64_t kHypervisor = 1 << 6;

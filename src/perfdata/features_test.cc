@@ -11,10 +11,10 @@ namespace culprit {
 namespace {
 
 using testing::Bytes;
+using testing::kLittle;
 using testing::TestEvent;
 using testing::text_of;
 
-constexpr auto kLittle = std::endian::little;
 constexpr auto kBig = std::endian::big;
 
 Bytes text(Bytes bytes, std::string_view words) {

@@ -15,9 +15,9 @@ namespace culprit {
 namespace {
 
 using testing::Bytes;
+using testing::kLittle;
 using testing::text_of;
 
-constexpr auto kLittle = std::endian::little;
 constexpr uint32_t kCompressed = 81;
 constexpr uint32_t kCompressed2 = 83;
 

@@ -11,8 +11,8 @@ namespace culprit {
 namespace {
 
 using testing::Bytes;
+using testing::kLittle;
 
-constexpr auto kLittle = std::endian::little;
 constexpr auto kBig = std::endian::big;
 
 RecordLayout layout_of(uint64_t sample_type, std::endian order = kLittle) {

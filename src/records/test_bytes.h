@@ -11,6 +11,8 @@
 
 namespace culprit::testing {
 
+inline constexpr auto kLittle = std::endian::little;
+
 class Bytes {
  public:
   explicit Bytes(std::endian order = std::endian::little) : order_(order) {}

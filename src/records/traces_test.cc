@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 
 #include "base/file.h"
+#include "base/test_folders.h"
 #include "records/callchain.h"
 #include "records/elf_identity.h"
 #include "records/jitdump.h"
@@ -138,7 +139,7 @@ TEST(ParseJitdump, RefusesSizesThatLie) {
 }
 
 TEST(ParseElfIdentity, AgreesWithReadelf) {
-  const std::string path = CULPRIT_BINARY_DIR "/records_test";
+  const std::string path = binary_folder() + "/records_test";
   FILE* const pipe = ::popen(("readelf -n " + path + " | sed -n 's/.*Build ID: //p'").c_str(), "r");
   ASSERT_NE(pipe, nullptr);
   char line[128] = "";

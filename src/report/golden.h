@@ -9,10 +9,12 @@
 #include <sstream>
 #include <string>
 
+#include "base/test_folders.h"
+
 namespace culprit {
 
 inline void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(CULPRIT_SOURCE_DIR "/src/report/golden/") + name;
+  const std::string path = source_folder() + "/src/report/golden/" + name;
   if (std::getenv("CULPRIT_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path) << text;
     return;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/test_folders.h"
 
 namespace culprit {
 namespace {
@@ -31,7 +32,7 @@ class Walk : public testing::Test {
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
     // A QEMU that can load a plugin with sanitizers in it.
-    ASSERT_EQ(setenv("PATH", CULPRIT_BINARY_DIR "/qemu:/usr/bin:/bin", 1), 0);
+    ASSERT_EQ(setenv("PATH", (binary_folder() + "/qemu:/usr/bin:/bin").c_str(), 1), 0);
 #endif
 #endif
     if (std::system("command -v qemu-x86_64 cc > /dev/null") != 0) {
@@ -44,7 +45,7 @@ class Walk : public testing::Test {
     const std::string program = folder_->path() + "/walk";
     ASSERT_EQ(std::system(("cc -O1 -o " + program + " " + program + ".c").c_str()), 0);
     options_.command = {program};
-    options_.plugin_path = CULPRIT_BINARY_DIR "/libculprit_qemu.so";
+    options_.plugin_path = binary_folder() + "/libculprit_qemu.so";
     // L1D of 32 KiB, 8 ways, true LRU; nothing fetched ahead.
     options_.machine.emplace();
     options_.machine->prefetch.stream = false;

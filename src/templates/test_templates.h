@@ -4,9 +4,11 @@
 
 #include <string>
 
+#include "base/test_folders.h"
+
 namespace culprit {
 
-inline const std::string kShipped = std::string(CULPRIT_SOURCE_DIR) + "/data/templates";
+inline const std::string kShipped = source_folder() + "/data/templates";
 
 inline std::string coverage_text(const std::string& covered) {
   std::string text;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/test_folders.h"
 #include "perfdata/import.h"
 #include "perfdata/test_file.h"
 
@@ -163,7 +164,7 @@ void write_seeds(const std::filesystem::path& folder) {
   }
   constexpr uintmax_t kSmall = 20'000;
   std::error_code absent;
-  const std::filesystem::path shared = CULPRIT_SOURCE_DIR "/../shared/perfdata/files";
+  const std::filesystem::path shared = source_folder() + "/../shared/perfdata/files";
   for (const auto& entry : std::filesystem::recursive_directory_iterator(shared, absent)) {
     if (!entry.is_regular_file() || entry.file_size() > kSmall) continue;
     std::filesystem::copy_file(entry.path(), folder / entry.path().filename(), absent);

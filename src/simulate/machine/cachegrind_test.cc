@@ -25,7 +25,7 @@ Pipe run(const std::string& command) {
 }
 
 /// Read, write and fetch misses of the first and of the last level.
-struct Misses {
+struct TraceMisses {
   std::array<uint64_t, 3> first{};
   std::array<uint64_t, 3> last{};
 
@@ -37,8 +37,8 @@ struct Misses {
 enum Kind : size_t { kRead, kWrite, kFetch };
 
 /// Lines of lackey: "I  04001090,3", " L 1ffefffe7c,8", " S ...", " M ..." (load, then store).
-Misses replay(FILE* trace, CoreState& core) {
-  Misses misses;
+TraceMisses replay(FILE* trace, CoreState& core) {
+  TraceMisses misses;
   char line[256];
   while (std::fgets(line, sizeof line, trace) != nullptr) {
     unsigned long address = 0;
@@ -54,7 +54,7 @@ Misses replay(FILE* trace, CoreState& core) {
 }
 
 /// The last line of cachegrind's file: "summary: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw".
-bool read_summary(FILE* file, Misses& misses) {
+bool read_summary(FILE* file, TraceMisses& misses) {
   char line[512];
   while (std::fgets(line, sizeof line, file) != nullptr) {
     unsigned long ir = 0, i1 = 0, il = 0, dr = 0, d1r = 0, dlr = 0, dw = 0, d1w = 0, dlw = 0;
@@ -71,7 +71,7 @@ bool read_summary(FILE* file, Misses& misses) {
 TEST(Cachegrind, CountsTheSameMissesOfAProgram) {
   if (std::system("command -v valgrind >/dev/null") != 0) GTEST_SKIP() << "no valgrind here";
   const std::string program = " /bin/ls -l /usr/include 2>&1 >/dev/null";
-  Misses theirs;
+  TraceMisses theirs;
   // Small caches, so that a short program misses often.
   const TemporaryFolder folder = *TemporaryFolder::make();
   const Pipe summary =
@@ -86,7 +86,7 @@ TEST(Cachegrind, CountsTheSameMissesOfAProgram) {
   const auto memory = make_hierarchy(machine);
   const Pipe trace = run("valgrind --tool=lackey --trace-mem=yes" + program);
   ASSERT_TRUE(trace);
-  const Misses ours = replay(trace.get(), memory->add_core());
+  const TraceMisses ours = replay(trace.get(), memory->add_core());
 
   // lackey and cachegrind give the program different environments: addresses of its first
   // stack frames, a few loads more or less. And of an access across lines of which one misses

@@ -9,12 +9,12 @@ namespace {
 using enum CycleClass;
 
 /// Instructions of one uop and one cycle each; four wide.
-BlockCycles make_block(size_t uops) {
+BlockCycles block_of(size_t uops) {
   return compute_block_cycles(std::vector<InstructionCosts>(uops), {}, CoreSettings());
 }
 
 TEST(BlockCycles, TakesTheWidthIfNothingElseLimits) {
-  const BlockCycles block = make_block(6);  // 6 uops, 4 wide
+  const BlockCycles block = block_of(6);  // 6 uops, 4 wide
   EXPECT_DOUBLE_EQ(to_cycles(block.total), 1.5);
   EXPECT_DOUBLE_EQ(to_cycles(block.instructions[0][base]), 0.25);
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/test_folders.h"
 #include "simulate/machine/hierarchy.h"
 
 namespace culprit::simulate {
@@ -17,8 +18,7 @@ std::string error_of(const std::string& toml) {
 
 TEST(Machine, ShippedFilesDescribeMachinesThatCanBeSimulated) {
   for (const char* name : {"zen4", "ivy-bridge-ep", "small-core"}) {
-    const Result<Machine> machine =
-        read_machine(std::string(CULPRIT_SOURCE_DIR "/data/uarch/") + name + ".toml");
+    const Result<Machine> machine = read_machine(source_folder() + "/data/uarch/" + name + ".toml");
     ASSERT_TRUE(machine) << machine.error().message;
     EXPECT_EQ(machine->name, name);
     EXPECT_TRUE(Hierarchy::make(*machine));
@@ -27,13 +27,13 @@ TEST(Machine, ShippedFilesDescribeMachinesThatCanBeSimulated) {
 
 // Intel's manual 248966, table 2-19, and AMD's 57647: sets = size / ways / line.
 TEST(Machine, FilesGiveTheSetsOfTheRealMachines) {
-  const Result<Machine> ivy = read_machine(CULPRIT_SOURCE_DIR "/data/uarch/ivy-bridge-ep.toml");
+  const Result<Machine> ivy = read_machine(source_folder() + "/data/uarch/ivy-bridge-ep.toml");
   ASSERT_TRUE(ivy);
   EXPECT_EQ(compute_sets(ivy->l1d, 64), 64U);
   EXPECT_EQ(compute_sets(ivy->l2, 64), 512U);
   EXPECT_EQ(compute_sets(ivy->l3, 64), 12U * 2048);  // 2048 in each of 12 slices
   EXPECT_EQ(ivy->l3.inclusion, Inclusion::inclusive);
-  const Result<Machine> zen = read_machine(CULPRIT_SOURCE_DIR "/data/uarch/zen4.toml");
+  const Result<Machine> zen = read_machine(source_folder() + "/data/uarch/zen4.toml");
   ASSERT_TRUE(zen);
   EXPECT_EQ(compute_sets(zen->l2, 64), 2048U);
   EXPECT_EQ(zen->l3.inclusion, Inclusion::victim);
