@@ -196,6 +196,7 @@ void PerfSession::describe_profile() {
   processing.stacks = options_.stacks;
   processing.frames_limit = options_.stacks ? read_frames_limit() : 0;
   processing.event_of_id = events_->event_of_id();
+  processing.layout = events_->layout();
   if (options_.stack_copy_bytes != 0) processing.make_unwinder = options_.make_unwinder;
   processor_.emplace(processing);
   ProfileBuilder& builder = processor_->builder();

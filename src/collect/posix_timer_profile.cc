@@ -8,8 +8,8 @@
 namespace culprit {
 
 TimerProfile::TimerProfile(const RecordOptions& options)
-    : processor_(
-          ProcessorOptions{.stacks = options.stacks, .event_of_id = {}, .make_unwinder = {}}) {
+    : processor_(ProcessorOptions{
+          .stacks = options.stacks, .event_of_id = {}, .layout = {}, .make_unwinder = {}}) {
   layout_.sample_type = options.stacks ? CULPRIT_SAMPLE_TYPE_STACKS : CULPRIT_SAMPLE_TYPE;
   layout_.sample_id_all = true;
 

@@ -4,15 +4,15 @@
 // Profile. It knows the kernel only by its records and by what /proc tells of
 // living processes, so kernel rings and the shim's rings feed the same class.
 //
-//   record ──┬─ FORK COMM EXIT ──→ ProcessTable     which tasks count, their rows
-//            ├─ MMAP KSYMBOL ────→ AddressSpaces    what is mapped where
-//            └─ SAMPLE ──────────→ address → image (HeldImages opens its file while the
-//                                  process lives) or JIT code → ProfileBuilder
+//   record ──→ RecordFollower ──→ ProfileBuilder
+//                 │        └─ samples in code without a file ─→ WaitingSamples
+//                 └─ address → image: LiveImages opens its file while the process lives
 //
 // Use: make one; describe the run in builder(); name what to follow; process()
 // every record; flush() about once a second; finish() at the end.
 
 #include <cstdint>
+#include <linux/perf_event.h>
 #include <map>
 #include <memory>
 #include <vector>
@@ -20,6 +20,7 @@
 #include "collect/record.h"
 #include "model/builder.h"
 #include "records/record.h"
+#include "records/record_layout.h"
 
 namespace culprit {
 
@@ -28,7 +29,8 @@ struct ProcessorOptions {
   bool stacks = false;         // count call stacks
   size_t frames_limit = 0;     // stacks of so many frames were cut; 0: somebody else counts them
   std::map<uint64_t, size_t> event_of_id;  // rows of the events; empty: there is one
-  MakeUnwindStack make_unwinder;           // for samples with stack copies; empty: they have none
+  RecordLayout layout = {.branch_sample_type = PERF_SAMPLE_BRANCH_ANY};  // of the samples
+  MakeUnwindStack make_unwinder;  // for samples with stack copies; empty: they have none
 };
 
 class SampleProcessor {

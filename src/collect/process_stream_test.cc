@@ -242,6 +242,7 @@ std::vector<uint64_t> only_stack(const Profile& profile) {
 TEST_F(ProcessStreamTest, UnwoundFramesAreTheUserPartOfTheStack) {
   ProcessorOptions options;
   options.stacks = true;
+  options.layout.sample_type = PERF_SAMPLE_STACK_USER;
   options.make_unwinder =
       answer({{{RunAddress(0x5001), Mode::user}, {RunAddress(0x5100), Mode::user}},
               UnwindStop::outside_copy});
@@ -257,6 +258,7 @@ TEST_F(ProcessStreamTest, UnwoundFramesAreTheUserPartOfTheStack) {
 TEST_F(ProcessStreamTest, WithinExecThereIsNoUserStack) {
   ProcessorOptions options;
   options.stacks = true;
+  options.layout.sample_type = PERF_SAMPLE_STACK_USER;
   options.make_unwinder = answer({{{RunAddress(0x5001), Mode::user}}, UnwindStop::damaged});
   start(options);
   exec(kPid, "prog");  // nothing is mapped yet

@@ -27,7 +27,7 @@ FileKey RecordedImages::intern(const MmapRecord& map, bool is_first_of_process) 
   file.path = strip_deleted(map.path);
   file.build_id = map.build_id;
   file.inode = map.inode;
-  file.is_vdso = map.path == "[vdso]";
+  file.is_vdso = is_vdso_path(map.path);
   file.is_anonymous = !file.is_vdso && is_anonymous_path(map.path);
   file.is_program = is_first_of_process;
   files_.push_back(std::move(file));

@@ -38,7 +38,7 @@ HeldImages::HeldImages() {
 }
 
 FileKey HeldImages::intern(const MmapRecord& map) {
-  const bool is_vdso = map.path == "[vdso]";
+  const bool is_vdso = is_vdso_path(map.path);
   if (!is_vdso && is_anonymous_path(map.path)) return 0;
   const auto [at, is_new] =
       keys_.try_emplace(fmt::format("{}\n{}\n{}:{}:{}", map.path, map.build_id, map.device_major,
@@ -61,10 +61,7 @@ std::optional<Location> HeldImages::locate(uint32_t pid, const Mapping& mapping,
   MappedFile& file = files_[mapping.file];
   if (!file.is_resolved) resolve(file, pid, mapping, builder);
   if (file.kind == Kind::anonymous) return std::nullopt;
-  const uint64_t offset_in_mapping = address - mapping.start;
-  // The kernel gives the vdso's mapping an offset that means nothing.
-  if (file.kind == Kind::vdso) return Location{file.image, FileOffset(offset_in_mapping)};
-  return Location{file.image, FileOffset(mapping.file_offset + offset_in_mapping)};
+  return Location{file.image, FileOffset(mapping.file_offset + (address - mapping.start))};
 }
 
 std::optional<Fd> HeldImages::open_file(uint32_t pid, const Mapping& mapping,

@@ -4,6 +4,7 @@
 
 #include "model/ledger.h"
 #include "model/merge.h"
+#include "records/mapped_path.h"
 #include "simulate/sampled_counts.h"
 
 namespace culprit {
@@ -54,8 +55,7 @@ SimulatedProfile::Place SimulatedProfile::intern(uint32_t pid, const counts_file
   record.device_minor = mapping.device_minor;
   record.path = path;
   jit_.note_mapping(pid, path);
-  return {{record.start, RunAddress(mapping.end), mapping.file_offset, images_.intern(record)},
-          true};
+  return {make_mapping(record, images_.intern(record)), true};
 }
 
 void SimulatedProfile::see(const CountsGlance& glance) {

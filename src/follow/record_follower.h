@@ -1,0 +1,144 @@
+#pragma once
+
+// RecordFollower: event records in the order of time → counts in a profile, for every
+// collector. What sets collectors apart is how they identify images (ImageSource), which
+// tasks they count, and what a sample counts for.
+//
+//   FORK COMM EXIT ─→ ProcessTable      which tasks there are, and their rows
+//   MMAP KSYMBOL ───→ AddressSpaces     what is mapped where; ImageSource: what it is
+//   SAMPLE ─────────→ context and places: histograms, stacks, branches, memory samples
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "follow/image_source.h"
+#include "model/builder.h"
+#include "records/plain_sample.h"
+#include "records/process_table.h"
+#include "records/record_layout.h"
+#include "records/user_stack.h"
+
+namespace culprit {
+
+struct FollowOptions {
+  bool all_tasks = true;         // count every task's samples, not only those that are followed
+  bool renaming_splits = false;  // ProcessTable
+  bool stacks = false;           // also of samples without a callchain
+  size_t frames_limit = 0;       // stacks of so many frames were cut; 0: somebody else counts them
+};
+
+/// What a sample counts for: an event, and how much of it.
+struct SampleWeight {
+  EventId event;
+  uint64_t value = 0;
+};
+
+/// A sample, or several that are alike, with its places, innermost first. Those that are not
+/// known yet have no image, and their run address as offset.
+struct PlacedSample {
+  uint64_t time_ns = 0;
+  uint32_t pid = 0;
+  ContextId context;
+  EventId event;
+  uint64_t samples = 0;
+  uint64_t value = 0;
+  bool has_stack = false;
+  std::vector<Location> places;
+};
+
+class RecordFollower {
+ public:
+  /// All must outlive the follower. The run is row 0 of the profile.
+  RecordFollower(const FollowOptions& options, ProfileBuilder& builder, ImageSource& images);
+  RecordFollower(const RecordFollower&) = delete;
+  RecordFollower& operator=(const RecordFollower&) = delete;
+
+  /// Adds a task that no record has announced, with all that is known of it. Null: it does not
+  /// matter. Without it, such tasks are added without a name, or left out (`all_tasks`).
+  using Introduce = std::function<ProcessTable::Process*(uint32_t pid)>;
+  void introduce_with(Introduce introduce) { introduce_ = std::move(introduce); }
+  /// Takes the samples some of whose places are not known yet.
+  using Wait = std::function<void(PlacedSample)>;
+  void wait_with(Wait wait) { wait_ = std::move(wait); }
+  /// Walks copied user stacks.
+  void unwind_with(UnwindStack unwind) { unwind_ = std::move(unwind); }
+
+  /// Any record but a sample. In the order of time; small disorder does no harm.
+  void follow(const Record& record);
+  /// A sample. False: its task is not counted.
+  bool count(const SampleRecord& sample, const RecordOrigin& origin, const RecordLayout& layout,
+             std::span<const SampleWeight> weights);
+  bool count(const PlainSample& sample, const SampleWeight& weight);
+  /// A sample all places of which are known.
+  void count(const PlacedSample& sample);
+
+  ProcessTable& tasks() { return tasks_; }
+  [[nodiscard]] const AddressSpaces& spaces() const { return spaces_; }
+  void map(const MmapRecord& map);
+
+  [[nodiscard]] uint64_t lost_records() const { return lost_records_; }
+  [[nodiscard]] uint64_t lost_samples() const { return lost_samples_; }
+
+ private:
+  void handle(const MmapRecord& map, const RecordOrigin& origin);
+  void handle(const CommRecord& comm, const RecordOrigin& origin);
+  void handle(const ForkRecord& fork, const RecordOrigin& origin);
+  void handle(const ExitRecord& exit, const RecordOrigin& origin);
+  void handle(const LostRecord& lost, const RecordOrigin&) { lost_records_ += lost.lost; }
+  void handle(const LostSamplesRecord& lost, const RecordOrigin&) { lost_samples_ += lost.lost; }
+  void handle(const ThrottleRecord& throttle, const RecordOrigin& origin);
+  void handle(const CgroupRecord& cgroup, const RecordOrigin& origin);
+  void handle(const KsymbolRecord& symbol, const RecordOrigin&) { images_.process(symbol); }
+  void handle(const UnknownRecord& record, const RecordOrigin& origin);
+  template <class Other>
+  void handle(const Other&, const RecordOrigin&) {}
+
+  /// What the last samples of a task found; forgotten with the next record of another kind.
+  struct RecentContext {
+    uint32_t pid = 0;
+    uint32_t tid = 0;
+    Mode mode = Mode::all;
+    ContextId context;
+  };
+  struct RecentMapping {
+    uint32_t pid = 0;
+    const Mapping* mapping = nullptr;
+  };
+
+  Ledger& ledger() { return builder_.profile().ledger; }
+  ProcessTable::Process* find_or_introduce(uint32_t pid);
+  void forget_mappings(uint32_t pid);
+  void forget_recent();
+  ContextId find_context(uint32_t pid, uint32_t tid, Mode mode);
+  ContextId find_context(const SampleRecord& sample, const RecordOrigin& origin);
+  const Mapping* find_mapping(uint32_t pid, const CallFrame& frame);
+  Location locate(uint32_t pid, const CallFrame& frame);
+  Location locate_now(uint32_t pid, const CallFrame& frame);
+  Location locate_leaf(uint32_t pid, const CallFrame& frame);
+  StackId intern_stack(std::span<const Location> places);
+  void count_branches(const SampleRecord& sample, uint32_t pid, ContextId context,
+                      const RecordLayout& layout);
+  MemorySample make_memory_sample(const SampleRecord& sample, const RecordOrigin& origin,
+                                  ContextId context);
+
+  FollowOptions options_;
+  ProfileBuilder& builder_;
+  ImageSource& images_;
+  ProcessTable tasks_;
+  AddressSpaces spaces_;
+  Introduce introduce_;
+  Wait wait_;
+  UnwindStack unwind_;
+  std::array<RecentContext, 64> recent_contexts_;
+  std::array<RecentMapping, 64> recent_mappings_;
+  std::unordered_map<uint64_t, StringId> cgroups_;
+  std::vector<Location> places_;  // of the sample at hand
+  uint64_t lost_records_ = 0;
+  uint64_t lost_samples_ = 0;
+};
+
+}  // namespace culprit
