@@ -74,7 +74,7 @@ class Rooms(unittest.TestCase):
 
     def test_build_links_by_the_same_table(self):
         text = (self.source / "CMakeLists.txt").read_text()
-        calls = re.findall(r"culprit_room\(([\w/]+)(?:\s+(?:LIVE|APART))*((?:\s+[\w/]+)*?)(?:\s+LIBRARIES[^)]*)?\)", text)
+        calls = re.findall(r"culprit_room\(([\w/]+)(?:\s+(?:LIVE|APART|ALONE))*((?:\s+[\w/]+)*?)(?:\s+LIBRARIES[^)]*)?\)", text)
         self.assertEqual({room: uses.split()[1:] for room, uses in calls}, read_table())
 
     def test_includes_follow_the_table(self):
