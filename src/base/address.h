@@ -26,6 +26,11 @@ struct Address {
   friend constexpr uint64_t operator-(Address a, Address b) { return a.value - b.value; }
 };
 
+template <class T>
+inline constexpr bool kIsAddress = false;
+template <class Tag>
+inline constexpr bool kIsAddress<Address<Tag>> = true;
+
 using FileOffset = Address<struct FileOffsetTag>;
 using LinkAddress = Address<struct LinkAddressTag>;
 using RunAddress = Address<struct RunAddressTag>;

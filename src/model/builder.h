@@ -49,66 +49,13 @@ class ProfileBuilder {
   }
 
  private:
-  // Keys have the order in which the profile wants their counts.
-  struct CellKey {
-    ContextId context;
-    Location location;
-    EventId event;
-    friend auto operator<=>(const CellKey&, const CellKey&) = default;
-  };
-  struct StackCellKey {
-    ContextId context;
-    StackId stack;
-    EventId event;
-    friend auto operator<=>(const StackCellKey&, const StackCellKey&) = default;
-  };
-  struct BranchKey {
-    ContextId context;
-    Location from;
-    Location to;
-    friend auto operator<=>(const BranchKey&, const BranchKey&) = default;
-  };
-  struct RangeKey {
-    ContextId context;
-    ImageId image;
-    FileOffset from;
-    FileOffset to;
-    friend auto operator<=>(const RangeKey&, const RangeKey&) = default;
-  };
-  struct Sum {
-    uint64_t samples = 0;
-    uint64_t value = 0;
-    double variance = 0;
-    void operator+=(const Sum& other);
-  };
-  struct BranchSum {
-    uint64_t count = 0;
-    uint64_t mispredicted = 0;
-    uint64_t cycles = 0;
-    uint64_t judged = 0;
-    uint64_t timed = 0;
-    void operator+=(const BranchSum& other);
-  };
-  struct Hash {
-    size_t operator()(const CellKey& key) const noexcept;
-    size_t operator()(const StackCellKey& key) const noexcept;
-    size_t operator()(const BranchKey& key) const noexcept;
-    size_t operator()(const RangeKey& key) const noexcept;
-    size_t operator()(const Context& context) const noexcept;
-    size_t operator()(const StackNode& node) const noexcept;
-  };
-
-  void take_histograms();
-  void take_stack_counts();
-  void take_branches();
-
   Profile profile_;
-  tsl::robin_map<Context, ContextId, Hash> contexts_;
-  tsl::robin_map<StackNode, StackId, Hash> stacks_;
-  SortedSums<CellKey, Sum, Hash> cells_;
-  SortedSums<StackCellKey, Sum, Hash> stack_cells_;
-  SortedSums<BranchKey, BranchSum, Hash> branches_;
-  SortedSums<RangeKey, uint64_t, Hash> fall_throughs_;
+  tsl::robin_map<Context, ContextId, KeyHash, KeyEqual> contexts_;
+  tsl::robin_map<StackNode, StackId, KeyHash, KeyEqual> stacks_;
+  SortedSums<HistogramRow> cells_;
+  SortedSums<StackCount> stack_cells_;
+  SortedSums<BranchCount> branches_;
+  SortedSums<FallThrough> fall_throughs_;
   std::vector<MemorySample> memory_samples_;
 };
 

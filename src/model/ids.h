@@ -32,7 +32,13 @@ using EventId = Id<struct EventTag>;
 using ImageId = Id<struct ImageTag>;
 using StackId = Id<struct StackTag>;
 using ObjectId = Id<struct ObjectTag>;
+using ObjectRangeId = Id<struct ObjectRangeTag>;
 using RegionId = Id<struct RegionTag>;
+
+template <class T>
+inline constexpr bool kIsId = false;
+template <class Tag>
+inline constexpr bool kIsId<Id<Tag>> = true;
 
 }  // namespace culprit
 

@@ -9,26 +9,21 @@
 //
 // Sums saturate at the largest uint64_t instead of wrapping.
 
+#include <algorithm>
+#include <compare>
 #include <vector>
 
-#include "model/profile.h"
+#include "model/rows.h"
 
 namespace culprit {
-
-/// A cell of a histogram with its whole key: the flat form of histograms.
-struct HistogramRow {
-  ContextId context;
-  Location location;
-  Cell cell;
-  friend auto operator<=>(const HistogramRow&, const HistogramRow&) = default;
-};
 
 /// One row for each non-zero cell, in canonical order if the histograms are.
 std::vector<HistogramRow> flatten_histograms(const std::vector<Histogram>& histograms);
 
-/// Histograms in canonical order; rows of one key are added.
-/// `events` tell what a variance of 0 means where only one of two cells has one: for
-/// sampled events it is Poisson's, value^2 / samples; otherwise the value is exact.
+/// Histograms of rows that are in canonical order.
+std::vector<Histogram> group_histograms(const std::vector<HistogramRow>& rows);
+
+/// Histograms in canonical order; rows of one key are added (add_cell in rows.h).
 std::vector<Histogram> make_histograms(std::vector<HistogramRow> rows,
                                        const std::vector<Event>& events);
 
@@ -36,17 +31,34 @@ std::vector<Histogram> make_histograms(std::vector<HistogramRow> rows,
 std::vector<Histogram> merge_histograms(const std::vector<Histogram>& histograms,
                                         const std::vector<Event>& events);
 
-/// The same for rows of the other kinds.
-void merge_rows(std::vector<HistogramRow>& rows, const std::vector<Event>& events);
-void merge_rows(std::vector<StackCount>& rows, const std::vector<Event>& events);
-void merge_rows(std::vector<BranchCount>& rows);
-void merge_rows(std::vector<FallThrough>& rows);
-void merge_rows(std::vector<MemorySample>& rows);
-void merge_rows(std::vector<Count>& rows);
-void merge_rows(std::vector<Access>& rows);
-void merge_rows(std::vector<Tenure>& rows);
-void merge_rows(std::vector<Edge>& rows);
-void merge_rows(std::vector<RegionValue>& rows);
+/// Rows of any kind of count in canonical order: rows of one key are added.
+template <class Row>
+void merge_rows(std::vector<Row>& rows, const std::vector<Event>& events) {
+  std::erase_if(rows, is_empty_cell<Row>);
+  const auto less = [](const Row& a, const Row& b) {
+    if constexpr (requires { a.cell; }) {
+      // Where numbers with fractions are added, equal keys are in the order of their numbers:
+      // the sum does not depend on which row came first.
+      const std::strong_ordering order = compare_keys(a, b);
+      return order == 0 ? a < b : order < 0;
+    } else {
+      return compare_keys(a, b) < 0;
+    }
+  };
+  if (!std::is_sorted(rows.begin(), rows.end(), less)) std::sort(rows.begin(), rows.end(), less);
+  size_t last = 0;
+  for (size_t row = 1; row < rows.size(); ++row) {
+    if (has_same_key(rows[last], rows[row])) {
+      add_row(rows[last], rows[row], events);
+    } else if (++last != row) {
+      rows[last] = rows[row];
+    }
+  }
+  if (!rows.empty()) rows.resize(last + 1);
+}
+
+/// Memory samples are not added up, each is one event: they are put in order of time.
+void merge_rows(std::vector<MemorySample>& rows, const std::vector<Event>& events);
 
 /// Brings all counts of a profile into canonical order.
 void merge_counts(Profile& profile);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <random>
 
 #include "model/random_profile.h"
 
@@ -56,17 +55,8 @@ TEST(MergeCounts, DoesNotDependOnTheOrderTheyCameIn) {
   for (int i = 0; i < 3; ++i) random.grow();
   Profile forward = random.profile();
   Profile backward = random.profile();
-  const auto reverse = [](auto& rows) { std::reverse(rows.begin(), rows.end()); };
-  reverse(backward.histograms);
-  reverse(backward.stack_counts);
-  reverse(backward.branch_counts);
-  reverse(backward.fall_throughs);
-  reverse(backward.memory_samples);
-  reverse(backward.counts);
-  reverse(backward.accesses);
-  reverse(backward.tenures);
-  reverse(backward.edges);
-  reverse(backward.region_values);
+  visit_counts([](std::string_view, auto& rows) { std::reverse(rows.begin(), rows.end()); },
+               backward);
   merge_counts(forward);
   merge_counts(backward);
   expect_equal(forward, backward);

@@ -12,6 +12,9 @@
 //   need to know of it.  Ledger: what makes the numbers weaker.
 //
 // Tables refer to each other by row number (ids.h). Nothing here does I/O.
+//
+// The fields of each row are listed in fields.h, the tables and counts of a Profile in tables.h:
+// storing, merging and comparing follow from those lists.
 
 #include <cstdint>
 #include <map>
@@ -145,6 +148,14 @@ struct Histogram {
   std::vector<FileOffset> offsets;
   std::vector<EventColumn> columns;
   friend bool operator==(const Histogram&, const Histogram&) = default;
+};
+
+/// A cell of a histogram with its whole key: the flat form of histograms.
+struct HistogramRow {
+  ContextId context;
+  Location location;
+  Cell cell;
+  friend auto operator<=>(const HistogramRow&, const HistogramRow&) = default;
 };
 
 /// An event over a whole interval, not tied to code.

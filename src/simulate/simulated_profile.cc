@@ -193,8 +193,8 @@ Recording SimulatedProfile::finish() {
   if (unknown_costs_ > 0) builder_.profile().ledger.add(ledger::kUnknownCosts, unknown_costs_);
   if (!builder_.profile().tenures.empty()) {
     builder_.profile().objects.resize(1);  // row 0: unknown
-    merge_rows(builder_.profile().tenures);
-    merge_rows(builder_.profile().edges);
+    merge_rows(builder_.profile().tenures, builder_.profile().events);
+    merge_rows(builder_.profile().edges, builder_.profile().events);
   }
   Recording recording;
   recording.held = images_.release();

@@ -10,29 +10,6 @@ namespace culprit {
 
 namespace {
 
-/// Calls visit(kind, rows) for each kind of count but histograms, whose rows are flat in
-/// the file only. The kinds are the names in the file.
-void visit_counts(auto&& visit, auto& profile) {
-  visit("stack_counts", profile.stack_counts);
-  visit("branch_counts", profile.branch_counts);
-  visit("fall_throughs", profile.fall_throughs);
-  visit("memory_samples", profile.memory_samples);
-  visit("counts", profile.counts);
-  visit("accesses", profile.accesses);
-  visit("tenures", profile.tenures);
-  visit("edges", profile.edges);
-  visit("region_values", profile.region_values);
-}
-
-template <class Row>
-void merge(std::vector<Row>& rows, const std::vector<Event>& events) {
-  if constexpr (std::is_same_v<Row, HistogramRow> || std::is_same_v<Row, StackCount>) {
-    merge_rows(rows, events);
-  } else {
-    merge_rows(rows);
-  }
-}
-
 template <class Row>
 Result<void> append(const Database& database, std::string_view kind, std::span<const Row> rows,
                     const TableSizes& sizes, size_t first = 0) {
@@ -61,10 +38,15 @@ template <class Row>
 Result<std::vector<Row>> read(const Database& database, std::string_view kind,
                               const TableSizes& sizes) {
   ASSIGN_OR_RETURN(std::vector<Row> rows, read_segments<Row>(database, kind));
-  if (const Result<void> good = check_rows(kind, std::span<const Row>(rows), sizes); !good) {
-    return Error{"'" + database.path() + "' is damaged: " + good.error().message};
-  }
+  RETURN_IF_ERROR(check_read(database.path(), kind, rows, sizes));
   return rows;
+}
+
+template <class T>
+Result<void> assign(Result<T> found, T& to) {
+  if (!found) return found.error();
+  to = *std::move(found);
+  return {};
 }
 
 /// Whether the segments of a kind are more than its rows need.
@@ -83,21 +65,26 @@ Result<void> compact(const Database& database, std::string_view kind, const Prof
   ASSIGN_OR_RETURN(const bool scattered, is_scattered(database, kind));
   if (!scattered) return {};
   ASSIGN_OR_RETURN(std::vector<Row> rows, read<Row>(database, kind, sizes));
-  merge(rows, profile.events);
+  merge_rows(rows, profile.events);
   return replace_segments(database, kind, std::span<const Row>(rows));
 }
 
 }  // namespace
 
-Result<void> append_counts(const Database& database, const Profile& profile, RowsWritten& written) {
+Result<void> append_counts(const Database& database, const Profile& profile, TableSizes& written) {
   const TableSizes sizes(profile);
-  RETURN_IF_ERROR(append_new(database, "stacks", profile.stacks, sizes, written.stacks));
-  RETURN_IF_ERROR(
-      append_new(database, "object_ranges", profile.object_ranges, sizes, written.object_ranges));
+  Result<void> good;
+  visit_tables(
+      [&]<class IdType, class Row>(ProfileTable<IdType> table, const std::vector<Row>& rows) {
+        if constexpr (kIsPacked<Row>) {
+          if (good) good = append_new(database, table.name, rows, sizes, written.of(IdType()));
+        }
+      },
+      profile);
+  RETURN_IF_ERROR(good);
   const std::vector<HistogramRow> cells = flatten_histograms(profile.histograms);
   RETURN_IF_ERROR(append(database, "histograms", std::span(cells), sizes));
-  Result<void> good;
-  visit_counts(
+  visit_flat_counts(
       [&]<class Row>(std::string_view kind, const std::vector<Row>& rows) {
         if (good) good = append(database, kind, std::span(rows), sizes);
       },
@@ -107,11 +94,17 @@ Result<void> append_counts(const Database& database, const Profile& profile, Row
 
 Result<void> compact_counts(const Database& database, const Profile& profile) {
   const TableSizes sizes(profile);
-  RETURN_IF_ERROR(replace(database, "stacks", profile.stacks, sizes));
-  RETURN_IF_ERROR(replace(database, "object_ranges", profile.object_ranges, sizes));
-  RETURN_IF_ERROR(compact<HistogramRow>(database, "histograms", profile, sizes));
   Result<void> good;
-  visit_counts(
+  visit_tables(
+      [&]<class Row>(const auto& table, const std::vector<Row>& rows) {
+        if constexpr (kIsPacked<Row>) {
+          if (good) good = replace(database, table.name, rows, sizes);
+        }
+      },
+      profile);
+  RETURN_IF_ERROR(good);
+  RETURN_IF_ERROR(compact<HistogramRow>(database, "histograms", profile, sizes));
+  visit_flat_counts(
       [&]<class Row>(std::string_view kind, const std::vector<Row>&) {
         if (good) good = compact<Row>(database, kind, profile, sizes);
       },
@@ -120,29 +113,32 @@ Result<void> compact_counts(const Database& database, const Profile& profile) {
 }
 
 Result<void> read_counts(const Database& database, Profile& profile) {
-  // Stacks refer to each other: their own number is the size that counts.
-  ASSIGN_OR_RETURN(profile.stacks, read_segments<StackNode>(database, "stacks"));
+  // Packed tables refer to each other and to themselves: all are read before one is checked.
+  Result<void> good;
+  visit_tables(
+      [&]<class Row>(const auto& table, std::vector<Row>& rows) {
+        if constexpr (kIsPacked<Row>) {
+          if (good) good = assign(read_segments<Row>(database, table.name), rows);
+        }
+      },
+      profile);
+  RETURN_IF_ERROR(good);
   const TableSizes sizes(profile);
-  if (const Result<void> good =
-          check_rows("stacks", std::span<const StackNode>(profile.stacks), sizes);
-      !good) {
-    return Error{"'" + database.path() + "' is damaged: " + good.error().message};
-  }
-  ASSIGN_OR_RETURN(profile.object_ranges, read<ObjectRange>(database, "object_ranges", sizes));
+  visit_tables(
+      [&]<class Row>(const auto& table, const std::vector<Row>& rows) {
+        if constexpr (kIsPacked<Row>) {
+          if (good) good = check_read(database.path(), table.name, rows, sizes);
+        }
+      },
+      profile);
+  RETURN_IF_ERROR(good);
   ASSIGN_OR_RETURN(std::vector<HistogramRow> cells,
                    read<HistogramRow>(database, "histograms", sizes));
   profile.histograms = make_histograms(std::move(cells), profile.events);
-  Result<void> good;
-  visit_counts(
+  visit_flat_counts(
       [&]<class Row>(std::string_view kind, std::vector<Row>& rows) {
-        if (!good) return;
-        Result<std::vector<Row>> found = read<Row>(database, kind, sizes);
-        if (!found) {
-          good = found.error();
-          return;
-        }
-        rows = *std::move(found);
-        merge(rows, profile.events);
+        if (good) good = assign(read<Row>(database, kind, sizes), rows);
+        if (good) merge_rows(rows, profile.events);
       },
       profile);
   return good;

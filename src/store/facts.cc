@@ -22,7 +22,7 @@ class PartWriter {
  public:
   PartWriter(const Database& database, ImageId image, const StringTable& strings)
       : database_(database), id_(first_part(image)), end_(id_ + (1 << kPartBits)) {
-    sizes_.strings = strings.size();
+    sizes_.of(StringId()) = strings.size();
   }
 
   template <class Row>
@@ -138,12 +138,12 @@ bool has_backward_range(const std::vector<Row>& rows) {
 
 Result<void> check_facts(ImageFacts& facts) {
   TableSizes sizes;
-  sizes.strings = facts.strings.size();
+  sizes.of(StringId()) = facts.strings.size();
   RETURN_IF_ERROR(check_rows("functions", std::span<const FunctionFact>(facts.functions), sizes));
   RETURN_IF_ERROR(check_rows("lines", std::span<const LineFact>(facts.lines), sizes));
   RETURN_IF_ERROR(check_rows("inlines", std::span<const InlineFact>(facts.inlines), sizes));
   for (const SourceFact& source : facts.sources) {
-    if (!source.file.is_all() && source.file.value >= sizes.strings) {
+    if (!source.file.is_all() && source.file.value >= sizes.of(StringId())) {
       return Error{"a source file without a name"};
     }
   }

@@ -13,44 +13,12 @@
 #include <type_traits>
 
 #include "base/address.h"
+#include "model/fact_fields.h"
+#include "model/fields.h"
 #include "model/ids.h"
-#include "model/image_facts.h"
-#include "model/profile.h"
 #include "store/column_codec.h"
 
 namespace culprit {
-
-template <class T>
-inline constexpr bool kIsId = false;
-template <class Tag>
-inline constexpr bool kIsId<Id<Tag>> = true;
-
-template <class T>
-inline constexpr bool kIsAddress = false;
-template <class Tag>
-inline constexpr bool kIsAddress<Address<Tag>> = true;
-
-/// The last value of an enumeration of the model.
-template <class T>
-inline constexpr T kLastOf = T{};
-template <>
-inline constexpr Mode kLastOf<Mode> = Mode::hypervisor;
-template <>
-inline constexpr Unit kLastOf<Unit> = Unit::bytes;
-template <>
-inline constexpr Provenance kLastOf<Provenance> = Provenance::modelled;
-template <>
-inline constexpr ImageKind kLastOf<ImageKind> = ImageKind::unknown;
-template <>
-inline constexpr ObjectKind kLastOf<ObjectKind> = ObjectKind::field;
-template <>
-inline constexpr CacheLevel kLastOf<CacheLevel> = CacheLevel::stlb;
-template <>
-inline constexpr AccessKind kLastOf<AccessKind> = AccessKind::fetch;
-template <>
-inline constexpr EdgeKind kLastOf<EdgeKind> = EdgeKind::sharing_false;
-template <>
-inline constexpr SymbolSource kLastOf<SymbolSource> = SymbolSource::jitdump;
 
 template <class T>
 constexpr ColumnType column_type() {
@@ -87,7 +55,7 @@ bool from_bits(uint64_t bits, T& value) {
   } else if constexpr (std::is_same_v<T, double>) {
     value = std::bit_cast<double>(bits);
   } else if constexpr (std::is_enum_v<T>) {
-    static_assert(kLastOf<T> != T{}, "name its last value above");
+    static_assert(kLastOf<T> != T{}, "name its last value in model/fields.h");
     if (bits > static_cast<uint64_t>(kLastOf<T>)) return false;
     value = static_cast<T>(bits);
   } else if constexpr (std::signed_integral<T>) {

@@ -207,7 +207,7 @@ TEST_F(HostileFile, CountsThatReferToNothingAreRefused) {
   using Cells = std::vector<HistogramRow>;
   EXPECT_EQ(message_with_segment("histograms", Cells{{context, place, cell}}), "(good)");
   EXPECT_SAYS(message_with_segment("histograms", Cells{{ContextId(1u), place, cell}}), "'context'");
-  EXPECT_SAYS(message_with_segment("histograms", Cells{{ContextId(), place, cell}}), "its ids");
+  EXPECT_SAYS(message_with_segment("histograms", Cells{{ContextId(), place, cell}}), "'context'");
   EXPECT_SAYS(message_with_segment("histograms", Cells{{context, {ImageId(1u), {}}, cell}}),
               "'image'");
   EXPECT_SAYS(message_with_segment("histograms", Cells{{context, place, {EventId(5u), 1, 1, 0}}}),

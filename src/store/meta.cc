@@ -10,23 +10,6 @@ namespace culprit {
 
 namespace {
 
-void visit_machine(auto&& visit, auto& machine) {
-  visit("architecture", machine.architecture);
-  visit("cpu_model", machine.cpu_model);
-  visit("cpu_id", machine.cpu_id);
-  visit("kernel_release", machine.kernel_release);
-  visit("cpus_online", machine.cpus_online);
-  visit("has_pmu", machine.has_pmu);
-  visit("virtualization", machine.virtualization);
-}
-
-void visit_clock(auto&& visit, auto& clock) {
-  visit("clock_hertz", clock.hertz);
-  visit("clock_low_hertz", clock.low_hertz);
-  visit("clock_high_hertz", clock.high_hertz);
-  visit("clock_bursts", clock.bursts);
-}
-
 Error damaged(const Database& database, std::string_view key) {
   return Error{fmt::format("'{}' is damaged: '{}' in its table 'meta' makes no sense",
                            database.path(), key)};
@@ -50,8 +33,8 @@ Result<void> write_meta(const Database& database, const Profile& profile, bool i
   const auto put_machine = [&](std::string_view key, const auto& value) {
     put("machine", key, value);
   };
-  visit_machine(put_machine, profile.machine);
-  if (profile.machine.clock) visit_clock(put_machine, *profile.machine.clock);
+  visit_fields(put_machine, profile.machine);
+  if (profile.machine.clock) visit_fields(put_machine, *profile.machine.clock);
   for (const auto& [key, value] : profile.environment) put("environment", key, value);
   for (const auto& [key, amount] : profile.ledger.amounts()) put("ledger", key, amount);
   size_t number = 0;
@@ -78,8 +61,8 @@ Result<void> read_meta(const Database& database, Profile& profile) {
     if (section == "file") {
       take("complete", is_complete);
     } else if (section == "machine") {
-      visit_machine(take, profile.machine);
-      visit_clock(take, clock);
+      visit_fields(take, profile.machine);
+      visit_fields(take, clock);
       has_clock = has_clock || key == "clock_hertz";
     } else if (section == "environment") {
       good = take_field(query, 2, profile.environment[key]);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Rows of the model ⇄ packed bytes, by the fields that row_fields.h names:
+// Rows of the model ⇄ packed bytes, by the fields that the lists of their fields name
+// (model/field_list.h):
 //
 //     rows → columns (column_codec.h) → compressed (packed_bytes.h)
 
@@ -11,8 +12,8 @@
 
 #include "store/column_codec.h"
 #include "store/field_values.h"
+#include "store/file_rows.h"
 #include "store/packed_bytes.h"
-#include "store/row_fields.h"
 
 namespace culprit {
 

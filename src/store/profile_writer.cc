@@ -28,7 +28,7 @@ Error cannot_write(const std::string& path, const Error& error) {
 
 struct ProfileWriter::State {
   std::unique_ptr<Database> database;
-  RowsWritten written;
+  TableSizes written;
   std::optional<Transaction> facts;  // open while facts are collected for one commit
   uint64_t fact_bytes = 0;
 
@@ -46,7 +46,7 @@ struct ProfileWriter::State {
     RETURN_IF_ERROR(commit_facts());
     ASSIGN_OR_RETURN(Transaction transaction,
                      Transaction::begin(*database, Transaction::Kind::write));
-    RowsWritten now = written;
+    TableSizes now = written;
     RETURN_IF_ERROR(append_tables(*database, profile, false, now));
     RETURN_IF_ERROR(append_counts(*database, profile, now));
     RETURN_IF_ERROR(transaction.commit());
@@ -79,11 +79,10 @@ struct ProfileWriter::State {
     RETURN_IF_ERROR(commit_facts());
     ASSIGN_OR_RETURN(Transaction transaction,
                      Transaction::begin(*database, Transaction::Kind::write));
-    RowsWritten now;
+    TableSizes now;
     RETURN_IF_ERROR(clear_tables(*database));
     RETURN_IF_ERROR(append_tables(*database, profile, true, now));
-    now.stacks = profile.stacks.size();
-    now.object_ranges = profile.object_ranges.size();
+    now = TableSizes(profile);  // compact_counts() rewrites the packed tables
     RETURN_IF_ERROR(append_counts(*database, profile, now));
     RETURN_IF_ERROR(compact_counts(*database, profile));
     RETURN_IF_ERROR(transaction.commit());

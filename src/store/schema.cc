@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "store/table_rows.h"
+#include "store/tables.h"
 
 namespace culprit {
 
@@ -27,34 +28,39 @@ constexpr uint64_t kRowsPerFileByte = 8;
 constexpr uint64_t kRawBytesFloor = uint64_t{1} << 30;
 constexpr uint64_t kRawBytesPerFileByte = 256;
 
-struct Table {
+struct SqlTable {
   std::string_view name;
   std::string sql;
 };
 
-const std::vector<Table>& tables() {
-  static const std::vector<Table> kTables = {
-      {"meta", "CREATE TABLE meta(section TEXT, key TEXT, value)"},
-      {"strings", create_statement<TextRow>("strings")},
-      {"runs", create_statement<Run>("runs")},
-      {"run_labels", create_statement<RunLabel>("run_labels")},
-      {"processes", create_statement<Process>("processes")},
-      {"threads", create_statement<Thread>("threads")},
-      {"contexts", create_statement<Context>("contexts")},
-      {"events", create_statement<Event>("events")},
-      {"images", create_statement<Image>("images")},
-      {"objects", create_statement<DataObject>("objects")},
-      {"regions", create_statement<Region>("regions")},
-      {"segments",
-       "CREATE TABLE segments(id INTEGER PRIMARY KEY, kind TEXT, rows INTEGER, "
-       "raw_bytes INTEGER, data BLOB)"},
-      {"image_facts",
-       "CREATE TABLE image_facts(id INTEGER PRIMARY KEY, architecture TEXT, "
-       "symbol_source INTEGER, has_lines INTEGER, debug_file TEXT, missing TEXT)"},
-      {"facts",
-       "CREATE TABLE facts(id INTEGER PRIMARY KEY, part TEXT, rows INTEGER, raw_bytes INTEGER, "
-       "data BLOB)"},
-  };
+const std::vector<SqlTable>& tables() {
+  static const std::vector<SqlTable> kTables = [] {
+    std::vector<SqlTable> all = {
+        {"meta", "CREATE TABLE meta(section TEXT, key TEXT, value)"},
+        {"strings", create_statement<TextRow>("strings")},
+    };
+    const Profile any;
+    visit_tables(
+        [&]<class Row>(const auto& table, const std::vector<Row>&) {
+          if constexpr (!kIsPacked<Row>) {
+            all.push_back({table.name, create_statement<Row>(table.name)});
+          }
+          if constexpr (std::is_same_v<Row, Run>) {
+            all.push_back({kRunLabels, create_statement<RunLabel>(kRunLabels)});
+          }
+        },
+        any);
+    all.push_back({"segments",
+                   "CREATE TABLE segments(id INTEGER PRIMARY KEY, kind TEXT, rows INTEGER, "
+                   "raw_bytes INTEGER, data BLOB)"});
+    all.push_back({"image_facts",
+                   "CREATE TABLE image_facts(id INTEGER PRIMARY KEY, architecture TEXT, "
+                   "symbol_source INTEGER, has_lines INTEGER, debug_file TEXT, missing TEXT)"});
+    all.push_back({"facts",
+                   "CREATE TABLE facts(id INTEGER PRIMARY KEY, part TEXT, rows INTEGER, "
+                   "raw_bytes INTEGER, data BLOB)"});
+    return all;
+  }();
   return kTables;
 }
 
@@ -155,7 +161,7 @@ Result<void> check_schema(const Database& database) {
   if (found.empty()) {
     return Error{"'" + database.path() + "' is empty: nothing was recorded in it"};
   }
-  for (const Table& table : tables()) {
+  for (const SqlTable& table : tables()) {
     if (!found.contains(table.name)) return strange(fmt::format("no table '{}'", table.name));
   }
   return {};
@@ -200,7 +206,7 @@ Result<void> create_tables(const Database& database) {
       "PRAGMA page_size = {}; PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF; "
       "PRAGMA secure_delete = OFF; BEGIN; PRAGMA application_id = {}; PRAGMA user_version = {};",
       kPageBytes, kApplicationId, kFormatVersion);
-  for (const Table& table : tables()) sql += table.sql + ";";
+  for (const SqlTable& table : tables()) sql += table.sql + ";";
   return database.execute(sql + "COMMIT; PRAGMA synchronous = NORMAL;");
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// Rows of the model ⇄ rows of an SQL table, by the fields that row_fields.h names. The id
-// of a row is its number in the model's table, so ids are 0, 1, 2, ... without a gap.
+// Rows of the model ⇄ rows of an SQL table, by the fields that the lists of their fields name
+// (model/field_list.h). The id of a row is its number in the model's table, so ids are 0, 1, 2, ...
+// without a gap.
 
 #include <fmt/format.h>
 #include <span>
@@ -10,7 +11,7 @@
 
 #include "store/database.h"
 #include "store/field_values.h"
-#include "store/row_fields.h"
+#include "store/file_rows.h"
 
 namespace culprit {
 

@@ -68,79 +68,85 @@ Result<void> read(const Database& database, std::string_view table, std::vector<
   return {};
 }
 
+}  // namespace
+
+namespace {
+
+/// The short tables whose rows change while recording.
 template <class Row>
-Result<void> check(const Database& database, std::string_view table, const std::vector<Row>& rows,
-                   const TableSizes& sizes) {
-  if (const Result<void> good = check_rows(table, std::span<const Row>(rows), sizes); !good) {
-    return Error{"'" + database.path() + "' is damaged: " + good.error().message};
-  }
-  return {};
-}
+inline constexpr bool kIsRewritten = std::is_same_v<Row, Run> || std::is_same_v<Row, Event>;
 
 }  // namespace
 
-TableSizes::TableSizes(const Profile& profile)
-    : strings(profile.strings.size()),
-      runs(profile.runs.size()),
-      processes(profile.processes.size()),
-      threads(profile.threads.size()),
-      contexts(profile.contexts.size()),
-      events(profile.events.size()),
-      images(profile.images.size()),
-      stacks(profile.stacks.size()),
-      objects(profile.objects.size()),
-      regions(profile.regions.size()) {}
-
 Result<void> append_tables(const Database& database, const Profile& profile, bool is_complete,
-                           RowsWritten& written) {
+                           TableSizes& written) {
   const TableSizes sizes(profile);
   RETURN_IF_ERROR(write_meta(database, profile, is_complete));
-  RETURN_IF_ERROR(rewrite(database, "runs", profile.runs, sizes));
-  RETURN_IF_ERROR(rewrite(database, "run_labels", collect_labels(profile), sizes));
-  RETURN_IF_ERROR(rewrite(database, "events", profile.events, sizes));
-  RETURN_IF_ERROR(append_strings(database, profile.strings, written.strings));
-  written.strings = profile.strings.size();
-  RETURN_IF_ERROR(append(database, "processes", profile.processes, sizes, written.processes));
-  RETURN_IF_ERROR(append(database, "threads", profile.threads, sizes, written.threads));
-  RETURN_IF_ERROR(append(database, "contexts", profile.contexts, sizes, written.contexts));
-  RETURN_IF_ERROR(append(database, "images", profile.images, sizes, written.images));
-  RETURN_IF_ERROR(append(database, "objects", profile.objects, sizes, written.objects));
-  return append(database, "regions", profile.regions, sizes, written.regions);
+  Result<void> good;
+  visit_tables(
+      [&]<class Row>(const auto& table, const std::vector<Row>& rows) {
+        if constexpr (kIsRewritten<Row>) {
+          if (good) good = rewrite(database, table.name, rows, sizes);
+        }
+        if constexpr (std::is_same_v<Row, Run>) {
+          if (good) good = rewrite(database, kRunLabels, collect_labels(profile), sizes);
+        }
+      },
+      profile);
+  RETURN_IF_ERROR(good);
+  RETURN_IF_ERROR(append_strings(database, profile.strings, written.of(StringId())));
+  written.of(StringId()) = profile.strings.size();
+  visit_tables(
+      [&]<class IdType, class Row>(ProfileTable<IdType> table, const std::vector<Row>& rows) {
+        if constexpr (!kIsRewritten<Row> && !kIsPacked<Row>) {
+          if (good) good = append(database, table.name, rows, sizes, written.of(IdType()));
+        }
+      },
+      profile);
+  return good;
 }
 
 Result<void> clear_tables(const Database& database) {
-  return database.execute(
-      "DELETE FROM strings; DELETE FROM processes; DELETE FROM threads; DELETE FROM contexts; "
-      "DELETE FROM images; DELETE FROM objects; DELETE FROM regions");
+  std::string sql = "DELETE FROM strings";
+  const Profile any;
+  visit_tables(
+      [&]<class Row>(const auto& table, const std::vector<Row>&) {
+        if constexpr (!kIsRewritten<Row> && !kIsPacked<Row>) {
+          sql += fmt::format("; DELETE FROM {}", table.name);
+        }
+      },
+      any);
+  return database.execute(sql);
 }
 
 Result<Profile> read_tables(const Database& database) {
   Profile profile;
   RETURN_IF_ERROR(read_meta(database, profile));
   RETURN_IF_ERROR(read_strings(database, profile.strings));
-  RETURN_IF_ERROR(read(database, "runs", profile.runs));
-  RETURN_IF_ERROR(read(database, "processes", profile.processes));
-  RETURN_IF_ERROR(read(database, "threads", profile.threads));
-  RETURN_IF_ERROR(read(database, "contexts", profile.contexts));
-  RETURN_IF_ERROR(read(database, "events", profile.events));
-  RETURN_IF_ERROR(read(database, "images", profile.images));
-  RETURN_IF_ERROR(read(database, "objects", profile.objects));
-  RETURN_IF_ERROR(read(database, "regions", profile.regions));
+  Result<void> good;
+  visit_tables(
+      [&]<class Row>(const auto& table, std::vector<Row>& rows) {
+        if constexpr (!kIsPacked<Row>) {
+          if (good) good = read(database, table.name, rows);
+        }
+      },
+      profile);
+  RETURN_IF_ERROR(good);
   std::vector<RunLabel> labels;
-  RETURN_IF_ERROR(read(database, "run_labels", labels));
+  RETURN_IF_ERROR(read(database, kRunLabels, labels));
 
   const TableSizes sizes(profile);
-  RETURN_IF_ERROR(check(database, "runs", profile.runs, sizes));
-  RETURN_IF_ERROR(check(database, "processes", profile.processes, sizes));
-  RETURN_IF_ERROR(check(database, "threads", profile.threads, sizes));
-  RETURN_IF_ERROR(check(database, "contexts", profile.contexts, sizes));
-  RETURN_IF_ERROR(check(database, "events", profile.events, sizes));
-  RETURN_IF_ERROR(check(database, "images", profile.images, sizes));
-  RETURN_IF_ERROR(check(database, "objects", profile.objects, sizes));
-  RETURN_IF_ERROR(check(database, "regions", profile.regions, sizes));
-  RETURN_IF_ERROR(check(database, "run_labels", labels, sizes));
+  visit_tables(
+      [&]<class Row>(const auto& table, const std::vector<Row>& rows) {
+        if constexpr (!kIsPacked<Row>) {
+          if (good) good = check_read(database.path(), table.name, rows, sizes);
+        }
+      },
+      profile);
+  RETURN_IF_ERROR(good);
+  RETURN_IF_ERROR(check_read(database.path(), kRunLabels, labels, sizes));
   for (const RunLabel& label : labels) {
-    if (label.run.is_all()) return bad_row(database, "run_labels", 0);
+    if (label.run.is_all()) return bad_row(database, kRunLabels, 0);
     profile.runs[label.run.value].labels.emplace(label.name, label.value);
   }
   return profile;
