@@ -12,7 +12,7 @@
 #include "cli/slowdown.h"
 #include "cli/terminal.h"
 #include "host/describe_machine.h"
-#include "model/merge.h"
+#include "model/profile_merger.h"
 #include "recording/signals.h"
 
 namespace culprit {
@@ -67,7 +67,10 @@ void announce(const RecordCommand& command, const Profile& native) {
 /// The simulated run's own words and files, under the images that its own became.
 void take_over(Recording& native, Recording simulated) {
   simulated.profile.machine = native.profile.machine;  // the native run's has the clock, too
-  const std::vector<ImageId> became = merge_profiles(native.profile, simulated.profile);
+  // What was flushed already and the files held open name rows of the native run: its ids stay.
+  ProfileMerger merger(std::move(native.profile));
+  const std::vector<ImageId> became = merger.add(simulated.profile);
+  native.profile = merger.take();
   for (auto& [image, file] : simulated.held) {
     native.held.try_emplace(became[image.value], std::move(file));
   }

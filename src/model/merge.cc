@@ -33,17 +33,7 @@ std::vector<HistogramRow> flatten_histograms(const std::vector<Histogram>& histo
   for (const Histogram& one : histograms) cells += one.offsets.size() * one.columns.size();
   std::vector<HistogramRow> rows;
   rows.reserve(cells);
-  for (const Histogram& histogram : histograms) {
-    for (size_t i = 0; i < histogram.offsets.size(); ++i) {
-      for (const EventColumn& column : histogram.columns) {
-        const HistogramRow row{histogram.context,
-                               {histogram.image, histogram.offsets[i]},
-                               {column.event, column.samples[i], column.value[i],
-                                column.variance.empty() ? 0 : column.variance[i]}};
-        if (!is_empty_cell(row)) rows.push_back(row);
-      }
-    }
-  }
+  for_each_row(histograms, [&](const HistogramRow& row) { rows.push_back(row); });
   return rows;
 }
 

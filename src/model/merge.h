@@ -1,6 +1,6 @@
 #pragma once
 
-// Merging: counts of one key become one count, and profiles become one profile.
+// Merging: counts of one key become one count. For whole profiles see profile_merger.h.
 //
 // Canonical order is what the comments in profile.h promise: every count once, by its
 // key; memory samples in time order; no cell whose samples, value and variance are all
@@ -17,7 +17,22 @@
 
 namespace culprit {
 
-/// One row for each non-zero cell, in canonical order if the histograms are.
+/// Calls visit(HistogramRow) for each non-zero cell, in canonical order if the histograms are.
+void for_each_row(const std::vector<Histogram>& histograms, const auto& visit) {
+  for (const Histogram& histogram : histograms) {
+    for (size_t i = 0; i < histogram.offsets.size(); ++i) {
+      for (const EventColumn& column : histogram.columns) {
+        const HistogramRow row{histogram.context,
+                               {histogram.image, histogram.offsets[i]},
+                               {column.event, column.samples[i], column.value[i],
+                                column.variance.empty() ? 0 : column.variance[i]}};
+        if (!is_empty_cell(row)) visit(row);
+      }
+    }
+  }
+}
+
+/// The same as a table.
 std::vector<HistogramRow> flatten_histograms(const std::vector<Histogram>& histograms);
 
 /// Histograms of rows that are in canonical order.
@@ -62,15 +77,5 @@ void merge_rows(std::vector<MemorySample>& rows, const std::vector<Event>& event
 
 /// Brings all counts of a profile into canonical order.
 void merge_counts(Profile& profile);
-
-/// Adds another profile: its runs, processes and threads as new rows; contexts, events,
-/// images, stacks, objects and regions as the rows they equal, or as new ones; counts
-/// added. Images are the same by build-id, else by path, inode, size and mtime, JIT code
-/// by content. The ids in `other` must be in range. `into` is canonical afterwards.
-///
-/// The machine and the environment stay those of `into` (or become those of `other` if
-/// `into` has no runs); a note in the ledger says if they differ.
-/// Returns by row of `other.images` the image of `into` that it became.
-std::vector<ImageId> merge_profiles(Profile& into, const Profile& other);
 
 }  // namespace culprit

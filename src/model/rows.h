@@ -114,7 +114,7 @@ bool is_empty_cell(const Row& row) {
 
 /// Replaces each id in the row, strings' too, by translate(id).
 template <class Row>
-void translate_ids(Row& row, const auto& translate) {
+void translate_ids(Row& row, auto&& translate) {
   visit_fields(
       [&]<class T>(const auto&, T& field) {
         if constexpr (kIsId<T>) field = translate(field);

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/merge.h"
+#include "model/profile_merger.h"
 
 namespace culprit {
 namespace {
@@ -56,9 +56,10 @@ TEST(NativeSamples, AreJoinedByImageAndOffsetInUserMode) {
 
   NativeSamples samples;
   samples.add(native.profile);
-  const std::vector<ImageId> became = merge_profiles(native.profile, simulated.profile);
+  ProfileMerger merger(native.profile);
+  const std::vector<ImageId> became = merger.add(simulated.profile);
   EXPECT_EQ(became, std::vector<ImageId>{program});
-  const JoinedSamples joined = samples.join(native.profile);
+  const JoinedSamples joined = samples.join(merger.take());
   EXPECT_EQ(joined, (JoinedSamples{70, 8, 22}));
   EXPECT_EQ(describe_joined(joined),
             "of 100 samples of the native run 8.0 % are on code that the simulated run did not "
