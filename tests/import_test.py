@@ -4,8 +4,11 @@ where they are not there."""
 import collections
 import contextlib
 import csv
+import gzip
 import json
+import re
 import sqlite3
+import struct
 
 from harness import SOURCE, CulpritTest, have, is_sanitized, run
 from swap_perf_data import Unknown, swap
@@ -41,6 +44,28 @@ def events_of(name):
             and row["period_sum_report"]}
 
 
+SCRIPT_LINE = re.compile(
+    r"^\s*(.*?)\s+(-?\d+)/(-?\d+)\s+\d+\.\d+:\s+(\d+)\s+\S+:\s+(?:([0-9a-f]+)\b)?")
+
+
+def script_samples(name):
+    """(comm, pid, tid, period, address) of each sample, as perf script has them."""
+    with gzip.open(ORACLE / f"{name}.script.txt.gz", "rt", errors="replace") as lines:
+        for match in filter(None, map(SCRIPT_LINE.match, lines)):
+            yield (match[1], int(match[2]), int(match[3]), int(match[4]),
+                   int(match[5] or "0", 16))
+
+
+def samples_of_tasks(name):
+    """tid: {comm: samples}, of all but idle tasks."""
+    tasks = collections.defaultdict(collections.Counter)
+    if (ORACLE / f"{name}.script.txt.gz").exists():
+        for comm, _, tid, _, _ in script_samples(name):
+            if tid > 0:
+                tasks[tid][comm] += 1
+    return tasks
+
+
 class Import(CulpritTest):
     def setUp(self):
         super().setUp()
@@ -50,7 +75,7 @@ class Import(CulpritTest):
     def report(self, path, *by):
         self.culprit("import", "-q", "--no-symbols", "-o", "imported.culprit", path)
         words = [word for level in by for word in ("--by", level)]
-        return json.loads(self.culprit("report", *words, "--format", "json", "imported.culprit")
+        return json.loads(self.culprit("report", *words, "--limit", "100000", "--format", "json", "imported.culprit")
                           .stdout)
 
     def test_samples_and_periods_of_each_event_are_perfs(self):
@@ -59,6 +84,42 @@ class Import(CulpritTest):
                 report = self.report(path, "module")
                 self.assertEqual({event["name"]: (event["samples"], int(event["total"]))
                                   for event in report["events"]}, events_of(path.name))
+
+    def test_tasks_have_the_names_that_perf_gives_them(self):
+        """perf script -F comm,pid,tid,time,period,event,ip names the task of each sample."""
+        checked = 0
+        for path in recorded_files():
+            printed = samples_of_tasks(path.name)
+            report = self.report(path, "process", "thread")
+            ours = collections.defaultdict(collections.Counter)
+            for row in report["rows"]:
+                samples = sum(value["samples"] for value in row["values"].values())
+                ours[row.get("thread_id", 0)][row["thread"]] += samples
+            for tid, names in printed.items():
+                # perf forgets what a task without a name did when it gets one; we do not.
+                if any(name.startswith(":") for name in names):
+                    continue
+                with self.subTest(path.name, tid=tid):
+                    self.assertEqual(ours[tid], names)
+                    checked += 1
+        self.assertGreater(checked, 100)
+
+    def test_a_value_that_cannot_be_costs_its_record_alone(self):
+        """Two periods of 2^63: their sum has no place in a profile."""
+        path = FILES / "perfparser__vector_static_gcc_perf.data"
+        data = bytearray(path.read_bytes())
+        damaged = 0
+        for comm, pid, tid, period, ip in list(script_samples(path.name))[:2]:
+            start = data.index(struct.pack("<QII", ip, pid, tid))
+            at = data.index(struct.pack("<Q", period), start + 16, start + 80)
+            data[at:at + 8] = struct.pack("<Q", 1 << 63)
+            damaged += 1
+        broken = self.folder / "broken.data"
+        broken.write_bytes(data)
+        whole = self.report(path, "module")["events"][0]["samples"]
+        report = self.report(broken, "module")
+        self.assertEqual(report["events"][0]["samples"], whole - damaged)
+        self.assertIn("damaged_records", json.dumps(report["ledger"]))
 
     def test_the_hottest_addresses_are_perfs(self):
         """perf prints addresses in files as offsets and kernel addresses as they were, from which

@@ -98,7 +98,6 @@ bool SampleProcessor::Impl::follow_running(uint32_t pid) {
   for (const uint32_t tid : tids) {
     process.threads[tid].name = read_line(fmt::format("{}/task/{}/comm", folder, tid));
   }
-  process.living_threads = static_cast<uint32_t>(tids.size());
   for (ProcMapping& entry : parse_proc_maps(read_file(folder + "/maps").value_or(""))) {
     if (!entry.executable || entry.end <= entry.start) continue;
     MmapRecord record;

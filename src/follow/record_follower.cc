@@ -92,11 +92,11 @@ void RecordFollower::handle(const CommRecord& comm, const RecordOrigin&) {
 }
 
 void RecordFollower::handle(const ForkRecord& fork, const RecordOrigin&) {
+  if (tasks_.is_known(fork)) return;
   const bool is_thread = fork.pid == fork.parent_pid;
   if (!is_thread) forget_mappings(fork.pid);
   find_or_introduce(fork.parent_pid);
-  ProcessTable::Process* const process =
-      tasks_.fork(fork.pid, fork.parent_pid, fork.tid, fork.parent_tid);
+  ProcessTable::Process* const process = tasks_.fork(fork);
   if (process == nullptr || is_thread) return;
   spaces_.fork(fork.parent_pid, fork.pid);
   images_.fork(fork.parent_pid, fork.pid);
@@ -105,7 +105,7 @@ void RecordFollower::handle(const ForkRecord& fork, const RecordOrigin&) {
 void RecordFollower::handle(const ExitRecord& exit, const RecordOrigin& origin) {
   ProcessTable::Process* const process = tasks_.find(exit.pid);
   if (process != nullptr) tasks_.exit(*process, exit.tid, origin.time_ns);
-  while (const uint32_t pid = tasks_.bury_one(origin.time_ns)) forget_mappings(pid);
+  while (const uint32_t pid = tasks_.take_ended(origin.time_ns)) forget_mappings(pid);
 }
 
 void RecordFollower::handle(const ThrottleRecord& throttle, const RecordOrigin&) {

@@ -11,7 +11,6 @@ ProcessTable::Process& ProcessTable::add(uint32_t pid, uint32_t parent_pid, std:
   process.name = name;
   process.is_counted = count_all_;
   process.threads[pid].name = name;
-  process.living_threads = 1;
   return processes_[pid] = std::move(process);
 }
 
@@ -20,27 +19,53 @@ ProcessTable::Process* ProcessTable::find(uint32_t pid) {
   return at == processes_.end() ? nullptr : &at->second;
 }
 
-ProcessTable::Process* ProcessTable::fork(uint32_t pid, uint32_t parent_pid, uint32_t tid,
-                                          uint32_t parent_tid) {
-  Process* const parent = find(parent_pid);
-  const bool is_thread = pid == parent_pid;
-  if (parent == nullptr) {
-    if (!is_thread) forget(pid);  // the number belongs to a stranger from now on
-    if (!count_all_) return nullptr;
-    return &add(pid, parent_pid, "");
+bool ProcessTable::Process::has_ended() const {
+  return std::all_of(threads.begin(), threads.end(),
+                     [](const auto& thread) { return thread.second.has_ended; });
+}
+
+bool ProcessTable::is_known(const ForkRecord& fork) {
+  // Each event reads the clock anew; no number is used again so soon.
+  constexpr uint64_t kSameForkNs = 1'000'000;
+  const auto is_same_fork = [&](uint64_t forked_ns) {
+    return forked_ns < fork.time_ns + kSameForkNs && fork.time_ns < forked_ns + kSameForkNs;
+  };
+  const Process* const process = find(fork.pid);
+  if (process == nullptr) return false;
+  if (fork.pid != fork.parent_pid) {
+    return process->forked_ns != 0 && process->parent_pid == fork.parent_pid &&
+           is_same_fork(process->forked_ns);
   }
-  const auto forking = parent->threads.find(parent_tid);
+  const auto at = process->threads.find(fork.tid);
+  if (at == process->threads.end() || at->second.has_ended) return false;
+  // perf makes records of threads that ran before the recording, without a time.
+  const uint64_t forked_ns = at->second.forked_ns;
+  return forked_ns == 0 || fork.time_ns == 0 || is_same_fork(forked_ns);
+}
+
+ProcessTable::Process* ProcessTable::fork(const ForkRecord& fork) {
+  if (is_known(fork)) return find(fork.pid);
+  Process* const parent = find(fork.parent_pid);
+  const bool is_thread = fork.pid == fork.parent_pid;
+  if (parent == nullptr) {
+    if (!is_thread) forget(fork.pid);  // the number belongs to a stranger from now on
+    if (!count_all_) return nullptr;
+    return &add(fork.pid, fork.parent_pid, "");
+  }
+  const auto forking = parent->threads.find(fork.parent_tid);
   const std::string name = forking != parent->threads.end() ? forking->second.name : parent->name;
   if (is_thread) {
-    parent->threads[tid] = Thread{name, ThreadId(), {}};
-    ++parent->living_threads;
+    Thread& thread = parent->threads[fork.tid] = Thread{};
+    thread.name = name;
+    thread.forked_ns = fork.time_ns;
     return parent;
   }
   const bool is_counted = parent->is_counted;
   const bool counts_from_exec = parent->counts_from_exec;
-  Process& child = add(pid, parent_pid, name);  // `parent` may have moved
+  Process& child = add(fork.pid, fork.parent_pid, name);  // `parent` may have moved
   child.is_counted = is_counted;
   child.counts_from_exec = counts_from_exec;
+  child.forked_ns = fork.time_ns;
   return &child;
 }
 
@@ -49,8 +74,7 @@ void ProcessTable::exec(Process& process, std::string_view name) {
   process.row = ProcessId();
   process.threads.clear();
   process.threads[process.pid].name = name;
-  process.living_threads = 1;
-  process.has_ended = false;
+  process.forked_ns = 0;
   if (process.counts_from_exec) process.is_counted = true;
   process.counts_from_exec = false;
 }
@@ -75,24 +99,27 @@ void ProcessTable::rename(Process& process, uint32_t tid, std::string_view name,
 }
 
 void ProcessTable::exit(Process& process, uint32_t tid, uint64_t time_ns) {
+  const auto [at, is_new] = process.threads.try_emplace(tid);
+  if (at->second.has_ended) return;
+  at->second.has_ended = true;
   ended_.push_back({time_ns, process.pid, tid});
-  if (process.living_threads > 0) --process.living_threads;
-  if (process.living_threads == 0) process.has_ended = true;
 }
 
-uint32_t ProcessTable::bury_one(uint64_t time_ns) {
+uint32_t ProcessTable::take_ended(uint64_t time_ns) {
   constexpr uint64_t kWakeNs = 1'000'000'000;
   while (!ended_.empty() && ended_.front().time_ns + kWakeNs < time_ns) {
     const Ended ended = ended_.front();
     ended_.pop_front();
     Process* const process = find(ended.pid);
     if (process == nullptr) continue;
-    if (process->has_ended) {
+    if (process->has_ended()) {
       forget(ended.pid);
       return ended.pid;
     }
-    // The number may be in use again within the second: a fresh row then, no harm.
-    if (ended.tid != ended.pid) process->threads.erase(ended.tid);
+    // The number may be another thread's by now.
+    const auto thread = process->threads.find(ended.tid);
+    const bool is_over = thread != process->threads.end() && thread->second.has_ended;
+    if (is_over && ended.tid != ended.pid) process->threads.erase(thread);
   }
   return 0;
 }

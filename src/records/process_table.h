@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "model/builder.h"
+#include "records/record.h"
 
 namespace culprit {
 
@@ -20,7 +21,9 @@ class ProcessTable {
   struct Thread {
     std::string name;
     ThreadId row;
-    ContextId contexts[6];  // by Mode; made when needed
+    ContextId contexts[6];   // by Mode; made when needed
+    uint64_t forked_ns = 0;  // 0: not known
+    bool has_ended = false;
   };
   struct Process {
     uint32_t pid = 0;
@@ -28,10 +31,13 @@ class ProcessTable {
     std::string name;
     bool is_counted = false;        // its samples are
     bool counts_from_exec = false;  // the command, before it is one
-    bool has_ended = false;
     ProcessId row;
+    uint64_t forked_ns = 0;  // 0: not known
     std::unordered_map<uint32_t, Thread> threads;
-    uint32_t living_threads = 0;
+
+    /// A process ends with its last thread. Recordings do not announce all threads, but the
+    /// first one is always known: it has the process's number.
+    [[nodiscard]] bool has_ended() const;
   };
 
   /// `renaming_splits`: what a task did under an older name stays under it, in a row of its
@@ -44,7 +50,10 @@ class ProcessTable {
   void forget(uint32_t pid) { processes_.erase(pid); }
 
   /// A new process or thread. Null if it does not matter here (its parent is not counted).
-  Process* fork(uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid);
+  /// Several events of one recording may each tell of the same fork, or exit.
+  Process* fork(const ForkRecord& fork);
+  /// Whether this fork has been told of already.
+  [[nodiscard]] bool is_known(const ForkRecord& fork);
   /// A new program: a new row.
   void exec(Process& process, std::string_view name);
   void rename(Process& process, uint32_t tid, std::string_view name, ProfileBuilder& builder);
@@ -55,7 +64,7 @@ class ProcessTable {
 
   /// The next process that ended before `time_ns`, already forgotten here; 0 if there is none.
   /// Kernel work at the end of a task comes after its EXIT record, so they stay for a while.
-  uint32_t bury_one(uint64_t time_ns);
+  uint32_t take_ended(uint64_t time_ns);
 
   static constexpr size_t kMaxProcessRows = 1024;
   static constexpr size_t kMaxThreadRows = 4096;
