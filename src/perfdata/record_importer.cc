@@ -8,6 +8,9 @@ namespace culprit {
 
 namespace {
 
+/// No sample stands for more: it would be three days of a CPU's time, or a day of its cycles.
+constexpr uint64_t kLargestValue = uint64_t{1} << 48;
+
 Unit find_unit(const std::string& name) {
   if (name.find("cpu-clock") != name.npos || name.find("task-clock") != name.npos) return Unit::ns;
   const bool is_cycles = name.starts_with("cycles") || name.find("cpu-cycles") != name.npos ||
@@ -86,6 +89,13 @@ std::optional<RunAddress> RecordImporter::find_mapped(uint32_t pid, std::string_
   return std::nullopt;
 }
 
+/// Whether the record can be right. Those that cannot be are counted, and left out.
+bool RecordImporter::is_possible(uint64_t value) {
+  if (value <= kLargestValue) return true;
+  ledger().add(ledger::kDamagedRecords);
+  return false;
+}
+
 /// What a sample counts for. Leader sampling: one sample stands for every event of its group,
 /// each with what its counter has gained since the last one.
 void RecordImporter::weigh(const SampleRecord& sample, const RecordOrigin& origin, size_t event) {
@@ -93,7 +103,8 @@ void RecordImporter::weigh(const SampleRecord& sample, const RecordOrigin& origi
   const EventAttr& attr = attributes_.events()[event].attr;
   if ((attr.layout.sample_type & PERF_SAMPLE_READ) == 0) {
     const bool has_period = (attr.layout.sample_type & PERF_SAMPLE_PERIOD) != 0;
-    weights_.push_back({find_event_row(event), has_period ? sample.period : attr.sample_period});
+    const uint64_t value = has_period ? sample.period : attr.sample_period;
+    if (is_possible(value)) weights_.push_back({find_event_row(event), value});
     return;
   }
   for (const ReadValue& read : sample.read.values) {
@@ -105,6 +116,7 @@ void RecordImporter::weigh(const SampleRecord& sample, const RecordOrigin& origi
     }
     uint64_t& last = read_values_[id];
     const uint64_t gained = read.value - last;
+    if (!is_possible(gained)) continue;
     last = read.value;
     if (gained != 0) weights_.push_back({find_event_row(*member), gained});
   }
@@ -132,7 +144,9 @@ void RecordImporter::count(const SampleRecord& sample, const RecordOrigin& origi
 Result<void> RecordImporter::add(const PlainSample& sample, size_t event) {
   const EventAttr& attr = attributes_.events()[event].attr;
   const bool has_period = (attr.layout.sample_type & PERF_SAMPLE_PERIOD) != 0;
-  follower_.count(sample, {find_event_row(event), has_period ? sample.period : attr.sample_period});
+  const uint64_t value = has_period ? sample.period : attr.sample_period;
+  if (!is_possible(value)) return {};
+  follower_.count(sample, {find_event_row(event), value});
   ++samples_;
   extend_time(sample.time_ns);
   return flush_if_much();

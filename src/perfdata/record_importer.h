@@ -58,6 +58,7 @@ class RecordImporter {
   void describe_machine(const RecordedFacts& facts);
   void describe_run(const RecordedFacts& facts);
   void describe_losses();
+  bool is_possible(uint64_t value);
   EventId find_event_row(size_t event);
   void count(const SampleRecord& sample, const RecordOrigin& origin, size_t event);
   void weigh(const SampleRecord& sample, const RecordOrigin& origin, size_t event);
