@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <utility>
 
 #include "base/file.h"
@@ -25,6 +26,21 @@ int64_t find_mtime_ns(const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return 0;
   return status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
+}
+
+/// Whether the profile is of the kernel that runs here, as far as its name tells.
+bool is_of_running_kernel(const Machine& machine) {
+  utsname system{};
+  return ::uname(&system) == 0 && machine.kernel_release == system.release &&
+         machine.architecture == system.machine;
+}
+
+/// "recorded under another kernel than the running one: 5.4.0 (aarch64)"
+std::string describe_other_kernel(const Machine& machine) {
+  std::string text = "recorded under another kernel than the running one";
+  if (machine.kernel_release.empty()) return text + ", or one that it does not name";
+  return text + ": " + printable(machine.kernel_release) + " (" + printable(machine.architecture) +
+         ")";
 }
 
 std::string read_kernel_build_id(const std::string& notes_path) {
@@ -106,6 +122,10 @@ MadeFacts ImageFactsMaker::make_from_file(const Image& image, const ImageDemand&
 
 MadeFacts ImageFactsMaker::make_vdso(const Image& image, const ImageDemand& demand) {
   MadeFacts made;
+  if (image.build_id.empty() && !is_of_running_kernel(profile_.machine)) {
+    made.facts.missing = "[vdso]: " + describe_other_kernel(profile_.machine);
+    return made;
+  }
   const Result<std::string> bytes = read_own_vdso();
   if (!bytes) {
     made.facts.missing = bytes.error().message;
@@ -128,12 +148,21 @@ MadeFacts ImageFactsMaker::make_kernel(const Image& image, const ImageDemand& de
   MadeFacts made;
   made.facts.architecture = profile_.machine.architecture;
   const bool is_module = image.kind == ImageKind::module;
+  if (profile_.strings.text(image.path).starts_with("[guest")) {
+    made.facts.missing = "a guest's kernel, not the running one";
+    return made;
+  }
   const std::string name = is_module ? module_name(profile_.strings.text(image.path)) : "";
   const std::string running = read_kernel_build_id(
       is_module ? "/sys/module/" + name + "/notes/.note.gnu.build-id" : "/sys/kernel/notes");
   if (!image.build_id.empty() && !running.empty() && image.build_id != running) {
     made.facts.missing = is_module ? "the module loaded now has another build-id"
                                    : "recorded under another kernel than the running one";
+    return made;
+  }
+  const bool is_identified = !image.build_id.empty() && !running.empty();
+  if (!is_identified && !is_of_running_kernel(profile_.machine)) {
+    made.facts.missing = describe_other_kernel(profile_.machine);
     return made;
   }
   const Result<KernelSymbols>& symbols = kernel_symbols();

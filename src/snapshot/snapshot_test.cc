@@ -9,6 +9,7 @@
 #include <set>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include "binary/elf_file.h"
 #include "binary/symbols.h"
@@ -50,6 +51,13 @@ Profile make_profile(ImageKind kind, const std::string& path, const std::string&
   std::sort(offsets.begin(), offsets.end());
   profile.histograms.push_back({ContextId(0u), ImageId(0u), std::move(offsets), {}});
   return profile;
+}
+
+void name_running_kernel(Machine& machine) {
+  utsname system{};
+  ASSERT_EQ(::uname(&system), 0);
+  machine.kernel_release = system.release;
+  machine.architecture = system.machine;
 }
 
 struct Outcome {
@@ -443,10 +451,29 @@ TEST(MakeFacts, ReadsTheVdsoOfThisKernel) {
   if (::getauxval(AT_SYSINFO_EHDR) == 0) GTEST_SKIP() << "no vdso here";
   std::vector<FileOffset> offsets;
   for (uint64_t at = 0; at < 8192; at += 4) offsets.emplace_back(at);
-  const Outcome outcome = make(make_profile(ImageKind::vdso, "[vdso]", "", offsets));
+  Profile profile = make_profile(ImageKind::vdso, "[vdso]", "", offsets);
+  name_running_kernel(profile.machine);
+  const Outcome outcome = make(profile);
   // vdso(7)
   EXPECT_NE(find_function(outcome.only(), "clock_gettime"), nullptr);
   EXPECT_FALSE(outcome.only().code.empty());
+}
+
+TEST(MakeFacts, GivesNoNamesOfThisKernelToAnother) {
+  for (const ImageKind kind : {ImageKind::kernel, ImageKind::module, ImageKind::vdso}) {
+    Profile profile = make_profile(kind, "[name]", "", {FileOffset(0), FileOffset(0x2000)});
+    for (const std::string release : {"", "5.4.0-of-another-machine"}) {
+      name_running_kernel(profile.machine);
+      profile.machine.kernel_release = release;
+      const Outcome outcome = make(profile);
+      EXPECT_TRUE(outcome.only().functions.empty());
+      EXPECT_NE(outcome.only().missing.find("another kernel"), std::string::npos);
+      EXPECT_NE(outcome.only().missing.find(release), std::string::npos);
+    }
+    name_running_kernel(profile.machine);
+    profile.machine.architecture = "of another machine";
+    EXPECT_TRUE(make(profile).only().functions.empty());
+  }
 }
 
 TEST(MakeFacts, IsTheSameWhateverIsDoneFirst) {
