@@ -119,6 +119,8 @@ ImageId RecordedKernel::make_image(ImageKind kind, const std::string& path, uint
 
 void RecordedKernel::map(const MmapRecord& map) {
   if (is_kernel_path(map.path)) {
+    // simpleperf maps it from 0 to the end, which does not tell where it begins.
+    is_everywhere_ = map.start.value == 0 && map.file_offset == 0;
     // The offset is the address of the symbol that the name ends with, _text or _stext.
     text_ = RunAddress(map.file_offset != 0 ? map.file_offset : map.start.value);
     return;
@@ -159,7 +161,8 @@ Location RecordedKernel::locate(RunAddress address) {
     }
     return {region->image, FileOffset(address - region->start)};
   }
-  if (text_ && address >= *text_ && address - *text_ < kKernelSizeLimit) {
+  const bool is_kernel = text_ && address >= *text_ && address - *text_ < kKernelSizeLimit;
+  if (is_kernel || is_everywhere_) {
     if (kernel_.is_all()) kernel_ = make_image(ImageKind::kernel, "[" + name_ + "]", 0);
     return {kernel_, FileOffset(address - *text_)};
   }

@@ -88,6 +88,7 @@ class RecordedKernel {
   ProfileBuilder& builder_;
   std::string name_;
   std::optional<RunAddress> text_;
+  bool is_everywhere_ = false;  // offsets in it are run addresses
   ImageId kernel_;
   ImageId unknown_;
   std::map<RunAddress, Region> regions_;

@@ -1,5 +1,7 @@
 #include "records/user_stack.h"
 
+#include <algorithm>
+
 namespace culprit {
 
 const LedgerKind* find_stop_kind(UnwindStop stop) {
@@ -26,6 +28,9 @@ std::vector<CallFrame> list_frames(const SampleRecord& sample, uint32_t pid,
                                    Ledger& ledger) {
   std::vector<CallFrame> frames = split_callchain(sample.callchain, sample.mode);
   if (!unwind || (sample.mode != Mode::user && sample.mode != Mode::kernel)) return frames;
+  const bool has_user_chain = std::any_of(frames.begin(), frames.end(),
+                                          [](const CallFrame& f) { return f.mode == Mode::user; });
+  if (sample.user_stack.empty() && has_user_chain) return frames;  // nothing was copied
   // The chain is the kernel's part: of a sample in user code it has nothing to say.
   std::erase_if(frames, [](const CallFrame& frame) { return frame.mode != Mode::kernel; });
   if (frames.empty() && sample.mode == Mode::kernel) frames.push_back({sample.ip, sample.mode});
