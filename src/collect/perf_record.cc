@@ -18,6 +18,7 @@
 #include "collect/perf_losses.h"
 #include "collect/perf_targets.h"
 #include "collect/process_stream.h"
+#include "collect/reader_priority.h"
 #include "host/clock.h"
 #include "host/describe_machine.h"
 #include "model/event_names.h"
@@ -78,6 +79,7 @@ class PerfSession {
   std::optional<PerfCommand> command_;
   std::optional<Cgroup> cgroup_;
   DescriptorLimit limit_;
+  ReaderPriority priority_;
   std::optional<PerfEvents> events_;
   std::optional<SampleProcessor> processor_;
   struct Target {
@@ -115,6 +117,7 @@ Result<void> PerfSession::prepare(std::optional<std::string>& refusal) {
     ASSIGN_OR_RETURN(command_, PerfCommand::start(options_.command));
   }
   limit_.raise();
+  priority_.raise();
   return open_events(refusal);
 }
 

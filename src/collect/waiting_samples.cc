@@ -1,21 +1,58 @@
 #include "collect/waiting_samples.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <tuple>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 namespace culprit {
 
-void WaitingSamples::add(PlacedSample sample) {
-  samples_.push_back(std::move(sample));
-  constexpr size_t kMany = 1 << 16;
-  if (samples_.size() >= kMany) resolve();
+namespace {
+
+size_t hash_places(const PlacedSample& sample) {
+  uint64_t hash = uint64_t{sample.context.value} << 32 | sample.event.value;
+  for (const Location& place : sample.places) {
+    hash = (hash ^ place.image.value ^ place.offset.value) * 0x9e37'79b9'7f4a'7c15;
+    hash ^= hash >> 29;
+  }
+  return hash;
 }
 
-void WaitingSamples::resolve() {
-  resolve(std::nullopt, false);
+bool wait_for_the_same(const PlacedSample& a, const PlacedSample& b) {
+  return a.context == b.context && a.event == b.event && a.has_stack == b.has_stack &&
+         a.places == b.places;
+}
+
+/// Samples of a process that wait for the same names become one, so that waiting does not take
+/// memory.
+void merge_alike(std::vector<PlacedSample>& samples) {
+  std::unordered_multimap<size_t, size_t> places;
+  std::vector<PlacedSample> merged;
+  for (PlacedSample& sample : samples) {
+    const size_t hash = hash_places(sample);
+    const auto [first, last] = places.equal_range(hash);
+    const auto same = std::find_if(
+        first, last, [&](const auto& at) { return wait_for_the_same(merged[at.second], sample); });
+    if (same == last) {
+      places.emplace(hash, merged.size());
+      merged.push_back(std::move(sample));
+    } else {
+      merged[same->second].samples += sample.samples;
+      merged[same->second].value += sample.value;
+    }
+  }
+  samples = std::move(merged);
+}
+
+}  // namespace
+
+void WaitingSamples::add(PlacedSample sample) {
+  by_process_[sample.pid].push_back(std::move(sample));
+  if (++waiting_ < resolve_at_) return;
+  resolve();
+  // Those that still wait differ from each other. Looking at all of them again for each one
+  // that comes would take a time that grows with their square.
+  resolve_at_ = std::max(kManySamples, 2 * waiting_);
 }
 
 bool WaitingSamples::find_places(PlacedSample& sample, bool is_last) {
@@ -43,47 +80,41 @@ bool WaitingSamples::find_places(PlacedSample& sample, bool is_last) {
   return is_known;
 }
 
-void WaitingSamples::resolve(std::optional<uint32_t> only_pid, bool is_last) {
-  if (samples_.empty()) return;
-  if (!only_pid) {
-    std::set<uint32_t> pids;
-    for (const PlacedSample& sample : samples_) pids.insert(sample.pid);
-    for (const uint32_t pid : pids) images_.jit().refresh(pid);
-  }
-  std::sort(samples_.begin(), samples_.end(),
+void WaitingSamples::count_known(Samples& samples, bool is_last) {
+  std::sort(samples.begin(), samples.end(),
             [](const PlacedSample& a, const PlacedSample& b) { return a.time_ns < b.time_ns; });
-  const auto resolve_all = [&](bool for_the_last_time) {
-    std::vector<PlacedSample> left;
-    for (PlacedSample& sample : samples_) {
-      const bool is_meant = !only_pid || sample.pid == *only_pid;
-      if (is_meant && find_places(sample, for_the_last_time)) {
-        follower_.count(sample);
-      } else {
-        left.push_back(std::move(sample));
-      }
-    }
-    samples_ = std::move(left);
+  const auto count_found = [&](bool for_the_last_time) {
+    std::erase_if(samples, [&](PlacedSample& sample) {
+      const bool is_known = find_places(sample, for_the_last_time);
+      if (is_known) follower_.count(sample);
+      return is_known;
+    });
   };
-  resolve_all(false);
-  if (is_last) resolve_all(true);
-  merge();
+  const size_t before = samples.size();
+  count_found(false);
+  if (is_last) count_found(true);
+  merge_alike(samples);
+  waiting_ -= before - samples.size();
 }
 
-/// Samples that wait for the same names become one, so that waiting does not take memory.
-void WaitingSamples::merge() {
-  std::map<std::tuple<uint32_t, ContextId, EventId, bool, std::vector<Location>>, size_t> places;
-  std::vector<PlacedSample> merged;
-  for (PlacedSample& sample : samples_) {
-    const auto [at, is_new] = places.try_emplace(
-        {sample.pid, sample.context, sample.event, sample.has_stack, sample.places}, merged.size());
-    if (is_new) {
-      merged.push_back(std::move(sample));
-    } else {
-      merged[at->second].samples += sample.samples;
-      merged[at->second].value += sample.value;
-    }
+void WaitingSamples::resolve() {
+  for (auto& [pid, samples] : by_process_) {
+    images_.jit().refresh(pid);
+    count_known(samples, false);
   }
-  samples_ = std::move(merged);
+  std::erase_if(by_process_, [](const auto& process) { return process.second.empty(); });
+}
+
+void WaitingSamples::end(uint32_t pid) {
+  const auto samples = by_process_.find(pid);
+  if (samples == by_process_.end()) return;
+  count_known(samples->second, true);
+  by_process_.erase(samples);
+}
+
+void WaitingSamples::end() {
+  resolve();
+  while (!by_process_.empty()) end(by_process_.begin()->first);
 }
 
 }  // namespace culprit

@@ -4,7 +4,7 @@
 // are kept until it has, or until its process is gone.
 
 #include <cstdint>
-#include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "collect/live_images.h"
@@ -22,19 +22,22 @@ class WaitingSamples {
   /// Counts those whose names have come.
   void resolve();
   /// Counts all of a process: no more names will come.
-  void end(uint32_t pid) { resolve(pid, true); }
+  void end(uint32_t pid);
   /// Counts all.
-  void end() { resolve(std::nullopt, true); }
+  void end();
 
  private:
-  void resolve(std::optional<uint32_t> only_pid, bool is_last);
+  using Samples = std::vector<PlacedSample>;
+  void count_known(Samples& samples, bool is_last);
   bool find_places(PlacedSample& sample, bool is_last);
-  void merge();
 
   ProfileBuilder& builder_;
   LiveImages& images_;
   RecordFollower& follower_;
-  std::vector<PlacedSample> samples_;
+  std::unordered_map<uint32_t, Samples> by_process_;
+  size_t waiting_ = 0;
+  static constexpr size_t kManySamples = size_t{1} << 16;
+  size_t resolve_at_ = kManySamples;  // so many
 };
 
 }  // namespace culprit

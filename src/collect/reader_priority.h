@@ -1,0 +1,24 @@
+#pragma once
+
+// ReaderPriority: what is not read in time is lost, however little the reader takes in all.
+// Beside many busy programs it must not wait for its turn.
+
+namespace culprit {
+
+/// While it lives, our thread comes before others, as far as permitted (root, CAP_SYS_NICE).
+class ReaderPriority {
+ public:
+  ReaderPriority() = default;
+  ReaderPriority(const ReaderPriority&) = delete;
+  ReaderPriority& operator=(const ReaderPriority&) = delete;
+  ~ReaderPriority();
+
+  /// To be called after the command has started, which keeps the priority it was given.
+  void raise();
+
+ private:
+  int before_ = 0;
+  bool is_raised_ = false;
+};
+
+}  // namespace culprit
