@@ -10,7 +10,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "simulate/plugin/qemu_events.h"
+#include "simulate/qemu/qemu_events.h"
 
 namespace {
 

@@ -113,7 +113,7 @@ int main(void) {
 """
 # A callback for each block that runs and each access, as ours has.
 NOTHING = r"""
-#include "simulate/plugin/qemu_events.h"
+#include "simulate/qemu/qemu_events.h"
 static void block_runs(unsigned, void*) {}
 static void accessed(unsigned, qemu_plugin_meminfo_t, uint64_t, void*) {}
 static void translated(qemu_plugin_tb* block) {
@@ -214,7 +214,7 @@ def main():
         simplest = (SOURCE / "bench/simplest_plugin.cc").read_text()
         for name, text in (("nothing.cc", NOTHING), ("simplest.cc", simplest)):
             build(folder, name, text, "g++", "-std=c++20", "-shared", "-fPIC",
-                  "-I", SOURCE / "src", SOURCE / "src/simulate/plugin/qemu_events.cc")
+                  "-I", SOURCE / "src", SOURCE / "src/simulate/qemu/qemu_events.cc")
         print(f"{'CPU time / native':20}" + "".join(f"{name:>12}" for name in tools))
         for name, is_float, command in programs(folder):
             if options.only and options.only not in name:

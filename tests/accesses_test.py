@@ -4,7 +4,6 @@ import re
 
 from harness import PROGRAMS, SOURCE, CulpritTest, run
 
-PLUGIN = SOURCE / "src/simulate/plugin"
 # A trap of QEMU (7.2 to 11.1): it loads 16 bytes for these, whose operands are of 4 or 8 (Intel
 # SDM). VEX, map 0f38, opcodes 99, 9b, 9d, 9f and the same of a9 and b9; QEMU may be built without
 # names.
@@ -15,8 +14,9 @@ class Accesses(CulpritTest):
     def check(self, qemu, *command, least_known=0.98):
         self.need(qemu)
         checker = self.folder / "checker.so"
-        sources = [PLUGIN / name for name in
-                   ("code_facts.cc", "known_accesses.cc", "qemu_events.cc", "x86_opcode.cc")]
+        sources = [SOURCE / "src/simulate" / name for name in
+                   ("counting/code_facts.cc", "counting/known_accesses.cc",
+                    "counting/x86_opcode.cc", "qemu/qemu_events.cc")]
         run("g++", "-std=c++20", "-O2", "-shared", "-fPIC", "-I", SOURCE / "src",
             PROGRAMS / "check_accesses.cc", *sources, "-o", checker)
         report = self.folder / "report"

@@ -11,7 +11,7 @@
 #include "binary/demangle.h"
 #include "binary/elf_file.h"
 #include "binary/symbols.h"
-#include "simulate/qemu_command.h"
+#include "simulate/qemu/qemu_command.h"
 
 namespace culprit {
 namespace {
@@ -39,7 +39,7 @@ std::string whole_path(const std::string& path) {
   return whole ? whole.get() : path;
 }
 
-Result<RegionPlaces> find_in_file(const std::string& symbol, const std::string& path) {
+Result<counting::RegionPlaces> find_in_file(const std::string& symbol, const std::string& path) {
   ASSIGN_OR_RETURN(const Fd fd, open_readable(path));
   ASSIGN_OR_RETURN(const MappedFile file, MappedFile::map(fd.get(), path));
   const Result<ElfFile> opened = ElfFile::open(file.bytes());
@@ -49,7 +49,7 @@ Result<RegionPlaces> find_in_file(const std::string& symbol, const std::string& 
   }
   const ElfFile& elf = *opened;
   const Symbols symbols = Symbols::read(elf, nullptr);
-  RegionPlaces region{whole_path(path), {}};
+  counting::RegionPlaces region{whole_path(path), {}};
   std::vector<std::string> names;
   for (const Symbol& one : symbols.all()) {
     const std::string name = demangle(one.name);
@@ -65,7 +65,7 @@ Result<RegionPlaces> find_in_file(const std::string& symbol, const std::string& 
 
 }  // namespace
 
-Result<RegionPlaces> find_region(const std::string& text, const std::string& program) {
+Result<counting::RegionPlaces> find_region(const std::string& text, const std::string& program) {
   const size_t colon = text.find(':');
   const bool is_scope = colon != std::string::npos && text.substr(colon).starts_with("::");
   if (colon != std::string::npos && !is_scope) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "simulate/plugin/region.h"
+#include "simulate/counting/region.h"
 
 namespace culprit {
 
@@ -13,6 +13,6 @@ namespace culprit {
 /// function's name as it is linked, as it is written, or that without parameters: then all that
 /// have it.
 /// Errors: no such program or file; no such function (the nearest names are told)
-Result<RegionPlaces> find_region(const std::string& text, const std::string& program);
+Result<counting::RegionPlaces> find_region(const std::string& text, const std::string& program);
 
 }  // namespace culprit

@@ -12,7 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "simulate/plugin/counts_file.h"
+#include "simulate/counting/counts_file.h"
 
 namespace culprit {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-// CountsFolder: the folder that the plugin puts its files into, one per process image, named
+// CountsFolder: the folder that counts files are put into, one per process image, named
 // PID.N. Says which have ended, so that they are added up and removed while others still run:
 // a build of ten thousand short children never has more than a few.
 

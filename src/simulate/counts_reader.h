@@ -1,13 +1,13 @@
 #pragma once
 
-// Reads a counts file (plugin/counts_file.h), also while it is still written. The simulated
+// Reads a counts file (counting/counts_file.h), also while it is still written. The simulated
 // program can reach the file's memory, so nothing in it is believed.
 
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "simulate/plugin/counts_file.h"
+#include "simulate/counting/counts_file.h"
 
 namespace culprit {
 
@@ -19,7 +19,7 @@ struct ProcessCounts {
   bool is_stopped = false;  // reached the limit
   uint64_t start_ns = 0;    // CLOCK_MONOTONIC
   std::string program;
-  std::string messages;  // QEMU's own
+  std::string messages;  // the engine's own
   std::vector<counts_file::Site> sites;
   std::vector<counts_file::Mapping> mappings;
   std::vector<std::string> paths;  // of the mappings

@@ -9,16 +9,15 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "host/describe_machine.h"
-#include "host/emulator.h"
 #include "model/simulated_run.h"
 #include "recording/describe_run.h"
 #include "recording/descriptor_limit.h"
 #include "recording/signals.h"
 #include "recording/started_command.h"
+#include "simulate/counting/machine_file.h"
+#include "simulate/counting/tenures_file.h"
 #include "simulate/counts_folder.h"
-#include "simulate/plugin/machine_file.h"
-#include "simulate/plugin/tenures_file.h"
-#include "simulate/qemu_command.h"
+#include "simulate/qemu_engine.h"
 #include "simulate/simulated_profile.h"
 
 namespace culprit {
@@ -43,9 +42,10 @@ bool has_cycles(const SimulateOptions& options) {
 /// One simulation, from the start of the command to its end.
 class Session {
  public:
-  Session(const SimulateOptions& options, const QemuCommand& command, CountsFolder& folder,
-          const simulate::SetSample& sample)
+  Session(const SimulateOptions& options, const SimulationEngine& engine,
+          const EngineCommand& command, CountsFolder& folder, const simulate::SetSample& sample)
       : options_(options),
+        engine_(engine),
         command_(command),
         folder_(folder),
         profile_({.machine = options.machine.has_value(),
@@ -67,7 +67,8 @@ class Session {
   void note_order_of_threads(Ledger& ledger) const;
 
   const SimulateOptions& options_;
-  const QemuCommand& command_;
+  const SimulationEngine& engine_;
+  const EngineCommand& command_;
   CountsFolder& folder_;
   SimulatedProfile profile_;
   uint64_t start_ns_ = 0;
@@ -171,33 +172,24 @@ void Session::add_counts(const ProcessCounts& counts, const std::string& tenures
     profile_.add(counts, {});
     return;
   }
-  Result<Tenures> tenures = read_tenures(tenures_path);
+  Result<counting::Tenures> tenures = counting::read_tenures(tenures_path);
   ::unlink(tenures_path.c_str());
   if (!tenures) {
     profile_.builder().profile().ledger.note(
         fmt::format("{} ({}) did not end by exit or exec: its locality is lost",
                     printable(counts.program), counts.pid));
-    tenures = Tenures{};
+    tenures = counting::Tenures{};
   }
   profile_.add(counts, *tenures);
 }
 
-/// QEMU's own words about an end that is QEMU's doing, not the program's.
+/// The engine's own words about an end that is its doing, not the program's.
 void Session::explain_end(const ProcessCounts& counts) {
-  const bool is_illegal = counts.messages.find("Illegal instruction") != std::string::npos;
-  const bool has_evex = std::any_of(
+  const bool has_avx512 = std::any_of(
       counts.sites.begin(), counts.sites.end(),
       [](const counts_file::Site& site) { return (site.flags & counts_file::kEvex) != 0; });
-  if (is_illegal) {
-    remarks_.push_back(fmt::format(
-        "{} ended at an instruction that QEMU cannot run{}", printable(counts.program),
-        has_evex ? ": it is built for AVX-512; build it for x86-64-v3 (-march=x86-64-v3), or "
-                   "without -march=native"
-                 : "; natively it may run"));
-  } else if (!counts.messages.empty() &&
-             counts.messages.find("uncaught target signal") == std::string::npos) {
-    remarks_.push_back("QEMU says: " + printable(counts.messages));
-  }
+  std::string remark = engine_.explain_end(counts.program, counts.messages, has_avx512);
+  if (!remark.empty()) remarks_.push_back(std::move(remark));
 }
 
 /// Whether another run would count the same.
@@ -214,18 +206,9 @@ void Session::note_order_of_threads(Ledger& ledger) const {
       options_.deterministic ? "; the process could not be watched" : " (--deterministic)"));
 }
 
-/// Errors: this QEMU cannot load the plugin.
-Result<void> check_emulator(const QemuCommand& command, const std::string& plugin) {
-  const std::string& qemu = command.words.front();
-  const Emulator emulator = ask_emulator(qemu, plugin);
-  if (emulator.problem.empty()) return {};
-  return Error{
-      fmt::format("{} ({}) {}\n{}", qemu, emulator.version, emulator.problem, emulator.remedy)};
-}
-
 Result<Simulation> Session::complete(const StartedCommand& command) {
   if (processes_ == 0) {
-    RETURN_IF_ERROR(check_emulator(command_, options_.plugin_path));
+    RETURN_IF_ERROR(engine_.check(command_));
     return Error{fmt::format("{} did not load culprit's plugin '{}'; what it says is above",
                              command_.words.front(), options_.plugin_path)};
   }
@@ -258,21 +241,32 @@ Result<Simulation> Session::complete(const StartedCommand& command) {
   return simulation;
 }
 
-QemuSettings settings_for(const SimulateOptions& options, const std::string& folder) {
-  return {options.plugin_path,       folder,
-          options.sysroot,           options.max_instructions,
-          options.locality,          has_cycles(options),
-          options.sample_sets,       options.sample_seed,
-          options.skip_instructions, options.deterministic};
+counting::CountingOptions counting_options(const SimulateOptions& options,
+                                           const std::string& folder) {
+  return {.folder = folder,
+          .limit = options.max_instructions != 0 ? options.max_instructions : UINT64_MAX,
+          .skip = options.skip_instructions,
+          .locality = options.locality,
+          .cycles = has_cycles(options),
+          .sample_sets = options.sample_sets,
+          .sample_seed = options.sample_seed,
+          .deterministic = options.deterministic};
+}
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) variables.emplace_back(*entry);
+  return variables;
 }
 
 }  // namespace
 
 Result<std::string> check_simulated(const SimulateOptions& options) {
   if (options.command.empty()) return Error{"nothing to simulate: no command"};
-  ASSIGN_OR_RETURN(QemuCommand command,
-                   make_qemu_command(options.command, settings_for(options, "")));
-  RETURN_IF_ERROR(check_emulator(command, options.plugin_path));
+  const auto engine = make_qemu_engine(options.plugin_path, options.sysroot);
+  ASSIGN_OR_RETURN(EngineCommand command, engine->make_command(options.command, own_environment(),
+                                                               counting_options(options, "")));
+  RETURN_IF_ERROR(engine->check(command));
   return std::move(command.architecture);
 }
 
@@ -289,14 +283,18 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
   }
   ASSIGN_OR_RETURN(CountsFolder folder, CountsFolder::make());
   if (options.machine) {
-    RETURN_IF_ERROR(write_machine_file(machine_file_path(folder.path()), machine_for(options)));
+    RETURN_IF_ERROR(counting::write_machine_file(counting::machine_file_path(folder.path()),
+                                                 machine_for(options)));
   }
   if (!options.region.path.empty()) {
-    RETURN_IF_ERROR(write_region_file(region_file_path(folder.path()), options.region));
+    RETURN_IF_ERROR(
+        counting::write_region_file(counting::region_file_path(folder.path()), options.region));
   }
-  ASSIGN_OR_RETURN(const QemuCommand command,
-                   make_qemu_command(options.command, settings_for(options, folder.path())));
-  return Session(options, command, folder, sample).run(progress);
+  const auto engine = make_qemu_engine(options.plugin_path, options.sysroot);
+  ASSIGN_OR_RETURN(const EngineCommand command,
+                   engine->make_command(options.command, own_environment(),
+                                        counting_options(options, folder.path())));
+  return Session(options, *engine, command, folder, sample).run(progress);
 }
 
 }  // namespace culprit

@@ -18,9 +18,9 @@
 
 #include "base/result.h"
 #include "recording/recording.h"
+#include "simulate/counting/region.h"
 #include "simulate/machine/machine.h"
 #include "simulate/machine/outcome.h"
-#include "simulate/plugin/region.h"
 
 namespace culprit {
 
@@ -31,7 +31,7 @@ struct SimulateOptions {
   uint64_t max_instructions = 0;   // of each process; after them it runs on uncounted. 0: all
   uint64_t skip_instructions = 0;  // of each process, before any is counted
   /// Only while inside a function that begins there (--roi); no path: all.
-  RegionPlaces region;
+  counting::RegionPlaces region;
   /// Whose caches and TLBs accesses go through; nullopt: executions, accesses and branches only.
   std::optional<simulate::Machine> machine;
   simulate::Locality locality = simulate::Locality::off;  // needs a machine

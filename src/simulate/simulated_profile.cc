@@ -119,7 +119,7 @@ void SimulatedProfile::add_site(const ProcessCounts& counts, size_t number, Cont
   if ((site.site.flags & counts_file::kUnknownCosts) != 0) unknown_costs_ += site.executions;
 }
 
-void SimulatedProfile::add(const ProcessCounts& counts, const Tenures& tenures) {
+void SimulatedProfile::add(const ProcessCounts& counts, const counting::Tenures& tenures) {
   std::vector<Place> places;
   for (size_t number = 0; number < counts.mappings.size(); ++number) {
     places.push_back(intern(counts.pid, counts.mappings[number], counts.paths[number]));
@@ -137,15 +137,15 @@ void SimulatedProfile::add(const ProcessCounts& counts, const Tenures& tenures) 
   add_to_ledger(counts);
 }
 
-void SimulatedProfile::add_tenures(const Tenures& tenures, std::span<const Location> locations,
-                                   ContextId context) {
+void SimulatedProfile::add_tenures(const counting::Tenures& tenures,
+                                   std::span<const Location> locations, ContextId context) {
   const auto is_known = [&](uint32_t site, simulate::Level level) {
     return site < locations.size() && !locations[site].image.is_all() &&
            static_cast<size_t>(level) < std::size(kLevels);
   };
   Profile& profile = builder_.profile();
   uint64_t lost = 0;
-  for (const SiteRow& row : tenures.rows) {
+  for (const counting::SiteRow& row : tenures.rows) {
     lost += row.edges_rest;
     if (!is_known(row.site, row.level)) continue;
     Tenure tenure;
@@ -159,7 +159,7 @@ void SimulatedProfile::add_tenures(const Tenures& tenures, std::span<const Locat
     tenure.lines_at_end = row.lines_at_end;
     profile.tenures.push_back(tenure);
   }
-  for (const EdgeRow& row : tenures.edges) {
+  for (const counting::EdgeRow& row : tenures.edges) {
     const bool is_kind = static_cast<size_t>(row.kind) < std::size(kEdges);
     if (!is_kind || !is_known(row.from, row.level) || !is_known(row.to, row.level)) {
       lost += row.count;

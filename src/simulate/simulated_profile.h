@@ -14,9 +14,9 @@
 #include "recording/recording.h"
 #include "records/address_spaces.h"
 #include "records/process_table.h"
+#include "simulate/counting/tenures_file.h"
 #include "simulate/counts_reader.h"
 #include "simulate/machine/set_sample.h"
-#include "simulate/plugin/tenures_file.h"
 #include "simulate/simulated_events.h"
 
 namespace culprit {
@@ -31,7 +31,7 @@ class SimulatedProfile {
   /// While a process lives its files can be found for certain: opens those that are new.
   void see(const CountsGlance& glance);
   /// All that one process image has counted, once, and what became of its lines.
-  void add(const ProcessCounts& counts, const Tenures& tenures);
+  void add(const ProcessCounts& counts, const counting::Tenures& tenures);
 
   /// Gives everything away.
   Recording finish();
@@ -50,7 +50,8 @@ class SimulatedProfile {
   ContextId context_of(const ProcessCounts& counts);
   void add_site(const ProcessCounts& counts, size_t number, ContextId context,
                 const Location& location, double design_effect);
-  void add_tenures(const Tenures& tenures, std::span<const Location> locations, ContextId context);
+  void add_tenures(const counting::Tenures& tenures, std::span<const Location> locations,
+                   ContextId context);
   void add_to_ledger(const ProcessCounts& counts);
 
   std::vector<SimulatedEvent> events_;

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "simulate/plugin/code_facts.h"
-#include "simulate/plugin/qemu_events.h"
+#include "simulate/counting/code_facts.h"
+#include "simulate/qemu/qemu_events.h"
 
 extern "C" {
 void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn*, qemu_plugin_vcpu_udata_cb_t,
@@ -24,7 +24,7 @@ void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn*, qemu_plugin_vcpu_
 namespace {
 
 struct Instruction {
-  culprit::KnownAccesses known;
+  culprit::counting::KnownAccesses known;
   std::string text;
   uint64_t executions = 0;
   uint64_t loads = 0;  // as QEMU shows them, in parts
@@ -41,7 +41,7 @@ struct Instruction {
 };
 
 std::map<std::pair<uint64_t, std::vector<uint8_t>>, Instruction> instructions;
-culprit::DecodeFunction decode = nullptr;
+culprit::counting::DecodeFunction decode = nullptr;
 std::string report;
 
 void runs(unsigned, void* data) {
@@ -62,7 +62,7 @@ void is_translated(qemu_plugin_tb* block) {
     culprit::CodeRoom room;
     const std::span<const uint8_t> bytes = culprit::read_code(one, room);
     std::vector<uint8_t> code(bytes.begin(), bytes.end());
-    const culprit::KnownAccesses known = decode(code).accesses;
+    const culprit::counting::KnownAccesses known = decode(code).accesses;
     Instruction& instruction = instructions[{qemu_plugin_insn_vaddr(one), std::move(code)}];
     if (instruction.text.empty()) {
       char* const text = qemu_plugin_insn_disas(one);
@@ -105,7 +105,7 @@ void write_report() {
 extern "C" {
 int qemu_plugin_version = culprit::find_qemu_interface();
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int count, char** words) {
-  decode = culprit::find_decoder(info->target_name);
+  decode = culprit::counting::find_decoder(info->target_name);
   if (count != 1 || decode == nullptr || std::strncmp(words[0], "report=", 7) != 0) return 1;
   report = words[0] + 7;
   culprit::tell_qemu_events(id, *info,

@@ -1,0 +1,139 @@
+#include "simulate/counting/code_facts.h"
+
+namespace culprit::counting {
+namespace {
+
+using counts_file::Branch;
+using counts_file::kEvex;
+using counts_file::kFloat;
+using counts_file::kRepeats;
+using counts_file::kWide;
+using Map = X86Opcode::Map;
+
+// Floating-point instructions of the SSE and AVX maps (Intel SDM volume 2, appendix A).
+// Moves of whole registers (movaps) count as floating point, as their names say.
+constexpr OpcodeRange kFloat0f[] = {{0x10, 0x17}, {0x28, 0x2f}, {0x50, 0x5f}, {0x7c, 0x7d},
+                                    {0xc2, 0xc2}, {0xc6, 0xc6}, {0xd0, 0xd0}, {0xe6, 0xe6}};
+constexpr OpcodeRange kFloat0f38[] = {{0x0c, 0x0f}, {0x13, 0x13}, {0x16, 0x16},
+                                      {0x18, 0x1a}, {0x2c, 0x2f}, {0x92, 0x93},
+                                      {0x96, 0x9f}, {0xa6, 0xaf}, {0xb6, 0xbf}};
+constexpr OpcodeRange kFloat0f3a[] = {{0x04, 0x06}, {0x08, 0x0d}, {0x17, 0x19}, {0x1d, 0x1d},
+                                      {0x21, 0x21}, {0x40, 0x41}, {0x4a, 0x4b}};
+
+Branch branch_of_group_5(const X86Opcode& opcode) {
+  switch (opcode.extension()) {
+    case 2:
+    case 3:
+      return Branch::indirect_call;
+    case 4:
+    case 5:
+      return Branch::indirect_jump;
+    default:
+      return Branch::none;
+  }
+}
+
+Branch branch_of(const X86Opcode& opcode) {
+  if (opcode.is_vector) return Branch::none;
+  const uint8_t byte = opcode.byte;
+  if (opcode.map == Map::map_0f) {
+    if (byte >= 0x80 && byte <= 0x8f) return Branch::conditional;
+    return byte == 0x05 || byte == 0x34 ? Branch::system_call : Branch::none;
+  }
+  if (opcode.map != Map::one_byte) return Branch::none;
+  if (byte >= 0x70 && byte <= 0x7f) return Branch::conditional;
+  if (byte >= 0xe0 && byte <= 0xe3) return Branch::conditional;  // loop, jrcxz
+  switch (byte) {
+    case 0xe8:
+      return Branch::call;
+    case 0xe9:
+    case 0xeb:
+      return Branch::jump;
+    case 0xc2:
+    case 0xc3:
+    case 0xca:
+    case 0xcb:
+      return Branch::returns;
+    case 0xcd:
+      return Branch::system_call;
+    case 0xff:
+      return branch_of_group_5(opcode);
+    default:
+      return Branch::none;
+  }
+}
+
+bool is_float(const X86Opcode& opcode) {
+  switch (opcode.map) {
+    case Map::one_byte:
+      return opcode.byte >= 0xd8 && opcode.byte <= 0xdf;  // x87
+    case Map::map_0f:
+      return contains(kFloat0f, opcode.byte);
+    case Map::map_0f38:
+      return opcode.is_vector ? contains(kFloat0f38, opcode.byte) : false;
+    case Map::map_0f3a:
+      return contains(kFloat0f3a, opcode.byte);
+  }
+  return false;
+}
+
+}  // namespace
+
+CodeFacts decode_x86_64(std::span<const uint8_t> code) {
+  const X86Opcode opcode = decode_x86_opcode(code);
+  CodeFacts facts;
+  facts.branch = branch_of(opcode);
+  if (is_float(opcode)) facts.flags |= kFloat;
+  if (opcode.repeats() && is_string(opcode)) facts.flags |= kRepeats;
+  if (opcode.is_evex) facts.flags |= kEvex;
+  if (opcode.is_vector) facts.flags |= kWide;
+  facts.accesses = find_accesses(opcode);
+  return facts;
+}
+
+// Arm Architecture Reference Manual, "A64 instruction set encoding".
+CodeFacts decode_aarch64(std::span<const uint8_t> code) {
+  CodeFacts facts;
+  if (code.size() < 4) return facts;
+  const uint32_t word = static_cast<uint32_t>(code[0]) | static_cast<uint32_t>(code[1]) << 8 |
+                        static_cast<uint32_t>(code[2]) << 16 | static_cast<uint32_t>(code[3]) << 24;
+  struct Pattern {
+    uint32_t mask;
+    uint32_t value;
+    Branch branch;
+  };
+  constexpr Pattern kPatterns[] = {
+      {0xff000000, 0x54000000, Branch::conditional},    // b.cond, bc.cond
+      {0x7e000000, 0x34000000, Branch::conditional},    // cbz, cbnz
+      {0x7e000000, 0x36000000, Branch::conditional},    // tbz, tbnz
+      {0xfc000000, 0x14000000, Branch::jump},           // b
+      {0xfc000000, 0x94000000, Branch::call},           // bl
+      {0xfefff800, 0xd61f0800, Branch::indirect_jump},  // braa, brab
+      {0xfffff000, 0xd61f0000, Branch::indirect_jump},  // br, braaz
+      {0xfefff800, 0xd63f0800, Branch::indirect_call},  // blraa
+      {0xfffff000, 0xd63f0000, Branch::indirect_call},  // blr
+      {0xfffff000, 0xd65f0000, Branch::returns},        // ret, retaa
+      {0xffe0001f, 0xd4000001, Branch::system_call},    // svc
+  };
+  for (const Pattern& pattern : kPatterns) {
+    if ((word & pattern.mask) == pattern.value) facts.branch = pattern.branch;
+  }
+  // Bit 26 tells the vector forms of loads and stores; op0 = x111 is scalar FP and SIMD.
+  const bool is_memory = (word & 0x0a000000) == 0x08000000;
+  const bool is_vector_memory = is_memory && (word & 0x04000000) != 0;
+  const bool is_scalar_float = (word & 0x0e000000) == 0x0e000000;
+  const bool is_sve = (word & 0x1e000000) == 0x04000000;
+  if (is_vector_memory || is_scalar_float) facts.flags |= kFloat;
+  if (is_sve) facts.flags |= kWide;
+  const bool is_branch = facts.branch != Branch::none;
+  facts.accesses = is_branch ? KnownAccesses{.is_known = true} : find_accesses_a64(word);
+  return facts;
+}
+
+DecodeFunction find_decoder(std::string_view target) {
+  if (target == "x86_64") return decode_x86_64;
+  if (target == "aarch64") return decode_aarch64;
+  return nullptr;
+}
+
+}  // namespace culprit::counting

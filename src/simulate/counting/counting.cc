@@ -1,0 +1,233 @@
+#include "simulate/counting/counting.h"
+
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/time.h"
+#include "simulate/counting/cost_library.h"
+#include "simulate/counting/execution.h"
+#include "simulate/counting/machine_file.h"
+#include "simulate/counting/tenures_file.h"
+
+namespace culprit::counting {
+
+/// As the host side has described it beside the counts; none is no mistake.
+Result<void> Counting::make_machine(const CountingOptions& options, const ProcessSetting& setting) {
+  const std::string path = machine_file_path(options.folder);
+  if (!file_exists(path)) return {};
+  ASSIGN_OR_RETURN(const simulate::Machine description, read_machine_file(path));
+  ASSIGN_OR_RETURN(machine_,
+                   simulate::Hierarchy::make(description, {.locality = options.locality,
+                                                           .sample_sets = options.sample_sets,
+                                                           .sample_seed = options.sample_seed}));
+  translation_.set_lines(description.line_bytes, &machine_->sample());
+  model_ = {.caches = true,
+            .locality = options.locality,
+            .cycles = options.cycles,
+            .sampled = !machine_->sample().is_all()};
+  if (model_.sampled) lines_ = SampledLines(*machine_);
+  if (!options.cycles) return {};
+  ASSIGN_OR_RETURN(simulate::CostSource* const source,
+                   load_costs(setting.costs_path, setting.architecture, description.llvm_cpu));
+  translation_.set_costs(source, description.core);
+  return {};
+}
+
+/// As the host side has described it beside the counts; none is no mistake.
+Result<void> Counting::find_region(const CountingOptions& options) {
+  const std::string path = region_file_path(options.folder);
+  has_region_ = file_exists(path);
+  if (has_region_) {
+    ASSIGN_OR_RETURN(RegionPlaces region, read_region_file(path));
+    translation_.set_region(std::move(region));
+  }
+  skipped_ = options.skip;
+  watches_part_ = has_region_ || skipped_ > 0;
+  return {};
+}
+
+Result<void> Counting::start(const CountingOptions& options, ProcessSetting setting) {
+  system_calls_ = SystemCalls(setting.architecture);
+  RETURN_IF_ERROR(make_machine(options, setting));
+  RETURN_IF_ERROR(find_region(options));
+  translation_.set_mapping_finder(std::move(setting.find_mapping));
+  if (options.deterministic && !TurnScheduler::can_watch()) {
+    return Error{"--deterministic needs Linux 5.9 with /proc/PID/syscall"};
+  }
+  if (!writer_.create(options.folder)) {
+    return errno_error("cannot write counts to '" + options.folder + "'", errno);
+  }
+  writer_.set_program(setting.program);
+  counts_file::Header& header = writer_.header();
+  header.has_cycles = model_.cycles ? 1 : 0;
+  if (model_.sampled) {
+    header.sample_classes = machine_->sample().classes(counts_file::kMostSampleClasses);
+  }
+  if (options.deterministic) {
+    start_turns(model_.cycles ? machine_->machine().memory.other_core_modified_cycles : 0);
+  }
+  limit_ = options.limit;
+  return {};
+}
+
+AccessCall Counting::access_call(const BlockFacts& block, const KnownAccesses& accesses) const {
+  if (!accesses.is_known) return AccessCall::count;
+  if (accesses.load_bytes == 0 && accesses.store_bytes == 0) return AccessCall::none;
+  if (!model_.caches) return AccessCall::none;
+  const bool does_both = accesses.load_bytes != 0 && accesses.store_bytes != 0;
+  if (accesses.in_parts || does_both || block.is_wide || model_.sampled) return AccessCall::known;
+  return accesses.load_bytes != 0 ? AccessCall::load : AccessCall::store;
+}
+
+/// False: it cannot be counted.
+bool Counting::make_thread(unsigned number) {
+  if (number >= kMostThreads) return false;
+  const CoreCounts shared = writer_.core(number);
+  if (shared.header == nullptr) return false;
+  if (threads_[number] == nullptr) threads_[number] = new CountedThread;
+  // A number is used again when its thread has ended: by the same core, its caches as they are.
+  CountedThread& thread = *threads_[number];
+  thread = CountedThread{.shared = shared,
+                         .memory = thread.memory,
+                         .predictor = thread.predictor,
+                         .clock = std::move(thread.clock),
+                         .ticks_before = thread.ticks_before,
+                         .previous = &kNoBlock,
+                         .region = {}};
+  counting_[number] = watches_part_ ? nullptr : &thread;
+  if (machine_ && thread.memory == nullptr) {
+    thread.memory = &machine_->add_core();
+    if (model_.sampled) return true;
+    thread.predictor = new simulate::BranchPredictor(machine_->machine().branch);
+    if (model_.cycles) {
+      thread.clock = std::make_unique<simulate::IntervalCore>(machine_->machine(), shared.ticks);
+    }
+  }
+  return true;
+}
+
+void Counting::start_thread(unsigned number) {
+  if (is_stopped()) return;
+  const std::lock_guard lock(starting_);
+  if (!make_thread(number)) ++writer_.header().uncounted_cores;
+  expect_thread(number);
+}
+
+void Counting::forget_threads() {
+  threads_.fill(nullptr);
+  counting_.fill(nullptr);
+}
+
+/// What is translated already goes on calling us. (A trap of QEMU 7.2: a plugin that uninstalls or
+/// resets itself while code runs makes it crash.)
+void Counting::stop() {
+  writer_.header().is_stopped = 1;
+  is_stopped_.store(true, std::memory_order_relaxed);
+  forget_threads();
+  if (turns_) turns_->stop();
+}
+
+void Counting::begin_system_call(unsigned number, const SystemCall& call) {
+  if (is_stopped()) return;
+  if (is_in_turn(number)) {
+    turns_->begin_call(number, threads_[number]->now(), system_calls_.announce(call, base_));
+  }
+  CountedThread* const thread = threads_[number];
+  if (thread != nullptr) {
+    if (counting_[number] != nullptr) ++thread->shared.header->system_calls;
+    thread->system_call_start_ns = monotonic_ns();
+    if (system_calls_.is_mmap(call.number)) {
+      thread->huge_mapping_bytes = system_calls_.huge_mapping_bytes(call);
+    }
+  }
+  system_calls_.visit_mapping_changes(
+      call, [this](uint64_t start, uint64_t bytes) { translation_.forget_mapping(start, bytes); });
+  if (const auto pages = system_calls_.find_page_size(call)) {
+    set_huge_pages(pages->range, pages->is_huge);
+  }
+  if (system_calls_.ends_process(call)) {
+    end_program(number);
+    end_turns(number);
+  }
+}
+
+void Counting::end_system_call(unsigned number, int64_t call, int64_t result) {
+  if (is_stopped()) return;
+  if (CountedThread* const thread = threads_[number]) {
+    if (system_calls_.is_mmap(call) && result > 0 && thread->huge_mapping_bytes != 0) {
+      const auto begin = static_cast<uint64_t>(result);
+      set_huge_pages({begin, begin + thread->huge_mapping_bytes}, true);
+    }
+    if (thread->system_call_start_ns != 0 && counting_[number] != nullptr) {
+      thread->shared.header->system_call_ns += monotonic_ns() - thread->system_call_start_ns;
+    }
+    thread->system_call_start_ns = 0;
+  }
+  if (is_in_turn(number)) turns_->end_call(number, threads_[number]->now(), result < 0);
+}
+
+/// The range is mapped by pages of 2 MiB, or is no more, as far as whole ones fit in.
+void Counting::set_huge_pages(AddressRange range, bool is_huge) {
+  constexpr uint64_t kHugePage = uint64_t{1} << simulate::kHugePageShift;
+  const uint64_t first = (range.begin + kHugePage - 1) / kHugePage * kHugePage;
+  if (machine_ && range.begin <= first) {
+    machine_->set_huge_pages(first, range.end / kHugePage * kHugePage, is_huge);
+  }
+}
+
+void Counting::end_program(unsigned number) {
+  if (!machine_ || model_.locality == simulate::Locality::off) return;
+  bool is_any_running = false;
+  for (unsigned other = 0; other < kMostThreads; ++other) {
+    const CountedThread* const thread = threads_[other];
+    const bool is_other = thread != nullptr && other != number;
+    is_any_running = is_any_running || (is_other && thread->system_call_start_ns == 0);
+  }
+  forget_threads();
+  // Other threads count nothing from now on; what is under way takes far less than this.
+  constexpr useconds_t kLetThemLeaveUs = 20'000;
+  if (is_any_running) ::usleep(kLetThemLeaveUs);
+  write_tenures(writer_.path() + ".tenures", *machine_);
+  // It stays: threads that run on may still be in it.
+  static_cast<void>(machine_.release());
+}
+
+void Counting::before_fork() {
+  starting_.lock();
+  if (turns_) turns_->before_fork();
+}
+
+void Counting::after_fork_in_parent() {
+  if (turns_) turns_->after_fork();
+  starting_.unlock();
+}
+
+void Counting::after_fork_in_child(unsigned number) {
+  starting_.unlock();
+  if (writer_.continue_in_child()) {
+    for (CountedThread* thread : threads_) {
+      if (thread != nullptr && thread->clock) thread->ticks_before = thread->clock->now();
+    }
+    if (model_.locality != simulate::Locality::off) renew_machine();
+  } else {
+    forget_threads();  // better nothing than into the parent's file
+  }
+  renew_turns(number);
+}
+
+/// With locality a child has a machine of its own, with empty caches, so that what the parent did
+/// is not told twice.
+void Counting::renew_machine() {
+  if (!machine_) return;
+  auto renewed = simulate::Hierarchy::make(machine_->machine(), {.locality = model_.locality});
+  // The old one stays: its locks may be held by threads that the child does not have.
+  static_cast<void>(machine_.release());
+  machine_ = *std::move(renewed);
+  for (CountedThread* thread : threads_) {
+    if (thread != nullptr && thread->memory != nullptr) thread->memory = &machine_->add_core();
+  }
+}
+
+}  // namespace culprit::counting

@@ -1,0 +1,188 @@
+#pragma once
+
+// Counting: all that is counted of one process, whatever engine runs it. An engine shows the code
+// of each block when it translates it, and says when a block runs, when memory is accessed, and
+// when threads start, call the system, fork and end. What is counted is in the counts file
+// (counts_file.h), in which the host side reads it.
+//
+//     Counting counting(decode_x86_64);
+//     RETURN_IF_ERROR(counting.start(options, {.architecture = "x86_64", ...}));
+//     counting.start_thread(0);
+//     const BlockFacts* block = counting.translate(code, &instructions);
+//     counting.run_block<kModel, false>(0, *block);                      // execution.h
+//     counting.access_known<kModel, false>(0, {site, index, 8}, address);
+//
+// run_block() and the functions for accesses are the fast path: they are inline templates, take no
+// locks, allocate nothing and write to one thread's memory only.
+//
+// Threads have numbers below kMostThreads, which may be used again when a thread has ended.
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "simulate/counting/counting_options.h"
+#include "simulate/counting/counts_writer.h"
+#include "simulate/counting/sampled_lines.h"
+#include "simulate/counting/system_calls.h"
+#include "simulate/counting/thread.h"
+#include "simulate/counting/translation.h"
+#include "simulate/counting/turn_scheduler.h"
+#include "simulate/machine/hierarchy.h"
+
+namespace culprit::counting {
+
+/// What is modelled; a fast path is compiled for each.
+struct Model {
+  bool caches = false;
+  simulate::Locality locality = simulate::Locality::off;
+  bool cycles = false;
+  bool sampled = false;  // only lines of some cache sets
+};
+
+/// The instruction that accesses memory, as an engine keeps it for its accesses.
+struct AccessPlace {
+  uint32_t site = 0;
+  uint16_t index = 0;  // in its block
+  uint16_t bytes = 0;  // if its accesses are known: the larger one
+};
+
+/// Which function an engine has to call for each access of an instruction.
+enum class AccessCall : uint8_t {
+  none,   // nothing has to be known of them
+  count,  // access()
+  known,  // access_known(), with the shape of the access
+  load,   // access_known(), of a load of AccessPlace::bytes
+  store,  // the same of a store
+};
+
+/// What the engine knows of the process.
+struct ProcessSetting {
+  std::string architecture;  // "x86_64", "aarch64"
+  std::string program;       // its path, or a part of it
+  std::string costs_path;    // of the library with the costs of instructions, for cycles
+  FindMapping find_mapping;  // asked while blocks are translated
+};
+
+class Counting {
+ public:
+  static constexpr unsigned kMostThreads = counts_file::kMaxCores;
+
+  explicit Counting(DecodeFunction decode) : translation_(writer_, decode) {}
+  Counting(const Counting&) = delete;
+  Counting& operator=(const Counting&) = delete;
+
+  /// Reads what the host side has put into the folder, and makes the counts file there as the last
+  /// thing: without such a file the host side knows that nothing has run.
+  Result<void> start(const CountingOptions& options, ProcessSetting setting);
+
+  [[nodiscard]] Model model() const { return model_; }
+  [[nodiscard]] bool has_turns() const { return turns_ != nullptr; }
+
+  /// nullptr: a table is full, the block is not counted (and that is).
+  const BlockFacts* translate(std::span<const BlockInstruction> code,
+                              std::vector<TranslatedInstruction>* translated) {
+    return translation_.translate(code, translated);
+  }
+  [[nodiscard]] AccessCall access_call(const BlockFacts& block,
+                                       const KnownAccesses& accesses) const;
+
+  /// A thread is there. By the thread that starts it, one at a time, or by the new one before its
+  /// first block.
+  void start_thread(unsigned number);
+
+  // System calls of the program.
+  void begin_system_call(unsigned number, const SystemCall& call);
+  void end_system_call(unsigned number, int64_t call, int64_t result);
+  /// Of the program's memory in this process: its addresses are shifted by so much.
+  void set_base(uint64_t base) { base_ = base; }
+
+  /// The program that this process runs ends now, by a call of this thread: what is kept in memory
+  /// is written, and nothing is counted any more.
+  void end_program(unsigned number);
+  /// A program was started that is not counted.
+  void add_native_exec() { ++writer_.header().native_execs; }
+  /// Words of the engine's own.
+  void add_message(std::string_view text) { writer_.add_message(text); }
+
+  // Around a fork, by the thread `number` that calls it.
+  void before_fork();
+  void after_fork_in_parent();
+  /// The child counts into a file of its own; if it cannot have one, nothing is counted.
+  void after_fork_in_child(unsigned number);
+
+  /// Nothing is counted from now on, since a limit was reached.
+  [[nodiscard]] bool is_stopped() const { return is_stopped_.load(std::memory_order_relaxed); }
+
+  // The fast path (execution.h). `kModel`: what model() says, `kInTurns`: what has_turns() says.
+
+  template <Model kModel, bool kInTurns>
+  void run_block(unsigned number, const BlockFacts& block);
+  /// An access that is counted as it happens (AccessCall::count).
+  template <Model kModel>
+  void access(unsigned number, AccessPlace place, uint64_t address, AccessShape shape);
+  /// An access that is only modelled, since counts follow from executions.
+  template <Model kModel>
+  void access_known(unsigned number, AccessPlace place, uint64_t address, AccessShape shape);
+  template <Model kModel, bool kIsStore>
+  void access_known(unsigned number, AccessPlace place, uint64_t address);
+  /// With Model::sampled: whether an access at the address may be one that is modelled.
+  [[nodiscard]] bool may_be_modelled(uint64_t address) const { return lines_.may_hold(address); }
+
+ private:
+  Result<void> make_machine(const CountingOptions& options, const ProcessSetting& setting);
+  Result<void> find_region(const CountingOptions& options);
+  bool make_thread(unsigned number);
+  void forget_threads();
+  void stop();
+  void renew_machine();
+
+  CountedThread* find_thread(unsigned number, const BlockFacts& block);
+  CountedThread* watch_block(unsigned number, const BlockFacts& block);
+  bool is_skipped(CountedThread& thread, const BlockFacts& block);
+  const BlockFacts& count_block(CountedThread& thread, const BlockFacts& block);
+  void check_limit(uint64_t own_before, uint64_t own_now);
+  template <Model kModel>
+  void fetch_block(CountedThread& thread, const BlockFacts& block);
+  void model_sampled(CountedThread& thread, uint32_t site, uint64_t address, AccessShape shape);
+
+  void set_huge_pages(AddressRange range, bool is_huge);
+  void start_turns(uint32_t line_transfer_cycles);
+  void expect_thread(unsigned number);
+  void end_turns(unsigned number);
+  void renew_turns(unsigned number);
+  [[nodiscard]] bool is_in_turn(unsigned number) const {
+    return turns_ != nullptr && number < TurnScheduler::kMostThreads && threads_[number] != nullptr;
+  }
+  template <bool kInTurns>
+  void wait_for_turn(unsigned number);
+
+  // By number of thread; nullptr: not counted. `counting_` has those whose accesses are counted
+  // now: all, or those in the region.
+  std::array<CountedThread*, kMostThreads> threads_{};
+  std::array<CountedThread*, kMostThreads> counting_{};
+  uint64_t limit_ = UINT64_MAX;  // of the instructions of all threads together
+  bool watches_part_ = false;    // --roi, --skip
+  bool has_region_ = false;
+  uint64_t skipped_ = 0;
+  std::atomic<uint64_t> run_so_far_{0};  // instructions of all threads, until they are `skipped_`
+  SampledLines lines_;
+
+  CountsWriter writer_;
+  Translation translation_;
+  SystemCalls system_calls_;
+  uint64_t base_ = 0;
+  Model model_;
+  std::unique_ptr<simulate::Hierarchy> machine_;
+  std::unique_ptr<TurnScheduler> turns_;  // --deterministic
+  std::atomic<bool> is_stopped_{false};
+  std::mutex starting_;  // of threads: one at a time
+};
+
+}  // namespace culprit::counting

@@ -1,0 +1,33 @@
+#pragma once
+
+// What of a program is counted, as the host side asks for it: words NAME=VALUE, which an engine
+// takes along to where it counts.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulate/machine/outcome.h"
+
+namespace culprit::counting {
+
+struct CountingOptions {
+  std::string folder;           // where the counts files go
+  uint64_t limit = UINT64_MAX;  // instructions of a process; what it runs after them is not counted
+  uint64_t skip = 0;            // instructions of a process before the first that is counted
+  simulate::Locality locality = simulate::Locality::off;
+  bool cycles = false;
+  uint32_t sample_sets = 1;
+  uint64_t sample_seed = 1;
+  bool deterministic = false;  // threads take turns by simulated time
+};
+
+/// Sets what the word says. False: it is none of these words.
+bool parse_counting_word(std::string_view word, CountingOptions* options);
+
+/// Those that parse_counting_word() needs to make the same options. None of them has a comma,
+/// unless the folder has.
+std::vector<std::string> counting_words(const CountingOptions& options);
+
+}  // namespace culprit::counting

@@ -1,0 +1,226 @@
+#pragma once
+
+// The file through which a Counting, in the program's process, tells the host side what it counts:
+// one per process image (a fork and an exec begin a new one), mapped shared by it,
+// so that what was counted is there however the program ends.
+//
+//   offset 0            Header              who, and how much of each table is filled
+//   kSitesStart         Site[kMaxSites]     one per instruction: place, facts; never changed
+//   kBlocksStart        Block[kMaxBlocks]   one per translated block: a range of ...
+//   kBlockSitesStart    uint32_t[]          ... site numbers, in the order of execution
+//   kMappingsStart      Mapping[]           which file was where when a site was translated
+//   kTextStart          char[]              paths, NUL-terminated, named by offset
+//   kMessagesStart      char[]              what the engine wrote to its stderr
+//   kStaticStart        StaticTicks[]       parallel to block sites, if cycles are modelled
+//   core_start(c)       CoreHeader, BlockRuns[kMaxBlocks], SiteAccesses[kMaxSites],
+//                       SiteCounts[kMaxSites], simulate::SiteTicks[kMaxSites],
+//                       SampledMisses[kMaxSites]
+//
+// Tables are append-only: an entry is complete before the Header's number includes it.
+// The file is sparse; each core's part is written by that core's thread alone. Both sides
+// come from one build: kLayout must agree. docs/decisions/ says why this shape.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "simulate/machine/cycles.h"
+
+namespace culprit::counts_file {
+
+inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
+inline constexpr uint32_t kLayout = 6;
+
+inline constexpr uint32_t kMaxSites = 1 << 22;
+inline constexpr uint32_t kMaxBlocks = 1 << 22;
+inline constexpr uint32_t kMaxBlockSites = 1 << 25;
+inline constexpr uint32_t kMaxMappings = 1 << 16;
+inline constexpr uint32_t kMaxTextBytes = 1 << 22;
+inline constexpr uint32_t kMaxMessageBytes = 1 << 16;
+inline constexpr uint32_t kMaxCores = 4096;
+
+/// Where control goes at the end of an instruction.
+enum class Branch : uint8_t {
+  none,
+  conditional,
+  jump,
+  indirect_jump,
+  call,
+  indirect_call,
+  returns,
+  system_call,
+};
+
+/// SiteFacts::flags.
+inline constexpr uint8_t kFloat = 1;           // works on floating-point values
+inline constexpr uint8_t kRepeats = 2;         // x86 string instruction with a repeat prefix
+inline constexpr uint8_t kEvex = 4;            // AVX-512 encoding, which QEMU does not run
+inline constexpr uint8_t kUnknownCosts = 8;    // the scheduling model does not know it
+inline constexpr uint8_t kKnownAccesses = 16;  // what each execution accesses follows from its code
+inline constexpr uint8_t kWide = 32;           // may use vectors beyond 16 bytes: AVX, SVE
+
+struct Site {
+  uint64_t address;  // in the process
+  uint32_t mapping;  // 0: no file
+  uint8_t size;      // bytes
+  Branch branch;
+  uint8_t flags;
+  uint8_t load_bytes;  // of an execution, if its accesses are known; then they are not counted
+  uint8_t store_bytes;
+  uint8_t code[15];
+};
+static_assert(sizeof(Site) == 32);
+
+struct Block {
+  uint32_t first;  // in the table of block sites
+  uint32_t sites;
+};
+
+struct Mapping {
+  uint64_t start;
+  uint64_t end;
+  uint64_t file_offset;  // of `start`
+  uint64_t inode;
+  uint32_t device_major;
+  uint32_t device_minor;
+  uint32_t path;  // in the text table
+  uint32_t reserved;
+};
+
+/// Executions of a block, and of them those after which its last instruction, a conditional
+/// branch, was taken. Side by side, as SiteAccesses are: these are what every block changes.
+struct BlockRuns {
+  uint64_t runs;
+  uint64_t taken;
+};
+
+/// What is counted per site besides executions, which follow from the blocks' runs, as do the
+/// accesses of sites with kKnownAccesses. In the file the first of these are SiteAccesses and
+/// `taken` is in BlockRuns; SiteCounts has the others.
+enum class Counter : uint8_t {
+  loads,
+  load_bytes,
+  stores,
+  store_bytes,
+  taken,
+  repeats,       // executions that only went on with a string instruction
+  mispredicted,  // direction, target or return
+  late_targets,  // a taken branch that the decoder had to find
+  // With a machine model. Accesses by where the data came from, if not the first level, in
+  // the order of simulate::DataSource:
+  load_l2,
+  load_l3,
+  load_other_core_clean,
+  load_other_core_modified,
+  load_memory,
+  store_l2,
+  store_l3,
+  store_other_core_clean,
+  store_other_core_modified,
+  store_memory,
+  fetch_l2,  // of the lines of code that begin with this instruction
+  fetch_l3,
+  fetch_other_core_clean,
+  fetch_other_core_modified,
+  fetch_memory,
+  // Translations that the first-level TLB did not have.
+  load_second_tlb,
+  load_walks,
+  store_second_tlb,
+  store_walks,
+  fetch_second_tlb,
+  fetch_walks,
+  data_walk_cycles,
+  fetch_walk_cycles,
+};
+inline constexpr size_t kCounters = 32;
+
+struct SiteCounts {
+  uint64_t value[kCounters];
+};
+
+inline constexpr size_t kAccessCounters = 4;
+struct SiteAccesses {
+  uint64_t value[kAccessCounters];
+};
+
+/// Of a site, if only some cache sets are simulated: its misses (those that the counters have) by
+/// classes of sets, as many as the header says; how they differ tells how good the sample is.
+inline constexpr uint32_t kMostSampleClasses = 16;
+struct SampledMisses {
+  uint32_t misses[kMostSampleClasses];
+};
+
+/// What one execution of an instruction takes by itself in its block, by simulate::CycleClass.
+struct StaticTicks {
+  uint32_t ticks[simulate::kCycleClasses];
+};
+
+struct CoreHeader {
+  std::atomic<uint64_t> instructions;  // in whole blocks; for progress and limits
+  uint64_t system_calls;
+  uint64_t system_call_ns;
+  uint64_t ticks;                 // of the core's clock, if cycles are modelled
+  uint64_t outside_instructions;  // outside the region: not counted
+  uint8_t reserved[4096 - 5 * 8];
+};
+static_assert(sizeof(CoreHeader) == 4096);
+
+struct Header {
+  uint64_t magic;
+  uint32_t layout;
+  uint32_t pid;
+  uint32_t parent_pid;
+  uint32_t is_fork;  // else the start, or an exec
+  uint32_t has_cycles;
+  uint32_t sample_classes;  // of simulated sets; 0: all sets are
+  uint32_t is_interleaved;  // threads took turns by simulated time
+  uint64_t start_ns;        // CLOCK_MONOTONIC
+  std::atomic<uint32_t> sites;
+  std::atomic<uint32_t> blocks;
+  std::atomic<uint32_t> block_sites;
+  std::atomic<uint32_t> mappings;
+  std::atomic<uint32_t> text_bytes;
+  std::atomic<uint32_t> message_bytes;
+  std::atomic<uint32_t> cores;             // the highest number in use + 1
+  std::atomic<uint32_t> native_execs;      // programs that were started outside the simulation
+  std::atomic<uint32_t> is_stopped;        // a limit was reached
+  std::atomic<uint32_t> uncounted_cores;   // threads beyond kMaxCores
+  std::atomic<uint64_t> uncounted_blocks;  // translated when a table was full
+  std::atomic<uint64_t> sites_without_file;
+  char program[1024];
+};
+
+inline constexpr uint64_t kPage = 4096;
+constexpr uint64_t up_to_page(uint64_t bytes) {
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+inline constexpr uint64_t kSitesStart = kPage;
+inline constexpr uint64_t kBlocksStart = kSitesStart + uint64_t{kMaxSites} * sizeof(Site);
+inline constexpr uint64_t kBlockSitesStart = kBlocksStart + uint64_t{kMaxBlocks} * sizeof(Block);
+inline constexpr uint64_t kMappingsStart =
+    kBlockSitesStart + uint64_t{kMaxBlockSites} * sizeof(uint32_t);
+inline constexpr uint64_t kTextStart = kMappingsStart + uint64_t{kMaxMappings} * sizeof(Mapping);
+inline constexpr uint64_t kMessagesStart = kTextStart + kMaxTextBytes;
+inline constexpr uint64_t kStaticStart = up_to_page(kMessagesStart + kMaxMessageBytes);
+inline constexpr uint64_t kCoresStart =
+    kStaticStart + uint64_t{kMaxBlockSites} * sizeof(StaticTicks);
+
+inline constexpr uint64_t kRunsInCore = sizeof(CoreHeader);
+inline constexpr uint64_t kAccessesInCore = kRunsInCore + uint64_t{kMaxBlocks} * sizeof(BlockRuns);
+inline constexpr uint64_t kCountsInCore =
+    kAccessesInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SiteAccesses));
+inline constexpr uint64_t kTicksInCore =
+    kCountsInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SiteCounts));
+inline constexpr uint64_t kMissesInCore =
+    kTicksInCore + up_to_page(uint64_t{kMaxSites} * sizeof(simulate::SiteTicks));
+inline constexpr uint64_t kCoreBytes =
+    kMissesInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SampledMisses));
+constexpr uint64_t core_start(uint32_t core) {
+  return kCoresStart + core * kCoreBytes;
+}
+
+static_assert(sizeof(Header) <= kPage);
+
+}  // namespace culprit::counts_file

@@ -1,0 +1,73 @@
+#pragma once
+
+// CountsWriter: the side of the counts file that writes. Appends to its tables, gives each core
+// its part, and begins a new file in a forked child, at the same addresses, so that every
+// pointer into the old one stays right. No descriptor stays open: the program numbers its
+// own from the same table.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "simulate/counting/counts_file.h"
+
+namespace culprit::counting {
+
+/// One core's part of the mapped file.
+struct CoreCounts {
+  counts_file::CoreHeader* header = nullptr;
+  counts_file::BlockRuns* runs = nullptr;         // by block
+  counts_file::SiteAccesses* accesses = nullptr;  // by site
+  counts_file::SiteCounts* counts = nullptr;      // by site
+  simulate::SiteTicks* ticks = nullptr;           // by site
+  counts_file::SampledMisses* misses = nullptr;   // by site
+};
+
+class CountsWriter {
+ public:
+  /// Makes and maps a file in `folder`. False: errno says why.
+  bool create(const std::string& folder);
+  void set_program(std::string_view path);
+
+  /// In a forked child: a file of its own with the same sites and blocks, and no counts yet.
+  bool continue_in_child();
+
+  // Each returns the new entry's number, or 0 if the table is full (0 is never a real one:
+  // entry 0 of every table is a place holder).
+  uint32_t add_site(const counts_file::Site& site);
+  uint32_t add_block(std::span<const uint32_t> sites);
+  /// What the sites of the block that was added last take; one per site.
+  void add_block_ticks(std::span<const simulate::CycleParts> parts);
+  uint32_t add_mapping(counts_file::Mapping mapping, std::string_view path);
+
+  /// Of a mapping that was added; "" for number 0.
+  counts_file::Mapping mapping(uint32_t number);
+  std::string_view mapping_path(uint32_t number);
+
+  void add_message(std::string_view text);
+
+  /// The part of a core; maps it when first asked for. nullptr parts: no such core, or no memory.
+  CoreCounts core(uint32_t number);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  counts_file::Header& header() { return *header_; }
+
+ private:
+  bool open_new(bool is_fork);
+  bool map_part(uint64_t start, uint64_t bytes, void* at, void** mapped);
+  bool map_core(uint32_t number, void* at);
+  uint32_t add_text(std::string_view text);
+  template <class T>
+  T* table(uint64_t start) {
+    return reinterpret_cast<T*>(reinterpret_cast<char*>(header_) + start);
+  }
+
+  std::string folder_;
+  std::string path_;
+  int fd_ = -1;  // only while something is being mapped
+  counts_file::Header* header_ = nullptr;
+  void* cores_[counts_file::kMaxCores] = {};
+};
+
+}  // namespace culprit::counting

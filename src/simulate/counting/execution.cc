@@ -1,0 +1,97 @@
+#include "simulate/counting/execution.h"
+
+namespace culprit::counting {
+
+using counts_file::Branch;
+using counts_file::Counter;
+
+namespace {
+
+/// By counts_file::Branch; `none` and `system_call` are not predicted.
+constexpr simulate::BranchKind kPredicted[] = {
+    {},
+    simulate::BranchKind::conditional,
+    simulate::BranchKind::jump,
+    simulate::BranchKind::indirect_jump,
+    simulate::BranchKind::call,
+    simulate::BranchKind::indirect_call,
+    simulate::BranchKind::ret,
+};
+
+}  // namespace
+
+template <bool kCycles>
+void predict_branch(CountedThread& thread, const BlockFacts& before, const BlockFacts& now) {
+  simulate::Branch branch;
+  branch.address = before.last_address;
+  branch.kind = kPredicted[static_cast<size_t>(before.branch)];
+  branch.taken = before.branch != Branch::conditional || now.start != before.end;
+  branch.target = now.start;
+  branch.return_to = before.end;
+  const simulate::Misprediction miss = thread.predictor->predict(branch);
+  if constexpr (kCycles) {
+    thread.clock->branch(before.last_site, miss);
+    if (branch.taken) thread.clock->taken(before.last_site);
+  }
+  if (miss == simulate::Misprediction::none) return;
+  const bool is_miss = simulate::is_branch_miss(miss);
+  ++count(thread, before.last_site, is_miss ? Counter::mispredicted : Counter::late_targets);
+}
+template void predict_branch<false>(CountedThread&, const BlockFacts&, const BlockFacts&);
+template void predict_branch<true>(CountedThread&, const BlockFacts&, const BlockFacts&);
+
+void count_outcome(counts_file::SiteCounts& counts, simulate::Outcome outcome, Counter first,
+                   Counter second_tlb, Counter walk_cycles) {
+  if (outcome.source != simulate::DataSource::l1) {
+    ++count_from(counts, first, static_cast<size_t>(outcome.source) - 1);
+  }
+  if (outcome.translation != simulate::Translation::first_level) {
+    ++count_from(counts, second_tlb, static_cast<size_t>(outcome.translation) - 1);
+    count_from(counts, walk_cycles, 0) += outcome.walk_cycles;
+  }
+}
+
+void Counting::check_limit(uint64_t own_before, uint64_t own_now) {
+  constexpr uint64_t kLimitStep = 4096;  // instructions between looks at the other threads
+  if (own_before / kLimitStep == own_now / kLimitStep) return;
+  uint64_t all = 0;
+  for (const CountedThread* thread : threads_) {
+    if (thread == nullptr) continue;
+    all += thread->shared.header->instructions.load(std::memory_order_relaxed);
+  }
+  if (all < limit_) return;
+  limit_ = UINT64_MAX;
+  stop();
+}
+
+/// To the block for one thread; of others, what they have not added yet is missed.
+bool Counting::is_skipped(CountedThread& thread, const BlockFacts& block) {
+  constexpr uint64_t kAddAt = 4096;
+  if (run_so_far_.load(std::memory_order_relaxed) + thread.not_added >= skipped_) return false;
+  thread.not_added += block.instructions;
+  if (thread.not_added >= kAddAt) {
+    run_so_far_.fetch_add(std::exchange(thread.not_added, 0), std::memory_order_relaxed);
+  }
+  return true;
+}
+
+/// The thread, if what it runs now is counted; else nullptr, and its memory accesses are not
+/// counted either.
+CountedThread* Counting::watch_block(unsigned number, const BlockFacts& block) {
+  CountedThread* const thread = threads_[number];
+  if (thread == nullptr) return nullptr;
+  const bool is_inside = !has_region_ || thread->region.step(block);
+  // Threads are side by side in counting_: it is written only where something changes.
+  if (!is_skipped(*thread, block) && is_inside) {
+    if (counting_[number] == nullptr) {
+      thread->previous = &kNoBlock;  // what it ran before was not counted
+      counting_[number] = thread;
+    }
+    return thread;
+  }
+  if (counting_[number] != nullptr) counting_[number] = nullptr;
+  thread->shared.header->outside_instructions += block.instructions;
+  return nullptr;
+}
+
+}  // namespace culprit::counting

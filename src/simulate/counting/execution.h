@@ -1,0 +1,299 @@
+#pragma once
+
+// The fast path of Counting: what happens each time a block runs and each time it accesses memory.
+// Without a machine model blocks are only counted; with one, each access also goes through its
+// caches. Included by what calls it, so that the way of an access is one function.
+
+#include "simulate/counting/counting.h"
+
+namespace culprit::counting {
+
+#ifdef __x86_64__
+inline const bool host_has_avx = __builtin_cpu_supports("avx") != 0;
+#endif
+
+/// After guest code that is wide, and in accesses of blocks that are: an engine's code for it (as
+/// QEMU's) leaves the upper halves of vector registers in use; then the first SSE instruction of
+/// ours, and the next AVX one of the engine's, would wait tens of cycles (bench/simulate.py, "row
+/// AVX2").
+///
+/// Source: Intel 64 and IA-32 Architectures Optimization Reference Manual, "Mixing AVX Code with
+///         SSE Code"
+inline void clear_upper_halves() {
+#ifdef __x86_64__
+  if (host_has_avx) asm volatile("vzeroupper");
+#endif
+}
+
+/// What no thread has run before its first block.
+inline const BlockFacts kNoBlock;
+
+inline uint64_t& count(CountedThread& thread, uint32_t site, counts_file::Counter counter) {
+  return thread.shared.counts[site].value[static_cast<size_t>(counter)];
+}
+
+inline uint64_t& count_from(counts_file::SiteCounts& counts, counts_file::Counter first,
+                            size_t step) {
+  return counts.value[static_cast<size_t>(first) + step];
+}
+
+/// One more access (`is_new`), or a further part of one.
+inline void count_access(CountedThread& thread, uint32_t site, AccessShape shape, bool is_new) {
+  using counts_file::Counter;
+  const Counter first = shape.is_store ? Counter::stores : Counter::loads;
+  uint64_t* const pair = thread.shared.accesses[site].value + static_cast<size_t>(first);
+  pair[0] += is_new ? 1 : 0;
+  pair[1] += shape.bytes;  // the counter behind it
+}
+
+/// What was not a hit in the first level and its TLB. `first` is the counter of L2.
+void count_outcome(counts_file::SiteCounts& counts, simulate::Outcome outcome,
+                   counts_file::Counter first, counts_file::Counter second_tlb,
+                   counts_file::Counter walk_cycles);
+
+/// Of the branch at the end of `before`, now that it is known where it went.
+template <bool kCycles>
+void predict_branch(CountedThread& thread, const BlockFacts& before, const BlockFacts& now);
+
+/// The thread that runs the block; nullptr: it is not counted.
+inline CountedThread* Counting::find_thread(unsigned number, const BlockFacts& block) {
+  return watches_part_ ? watch_block(number, block) : threads_[number];
+}
+
+/// One more run of the block; the one before it.
+[[gnu::always_inline]] inline const BlockFacts& Counting::count_block(CountedThread& thread,
+                                                                      const BlockFacts& block) {
+  const BlockFacts& before = *thread.previous;
+  if (before.is_wide) clear_upper_halves();
+  thread.previous = &block;
+  ++thread.shared.runs[block.number].runs;
+  // Only now it is known where the block before went on. Without a branch of ours: it would be as
+  // hard to predict as the program's.
+  const bool was_conditional = before.branch == counts_file::Branch::conditional;
+  thread.shared.runs[before.number].taken += was_conditional & (block.start != before.end);
+  if (before.repeats && block.first_site == before.last_site) {
+    ++count(thread, before.last_site, counts_file::Counter::repeats);
+  }
+  auto& instructions = thread.shared.header->instructions;
+  const uint64_t so_far = instructions.load(std::memory_order_relaxed);
+  instructions.store(so_far + block.instructions, std::memory_order_relaxed);
+  if (limit_ != UINT64_MAX) check_limit(so_far, so_far + block.instructions);
+  return before;
+}
+
+template <bool kInTurns>
+[[gnu::always_inline]] inline void Counting::wait_for_turn(unsigned number) {
+  if constexpr (!kInTurns) return;
+  CountedThread* const thread = threads_[number];
+  if (thread == nullptr) return;
+  const uint64_t now = thread->now();
+  if (turns_->is_over(number, now)) [[unlikely]]
+    turns_->pass(number, now, thread->has_taken_lines());
+}
+
+template <Model kModel>
+[[gnu::noinline]] void fetch_unusual(CountedThread& thread, const CodePart& part) {
+  using counts_file::Counter;
+  const simulate::PackedOutcome outcome = simulate::fetch_unusual(*thread.memory, part);
+  if (outcome.plain_hit()) return;
+  if constexpr (kModel.cycles) thread.clock->fetch(part.site, outcome);
+  count_outcome(thread.shared.counts[part.site], outcome, Counter::fetch_l2,
+                Counter::fetch_second_tlb, Counter::fetch_walk_cycles);
+}
+
+template <Model kModel>
+[[gnu::always_inline]] inline void fetch_part(CountedThread& thread, const CodePart& part) {
+  if (!simulate::fetch_usual(*thread.memory, part)) [[unlikely]]
+    fetch_unusual<kModel>(thread, part);
+}
+
+/// A miss in the counters, and in those of the class of its set.
+inline void count_sampled_miss(CountedThread& thread, uint32_t site, simulate::Outcome outcome,
+                               uint8_t in_class, counts_file::Counter first) {
+  if (outcome.source == simulate::DataSource::l1) return;
+  ++count_from(thread.shared.counts[site], first, static_cast<size_t>(outcome.source) - 1);
+  ++thread.shared.misses[site].misses[in_class];
+}
+
+/// The lines of the block's code that are modelled.
+template <Model kModel>
+[[gnu::always_inline]] inline void Counting::fetch_block(CountedThread& thread,
+                                                         const BlockFacts& block) {
+  if constexpr (kModel.sampled) {
+    const auto fetch_one = [&](const CodePart& part) {
+      count_sampled_miss(thread, part.site, simulate::fetch(*thread.memory, part),
+                         lines_.class_of(part.address), counts_file::Counter::fetch_l2);
+    };
+    if (block.parts == 0) return;
+    fetch_one(block.first_part);
+    for (const CodePart& part : block.other_parts) fetch_one(part);
+  } else {
+    fetch_part<kModel>(thread, block.first_part);
+    if (block.parts > 1) {
+      for (const CodePart& part : block.other_parts) fetch_part<kModel>(thread, part);
+    }
+  }
+}
+
+template <Model kModel, bool kInTurns>
+[[gnu::always_inline]] inline void Counting::run_block(unsigned number, const BlockFacts& block) {
+  using counts_file::Branch;
+  wait_for_turn<kInTurns>(number);
+  CountedThread* const thread = find_thread(number, block);
+  if (thread == nullptr) return;
+  const BlockFacts& before = count_block(*thread, block);
+  if constexpr (kModel.cycles) thread->clock->end_block();
+  if constexpr (kModel.caches && !kModel.sampled) {
+    if (before.branch != Branch::none && before.branch != Branch::system_call) {
+      predict_branch<kModel.cycles>(*thread, before, block);
+    }
+  }
+  if constexpr (kModel.caches) fetch_block<kModel>(*thread, block);
+  if constexpr (kModel.cycles) {
+    thread->clock->begin_block(block.cycles);
+    thread->shared.header->ticks = thread->clock->now() - thread->ticks_before;
+  }
+}
+
+/// An access on its way through the model.
+struct Access {
+  AccessPlace place;
+  uint64_t address = 0;
+  uint32_t bytes = 0;
+  bool is_store = false;
+  bool is_new = true;  // not a further part of a wide one
+
+  [[nodiscard]] simulate::AccessKind kind() const {
+    return is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
+  }
+};
+
+template <bool kCycles>
+[[gnu::always_inline]] inline void time_access(CountedThread& thread, const Access& access,
+                                               simulate::PackedOutcome outcome) {
+  if constexpr (!kCycles) return;
+  if (!access.is_store) thread.clock->load(access.place.index, outcome, access.address);
+  if (access.is_store && (access.is_new || !outcome.plain_hit())) {
+    thread.clock->store(access.place.index, outcome, access.address);
+  }
+}
+
+/// A further part of an access, in a line that it has been in.
+template <Model kModel>
+void model_more(CountedThread& thread, const Access& access) {
+  simulate::access_more<kModel.locality>(*thread.memory, access.address, access.bytes);
+  time_access<kModel.cycles>(thread, access, {});
+}
+
+template <Model kModel>
+[[gnu::noinline]] void model_unusual(CountedThread& thread, Access access) {
+  using counts_file::Counter;
+  const simulate::PackedOutcome outcome = simulate::access_unusual<kModel.locality>(
+      *thread.memory, access.address, access.bytes, access.kind(), access.place.site);
+  time_access<kModel.cycles>(thread, access, outcome);
+  if (outcome.plain_hit()) return;
+  const bool is_store = access.is_store;
+  count_outcome(thread.shared.counts[access.place.site], outcome,
+                is_store ? Counter::store_l2 : Counter::load_l2,
+                is_store ? Counter::store_second_tlb : Counter::load_second_tlb,
+                Counter::data_walk_cycles);
+}
+
+template <Model kModel>
+[[gnu::always_inline]] inline void model_access(CountedThread& thread, const Access& access) {
+  const bool is_usual = simulate::access_usual<kModel.locality>(
+      *thread.memory, access.address, access.bytes, access.kind(), access.place.site);
+  if (!is_usual) [[unlikely]]
+    return model_unusual<kModel>(thread, access);
+  time_access<kModel.cycles>(thread, access, {});
+}
+
+inline void Counting::model_sampled(CountedThread& thread, uint32_t site, uint64_t address,
+                                    AccessShape shape) {
+  using counts_file::Counter;
+  const uint8_t in_class = lines_.class_of(address, shape.bytes);
+  if (in_class == SampledLines::kNot) [[likely]]
+    return;
+  const auto kind = shape.is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
+  const simulate::Outcome outcome =
+      simulate::access<simulate::Locality::off>(*thread.memory, address, shape.bytes, kind, site);
+  count_sampled_miss(thread, site, outcome, in_class,
+                     shape.is_store ? Counter::store_l2 : Counter::load_l2);
+}
+
+/// Any access through the caches: the first part of one, or a further one.
+template <Model kModel>
+[[gnu::always_inline]] inline void model_any(CountedThread& thread, const Access& access) {
+  if (!access.is_new && simulate::is_in_line_before(*thread.memory, access.address, access.bytes)) {
+    model_more<kModel>(thread, access);
+  } else {
+    model_access<kModel>(thread, access);
+  }
+}
+
+template <Model kModel>
+[[gnu::always_inline]] inline void Counting::access(unsigned number, AccessPlace place,
+                                                    uint64_t address, AccessShape shape) {
+  clear_upper_halves();
+  CountedThread* const thread = counting_[number];
+  if (thread == nullptr) return;
+  const bool is_new = !thread->goes_on(place.site, address, shape);
+  count_access(*thread, place.site, shape, is_new);
+  if constexpr (kModel.sampled) {
+    model_sampled(*thread, place.site, address, shape);
+  } else if constexpr (kModel.caches) {
+    model_any<kModel>(*thread, {place, address, shape.bytes, shape.is_store, is_new});
+  }
+}
+
+template <Model kModel>
+[[gnu::always_inline]] inline void Counting::access_known(unsigned number, AccessPlace place,
+                                                          uint64_t address, AccessShape shape) {
+  clear_upper_halves();
+  CountedThread* const thread = counting_[number];
+  if (thread == nullptr) return;
+  if constexpr (kModel.sampled) {
+    model_sampled(*thread, place.site, address, shape);
+  } else if constexpr (kModel.caches) {
+    const bool is_new = !thread->goes_on(place.site, address, shape);
+    model_any<kModel>(*thread, {place, address, shape.bytes, shape.is_store, is_new});
+  }
+}
+
+/// Most accesses: a load, or a store, of which all is known.
+template <Model kModel, bool kIsStore>
+[[gnu::always_inline]] inline void Counting::access_known(unsigned number, AccessPlace place,
+                                                          uint64_t address) {
+  static_assert(kModel.caches && !kModel.sampled);
+  CountedThread* const thread = counting_[number];
+  if (thread == nullptr) return;
+  model_access<kModel>(*thread, {place, address, place.bytes, kIsStore});
+}
+
+/// use.template operator()<kModel, kInTurns>() with what this Counting needs.
+template <class Use>
+auto with_model(const Counting& counting, Use use) {
+  using simulate::Locality;
+  const Model model = counting.model();
+  const auto turns = [&]<Model kModel>() {
+    return counting.has_turns() ? use.template operator()<kModel, true>()
+                                : use.template operator()<kModel, false>();
+  };
+  const auto locality = [&]<bool kCycles>() {
+    switch (model.locality) {
+      case Locality::l1:
+        return turns.template operator()<Model{true, Locality::l1, kCycles}>();
+      case Locality::all:
+        return turns.template operator()<Model{true, Locality::all, kCycles}>();
+      case Locality::off:
+        break;
+    }
+    return turns.template operator()<Model{true, Locality::off, kCycles}>();
+  };
+  if (!model.caches) return turns.template operator()<Model{}>();
+  if (model.sampled) return turns.template operator()<Model{.caches = true, .sampled = true}>();
+  return model.cycles ? locality.template operator()<true>()
+                      : locality.template operator()<false>();
+}
+
+}  // namespace culprit::counting

@@ -1,0 +1,90 @@
+#include "simulate/counting/region.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "base/file.h"
+#include "simulate/counting/translation.h"
+
+namespace culprit::counting {
+
+namespace {
+
+constexpr size_t kMostReturns = 1 << 20;
+
+bool is_call(const BlockFacts& block) {
+  return block.branch == counts_file::Branch::call ||
+         block.branch == counts_file::Branch::indirect_call;
+}
+
+}  // namespace
+
+bool RegionPlaces::holds(std::string_view mapped_path, uint64_t offset) const {
+  return mapped_path == path && std::find(offsets.begin(), offsets.end(), offset) != offsets.end();
+}
+
+std::string region_file_path(const std::string& folder) {
+  return folder + "/region";
+}
+
+Result<void> write_region_file(const std::string& path, const RegionPlaces& region) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wxe"), std::fclose);
+  bool is_written = file && std::fprintf(file.get(), "%s\n", region.path.c_str()) > 0;
+  for (const uint64_t offset : region.offsets) {
+    is_written = is_written &&
+                 std::fprintf(file.get(), "%llx\n", static_cast<unsigned long long>(offset)) > 0;
+  }
+  if (!is_written || std::fflush(file.get()) != 0) return Error{"cannot write '" + path + "'"};
+  return {};
+}
+
+Result<RegionPlaces> read_region_file(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, read_file(path, 1 << 20));
+  RegionPlaces region;
+  std::string line;
+  bool is_first = true;
+  for (const char c : text) {
+    if (c != '\n') {
+      line.push_back(c);
+      continue;
+    }
+    char* end = nullptr;
+    if (is_first) region.path = line;
+    if (!is_first) region.offsets.push_back(std::strtoull(line.c_str(), &end, 16));
+    if (!is_first && (*end != '\0' || line.empty())) return Error{"'" + path + "' is damaged"};
+    is_first = false;
+    line.clear();
+  }
+  return region;
+}
+
+/// A return goes to `address`: the calls from there on are over. To an unknown one (of a signal
+/// handler, say) it ends none.
+void RegionWatch::land(uint64_t address) {
+  const auto found = std::find(returns_.rbegin(), returns_.rend(), address);
+  if (found != returns_.rend()) returns_.erase(std::prev(found.base()), returns_.end());
+}
+
+bool RegionWatch::step(const BlockFacts& block) {
+  const BlockFacts* const before = std::exchange(before_, &block);
+  if (before != nullptr && is_call(*before)) {
+    if (returns_.size() == kMostReturns) {  // the oldest are a long way off
+      returns_.erase(returns_.begin(), returns_.begin() + kMostReturns / 2);
+      entered_at_ -= std::min(entered_at_, kMostReturns / 2);
+    }
+    returns_.push_back(before->end);
+  } else if (before != nullptr && before->branch == counts_file::Branch::returns) {
+    land(block.start);
+    if (returns_.size() < entered_at_) inside_ = false;
+  }
+  if (!inside_ && block.enters_region) {
+    inside_ = true;
+    entered_at_ = returns_.size();
+  }
+  return inside_;
+}
+
+}  // namespace culprit::counting

@@ -1,0 +1,80 @@
+#include "simulate/counting/tenures_file.h"
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <numeric>
+
+#include "base/file.h"
+
+namespace culprit::counting {
+namespace {
+
+constexpr uint64_t kLargestBytes = uint64_t{1} << 30;
+constexpr simulate::Level kLevels[] = {simulate::Level::l1d, simulate::Level::l1i,
+                                       simulate::Level::l2, simulate::Level::l3};
+
+void add_table(simulate::TenureTable& table, simulate::Level level, Tenures& to) {
+  for (const auto& [site, row] : table.sites()) {
+    const uint64_t rest =
+        std::accumulate(row.edges_rest.begin(), row.edges_rest.end(), uint64_t{0});
+    to.rows.push_back({site,
+                       level,
+                       {},
+                       row.lines,
+                       row.bytes_touched,
+                       row.bytes_accessed,
+                       row.lines_left_at_end,
+                       row.lines_never_used,
+                       rest});
+  }
+  for (const auto& [key, count] : table.edges()) {
+    to.edges.push_back({key.from, key.to, key.kind, level, {}, count});
+  }
+}
+
+template <class T>
+bool write_rows(FILE* file, const std::vector<T>& rows) {
+  return std::fwrite(rows.data(), sizeof(T), rows.size(), file) == rows.size();
+}
+
+/// The same rows with their numbers' sizes checked; `at` moves on.
+template <class T>
+bool take_rows(std::string_view bytes, size_t& at, uint64_t count, std::vector<T>& rows) {
+  if (count > (bytes.size() - at) / sizeof(T)) return false;
+  rows.resize(count);
+  if (count != 0) std::memcpy(rows.data(), bytes.data() + at, count * sizeof(T));
+  at += count * sizeof(T);
+  return true;
+}
+
+}  // namespace
+
+bool write_tenures(const std::string& path, simulate::Hierarchy& hierarchy) {
+  hierarchy.finish();
+  Tenures tenures;
+  for (const auto& core : hierarchy.cores()) {
+    for (const simulate::Level level : kLevels) add_table(core->tenures(level), level, tenures);
+  }
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wxe"), std::fclose);
+  const TenuresHeader header{kTenuresMagic, tenures.rows.size(), tenures.edges.size()};
+  return file && std::fwrite(&header, sizeof header, 1, file.get()) == 1 &&
+         write_rows(file.get(), tenures.rows) && write_rows(file.get(), tenures.edges);
+}
+
+Result<Tenures> read_tenures(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kLargestBytes));
+  const Error damaged{"'" + path + "' is damaged"};
+  TenuresHeader header{};
+  if (bytes.size() < sizeof header) return damaged;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  size_t at = sizeof header;
+  Tenures tenures;
+  if (header.magic != kTenuresMagic || !take_rows(bytes, at, header.rows, tenures.rows) ||
+      !take_rows(bytes, at, header.edges, tenures.edges)) {
+    return damaged;
+  }
+  return tenures;
+}
+
+}  // namespace culprit::counting

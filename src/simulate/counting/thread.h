@@ -1,0 +1,76 @@
+#pragma once
+
+// CountedThread: all that counting keeps of one thread of the program. Only the thread itself
+// writes to it while it runs.
+
+#include <cstdint>
+#include <memory>
+
+#include "simulate/counting/counts_writer.h"
+#include "simulate/counting/region.h"
+#include "simulate/counting/translation.h"
+#include "simulate/machine/branch.h"
+#include "simulate/machine/core.h"
+#include "simulate/machine/hierarchy.h"
+
+namespace culprit::counting {
+
+/// One access as the engine shows it; a wide one may be shown in parts.
+struct AccessShape {
+  uint32_t bytes = 1;
+  bool is_store = false;
+};
+
+struct CountedThread {
+  CoreCounts shared;
+  // Of the machine model, if there is one:
+  simulate::CoreState* memory = nullptr;
+  simulate::BranchPredictor* predictor = nullptr;
+  std::unique_ptr<simulate::IntervalCore> clock;  // if cycles are modelled
+  simulate::Ticks ticks_before = 0;               // of its clock, in a parent process
+  const BlockFacts* previous = nullptr;           // never null once the thread is set up
+
+  // The access before, to see parts of one wide access.
+  uint64_t access_block = 0;  // by the instructions before its end
+  uint64_t access_end = 0;
+  uint32_t access_site = 0;
+  bool access_is_store = false;
+
+  /// Whether an access is a further part of the one before it.
+  bool goes_on(uint32_t site, uint64_t address, AccessShape shape) {
+    const uint64_t block = shared.header->instructions.load(std::memory_order_relaxed);
+    const bool same = site == access_site && address == access_end && access_block == block &&
+                      shape.is_store == access_is_store;
+    access_site = site;
+    access_end = address + shape.bytes;
+    access_block = block;
+    access_is_store = shape.is_store;
+    return same;
+  }
+
+  RegionWatch region;
+  uint64_t not_added = 0;  // to all that is skipped: what this thread has run since it last did
+
+  uint64_t system_call_start_ns = 0;  // 0: it is in none
+  uint64_t huge_mapping_bytes = 0;    // of its mmap under way, if the pages are huge ones
+  uint64_t lines_taken = 0;           // from other cores, up to its last turn
+
+  /// In ticks, for threads in turn. Without cycles, or outside the region, an instruction takes
+  /// one cycle.
+  [[nodiscard]] uint64_t now() const {
+    const counts_file::CoreHeader& header = *shared.header;
+    const uint64_t outside = header.outside_instructions * simulate::kTicksPerCycle;
+    if (clock) return clock->now() + outside;
+    const uint64_t inside = header.instructions.load(std::memory_order_relaxed);
+    return inside * simulate::kTicksPerCycle + outside;
+  }
+
+  /// Whether it took lines from other cores since it was asked last.
+  bool has_taken_lines() {
+    if (memory == nullptr) return false;
+    const uint64_t before = std::exchange(lines_taken, memory->traffic.taken_from_others);
+    return lines_taken != before;
+  }
+};
+
+}  // namespace culprit::counting

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+// What QEMU calls when a block runs and when memory is accessed, and the one Counting that these
+// calls feed. QEMU hands such callbacks the number of a virtual CPU, which is a thread of the
+// program, and one word of ours.
+
+#include "simulate/counting/counting.h"
+#include "simulate/qemu/qemu_api.h"
+
+namespace culprit {
+
+/// QEMU loads a plugin once into a process, and may call it until the process is gone: so this is
+/// made once, where its address is known when this is compiled, and never destroyed.
+union CountingStorage {
+  constexpr CountingStorage() : nothing() {}
+  ~CountingStorage() {}
+  char nothing;
+  counting::Counting counting;
+};
+extern CountingStorage counting_storage;
+inline counting::Counting& the_counting() {
+  return counting_storage.counting;
+}
+
+/// As the Counting needs them, by counting::AccessCall; nullptr: not needed.
+struct Callbacks {
+  qemu_plugin_vcpu_udata_cb_t block_runs = nullptr;  // the word: the block's BlockFacts
+  qemu_plugin_vcpu_mem_cb_t count = nullptr;         // the word: AccessPlace
+  qemu_plugin_vcpu_mem_cb_t known = nullptr;
+  qemu_plugin_vcpu_mem_cb_t load = nullptr;
+  qemu_plugin_vcpu_mem_cb_t store = nullptr;
+
+  [[nodiscard]] qemu_plugin_vcpu_mem_cb_t find(counting::AccessCall call) const;
+};
+
+/// After the_counting() was started.
+Callbacks make_callbacks();
+
+inline void* to_word(counting::AccessPlace place) {
+  return reinterpret_cast<void*>(__builtin_bit_cast(uint64_t, place));
+}
+inline counting::AccessPlace place_of(void* word) {
+  return __builtin_bit_cast(counting::AccessPlace, reinterpret_cast<uint64_t>(word));
+}
+
+}  // namespace culprit
