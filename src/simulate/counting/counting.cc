@@ -86,12 +86,14 @@ bool Counting::make_thread(unsigned number) {
   if (number >= kMostThreads) return false;
   const CoreCounts shared = writer_.core(number);
   if (shared.header == nullptr) return false;
-  if (threads_[number] == nullptr) threads_[number] = new CountedThread;
+  if (threads_[number] == nullptr) {
+    threads_[number] = owned_threads_.emplace_back(std::make_unique<CountedThread>()).get();
+  }
   // A number is used again when its thread has ended: by the same core, its caches as they are.
   CountedThread& thread = *threads_[number];
   thread = CountedThread{.shared = shared,
                          .memory = thread.memory,
-                         .predictor = thread.predictor,
+                         .predictor = std::move(thread.predictor),
                          .clock = std::move(thread.clock),
                          .ticks_before = thread.ticks_before,
                          .previous = &kNoBlock,
@@ -100,7 +102,7 @@ bool Counting::make_thread(unsigned number) {
   if (machine_ && thread.memory == nullptr) {
     thread.memory = &machine_->add_core();
     if (model_.sampled) return true;
-    thread.predictor = new simulate::BranchPredictor(machine_->machine().branch);
+    thread.predictor = std::make_unique<simulate::BranchPredictor>(machine_->machine().branch);
     if (model_.cycles) {
       thread.clock = std::make_unique<simulate::IntervalCore>(machine_->machine(), shared.ticks);
     }

@@ -167,6 +167,7 @@ class Counting {
   // now: all, or those in the region.
   std::array<CountedThread*, kMostThreads> threads_{};
   std::array<CountedThread*, kMostThreads> counting_{};
+  std::vector<std::unique_ptr<CountedThread>> owned_threads_;
   uint64_t limit_ = UINT64_MAX;  // of the instructions of all threads together
   bool watches_part_ = false;    // --roi, --skip
   bool has_region_ = false;

@@ -25,7 +25,7 @@ struct CountedThread {
   CoreCounts shared;
   // Of the machine model, if there is one:
   simulate::CoreState* memory = nullptr;
-  simulate::BranchPredictor* predictor = nullptr;
+  std::unique_ptr<simulate::BranchPredictor> predictor;
   std::unique_ptr<simulate::IntervalCore> clock;  // if cycles are modelled
   simulate::Ticks ticks_before = 0;               // of its clock, in a parent process
   const BlockFacts* previous = nullptr;           // never null once the thread is set up

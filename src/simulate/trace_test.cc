@@ -1,0 +1,153 @@
+// A written trace through the counting code and the reader of its file, to a Profile, without QEMU.
+
+#include <fcntl.h>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <map>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "simulate/counting/machine_file.h"
+#include "simulate/counting/trace_player.h"
+#include "simulate/counts_reader.h"
+#include "simulate/simulated_profile.h"
+
+namespace culprit {
+namespace {
+
+using counting::CountingOptions;
+using counting::TracePlayer;
+
+/// A profile made of a trace, whose file is mapped at 0x400000.
+class Trace : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<TemporaryFolder> made = TemporaryFolder::make();
+    ASSERT_TRUE(made.has_value());
+    folder_.emplace(*std::move(made));
+    options_.folder = folder_->path();
+  }
+
+  /// L1D of 4 KiB in 8 ways, no L2, L3 of 64 KiB; nothing is fetched ahead.
+  void simulate_small_machine(simulate::Locality locality = simulate::Locality::off) {
+    simulate::Machine machine;
+    machine.l1d = {.size_bytes = 4 << 10, .ways = 8};
+    machine.l2.size_bytes = 0;
+    machine.l3 = {.size_bytes = 64 << 10, .ways = 16};
+    machine.prefetch.stream = machine.prefetch.stride = false;
+    ASSERT_TRUE(
+        counting::write_machine_file(counting::machine_file_path(folder_->path()), machine));
+    options_.locality = locality;
+    detail_.machine = true;
+  }
+
+  void play(const std::string& trace) {
+    Result<std::unique_ptr<TracePlayer>> player = TracePlayer::make(options_);
+    ASSERT_TRUE(player) << player.error().message;
+    (*player)->play(trace);
+    const std::string path = folder_->path() + "/" + std::to_string(::getpid()) + ".0";
+    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    Result<ProcessCounts> counts = read_counts(fd.get(), path);
+    ASSERT_TRUE(counts) << counts.error().message;
+    counting::Tenures tenures;
+    if (std::filesystem::exists(path + ".tenures")) {
+      tenures = *counting::read_tenures(path + ".tenures");
+    }
+    SimulatedProfile made(detail_, {});
+    made.add(*counts, tenures);
+    profile_ = std::move(made.finish().profile);
+  }
+
+  /// The offset in the file, or the address where nothing is known of the file.
+  static bool is_at(FileOffset offset, uint64_t address) {
+    return offset.value == address || offset.value == address - 0x40'0000;
+  }
+
+  /// Of all threads.
+  uint64_t value(std::string_view event, uint64_t address) const {
+    uint64_t sum = 0;
+    for (const Histogram& histogram : profile_.histograms) {
+      for (const EventColumn& column : histogram.columns) {
+        if (profile_.strings.text(profile_.events[column.event.value].name) != event) continue;
+        for (size_t row = 0; row < column.value.size(); ++row) {
+          if (is_at(histogram.offsets[row], address)) sum += column.value[row];
+        }
+      }
+    }
+    return sum;
+  }
+
+  std::optional<TemporaryFolder> folder_;
+  CountingOptions options_;
+  SimulatedDetail detail_;
+  Profile profile_;
+};
+
+// mov (%rsi),%rax; add $8,%rsi; dec %rcx; jne loop
+constexpr const char* kLoop = R"(
+map 400000 1000 /trace/program
+block loop 400100 488b06 4883c608 48ffc9 75f4
+block after 40010c c3
+)";
+constexpr uint64_t kLoad = 0x400100;
+constexpr uint64_t kBranch = 0x40010a;
+
+// By hand: the loop runs 100 times in one thread and 40 times in the other; each run loads 8 bytes;
+// its branch is taken whenever the loop runs again.
+TEST_F(Trace, CountsOfTwoThreadsAddUp) {
+  play(std::string(kLoop) + R"(
+thread 0
+thread 1
+run 0 loop x100 601000+8
+run 1 loop x40 701000+8
+run 0 after 7fff0000
+run 1 after 7ffe0000
+)");
+  EXPECT_EQ(value("instructions", kLoad), 140U);
+  EXPECT_EQ(value("L1-dcache-loads", kLoad), 140U);
+  EXPECT_EQ(value("load-bytes", kLoad), 140U * 8);
+  EXPECT_EQ(value("L1-dcache-stores", kLoad), 0U);
+  EXPECT_EQ(value("branches", kBranch), 140U);
+  EXPECT_EQ(value("branches-taken", kBranch), 99U + 39);
+}
+
+// 100 words of 8 bytes from a line's start are in 13 lines of 64; a second pass finds them in L1D.
+TEST_F(Trace, LinesMissOnce) {
+  simulate_small_machine();
+  play(std::string(kLoop) + R"(
+thread 0
+run 0 loop x100 601000+8
+run 0 after 7fff0000
+run 0 loop x100 601000+8
+run 0 after 7fff0000
+)");
+  EXPECT_EQ(value("L1-dcache-loads", kLoad), 200U);
+  EXPECT_EQ(value("L1-dcache-load-misses", kLoad), 13U);
+  EXPECT_EQ(value("LLC-load-misses", kLoad), 13U);
+}
+
+// The second thread's core has caches of its own, and finds the lines in the L3 that both share.
+TEST_F(Trace, EachThreadHasItsOwnFirstLevel) {
+  simulate_small_machine();
+  play(std::string(kLoop) + R"(
+thread 0
+thread 1
+run 0 loop x64 601000+64
+run 1 loop x64 601000+64
+)");
+  EXPECT_EQ(value("L1-dcache-load-misses", kLoad), 128U);
+  EXPECT_EQ(value("LLC-load-misses", kLoad), 64U);
+}
+
+// 400 instructions are not counted, so the first 100 runs of the loop; 160 are.
+TEST_F(Trace, WhatIsSkippedIsNotCounted) {
+  options_.skip = 400;
+  play(std::string(kLoop) + R"(
+thread 0
+run 0 loop x140 601000+8
+)");
+  EXPECT_EQ(value("instructions", kLoad), 40U);
+}
+
+}  // namespace
+}  // namespace culprit
