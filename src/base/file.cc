@@ -7,7 +7,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_faults.h"
+
 namespace culprit {
+
+namespace {
+
+int64_t mtime_ns_of(const struct stat& status) {
+  return status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
+}
+
+}  // namespace
 
 void Fd::reset() {
   if (fd_ >= 0) ::close(fd_);
@@ -18,14 +28,26 @@ Result<MappedFile> MappedFile::map(int fd, const std::string& name) {
   struct stat status{};
   if (::fstat(fd, &status) != 0) return errno_error("cannot read '" + name + "'", errno);
   if (!S_ISREG(status.st_mode)) return Error{"cannot map '" + name + "': not a regular file"};
-  if (status.st_size == 0) return MappedFile({});
+  Fd own(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!own) return errno_error("cannot map '" + name + "'", errno);
+  if (status.st_size == 0) return MappedFile(std::move(own), mtime_ns_of(status), {});
+  survive_file_faults();
   const size_t size_bytes = static_cast<size_t>(status.st_size);
   void* at = ::mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
   if (at == MAP_FAILED) return errno_error("cannot map '" + name + "'", errno);
-  return MappedFile(std::span(static_cast<const std::byte*>(at), size_bytes));
+  return MappedFile(std::move(own), mtime_ns_of(status),
+                    std::span(static_cast<const std::byte*>(at), size_bytes));
+}
+
+bool MappedFile::has_changed() const {
+  struct stat status{};
+  if (::fstat(fd_.get(), &status) != 0) return true;
+  return static_cast<uint64_t>(status.st_size) != bytes_.size() || mtime_ns_of(status) != mtime_ns_;
 }
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(mtime_ns_, other.mtime_ns_);
   std::swap(bytes_, other.bytes_);
   return *this;
 }

@@ -40,21 +40,32 @@ class Fd {
   int fd_ = -1;
 };
 
-/// A file mapped read-only, private. Empty files map to an empty span.
+/// A file mapped read-only, private. Empty files map to an empty span. What it loses while it is
+/// mapped reads as zeros (base/file_faults.h).
 class MappedFile {
  public:
   /// `name` is used in messages only.
   static Result<MappedFile> map(int fd, const std::string& name);
-  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  MappedFile(MappedFile&& other) noexcept
+      : fd_(std::move(other.fd_)),
+        mtime_ns_(other.mtime_ns_),
+        bytes_(std::exchange(other.bytes_, {})) {}
   MappedFile& operator=(MappedFile&& other) noexcept;
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  /// The file itself, open for reading.
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  /// Somebody wrote to the file, or cut it, since it was mapped: its bytes may not fit together.
+  [[nodiscard]] bool has_changed() const;
 
  private:
-  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  MappedFile(Fd fd, int64_t mtime_ns, std::span<const std::byte> bytes)
+      : fd_(std::move(fd)), mtime_ns_(mtime_ns), bytes_(bytes) {}
+  Fd fd_;
+  int64_t mtime_ns_ = 0;
   std::span<const std::byte> bytes_;
 };
 

@@ -88,6 +88,39 @@ TEST_F(FileTest, MapsContentAndEmptyFiles) {
   EXPECT_FALSE(MappedFile::map(-1, "none"));
 }
 
+TEST_F(FileTest, PagesThatAFileLosesReadAsZeros) {
+  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const std::string path = make("f", std::string(3 * page, 'x'));
+  const Result<Fd> fd = open_readable(path);
+  const Result<MappedFile> map = MappedFile::map(fd->get(), "f");
+  ASSERT_TRUE(map);
+  EXPECT_FALSE(map->has_changed());
+  ASSERT_EQ(::truncate(path.c_str(), static_cast<off_t>(page)), 0);
+  // POSIX: references to whole pages behind the end of the file raise SIGBUS.
+  EXPECT_EQ(static_cast<char>(map->bytes()[0]), 'x');
+  EXPECT_EQ(static_cast<char>(map->bytes()[page]), '\0');
+  EXPECT_EQ(static_cast<char>(map->bytes()[3 * page - 1]), '\0');
+  EXPECT_TRUE(map->has_changed());
+}
+
+TEST_F(FileTest, NoticesThatAMappedFileWasWritten) {
+  const std::string path = make("f", "hello");
+  const Result<Fd> fd = open_readable(path);
+  const Result<MappedFile> map = MappedFile::map(fd->get(), "f");
+  ASSERT_TRUE(map);
+  const timespec epoch[2] = {{1, 0}, {1, 0}};  // the new content may be as long and come at once
+  make("f", "HELLO");
+  ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), epoch, 0), 0);
+  EXPECT_TRUE(map->has_changed());
+}
+
+TEST_F(FileTest, OtherFaultsStillEndTheProgram) {
+  const Result<Fd> fd = open_readable(make("f", "hello"));
+  const Result<MappedFile> map = MappedFile::map(fd->get(), "f");
+  ASSERT_TRUE(map);
+  EXPECT_EXIT(::raise(SIGBUS), testing::KilledBySignal(SIGBUS), "");
+}
+
 TEST_F(FileTest, TemporaryFolderGoesWithAllItHolds) {
   std::string path;
   {
