@@ -104,6 +104,8 @@ TEST_F(Crash, AHotJournalIsRolledBackOnOpen) {
 TEST_F(Crash, AHotJournalThatMayNotBeRolledBackIsAClearError) {
   write(small_profile());
   leave_hot_journal(path_);
+  ASSERT_EQ(::chmod(path_.c_str(), 0644), 0);
+  ASSERT_EQ(::chmod((path_ + "-journal").c_str(), 0644), 0);
   ASSERT_EQ(::chmod(folder_->path().c_str(), 0555), 0);
   const int status = run_as_nobody([&] {
     const Result<Profile> got = read(path_);

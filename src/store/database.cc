@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 
@@ -133,8 +134,11 @@ void Database::Close::operator()(sqlite3* handle) const {
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access access) {
   // "./" keeps names like ":memory:" and "file:x" plain names.
   const std::string name = path.starts_with('/') ? path : "./" + path;
-  // SQLite does not say why it could not make a file.
-  if (access == Access::create && !Fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644))) {
+  // SQLite does not say why it could not make a file, and lets everybody read it. What a program
+  // does, with its source text, concerns the one who recorded it; SQLite gives its journal the
+  // same mode.
+  constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  if (access == Access::create && !Fd(::open(name.c_str(), kNewFile, S_IRUSR | S_IWUSR))) {
     return errno_error("cannot write '" + path + "'", errno);
   }
   int flags = SQLITE_OPEN_NOMUTEX;

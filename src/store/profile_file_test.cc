@@ -1,6 +1,7 @@
 #include "store/profile_file.h"
 
 #include <filesystem>
+#include <sys/stat.h>
 
 #include "model/random_profile.h"
 #include "store/test_files.h"
@@ -9,6 +10,12 @@ namespace culprit {
 namespace {
 
 class ProfileFile : public StoreTest {};
+
+/// The mode bits of a file, as chmod(1) counts them; 0 if it is not there.
+unsigned mode_of(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777u : 0;
+}
 
 ImageFacts some_facts() {
   ImageFacts facts;
@@ -63,6 +70,25 @@ Profile write_in_pieces(ProfileWriter& writer, uint32_t seed, bool close) {
   append_counts_of(all, random.profile());
   merge_counts(random.profile());
   return random.profile();
+}
+
+TEST_F(ProfileFile, IsReadableByItsOwnerAlone) {
+  const mode_t before = ::umask(0);  // which takes nothing away
+  Result<ProfileWriter> writer = ProfileWriter::create(path_);
+  ASSERT_GOOD(writer);
+  ASSERT_GOOD(writer->flush(small_profile()));
+  EXPECT_EQ(mode_of(path_), 0600u);
+  const Result<void> closed = writer->close(small_profile());
+  ::umask(before);
+  ASSERT_GOOD(closed);
+  EXPECT_EQ(mode_of(path_), 0600u);
+}
+
+TEST_F(ProfileFile, IsNotMadeThroughALink) {
+  const std::string target = folder_->path() + "/target";
+  std::filesystem::create_symlink(target, path_);  // dangling: nothing "exists already"
+  EXPECT_FALSE(ProfileWriter::create(path_));
+  EXPECT_FALSE(file_exists(target));
 }
 
 TEST_F(ProfileFile, GivesBackEveryNounAfterSeveralFlushes) {
