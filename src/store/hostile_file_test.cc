@@ -190,7 +190,7 @@ TEST_F(HostileFile, SegmentsThatLieAboutTheirSizeAreRefused) {
   EXPECT_SAYS(message_after("UPDATE segments SET rows = 1 << 40"), "claims more than it can hold");
   EXPECT_SAYS(message_after("UPDATE segments SET rows = -1"), "claims more than it can hold");
   EXPECT_SAYS(message_after("UPDATE segments SET raw_bytes = 1 << 50"), "claims more");
-  EXPECT_SAYS(message_after("UPDATE segments SET rows = 2000000 WHERE id = 1"),
+  EXPECT_SAYS(message_after("UPDATE segments SET rows = 1200000 WHERE id = 1"),
               "too many rows in one piece");
   EXPECT_SAYS(message_after("UPDATE segments SET raw_bytes = 100000000 WHERE id = 1"),
               "claims 100000000 bytes");
@@ -198,6 +198,37 @@ TEST_F(HostileFile, SegmentsThatLieAboutTheirSizeAreRefused) {
   EXPECT_SAYS(message_after("UPDATE segments SET rows = rows + 1"), "is damaged");
   EXPECT_SAYS(message_after("UPDATE segments SET data = NULL"), "does not fit");
   EXPECT_SAYS(message_after("UPDATE segments SET data = x'28b52ffd'"), "does not fit");
+}
+
+TEST_F(HostileFile, AFewBytesDoNotUnfoldToMillionsOfRows) {
+  // A column of one number has the same few bytes for one row and for a million.
+  std::filesystem::remove(path_);
+  write(small_profile());
+  const std::vector<StackNode> same(size_t{1} << 18, {StackId(), {ImageId(0u), FileOffset(16)}});
+  std::span<const StackNode> left(same);
+  const Result<PackedPiece> piece = pack_rows(left);
+  ASSERT_TRUE(piece);
+  EXPECT_LT(piece->data.size(), 100u);
+  std::string hex;
+  for (const char byte : piece->data) hex += fmt::format("{:02x}", static_cast<uint8_t>(byte));
+  const std::string add = fmt::format(
+      "INSERT INTO segments(kind, rows, raw_bytes, data) VALUES('stacks', {}, {}, x'{}');",
+      1'000'000, piece->raw_bytes, hex);
+  corrupt(add);
+  EXPECT_EQ(message(), "(good)");  // one is what a small regular profile may have
+  corrupt(add + add + add + add + add + add);
+  EXPECT_SAYS(message(), "claims more than it can hold");
+}
+
+TEST_F(HostileFile, HonestRowsThatRepeatAreReadBack) {
+  // More equal rows than a file of their size may claim: it must not be written like that.
+  Profile profile = small_profile();
+  profile.stacks.assign(2'000'000, {StackId(), {ImageId(0u), FileOffset(16)}});
+  write(profile);
+  const Result<Profile> got = read(path_);
+  ASSERT_GOOD(got);
+  EXPECT_EQ(got->stacks.size(), 2'000'000u);
+  EXPECT_LT(std::filesystem::file_size(path_), 200'000u);
 }
 
 TEST_F(HostileFile, CountsThatReferToNothingAreRefused) {

@@ -49,6 +49,7 @@ struct ProfileWriter::State {
     TableSizes now = written;
     RETURN_IF_ERROR(append_tables(*database, profile, false, now));
     RETURN_IF_ERROR(append_counts(*database, profile, now));
+    RETURN_IF_ERROR(balance_size(*database));
     RETURN_IF_ERROR(transaction.commit());
     written = now;
     return {};
@@ -85,6 +86,7 @@ struct ProfileWriter::State {
     now = TableSizes(profile);  // compact_counts() rewrites the packed tables
     RETURN_IF_ERROR(append_counts(*database, profile, now));
     RETURN_IF_ERROR(compact_counts(*database, profile));
+    RETURN_IF_ERROR(balance_size(*database));
     RETURN_IF_ERROR(transaction.commit());
     return vacuum_if_worthwhile();
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <fmt/format.h>
+#include <optional>
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,12 +22,17 @@ namespace {
 // Small pages keep small profiles small: every table takes one at least.
 constexpr int kPageBytes = 2048;
 
-// What all segments and facts together may claim, beside their size in the file. A
-// profile of real counts has 0.3 rows a byte; the floor is for small regular ones.
-constexpr uint64_t kRowsFloor = uint64_t{8} << 20;
-constexpr uint64_t kRowsPerFileByte = 8;
-constexpr uint64_t kRawBytesFloor = uint64_t{1} << 30;
-constexpr uint64_t kRawBytesPerFileByte = 256;
+// What all segments and facts together may unfold to: the memory that a row takes, with what
+// answering takes for it, and the bytes that pieces are packed from. Profiles of real counts have
+// about one row a byte; those of very regular code some ten, and the floor is for small ones.
+constexpr uint64_t kBytesPerRow = 192;
+constexpr uint64_t kUnfoldedFloor = uint64_t{256} << 20;
+constexpr uint64_t kUnfoldedPerFileByte = 1536;
+constexpr std::string_view kBallast = "ballast";
+
+constexpr uint64_t limit_unfolded_bytes(uint64_t file_bytes) {
+  return kUnfoldedFloor + kUnfoldedPerFileByte * std::min(file_bytes, uint64_t{1} << 50);
+}
 
 struct SqlTable {
   std::string_view name;
@@ -68,6 +74,13 @@ Error not_a_profile(const std::string& path) {
   return Error{"'" + path + "' is not a profile of Culprit"};
 }
 
+/// What to do about a profile of somebody else: profiles are made readable by their owners alone.
+std::string describe_owner(const std::string& path, const struct stat& status) {
+  if (status.st_uid != 0)
+    return fmt::format("\nit belongs to user {}, who has to let you read it", status.st_uid);
+  return fmt::format("\nit was recorded as root: `sudo chown $USER {}` makes it yours", path);
+}
+
 /// What can be said of a file by its name alone.
 Result<void> check_path(const std::string& path, Database::Access access) {
   struct stat status{};
@@ -78,7 +91,11 @@ Result<void> check_path(const std::string& path, Database::Access access) {
   const int wanted = access == Database::Access::read ? R_OK : R_OK | W_OK;
   if (::access(path.c_str(), wanted) != 0) {
     const std::string verb = access == Database::Access::read ? "read" : "write";
-    return errno_error("cannot " + verb + " '" + path + "'", errno);
+    const int reason = errno;
+    Error refused = errno_error("cannot " + verb + " '" + path + "'", reason);
+    if (reason == EACCES && status.st_uid != ::geteuid())
+      refused.message += describe_owner(path, status);
+    return refused;
   }
   return {};
 }
@@ -167,11 +184,9 @@ Result<void> check_schema(const Database& database) {
   return {};
 }
 
-/// Refuses files that would grow without measure when unpacked.
-Result<void> check_sizes(const Database& database) {
-  const uint64_t file_bytes = database.read_head(1).file_bytes;
-  uint64_t rows_left = kRowsFloor + kRowsPerFileByte * file_bytes;
-  uint64_t raw_left = kRawBytesFloor + kRawBytesPerFileByte * file_bytes;
+/// What the segments and facts claim to unfold to; nullopt if that is more than `limit`.
+Result<std::optional<uint64_t>> sum_unfolded_bytes(const Database& database, uint64_t limit) {
+  uint64_t sum = 0;
   for (const char* sql : {"SELECT rows, raw_bytes FROM segments ORDER BY id",
                           "SELECT rows, raw_bytes FROM facts ORDER BY id"}) {
     ASSIGN_OR_RETURN(Statement query, database.prepare(sql));
@@ -180,14 +195,23 @@ Result<void> check_sizes(const Database& database) {
       if (!has_row) break;
       const auto rows = static_cast<uint64_t>(query.integer(0).value_or(-1));
       const auto raw_bytes = static_cast<uint64_t>(query.integer(1).value_or(-1));
-      if (rows >= rows_left || raw_bytes > raw_left) {
-        return Error{"'" + database.path() + "' is damaged: it claims more than it can hold"};
-      }
-      rows_left -= rows + 1;  // an empty piece counts as one, so that there is an end to them
-      raw_left -= raw_bytes;
+      // An empty piece counts as a row, so that there is an end to them.
+      if (raw_bytes > limit - sum || rows >= (limit - sum - raw_bytes) / kBytesPerRow)
+        return std::optional<uint64_t>();
+      sum += raw_bytes + (rows + 1) * kBytesPerRow;
     }
   }
-  return {};
+  return std::optional(sum);
+}
+
+/// Refuses files that would grow without measure when unpacked.
+Result<void> check_sizes(const Database& database) {
+  const uint64_t limit = limit_unfolded_bytes(database.read_head(1).file_bytes);
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> unfolded, sum_unfolded_bytes(database, limit));
+  if (unfolded) return {};
+  return Error{fmt::format(
+      "'{}' is damaged or hostile: it claims more than it can hold (to unfold to more than {})",
+      database.path(), format_bytes(limit))};
 }
 
 Result<void> check_content(const Database& database) {
@@ -208,6 +232,25 @@ Result<void> create_tables(const Database& database) {
       kPageBytes, kApplicationId, kFormatVersion);
   for (const SqlTable& table : tables()) sql += table.sql + ";";
   return database.execute(sql + "COMMIT; PRAGMA synchronous = NORMAL;");
+}
+
+Result<void> balance_size(const Database& database) {
+  ASSIGN_OR_RETURN(Statement remove, database.prepare("DELETE FROM segments WHERE kind = ?"));
+  remove.bind(0, kBallast);
+  RETURN_IF_ERROR(remove.run());
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> unfolded,
+                   sum_unfolded_bytes(database, UINT64_MAX));
+  ASSIGN_OR_RETURN(const int64_t pages, database.query_integer("PRAGMA page_count"));
+  ASSIGN_OR_RETURN(const int64_t free_pages, database.query_integer("PRAGMA freelist_count"));
+  const uint64_t limit =
+      limit_unfolded_bytes(static_cast<uint64_t>(pages - free_pages) * kPageBytes);
+  if (!unfolded || *unfolded + kBytesPerRow <= limit) return {};
+  ASSIGN_OR_RETURN(Statement insert,
+                   database.prepare("INSERT INTO segments(kind, rows, raw_bytes, data) "
+                                    "VALUES(?, 0, 0, zeroblob(?))"));
+  insert.bind(0, kBallast);
+  insert.bind(1, (*unfolded + kBytesPerRow - limit) / kUnfoldedPerFileByte + kPageBytes);
+  return insert.run();
 }
 
 Result<std::unique_ptr<Database>> open_database(const std::string& path, Database::Access access) {

@@ -20,6 +20,11 @@ inline constexpr uint32_t kFormatVersion = 1;
 /// Makes all tables, empty.
 Result<void> create_tables(const Database& database);
 
+/// Readers refuse a file that unfolds to much more than its size: some hundred bytes can claim
+/// millions of equal rows. A file of honest rows that repeat as much gets a segment of ballast,
+/// zeros that nobody reads. Call it within the transaction that writes the segments.
+Result<void> balance_size(const Database& database);
+
 /// Opens an existing file, rolling back what an interrupted writer left half done. Clear
 /// errors for what is no profile: missing, folder, empty, other bytes, truncated, of a newer
 /// version, with triggers, views or expressions in it, or claiming impossible sizes.
