@@ -7,12 +7,14 @@
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include "base/number.h"
 #include "base/text.h"
 #include "cli/command_options.h"
+#include "cli/reserved_words.h"
 
 namespace culprit {
 
@@ -25,7 +27,8 @@ constexpr const char* kFirstLines =
     "  culprit record -g -o run.culprit -- ./a.out args\n"
     "  culprit report --by module --by function\n"
     "  culprit annotate my_function   source and assembly with costs\n"
-    "  culprit doctor                 what works on this machine, and why the rest does not\n";
+    "  culprit doctor                 what works on this machine, and why the rest does not\n"
+    "  culprit help COMMAND           its options\n";
 
 /// CLI11's help, with usage lines that can be typed and without its notes on checks.
 class HelpFormatter : public CLI::Formatter {
@@ -33,7 +36,7 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string) const override {
     const std::string name = app->get_name();
     if (name == "culprit")
-      return "Usage: culprit COMMAND [OPTIONS]   or   culprit PROGRAM [ARGS]\n";
+      return "Usage: culprit COMMAND [OPTIONS]   or   culprit [--] PROGRAM [ARGS]\n";
     std::string usage = "Usage: culprit " + name + " [OPTIONS]";
     if (name == "record" || name == "stat") usage += " [--] PROGRAM [ARGS]";
     if (name == "annotate") usage += " FUNCTION";
@@ -93,6 +96,47 @@ Usage wrong_usage(const std::string& message, const std::string& help_command) {
   return {2, fmt::format("culprit: {}\n         see: {}\n", printable(message), help_command)};
 }
 
+/// `culprit help [COMMAND]`.
+Usage make_help(const CLI::App& root, const std::vector<std::string>& arguments) {
+  if (arguments.size() == 1) return {0, root.help()};
+  const std::string& name = arguments[1];
+  for (const CLI::App* const app : root.get_subcommands({}))
+    if (app->get_name() == name && arguments.size() == 2) return {0, app->help()};
+  if (arguments.size() > 2) return wrong_usage("help takes one command", "culprit help");
+  const std::string nearest = nearest_word(name, command_names(root));
+  return wrong_usage(fmt::format("there is no command '{}'{}", name,
+                                 nearest.empty() ? "" : " (did you mean " + nearest + "?)"),
+                     "culprit help");
+}
+
+Usage refuse_reserved_word(const std::vector<std::string>& arguments, std::string_view instead) {
+  std::string program;
+  for (const std::string& word : arguments) program += " " + word;
+  return {2,
+          fmt::format("culprit: '{}' is no command of this version{}\n"
+                      "         to profile a program of that name: culprit --{}\n",
+                      arguments.front(), instead.empty() ? "" : fmt::format(" (try: {})", instead),
+                      printable(program))};
+}
+
+/// CLI11 names them from the last to the first.
+std::string describe_extras(const CLI::App& root) {
+  const auto chosen = root.get_subcommands();
+  const std::vector<std::string> extras =
+      chosen.empty() ? root.remaining() : chosen.front()->remaining();
+  std::string text;
+  for (const std::string& word : extras) text += (text.empty() ? "" : " ") + word;
+  return fmt::format("{} not expected: {}", extras.size() == 1 ? "this argument was" : "these were",
+                     text);
+}
+
+/// `culprit PROGRAM args`.
+RecordCommand record_and_report(RecordCommand record, std::vector<std::string> command) {
+  record.record.command = std::move(command);
+  record.report_after = true;
+  return record;
+}
+
 }  // namespace
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
@@ -129,16 +173,20 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return Usage{2, root.help()};
   const std::string& first = arguments.front();
   const std::vector<std::string> names = command_names(root);
+  if (first == "--" && arguments.size() > 1)
+    return record_and_report(record, {arguments.begin() + 1, arguments.end()});
+  if (first == "help") return make_help(root, arguments);
+  if (first == "version" && arguments.size() == 1) return Usage{0, std::string(kVersion) + "\n"};
   if (std::find(names.begin(), names.end(), first) == names.end() && first[0] != '-') {
+    if (const auto instead = find_reserved_word(first))
+      return refuse_reserved_word(arguments, *instead);
     if (!is_program(first)) {
       const std::string nearest = nearest_word(first, names);
       return wrong_usage(fmt::format("'{}' is neither a command nor a program{}", first,
                                      nearest.empty() ? "" : " (did you mean " + nearest + "?)"),
                          "culprit --help");
     }
-    record.record.command = arguments;
-    record.report_after = true;
-    return record;
+    return record_and_report(record, arguments);
   }
 
   // CLI11 throws; this is the one place where that ends.
@@ -155,6 +203,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
       return Usage{0, std::string(kVersion) + "\n"};
     }
     return Usage{0, chosen.empty() ? root.help() : chosen.front()->help()};
+  } catch (const CLI::ExtrasError&) {
+    error = describe_extras(root);
   } catch (const CLI::Error& mistake) {
     error = mistake.what();
   }

@@ -117,6 +117,58 @@ TEST(CommandLine, SuggestsTheNearestCommand) {
   EXPECT_NE(parse<Usage>({"repotr"}).text.find("did you mean report?"), std::string::npos);
 }
 
+TEST(CommandLine, WordsOfPerfAreNotProgramsToRun) {
+  // `perf --list-cmds`, Linux 6.1, without annotate, record, report, stat, version and help.
+  for (const char* const word :
+       {"archive", "bench",  "buildid-cache", "buildid-list", "c2c",    "config", "daemon",
+        "data",    "diff",   "evlist",        "ftrace",       "inject", "iostat", "kallsyms",
+        "kmem",    "kvm",    "kwork",         "list",         "lock",   "mem",    "probe",
+        "sched",   "script", "test",          "timechart",    "top",    "trace"}) {
+    const auto usage = parse<Usage>({word, "FILE"});
+    EXPECT_EQ(usage.status, 2);
+    EXPECT_NE(usage.text.find(std::string("culprit -- ") + word + " FILE"), std::string::npos);
+  }
+  EXPECT_NE(parse<Usage>({"diff", "A", "B"}).text.find("culprit why"), std::string::npos);
+  for (const char* const word :
+       {"serve", "locality", "calibrate", "validate", "scan", "regions", "monitor", "variance"}) {
+    EXPECT_EQ(parse<Usage>({word}).status, 2) << word;
+  }
+}
+
+TEST(CommandLine, DashesMakeAnyWordAProgram) {
+  const auto command = parse<RecordCommand>({"--", "script", "--", "FILE"});
+  EXPECT_EQ(command.record.command, (Words{"script", "--", "FILE"}));
+  EXPECT_TRUE(command.report_after);
+  EXPECT_EQ(parse<RecordCommand>({"./script"}).record.command, (Words{"./script"}));
+  EXPECT_EQ(parse<RecordCommand>({"record", "script"}).record.command, (Words{"script"}));
+  EXPECT_EQ(parse<Usage>({"--"}).status, 2);
+}
+
+TEST(CommandLine, HelpAndVersionAreCommands) {
+  EXPECT_EQ(parse<Usage>({"help"}).status, 0);
+  EXPECT_EQ(parse<Usage>({"help"}).text, parse<Usage>({"--help"}).text);
+  EXPECT_EQ(parse<Usage>({"help", "record"}).text, parse<Usage>({"record", "--help"}).text);
+  EXPECT_NE(parse<Usage>({"help", "recrod"}).text.find("did you mean record?"), std::string::npos);
+  EXPECT_EQ(parse<Usage>({"help", "recrod"}).status, 2);
+  EXPECT_EQ(parse<Usage>({"version"}).text, parse<Usage>({"--version"}).text);
+}
+
+TEST(CommandLine, UnexpectedArgumentsAreNamedInOrder) {
+  EXPECT_NE(parse<Usage>({"report", "one", "two", "three"}).text.find("two three"),
+            std::string::npos);
+  EXPECT_NE(parse<Usage>({"doctor", "one"}).text.find("this argument was not expected: one"),
+            std::string::npos);
+}
+
+TEST(CommandLine, SetsAreAPowerOfTwo) {
+  for (const char* const text :
+       {"1/3", "1/0", "1/-4", "2/4", "16", "1/4,0", "1/4,x", "1/8589934592"})
+    EXPECT_NE(parse<Usage>({"record", "--engine", "simulate", "--sets", text, "/no/such/program"})
+                  .text.find("--sets"),
+              std::string::npos)
+        << text;
+}
+
 TEST(CommandLine, HelpIsNoError) {
   for (const char* command : {"record", "report", "annotate", "export", "symbolize", "doctor"}) {
     const auto usage = parse<Usage>({command, "--help"});

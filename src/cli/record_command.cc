@@ -82,6 +82,16 @@ void warn_of_short_turns(const RecordOptions& options, Recording& recording) {
                   options.groups.size(), seconds));
 }
 
+/// --machine and --sets, which are wrong whatever the program is.
+Result<void> check_machine_options(const RecordCommand& command) {
+  const Engine engine = command.record.engine;
+  if (engine != Engine::simulate && engine != Engine::timer_and_simulate) return {};
+  RecordCommand whole = command;
+  whole.region.clear();  // of the program
+  RETURN_IF_ERROR(choose_simulation(whole));
+  return {};
+}
+
 /// Writes, completes and describes what was recorded; `amount` says how much that is.
 Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recording& recording,
                     const std::string& amount) {
@@ -107,6 +117,8 @@ Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recordin
 }  // namespace
 
 int run_record(const RecordCommand& command) {
+  if (const Result<void> good = check_machine_options(command); !good)
+    return fail(good.error(), kOurFailure);
   Result<RecordOptions> chosen = choose_events(command);
   if (!chosen) return fail(chosen.error(), kOurFailure);
   RecordOptions& options = *chosen;

@@ -1,5 +1,7 @@
 #include "cli/simulation_options.h"
 
+#include <bit>
+
 #include "base/number.h"
 #include "cli/option_words.h"
 
@@ -20,8 +22,10 @@ void parse_sets(const std::string& text, SimulateOptions& options) {
   const uint64_t sets =
       fraction.starts_with("1/") ? find_number(fraction.substr(2), 10).value_or(0) : 0;
   options.sample_seed = find_number(seed, 10).value_or(0);
-  if (sets < 1 || sets > UINT32_MAX || options.sample_seed == 0) {
-    throw CLI::ValidationError("'" + text + "' is not 1/N or 1/N,SEED, as in --sets 1/16");
+  // The sets of a cache are a power of two, and so is any part of them that is taken evenly.
+  if (!std::has_single_bit(sets) || sets > UINT32_MAX || options.sample_seed == 0) {
+    throw CLI::ValidationError("'" + text +
+                               "' is not 1/N or 1/N,SEED with a power of two, as in --sets 1/16");
   }
   options.sample_sets = static_cast<uint32_t>(sets);
 }
