@@ -1,10 +1,13 @@
 // `culprit import`: a recording of perf becomes a profile, complete with symbols.
 
 #include <cstdlib>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <future>
 #include <malloc.h>
 #include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -46,16 +49,24 @@ std::optional<Fd> open_vdso(const Image& image) {
 ImportTools make_tools(const SnapshotOptions& options) {
   ImportTools tools;
   tools.make_unwinder = make_unwinder;
-  tools.open_image = [search = FileSearch{options.symbol_folders, false}](
+  tools.open_image = [search = FileSearch{options.symbol_folders, false, options.rights}](
                          const Image& image, const std::string& path) -> std::optional<Fd> {
     if (image.kind == ImageKind::vdso) return open_vdso(image);
     const FoundBinary found = find_binary(image, path, -1, search);
     if (!found.file) return std::nullopt;
-    Result<Fd> fd = open_readable(found.file->path);
-    if (!fd) return std::nullopt;
-    return *std::move(fd);
+    Fd file(::fcntl(found.file->bytes.fd(), F_DUPFD_CLOEXEC, 0));
+    if (!file) return std::nullopt;
+    return file;
   };
   return tools;
+}
+
+/// The images are named by the recording, whoever made it.
+ReadingRights rights_of_recording(const std::string& path) {
+  struct stat status{};
+  const bool is_input = path == "-";
+  if ((is_input ? ::fstat(STDIN_FILENO, &status) : ::stat(path.c_str(), &status)) != 0) return {};
+  return S_ISREG(status.st_mode) ? ReadingRights::of_owner(status) : ReadingRights();
 }
 
 /// perf keeps copies of what it recorded: the binary that ran, should it be another by now.
@@ -133,6 +144,7 @@ Result<bool> complete_profile(const ImportCommand& command, ReadRecording& recor
 
 int run_import(ImportCommand command) {
   add_perf_cache(command.snapshot);
+  command.snapshot.rights = rights_of_recording(command.import.path);
   survive_file_size_limit();
   const Result<OutputFile> output = OutputFile::claim(command.output);
   if (!output) return fail(output.error());

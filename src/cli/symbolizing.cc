@@ -77,10 +77,17 @@ Result<SymbolizeOutcome> write_facts(ProfileWriter& writer, Profile& profile,
   };
   // What an earlier pass counted is counted anew.
   profile.ledger.erase(ledger::kImagesReplaced);
+  profile.ledger.erase(ledger::kSourcesRefused);
   RETURN_IF_ERROR(make_facts(profile, demand, held, options, sink, progress, profile.ledger));
   profile.ledger.erase(ledger::kImagesWithoutFacts);
   if (nameless > 0) profile.ledger.add(ledger::kImagesWithoutFacts, nameless);
   return outcome;
+}
+
+/// The images are named by the profile at `path`, whoever made it.
+SnapshotOptions with_rights_of(const std::string& path, SnapshotOptions options) {
+  options.rights = ReadingRights::of_owner(path);
+  return options;
 }
 
 }  // namespace
@@ -110,7 +117,8 @@ Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<
   ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::open(path));
   for (const auto& [image, facts] : known) RETURN_IF_ERROR(writer.write_facts(image, facts));
   ASSIGN_OR_RETURN(SymbolizeOutcome outcome,
-                   write_facts(writer, profile, demand, held, options, quiet, guard, first));
+                   write_facts(writer, profile, demand, held, with_rights_of(path, options), quiet,
+                               guard, first));
   outcome.images = images;
   RETURN_IF_ERROR(writer.close(profile));
   return outcome;

@@ -47,10 +47,20 @@ inline constexpr LedgerKind kDamagedStacks{"damaged_stacks", "stacks",
                                            "cut: stack and unwind tables contradict each other"};
 inline constexpr LedgerKind kUnsupportedStacks{
     "unsupported_stacks", "stacks", "not unwound: of a 32-bit program or an unknown architecture"};
+inline constexpr LedgerKind kJitFilesRefused{
+    "jit_files_refused", "files",
+    "of JIT compilers (perf-PID.map, jitdump) not believed: each must be a regular file of the "
+    "process's user or root that not everybody may write"};
+inline constexpr LedgerKind kJitFilesCut{
+    "jit_files_cut", "files",
+    "of JIT compilers (perf-PID.map, jitdump) larger than what is read of them: some names lack"};
 inline constexpr LedgerKind kImagesWithoutFacts{"images_without_facts", "images",
                                                 "without symbols; shown by address"};
 inline constexpr LedgerKind kImagesReplaced{"images_replaced", "images",
                                             "replaced or deleted since they ran"};
+inline constexpr LedgerKind kSourcesRefused{
+    "sources_refused", "source files",
+    "not read: the owner of the program that names them may not (--symbols DIR with copies helps)"};
 inline constexpr LedgerKind kDamagedRecords{"damaged_records", "records", "damaged and left out"};
 inline constexpr LedgerKind kUnknownEvents{"unknown_events", "samples",
                                            "of events that the file does not describe"};

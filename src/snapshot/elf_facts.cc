@@ -55,7 +55,11 @@ void run_jobs(InflatedElf& file, unsigned threads) {
 class DebugReaders {
  public:
   static Result<DebugReaders> open(const ElfSources& sources, unsigned count) {
+    const ReadingGuard guard(sources.rights);
+    if (!guard.is_in_force())
+      return Error{"debug information not read: the rights of its owner cannot be taken on here"};
     DebugReaders opened;
+    opened.rights_ = sources.rights;
     const ElfFile* dwarf = &file_with_debug_info(sources);
     opened.inflated_ = InflatedElf::plan(*dwarf);
     if (opened.inflated_) {
@@ -73,13 +77,18 @@ class DebugReaders {
     return opened;
   }
 
+  /// The readers open what the debug information names as they come to it: .dwo files.
   DebugFacts read(const std::vector<AddressRange>& wanted) {
     const auto count = static_cast<uint32_t>(readers_.size());
     std::vector<DebugFacts> parts(count);
+    const auto read_part = [&](uint32_t i) {
+      const ReadingGuard guard(rights_);
+      CHECK(guard.is_in_force());  // as it was in open()
+      parts[i] = readers_[i].read(wanted, {i, count});
+    };
     std::vector<std::thread> helpers;
-    for (uint32_t i = 1; i < count; ++i)
-      helpers.emplace_back([&, i] { parts[i] = readers_[i].read(wanted, {i, count}); });
-    parts[0] = readers_[0].read(wanted, {0, count});
+    for (uint32_t i = 1; i < count; ++i) helpers.emplace_back(read_part, i);
+    read_part(0);
     for (std::thread& helper : helpers) helper.join();
     return merge_debug_facts(std::move(parts));
   }
@@ -88,6 +97,7 @@ class DebugReaders {
   std::optional<InflatedElf> inflated_;  // the readers point into it
   std::optional<ElfFile> inflated_elf_;
   std::vector<DebugInfo> readers_;
+  ReadingRights rights_;
 };
 
 /// Functions by symbol that hold one of `addresses` (ascending); the rest goes to `loose`.

@@ -20,6 +20,7 @@ struct ElfSources {
   const OpenedElf* debug = nullptr;  // null: the binary is all there is
   const OpenedElf* alt = nullptr;
   std::vector<std::string> folders = {};  // where .dwp and .dwo files may be, too
+  ReadingRights rights = {};              // with which these are opened
 };
 
 /// `offsets` ascend. `threads`: how many may read debug information at the same time; the

@@ -1,5 +1,6 @@
 #include "snapshot/find_files.h"
 
+#include <cerrno>
 #include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,23 +27,46 @@ std::string build_id_path(const std::string& folder, const std::string& build_id
   return folder + "/.build-id/" + build_id.substr(0, 2) + "/" + build_id.substr(2);
 }
 
-Result<OpenedElf> open_mapped(int fd, const std::string& path) {
+/// `named_by`: the rights that led here; what the file names is opened with no more than those.
+Result<OpenedElf> open_mapped(int fd, const std::string& path, const ReadingRights& named_by) {
+  struct stat status{};
+  if (::fstat(fd, &status) != 0) return errno_error("cannot read '" + path + "'", errno);
   ASSIGN_OR_RETURN(MappedFile bytes, MappedFile::map(fd, path));
   Result<ElfFile> elf = ElfFile::open(bytes.bytes());
   if (!elf) return Error{"cannot use '" + path + "': " + elf.error().message};
-  return OpenedElf{path, std::move(bytes), *std::move(elf)};
+  return OpenedElf{path, std::move(bytes), *std::move(elf),
+                   named_by.narrowed(ReadingRights::of_owner(status))};
 }
 
 /// The first of `paths` that is an ELF file for which `is_right` holds.
 template <class IsRight>
 std::optional<OpenedElf> find_first(const std::vector<std::string>& paths,
-                                    const IsRight& is_right) {
+                                    const ReadingRights& rights, const IsRight& is_right) {
   for (const std::string& path : paths) {
     if (path.empty() || !file_exists(path)) continue;
-    Result<OpenedElf> opened = open_elf(path);
+    Result<OpenedElf> opened = open_elf(path, rights);
     if (opened && is_right(*opened)) return *std::move(opened);
   }
   return std::nullopt;
+}
+
+/// A debug file of a program that may name less than its own owner could read.
+std::optional<OpenedElf> narrow(std::optional<OpenedElf> found, const ReadingRights& rights) {
+  if (found) found->rights = found->rights.narrowed(rights);
+  return found;
+}
+
+/// Whether the open file is what `path` leads to in our own file system.
+bool is_at(int fd, const std::string& path) {
+  struct stat held{};
+  struct stat found{};
+  return ::fstat(fd, &held) == 0 && ::stat(path.c_str(), &found) == 0 &&
+         held.st_dev == found.st_dev && held.st_ino == found.st_ino;
+}
+
+/// The root of a container has the number of ours, but not its trust.
+ReadingRights without_trust(const ReadingRights& owner) {
+  return owner.are_ours() && ::geteuid() == 0 ? ReadingRights::of_everybody() : owner;
 }
 
 enum class Match { yes, perhaps, no };
@@ -64,7 +88,7 @@ std::vector<std::string> list_binary_places(const std::string& folder, const std
                                             const std::string& build_id) {
   const std::string by_id = build_id_path(folder, build_id);
   std::vector<std::string> places;
-  if (path.starts_with('/')) places.push_back(folder + path);
+  if (path.starts_with('/')) places.push_back(place_below(folder, path));
   if (!by_id.empty()) {
     places.push_back(by_id);
     places.push_back(by_id + "/elf");  // perf's build-id cache and archive
@@ -77,10 +101,12 @@ std::vector<std::string> list_binary_places(const std::string& folder, const std
 std::optional<OpenedElf> find_in_folders(const Image& image, const std::string& path,
                                          const FileSearch& search) {
   for (const std::string& folder : search.symbol_folders) {
-    auto found = find_first(list_binary_places(folder, path, image.build_id), [&](OpenedElf& file) {
-      if (!image.build_id.empty()) return file.elf.build_id() == image.build_id;
-      return image.size_bytes == 0 || image.size_bytes == file.bytes.bytes().size();
-    });
+    auto found =
+        find_first(list_binary_places(folder, path, image.build_id),
+                   ReadingRights::of_owner(folder), [&](OpenedElf& file) {
+                     if (!image.build_id.empty()) return file.elf.build_id() == image.build_id;
+                     return image.size_bytes == 0 || image.size_bytes == file.bytes.bytes().size();
+                   });
     if (found) return found;
   }
   return std::nullopt;
@@ -97,20 +123,24 @@ std::vector<std::string> list_debug_places(const std::string& folder, const std:
       places.push_back(by_id + "/debug");
     }
     if (!link) continue;
-    places.push_back(root + folder_of(path) + "/" + link->name);
+    places.push_back(place_below(root, folder_of(path) + "/" + link->name));
   }
   if (link) places.push_back(folder + "/" + link->name);
   places.push_back(folder + "/" + file_name_of(path) + ".debug");
-  if (path.starts_with('/')) places.push_back(folder + path);  // unstripped, in a sysroot
+  if (path.starts_with('/')) places.push_back(place_below(folder, path));  // unstripped
   places.push_back(folder + "/" + file_name_of(path));
   return places;
 }
 
 }  // namespace
 
-Result<OpenedElf> open_elf(const std::string& path) {
-  ASSIGN_OR_RETURN(const Fd fd, open_readable(path));
-  return open_mapped(fd.get(), path);
+std::string place_below(const std::string& folder, const std::string& path) {
+  return folder + std::filesystem::path("/" + path).lexically_normal().string();
+}
+
+Result<OpenedElf> open_elf(const std::string& path, const ReadingRights& rights) {
+  ASSIGN_OR_RETURN(const Fd fd, open_as(rights, path).fd);
+  return open_mapped(fd.get(), path, rights);
 }
 
 FoundBinary find_binary(const Image& image, const std::string& path, int held,
@@ -118,8 +148,9 @@ FoundBinary find_binary(const Image& image, const std::string& path, int held,
   FoundBinary found;
   if (held >= 0) {
     // The recording opened it while the process ran: it is the file, whatever its name is now.
-    if (Result<OpenedElf> opened = open_mapped(held, path);
+    if (Result<OpenedElf> opened = open_mapped(held, path, search.rights);
         opened && (image.build_id.empty() || opened->elf.build_id() == image.build_id)) {
+      if (!is_at(held, path)) opened->rights = without_trust(opened->rights);
       found.file = *std::move(opened);
       return found;
     }
@@ -127,10 +158,9 @@ FoundBinary find_binary(const Image& image, const std::string& path, int held,
   found.file = find_in_folders(image, path, search);
   if (found.file) return found;
 
-  Result<Fd> fd = open_readable(path);
-  Result<OpenedElf> opened = fd ? open_mapped(fd->get(), path) : Result<OpenedElf>(fd.error());
+  Result<OpenedElf> opened = open_elf(path, search.rights);
   if (opened) {
-    const Match match = compare_identity(image, opened->elf, fd->get());
+    const Match match = compare_identity(image, opened->elf, opened->bytes.fd());
     if (match != Match::no) {
       if (match == Match::perhaps)
         found.missing = "nothing tells whether the file at " + path + " is the one that ran";
@@ -149,8 +179,8 @@ FoundBinary find_binary(const Image& image, const std::string& path, int held,
   // Somebody else may still have it.
   if (search.use_debuginfod && !image.build_id.empty()) {
     if (const auto fetched = fetch_from_debuginfod(image.build_id, DebuginfodKind::executable))
-      found.file =
-          find_first({*fetched}, [&](OpenedElf& f) { return f.elf.build_id() == image.build_id; });
+      found.file = find_first({*fetched}, {},
+                              [&](OpenedElf& f) { return f.elf.build_id() == image.build_id; });
   }
   if (found.file) found.missing.clear();
   return found;
@@ -166,8 +196,9 @@ std::optional<OpenedElf> find_debug_file(const OpenedElf& binary, const std::str
     return link && compute_debug_link_crc(file.bytes.bytes()) == link->crc;
   };
   for (const std::string& folder : search.symbol_folders)
-    if (auto found = find_first(list_debug_places(folder, path, build_id, link), is_right))
-      return found;
+    if (auto found = find_first(list_debug_places(folder, path, build_id, link),
+                                ReadingRights::of_owner(folder), is_right))
+      return narrow(std::move(found), binary.rights);
 
   std::vector<std::string> places;
   if (link) {
@@ -182,11 +213,12 @@ std::optional<OpenedElf> find_debug_file(const OpenedElf& binary, const std::str
   }
   if (const std::string by_id = build_id_path(kSystemDebugFolder, build_id); !by_id.empty())
     places.push_back(by_id + ".debug");
-  if (auto found = find_first(places, is_right)) return found;
+  if (auto found = find_first(places, binary.rights, is_right))
+    return narrow(std::move(found), binary.rights);
 
   if (search.use_debuginfod && !build_id.empty()) {
     if (const auto fetched = fetch_from_debuginfod(build_id, DebuginfodKind::debug_info))
-      return find_first({*fetched}, is_right);
+      return narrow(find_first({*fetched}, {}, is_right), binary.rights);
   }
   return std::nullopt;
 }
@@ -199,14 +231,17 @@ std::optional<OpenedElf> find_alt_file(const OpenedElf& debug_file, const FileSe
   };
   const bool is_absolute = link->path.starts_with('/');
 
-  std::vector<std::string> places;
   for (const std::string& folder : search.symbol_folders) {
-    if (is_absolute) places.push_back(folder + link->path);
+    std::vector<std::string> places;
+    if (is_absolute) places.push_back(place_below(folder, link->path));
     places.push_back(folder + "/.dwz/" + file_name_of(link->path));
     places.push_back(folder + "/" + file_name_of(link->path));
     if (const std::string by_id = build_id_path(folder, link->build_id); !by_id.empty())
       places.push_back(by_id + ".debug");
+    if (auto found = find_first(places, ReadingRights::of_owner(folder), is_right))
+      return narrow(std::move(found), debug_file.rights);
   }
+  std::vector<std::string> places;
   std::error_code ignored;
   const std::string real = std::filesystem::canonical(debug_file.path, ignored).string();
   if (is_absolute) {
@@ -218,11 +253,12 @@ std::optional<OpenedElf> find_alt_file(const OpenedElf& debug_file, const FileSe
   places.push_back(std::string(kSystemDebugFolder) + "/.dwz/" + file_name_of(link->path));
   if (const std::string by_id = build_id_path(kSystemDebugFolder, link->build_id); !by_id.empty())
     places.push_back(by_id + ".debug");
-  if (auto found = find_first(places, is_right)) return found;
+  if (auto found = find_first(places, debug_file.rights, is_right))
+    return narrow(std::move(found), debug_file.rights);
 
   if (search.use_debuginfod) {
     if (const auto fetched = fetch_from_debuginfod(link->build_id, DebuginfodKind::debug_info))
-      return find_first({*fetched}, is_right);
+      return narrow(find_first({*fetched}, {}, is_right), debug_file.rights);
   }
   return std::nullopt;
 }

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "binary/elf_file.h"
 #include "model/profile.h"
+#include "snapshot/reading_rights.h"
 
 namespace culprit {
 
@@ -26,14 +27,19 @@ struct OpenedElf {
   std::string path;
   MappedFile bytes;
   ElfFile elf;
+  ReadingRights rights;  // with which to open the files that it names
 };
 
-Result<OpenedElf> open_elf(const std::string& path);
+Result<OpenedElf> open_elf(const std::string& path, const ReadingRights& rights);
 
 struct FileSearch {
   std::vector<std::string> symbol_folders;  // --symbols
   bool use_debuginfod = true;
+  ReadingRights rights;  // with which to open the images that a profile names
 };
+
+/// The place of `path` in a folder of --symbols: never above it, wherever ".." would lead.
+std::string place_below(const std::string& folder, const std::string& path);
 
 struct FoundBinary {
   std::optional<OpenedElf> file;

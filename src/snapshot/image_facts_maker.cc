@@ -75,7 +75,7 @@ void add_functions(const std::vector<KernelFunction>& functions, const ImageDema
 ImageFactsMaker::ImageFactsMaker(const Profile& profile, const SnapshotOptions& options)
     : profile_(profile),
       options_(options),
-      search_{options.symbol_folders, options.use_debuginfod} {}
+      search_{options.symbol_folders, options.use_debuginfod, options.rights} {}
 
 std::optional<MadeFacts> ImageFactsMaker::make(const ImageDemand& demand, int held,
                                                unsigned threads) {
@@ -110,13 +110,29 @@ MadeFacts ImageFactsMaker::make_from_file(const Image& image, const ImageDemand&
   std::optional<OpenedElf> debug;
   if (binary.elf.debug_info_bytes() == 0) debug = find_debug_file(binary, path, search_);
   const std::optional<OpenedElf> alt = find_alt_file(debug ? *debug : binary, search_);
-  const ElfSources sources{binary.elf, binary.path, debug ? &*debug : nullptr,
-                           alt ? &*alt : nullptr, search_.symbol_folders};
+  const ReadingRights& rights = alt ? alt->rights : debug ? debug->rights : binary.rights;
+  const ElfSources sources{binary.elf,
+                           binary.path,
+                           debug ? &*debug : nullptr,
+                           alt ? &*alt : nullptr,
+                           search_.symbol_folders,
+                           rights};
   made.facts = make_elf_facts(sources, demand.offsets, threads);
   note_first(made.facts, found.missing);
-  if (options_.with_source)
-    note_first(made.facts,
-               add_source_text(made.facts, options_.symbol_folders, find_mtime_ns(binary.path)));
+  if (options_.with_source) {
+    const SourceOutcome sources_read =
+        add_source_text(made.facts, options_.symbol_folders, rights, find_mtime_ns(binary.path));
+    note_first(made.facts, sources_read.remark);
+    made.sources_refused = sources_read.refused;
+  }
+  const auto has_changed = [](const std::optional<OpenedElf>& file) {
+    return file && file->bytes.has_changed();
+  };
+  if (has_changed(found.file) || has_changed(debug) || has_changed(alt)) {
+    made = {};  // of two versions, or of holes
+    made.is_replaced = true;
+    made.facts.missing = "the file at " + path + " was written to while it was read";
+  }
   return made;
 }
 

@@ -16,7 +16,8 @@ namespace culprit {
 
 struct MadeFacts {
   ImageFacts facts;
-  bool is_replaced = false;  // the file is not the one that ran, or is gone
+  bool is_replaced = false;      // the file is not the one that ran, or is gone
+  uint64_t sources_refused = 0;  // source files that may not be read
 };
 
 /// Safe to use from several threads.

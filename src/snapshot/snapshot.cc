@@ -134,6 +134,7 @@ Result<void> make_facts(const Profile& profile, const std::vector<ImageDemand>& 
     const std::optional<MadeFacts> made = work.wait(i);
     if (!made) continue;
     if (made->is_replaced) ledger.add(ledger::kImagesReplaced);
+    if (made->sources_refused > 0) ledger.add(ledger::kSourcesRefused, made->sources_refused);
     if (made->facts.functions.empty()) ledger.add(ledger::kImagesWithoutFacts);
     RETURN_IF_ERROR(sink(demand[i].image, made->facts));
   }

@@ -22,6 +22,7 @@
 #include "model/image_facts.h"
 #include "model/profile.h"
 #include "snapshot/kernel_symbols.h"
+#include "snapshot/reading_rights.h"
 
 namespace culprit {
 
@@ -29,6 +30,7 @@ struct SnapshotOptions {
   std::vector<std::string> symbol_folders;  // --symbols: sysroots or flat folders, searched first
   bool with_source = true;                  // --no-source: leave source text out
   bool use_debuginfod = true;               // only if DEBUGINFOD_URLS is set, too
+  ReadingRights rights;                     // of the owner of the file that names the images
   /// read_kernel_symbols() of somebody who had the time for it before; empty: as they are needed.
   std::shared_future<Result<KernelSymbols>> kernel_symbols;
 };

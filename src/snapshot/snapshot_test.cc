@@ -10,10 +10,13 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "binary/elf_file.h"
 #include "binary/symbols.h"
 #include "binary/test_programs.h"
+#include "snapshot/elf_facts.h"
+#include "snapshot/find_files.h"
 #include "snapshot/kernel_symbols.h"
 
 namespace culprit {
@@ -84,6 +87,95 @@ const FunctionFact* find_function(const ImageFacts& facts, const std::string& na
   for (const FunctionFact& f : facts.functions)
     if (facts.strings.text(f.name) == name) return &f;
   return nullptr;
+}
+
+/// A program of user 12345 whose debug information says that its code came from `source`.
+std::string build_with_source(const ProgramFolder& folder, const std::string& source) {
+  test::write_text(folder.path("claims.c"),
+                   "#line 1 \"" + source + "\"\nint main(void) { return 0; }\n");
+  run("gcc -g -O0 -o " + folder.path("claims") + " " + folder.path("claims.c"));
+  EXPECT_EQ(::chown(folder.path("claims").c_str(), 12345, 12345), 0);
+  return folder.path("claims");
+}
+
+TEST(MakeFacts, SourcesAreReadWithTheRightsOfTheProgramsOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, who may read everything";
+  const ProgramFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
+  const std::string secret = folder.path("secret.txt");
+  test::write_text(secret, "the secret\n");
+  ASSERT_EQ(::chmod(secret.c_str(), 0600), 0);
+  const std::string program = build_with_source(folder, secret);
+  const Identity id = identify(program);
+  const Profile profile =
+      make_profile(ImageKind::program, program, id.build_id, {id.functions.at("main")});
+
+  const Outcome refused = make(profile);
+  EXPECT_TRUE(refused.only().has_lines);
+  EXPECT_EQ(refused.only().strings.text(refused.only().functions.at(0).file), secret);
+  EXPECT_TRUE(refused.only().sources.empty());
+  EXPECT_EQ(refused.ledger.amount(ledger::kSourcesRefused), 1u);
+
+  // Copies in a folder that root names.
+  SnapshotOptions with_copies;
+  with_copies.symbol_folders = {folder.path("copies")};
+  run("mkdir -p " + folder.path("copies") + "/" + folder.path() + " && cp " + secret + " " +
+      folder.path("copies") + "/" + folder.path());
+  const Outcome copied = make(profile, with_copies);
+  ASSERT_EQ(copied.only().sources.size(), 1u);
+  EXPECT_EQ(copied.ledger.amount(ledger::kSourcesRefused), 0u);
+
+  ASSERT_EQ(::chown(secret.c_str(), 12345, 12345), 0);  // his own: no secret
+  EXPECT_EQ(make(profile).only().sources.at(0).lines.at(0), "the secret");
+  ASSERT_EQ(::chown(secret.c_str(), 0, 0), 0);
+  ASSERT_EQ(::chown(program.c_str(), 0, 0), 0);  // root's own program is believed
+  EXPECT_EQ(make(profile).only().sources.at(0).lines.at(0), "the secret");
+}
+
+TEST(MakeFacts, DebugFilesAreOpenedWithTheRightsOfTheProgramsOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, who may read everything";
+  const ProgramFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
+  const std::string program = folder.build("program", "g++", "-g");
+  const Identity id = identify(program);
+  run("cd " + folder.path() + " && objcopy --only-keep-debug program program.debug && " +
+      "objcopy --strip-debug --add-gnu-debuglink=program.debug program");
+  const Profile profile =
+      make_profile(ImageKind::program, program, id.build_id, {id.functions.at("_ZL6hiddeni")});
+  ASSERT_EQ(::chmod(folder.path("program.debug").c_str(), 0600), 0);
+  EXPECT_TRUE(make(profile).only().has_lines);
+  ASSERT_EQ(::chown(program.c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(make(profile).only().has_lines);
+  ASSERT_EQ(::chmod(folder.path("program.debug").c_str(), 0644), 0);
+  EXPECT_TRUE(make(profile).only().has_lines);
+}
+
+TEST(MakeFacts, SplitUnitsAreOpenedWithTheRightsOfTheProgramsOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, who may read everything";
+  const ProgramFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
+  const std::string program = folder.build("program", "g++", "-g -gsplit-dwarf");
+  const Identity id = identify(program);
+  const Profile profile =
+      make_profile(ImageKind::program, program, id.build_id, {id.functions.at("_ZL6hiddeni")});
+  EXPECT_EQ(make(profile).only().missing, "");
+  run("chmod 0600 " + folder.path() + "/*.dwo");
+  EXPECT_EQ(make(profile).only().missing, "");
+  ASSERT_EQ(::chown(program.c_str(), 12345, 12345), 0);
+  EXPECT_NE(make(profile).only().missing.find("1 .dwo files were not found"), std::string::npos);
+}
+
+TEST(MakeFacts, SurvivesAFileThatIsCutWhileItIsRead) {
+  const ProgramFolder folder;
+  const std::string program = folder.build("program", "g++", "-g");
+  const Result<OpenedElf> opened = open_elf(program, {});
+  ASSERT_TRUE(opened);
+  const std::vector<FileOffset> offsets = {identify(program).functions.at("_ZL6hiddeni")};
+  ASSERT_EQ(::truncate(program.c_str(), 100), 0);
+  // Pages behind the end would end us with SIGBUS; they read as zeros.
+  const ImageFacts facts = make_elf_facts({opened->elf, program}, offsets, 1);
+  EXPECT_TRUE(facts.functions.size() <= 1);
+  EXPECT_TRUE(opened->bytes.has_changed());
 }
 
 TEST(CollectDemand, JoinsHistogramsAndStacksWithoutDuplicates) {

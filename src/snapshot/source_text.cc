@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "snapshot/find_files.h"
 
 namespace culprit {
 namespace {
@@ -71,23 +73,40 @@ Wanted find_wanted_lines(const ImageFacts& facts) {
 struct SourceFile {
   std::string text;
   int64_t mtime_ns = 0;
+  bool is_refused = false;  // it is there, but may not be read
 };
 
-Result<SourceFile> read_source(const std::string& path,
-                               const std::vector<std::string>& symbol_folders) {
-  std::vector<std::string> places;
-  for (const std::string& folder : symbol_folders) places.push_back(folder + "/" + path);
-  if (path.starts_with('/')) places.push_back(path);  // a relative one: relative to what?
-  for (const std::string& place : places) {
-    const Result<Fd> fd = open_readable(place);
+struct SourcePlace {
+  std::string path;
+  ReadingRights rights;
+};
+
+std::vector<SourcePlace> list_places(const std::string& path,
+                                     const std::vector<std::string>& symbol_folders,
+                                     const ReadingRights& rights) {
+  std::vector<SourcePlace> places;
+  for (const std::string& folder : symbol_folders)
+    places.push_back({place_below(folder, path), ReadingRights::of_owner(folder)});
+  if (path.starts_with('/')) places.push_back({path, rights});  // a relative one: relative to what?
+  return places;
+}
+
+/// The first of `places` that can be read; nullopt if none is there or it is no text.
+std::optional<SourceFile> read_source(const std::vector<SourcePlace>& places) {
+  bool is_refused = false;
+  for (const SourcePlace& place : places) {
+    const OpenedAs opened = open_as(place.rights, place.path);
+    is_refused = is_refused || opened.is_refused;
     struct stat status{};
-    if (!fd || ::fstat(fd->get(), &status) != 0) continue;
-    ASSIGN_OR_RETURN(std::string text, read_fd(fd->get(), place, kMaxFileBytes));
-    if (text.find('\0') != std::string::npos) return Error{"not a text: " + place};
-    return SourceFile{std::move(text),
-                      status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec};
+    if (!opened.fd || ::fstat(opened.fd->get(), &status) != 0) continue;
+    Result<std::string> text = read_fd(opened.fd->get(), place.path, kMaxFileBytes);
+    if (!text || text->find('\0') != std::string::npos) return std::nullopt;
+    return SourceFile{*std::move(text),
+                      status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
+                      false};
   }
-  return Error{"not found: " + path};
+  if (is_refused) return SourceFile{{}, 0, true};
+  return std::nullopt;
 }
 
 /// Cuts the wanted lines out of `text`; returns the bytes taken.
@@ -113,19 +132,27 @@ uint64_t cut_lines(const std::string& text, StringId file, const std::vector<Lin
 
 }  // namespace
 
-std::string add_source_text(ImageFacts& facts, const std::vector<std::string>& symbol_folders,
-                            int64_t binary_mtime_ns) {
+SourceOutcome add_source_text(ImageFacts& facts, const std::vector<std::string>& symbol_folders,
+                              const ReadingRights& rights, int64_t binary_mtime_ns) {
+  SourceOutcome outcome;
   uint64_t total_bytes = 0;
-  std::string newer;
   for (const auto& [file, ranges] : find_wanted_lines(facts)) {
-    const Result<SourceFile> source = read_source(facts.strings.text(file), symbol_folders);
+    const std::string& path = facts.strings.text(file);
+    const auto source = read_source(list_places(path, symbol_folders, rights));
     if (!source) continue;
-    if (total_bytes > kMaxTotalBytes) return "source text left out beyond 16 MB";
+    if (source->is_refused) {
+      ++outcome.refused;
+      continue;
+    }
+    if (total_bytes > kMaxTotalBytes) {
+      outcome.remark = "source text left out beyond 16 MB";
+      return outcome;
+    }
     total_bytes += cut_lines(source->text, file, ranges, facts.sources);
-    if (binary_mtime_ns != 0 && source->mtime_ns > binary_mtime_ns && newer.empty())
-      newer = "source file " + facts.strings.text(file) + " is newer than the binary";
+    if (binary_mtime_ns != 0 && source->mtime_ns > binary_mtime_ns && outcome.remark.empty())
+      outcome.remark = "source file " + path + " is newer than the binary";
   }
-  return newer;
+  return outcome;
 }
 
 }  // namespace culprit
