@@ -173,6 +173,7 @@ Recording SampleProcessor::Impl::finish() {
   if (lost() != 0) builder_.profile().ledger.add(ledger::kLostSamples, lost());
   recording.held = images_.release_files();
   recording.jit_facts = images_.release_facts();
+  images_.jit().add_to(builder_.profile().ledger);
   recording.profile = std::move(builder_.profile());
   return recording;
 }

@@ -10,8 +10,12 @@ namespace culprit {
 
 namespace {
 
-constexpr uint64_t kMaxReadBytes = uint64_t{1} << 28;  // of one file, at a time
-constexpr size_t kMaxObjects = 1 << 22;
+// A map of a busy Java or Node server has some 10 MB and 100,000 lines; a jitdump has the code,
+// too.
+constexpr uint64_t kMaxMapBytes = uint64_t{64} << 20;
+constexpr uint64_t kMaxDumpBytes = uint64_t{256} << 20;
+constexpr uint64_t kMaxMapLineBytes = uint64_t{1} << 20;
+constexpr size_t kMaxObjects = 1 << 20;  // of one process
 
 /// FNV-1a: code objects of different runs are the same if this is.
 uint64_t hash_bytes(std::string_view bytes, uint64_t hash) {
@@ -34,6 +38,7 @@ void JitCode::watch(uint32_t pid) {
   if (process != nullptr) return;
   process = std::make_unique<Process>();
   process->pid_inside = read_pid_inside(pid);
+  process->user = read_user(pid);
   process->root = open_process_root(pid);
 }
 
@@ -47,9 +52,55 @@ void JitCode::note_mapping(uint32_t pid, const std::string& path) {
   if (!is_jitdump_path(path)) return;
   watch(pid);
   Process& process = *processes_[pid];
-  process.dump = open_in_root(process.root, path);
+  process.dump = {};
   process.dump_header.reset();
-  process.dump_read_bytes = 0;
+  process.dump_file = open(process, pid, process.root, path, process.dump);
+}
+
+Fd JitCode::open(Process& process, uint32_t pid, const Fd& root, const std::string& path,
+                 Reading& reading) {
+  JitFile file = open_in_root(root, path, process.user);
+  if (file.trust == Trust::refused) {
+    // A server starts as root and becomes somebody else.
+    if (const auto user = read_user(pid); user && user != process.user) {
+      process.user = user;
+      file = open_in_root(root, path, user);
+    }
+  }
+  if (file.trust == Trust::refused && !std::exchange(reading.is_refused, true)) ++refused_files_;
+  return std::move(file.fd);
+}
+
+std::string JitCode::read(const Fd& fd, uint64_t limit_bytes, Reading& reading) {
+  const uint64_t allowed_bytes =
+      std::min(limit_bytes - std::min(limit_bytes, reading.read_bytes), bytes_left_);
+  // One more than allowed shows that there is more.
+  std::string text = read_from(fd, reading.consumed_bytes, allowed_bytes + 1);
+  if (text.size() > allowed_bytes) {
+    text.pop_back();
+    end(reading);
+  }
+  reading.read_bytes += text.size();
+  bytes_left_ -= text.size();
+  return text;
+}
+
+bool JitCode::has_room(Process& process, Reading& reading) {
+  if (process.objects.size() < kMaxObjects && objects_left_ > 0) {
+    --objects_left_;
+    return true;
+  }
+  end(reading);
+  return false;
+}
+
+void JitCode::end(Reading& reading) {
+  if (!std::exchange(reading.is_over, true)) ++cut_files_;
+}
+
+void JitCode::add_to(Ledger& ledger) const {
+  if (refused_files_ > 0) ledger.add(ledger::kJitFilesRefused, refused_files_);
+  if (cut_files_ > 0) ledger.add(ledger::kJitFilesCut, cut_files_);
 }
 
 void JitCode::refresh(uint32_t pid) {
@@ -65,58 +116,62 @@ void JitCode::refresh(uint32_t pid) {
 }
 
 void JitCode::read_map(Process& process, uint32_t pid) {
-  Fd fd = open_in_root(process.root, fmt::format("/tmp/perf-{}.map", process.pid_inside));
-  if (!fd) fd = open_in_root(Fd(), fmt::format("/tmp/perf-{}.map", pid));
+  if (process.map.is_over) return;
+  Fd fd = open(process, pid, process.root, fmt::format("/tmp/perf-{}.map", process.pid_inside),
+               process.map);
+  if (!fd) fd = open(process, pid, Fd(), fmt::format("/tmp/perf-{}.map", pid), process.map);
   if (!fd) return;
-  const std::string text = read_from(fd, process.map_read_bytes, kMaxReadBytes);
+  const std::string text = read(fd, kMaxMapBytes, process.map);
   size_t consumed = 0;
   for (PerfMapEntry& entry : parse_perf_map(text, consumed)) {
-    if (process.objects.size() >= kMaxObjects) return;
+    if (!has_room(process, process.map)) return;
     CodeObject object;
     object.start = entry.start;
     object.size_bytes = entry.size_bytes;
     object.name = std::move(entry.name);
-    process.code.map(0, {entry.start, entry.start + entry.size_bytes, 0,
-                         static_cast<FileKey>(process.objects.size())});
+    process.code.map({entry.start, entry.start + entry.size_bytes, 0,
+                      static_cast<FileKey>(process.objects.size())});
     process.objects.push_back(std::move(object));
   }
-  process.map_read_bytes += consumed;
+  process.map.consumed_bytes += consumed;
+  if (text.size() - consumed > kMaxMapLineBytes) end(process.map);
 }
 
 void JitCode::read_dump(Process& process) {
-  if (!process.dump || process.dump_is_damaged) return;
-  const std::string text = read_from(process.dump, process.dump_read_bytes, kMaxReadBytes);
+  if (!process.dump_file || process.dump.is_over) return;
+  const std::string text = read(process.dump_file, kMaxDumpBytes, process.dump);
   std::span<const std::byte> bytes = std::as_bytes(std::span(text));
   if (!process.dump_header) {
     const Result<JitdumpHeader> header = parse_jitdump_header(bytes);
     if (!header) return;  // perhaps not written yet
     process.dump_header = *header;
     bytes = bytes.subspan(header->header_bytes);
-    process.dump_read_bytes = header->header_bytes;
+    process.dump.consumed_bytes = header->header_bytes;
   }
   std::vector<JitRecord> records;
   size_t consumed = 0;
   if (!parse_jitdump(bytes, process.dump_header->order, records, consumed)) {
-    process.dump_is_damaged = true;
+    process.dump.is_over = true;  // damaged from here on
   }
-  process.dump_read_bytes += consumed;
+  process.dump.consumed_bytes += consumed;
   for (JitRecord& record : records) {
-    if (process.objects.size() >= kMaxObjects) return;
-    if (auto* load = std::get_if<JitLoad>(&record)) apply(process, *load);
-    if (const auto* move = std::get_if<JitMove>(&record)) apply(process, *move);
     if (auto* info = std::get_if<JitDebugInfo>(&record)) {
       process.lines_of_next = std::move(info->lines);
+      continue;
     }
+    if (!has_room(process, process.dump)) break;
+    if (auto* load = std::get_if<JitLoad>(&record)) apply(process, *load);
+    if (const auto* move = std::get_if<JitMove>(&record)) apply(process, *move);
   }
+  // In the order of time; those of the same time as they were told.
+  std::stable_sort(process.changes.begin() + static_cast<ptrdiff_t>(process.changes_applied),
+                   process.changes.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
-/// In the order of time; those of the same time as they were told.
 void JitCode::add_change(Process& process, uint64_t time_ns, const Mapping& mapping) {
-  const auto at =
-      std::upper_bound(process.changes.begin() + static_cast<ptrdiff_t>(process.changes_applied),
-                       process.changes.end(), time_ns,
-                       [](uint64_t time, const auto& change) { return time < change.first; });
-  process.changes.emplace(at, time_ns, mapping);
+  process.made_at[mapping.start.value] = mapping.file;
+  process.changes.emplace_back(time_ns, mapping);
 }
 
 void JitCode::apply(Process& process, JitLoad& load) {
@@ -138,10 +193,9 @@ void JitCode::apply(Process& process, JitLoad& load) {
 void JitCode::apply(Process& process, const JitMove& move) {
   if (move.size_bytes > UINT64_MAX - move.to.value) return;
   // The object that was last made or moved to where this one comes from.
-  const auto made = std::find_if(process.changes.rbegin(), process.changes.rend(),
-                                 [&](const auto& c) { return c.second.start == move.from; });
-  if (made == process.changes.rend()) return;
-  const FileKey object = made->second.file;
+  const auto made = process.made_at.find(move.from.value);
+  if (made == process.made_at.end()) return;
+  const FileKey object = made->second;
   add_change(process, move.time_ns, Mapping{move.to, move.to + move.size_bytes, 0, object});
 }
 
@@ -149,7 +203,7 @@ void JitCode::advance(Process& process, uint64_t time_ns) {
   while (process.changes_applied < process.changes.size()) {
     const auto& [change_ns, mapping] = process.changes[process.changes_applied];
     if (change_ns > time_ns) return;
-    process.code.map(0, mapping);
+    process.code.map(mapping);
     ++process.changes_applied;
   }
 }
@@ -160,7 +214,7 @@ std::optional<Location> JitCode::locate(uint32_t pid, RunAddress address, uint64
   if (at == processes_.end()) return std::nullopt;
   Process& process = *at->second;
   advance(process, time_ns);
-  const Mapping* const mapping = process.code.find(0, address);
+  const Mapping* const mapping = process.code.find(address);
   if (mapping == nullptr) {
     // Parents have other numbers, and of a circle made by a number used again only one goes on.
     const uint32_t parent_pid = std::exchange(process.parent_pid, 0);

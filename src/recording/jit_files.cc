@@ -1,12 +1,14 @@
 #include "recording/jit_files.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <vector>
 
 #include "base/number.h"
 #include "base/text.h"
@@ -27,7 +29,18 @@ uint32_t read_pid_inside(uint32_t pid) {
   return pid;
 }
 
-Fd open_in_root(const Fd& root, const std::string& path) {
+std::optional<uid_t> read_user(uint32_t pid) {
+  const std::string status = read_file(fmt::format("/proc/{}/status", pid)).value_or("");
+  for (const std::string_view line : split(status, '\n')) {
+    if (!line.starts_with("Uid:")) continue;
+    const std::vector<std::string_view> numbers = split(line, '\t');  // real, effective, saved, fs
+    if (numbers.size() != 5) break;
+    if (const auto user = find_number(numbers[2], 10)) return static_cast<uid_t>(*user);
+  }
+  return std::nullopt;
+}
+
+JitFile open_in_root(const Fd& root, const std::string& path, std::optional<uid_t> user) {
   Fd fd;
   if (root) {
     // Links in the process's file system must not lead into ours.
@@ -38,10 +51,13 @@ Fd open_in_root(const Fd& root, const std::string& path) {
   } else {
     fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   }
+  if (!fd) return {Fd(), errno == ELOOP ? Trust::refused : Trust::absent};
   struct stat status{};
-  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return Fd();
-  if ((status.st_mode & S_IWOTH) != 0) return Fd();  // anybody may have written it
-  return fd;
+  if (::fstat(fd.get(), &status) != 0) return {};
+  const bool is_theirs = status.st_uid == 0 || status.st_uid == user.value_or(::geteuid());
+  if (!S_ISREG(status.st_mode) || !is_theirs || (status.st_mode & S_IWOTH) != 0)
+    return {Fd(), Trust::refused};
+  return {std::move(fd), Trust::good};
 }
 
 std::string read_from(const Fd& fd, uint64_t offset, uint64_t limit_bytes) {

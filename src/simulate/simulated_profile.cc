@@ -199,6 +199,7 @@ Recording SimulatedProfile::finish() {
   Recording recording;
   recording.held = images_.release();
   recording.jit_facts = jit_.release_facts();
+  jit_.add_to(builder_.profile().ledger);
   recording.profile = std::move(builder_.profile());
   return recording;
 }
