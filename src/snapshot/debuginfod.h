@@ -3,6 +3,7 @@
 // Files by build-id from the debuginfod servers of DEBUGINFOD_URLS, through elfutils'
 // client and its cache.
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,8 +12,15 @@ namespace culprit {
 
 enum class DebuginfodKind : uint8_t { executable, debug_info };
 
-/// Path of the fetched (or cached) file; nullopt if no server is set up, none has it, or
-/// nothing came for half a minute, or the client library (libdebuginfod1) is not installed.
+/// Path of the fetched (or cached) file; nullopt if no server is set up, none has it, the client
+/// library (libdebuginfod1) is not installed, or the servers have been waited for long enough: half
+/// a minute without data coming, of all files together. Then none is asked any more.
 std::optional<std::string> fetch_from_debuginfod(const std::string& build_id, DebuginfodKind kind);
+
+/// Whether that happened.
+bool has_given_up_debuginfod();
+
+/// From now on no longer than that, and servers are asked again. For tests.
+void set_debuginfod_patience(std::chrono::milliseconds patience);
 
 }  // namespace culprit

@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "snapshot/debuginfod.h"
 #include "snapshot/image_facts_maker.h"
 
 namespace culprit {
@@ -137,6 +138,11 @@ Result<void> make_facts(const Profile& profile, const std::vector<ImageDemand>& 
     if (made->sources_refused > 0) ledger.add(ledger::kSourcesRefused, made->sources_refused);
     if (made->facts.functions.empty()) ledger.add(ledger::kImagesWithoutFacts);
     RETURN_IF_ERROR(sink(demand[i].image, made->facts));
+  }
+  if (options.use_debuginfod && has_given_up_debuginfod()) {
+    ledger.note(
+        "the servers of DEBUGINFOD_URLS did not answer within 30 s and were not asked any more: "
+        "`culprit symbolize FILE` tries again");
   }
   if (progress) progress(demand.size(), demand.size());
   return {};
