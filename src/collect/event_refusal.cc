@@ -1,6 +1,7 @@
 #include "collect/event_refusal.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <unistd.h>
@@ -46,11 +47,19 @@ std::string explain_permission(const EventRequest& event, int error_number, bool
            "perf_event_open, or with --cap-add PERFMON";
   }
   const int wanted = whole_cpus || event.is_per_cpu_only ? 0 : event.exclude_kernel ? 2 : 1;
+  const std::string level = read_word("/proc/sys/kernel/perf_event_paranoid");
+  if (!level.empty() && std::strtol(level.c_str(), nullptr, 10) <= wanted) {
+    // The kernel asks, as for ptrace, whose process it is.
+    return fmt::format(
+        "not permitted, though not for kernel.perf_event_paranoid, which is {}: the process is "
+        "another user's, or has more rights than we\n-> run as root, or setcap "
+        "cap_perfmon,cap_sys_ptrace+ep culprit",
+        level);
+  }
   return fmt::format(
       "not permitted: kernel.perf_event_paranoid is {}\n-> run as root, or sysctl "
       "kernel.perf_event_paranoid={}, or setcap cap_perfmon+ep culprit{}",
-      read_word("/proc/sys/kernel/perf_event_paranoid"), wanted,
-      event.exclude_kernel || whole_cpus ? "" : ", or take user code only (:u)");
+      level, wanted, event.exclude_kernel || whole_cpus ? "" : ", or take user code only (:u)");
 }
 
 bool holds_perf_events(uint32_t pid) {

@@ -109,10 +109,19 @@ struct PerfEvents::Opening {
     return fail(errno_error("cannot join event rings", errno), errno);
   }
 
+  [[nodiscard]] Error explain_no_sideband(int reason) const {
+    EventRequest mappings;
+    mappings.type = PERF_TYPE_SOFTWARE;
+    mappings.name = "mappings";
+    mappings.exclude_kernel = true;
+    return explain_refusal(mappings,
+                           {reason, targets.per_cpu, false, "follow", targets.cgroup >= 0});
+  }
+
   bool add_sideband(pid_t pid, int cpu, int& ring_owner) const {
     Fd fd =
         open_shedding([&] { return make_sideband_attr(setup, events.features_); }, pid, cpu, 0, -1);
-    if (!fd) return fail(errno_error("cannot follow mappings (perf_event_open)", errno), errno);
+    if (const int reason = errno; !fd) return fail(explain_no_sideband(reason), reason);
     if (!join(fd, ring_owner)) return false;
     events.sideband_.push_back(std::move(fd));
     return true;

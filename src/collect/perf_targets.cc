@@ -78,15 +78,25 @@ std::vector<pid_t> list_threads(pid_t pid) {
 Result<Cgroup> open_cgroup(const std::string& name) {
   std::vector<std::string> candidates;
   if (name.starts_with('/')) candidates.push_back(name);
-  for (const std::string& mount : list_mounts()) candidates.push_back(mount + "/" + name);
+  for (const std::string& mount : list_mounts()) {
+    if (name.starts_with(mount + "/") || name.starts_with("/sys/fs/cgroup/"))
+      continue;  // a whole path already
+    candidates.push_back(std::filesystem::path(mount + "/" + name).lexically_normal().string());
+  }
   for (const std::string& folder : candidates) {
     if (!is_folder(folder) || !file_exists(folder + "/cgroup.procs")) continue;
     Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd) return errno_error("cannot open the cgroup '" + folder + "'", errno);
     return Cgroup{folder, std::move(fd)};
   }
-  return Error{"cannot find the cgroup '" + name + "': no such folder under " +
-               (candidates.empty() ? "any cgroup mount" : "'" + candidates.back() + "'")};
+  const std::string what = "cannot find the cgroup '" + printable(name) + "': ";
+  if (candidates.empty()) return Error{what + "no file system of cgroups is mounted"};
+  std::string places;
+  for (const std::string& folder : candidates)
+    places += (places.empty() ? "'" : " or '") + printable(folder) + "'";
+  return Error{what + "there is no cgroup at " + places +
+               "\n-> its path in /sys/fs/cgroup, as in `cat /proc/PID/cgroup` of one of its "
+               "processes"};
 }
 
 std::vector<pid_t> list_cgroup_processes(const Cgroup& cgroup) {
