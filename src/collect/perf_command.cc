@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
+#include "recording/child_end.h"
 
 namespace culprit {
 
@@ -86,15 +87,12 @@ Result<void> PerfCommand::let_go(uint64_t spin_ns) {
 }
 
 bool PerfCommand::has_ended() {
-  if (!has_ended_) has_ended_ = ::wait4(pid_, &wait_status_, WNOHANG, &usage_) == pid_;
+  if (!has_ended_) has_ended_ = wait_for_end(pid_, WNOHANG, &wait_status_, &usage_);
   return has_ended_;
 }
 
 void PerfCommand::wait() {
-  while (!has_ended_) {
-    const pid_t waited = ::wait4(pid_, &wait_status_, 0, &usage_);
-    has_ended_ = waited == pid_ || (waited < 0 && errno != EINTR);
-  }
+  if (!has_ended_) has_ended_ = wait_for_end(pid_, 0, &wait_status_, &usage_);
 }
 
 }  // namespace culprit

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "recording/child_end.h"
 #include "recording/signals.h"
 
 namespace culprit {
@@ -57,7 +58,7 @@ StartedCommand::StartedCommand(pid_t pid)
     : pid_(pid), pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
 
 bool StartedCommand::has_ended() {
-  if (!ended_) ended_ = ::wait4(pid_, &wait_status_, WNOHANG, &usage_) == pid_;
+  if (!ended_) ended_ = wait_for_end(pid_, WNOHANG, &wait_status_, &usage_);
   return ended_;
 }
 
