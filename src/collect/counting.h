@@ -58,7 +58,8 @@ using IntervalSink =
     std::function<void(const Profile& so_far, uint32_t repetition, uint32_t interval)>;
 
 /// Runs until the command has ended so many times, the processes exit, `duration_ns` has
-/// passed or SIGINT / SIGTERM arrives (passed on to the command as its terminal would);
+/// passed or SIGINT, SIGTERM, SIGHUP or SIGQUIT
+/// arrives (passed on to the command as its terminal would);
 /// what was counted until then is the result.
 /// Errors: an event that cannot be counted, with reason and remedy; nothing to count; a
 ///         command that cannot be run

@@ -172,6 +172,10 @@ void TimerSession::add_losses(const TimerTotals& totals, const StartedCommand& c
   ledger.note(
       "sampled by timers inside the program: no kernel code; page faults count where they "
       "happen");
+  if (totals.sandboxed > 0) {
+    ledger.note(std::to_string(totals.sandboxed) +
+                " threads entered seccomp's strict mode and were not sampled from there on");
+  }
   if (totals.unfollowed > 0) {
     ledger.note(std::to_string(totals.unfollowed) +
                 " programs were started with a cleared environment and not followed");

@@ -248,6 +248,7 @@ void TimerRings::add_totals(const culprit_ring& header, TimerTotals& totals) {
   totals.kernel_ns += header.kernel_ns;
   totals.cut_stacks += header.cut_stacks;
   totals.unfollowed += header.unfollowed;
+  if (header.sandboxed != 0) ++totals.sandboxed;
   if (header.timer_errno != 0) {
     ++totals.without_timer;
     totals.timer_errno = static_cast<int>(header.timer_errno);

@@ -32,6 +32,7 @@ struct TimerTotals {
   uint64_t kernel_ns = 0;
   uint64_t cut_stacks = 0;
   uint64_t unfollowed = 0;     // programs started without the shim
+  uint64_t sandboxed = 0;      // threads that may make no system calls any more
   uint64_t without_timer = 0;  // threads
   int timer_errno = 0;         // why; of one of them
   uint64_t damaged = 0;        // rings that broke the protocol; left at that point

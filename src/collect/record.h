@@ -60,8 +60,8 @@ struct RecordOptions {
   std::string shim_path;     // libculprit_timer.so, for posix_timer
 };
 
-/// Runs until the command ends, the processes exit, `duration_ns` has passed or SIGINT /
-/// SIGTERM arrives (passed on to the command as its terminal would). The caller's signal
+/// Runs until the command ends, the processes exit, `duration_ns` has passed or SIGINT,
+/// SIGTERM, SIGHUP or SIGQUIT arrives (passed on to the command as its terminal would). The caller's signal
 /// handlers are restored before returning.
 Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
                          const ProgressSink& progress);

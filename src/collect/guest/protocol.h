@@ -74,6 +74,7 @@ struct culprit_ring {
   uint64_t kernel_ns;      /* periods that ended inside a system call; not in the records */
   uint64_t cut_stacks;     /* at CULPRIT_MAX_FRAMES */
   uint64_t unfollowed;     /* programs started with an environment without the shim */
+  uint64_t sandboxed;      /* the thread entered seccomp's strict mode: no samples from there on */
 };
 
 #endif

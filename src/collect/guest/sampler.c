@@ -187,6 +187,15 @@ void sampler_stop(void) {
   restore_signal(&before);
 }
 
+/* The signal stays blocked: one that is under way would end in our handler. */
+void sampler_enter_sandbox(void) {
+  if (self.ring == NULL) return;
+  sigset_t before;
+  block_signal(&before);
+  stop_timer();
+  self.ring->sandboxed = 1;
+}
+
 void sampler_forget(void) {
   if (self.ring != NULL) ring_forget(self.ring);
   self.ring = NULL;

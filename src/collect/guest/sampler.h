@@ -22,6 +22,9 @@ void sampler_start(uint32_t origin, uint32_t parent_pid, uint32_t parent_tid);
 /* Stops in the calling thread, which is about to end. */
 void sampler_stop(void);
 
+/* The calling thread is about to lose the right to make system calls. */
+void sampler_enter_sandbox(void);
+
 /* In a forked child: the parent's ring is not ours. */
 void sampler_forget(void);
 
