@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <fnmatch.h>
 #include <numeric>
@@ -101,10 +102,13 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 namespace {
 
-/// E2 `second` `third` is a line or paragraph separator, or turns the direction of what
-/// follows (U+2028..U+202E, U+2066..U+2069): names could look like others.
-bool turns_text(unsigned char second, unsigned char third) {
+/// E2 `second` `third` is a line or paragraph separator, turns the direction of what follows
+/// (U+2028..U+202E, U+2066..U+2069, U+200E, U+200F), or shows nothing (U+200B, U+2060..U+2064):
+/// names could look like others. U+200C and U+200D shape the letters of some scripts.
+bool disguises_text(unsigned char second, unsigned char third) {
   return (second == 0x80 && third >= 0xa8 && third <= 0xae) ||
+         (second == 0x80 && (third == 0x8b || third == 0x8e || third == 0x8f)) ||
+         (second == 0x81 && third >= 0xa0 && third <= 0xa4) ||
          (second == 0x81 && third >= 0xa6 && third <= 0xa9);
 }
 
@@ -127,7 +131,8 @@ size_t utf8_length(std::string_view text) {
     const unsigned char second = byte(1);
     if (first == 0xe0 && second < 0xa0) return 0;   // overlong
     if (first == 0xed && second >= 0xa0) return 0;  // surrogates
-    if (first == 0xe2 && turns_text(second, byte(2))) return 0;
+    if (first == 0xe2 && disguises_text(second, byte(2))) return 0;
+    if (first == 0xef && second == 0xbb && byte(2) == 0xbf) return 0;  // U+FEFF, a byte order mark
     return 3;
   }
   if (first >= 0xf0 && first < 0xf5 && continues(3)) {
@@ -163,6 +168,14 @@ std::string printable(std::string_view text) {
     }
   }
   return clean;
+}
+
+std::string disarm_formula(std::string cell) {
+  if (cell.empty() || std::string_view("=@+-").find(cell[0]) == std::string_view::npos) return cell;
+  char* end = nullptr;
+  std::strtod(cell.c_str(), &end);
+  const bool is_number = *end == '\0' && end != cell.c_str();
+  return is_number ? cell : "'" + cell;
 }
 
 std::string to_lower(std::string_view text) {

@@ -39,9 +39,13 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 /// Without blanks, tabs and line ends at both ends.
 std::string_view trim(std::string_view text);
 
-/// Bytes that would move the cursor or colour a terminal become '?', and so
-/// does invalid UTF-8: names in profiles may come from strangers.
+/// Bytes that would move the cursor or colour a terminal become '?', and so do invalid UTF-8
+/// and characters that turn text around or show nothing: names in profiles may come from strangers.
 std::string printable(std::string_view text);
+
+/// For cells of CSV: a name that a spreadsheet would take for a formula gets an apostrophe in
+/// front, by which it is a text there. Numbers stay as they are.
+std::string disarm_formula(std::string cell);
 
 /// "name (did you mean ...?)": the candidate nearest to `word`, or "".
 std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates);

@@ -108,6 +108,28 @@ TEST(Printable, DisarmsWhatTurnsTextAround) {
             "a???b");  // U+2066
 }
 
+TEST(Printable, DisarmsWhatShowsNothing) {
+  EXPECT_EQ(printable("a\u200bb"), "a???b");  // zero width space
+  EXPECT_EQ(printable("\ufeffmain"), "???main");
+  EXPECT_EQ(printable("a\u2060b"), "a???b");  // word joiner
+  EXPECT_EQ(printable("a\u200fb"), "a???b");  // right-to-left mark
+  EXPECT_EQ(printable("\u0915\u094d\u200d\u0937"), "\u0915\u094d\u200d\u0937");  // a letter
+}
+
+TEST(DisarmFormula, TouchesNamesAndNotNumbers) {
+  // https://owasp.org/www-community/attacks/CSV_Injection
+  EXPECT_EQ(disarm_formula("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
+  EXPECT_EQ(disarm_formula("@SUM(A1)"), "'@SUM(A1)");
+  EXPECT_EQ(disarm_formula("-1+cmd|x"), "'-1+cmd|x");
+  EXPECT_EQ(disarm_formula("+[Foo bar]"), "'+[Foo bar]");  // Objective-C has such names
+  EXPECT_EQ(disarm_formula("-"), "'-");
+  EXPECT_EQ(disarm_formula("-1.5e-3"), "-1.5e-3");
+  EXPECT_EQ(disarm_formula("+4"), "+4");
+  EXPECT_EQ(disarm_formula("main"), "main");
+  EXPECT_EQ(disarm_formula("a=b"), "a=b");
+  EXPECT_EQ(disarm_formula(""), "");
+}
+
 TEST(NearestWord, FindsTypingErrors) {
   const std::vector<std::string> words = {"report", "record", "annotate"};
   EXPECT_EQ(nearest_word("reprot", words), "report");

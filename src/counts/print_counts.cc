@@ -70,8 +70,11 @@ std::string number_text(double value) {
 }
 
 std::string csv_line(const CountRow& row, const std::string& separator) {
-  const auto field = [&](const std::string& text) {
-    if (text.find(separator) == text.npos && text.find_first_of("\"\n") == text.npos) return text;
+  const auto field = [&](const std::string& raw) {
+    const std::string text = disarm_formula(raw);
+    if (text.size() == raw.size() && text.find(separator) == text.npos &&
+        text.find_first_of("\"\n") == text.npos)
+      return text;
     std::string quoted = "\"";
     for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
     return quoted + "\"";

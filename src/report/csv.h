@@ -1,6 +1,7 @@
 #pragma once
 
-// CSV, one line at a time, fields quoted as in RFC 4180 where they must be.
+// CSV, one line at a time, fields quoted as in RFC 4180 where they must be. Names that a
+// spreadsheet would run as formulas begin with an apostrophe.
 
 #include <fmt/format.h>
 #include <string>
@@ -19,8 +20,10 @@ class CsvLine {
   void add(std::string_view raw) {
     if (!first_) text_ += ',';
     first_ = false;
-    const std::string field = printable(raw);
-    if (field.find_first_of(",\"") == std::string::npos) {
+    const std::string clean = printable(raw);
+    const std::string field = disarm_formula(clean);
+    const bool is_disarmed = field.size() != clean.size();
+    if (!is_disarmed && field.find_first_of(",\"") == std::string::npos) {
       text_ += field;
       return;
     }
