@@ -4,6 +4,7 @@ namespace culprit {
 
 namespace {
 
+constexpr std::array<int, 4> kEndings = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 volatile std::sig_atomic_t interrupt_seen = 0;
 
 }  // namespace
@@ -12,13 +13,16 @@ InterruptGuard::InterruptGuard() {
   interrupt_seen = 0;
   struct sigaction action{};
   action.sa_handler = [](int) { interrupt_seen = 1; };
-  ::sigaction(SIGINT, &action, &old_interrupt_);
-  ::sigaction(SIGTERM, &action, &old_terminate_);
+  for (size_t i = 0; i < kEndings.size(); ++i) {
+    ::sigaction(kEndings[i], nullptr, &old_[i]);
+    const bool may_be_ignored = kEndings[i] == SIGHUP || kEndings[i] == SIGQUIT;
+    if (may_be_ignored && old_[i].sa_handler == SIG_IGN) continue;
+    ::sigaction(kEndings[i], &action, nullptr);
+  }
 }
 
 InterruptGuard::~InterruptGuard() {
-  ::sigaction(SIGINT, &old_interrupt_, nullptr);
-  ::sigaction(SIGTERM, &old_terminate_, nullptr);
+  for (size_t i = 0; i < kEndings.size(); ++i) ::sigaction(kEndings[i], &old_[i], nullptr);
 }
 
 bool InterruptGuard::is_interrupted() const {

@@ -1,12 +1,14 @@
 #pragma once
 
-// Ctrl-C, for work that ends early with what is done kept.
+// Ctrl-C and its like, for work that ends early with what is done kept.
 
+#include <array>
 #include <csignal>
 
 namespace culprit {
 
-/// While it lives, SIGINT and SIGTERM only leave a mark. One at a time.
+/// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT only leave a mark. One at a time. SIGHUP and
+/// SIGQUIT stay ignored where they were.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -17,8 +19,7 @@ class InterruptGuard {
   [[nodiscard]] bool is_interrupted() const;
 
  private:
-  struct sigaction old_interrupt_{};
-  struct sigaction old_terminate_{};
+  std::array<struct sigaction, 4> old_{};
 };
 
 }  // namespace culprit

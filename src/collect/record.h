@@ -61,8 +61,8 @@ struct RecordOptions {
 };
 
 /// Runs until the command ends, the processes exit, `duration_ns` has passed or SIGINT,
-/// SIGTERM, SIGHUP or SIGQUIT arrives (passed on to the command as its terminal would). The caller's signal
-/// handlers are restored before returning.
+/// SIGTERM, SIGHUP or SIGQUIT arrives (passed on to the command as its terminal would). The
+/// caller's signal handlers are restored before returning.
 Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
                          const ProgressSink& progress);
 

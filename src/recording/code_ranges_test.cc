@@ -1,6 +1,6 @@
 // Code over code: what is on top counts, and what sticks out stays.
 
-#include "collect/code_ranges.h"
+#include "recording/code_ranges.h"
 
 #include <gtest/gtest.h>
 #include <map>

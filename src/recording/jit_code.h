@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "base/file.h"
-#include "collect/code_ranges.h"
 #include "model/builder.h"
 #include "model/image_facts.h"
+#include "recording/code_ranges.h"
 #include "records/address_spaces.h"
 #include "records/jitdump.h"
 

@@ -27,8 +27,13 @@ SignalGuard::SignalGuard() {
   struct sigaction action{};
   action.sa_sigaction = pass_interruption_on;
   action.sa_flags = SA_SIGINFO;  // no SA_RESTART: waiting ends at once
-  ::sigaction(SIGINT, &action, &old_int_);
-  ::sigaction(SIGTERM, &action, &old_term_);
+  for (size_t i = 0; i < kEndingSignals.size(); ++i) {
+    const int signal = kEndingSignals[i];
+    ::sigaction(signal, nullptr, &old_[i]);
+    const bool may_be_ignored = signal == SIGHUP || signal == SIGQUIT;
+    if (may_be_ignored && old_[i].sa_handler == SIG_IGN) continue;
+    ::sigaction(signal, &action, nullptr);
+  }
   living_guard = this;
 }
 
@@ -39,14 +44,14 @@ void SignalGuard::pass_on_to(pid_t command) {
 void SignalGuard::give_back_in_child() {
   const SignalGuard* const guard = living_guard;
   if (guard == nullptr) return;
-  ::sigaction(SIGINT, &guard->old_int_, nullptr);
-  ::sigaction(SIGTERM, &guard->old_term_, nullptr);
+  for (size_t i = 0; i < kEndingSignals.size(); ++i)
+    ::sigaction(kEndingSignals[i], &guard->old_[i], nullptr);
 }
 
 SignalGuard::~SignalGuard() {
   living_guard = nullptr;
-  ::sigaction(SIGINT, &old_int_, nullptr);
-  ::sigaction(SIGTERM, &old_term_, nullptr);
+  for (size_t i = 0; i < kEndingSignals.size(); ++i)
+    ::sigaction(kEndingSignals[i], &old_[i], nullptr);
   interrupted_command = 0;
 }
 

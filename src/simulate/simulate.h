@@ -65,8 +65,8 @@ struct Simulation {
 /// Errors: as make_qemu_command()
 Result<std::string> check_simulated(const SimulateOptions& options);
 
-/// Runs until the command ends (children that live on are counted up to then). SIGINT and
-/// SIGTERM are passed on to it.
+/// Runs until the command ends (children that live on are counted up to then). SIGINT,
+/// SIGTERM, SIGHUP and SIGQUIT are passed on to it.
 /// Errors: as make_qemu_command(); QEMU refused the plugin; no place for the counts.
 Result<Simulation> run_simulated(const SimulateOptions& options,
                                  const std::function<void(const SimulateProgress&)>& progress);
