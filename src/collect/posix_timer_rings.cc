@@ -6,7 +6,6 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
-#include <filesystem>
 #include <linux/perf_event.h>
 #include <memory>
 #include <signal.h>
@@ -47,36 +46,13 @@ bool process_is_gone(uint32_t pid) {
 }  // namespace
 
 Result<TimerRings> TimerRings::make(bool with_stacks) {
-  std::error_code ignored;
-  const std::string temporary = std::filesystem::temp_directory_path(ignored).string();
-  int reason = 0;
-  for (const std::string& parent : {std::string("/dev/shm"), temporary, std::string("/tmp")}) {
-    std::string path = parent + "/culprit-XXXXXX";
-    if (::mkdtemp(path.data()) != nullptr) return TimerRings(std::move(path), with_stacks);
-    reason = errno;
-  }
-  return errno_error("cannot make a folder for samples in /dev/shm or '" + temporary + "'", reason);
+  ASSIGN_OR_RETURN(SharedFolder folder, SharedFolder::make(0));
+  return TimerRings(std::move(folder), with_stacks);
 }
 
-TimerRings::TimerRings(std::string folder, bool with_stacks)
+TimerRings::TimerRings(SharedFolder folder, bool with_stacks)
     : folder_(std::move(folder)),
       data_bytes_(with_stacks ? CULPRIT_RING_DATA_BYTES_STACKS : CULPRIT_RING_DATA_BYTES) {}
-
-TimerRings::TimerRings(TimerRings&& other) noexcept
-    : folder_(std::exchange(other.folder_, {})),
-      data_bytes_(other.data_bytes_),
-      processes_(std::move(other.processes_)),
-      rings_(std::move(other.rings_)),
-      waiting_(std::move(other.waiting_)),
-      next_sequence_(other.next_sequence_),
-      previous_read_ns_(other.previous_read_ns_),
-      gone_(other.gone_) {}
-
-TimerRings::~TimerRings() {
-  if (folder_.empty()) return;
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
-}
 
 std::vector<TimerRecord> TimerRings::read(uint64_t now_ns) {
   open_new();
@@ -98,14 +74,14 @@ void TimerRings::stop() {
 }
 
 void TimerRings::open_new() {
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder_.c_str()), ::closedir);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder().c_str()), ::closedir);
   if (!entries) return;
   std::vector<Ring> fresh;
   while (const dirent* entry = ::readdir(entries.get())) {
     const std::string_view name(entry->d_name);
     if (!name.ends_with(CULPRIT_RING_SUFFIX)) continue;
     // Out of descriptors: the file stays for the next time. Otherwise it is ours alone now.
-    if (!open_ring(folder_ + "/" + std::string(name), fresh)) break;
+    if (!open_ring(folder() + "/" + std::string(name), fresh)) break;
   }
   // A process may have forked and executed since the last time; folders have no order.
   std::sort(fresh.begin(), fresh.end(),

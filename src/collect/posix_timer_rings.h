@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "collect/guest/protocol.h"
+#include "recording/shared_folder.h"
 
 namespace culprit {
 
@@ -49,11 +50,8 @@ class TimerRings {
  public:
   /// Makes the folder, in memory where that is possible.
   static Result<TimerRings> make(bool with_stacks);
-  TimerRings(TimerRings&& other) noexcept;
-  TimerRings& operator=(TimerRings&&) = delete;
-  ~TimerRings();
 
-  [[nodiscard]] const std::string& folder() const { return folder_; }
+  [[nodiscard]] const std::string& folder() const { return folder_.path(); }
 
   /// The command: its beginning is known. Other processes that appear by exec alone (after
   /// vfork() or posix_spawn()) get a FORK record, and those that are gone an EXIT record.
@@ -78,7 +76,7 @@ class TimerRings {
     bool process_ended = false;
   };
 
-  TimerRings(std::string folder, bool with_stacks);
+  TimerRings(SharedFolder folder, bool with_stacks);
   void open_new();
   bool open_ring(const std::string& path, std::vector<Ring>& fresh);
   void adopt(Ring ring);
@@ -89,7 +87,7 @@ class TimerRings {
   static void add_totals(const culprit_ring& header, TimerTotals& totals);
   std::vector<TimerRecord> release(uint64_t before_ns);
 
-  std::string folder_;
+  SharedFolder folder_;
   uint64_t data_bytes_ = 0;
   std::set<uint32_t> processes_;  // that have begun and not ended
   std::list<Ring> rings_;

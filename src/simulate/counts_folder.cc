@@ -3,13 +3,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
-#include <filesystem>
 #include <memory>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "simulate/counting/counts_file.h"
@@ -19,12 +16,6 @@ namespace {
 
 /// A mapped file that cannot grow kills its process: containers often have 64 MB here.
 constexpr uint64_t kRoomInMemoryBytes = uint64_t{256} << 20;
-
-bool has_room(const std::string& folder) {
-  struct statvfs status{};
-  return ::statvfs(folder.c_str(), &status) == 0 &&
-         status.f_bavail * status.f_frsize >= kRoomInMemoryBytes;
-}
 
 bool is_gone(uint32_t pid) {
   return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
@@ -44,28 +35,12 @@ Fd open_finished(const std::string& path) {
 }  // namespace
 
 Result<CountsFolder> CountsFolder::make() {
-  std::error_code ignored;
-  const std::string temporary = std::filesystem::temp_directory_path(ignored).string();
-  int reason = ENOSPC;
-  for (const std::string& parent : {std::string("/dev/shm"), temporary, std::string("/tmp")}) {
-    if (parent.empty() || !has_room(parent)) continue;
-    std::string path = parent + "/culprit-XXXXXX";
-    if (::mkdtemp(path.data()) != nullptr) return CountsFolder(std::move(path));
-    reason = errno;
-  }
-  return errno_error(
-      "cannot make a folder for counts in /dev/shm or '" + temporary + "' (256 MB must be free)",
-      reason);
-}
-
-CountsFolder::~CountsFolder() {
-  if (path_.empty()) return;
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  ASSIGN_OR_RETURN(SharedFolder folder, SharedFolder::make(kRoomInMemoryBytes));
+  return CountsFolder(std::move(folder));
 }
 
 void CountsFolder::find_new() {
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(path_.c_str()), ::closedir);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(path().c_str()), ::closedir);
   if (!entries) return;
   while (const dirent* entry = ::readdir(entries.get())) {
     uint32_t pid = 0;
@@ -73,7 +48,7 @@ void CountsFolder::find_new() {
     char rest = 0;
     if (std::sscanf(entry->d_name, "%u.%u%c", &pid, &image, &rest) != 2) continue;
     if (files_.contains({pid, image})) continue;
-    std::string path = path_ + "/" + entry->d_name;
+    std::string path = this->path() + "/" + entry->d_name;
     if (Fd fd = open_finished(path)) {
       files_.emplace(std::pair(pid, image), File{std::move(path), pid, image, std::move(fd)});
     }

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "recording/shared_folder.h"
 
 namespace culprit {
 
@@ -19,12 +20,8 @@ class CountsFolder {
  public:
   /// In memory (/dev/shm) if there is room, else in the folder for temporary files.
   static Result<CountsFolder> make();
-  CountsFolder(CountsFolder&& other) noexcept
-      : path_(std::exchange(other.path_, {})), files_(std::move(other.files_)) {}
-  CountsFolder& operator=(CountsFolder&&) = delete;
-  ~CountsFolder();
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return folder_.path(); }
 
   struct File {
     std::string path;
@@ -41,10 +38,10 @@ class CountsFolder {
   }
 
  private:
-  explicit CountsFolder(std::string path) : path_(std::move(path)) {}
+  explicit CountsFolder(SharedFolder folder) : folder_(std::move(folder)) {}
   void find_new();
 
-  std::string path_;
+  SharedFolder folder_;
   std::map<std::pair<uint32_t, uint32_t>, File> files_;  // by pid and image
 };
 
