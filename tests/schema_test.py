@@ -1,6 +1,6 @@
 """The golden JSON files follow the schemas, and the schemas refuse what they should.
 
-report_test compares the golden files with what the program prints, so what holds
+report_test and annotate_test compare the golden files with what the program prints, so what holds
 for them holds for it.
 """
 
@@ -12,7 +12,8 @@ import unittest
 import jsonschema
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-GOLDEN = ROOT / "src" / "report" / "golden"
+REPORTS = ROOT / "src" / "report" / "golden"
+ANNOTATIONS = ROOT / "src" / "annotate" / "golden"
 
 
 def load(path):
@@ -26,22 +27,23 @@ def validator(command):
 
 
 class SchemaTest(unittest.TestCase):
-    def check(self, command, names):
-        for name in names:
-            with self.subTest(file=name):
-                errors = list(validator(command).iter_errors(load(GOLDEN / name)))
+    def check(self, command, paths):
+        for path in paths:
+            with self.subTest(file=path.name):
+                errors = list(validator(command).iter_errors(load(path)))
                 self.assertEqual(errors, [])
 
     def test_reports_follow_the_schema(self):
-        self.check("report", ["report_every_level.json", "tree_callees.json",
-                              "executions_function.json"])
+        self.check("report", [REPORTS / name for name in (
+            "report_every_level.json", "tree_callees.json", "executions_function.json")])
 
     def test_annotations_follow_the_schema(self):
-        self.check("annotate", ["annotate.json"])
+        self.check("annotate", [ANNOTATIONS / "annotate.json"])
 
     def test_schemas_refuse_missing_and_unknown_fields(self):
-        for command, name in (("report", "tree_callees.json"), ("annotate", "annotate.json")):
-            document = load(GOLDEN / name)
+        for command, path in (("report", REPORTS / "tree_callees.json"),
+                              ("annotate", ANNOTATIONS / "annotate.json")):
+            document = load(path)
             check = validator(command)
             for field in document:
                 damaged = copy.deepcopy(document)

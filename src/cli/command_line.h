@@ -8,12 +8,14 @@
 #include <variant>
 #include <vector>
 
+#include "annotate/annotation.h"
+#include "why/cost_columns.h"
+#include "why/why.h"
+
 #include "collect/counting.h"
 #include "collect/record.h"
 #include "perfdata/import.h"
-#include "report/cost_columns.h"
 #include "report/report.h"
-#include "report/why.h"
 #include "simulate/simulate.h"
 #include "snapshot/snapshot.h"
 

@@ -1,8 +1,9 @@
 #include "cli/counted_tree.h"
 
+#include "why/why.h"
+
 #include "cli/choose_template.h"
 #include "cli/terminal.h"
-#include "report/why.h"
 
 namespace culprit {
 

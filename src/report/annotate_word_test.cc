@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "attribute/test_profile.h"
-#include "report/annotation.h"
 #include "report/row_filter.h"
 
 namespace culprit {
@@ -52,19 +50,6 @@ TEST(AnnotateWord, MatchesWhatNamesMayHold) {
     for (const char c : word) EXPECT_TRUE(c >= 0x20 && c < 0x7f) << name;
     if (word.starts_with('\'')) word = word.substr(1, word.size() - 2);
     EXPECT_TRUE(matches_function(name, word)) << name << " by " << word;
-  }
-}
-
-TEST(AnnotateWord, IsFoundByAnnotate) {
-  const TestProfile test = make_test_profile();
-  for (const std::string name : {kLongName, "clear_page", "weigh"}) {
-    std::string word = make_annotate_word(table_of({name, "grind"}), name, 4);
-    if (word.starts_with('\'')) word = word.substr(1, word.size() - 2);
-    AnnotateOptions options;
-    options.function = word;
-    const Result<Annotation> found = make_annotation(test.profile, test.lookup(), options);
-    ASSERT_TRUE(found) << found.error().message;
-    EXPECT_EQ(found->function, name) << word;
   }
 }
 

@@ -12,17 +12,18 @@
 #include <span>
 #include <utility>
 
+#include "print/event_display.h"
+#include "print/values.h"
+
 #include "base/text.h"
 #include "model/counts.h"
 #include "model/event_names.h"
-#include "report/event_display.h"
 #include "report/execution_columns.h"
 #include "report/report.h"
 #include "report/row_filter.h"
 #include "report/row_index.h"
 #include "report/row_key.h"
 #include "report/row_order.h"
-#include "report/sums.h"
 #include "report/tree.h"
 #include "report/two_run_columns.h"
 

@@ -5,8 +5,9 @@
 #include <set>
 #include <string>
 
+#include "print/event_display.h"
+
 #include "model/simulated_run.h"
-#include "report/event_display.h"
 
 namespace culprit {
 namespace {

@@ -5,9 +5,17 @@
 
 #include <optional>
 
-#include "report/why.h"
+#include "report/report.h"
 
 namespace culprit {
+
+/// Cycles by time and clock of a native run beside those that a model of the same run says.
+struct MeasuredCycles {
+  Estimate measured;
+  Estimate kernel;  // of them: in the kernel, which is not simulated
+  double modelled = 0;
+  Estimate unexplained;  // measured - kernel - modelled; its error without the clock's
+};
 
 /// The profile's events that are both runs' cycles; nullopt unless it has both and a clock.
 struct TwoRuns {

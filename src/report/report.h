@@ -11,17 +11,17 @@
 // up to the whole exactly at every level (a row "[unknown]" holds the rest).
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "branches/working_set.h"
+#include "print/values.h"
 
 #include "attribute/attribution.h"
 #include "base/result.h"
+#include "base/text_style.h"
 #include "model/profile.h"
-#include "stats/estimate.h"
 
 namespace culprit {
 
@@ -30,7 +30,6 @@ enum class Tree : uint8_t { none, callers, callees };
 /// What stands in the columns: the events that there are; what branch records say of them (of a
 /// profile with_branch_events()); what they cost, by a template (cost_columns.h).
 enum class Columns : uint8_t { events, executions, hca };
-enum class Format : uint8_t { text, json, csv };
 
 /// Keeps what matches: `level` = `pattern` (shell pattern or exact).
 struct Filter {
@@ -48,20 +47,6 @@ struct ReportOptions {
   double minimum_percent = 0;
 };
 
-struct TextStyle {
-  size_t width = 80;
-  bool colour = false;
-  std::string file = "";  // the profile, for commands to type; "": the one they take themselves
-};
-
-/// One value: samples, their sum in the event's unit, and its standard error (sampled
-/// events: by Poisson counts, or as the collector gave it; 0 where nothing was sampled).
-struct Value {
-  uint64_t samples = 0;
-  double value = 0;
-  double error = 0;
-};
-
 /// A row; only the fields that `by` makes meaningful are set. An instruction or block
 /// implies module and function (and an instruction its line); a line that is unknown
 /// leaves file and line empty and has the function instead.
@@ -75,18 +60,6 @@ struct ReportRow {
   size_t depth = 0;                     // --tree
   std::vector<Value> values;            // parallel to ReportTable::events
   std::vector<Value> self;              // --tree: the part that no row below it has
-};
-
-/// A column that is not a sum: computed anew for each row, and for the lines that sum rows up,
-/// from the values of all events there.
-struct DerivedColumn {
-  enum class Form : uint8_t { ratio, percent, share, amount };  // 279, 1.20 %, 1.2 %, 3.35 G
-
-  std::string name;     // for programs: "instructions_per_call"
-  std::string heading;  // for people: "instr/call"
-  Form form = Form::ratio;
-  std::function<std::optional<Estimate>(const std::vector<Value>&)> compute;  // none: unknown
-  std::optional<Provenance> provenance = {};  // its mark in text; none: the first event's
 };
 
 /// An event that text shows, under this heading instead of its name.
@@ -114,16 +87,5 @@ Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts
                                 const ReportOptions& options);
 std::string print_report(const Profile& profile, const ReportTable& table, Format format,
                          const TextStyle& style);
-
-/// Source and assembly of one function with counts. `function`: name or pattern; where
-/// several match, the one with the most counts, the others are named.
-struct AnnotateOptions {
-  std::string function;
-  std::string module;  // pattern; "" = any
-  bool show_source = true;
-  bool show_assembly = true;
-};
-Result<std::string> annotate(const Profile& profile, const FactsLookup& facts,
-                             const AnnotateOptions& options, Format format, const TextStyle& style);
 
 }  // namespace culprit

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "report/csv.h"
+#include "print/csv.h"
+
 #include "report/report_formats.h"
 #include "report/row_key.h"
 

@@ -1,6 +1,7 @@
 // A report for programs: schema/report.schema.json.
 
-#include "report/json_parts.h"
+#include "print/json_parts.h"
+
 #include "report/report_formats.h"
 #include "report/row_filter.h"
 

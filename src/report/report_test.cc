@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "branches/branch_events.h"
+#include "print/golden.h"
 
 #include "attribute/test_profile.h"
 #include "base/names.h"
-#include "report/golden.h"
 
 namespace culprit {
 namespace {
@@ -139,15 +139,17 @@ TEST(Executions, MatchTheirGoldenTexts) {
   const TestProfile test = executed_profile();
   ReportOptions options;
   options.columns = Columns::executions;
-  expect_golden("executions_function.txt", text_of(test, options));
+  expect_golden("report/golden/executions_function.txt", text_of(test, options));
   options.by = {Level::block};
-  expect_golden("executions_block.txt", text_of(test, options));
+  expect_golden("report/golden/executions_block.txt", text_of(test, options));
   options.by = {Level::instruction};
-  expect_golden("executions_instruction.txt", text_of(test, options));
+  expect_golden("report/golden/executions_instruction.txt", text_of(test, options));
   options.by = {Level::function};
   const ReportTable table = report_of(test, options);
-  expect_golden("executions_function.json", print_report(test.profile, table, Format::json, {}));
-  expect_golden("executions_function.csv", print_report(test.profile, table, Format::csv, {}));
+  expect_golden("report/golden/executions_function.json",
+                print_report(test.profile, table, Format::json, {}));
+  expect_golden("report/golden/executions_function.csv",
+                print_report(test.profile, table, Format::csv, {}));
 }
 
 TEST(Report, MergesRowsThatTheLevelsCannotTellApart) {
@@ -364,23 +366,24 @@ TEST(Report, FitsItsWidthByEveryLevel) {
 TEST(Report, MatchesItsGoldenTexts) {
   TestProfile test = make_test_profile();
   add_test_stacks(test);
-  expect_golden("report_function.txt", text_of(test, by({Level::function})));
-  expect_golden("report_module_function.txt", text_of(test, by({Level::module, Level::function})));
-  expect_golden("report_line.txt", text_of(test, by({Level::line})));
-  expect_golden("report_block.txt", text_of(test, by({Level::block})));
-  expect_golden("report_instruction.txt", text_of(test, by({Level::instruction})));
-  expect_golden("report_every_level.txt", text_of(test, by(kCombinations.back())));
+  expect_golden("report/golden/report_function.txt", text_of(test, by({Level::function})));
+  expect_golden("report/golden/report_module_function.txt",
+                text_of(test, by({Level::module, Level::function})));
+  expect_golden("report/golden/report_line.txt", text_of(test, by({Level::line})));
+  expect_golden("report/golden/report_block.txt", text_of(test, by({Level::block})));
+  expect_golden("report/golden/report_instruction.txt", text_of(test, by({Level::instruction})));
+  expect_golden("report/golden/report_every_level.txt", text_of(test, by(kCombinations.back())));
   ReportOptions options;
   options.tree = Tree::callees;
-  expect_golden("tree_callees.txt", text_of(test, options));
-  expect_golden("tree_callees.json",
+  expect_golden("report/golden/tree_callees.txt", text_of(test, options));
+  expect_golden("report/golden/tree_callees.json",
                 print_report(test.profile, report_of(test, options), Format::json, {}));
   options.tree = Tree::callers;
-  expect_golden("tree_callers.txt", text_of(test, options));
+  expect_golden("report/golden/tree_callers.txt", text_of(test, options));
   ReportOptions everything = by(kCombinations.back());
   everything.limit = 3;
   everything.filters = {{Level::process, "mill"}};
-  expect_golden("report_every_level.json",
+  expect_golden("report/golden/report_every_level.json",
                 print_report(test.profile, report_of(test, everything), Format::json, {}));
 }
 

@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "print/values.h"
+
 #include "base/result.h"
 #include "model/profile.h"
 #include "report/report.h"
 #include "report/row_names.h"
-#include "report/sums.h"
 
 namespace culprit {
 

@@ -14,10 +14,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "print/values.h"
+
 #include "model/counts.h"
 #include "report/row_filter.h"
 #include "report/row_key.h"
-#include "report/sums.h"
 
 namespace culprit {
 

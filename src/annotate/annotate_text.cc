@@ -1,0 +1,263 @@
+// A listing for people:
+//
+//     grind   mill.c:9   mill
+//     1.30 G cycles, 65.0 % +-3.0 of everything, 650 samples
+//
+//     Block 1210-1216   1.00 G cycles   76.9 %   500 samples
+//      ~cycles  ~share   addr  instruction
+//                              mill.c:11 | for (;;) n += 1;
+//        800 M  61.5 %   1210  addl   $0x1,%eax
+//
+// Shares in the listing are of the function. Stretches without samples are folded. Profiles of
+// two runs have executions and CPI, too (annotation_cpi.h).
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "annotate/annotate_cells.h"
+#include "annotate/annotation.h"
+#include "annotate/annotation_cpi.h"
+#include "print/event_display.h"
+#include "print/header_text.h"
+
+#include "base/names.h"
+#include "base/text.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr size_t kPlaces = 10;      // the costliest places are printed, the others counted
+constexpr size_t kFoldedLines = 6;  // longer stretches of lines without samples are folded
+
+class AnnotationText {
+ public:
+  AnnotationText(const Profile& profile, const Annotation& annotation,
+                 const AnnotateOptions& options, const TextStyle& style)
+      : profile_(profile),
+        annotation_(annotation),
+        options_(options),
+        style_(style),
+        cells_(profile, annotation) {
+    for (const AnnotatedLine& line : annotation.lines) {
+      if (line.text) sources_.push_back(&line);
+    }
+  }
+
+  std::string print() {
+    print_title();
+    if (options_.show_assembly) {
+      print_places();
+    } else {
+      print_lines();
+    }
+    text_ += "\nShares in the listing are of this function.  ~ sampled";
+    text_ += annotation_.executed ? "  = counted in the simulated run\n" : "\n";
+    if (options_.show_assembly) {
+      text_ += wrap(
+                   "^ skid: samples land a little late; the instruction before may own some. "
+                   "The total of a block is firm.",
+                   style_.width, 2) +
+               "\n";
+      if (annotation_.executed) {
+        text_ += wrap(
+                     "CPI: measured cycles per execution. Of an instruction at most: all samples "
+                     "of its own and of the next one, at the upper end of their 95 % interval.",
+                     style_.width, 2) +
+                 "\n";
+      }
+    }
+    text_ += print_ledger(profile_.ledger, style_);
+    text_ += options_.show_assembly
+                 ? print_next(with_file("culprit report --by line", style_),
+                              "the hottest lines of all", style_)
+                 : print_next(with_file("culprit report --by instruction", style_),
+                              "the hottest instructions", style_);
+    return std::move(text_);
+  }
+
+ private:
+  /// One line, cut at the width.
+  void line(const std::string& content) {
+    std::string cut = printable(content);
+    if (count_columns(cut) > style_.width) {
+      size_t end = 0;
+      for (size_t columns = 0; end < cut.size(); ++end) {
+        const bool starts = (static_cast<unsigned char>(cut[end]) & 0xc0) != 0x80;
+        if (starts && columns++ == style_.width - 2) break;
+      }
+      cut = cut.substr(0, end) + "..";
+    }
+    cut.erase(cut.find_last_not_of(' ') + 1);
+    text_ += cut + "\n";
+  }
+
+  static std::string place_of(const std::string& file, uint32_t number) {
+    if (number == 0) return "(no line)";
+    return fmt::format("{}:{}", file.empty() ? "?" : printable(base_name(file)), number);
+  }
+
+  std::string summary(const std::vector<Value>& values) const {
+    const Value& value = values[0];
+    const Value& total = annotation_.totals[0];
+    const std::string half = format_half_width(profile_.events[0], value, total);
+    return fmt::format("{}, {}{} of everything, {} samples", cells_.display().format_named(value),
+                       format_share(value, total), half.empty() ? "" : " +-" + half,
+                       format_thousands(value.samples));
+  }
+
+  void print_title() {
+    text_ += print_header(profile_, annotation_.totals, style_) + "\n";
+    const std::string where =
+        (annotation_.line != 0 ? "   " + place_of(annotation_.file, annotation_.line) : "") +
+        "   " + printable(base_name(annotation_.module));
+    const size_t room = style_.width - std::min(style_.width - 10, count_columns(where));
+    line(shorten_name(annotation_.function, room) + where);
+    line(summary(annotation_.values));
+    if (annotation_.executed) line(cells_.function());
+    for (const std::string& remark : annotation_.remarks) {
+      text_ += wrap(printable(remark), style_.width, 2) + "\n";
+    }
+  }
+
+  void print_places() {
+    const size_t shown = std::min(kPlaces, annotation_.places.size());
+    for (size_t i = 0; i < shown; ++i) print_place(annotation_.places[i]);
+    if (const size_t more = annotation_.places.size() - shown; more > 0) {
+      text_ += "\n";
+      line(fmt::format("({} more places, with less; all are in --format json)",
+                       format_thousands(more)));
+    }
+  }
+
+  void print_place(const AnnotatedPlace& place) {
+    if (annotation_.inlined) {
+      text_ += "\n";
+      line("Inlined into " + shorten_name(place.function, style_.width - 13));
+      line("  " + summary(place.values));
+    } else if (annotation_.places.size() > 1) {
+      text_ += "\n";
+      line(fmt::format("At {:x}-{:x}: {}", place.begin, place.end, summary(place.values)));
+    }
+    if (!place.problem.empty()) {
+      text_ += "\n" + wrap("No assembly: " + printable(place.problem), style_.width, 2) + "\n";
+    }
+    const size_t address_width = fmt::format("{:x}", place.end).size();
+    for (size_t i = 0; i < place.blocks.size();) {
+      if (!is_empty(place.blocks[i].values)) {
+        print_block(place.blocks[i++], std::max<size_t>(address_width, 4));
+        continue;
+      }
+      const size_t first = i;
+      size_t instructions = 0;
+      for (; i < place.blocks.size() && is_empty(place.blocks[i].values); ++i) {
+        instructions += place.blocks[i].instructions.size();
+      }
+      text_ += "\n";
+      line(fmt::format("Block{} {:x}-{:x}   no samples ({} instruction{})",
+                       i - first == 1 ? "" : "s", place.blocks[first].begin,
+                       place.blocks[i - 1].end, format_thousands(instructions),
+                       instructions == 1 ? "" : "s"));
+    }
+  }
+
+  void print_block(const AnnotatedBlock& block, size_t address_width) {
+    text_ += "\n";
+    line(fmt::format("Block {:x}-{:x}   {}", block.begin, block.end, cells_.block(block)));
+    if (const std::string runs = cells_.runs(block); !runs.empty()) line("  " + runs);
+    line(fmt::format("{}  {}  instruction", cells_.heading("^"), pad_left("addr", address_width)));
+    const AnnotatedInstruction* before = nullptr;
+    for (const AnnotatedInstruction& one : block.instructions) {
+      print_context(one, before, address_width);
+      line(fmt::format("{}   {}  {}", cells_.row(one.values, one.cpi ? format_cpi(*one.cpi) : ""),
+                       pad_left(fmt::format("{:x}", one.address), address_width),
+                       one.size == 0 ? "-" : one.text));
+      before = &one;
+    }
+  }
+
+  /// Inlined calls and the source line, where they change.
+  void print_context(const AnnotatedInstruction& one, const AnnotatedInstruction* before,
+                     size_t address_width) {
+    const std::string margin(cells_.width() + 3 + address_width + 2, ' ');
+    const bool other_calls =
+        before == nullptr ? !one.inlined.empty() : one.inlined != before->inlined;
+    if (other_calls) {
+      for (const InlineCall& call : one.inlined) {
+        const std::string where = " inlined at " + place_of(call.call_file, call.call_line);
+        const size_t used = margin.size() + count_columns(where) + 2;
+        const size_t room = style_.width > used + 12 ? style_.width - used : 12;
+        line(margin + "> " + shorten_name(call.function, room) + where);
+      }
+      if (one.inlined.empty()) line(margin + "> back in the function itself");
+    }
+    const bool other_line =
+        before == nullptr || before->line != one.line || before->file != one.file || other_calls;
+    if (!options_.show_source || !other_line || one.line == 0) return;
+    const std::string* source = find_source(one.file, one.line);
+    line(margin.substr(0, margin.size() - address_width - 2) + place_of(one.file, one.line) +
+         (source == nullptr ? "" : " | " + trimmed(*source)));
+  }
+
+  static std::string trimmed(const std::string& source) {
+    const std::string expanded = expand_tabs(source);
+    return expanded.substr(std::min(expanded.find_first_not_of(' '), expanded.size()));
+  }
+
+  const std::string* find_source(const std::string& file, uint32_t number) const {
+    const auto at = std::lower_bound(sources_.begin(), sources_.end(), std::tie(file, number),
+                                     [](const AnnotatedLine* line, const auto& wanted) {
+                                       return std::tie(line->file, line->line) < wanted;
+                                     });
+    const bool found = at != sources_.end() && (*at)->file == file && (*at)->line == number;
+    return found ? &*(*at)->text : nullptr;
+  }
+
+  void print_lines() {
+    std::string file = "\n";  // no file is called so
+    for (size_t i = 0; i < annotation_.lines.size();) {
+      const AnnotatedLine& one = annotation_.lines[i];
+      if (one.file != file) {
+        file = one.file;
+        text_ += "\n";
+        line(file.empty() ? "(no source line known)" : file);
+        line(fmt::format("{}   {}  source", cells_.heading(""), pad_left("line", 5)));
+      }
+      size_t end = i;
+      while (end < annotation_.lines.size() && annotation_.lines[end].file == file &&
+             is_empty(annotation_.lines[end].values)) {
+        ++end;
+      }
+      if (end - i > kFoldedLines) {
+        line(fmt::format("{}({} lines without samples)",
+                         std::string(cells_.width() + 3 + 5 + 2, ' '), end - i));
+        i = end;
+        continue;
+      }
+      for (end = std::max(end, i + 1); i < end; ++i) print_line(annotation_.lines[i]);
+    }
+  }
+
+  void print_line(const AnnotatedLine& one) {
+    line(fmt::format("{}   {}  {}", cells_.row(one.values, one.cpi ? format_cpi(*one.cpi) : ""),
+                     pad_left(one.line == 0 ? "-" : std::to_string(one.line), 5),
+                     one.text ? expand_tabs(*one.text) : ""));
+  }
+
+  const Profile& profile_;
+  const Annotation& annotation_;
+  const AnnotateOptions& options_;
+  const TextStyle& style_;
+  AnnotateCells cells_;
+  std::vector<const AnnotatedLine*> sources_;  // with text; by file and line
+  std::string text_;
+};
+
+}  // namespace
+
+std::string print_annotation_text(const Profile& profile, const Annotation& annotation,
+                                  const AnnotateOptions& options, const TextStyle& style) {
+  return AnnotationText(profile, annotation, options, style).print();
+}
+
+}  // namespace culprit

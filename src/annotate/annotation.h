@@ -1,0 +1,102 @@
+#pragma once
+
+// Annotation: the code of one function (or every place where it was inlined) with its
+// counts, as values. Made from a profile by make_annotation, printed by the two printers.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "print/values.h"
+
+#include "attribute/attribution.h"
+#include "base/result.h"
+#include "base/text_style.h"
+#include "model/profile.h"
+#include "stats/estimate.h"
+
+namespace culprit {
+
+/// What to annotate: source and assembly of one function with counts. `function`: name or pattern;
+/// where several match, the one with the most counts, the others are named.
+struct AnnotateOptions {
+  std::string function;
+  std::string module;  // pattern; "" = any
+  bool show_source = true;
+  bool show_assembly = true;
+};
+
+/// One frame of inlined code around an instruction: what was called, and from where.
+struct InlineCall {
+  std::string function;
+  std::string call_file;
+  uint32_t call_line = 0;
+  friend bool operator==(const InlineCall&, const InlineCall&) = default;
+};
+
+struct AnnotatedInstruction {
+  uint64_t address = 0;  // link address
+  uint32_t size = 0;     // 0: its code is not in the profile
+  std::string text;      // "" likewise
+  std::string file;
+  uint32_t line = 0;                // 0: unknown
+  std::vector<InlineCall> inlined;  // outermost first
+  std::vector<Value> values;
+  std::optional<Interval> cpi;  // of profiles of two runs, as below: annotation_cpi.h
+};
+
+struct AnnotatedBlock {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  std::vector<AnnotatedInstruction> instructions;
+  std::vector<Value> values;
+  std::optional<Estimate> cpi;
+};
+
+/// The code of a function, or the part of it where another one was inlined.
+struct AnnotatedPlace {
+  std::string function;  // whose symbol it is; "" if unknown
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  std::string problem;  // why there is no assembly; "" if there is
+  std::vector<AnnotatedBlock> blocks;
+  std::vector<Value> values;
+};
+
+struct AnnotatedLine {
+  std::string file;
+  uint32_t line = 0;
+  std::optional<std::string> text;  // not known: the profile has no source
+  std::vector<Value> values;
+  std::optional<Estimate> cpi;
+};
+
+struct Annotation {
+  std::string function;
+  std::string module;
+  std::string file;  // of the declaration; "" if unknown
+  uint32_t line = 0;
+  bool inlined = false;  // no symbol of its own: places are where it was inlined
+  std::vector<std::string> event_names;
+  std::vector<Value> totals;  // of everything
+  std::vector<Value> values;  // of this function
+  std::optional<Estimate> cpi;
+  std::optional<size_t> executed;  // of two runs: the event of executed instructions
+  std::vector<AnnotatedPlace> places;
+  std::vector<AnnotatedLine> lines;  // the function's source, by file and line
+  std::vector<std::string> remarks;
+};
+
+Result<Annotation> make_annotation(const Profile& profile, const FactsLookup& facts,
+                                   const AnnotateOptions& options);
+
+Result<std::string> annotate(const Profile& profile, const FactsLookup& facts,
+                             const AnnotateOptions& options, Format format, const TextStyle& style);
+
+std::string print_annotation_text(const Profile& profile, const Annotation& annotation,
+                                  const AnnotateOptions& options, const TextStyle& style);
+std::string print_annotation_json(const Profile& profile, const Annotation& annotation);
+std::string print_annotation_csv(const Annotation& annotation, const AnnotateOptions& options);
+
+}  // namespace culprit

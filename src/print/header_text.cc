@@ -1,0 +1,225 @@
+#include "print/header_text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+#include "branches/event_names.h"
+#include "print/event_display.h"
+
+#include "base/names.h"
+#include "base/text.h"
+#include "base/wait_status.h"
+#include "model/simulated_run.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr size_t kLabelWidth = 8;
+
+std::string plural(size_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", format_thousands(count), count == 1 ? one : many);
+}
+
+/// "exit status 3", "killed by signal 11"; "" for success or where it is not known.
+std::string describe_status(const std::optional<int>& status) {
+  if (!status || *status == 0) return "";
+  return describe_wait_status(*status);
+}
+
+std::string describe_machine(const Machine& machine) {
+  std::string text = printable(machine.cpu_model);
+  if (!machine.virtualization.empty()) {
+    text += fmt::format("{}{} guest", text.empty() ? "" : ", ", printable(machine.virtualization));
+  }
+  if (!machine.has_pmu) text += text.empty() ? "no PMU" : ", no PMU";
+  return text;
+}
+
+/// Behind the first run, one under the simulator is that run once more: its tasks are the same.
+bool is_repetition(const Profile& profile, RunId run) {
+  return run.value > 0 && run.value < profile.runs.size() &&
+         is_simulated(profile, profile.runs[run.value]);
+}
+
+std::pair<size_t, size_t> count_tasks(const Profile& profile) {
+  const auto is_new = [&](const Process& process) { return !is_repetition(profile, process.run); };
+  const auto processes = std::count_if(profile.processes.begin(), profile.processes.end(), is_new);
+  const auto threads =
+      std::count_if(profile.threads.begin(), profile.threads.end(), [&](const Thread& thread) {
+        const size_t process = thread.process.value;
+        return process >= profile.processes.size() || is_new(profile.processes[process]);
+      });
+  return {static_cast<size_t>(processes), static_cast<size_t>(threads)};
+}
+
+/// "counts: simulated as zen4 (22.0 s)"; "" if that is no second run.
+std::string describe_simulated_run(const Profile& profile) {
+  for (size_t run = 0; run < profile.runs.size(); ++run) {
+    if (!is_repetition(profile, RunId(run))) continue;
+    const auto machine = profile.environment.find("simulate.machine");
+    return fmt::format(
+        "counts: simulated{} ({})",
+        machine == profile.environment.end() ? "" : " as " + printable(machine->second),
+        format_duration_ns(static_cast<double>(profile.runs[run].duration_ns)));
+  }
+  return "";
+}
+
+/// Facts with three blanks between them, on as many lines as they need.
+std::string join_facts(const std::vector<std::string>& facts, size_t width) {
+  std::string text;
+  size_t column = 0;
+  for (const std::string& fact : facts) {
+    if (fact.empty()) continue;
+    const std::string fitting = shorten_name(fact, width);
+    if (column > 0 && column + 3 + count_columns(fitting) > width) {
+      text += "\n";
+      column = 0;
+    }
+    if (column > 0) {
+      text += "   ";
+      column += 3;
+    }
+    text += fitting;
+    column += count_columns(fitting);
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string print_run(const Profile& profile, const TextStyle& style) {
+  std::vector<std::string> facts;
+  std::string times;
+  const auto [processes, threads] = count_tasks(profile);
+  if (processes > 1) times = plural(processes, "process", "processes") + ", ";
+  if (threads > 0) times += plural(threads, "thread", "threads");
+  if (!profile.runs.empty()) {
+    const Run& run = profile.runs.front();
+    const std::string& command = profile.strings.text(run.command);
+    facts.push_back(elide_middle(printable(command.empty() ? "(no command)" : command),
+                                 std::min<size_t>(style.width, 60)));
+    if (run.duration_ns > 0) {
+      times += fmt::format(", {} wall", format_duration_ns(static_cast<double>(run.duration_ns)));
+    }
+    if (run.cpu_time_ns) {
+      times += fmt::format(", {} CPU", format_duration_ns(static_cast<double>(*run.cpu_time_ns)));
+    }
+    facts.push_back(times);
+    facts.push_back(describe_status(run.wait_status));
+  } else {
+    facts.push_back(times);
+  }
+  facts.push_back(describe_machine(profile.machine));
+  facts.push_back(describe_simulated_run(profile));
+  return join_facts(facts, style.width);
+}
+
+namespace {
+
+std::string describe_event(const Profile& profile, const Event& event, const Value& total) {
+  const std::string name = printable(profile.strings.text(event.name));
+  if (event.provenance != Provenance::sampled) {
+    return fmt::format("{}: {} {}", name, format_si(total.value),
+                       provenance_name(event.provenance));
+  }
+  const std::string subject = event.unit == Unit::ns ? "time" : name;
+  std::string rate;
+  if (event.unit == Unit::ns && event.period > 0) {
+    const double hertz = 1e9 / static_cast<double>(event.period);
+    rate = hertz < 10
+               ? fmt::format(" at {:.2f} Hz", hertz)
+               : fmt::format(" at {} Hz", format_thousands(static_cast<uint64_t>(hertz + 0.5)));
+  } else if (event.period > 0) {
+    rate = fmt::format(", one in {}", format_thousands(event.period));
+  }
+  return fmt::format("{}: {} samples{} ({}, sampled)", subject, format_thousands(total.samples),
+                     rate, name);
+}
+
+std::string describe_clock(const ClockCalibration& clock) {
+  const double wider = std::max(clock.high_hertz - clock.hertz, clock.hertz - clock.low_hertz);
+  return fmt::format("cycles = time x {}Hz (calibrated, +-{:.1f} %)", format_si(clock.hertz),
+                     100 * std::max(0.0, wider) / clock.hertz);
+}
+
+bool is_of_branch_records(const Profile& profile, size_t event) {
+  return profile.strings.text(profile.events[event].engine) == branch_events::kEngine;
+}
+
+/// All their events in one line; "" if there are none.
+std::string describe_branch_records(const Profile& profile, const std::vector<Value>& totals,
+                                    const TextStyle& style) {
+  std::string text;
+  for (size_t event = 0; event < totals.size(); ++event) {
+    if (!is_of_branch_records(profile, event)) continue;
+    const std::string& name = profile.strings.text(profile.events[event].name);
+    const std::string records = format_thousands(totals[event].samples);
+    if (name == branch_events::kRuns) text += ", " + records + " straight runs between them";
+    if (name == branch_events::kTaken) text = records + " taken branches" + text;
+  }
+  return text.empty() ? "" : wrap("branch records: " + text, style.width, 2) + "\n";
+}
+
+}  // namespace
+
+std::string print_header(const Profile& profile, const std::vector<Value>& totals,
+                         const TextStyle& style, size_t most_events) {
+  std::string text = print_run(profile, style);
+  size_t told = 0;
+  size_t left_out = 0;
+  bool has_time = false;
+  for (size_t event = 0; event < totals.size(); ++event) {
+    if (event > 0 && totals[event].samples == 0 && totals[event].value == 0) continue;
+    if (is_of_branch_records(profile, event)) continue;
+    has_time = has_time || profile.events[event].unit == Unit::ns;
+    if (told == most_events) {
+      ++left_out;
+      continue;
+    }
+    ++told;
+    text += wrap(describe_event(profile, profile.events[event], totals[event]), style.width, 2);
+    text += "\n";
+  }
+  if (left_out > 0 && most_events > 1) {
+    text += wrap(fmt::format("and {} more events (--format json tells all, culprit why what they "
+                             "cost)",
+                             left_out),
+                 style.width, 2) +
+            "\n";
+  }
+  text += describe_branch_records(profile, totals, style);
+  const ClockCalibration* clock = find_clock(profile.machine);
+  if (has_time && clock != nullptr) text += describe_clock(*clock) + "\n";
+  return text;
+}
+
+std::string print_labelled(const std::string& label, const std::string& text,
+                           const TextStyle& style) {
+  return wrap(pad_right(label, kLabelWidth) + text, style.width, kLabelWidth) + "\n";
+}
+
+std::string print_ledger(const Ledger& ledger, const TextStyle& style) {
+  std::string text;
+  for (const std::string& entry : describe_ledger(ledger)) {
+    text += print_labelled(text.empty() ? "Ledger" : "", entry, style);
+  }
+  return text;
+}
+
+std::string with_file(const std::string& command, const TextStyle& style) {
+  return style.file.empty() ? command : command + " " + printable(shell_word(style.file));
+}
+
+std::string print_next(const std::string& command, const std::string& why, const TextStyle& style) {
+  const std::string line = pad_right("Next", kLabelWidth) + command;
+  const size_t gap = 3;
+  if (count_columns(line) + gap + count_columns(why) <= style.width) {
+    return line + std::string(gap, ' ') + why + "\n";
+  }
+  return line + "\n" + print_labelled("", why, style);
+}
+
+}  // namespace culprit

@@ -1,0 +1,148 @@
+// Profile and template → WhyReport: sums of the part, its tree, advice with places.
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+#include "print/event_display.h"
+#include "print/values.h"
+#include "why/why.h"
+
+#include "base/names.h"
+#include "base/text.h"
+#include "model/counts.h"
+#include "model/simulated_run.h"
+#include "report/measured_cycles.h"
+#include "report/row_filter.h"
+
+namespace culprit {
+namespace {
+
+/// No sample at all is not exactly nothing: a period of the event may well have passed.
+std::vector<Estimate> to_estimates(const Profile& profile, const std::vector<Value>& values) {
+  std::vector<Estimate> estimates;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Event& event = profile.events[i];
+    const bool is_unseen = event.provenance == Provenance::sampled && values[i].samples == 0;
+    const double period = static_cast<double>(event.period) * event.scale;
+    estimates.push_back({values[i].value, is_unseen ? period : values[i].error});
+  }
+  return estimates;
+}
+
+/// Counts of whole runs: means of the repetitions, times shared counters made up for elsewhere.
+std::vector<Estimate> run_counts(const Profile& profile) {
+  std::vector<Estimate> totals(profile.events.size());
+  uint32_t repetitions = 1;
+  for (const Count& count : profile.counts) {
+    if (count.event.value >= totals.size()) continue;
+    totals[count.event.value].value +=
+        static_cast<double>(count.value) * profile.events[count.event.value].scale;
+    repetitions = std::max(repetitions, count.repetition + 1);
+  }
+  for (Estimate& total : totals) total = total * (1.0 / repetitions);
+  return totals;
+}
+
+bool has_histograms(const Profile& profile) {
+  return std::any_of(profile.histograms.begin(), profile.histograms.end(),
+                     [](const Histogram& one) { return !one.offsets.empty(); });
+}
+
+std::optional<double> find_hertz(const Profile& profile) {
+  const ClockCalibration* clock = find_clock(profile.machine);
+  return clock == nullptr ? std::nullopt : std::optional(clock->hertz);
+}
+
+/// What the machine did not use of its time while the program ran. A simulated run's time is
+/// the simulator's: it says nothing.
+std::optional<HaltedTime> find_halted(const Profile& profile, const Template& cpu) {
+  if (cpu.is_simulated) return std::nullopt;
+  HaltedTime halted;
+  double busy = 0;
+  for (const Run& run : profile.runs) {
+    if (is_simulated(profile, run)) continue;
+    if (!run.cpu_time_ns || run.duration_ns <= 0) return std::nullopt;
+    halted.capacity_seconds +=
+        static_cast<double>(run.duration_ns) * 1e-9 * profile.machine.cpus_online;
+    busy += static_cast<double>(*run.cpu_time_ns) * 1e-9;
+  }
+  if (!(halted.capacity_seconds > 0)) return std::nullopt;
+  halted.seconds = std::max(0.0, halted.capacity_seconds - busy);
+  if (const std::optional<double> hertz = find_hertz(profile)) {
+    halted.cycles = halted.seconds * *hertz;
+  }
+  return halted;
+}
+
+/// The function and line with most of one event.
+PlacedAdvice place(const Profile& profile, const FactsLookup& facts, const EventMatch& match,
+                   const Template& cpu, const WhyOptions& options, const Advice& advice) {
+  PlacedAdvice placed{advice, "", "", 0};
+  const TemplateRow* const row = advice.node->row;
+  if (row == nullptr) return placed;  // functions of events have no place of their own
+  const auto index = static_cast<size_t>(row - cpu.rows.data());
+  if (match.parts(index).empty()) return placed;
+  const size_t event = match.parts(index).front().event;
+  ReportOptions wanted;
+  wanted.by = {Level::function, Level::line};
+  wanted.filters = options.filters;
+  wanted.sort = profile.strings.text(profile.events[event].name);
+  wanted.limit = 1;
+  const Result<ReportTable> table = make_report(profile, facts, wanted);
+  if (!table || table->rows.empty() || !(table->shown[event].value > 0)) return placed;
+  const ReportRow& top = table->rows.front();
+  placed.function = top.function.value_or("");
+  if (top.line) placed.line = fmt::format("{}:{}", base_name(top.file.value_or("?")), *top.line);
+  placed.share = top.values[event].value / table->shown[event].value;
+  return placed;
+}
+
+}  // namespace
+
+Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, const Template& cpu,
+                           const WhyOptions& options) {
+  WhyReport why;
+  why.options = options;
+  const EventMatch match = match_events(profile, cpu);
+  why.remarks = match.remarks();
+  for (const size_t event : match.others()) {
+    why.other_events.push_back(profile.strings.text(profile.events[event].name));
+  }
+  CostOptions cost;
+  cost.hertz = find_hertz(profile);
+  cost.is_counting = !has_histograms(profile);
+  RowAmounts amounts;
+  if (cost.is_counting) {
+    amounts = match.amounts(run_counts(profile));
+    why.tree = make_cost_tree(cpu, amounts, cost);
+    why.everything = why.tree.unhalted.cycles;
+  } else {
+    ReportOptions wanted;
+    wanted.by = {Level::module};
+    wanted.filters = options.filters;
+    wanted.limit = 0;
+    ASSIGN_OR_RETURN(const ReportTable table, make_report(profile, facts, wanted));
+    if (!options.filters.empty() && table.rows.empty()) {
+      return Error{"nothing here matches " + describe_filters(options.filters)};
+    }
+    amounts = match.amounts(to_estimates(profile, table.shown));
+    why.tree = make_cost_tree(cpu, amounts, cost);
+    const RowAmounts all = match.amounts(to_estimates(profile, table.totals));
+    why.everything = make_cost_tree(cpu, all, cost).unhalted.cycles;
+    if (cpu.is_simulated) why.measured = find_measured_cycles(profile, table);
+  }
+  if (options.filters.empty()) {
+    why.halted = find_halted(profile, cpu);
+  } else {
+    why.part = describe_filters(options.filters);
+  }
+  why.rules = check_rules(cpu, amounts);
+  for (const Advice& advice : find_advice(why.tree)) {
+    if (why.advice.size() == options.advice_limit) break;
+    why.advice.push_back(place(profile, facts, match, cpu, options, advice));
+  }
+  return why;
+}
+
+}  // namespace culprit

@@ -1,0 +1,148 @@
+// Two trees side by side, levels 1 to 3:
+//
+//      before            after
+//      cycles    share   cycles    share   after / before
+//      4.07 G  100.0 %   1.20 G  100.0 %            0.29   unhalted
+//
+// Cycles of different CPUs are of different lengths: time stands below them.
+
+#include <fmt/format.h>
+
+#include "print/event_display.h"
+#include "print/header_text.h"
+#include "print/json_parts.h"
+#include "print/text_table.h"
+#include "why/why_parts.h"
+
+#include "base/names.h"
+#include "base/text.h"
+
+namespace culprit {
+namespace {
+
+/// Levels 1 to 3 of both, in the order of the tree.
+struct Pair {
+  const CostNode* a;
+  const CostNode* b;
+  size_t depth;
+};
+
+std::vector<Pair> pair_up(const CostTree& a, const CostTree& b) {
+  std::vector<Pair> pairs = {{&a.unhalted, &b.unhalted, 0}};
+  for (auto i = static_cast<uint8_t>(Branch::stalled); i < static_cast<uint8_t>(Branch::general);
+       ++i) {
+    const auto branch = static_cast<Branch>(i);
+    if (branch == Branch::unstalled) continue;
+    if (branch == Branch::port_saturation) {
+      pairs.push_back({a.find(Branch::unstalled), b.find(Branch::unstalled), 1});
+    }
+    pairs.push_back({a.find(branch), b.find(branch), branch == Branch::stalled ? size_t{1} : 2});
+  }
+  return pairs;
+}
+
+std::string share_of(const CostNode& node, const CostTree& tree) {
+  const std::optional<Estimate>& whole = tree.unhalted.cycles;
+  if (!node.cycles || !whole || !(whole->value > 0)) return "-";
+  return fmt::format("{:.1f} %", 100 * node.cycles->value / whole->value);
+}
+
+std::string format_cycles(const CostNode& node) {
+  return node.cycles
+             ? fmt::format("{} {}", format_si(node.cycles->value), provenance_mark(node.provenance))
+             : "-  ";
+}
+
+std::string ratio_of(const CostNode& a, const CostNode& b) {
+  if (!a.cycles || !b.cycles || !(a.cycles->value > 0)) return "-";
+  return fmt::format("{:.2f}", b.cycles->value / a.cycles->value);
+}
+
+/// Seconds of the unhalted cycles, where the clock is known.
+std::optional<double> seconds_of(const WhySide& side) {
+  const ClockCalibration* clock = find_clock(side.profile->machine);
+  const std::optional<Estimate>& cycles = side.why->tree.unhalted.cycles;
+  if (clock == nullptr || !cycles) return std::nullopt;
+  return cycles->value / clock->hertz;
+}
+
+std::string print_text(const WhySide& a, const WhySide& b, const TextStyle& style) {
+  std::string text;
+  for (const WhySide* side : {&a, &b}) {
+    text +=
+        wrap(fmt::format("{}: {}", side == &a ? "A" : "B", printable(side->name)), style.width, 3);
+    text += "\n" + wrap("   " + describe_template(*side->cpu), style.width, 3) + "\n";
+  }
+  text += "\n";
+  TextColumn columns[] = {{"A cycles", true, nullptr, 2, {}}, {"share", true, nullptr, 2, {}},
+                          {"B cycles", true, nullptr, 3, {}}, {"share", true, nullptr, 2, {}},
+                          {"B / A", true, nullptr, 3, {}},    {"", false, nullptr, 3, {}}};
+  for (const Pair& pair : pair_up(a.why->tree, b.why->tree)) {
+    const std::string cells[] = {
+        format_cycles(*pair.a),     share_of(*pair.a, a.why->tree),
+        format_cycles(*pair.b),     share_of(*pair.b, b.why->tree),
+        ratio_of(*pair.a, *pair.b), std::string(2 * pair.depth, ' ') + printable(pair.a->label)};
+    for (size_t i = 0; i < std::size(columns); ++i) columns[i].cells.push_back(cells[i]);
+  }
+  const std::optional<double> seconds[] = {seconds_of(a), seconds_of(b)};
+  if (seconds[0] || seconds[1]) {
+    const auto format = [](const std::optional<double>& value) {
+      return value ? format_duration_ns(*value * 1e9) : "-";
+    };
+    columns[0].cells.push_back(format(seconds[0]) + "  ");
+    columns[2].cells.push_back(format(seconds[1]) + "  ");
+    columns[1].cells.emplace_back();
+    columns[3].cells.emplace_back();
+    columns[4].cells.push_back(seconds[0] && seconds[1] && *seconds[0] > 0
+                                   ? fmt::format("{:.2f}", *seconds[1] / *seconds[0])
+                                   : "-");
+    columns[5].cells.push_back("CPU time of these cycles");
+  }
+  text += print_table({std::begin(columns), std::end(columns)}, style.width) + "\n";
+  for (const WhySide* side : {&a, &b}) {
+    for (const std::string& sentence : describe_missing(side->why->tree)) {
+      text += print_labelled(side == &a ? "A lacks" : "B lacks", sentence, style);
+    }
+  }
+  return text;
+}
+
+Json json_side(const WhySide& side) {
+  Json object = {{"name", printable(side.name)},
+                 {"machine", json_machine(side.profile->machine)},
+                 {"template", printable(side.cpu->name)}};
+  const std::optional<double> seconds = seconds_of(side);
+  object["seconds"] = seconds ? Json(*seconds) : Json();
+  return object;
+}
+
+Json json_amount(const CostNode& node) {
+  Json object = {{"state", state_name(node.state)}, {"reason", printable(node.reason)}};
+  object["cycles"] = node.cycles ? Json(node.cycles->value) : Json();
+  object["error"] = node.cycles ? Json(node.cycles->standard_error) : Json();
+  return object;
+}
+
+std::string print_json(const WhySide& a, const WhySide& b) {
+  Json rows = Json::array();
+  for (const Pair& pair : pair_up(a.why->tree, b.why->tree)) {
+    rows.push_back({{"branch", std::string(branch_key(pair.a->branch))},
+                    {"label", printable(pair.a->label)},
+                    {"depth", pair.depth},
+                    {"a", json_amount(*pair.a)},
+                    {"b", json_amount(*pair.b)}});
+  }
+  return dump({{"schema", "culprit-why-both-1"},
+               {"a", json_side(a)},
+               {"b", json_side(b)},
+               {"rows", std::move(rows)}});
+}
+
+}  // namespace
+
+std::string print_why_both(const WhySide& a, const WhySide& b, Format format,
+                           const TextStyle& style) {
+  return format == Format::json ? print_json(a, b) : print_text(a, b, style);
+}
+
+}  // namespace culprit

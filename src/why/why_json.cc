@@ -1,0 +1,195 @@
+// The tree of cycles for programs: schema/why.schema.json, and a CSV line per node.
+
+#include "print/csv.h"
+#include "print/json_parts.h"
+#include "why/why_parts.h"
+
+#include "model/event_names.h"
+#include "report/row_filter.h"
+
+namespace culprit {
+namespace {
+
+Json json_estimate(const std::optional<Estimate>& estimate) {
+  if (!estimate) return {};
+  return {{"value", estimate->value}, {"error", estimate->standard_error}};
+}
+
+const char* role_name(Role role) {
+  switch (role) {
+    case Role::sum:
+      return "sum";
+    case Role::info:
+      return "info";
+    case Role::bound:
+      return "bound";
+    case Role::derive:
+      return "derive";
+  }
+  return "info";
+}
+
+Json json_event(const CostNode& node) {
+  const TemplateRow& row = *node.row;
+  Json event = {
+      {"name", printable(row.event)},
+      {"role", role_name(row.role)},
+      {"count", node.amount ? json_estimate(node.amount->events) : Json()},
+      {"count_provenance", node.amount ? Json(provenance_name(node.amount->provenance)) : Json()}};
+  event["penalty"] = row.penalty.value ? Json(*row.penalty.value) : Json();
+  event["penalty_unit"] = row.penalty.unit == PenaltyUnit::ns ? "ns" : "cycles";
+  event["penalty_source"] = printable(row.penalty.source);
+  event["penalty_is_estimate"] = row.penalty.is_estimate;
+  event["problem"] = printable(row.problem);
+  event["advice"] = printable(row.advice);
+  return event;
+}
+
+Json json_node(const CostNode& node) {
+  Json object = {{"kind", kind_name(node.kind)},
+                 {"label", printable(node.label)},
+                 {"branch", std::string(branch_key(node.branch))},
+                 {"state", state_name(node.state)},
+                 {"reason", printable(node.reason)},
+                 {"cycles", json_estimate(node.cycles)},
+                 {"provenance", provenance_name(node.provenance)},
+                 {"in_sum", node.in_sum},
+                 {"linear", node.is_linear},
+                 {"uncapped", json_estimate(node.uncapped)},
+                 {"ratio", json_estimate(node.ratio)}};
+  object["event"] = node.row == nullptr ? Json() : json_event(node);
+  Json parts = Json::array();
+  for (const CostNode& part : node.parts) parts.push_back(json_node(part));
+  object["parts"] = std::move(parts);
+  return object;
+}
+
+Json json_halted(const std::optional<HaltedTime>& halted) {
+  if (!halted) return {};
+  Json object = {{"seconds", halted->seconds}, {"capacity_seconds", halted->capacity_seconds}};
+  object["cycles"] = halted->cycles ? Json(*halted->cycles) : Json();
+  return object;
+}
+
+Json json_measured(const std::optional<MeasuredCycles>& measured) {
+  if (!measured) return {};
+  return {{"measured", json_estimate(measured->measured)},
+          {"kernel", json_estimate(measured->kernel)},
+          {"modelled", measured->modelled},
+          {"unexplained", json_estimate(measured->unexplained)}};
+}
+
+Json json_advice(const WhyReport& why) {
+  Json list = Json::array();
+  for (const PlacedAdvice& one : why.advice) {
+    list.push_back({{"label", printable(one.advice.node->label)},
+                    {"branch", std::string(branch_key(one.advice.node->branch))},
+                    {"cycles", json_estimate(one.advice.cycles)},
+                    {"share", one.advice.share},
+                    {"problem", printable(one.advice.problem)},
+                    {"advice", printable(one.advice.advice)},
+                    {"function", printable(one.function)},
+                    {"line", printable(one.line)},
+                    {"share_of_cost", one.share}});
+  }
+  return list;
+}
+
+Json json_rules(const WhyReport& why) {
+  Json list = Json::array();
+  for (const RuleResult& rule : why.rules) {
+    list.push_back({{"name", printable(rule.rule->name)},
+                    {"left", json_estimate(rule.left)},
+                    {"right", json_estimate(rule.right)},
+                    {"difference", rule.difference},
+                    {"tolerance", rule.rule->tolerance},
+                    {"broken", rule.is_broken},
+                    {"meaning", printable(rule.rule->meaning)}});
+  }
+  return list;
+}
+
+Json json_texts(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(printable(text));
+  return list;
+}
+
+void add_lines(const CostNode& node, const std::string& path, std::string& text) {
+  const std::string here = path.empty() ? node.label : path + " / " + node.label;
+  CsvLine line(text);
+  line.add(here);
+  line.add(kind_name(node.kind));
+  line.add(state_name(node.state));
+  line.add(node.cycles ? fmt::format("{}", node.cycles->value) : "");
+  line.add(node.cycles ? fmt::format("{}", node.cycles->standard_error) : "");
+  line.add(node.cycles ? provenance_name(node.provenance) : "");
+  line.add(node.in_sum ? "1" : "0");
+  line.add(node.row == nullptr ? "" : node.row->event);
+  line.add(node.amount ? fmt::format("{}", node.amount->events.value) : "");
+  line.end();
+  for (const CostNode& part : node.parts) add_lines(part, here, text);
+}
+
+}  // namespace
+
+std::string print_why_json(const Profile& profile, const Template& cpu, const WhyReport& why) {
+  Json filters = Json::array();
+  for (const Filter& filter : why.options.filters) {
+    filters.push_back(
+        {{"level", level_name(filter.level)}, {"pattern", printable(filter.pattern)}});
+  }
+  Json general = Json::array();
+  for (const CostNode& node : why.tree.general) general.push_back(json_node(node));
+  const Json json = {{"schema", "culprit-why-1"},
+                     {"runs", json_runs(profile)},
+                     {"machine", json_machine(profile.machine)},
+                     {"clock", json_clock(profile.machine)},
+                     {"template",
+                      {{"name", printable(cpu.name)},
+                       {"description", printable(cpu.description)},
+                       {"validated", cpu.is_validated},
+                       {"source", printable(cpu.source)}}},
+                     {"filters", std::move(filters)},
+                     {"tree", json_node(why.tree.unhalted)},
+                     {"general", std::move(general)},
+                     {"everything", json_estimate(why.everything)},
+                     {"overlap", json_estimate(why.tree.overlap)},
+                     {"unexplained", json_estimate(why.tree.unexplained)},
+                     {"halted", json_halted(why.halted)},
+                     {"measured", json_measured(why.measured)},
+                     {"advice", json_advice(why)},
+                     {"rules", json_rules(why)},
+                     {"remarks", json_texts(why.remarks)},
+                     {"other_events", json_texts(why.other_events)},
+                     {"ledger", json_ledger(profile.ledger)}};
+  return dump(json);
+}
+
+std::string print_why_csv(const WhyReport& why) {
+  std::string text;
+  CsvLine heading(text);
+  for (const char* word : {"path", "kind", "state", "cycles", "cycles error", "provenance",
+                           "in sum", "event", "count"}) {
+    heading.add(word);
+  }
+  heading.end();
+  add_lines(why.tree.unhalted, "", text);
+  for (const CostNode& node : why.tree.general) add_lines(node, "general", text);
+  return text;
+}
+
+std::string print_why(const Profile& profile, const Template& cpu, const WhyReport& why,
+                      Format format, const TextStyle& style) {
+  switch (format) {
+    case Format::text:
+      return print_why_text(profile, cpu, why, style);
+    case Format::json:
+      return print_why_json(profile, cpu, why);
+    case Format::csv:
+      return print_why_csv(why);
+  }
+  return "";
+}
+
+}  // namespace culprit

@@ -1,0 +1,306 @@
+// The tree of cycles for people:
+//
+//       cycles    share   +-       what                       events
+//       4.07 G  100.0 %     ~  unhalted
+//       3.15 G   77.4 %          stalled
+//       3.05 G   74.9 %     ?      load latency   <== culprit
+//       1.06 G   26.0 %     ?        DRAM                     =  14.9 M x 225
+//            -        -            multi-thread collisions: not covered
+//
+//     What to change ...
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "print/event_display.h"
+#include "print/header_text.h"
+#include "print/text_table.h"
+#include "why/why.h"
+#include "why/why_parts.h"
+
+#include "base/names.h"
+#include "base/text.h"
+
+namespace culprit {
+namespace {
+
+/// What costs less than this of everything is left out, unless all is asked for.
+constexpr double kLeastShare = 0.005;
+
+class WhyText {
+ public:
+  WhyText(const Profile& profile, const Template& cpu, const WhyReport& why, const TextStyle& style)
+      : profile_(profile), cpu_(cpu), why_(why), style_(style) {}
+
+  std::string print() {
+    std::string text = print_run(profile_, style_);
+    if (!why_.part.empty()) {
+      text += wrap("only " + printable(why_.part) + "; shares are of its cycles", style_.width, 2);
+      text += "\n";
+    }
+    text += wrap("Template: " + describe_template(cpu_), style_.width, 2) + "\n\n";
+    collect_lines();
+    text += coloured_heading(print_table(columns(), style_.width));
+    text += print_measured() + "\n" + print_below_tree();
+    text += print_advice();
+    text += print_notes();
+    text += print_ledger(profile_.ledger, style_);
+    return text + next_step();
+  }
+
+ private:
+  struct Line {
+    const CostNode* node;
+    size_t depth;
+  };
+
+  double unhalted() const {
+    const std::optional<Estimate>& cycles = why_.tree.unhalted.cycles;
+    return cycles ? cycles->value : 0;
+  }
+
+  void collect_lines() {
+    add(why_.tree.unhalted, 0);
+    for (const CostNode& node : why_.tree.general) {
+      if (why_.options.show_events && node.amount) lines_.push_back({&node, 0});
+    }
+    culprit_ = find_culprit(why_.tree);
+  }
+
+  /// Levels 1 to 3 always; below them what costs something, or everything.
+  bool is_shown(const CostNode& node) const {
+    if (node.kind == NodeKind::level || node.kind == NodeKind::branch) return true;
+    const bool is_known = node.cycles || node.amount || node.ratio;
+    if (why_.options.show_events) return is_known;
+    return node.in_sum && node.cycles && node.cycles->value >= kLeastShare * unhalted() &&
+           node.cycles->value > 0;
+  }
+
+  void add(const CostNode& node, size_t depth) {
+    if (!is_shown(node)) return;
+    lines_.push_back({&node, depth});
+    for (const CostNode& part : node.parts) {
+      // The only event of a level says what the level says.
+      const bool is_level_event = node.kind == NodeKind::level && part.kind == NodeKind::event;
+      const bool repeats = is_level_event || is_only_part(node, part);
+      if (!repeats || why_.options.show_events) add(part, depth + 1);
+    }
+  }
+
+  /// A row of cycles that is all of its parent: the parent's line has said it.
+  static bool is_only_part(const CostNode& node, const CostNode& part) {
+    if (part.row == nullptr || part.row->penalty.value != 1.0) return false;
+    return std::count_if(node.parts.begin(), node.parts.end(),
+                         [](const CostNode& one) { return one.in_sum; }) == 1;
+  }
+
+  std::vector<TextColumn> columns() const {
+    TextColumn cycles{"cycles", true, nullptr, 2, {}};
+    TextColumn shares{"share", true, nullptr, 2, {}};
+    TextColumn errors{"+-", true, nullptr, 2, {}};
+    TextColumn marks{"", false, nullptr, 1, {}};
+    TextColumn what{"", false, fit, 1, {}};
+    TextColumn events{"events", false, nullptr, 2, {}};
+    for (const Line& line : lines_) {
+      const CostNode& node = *line.node;
+      const bool has_cycles = node.cycles.has_value();
+      cycles.cells.push_back(has_cycles ? format_si(node.cycles->value) : "-");
+      shares.cells.push_back(!has_cycles || !(unhalted() > 0)
+                                 ? "-"
+                                 : fmt::format("{:.1f} %", 100 * node.cycles->value / unhalted()));
+      errors.cells.push_back(has_cycles ? format_error(*node.cycles) : "");
+      marks.cells.push_back(has_cycles ? std::string(1, provenance_mark(node.provenance)) : "");
+      what.cells.push_back(std::string(2 * line.depth, ' ') + describe(node));
+      events.cells.push_back(describe_amount(node));
+    }
+    std::vector<TextColumn> all{cycles, shares, errors, marks, what};
+    const bool any = std::any_of(events.cells.begin(), events.cells.end(),
+                                 [](const std::string& cell) { return !cell.empty(); });
+    if (any) all.push_back(events);
+    return all;
+  }
+
+  /// What the model says, against what was measured.
+  std::string print_measured() const {
+    if (!why_.measured || !(why_.measured->measured.value > 0)) return "";
+    const MeasuredCycles& both = *why_.measured;
+    TextColumn cycles{"cycles", true, nullptr, 2, {}};
+    TextColumn shares{"share", true, nullptr, 2, {}};
+    TextColumn errors{"+-", true, nullptr, 2, {}};
+    TextColumn marks{"", false, nullptr, 1, {}};
+    TextColumn what{"", false, fit, 1, {}};
+    const auto add = [&](const Estimate& value, const char* mark, const char* label) {
+      const bool is_negative = value.value < 0;
+      cycles.cells.push_back((is_negative ? "-" : "") + format_si(std::abs(value.value)));
+      shares.cells.push_back(fmt::format("{:.1f} %", 100 * value.value / both.measured.value));
+      errors.cells.push_back(value.standard_error == 0
+                                 ? ""
+                                 : fmt::format("{:.1f}", 100 * kNormal95 * value.standard_error /
+                                                             both.measured.value));
+      marks.cells.emplace_back(mark);
+      what.cells.emplace_back(label);
+    };
+    add(both.measured, "~", "measured: time x clock, natively");
+    add({both.modelled, 0}, "?", "  modelled: the tree above");
+    add(both.kernel, "~", "  in the kernel: not simulated");
+    add(both.unexplained, " ", "  unexplained = measured - modelled - kernel");
+    return "\n" + print_table({cycles, shares, errors, marks, what}, style_.width);
+  }
+
+  static std::string fit(const std::string& cell, size_t width) {
+    return count_columns(cell) <= width ? cell : cell.substr(0, width - 2) + "..";
+  }
+
+  /// Half of the 95 % interval, in points of the share.
+  std::string format_error(const Estimate& cycles) const {
+    if (cycles.standard_error == 0 || !(unhalted() > 0)) return "";
+    return fmt::format("{:.1f}", 100 * kNormal95 * cycles.standard_error / unhalted());
+  }
+
+  std::string describe(const CostNode& node) const {
+    std::string text = printable(node.label);
+    if (!node.in_sum && node.kind != NodeKind::level) text = fmt::format("({})", text);
+    if (node.state == NodeState::not_covered) text += ": not covered";
+    if (node.state == NodeState::not_recorded) text += ": not recorded";
+    if (node.uncapped)
+      text += fmt::format(", at most ({} before)", format_si(node.uncapped->value));
+    if (&node == culprit_) text += "   <== culprit";
+    return text;
+  }
+
+  static std::string describe_amount(const CostNode& node) {
+    if (node.ratio) return fmt::format("{:.3g} each", node.ratio->value);
+    if (!node.amount || node.row == nullptr) return "";
+    std::string text = fmt::format("{} {}", provenance_mark(node.amount->provenance),
+                                   pad_left(format_si(node.amount->events.value), 7));
+    const std::optional<double>& each = node.row->penalty.value;
+    const bool has_price = node.row->role == Role::sum && each && *each != 1;
+    if (has_price) {
+      text +=
+          fmt::format(" x {:.3g}{}", *each, node.row->penalty.unit == PenaltyUnit::ns ? " ns" : "");
+    }
+    return text;
+  }
+
+  std::string print_below_tree() const {
+    std::vector<std::string> facts;
+    constexpr double kWorthSaying = 0.001;  // of the unhalted cycles
+    const auto is_much = [&](const std::optional<Estimate>& cycles) {
+      return cycles && cycles->value > kWorthSaying * unhalted();
+    };
+    if (is_much(why_.tree.overlap)) {
+      facts.push_back(fmt::format("Branches overlap by {} cycles (counted in more than one).",
+                                  format_si(why_.tree.overlap->value)));
+    }
+    if (is_much(why_.tree.unexplained)) {
+      facts.push_back(fmt::format("{} stalled cycles are in no branch.",
+                                  format_si(why_.tree.unexplained->value)));
+    }
+    if (why_.halted) facts.push_back(describe_halted(*why_.halted, profile_));
+    if (!why_.part.empty() && why_.everything && why_.everything->value > 0) {
+      facts.push_back(
+          fmt::format("{:.1f} % of all cycles.", 100 * unhalted() / why_.everything->value));
+    }
+    std::string text = wrap(
+                           "= counted   ~ sampled   ? modelled: events x a cost   +- half of the "
+                           "95 % interval, in points, without the errors of the costs",
+                           style_.width, 2) +
+                       "\n";
+    if (!facts.empty())
+      text += wrap(fmt::format("{}", fmt::join(facts, " ")), style_.width, 2) + "\n";
+    return text + "\n";
+  }
+
+  std::string print_advice() const {
+    if (why_.advice.empty()) return "";
+    std::string text = pad_right("What to change", 66) + "at most\n";
+    size_t number = 0;
+    for (const PlacedAdvice& one : why_.advice) {
+      const std::string where = describe_place(one);
+      std::string head = fmt::format("{:3} {}", ++number, printable(one.advice.node->label));
+      if (!where.empty()) head += ": " + where;
+      const std::string worth =
+          fmt::format("{}  {:.0f} %", format_si(one.advice.cycles.value), 100 * one.advice.share);
+      text += pad_right(elide_middle(head, 64), 66) + worth + "\n";
+      text += indented(printable(one.advice.problem + " " + one.advice.advice));
+    }
+    return text + "\n";
+  }
+
+  std::string indented(const std::string& words) const {
+    return wrap("    " + words, style_.width, 4) + "\n";
+  }
+
+  std::string print_notes() const {
+    std::string text;
+    for (const RuleResult& rule : why_.rules) {
+      if (!rule.is_broken) continue;
+      text += print_labelled(
+          "Check",
+          fmt::format("{}: {} against {}, {:.0f} % apart. {}", printable(rule.rule->name),
+                      format_si(rule.left.value), format_si(rule.right.value),
+                      100 * rule.difference, printable(rule.rule->meaning)),
+          style_);
+    }
+    std::string label = "Missing";
+    for (const std::string& sentence : describe_missing(why_.tree)) {
+      text += print_labelled(label, sentence, style_);
+      label.clear();
+    }
+    for (const std::string& remark : why_.remarks) {
+      text += print_labelled("Note", printable(remark), style_);
+    }
+    if (!why_.other_events.empty()) {
+      text += print_labelled("Beside",
+                             printable(fmt::format("events that are not in the template: {}",
+                                                   fmt::join(why_.other_events, ", "))),
+                             style_);
+    }
+    return text;
+  }
+
+  std::string next_step() const {
+    if (!why_.tree.unhalted.cycles || why_.tree.unhalted.cycles->value == 0) {
+      return print_next("culprit doctor", "no cycles were counted: what works here", style_);
+    }
+    for (const PlacedAdvice& one : why_.advice) {
+      if (one.function.empty()) continue;
+      const std::string word = shell_word(std::string(without_parameters(one.function)));
+      return print_next(with_file("culprit annotate " + word, style_), "its source and assembly",
+                        style_);
+    }
+    if (profile_.histograms.empty()) {
+      return print_next("culprit record --template auto ./program", "where these cycles are",
+                        style_);
+    }
+    if (why_.options.filters.empty()) {
+      return print_next(with_file("culprit report", style_), "which functions have these cycles",
+                        style_);
+    }
+    return print_next(with_file("culprit why", style_), "the whole profile", style_);
+  }
+
+  std::string coloured_heading(const std::string& table) const {
+    if (!style_.colour) return table;
+    const size_t end = table.find('\n');
+    return "\x1b[1m" + table.substr(0, end) + "\x1b[0m" + table.substr(end);
+  }
+
+  const Profile& profile_;
+  const Template& cpu_;
+  const WhyReport& why_;
+  const TextStyle& style_;
+  std::vector<Line> lines_;
+  const CostNode* culprit_ = nullptr;
+};
+
+}  // namespace
+
+std::string print_why_text(const Profile& profile, const Template& cpu, const WhyReport& why,
+                           const TextStyle& style) {
+  return WhyText(profile, cpu, why, style).print();
+}
+
+}  // namespace culprit
