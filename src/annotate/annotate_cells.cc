@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "annotate/annotation_cpi.h"
-
 #include "base/names.h"
 #include "base/text.h"
 

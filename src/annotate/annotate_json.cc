@@ -1,10 +1,9 @@
 // A listing for programs: schema/annotate.schema.json; and for spreadsheets.
 
 #include "annotate/annotation.h"
+#include "base/names.h"
 #include "print/csv.h"
 #include "print/json_parts.h"
-
-#include "base/names.h"
 
 namespace culprit {
 

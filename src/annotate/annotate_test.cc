@@ -2,10 +2,9 @@
 #include <string>
 
 #include "annotate/annotation.h"
-#include "print/golden.h"
-
 #include "attribute/test_profile.h"
 #include "base/names.h"
+#include "print/golden.h"
 #include "report/annotate_word.h"
 #include "report/report.h"
 
@@ -26,9 +25,7 @@ Annotation annotation_of(const TestProfile& test, const AnnotateOptions& options
 
 std::string text_of(const TestProfile& test, const AnnotateOptions& options,
                     Format format = Format::text) {
-  Result<std::string> text = annotate(test.profile, test.lookup(), options, format, {});
-  EXPECT_TRUE(text);
-  return text ? *text : "";
+  return print_annotation(test.profile, annotation_of(test, options), options, format, {});
 }
 
 TEST(Annotate, GivesInstructionsAndBlocksTheirCounts) {

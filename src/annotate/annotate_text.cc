@@ -17,11 +17,10 @@
 #include "annotate/annotate_cells.h"
 #include "annotate/annotation.h"
 #include "annotate/annotation_cpi.h"
-#include "print/event_display.h"
-#include "print/header_text.h"
-
 #include "base/names.h"
 #include "base/text.h"
+#include "print/event_display.h"
+#include "print/header_text.h"
 
 namespace culprit {
 

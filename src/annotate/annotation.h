@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "print/values.h"
-
 #include "attribute/attribution.h"
 #include "base/result.h"
 #include "base/text_style.h"
 #include "model/profile.h"
+#include "print/values.h"
 #include "stats/estimate.h"
 
 namespace culprit {
@@ -91,7 +90,7 @@ struct Annotation {
 Result<Annotation> make_annotation(const Profile& profile, const FactsLookup& facts,
                                    const AnnotateOptions& options);
 
-Result<std::string> annotate(const Profile& profile, const FactsLookup& facts,
+std::string print_annotation(const Profile& profile, const Annotation& annotation,
                              const AnnotateOptions& options, Format format, const TextStyle& style);
 
 std::string print_annotation_text(const Profile& profile, const Annotation& annotation,

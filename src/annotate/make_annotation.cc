@@ -8,14 +8,13 @@
 
 #include "annotate/annotation.h"
 #include "annotate/annotation_cpi.h"
-#include "print/event_display.h"
-#include "print/values.h"
-
 #include "attribute/code_index.h"
 #include "attribute/find_function.h"
 #include "base/names.h"
 #include "model/counts.h"
 #include "model/event_names.h"
+#include "print/event_display.h"
+#include "print/values.h"
 
 namespace culprit {
 

@@ -13,9 +13,9 @@
 #include "base/text.h"
 #include "base/vdso.h"
 #include "cli/commands.h"
+#include "cli/complete_profile.h"
 #include "cli/interrupt.h"
 #include "cli/output_file.h"
-#include "cli/symbolizing.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
 #include "perfdata/import.h"
@@ -126,13 +126,14 @@ Result<ReadRecording> read_recording(const ImportCommand& command, ProfileWriter
 }
 
 /// Whether all that was asked for is in the file.
-Result<bool> complete_profile(const ImportCommand& command, ReadRecording& recording,
-                              ProfileWriter& writer, const InterruptGuard& guard) {
+Result<bool> write_symbols(const ImportCommand& command, ReadRecording& recording,
+                           ProfileWriter& writer, const InterruptGuard& guard) {
   Imported& imported = recording.imported;
   Result<SymbolizeOutcome> outcome = SymbolizeOutcome{};
   if (!imported.is_stopped && command.symbolize) {
+    ProgressLine line;
     outcome = symbolize(writer, imported.profile, std::move(recording.demand), imported.facts,
-                        command.snapshot, command.quiet, guard);
+                        command.snapshot, show_symbols(line, guard, command.quiet));
   }
   // Without all symbols the profile is still one.
   RETURN_IF_ERROR(writer.close(imported.profile));
@@ -142,7 +143,8 @@ Result<bool> complete_profile(const ImportCommand& command, ReadRecording& recor
 
 }  // namespace
 
-int run_import(ImportCommand command) {
+int run(const ImportCommand& asked) {
+  ImportCommand command = asked;
   add_perf_cache(command.snapshot);
   command.snapshot.rights = rights_of_recording(command.import.path);
   survive_file_size_limit();
@@ -162,7 +164,7 @@ int run_import(ImportCommand command) {
     return fail(recording.error());
   }
   for (const std::string& remark : recording->imported.remarks) print_message(remark);
-  const Result<bool> is_complete = complete_profile(command, *recording, *writer, guard);
+  const Result<bool> is_complete = write_symbols(command, *recording, *writer, guard);
   if (!is_complete) return fail(is_complete.error());
   if (!command.quiet) {
     print_message(fmt::format("{} -> {} ({})", recording->amount, command.output,

@@ -4,16 +4,16 @@
 #include <fmt/format.h>
 #include <optional>
 
+#include "base/program_files.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/complete_profile.h"
 #include "cli/output_file.h"
-#include "cli/program_files.h"
 #include "cli/record_events.h"
 #include "cli/run_program.h"
 #include "cli/second_run.h"
 #include "cli/simulating.h"
 #include "cli/slowdown.h"
-#include "cli/symbolizing.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
 #include "host/describe_machine.h"
@@ -98,8 +98,8 @@ Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recordin
   RETURN_IF_ERROR(writer.close(recording.profile));
   if (command.symbolize) {
     ASSIGN_OR_RETURN(const SymbolizeOutcome outcome,
-                     symbolize_file(command.output, recording.held, recording.jit_facts,
-                                    command.snapshot, command.quiet));
+                     complete_profile(command.output, recording.held, recording.jit_facts,
+                                      command.snapshot, command.quiet));
     if (outcome.interrupted) {
       print_message(
           fmt::format("interrupted while reading symbols; to complete the profile:\n"
@@ -116,7 +116,7 @@ Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recordin
 
 }  // namespace
 
-int run_record(const RecordCommand& command) {
+int run(const RecordCommand& command) {
   if (const Result<void> good = check_machine_options(command); !good)
     return fail(good.error(), kOurFailure);
   Result<RecordOptions> chosen = choose_events(command);
@@ -186,7 +186,7 @@ int run_record(const RecordCommand& command) {
   if (command.report_after) {
     ReportCommand report;
     report.file = command.output;
-    if (const int status = run_report(report); status != 0) return kOurFailure;
+    if (const int status = run(report); status != 0) return kOurFailure;
   }
   return recording->command_started ? end_like(recording->command_wait_status) : 0;
 }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/command_line.h"
+#include "cli/options/command_line.h"
 
 namespace culprit {
 

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "base/result.h"
-#include "cli/command_line.h"
+#include "cli/options/command_line.h"
 #include "simulate/native_samples.h"
 
 namespace culprit {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/program_files.h"
 #include "base/text.h"
-#include "cli/program_files.h"
 #include "cli/region_places.h"
 #include "cli/terminal.h"
 #include "simulate/machine/set_sample.h"

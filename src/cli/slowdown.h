@@ -2,7 +2,7 @@
 
 // How much longer than natively a simulated run takes, to be said before it.
 
-#include "cli/command_line.h"
+#include "cli/options/command_line.h"
 
 namespace culprit {
 

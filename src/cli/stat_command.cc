@@ -105,7 +105,7 @@ Result<void> save(const Counting& counting, const std::string& path) {
 
 }  // namespace
 
-int run_stat(const StatCommand& command) {
+int run(const StatCommand& command) {
   if (!command.count.command.empty()) {
     if (const auto problem = check_program(command.count.command.front())) {
       return fail(problem->error, problem->status);

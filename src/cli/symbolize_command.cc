@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/symbolizing.h"
+#include "cli/complete_profile.h"
 #include "cli/terminal.h"
 
 namespace culprit {
 
-int run_symbolize(const SymbolizeCommand& command) {
+int run(const SymbolizeCommand& command) {
   const Result<SymbolizeOutcome> outcome =
-      symbolize_file(command.file, {}, {}, command.snapshot, false);
+      complete_profile(command.file, {}, {}, command.snapshot, false);
   if (!outcome) return fail(outcome.error());
   if (outcome->interrupted) {
     return fail(Error{"interrupted; what was found so far is in " + command.file});

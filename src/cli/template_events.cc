@@ -8,8 +8,8 @@
 #include "templates/find_template.h"
 
 #include "base/cpuid.h"
+#include "base/program_files.h"
 #include "base/text.h"
-#include "cli/program_files.h"
 
 namespace culprit {
 namespace {

@@ -3,26 +3,21 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <utility>
 
 #include "templates/find_template.h"
 #include "templates/lint.h"
+#include "templates/template_text.h"
 #include "toml/toml_folder.h"
 
 #include "base/cpuid.h"
-#include "base/names.h"
+#include "base/program_files.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/program_files.h"
-#include "cli/template_tree.h"
 #include "cli/terminal.h"
 
 namespace culprit {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr const char* kSchema = "culprit-templates-1";
 
 /// The folder of the templates that are shipped.
 /// Errors: it is not where an installation or a build has it.
@@ -36,62 +31,31 @@ Result<std::string> shipped_folder() {
   return folder;
 }
 
-struct Listed {
-  Template whole;
-  size_t match = 0;  // with this machine's CPU
-};
-
-Result<std::vector<Listed>> read_list(const std::string& cpuid) {
+/// All that are shipped; those that fit this machine's CPU best are here.
+Result<std::vector<ListedTemplate>> read_list(const std::string& cpuid) {
   ASSIGN_OR_RETURN(const std::string folder, shipped_folder());
-  std::vector<Listed> out;
+  std::vector<ListedTemplate> out;
+  std::vector<size_t> matches;
   for (const std::string& name : list_templates(folder)) {
     ASSIGN_OR_RETURN(Template whole, read_template(template_path(folder, name)));
-    const size_t match = cpuid.empty() ? 0 : compute_match(whole, cpuid);
-    out.push_back({std::move(whole), match});
+    matches.push_back(cpuid.empty() ? 0 : compute_match(whole, cpuid));
+    out.push_back({std::move(whole), false});
   }
+  const size_t most = matches.empty() ? 0 : *std::max_element(matches.begin(), matches.end());
+  for (size_t i = 0; i < out.size(); ++i) out[i].is_here = most > 0 && matches[i] == most;
   return out;
 }
 
 Result<std::string> print_list(const TemplatesCommand& command) {
   const Result<std::string> here = read_cpuid();
   const std::string cpuid = here ? *here : "";
-  ASSIGN_OR_RETURN(const std::vector<Listed> list, read_list(cpuid));
-  size_t most = 0;
-  for (const Listed& listed : list) most = std::max(most, listed.match);
-  Json json{{"schema", kSchema}, {"cpu", cpuid}};
-  json["templates"] = Json::array();
-  std::string text =
-      fmt::format("{:<20}  {:<24}  {:<9}  {}\n", "template", "branches of 11", "validated", "CPU");
-  for (const Listed& listed : list) {
-    const Template& whole = listed.whole;
-    const bool is_here = most > 0 && listed.match == most;
-    json["templates"].push_back({{"name", printable(whole.name)},
-                                 {"description", printable(whole.description)},
-                                 {"validated", whole.is_validated},
-                                 {"full", count_branches(whole, Coverage::full)},
-                                 {"partial", count_branches(whole, Coverage::partial)},
-                                 {"none", count_branches(whole, Coverage::none)},
-                                 {"is_here", is_here}});
-    text += fmt::format("{:<20}  {:<24}  {:<9}  {}{}\n", printable(whole.name),
-                        coverage_in_words(whole), whole.is_validated ? "yes" : "no",
-                        printable(whole.description), is_here ? "  <- this machine" : "");
-  }
-  if (most == 0) {
-    text += fmt::format(
-        "\nNone is for this machine's CPU ({}): docs/manual.md, \"Templates\", "
-        "says how to add one.\n",
-        cpuid.empty() ? "which does not say what it is" : printable(cpuid));
-  }
-  text += "\nNext  culprit templates show NAME   its branches, events and penalties\n";
-  return command.format == Format::json ? json.dump(1) + "\n" : text;
+  ASSIGN_OR_RETURN(const std::vector<ListedTemplate> list, read_list(cpuid));
+  return print_template_list(list, cpuid, command.format);
 }
 
 Result<std::string> print_one(const TemplatesCommand& command) {
   ASSIGN_OR_RETURN(const Template whole, find_template(command.names[0], find_templates()));
-  if (command.format != Format::json) return print_template(whole);
-  Json json{{"schema", kSchema}};
-  json["template"] = json_of(whole);
-  return json.dump(1) + "\n";
+  return print_template(whole, command.format);
 }
 
 /// Names and paths → paths; none: all that are shipped.
@@ -137,7 +101,7 @@ int run_lint(const TemplatesCommand& command) {
 
 }  // namespace
 
-int run_templates(const TemplatesCommand& command) {
+int run(const TemplatesCommand& command) {
   if (command.action == TemplatesAction::lint) return run_lint(command);
   const Result<std::string> text =
       command.action == TemplatesAction::show ? print_one(command) : print_list(command);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cli/command_line.h"
+#include "cli/options/command_line.h"
 
 namespace culprit {
 

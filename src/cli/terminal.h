@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "report/report.h"
+#include "base/text_style.h"
 
 namespace culprit {
 

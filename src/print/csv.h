@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "print/values.h"
-
 #include "base/text.h"
+#include "print/values.h"
 
 namespace culprit {
 

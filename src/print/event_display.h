@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "print/values.h"
-
 #include "model/profile.h"
+#include "print/values.h"
 
 namespace culprit {
 

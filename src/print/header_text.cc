@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "branches/event_names.h"
-#include "print/event_display.h"
 
 #include "base/names.h"
 #include "base/text.h"
 #include "base/wait_status.h"
 #include "model/simulated_run.h"
+#include "print/event_display.h"
 
 namespace culprit {
 

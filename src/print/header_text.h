@@ -5,10 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "print/values.h"
-
 #include "base/text_style.h"
 #include "model/profile.h"
+#include "print/values.h"
 
 namespace culprit {
 

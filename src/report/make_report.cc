@@ -12,12 +12,11 @@
 #include <span>
 #include <utility>
 
-#include "print/event_display.h"
-#include "print/values.h"
-
 #include "base/text.h"
 #include "model/counts.h"
 #include "model/event_names.h"
+#include "print/event_display.h"
+#include "print/values.h"
 #include "report/execution_columns.h"
 #include "report/report.h"
 #include "report/row_filter.h"

@@ -5,9 +5,8 @@
 #include <set>
 #include <string>
 
-#include "print/event_display.h"
-
 #include "model/simulated_run.h"
+#include "print/event_display.h"
 
 namespace culprit {
 namespace {

@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "branches/working_set.h"
-#include "print/values.h"
 
 #include "attribute/attribution.h"
 #include "base/result.h"
 #include "base/text_style.h"
 #include "model/profile.h"
+#include "print/values.h"
 
 namespace culprit {
 

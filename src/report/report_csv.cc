@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "print/csv.h"
-
 #include "report/report_formats.h"
 #include "report/row_key.h"
 

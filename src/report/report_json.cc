@@ -1,7 +1,6 @@
 // A report for programs: schema/report.schema.json.
 
 #include "print/json_parts.h"
-
 #include "report/report_formats.h"
 #include "report/row_filter.h"
 

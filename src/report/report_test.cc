@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "branches/branch_events.h"
-#include "print/golden.h"
 
 #include "attribute/test_profile.h"
 #include "base/names.h"
+#include "print/golden.h"
 
 namespace culprit {
 namespace {

@@ -12,12 +12,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/names.h"
+#include "base/text.h"
 #include "print/event_display.h"
 #include "print/header_text.h"
 #include "print/text_table.h"
-
-#include "base/names.h"
-#include "base/text.h"
 #include "report/annotate_word.h"
 #include "report/report_formats.h"
 #include "report/row_key.h"

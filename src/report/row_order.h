@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "print/values.h"
-
 #include "base/result.h"
 #include "model/profile.h"
+#include "print/values.h"
 #include "report/report.h"
 #include "report/row_names.h"
 

@@ -14,9 +14,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "print/values.h"
-
 #include "model/counts.h"
+#include "print/values.h"
 #include "report/row_filter.h"
 #include "report/row_key.h"
 

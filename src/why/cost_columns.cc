@@ -6,13 +6,12 @@
 #include <functional>
 #include <utility>
 
-#include "print/event_display.h"
-#include "why/why_parts.h"
-
 #include "accounting/cost_tree.h"
 #include "accounting/event_match.h"
 #include "base/text.h"
 #include "model/event_names.h"
+#include "print/event_display.h"
+#include "why/why_parts.h"
 
 namespace culprit {
 namespace {

@@ -4,16 +4,15 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "print/event_display.h"
-#include "print/values.h"
-#include "why/why.h"
-
 #include "base/names.h"
 #include "base/text.h"
 #include "model/counts.h"
 #include "model/simulated_run.h"
+#include "print/event_display.h"
+#include "print/values.h"
 #include "report/measured_cycles.h"
 #include "report/row_filter.h"
+#include "why/why.h"
 
 namespace culprit {
 namespace {

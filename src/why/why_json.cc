@@ -1,11 +1,10 @@
 // The tree of cycles for programs: schema/why.schema.json, and a CSV line per node.
 
+#include "model/event_names.h"
 #include "print/csv.h"
 #include "print/json_parts.h"
-#include "why/why_parts.h"
-
-#include "model/event_names.h"
 #include "report/row_filter.h"
+#include "why/why_parts.h"
 
 namespace culprit {
 namespace {

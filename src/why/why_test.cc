@@ -7,13 +7,12 @@
 #include <gtest/gtest.h>
 #include <string>
 
-#include "why/cost_columns.h"
-
 #include "accounting/test_template.h"
 #include "attribute/test_profile.h"
 #include "base/names.h"
 #include "model/event_names.h"
 #include "model/random_profile.h"
+#include "why/cost_columns.h"
 
 namespace culprit {
 namespace {

@@ -14,14 +14,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/names.h"
+#include "base/text.h"
 #include "print/event_display.h"
 #include "print/header_text.h"
 #include "print/text_table.h"
 #include "why/why.h"
 #include "why/why_parts.h"
-
-#include "base/names.h"
-#include "base/text.h"
 
 namespace culprit {
 namespace {

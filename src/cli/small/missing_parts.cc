@@ -2,10 +2,10 @@
 // and code needs LLVM and elfutils, and so another machine. This file stands in for those parts.
 
 #include "cli/commands.h"
+#include "cli/complete_profile.h"
 #include "cli/counted_tree.h"
 #include "cli/second_run.h"
 #include "cli/simulating.h"
-#include "cli/symbolizing.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
 #include "store/profile_file.h"
@@ -21,29 +21,29 @@ int refuse(const char* command) {
 
 }  // namespace
 
-int run_report(const ReportCommand&) {
+int run(const ReportCommand&) {
   return refuse("report");
 }
-int run_annotate(const AnnotateCommand&) {
+int run(const AnnotateCommand&) {
   return refuse("annotate");
 }
-int run_why(const WhyCommand&) {
+int run(const WhyCommand&) {
   return refuse("why");
 }
-int run_export(const ExportCommand&) {
+int run(const ExportCommand&) {
   return refuse("export");
 }
-int run_import(ImportCommand) {
+int run(const ImportCommand&) {
   return refuse("import");
 }
-int run_symbolize(const SymbolizeCommand&) {
+int run(const SymbolizeCommand&) {
   return refuse("symbolize");
 }
 
 /// Keeps what the recording knows already (kernel symbols, JIT code): no other machine can.
-Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<ImageId, Fd>&,
-                                        const KnownFacts& known, const SnapshotOptions&,
-                                        bool quiet) {
+Result<SymbolizeOutcome> complete_profile(const std::string& path, const std::map<ImageId, Fd>&,
+                                          const KnownFacts& known, const SnapshotOptions&,
+                                          bool quiet) {
   ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::open(path));
   for (const auto& [image, facts] : known) RETURN_IF_ERROR(writer.write_facts(image, facts));
   RETURN_IF_ERROR(writer.close());

@@ -1,0 +1,225 @@
+#include "cli/options/command_line.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "cli/options/command_options.h"
+#include "cli/options/reserved_words.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr const char* kVersion = "culprit 0.1.0";
+constexpr const char* kFirstLines =
+    "Culprit: where the cycles went in native code, and what took them.\n\n"
+    "  culprit ./a.out args           record a program, then report: start here\n"
+    "  culprit record -g -o run.culprit -- ./a.out args\n"
+    "  culprit report --by module --by function\n"
+    "  culprit annotate my_function   source and assembly with costs\n"
+    "  culprit doctor                 what works on this machine, and why the rest does not\n"
+    "  culprit help COMMAND           its options\n";
+
+/// CLI11's help, with usage lines that can be typed and without its notes on checks.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string) const override {
+    const std::string name = app->get_name();
+    if (name == "culprit")
+      return "Usage: culprit COMMAND [OPTIONS]   or   culprit [--] PROGRAM [ARGS]\n";
+    std::string usage = "Usage: culprit " + name + " [OPTIONS]";
+    if (name == "record" || name == "stat") usage += " [--] PROGRAM [ARGS]";
+    if (name == "annotate") usage += " FUNCTION";
+    if (name == "events") usage += " [PATTERN]";
+    if (name == "templates") usage += " [list | show NAME | lint [FILE...]]";
+    if (const CLI::Option* file = app->get_option_no_throw("FILE")) {
+      usage += file->get_required() ? " FILE" : " [FILE]";
+    }
+    return usage + "\n";
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0) return "";
+    const std::string type = option->get_type_name();  // "NS:UINT in [1 - 9]"
+    return " " + type.substr(0, type.find(':'));
+  }
+};
+
+/// CLI11 takes "-5" for a huge number, and one that is too large for the largest.
+void check_whole_numbers(CLI::App& root) {
+  const CLI::Validator is_whole(
+      [](std::string& text) {
+        return find_number(text, 10) ? "" : fmt::format("'{}' is not a whole number", text);
+      },
+      "");
+  for (CLI::App* const app : root.get_subcommands({})) {
+    for (CLI::Option* const option : app->get_options()) {
+      if (option->get_type_name() == "N") option->check(is_whole);
+    }
+  }
+}
+
+// ---- `culprit PROGRAM args`. ----
+
+bool is_runnable(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+bool is_program(const std::string& word) {
+  if (word.find('/') != std::string::npos) return true;  // record says what is wrong with it
+  const char* path = std::getenv("PATH");
+  for (const std::string_view folder : split(path != nullptr ? path : "", ':')) {
+    if (is_runnable(std::string(folder.empty() ? "." : folder) + "/" + word)) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> command_names(const CLI::App& root) {
+  std::vector<std::string> names;
+  for (const CLI::App* app : root.get_subcommands({})) names.push_back(app->get_name());
+  return names;
+}
+
+Usage wrong_usage(const std::string& message, const std::string& help_command) {
+  return {2, fmt::format("culprit: {}\n         see: {}\n", printable(message), help_command)};
+}
+
+/// `culprit help [COMMAND]`.
+Usage make_help(const CLI::App& root, const std::vector<std::string>& arguments) {
+  if (arguments.size() == 1) return {0, root.help()};
+  const std::string& name = arguments[1];
+  for (const CLI::App* const app : root.get_subcommands({}))
+    if (app->get_name() == name && arguments.size() == 2) return {0, app->help()};
+  if (arguments.size() > 2) return wrong_usage("help takes one command", "culprit help");
+  const std::string nearest = nearest_word(name, command_names(root));
+  return wrong_usage(fmt::format("there is no command '{}'{}", name,
+                                 nearest.empty() ? "" : " (did you mean " + nearest + "?)"),
+                     "culprit help");
+}
+
+Usage refuse_reserved_word(const std::vector<std::string>& arguments, std::string_view instead) {
+  std::string program;
+  for (const std::string& word : arguments) program += " " + word;
+  return {2,
+          fmt::format("culprit: '{}' is no command of this version{}\n"
+                      "         to profile a program of that name: culprit --{}\n",
+                      arguments.front(), instead.empty() ? "" : fmt::format(" (try: {})", instead),
+                      printable(program))};
+}
+
+/// CLI11 names them from the last to the first.
+std::string describe_extras(const CLI::App& root) {
+  const auto chosen = root.get_subcommands();
+  const std::vector<std::string> extras =
+      chosen.empty() ? root.remaining() : chosen.front()->remaining();
+  std::string text;
+  for (const std::string& word : extras) text += (text.empty() ? "" : " ") + word;
+  return fmt::format("{} not expected: {}", extras.size() == 1 ? "this argument was" : "these were",
+                     text);
+}
+
+/// `culprit PROGRAM args`.
+RecordCommand record_and_report(std::vector<std::string> command) {
+  RecordCommand record;
+  record.record.command = std::move(command);
+  record.report_after = true;
+  return record;
+}
+
+/// A command that is offered, and what its options say once they are parsed.
+struct Offer {
+  CLI::App* app;
+  std::function<Command()> take;
+};
+
+template <class T>
+Offer offer(CLI::App& root, CLI::App* (*add)(CLI::App&, T*, std::string*), std::string* error) {
+  auto command = std::make_shared<T>();
+  return {add(root, command.get(), error), [command] { return Command(*command); }};
+}
+
+/// In the order in which help lists them.
+std::vector<Offer> offer_all(CLI::App& root, std::string* error) {
+  return {offer(root, add_record, error),   offer(root, add_stat, error),
+          offer(root, add_report, error),   offer(root, add_annotate, error),
+          offer(root, add_why, error),      offer(root, add_export, error),
+          offer(root, add_import, error),   offer(root, add_symbolize, error),
+          offer(root, add_doctor, error),   offer(root, add_events, error),
+          offer(root, add_templates, error)};
+}
+
+}  // namespace
+
+Command parse_command_line(const std::vector<std::string>& arguments) {
+  std::string error;  // of options that are wrong together
+
+  CLI::App root(kFirstLines, "culprit");
+  root.formatter(std::make_shared<HelpFormatter>());
+  root.require_subcommand(0, 1);
+  root.set_version_flag("--version", kVersion);
+  const std::vector<Offer> offers = offer_all(root, &error);
+  check_whole_numbers(root);
+
+  if (arguments.empty()) return Usage{2, root.help()};
+  const std::string& first = arguments.front();
+  const std::vector<std::string> names = command_names(root);
+  if (first == "--" && arguments.size() > 1)
+    return record_and_report({arguments.begin() + 1, arguments.end()});
+  if (first == "help") return make_help(root, arguments);
+  if (first == "version" && arguments.size() == 1) return Usage{0, std::string(kVersion) + "\n"};
+  if (std::find(names.begin(), names.end(), first) == names.end() && first[0] != '-') {
+    if (const auto instead = find_reserved_word(first))
+      return refuse_reserved_word(arguments, *instead);
+    if (!is_program(first)) {
+      const std::string nearest = nearest_word(first, names);
+      return wrong_usage(fmt::format("'{}' is neither a command nor a program{}", first,
+                                     nearest.empty() ? "" : " (did you mean " + nearest + "?)"),
+                         "culprit --help");
+    }
+    return record_and_report(arguments);
+  }
+
+  // CLI11 throws; this is the one place where that ends.
+  std::string used = "culprit";
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    if (first == "record" || first == "stat") {
+      std::replace(reversed.begin(), reversed.end(), std::string("--"), std::string(kDashes));
+    }
+    root.parse(reversed);
+  } catch (const CLI::Success& success) {
+    const auto chosen = root.get_subcommands();
+    if (dynamic_cast<const CLI::CallForVersion*>(&success) != nullptr) {
+      return Usage{0, std::string(kVersion) + "\n"};
+    }
+    return Usage{0, chosen.empty() ? root.help() : chosen.front()->help()};
+  } catch (const CLI::ExtrasError&) {
+    error = describe_extras(root);
+  } catch (const CLI::Error& mistake) {
+    error = mistake.what();
+  }
+  if (!error.empty()) {
+    const auto chosen = root.get_subcommands();
+    if (!chosen.empty()) used += " " + chosen.front()->get_name();
+    return wrong_usage(error, used + " --help");
+  }
+  for (const Offer& one : offers) {
+    if (one.app->parsed()) return one.take();
+  }
+  return Usage{2, root.help()};
+}
+
+}  // namespace culprit

@@ -1,0 +1,126 @@
+#pragma once
+
+// argv → one plain struct per command; nothing is done yet. Options, their defaults and
+// their help are in *_options.cc; cli/commands.h runs the commands.
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "collect/counting.h"
+#include "collect/record.h"
+#include "perfdata/import.h"
+#include "session/questions.h"
+#include "simulate/simulate.h"
+#include "snapshot/snapshot.h"
+
+namespace culprit {
+
+inline constexpr const char* kDefaultProfile = "profile.culprit";
+
+/// `culprit record`, and `culprit PROGRAM` (which reports at once, too).
+struct RecordCommand {
+  RecordOptions record;             // its groups come from `events`
+  SimulateOptions simulate;         // instead of `record`, if its engine is `simulate`
+  std::string machine = "host";     // simulate: whose caches
+  std::string region;               // simulate, --roi: a function; "": all
+  std::vector<std::string> events;  // as typed; none: time, or what --engine says
+  std::optional<uint64_t> period;   // -c: of events their number, of time ns
+  std::optional<double> frequency_hz;
+  SnapshotOptions snapshot;
+  std::string output = kDefaultProfile;
+  std::string cpu;  // --template: its events; "": none
+  bool quiet = false;
+  bool symbolize = true;
+  bool report_after = false;
+};
+
+/// `culprit stat`.
+struct StatCommand {
+  CountOptions count;               // its groups come from `events`
+  std::vector<std::string> events;  // as typed; none: the usual ones
+  std::string cpu;                  // --template: its events, as a tree of cycles; "": none
+  bool hardware_only = false;       // --engine pmu: what is usual must be counted
+  Format format = Format::text;
+  std::string separator = ",";  // of CSV
+  std::string output;           // a profile; "": none
+  std::string log;              // where to print; "": standard error
+};
+
+struct ReportCommand {
+  std::string file = kDefaultProfile;
+  ReportQuestion question;
+  Format format = Format::text;
+  size_t width = 0;  // 0: the terminal's, or 80
+};
+
+struct AnnotateCommand {
+  std::string file = kDefaultProfile;
+  AnnotateOptions question;
+  Format format = Format::text;
+  size_t width = 0;
+};
+
+/// `culprit why`.
+struct WhyCommand {
+  std::vector<std::string> files;  // one, or two to compare; none typed: the default
+  WhyQuestion question;
+  Format format = Format::text;
+  size_t width = 0;
+};
+
+struct ExportCommand {
+  std::string file = kDefaultProfile;
+  ExportQuestion question;
+  std::string output;  // "" or "-": standard output
+};
+
+struct ImportCommand {
+  ImportOptions import;
+  SnapshotOptions snapshot;
+  std::string output = kDefaultProfile;
+  bool quiet = false;
+  bool symbolize = true;
+};
+
+struct SymbolizeCommand {
+  std::string file = kDefaultProfile;
+  SnapshotOptions snapshot;
+};
+
+struct DoctorCommand {
+  Format format = Format::text;
+};
+
+/// `culprit events`: lists, or with -e shows what the words stand for.
+struct EventsCommand {
+  std::string pattern;              // "": all
+  std::string cpu;                  // "": this machine
+  std::vector<std::string> events;  // -e
+  Format format = Format::text;
+};
+
+enum class TemplatesAction : uint8_t { list, show, lint };
+
+struct TemplatesCommand {
+  TemplatesAction action = TemplatesAction::list;
+  std::vector<std::string> names;  // or paths; lint, none: all that are shipped
+  Format format = Format::text;
+};
+
+/// Nothing to run: help was asked for (status 0), or the words are wrong (status 2).
+struct Usage {
+  int status = 0;
+  std::string text;
+};
+
+using Command = std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, WhyCommand,
+                             ExportCommand, ImportCommand, SymbolizeCommand, DoctorCommand,
+                             EventsCommand, TemplatesCommand, Usage>;
+
+/// `arguments` without the program's own name. Reads nothing but PATH (to tell a program
+/// from a mistyped command).
+Command parse_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace culprit

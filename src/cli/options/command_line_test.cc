@@ -1,0 +1,185 @@
+#include "cli/options/command_line.h"
+
+#include <gtest/gtest.h>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace culprit {
+namespace {
+
+template <class T>
+T parse(const std::vector<std::string>& arguments) {
+  const Command command = parse_command_line(arguments);
+  const T* parsed = std::get_if<T>(&command);
+  EXPECT_NE(parsed, nullptr);
+  return parsed == nullptr ? T{} : *parsed;
+}
+
+using Words = std::vector<std::string>;
+
+TEST(CommandLine, TakesEverythingAfterTheProgramAsItsOwn) {
+  EXPECT_EQ(parse<RecordCommand>({"record", "-g", "ls", "-l", "--", "-F", "x"}).record.command,
+            (Words{"ls", "-l", "--", "-F", "x"}));
+  EXPECT_EQ(parse<RecordCommand>({"record", "-g", "--", "ls", "--", "-l"}).record.command,
+            (Words{"ls", "--", "-l"}));
+}
+
+TEST(CommandLine, RecordsAndReportsAProgramAlone) {
+  const auto command = parse<RecordCommand>({"./a.out", "--by", "x"});
+  EXPECT_EQ(command.record.command, (Words{"./a.out", "--by", "x"}));
+  EXPECT_TRUE(command.report_after);
+}
+
+TEST(CommandLine, ReadsDurations) {
+  const auto duration_ns = [](const std::string& text) {
+    return parse<RecordCommand>({"record", "--duration", text, "-a"}).record.duration_ns;
+  };
+  EXPECT_EQ(duration_ns("10"), 10'000'000'000u);
+  EXPECT_EQ(duration_ns("1.5s"), 1'500'000'000u);
+  EXPECT_EQ(duration_ns("250ms"), 250'000'000u);
+  EXPECT_EQ(duration_ns("2min"), 120'000'000'000u);
+}
+
+TEST(CommandLine, ReadsListsOfCpus) {
+  EXPECT_EQ(parse<RecordCommand>({"record", "-C", "0,2-4", "-a"}).record.cpus,
+            (std::vector<int>{0, 2, 3, 4}));
+}
+
+TEST(CommandLine, KeepsTheOrderOfLevels) {
+  EXPECT_EQ(parse<ReportCommand>({"report", "--by", "module,function", "--by", "line"})
+                .question.report.by,
+            (std::vector<Level>{Level::module, Level::function, Level::line}));
+}
+
+TEST(CommandLine, LimitsRowsForPeopleOnly) {
+  EXPECT_EQ(parse<ReportCommand>({"report"}).question.report.limit, 30u);
+  EXPECT_EQ(parse<ReportCommand>({"report", "--format", "json"}).question.report.limit, 0u);
+  EXPECT_EQ(
+      parse<ReportCommand>({"report", "--format", "json", "--limit", "3"}).question.report.limit,
+      3u);
+}
+
+TEST(CommandLine, SwitchesOffWhatIsOnByDefault) {
+  const auto command = parse<RecordCommand>({"record", "--no-source", "--no-symbols", "ls"});
+  EXPECT_FALSE(command.snapshot.with_source);
+  EXPECT_FALSE(command.symbolize);
+  EXPECT_TRUE(command.snapshot.use_debuginfod);
+}
+
+TEST(CommandLine, RefusesWhatItDoesNotKnowWithStatusTwo) {
+  for (const Words& words :
+       {Words{"report", "--colour"}, Words{"record", "-F", "nan", "ls"}, Words{"record"},
+        Words{"export", "--to", "gif"}, Words{"no-such-program-anywhere"}, Words{}}) {
+    EXPECT_EQ(parse<Usage>(words).status, 2);
+  }
+}
+
+TEST(CommandLine, RefusesOptionsThatTheEngineCannotFollow) {
+  const auto sampling = parse<Usage>({"record", "--engine", "simulate", "-F", "99", "ls"});
+  EXPECT_EQ(sampling.status, 2);
+  EXPECT_NE(sampling.text.find("--freq is for sampling"), std::string::npos);
+  const auto simulation = parse<Usage>({"record", "--machine", "zen4", "ls"});
+  EXPECT_EQ(simulation.status, 2);
+  EXPECT_NE(simulation.text.find("--machine is for --engine simulate"), std::string::npos);
+}
+
+TEST(CommandLine, RefusesOptionsThatThereAreNot) {
+  const auto text = [](const Words& words) {
+    const Usage usage = parse<Usage>(words);
+    EXPECT_EQ(usage.status, 2);
+    return usage.text;
+  };
+  EXPECT_NE(
+      text({"record", "--enginee=timer", "./a.out"}).find("'--enginee' (did you mean --engine"),
+      std::string::npos);
+  EXPECT_NE(text({"stat", "-Z", "./a.out"}).find("there is no option '-Z'"), std::string::npos);
+  EXPECT_EQ(parse<RecordCommand>({"record", "--", "-Z"}).record.command, (Words{"-Z"}));
+}
+
+TEST(CommandLine, NumbersAreWholeAndFit) {
+  for (const char* const text : {"-5", "1e6", "18446744073709551616", "x"}) {
+    EXPECT_NE(parse<Usage>({"report", "--limit", text}).text.find("is not a whole number"),
+              std::string::npos)
+        << text;
+  }
+  EXPECT_EQ(parse<Usage>({"record", "--engine", "simulate", "--skip", "-5", "ls"}).status, 2);
+}
+
+TEST(CommandLine, EventsTakesAPatternOrEventLists) {
+  const auto lists = parse<EventsCommand>({"events", "--cpu", "icx", "L1*", "--format", "json"});
+  EXPECT_EQ(lists.cpu, "icx");
+  EXPECT_EQ(lists.pattern, "L1*");
+  EXPECT_EQ(lists.format, Format::json);
+  const auto encoded = parse<EventsCommand>({"events", "-e", "{a,b}:u", "-e", "cpu/event=1/"});
+  EXPECT_EQ(encoded.events, (Words{"{a,b}:u", "cpu/event=1/"}));
+  EXPECT_TRUE(encoded.pattern.empty());
+}
+
+TEST(CommandLine, SuggestsTheNearestCommand) {
+  EXPECT_NE(parse<Usage>({"repotr"}).text.find("did you mean report?"), std::string::npos);
+}
+
+TEST(CommandLine, WordsOfPerfAreNotProgramsToRun) {
+  // `perf --list-cmds`, Linux 6.1, without annotate, record, report, stat, version and help.
+  for (const char* const word :
+       {"archive", "bench",  "buildid-cache", "buildid-list", "c2c",    "config", "daemon",
+        "data",    "diff",   "evlist",        "ftrace",       "inject", "iostat", "kallsyms",
+        "kmem",    "kvm",    "kwork",         "list",         "lock",   "mem",    "probe",
+        "sched",   "script", "test",          "timechart",    "top",    "trace"}) {
+    const auto usage = parse<Usage>({word, "FILE"});
+    EXPECT_EQ(usage.status, 2);
+    EXPECT_NE(usage.text.find(std::string("culprit -- ") + word + " FILE"), std::string::npos);
+  }
+  EXPECT_NE(parse<Usage>({"diff", "A", "B"}).text.find("culprit why"), std::string::npos);
+  for (const char* const word :
+       {"serve", "locality", "calibrate", "validate", "scan", "regions", "monitor", "variance"}) {
+    EXPECT_EQ(parse<Usage>({word}).status, 2) << word;
+  }
+}
+
+TEST(CommandLine, DashesMakeAnyWordAProgram) {
+  const auto command = parse<RecordCommand>({"--", "script", "--", "FILE"});
+  EXPECT_EQ(command.record.command, (Words{"script", "--", "FILE"}));
+  EXPECT_TRUE(command.report_after);
+  EXPECT_EQ(parse<RecordCommand>({"./script"}).record.command, (Words{"./script"}));
+  EXPECT_EQ(parse<RecordCommand>({"record", "script"}).record.command, (Words{"script"}));
+  EXPECT_EQ(parse<Usage>({"--"}).status, 2);
+}
+
+TEST(CommandLine, HelpAndVersionAreCommands) {
+  EXPECT_EQ(parse<Usage>({"help"}).status, 0);
+  EXPECT_EQ(parse<Usage>({"help"}).text, parse<Usage>({"--help"}).text);
+  EXPECT_EQ(parse<Usage>({"help", "record"}).text, parse<Usage>({"record", "--help"}).text);
+  EXPECT_NE(parse<Usage>({"help", "recrod"}).text.find("did you mean record?"), std::string::npos);
+  EXPECT_EQ(parse<Usage>({"help", "recrod"}).status, 2);
+  EXPECT_EQ(parse<Usage>({"version"}).text, parse<Usage>({"--version"}).text);
+}
+
+TEST(CommandLine, UnexpectedArgumentsAreNamedInOrder) {
+  EXPECT_NE(parse<Usage>({"report", "one", "two", "three"}).text.find("two three"),
+            std::string::npos);
+  EXPECT_NE(parse<Usage>({"doctor", "one"}).text.find("this argument was not expected: one"),
+            std::string::npos);
+}
+
+TEST(CommandLine, SetsAreAPowerOfTwo) {
+  for (const char* const text :
+       {"1/3", "1/0", "1/-4", "2/4", "16", "1/4,0", "1/4,x", "1/8589934592"})
+    EXPECT_NE(parse<Usage>({"record", "--engine", "simulate", "--sets", text, "/no/such/program"})
+                  .text.find("--sets"),
+              std::string::npos)
+        << text;
+}
+
+TEST(CommandLine, HelpIsNoError) {
+  for (const char* command : {"record", "report", "annotate", "export", "symbolize", "doctor"}) {
+    const auto usage = parse<Usage>({command, "--help"});
+    EXPECT_EQ(usage.status, 0);
+    EXPECT_NE(usage.text.find("Usage: culprit " + std::string(command)), std::string::npos);
+  }
+  EXPECT_EQ(parse<Usage>({"--version"}).text, "culprit 0.1.0\n");
+}
+
+}  // namespace
+}  // namespace culprit

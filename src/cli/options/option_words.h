@@ -1,0 +1,78 @@
+#pragma once
+
+// Options whose words become values: what CLI11 lacks. The parsers throw
+// CLI::ValidationError, which CLI11 expects; parse_command_line() is where that ends.
+
+#include <cstdint>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <span>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "base/text_style.h"
+
+namespace culprit {
+
+/// "10", "10s", "1.5s", "250ms", "100us" → ns. No unit: seconds.
+uint64_t parse_duration_ns(const std::string& text);
+/// "0,2-3" → {0, 2, 3}.
+std::vector<int> parse_cpus(const std::string& text);
+/// "12,34" → {12, 34}.
+std::vector<pid_t> parse_pids(const std::string& text);
+
+template <class T>
+struct Word {
+  const char* word;
+  T value;
+};
+
+inline constexpr Word<Format> kFormats[] = {
+    {"text", Format::text}, {"json", Format::json}, {"csv", Format::csv}};
+
+template <class T>
+T parse_word(std::span<const Word<T>> words, const std::string& text) {
+  std::vector<std::string> known;
+  for (const Word<T>& word : words) {
+    if (text == word.word) return word.value;
+    known.emplace_back(word.word);
+  }
+  const std::string nearest = nearest_word(text, known);
+  throw CLI::ValidationError(
+      fmt::format("'{}' is not one of {}{}", text, fmt::join(known, ", "),
+                  nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest)));
+}
+
+template <class T, size_t N>
+T parse_word(const Word<T> (&words)[N], const std::string& text) {
+  return parse_word(std::span<const Word<T>>(words), text);
+}
+
+/// Adds an option whose text goes through `parse` into `*target`.
+template <class T, class Parse>
+CLI::Option* add_parsed(CLI::App* app, const std::string& names, T* target, Parse parse,
+                        const std::string& help, const std::string& value_name) {
+  return app
+      ->add_option_function<std::string>(
+          names, [target, parse](const std::string& text) { *target = parse(text); }, help)
+      ->type_name(value_name);
+}
+
+template <class T, size_t N>
+CLI::Option* add_word(CLI::App* app, const std::string& names, T* target, const Word<T> (&words)[N],
+                      const std::string& help) {
+  std::vector<std::string> known;
+  for (const Word<T>& word : words) known.emplace_back(word.word);
+  return add_parsed(
+      app, names, target, [&words](const std::string& text) { return parse_word(words, text); },
+      help, fmt::format("{}", fmt::join(known, "|")));
+}
+
+/// Sets `*target` to false when the option is given.
+void add_off_flag(CLI::App* app, const std::string& name, bool* target, const std::string& help);
+
+}  // namespace culprit

@@ -1,0 +1,288 @@
+#include "cli/options/command_options.h"
+#include "cli/options/option_words.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr Word<Level> kLevels[] = {
+    {"process", Level::process},        {"thread", Level::thread}, {"module", Level::module},
+    {"function", Level::function},      {"line", Level::line},     {"block", Level::block},
+    {"instruction", Level::instruction}};
+constexpr Word<ExportFormat> kExportFormats[] = {
+    {"collapsed", ExportFormat::collapsed}, {"pprof", ExportFormat::pprof},
+    {"callgrind", ExportFormat::callgrind}, {"autofdo", ExportFormat::autofdo},
+    {"bolt", ExportFormat::bolt},           {"dot", ExportFormat::dot},
+    {"json", ExportFormat::json},           {"csv", ExportFormat::csv}};
+constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
+constexpr Word<Columns> kColumns[] = {
+    {"events", Columns::events}, {"executions", Columns::executions}, {"hca", Columns::hca}};
+constexpr Word<Format> kEventFormats[] = {{"text", Format::text}, {"json", Format::json}};
+
+void add_input(CLI::App* app, std::string* file) {
+  app->add_option("FILE,-i,--input", *file, "the profile [profile.culprit]")->type_name("FILE");
+}
+
+void add_presentation(CLI::App* app, Format* format, size_t* width) {
+  add_word(app, "--format", format, kFormats, "how to print");
+  app->add_option("--width", *width, "columns of the text [the terminal's, or 80]")
+      ->type_name("N")
+      ->check(CLI::Range(size_t{60}, size_t{1000}));
+}
+
+/// "events", "hca", "hca:load_latency".
+void parse_columns(const std::string& text, ReportCommand* command) {
+  const size_t colon = text.find(':');
+  command->question.report.columns = parse_word(kColumns, text.substr(0, colon));
+  command->question.costs.detail.reset();
+  if (colon == std::string::npos) return;
+  if (command->question.report.columns != Columns::hca) {
+    throw CLI::ValidationError("only hca has branches to choose from");
+  }
+  std::vector<Word<Branch>> branches;
+  for (auto i = static_cast<uint8_t>(kFirstStalled); i < static_cast<uint8_t>(Branch::general);
+       ++i) {
+    branches.push_back({branch_key(static_cast<Branch>(i)).data(), static_cast<Branch>(i)});
+  }
+  command->question.costs.detail =
+      parse_word(std::span<const Word<Branch>>(branches), text.substr(colon + 1));
+}
+
+void add_template(CLI::App* app, std::string* cpu) {
+  app->add_option("--template", *cpu,
+                  "which events are which cycles: a name that `culprit templates` lists, or a file "
+                  "[by the CPU of the recording]")
+      ->type_name("NAME|FILE");
+}
+
+}  // namespace
+
+void add_snapshot_options(CLI::App* app, SnapshotOptions* options) {
+  app->add_option("--symbols", options->symbol_folders,
+                  "folder with binaries and debug files: a sysroot, a flat folder, or one with "
+                  ".build-id/; may be repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  add_off_flag(app, "--no-source", &options->with_source, "leave source text out of the profile");
+  add_off_flag(app, "--no-debuginfod", &options->use_debuginfod,
+               "do not ask the servers in DEBUGINFOD_URLS");
+}
+
+CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* /*error*/) {
+  CLI::App* app = root.add_subcommand("report", "a table of where the time went");
+  ReportOptions* report = &command->question.report;
+  add_input(app, &command->file);
+  app->add_option_function<std::vector<std::string>>(
+         "--by",
+         [report](const std::vector<std::string>& words) {
+           report->by.clear();
+           for (const std::string& word : words) {
+             for (const std::string_view level : split(word, ',')) {
+               report->by.push_back(parse_word(kLevels, std::string(level)));
+             }
+           }
+         },
+         "process, thread, module, function, line, block or instruction; may be repeated "
+         "[function]")
+      ->type_name("LEVEL")
+      ->allow_extra_args(false);
+  add_word(app, "--tree", &report->tree, kTrees,
+           "callees: from the outermost caller down; callers: from each function up");
+  app->add_option_function<std::string>(
+         "--columns", [command](const std::string& text) { parse_columns(text, command); },
+         "events; executions: what branch records say (record -b): executions, calls, "
+         "mispredictions; hca: what took the cycles, by a template; hca:BRANCH: one branch "
+         "(load_latency, ...) in detail [events]")
+      ->type_name("COLUMNS");
+  add_template(app, &command->question.cpu);
+  for (const Word<Level>& level : kLevels) {
+    if (level.value == Level::block || level.value == Level::instruction) continue;
+    app->add_option_function<std::vector<std::string>>(
+           fmt::format("--{}", level.word),
+           [report, value = level.value](const std::vector<std::string>& patterns) {
+             for (const std::string& pattern : patterns)
+               report->filters.push_back({value, pattern});
+           },
+           fmt::format("only this {}: a name or a pattern like 'std::*'", level.word))
+        ->type_name("PATTERN")
+        ->allow_extra_args(false);
+  }
+  app->add_option("--sort", report->sort, "by this column [the first event, falling]")
+      ->type_name("COLUMN");
+  CLI::Option* limit =
+      app->add_option("--limit", report->limit, "rows to print; 0: all [30]")->type_name("N");
+  app->add_option("--min-percent", report->minimum_percent, "leave smaller rows out")
+      ->type_name("P")
+      ->check(CLI::Range(0.0, 100.0));
+  add_presentation(app, &command->format, &command->width);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit report                              functions\n"
+      "  culprit report --by module,function         functions within modules\n"
+      "  culprit report --by line --function main    lines of one function\n"
+      "  culprit report --tree callees               who called what (record -g)\n"
+      "  culprit report --columns executions         how often it ran (record -b)\n"
+      "  culprit report --columns hca                what took the cycles of each function\n"
+      "  culprit report --format json --limit 0      for programs");
+  app->callback([command, limit] {
+    // Programs want everything; people want a page.
+    if (command->format != Format::text && limit->count() == 0) command->question.report.limit = 0;
+  });
+  return app;
+}
+
+CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* /*error*/) {
+  CLI::App* app = root.add_subcommand("annotate", "source and assembly of a function, with costs");
+  app->add_option("FUNCTION", command->question.function, "a name or a pattern")->required();
+  add_input(app, &command->file);
+  app->add_option("--module", command->question.module, "only in this module (name or pattern)")
+      ->type_name("PATTERN");
+  add_off_flag(app, "--no-source", &command->question.show_source, "assembly only");
+  add_off_flag(app, "--no-assembly", &command->question.show_assembly, "source only");
+  add_presentation(app, &command->format, &command->width);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit annotate main\n"
+      "  culprit annotate 'sort_*' --no-assembly run.culprit");
+  return app;
+}
+
+CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
+  CLI::App* app = root.add_subcommand("why", "what took the cycles, and what to change");
+  app->add_option("FILE,-i,--input", command->files,
+                  "the profile [profile.culprit]; two are compared")
+      ->type_name("FILE")
+      ->expected(1, 2);
+  app->add_option("--in", command->question.part,
+                  "only this function or module (a name or a pattern)")
+      ->type_name("PATTERN");
+  add_template(app, &command->question.cpu);
+  app->add_flag("--events", command->question.why.show_events,
+                "every event, also those that only inform or cost next to nothing");
+  add_presentation(app, &command->format, &command->width);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit record --engine simulate ./a.out && culprit why\n"
+      "  culprit why --in sort_rows                  of one function\n"
+      "  culprit why before.culprit after.culprit    side by side\n"
+      "  culprit why --events --template zen4 run.culprit");
+  app->callback([command, error] {
+    if (command->files.empty()) command->files.emplace_back(kDefaultProfile);
+    if (command->files.size() == 2 && command->format == Format::csv) {
+      *error = "two profiles are compared as text or as JSON";
+    }
+  });
+  return app;
+}
+
+CLI::App* add_export(CLI::App& root, ExportCommand* command, std::string* error) {
+  CLI::App* app = root.add_subcommand("export", "the profile for other programs");
+  add_input(app, &command->file);
+  CLI::Option* to = add_word(app, "--to", &command->question.to, kExportFormats,
+                             "collapsed: folded stacks, for flame graphs; pprof: gzip'd "
+                             "profile.proto; callgrind: for KCachegrind; autofdo: LLVM's text "
+                             "sample profile; bolt: for perf2bolt --pa; dot: for Graphviz, the "
+                             "blocks of one function, or who calls whom; json, csv: every address");
+  to->required()->type_name("FORMAT");
+  app->add_option("-o,--output", command->output, "[standard output]")->type_name("FILE");
+  CLI::Option* image =
+      app->add_option("--image", command->question.image,
+                      "autofdo, bolt, dot: this image only (a path, a file name or a pattern) "
+                      "[the one with most branch records; dot: any]");
+  image->type_name("PATTERN");
+  CLI::Option* function =
+      app->add_option("--function", command->question.function,
+                      "dot: the blocks of this function (a name or a pattern) [calls between all, "
+                      "by branch records]");
+  function->type_name("NAME");
+  CLI::Option* limit = app->add_option("--limit", command->question.limit,
+                                       "dot without --function: so many functions; 0: all [40]");
+  limit->type_name("N");
+  CLI::Option* minimum = app->add_option("--min-percent", command->question.minimum_percent,
+                                         "dot without --function: leave smaller ones out");
+  minimum->type_name("P")->check(CLI::Range(0.0, 100.0));
+  app->footer(
+      "\nExamples:\n"
+      "  culprit export --to collapsed | flamegraph.pl > flame.svg\n"
+      "  culprit export --to pprof -o run.pb.gz && pprof -http=: run.pb.gz\n"
+      "  culprit export --to callgrind -o callgrind.out.run && kcachegrind callgrind.out.run\n"
+      "  culprit export --to dot --function main | dot -Tsvg > main.svg\n"
+      "  culprit export --to csv -o addresses.csv run.culprit\n\n"
+      "From branch records (record -b):\n"
+      "  culprit export --to dot | dot -Tsvg > calls.svg\n"
+      "  culprit export --to autofdo -o run.prof && clang++ -fprofile-sample-use=run.prof ...\n"
+      "  culprit export --to bolt -o run.pa && perf2bolt --pa -p run.pa -o run.fdata ./a.out");
+  app->callback([command, image, function, limit, minimum, error] {
+    const ExportFormat format = command->question.to;
+    const bool takes_image = format == ExportFormat::autofdo || format == ExportFormat::bolt ||
+                             format == ExportFormat::dot;
+    const bool draws_calls = format == ExportFormat::dot && command->question.function.empty();
+    if (!draws_calls && (limit->count() > 0 || minimum->count() > 0)) {
+      *error = "--limit and --min-percent are for --to dot without --function only";
+    } else if (format != ExportFormat::dot && function->count() > 0) {
+      *error = "--function is for --to dot only";
+    } else if (!takes_image && image->count() > 0) {
+      *error = "--image is for --to autofdo, bolt and dot only";
+    }
+  });
+  return app;
+}
+
+CLI::App* add_import(CLI::App& root, ImportCommand* command, std::string* /*error*/) {
+  CLI::App* app = root.add_subcommand("import", "a recording of perf (perf.data) as a profile");
+  app->add_option("FILE", command->import.path,
+                  "a perf.data file, or the text of perf script or of perf stat -x, or -j; -: "
+                  "standard input")
+      ->required()
+      ->type_name("FILE");
+  add_profile_output(app, command);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit import perf.data                     recorded on this machine\n"
+      "  culprit import --symbols ./sysroot perf.data from another one\n"
+      "  perf record -o - ./a.out | culprit import -  through a pipe\n"
+      "  perf script --no-inline --show-mmap-events --show-task-events | culprit import -\n"
+      "                                               what perf alone can decode, as text");
+  return app;
+}
+
+CLI::App* add_symbolize(CLI::App& root, SymbolizeCommand* command, std::string* /*error*/) {
+  CLI::App* app =
+      root.add_subcommand("symbolize", "complete a profile with names, lines and source");
+  add_input(app, &command->file);
+  add_snapshot_options(app, &command->snapshot);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit symbolize run.culprit                      after installing debug packages\n"
+      "  culprit symbolize --symbols ./sysroot run.culprit  from another machine");
+  return app;
+}
+
+CLI::App* add_doctor(CLI::App& root, DoctorCommand* command, std::string* /*error*/) {
+  CLI::App* app = root.add_subcommand("doctor", "what works on this machine, what does not, why");
+  add_word(app, "--format", &command->format, kFormats, "how to print");
+  return app;
+}
+
+CLI::App* add_events(CLI::App& root, EventsCommand* command, std::string* /*error*/) {
+  CLI::App* app = root.add_subcommand("events", "what can be counted, here and on other CPUs");
+  app->add_option("PATTERN", command->pattern, "a part of a name, or a pattern like 'L1-*'");
+  app->add_option("--cpu", command->cpu,
+                  "the events of this CPU, by libpfm4's name (icx, amd64_fam19h_zen4); '*' lists "
+                  "CPUs")
+      ->type_name("NAME");
+  app->add_option("-e,--event", command->events,
+                  "instead: what the kernel is asked for, for this event or list of events")
+      ->type_name("EVENT")
+      ->allow_extra_args(false);
+  add_word(app, "--format", &command->format, kEventFormats, "how to print");
+  app->footer(
+      "\nExamples:\n"
+      "  culprit events                                 what this machine can count\n"
+      "  culprit events cache                           whose names have 'cache' in them\n"
+      "  culprit events --cpu icx 'UOPS_RETIRED:*'      encodings of another CPU\n"
+      "  culprit events -e '{cycles,instructions}:u'    what an event list stands for");
+  return app;
+}
+
+}  // namespace culprit

@@ -1,0 +1,307 @@
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <span>
+
+#include "base/number.h"
+#include "cli/options/command_options.h"
+#include "cli/options/option_words.h"
+#include "cli/options/simulation_options.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr double kHighestFrequency = 100'000;  // cpu-clock refuses periods below 10 us
+
+constexpr Word<Engine> kEngines[] = {
+    {"auto", Engine::automatic},    {"pmu", Engine::pmu},
+    {"timer", Engine::timer},       {"posix-timer", Engine::posix_timer},
+    {"simulate", Engine::simulate}, {"timer+simulate", Engine::timer_and_simulate}};
+
+constexpr Word<bool> kStatEngines[] = {{"auto", false}, {"pmu", true}};
+
+/// "fp", "dwarf", "dwarf,16384" or "none".
+void parse_call_graph(const std::string& text, RecordOptions& options) {
+  constexpr uint64_t kUsualBytes = 8192;  // as perf
+  const size_t comma = text.find(',');
+  const std::string method = text.substr(0, comma);
+  if (method != "dwarf" || comma == std::string::npos) {
+    options.stacks = method != "none";
+    options.stack_copy_bytes = method == "dwarf" ? kUsualBytes : 0;
+    if (text == "fp" || text == "dwarf" || text == "none") return;
+    throw CLI::ValidationError("cannot walk stacks by '" + text +
+                               "': it is fp, dwarf, dwarf,BYTES or none");
+  }
+  const std::string bytes = text.substr(comma + 1);
+  const std::optional<uint64_t> number = find_number(bytes, 10);
+  if (!number || *number == 0 || *number % 8 != 0 || *number > kLargestStackCopyBytes) {
+    throw CLI::ValidationError(
+        fmt::format("cannot copy '{}' bytes of each stack: it must be a multiple of 8 from 8 to {}",
+                    bytes, kLargestStackCopyBytes));
+  }
+  options.stacks = true;
+  options.stack_copy_bytes = static_cast<uint32_t>(*number);
+}
+
+void add_targets(CLI::App* app, std::vector<pid_t>* pids, bool* system_wide, std::string* cgroup,
+                 std::vector<int>* cpus) {
+  add_parsed(app, "-p,--pid", pids, parse_pids, "running processes, and their children",
+             "PID[,PID]");
+  app->add_flag("-a,--all-cpus", *system_wide, "everything on this machine");
+  app->add_option("-G,--cgroup", *cgroup, "a cgroup, by its path below the cgroup mount")
+      ->type_name("PATH");
+  add_parsed(app, "-C,--cpu", cpus, parse_cpus, "only on these CPUs", "LIST");
+}
+
+/// CLI11 takes an option that it does not know for the program's first word.
+void refuse_unknown_option(const CLI::App& app, const std::string& word) {
+  if (word.size() < 2 || word.front() != '-') return;
+  const std::string name = word.substr(0, word.find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* const option : app.get_options()) {
+    for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
+  }
+  const std::string nearest = nearest_word(name, known);
+  throw CLI::ValidationError(fmt::format("there is no option '{}'{}", name,
+                                         nearest.empty() ? "; a program of that name goes behind --"
+                                                         : " (did you mean " + nearest + "?)"));
+}
+
+/// The words behind the options: the program to run, "--" before it taken away.
+std::vector<std::string> take_program(const CLI::App& app) {
+  std::vector<std::string> words = app.remaining();
+  if (!words.empty() && words.front() != kDashes) refuse_unknown_option(app, words.front());
+  if (!words.empty() && words.front() == kDashes) words.erase(words.begin());
+  std::replace(words.begin(), words.end(), std::string(kDashes), std::string("--"));
+  return words;
+}
+
+/// "" if what to observe is clear: a program, processes, a cgroup or all.
+template <class Options>
+std::string check_targets(const Options& options, const char* verb) {
+  const int targets = (options.pids.empty() ? 0 : 1) + (options.cgroup.empty() ? 0 : 1) +
+                      (options.system_wide ? 1 : 0);
+  if (targets == 0 && options.command.empty()) {
+    return fmt::format("nothing to {}: give a program, -p PID, --cgroup PATH or -a", verb);
+  }
+  if (targets > 1) {
+    return fmt::format("-p, --cgroup and -a: only one of them to {} at a time", verb);
+  }
+  if (!options.pids.empty() && !options.command.empty()) {
+    return "give either a program or -p, not both";
+  }
+  return "";
+}
+
+/// "" if threads can be told apart.
+std::string check_threads(const CountOptions& options) {
+  if (!options.per_thread) return "";
+  if (options.system_wide || !options.cgroup.empty()) {
+    return "--per-thread is for a program or running processes (-p), not for whole CPUs";
+  }
+  if (options.repetitions > 1 || options.one_by_one) {
+    return "--per-thread: threads of different runs are different threads, so no --repeat and "
+           "no --one-by-one";
+  }
+  if (options.interval_ns && options.pids.empty()) {
+    return "--per-thread: what a program's threads counted is known when they end, so no intervals";
+  }
+  return "";
+}
+
+/// The first of these options that was given; "" if none was.
+std::string find_given(const CLI::App& app, std::span<const char* const> options) {
+  for (const char* const option : options) {
+    if (app.count(option) > 0) return option;
+  }
+  return "";
+}
+
+/// "" if nothing is asked for that the template says.
+std::string check_template(const CLI::App& app, std::initializer_list<const char*> said) {
+  const std::string given = find_given(app, std::span(said.begin(), said.size()));
+  if (given.empty()) return "";
+  return fmt::format("{} and --template: the template says which events, and how often", given);
+}
+
+/// "" if every option is one of the engine's own.
+std::string check_engine(const CLI::App& app, Engine engine) {
+  constexpr const char* kOfSampling[] = {"--pid",      "--template",   "--all-cpus", "--cgroup",
+                                         "--cpu",      "--event",      "--freq",     "--count",
+                                         "-g",         "--call-graph", "--branches", "--data",
+                                         "--duration", "--delay",      "--per-task"};
+  constexpr const char* kNotOfBoth[] = {"--pid",      "--template", "--all-cpus", "--cgroup",
+                                        "--cpu",      "--event",    "--branches", "--data",
+                                        "--duration", "--delay"};
+  constexpr const char* kOfSimulation[] = {
+      "--machine", "--detail", "--locality", "--max-instructions", "--sysroot",
+      "--sets",    "--roi",    "--skip",     "--deterministic"};
+  if (engine == Engine::timer_and_simulate) {
+    const std::string given = find_given(app, kNotOfBoth);
+    if (given.empty()) return "";
+    return fmt::format(
+        "--engine timer+simulate runs a whole program twice, by time and simulated: not with {}",
+        given);
+  }
+  const bool simulates = engine == Engine::simulate;
+  const std::string given =
+      simulates ? find_given(app, kOfSampling) : find_given(app, kOfSimulation);
+  if (given.empty()) return "";
+  return simulates ? fmt::format(
+                         "{} is for sampling: --engine simulate runs a program and counts "
+                         "all it can",
+                         given)
+                   : fmt::format("{} is for --engine simulate", given);
+}
+
+}  // namespace
+
+CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error) {
+  CLI::App* app = root.add_subcommand("record", "sample a program, processes, a cgroup or all");
+  RecordOptions* record = &command->record;
+  app->prefix_command();
+  add_targets(app, &record->pids, &record->system_wide, &record->cgroup, &record->cpus);
+  add_word(app, "--engine", &record->engine, kEngines,
+           "auto: pmu (cycles) where the machine has one, else timer, or posix-timer where the "
+           "kernel refuses it; simulate: count instructions, accesses and branches exactly, "
+           "under QEMU; timer+simulate: run it twice, natively under the timer and simulated, into "
+           "one profile");
+  add_simulation(app, command);
+  app->add_option("--template", command->cpu,
+                  "sample the events that the tree of cycles needs, with their periods: auto (by "
+                  "this CPU), a name that `culprit templates` lists, or a file")
+      ->type_name("auto|NAME|FILE");
+  app->add_option("-e,--event", command->events,
+                  "events to sample, as perf writes them: cpu-clock:u, cycles:pp, "
+                  "{instructions,cycles}, page-faults; may be repeated [as --engine says]")
+      ->type_name("EVENT")
+      ->allow_extra_args(false);
+  CLI::Option* frequency = add_parsed(
+      app, "-F,--freq", &command->frequency_hz,
+      [](const std::string& text) {
+        char* end = nullptr;
+        const double hertz = std::strtod(text.c_str(), &end);
+        if (end == text.c_str() || *end != '\0' || !(hertz >= 0.1 && hertz <= kHighestFrequency)) {
+          throw CLI::ValidationError("'" + text + "' is not a frequency from 0.1 to 100000 Hz");
+        }
+        return std::optional(hertz);
+      },
+      "samples per second of CPU time [999]", "HZ");
+  app->add_option("-c,--count", command->period,
+                  "the exact period instead: events per sample; of cpu-clock ns")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62))
+      ->excludes(frequency);
+  app->add_flag("-g", record->stacks, "call stacks, by frame pointers: --call-graph fp");
+  app->add_option_function<std::string>(
+         "--call-graph", [record](const std::string& mode) { parse_call_graph(mode, *record); },
+         "call stacks, by frame pointers (fp) or by unwind tables on copies of BYTES of each "
+         "stack [8192] (dwarf: for code built without frame pointers)")
+      ->type_name("fp|dwarf[,BYTES]|none");
+  app->add_flag("-b,--branches", record->branches,
+                "the CPU's record of the last taken branches with each sample");
+  app->add_flag("-d,--data", record->memory,
+                "data address, latency and source of memory accesses with each sample");
+  add_parsed(
+      app, "--duration", &record->duration_ns,
+      [](const std::string& text) { return std::optional(parse_duration_ns(text)); },
+      "stop after this time", "TIME");
+  add_parsed(app, "--delay", &record->delay_ns, parse_duration_ns, "start sampling later", "TIME");
+  app->add_flag_callback(
+      "--per-task", [record] { record->sampling = Sampling::per_task; },
+      "events on the program's own tasks, not on CPUs: other programs are left alone, but "
+      "tasks shorter than a period are not seen");
+  add_profile_output(app, command);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit record ./a.out args            a program and its children\n"
+      "  culprit record -g -F 4999 -- make -j2  with stacks, 4,999 samples per second\n"
+      "  culprit record -p 1234 --duration 10s  a running process\n"
+      "  culprit record -e cycles:pp -e page-faults ./a.out   what the hardware counts\n"
+      "  culprit record -a --duration 5s        the whole system\n"
+      "  culprit record --engine timer+simulate ./a.out   measured time beside exact counts\n\n"
+      "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
+      "program cannot be run, 127 if it is not found.");
+  app->callback([app, command, error] {
+    command->record.command = take_program(*app);
+    *error = check_targets(command->record, "record");
+    if (error->empty()) *error = check_engine(*app, command->record.engine);
+    if (error->empty()) *error = check_simulation(*app, *command);
+    if (error->empty() && !command->cpu.empty()) {
+      *error = check_template(*app, {"--event", "--freq", "--count"});
+    }
+    command->simulate.command = command->record.command;
+  });
+  return app;
+}
+
+CLI::App* add_stat(CLI::App& root, StatCommand* command, std::string* error) {
+  CLI::App* app = root.add_subcommand("stat", "count events of a whole run, without samples");
+  CountOptions* count = &command->count;
+  app->prefix_command();
+  add_targets(app, &count->pids, &count->system_wide, &count->cgroup, &count->cpus);
+  app->add_option("--template", command->cpu,
+                  "count the events that the tree of cycles needs, and print the tree: auto (by "
+                  "this CPU), a name that `culprit templates` lists, or a file")
+      ->type_name("auto|NAME|FILE");
+  app->add_option("-e,--event", command->events,
+                  "events, as perf writes them: cycles:u, {instructions,cycles}, r11; may be "
+                  "repeated [the usual ones]")
+      ->type_name("EVENT")
+      ->allow_extra_args(false);
+  add_word(app, "--engine", &command->hardware_only, kStatEngines,
+           "auto: the usual events that this machine has; pmu: hardware events must be");
+  app->add_option("-r,--repeat", count->repetitions, "run it so often: means, with 95 % intervals")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 100'000u));
+  add_parsed(
+      app, "-I,--interval-print", &count->interval_ns,
+      [](const std::string& text) {
+        const uint64_t ns = parse_duration_ns(
+            text.find_first_not_of("0123456789") == text.npos ? text + "ms" : text);
+        if (ns < 1'000'000) throw CLI::ValidationError("an interval is at least 1 ms");
+        return std::optional(ns);
+      },
+      "print the counts of each interval, too", "MS");
+  app->add_flag("--one-by-one", count->one_by_one,
+                "run it once for each group of events, so that none shares a counter");
+  app->add_flag("--per-thread", count->per_thread,
+                "a row for each thread of the program or of -p PID");
+  add_off_flag(app, "--no-inherit", &count->inherit, "not its children and new threads");
+  add_parsed(
+      app, "--duration", &count->duration_ns,
+      [](const std::string& text) { return std::optional(parse_duration_ns(text)); },
+      "stop after this time", "TIME");
+  add_parsed(app, "--delay", &count->delay_ns, parse_duration_ns, "start counting later", "TIME");
+  app->add_option("-o,--output", command->output, "a profile of the counts [none]")
+      ->type_name("FILE");
+  app->add_option("--log", command->log, "print there [standard error]")->type_name("FILE");
+  add_word(app, "--format", &command->format, kFormats, "how to print");
+  app->add_option_function<std::string>(
+         "-x,--field-separator",
+         [command](const std::string& text) {
+           command->format = Format::csv;
+           command->separator = text;
+         },
+         "CSV with this between the fields")
+      ->type_name("TEXT");
+  app->footer(
+      "\nExamples:\n"
+      "  culprit stat ./a.out args                      what this machine counts\n"
+      "  culprit stat -r 10 -e cycles:u,instructions:u ./a.out\n"
+      "  culprit stat -I 1000 -a --duration 10s         the whole system, every second\n"
+      "  culprit stat --template auto ./a.out           what took its cycles\n\n"
+      "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
+      "program cannot be run, 127 if it is not found.");
+  app->callback([app, command, error] {
+    command->count.command = take_program(*app);
+    if (!command->cpu.empty()) *error = check_template(*app, {"--event", "--interval-print"});
+    if (!error->empty()) return;
+    *error = check_targets(command->count, "count");
+    if (error->empty()) *error = check_threads(command->count);
+  });
+  return app;
+}
+
+}  // namespace culprit

@@ -1,0 +1,84 @@
+#include "cli/options/simulation_options.h"
+
+#include <bit>
+
+#include "base/number.h"
+#include "cli/options/option_words.h"
+
+namespace culprit {
+namespace {
+
+constexpr Word<simulate::Locality> kLocalities[] = {{"off", simulate::Locality::off},
+                                                    {"l1", simulate::Locality::l1},
+                                                    {"all", simulate::Locality::all}};
+
+constexpr Word<bool> kDetails[] = {{"events", false}, {"core", true}};
+
+/// "1/16", "1/16,7". Which N there can be is for the machine's caches to say.
+void parse_sets(const std::string& text, SimulateOptions& options) {
+  const size_t comma = text.find(',');
+  const std::string fraction = text.substr(0, comma);
+  const std::string seed = comma == std::string::npos ? "1" : text.substr(comma + 1);
+  const uint64_t sets =
+      fraction.starts_with("1/") ? find_number(fraction.substr(2), 10).value_or(0) : 0;
+  options.sample_seed = find_number(seed, 10).value_or(0);
+  // The sets of a cache are a power of two, and so is any part of them that is taken evenly.
+  if (!std::has_single_bit(sets) || sets > UINT32_MAX || options.sample_seed == 0) {
+    throw CLI::ValidationError("'" + text +
+                               "' is not 1/N or 1/N,SEED with a power of two, as in --sets 1/16");
+  }
+  options.sample_sets = static_cast<uint32_t>(sets);
+}
+
+}  // namespace
+
+void add_simulation(CLI::App* app, RecordCommand* command) {
+  app->add_option("--machine", command->machine,
+                  "simulate: whose caches and TLBs, a name (host, zen4, ...), a file, or none for "
+                  "executions and accesses only [host]")
+      ->type_name("NAME|FILE");
+  add_word(app, "--detail", &command->simulate.cycles, kDetails,
+           "simulate: core models the machine's cycles, too; events only counts, and is faster "
+           "[core]");
+  add_word(app, "--locality", &command->simulate.locality, kLocalities,
+           "simulate: what became of the lines that each instruction brought in, and who "
+           "reused or evicted them, in L1 or in all levels [off]");
+  app->add_option_function<std::string>(
+         "--sets", [command](const std::string& text) { parse_sets(text, command->simulate); },
+         "simulate: one in N of the machine's cache sets, chosen at random by SEED [1], and "
+         "estimate the misses of all: much faster; without cycles, TLBs, mispredictions and "
+         "prefetchers")
+      ->type_name("1/N[,SEED]");
+  app->add_flag("--deterministic", command->simulate.deterministic,
+                "simulate: threads take turns by simulated time: counts of programs with threads "
+                "repeat, and cores take lines from each other as they would; slower");
+  app->add_option("--roi", command->region,
+                  "simulate: only while inside this function of the program, and what it calls; "
+                  "FILE:SYMBOL is one of a library")
+      ->type_name("SYMBOL");
+  app->add_option("--skip", command->simulate.skip_instructions,
+                  "simulate: not the first N instructions of each process")
+      ->type_name("N");
+  app->add_option("--max-instructions", command->simulate.max_instructions,
+                  "simulate: count so many of each process, then let it run on")
+      ->type_name("N");
+  app->add_option("--sysroot", command->simulate.sysroot,
+                  "simulate: where the libraries of a program for another architecture are")
+      ->type_name("DIR");
+}
+
+/// A sample of sets tells misses only; "" if nothing else is asked for.
+std::string check_simulation(const CLI::App& app, RecordCommand& command) {
+  SimulateOptions& simulate = command.simulate;
+  if (simulate.sample_sets == 1) return "";
+  const bool wants_cycles = app.count("--detail") > 0 && simulate.cycles;
+  simulate.cycles = false;
+  if (wants_cycles)
+    return "--sets and --detail core: cycles need all accesses, not those of a sample";
+  if (simulate.locality != simulate::Locality::off) {
+    return "--sets and --locality: what becomes of lines is not estimated from a sample";
+  }
+  return command.machine == "none" ? "--sets and --machine none: there are no sets to sample" : "";
+}
+
+}  // namespace culprit

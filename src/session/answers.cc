@@ -1,0 +1,161 @@
+#include "session/answers.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+#include "branches/branch_events.h"
+#include "exports/exports.h"
+
+#include "session/choose_template.h"
+
+namespace culprit {
+namespace {
+
+bool has_level(const ReportOptions& options, Level level) {
+  const auto is_level = [level](const Filter& filter) { return filter.level == level; };
+  return std::find(options.by.begin(), options.by.end(), level) != options.by.end() ||
+         std::any_of(options.filters.begin(), options.filters.end(), is_level);
+}
+
+FactParts needed_parts(const ReportOptions& options) {
+  const bool names = has_level(options, Level::function) || options.tree != Tree::none;
+  FactParts parts;
+  parts.lines = has_level(options, Level::line) || has_level(options, Level::instruction);
+  parts.inlines = parts.lines || names;
+  parts.blocks = has_level(options, Level::block);
+  parts.functions = parts.inlines || parts.blocks;
+  parts.code = options.columns == Columns::executions;
+  if (parts.code) parts.functions = parts.inlines = true;
+  parts.sources = false;
+  return parts;
+}
+
+/// Everything about code: advice names functions and lines.
+FactParts parts_for_advice() {
+  FactParts parts;
+  parts.blocks = false;
+  parts.code = false;
+  parts.sources = false;
+  return parts;
+}
+
+FactParts needed_parts(ExportFormat format) {
+  FactParts parts;
+  parts.lines = format != ExportFormat::collapsed;
+  parts.blocks = false;
+  parts.code = format == ExportFormat::dot;
+  parts.sources = false;
+  return parts;
+}
+
+Result<ReportAnswer> answer_costs(ProfileView& view, const ReportQuestion& question) {
+  const FactParts parts = needed_parts(question.report);
+  ASSIGN_OR_RETURN(const AccountingView accounting,
+                   AccountingView::make(view, question.cpu, parts));
+  ASSIGN_OR_RETURN(CostReport costs,
+                   make_cost_report(accounting.profile(), view.facts(parts), accounting.cpu(),
+                                    question.report, question.costs));
+  return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(costs.head)),
+                      std::move(costs.table)};
+}
+
+Result<ReportAnswer> answer_executions(ProfileView& view, const ReportQuestion& question) {
+  const FactsLookup facts = view.facts(needed_parts(question.report));
+  ASSIGN_OR_RETURN(Profile executions, with_branch_events(view.profile(), facts));
+  ASSIGN_OR_RETURN(ReportTable table, make_report(executions, facts, question.report));
+  return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(executions)),
+                      std::move(table)};
+}
+
+/// Of a function, else of a module.
+Result<WhyReport> explain_part(const AccountingView& accounting, const FactsLookup& facts,
+                               const WhyQuestion& question) {
+  const Profile& profile = accounting.profile();
+  const Template& cpu = accounting.cpu();
+  WhyOptions options = question.why;
+  if (question.part.empty()) return make_why(profile, facts, cpu, options);
+  if (profile.histograms.empty()) {
+    return Error{"counts of whole runs have no parts: --in needs a recording"};
+  }
+  options.filters = {{Level::function, question.part}};
+  Result<WhyReport> of_function = make_why(profile, facts, cpu, options);
+  if (of_function) return of_function;
+  options.filters = {{Level::module, question.part}};
+  Result<WhyReport> of_module = make_why(profile, facts, cpu, options);
+  if (of_module) return of_module;
+  return Error{fmt::format("no function and no module here is '{}' (culprit report lists them)",
+                           question.part)};
+}
+
+Result<std::string> export_addresses(ProfileView& view, Format format) {
+  ReportQuestion question;
+  question.report.by = {Level::process,  Level::thread, Level::module,
+                        Level::function, Level::line,   Level::instruction};
+  question.report.limit = 0;
+  ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view, question));
+  return print_report(answer.shown(), answer.table, format, {});
+}
+
+}  // namespace
+
+Result<ReportAnswer> answer_report(ProfileView& view, const ReportQuestion& question) {
+  if (question.report.columns == Columns::hca) return answer_costs(view, question);
+  if (question.report.columns == Columns::executions) return answer_executions(view, question);
+  const FactsLookup facts = view.facts(needed_parts(question.report));
+  ASSIGN_OR_RETURN(ReportTable table, make_report(view.profile(), facts, question.report));
+  return ReportAnswer{&view.profile(), nullptr, std::move(table)};
+}
+
+Result<Annotation> answer_annotation(ProfileView& view, const AnnotateOptions& question) {
+  FactParts parts;
+  parts.blocks = false;  // they come with the decoded text
+  return make_annotation(view.profile(), view.facts(parts), question);
+}
+
+Result<WhyAnswer> answer_why(ProfileView& view, const WhyQuestion& question) {
+  const FactParts parts = parts_for_advice();
+  ASSIGN_OR_RETURN(AccountingView accounting, AccountingView::make(view, question.cpu, parts));
+  WhyAnswer answer;
+  answer.accounting = std::make_unique<AccountingView>(std::move(accounting));
+  ASSIGN_OR_RETURN(answer.why, explain_part(*answer.accounting, view.facts(parts), question));
+  return answer;
+}
+
+Result<std::string> answer_export(ProfileView& view, const ExportQuestion& question) {
+  if (question.to == ExportFormat::json) return export_addresses(view, Format::json);
+  if (question.to == ExportFormat::csv) return export_addresses(view, Format::csv);
+  const Profile& profile = view.profile();
+  const FactsLookup facts = view.facts(needed_parts(question.to));
+  switch (question.to) {
+    case ExportFormat::collapsed:
+      return export_collapsed(profile, facts);
+    case ExportFormat::pprof:
+      return export_pprof(profile, facts);
+    case ExportFormat::callgrind:
+      return export_callgrind(profile, facts);
+    case ExportFormat::autofdo:
+      return export_autofdo(profile, facts, question.image);
+    case ExportFormat::bolt:
+      return export_bolt(profile, facts, question.image);
+    case ExportFormat::dot:
+    case ExportFormat::json:
+    case ExportFormat::csv:
+      break;
+  }
+  if (!question.function.empty()) {
+    return export_dot(profile, facts, question.function, question.image);
+  }
+  return export_call_graph(profile, facts,
+                           {question.image, question.limit, question.minimum_percent});
+}
+
+Result<std::string> print_counts_tree(const Profile& counts, const std::string& wanted,
+                                      Format format, const TextStyle& style) {
+  ASSIGN_OR_RETURN(const Template cpu, choose_template(counts, wanted));
+  const auto no_facts = [](ImageId) -> const ImageFacts* { return nullptr; };
+  ASSIGN_OR_RETURN(const WhyReport why, make_why(counts, no_facts, cpu, {}));
+  return print_why(counts, cpu, why, format, style);
+}
+
+}  // namespace culprit

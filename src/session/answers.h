@@ -1,0 +1,60 @@
+#pragma once
+
+// One question about an open profile → its answer, as a value that can be printed as text or JSON
+// or drawn. What all doors share.
+//
+//     ASSIGN_OR_RETURN(ProfileView view, ProfileView::open(path));
+//     ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view, question));
+//     print_report(answer.shown(), answer.table, Format::json, style);
+//
+// Only the facts that a question needs are read. The view must outlive the answers.
+
+#include <memory>
+#include <string>
+
+#include "annotate/annotation.h"
+#include "base/result.h"
+#include "base/text_style.h"
+#include "session/accounting_view.h"
+#include "session/profile_view.h"
+#include "session/questions.h"
+
+namespace culprit {
+
+struct ReportAnswer {
+  /// What the columns of the table are of: the profile, or one that was made of it.
+  [[nodiscard]] const Profile& shown() const { return made ? *made : *own; }
+
+  const Profile* own = nullptr;
+  std::unique_ptr<Profile> made;
+  ReportTable table;
+};
+
+/// Errors: as make_report(); a template that does not exist; columns that the profile cannot fill
+Result<ReportAnswer> answer_report(ProfileView& view, const ReportQuestion& question);
+
+/// Errors: as make_annotation()
+Result<Annotation> answer_annotation(ProfileView& view, const AnnotateOptions& question);
+
+/// A tree, which points into its template.
+struct WhyAnswer {
+  [[nodiscard]] const Profile& profile() const { return accounting->profile(); }
+  [[nodiscard]] const Template& cpu() const { return accounting->cpu(); }
+
+  std::unique_ptr<AccountingView> accounting;
+  WhyReport why;
+};
+
+/// Errors: a template that does not exist; a part that is neither a function nor a module
+Result<WhyAnswer> answer_why(ProfileView& view, const WhyQuestion& question);
+
+/// The bytes of a file of another program.
+/// Errors: as the exports; branch records that are missing
+Result<std::string> answer_export(ProfileView& view, const ExportQuestion& question);
+
+/// The tree of cycles of counts that are in no file (yet), in words. `wanted`: as
+/// choose_template().
+Result<std::string> print_counts_tree(const Profile& counts, const std::string& wanted,
+                                      Format format, const TextStyle& style);
+
+}  // namespace culprit

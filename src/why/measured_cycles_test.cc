@@ -1,0 +1,87 @@
+// A profile of two runs: the samples of test_profile.h (1,000 of 1 ms, 120 of them in the kernel,
+// at 2 GHz: 2 G cycles) with counts of a simulator beside them; expected numbers by hand.
+
+#include "report/measured_cycles.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "accounting/test_template.h"
+#include "attribute/test_profile.h"
+#include "why/why.h"
+
+namespace culprit {
+namespace {
+
+/// Adds an event of the simulator, all of it where grind has 250 samples.
+void add_simulated(Profile& profile, const char* name, Unit unit, uint64_t value) {
+  Event event;
+  event.name = profile.strings.intern(name);
+  event.engine = profile.strings.intern("simulate");
+  event.unit = unit;
+  event.provenance = unit == Unit::cycles ? Provenance::modelled : Provenance::counted;
+  profile.events.push_back(event);
+  Histogram& histogram = profile.histograms.front();
+  const size_t rows = histogram.offsets.size();
+  EventColumn column{EventId(profile.events.size() - 1),
+                     std::vector<uint64_t>(rows),
+                     std::vector<uint64_t>(rows),
+                     {}};
+  column.value.front() = value;
+  histogram.columns.push_back(std::move(column));
+}
+
+TestProfile two_runs() {
+  TestProfile test = make_test_profile();
+  add_simulated(test.profile, "instructions", Unit::events, 400'000'000);
+  add_simulated(test.profile, "sim:cycles", Unit::cycles, 1'500'000'000);
+  return test;
+}
+
+TEST(MeasuredCycles, AreTheModelsTheKernelsAndTheUnexplained) {
+  const TestProfile test = two_runs();
+  Template cpu = made_template();
+  EXPECT_FALSE(make_why(test.profile, test.lookup(), cpu, {})->measured);  // of another core
+  cpu.is_simulated = true;
+  const Result<WhyReport> why = make_why(test.profile, test.lookup(), cpu, {});
+  ASSERT_TRUE(why);
+  ASSERT_TRUE(why->measured);
+  EXPECT_DOUBLE_EQ(why->measured->measured.value, 2e9);
+  EXPECT_DOUBLE_EQ(why->measured->kernel.value, 120 * 2e6);
+  EXPECT_DOUBLE_EQ(why->measured->modelled, 1.5e9);
+  EXPECT_DOUBLE_EQ(why->measured->unexplained.value, 2e9 - 0.24e9 - 1.5e9);
+  EXPECT_NEAR(why->measured->unexplained.standard_error, std::sqrt(880) * 2e6, 1);
+  const std::string text = print_why(test.profile, cpu, *why, Format::text, {});
+  EXPECT_NE(text.find(" 260 M   13.0 %  5.8     unexplained"), std::string::npos) << text;
+}
+
+TEST(MeasuredCycles, NeedBothRunsAndAClock) {
+  EXPECT_FALSE(find_two_runs(make_test_profile().profile));
+  TestProfile test = two_runs();
+  EXPECT_TRUE(find_two_runs(test.profile));
+  test.profile.machine.clock.reset();
+  EXPECT_FALSE(find_two_runs(test.profile));
+}
+
+TEST(MeasuredCycles, PerInstructionStandBesideExecutions) {
+  const TestProfile test = two_runs();
+  const Result<ReportTable> table = make_report(test.profile, test.lookup(), {});
+  ASSERT_TRUE(table);
+  ASSERT_EQ(table->derived.size(), 1u);
+  const auto cpi = [&](const std::string& function) -> std::optional<Estimate> {
+    for (const ReportRow& row : table->rows) {
+      if (row.function == function) return table->derived[0].compute(row.values);
+    }
+    return std::nullopt;
+  };
+  // 500 samples of mill's and 100 of sort's are in functions of that name.
+  ASSERT_TRUE(cpi("grind"));
+  EXPECT_DOUBLE_EQ(cpi("grind")->value, 600 * 2e6 / 400e6);
+  EXPECT_FALSE(cpi("clear_page"));  // nothing of it was simulated
+  const std::string text = print_report(test.profile, *table, Format::text, {});
+  EXPECT_NE(text.find("~CPI"), std::string::npos) << text;
+  EXPECT_NE(text.find("=executed"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace culprit
