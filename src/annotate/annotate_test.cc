@@ -5,7 +5,6 @@
 #include "attribute/test_profile.h"
 #include "base/names.h"
 #include "print/golden.h"
-#include "report/annotate_word.h"
 #include "report/report.h"
 
 namespace culprit {
@@ -110,7 +109,7 @@ TEST(Annotate, ReadsArmCode) {
 
 TEST(Annotate, SuggestsTheNearestName) {
   const TestProfile test = make_test_profile();
-  const auto refused = annotate(test.profile, test.lookup(), function("gridn"), Format::text, {});
+  const auto refused = make_annotation(test.profile, test.lookup(), function("gridn"));
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("did you mean grind?"), std::string::npos);
 }
@@ -134,25 +133,6 @@ TEST(Annotate, MatchesItsGoldenTexts) {
   lines.show_assembly = false;
   golden("annotate_lines.txt", lines, Format::text);
   golden("annotate_lines.csv", lines, Format::csv);
-}
-
-ReportTable table_of(const std::vector<std::string>& functions) {
-  ReportTable table;
-  for (const std::string& function : functions) table.rows.emplace_back().function = function;
-  return table;
-}
-
-TEST(AnnotateWord, IsFoundByAnnotate) {
-  const TestProfile test = make_test_profile();
-  for (const std::string name : {kLongName, "clear_page", "weigh"}) {
-    std::string word = make_annotate_word(table_of({name, "grind"}), name, 4);
-    if (word.starts_with('\'')) word = word.substr(1, word.size() - 2);
-    AnnotateOptions options;
-    options.function = word;
-    const Result<Annotation> found = make_annotation(test.profile, test.lookup(), options);
-    ASSERT_TRUE(found) << found.error().message;
-    EXPECT_EQ(found->function, name) << word;
-  }
 }
 
 }  // namespace

@@ -22,8 +22,11 @@ namespace culprit {
 struct AnnotateOptions {
   std::string function;
   std::string module;  // pattern; "" = any
+  size_t copy = 1;     // which of those that match, by their counts
   bool show_source = true;
   bool show_assembly = true;
+  size_t limit = 0;            // blocks of each place, or lines; the hottest; 0: all
+  bool hottest_first = false;  // else in the order of the code
 };
 
 /// One frame of inlined code around an instruction: what was called, and from where.

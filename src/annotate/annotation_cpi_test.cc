@@ -105,7 +105,9 @@ TEST(AnnotationCpi, StandsBesideTheCycles) {
   const auto print = [&](Format format, bool assembly = true) {
     AnnotateOptions options = grind();
     options.show_assembly = assembly;
-    return annotate(test.profile, test.lookup(), options, format, {}).value();
+    const Result<Annotation> annotation = make_annotation(test.profile, test.lookup(), options);
+    EXPECT_TRUE(annotation);
+    return annotation ? print_annotation(test.profile, *annotation, options, format, {}) : "";
   };
   const auto expect_in = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\nis not in\n" << text;

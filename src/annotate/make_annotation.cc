@@ -204,9 +204,10 @@ class Annotator {
 void add_others(const FoundFunction& found, Annotation& annotation) {
   constexpr size_t kNamed = 5;
   if (found.others.empty()) return;
-  std::string text = "also matches: ";
+  std::string text = "also matches, by --copy N: ";
   for (size_t i = 0; i < std::min(kNamed, found.others.size()); ++i) {
-    text += (i == 0 ? "" : ", ") + shorten_name(found.others[i], 60);
+    const FoundFunction::Other& other = found.others[i];
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", other.copy, shorten_name(other.name, 60));
   }
   if (found.others.size() > kNamed) {
     text += fmt::format(" and {} more", found.others.size() - kNamed);
@@ -219,8 +220,9 @@ void add_others(const FoundFunction& found, Annotation& annotation) {
 Result<Annotation> make_annotation(const Profile& profile, const FactsLookup& lookup,
                                    const AnnotateOptions& options) {
   CodeIndex code(profile, lookup);
+  const FunctionFinder finder(code);
   ASSIGN_OR_RETURN(const FoundFunction found,
-                   find_function(code, {options.function, options.module}));
+                   finder.find({options.function, options.module, options.copy}));
   const ImageFacts& facts = *code.facts(found.image);
   const FunctionFact& first = facts.functions[found.functions.front()];
   Annotation annotation;

@@ -17,11 +17,9 @@
 
 namespace culprit {
 
-namespace {
-
 /// One name in one image, as a symbol or as inlined code. There may be very many: texts
 /// stay in the facts.
-struct Candidate {
+struct FunctionCandidate {
   ImageId image;
   bool inlined = false;
   const std::string* name = nullptr;
@@ -30,6 +28,10 @@ struct Candidate {
   uint64_t value = 0;
 };
 
+namespace {
+
+using Candidate = FunctionCandidate;
+
 bool comes_first(const Candidate& a, const Candidate& b) {
   return std::tie(b.value, *a.name, a.image) < std::tie(a.value, *b.name, b.image);
 }
@@ -37,12 +39,11 @@ bool comes_first(const Candidate& a, const Candidate& b) {
 /// Adds the counts at each location to its symbol, and to all that is inlined there.
 class Candidates {
  public:
-  Candidates(CodeIndex& code, const std::string& module) : code_(code), module_(module) {}
+  explicit Candidates(CodeIndex& code) : code_(code) {}
 
   void add_all() {
     const Profile& profile = code_.profile();
     for (const Histogram& histogram : profile.histograms) {
-      if (!wants(histogram.image)) continue;
       Attributor* attributor = code_.attributor(histogram.image);
       if (attributor == nullptr) continue;
       for_each_count(profile, histogram, [&](const Location& at, size_t event, const Sum& sum) {
@@ -54,12 +55,6 @@ class Candidates {
   [[nodiscard]] std::vector<Candidate> take() { return std::move(all_); }
 
  private:
-  bool wants(ImageId image) const {
-    if (module_.empty()) return true;
-    const std::string path = code_.module(image);
-    return matches_pattern(path, module_) || matches_pattern(base_name(path), module_);
-  }
-
   void add(Attributor& attributor, const Location& at, uint64_t value) {
     const ImageFacts& facts = attributor.facts();
     const CodePlace place = attributor.find(at.offset);
@@ -96,7 +91,6 @@ class Candidates {
   }
 
   CodeIndex& code_;
-  const std::string& module_;
   std::unordered_map<uint64_t, size_t> rows_;  // of all_
   std::vector<Candidate> all_;
 };
@@ -130,45 +124,74 @@ Error not_found(const WantedFunction& wanted, std::vector<Candidate> all) {
                   nearest.empty() ? "" : " (did you mean " + printable(nearest) + "?)")};
 }
 
+/// Which images a pattern of modules means.
+std::vector<bool> find_images(const CodeIndex& code, const std::string& module) {
+  std::vector<bool> wanted;
+  for (size_t image = 0; image < code.profile().images.size(); ++image) {
+    const std::string path = code.module(ImageId(image));
+    wanted.push_back(module.empty() || matches_pattern(path, module) ||
+                     matches_pattern(base_name(path), module));
+  }
+  return wanted;
+}
+
 std::vector<Candidate> find_matches(const std::vector<Candidate>& all, bool inlined,
-                                    Matcher matches, const std::string& wanted) {
+                                    Matcher matches, const std::string& wanted,
+                                    const std::vector<bool>& images) {
   std::vector<Candidate> matching;
   for (const Candidate& one : all) {
-    if (one.inlined != inlined || one.name->empty() || !matches(one, wanted)) continue;
+    if (one.inlined != inlined || one.name->empty()) continue;
+    if (one.image.value >= images.size() || !images[one.image.value]) continue;
+    if (!matches(one, wanted)) continue;
     matching.push_back(one);
   }
   std::sort(matching.begin(), matching.end(), comes_first);
   return matching;
 }
 
-FoundFunction tell(const CodeIndex& code, const std::vector<Candidate>& matching) {
-  const Candidate& first = matching.front();
+Result<FoundFunction> tell(const CodeIndex& code, const std::vector<Candidate>& matching,
+                           size_t copy) {
+  if (copy == 0 || copy > matching.size()) {
+    return Error{fmt::format(
+        "there {} of that name with samples: --copy takes 1 to {}",
+        matching.size() == 1 ? "is 1 function" : fmt::format("are {} functions", matching.size()),
+        matching.size())};
+  }
+  const Candidate& chosen = matching[copy - 1];
   FoundFunction found;
-  found.image = first.image;
-  found.name = *first.name;
-  found.inlined = first.inlined;
-  const std::set<uint32_t> functions(first.functions.begin(), first.functions.end());
+  found.image = chosen.image;
+  found.name = *chosen.name;
+  found.inlined = chosen.inlined;
+  const std::set<uint32_t> functions(chosen.functions.begin(), chosen.functions.end());
   found.functions.assign(functions.begin(), functions.end());
-  for (size_t i = 1; i < matching.size(); ++i) {
-    found.others.push_back(
-        fmt::format("{} ({})", *matching[i].name, base_name(code.module(matching[i].image))));
+  for (size_t i = 0; i < matching.size(); ++i) {
+    if (i + 1 == copy) continue;
+    found.others.push_back({i + 1, fmt::format("{} ({})", *matching[i].name,
+                                               base_name(code.module(matching[i].image)))});
   }
   return found;
 }
 
 }  // namespace
 
-Result<FoundFunction> find_function(CodeIndex& code, const WantedFunction& wanted) {
-  Candidates candidates(code, wanted.module);
+FunctionFinder::FunctionFinder(CodeIndex& code) : code_(code) {
+  Candidates candidates(code);
   candidates.add_all();
-  const std::vector<Candidate> all = candidates.take();
+  all_ = candidates.take();
+}
+
+FunctionFinder::~FunctionFinder() = default;
+
+Result<FoundFunction> FunctionFinder::find(const WantedFunction& wanted) const {
+  const std::vector<bool> images = find_images(code_, wanted.module);
   for (const bool inlined : {false, true}) {
     for (const Matcher matches : kMatchers) {
-      const std::vector<Candidate> matching = find_matches(all, inlined, matches, wanted.function);
-      if (!matching.empty()) return tell(code, matching);
+      const std::vector<Candidate> matching =
+          find_matches(all_, inlined, matches, wanted.function, images);
+      if (!matching.empty()) return tell(code_, matching, wanted.copy);
     }
   }
-  return not_found(wanted, all);
+  return not_found(wanted, all_);
 }
 
 }  // namespace culprit

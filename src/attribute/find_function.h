@@ -13,7 +13,8 @@ namespace culprit {
 /// `function`: a name or a pattern; `module` likewise, "" = any.
 struct WantedFunction {
   std::string function;
-  std::string module;
+  std::string module = "";
+  size_t copy = 1;  // which of those that match, by their counts: JIT code may have a name often
 };
 
 struct FoundFunction {
@@ -21,10 +22,31 @@ struct FoundFunction {
   std::string name;
   bool inlined = false;             // it has no symbol; `functions` hold inlined copies
   std::vector<uint32_t> functions;  // rows of the facts' functions that it is, or is in
-  std::vector<std::string> others;  // "name (module)" of what else matched
+  struct Other {
+    size_t copy;       // WantedFunction::copy that finds it
+    std::string name;  // "name (module)"
+  };
+  std::vector<Other> others;  // what else matched
 };
 
-/// An error where nothing with counts matches, with the nearest name there is.
-Result<FoundFunction> find_function(CodeIndex& code, const WantedFunction& wanted);
+struct FunctionCandidate;
+
+/// Looks names up among all code that has counts, which is added up once.
+class FunctionFinder {
+ public:
+  /// `code` must outlive it.
+  explicit FunctionFinder(CodeIndex& code);
+  FunctionFinder(const FunctionFinder&) = delete;
+  FunctionFinder& operator=(const FunctionFinder&) = delete;
+  ~FunctionFinder();
+
+  /// An error where nothing with counts matches, with the nearest name there is.
+  [[nodiscard]] Result<FoundFunction> find(const WantedFunction& wanted) const;
+  [[nodiscard]] const CodeIndex& code() const { return code_; }
+
+ private:
+  CodeIndex& code_;
+  std::vector<FunctionCandidate> all_;
+};
 
 }  // namespace culprit

@@ -45,6 +45,32 @@ std::string tidy_legacy_rust(std::string text) {
   return text;
 }
 
+bool is_fortran_name(std::string_view name) {
+  return !name.empty() &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
+}
+
+/// "__m_MOD_mm" (gfortran) and "_QMmPmm" (flang) are procedure mm of module m: "m::mm". Fortran's
+/// own names have no capitals. "" for other names.
+std::string demangle_fortran(std::string_view name) {
+  std::string_view module;
+  std::string_view procedure;
+  constexpr std::string_view kMiddle = "_MOD_";
+  if (name.starts_with("__")) {
+    const size_t middle = name.find(kMiddle, 2);
+    if (middle == std::string_view::npos) return "";
+    module = name.substr(2, middle - 2);
+    procedure = name.substr(middle + kMiddle.size());
+  } else if (name.starts_with("_QM")) {
+    const size_t middle = name.find('P', 3);
+    if (middle == std::string_view::npos) return "";
+    module = name.substr(3, middle - 3);
+    procedure = name.substr(middle + 1);
+  }
+  if (!is_fortran_name(module) || !is_fortran_name(procedure)) return "";
+  return std::string(module) + "::" + std::string(procedure);
+}
+
 }  // namespace
 
 std::string demangle(std::string_view name) {
@@ -55,6 +81,7 @@ std::string demangle(std::string_view name) {
     return demangle(name.substr(0, at)) + std::string(name.substr(at));
 
   if (std::string d_name = demangle_d(name); !d_name.empty()) return d_name;
+  if (std::string fortran = demangle_fortran(name); !fortran.empty()) return fortran;
   std::string text;
   if (name.starts_with("_Z") || name.starts_with("__Z") || name.starts_with("___Z"))
     text = demangle_cpp(name, kMaxDemangledBytes);

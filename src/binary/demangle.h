@@ -1,6 +1,7 @@
 #pragma once
 
-// Linker names to names for people: C++, Rust (both schemes; hashes dropped), D.
+// Linker names to names for people: C++, Rust (both schemes; hashes dropped), D,
+// procedures of Fortran modules (gfortran's and flang's).
 
 #include <string>
 #include <string_view>

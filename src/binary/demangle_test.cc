@@ -18,6 +18,16 @@ TEST(Demangle, KnowsCppRustAndD) {
   EXPECT_EQ(demangle("_Dmain"), "D main");
 }
 
+TEST(Demangle, KnowsProceduresOfFortranModules) {
+  // gfortran -c of: module m; contains; subroutine mm; nm prints the name.
+  EXPECT_EQ(demangle("__m_MOD_mm"), "m::mm");
+  EXPECT_EQ(demangle("__linear_solver_MOD_solve_2d"), "linear_solver::solve_2d");
+  EXPECT_EQ(demangle("_QMmPmm"), "m::mm");  // flang, Bridge: NameUniquer.h
+  for (const char* other : {"__MOD_mm", "__m_MOD_", "_QMP", "_QMm", "__libc_MODE", "__M_MOD_x"}) {
+    EXPECT_EQ(demangle(other), other);
+  }
+}
+
 TEST(Demangle, DropsTheHashOfLegacyRustNames) {
   // rustfilt: core::fmt::Write::write_fmt
   EXPECT_EQ(demangle("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE"),

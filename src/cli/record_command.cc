@@ -36,10 +36,27 @@ void announce(const RecordCommand& command, const RecordOptions& options) {
                             describe_sampling(options)));
 }
 
-/// A whole program, sampled by time because nothing counts here: what would.
-bool advises_second_run(const RecordCommand& command, const RecordOptions& options) {
-  return !command.quiet && command.record.engine == Engine::automatic && options.groups.empty() &&
-         !options.command.empty() && has_simulation() && !describe_machine().has_pmu;
+/// A whole program, sampled by time because nothing counts here: the message that names what does,
+/// where that helps: there is something to explain, it takes minutes and not hours, and the program
+/// can be simulated. "" elsewhere.
+std::string advise_second_run(const RecordCommand& command, const RecordOptions& options,
+                              const Recording& recording) {
+  constexpr uint64_t kFewSamples = 100;
+  constexpr double kLongestNs = 30e9;
+  const bool is_usual = !command.quiet && command.record.engine == Engine::automatic &&
+                        options.groups.empty() && !options.command.empty();
+  if (!is_usual || !has_simulation() || describe_machine().has_pmu) return "";
+  if (recording.samples < kFewSamples || recording.profile.runs.empty()) return "";
+  const auto cpu_ns = static_cast<double>(recording.profile.runs.front().cpu_time_ns.value_or(0));
+  if (!(cpu_ns > 0) || cpu_ns > kLongestNs) return "";
+  RecordCommand second = command;
+  second.simulate.command = options.command;
+  if (!SecondRun::prepare(second)) return "";
+  const Slowdown slowdown = expect_slowdown(second);
+  return fmt::format(
+      "for exact counts and what took the time: culprit record --engine timer+simulate (runs it "
+      "once more, for {} to {})",
+      format_duration_ns(slowdown.least * cpu_ns), format_duration_ns(slowdown.most * cpu_ns));
 }
 
 std::string describe_samples(const Recording& recording) {
@@ -176,13 +193,8 @@ int run(const RecordCommand& command) {
     return fail(done.error(), kOurFailure);
   }
   if (!simulated) return fail(simulated.error(), kOurFailure);
-  if (advises_second_run(command, options)) {
-    const Slowdown slowdown = expect_slowdown(command);
-    print_message(
-        fmt::format("for exact counts and what took the time: culprit record --engine "
-                    "timer+simulate (runs it once more, {} to {} times as long)",
-                    slowdown.least, slowdown.most));
-  }
+  const std::string advice = advise_second_run(command, options, *recording);
+  if (!advice.empty()) print_message(advice);
   if (command.report_after) {
     ReportCommand report;
     report.file = command.output;

@@ -8,11 +8,11 @@ namespace culprit {
 
 namespace {
 
-/// Prints the text, and what was wrong with the facts, if anything was.
-int print_answer(const std::string& problem, const std::string& text) {
+/// What was wrong with the facts, if anything was, and the text.
+int print_result(const std::string& problem, const std::string& text, Format format) {
   if (!problem.empty()) print_message(problem);
-  if (const Result<void> written = write_output(text); !written) return fail(written.error());
-  return 0;
+  const Result<void> written = format == Format::text ? write_paged(text) : write_output(text);
+  return written ? 0 : fail(written.error());
 }
 
 }  // namespace
@@ -22,9 +22,10 @@ int run(const ReportCommand& command) {
   if (!view) return fail(view.error());
   const Result<ReportAnswer> answer = answer_report(*view, command.question);
   if (!answer) return fail(answer.error());
-  return print_answer(view->problem(),
-                      print_report(answer->shown(), answer->table, command.format,
-                                   standard_output_style(command.width, command.file)));
+  return print_result(
+      view->problem(),
+      print_answer(*answer, command.format, standard_output_style(command.width, command.file)),
+      command.format);
 }
 
 int run(const AnnotateCommand& command) {
@@ -32,9 +33,10 @@ int run(const AnnotateCommand& command) {
   if (!view) return fail(view.error());
   const Result<Annotation> answer = answer_annotation(*view, command.question);
   if (!answer) return fail(answer.error());
-  return print_answer(view->problem(),
+  return print_result(view->problem(),
                       print_annotation(view->profile(), *answer, command.question, command.format,
-                                       standard_output_style(command.width, command.file)));
+                                       standard_output_style(command.width, command.file)),
+                      command.format);
 }
 
 int run(const WhyCommand& command) {
@@ -44,8 +46,10 @@ int run(const WhyCommand& command) {
   const Result<WhyAnswer> first = answer_why(*view, command.question);
   if (!first) return fail(first.error());
   if (command.files.size() == 1) {
-    return print_answer(view->problem(), print_why(first->profile(), first->cpu(), first->why,
-                                                   command.format, style));
+    return print_result(
+        view->problem(),
+        print_why(first->profile(), first->cpu(), first->why, command.format, style),
+        command.format);
   }
   Result<ProfileView> other = ProfileView::open(command.files[1]);
   if (!other) return fail(other.error());
@@ -53,8 +57,8 @@ int run(const WhyCommand& command) {
   if (!second) return fail(second.error());
   const WhySide a{&first->profile(), &first->cpu(), &first->why, command.files[0]};
   const WhySide b{&second->profile(), &second->cpu(), &second->why, command.files[1]};
-  return print_answer(view->problem().empty() ? other->problem() : view->problem(),
-                      print_why_both(a, b, command.format, style));
+  return print_result(view->problem().empty() ? other->problem() : view->problem(),
+                      print_why_both(a, b, command.format, style), command.format);
 }
 
 }  // namespace culprit

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -61,6 +62,51 @@ Result<void> write_output(std::string_view text) {
     return errno_error("cannot write the output", errno);
   }
   return {};
+}
+
+namespace {
+
+bool is_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  for (const std::string_view folder : split(path != nullptr ? path : "", ':')) {
+    if (!folder.empty() && ::access((std::string(folder) + "/" + program).c_str(), X_OK) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// "" if there is none.
+std::string find_pager() {
+  for (const char* variable : {"CULPRIT_PAGER", "PAGER"}) {
+    const char* const wanted = std::getenv(variable);
+    if (wanted != nullptr) return std::string_view(wanted) == "cat" ? "" : wanted;
+  }
+  return is_in_path("less") ? "less" : "";
+}
+
+bool is_longer_than_terminal(std::string_view text) {
+  winsize size{};
+  if (::isatty(STDOUT_FILENO) != 1 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return false;
+  const auto lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  return size.ws_row > 0 && lines >= size.ws_row;
+}
+
+}  // namespace
+
+Result<void> write_paged(std::string_view text) {
+  const std::string pager = is_longer_than_terminal(text) ? find_pager() : "";
+  if (pager.empty()) return write_output(text);
+  std::fflush(stdout);
+  ::setenv("LESS", "FRX", 0);  // colours; no pager for what fits; the text stays
+  // Who leaves the pager early has seen enough: that is no end by SIGPIPE.
+  const auto old_handler = std::signal(SIGPIPE, SIG_IGN);
+  std::FILE* const pipe = ::popen(pager.c_str(), "w");
+  if (pipe != nullptr) std::fwrite(text.data(), 1, text.size(), pipe);
+  constexpr int kNotFound = 127 << 8;  // what the shell says
+  const bool has_shown = pipe != nullptr && ::pclose(pipe) != kNotFound;
+  std::signal(SIGPIPE, old_handler);
+  return has_shown ? Result<void>() : write_output(text);
 }
 
 ProgressLine::ProgressLine() : enabled_(::isatty(STDERR_FILENO) == 1) {}

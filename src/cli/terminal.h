@@ -24,6 +24,10 @@ TextStyle standard_output_style(size_t requested_width, const std::string& file 
 /// Writes all of `text` to standard output; a full disk or closed pipe is an error.
 Result<void> write_output(std::string_view text);
 
+/// The same, through a pager where a terminal has fewer lines: that of CULPRIT_PAGER or PAGER
+/// ("" or cat: none), else less, if it is there.
+Result<void> write_paged(std::string_view text);
+
 /// One line on stderr that is redrawn in place; silent unless stderr is a terminal.
 class ProgressLine {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <utility>
 
 #include "branches/event_names.h"
@@ -9,6 +10,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "base/wait_status.h"
+#include "model/counts.h"
 #include "model/simulated_run.h"
 #include "print/event_display.h"
 
@@ -67,6 +69,39 @@ std::string describe_simulated_run(const Profile& profile) {
   return "";
 }
 
+/// The command; of processes that ran already their names, too: "python3, pid 1234".
+std::string describe_command(const Profile& profile) {
+  const std::string& command = profile.strings.text(profile.runs.front().command);
+  if (command.empty()) return "(no command)";
+  if (!command.starts_with("pid ")) return command;
+  std::vector<std::string> names;
+  for (const Process& process : profile.processes) {
+    const std::string& name = profile.strings.text(process.name);
+    const std::string number = fmt::format("pid {}", process.pid);
+    const bool is_meant = command == number || command.starts_with(number + ",") ||
+                          command.find(", " + number) != std::string::npos;
+    if (is_meant && std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(name);
+    }
+  }
+  return names.empty() ? command : fmt::format("{}, {}", fmt::join(names, ", "), command);
+}
+
+/// "1.15 s CPU", by the kernel; where it does not say, and time was sampled, by the samples:
+/// "~1.2 s CPU". "" where neither tells.
+std::string describe_cpu_time(const Profile& profile) {
+  const std::optional<int64_t>& by_kernel = profile.runs.front().cpu_time_ns;
+  if (by_kernel) return format_duration_ns(static_cast<double>(*by_kernel)) + " CPU";
+  const Sums totals = total_sums(profile);
+  for (size_t event = 0; event < totals.size(); ++event) {
+    const Event& what = profile.events[event];
+    if (what.unit != Unit::ns || what.provenance != Provenance::sampled) continue;
+    const Value time = to_value(what, totals[event]);
+    return time.samples == 0 ? "" : "~" + format_duration_ns(time.value) + " CPU";
+  }
+  return "";
+}
+
 /// Facts with three blanks between them, on as many lines as they need.
 std::string join_facts(const std::vector<std::string>& facts, size_t width) {
   std::string text;
@@ -92,25 +127,24 @@ std::string join_facts(const std::vector<std::string>& facts, size_t width) {
 
 std::string print_run(const Profile& profile, const TextStyle& style) {
   std::vector<std::string> facts;
-  std::string times;
+  std::vector<std::string> times;
   const auto [processes, threads] = count_tasks(profile);
-  if (processes > 1) times = plural(processes, "process", "processes") + ", ";
-  if (threads > 0) times += plural(threads, "thread", "threads");
-  if (!profile.runs.empty()) {
-    const Run& run = profile.runs.front();
-    const std::string& command = profile.strings.text(run.command);
-    facts.push_back(elide_middle(printable(command.empty() ? "(no command)" : command),
-                                 std::min<size_t>(style.width, 60)));
-    if (run.duration_ns > 0) {
-      times += fmt::format(", {} wall", format_duration_ns(static_cast<double>(run.duration_ns)));
-    }
-    if (run.cpu_time_ns) {
-      times += fmt::format(", {} CPU", format_duration_ns(static_cast<double>(*run.cpu_time_ns)));
-    }
-    facts.push_back(times);
-    facts.push_back(describe_status(run.wait_status));
+  if (processes > 1) times.push_back(plural(processes, "process", "processes"));
+  if (threads > 0) times.push_back(plural(threads, "thread", "threads"));
+  if (profile.runs.empty()) {
+    facts.push_back(fmt::format("{}", fmt::join(times, ", ")));
   } else {
-    facts.push_back(times);
+    const Run& run = profile.runs.front();
+    facts.push_back(
+        elide_middle(printable(describe_command(profile)), std::min<size_t>(style.width, 60)));
+    if (run.duration_ns > 0) {
+      times.push_back(format_duration_ns(static_cast<double>(run.duration_ns)) + " wall");
+    }
+    if (const std::string cpu_time = describe_cpu_time(profile); !cpu_time.empty()) {
+      times.push_back(cpu_time);
+    }
+    facts.push_back(fmt::format("{}", fmt::join(times, ", ")));
+    facts.push_back(describe_status(run.wait_status));
   }
   facts.push_back(describe_machine(profile.machine));
   facts.push_back(describe_simulated_run(profile));

@@ -25,7 +25,8 @@
 
 namespace culprit {
 
-enum class Level : uint8_t { process, thread, module, function, line, block, instruction };
+/// `comm`: processes of one name together.
+enum class Level : uint8_t { process, comm, thread, module, function, line, block, instruction };
 enum class Tree : uint8_t { none, callers, callees };
 /// What stands in the columns: the events that there are; what branch records say of them (of a
 /// profile with_branch_events()); what they cost, by a template (cost_columns.h).
@@ -42,8 +43,9 @@ struct ReportOptions {
   Tree tree = Tree::none;
   Columns columns = Columns::events;
   std::vector<Filter> filters;
-  std::string sort;   // "" = first event, descending; or a column's name
-  size_t limit = 30;  // rows; 0 = all; the rest is summed in a row "(N more)"
+  std::vector<std::string> events;  // that text shows, beside the first; none: what matters
+  std::string sort;                 // "" = first event, descending; "inclusive"; or a column's name
+  size_t limit = 30;                // rows; 0 = all; the rest is summed in a row "(N more)"
   double minimum_percent = 0;
 };
 
@@ -58,7 +60,9 @@ struct ReportRow {
   bool inlined = false;                 // all of it is inlined code
   bool skid = false;                    // an instruction or inline boundary: a neighbour may own it
   size_t depth = 0;                     // --tree
+  bool passes_through = false;          // --tree: all of it is in one row below it
   std::vector<Value> values;            // parallel to ReportTable::events
+  std::vector<Value> inclusive;         // no tree, with stacks: with all that was called from it
   std::vector<Value> self;              // --tree: the part that no row below it has
 };
 
@@ -80,9 +84,17 @@ struct ReportTable {
   std::vector<ReportRow> rows;
   std::vector<Value> rest;  // of rows cut by limit or minimum; empty if none were
   size_t rest_rows = 0;
+  std::vector<Value> rest_apart;  // trees: of those that are in no row shown
+  size_t rest_apart_rows = 0;
   std::vector<std::string> remarks;
+  Ledger ledger;        // the profile's, and what this report found
+  std::string hottest;  // words for `culprit annotate` of the row with most; "": none has a name
 };
 
+/// Whether it holds counts of whole runs and nothing by place in the code (`culprit stat -o`).
+bool is_counts_only(const Profile& profile);
+
+/// Of counts only, the table has totals and no rows.
 Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts,
                                 const ReportOptions& options);
 std::string print_report(const Profile& profile, const ReportTable& table, Format format,

@@ -32,7 +32,7 @@ std::vector<CsvColumn> label_columns(const ReportTable& table) {
   const bool tree = table.options.tree != Tree::none;
   return {
       {"depth", tree, [](const ReportRow& r) { return std::to_string(r.depth); }},
-      {"process", by.process, [](const ReportRow& r) { return r.process.value_or(""); }},
+      {"process", by.names_process(), [](const ReportRow& r) { return r.process.value_or(""); }},
       {"process_id", by.process, [](const ReportRow& r) { return number(r.process_id); }},
       {"thread", by.thread, [](const ReportRow& r) { return r.thread.value_or(""); }},
       {"thread_id", by.thread, [](const ReportRow& r) { return number(r.thread_id); }},

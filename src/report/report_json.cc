@@ -58,6 +58,7 @@ Json json_rows(const ReportTable& table, const std::vector<std::string>& event_n
     add_names(row, object);
     object["values"] = json_values(event_names, row.values);
     if (tree) object["self"] = json_values(event_names, row.self);
+    if (!row.inclusive.empty()) object["inclusive"] = json_values(event_names, row.inclusive);
     if (!table.derived.empty()) object["derived"] = json_derived(table, row.values);
     rows.push_back(std::move(object));
   }
@@ -120,7 +121,7 @@ std::string print_report_json(const Profile& profile, const ReportTable& table) 
                                                {"values", json_values(names, table.rest)}};
   report["shown"] = json_values(names, table.shown);
   report["remarks"] = std::move(remarks);
-  report["ledger"] = json_ledger(profile.ledger);
+  report["ledger"] = json_ledger(table.ledger);
   return dump(report);
 }
 

@@ -403,6 +403,175 @@ TEST(Tree, PartsAreBelowTheirCallers) {
             "..std::vector<..>::push_back 150, [no stack] 450");
 }
 
+// By hand, from add_test_stacks(): main (the long name) has 50 samples of its own and stands above
+// 550 of grind's and weigh's; weigh (150) is inlined in grind.
+TEST(Inclusive, HoldsWhatWasCalledFromThere) {
+  TestProfile test = make_test_profile();
+  add_test_stacks(test);
+  ReportOptions options = by({Level::module, Level::function});
+  const ReportTable table = report_of(test, options);
+  const auto inclusive = [&](const std::string& function) {
+    for (const ReportRow& row : table.rows) {
+      if (*row.function == function) return row.inclusive.at(0).samples;
+    }
+    return uint64_t{0};
+  };
+  EXPECT_EQ(inclusive(kLongName), 50u + 550);
+  EXPECT_EQ(inclusive("grind"), 500u + 150);
+  EXPECT_EQ(inclusive("weigh"), 150u);
+  EXPECT_EQ(inclusive("clear_page"), 120u);  // no stack: its own
+  options.sort = "inclusive";
+  EXPECT_EQ(*report_of(test, options).rows.front().function, "grind");
+}
+
+TEST(Inclusive, ListsCallersWithoutSamplesWhereTheyAreAskedFor) {
+  TestProfile test = make_test_profile();
+  add_test_stacks(test);
+  test.facts[ImageId(0u)].functions.push_back({FileOffset(0x400),
+                                               FileOffset(0x440),
+                                               test.facts[ImageId(0u)].strings.intern("start"),
+                                               {},
+                                               {},
+                                               0});
+  test.profile.stacks[0].location.offset = FileOffset(0x410);
+  const auto count = [&](const ReportOptions& options) {
+    const ReportTable table = report_of(test, options);
+    return std::count_if(table.rows.begin(), table.rows.end(),
+                         [](const ReportRow& row) { return row.function == "start"; });
+  };
+  EXPECT_EQ(count({}), 0);
+  ReportOptions options;
+  options.sort = "inclusive";
+  EXPECT_EQ(count(options), 1);
+  options.by = {Level::instruction};
+  EXPECT_FALSE(make_report(test.profile, test.lookup(), options));  // addresses call nothing
+}
+
+TEST(Inclusive, RecursionCountsOnce) {
+  TestProfile test = make_test_profile();
+  add_test_stacks(test);
+  test.profile.stacks[0].location.offset = FileOffset(0x214);  // grind calls grind
+  const ReportTable table = report_of(test, by({Level::module, Level::function}));
+  EXPECT_EQ(*table.rows[0].function, "grind");
+  EXPECT_EQ(table.rows[0].inclusive.at(0).samples, 500u + 150);
+}
+
+TEST(Report, PutsProcessesOfOneNameTogether) {
+  TestProfile test = make_test_profile();
+  test.profile.processes[1].name = test.profile.processes[0].name;
+  EXPECT_EQ(report_of(test, by({Level::process})).rows.size(), 2u);
+  const ReportTable table = report_of(test, by({Level::comm}));
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(*table.rows[0].process, "mill");
+  EXPECT_FALSE(table.rows[0].process_id);
+  EXPECT_EQ(table.rows[0].values[0].samples, 1000u);
+}
+
+// perf stat -e cycles: 100,000 of them, and no place in the code.
+TEST(Report, OfCountsHasThemAndNoNought) {
+  TestProfile test = make_test_profile();
+  test.profile.histograms.clear();
+  Count count;
+  count.event = EventId(0u);
+  count.value = 100'000;
+  test.profile.counts = {count};
+  EXPECT_TRUE(is_counts_only(test.profile));
+  const ReportTable table = report_of(test, {});
+  EXPECT_DOUBLE_EQ(table.totals.at(0).value, 100'000);
+  EXPECT_TRUE(table.rows.empty());
+}
+
+/// Events of a simulated run, all of them at grind's first address.
+TestProfile simulated_profile() {
+  TestProfile test = make_test_profile();
+  Profile& p = test.profile;
+  p.events[0].engine = p.strings.intern("simulate");
+  p.events[0].unit = Unit::cycles;
+  p.events[0].provenance = Provenance::modelled;
+  p.events[0].name = p.strings.intern("sim:cycles");
+  for (const char* name :
+       {"sim:stalled-cycles", "sim:serialization-cycles", "dTLB-store-misses",
+        "L1-dcache-load-misses", "instructions", "MEM_LOAD_UOPS_LLC_MISS_RETIRED:LOCAL_DRAM"}) {
+    Event event;
+    event.name = p.strings.intern(name);
+    event.engine = p.events[0].engine;
+    p.events.push_back(event);
+    const size_t rows = p.histograms[0].offsets.size();
+    EventColumn column{
+        EventId(p.events.size() - 1), std::vector<uint64_t>(rows), std::vector<uint64_t>(rows), {}};
+    column.value[0] = 1000;
+    p.histograms[0].columns.push_back(column);
+  }
+  return test;
+}
+
+std::string heading_of(const std::string& text) {
+  const size_t end = text.find("function\n");
+  return text.substr(text.rfind('\n', end) + 1, end - text.rfind('\n', end) - 1);
+}
+
+TEST(Report, ShowsWhatWasAskedForAndWhatSaysMostFirst) {
+  const TestProfile test = simulated_profile();
+  ReportOptions options;
+  EXPECT_NE(heading_of(text_of(test, options)).find("=executed"), std::string::npos);
+  EXPECT_NE(heading_of(text_of(test, options)).find("=L1miss"), std::string::npos);
+  options.sort = "dTLB-store-misses";
+  EXPECT_NE(heading_of(text_of(test, options)).find("=dTLB-store-misses"), std::string::npos);
+  options.sort.clear();
+  options.events = {"MEM_LOAD_UOPS_LLC_MISS_RETIRED:LOCAL_DRAM"};
+  const std::string text = text_of(test, options);
+  EXPECT_NE(heading_of(text).find("=MEM_LOAD.."), std::string::npos) << text;
+  EXPECT_EQ(heading_of(text).find("=executed"), std::string::npos);
+  EXPECT_NE(text.find("clear_page\n"), std::string::npos);  // names keep their room
+  options.events = {"no-such-event"};
+  EXPECT_FALSE(make_report(test.profile, test.lookup(), options));
+}
+
+TEST(Report, CountsStacksThatLeadToNoCode) {
+  TestProfile test = make_test_profile();
+  add_test_stacks(test);
+  EXPECT_TRUE(report_of(test, {}).ledger.notes().empty());
+  Image unknown;
+  test.profile.images.push_back(unknown);
+  test.profile.stacks[0].location.image = ImageId(test.profile.images.size() - 1);
+  const Ledger ledger = report_of(test, {}).ledger;
+  ASSERT_EQ(ledger.notes().size(), 1u);
+  EXPECT_TRUE(ledger.notes()[0].starts_with("the stacks of 550 samples lead to no code"));
+}
+
+// Six frames that only pass on, and two functions below them.
+TEST(Tree, WrappersDoNotUseUpTheLimit) {
+  TestProfile test = make_test_profile();
+  Profile& p = test.profile;
+  ImageFacts& facts = test.facts[ImageId(0u)];
+  for (uint32_t i = 0; i < 6; ++i) {
+    const FileOffset begin(0x400 + 0x40 * i);
+    facts.functions.push_back({begin,
+                               FileOffset(0x400 + 0x40 * i + 0x40),
+                               facts.strings.intern("wrapper" + std::to_string(i)),
+                               {},
+                               {},
+                               0});
+    p.stacks.push_back({i == 0 ? StackId() : StackId(i - 1), {ImageId(0u), begin}});
+  }
+  p.stacks.push_back({StackId(5u), {ImageId(0u), FileOffset(0x210)}});
+  p.stacks.push_back({StackId(5u), {ImageId(0u), FileOffset(0x310)}});
+  p.stack_counts = {{ContextId(0u), StackId(6u), {EventId(0u), 250, 250'000'000, 0}},
+                    {ContextId(0u), StackId(7u), {EventId(0u), 50, 50'000'000, 0}}};
+  ReportOptions options;
+  options.tree = Tree::callees;
+  options.limit = 2;
+  const ReportTable table = report_of(test, options);
+  EXPECT_EQ(tell(table, [](const ReportRow& row) { return *row.function; }),
+            "wrapper0 300, wrapper1 300, wrapper2 300, wrapper3 300, wrapper4 300, wrapper5 300, "
+            "grind 250, [no stack] 700");
+  const std::string text = text_of(test, options);
+  EXPECT_NE(text.find("wrapper0  ..3..  wrapper4\n"), std::string::npos) << text;
+  // What is cut is in the rows shown: its 50 samples are not counted once more.
+  EXPECT_EQ(table.rest_apart_rows, 0u);
+  EXPECT_NE(text.find("(1 below the rows above)\n"), std::string::npos) << text;
+}
+
 TEST(Tree, NeedsStacks) {
   const TestProfile test = make_test_profile();
   ReportOptions options;

@@ -14,12 +14,13 @@
 
 #include "base/names.h"
 #include "base/text.h"
+#include "model/simulated_run.h"
 #include "print/event_display.h"
 #include "print/header_text.h"
 #include "print/text_table.h"
-#include "report/annotate_word.h"
 #include "report/report_formats.h"
 #include "report/row_key.h"
+#include "report/two_run_columns.h"
 
 namespace culprit {
 
@@ -70,6 +71,8 @@ std::string level_cell(Level level, const ReportRow& row, const Levels& by) {
   switch (level) {
     case Level::process:
       return with_number(row.process.value_or(""), row.process_id);
+    case Level::comm:
+      return printable(row.process.value_or(""));
     case Level::thread:
       return with_number(row.thread.value_or(""), row.thread_id);
     case Level::module:
@@ -85,23 +88,65 @@ std::string level_cell(Level level, const ReportRow& row, const Levels& by) {
   return "";
 }
 
-/// The one label column of a tree: who, indented by depth.
-std::string tree_cell(const ReportRow& row, size_t deepest) {
-  const size_t step = deepest > 12 ? 1 : 2;
-  std::string text(std::min<size_t>(row.depth * step, 24), ' ');
+/// Who a row of a tree is.
+std::string tree_name(const ReportRow& row) {
   std::vector<std::string> parts;
   if (row.process) parts.push_back(with_number(*row.process, row.process_id));
   if (row.thread) parts.push_back(with_number(*row.thread, row.thread_id));
   if (row.line) parts.push_back(line_cell(row, false));
   if (row.function) parts.push_back(function_cell(row));
   if (row.module) parts.push_back(printable(base_name(*row.module)));
-  return text + fmt::format("{}", fmt::join(parts, "  "));
+  return fmt::format("{}", fmt::join(parts, "  "));
+}
+
+/// A line of a tree: a row, or several that only pass on to one below them, as its first one.
+struct TreeLine {
+  size_t row;
+  size_t folded = 0;  // rows behind the first one
+  size_t depth = 0;   // without those that are folded
+};
+
+/// Three and more wrappers in a row are one line.
+std::vector<TreeLine> fold_wrappers(const std::vector<ReportRow>& rows) {
+  std::vector<TreeLine> lines;
+  std::vector<size_t> depths;  // shown, by the depth of a row
+  for (size_t i = 0; i < rows.size();) {
+    size_t end = i + 1;
+    while (end < rows.size() && rows[end - 1].passes_through && rows[end].passes_through &&
+           rows[end].depth == rows[end - 1].depth + 1) {
+      ++end;
+    }
+    constexpr size_t kFewest = 3;
+    if (!rows[i].passes_through || end - i < kFewest) end = i + 1;
+    const size_t depth = rows[i].depth;
+    depths.resize(depth);
+    const size_t shown = depth == 0 ? 0 : depths.back() + 1;
+    for (size_t row = i; row < end; ++row) depths.push_back(shown);
+    lines.push_back({i, end - i - 1, shown});
+    i = end;
+  }
+  return lines;
+}
+
+/// The one label column of a tree: who, indented by depth.
+std::string tree_cell(const std::vector<ReportRow>& rows, const TreeLine& line, size_t deepest) {
+  const size_t step = deepest > 12 ? 1 : 2;
+  std::string text(std::min<size_t>(line.depth * step, 24), ' ');
+  text += tree_name(rows[line.row]);
+  if (line.folded == 0) return text;
+  return text +
+         fmt::format("  ..{}..  {}", line.folded - 1, tree_name(rows[line.row + line.folded]));
 }
 
 class ReportText {
  public:
   ReportText(const Profile& profile, const ReportTable& table, const TextStyle& style)
-      : profile_(profile), table_(table), style_(style), by_(Levels::of(table.options.by)) {}
+      : profile_(profile),
+        table_(table),
+        style_(style),
+        by_(Levels::of(table.options.by)),
+        nothing_(table.events.size()),
+        tree_lines_(fold_wrappers(table.rows)) {}
 
   std::string print() {
     std::string text = print_header(profile_, table_.totals, style_, most_events()) + "\n";
@@ -111,7 +156,7 @@ class ReportText {
     if (!table_.remarks.empty()) text += "\n";
     text += coloured_heading(print_table(columns(), style_.width));
     text += "\n" + legend();
-    text += print_ledger(profile_.ledger, style_);
+    text += print_ledger(table_.ledger, style_);
     text += next_step();
     return text;
   }
@@ -136,43 +181,192 @@ class ReportText {
 
   std::vector<Line> lines() const {
     std::vector<Line> result;
-    for (const ReportRow& row : table_.rows) result.push_back({&row.values, &row, ""});
-    if (table_.rest_rows > 0) {
-      result.push_back(
-          {&table_.rest, nullptr, fmt::format("({} more)", format_thousands(table_.rest_rows))});
+    if (is_tree()) {
+      for (const TreeLine& line : tree_lines_) {
+        const ReportRow& row = table_.rows[line.row];
+        result.push_back({&row.values, &row, ""});
+      }
+    } else {
+      for (const ReportRow& row : table_.rows) result.push_back({&row.values, &row, ""});
     }
+    if (table_.rest_rows > 0) result.push_back(rest_line());
     const bool filtered = !table_.options.filters.empty();
     if (filtered) result.push_back({&table_.shown, nullptr, "shown"});
     result.push_back({&table_.totals, nullptr, filtered ? "everything" : "total"});
     return result;
   }
 
+  /// What is in no row. Below a row of a tree its values are the row's already.
+  Line rest_line() const {
+    if (!is_tree()) {
+      return {&table_.rest, nullptr, fmt::format("({} more)", format_thousands(table_.rest_rows))};
+    }
+    const size_t inside = table_.rest_rows - table_.rest_apart_rows;
+    const bool is_apart = table_.rest_apart_rows > 0;
+    std::string label;
+    if (is_apart) label = fmt::format("({} more", format_thousands(table_.rest_apart_rows));
+    if (inside > 0) {
+      label +=
+          fmt::format("{}{} below the rows above", is_apart ? "; " : "(", format_thousands(inside));
+    }
+    return {is_apart ? &table_.rest_apart : &nothing_, nullptr, label + ")"};
+  }
+
+  /// The numbers left of the names: those of the first event, then as many as fit, those that were
+  /// asked for first.
   std::vector<TextColumn> columns() const {
     const std::vector<Line> all = lines();
-    const size_t room = columns_room();
+    const std::vector<ShownEvent> shown = shown_events();
+    const bool is_chosen = !table_.shown_events.empty();  // by who made the table
     std::vector<TextColumn> result;
-    std::vector<TextColumn> derived;  // before further events, where room is short
-    for (const auto& [event, heading] : shown_events()) {
-      const bool first = result.empty();
-      const Value& total = table_.totals[event];
-      if (!first && total.samples == 0 && total.value == 0) continue;
-      std::vector<TextColumn> further;
-      add_value_columns(all, event, first, further);
-      if (!heading.empty()) further.front().heading = marked(event, heading);
-      if (!first && width_of(result) + width_of(derived) + width_of(further) > room) continue;
-      std::move(further.begin(), further.end(), std::back_inserter(result));
-      if (first) derived = derived_columns(all, room - std::min(room, width_of(result)));
+    if (shown.empty()) {
+      add_label_columns(all, result);
+      return result;
     }
-    std::move(derived.begin(), derived.end(), std::back_inserter(result));
+    add_value_columns(all, shown.front().event, true, result);
+    if (!shown.front().heading.empty()) {
+      result.front().heading = marked(shown.front().event, shown.front().heading);
+    }
+    const size_t room = columns_room();
+    size_t left = room - std::min(room, width_of(result));
+    const auto fits = [&left](const std::vector<TextColumn>& columns) {
+      if (width_of(columns) > left) return false;
+      left -= width_of(columns);
+      return true;
+    };
+    std::vector<TextColumn> further;
+    const auto add_further = [&](bool asked) {
+      for (size_t i = 1; i < shown.size(); ++i) {
+        const Value& total = table_.totals[shown[i].event];
+        if (is_asked(shown[i].event) != asked || (total.samples == 0 && total.value == 0)) continue;
+        std::vector<TextColumn> one;
+        add_value_columns(all, shown[i].event, false, one);
+        if (!shown[i].heading.empty()) {
+          one.front().heading = marked(shown[i].event, shown[i].heading);
+        }
+        if (fits(one)) std::move(one.begin(), one.end(), std::back_inserter(further));
+      }
+    };
+    add_further(true);
+    std::vector<TextColumn> derived = derived_columns(all, left);
+    left -= std::min(left, width_of(derived));
+    std::vector<TextColumn> inclusive;
+    if (has_inclusive()) inclusive.push_back(inclusive_column(all, shown.front().event));
+    if (!fits(inclusive)) inclusive.clear();
+    std::vector<TextColumn> samples;
+    if (has_samples() && !is_chosen) samples.push_back(samples_column(all, shown.front().event));
+    if (!fits(samples)) samples.clear();
+    add_further(false);
+    std::vector<TextColumn> sums;
+    if (!is_tree() && table_.options.columns == Columns::events && !is_chosen) {
+      sums.push_back(running_sum_column(shown.front().event));
+    }
+    if (!fits(sums)) sums.clear();
+    for (std::vector<TextColumn>* part : {&inclusive, &sums, &samples, &further, &derived}) {
+      std::move(part->begin(), part->end(), std::back_inserter(result));
+    }
     add_label_columns(all, result);
     return result;
   }
 
+  /// What was asked for (--columns events:NAME, --sort NAME), then what says most of a simulated
+  /// run, then the others as they come.
   std::vector<ShownEvent> shown_events() const {
-    if (!table_.shown_events.empty()) return table_.shown_events;
-    std::vector<ShownEvent> all;
-    for (size_t event = 0; event < table_.events.size(); ++event) all.push_back({event, ""});
+    if (table_.events.empty()) return {};
+    const bool is_chosen = !table_.shown_events.empty();
+    std::vector<ShownEvent> all{is_chosen ? table_.shown_events.front()
+                                          : ShownEvent{0, short_heading(0)}};
+    const auto add = [&](std::string_view name) {
+      for (size_t event = 1; event < table_.events.size(); ++event) {
+        if (profile_.strings.text(table_.events[event].name) != name) continue;
+        add_event(event, short_heading(event), all);
+        return;
+      }
+    };
+    for (const std::string& name : table_.options.events) add(name);
+    add(table_.options.sort);
+    if (!table_.options.events.empty()) return all;
+    if (is_chosen) {
+      for (const ShownEvent& one : table_.shown_events) add_event(one.event, one.heading, all);
+      return all;
+    }
+    for (const ShortHeading& one : short_headings()) add(one.event);
+    for (size_t event = 1; event < table_.events.size(); ++event) {
+      add_event(event, short_heading(event), all);
+    }
     return all;
+  }
+
+  bool is_asked(size_t event) const {
+    const std::string& name = profile_.strings.text(table_.events[event].name);
+    const std::vector<std::string>& events = table_.options.events;
+    return name == table_.options.sort ||
+           std::find(events.begin(), events.end(), name) != events.end();
+  }
+
+  static void add_event(size_t event, const std::string& heading, std::vector<ShownEvent>& to) {
+    const bool is_known = std::any_of(to.begin(), to.end(),
+                                      [&](const ShownEvent& one) { return one.event == event; });
+    if (!is_known) to.push_back({event, heading});
+  }
+
+  /// Names of events that would take the room of functions are cut; "" leaves the event's own.
+  std::string short_heading(size_t event) const {
+    constexpr size_t kWidest = 18;
+    const Event& what = table_.events[event];
+    const std::string& name = profile_.strings.text(what.name);
+    if (what.unit == Unit::ns) return "";
+    if (profile_.strings.text(what.engine) == kSimulated && event > 0) {
+      for (const ShortHeading& one : short_headings()) {
+        if (name == one.event) return one.heading;
+      }
+    }
+    if (count_columns(printable(name)) <= kWidest) return "";
+    return elide_middle(printable(name), kWidest);
+  }
+
+  bool has_inclusive() const {
+    return !is_tree() && !table_.rows.empty() && !table_.rows.front().inclusive.empty();
+  }
+
+  bool has_samples() const {
+    return !table_.events.empty() && table_.events[0].provenance == Provenance::sampled &&
+           table_.options.columns == Columns::events;
+  }
+
+  TextColumn inclusive_column(const std::vector<Line>& all, size_t event) const {
+    TextColumn column{"incl", true, nullptr, 2, {}};
+    for (const Line& line : all) {
+      const bool has = line.row != nullptr && event < line.row->inclusive.size();
+      column.cells.push_back(has ? format_share(line.row->inclusive[event], table_.totals[event])
+                                 : "");
+    }
+    return column;
+  }
+
+  TextColumn samples_column(const std::vector<Line>& all, size_t event) const {
+    TextColumn column{"samples", true, nullptr, 2, {}};
+    for (const Line& line : all) {
+      const uint64_t samples = (*line.values)[event].samples;
+      column.cells.push_back(samples == 0 ? "-" : format_thousands(samples));
+    }
+    return column;
+  }
+
+  /// The share of each row with all above it.
+  TextColumn running_sum_column(size_t event) const {
+    TextColumn column{"sum", true, nullptr, 2, {}};
+    Value sum;
+    for (const Line& line : lines()) {
+      if (line.row == nullptr) {
+        column.cells.emplace_back();
+        continue;
+      }
+      sum.samples += line.row->values[event].samples;
+      sum.value += line.row->values[event].value;
+      column.cells.push_back(format_share(sum, table_.totals[event]));
+    }
+    return column;
   }
 
   std::string marked(size_t event, const std::string& heading) const {
@@ -208,7 +402,7 @@ class ReportText {
   /// The totals above the table name every event; columns are those that leave room for names.
   size_t columns_room() const {
     const size_t labels = table_.options.by.size() + (by_.address() && !by_.function ? 1 : 0);
-    const size_t names = table_.derived.empty() ? 30 : 8 + 12 * labels;
+    const size_t names = table_.derived.empty() ? 16 + 14 * labels : 8 + 12 * labels;
     return style_.width > names ? style_.width - names : 0;
   }
 
@@ -225,7 +419,6 @@ class ReportText {
     TextColumn self{"self", true, nullptr, 2, {}};
     TextColumn widths{"+-", true, nullptr, 2, {}};
     TextColumn skids{"", false, nullptr, 0, {}};
-    TextColumn samples{"samples", true, nullptr, 2, {}};
     amounts.heading = " " + amounts.heading;
     for (const Line& line : all) {
       const Value& value = (*line.values)[event];
@@ -236,7 +429,6 @@ class ReportText {
                                : format_share(line.row->self[event], total));
       widths.cells.push_back(line.row == nullptr ? "" : format_half_width(what, value, total));
       skids.cells.push_back(line.row != nullptr && line.row->skid ? "^" : "");
-      samples.cells.push_back(value.samples == 0 ? "-" : format_thousands(value.samples));
     }
     result.push_back(std::move(amounts));
     if (!first) return;  // further events: the value only
@@ -246,22 +438,21 @@ class ReportText {
     result.push_back(std::move(widths));
     if (table_.options.columns != Columns::events) return;
     if (has_skid()) result.push_back(std::move(skids));
-    const bool has_chosen = !table_.shown_events.empty();  // what was executed says more
-    if (!has_chosen) result.push_back(std::move(samples));
   }
 
   void add_label_columns(const std::vector<Line>& all, std::vector<TextColumn>& result) const {
     if (is_tree()) {
       size_t deepest = 0;
-      for (const ReportRow& row : table_.rows) deepest = std::max(deepest, row.depth);
+      for (const TreeLine& line : tree_lines_) deepest = std::max(deepest, line.depth);
       TextColumn labels{table_.options.tree == Tree::callees ? "function, and what it calls"
                                                              : "function, and who calls it",
                         false,
                         fit_function,
                         2,
                         {}};
-      for (const Line& line : all) {
-        labels.cells.push_back(line.row == nullptr ? line.label : tree_cell(*line.row, deepest));
+      for (size_t i = 0; i < all.size(); ++i) {
+        labels.cells.push_back(
+            all[i].row == nullptr ? all[i].label : tree_cell(table_.rows, tree_lines_[i], deepest));
       }
       result.push_back(std::move(labels));
       return;
@@ -279,8 +470,8 @@ class ReportText {
 
   void add_level_column(Level level, const std::vector<Line>& all,
                         std::vector<TextColumn>& result) const {
-    static constexpr const char* kHeadings[] = {"process", "thread", "module", "function",
-                                                "line",    "block",  "address"};
+    static constexpr const char* kHeadings[] = {"process",  "comm", "thread", "module",
+                                                "function", "line", "block",  "address"};
     const bool name = level == Level::function || level == Level::line;
     TextColumn column{
         kHeadings[static_cast<size_t>(level)], false, name ? fit_function : fit_plain, 2, {}};
@@ -345,36 +536,20 @@ class ReportText {
       return print_next(with_file("culprit report --by line,function", style_),
                         "the functions of these lines", style_);
     }
-    const ReportRow* hottest = nullptr;
-    for (const ReportRow& row : table_.rows) {
-      if (!can_annotate(row)) continue;
-      if (hottest == nullptr || own_value(row) > own_value(*hottest)) hottest = &row;
-    }
-    if (hottest == nullptr) {
+    if (table_.hottest.empty()) {
       return print_next(with_file("culprit report --by module", style_),
                         "no function here has a name", style_);
     }
-    const size_t room = style_.width > 40 ? style_.width - 30 : 10;
-    const std::string word = make_annotate_word(table_, *hottest->function, room);
-    return print_next(with_file("culprit annotate " + word, style_), "its source and assembly",
-                      style_);
-  }
-
-  /// In a tree by callers the topmost rows are the sampled functions, below are callers.
-  double own_value(const ReportRow& row) const {
-    const bool self = table_.options.tree == Tree::callees;
-    return self && !row.self.empty() ? row.self[0].value : row.values[0].value;
-  }
-
-  static bool can_annotate(const ReportRow& row) {
-    return row.function && !row.function->empty() && row.function->front() != '[' &&
-           row.function->find("+0x") == std::string::npos;
+    return print_next(with_file("culprit annotate " + table_.hottest, style_),
+                      "its source and assembly", style_);
   }
 
   const Profile& profile_;
   const ReportTable& table_;
   const TextStyle& style_;
   Levels by_;
+  std::vector<Value> nothing_;
+  std::vector<TreeLine> tree_lines_;  // of trees
 };
 
 }  // namespace

@@ -35,6 +35,8 @@ bool matches(const Filter& filter, const ReportRow& row) {
   switch (filter.level) {
     case Level::process:
       return matches_name_or_number(row.process, row.process_id, filter.pattern);
+    case Level::comm:
+      return matches_name_or_number(row.process, std::nullopt, filter.pattern);
     case Level::thread:
       return matches_name_or_number(row.thread, row.thread_id, filter.pattern);
     case Level::module:
@@ -58,6 +60,9 @@ RowNames names_at(Level level, const RowNames& row) {
     case Level::process:
       names.process = row.process;
       names.process_id = row.process_id;
+      break;
+    case Level::comm:
+      names.process = row.process;
       break;
     case Level::thread:
       names.thread = row.thread;
@@ -84,8 +89,8 @@ RowNames names_at(Level level, const RowNames& row) {
 }  // namespace
 
 const char* level_name(Level level) {
-  static constexpr const char* kNames[] = {"process", "thread", "module",     "function",
-                                           "line",    "block",  "instruction"};
+  static constexpr const char* kNames[] = {"process",  "comm", "thread", "module",
+                                           "function", "line", "block",  "instruction"};
   return kNames[static_cast<size_t>(level)];
 }
 

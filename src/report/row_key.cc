@@ -54,6 +54,9 @@ void Levels::add(Level level) {
     case Level::process:
       process = true;
       break;
+    case Level::comm:
+      comm = true;
+      break;
     case Level::thread:
       thread = true;
       break;
@@ -96,7 +99,7 @@ RowKey RowKeys::of_context(ContextId context) const {
   if (row == nullptr) return key;
   const Thread* thread = find_row(profile.threads, row->thread);
   if (levels_.thread && thread != nullptr) key.thread = row->thread.value;
-  if (levels_.process) {
+  if (levels_.names_process()) {
     const ProcessId process =
         row->process.is_all() && thread != nullptr ? thread->process : row->process;
     if (find_row(profile.processes, process) != nullptr) key.process = process.value;
@@ -149,7 +152,7 @@ RowKey RowKeys::of_frame(RowKey key, const Location& location, const Frame& fram
 RowNames RowKeys::name(const RowKey& key) {
   const Profile& profile = code_.profile();
   RowNames row;
-  if (levels_.process) {
+  if (levels_.names_process()) {
     const Process* process = find_row(profile.processes, ProcessId(key.process));
     row.process =
         pool_.name(process == nullptr ? "[unknown]" : profile.strings.text(process->name));

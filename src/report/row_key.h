@@ -15,11 +15,12 @@ namespace culprit {
 
 /// The levels of a report, as flags.
 struct Levels {
-  bool process = false, thread = false, module = false, function = false, line = false,
-       block = false, instruction = false;
+  bool process = false, comm = false, thread = false, module = false, function = false,
+       line = false, block = false, instruction = false;
 
   static Levels of(const std::vector<Level>& levels);
   void add(Level level);
+  [[nodiscard]] bool names_process() const { return process || comm; }
   [[nodiscard]] bool address() const { return block || instruction; }
   [[nodiscard]] bool code() const { return function || line || address(); }
 };

@@ -14,8 +14,8 @@ namespace culprit {
 namespace {
 
 constexpr std::array<const char*, 4> kValueColumns = {"cycles", "time", "share", "value"};
-constexpr std::array kLevels = {Level::process, Level::thread, Level::module,     Level::function,
-                                Level::line,    Level::block,  Level::instruction};
+constexpr std::array kLevels = {Level::process,  Level::comm, Level::thread, Level::module,
+                                Level::function, Level::line, Level::block,  Level::instruction};
 
 /// Of a ReportRow or of RowNames: their fields have the same names.
 template <class Row>
@@ -29,6 +29,8 @@ bool level_before(Level level, const Row& a, const Row& b) {
   switch (level) {
     case Level::process:
       return std::tie(a.process, a.process_id) < std::tie(b.process, b.process_id);
+    case Level::comm:
+      return a.process < b.process;
     case Level::thread:
       return std::tie(a.thread, a.thread_id) < std::tie(b.thread, b.thread_id);
     case Level::module:
@@ -79,7 +81,7 @@ bool RowOrder::operator()(const ReportRow& a, const ReportRow& b) const {
 }
 
 Result<RowOrder> make_row_order(const Profile& profile, const std::string& sort) {
-  if (sort.empty()) return RowOrder::by_value(0);
+  if (sort.empty() || sort == kInclusive) return RowOrder::by_value(0);
   std::vector<std::string> known;
   for (const char* column : kValueColumns) {
     if (sort == column) return RowOrder::by_value(0);
@@ -87,6 +89,7 @@ Result<RowOrder> make_row_order(const Profile& profile, const std::string& sort)
   }
   if (sort == "samples") return RowOrder::by_samples(0);
   known.emplace_back("samples");
+  known.emplace_back(kInclusive);
   for (const Level level : kLevels) {
     if (sort == level_name(level)) return RowOrder::by_level(level);
     known.emplace_back(level_name(level));

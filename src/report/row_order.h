@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -39,6 +40,9 @@ class RowOrder {
   bool by_samples_;
   std::optional<Level> level_;
 };
+
+/// `--sort` by what rows hold with all that was called from them.
+inline constexpr std::string_view kInclusive = "inclusive";
 
 /// `sort`: "" or "cycles", "time", "share", "value", "samples" (falling, first event), an
 /// event's name (falling), or a level (rising).

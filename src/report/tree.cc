@@ -106,7 +106,7 @@ class TreeBuilder {
       }
     }
     if (options_.tree == Tree::callees) std::reverse(path.begin(), path.end());
-    if (levels_.process || levels_.thread) {
+    if (levels_.names_process() || levels_.thread) {
       path.insert(path.begin(), keys_.of_context(count.context));
     }
     return path;
@@ -147,9 +147,24 @@ class LeafFilter {
   std::unordered_map<RowKey, bool, RowKeyHash> verdicts_;
 };
 
+/// Whether all of a node is in one node below it: wrappers, which are shown but say little.
+std::vector<bool> find_wrappers(const std::vector<Node>& nodes) {
+  std::vector<bool> wrappers(nodes.size());
+  for (const Node& node : nodes) {
+    if (node.parent == kNoNode || node.all.empty()) continue;
+    const Node& parent = nodes[node.parent];
+    const bool is_all = parent.self[0].empty() && parent.all[0].value > 0 &&
+                        parent.all[0].value == node.all[0].value &&
+                        parent.all[0].samples == node.all[0].samples;
+    if (is_all) wrappers[node.parent] = true;
+  }
+  return wrappers;
+}
+
 /// The nodes with the largest values; a parent has at least its child's, and comes
-/// first among equals, so what is kept hangs together.
-std::vector<bool> choose_nodes(const std::vector<Node>& nodes, const ReportTable& table) {
+/// first among equals, so what is kept hangs together. Wrappers do not use up the limit.
+std::vector<bool> choose_nodes(const std::vector<Node>& nodes, const std::vector<bool>& wrappers,
+                               const ReportTable& table) {
   std::vector<size_t> order(nodes.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto value = [&](size_t node) {
@@ -162,19 +177,22 @@ std::vector<bool> choose_nodes(const std::vector<Node>& nodes, const ReportTable
   const double minimum =
       table.totals.empty() ? 0 : table.totals[0].value * table.options.minimum_percent / 100;
   std::vector<bool> chosen(nodes.size());
-  for (size_t i = 0; i < std::min(limit, order.size()); ++i) {
+  size_t taken = 0;
+  for (size_t i = 0; i < order.size() && taken < limit; ++i) {
     const size_t node = order[i];
     const size_t parent = nodes[node].parent;
     // Other events than the first may break the order of sizes: never leave a gap.
     const bool hangs = parent == kNoNode || chosen[parent];
     chosen[node] = hangs && static_cast<double>(value(node)) * scale >= minimum;
+    if (chosen[node] && !wrappers[node]) ++taken;
   }
   return chosen;
 }
 
 /// Appends the chosen nodes in tree order.
-void list_nodes(const std::vector<Node>& nodes, const std::vector<bool>& chosen, RowKeys& keys,
-                const RowOrder& before, ReportTable& table) {
+void list_nodes(const std::vector<Node>& nodes, const std::vector<bool>& chosen,
+                const std::vector<bool>& wrappers, RowKeys& keys, const RowOrder& before,
+                ReportTable& table) {
   std::vector<ReportRow> rows(nodes.size());
   std::vector<std::vector<size_t>> children(nodes.size());
   std::vector<size_t> pending;  // a stack of nodes still to list, the next one last
@@ -189,6 +207,7 @@ void list_nodes(const std::vector<Node>& nodes, const std::vector<bool>& chosen,
       rows[i].thread_id.reset();
     }
     rows[i].depth = nodes[i].depth;
+    rows[i].passes_through = wrappers[i];
     rows[i].values = to_values(table.events, nodes[i].all);
     rows[i].self = to_values(table.events, nodes[i].self);
     (nodes[i].parent == kNoNode ? pending : children[nodes[i].parent]).push_back(i);
@@ -239,15 +258,21 @@ Result<void> make_tree(CodeIndex& code, const RowOrder& before, ReportTable& tab
   });
 
   const std::vector<Node>& nodes = tree.nodes();
-  const std::vector<bool> chosen = choose_nodes(nodes, table);
-  list_nodes(nodes, chosen, tree.keys(), before, table);
+  const std::vector<bool> wrappers = find_wrappers(nodes);
+  const std::vector<bool> chosen = choose_nodes(nodes, wrappers, table);
+  list_nodes(nodes, chosen, wrappers, tree.keys(), before, table);
   Sums rest(profile.events.size());
+  Sums apart(profile.events.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (chosen[i]) continue;
     add_sums(rest, nodes[i].self);
     ++table.rest_rows;
+    if (nodes[i].parent != kNoNode) continue;  // in the row of its root, shown or not
+    add_sums(apart, nodes[i].all);
+    ++table.rest_apart_rows;
   }
   if (table.rest_rows > 0) table.rest = to_values(profile.events, rest);
+  if (table.rest_apart_rows > 0) table.rest_apart = to_values(profile.events, apart);
 
   Sums without(profile.events.size());
   bool some_without = false;

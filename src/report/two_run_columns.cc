@@ -6,24 +6,19 @@
 #include "report/row_key.h"
 
 namespace culprit {
-namespace {
-
-/// What text shows of the simulated events, as many as fit; JSON and CSV have all.
-struct Shown {
-  const char* event;
-  const char* heading;
-};
-constexpr Shown kShown[] = {{"instructions", "executed"},  {"L1-dcache-load-misses", "L1miss"},
-                            {"dTLB-load-misses", "walks"}, {"LLC-load-misses", "memory"},
-                            {"branch-misses", "mispred"},  {"sim:cycles", "modelled"}};
-
-}  // namespace
+std::span<const ShortHeading> short_headings() {
+  static constexpr ShortHeading kHeadings[] = {
+      {"instructions", "executed"},  {"L1-dcache-load-misses", "L1miss"},
+      {"dTLB-load-misses", "walks"}, {"LLC-load-misses", "memory"},
+      {"branch-misses", "mispred"},  {"sim:cycles", "modelled"}};
+  return kHeadings;
+}
 
 void add_two_run_columns(const Profile& profile, ReportTable& table) {
   const std::optional<TwoRuns> runs = find_two_runs(profile);
   if (!runs || runs->time != 0) return;  // the first event is the one with shares
   table.shown_events.push_back({runs->time, ""});
-  for (const Shown& shown : kShown) {
+  for (const ShortHeading& shown : short_headings()) {
     for (size_t event = 0; event < profile.events.size(); ++event) {
       if (profile.strings.text(profile.events[event].name) != shown.event) continue;
       table.shown_events.push_back({event, shown.heading});

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "branches/branch_events.h"
+#include "counts/print_counts.h"
 #include "exports/exports.h"
 
+#include "print/header_text.h"
 #include "session/choose_template.h"
 
 namespace culprit {
@@ -57,7 +59,7 @@ Result<ReportAnswer> answer_costs(ProfileView& view, const ReportQuestion& quest
                    make_cost_report(accounting.profile(), view.facts(parts), accounting.cpu(),
                                     question.report, question.costs));
   return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(costs.head)),
-                      std::move(costs.table)};
+                      std::move(costs.table), std::nullopt};
 }
 
 Result<ReportAnswer> answer_executions(ProfileView& view, const ReportQuestion& question) {
@@ -65,7 +67,7 @@ Result<ReportAnswer> answer_executions(ProfileView& view, const ReportQuestion& 
   ASSIGN_OR_RETURN(Profile executions, with_branch_events(view.profile(), facts));
   ASSIGN_OR_RETURN(ReportTable table, make_report(executions, facts, question.report));
   return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(executions)),
-                      std::move(table)};
+                      std::move(table), std::nullopt};
 }
 
 /// Of a function, else of a module.
@@ -100,11 +102,25 @@ Result<std::string> export_addresses(ProfileView& view, Format format) {
 }  // namespace
 
 Result<ReportAnswer> answer_report(ProfileView& view, const ReportQuestion& question) {
+  if (is_counts_only(view.profile())) {
+    ASSIGN_OR_RETURN(ReportTable table, make_report(view.profile(), view.facts(kNoParts), {}));
+    return ReportAnswer{&view.profile(), nullptr, std::move(table),
+                        make_count_table(view.profile(), {})};
+  }
   if (question.report.columns == Columns::hca) return answer_costs(view, question);
   if (question.report.columns == Columns::executions) return answer_executions(view, question);
   const FactsLookup facts = view.facts(needed_parts(question.report));
   ASSIGN_OR_RETURN(ReportTable table, make_report(view.profile(), facts, question.report));
-  return ReportAnswer{&view.profile(), nullptr, std::move(table)};
+  return ReportAnswer{&view.profile(), nullptr, std::move(table), std::nullopt};
+}
+
+std::string print_answer(const ReportAnswer& answer, Format format, const TextStyle& style) {
+  if (!answer.counts || format == Format::json) {
+    return print_report(answer.shown(), answer.table, format, style);
+  }
+  if (format == Format::csv) return print_counts_csv(*answer.counts, ",");
+  return print_counts_text(*answer.counts) + "\n" +
+         print_next("culprit record", "where in the program these are", style);
 }
 
 Result<Annotation> answer_annotation(ProfileView& view, const AnnotateOptions& question) {

@@ -5,12 +5,15 @@
 //
 //     ASSIGN_OR_RETURN(ProfileView view, ProfileView::open(path));
 //     ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view, question));
-//     print_report(answer.shown(), answer.table, Format::json, style);
+//     print_answer(answer, Format::json, style);
 //
 // Only the facts that a question needs are read. The view must outlive the answers.
 
 #include <memory>
+#include <optional>
 #include <string>
+
+#include "counts/count_table.h"
 
 #include "annotate/annotation.h"
 #include "base/result.h"
@@ -28,10 +31,13 @@ struct ReportAnswer {
   const Profile* own = nullptr;
   std::unique_ptr<Profile> made;
   ReportTable table;
+  std::optional<CountTable> counts;  // of a profile that has nothing else
 };
 
 /// Errors: as make_report(); a template that does not exist; columns that the profile cannot fill
 Result<ReportAnswer> answer_report(ProfileView& view, const ReportQuestion& question);
+
+std::string print_answer(const ReportAnswer& answer, Format format, const TextStyle& style);
 
 /// Errors: as make_annotation()
 Result<Annotation> answer_annotation(ProfileView& view, const AnnotateOptions& question);

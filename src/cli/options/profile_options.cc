@@ -6,9 +6,10 @@ namespace culprit {
 namespace {
 
 constexpr Word<Level> kLevels[] = {
-    {"process", Level::process},        {"thread", Level::thread}, {"module", Level::module},
-    {"function", Level::function},      {"line", Level::line},     {"block", Level::block},
-    {"instruction", Level::instruction}};
+    {"process", Level::process},   {"comm", Level::comm},
+    {"thread", Level::thread},     {"module", Level::module},
+    {"function", Level::function}, {"line", Level::line},
+    {"block", Level::block},       {"instruction", Level::instruction}};
 constexpr Word<ExportFormat> kExportFormats[] = {
     {"collapsed", ExportFormat::collapsed}, {"pprof", ExportFormat::pprof},
     {"callgrind", ExportFormat::callgrind}, {"autofdo", ExportFormat::autofdo},
@@ -30,14 +31,21 @@ void add_presentation(CLI::App* app, Format* format, size_t* width) {
       ->check(CLI::Range(size_t{60}, size_t{1000}));
 }
 
-/// "events", "hca", "hca:load_latency".
+/// "events", "events:L1-dcache-load-misses,instructions", "hca", "hca:load_latency".
 void parse_columns(const std::string& text, ReportCommand* command) {
   const size_t colon = text.find(':');
   command->question.report.columns = parse_word(kColumns, text.substr(0, colon));
   command->question.costs.detail.reset();
+  command->question.report.events.clear();
   if (colon == std::string::npos) return;
+  if (command->question.report.columns == Columns::events) {
+    for (const std::string_view name : split(std::string_view(text).substr(colon + 1), ',')) {
+      command->question.report.events.emplace_back(name);
+    }
+    return;
+  }
   if (command->question.report.columns != Columns::hca) {
-    throw CLI::ValidationError("only hca has branches to choose from");
+    throw CLI::ValidationError("only events and hca have columns to choose from");
   }
   std::vector<Word<Branch>> branches;
   for (auto i = static_cast<uint8_t>(kFirstStalled); i < static_cast<uint8_t>(Branch::general);
@@ -82,7 +90,8 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* /*erro
              }
            }
          },
-         "process, thread, module, function, line, block or instruction; may be repeated "
+         "process, comm (processes of one name together), thread, module, function, line, block "
+         "or instruction; may be repeated "
          "[function]")
       ->type_name("LEVEL")
       ->allow_extra_args(false);
@@ -90,13 +99,14 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* /*erro
            "callees: from the outermost caller down; callers: from each function up");
   app->add_option_function<std::string>(
          "--columns", [command](const std::string& text) { parse_columns(text, command); },
-         "events; executions: what branch records say (record -b): executions, calls, "
+         "events; events:NAME,...: these beside the first one; executions: what branch records say "
+         "(record -b): executions, calls, "
          "mispredictions; hca: what took the cycles, by a template; hca:BRANCH: one branch "
          "(load_latency, ...) in detail [events]")
       ->type_name("COLUMNS");
   add_template(app, &command->question.cpu);
   for (const Word<Level>& level : kLevels) {
-    if (level.value == Level::block || level.value == Level::instruction) continue;
+    if (level.value == Level::comm || level.value >= Level::block) continue;
     app->add_option_function<std::vector<std::string>>(
            fmt::format("--{}", level.word),
            [report, value = level.value](const std::vector<std::string>& patterns) {
@@ -137,12 +147,21 @@ CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* /*
   add_input(app, &command->file);
   app->add_option("--module", command->question.module, "only in this module (name or pattern)")
       ->type_name("PATTERN");
+  app->add_option("--copy", command->question.copy,
+                  "which one, where several match, by their counts [1: the one with most]")
+      ->type_name("N")
+      ->check(CLI::Range(size_t{1}, size_t{1000000}));
   add_off_flag(app, "--no-source", &command->question.show_source, "assembly only");
   add_off_flag(app, "--no-assembly", &command->question.show_assembly, "source only");
+  app->add_flag("--hottest", command->question.hottest_first,
+                "the blocks (lines) with most first, not in the order of the code");
+  app->add_option("--limit", command->question.limit, "only so many, the hottest; 0: all [0]")
+      ->type_name("N");
   add_presentation(app, &command->format, &command->width);
   app->footer(
       "\nExamples:\n"
       "  culprit annotate main\n"
+      "  culprit annotate main --hottest --limit 5\n"
       "  culprit annotate 'sort_*' --no-assembly run.culprit");
   return app;
 }
