@@ -101,6 +101,23 @@ class Targets(CulpritTest):
         found = {row["process_id"] for row in rows}
         self.assertLessEqual({first.pid, second.pid}, found)
 
+    def test_halted_is_the_idle_time_of_all_cpus(self):
+        # Every CPU has something to do: whatever else runs, none is idle.
+        for _ in range(os.cpu_count()):
+            self.start(self.spin, 30)
+        profile, _ = self.record("-a", "--duration", "1s")
+        done = self.culprit("why", profile, "--format", "json")
+        halted = json.loads(done.stdout)["halted"]
+        self.assertEqual(halted["measured_by"], "idle_time")
+        self.assertLess(halted["ratio"], 0.2)
+        self.assertAlmostEqual(halted["capacity_seconds"], os.cpu_count(), delta=0.5)
+
+    def test_of_one_program_nothing_is_halted(self):
+        # Others may have run while it slept: wall time less its CPU time tells nothing.
+        profile, _ = self.record("sleep", "0.3")
+        done = self.culprit("why", profile, "--format", "json")
+        self.assertIsNone(json.loads(done.stdout)["halted"])
+
     @runs_alone("how long it takes")
     def test_duration_and_delay(self):
         profile, _ = self.record("--delay", "0.5s", "--", self.spin, 1.5)

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <memory>
+#include <span>
 
 #include "counts/count_table.h"
 #include "counts/print_counts.h"
@@ -80,11 +81,22 @@ class Printer {
   bool failed_ = false;
 };
 
+/// What whole CPUs could have run: the time stamp counter, where the machine counts it.
+void add_time_stamps(std::vector<EventGroup>& groups) {
+  const Result<PmuCatalog> catalog = read_pmu_catalog();
+  if (!catalog) return;
+  const std::string name = "msr/tsc/";
+  Result<std::vector<EventGroup>> stamps = parse_events(std::span(&name, 1), *catalog);
+  if (!stamps) return;
+  for (EventGroup& group : *stamps) groups.push_back(std::move(group));
+}
+
 Result<CountOptions> make_options(const StatCommand& command) {
   CountOptions options = command.count;
   if (!command.cpu.empty()) {
     options.may_leave_out = true;
     ASSIGN_OR_RETURN(options.groups, find_template_events(command.cpu, false));
+    if (options.system_wide) add_time_stamps(options.groups);
     return options;
   }
   std::vector<std::string> events = command.events;

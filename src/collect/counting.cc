@@ -13,6 +13,7 @@
 #include "collect/count_rows.h"
 #include "collect/count_slices.h"
 #include "collect/event_refusal.h"
+#include "collect/idle_time.h"
 #include "collect/perf_command.h"
 #include "collect/perf_targets.h"
 #include "collect/thread_readings.h"
@@ -211,7 +212,12 @@ Result<void> CountSession::run_once(uint32_t repetition, size_t first_group, siz
     signals_.pass_on_to(command_->pid());
     RETURN_IF_ERROR(command_->let_go(0));
   }
+  std::optional<IdleWatch> idle;
+  if (options_.system_wide) idle.emplace(options_.cpus);
   watch(counters);
+  if (const auto time = idle ? idle->measure() : std::nullopt) {
+    add_idle_time(counting_.profile, *time);
+  }
   Run& row = counting_.profile.runs.back();
   row.duration_ns = static_cast<int64_t>(monotonic_ns() - start_ns_);
   if (threads_) {

@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "collect/idle_time.h"
 #include "collect/perf_command.h"
 #include "collect/perf_events.h"
 #include "collect/perf_losses.h"
@@ -92,7 +93,9 @@ class PerfSession {
   std::vector<std::string> remarks_;
   PerfLosses losses_;
   uint64_t start_ns_ = 0;
+  std::optional<IdleWatch> idle_;  // of whole CPUs
   uint64_t stop_ns_ = 0;
+  std::optional<IdleTime> idle_time_;
   uint64_t flushed_ns_ = 0;
   uint64_t read_ns_ = 0;
   bool clock_runs_ = false;
@@ -262,6 +265,7 @@ Result<void> PerfSession::begin(SignalGuard& signals) {
     clock_runs_ = true;
   }
   start_ns_ = flushed_ns_ = read_ns_ = monotonic_ns();
+  if (options_.system_wide) idle_.emplace(options_.cpus);
   if (!command_) return {};
   signals.pass_on_to(command_->pid());
   const bool spins = samples_time() && !losses_.is_per_cpu;
@@ -297,6 +301,7 @@ Result<void> PerfSession::watch() {
 
 void PerfSession::stop() {
   stop_ns_ = monotonic_ns();
+  if (idle_) idle_time_ = idle_->measure();
   events_->stop();
   drain(UINT64_MAX);
 }
@@ -384,6 +389,7 @@ Recording PerfSession::complete() {
   profile.machine.clock = estimate_clock(bursts_hertz_);
   Run& run = profile.runs[0];
   run.duration_ns = static_cast<int64_t>(stop_ns_ - start_ns_);
+  if (idle_time_) add_idle_time(profile, *idle_time_);
   recording.engine = samples_time() ? Engine::timer : Engine::pmu;
   // What is missing must be told by every report, not by this terminal alone.
   for (const std::string& remark : remarks_) profile.ledger.note(remark);

@@ -27,7 +27,6 @@ bool is_simulated(const Profile& profile) {
 Template make_bare_template(const std::string& description, const std::string& why) {
   Template bare;
   bare.description = description;
-  bare.is_validated = true;
   for (BranchCoverage& coverage : bare.coverage) coverage = {Coverage::none, why, 0};
   TemplateRow cycles;
   cycles.event = "cycles";

@@ -190,7 +190,8 @@ struct Template {
   std::string description;          // "Intel Skylake-SP, Cascade Lake"
   std::string source;               // of the whole: who selected the events
   std::string base;                 // the template that this one is a variant of; "": none
-  bool is_validated = false;        // by anybody, on hardware
+  std::string validated_by;         // on hardware: "Gooda", "Culprit"; "": by nobody
+  std::string validated_on;         // which, how, and where that is written
   bool is_simulated = false;        // events of the software PMU: counted by name, without codes
   std::vector<std::string> libpfm;  // its names of the PMU, best first ("skx", "clx")
   std::vector<std::string>

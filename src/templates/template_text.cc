@@ -201,8 +201,7 @@ std::string coverage_in_words(const Template& whole) {
 std::string print_tree(const Template& whole) {
   std::string text =
       fmt::format("{}: {}\n{}\n{}, covers {} of the 11 branches\n\n", printable(whole.name),
-                  printable(whole.description), printable(whole.source),
-                  whole.is_validated ? "validated on hardware" : "not validated on hardware",
+                  printable(whole.description), printable(whole.source), validation_in_words(whole),
                   coverage_in_words(whole));
   text += print_level(whole, Branch::unhalted) + print_level(whole, Branch::stalled);
   for (Branch b = kFirstStalled; b < kFirstUnstalled; b = next(b)) text += print_level(whole, b);
@@ -225,7 +224,9 @@ nlohmann::ordered_json json_of(const Template& whole) {
                               {"base", printable(whole.base)},
                               {"description", printable(whole.description)},
                               {"source", printable(whole.source)},
-                              {"validated", whole.is_validated},
+                              {"validated", !whole.validated_by.empty()},
+                              {"validated_by", printable(whole.validated_by)},
+                              {"validated_on", printable(whole.validated_on)},
                               {"simulated", whole.is_simulated},
                               {"libpfm", whole.libpfm},
                               {"cpuid", whole.cpuid},
@@ -256,6 +257,12 @@ nlohmann::ordered_json json_of(const Template& whole) {
 
 }  // namespace
 
+std::string validation_in_words(const Template& whole) {
+  if (whole.validated_by.empty()) return "not validated on hardware";
+  return fmt::format("validated by {} on {}", printable(whole.validated_by),
+                     printable(whole.validated_on));
+}
+
 std::string print_template(const Template& whole, Format format) {
   if (format != Format::json) return print_tree(whole);
   nlohmann::ordered_json json{{"schema", kSchema}};
@@ -268,20 +275,22 @@ std::string print_template_list(const std::vector<ListedTemplate>& list, const s
   nlohmann::ordered_json json{{"schema", kSchema}, {"cpu", cpuid}};
   json["templates"] = nlohmann::ordered_json::array();
   std::string text =
-      fmt::format("{:<20}  {:<24}  {:<9}  {}\n", "template", "branches of 11", "validated", "CPU");
+      fmt::format("{:<20}  {:<24}  {:<10}  {}\n", "template", "branches of 11", "validated", "CPU");
   bool is_any_here = false;
   for (const ListedTemplate& listed : list) {
     const Template& whole = listed.whole;
     is_any_here = is_any_here || listed.is_here;
     json["templates"].push_back({{"name", printable(whole.name)},
                                  {"description", printable(whole.description)},
-                                 {"validated", whole.is_validated},
+                                 {"validated", !whole.validated_by.empty()},
+                                 {"validated_by", printable(whole.validated_by)},
                                  {"full", count_branches(whole, Coverage::full)},
                                  {"partial", count_branches(whole, Coverage::partial)},
                                  {"none", count_branches(whole, Coverage::none)},
                                  {"is_here", listed.is_here}});
-    text += fmt::format("{:<20}  {:<24}  {:<9}  {}{}\n", printable(whole.name),
-                        coverage_in_words(whole), whole.is_validated ? "yes" : "no",
+    text += fmt::format("{:<20}  {:<24}  {:<10}  {}{}\n", printable(whole.name),
+                        coverage_in_words(whole),
+                        whole.validated_by.empty() ? "no" : "by " + printable(whole.validated_by),
                         printable(whole.description), listed.is_here ? "  <- this machine" : "");
   }
   if (!is_any_here) {

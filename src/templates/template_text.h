@@ -20,6 +20,9 @@ namespace culprit {
 /// (schema/templates.schema.json, "template").
 std::string print_template(const Template& whole, Format format);
 
+/// "validated by Gooda on Westmere-EP, ..."; "not validated on hardware".
+std::string validation_in_words(const Template& whole);
+
 struct ListedTemplate {
   Template whole;
   bool is_here = false;  // for this machine's CPU

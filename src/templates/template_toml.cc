@@ -171,7 +171,8 @@ void read_head(TomlSection& root, Template& out, TemplateRow& row_defaults) {
   root.text("name", out.name);
   root.text("description", out.description);
   root.text("source", out.source);
-  root.boolean("validated", out.is_validated);
+  root.text("validated_by", out.validated_by);
+  root.text("validated_on", out.validated_on);
   root.boolean("simulated", out.is_simulated);
   root.texts("libpfm", out.libpfm);
   root.texts("cpuid", out.cpuid);
@@ -179,7 +180,8 @@ void read_head(TomlSection& root, Template& out, TemplateRow& row_defaults) {
   root.text("llvm_cpu", out.llvm_cpu);
   read_name_state(root, row_defaults);
   if (out.base.empty()) {
-    root.needs({"name", "description", "source", "validated", "dispatch_width"});
+    root.needs({"name", "description", "source", "dispatch_width"});
+    if (!out.validated_by.empty()) root.needs({"validated_on"});
     if (!out.is_simulated) root.needs({"libpfm", "cpuid"});
   } else {
     root.needs({"name", "description", "source"});

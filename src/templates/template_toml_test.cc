@@ -31,7 +31,8 @@ TEST(TemplateToml, RowsSayWhatTheFileSays) {
   const Result<Template> ivy = read_template(kShipped + "/ivy-bridge-ep.toml");
   ASSERT_TRUE(ivy) << ivy.error().message;
   EXPECT_EQ(ivy->name, "ivy-bridge-ep");
-  EXPECT_TRUE(ivy->is_validated);
+  EXPECT_EQ(ivy->validated_by, "Gooda");  // its authors, not us
+  EXPECT_NE(ivy->validated_on.find("ISPASS 2015"), std::string::npos);
   EXPECT_EQ(ivy->dispatch_width, 4);
   EXPECT_EQ(ivy->libpfm, std::vector<std::string>{"ivb_ep"});
   const TemplateRow* dram = find(*ivy, "MEM_LOAD_UOPS_LLC_MISS_RETIRED:LOCAL_DRAM");
@@ -124,7 +125,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Fault{"name = \"small\"\n", "", "there is no name here"},
         Fault{"description = \"A CPU\"", "description = \"\"", "description is empty"},
-        Fault{"validated = false", "validated = 0", "validated is true or false"},
+        Fault{"validated_by = \"us\"\n", "validated_by = true\n", "validated_by is"},
+        Fault{"validated_on = \"a bench\"\n", "", "there is no validated_on here"},
         Fault{"libpfm = [\"ivb_ep\"]\n", "", "there is no libpfm here"},
         Fault{"dispatch_width = 4", "dispatch_width = 0", "dispatch_width is a number from 1"},
         Fault{"[coverage.port_saturation]\ncoverage = \"none\"\nreason = \"No event.\"\n", "",

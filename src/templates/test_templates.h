@@ -36,7 +36,8 @@ inline std::string row_text(const std::string& event, const std::string& code,
 
 /// For Ivy Bridge-EP: two levels, and instruction latency.
 inline std::string small_template(const std::string& more = "") {
-  return "name = \"small\"\ndescription = \"A CPU\"\nsource = \"nobody\"\nvalidated = false\n"
+  return "name = \"small\"\ndescription = \"A CPU\"\nsource = \"nobody\"\n"
+         "validated_by = \"us\"\nvalidated_on = \"a bench\"\n"
          "libpfm = [\"ivb_ep\"]\ncpuid = [\"GenuineIntel-6-3E\"]\ndispatch_width = 4\n" +
          coverage_text("instruction_latency") +
          row_text("UNHALTED_CORE_CYCLES", "0x3c", "unhalted", "sum") +

@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "model/counts.h"
+#include "model/idle_time.h"
 #include "model/simulated_run.h"
 #include "print/event_display.h"
 #include "print/values.h"
@@ -53,23 +54,40 @@ std::optional<double> find_hertz(const Profile& profile) {
   return clock == nullptr ? std::nullopt : std::optional(clock->hertz);
 }
 
-/// What the machine did not use of its time while the program ran. A simulated run's time is
-/// the simulator's: it says nothing.
-std::optional<HaltedTime> find_halted(const Profile& profile, const Template& cpu) {
+bool is_tsc(const std::string& event) {
+  return event == "msr/tsc/" || event == "tsc" || event == "TSC";
+}
+
+/// TSC cycles that were counted, if they were.
+std::optional<double> find_tsc(const Profile& profile) {
+  const std::vector<Estimate> counts = run_counts(profile);
+  for (size_t event = 0; event < counts.size(); ++event) {
+    const std::string& name = profile.strings.text(profile.events[event].name);
+    if (is_tsc(name) && counts[event].value > 0) return counts[event].value;
+  }
+  return std::nullopt;
+}
+
+/// What was measured of the time in which the CPUs ran nothing. A program's own wall and CPU time
+/// do not tell it: others may have run.
+std::optional<HaltedTime> find_halted(const Profile& profile, const Template& cpu,
+                                      const std::optional<Estimate>& unhalted) {
   if (cpu.is_simulated) return std::nullopt;
   HaltedTime halted;
-  double busy = 0;
-  for (const Run& run : profile.runs) {
-    if (is_simulated(profile, run)) continue;
-    if (!run.cpu_time_ns || run.duration_ns <= 0) return std::nullopt;
-    halted.capacity_seconds +=
-        static_cast<double>(run.duration_ns) * 1e-9 * profile.machine.cpus_online;
-    busy += static_cast<double>(*run.cpu_time_ns) * 1e-9;
+  const std::optional<double> tsc = find_tsc(profile);
+  if (tsc && unhalted && *tsc >= unhalted->value) {
+    halted.measure = HaltedTime::Measure::tsc;
+    halted.total_cycles = *tsc;
+    halted.cycles = *tsc - unhalted->value;
+    return halted;
   }
-  if (!(halted.capacity_seconds > 0)) return std::nullopt;
-  halted.seconds = std::max(0.0, halted.capacity_seconds - busy);
+  const std::optional<IdleTime> idle = find_idle_time(profile);
+  if (!idle) return std::nullopt;
+  halted.seconds = static_cast<double>(idle->idle_ns) * 1e-9;
+  halted.capacity_seconds = static_cast<double>(idle->capacity_ns) * 1e-9;
   if (const std::optional<double> hertz = find_hertz(profile)) {
-    halted.cycles = halted.seconds * *hertz;
+    halted.total_cycles = *halted.capacity_seconds * *hertz;
+    halted.cycles = *halted.seconds * *hertz;
   }
   return halted;
 }
@@ -77,7 +95,7 @@ std::optional<HaltedTime> find_halted(const Profile& profile, const Template& cp
 /// The function and line with most of one event.
 PlacedAdvice place(const Profile& profile, const FactsLookup& facts, const EventMatch& match,
                    const Template& cpu, const WhyOptions& options, const Advice& advice) {
-  PlacedAdvice placed{advice, "", "", 0};
+  PlacedAdvice placed{advice, "", "", "", 0};
   const TemplateRow* const row = advice.node->row;
   if (row == nullptr) return placed;  // functions of events have no place of their own
   const auto index = static_cast<size_t>(row - cpu.rows.data());
@@ -92,6 +110,7 @@ PlacedAdvice place(const Profile& profile, const FactsLookup& facts, const Event
   if (!table || table->rows.empty() || !(table->shown[event].value > 0)) return placed;
   const ReportRow& top = table->rows.front();
   placed.function = top.function.value_or("");
+  placed.words = table->hottest;
   if (top.line) placed.line = fmt::format("{}:{}", base_name(top.file.value_or("?")), *top.line);
   placed.share = top.values[event].value / table->shown[event].value;
   return placed;
@@ -106,7 +125,8 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   const EventMatch match = match_events(profile, cpu);
   why.remarks = match.remarks();
   for (const size_t event : match.others()) {
-    why.other_events.push_back(profile.strings.text(profile.events[event].name));
+    const std::string& name = profile.strings.text(profile.events[event].name);
+    if (!is_tsc(name)) why.other_events.push_back(name);
   }
   CostOptions cost;
   cost.hertz = find_hertz(profile);
@@ -132,7 +152,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     if (cpu.is_simulated) why.measured = find_measured_cycles(profile, table);
   }
   if (options.filters.empty()) {
-    why.halted = find_halted(profile, cpu);
+    why.halted = find_halted(profile, cpu, why.everything);
   } else {
     why.part = describe_filters(options.filters);
   }

@@ -28,15 +28,26 @@ struct WhyOptions {
 struct PlacedAdvice {
   Advice advice;
   std::string function;
-  std::string line;  // "file.c:9"; "" if unknown
-  double share = 0;  // of the cost, that this place has
+  std::string line;   // "file.c:9"; "" if unknown
+  std::string words;  // for `culprit annotate`
+  double share = 0;   // of the cost, that this place has
 };
 
-/// How much of the machine's time nobody used.
+/// Of the time that whole CPUs had, what they did not run, where that was measured: by the time
+/// stamp counter that was counted beside the cycles, or by the kernel's idle time.
 struct HaltedTime {
-  double seconds = 0;
-  double capacity_seconds = 0;   // wall time x CPUs
-  std::optional<double> cycles;  // where the clock is known
+  enum class Measure : uint8_t { tsc, idle_time };
+
+  Measure measure = Measure::idle_time;
+  std::optional<double> total_cycles;      // TSC cycles of all CPUs, or their time x clock
+  std::optional<double> cycles;            // of them, halted; none: the clock is not known
+  std::optional<double> seconds;           // idle time; none by TSC
+  std::optional<double> capacity_seconds;  // wall time x CPUs
+
+  /// Halted of all [0 to 1].
+  [[nodiscard]] double ratio() const {
+    return seconds ? *seconds / *capacity_seconds : *cycles / *total_cycles;
+  }
 };
 
 struct WhyReport {
@@ -44,7 +55,7 @@ struct WhyReport {
   std::string part;                        // "in main"; "" for everything
   CostTree tree;                           // of the part; points into the template
   std::optional<Estimate> everything;      // unhalted cycles of the whole profile
-  std::optional<HaltedTime> halted;        // whole profiles only
+  std::optional<HaltedTime> halted;        // of whole CPUs, where it was measured
   std::optional<MeasuredCycles> measured;  // where both runs are in the profile
   std::vector<PlacedAdvice> advice;
   std::vector<RuleResult> rules;

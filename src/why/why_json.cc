@@ -63,11 +63,18 @@ Json json_node(const CostNode& node) {
   return object;
 }
 
+Json json_number(const std::optional<double>& value) {
+  return value ? Json(*value) : Json();
+}
+
 Json json_halted(const std::optional<HaltedTime>& halted) {
   if (!halted) return {};
-  Json object = {{"seconds", halted->seconds}, {"capacity_seconds", halted->capacity_seconds}};
-  object["cycles"] = halted->cycles ? Json(*halted->cycles) : Json();
-  return object;
+  return {{"measured_by", halted->measure == HaltedTime::Measure::tsc ? "tsc" : "idle_time"},
+          {"total_cycles", json_number(halted->total_cycles)},
+          {"cycles", json_number(halted->cycles)},
+          {"seconds", json_number(halted->seconds)},
+          {"capacity_seconds", json_number(halted->capacity_seconds)},
+          {"ratio", halted->ratio()}};
 }
 
 Json json_measured(const std::optional<MeasuredCycles>& measured) {
@@ -130,6 +137,15 @@ void add_lines(const CostNode& node, const std::string& path, std::string& text)
   for (const CostNode& part : node.parts) add_lines(part, here, text);
 }
 
+/// A level that has no node in the tree of unhalted cycles.
+void add_level(const char* name, double cycles, std::string& text) {
+  CsvLine line(text);
+  for (const char* word : {name, "level", "measured"}) line.add(word);
+  line.add(fmt::format("{}", cycles));
+  for (const char* word : {"0", "counted", "0", "", ""}) line.add(word);
+  line.end();
+}
+
 }  // namespace
 
 std::string print_why_json(const Profile& profile, const Template& cpu, const WhyReport& why) {
@@ -147,7 +163,8 @@ std::string print_why_json(const Profile& profile, const Template& cpu, const Wh
                      {"template",
                       {{"name", printable(cpu.name)},
                        {"description", printable(cpu.description)},
-                       {"validated", cpu.is_validated},
+                       {"validated", !cpu.validated_by.empty()},
+                       {"validated_by", printable(cpu.validated_by)},
                        {"source", printable(cpu.source)}}},
                      {"filters", std::move(filters)},
                      {"tree", json_node(why.tree.unhalted)},
@@ -173,6 +190,10 @@ std::string print_why_csv(const WhyReport& why) {
     heading.add(word);
   }
   heading.end();
+  if (why.halted && why.halted->cycles) {
+    add_level("total", *why.halted->total_cycles, text);
+    add_level("halted", *why.halted->cycles, text);
+  }
   add_lines(why.tree.unhalted, "", text);
   for (const CostNode& node : why.tree.general) add_lines(node, "general", text);
   return text;

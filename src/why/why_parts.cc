@@ -13,20 +13,23 @@ namespace culprit {
 std::string describe_template(const Template& cpu) {
   std::string text = printable(cpu.description);
   if (!cpu.name.empty()) text += fmt::format(" ({})", printable(cpu.name));
-  if (!cpu.is_validated) text += ", not validated on hardware";
+  if (cpu.name.empty()) return text;  // time or cycles only: nothing to validate
+  if (cpu.validated_by.empty()) return text + ", not validated on hardware";
+  text += ", validated by " + printable(cpu.validated_by);
   return text;
 }
 
-std::string describe_halted(const HaltedTime& halted, const Profile& profile) {
-  const std::string amount =
-      halted.cycles ? format_si(*halted.cycles) : format_duration_ns(halted.seconds * 1e9);
-  const double share = 100 * halted.seconds / halted.capacity_seconds;
-  if (profile.runs.size() != 1 || profile.machine.cpus_online == 0) {
-    return fmt::format("Halted {} ({:.0f} %).", amount, share);
+std::string describe_total(const HaltedTime& halted) {
+  if (halted.measure == HaltedTime::Measure::tsc) return "total: TSC cycles of all CPUs";
+  return fmt::format("total: all CPUs, {}", format_duration_ns(*halted.capacity_seconds * 1e9));
+}
+
+std::string describe_halted(const HaltedTime& halted) {
+  if (halted.measure == HaltedTime::Measure::tsc) {
+    return fmt::format("halted: {:.1f} % of all", 100 * halted.ratio());
   }
-  return fmt::format("Halted {} ({:.0f} % of {} CPU{} x {}).", amount, share,
-                     profile.machine.cpus_online, profile.machine.cpus_online == 1 ? "" : "s",
-                     format_duration_ns(static_cast<double>(profile.runs.front().duration_ns)));
+  return fmt::format("halted: {:.1f} % of all, {} idle", 100 * halted.ratio(),
+                     format_duration_ns(*halted.seconds * 1e9));
 }
 
 std::string describe_place(const PlacedAdvice& advice) {

@@ -16,8 +16,9 @@ std::string print_why_csv(const WhyReport& why);
 /// "Intel Skylake-SP, Cascade Lake (skylake-sp), not validated on hardware".
 std::string describe_template(const Template& cpu);
 
-/// "Halted 1.26 G (24 % of 2 CPUs x 0.75 s)."
-std::string describe_halted(const HaltedTime& halted, const Profile& profile);
+/// "total: all CPUs, 1.50 s", "halted: 24.0 % of all, 360 ms idle".
+std::string describe_total(const HaltedTime& halted);
+std::string describe_halted(const HaltedTime& halted);
 
 /// "sum in matvec.c:9 (62 %)"; "" if no place is known.
 std::string describe_place(const PlacedAdvice& advice);

@@ -11,6 +11,7 @@
 #include "attribute/test_profile.h"
 #include "base/names.h"
 #include "model/event_names.h"
+#include "model/idle_time.h"
 #include "model/random_profile.h"
 #include "why/cost_columns.h"
 
@@ -86,10 +87,40 @@ TEST_F(Why, OfEverything) {
   EXPECT_NEAR(all.tree.find(Branch::load_latency)->cycles->standard_error,
               std::sqrt(40) * 100 * 200, 1);
   EXPECT_EQ(cycles(all, Branch::branch_misprediction), -1);
-  // 2 CPUs x 0.6 s, of which 1.001 s were used.
+  // A program's wall and CPU time do not tell what the CPUs did besides.
+  EXPECT_FALSE(all.halted);
+}
+
+// 2 CPUs for 0.6 s, idle for 0.2 s of 1.2 s, at 2 GHz.
+TEST_F(Why, WhatTheCpusDidNotRunStandsAboveTheTreeWhereItWasMeasured) {
+  add_idle_time(test_.profile, {200'000'000, 1'200'000'000});
+  const WhyReport all = why();
   ASSERT_TRUE(all.halted);
-  EXPECT_NEAR(all.halted->seconds, 0.199, 1e-9);
-  EXPECT_NEAR(*all.halted->cycles, 0.199 * 2e9, 1);
+  EXPECT_NEAR(*all.halted->total_cycles, 2.4e9, 1);
+  EXPECT_NEAR(*all.halted->cycles, 0.4e9, 1);
+  EXPECT_NEAR(all.halted->ratio(), 1.0 / 6, 1e-9);
+  const std::string text = print_why(test_.profile, cpu_, all, Format::text, {});
+  EXPECT_NE(text.find("2.40 G               = total: all CPUs, 1.20 s\n"
+                      " 400 M               =   halted: 16.7 % of all, 200 ms idle\n"
+                      "2.00 G  100.0 %"),
+            std::string::npos)
+      << text;
+}
+
+// Linux counts msr/tsc/ on each CPU: 3 G TSC cycles of 2 CPUs, 2 G unhalted cycles.
+TEST_F(Why, TscCyclesThatWereCountedAreTheTotal) {
+  Event tsc;
+  tsc.name = test_.profile.strings.intern("msr/tsc/");
+  test_.profile.events.push_back(tsc);
+  Count count;
+  count.event = EventId(test_.profile.events.size() - 1);
+  count.value = 3'000'000'000;
+  test_.profile.counts.push_back(count);
+  const WhyReport all = why();
+  ASSERT_TRUE(all.halted);
+  EXPECT_DOUBLE_EQ(*all.halted->total_cycles, 3e9);
+  EXPECT_DOUBLE_EQ(*all.halted->cycles, 1e9);
+  EXPECT_TRUE(all.other_events.empty());
 }
 
 TEST_F(Why, OfAPart) {

@@ -102,6 +102,20 @@ class WhyText {
     TextColumn marks{"", false, nullptr, 1, {}};
     TextColumn what{"", false, fit, 1, {}};
     TextColumn events{"events", false, nullptr, 2, {}};
+    // Above what ran stands what could have, where that was measured.
+    const size_t below = why_.halted ? 1 : 0;
+    if (why_.halted) {
+      const auto add = [&](const std::optional<double>& amount, const std::string& label) {
+        cycles.cells.push_back(amount ? format_si(*amount) : "-");
+        shares.cells.emplace_back();
+        errors.cells.emplace_back();
+        marks.cells.push_back(amount ? "=" : "");
+        what.cells.push_back(label);
+        events.cells.emplace_back();
+      };
+      add(why_.halted->total_cycles, describe_total(*why_.halted));
+      add(why_.halted->cycles, "  " + describe_halted(*why_.halted));
+    }
     for (const Line& line : lines_) {
       const CostNode& node = *line.node;
       const bool has_cycles = node.cycles.has_value();
@@ -111,7 +125,7 @@ class WhyText {
                                  : fmt::format("{:.1f} %", 100 * node.cycles->value / unhalted()));
       errors.cells.push_back(has_cycles ? format_error(*node.cycles) : "");
       marks.cells.push_back(has_cycles ? std::string(1, provenance_mark(node.provenance)) : "");
-      what.cells.push_back(std::string(2 * line.depth, ' ') + describe(node));
+      what.cells.push_back(std::string(2 * (line.depth + below), ' ') + describe(node));
       events.cells.push_back(describe_amount(node));
     }
     std::vector<TextColumn> all{cycles, shares, errors, marks, what};
@@ -197,7 +211,6 @@ class WhyText {
       facts.push_back(fmt::format("{} stalled cycles are in no branch.",
                                   format_si(why_.tree.unexplained->value)));
     }
-    if (why_.halted) facts.push_back(describe_halted(*why_.halted, profile_));
     if (!why_.part.empty() && why_.everything && why_.everything->value > 0) {
       facts.push_back(
           fmt::format("{:.1f} % of all cycles.", 100 * unhalted() / why_.everything->value));
@@ -265,10 +278,9 @@ class WhyText {
       return print_next("culprit doctor", "no cycles were counted: what works here", style_);
     }
     for (const PlacedAdvice& one : why_.advice) {
-      if (one.function.empty()) continue;
-      const std::string word = shell_word(std::string(without_parameters(one.function)));
-      return print_next(with_file("culprit annotate " + word, style_), "its source and assembly",
-                        style_);
+      if (one.words.empty()) continue;
+      return print_next(with_file("culprit annotate " + one.words, style_),
+                        "its source and assembly", style_);
     }
     if (profile_.histograms.empty()) {
       return print_next("culprit record --template auto ./program", "where these cycles are",
