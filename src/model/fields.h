@@ -54,6 +54,7 @@ struct FieldList<Context> {
     visit(Field{"cgroup"}, rows.cgroup...);
     visit(Field{"label"}, rows.label...);
     visit(Field{"time_slice"}, rows.time_slice...);
+    visit(Field{"region"}, rows.region...);
   }
 };
 
@@ -139,6 +140,7 @@ struct FieldList<HistogramRow> {
     visit(NeededId{"context"}, rows.context...);
     visit(NeededId{"image"}, rows.location.image...);
     visit(Field{"offset"}, rows.location.offset...);
+    visit(Field{"object"}, rows.object...);
     visit(NeededId{"event"}, rows.cell.event...);
     visit(Total{"samples"}, rows.cell.samples...);
     visit(Total{"value"}, rows.cell.value...);
@@ -213,21 +215,6 @@ struct FieldList<Count> {
     visit(Total{"value"}, rows.value...);
     visit(Total{"time_enabled_ns"}, rows.time_enabled_ns...);
     visit(Total{"time_running_ns"}, rows.time_running_ns...);
-  }
-};
-
-template <>
-struct FieldList<Access> {
-  static constexpr void visit(auto&& visit, auto&... rows) {
-    visit(NeededId{"context"}, rows.context...);
-    visit(Field{"image"}, rows.location.image...);
-    visit(Field{"offset"}, rows.location.offset...);
-    visit(Field{"object"}, rows.object...);
-    visit(Field{"level"}, rows.level...);
-    visit(Field{"kind"}, rows.kind...);
-    visit(Total{"count"}, rows.count...);
-    visit(Total{"misses"}, rows.misses...);
-    visit(Total{"bytes"}, rows.bytes...);
   }
 };
 

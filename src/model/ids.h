@@ -7,6 +7,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 
 namespace culprit {
 
@@ -34,6 +35,19 @@ using StackId = Id<struct StackTag>;
 using ObjectId = Id<struct ObjectTag>;
 using ObjectRangeId = Id<struct ObjectRangeTag>;
 using RegionId = Id<struct RegionTag>;
+
+/// Three things may be said of the data object of a count:
+///   ObjectId()      not recorded: it may be of any object, or of none
+///   kNoAccess       the instruction accessed no memory there
+///   kUnknownObject  it accessed memory that belongs to no object known by name
+inline constexpr ObjectId kNoAccess(uint32_t{ObjectId::kAllValue - 1});
+inline constexpr ObjectId kUnknownObject(uint32_t{0});
+
+/// Whether the id is that of a row.
+template <class Tag>
+constexpr bool names_row(Id<Tag> id) {
+  return !id.is_all() && !(std::is_same_v<Id<Tag>, ObjectId> && id.value == kNoAccess.value);
+}
 
 template <class T>
 inline constexpr bool kIsId = false;

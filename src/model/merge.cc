@@ -41,11 +41,14 @@ namespace {
 
 /// The histogram of rows [first, last), which share context and image, in order.
 Histogram make_histogram(const HistogramRow* first, const HistogramRow* last) {
-  Histogram histogram{first->context, first->location.image, {}, {}};
+  Histogram histogram{first->context, first->location.image, {}, {}, {}};
+  std::vector<ObjectId> objects;
   for (const HistogramRow* row = first; row != last; ++row) {
     const FileOffset offset = row->location.offset;
-    if (histogram.offsets.empty() || histogram.offsets.back() != offset) {
+    if (histogram.offsets.empty() || histogram.offsets.back() != offset ||
+        objects.back() != row->object) {
       histogram.offsets.push_back(offset);
+      objects.push_back(row->object);
     }
     const auto at =
         std::lower_bound(histogram.columns.begin(), histogram.columns.end(), row->cell.event,
@@ -61,7 +64,7 @@ Histogram make_histogram(const HistogramRow* first, const HistogramRow* last) {
   }
   size_t at = 0;
   for (const HistogramRow* row = first; row != last; ++row) {
-    if (histogram.offsets[at] != row->location.offset) ++at;
+    if (histogram.offsets[at] != row->location.offset || objects[at] != row->object) ++at;
     const Cell& cell = row->cell;
     EventColumn& column =
         *std::lower_bound(histogram.columns.begin(), histogram.columns.end(), cell.event,
@@ -72,6 +75,9 @@ Histogram make_histogram(const HistogramRow* first, const HistogramRow* last) {
     column.variance.resize(size);
     column.variance[at] = cell.variance;
   }
+  const bool has_objects =
+      std::any_of(objects.begin(), objects.end(), [](ObjectId object) { return !object.is_all(); });
+  if (has_objects) histogram.objects = std::move(objects);
   return histogram;
 }
 

@@ -25,7 +25,8 @@ void for_each_row(const std::vector<Histogram>& histograms, const auto& visit) {
         const HistogramRow row{histogram.context,
                                {histogram.image, histogram.offsets[i]},
                                {column.event, column.samples[i], column.value[i],
-                                column.variance.empty() ? 0 : column.variance[i]}};
+                                column.variance.empty() ? 0 : column.variance[i]},
+                               histogram.objects.empty() ? ObjectId() : histogram.objects[i]};
         if (!is_empty_cell(row)) visit(row);
       }
     }

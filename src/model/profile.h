@@ -3,8 +3,9 @@
 // The Profile: everything a collector found out, as plain values.
 //
 //   Run ── Context ──┬── Histogram    per (context, image): offset → counts
-//     (who, where)   ├── StackCount, BranchCount, FallThrough, MemorySample
-//                    ├── Access, Tenure, Edge     what happened in the caches
+//     (who, where)   │               by data object, too, where that was recorded
+//                    ├── StackCount, BranchCount, FallThrough, MemorySample
+//                    ├── Tenure, Edge             what happened in the caches
 //                    ├── Count                    an event over a whole interval
 //                    └── RegionTime               OpenMP constructs
 //   Event: what is counted, in which unit, how it was obtained
@@ -68,6 +69,7 @@ struct Context {
   StringId cgroup;
   StringId label;
   int32_t time_slice = -1;
+  RegionId region{};  // the innermost that the thread was in
   friend auto operator<=>(const Context&, const Context&) = default;
 };
 
@@ -141,12 +143,14 @@ struct EventColumn {
   friend bool operator==(const EventColumn&, const EventColumn&) = default;
 };
 
-/// The heart of the profile: counts by code address. Offsets ascend, no duplicates.
+/// The heart of the profile: counts by code address and data object. Rows ascend by (offset,
+/// object), no pair comes twice: what an instruction did is the sum of its rows.
 struct Histogram {
   ContextId context;
   ImageId image;
   std::vector<FileOffset> offsets;
   std::vector<EventColumn> columns;
+  std::vector<ObjectId> objects{};  // parallel to `offsets`; empty: recorded of none
   friend bool operator==(const Histogram&, const Histogram&) = default;
 };
 
@@ -155,6 +159,7 @@ struct HistogramRow {
   ContextId context;
   Location location;
   Cell cell;
+  ObjectId object{};
   friend auto operator<=>(const HistogramRow&, const HistogramRow&) = default;
 };
 
@@ -225,7 +230,7 @@ struct MemorySample {
 
 enum class ObjectKind : uint8_t { unknown, global, heap, stack, range, field };
 
-/// A data structure. Row 0 of a profile's objects is always "unknown".
+/// A data structure. Row 0 of a profile's objects is always "unknown" (see ids.h).
 struct DataObject {
   ObjectKind kind = ObjectKind::unknown;
   StringId name;
@@ -249,19 +254,6 @@ struct ObjectRange {
 
 enum class CacheLevel : uint8_t { l1i, l1d, l2, l3, memory, itlb, dtlb, stlb };
 enum class AccessKind : uint8_t { integer_load, integer_store, float_load, float_store, fetch };
-
-/// What one instruction did to one object at one cache level.
-struct Access {
-  ContextId context;
-  Location location;
-  ObjectId object;
-  CacheLevel level = CacheLevel::l1d;
-  AccessKind kind = AccessKind::integer_load;
-  uint64_t count = 0;
-  uint64_t misses = 0;
-  uint64_t bytes = 0;
-  friend auto operator<=>(const Access&, const Access&) = default;
-};
 
 /// What happened to the lines that one instruction brought in, from fill to eviction.
 struct Tenure {
@@ -367,7 +359,6 @@ struct Profile {
   std::vector<FallThrough> fall_throughs;
   std::vector<MemorySample> memory_samples;  // in time order
   std::vector<Count> counts;
-  std::vector<Access> accesses;
   std::vector<Tenure> tenures;
   std::vector<Edge> edges;
   std::vector<RegionValue> region_values;

@@ -23,7 +23,7 @@ class Translation {
 
   template <class IdType>
   IdType operator()(IdType theirs) const {
-    if (theirs.is_all()) return theirs;
+    if (!names_row(theirs)) return theirs;
     const std::vector<uint32_t>& ours = ids_[table_index<IdType>()];
     CHECK(theirs.value < ours.size());
     return IdType(ours[theirs.value]);
@@ -126,6 +126,7 @@ void ProfileMerger::project(Context& context) const {
   if (!projection_.cgroups) context.cgroup = {};
   if (!projection_.labels) context.label = {};
   if (!projection_.time_slices) context.time_slice = -1;
+  if (!projection_.regions) context.region = {};
 }
 
 void ProfileMerger::add_machine(const Profile& other) {
@@ -200,6 +201,9 @@ std::vector<ImageId> ProfileMerger::add(const Profile& other) {
                             ? ThreadId(add_row_to(profile_.threads, thread))
                             : intern(profile_.threads, threads_, thread));
   }
+  for (const Region& region : other.regions) {
+    translate.push_back(intern(profile_.regions, regions_, translated(region)));
+  }
   for (Context context : other.contexts) {
     project(context);
     translate.push_back(intern(profile_.contexts, contexts_, translated(context)));
@@ -216,9 +220,6 @@ std::vector<ImageId> ProfileMerger::add(const Profile& other) {
   for (const DataObject& object : other.objects) {
     translate.push_back(intern(profile_.objects, objects_, translated(object)));
   }
-  for (const Region& region : other.regions) {
-    translate.push_back(intern(profile_.regions, regions_, translated(region)));
-  }
   if (projection_.processes == Processes::each) {
     for (const ObjectRange& range : other.object_ranges) {
       profile_.object_ranges.push_back(translated(range));
@@ -230,8 +231,11 @@ std::vector<ImageId> ProfileMerger::add(const Profile& other) {
 }
 
 void ProfileMerger::add_counts(const Profile& other, const auto& translated) {
-  for_each_row(other.histograms,
-               [&](const HistogramRow& row) { cells_.add(translated(row), profile_.events); });
+  for_each_row(other.histograms, [&](const HistogramRow& theirs) {
+    HistogramRow row = translated(theirs);
+    if (!projection_.objects) row.object = {};
+    cells_.add(row, profile_.events);
+  });
   size_t kind = 0;
   visit_flat_counts(
       [&]<class Row>(std::string_view, const std::vector<Row>& theirs, std::vector<Row>& ours) {

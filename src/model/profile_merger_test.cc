@@ -55,7 +55,7 @@ class Said {
   }
   template <class Tag>
   std::string describe(Id<Tag> id) const {
-    if (id.is_all()) return "all";
+    if (!names_row(id)) return id.is_all() ? "all" : "no access";
     std::string text;
     visit_tables(
         [&]<class IdType>(ProfileTable<IdType> table, const auto& rows) {
@@ -92,6 +92,9 @@ class Said {
 
   // What the projection drops, as profile_merger.h has it.
   void project(auto&) const {}
+  void project(HistogramRow& row) const {
+    if (!projection_.objects) row.object = {};
+  }
   void project(Process& process) const {
     if (!projection_.runs) process.run = {};
     if (projection_.processes == Projection::Processes::by_name)
@@ -108,6 +111,7 @@ class Said {
     if (!projection_.cgroups) context.cgroup = {};
     if (!projection_.labels) context.label = {};
     if (!projection_.time_slices) context.time_slice = -1;
+    if (!projection_.regions) context.region = {};
   }
 
   template <class Row>
@@ -166,9 +170,10 @@ std::vector<Projection> some_projections() {
   using Processes = Projection::Processes;
   std::vector<Projection> some;
   for (const Processes processes : {Processes::each, Processes::by_name, Processes::none}) {
-    for (const unsigned dropped : {0u, 1u, 2u, 4u, 8u, 16u, 32u, 63u}) {
+    for (const unsigned dropped : {0u, 1u, 2u, 4u, 8u, 16u, 32u, 64u, 128u, 255u}) {
       const auto keeps = [dropped](unsigned bit) { return (dropped >> bit & 1) == 0; };
-      some.push_back({keeps(0), processes, keeps(1), keeps(2), keeps(3), keeps(4), keeps(5)});
+      some.push_back({keeps(0), processes, keeps(1), keeps(2), keeps(3), keeps(4), keeps(5),
+                      keeps(6), keeps(7)});
     }
   }
   return some;
@@ -197,7 +202,8 @@ TEST(ProfileMerger, SaysWhatItsProfilesSayUnderEveryProjection) {
 
 TEST(ProfileMerger, DropsWhatWasNotKept) {
   const Profile a = random_profile(3, 5);
-  const Projection least{false, Projection::Processes::none, false, false, false, false, false};
+  const Projection least{
+      false, Projection::Processes::none, false, false, false, false, false, false, false};
   const Profile merged = merge({&a, &a}, least);
   EXPECT_TRUE(merged.processes.empty());
   EXPECT_TRUE(merged.threads.empty());
@@ -205,7 +211,7 @@ TEST(ProfileMerger, DropsWhatWasNotKept) {
   EXPECT_TRUE(merged.memory_samples.empty());
   EXPECT_EQ(merged.runs.size(), 10u);
   for (const Context& context : merged.contexts) {
-    EXPECT_TRUE(context == (Context{{}, {}, {}, context.mode, {}, {}, -1}));
+    EXPECT_TRUE(context == (Context{{}, {}, {}, context.mode, {}, {}, -1, {}}));
   }
 }
 

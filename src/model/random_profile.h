@@ -121,9 +121,12 @@ class RandomProfile {
   }
 
   void grow_counts() {
-    const HistogramRow first = row<HistogramRow>();
-    HistogramRow second = first;
-    second.location.offset = first.location.offset + 4;
+    HistogramRow first = row<HistogramRow>();
+    if (number(4) == 0) first.object = kNoAccess;
+    HistogramRow second = row<HistogramRow>();
+    if (number(2) == 0) second.object = first.object;
+    second.context = first.context;
+    second.location = {first.location.image, first.location.offset + 4 * number(2)};
     for (Histogram& one : make_histograms({first, second}, profile_.events)) {
       profile_.histograms.push_back(std::move(one));
     }

@@ -23,13 +23,13 @@ constexpr void visit_tables(auto&& visit, auto&... profiles) {
   visit(ProfileTable<RunId>{"runs"}, profiles.runs...);
   visit(ProfileTable<ProcessId>{"processes"}, profiles.processes...);
   visit(ProfileTable<ThreadId>{"threads"}, profiles.threads...);
+  visit(ProfileTable<RegionId>{"regions"}, profiles.regions...);
   visit(ProfileTable<ContextId>{"contexts"}, profiles.contexts...);
   visit(ProfileTable<EventId>{"events"}, profiles.events...);
   visit(ProfileTable<ImageId>{"images"}, profiles.images...);
   visit(ProfileTable<StackId>{"stacks"}, profiles.stacks...);
   visit(ProfileTable<ObjectId>{"objects"}, profiles.objects...);
   visit(ProfileTable<ObjectRangeId>{"object_ranges"}, profiles.object_ranges...);
-  visit(ProfileTable<RegionId>{"regions"}, profiles.regions...);
 }
 
 /// Calls visit(name, profile.counts...) for each kind of count but histograms, which are the only
@@ -40,7 +40,6 @@ constexpr void visit_flat_counts(auto&& visit, auto&... profiles) {
   visit("fall_throughs", profiles.fall_throughs...);
   visit("memory_samples", profiles.memory_samples...);
   visit("counts", profiles.counts...);
-  visit("accesses", profiles.accesses...);
   visit("tenures", profiles.tenures...);
   visit("edges", profiles.edges...);
   visit("region_values", profiles.region_values...);

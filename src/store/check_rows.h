@@ -42,8 +42,8 @@ Result<void> check_rows(std::string_view table, std::span<const Row> rows, const
     visit_fields(
         [&]<class R, class T>(const R& role, const T& field) {
           if constexpr (kIsId<T>) {
-            if (!field.is_all() && field.value >= sizes.of(field)) bad = role;
-            if (std::is_same_v<R, NeededId> && field.is_all()) bad = role;
+            if (names_row(field) && field.value >= sizes.of(field)) bad = role;
+            if (std::is_same_v<R, NeededId> && !names_row(field)) bad = role;
           } else if constexpr (std::is_same_v<T, double>) {
             if (!std::isfinite(field)) bad = role;
             if (std::is_same_v<R, Variance> && field < 0) bad = role;

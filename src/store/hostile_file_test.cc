@@ -15,6 +15,27 @@
 #include "store/test_files.h"
 
 namespace culprit {
+
+/// A row of histograms as files had it before there were objects.
+struct RowWithoutObject {
+  ContextId context;
+  Location location;
+  Cell cell;
+};
+
+template <>
+struct FieldList<RowWithoutObject> {
+  static constexpr void visit(auto&& visit, auto&... rows) {
+    visit(NeededId{"context"}, rows.context...);
+    visit(NeededId{"image"}, rows.location.image...);
+    visit(Field{"offset"}, rows.location.offset...);
+    visit(NeededId{"event"}, rows.cell.event...);
+    visit(Total{"samples"}, rows.cell.samples...);
+    visit(Total{"value"}, rows.cell.value...);
+    visit(Variance{"variance"}, rows.cell.variance...);
+  }
+};
+
 namespace {
 
 class HostileFile : public StoreTest {
@@ -284,6 +305,32 @@ TEST_F(HostileFile, DamagedFactsAreErrorsOfTheirImageOnly) {
     ASSERT_FALSE(got) << sql;
     EXPECT_SAYS(got.error().message, "facts of image 0");
   }
+}
+
+TEST_F(HostileFile, CountsFromBeforeObjectsAndRegionsAreOfNoneRecorded) {
+  using Rows = std::vector<RowWithoutObject>;
+  const Rows rows = {{ContextId(0u), {ImageId(0u), FileOffset(16)}, {EventId(0u), 3, 30, 0}}};
+  ASSERT_EQ(message_with_segment("histograms", rows), "(good)");
+  corrupt("ALTER TABLE contexts DROP COLUMN region");
+  const Result<Profile> profile = read(path_);
+  ASSERT_GOOD(profile);
+  ASSERT_EQ(profile->histograms.size(), 1u);
+  EXPECT_TRUE(profile->histograms[0].objects.empty());
+  EXPECT_EQ(profile->histograms[0].columns[0].value, std::vector<uint64_t>{30});
+  EXPECT_TRUE(profile->contexts[0].region.is_all());
+}
+
+TEST_F(HostileFile, ObjectsThatDoNotExistAreRefused) {
+  using Cells = std::vector<HistogramRow>;
+  const Location place{ImageId(0u), FileOffset(1)};
+  const Cell cell{EventId(0u), 1, 1, 0};
+  const auto with = [&](ObjectId object) {
+    return message_with_segment("histograms", Cells{{ContextId(0u), place, cell, object}});
+  };
+  EXPECT_EQ(with(ObjectId()), "(good)");
+  EXPECT_EQ(with(kNoAccess), "(good)");
+  EXPECT_SAYS(with(kUnknownObject), "'object'");  // the file has no row 0 of objects
+  EXPECT_SAYS(with(ObjectId(kNoAccess.value - 1)), "'object'");
 }
 
 TEST_F(HostileFile, AnUnreadableFileIsNamed) {

@@ -32,7 +32,13 @@ void check_profile(const Profile& profile) {
     CHECK(histogram.context.value < profile.contexts.size());
     CHECK(histogram.image.value < profile.images.size());
     for (size_t i = 1; i < histogram.offsets.size(); ++i) {
-      CHECK(histogram.offsets[i - 1] < histogram.offsets[i]);
+      const bool same = histogram.offsets[i - 1] == histogram.offsets[i];
+      CHECK(same ? !histogram.objects.empty() : histogram.offsets[i - 1] < histogram.offsets[i]);
+      if (same) CHECK(histogram.objects[i - 1] < histogram.objects[i]);
+    }
+    CHECK(histogram.objects.empty() || histogram.objects.size() == histogram.offsets.size());
+    for (const ObjectId object : histogram.objects) {
+      CHECK(!names_row(object) || object.value < profile.objects.size());
     }
     for (const EventColumn& column : histogram.columns) {
       CHECK(column.event.value < profile.events.size());
@@ -93,7 +99,6 @@ void write_seed(const std::string& path) {
   p.fall_throughs.push_back({context, ImageId(0u), FileOffset(16), FileOffset(20), 1});
   p.memory_samples.push_back({context, EventId(0u), place, RunAddress(8), {}, 1, 2, 3});
   p.counts.push_back({context, EventId(0u), 0, 0, 5, 6, 7});
-  p.accesses.push_back({context, place, {}, {}, {}, 1, 2, 3});
   p.tenures.push_back({context, place, {}, {}, {}, 1, 2, 3, 4, 5});
   p.edges.push_back({context, context, place, place, {}, {}, {}, 1});
   p.region_values.push_back({context, RegionId(0u), {}, {}, 1, 2});
