@@ -120,8 +120,12 @@ class Rooms(unittest.TestCase):
             readme = self.source / room / "README.md"
             if not readme.exists():
                 offenders.append(f"src/{room}/README.md: missing")
-            elif len(readme.read_text().splitlines()) > README_LINES:
+                continue
+            lines = readme.read_text().splitlines()
+            if len(lines) > README_LINES:
                 offenders.append(f"src/{room}/README.md: longer than {README_LINES} lines")
+            if lines[0] != f"# {room}" and not lines[0].startswith(f"# {room}: "):
+                offenders.append(f"src/{room}/README.md: its first line does not name the room")
         self.assertNone(offenders)
 
     def test_headers_are_included_once(self):

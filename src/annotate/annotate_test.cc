@@ -57,7 +57,7 @@ TEST(Annotate, NamesWhatElseMatches) {
   const Annotation grind = annotation_of(make_test_profile(), function("grind"));
   EXPECT_EQ(base_name(grind.module), "mill");
   ASSERT_EQ(grind.remarks.size(), 1u);
-  EXPECT_EQ(grind.remarks[0], "also matches: grind (sort)");
+  EXPECT_EQ(grind.remarks[0], "also matches, by --copy N: 2 grind (sort)");
 }
 
 TEST(Annotate, LooksInOneModuleOnRequest) {

@@ -23,9 +23,9 @@ TEST(TurnOrder, WhoRunsSleepsOrIsToComeIsNotNext) {
   for (const TurnState state : {TurnState::running, TurnState::asleep, TurnState::arriving,
                                 TurnState::released, TurnState::parked, TurnState::absent}) {
     order.wait(0, 1, true);
-    order.set(0, place);
+    order.set(0, state);
     EXPECT_EQ(order.next(), std::nullopt);
-    EXPECT_EQ(order.state(0), place);
+    EXPECT_EQ(order.state(0), state);
   }
 }
 
