@@ -587,7 +587,7 @@ class Sets(Simulated):
         self.assertIn("power of two", not_a_sample)
         self.assertNotIn("expect", not_a_sample)   # before it says how long it will take
         both = self.culprit("record", "--engine", "timer+simulate", "--sets", "1/3", "--", "touch",
-                            "ran", status=125)
+                            "ran", status=2)
         self.assertIn("power of two", both.stderr)
         self.assertFalse((self.folder / "ran").exists())   # nor does it run natively first
         self.assertIn("1/N", refused("--sets", "16"))
