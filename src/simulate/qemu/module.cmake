@@ -16,8 +16,7 @@ set_target_properties(culprit_base culprit_toml culprit_simulate_machine culprit
                       culprit_simulate_qemu PROPERTIES
                       POSITION_INDEPENDENT_CODE ON)
 add_dependencies(culprit culprit_qemu)
-# The way of an access goes through several files. Whoever else links these rooms (tests, culprit)
-# takes them as they are compiled: see -fno-lto in CMakeLists.txt.
+# The way of an access goes through several files.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(culprit_simulate_counting PRIVATE -flto=2 -ffat-lto-objects)
   target_compile_options(culprit_simulate_qemu PRIVATE -flto=2 -ffat-lto-objects)
