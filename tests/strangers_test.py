@@ -85,11 +85,11 @@ class Strangers(CulpritTest):
         secret = self.folder / "secret.txt"
         secret.write_text("the secret of root\n" * 40)
         secret.chmod(0o600)
-        claims = SPIN + f'#line 1 "{secret}"\nint main(void) {{ spin(0.3); return 0; }}\n'
+        claims = f'#line 1 "{secret}"\n' + SPIN + "int main(void) { spin(0.3); return 0; }\n"
         program = self.compile_text(claims, "claims.c", "claims", "-g", "-O1")
         os.chown(program, NOBODY, NOBODY)
         profile, _ = self.record("--", program)
-        self.assertNotIn("secret of root", self.culprit("annotate", "main", profile).stdout)
+        self.assertNotIn("secret of root", self.culprit("annotate", "spin", profile).stdout)
         report = self.report(profile)
         self.assertEqual(report["ledger"]["sources_refused"], 1)
         os.chown(program, 0, 0)    # root's own program may name what root may read

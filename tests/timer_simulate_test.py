@@ -131,6 +131,10 @@ class Hints(TimerAndSimulation):
 
     def test_record_of_time_alone(self):
         profile, done = self.record("true")
+        self.assertNotIn("timer+simulate", done.stderr)   # too few samples for any advice
+        busy = self.compile_text("int main(void) { for (volatile long i = 0; i < 300000000; ++i) {} }",
+                                 "busy.c", "busy")
+        profile, done = self.record(busy)
         self.assertIn(self.ADVICE, done.stderr)
         self.assertIn(self.ADVICE, self.culprit("why", profile).stdout.replace("\n        ", " "))
         for options in (["-q"], ["--engine", "timer"], ["--engine", "simulate"]):

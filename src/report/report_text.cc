@@ -106,7 +106,7 @@ struct TreeLine {
   size_t depth = 0;   // without those that are folded
 };
 
-/// Three and more wrappers in a row are one line.
+/// Long chains of wrappers are one line: what it hides are three functions or more.
 std::vector<TreeLine> fold_wrappers(const std::vector<ReportRow>& rows) {
   std::vector<TreeLine> lines;
   std::vector<size_t> depths;  // shown, by the depth of a row
@@ -116,7 +116,7 @@ std::vector<TreeLine> fold_wrappers(const std::vector<ReportRow>& rows) {
            rows[end].depth == rows[end - 1].depth + 1) {
       ++end;
     }
-    constexpr size_t kFewest = 3;
+    constexpr size_t kFewest = 5;
     if (!rows[i].passes_through || end - i < kFewest) end = i + 1;
     const size_t depth = rows[i].depth;
     depths.resize(depth);
@@ -402,7 +402,8 @@ class ReportText {
   /// The totals above the table name every event; columns are those that leave room for names.
   size_t columns_room() const {
     const size_t labels = table_.options.by.size() + (by_.address() && !by_.function ? 1 : 0);
-    const size_t names = table_.derived.empty() ? 16 + 14 * labels : 8 + 12 * labels;
+    const bool has_more = !table_.derived.empty() || !table_.shown_events.empty();
+    const size_t names = has_more ? 8 + 12 * labels : 16 + 14 * labels;
     return style_.width > names ? style_.width - names : 0;
   }
 
