@@ -16,10 +16,10 @@ TEST(IdleTime, IsIdleAndWaitingOfTheCpusWanted) {
   const auto all = parse_idle(kStat, {}, 100);
   ASSERT_TRUE(all);
   EXPECT_EQ(all->cpus, 2u);
-  EXPECT_EQ(all->idle_ns, (400u + 10 + 500 + 50) * 10'000'000);
+  EXPECT_EQ(all->idle_ns, (400u + 10 + 500 + 50) * uint64_t{10'000'000});
   const auto one = parse_idle(kStat, {1}, 100);
   ASSERT_TRUE(one);
-  EXPECT_EQ(one->idle_ns, 550u * 10'000'000);
+  EXPECT_EQ(one->idle_ns, 550 * uint64_t{10'000'000});
 }
 
 TEST(IdleTime, IsUnknownWhereTheKernelDoesNotTell) {
