@@ -10,7 +10,7 @@
 # measure time, and nothing may run beside them.
 #
 # With CMAKE_UNITY_BUILD (all presets but files) a room is compiled as one file, and so are its
-# tests: that takes a third of the time and finds helpers that it has twice. APART says that its
+# tests: that takes less time and finds helpers that it has twice. APART says that its
 # files cannot be: their libraries' headers disagree, or tests link only some of them.
 enable_testing()
 include(GoogleTest)

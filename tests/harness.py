@@ -48,7 +48,7 @@ def have(program):
 
 def build_small(folder, *settings):
     """The culprit of a small build in `folder`; the settings are CMake's. A room is compiled
-    as one file, which takes less time: the dev build sees that each file is whole."""
+    as one file, which takes less time."""
     run("cmake", "-G", "Ninja", "-S", SOURCE, "-B", folder, "-DCULPRIT_SMALL=ON",
         "-DCULPRIT_TESTS=OFF", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0",
         *settings)
