@@ -232,6 +232,9 @@ struct FieldList<Tenure> {
     visit(Total{"bytes_accessed"}, rows.bytes_accessed...);
     visit(Total{"touches"}, rows.touches...);
     visit(Total{"lines_at_end"}, rows.lines_at_end...);
+    visit(Total{"lines_prefetched"}, rows.lines_prefetched...);
+    visit(Total{"lines_never_used"}, rows.lines_never_used...);
+    visit(Total{"lines_cut"}, rows.lines_cut...);
   }
 };
 

@@ -72,6 +72,7 @@ const LedgerKind* find_ledger_kind(std::string_view key) {
                                         &kStoppedAtLimit,
                                         &kOutsideRegion,
                                         &kUnknownCosts,
+                                        &kEdgesNotKept,
                                         &kRunsWithoutCode,
                                         &kImpossibleRuns,
                                         &kCrossingRuns,

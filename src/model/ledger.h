@@ -107,6 +107,9 @@ inline constexpr LedgerKind kOutsideRegion{
 inline constexpr LedgerKind kUnknownCosts{
     "unknown_costs", "executions",
     "of instructions that the scheduling model does not know: timed as one uop of one cycle"};
+inline constexpr LedgerKind kEdgesNotKept{
+    "edges_not_kept", "reuses and evictions",
+    "of cache lines without the instruction that did it: there were too many pairs"};
 inline constexpr LedgerKind kInterrupted{"interrupted", "recordings",
                                          "not closed properly; what was flushed is here"};
 }  // namespace ledger

@@ -255,7 +255,9 @@ struct ObjectRange {
 enum class CacheLevel : uint8_t { l1i, l1d, l2, l3, memory, itlb, dtlb, stlb };
 enum class AccessKind : uint8_t { integer_load, integer_store, float_load, float_store, fetch };
 
-/// What happened to the lines that one instruction brought in, from fill to eviction.
+/// What happened to the lines that one instruction brought in, or a prefetcher that it set off,
+/// from fill to eviction. Spatial use is bytes_touched / (lines x line size), temporal use
+/// bytes_accessed / bytes_touched - 1.
 struct Tenure {
   ContextId context;
   Location location;
@@ -263,10 +265,13 @@ struct Tenure {
   CacheLevel level = CacheLevel::l1d;
   AccessKind kind = AccessKind::integer_load;
   uint64_t lines = 0;
-  uint64_t bytes_touched = 0;
+  uint64_t bytes_touched = 0;  // different bytes of each line
   uint64_t bytes_accessed = 0;
-  uint64_t touches = 0;
-  uint64_t lines_at_end = 0;  // still resident when the run ended (counted in `lines`)
+  uint64_t touches = 0;           // times that this level was asked for one of the lines
+  uint64_t lines_at_end = 0;      // of `lines`: still there when the run ended
+  uint64_t lines_prefetched = 0;  // of `lines`: by a prefetcher
+  uint64_t lines_never_used = 0;  // of those: no byte was used
+  uint64_t lines_cut = 0;         // of `lines`: not all that was used of them is known
   friend auto operator<=>(const Tenure&, const Tenure&) = default;
 };
 
@@ -279,7 +284,7 @@ enum class EdgeKind : uint8_t {
 };
 
 /// From the instruction that brought a line in (or lost it) to the one that reused it
-/// (or pushed it out).
+/// (or pushed it out), each in its own context.
 struct Edge {
   ContextId from_context;
   ContextId to_context;

@@ -131,6 +131,11 @@ void Session::describe_profile() {
     profile.environment["simulate.sets"] =
         fmt::format("1/{},{}", options_.sample_sets, options_.sample_seed);
   }
+  if (options_.locality != simulate::Locality::off) {
+    profile.environment["simulate.locality"] =
+        options_.locality == simulate::Locality::l1 ? "l1" : "all";
+    profile.environment["simulate.line-bytes"] = std::to_string(options_.machine->line_bytes);
+  }
   if (options_.skip_instructions != 0) {
     profile.environment["simulate.skip"] = std::to_string(options_.skip_instructions);
   }

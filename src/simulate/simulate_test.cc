@@ -94,6 +94,9 @@ TEST_F(Walk, UsesAnEighthOfEachLineAndEvictsItsOwn) {
   EXPECT_EQ(found->lines, kLines);
   EXPECT_EQ(found->bytes_touched, 8 * kLines);  // 12.5 % of 64
   EXPECT_EQ(found->bytes_accessed, 8 * kLines);
+  EXPECT_EQ(found->touches, kLines);
+  EXPECT_EQ(found->kind, AccessKind::integer_load);
+  EXPECT_EQ(found->lines_prefetched + found->lines_never_used, 0u);
   EXPECT_LE(found->lines_at_end, 512u);  // 32 KiB hold no more
 
   uint64_t evictions = 0;

@@ -20,6 +20,18 @@ constexpr EdgeKind kEdges[] = {EdgeKind::reuse, EdgeKind::eviction_capacity,
                                EdgeKind::eviction_conflict, EdgeKind::sharing_true,
                                EdgeKind::sharing_false};
 
+std::optional<AccessKind> kind_of(simulate::LineUse use, bool is_float) {
+  switch (use) {
+    case simulate::LineUse::load:
+      return is_float ? AccessKind::float_load : AccessKind::integer_load;
+    case simulate::LineUse::store:
+      return is_float ? AccessKind::float_store : AccessKind::integer_store;
+    case simulate::LineUse::fetch:
+      return AccessKind::fetch;
+  }
+  return std::nullopt;  // of a damaged file
+}
+
 }  // namespace
 
 SimulatedProfile::SimulatedProfile(SimulatedDetail detail, simulate::SetSample sample)
@@ -133,45 +145,57 @@ void SimulatedProfile::add(const ProcessCounts& counts, const counting::Tenures&
     locations[number] = locate(counts, places, counts.sites[number]);
     add_site(counts, number, context, locations[number], effects.empty() ? 1 : effects[number]);
   }
-  add_tenures(tenures, locations, context);
+  const auto locate_site = [&](uint32_t site) -> std::optional<SitePlace> {
+    if (site >= counts.sites.size()) return std::nullopt;
+    if (locations[site].image.is_all()) {
+      locations[site] = locate(counts, places, counts.sites[site]);
+    }
+    return SitePlace{locations[site], (counts.sites[site].flags & counts_file::kFloat) != 0};
+  };
+  add_tenures(tenures, locate_site, context);
   add_to_ledger(counts);
 }
 
-void SimulatedProfile::add_tenures(const counting::Tenures& tenures,
-                                   std::span<const Location> locations, ContextId context) {
-  const auto is_known = [&](uint32_t site, simulate::Level level) {
-    return site < locations.size() && !locations[site].image.is_all() &&
-           static_cast<size_t>(level) < std::size(kLevels);
-  };
+void SimulatedProfile::add_tenures(const counting::Tenures& tenures, const LocateSite& locate,
+                                   ContextId context) {
   Profile& profile = builder_.profile();
   uint64_t lost = 0;
-  for (const counting::SiteRow& row : tenures.rows) {
-    lost += row.edges_rest;
-    if (!is_known(row.site, row.level)) continue;
+  for (const counting::TenureRow& row : tenures.rows) {
+    lost += row.sums.all_edges_rest();
+    const auto at = locate(row.origin.site());
+    const auto kind = kind_of(row.origin.use(), at ? at->is_float : false);
+    if (!at || !kind || static_cast<size_t>(row.level) >= std::size(kLevels)) {
+      profile.ledger.add(ledger::kDamagedRecords);
+      continue;
+    }
     Tenure tenure;
     tenure.context = context;
-    tenure.location = locations[row.site];
-    tenure.object = ObjectId(0u);
+    tenure.location = at->location;
     tenure.level = kLevels[static_cast<size_t>(row.level)];
-    tenure.lines = row.lines;
-    tenure.bytes_touched = row.bytes_touched;
-    tenure.bytes_accessed = row.bytes_accessed;
-    tenure.lines_at_end = row.lines_at_end;
+    tenure.kind = *kind;
+    tenure.lines = row.sums.lines;
+    tenure.bytes_touched = row.sums.bytes_touched;
+    tenure.bytes_accessed = row.sums.bytes_accessed;
+    tenure.touches = row.sums.touches;
+    tenure.lines_at_end = row.sums.lines_left_at_end;
+    tenure.lines_prefetched = row.sums.lines_prefetched;
+    tenure.lines_never_used = row.sums.lines_never_used;
+    tenure.lines_cut = row.sums.lines_cut;
     profile.tenures.push_back(tenure);
   }
   for (const counting::EdgeRow& row : tenures.edges) {
-    const bool is_kind = static_cast<size_t>(row.kind) < std::size(kEdges);
-    if (!is_kind || !is_known(row.from, row.level) || !is_known(row.to, row.level)) {
-      lost += row.count;
+    const auto from = locate(row.key.from.site());
+    const auto to = locate(row.key.to.site());
+    if (!from || !to || static_cast<size_t>(row.key.kind) >= std::size(kEdges) ||
+        static_cast<size_t>(row.level) >= std::size(kLevels)) {
+      profile.ledger.add(ledger::kDamagedRecords);
       continue;
     }
-    profile.edges.push_back({context, context, locations[row.from], locations[row.to], ObjectId(0u),
+    profile.edges.push_back({context, context, from->location, to->location, ObjectId(),
                              kLevels[static_cast<size_t>(row.level)],
-                             kEdges[static_cast<size_t>(row.kind)], row.count});
+                             kEdges[static_cast<size_t>(row.key.kind)], row.count});
   }
-  if (lost > 0) {
-    profile.ledger.note("some edges between instructions are in no table: there were too many");
-  }
+  if (lost > 0) profile.ledger.add(ledger::kEdgesNotKept, lost);
 }
 
 void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
@@ -191,11 +215,8 @@ void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
 Recording SimulatedProfile::finish() {
   builder_.take_counts();
   if (unknown_costs_ > 0) builder_.profile().ledger.add(ledger::kUnknownCosts, unknown_costs_);
-  if (!builder_.profile().tenures.empty()) {
-    builder_.profile().objects.resize(1);  // row 0: unknown
-    merge_rows(builder_.profile().tenures, builder_.profile().events);
-    merge_rows(builder_.profile().edges, builder_.profile().events);
-  }
+  merge_rows(builder_.profile().tenures, builder_.profile().events);
+  merge_rows(builder_.profile().edges, builder_.profile().events);
   Recording recording;
   recording.held = images_.release();
   recording.jit_facts = jit_.release_facts();

@@ -4,8 +4,9 @@
 // one event per thing that is counted, each place an image and an offset in it.
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <set>
-#include <span>
 #include <unordered_map>
 
 #include "model/builder.h"
@@ -50,8 +51,12 @@ class SimulatedProfile {
   ContextId context_of(const ProcessCounts& counts);
   void add_site(const ProcessCounts& counts, size_t number, ContextId context,
                 const Location& location, double design_effect);
-  void add_tenures(const counting::Tenures& tenures, std::span<const Location> locations,
-                   ContextId context);
+  struct SitePlace {
+    Location location;
+    bool is_float = false;
+  };
+  using LocateSite = std::function<std::optional<SitePlace>(uint32_t)>;
+  void add_tenures(const counting::Tenures& tenures, const LocateSite& locate, ContextId context);
   void add_to_ledger(const ProcessCounts& counts);
 
   std::vector<SimulatedEvent> events_;

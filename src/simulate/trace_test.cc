@@ -139,6 +139,57 @@ run 1 loop x64 601000+64
   EXPECT_EQ(value("LLC-load-misses", kLoad), 64U);
 }
 
+// By hand: 64 stores of 8 bytes, each to a line of its own, fill the L1D of 64 lines; loads of 4
+// bytes, 16 a line, by another function push all of them out.
+TEST_F(Trace, LocalityIsThatOfEachInstruction) {
+  simulate_small_machine(simulate::Locality::l1);
+  play(R"(
+map 400000 1000 /trace/program
+block store 400100 488906 75fb
+block load 400200 8b06 75fc
+thread 0
+run 0 store x64 601000+64
+run 0 load x1024 701000+4
+end 0
+)");
+  const auto row = [&](uint64_t address, CacheLevel level) -> Tenure {
+    Tenure found;
+    for (const Tenure& tenure : profile_.tenures) {
+      if (!is_at(tenure.location.offset, address) || tenure.level != level) continue;
+      EXPECT_EQ(found.lines, 0U);
+      found = tenure;
+    }
+    EXPECT_TRUE(found.object.is_all());  // not recorded
+    return found;
+  };
+  const Tenure stored = row(0x400100, CacheLevel::l1d);
+  EXPECT_EQ(stored.kind, AccessKind::integer_store);
+  EXPECT_EQ(stored.lines, 64U);
+  EXPECT_EQ(stored.touches, 64U);
+  EXPECT_EQ(stored.bytes_touched, 64U * 8);
+  EXPECT_EQ(stored.bytes_accessed, 64U * 8);
+  EXPECT_EQ(stored.lines_at_end, 0U);
+  const Tenure loaded = row(0x400200, CacheLevel::l1d);
+  EXPECT_EQ(loaded.kind, AccessKind::integer_load);
+  EXPECT_EQ(loaded.lines, 64U);
+  EXPECT_EQ(loaded.touches, 1024U);
+  EXPECT_EQ(loaded.bytes_touched, 64U * 64);
+  EXPECT_EQ(loaded.lines_at_end, 64U);
+  EXPECT_EQ(loaded.lines_prefetched + loaded.lines_never_used + loaded.lines_cut, 0U);
+  const Tenure code = row(0x400200, CacheLevel::l1i);
+  EXPECT_EQ(code.kind, AccessKind::fetch);
+  EXPECT_EQ(code.touches, 1024U);
+
+  std::map<std::tuple<uint64_t, uint64_t, EdgeKind>, uint64_t> edges;
+  for (const Edge& edge : profile_.edges) {
+    if (edge.level != CacheLevel::l1d) continue;
+    edges[{edge.from.offset.value & 0xfff, edge.to.offset.value & 0xfff, edge.kind}] += edge.count;
+  }
+  const decltype(edges) expected = {{{0x100, 0x200, EdgeKind::eviction_capacity}, 64},
+                                    {{0x200, 0x200, EdgeKind::reuse}, 1024 - 64}};
+  EXPECT_EQ(edges, expected);
+}
+
 // 400 instructions are not counted, so the first 100 runs of the loop; 160 are.
 TEST_F(Trace, WhatIsSkippedIsNotCounted) {
   options_.skip = 400;

@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <numeric>
 
 #include "base/file.h"
 
@@ -15,22 +14,8 @@ constexpr simulate::Level kLevels[] = {simulate::Level::l1d, simulate::Level::l1
                                        simulate::Level::l2, simulate::Level::l3};
 
 void add_table(simulate::TenureTable& table, simulate::Level level, Tenures& to) {
-  for (const auto& [site, row] : table.sites()) {
-    const uint64_t rest =
-        std::accumulate(row.edges_rest.begin(), row.edges_rest.end(), uint64_t{0});
-    to.rows.push_back({site,
-                       level,
-                       {},
-                       row.lines,
-                       row.bytes_touched,
-                       row.bytes_accessed,
-                       row.lines_left_at_end,
-                       row.lines_never_used,
-                       rest});
-  }
-  for (const auto& [key, count] : table.edges()) {
-    to.edges.push_back({key.from, key.to, key.kind, level, {}, count});
-  }
+  for (const auto& [origin, sums] : table.sites()) to.rows.push_back({origin, level, {}, sums});
+  for (const auto& [key, count] : table.edges()) to.edges.push_back({key, level, {}, count});
 }
 
 template <class T>

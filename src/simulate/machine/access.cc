@@ -22,9 +22,12 @@ struct Part {
   [[nodiscard]] uint8_t offset(const CoreState& core) const {
     return static_cast<uint8_t>(address & core.line_mask);
   }
+  [[nodiscard]] Origin origin(const CoreState& core, LineUse use) const {
+    return {site, use, core.thread};
+  }
   [[nodiscard]] LineRequest request(const CoreState& core) const {
     return {.line = line(core),
-            .site = site,
+            .origin = origin(core, store ? LineUse::store : LineUse::load),
             .offset = offset(core),
             .bytes = static_cast<uint8_t>(bytes),
             .write = store};
@@ -70,10 +73,11 @@ inline PackedOutcome translate(CoreState& core, Tlb& first, uint64_t address) {
 void train_prefetchers(CoreState& core, Part part) {
   PrefetchList lines;
   core.stream.train(part.line(core), lines);
-  for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l2(core, lines.lines[i], part.site);
+  const Origin origin = part.request(core).origin;
+  for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l2(core, lines.lines[i], origin);
   lines.count = 0;
   core.stride.train(part.address, part.site, lines);
-  for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l1d(core, lines.lines[i], part.site);
+  for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l1d(core, lines.lines[i], origin);
 }
 
 /// The line of `slot` is written: other cores give it up, the directory learns of it.
@@ -183,8 +187,9 @@ inline PackedOutcome access_part(CoreState& core, Part part) {
 void prefetch_code(CoreState& core, Part part) {
   const uint64_t line = part.line(core);
   const uint32_t page_shift = kPrefetchPageShift - core.line_shift;
+  const Origin origin = part.origin(core, LineUse::fetch);
   for (uint64_t next = line + 1; next <= line + core.machine.prefetch.code_lines; ++next) {
-    if (next >> page_shift == line >> page_shift) prefetch_into_l1i(core, next, part.site);
+    if (next >> page_shift == line >> page_shift) prefetch_into_l1i(core, next, origin);
   }
 }
 
@@ -192,6 +197,7 @@ PackedOutcome miss_l1i(CoreState& core, Part part) {
   const LinesMoved moved(core.traffic);
   LineRequest request = part.request(core);
   request.tracked = core.l2.cache.present();
+  request.origin = part.origin(core, LineUse::fetch);
   const Brought brought = bring_line(core, request);
   const Slot slot = fill_l1i(core, request, 0);
   if (core.l1i.recorded()) {

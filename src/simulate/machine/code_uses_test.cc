@@ -36,19 +36,20 @@ std::vector<CodePart> make_parts(std::mt19937& random) {
   return parts;
 }
 
-using Edges = std::map<std::tuple<Site, Site, EdgeKind, uint16_t>, uint64_t>;
+using Edges = std::map<std::tuple<Origin, Origin, EdgeKind>, uint64_t>;
 Edges edges_of(TenureTable& table) {
   Edges edges;
   for (const auto& [key, count] : table.edges()) {
-    edges[{key.from, key.to, key.kind, key.other_core}] += count;
+    edges[{key.from, key.to, key.kind}] += count;
   }
   return edges;
 }
-using Rows = std::map<Site, std::tuple<uint64_t, uint64_t, uint64_t, uint64_t>>;
+using Rows = std::map<Origin, std::tuple<uint64_t, uint64_t, uint64_t, uint64_t, uint64_t>>;
 Rows rows_of(TenureTable& table) {
   Rows rows;
   for (const auto& [site, row] : table.sites()) {
-    rows[site] = {row.lines, row.bytes_touched, row.bytes_accessed, row.lines_left_at_end};
+    rows[site] = {row.lines, row.touches, row.bytes_touched, row.bytes_accessed,
+                  row.lines_left_at_end};
   }
   return rows;
 }
@@ -145,13 +146,13 @@ TEST(CodeUses, JoinTheTenureOfTheirLineWhenItEnds) {
   const CodePart part{.address = 0x1000, .site = 7, .bytes = 16, .number = 1};
   for (int run = 0; run < 10; ++run) fetch(core, part);
   fetch(core, {.address = 0x2000, .site = 8, .bytes = 32, .number = 2});
-  const SiteTenures row = core.tenures(Level::l1i).sites().at(7);
+  const SiteTenures row = core.tenures(Level::l1i).sites().at({7, LineUse::fetch});
   EXPECT_EQ(row.lines, 1U);
   EXPECT_EQ(row.bytes_touched, 16U);
   EXPECT_EQ(row.bytes_accessed, 160U);
   const Edges edges = edges_of(core.tenures(Level::l1i));
-  EXPECT_EQ(edges.at({7, 7, EdgeKind::reuse, 0}), 9U);
-  EXPECT_EQ(edges.at({7, 8, EdgeKind::evict_by_capacity, 0}), 1U);
+  EXPECT_EQ(edges.at({{7, LineUse::fetch}, 7, EdgeKind::reuse}), 9U);
+  EXPECT_EQ(edges.at({{7, LineUse::fetch}, 8, EdgeKind::evict_by_capacity}), 1U);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 uint64_t sum_edges(CoreState& core, EdgeKind kind, Site from, Site to) {
   uint64_t sum = 0;
   for (const auto& [key, count] : core.tenures(Level::l1d).edges()) {
-    if (key.kind == kind && key.from == from && key.to == to) sum += count;
+    if (key.kind == kind && key.from.site() == from && key.to.site() == to) sum += count;
   }
   return sum;
 }

@@ -1,5 +1,6 @@
 #include "simulate/machine/core_state.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace culprit::simulate {
@@ -49,7 +50,9 @@ CoreState::CoreState(const Machine& of, Locality recorded, const SetSample& sets
       dtlb(of.tlb.data),
       stlb(of.tlb.second),
       stream(of.prefetch, line_shift),
-      stride(of.prefetch, line_shift) {}
+      stride(of.prefetch, line_shift) {
+  begin_thread(*this, static_cast<uint8_t>(std::min<uint32_t>(core, Origin::kMostThreads - 1)));
+}
 
 TenureTable& CoreState::tenures(Level level) {
   switch (level) {

@@ -42,6 +42,7 @@ struct PrivateLevel {
     ages.use(tenure);
     if (is_first) {
       TenureTable::touch_first(tenure, offset, bytes);
+      tenure.used = true;
     } else {
       table.touch(tenure, offset, bytes, site);
     }
@@ -94,7 +95,8 @@ struct CoreState {
   const SetSample& sample;
   const HugePages& huge_pages;
   SharedLevel& shared;
-  uint16_t number;  // of this core, from 0
+  uint16_t number;     // of this core, from 0
+  uint8_t thread = 0;  // that it runs, as origins have it: begin_thread()
 
   PrivateLevel l1d;
   PrivateLevel l1i;
@@ -124,5 +126,9 @@ struct CoreState {
   /// The tenures that this core recorded for a level.
   TenureTable& tenures(Level level);
 };
+
+/// The core runs another thread from now on; its caches stay as they are. A new core runs the
+/// thread of its own number.
+void begin_thread(CoreState& core, uint8_t thread);
 
 }  // namespace culprit::simulate

@@ -3,16 +3,17 @@
 namespace culprit::simulate {
 namespace {
 
-EdgeKey edge_of(ReuseKey sites) {
-  return {static_cast<Site>(sites >> 32), static_cast<Site>(sites), EdgeKind::reuse};
+EdgeKey edge_of(ReuseKey origins) {
+  return {Origin::of_bits(static_cast<uint32_t>(origins >> 32)),
+          Origin::of_bits(static_cast<uint32_t>(origins)), EdgeKind::reuse};
 }
 
 /// What tells the rest of edges apart.
-ReuseKey group_of(ReuseKey sites) {
-  return sites >> 32 << 32;
+ReuseKey group_of(ReuseKey origins) {
+  return origins >> 32 << 32;
 }
 EdgeKey group_of(const EdgeKey& key) {
-  return {key.from, 0, key.kind};
+  return {key.from, {}, key.kind};
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-// EdgeTable: counts of edges between the sites of a level's tenures.
+// EdgeTable: counts of edges between the origins of a level's tenures.
 //
 // A program of many instructions has some hundred thousand edges, and most accesses add to one.
 // What is added goes to the edges seen last; what these give up waits in one of some parts of the
@@ -14,7 +14,7 @@
 #include <tsl/robin_map.h>
 #include <vector>
 
-#include "simulate/machine/outcome.h"
+#include "simulate/machine/origin.h"
 #include "simulate/machine/zeroed_array.h"
 
 namespace culprit::simulate {
@@ -29,10 +29,9 @@ enum class EdgeKind : uint8_t {
 inline constexpr int kEdgeKinds = 5;
 
 struct EdgeKey {
-  Site from = 0;
-  Site to = 0;
+  Origin from;  // that brought the line in
+  Origin to;    // of any use
   EdgeKind kind = EdgeKind::reuse;
-  uint16_t other_core = 0;  // of sharing: whose instruction `to` is
   friend bool operator==(const EdgeKey&, const EdgeKey&) = default;
 };
 
@@ -41,7 +40,7 @@ struct Edge {
   uint64_t count = 0;
 };
 
-/// The sites of a reuse edge: from << 32 | to.
+/// The origins of a reuse edge: from << 32 | to.
 using ReuseKey = uint64_t;
 
 inline uint64_t hash_of(ReuseKey key) {
@@ -49,9 +48,8 @@ inline uint64_t hash_of(ReuseKey key) {
   return mixed ^ mixed >> 32;
 }
 inline uint64_t hash_of(const EdgeKey& key) {
-  const uint64_t sites = uint64_t{key.from} << 32 | key.to;
-  const uint64_t rest = uint64_t{key.other_core} << 8 | static_cast<uint8_t>(key.kind);
-  return hash_of(sites ^ rest << 20);
+  const uint64_t origins = uint64_t{key.from.bits()} << 32 | key.to.bits();
+  return hash_of(origins ^ uint64_t{static_cast<uint8_t>(key.kind)} << 20);
 }
 
 /// Counts by key, as EdgeTable needs them.
@@ -124,15 +122,15 @@ class EdgeTable {
   explicit EdgeTable(size_t limit) : room_(limit) {}
 
   /// `count` more reuses.
-  void add_reuse(Site from, Site to, uint64_t count = 1) {
-    reuses_.add(ReuseKey{from} << 32 | to, count, room_);
+  void add_reuse(Origin from, Origin to, uint64_t count = 1) {
+    reuses_.add(ReuseKey{from.bits()} << 32 | to.bits(), count, room_);
   }
   /// Of any other kind.
   void add(const EdgeKey& key, uint64_t count) { others_.add(key, count, room_); }
 
   /// Those that are kept, each once, in any order.
   [[nodiscard]] std::vector<Edge> collect();
-  /// Of the others: their counts by `from` and `kind`, once; `to` is 0.
+  /// Of the others: their counts by `from` and `kind`, once; `to` is unknown.
   [[nodiscard]] std::vector<Edge> take_rest();
 
  private:

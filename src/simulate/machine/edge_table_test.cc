@@ -8,7 +8,7 @@ namespace culprit::simulate {
 namespace {
 
 auto tuple_of(const EdgeKey& key) {
-  return std::tuple(key.from, key.to, key.kind, key.other_core);
+  return std::tuple(key.from, key.to, key.kind);
 }
 
 TEST(EdgeTable, CountsAsAMapDoes) {
@@ -17,16 +17,16 @@ TEST(EdgeTable, CountsAsAMapDoes) {
   uint64_t random = 3;
   for (int i = 0; i < 300'000; ++i) {
     random = random * 6364136223846793005 + 1442695040888963407;
+    const auto thread = static_cast<uint8_t>((random >> 34) % 2);
     const EdgeKey key{.from = static_cast<Site>(random >> 40) % 300,
-                      .to = static_cast<Site>(random >> 50) % 400,
-                      .kind = static_cast<EdgeKind>(1 + (random >> 36) % (kEdgeKinds - 1)),
-                      .other_core = static_cast<uint16_t>((random >> 34) % 2)};
+                      .to = Origin(static_cast<Site>(random >> 50) % 400, LineUse::load, thread),
+                      .kind = static_cast<EdgeKind>(1 + (random >> 36) % (kEdgeKinds - 1))};
     if ((random >> 33) % 2 == 0) {
       table.add(key, 3);
       expected[tuple_of(key)] += 3;
     } else {
       table.add_reuse(key.from, key.to);
-      ++expected[tuple_of({key.from, key.to, EdgeKind::reuse, 0})];
+      ++expected[tuple_of({key.from, key.to, EdgeKind::reuse})];
     }
     if (i == 150'000) {
       EXPECT_EQ(table.collect().size(), expected.size());
@@ -44,7 +44,7 @@ TEST(EdgeTable, WhatIsBeyondTheLimitIsTakenOnce) {
   EXPECT_EQ(table.collect().size(), 1U);
   const std::vector<Edge> rest = table.take_rest();
   ASSERT_EQ(rest.size(), 1U);
-  EXPECT_EQ(rest[0].key, (EdgeKey{7, 0, EdgeKind::reuse, 0}));
+  EXPECT_EQ(rest[0].key, (EdgeKey{7, 0, EdgeKind::reuse}));
   EXPECT_EQ(rest[0].count, 2U);
   EXPECT_TRUE(table.take_rest().empty());
 }

@@ -123,7 +123,7 @@ TEST(Hierarchy, ColumnOrderMatrixProductMissesHalfNCubed) {
   EXPECT_EQ(misses.l1, n * n * n / 2);
   EXPECT_EQ(misses.memory, n * n * 8 / 64);
   memory->finish();
-  const SiteTenures& site = core.tenures(Level::l1d).sites().at(1);
+  const SiteTenures site = core.tenures(Level::l1d).sites().at(1);
   EXPECT_EQ(site.lines, n * n * n / 2);
   EXPECT_EQ(site.bytes_touched, site.lines * 16);  // spatial use 25.0 %
 }

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "simulate/machine/outcome.h"
 #include "simulate/machine/tenure.h"
 
 namespace culprit::simulate {
@@ -22,8 +21,7 @@ struct Letter {
   };
   Wish wish = Wish::give_up;
   uint64_t line = 0;
-  uint16_t from_core = 0;
-  Site site = 0;   // whose access it was
+  Origin by;       // whose access it was
   ByteMask bytes;  // that it touched
 };
 

@@ -29,12 +29,11 @@ Taken take_out(CoreState& core, PrivateLevel& level, Slot slot) {
 }
 
 /// Replaced by a line that `by` brought in.
-void end_evicted(PrivateLevel& level, const Tenure& tenure, Site by) {
+void end_evicted(PrivateLevel& level, const Tenure& tenure, Origin by) {
   if (!level.recorded()) return;
-  const bool by_capacity = level.ages.evict(tenure);
-  level.table.add_edge(
-      {tenure.site, by, by_capacity ? EdgeKind::evict_by_capacity : EdgeKind::evict_by_conflict, 0},
-      1);
+  const EdgeKind kind =
+      level.ages.evict(tenure) ? EdgeKind::evict_by_capacity : EdgeKind::evict_by_conflict;
+  level.table.add_edge({tenure.origin, by, kind}, 1);
   level.table.end(tenure, End::evicted);
 }
 
@@ -72,7 +71,7 @@ void pass_on_from_l1d(CoreState& core, const Taken& taken) {
   if (core.l2.recorded()) merge(core.l2.tenures[below], taken.tenure);
 }
 
-void evict_l1d(CoreState& core, Slot slot, Site by) {
+void evict_l1d(CoreState& core, Slot slot, Origin by) {
   if (core.l1d.cache.empty_at(slot)) return;
   const Taken taken = take_out(core, core.l1d, slot);
   end_evicted(core.l1d, taken.tenure, by);
@@ -87,7 +86,7 @@ void pass_on_from_l1i(CoreState& core, const Taken& taken) {
   }
 }
 
-void evict_l1i(CoreState& core, Slot slot, Site by) {
+void evict_l1i(CoreState& core, Slot slot, Origin by) {
   if (core.l1i.cache.empty_at(slot)) return;
   const Taken taken = take_out(core, core.l1i, slot);
   end_evicted(core.l1i, taken.tenure, by);
@@ -95,19 +94,31 @@ void evict_l1i(CoreState& core, Slot slot, Site by) {
 }
 
 /// An inclusive L2 loses a line: L1D and L1I lose it, too, while L2 still has it.
-void clear_l1(CoreState& core, uint64_t line, Site by) {
+void clear_l1(CoreState& core, uint64_t line, Origin by) {
   if (const Slot slot = core.l1d.cache.find(line); slot != kNoSlot) evict_l1d(core, slot, by);
   if (const Slot slot = core.l1i.cache.find(line); slot != kNoSlot) evict_l1i(core, slot, by);
 }
 
-void evict_l2(CoreState& core, Slot slot, Site by) {
+/// What L1D and L1I, which still have the line, have seen of it.
+Tenure peek_first_level(CoreState& core, uint64_t line) {
+  Tenure seen;
+  for (PrivateLevel* level : {&core.l1d, &core.l1i}) {
+    const Slot slot = level->cache.find(line);
+    if (slot == kNoSlot || !level->recorded()) continue;
+    if (level == &core.l1i) collect_code(core, slot);
+    merge(seen, level->tenures[slot]);
+  }
+  return seen;
+}
+
+void evict_l2(CoreState& core, Slot slot, Origin by) {
   if (core.l2.cache.empty_at(slot)) return;
   const uint64_t line = core.l2.cache.line_at(slot);
   if (core.machine.l2.inclusion == Inclusion::inclusive) clear_l1(core, line, by);
   const Taken taken = take_out(core, core.l2, slot);
   const Slot above = core.l1d.cache.find(line);
   Tenure seen = taken.tenure;
-  if (above != kNoSlot && core.l2.recorded()) merge(seen, core.l1d.tenures[above]);
+  if (core.l2.recorded()) merge(seen, peek_first_level(core, line));
   end_evicted(core.l2, seen, by);
   const bool dirty = (taken.line.flags & kDirty) != 0;
   if (above == kNoSlot) {
@@ -123,13 +134,13 @@ void evict_l2(CoreState& core, Slot slot, Site by) {
 /// Whether all others are a step older now (LineAges).
 bool begin_tenure(PrivateLevel& level, Slot slot, LineRequest request) {
   if (!level.recorded()) return false;
-  level.tenures[slot] = TenureTable::begin(request.site, request.prefetch);
+  level.tenures[slot] = TenureTable::begin(request.origin, request.prefetch);
   return level.ages.fill(level.tenures[slot]);
 }
 
 void fill_l2(CoreState& core, LineRequest request, uint8_t flags) {
   const Slot slot = core.l2.cache.find_victim(request.line);
-  evict_l2(core, slot, request.site);
+  evict_l2(core, slot, request.origin);
   core.l2.cache.fill(request.line, slot, flags, ++core.clock);
   begin_tenure(core.l2, slot, request);
 }
@@ -137,10 +148,8 @@ void fill_l2(CoreState& core, LineRequest request, uint8_t flags) {
 /// Another core's `letter` takes or reads a line whose tenure here is `tenure`.
 void note_sharing(TenureTable& table, const Tenure& tenure, const Letter& letter) {
   const bool same = tenure.touched.overlaps(letter.bytes);
-  table.add_edge(
-      {tenure.site, letter.site, same ? EdgeKind::share_same_bytes : EdgeKind::share_other_bytes,
-       letter.from_core},
-      1);
+  const EdgeKind kind = same ? EdgeKind::share_same_bytes : EdgeKind::share_other_bytes;
+  table.add_edge({tenure.origin, letter.by, kind}, 1);
 }
 
 /// The line leaves all private caches. Whether it was dirty.
@@ -210,7 +219,7 @@ Brought bring_from_l2(CoreState& core, LineRequest request, Slot slot) {
   core.l2.cache.clear_flags(slot, kPrefetched);
   if (core.l2.recorded() && !request.prefetch) {
     core.l2.ages.use(core.l2.tenures[slot]);
-    if (!brought.prefetched) core.l2.table.count_reuse(core.l2.tenures[slot], request.site);
+    core.l2.table.count_use(core.l2.tenures[slot], request.origin.site());
   }
   if (request.write && (core.l2.cache.flags_at(slot) & kWritable) == 0) {
     core.shared.upgrade(core, request);
@@ -253,7 +262,7 @@ Brought bring_line(CoreState& core, LineRequest request) {
 }
 Slot fill_l1d(CoreState& core, LineRequest request, uint8_t flags) {
   const Slot slot = core.l1d.cache.find_victim(request.line);
-  evict_l1d(core, slot, request.site);
+  evict_l1d(core, slot, request.origin);
   core.l1d.cache.fill(request.line, slot, flags, ++core.clock);
   begin_tenure(core.l1d, slot, request);
   return slot;
@@ -261,34 +270,34 @@ Slot fill_l1d(CoreState& core, LineRequest request, uint8_t flags) {
 
 Slot fill_l1i(CoreState& core, LineRequest request, uint8_t flags) {
   const Slot slot = core.l1i.cache.find_victim(request.line);
-  evict_l1i(core, slot, request.site);
+  evict_l1i(core, slot, request.origin);
   core.l1i.cache.fill(request.line, slot, flags, ++core.clock);
   if (begin_tenure(core.l1i, slot, request)) core.code_uses.begin_epoch();
   return slot;
 }
 
-void prefetch_into_l1d(CoreState& core, uint64_t line, Site site) {
+void prefetch_into_l1d(CoreState& core, uint64_t line, Origin origin) {
   if (!core.sample.holds(line) || core.l1d.cache.find(line) != kNoSlot) return;
-  const LineRequest request{.line = line, .site = site, .prefetch = true};
+  const LineRequest request{.line = line, .origin = origin, .prefetch = true};
   const Brought brought = bring_line(core, request);
   fill_l1d(core, request, brought.flags | kPrefetched);
   ++core.traffic.prefetched_l1;
 }
 
-void prefetch_into_l1i(CoreState& core, uint64_t line, Site site) {
+void prefetch_into_l1i(CoreState& core, uint64_t line, Origin origin) {
   if (!core.sample.holds(line) || core.l1i.cache.find(line) != kNoSlot) return;
   const LineRequest request{
-      .line = line, .site = site, .prefetch = true, .tracked = core.l2.cache.present()};
+      .line = line, .origin = origin, .prefetch = true, .tracked = core.l2.cache.present()};
   bring_line(core, request);
   fill_l1i(core, request, kPrefetched);
   ++core.traffic.prefetched_l1;
 }
 
-void prefetch_into_l2(CoreState& core, uint64_t line, Site site) {
-  if (!core.l2.cache.present()) return prefetch_into_l1d(core, line, site);
+void prefetch_into_l2(CoreState& core, uint64_t line, Origin origin) {
+  if (!core.l2.cache.present()) return prefetch_into_l1d(core, line, origin);
   if (!core.sample.holds(line) || core.l1d.cache.find(line) != kNoSlot) return;
   if (core.l2.cache.find(line) != kNoSlot) return;
-  bring_line(core, {.line = line, .site = site, .prefetch = true});
+  bring_line(core, {.line = line, .origin = origin, .prefetch = true});
   core.l2.cache.set_flags(core.l2.cache.find(line), kPrefetched);
   ++core.traffic.prefetched_l2;
 }
@@ -309,15 +318,18 @@ void finish_private(CoreState& core) {
 }
 
 Tenure peek_tenure(CoreState& core, uint64_t line) {
-  Tenure seen;
-  for (PrivateLevel* level : {&core.l1d, &core.l1i, &core.l2}) {
-    if (!level->recorded()) continue;
-    if (const Slot slot = level->cache.find(line); slot != kNoSlot) {
-      if (level == &core.l1i) collect_code(core, slot);
-      merge(seen, level->tenures[slot]);
-    }
-  }
+  Tenure seen = peek_first_level(core, line);
+  const Slot slot = core.l2.recorded() ? core.l2.cache.find(line) : kNoSlot;
+  if (slot != kNoSlot) merge(seen, core.l2.tenures[slot]);
   return seen;
+}
+
+void begin_thread(CoreState& core, uint8_t thread) {
+  for (Slot slot = 0; slot < core.l1i.cache.lines(); ++slot) collect_code(core, slot);
+  core.thread = thread;
+  for (const Level level : {Level::l1d, Level::l1i, Level::l2, Level::l3}) {
+    core.tenures(level).set_thread(thread);
+  }
 }
 
 }  // namespace culprit::simulate

@@ -28,9 +28,9 @@ Slot fill_l1d(CoreState& core, LineRequest request, uint8_t flags);
 Slot fill_l1i(CoreState& core, LineRequest request, uint8_t flags);
 
 /// Brings a line into L2 (L1D if there is no L2) or L1D, if neither has it.
-void prefetch_into_l2(CoreState& core, uint64_t line, Site site);
-void prefetch_into_l1d(CoreState& core, uint64_t line, Site site);
-void prefetch_into_l1i(CoreState& core, uint64_t line, Site site);
+void prefetch_into_l2(CoreState& core, uint64_t line, Origin origin);
+void prefetch_into_l1d(CoreState& core, uint64_t line, Origin origin);
+void prefetch_into_l1i(CoreState& core, uint64_t line, Origin origin);
 
 /// Ends the tenures of all lines in the private caches.
 void finish_private(CoreState& core);

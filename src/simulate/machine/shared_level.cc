@@ -51,7 +51,7 @@ uint64_t SharedLevel::bit_of(const CoreState& core) {
 /// letter, and those that do not have the line lay it aside.
 void SharedLevel::tell(uint64_t sharers, const CoreState& from, LineRequest request,
                        Letter::Wish wish) {
-  const Letter letter{wish, request.line, from.number, request.site,
+  const Letter letter{wish, request.line, request.origin,
                       ByteMask::of(request.offset, request.bytes)};
   const uint32_t count = core_count_.load();
   for (uint64_t left = sharers; left != 0; left &= left - 1) {
@@ -141,6 +141,7 @@ void SharedLevel::take_from_cache(Slice& slice, CoreState& core, LineRequest req
   if (inclusion_ == Inclusion::victim && !others) {
     // The line moves: its tenure goes on in the private caches, unseen from here.
     if (recorded()) {
+      tenures_[slot].used = tenures_[slot].used || !request.prefetch;
       slice.ages.remove(tenures_[slot]);
       core.l3_table.end(tenures_[slot], TenureTable::End::cut);
     }
@@ -150,15 +151,17 @@ void SharedLevel::take_from_cache(Slice& slice, CoreState& core, LineRequest req
   cache_.use(slot, ++slice.clock);
   if (!recorded() || request.prefetch) return;
   slice.ages.use(tenures_[slot]);
-  core.l3_table.count_reuse(tenures_[slot], request.site);
+  core.l3_table.count_use(tenures_[slot], request.origin.site());
 }
 
 uint8_t SharedLevel::fill(Slice& slice, CoreState& core, LineRequest request, uint8_t flags) {
   const Slot slot = cache_.find_victim(request.line);
-  const uint8_t written = evict(slice, core, slot, request.site);
+  const uint8_t written = evict(slice, core, slot, request.origin);
   cache_.fill(request.line, slot, flags, ++slice.clock);
   if (recorded()) {
-    tenures_[slot] = TenureTable::begin(request.site, request.prefetch);
+    // A victim cache gets what others evict: nobody asks it for that.
+    tenures_[slot] = TenureTable::begin(request.origin, request.prefetch);
+    if (inclusion_ == Inclusion::victim) tenures_[slot].used = false;
     slice.ages.fill(tenures_[slot]);
   }
   return written;
@@ -176,7 +179,7 @@ uint64_t SharedLevel::find_sharers(const Slice& slice, const CoreState& core, ui
 }
 
 /// Empties a slot for a line of `by`. Returns lines written to memory.
-uint8_t SharedLevel::evict(Slice& slice, CoreState& core, Slot slot, Site by) {
+uint8_t SharedLevel::evict(Slice& slice, CoreState& core, Slot slot, Origin by) {
   if (cache_.empty_at(slot)) return 0;
   const Evicted evicted = cache_.remove(slot);
   Tenure seen = recorded() ? tenures_[slot] : Tenure();
@@ -190,14 +193,14 @@ uint8_t SharedLevel::evict(Slice& slice, CoreState& core, Slot slot, Site by) {
       seen.accessed_bytes += mine.accessed_bytes;
     }
     if (inclusion_ == Inclusion::inclusive) {
-      tell(sharers, core, {.line = evicted.line, .site = by}, Letter::Wish::leave_all);
+      tell(sharers, core, {.line = evicted.line, .origin = by}, Letter::Wish::leave_all);
       slice.directory.erase(evicted.line);
     }
   }
   if (recorded()) {
     const EdgeKind kind =
         slice.ages.evict(seen) ? EdgeKind::evict_by_capacity : EdgeKind::evict_by_conflict;
-    core.l3_table.add_edge({seen.site, by, kind, 0}, 1);
+    core.l3_table.add_edge({seen.origin, by, kind}, 1);
     core.l3_table.end(seen, cut ? TenureTable::End::cut : TenureTable::End::evicted);
   }
   return (evicted.flags & kDirty) != 0 ? 1 : 0;
@@ -244,8 +247,8 @@ uint8_t SharedLevel::give_back(CoreState& core, uint64_t line, uint8_t flags,
   Slot slot = cache_.find(line);
   uint8_t written = 0;
   if (slot == kNoSlot && inclusion_ == Inclusion::victim && cache_.present() && !shared) {
-    written = fill(*slice, core, {.line = line, .site = tenure == nullptr ? 0 : tenure->site},
-                   dirty ? kDirty : 0);
+    const Origin origin = tenure == nullptr ? Origin() : tenure->origin;
+    written = fill(*slice, core, {.line = line, .origin = origin}, dirty ? kDirty : 0);
     slot = cache_.find(line);
   } else if (slot != kNoSlot) {
     if (dirty) cache_.set_flags(slot, kDirty);

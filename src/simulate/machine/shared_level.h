@@ -27,7 +27,7 @@ inline constexpr uint32_t kMostCores = 4096;
 /// One line asked for by a core. Passed in two registers.
 struct LineRequest {
   uint64_t line = 0;
-  Site site = 0;
+  Origin origin;       // who asks
   uint8_t offset = 0;  // of the bytes that are accessed
   uint8_t bytes = 0;
   bool write : 1 = false;
@@ -115,7 +115,7 @@ class SharedLevel {
                                       uint64_t line) const;
   static bool drop_sharer(Slice& slice, const CoreState& core, uint64_t line);
   uint8_t fill(Slice& slice, CoreState& core, LineRequest request, uint8_t flags);
-  uint8_t evict(Slice& slice, CoreState& core, Slot slot, Site by);
+  uint8_t evict(Slice& slice, CoreState& core, Slot slot, Origin by);
   [[nodiscard]] bool recorded() const { return tenures_.size() != 0; }
 
   const Inclusion inclusion_;

@@ -4,14 +4,17 @@ namespace culprit::simulate {
 
 void TenureTable::end(const Tenure& tenure, End how) {
   const uint32_t touched = tenure.touched.count();
-  SiteTenures& site = find_site(tenure.site);
+  SiteTenures& site = find_site(tenure.origin);
   ++site.lines;
   site.bytes_touched += touched;
   site.bytes_accessed += tenure.accessed_bytes;
   site.lines_left_at_end += how == End::left_at_end ? 1 : 0;
   site.lines_cut += how == End::cut ? 1 : 0;
   site.lines_prefetched += tenure.prefetched ? 1 : 0;
-  site.lines_never_used += touched == 0 ? 1 : 0;
+  site.touches += tenure.used ? 1 : 0;
+  // What was asked for was used, and of a line that was cut it is not known.
+  const bool never_used = tenure.prefetched && touched == 0 && how != End::cut;
+  site.lines_never_used += never_used ? 1 : 0;
 }
 
 void TenureTable::make_room_for(Site site) {
@@ -24,17 +27,28 @@ void TenureTable::settle() {
   }
 }
 
+void TenureTable::set_thread(uint8_t thread) {
+  settle();
+  thread_ = thread;
+}
+
 std::vector<Edge> TenureTable::edges() {
   settle();
   return edges_.collect();
 }
 
-const TenureTable::Sites& TenureTable::sites() {
+TenureTable::Sites TenureTable::sites() {
   settle();
   for (const auto& [key, count] : edges_.take_rest()) {
-    find_site(key.from).edges_rest[static_cast<size_t>(key.kind)] += count;
+    SiteTenures& site = find_site(key.from);
+    site.edges_rest[static_cast<size_t>(key.kind)] += count;
+    if (key.kind == EdgeKind::reuse) site.touches += count;
   }
-  return sites_;
+  Sites with_reuses = sites_;
+  for (const auto& [key, count] : edges_.collect()) {
+    if (key.kind == EdgeKind::reuse) with_reuses[key.from].touches += count;
+  }
+  return with_reuses;
 }
 
 void LineAges::next_step() {

@@ -8,12 +8,17 @@
 //   site 3 loads b[0]      evicts it: 16 bytes touched, 24 accessed go to site 7's row,
 //                                  eviction edge 7 -> 3 (by capacity or by conflict)
 //
+// Each row is of an instruction of one thread, and of loads, stores or fetches (Origin): an
+// instruction may do both. `touches` are the times that the level was asked for the line: one is
+// that which brought it in, or the first after a prefetch; all others are reuse edges.
+//
 // What a nearer level saw of a line joins the tenure of the next level when the line leaves
 // the nearer one, so bytes touched of L2 and L3 are those the program used.
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <unordered_map>
 #include <vector>
 
@@ -69,36 +74,47 @@ struct ByteMask {
 struct Tenure {
   ByteMask touched;
   uint64_t accessed_bytes = 0;
-  Site site = 0;     // that brought the line in
+  Origin origin;     // that brought the line in
   uint16_t age = 0;  // LineAges: when it was used last
   bool prefetched = false;
+  bool used = false;  // something asked this level for it, but prefetchers
 };
+static_assert(sizeof(Tenure) == 32);
 
-/// All tenures of one site in one level, ended ones.
+/// All tenures of one origin in one level, ended ones.
 struct SiteTenures {
   uint64_t lines = 0;          // brought in
+  uint64_t touches = 0;        // of them; sites() adds the reuses of those that have not ended
   uint64_t bytes_touched = 0;  // different bytes used, summed over lines
   uint64_t bytes_accessed = 0;
   uint64_t lines_left_at_end = 0;  // of `lines`: still there at the end
   uint64_t lines_prefetched = 0;   // of `lines`: by a prefetcher that this site set off
-  uint64_t lines_never_used = 0;   // of `lines`: no byte touched
+  uint64_t lines_never_used = 0;   // of those: no byte was touched
   uint64_t lines_cut = 0;          // of `lines`: what a nearer level saw of them is missing
-  std::array<uint64_t, kEdgeKinds> edges_rest{};  // edges from this site that were not kept
+  std::array<uint64_t, kEdgeKinds> edges_rest{};  // its edges that were not kept
+
+  [[nodiscard]] uint64_t all_edges_rest() const {
+    return std::accumulate(edges_rest.begin(), edges_rest.end(), uint64_t{0});
+  }
 };
 
 /// The tenures of one level of one core (of what this core evicts from a shared level), by
-/// site, and the edges between sites.
+/// origin, and the edges between origins.
 class TenureTable {
  public:
-  /// Beyond `edge_limit` different edges, new ones go to `edges_rest` of their site.
+  /// Beyond `edge_limit` different edges, new ones go to `edges_rest` of their origin.
   explicit TenureTable(size_t edge_limit = size_t{1} << 20) : edges_(edge_limit) {}
   TenureTable(const TenureTable&) = delete;  // recent_sites_ points into sites_
   TenureTable& operator=(const TenureTable&) = delete;
 
-  static Tenure begin(Site site, bool prefetched) {
+  /// Uses are this thread's from now on; whose lines they are of does not change.
+  void set_thread(uint8_t thread);
+
+  static Tenure begin(Origin origin, bool prefetched) {
     Tenure tenure;
-    tenure.site = site;
+    tenure.origin = origin;
     tenure.prefetched = prefetched;
+    tenure.used = !prefetched;
     return tenure;
   }
 
@@ -116,13 +132,18 @@ class TenureTable {
 
   /// A use of the line whose bytes are known later, from the nearer level.
   void count_reuse(const Tenure& tenure, Site site, uint64_t count = 1) {
-    edges_.add_reuse(tenure.site, site, count);
+    edges_.add_reuse(tenure.origin, this_thread(site), count);
+  }
+  /// The same, of a line that may be there by a prefetch and not used so far.
+  void count_use(Tenure& tenure, Site site) {
+    if (tenure.used) count_reuse(tenure, site);
+    tenure.used = true;
   }
 
   /// What a site did last: most do the same again.
   struct Recent {
     uint64_t reuses = 0;  // of lines that `from` brought in, which the table does not have yet
-    Site from = 0;
+    Origin from;
     uint32_t slot = 0;  // where its line was; it may be there no more
   };
   Recent& find_recent(Site site) {
@@ -132,41 +153,45 @@ class TenureTable {
   }
   /// As above, with what find_recent() found for the site.
   void count_reuse(const Tenure& tenure, Site site, Recent& recent) {
-    if (recent.from != tenure.site) [[unlikely]] {
+    if (recent.from != tenure.origin) [[unlikely]] {
       settle(site, recent);
-      recent.from = tenure.site;
+      recent.from = tenure.origin;
     }
     ++recent.reuses;
   }
 
   enum class End : uint8_t { evicted, left_at_end, cut };
-  /// Adds an ended tenure to the row of its site.
+  /// Adds an ended tenure to the row of its origin.
   void end(const Tenure& tenure, End how);
 
-  void add_edge(const EdgeKey& key, uint64_t count) { edges_.add(key, count); }
+  void add_edge(const EdgeKey& key, uint64_t count) {
+    edges_.add({key.from, key.to.of_any_use(), key.kind}, count);
+  }
 
-  using Sites = std::unordered_map<Site, SiteTenures>;
-  [[nodiscard]] const Sites& sites();
+  using Sites = std::unordered_map<Origin, SiteTenures, Origin::Hash>;
+  [[nodiscard]] Sites sites();
   [[nodiscard]] std::vector<Edge> edges();
 
  private:
   [[gnu::noinline]] void make_room_for(Site site);
+  [[nodiscard]] Origin this_thread(Site site) const { return {site, LineUse::load, thread_}; }
   void settle(Site site, Recent& recent) {
-    if (recent.reuses != 0) edges_.add_reuse(recent.from, site, recent.reuses);
+    if (recent.reuses != 0) edges_.add_reuse(recent.from, this_thread(site), recent.reuses);
     recent.reuses = 0;
   }
   void settle();
 
   struct RecentSite {
-    Site site = 0;
+    Origin origin;
     SiteTenures* tenures = nullptr;
   };
-  SiteTenures& find_site(Site site) {
-    RecentSite& recent = recent_sites_[site % recent_sites_.size()];
-    if (recent.site != site || recent.tenures == nullptr) recent = {site, &sites_[site]};
+  SiteTenures& find_site(Origin origin) {
+    RecentSite& recent = recent_sites_[origin.site() % recent_sites_.size()];
+    if (recent.origin != origin || recent.tenures == nullptr) recent = {origin, &sites_[origin]};
     return *recent.tenures;
   }
 
+  uint8_t thread_ = 0;
   Sites sites_;
   std::array<RecentSite, 2048> recent_sites_;
   std::vector<Recent> recent_;  // by site

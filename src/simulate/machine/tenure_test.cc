@@ -9,17 +9,22 @@
 namespace culprit::simulate {
 namespace {
 
-uint64_t edge(TenureTable& table, Site from, Site to, EdgeKind kind, uint16_t other_core = 0) {
-  const EdgeKey wanted{from, to, kind, other_core};
+/// Of lines however they were brought in.
+uint64_t edge(TenureTable& table, Site from, Site to, EdgeKind kind) {
   uint64_t sum = 0;
-  for (const auto& [key, count] : table.edges()) sum += key == wanted ? count : 0;
+  for (const auto& [key, count] : table.edges()) {
+    sum += key.from.site() == from && key.to.site() == to && key.kind == kind ? count : 0;
+  }
   return sum;
 }
 
-SiteTenures site(CoreState& core, Level level, Site number) {
-  const TenureTable::Sites& sites = core.tenures(level).sites();
-  const auto found = sites.find(number);
+SiteTenures row_of(CoreState& core, Level level, Origin origin) {
+  const TenureTable::Sites sites = core.tenures(level).sites();
+  const auto found = sites.find(origin);
   return found == sites.end() ? SiteTenures() : found->second;
+}
+SiteTenures site(CoreState& core, Level level, Site number) {
+  return row_of(core, level, number);
 }
 
 TEST(ByteMask, CoversTheBytesOfAnAccess) {
@@ -72,6 +77,151 @@ TEST(Tenure, PartsOfAnAccessInOneLineAreOneUse) {
   EXPECT_EQ(ended.bytes_touched, 32U);
   EXPECT_EQ(ended.bytes_accessed, 32U);
   EXPECT_EQ(edge(core.tenures(Level::l1d), 7, 7, EdgeKind::reuse), 0U);
+}
+
+/// All rows of a level together.
+SiteTenures sum_rows(CoreState& core, Level level) {
+  SiteTenures sum;
+  for (const auto& [origin, row] : core.tenures(level).sites()) {
+    sum.lines += row.lines;
+    sum.touches += row.touches;
+    sum.bytes_touched += row.bytes_touched;
+    sum.lines_left_at_end += row.lines_left_at_end;
+    sum.lines_prefetched += row.lines_prefetched;
+    sum.lines_never_used += row.lines_never_used;
+  }
+  return sum;
+}
+
+// An instruction that adds to memory loads the line and stores to it; another stores only.
+TEST(Tenure, LoadsAndStoresOfOneInstructionAreApart) {
+  const auto memory = make_hierarchy(plain_machine(4096, 8, 1 << 20, 16), Locality::l1);
+  CoreState& core = memory->add_core();
+  for (uint64_t line = 0; line < 4; ++line) {
+    load(core, line * 64, 8, 7);
+    store(core, line * 64, 8, 7);
+    store(core, (line + 4) * 64 + 56, 8, 9);
+  }
+  store(core, 8 * 64, 8, 7);
+  fetch(core, 1 << 20, 16, 7);
+  memory->finish();
+  const SiteTenures loaded = row_of(core, Level::l1d, {7, LineUse::load});
+  EXPECT_EQ(loaded.lines, 4U);
+  EXPECT_EQ(loaded.touches, 8U);
+  EXPECT_EQ(loaded.bytes_touched, 32U);
+  EXPECT_EQ(loaded.bytes_accessed, 64U);
+  EXPECT_EQ(row_of(core, Level::l1d, {7, LineUse::store}).lines, 1U);
+  const SiteTenures stored = row_of(core, Level::l1d, {9, LineUse::store});
+  EXPECT_EQ(stored.lines, 4U);
+  EXPECT_EQ(stored.touches, 4U);
+  EXPECT_EQ(stored.bytes_touched, 32U);
+  EXPECT_EQ(row_of(core, Level::l1d, {9, LineUse::load}).lines, 0U);
+  EXPECT_EQ(row_of(core, Level::l1i, {7, LineUse::fetch}).lines, 1U);
+}
+
+// A level is touched as often as it is asked: L1D by each access, the others by the misses of the
+// level before. What lines begin ends, or is there at the end.
+TEST(Tenure, LevelsAreTouchedAsOftenAsTheyAreAsked) {
+  for (const bool prefetch : {false, true}) {
+    Machine machine = tiny_machine();
+    machine.l1d = {1024, 4};
+    machine.l2 = {4096, 4};
+    machine.l3 = {16384, 4};
+    machine.prefetch.stream = machine.prefetch.stride = prefetch;
+    const auto memory = make_hierarchy(machine, Locality::all);
+    CoreState& core = memory->add_core();
+    std::mt19937 random(5);
+    constexpr uint64_t accesses = 50'000;
+    uint64_t l1_misses = 0;
+    uint64_t l2_misses = 0;
+    for (uint64_t i = 0; i < accesses; ++i) {
+      // Now a step of a walk, now anywhere.
+      const uint64_t address = i % 3 == 0 ? random() % 32768 & ~7U : i * 40 % 65536 & ~uint64_t{7};
+      const auto kind = random() % 3 == 0 ? AccessKind::store : AccessKind::load;
+      const Outcome outcome = access(core, address, 8, kind, static_cast<Site>(1 + i % 3));
+      l1_misses += outcome.source != DataSource::l1 ? 1 : 0;
+      l2_misses += outcome.source > DataSource::l2 ? 1 : 0;
+    }
+    memory->finish();
+    const SiteTenures l1d = sum_rows(core, Level::l1d);
+    EXPECT_EQ(l1d.touches, accesses);
+    EXPECT_EQ(l1d.lines, l1_misses + core.traffic.prefetched_l1);
+    EXPECT_EQ(l1d.lines_prefetched, core.traffic.prefetched_l1);
+    EXPECT_EQ(sum_rows(core, Level::l2).touches, l1_misses);
+    EXPECT_EQ(sum_rows(core, Level::l3).touches, l2_misses);
+    EXPECT_EQ(core.traffic.prefetched_l1 + core.traffic.prefetched_l2 > 1000, prefetch);
+    for (const Level level : {Level::l1d, Level::l2, Level::l3}) {
+      const SiteTenures all = sum_rows(core, level);
+      uint64_t evicted = 0;
+      for (const auto& [key, count] : core.tenures(level).edges()) {
+        evicted += key.kind != EdgeKind::reuse ? count : 0;
+      }
+      EXPECT_EQ(all.lines, evicted + all.lines_left_at_end);
+      EXPECT_LE(all.lines_never_used, all.lines_prefetched);
+      EXPECT_EQ(all.lines_never_used > 0, prefetch);
+    }
+  }
+}
+
+// Code stays in L1I while data pushes it out of L2: it was used all the same.
+TEST(Tenure, CodeThatOnlyTheFirstLevelSawIsUsed) {
+  Machine machine = tiny_machine();
+  machine.l1i = {256, 2};
+  machine.prefetch.code_lines = 1;
+  const auto memory = make_hierarchy(machine, Locality::all);
+  CoreState& core = memory->add_core();
+  fetch(core, 1 << 20, 64, 2);         // and the line behind it is fetched ahead
+  fetch(core, (1 << 20) + 64, 16, 3);  // which is used in L1I only; the third is not used
+  for (uint64_t line = 0; line < 64; ++line) load(core, line * 64, 8, 1);
+  memory->finish();
+  const SiteTenures first = row_of(core, Level::l2, {2, LineUse::fetch});
+  EXPECT_EQ(first.lines, 2U);
+  EXPECT_EQ(first.lines_prefetched, 1U);
+  EXPECT_EQ(first.lines_never_used, 0U);
+  EXPECT_EQ(first.bytes_touched, 64U + 16);
+  const SiteTenures second = row_of(core, Level::l2, {3, LineUse::fetch});
+  EXPECT_EQ(second.lines, 1U);
+  EXPECT_EQ(second.lines_never_used, 1U);
+}
+
+// One core, two threads, one after the other: whose lines, and who pushes them out.
+TEST(Tenure, LinesStayThoseOfTheThreadThatBroughtThemIn) {
+  const auto memory = make_hierarchy(plain_machine(256, 4, 1 << 20, 16), Locality::l1);
+  CoreState& core = memory->add_core();
+  begin_thread(core, 5);
+  for (uint64_t line = 0; line < 4; ++line) load(core, line * 64, 8, 7);
+  for (int i = 0; i < 10; ++i) load(core, 0, 8, 7);
+  begin_thread(core, 6);
+  for (int i = 0; i < 3; ++i) load(core, 0, 8, 7);
+  for (uint64_t line = 4; line < 8; ++line) load(core, line * 64, 8, 7);
+  memory->finish();
+  std::map<std::tuple<uint8_t, uint8_t, EdgeKind>, uint64_t> edges;
+  for (const auto& [key, count] : core.tenures(Level::l1d).edges()) {
+    edges[{key.from.thread(), key.to.thread(), key.kind}] += count;
+  }
+  EXPECT_EQ((edges[{5, 5, EdgeKind::reuse}]), 10U);
+  EXPECT_EQ((edges[{5, 6, EdgeKind::reuse}]), 3U);
+  EXPECT_EQ((edges[{5, 6, EdgeKind::evict_by_capacity}]), 4U);
+  EXPECT_EQ(edges.size(), 3U);
+  EXPECT_EQ(row_of(core, Level::l1d, {7, LineUse::load, 5}).touches, 4U + 10 + 3);
+  EXPECT_EQ(row_of(core, Level::l1d, {7, LineUse::load, 6}).touches, 4U);
+}
+
+// What the first core's thread brought into L3 is pushed out of there by the second one's.
+TEST(Tenure, SharedLevelKnowsWhoseLinesItLoses) {
+  const auto memory = make_hierarchy(plain_machine(256, 4, 1024, 16), Locality::all);
+  CoreState& first = memory->add_core();
+  CoreState& second = memory->add_core();
+  for (uint64_t line = 0; line < 16; ++line) load(first, line * 64, 8, 1);
+  for (uint64_t line = 16; line < 32; ++line) load(second, line * 64, 8, 2);
+  memory->finish();
+  uint64_t pushed = 0;
+  for (const auto& [key, count] : second.tenures(Level::l3).edges()) {
+    if (key.from == Origin(1, LineUse::load, 0) && key.to == Origin(2, LineUse::load, 1)) {
+      pushed += count;
+    }
+  }
+  EXPECT_EQ(pushed, 16U);
 }
 
 TEST(Tenure, EveryAccessIsFirstOrReuse) {
@@ -204,6 +354,7 @@ TEST(Tenure, PrefetchedLinesThatNobodyUsesAreCounted) {
   EXPECT_EQ(row.lines, 7U);  // 0, 1, 2 asked for; 3, 4, 5, 6 fetched ahead
   EXPECT_EQ(row.lines_prefetched, 4U);
   EXPECT_EQ(row.lines_never_used, 4U);
+  EXPECT_EQ(row.touches, 3U);
 }
 
 // The fourth and later of 16 lines are fetched ahead into L1D: their first use is no reuse.
@@ -220,12 +371,13 @@ TEST(Tenure, FirstUseOfAPrefetchedLineIsNoReuse) {
   const SiteTenures row = site(core, Level::l1d, 5);
   EXPECT_EQ(row.lines, 18U);  // two beyond the last
   EXPECT_EQ(row.lines_never_used, 2U);
+  EXPECT_EQ(row.touches, 17U);
   EXPECT_EQ(row.bytes_touched, 17U * 8);
 }
 
 TEST(Tenure, EdgesBeyondTheLimitAreTheRest) {
   TenureTable table(2);
-  for (Site to = 1; to <= 50'000; ++to) table.add_edge({7, to, EdgeKind::reuse, 0}, 2);
+  for (Site to = 1; to <= 50'000; ++to) table.add_edge({7, to, EdgeKind::reuse}, 2);
   uint64_t kept = 0;
   for (const auto& [key, count] : table.edges()) kept += count;
   EXPECT_EQ(table.edges().size(), 2U);
@@ -251,7 +403,7 @@ TEST(Tenure, FrequentHitsCountWhatOthersDo) {
   frequent->finish();
   other->finish();
   const auto all_edges = [](TenureTable& table) {
-    std::map<std::tuple<Site, Site, EdgeKind>, uint64_t> edges;
+    std::map<std::tuple<Origin, Origin, EdgeKind>, uint64_t> edges;
     for (const auto& [key, count] : table.edges()) edges[{key.from, key.to, key.kind}] += count;
     return edges;
   };
@@ -261,6 +413,7 @@ TEST(Tenure, FrequentHitsCountWhatOthersDo) {
       const SiteTenures row = site(core, level, number);
       EXPECT_EQ(row.lines, site(slow, level, number).lines);
       EXPECT_EQ(row.bytes_accessed, site(slow, level, number).bytes_accessed);
+      EXPECT_EQ(row.touches, site(slow, level, number).touches);
     }
   }
 }
