@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "model/engine.h"
 #include "model/event_names.h"
-#include "model/simulated_run.h"
 #include "model/static_events.h"
 #include "stats/repeated.h"
 
@@ -187,7 +187,7 @@ Candidates find_candidates(const Profile& profile, const Template& cpu, size_t c
     const auto time = times.find(event);
     // Samples and the simulator's counts need no turn on a counter: without them there are 0.
     const bool takes_turns =
-        what.provenance == Provenance::counted && profile.strings.text(what.engine) != kSimulated;
+        what.provenance == Provenance::counted && engine_of(profile, what) != Engine::simulate;
     const bool had_no_counter = time == times.end() ? takes_turns && profile.histograms.empty()
                                                     : !(time->second.running > 0);
     if (had_no_counter) {
@@ -205,7 +205,7 @@ Candidates find_candidates(const Profile& profile, const Template& cpu, size_t c
         is_known = true;
       }
     }
-    const bool is_static = profile.strings.text(what.engine) == static_events::kEngine;
+    const bool is_static = engine_of(profile, what) == Engine::static_model;
     if (!is_known && !is_static) found.others.push_back(event);
   }
   return found;

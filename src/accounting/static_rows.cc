@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "accounting/event_match.h"
+#include "model/engine.h"
 #include "model/static_events.h"
 
 namespace culprit {
@@ -111,7 +112,7 @@ Template with_static_rows(Template cpu, const Profile& profile, const StaticReac
   bool has_chain = false;
   bool has_calls = false;
   for (const Event& event : profile.events) {
-    if (profile.strings.text(event.engine) != static_events::kEngine) continue;
+    if (engine_of(profile, event) != Engine::static_model) continue;
     const std::string& name = profile.strings.text(event.name);
     if (name.starts_with(static_events::kBusyPrefix)) ports.push_back(name);
     has_chain = has_chain || name == static_events::kChain;

@@ -8,6 +8,7 @@
 #include "accounting/event_match.h"
 #include "accounting/test_template.h"
 #include "base/test_folders.h"
+#include "model/engine.h"
 #include "model/static_events.h"
 
 namespace culprit {
@@ -20,7 +21,7 @@ Profile profile_of(const std::vector<std::string>& names) {
     Event event;
     event.name = profile.strings.intern(name);
     const bool is_static = name.starts_with("static:");
-    event.engine = profile.strings.intern(is_static ? static_events::kEngine : "pmu");
+    event.engine = profile.strings.intern(word_of(is_static ? Engine::static_model : Engine::pmu));
     event.encoding = profile.strings.intern("");
     event.provenance = is_static ? Provenance::modelled : Provenance::sampled;
     profile.events.push_back(event);

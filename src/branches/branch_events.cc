@@ -13,6 +13,7 @@
 #include "branches/record_counter.h"
 
 #include "model/counts.h"
+#include "model/engine.h"
 #include "model/merge.h"
 
 namespace culprit {
@@ -47,7 +48,7 @@ Event describe(const MadeEvent& made, const BranchScale& scale, StringTable& str
   event.name = strings.intern(made.name);
   event.unit = made.unit;
   event.provenance = Provenance::sampled;
-  event.engine = strings.intern(branch_events::kEngine);
+  event.engine = strings.intern(word_of(Engine::branch_records));
   event.encoding = strings.intern("");
   event.scale = made.counts == Counts::runs ? scale.per_run : scale.per_branch;
   if (made.unit == Unit::cycles) event.scale /= kCycleParts;

@@ -4,8 +4,6 @@
 
 namespace culprit::branch_events {
 
-inline constexpr const char* kEngine = "branch-records";
-
 inline constexpr const char* kInstructions = "lbr:instructions";  // executions of each
 inline constexpr const char* kBlocks = "lbr:blocks";              // of blocks, at their first
 inline constexpr const char* kRuns = "lbr:runs";                  // straight runs, at their start

@@ -24,7 +24,7 @@ namespace culprit {
 namespace {
 
 void announce(const RecordCommand& command, const RecordOptions& options) {
-  if (options.engine == Engine::simulate) {
+  if (options.engine == EngineChoice::simulate) {
     const Slowdown slowdown = expect_slowdown(command);
     print_message(
         fmt::format("simulating in user mode: expect {} to {} times the program's own time",
@@ -43,11 +43,11 @@ std::string advise_second_run(const RecordCommand& command, const RecordOptions&
                               const Recording& recording) {
   constexpr uint64_t kFewSamples = 100;
   constexpr double kLongestNs = 30e9;
-  const bool is_usual = !command.quiet && command.record.engine == Engine::automatic &&
+  const bool is_usual = !command.quiet && command.record.engine == EngineChoice::automatic &&
                         options.groups.empty() && !options.command.empty();
   if (!is_usual || !has_simulation() || describe_machine().has_pmu) return "";
   if (recording.samples < kFewSamples || recording.profile.runs.empty()) return "";
-  const auto cpu_ns = static_cast<double>(recording.profile.runs.front().cpu_time_ns.value_or(0));
+  const auto cpu_ns = static_cast<double>(recording.run().cpu_time_ns.value_or(0));
   if (!(cpu_ns > 0) || cpu_ns > kLongestNs) return "";
   RecordCommand second = command;
   second.simulate.command = options.command;
@@ -91,7 +91,7 @@ Result<Recording> record_samples(const RecordOptions& options, bool quiet, Profi
 void warn_of_short_turns(const RecordOptions& options, Recording& recording) {
   constexpr size_t kCounters = 4;
   if (options.groups.size() <= kCounters || recording.profile.runs.empty()) return;
-  const double seconds = static_cast<double>(recording.profile.runs.front().duration_ns) * 1e-9;
+  const double seconds = static_cast<double>(recording.run().duration_ns) * 1e-9;
   if (seconds >= static_cast<double>(options.groups.size())) return;
   recording.remarks.push_back(
       fmt::format("{} events took turns on the counters in {:.1f} s: with less than a second for "
@@ -101,8 +101,8 @@ void warn_of_short_turns(const RecordOptions& options, Recording& recording) {
 
 /// --machine and --sets, which are wrong whatever the program is.
 Result<void> check_machine_options(const RecordCommand& command) {
-  const Engine engine = command.record.engine;
-  if (engine != Engine::simulate && engine != Engine::timer_and_simulate) return {};
+  const EngineChoice engine = command.record.engine;
+  if (engine != EngineChoice::simulate && engine != EngineChoice::timer_and_simulate) return {};
   RecordCommand whole = command;
   whole.region.clear();  // of the program
   RETURN_IF_ERROR(choose_simulation(whole));
@@ -146,16 +146,16 @@ int run(const RecordCommand& command) {
       return fail(problem->error, problem->status);
     }
   }
-  if (options.engine == Engine::simulate) {
+  if (options.engine == EngineChoice::simulate) {
     const Result<SimulateOptions> simulation = choose_simulation(command);
     if (!simulation) return fail(simulation.error(), kOurFailure);
   }
   std::optional<SecondRun> second;
-  if (options.engine == Engine::timer_and_simulate) {
+  if (options.engine == EngineChoice::timer_and_simulate) {
     Result<SecondRun> prepared = SecondRun::prepare(command);
     if (!prepared) return fail(prepared.error(), kOurFailure);
     second = *std::move(prepared);
-    options.engine = Engine::automatic;  // without events: the timer, or what replaces it
+    options.engine = EngineChoice::automatic;  // without events: the timer, or what replaces it
   }
   survive_file_size_limit();
   Result<OutputFile> output = OutputFile::claim(command.output);
@@ -171,7 +171,7 @@ int run(const RecordCommand& command) {
   std::string amount;
   Result<void> simulated;
   Result<Recording> recording = [&]() -> Result<Recording> {
-    if (options.engine == Engine::simulate) return run_simulation(command, &amount);
+    if (options.engine == EngineChoice::simulate) return run_simulation(command, &amount);
     ASSIGN_OR_RETURN(Recording sampled,
                      record_samples(options, command.quiet, *writer, &flushed, second));
     amount = describe_samples(sampled);

@@ -57,10 +57,11 @@ void set_rates(const RecordCommand& command, RecordOptions& options) {
 Result<RecordOptions> choose_events(const RecordCommand& command) {
   RecordOptions options = command.record;
   std::vector<std::string> events = command.events;
-  const bool may_use_pmu = options.engine == Engine::pmu || options.engine == Engine::automatic;
-  const bool has_pmu = options.engine == Engine::automatic && events.empty() &&
+  const bool may_use_pmu =
+      options.engine == EngineChoice::pmu || options.engine == EngineChoice::automatic;
+  const bool has_pmu = options.engine == EngineChoice::automatic && events.empty() &&
                        command.cpu.empty() && describe_machine().has_pmu;
-  if (events.empty() && (options.engine == Engine::pmu || has_pmu)) events = {"cycles"};
+  if (events.empty() && (options.engine == EngineChoice::pmu || has_pmu)) events = {"cycles"};
   if (!command.cpu.empty()) {
     ASSIGN_OR_RETURN(options.groups, find_template_events(command.cpu, true));
   } else if (!events.empty()) {
@@ -68,7 +69,7 @@ Result<RecordOptions> choose_events(const RecordCommand& command) {
     ASSIGN_OR_RETURN(options.groups, parse_events(events, catalog));
   }
   const bool with_extras = options.branches || options.memory;
-  if (is_time(options.groups) && !with_extras && options.engine != Engine::pmu) {
+  if (is_time(options.groups) && !with_extras && options.engine != EngineChoice::pmu) {
     options.user_only = options.groups[0].members[0].exclude_kernel;
     options.kernel_only = options.groups[0].members[0].exclude_user;
     options.groups.clear();

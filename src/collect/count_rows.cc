@@ -5,6 +5,7 @@
 
 #include "collect/perf_attr.h"
 #include "collect/process_folder.h"
+#include "model/engine.h"
 #include "model/event_names.h"
 
 namespace culprit {
@@ -27,7 +28,7 @@ void add_counted_events(Profile& profile, const EventGroup& group) {
     event.name = profile.strings.intern(request.name);
     event.unit = request.unit == "ns" || is_clock(request) ? Unit::ns : Unit::events;
     event.provenance = Provenance::counted;
-    event.engine = profile.strings.intern("pmu");
+    event.engine = profile.strings.intern(word_of(Engine::pmu));
     event.encoding = profile.strings.intern(
         format_event_code({request.type, request.config, request.config1, request.config2}));
     event.scale = request.scale;

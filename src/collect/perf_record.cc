@@ -22,6 +22,7 @@
 #include "collect/reader_priority.h"
 #include "host/clock.h"
 #include "host/describe_machine.h"
+#include "model/engine.h"
 #include "model/event_names.h"
 #include "recording/describe_run.h"
 #include "recording/descriptor_limit.h"
@@ -57,7 +58,7 @@ class PerfSession {
   bool try_events(bool per_cpu, bool user_only, OpenFailure& failure);
   void describe_profile();
   void describe_events();
-  void add_totals(Profile& profile) const;
+  void add_totals(Profile& profile, RunId run) const;
   void remark_inexact();
   [[nodiscard]] bool samples_time() const { return options_.groups.empty(); }
   Result<void> follow_targets();
@@ -210,9 +211,8 @@ void PerfSession::describe_profile() {
   profile.machine = describe_machine();
   profile.environment["sampling"] = losses_.is_per_cpu ? "per-cpu" : "per-task";
 
-  profile.runs.push_back(describe_run(
-      builder,
-      describe_targets(options_.command, options_.pids, options_.cgroup, options_.system_wide)));
+  builder.begin_run(describe_run(builder, describe_targets(options_.command, options_.pids,
+                                                           options_.cgroup, options_.system_wide)));
 
   describe_events();
 }
@@ -227,7 +227,7 @@ void PerfSession::describe_events() {
       event.name = builder.intern(samples_time() ? "cpu-clock" : request.name);
       event.unit = is_clock(request) ? Unit::ns : Unit::events;
       event.provenance = Provenance::sampled;
-      event.engine = builder.intern(is_clock(request) ? "timer" : "pmu");
+      event.engine = builder.intern(word_of(is_clock(request) ? Engine::timer : Engine::pmu));
       event.encoding =
           builder.intern(is_clock(request) ? request.name
                                            : format_event_code({request.type, request.config,
@@ -357,7 +357,7 @@ Result<void> PerfSession::flush(uint64_t now) {
   flushed_ns_ = now;
   Profile& profile = processor_->builder().profile();
   profile.machine.clock = estimate_clock(bursts_hertz_);
-  profile.runs[0].duration_ns = static_cast<int64_t>(now - start_ns_);
+  processor_->builder().run().duration_ns = static_cast<int64_t>(now - start_ns_);
   RETURN_IF_ERROR(processor_->flush(sink_));
   if (progress_) {
     progress_(
@@ -387,10 +387,10 @@ Recording PerfSession::complete() {
   Recording recording = processor_->finish();
   Profile& profile = recording.profile;
   profile.machine.clock = estimate_clock(bursts_hertz_);
-  Run& run = profile.runs[0];
+  Run& run = recording.run();
   run.duration_ns = static_cast<int64_t>(stop_ns_ - start_ns_);
   if (idle_time_) add_idle_time(profile, *idle_time_);
-  recording.engine = samples_time() ? Engine::timer : Engine::pmu;
+  recording.engine = samples_time() ? EngineChoice::timer : EngineChoice::pmu;
   // What is missing must be told by every report, not by this terminal alone.
   for (const std::string& remark : remarks_) profile.ledger.note(remark);
   recording.remarks = std::move(remarks_);
@@ -406,7 +406,7 @@ Recording PerfSession::complete() {
   }
   if (command_ && !run.wait_status) recording.command_wait_status = SIGINT;  // we did not wait
   recording.command_started = command_.has_value();
-  add_totals(profile);
+  add_totals(profile, recording.run_id());
   add_losses(losses_, records_all(), events_->read_lost_samples(), recording);
   if (options_.stack_copy_bytes != 0 && recording.lost != 0) {
     profile.ledger.note(
@@ -418,14 +418,14 @@ Recording PerfSession::complete() {
 
 /// Events that shared their counters, in the ledger; and what each counted, where that is of
 /// what was recorded alone and not of whole CPUs.
-void PerfSession::add_totals(Profile& profile) const {
+void PerfSession::add_totals(Profile& profile, RunId run) const {
   if (samples_time()) return;
   const std::vector<EventTotal> totals = events_->read_totals();
   const bool are_ours = !losses_.is_per_cpu || records_all();
   ContextId context;
   if (are_ours) {
     Context whole_run;
-    whole_run.run = RunId(0u);
+    whole_run.run = run;
     context = ContextId(profile.contexts.size());
     profile.contexts.push_back(whole_run);
   }

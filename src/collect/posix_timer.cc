@@ -134,7 +134,7 @@ Result<void> TimerSession::flush(uint64_t now_ns) {
   flushed_ns_ = now_ns;
   Profile& profile = profile_.builder().profile();
   profile.machine.clock = estimate_clock(bursts_hertz_);
-  profile.runs[0].duration_ns = static_cast<int64_t>(now_ns - start_ns_);
+  profile_.builder().run().duration_ns = static_cast<int64_t>(now_ns - start_ns_);
   RETURN_IF_ERROR(profile_.flush(sink_));
   if (progress_) {
     progress_({static_cast<double>(now_ns - start_ns_) * 1e-9, profile_.samples(),
@@ -146,8 +146,7 @@ Result<void> TimerSession::flush(uint64_t now_ns) {
 void TimerSession::describe_profile() {
   ProfileBuilder& builder = profile_.builder();
   builder.profile().machine = describe_machine();
-  builder.profile().runs[0] =
-      describe_run(builder, describe_targets(options_.command, {}, "", false));
+  builder.begin_run(describe_run(builder, describe_targets(options_.command, {}, "", false)));
 }
 
 /// What the numbers lack: known amounts first, then what no amount can say.
@@ -192,12 +191,12 @@ Recording TimerSession::complete(const StartedCommand& command, const std::strin
   add_losses(totals, command);
   Recording recording = profile_.finish();
   recording.profile.machine.clock = estimate_clock(bursts_hertz_);
-  Run& run = recording.profile.runs[0];
+  Run& run = recording.run();
   run.duration_ns = static_cast<int64_t>(monotonic_ns() - start_ns_);
   run.wait_status = command.wait_status();
   run.cpu_time_ns = static_cast<int64_t>(compute_cpu_ns(command.usage()));
   recording.lost = totals.lost_samples;
-  recording.engine = Engine::posix_timer;
+  recording.engine = EngineChoice::posix_timer;
   recording.command_wait_status = command.wait_status();
   recording.command_started = true;
   recording.remarks.push_back((reason.empty() ? std::string() : reason + "; ") +

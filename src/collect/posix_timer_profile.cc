@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "model/engine.h"
 #include "model/ledger.h"
 #include "records/parse_record.h"
 
@@ -14,12 +15,11 @@ TimerProfile::TimerProfile(const RecordOptions& options)
   layout_.sample_id_all = true;
 
   ProfileBuilder& builder = processor_.builder();
-  builder.profile().runs.emplace_back();
   Event event;
   event.name = builder.intern("cpu-time");
   event.unit = Unit::ns;
   event.provenance = Provenance::sampled;
-  event.engine = builder.intern("posix-timer");
+  event.engine = builder.intern(word_of(Engine::posix_timer));
   event.encoding = builder.intern("timer:CLOCK_THREAD_CPUTIME_ID:u");
   event.period = options.period_ns;
   builder.profile().events.push_back(event);

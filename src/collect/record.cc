@@ -27,7 +27,7 @@ Result<void> check_stack_copy(const RecordOptions& options) {
         "cannot unwind by unwind tables on this architecture or in this build; use "
         "--call-graph fp"};
   }
-  if (options.engine == Engine::posix_timer) {
+  if (options.engine == EngineChoice::posix_timer) {
     return Error{std::string(kNoCopies) + "; use --call-graph fp"};
   }
   return {};
@@ -48,7 +48,7 @@ Result<void> check(const RecordOptions& options) {
     return Error{"neither user code nor the kernel would be sampled"};
   }
   RETURN_IF_ERROR(check_stack_copy(options));
-  if (options.engine == Engine::posix_timer &&
+  if (options.engine == EngineChoice::posix_timer &&
       (!options.groups.empty() || options.branches || options.memory)) {
     return Error{"the posix-timer engine samples time only: no events, branches or data"};
   }
@@ -66,12 +66,12 @@ Result<void> check(const RecordOptions& options) {
 Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
                          const ProgressSink& progress) {
   RETURN_IF_ERROR(check(options));
-  if (options.engine == Engine::posix_timer) {
+  if (options.engine == EngineChoice::posix_timer) {
     return record_with_posix_timer(options, sink, progress, "");
   }
   std::optional<std::string> refusal;
   Result<Recording> recording = record_with_perf(options, sink, progress, refusal);
-  const bool may_fall_back = options.engine == Engine::automatic && options.groups.empty();
+  const bool may_fall_back = options.engine == EngineChoice::automatic && options.groups.empty();
   if (recording || !refusal || !may_fall_back) return recording;
   if (options.stack_copy_bytes != 0) {
     return Error{fmt::format("{}; and {}; use --call-graph fp", *refusal, kNoCopies)};

@@ -37,7 +37,7 @@ struct RecordOptions {
   std::string cgroup;  // path under the cgroup mount, or absolute
   bool system_wide = false;
 
-  Engine engine = Engine::automatic;
+  EngineChoice engine = EngineChoice::automatic;
   Sampling sampling = Sampling::automatic;
   std::vector<int> cpus;           // empty: all that the command may run on
   uint64_t period_ns = 1'001'003;  // about 999 Hz; prime, so not in step with anything

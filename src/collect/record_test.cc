@@ -83,7 +83,7 @@ struct Seen {
 std::optional<Seen> record_program(RecordOptions options, std::vector<std::string> arguments) {
   options.command = std::move(arguments);
   options.command.insert(options.command.begin(), program());
-  options.engine = Engine::timer;
+  options.engine = EngineChoice::timer;
   Seen seen;
   Result<Recording> recording = record(
       options,
@@ -303,7 +303,7 @@ TEST_F(RecordTest, RefusesWhatCannotRun) {
 
 TEST_F(RecordTest, KeepsTheCommandAliveWhenTheSinkFails) {
   RecordOptions options = fast();
-  options.engine = Engine::timer;
+  options.engine = EngineChoice::timer;
   options.command = {program(), "call", "1.4"};
   int calls = 0;
   const Result<Recording> recording = record(

@@ -21,6 +21,15 @@ class ProfileBuilder {
   Profile& profile() { return profile_; }
   [[nodiscard]] const Profile& profile() const { return profile_; }
 
+  /// A new run, of which everything is that comes after; a recording begins one.
+  void begin_run(const Run& run = {}) {
+    run_ = RunId(profile_.runs.size());
+    profile_.runs.push_back(run);
+  }
+  /// The one that began last.
+  [[nodiscard]] RunId run_id() const { return run_; }
+  Run& run() { return profile_.runs[run_.value]; }
+
   StringId intern(std::string_view text) { return profile_.strings.intern(text); }
   ContextId intern_context(const Context& context);
   StackId intern_stack(const StackNode& node);
@@ -50,6 +59,7 @@ class ProfileBuilder {
 
  private:
   Profile profile_;
+  RunId run_;
   tsl::robin_map<Context, ContextId, KeyHash, KeyEqual> contexts_;
   tsl::robin_map<StackNode, StackId, KeyHash, KeyEqual> stacks_;
   SortedSums<HistogramRow> cells_;

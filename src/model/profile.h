@@ -82,7 +82,7 @@ struct Event {
   StringId name;  // "cpu-clock", "instructions", "sim:cycles"
   Unit unit = Unit::events;
   Provenance provenance = Provenance::counted;
-  StringId engine;      // "timer", "pmu", "simulate", "posix-timer"
+  StringId engine;      // its word (engine.h)
   StringId encoding;    // raw encoding with modifiers, as perf writes it
   uint64_t period = 0;  // events per sample, in `unit`; 0: not sampled or varying
   double scale = 1;     // stored integers x scale = values in `unit`

@@ -1,13 +1,11 @@
 #pragma once
 
 // What the events of the static pipeline model (room `pipeline`) are called. Each counts at one
-// instruction, is modelled, and of the engine kEngine.
+// instruction, is modelled, and of Engine::static_model.
 
 #include <string_view>
 
 namespace culprit::static_events {
-
-inline constexpr std::string_view kEngine = "static-model";
 
 /// + the scheduling model's name of a port, or of ports that share work: cycles it was busy.
 inline constexpr std::string_view kBusyPrefix = "static:busy-";

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 
+#include "model/engine.h"
+
 namespace culprit {
 
 namespace {
@@ -18,16 +20,16 @@ Unit find_unit(const std::string& name) {
   return is_cycles ? Unit::cycles : Unit::events;
 }
 
-std::string_view find_engine(const EventAttr& attr) {
+Engine find_engine(const EventAttr& attr) {
   switch (attr.type) {
     case PERF_TYPE_SOFTWARE:
-      return attr.config <= PERF_COUNT_SW_TASK_CLOCK ? "timer" : "software";
+      return attr.config <= PERF_COUNT_SW_TASK_CLOCK ? Engine::timer : Engine::software;
     case PERF_TYPE_TRACEPOINT:
-      return "tracepoint";
+      return Engine::tracepoint;
     case PERF_TYPE_BREAKPOINT:
-      return "breakpoint";
+      return Engine::breakpoint;
     default:
-      return "pmu";
+      return Engine::pmu;
   }
 }
 
@@ -43,7 +45,7 @@ bool is_dummy(const EventAttr& attr) {
 
 RecordImporter::RecordImporter(const Attributes& attributes, const ImportSink& sink)
     : attributes_(attributes), sink_(sink) {
-  builder_.profile().runs.emplace_back();
+  builder_.begin_run();
   // perf knows the idle tasks without a record.
   follower_.tasks().add(0, 0, "swapper");
 }
@@ -64,7 +66,7 @@ EventId RecordImporter::find_event_row(size_t event) {
   row.name = builder_.intern(name);
   row.unit = recorded.has_periods ? find_unit(name) : Unit::events;
   row.provenance = Provenance::sampled;
-  row.engine = builder_.intern(find_engine(recorded.attr));
+  row.engine = builder_.intern(word_of(find_engine(recorded.attr)));
   if (recorded.has_attr) row.encoding = builder_.intern(format_encoding(recorded.attr));
   row.period = recorded.attr.is_frequency ? 0 : recorded.attr.sample_period;
   id = EventId(builder_.profile().events.size());
@@ -183,7 +185,7 @@ void RecordImporter::describe_machine(const RecordedFacts& facts) {
   profile.machine.kernel_release = facts.kernel_release;
   profile.machine.cpus_online = facts.cpus_online;
   for (const RecordedEvent& event : attributes_.events()) {
-    profile.machine.has_pmu |= find_engine(event.attr) == "pmu";
+    profile.machine.has_pmu |= find_engine(event.attr) == Engine::pmu;
   }
   const auto keep = [&](const std::string& key, const std::string& value) {
     if (!value.empty()) profile.environment[key] = value;
@@ -198,7 +200,7 @@ void RecordImporter::describe_machine(const RecordedFacts& facts) {
 }
 
 void RecordImporter::describe_run(const RecordedFacts& facts) {
-  Run& run = builder_.profile().runs[0];
+  Run& run = builder_.run();
   run.host = builder_.intern(facts.host);
   run.command = builder_.intern(facts.command);
   const auto [first_ns, last_ns] = facts.sample_time_ns.value_or(std::pair(first_ns_, last_ns_));

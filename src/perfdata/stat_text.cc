@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "model/engine.h"
 #include "perfdata/attributes.h"
 #include "perfdata/script_words.h"
 
@@ -119,7 +120,7 @@ StatCounts::StatCounts() {
   run.command = profile_.strings.intern("(counts of perf stat)");
   profile_.runs.push_back(run);
   Context context;
-  context.run = RunId(0u);
+  context.run = RunId(profile_.runs.size() - 1);
   profile_.contexts.push_back(context);
 }
 
@@ -132,7 +133,8 @@ EventId StatCounts::find_or_add(const StatLine& line) {
   event.name = name;
   event.provenance = Provenance::counted;
   const std::string_view plain = std::string_view(line.event).substr(0, line.event.find(':'));
-  event.engine = profile_.strings.intern(find_software_event(plain) ? "kernel" : "pmu");
+  event.engine =
+      profile_.strings.intern(word_of(find_software_event(plain) ? Engine::software : Engine::pmu));
   if (line.unit == "msec" || line.unit == "ns") {
     event.unit = Unit::ns;
   } else if (!line.unit.empty()) {

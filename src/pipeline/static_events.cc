@@ -12,6 +12,7 @@
 
 #include "attribute/code_index.h"
 #include "model/counts.h"
+#include "model/engine.h"
 #include "model/merge.h"
 #include "model/static_events.h"
 
@@ -216,7 +217,7 @@ Event describe(const std::string& name, Unit unit, StringTable& strings) {
   event.name = strings.intern(name);
   event.unit = unit;
   event.provenance = Provenance::modelled;
-  event.engine = strings.intern(static_events::kEngine);
+  event.engine = strings.intern(word_of(Engine::static_model));
   event.encoding = strings.intern("");
   event.scale = 1 / kParts;
   return event;

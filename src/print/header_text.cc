@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/wait_status.h"
 #include "model/counts.h"
-#include "model/simulated_run.h"
+#include "model/engine.h"
 #include "print/event_display.h"
 
 namespace culprit {
@@ -180,7 +180,7 @@ std::string describe_clock(const ClockCalibration& clock) {
 }
 
 bool is_of_branch_records(const Profile& profile, size_t event) {
-  return profile.strings.text(profile.events[event].engine) == branch_events::kEngine;
+  return engine_of(profile, profile.events[event]) == Engine::branch_records;
 }
 
 /// All their events in one line; "" if there are none.

@@ -19,7 +19,14 @@ namespace culprit {
 
 /// automatic: the events asked for; without any the timer, or what replaces it. simulate: by
 /// run_simulated() (room `simulate`), not record(). timer_and_simulate: one after the other.
-enum class Engine : uint8_t { automatic, timer, posix_timer, pmu, simulate, timer_and_simulate };
+enum class EngineChoice : uint8_t {
+  automatic,
+  timer,
+  posix_timer,
+  pmu,
+  simulate,
+  timer_and_simulate
+};
 
 struct RecordProgress {
   double elapsed_s = 0;
@@ -42,10 +49,15 @@ struct Recording {
   std::vector<std::pair<ImageId, ImageFacts>> jit_facts;  // what maps and dumps told of JIT code
   uint64_t samples = 0;
   uint64_t lost = 0;
-  Engine engine = Engine::timer;     // the one that was used
-  std::vector<std::string> remarks;  // for the terminal: what fell back, and why
-  int command_wait_status = 0;       // as wait(2); of the command, if there was one
+  EngineChoice engine = EngineChoice::timer;  // the one that was used
+  std::vector<std::string> remarks;           // for the terminal: what fell back, and why
+  int command_wait_status = 0;                // as wait(2); of the command, if there was one
   bool command_started = false;
+
+  /// What was recorded; a recording is of one run.
+  [[nodiscard]] RunId run_id() const { return RunId(profile.runs.size() - 1); }
+  Run& run() { return profile.runs.back(); }
+  [[nodiscard]] const Run& run() const { return profile.runs.back(); }
 };
 
 }  // namespace culprit

@@ -135,7 +135,7 @@ std::string name_or_number(const std::string& name, uint32_t number) {
 
 ProcessId ProcessTable::make_process_row(const Process& process, ProfileBuilder& builder) {
   Profile& profile = builder.profile();
-  culprit::Process row{RunId(0u), process.pid, process.parent_pid,
+  culprit::Process row{builder.run_id(), process.pid, process.parent_pid,
                        builder.intern(name_or_number(process.name, process.pid))};
   if (profile.processes.size() < kMaxProcessRows) {
     profile.processes.push_back(row);
@@ -180,7 +180,7 @@ ContextId ProcessTable::context(Process& process, uint32_t tid, Mode mode,
   if (process.row.is_all()) process.row = make_process_row(process, builder);
   if (thread.row.is_all()) thread.row = make_thread_row(process, tid, thread, builder);
   Context fields;
-  fields.run = RunId(0u);
+  fields.run = builder.run_id();
   fields.process = process.row;
   fields.thread = thread.row;
   fields.mode = mode;

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "model/simulated_run.h"
+#include "model/engine.h"
 #include "print/event_display.h"
 
 namespace culprit {
@@ -32,7 +32,7 @@ std::optional<TwoRuns> find_two_runs(const Profile& profile) {
   for (size_t event = 0; event < profile.events.size(); ++event) {
     const Event& what = profile.events[event];
     const std::string& name = profile.strings.text(what.name);
-    const bool is_simulated = profile.strings.text(what.engine) == kSimulated;
+    const bool is_simulated = engine_of(profile, what) == Engine::simulate;
     if (!time && what.unit == Unit::ns && what.provenance == Provenance::sampled) time = event;
     if (is_simulated && name == "instructions") instructions = event;
     if (is_simulated && name == "sim:cycles") cycles = event;

@@ -14,7 +14,7 @@
 
 #include "base/names.h"
 #include "base/text.h"
-#include "model/simulated_run.h"
+#include "model/engine.h"
 #include "print/event_display.h"
 #include "print/header_text.h"
 #include "print/text_table.h"
@@ -316,7 +316,7 @@ class ReportText {
     const Event& what = table_.events[event];
     const std::string& name = profile_.strings.text(what.name);
     if (what.unit == Unit::ns) return "";
-    if (profile_.strings.text(what.engine) == kSimulated && event > 0) {
+    if (engine_of(profile_, what) == Engine::simulate && event > 0) {
       for (const ShortHeading& one : short_headings()) {
         if (name == one.event) return one.heading;
       }
@@ -514,11 +514,11 @@ class ReportText {
     constexpr size_t kFewEvents = 4;
     const bool is_simulated =
         std::any_of(profile_.events.begin(), profile_.events.end(), [&](const Event& event) {
-          return profile_.strings.text(event.engine) == "simulate" && event.unit == Unit::cycles;
+          return engine_of(profile_, event) == Engine::simulate && event.unit == Unit::cycles;
         });
     size_t hardware = 0;
     for (const Event& event : profile_.events) {
-      hardware += profile_.strings.text(event.engine) == "pmu" ? 1 : 0;
+      hardware += engine_of(profile_, event) == Engine::pmu ? 1 : 0;
     }
     return table_.options.columns == Columns::events && (is_simulated || hardware > kFewEvents);
   }

@@ -7,19 +7,19 @@
 
 #include "base/program_files.h"
 #include "base/text.h"
+#include "model/engine.h"
 
 namespace culprit {
 namespace {
 
 bool has_hardware_events(const Profile& profile) {
-  return std::any_of(profile.events.begin(), profile.events.end(), [&](const Event& event) {
-    return profile.strings.text(event.engine) == "pmu";
-  });
+  return std::any_of(profile.events.begin(), profile.events.end(),
+                     [&](const Event& event) { return engine_of(profile, event) == Engine::pmu; });
 }
 
 bool is_simulated(const Profile& profile) {
   return std::any_of(profile.events.begin(), profile.events.end(), [&](const Event& event) {
-    return profile.strings.text(event.engine) == "simulate";
+    return engine_of(profile, event) == Engine::simulate;
   });
 }
 

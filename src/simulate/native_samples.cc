@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "model/counts.h"
+#include "model/engine.h"
 
 namespace culprit {
 namespace {
@@ -15,7 +16,7 @@ std::set<Location> find_executed(const Profile& profile) {
   for (const Histogram& histogram : profile.histograms) {
     for_each_count(profile, histogram, [&](const Location& at, size_t event, const Sum&) {
       const Event& what = profile.events[event];
-      if (profile.strings.text(what.engine) == "simulate" &&
+      if (engine_of(profile, what) == Engine::simulate &&
           profile.strings.text(what.name) == "instructions") {
         executed.insert(at);
       }

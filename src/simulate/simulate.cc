@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "host/describe_machine.h"
-#include "model/simulated_run.h"
+#include "model/engine.h"
 #include "recording/describe_run.h"
 #include "recording/descriptor_limit.h"
 #include "recording/signals.h"
@@ -124,8 +124,8 @@ void Session::describe_profile() {
   Profile& profile = builder.profile();
   profile.machine = describe_machine();
   profile.machine.architecture = command_.architecture;
-  profile.runs[0] = describe_run(builder, describe_targets(options_.command, {}, "", false));
-  profile.runs[0].labels[builder.intern(kEngineLabel)] = builder.intern(kSimulated);
+  builder.begin_run(describe_run(builder, describe_targets(options_.command, {}, "", false)));
+  mark_simulated(profile.strings, builder.run());
   if (options_.machine) profile.environment["simulate.machine"] = options_.machine->name;
   if (options_.sample_sets > 1) {
     profile.environment["simulate.sets"] =
@@ -235,11 +235,11 @@ Result<Simulation> Session::complete(const StartedCommand& command) {
   ledger.note("simulated in user mode: the kernel's own work is not covered");
   simulation.recording = profile_.finish();
   Recording& recording = simulation.recording;
-  Run& run = recording.profile.runs[0];
+  Run& run = recording.run();
   run.duration_ns = static_cast<int64_t>(elapsed_ns());
   run.wait_status = command.wait_status();
   run.cpu_time_ns = static_cast<int64_t>(compute_cpu_ns(command.usage()));
-  recording.engine = Engine::simulate;
+  recording.engine = EngineChoice::simulate;
   recording.command_wait_status = command.wait_status();
   recording.command_started = true;
   recording.remarks = std::move(remarks_);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "model/engine.h"
 #include "model/ledger.h"
 #include "model/merge.h"
 #include "records/mapped_path.h"
@@ -37,7 +38,6 @@ std::optional<AccessKind> kind_of(simulate::LineUse use, bool is_float) {
 SimulatedProfile::SimulatedProfile(SimulatedDetail detail, simulate::SetSample sample)
     : events_(simulated_events(detail)), sample_(std::move(sample)), tasks_(true) {
   Profile& profile = builder_.profile();
-  profile.runs.emplace_back();
   for (const SimulatedEvent& event : events_) {
     Event row;
     row.name = builder_.intern(event.name);
@@ -48,7 +48,7 @@ SimulatedProfile::SimulatedProfile(SimulatedDetail detail, simulate::SetSample s
       row.provenance = Provenance::sampled;
       row.period = sample_.one_of();
     }
-    row.engine = builder_.intern("simulate");
+    row.engine = builder_.intern(word_of(Engine::simulate));
     row.encoding = builder_.intern(fmt::format("simulate:{}:u", event.name));
     profile.events.push_back(row);
   }

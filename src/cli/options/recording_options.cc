@@ -14,10 +14,10 @@ namespace {
 
 constexpr double kHighestFrequency = 100'000;  // cpu-clock refuses periods below 10 us
 
-constexpr Word<Engine> kEngines[] = {
-    {"auto", Engine::automatic},    {"pmu", Engine::pmu},
-    {"timer", Engine::timer},       {"posix-timer", Engine::posix_timer},
-    {"simulate", Engine::simulate}, {"timer+simulate", Engine::timer_and_simulate}};
+constexpr Word<EngineChoice> kEngines[] = {
+    {"auto", EngineChoice::automatic},    {"pmu", EngineChoice::pmu},
+    {"timer", EngineChoice::timer},       {"posix-timer", EngineChoice::posix_timer},
+    {"simulate", EngineChoice::simulate}, {"timer+simulate", EngineChoice::timer_and_simulate}};
 
 constexpr Word<bool> kStatEngines[] = {{"auto", false}, {"pmu", true}};
 
@@ -126,7 +126,7 @@ std::string check_template(const CLI::App& app, std::initializer_list<const char
 }
 
 /// "" if every option is one of the engine's own.
-std::string check_engine(const CLI::App& app, Engine engine) {
+std::string check_engine(const CLI::App& app, EngineChoice engine) {
   constexpr const char* kOfSampling[] = {"--pid",      "--template",   "--all-cpus", "--cgroup",
                                          "--cpu",      "--event",      "--freq",     "--count",
                                          "-g",         "--call-graph", "--branches", "--data",
@@ -137,14 +137,14 @@ std::string check_engine(const CLI::App& app, Engine engine) {
   constexpr const char* kOfSimulation[] = {
       "--machine", "--detail", "--locality", "--max-instructions", "--sysroot",
       "--sets",    "--roi",    "--skip",     "--deterministic"};
-  if (engine == Engine::timer_and_simulate) {
+  if (engine == EngineChoice::timer_and_simulate) {
     const std::string given = find_given(app, kNotOfBoth);
     if (given.empty()) return "";
     return fmt::format(
         "--engine timer+simulate runs a whole program twice, by time and simulated: not with {}",
         given);
   }
-  const bool simulates = engine == Engine::simulate;
+  const bool simulates = engine == EngineChoice::simulate;
   const std::string given =
       simulates ? find_given(app, kOfSampling) : find_given(app, kOfSimulation);
   if (given.empty()) return "";
