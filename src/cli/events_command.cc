@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
-#include "collect/event_trial.h"
+#include "collect/perf/event_trial.h"
 
 namespace culprit {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <sys/resource.h>
 
-#include "collect/record.h"
+#include "recording/recording.h"
 
 namespace culprit {
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <optional>
 
-#include "collect/perf_attr.h"
+#include "collect/perf/perf_attr.h"
 #include "collect/perf_record.h"
-#include "collect/posix_timer.h"
+#include "collect/timer/posix_timer.h"
 
 namespace culprit {
 
@@ -61,13 +61,37 @@ Result<void> check(const RecordOptions& options) {
   return {};
 }
 
+/// `reason`: why perf_event_open() is not used; "": it was not asked for.
+Result<Recording> record_inside(const RecordOptions& options, const RecordSink& sink,
+                                const ProgressSink& progress, const std::string& reason) {
+  // Only a program that we start can have the shim in it.
+  const std::string because =
+      reason.empty() ? "the posix-timer engine works in programs that culprit starts" : reason;
+  const char* target = !options.pids.empty()     ? "processes that are already running"
+                       : !options.cgroup.empty() ? "a cgroup"
+                       : options.system_wide     ? "the whole system"
+                                                 : nullptr;
+  if (target != nullptr) {
+    return Error{std::string("cannot record ") + target + ": " + because +
+                 "\nculprit doctor says what would enable it; a command can be recorded as it is"};
+  }
+  if (options.kernel_only) return Error{"cannot record the kernel: " + because};
+  const TimerOptions timer{.command = options.command,
+                           .period_ns = options.period_ns,
+                           .delay_ns = options.delay_ns,
+                           .duration_ns = options.duration_ns,
+                           .stacks = options.stacks,
+                           .shim_path = options.shim_path};
+  return record_with_posix_timer(timer, sink, progress, reason);
+}
+
 }  // namespace
 
 Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
                          const ProgressSink& progress) {
   RETURN_IF_ERROR(check(options));
   if (options.engine == EngineChoice::posix_timer) {
-    return record_with_posix_timer(options, sink, progress, "");
+    return record_inside(options, sink, progress, "");
   }
   std::optional<std::string> refusal;
   Result<Recording> recording = record_with_perf(options, sink, progress, refusal);
@@ -76,7 +100,7 @@ Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
   if (options.stack_copy_bytes != 0) {
     return Error{fmt::format("{}; and {}; use --call-graph fp", *refusal, kNoCopies)};
   }
-  return record_with_posix_timer(options, sink, progress, *refusal);
+  return record_inside(options, sink, progress, *refusal);
 }
 
 }  // namespace culprit

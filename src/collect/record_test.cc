@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collect/perf_attr.h"
+#include "collect/perf/perf_attr.h"
 #include "collect/perf_losses.h"
 #include "collect/record_test_program.h"
 
@@ -299,6 +299,17 @@ TEST_F(RecordTest, RefusesWhatCannotRun) {
   EXPECT_EQ(recording.error().message, "cannot run '/no/such/program': No such file or directory");
   options.command.clear();
   EXPECT_FALSE(record(options, {}, {}).has_value());
+}
+
+TEST(Record, SaysWhyOtherTargetsCannotBeSampledFromInside) {
+  RecordOptions options;
+  options.engine = EngineChoice::posix_timer;
+  options.pids = {1};
+  const Result<Recording> recording = record(options, {}, {});
+  ASSERT_FALSE(recording);
+  EXPECT_NE(recording.error().message.find("cannot record processes that are already running"),
+            std::string::npos)
+      << recording.error().message;
 }
 
 TEST_F(RecordTest, KeepsTheCommandAliveWhenTheSinkFails) {

@@ -375,3 +375,11 @@ struct Profile {
 void clear_counts(Profile& profile);
 
 }  // namespace culprit
+
+template <>
+struct std::hash<culprit::Location> {
+  size_t operator()(const culprit::Location& at) const noexcept {
+    return static_cast<size_t>((at.offset.value ^ uint64_t{at.image.value} << 40) *
+                               0x9e3779b97f4a7c15);
+  }
+};

@@ -34,19 +34,11 @@ class FrameRows {
   }
 
  private:
-  struct LocationHash {
-    size_t operator()(const Location& at) const noexcept {
-      return static_cast<size_t>((at.offset.value ^ uint64_t{at.image.value} << 40) *
-                                 0x9e3779b97f4a7c15);
-    }
-  };
-
   CodeIndex& code_;
   const RowKeys& keys_;
   const FindRow& find_row_;
   bool by_context_;
-  std::unordered_map<uint32_t, std::unordered_map<Location, std::vector<size_t>, LocationHash>>
-      rows_;
+  std::unordered_map<uint32_t, std::unordered_map<Location, std::vector<size_t>>> rows_;
 };
 
 }  // namespace

@@ -45,13 +45,6 @@ struct ChildKeyHash {
   }
 };
 
-struct LocationHash {
-  size_t operator()(const Location& at) const noexcept {
-    return static_cast<size_t>((at.offset.value ^ uint64_t{at.image.value} << 40) *
-                               0x9e3779b97f4a7c15);
-  }
-};
-
 /// Grows nodes; children come after their parents.
 class TreeBuilder {
  public:
@@ -118,7 +111,7 @@ class TreeBuilder {
   RowKeys keys_;
   std::vector<Node> nodes_;
   std::unordered_map<ChildKey, size_t, ChildKeyHash> children_;
-  std::unordered_map<Location, std::vector<RowKey>, LocationHash> frames_;
+  std::unordered_map<Location, std::vector<RowKey>> frames_;
 };
 
 /// Tells whether the innermost code of a stack passes the filters.

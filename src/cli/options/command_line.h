@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "collect/counting.h"
+#include "collect/count/counting.h"
 #include "collect/record.h"
 #include "perfdata/import.h"
 #include "session/questions.h"
