@@ -1,7 +1,6 @@
 #include "model/ledger.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 
@@ -37,49 +36,13 @@ uint64_t Ledger::amount(const LedgerKind& kind) const {
 }
 
 const LedgerKind* find_ledger_kind(std::string_view key) {
-  using namespace ledger;
-  static constexpr std::array kKinds = {&kLostSamples,
-                                        &kLostRecords,
-                                        &kUnknownAddress,
-                                        &kThrottled,
-                                        &kUnsampledTime,
-                                        &kKernelNotSampled,
-                                        &kMergedTicks,
-                                        &kFoldedProcesses,
-                                        &kTruncatedStacks,
-                                        &kStacksOutsideCopy,
-                                        &kStacksWithoutTables,
-                                        &kDamagedStacks,
-                                        &kUnsupportedStacks,
-                                        &kJitFilesRefused,
-                                        &kJitFilesCut,
-                                        &kImagesWithoutFacts,
-                                        &kImagesReplaced,
-                                        &kSourcesRefused,
-                                        &kDamagedRecords,
-                                        &kUnknownEvents,
-                                        &kAuxBytes,
-                                        &kRawFields,
-                                        &kTextPokes,
-                                        &kLateRecords,
-                                        &kBranchCallStacks,
-                                        &kInterrupted,
-                                        &kSystemCalls,
-                                        &kSystemCallTime,
-                                        &kNotSimulatedPrograms,
-                                        &kUncountedBlocks,
-                                        &kUncountedThreads,
-                                        &kStoppedAtLimit,
-                                        &kOutsideRegion,
-                                        &kUnknownCosts,
-                                        &kEdgesNotKept,
-                                        &kRunsWithoutCode,
-                                        &kImpossibleRuns,
-                                        &kCrossingRuns,
-                                        &kBranchesWithoutPlace,
-                                        &kBranchesApart};
-  for (const LedgerKind* kind : kKinds) {
-    if (kind->key == key) return kind;
+  static constexpr LedgerKind kKinds[] = {
+#define LEDGER_KIND(name, ...) ledger::name,
+#include "model/ledger_kinds.def"
+#undef LEDGER_KIND
+  };
+  for (const LedgerKind& kind : kKinds) {
+    if (kind.key == key) return &kind;
   }
   return nullptr;
 }
