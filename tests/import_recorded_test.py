@@ -6,7 +6,7 @@ import re
 import struct
 import subprocess
 
-from harness import CulpritTest, is_sanitized, run
+from harness import CulpritTest, have, is_sanitized, run
 from swap_perf_data import swap
 
 # Processes that come and go, threads with names of their own, files mapped late, faults.
@@ -231,6 +231,63 @@ class RecordedHere(CulpritTest):
               f"{samples[0]} and {samples[1]} samples in {peaks[0] >> 10} and {peaks[1] >> 10} kB")
         self.assertEqual(samples[1], 10 * samples[0])
         self.assertLess(peaks[1], 1.2 * peaks[0])
+
+
+class CallsInBranchRecords(CulpritTest):
+    """perf record --call-graph lbr takes a CPU that few machines have: a file laid out by hand, and
+    what perf script makes of it. perf begins with where the latest call went, we with where the
+    sample was, which is in the same function."""
+
+    def test_stacks_are_perfs(self):
+        if not have("perf"):
+            self.skipTest("no perf on this machine")
+        user, kernel = (1 << 64) - 512, (1 << 64) - 128
+        samples = [
+            # ip, CPU mode (2: user, 1: kernel), callchain, [(from, to)] latest call first
+            (0x401305, 2, [user, 0x401305, 0x401999],
+             [(0x401210, 0x401300), (0x401110, 0x401200)]),
+            (0xffffffff81000050, 1, [kernel, 0xffffffff81000050, 0xffffffff81000041, user, 0x401308],
+             [(0x401220, 0x401300)]),
+        ]
+        (self.folder / "lbr.data").write_bytes(calls_file(samples))
+        self.culprit("import", "-q", "--no-symbols", "-o", "lbr.culprit", "lbr.data")
+        ours = collections.Counter()
+        for line in self.culprit("export", "--to", "collapsed", "lbr.culprit").stdout.splitlines():
+            stack, count = line.rsplit(" ", 1)
+            ours[tuple(frame.rsplit("+0x")[-1] for frame in stack.split(";")[1:])] += int(count)
+        printed = run("perf", "script", "-i", self.folder / "lbr.data", "-F", "ip").stdout
+        perfs = collections.Counter()
+        stacks = [[int(word, 16) for word in block.split()] for block in printed.split("\n\n")]
+        for (ip, mode, chain, calls), stack in zip(samples, stacks):
+            stack[stack.index(calls[0][1] - 0x400000)] = (chain[-1] if mode == 1 else ip) - 0x400000
+            perfs[tuple("[unknown]" if at >> 63 else f"{at:x}" for at in reversed(stack))] += 1
+        self.assertEqual(len(perfs), len(samples))
+        self.assertEqual(ours, perfs)
+
+
+def calls_file(samples):
+    """A perf.data file with one process at 0x400000 and these samples of --call-graph lbr."""
+    ip_tid_time_chain_branches = 0x1 | 0x2 | 0x4 | 0x20 | 0x800
+    user_call_stack = 0x1 | 0x800
+    flags = 1 << 18     # sample_id_all
+    attr = struct.pack("<IIQQQQQIIQQQ", 0, 112, 0, 1, ip_tid_time_chain_branches, 0, flags,
+                       0, 0, 0, 0, user_call_stack).ljust(112, b"\0")
+
+    def record(kind, misc, body):
+        return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+    task_and_time = struct.pack("<IIQ", 5, 5, 1)
+    name = struct.pack("<II", 5, 5) + b"prog\0\0\0\0"
+    program = struct.pack("<IIQQQ", 5, 5, 0x400000, 0x2000, 0) + b"/no/prog".ljust(16, b"\0")
+    records = record(3, 0, name + task_and_time) + record(1, 2, program + task_and_time)
+    for number, (ip, mode, chain, calls) in enumerate(samples):
+        body = struct.pack("<QIIQ", ip, 5, 5, number + 2)
+        body += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
+        body += struct.pack("<Q", len(calls))
+        body += b"".join(struct.pack("<QQQ", *call, 0) for call in calls)
+        records += record(9, mode, body)
+    head = struct.pack("<8s8Q", b"PERFILE2", 104, 128, 104, 128, 232, len(records), 0, 0).ljust(104, b"\0")
+    return head + attr + struct.pack("<QQ", 0, 0) + records
 
 
 def module_name(path):

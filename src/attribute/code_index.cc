@@ -98,21 +98,19 @@ LinkAddress CodeIndex::link_address(const Location& location) {
 std::string CodeIndex::module(ImageId id) const {
   const Image* found = image(id);
   if (found == nullptr) return "[unknown]";
-  if (found->kind == ImageKind::unknown) {
-    const bool is_anonymous = profile_.strings.text(found->path) == kAnonymousPath;
-    return is_anonymous ? std::string(kAnonymousPath) : "[unknown]";
-  }
-  if (found->kind == ImageKind::kernel) return "[kernel]";
+  const std::string& path = profile_.strings.text(found->path);
+  if (found->kind == ImageKind::unknown) return tells_what_it_is(path) ? path : "[unknown]";
+  if (found->kind == ImageKind::kernel) return path == kGuestKernelPath ? path : "[kernel]";
   if (found->kind == ImageKind::vdso) return "[vdso]";
   if (found->kind == ImageKind::jit) return "[jit]";
-  const std::string& path = profile_.strings.text(found->path);
   return path.empty() ? "[unknown]" : path;
 }
 
 std::string CodeIndex::unnamed(const Location& location) {
   const Image* found = image(location.image);
-  if (found == nullptr || found->kind == ImageKind::unknown) return module(location.image);
-  if (found->kind == ImageKind::kernel) return "[kernel]";
+  const bool has_one_name =
+      found == nullptr || found->kind == ImageKind::unknown || found->kind == ImageKind::kernel;
+  if (has_one_name) return module(location.image);
   if (found->kind == ImageKind::jit) {
     const std::string_view path = profile_.strings.text(found->path);
     return std::string(path.starts_with("[jit] ") ? path.substr(6) : "[jit]");

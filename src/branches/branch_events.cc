@@ -14,6 +14,7 @@
 
 #include "model/counts.h"
 #include "model/engine.h"
+#include "model/imported.h"
 #include "model/merge.h"
 
 namespace culprit {
@@ -89,11 +90,15 @@ bool has_branch_records(const Profile& profile) {
   return !profile.branch_counts.empty() || !profile.fall_throughs.empty();
 }
 
+std::string advise_branch_records(const Profile& profile) {
+  return is_imported(profile) ? "perf records them on a CPU that has them: perf record -b ./program"
+                              : "record them on a CPU that has them: culprit record -b ./program";
+}
+
 Result<Profile> with_branch_events(const Profile& profile, const FactsLookup& facts) {
   if (!has_branch_records(profile)) {
-    return Error{
-        "the profile has no branch records, which count executions\n"
-        "record them on a CPU that has them: culprit record -b ./program"};
+    return Error{"the profile has no branch records, which count executions\n" +
+                 advise_branch_records(profile)};
   }
   const BranchScale scale = find_branch_scale(profile);
   CodeIndex code(profile, facts);

@@ -35,5 +35,7 @@ Result<Profile> with_branch_events(const Profile& profile, const FactsLookup& fa
 
 /// Whether the profile has branch records.
 bool has_branch_records(const Profile& profile);
+/// How to get them, for messages: with the tool that made the profile.
+std::string advise_branch_records(const Profile& profile);
 
 }  // namespace culprit

@@ -12,6 +12,7 @@
 
 #include "attribute/test_profile.h"
 #include "base/file.h"
+#include "model/imported.h"
 #include "model/random_profile.h"
 
 namespace culprit {
@@ -32,9 +33,11 @@ void expect_error(const Result<std::string>& got, const std::string& part) {
 // ---- Which image. ----
 
 TEST(BranchImage, NoBranchRecordsIsAnErrorThatSaysHowToGetThem) {
-  const TestProfile test = make_test_profile();
+  TestProfile test = make_test_profile();
   expect_error(export_bolt(test.profile, test.lookup(), ""), "record -b");
-  expect_error(export_autofdo(test.profile, test.lookup(), ""), "record -b");
+  expect_error(export_autofdo(test.profile, test.lookup(), ""), "culprit record -b");
+  test.profile.environment[std::string(kImportedFrom)] = "perf.data";
+  expect_error(export_autofdo(test.profile, test.lookup(), ""), ": perf record -b");
 }
 
 TEST(BranchImage, AWrongPatternIsToldWhatThereIs) {

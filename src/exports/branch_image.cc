@@ -5,6 +5,8 @@
 #include <map>
 #include <vector>
 
+#include "branches/branch_events.h"
+
 #include "base/names.h"
 #include "base/text.h"
 
@@ -49,9 +51,8 @@ bool image_matches(const CodeIndex& code, ImageId image, const std::string& patt
 Result<ImageId> choose_branch_image(CodeIndex& code, const std::string& pattern) {
   Weights weights = count_branches(code);
   if (weights.empty()) {
-    return Error{
-        "the profile has no branch records, which this format is made of\n"
-        "record them on a CPU that has them: culprit record -b ./program"};
+    return Error{"the profile has no branch records, which this format is made of\n" +
+                 advise_branch_records(code.profile())};
   }
   const Weights all = weights;
   std::erase_if(weights, [&](const auto& one) { return !image_matches(code, one.first, pattern); });

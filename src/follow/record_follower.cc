@@ -184,12 +184,11 @@ StackId RecordFollower::intern_stack(std::span<const Location> places) {
 
 void RecordFollower::count_branches(const SampleRecord& sample, uint32_t pid, ContextId context,
                                     const RecordLayout& layout) {
-  if ((layout.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) != 0) {
-    ledger().add(ledger::kBranchCallStacks);
-    return;
-  }
+  const bool is_guest = sample.mode == Mode::guest_user || sample.mode == Mode::guest_kernel;
+  const Mode kernel = is_guest ? Mode::guest_kernel : Mode::kernel;
+  const Mode user = is_guest ? Mode::guest_user : Mode::user;
   const auto find_place = [&](RunAddress address) {
-    return locate_now(pid, {address, address >= kKernelHalf ? Mode::kernel : Mode::user});
+    return locate_now(pid, {address, address >= kKernelHalf ? kernel : user});
   };
   // Code between two branches ran straight on only if no taken branch is left out.
   const bool has_all = (layout.branch_sample_type & PERF_SAMPLE_BRANCH_ANY) != 0;
@@ -224,15 +223,21 @@ bool RecordFollower::count(const SampleRecord& sample, const RecordOrigin& origi
 
   const UnwindStack none;
   const bool has_copy = unwind_ && (layout.sample_type & PERF_SAMPLE_STACK_USER) != 0;
-  const std::vector<CallFrame> frames =
+  std::vector<CallFrame> frames =
       list_frames(sample, pid, spaces_, has_copy ? unwind_ : none, ledger());
+  const bool has_calls =
+      !sample.branches.empty() && (layout.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) != 0;
+  if (has_calls) {
+    frames = list_recorded_calls(sample, std::move(frames));
+    ledger().add(ledger::kBranchCallStacks);
+  }
   if (!has_copy && options_.frames_limit != 0 && frames.size() >= options_.frames_limit) {
     ledger().add(ledger::kTruncatedStacks);
   }
   // The first frame is the sampled address itself.
   for (size_t i = 1; i < frames.size(); ++i) places_.push_back(locate(pid, frames[i]));
   const bool has_stack = options_.stacks || !frames.empty();
-  if (!sample.branches.empty()) count_branches(sample, pid, context, layout);
+  if (!sample.branches.empty() && !has_calls) count_branches(sample, pid, context, layout);
   if (is_memory_sample(sample, layout)) {
     MemorySample row = make_memory_sample(sample, origin, context);
     for (const SampleWeight& weight : weights) {

@@ -103,6 +103,16 @@ enum class ImageKind : uint8_t {
 /// run time that nobody has named.
 inline constexpr std::string_view kAnonymousPath = "[anonymous]";
 
+/// Paths of the images of what a virtual machine ran while its process was sampled: its kernel,
+/// and the programs in it. Of unknown kind, but a kernel of which the recording knows more.
+inline constexpr std::string_view kGuestKernelPath = "[guest kernel]";
+inline constexpr std::string_view kGuestUserPath = "[guest user]";
+
+/// Whether the path of an image of unknown kind says what it is all the same.
+constexpr bool tells_what_it_is(std::string_view path) {
+  return path == kAnonymousPath || path == kGuestKernelPath || path == kGuestUserPath;
+}
+
 /// Executable code with an identity.
 struct Image {
   ImageKind kind = ImageKind::unknown;

@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 
 #include "base/bytes.h"
+#include "base/text.h"
 #include "records/parse_record.h"
 
 namespace culprit {
@@ -34,12 +35,12 @@ size_t Attributes::add(RecordedEvent event) {
 
 void Attributes::set_name(const std::vector<uint64_t>& ids, const std::string& name) {
   for (const uint64_t id : ids) {
-    if (const auto event = find(id)) events_[*event].name = name;
+    if (const auto event = find(id)) events_[*event].name = trim(name);
   }
 }
 
 void Attributes::set_name_of(size_t event, const std::string& name) {
-  if (event < events_.size() && events_[event].name.empty()) events_[event].name = name;
+  if (event < events_.size() && events_[event].name.empty()) events_[event].name = trim(name);
 }
 
 std::optional<size_t> Attributes::find(uint64_t id) const {

@@ -29,7 +29,8 @@ class Attributes {
                    std::endian order);
   /// An event without counters; its place.
   size_t add(RecordedEvent event);
-  /// The name that the event of one of these ids was recorded under.
+  /// The name that the event of one of these ids was recorded under. Space around names is not
+  /// theirs: perf keeps what stood behind the comma of "cycles, instructions".
   void set_name(const std::vector<uint64_t>& ids, const std::string& name);
   /// The name of the event of this place, if its attr is the one.
   void set_name_of(size_t event, const std::string& name);
@@ -63,6 +64,10 @@ class Attributes {
 
 /// The name in perf's words: "cycles:u", "L1-dcache-load-misses", "raw 0x1cd", with modifiers.
 std::string describe_event(const EventAttr& attr);
+
+/// The name that it was recorded under, with the modifiers u or k where that has none and one
+/// side was left out (perf record --all-user); else describe_event().
+std::string name_event(const RecordedEvent& event);
 
 /// The number of a software event, by perf's name for it without modifiers.
 std::optional<uint64_t> find_software_event(std::string_view name);

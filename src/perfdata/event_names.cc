@@ -86,6 +86,14 @@ std::string describe_modifiers(const EventAttr& attr) {
   return text.empty() ? "" : ":" + text;
 }
 
+/// Whether a name ends with letters of perf's for whom it counts and how: "cycles:upp",
+/// "cpu/event=0x3c/k". "sched:sched_switch" does not.
+bool has_modifiers(std::string_view name) {
+  const size_t at = name.find_last_of(":/");
+  if (at == name.npos || at + 1 == name.size()) return false;
+  return name.find_first_not_of("ukhGHIpPSDWeb", at + 1) == name.npos;
+}
+
 }  // namespace
 
 std::optional<uint64_t> find_software_event(std::string_view name) {
@@ -96,6 +104,15 @@ std::optional<uint64_t> find_software_event(std::string_view name) {
 
 std::string describe_event(const EventAttr& attr) {
   return describe_code(attr) + describe_modifiers(attr);
+}
+
+std::string name_event(const RecordedEvent& event) {
+  if (event.name.empty()) return describe_event(event.attr);
+  const EventAttr& attr = event.attr;
+  const bool has_both = attr.exclude_user == attr.exclude_kernel;
+  if (has_both || has_modifiers(event.name)) return event.name;
+  const char* const separator = event.name.ends_with('/') ? "" : ":";
+  return event.name + separator + (attr.exclude_kernel ? "u" : "k");
 }
 
 std::string format_encoding(const EventAttr& attr) {

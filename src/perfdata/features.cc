@@ -91,6 +91,7 @@ Result<void> take_clock_data(ByteReader& in, RecordedFacts& facts) {
 
 Result<void> parse_feature(Feature feature, std::span<const std::byte> bytes, std::endian order,
                            RecordedFacts& facts, Attributes& attributes) {
+  if (bytes.empty()) return {};  // perf did not find out; so it says
   ByteReader in(bytes, order);
   const auto text = [&](std::string& into) -> Result<void> {
     ASSIGN_OR_RETURN(into, take_text(in));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 
+#include "model/imported.h"
 #include "perfdata/perf_data_file.h"
 #include "perfdata/record_importer.h"
 #include "perfdata/script_importer.h"
@@ -163,7 +164,7 @@ Result<Imported> Importer::run() {
 }
 
 constexpr std::string_view kFallback =
-    "what perf can read and Culprit cannot comes in as text: perf script -i FILE "
+    "if perf reads it, its text can be imported: perf script -i FILE "
     "--no-inline --show-mmap-events --show-task-events | culprit import -";
 constexpr std::string_view kNoText =
     "nor perf script's text with task, time and event, which perf script -F "
@@ -172,7 +173,9 @@ constexpr std::string_view kNoText =
 Result<Imported> import_binary(RecordingInput input, const ImportTools& tools,
                                const ImportSink& sink, const ImportProgress& progress) {
   const std::string name = input.name;
+  const bool is_old = is_of_old_perf(input.head);
   Result<PerfDataFile> file = PerfDataFile::open(std::move(input));
+  if (!file && is_old) return file.error();
   if (!file) return Error{fmt::format("{}; {}", file.error().message, kFallback)};
   Result<Imported> imported = Importer(*file, tools, sink, progress).run();
   if (!imported) {
@@ -218,7 +221,7 @@ Result<Imported> import_text(RecordingInput input, const ImportSink& sink,
     // Neither: then it is said first what it is not as a perf.data file.
     const Result<PerfDataFile> file = PerfDataFile::open(std::move(input));
     CHECK(!file);
-    return Error{fmt::format("{}, {}; {}", file.error().message, kNoText, kFallback)};
+    return Error{fmt::format("{}, {}", file.error().message, kNoText)};
   }
   Result<Imported> imported = ScriptImporter(lines, input.size_bytes, sink, progress).run();
   if (!imported) return failed(imported.error());
@@ -230,8 +233,13 @@ Result<Imported> import_text(RecordingInput input, const ImportSink& sink,
 Result<Imported> import_perf_data(const ImportOptions& options, const ImportSink& sink,
                                   const ImportProgress& progress) {
   ASSIGN_OR_RETURN(RecordingInput input, open_recording(options.path));
-  return is_perf_data(input.head) ? import_binary(std::move(input), options.tools, sink, progress)
-                                  : import_text(std::move(input), sink, progress);
+  const bool is_binary = is_perf_data(input.head);
+  ASSIGN_OR_RETURN(Imported imported,
+                   is_binary ? import_binary(std::move(input), options.tools, sink, progress)
+                             : import_text(std::move(input), sink, progress));
+  imported.profile.environment[std::string(kImportedFrom)] =
+      is_binary ? "perf.data" : "text of perf";
+  return imported;
 }
 
 }  // namespace culprit

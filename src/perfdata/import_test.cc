@@ -71,12 +71,12 @@ class Recording {
   uint64_t time_ = 1000;
 };
 
-Imported import(const std::string& bytes) {
+Imported import(const std::string& bytes, const ImportTools& tools = {}) {
   Result<TemporaryFolder> folder = TemporaryFolder::make();
   EXPECT_TRUE(folder);
   const std::string path = folder->path() + "/perf.data";
   std::ofstream(path, std::ios::binary) << bytes;
-  Result<Imported> imported = import_perf_data({path}, {}, {});
+  Result<Imported> imported = import_perf_data({path, tools}, {}, {});
   EXPECT_TRUE(imported) << imported.error().message;
   return imported ? *std::move(imported) : Imported();
 }
@@ -205,8 +205,32 @@ TEST(Import, KeepsGuestsApart) {
   recording.sample(5, 5, 0x400010, 1, PERF_RECORD_MISC_GUEST_USER);
   recording.sample(5, 5, 0xffffffff81000010, 1, PERF_RECORD_MISC_GUEST_KERNEL);
   EXPECT_EQ(rows_of(import(recording).profile),
-            (Rows{"qemu/qemu [guest kernel, unknown]+0xffffffff81000010 cycles:HG: 1 1",
-                  "qemu/qemu [unknown]+0x400010 cycles:HG: 1 1"}));
+            (Rows{"qemu/qemu [guest kernel]+0xffffffff81000010 cycles:HG: 1 1",
+                  "qemu/qemu [guest user]+0x400010 cycles:HG: 1 1"}));
+}
+
+TEST(Import, SamplesOfGuestsAreNotOfUnknownAddresses) {
+  Recording recording;
+  recording.comm(5, 5, "qemu").sample(5, 5, 0x400010, 1, PERF_RECORD_MISC_GUEST_USER);
+  recording.sample(5, 5, 0xffffffff81000010, 1, PERF_RECORD_MISC_GUEST_KERNEL);
+  EXPECT_EQ(import(recording).profile.ledger.amount(ledger::kUnknownAddress), 0u);
+}
+
+// The map of simpleperf's files: [0, 2^64-1], from offset 0. It says nothing of where the kernel
+// begins, but that all is in it.
+TEST(Import, AKernelMappedEverywhereHoldsAllItsSamples) {
+  constexpr uint16_t kKernel = PERF_RECORD_MISC_KERNEL;
+  Recording recording;
+  recording.map(~0U, 0, ~uint64_t{0}, 0, "[kernel.kallsyms]", kKernel);
+  recording.map(~0U, 0xffffffc000a00000, 0x4000, 0, "[wlan]", kKernel);
+  recording.sample(0, 0, 0xffffffc010081234, 1, kKernel);
+  recording.sample(0, 0, 0xffffffc000a00020, 1, kKernel);
+  const Imported imported = import(recording);
+  EXPECT_EQ(rows_of(imported.profile),
+            (Rows{"swapper/swapper [kernel]+0xffffffc010081234 cycles:HG: 1 1",
+                  "swapper/swapper [wlan]+0x20 cycles:HG: 1 1"}));
+  EXPECT_EQ(imported.profile.ledger.amount(ledger::kUnknownAddress), 0u);
+  EXPECT_EQ(imported.profile.ledger.amount(ledger::kDamagedRecords), 0u);
 }
 
 TEST(Import, LeaderSamplingCountsWhatEachCounterGained) {
@@ -242,6 +266,18 @@ TEST(Import, LeaderSamplingCountsWhatEachCounterGained) {
                   ":5/:5 [unknown]+0x9000 instructions:HG: 2 95"}));
 }
 
+/// Offsets of the one stack, innermost first.
+std::vector<uint64_t> only_stack(const Profile& profile) {
+  std::vector<uint64_t> offsets;
+  EXPECT_EQ(profile.stack_counts.size(), 1u);
+  if (profile.stack_counts.empty()) return offsets;
+  for (StackId at = profile.stack_counts[0].stack; !at.is_all();
+       at = profile.stacks[at.value].parent) {
+    offsets.push_back(profile.stacks[at.value].location.offset.value);
+  }
+  return offsets;
+}
+
 TEST(Import, CountsStacksFromTheirRoots) {
   Recording recording(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN);
   recording.comm(5, 5, "prog").map(5, 0x400000, 0x1000, 0, "/bin/a");
@@ -249,14 +285,105 @@ TEST(Import, CountsStacksFromTheirRoots) {
   sample.u64(0x400300).u32(5).u32(5).u64(5000);
   sample.u64(4).u64(uint64_t(PERF_CONTEXT_USER)).u64(0x400300).u64(0x400201).u64(0x400101);
   recording.raw_sample(sample);
+  // Return addresses less 1.
+  EXPECT_EQ(only_stack(import(recording).profile), (std::vector<uint64_t>{0x300, 0x200, 0x100}));
+}
+
+// perf record --call-graph lbr: the branch records are the calls not returned from, the latest
+// first. Frame pointers knew only one caller.
+TEST(Import, CallsInBranchRecordsAreTheStack) {
+  TestEvent event;
+  event.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN |
+                      PERF_SAMPLE_BRANCH_STACK;
+  event.branch_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
+  Recording recording(std::vector<TestEvent>{event});
+  recording.comm(5, 5, "prog").map(5, 0x400000, 0x1000, 0, "/bin/a");
+  Bytes sample;
+  sample.u64(0x400305).u32(5).u32(5).u64(5000);
+  sample.u64(3).u64(uint64_t(PERF_CONTEXT_USER)).u64(0x400305).u64(0x400999);
+  sample.u64(2).u64(0x400210).u64(0x400300).u64(0).u64(0x400110).u64(0x400200).u64(0);
+  recording.raw_sample(sample);
   const Profile profile = import(recording).profile;
-  ASSERT_EQ(profile.stack_counts.size(), 1u);
-  std::vector<uint64_t> offsets;
-  for (StackId at = profile.stack_counts[0].stack; !at.is_all();
-       at = profile.stacks[at.value].parent) {
-    offsets.push_back(profile.stacks[at.value].location.offset.value);
-  }
-  EXPECT_EQ(offsets, (std::vector<uint64_t>{0x300, 0x200, 0x100}));  // return addresses less 1
+  EXPECT_EQ(only_stack(profile), (std::vector<uint64_t>{0x305, 0x210, 0x110}));
+  EXPECT_TRUE(profile.branch_counts.empty());
+}
+
+// The records are of user code: what the kernel ran comes from the callchain, and then where it
+// was entered.
+TEST(Import, CallsInBranchRecordsFollowTheKernelsFrames) {
+  TestEvent event;
+  event.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN |
+                      PERF_SAMPLE_BRANCH_STACK;
+  event.branch_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
+  constexpr uint64_t kText = 0xffffffff81000000;
+  Recording recording(std::vector<TestEvent>{event});
+  recording.comm(5, 5, "prog").map(5, 0x400000, 0x1000, 0, "/bin/a");
+  recording.map(~0U, kText, 0x1000000, kText, "[kernel.kallsyms]_text", PERF_RECORD_MISC_KERNEL);
+  Bytes sample;
+  sample.u64(kText + 0x50).u32(5).u32(5).u64(5000);
+  sample.u64(5).u64(uint64_t(PERF_CONTEXT_KERNEL)).u64(kText + 0x50).u64(kText + 0x41);
+  sample.u64(uint64_t(PERF_CONTEXT_USER)).u64(0x400305);
+  sample.u64(1).u64(0x400210).u64(0x400300).u64(0);
+  recording.raw_sample(sample, PERF_RECORD_MISC_KERNEL);
+  EXPECT_EQ(only_stack(import(recording).profile),
+            (std::vector<uint64_t>{0x50, 0x40, 0x305, 0x210}));
+}
+
+// simpleperf unwinds stacks itself, leaves STACK_USER set, and writes copies of 0 bytes.
+TEST(Import, ACopyOfNothingLeavesTheCallchain) {
+  Recording recording(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN |
+                      PERF_SAMPLE_STACK_USER);
+  recording.comm(5, 5, "prog").map(5, 0x400000, 0x1000, 0, "/bin/a");
+  Bytes sample;
+  sample.u64(0x400300).u32(5).u32(5).u64(5000);
+  sample.u64(3).u64(uint64_t(PERF_CONTEXT_USER)).u64(0x400300).u64(0x400201).u64(0);
+  recording.raw_sample(sample);
+  ImportTools tools;
+  tools.make_unwinder = [](const std::string&, const OpenMappedFile&) -> UnwindStack {
+    return [](uint32_t, const AddressSpaces&, const RegisterDump&, std::span<const std::byte>) {
+      return UnwoundStack{{}, UnwindStop::no_registers};
+    };
+  };
+  EXPECT_EQ(only_stack(import(recording.file().pipe_form(), tools).profile),
+            (std::vector<uint64_t>{0x300, 0x200}));
+}
+
+std::vector<std::string> names_of_events(const Profile& profile) {
+  std::vector<std::string> names;
+  for (const Event& event : profile.events) names.push_back(profile.strings.text(event.name));
+  return names;
+}
+
+TEST(Import, EventsStandInTheOrderOfTheFile) {
+  TestEvent cycles;
+  cycles.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID;
+  cycles.ids = {71};
+  TestEvent instructions = cycles;
+  instructions.config = PERF_COUNT_HW_INSTRUCTIONS;
+  instructions.ids = {72};
+  Recording recording(std::vector<TestEvent>{cycles, instructions});
+  recording.raw_sample(Bytes().u64(0x9000).u32(5).u32(5).u64(1).u64(72));
+  recording.raw_sample(Bytes().u64(0x9000).u32(5).u32(5).u64(2).u64(71));
+  EXPECT_EQ(names_of_events(import(recording).profile),
+            (std::vector<std::string>{"cycles:HG", "instructions:HG"}));
+}
+
+// perf record -e 'cycles, instructions' keeps the space, and --all-user is not in the names.
+TEST(Import, NamesOfEventsHaveTheirModifiersAndNoSpace) {
+  constexpr uint64_t kExcludeKernel = 1 << 5;
+  TestEvent event;
+  event.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  event.flags |= kExcludeKernel;
+  TestFile file;
+  file.event(event);
+  Bytes names;
+  names.u32(1).u32(TestEvent::kBytes).raw(testing::text_of(event.attr(std::endian::little)));
+  names.u32(0).u32(16).raw(std::string_view(" instructions\0\0\0", 16));
+  constexpr uint32_t kEventDescriptions = 12;
+  file.feature(kEventDescriptions, names);
+  file.record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, Bytes().u64(1).u32(5).u32(5).u64(1));
+  EXPECT_EQ(names_of_events(import(file.pipe_form()).profile),
+            (std::vector<std::string>{"instructions:u"}));
 }
 
 TEST(Import, SaysWhatWasLost) {
@@ -283,6 +410,22 @@ TEST(Import, KeepsWhatCameBeforeTheDamage) {
   EXPECT_EQ(imported.samples, 1u);
   ASSERT_EQ(imported.remarks.size(), 1u);
   EXPECT_NE(imported.remarks[0].find("damaged"), std::string::npos);
+}
+
+// Advice to let perf read it helps only with what perf may be able to read.
+TEST(Import, SendsOnlyFilesOfPerfToPerf) {
+  Result<TemporaryFolder> folder = TemporaryFolder::make();
+  ASSERT_TRUE(folder);
+  const auto error_of = [&](const std::string& bytes) {
+    std::ofstream(folder->path() + "/f", std::ios::binary) << bytes;
+    const Result<Imported> imported = import_perf_data({folder->path() + "/f"}, {}, {});
+    return imported ? "" : imported.error().message;
+  };
+  EXPECT_NE(error_of("PERFILE2 and nothing of use").find("perf script -i"), std::string::npos);
+  const std::string garbage = error_of(std::string(1000, '\x7f'));
+  EXPECT_NE(garbage.find("not a perf.data file"), std::string::npos) << garbage;
+  EXPECT_EQ(garbage.find("perf script -i"), std::string::npos) << garbage;
+  EXPECT_EQ(error_of("PERFFILE" + std::string(96, 'x')).find("perf script -i"), std::string::npos);
 }
 
 TEST(Import, RefusesRecordsBeforeTheirEvents) {

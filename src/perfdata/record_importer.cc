@@ -33,10 +33,6 @@ Engine find_engine(const EventAttr& attr) {
   }
 }
 
-std::string name_of(const RecordedEvent& event) {
-  return event.name.empty() ? describe_event(event.attr) : event.name;
-}
-
 bool is_dummy(const EventAttr& attr) {
   return attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_DUMMY;
 }
@@ -55,13 +51,21 @@ void RecordImporter::remark(const std::string& sentence) {
   ledger().note(sentence);
 }
 
-/// The profile's row of an event; made when its first sample comes.
+/// The profile's row of an event. With the first sample all are made, in the file's order; what
+/// is said of them (names, in a pipe) has been said by then.
 EventId RecordImporter::find_event_row(size_t event) {
-  if (event >= event_rows_.size()) event_rows_.resize(attributes_.events().size());
-  EventId& id = event_rows_[event];
-  if (!id.is_all()) return id;
-  const RecordedEvent& recorded = attributes_.events()[event];
-  const std::string name = name_of(recorded);
+  while (event_rows_.size() < attributes_.events().size()) {
+    const RecordedEvent& next = attributes_.events()[event_rows_.size()];
+    event_rows_.push_back(is_dummy(next.attr) ? EventId() : add_event_row(next));
+  }
+  if (event_rows_[event].is_all()) event_rows_[event] = add_event_row(attributes_.events()[event]);
+  has_samples_.resize(event_rows_.size());
+  has_samples_[event] = true;
+  return event_rows_[event];
+}
+
+EventId RecordImporter::add_event_row(const RecordedEvent& recorded) {
+  const std::string name = name_event(recorded);
   Event row;
   row.name = builder_.intern(name);
   row.unit = recorded.has_periods ? find_unit(name) : Unit::events;
@@ -69,9 +73,8 @@ EventId RecordImporter::find_event_row(size_t event) {
   row.engine = builder_.intern(word_of(find_engine(recorded.attr)));
   if (recorded.has_attr) row.encoding = builder_.intern(format_encoding(recorded.attr));
   row.period = recorded.attr.is_frequency ? 0 : recorded.attr.sample_period;
-  id = EventId(builder_.profile().events.size());
   builder_.profile().events.push_back(row);
-  return id;
+  return EventId(builder_.profile().events.size() - 1);
 }
 
 bool RecordImporter::is_mapped(uint32_t pid, std::string_view path, RunAddress address) const {
@@ -214,10 +217,10 @@ void RecordImporter::describe_run(const RecordedFacts& facts) {
 
 void RecordImporter::describe_losses() {
   const std::vector<RecordedEvent>& events = attributes_.events();
-  event_rows_.resize(events.size());
+  has_samples_.resize(events.size());
   for (size_t event = 0; event < events.size(); ++event) {
-    if (!event_rows_[event].is_all() || is_dummy(events[event].attr)) continue;
-    ledger().note(fmt::format("no samples of {}", name_of(events[event])));
+    if (has_samples_[event] || is_dummy(events[event].attr)) continue;
+    ledger().note(fmt::format("no samples of {}", name_event(events[event])));
   }
   const auto add = [&](const LedgerKind& kind, uint64_t amount) {
     if (amount != 0) ledger().add(kind, amount);

@@ -64,6 +64,10 @@ std::optional<ImageId> RecordedImages::find_image(const Mapping& mapping) {
   return file.image;
 }
 
+Location RecordedImages::locate_in_guest(RunAddress address) {
+  return {place_holder(guest_, kGuestUserPath), FileOffset(address.value)};
+}
+
 Location RecordedImages::locate_unknown(RunAddress address) {
   return {place_holder(unknown_, "[unknown]"), FileOffset(address.value)};
 }
@@ -163,17 +167,17 @@ Location RecordedKernel::locate(RunAddress address) {
   }
   const bool is_kernel = text_ && address >= *text_ && address - *text_ < kKernelSizeLimit;
   if (is_kernel || is_everywhere_) {
-    if (kernel_.is_all()) kernel_ = make_image(ImageKind::kernel, "[" + name_ + "]", 0);
+    if (kernel_.is_all()) kernel_ = make_image(ImageKind::kernel, path_, 0);
     return {kernel_, FileOffset(address - *text_)};
   }
   if (unknown_.is_all()) {
-    unknown_ = make_image(ImageKind::unknown, "[" + name_ + ", unknown]", 0);
+    unknown_ = make_image(ImageKind::unknown, unknown_path_, 0);
   }
   return {unknown_, FileOffset(address.value)};
 }
 
 void RecordedKernel::set_build_id(std::string_view path, const std::string& build_id) {
-  const std::string name = is_kernel_path(path) ? "[" + name_ + "]" : module_path(path);
+  const std::string name = is_kernel_path(path) ? path_ : module_path(path);
   build_ids_[name] = build_id;
   for (Image& image : builder_.profile().images) {
     const bool is_kernel = image.kind == ImageKind::kernel || image.kind == ImageKind::module;

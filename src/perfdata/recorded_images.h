@@ -30,6 +30,8 @@ class RecordedImages {
   Location locate(const Mapping& mapping, RunAddress address);
   /// The image of a mapping; nullopt: it has no file.
   std::optional<ImageId> find_image(const Mapping& mapping);
+  /// An address in a program of a guest, of whose mappings nothing is known.
+  Location locate_in_guest(RunAddress address);
   /// An address that nothing is known of.
   Location locate_unknown(RunAddress address);
 
@@ -56,13 +58,16 @@ class RecordedImages {
   std::unordered_map<std::string, FileKey> keys_;
   std::unordered_map<std::string, std::string> build_ids_;  // by path
   ImageId anonymous_;
+  ImageId guest_;
   ImageId unknown_;
 };
 
 /// The kernel of the host, or that of a guest.
 class RecordedKernel {
  public:
-  RecordedKernel(ProfileBuilder& builder, std::string_view name) : builder_(builder), name_(name) {}
+  /// `path`: of the kernel's image; `unknown_path`: of the one for what is not known to be in it.
+  RecordedKernel(ProfileBuilder& builder, std::string_view path, std::string_view unknown_path)
+      : builder_(builder), path_(path), unknown_path_(unknown_path) {}
 
   void map(const MmapRecord& map);
   void process(const KsymbolRecord& symbol);
@@ -86,7 +91,8 @@ class RecordedKernel {
   Region* find_region(RunAddress address);
 
   ProfileBuilder& builder_;
-  std::string name_;
+  std::string path_;
+  std::string unknown_path_;
   std::optional<RunAddress> text_;
   bool is_everywhere_ = false;  // offsets in it are run addresses
   ImageId kernel_;

@@ -18,6 +18,7 @@ Location RecordedPlaces::locate_by_mappings(const CallFrame& frame, const Mappin
     case Mode::guest_kernel:
       return guest_kernel_.locate(frame.address);
     case Mode::guest_user:
+      return images_.locate_in_guest(frame.address);
     case Mode::hypervisor:
       return images_.locate_unknown(frame.address);
     case Mode::all:
@@ -33,7 +34,7 @@ Location RecordedPlaces::locate_by_mappings(const CallFrame& frame, const Mappin
 bool RecordedPlaces::is_unknown(ImageId image) const {
   const Profile& profile = builder_.profile();
   const Image& row = profile.images[image.value];
-  return row.kind == ImageKind::unknown && profile.strings.text(row.path) != kAnonymousPath;
+  return row.kind == ImageKind::unknown && !tells_what_it_is(profile.strings.text(row.path));
 }
 
 void RecordedPlaces::set_build_id(const RecordedBuildId& found) {

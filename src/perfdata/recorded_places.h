@@ -20,8 +20,8 @@ class RecordedPlaces final : public ImageSource {
   explicit RecordedPlaces(ProfileBuilder& builder)
       : builder_(builder),
         images_(builder),
-        kernel_(builder, "kernel"),
-        guest_kernel_(builder, "guest kernel") {}
+        kernel_(builder, "[kernel]", "[kernel, unknown]"),
+        guest_kernel_(builder, kGuestKernelPath, kGuestKernelPath) {}
 
   FileKey intern(const MmapRecord& map, bool is_first) override {
     return images_.intern(map, is_first);

@@ -42,8 +42,11 @@ Result<RecordingInput> open_recording(const std::string& path) {
 }
 
 bool is_perf_data(const std::string& head) {
-  return head.starts_with("PERFILE2") || head.starts_with("2ELIFREP") ||
-         head.starts_with("PERFFILE");
+  return head.starts_with("PERFILE2") || head.starts_with("2ELIFREP") || is_of_old_perf(head);
+}
+
+bool is_of_old_perf(const std::string& head) {
+  return head.starts_with("PERFFILE");
 }
 
 }  // namespace culprit

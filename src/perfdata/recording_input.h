@@ -23,5 +23,7 @@ Result<RecordingInput> open_recording(const std::string& path);
 
 /// Whether these bytes begin a perf.data file of any kind.
 bool is_perf_data(const std::string& head);
+/// One of perf before Linux 2.6.34, which no tool of today reads.
+bool is_of_old_perf(const std::string& head);
 
 }  // namespace culprit

@@ -1,5 +1,6 @@
 #include "records/callchain.h"
 
+#include <algorithm>
 #include <linux/perf_event.h>
 #include <optional>
 
@@ -41,6 +42,20 @@ std::vector<CallFrame> split_callchain(std::span<const uint64_t> chain, Mode fir
     if (mode && entry != 0)
       frames.push_back({RunAddress(entry - (is_return_address ? 1 : 0)), *mode});
     is_return_address = true;
+  }
+  return frames;
+}
+
+std::vector<CallFrame> list_recorded_calls(const SampleRecord& sample,
+                                           std::vector<CallFrame> frames) {
+  if (frames.empty()) frames.push_back({sample.ip, sample.mode});
+  const auto user = std::find_if(frames.begin(), frames.end(),
+                                 [](const CallFrame& frame) { return frame.mode == Mode::user; });
+  if (user == frames.end() || sample.branches.empty()) return frames;
+  frames.erase(user + 1, frames.end());
+  for (const BranchEntry& call : sample.branches) {
+    const bool is_user = call.from.value != 0 && call.from < kKernelHalf;
+    if (is_user) frames.push_back({call.from, Mode::user});
   }
   return frames;
 }

@@ -12,6 +12,7 @@
 
 #include "base/address.h"
 #include "model/profile.h"
+#include "records/record.h"
 
 namespace culprit {
 
@@ -22,6 +23,13 @@ struct CallFrame {
   Mode mode = Mode::user;
   friend bool operator==(const CallFrame&, const CallFrame&) = default;
 };
+
+/// The stack that the branch records of a sample hold when they are the calls not returned from
+/// (PERF_SAMPLE_BRANCH_CALL_STACK): what `frames`, its callchain, says of the kernel and of where
+/// user code was left, then the place of each call. Without either, or of the kernel alone, the
+/// callchain stays as it is.
+std::vector<CallFrame> list_recorded_calls(const SampleRecord& sample,
+                                           std::vector<CallFrame> frames);
 
 /// Innermost first. `first_mode` holds until a marker says otherwise; addresses after an
 /// unknown marker are left out.

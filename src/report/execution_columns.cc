@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "branches/branch_events.h"
 #include "branches/event_names.h"
 #include "branches/working_set.h"
 
@@ -80,7 +81,7 @@ Result<void> add_execution_columns(const Profile& profile, ReportTable& table) {
         "who calls whom, and how often: culprit export --to dot"};
   }
   if (!find_event(profile, kTargets)) {
-    return Error{"--columns executions needs branch records (culprit record -b)"};
+    return Error{"--columns executions needs branch records\n" + advise_branch_records(profile)};
   }
   using Form = DerivedColumn::Form;
   const Levels by = Levels::of(table.options.by);

@@ -76,7 +76,7 @@ uint64_t count_broken_stacks(const Profile& profile) {
   const auto leads_nowhere = [&](const Location& at) {
     if (at.image.value >= profile.images.size()) return true;
     const Image& image = profile.images[at.image.value];
-    return image.kind == ImageKind::unknown && profile.strings.text(image.path) != kAnonymousPath;
+    return image.kind == ImageKind::unknown && !tells_what_it_is(profile.strings.text(image.path));
   };
   std::vector<size_t> path;
   uint64_t broken = 0;

@@ -13,6 +13,7 @@
 
 #include "attribute/test_profile.h"
 #include "base/names.h"
+#include "model/imported.h"
 #include "print/golden.h"
 
 namespace culprit {
@@ -319,6 +320,15 @@ TEST(Report, OfNothingSaysSo) {
   const TestProfile test;
   const std::string text = text_of(test, by({Level::function}));
   EXPECT_NE(text.find("culprit doctor"), std::string::npos);
+}
+
+// What works on this machine says nothing of a recording that another tool made elsewhere.
+TEST(Report, OfAnEmptyImportDoesNotSendToTheDoctor) {
+  TestProfile test;
+  test.profile.environment[std::string(kImportedFrom)] = "perf.data";
+  const std::string text = text_of(test, by({Level::function}));
+  EXPECT_EQ(text.find("culprit doctor"), std::string::npos) << text;
+  EXPECT_NE(text.find("nothing was sampled"), std::string::npos) << text;
 }
 
 TEST(Report, NeverPrintsWhatWouldMoveTheCursor) {

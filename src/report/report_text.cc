@@ -15,6 +15,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "model/engine.h"
+#include "model/imported.h"
 #include "print/event_display.h"
 #include "print/header_text.h"
 #include "print/text_table.h"
@@ -527,6 +528,8 @@ class ReportText {
   std::string next_step() const {
     const bool none =
         table_.totals.empty() || (table_.totals[0].samples == 0 && !(table_.totals[0].value > 0));
+    if (none && is_imported(profile_))
+      return print_next("perf report --stats", "nothing was sampled: what its file has", style_);
     if (none) return print_next("culprit doctor", "nothing was sampled: what works here", style_);
     if (has_costs())
       return print_next(with_file("culprit why", style_), "what took these cycles", style_);

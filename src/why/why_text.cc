@@ -16,6 +16,7 @@
 
 #include "base/names.h"
 #include "base/text.h"
+#include "model/imported.h"
 #include "print/event_display.h"
 #include "print/header_text.h"
 #include "print/text_table.h"
@@ -275,6 +276,8 @@ class WhyText {
 
   std::string next_step() const {
     if (!why_.tree.unhalted.cycles || why_.tree.unhalted.cycles->value == 0) {
+      if (is_imported(profile_))
+        return print_next(with_file("culprit report", style_), "what it has", style_);
       return print_next("culprit doctor", "no cycles were counted: what works here", style_);
     }
     for (const PlacedAdvice& one : why_.advice) {

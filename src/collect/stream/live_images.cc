@@ -8,14 +8,17 @@ FileKey LiveImages::intern(const MmapRecord& map, bool) {
 }
 
 Location LiveImages::locate(uint32_t pid, const CallFrame& frame, const Mapping* mapping) {
-  const bool is_kernel = frame.mode == Mode::kernel || frame.mode == Mode::guest_kernel;
-  if (is_kernel) return kernel_.locate(frame.address, builder_);
+  const FileOffset unmapped(frame.address.value);
+  if (frame.mode == Mode::kernel) return kernel_.locate(frame.address, builder_);
+  if (frame.mode == Mode::guest_kernel)
+    return {place_holder(guest_kernel_, kGuestKernelPath), unmapped};
+  if (frame.mode == Mode::guest_user) return {place_holder(guest_user_, kGuestUserPath), unmapped};
   if (mapping != nullptr) {
     const auto location = files_.locate(pid, *mapping, frame.address, builder_);
     if (location) return *location;
   }
   jit_.watch(pid);
-  return {ImageId(), FileOffset(frame.address.value)};
+  return {ImageId(), unmapped};
 }
 
 Location LiveImages::locate_now(uint32_t pid, const CallFrame& frame, const Mapping* mapping) {

@@ -54,6 +54,8 @@ class LiveImages final : public ImageSource {
   JitCode jit_;
   ImageId anonymous_;
   ImageId unknown_;
+  ImageId guest_kernel_;
+  ImageId guest_user_;
 };
 
 }  // namespace culprit

@@ -271,6 +271,28 @@ TEST_F(ProcessStreamTest, WithinExecThereIsNoUserStack) {
   EXPECT_EQ(recording_.profile.ledger.amount(ledger::kDamagedStacks), 0u);
 }
 
+// What a virtual machine ran while its process was on the CPU is neither in this kernel nor in
+// what that process has mapped.
+TEST_F(ProcessStreamTest, ShowsGuestsAsGuests) {
+  start();
+  exec(kPid, "qemu");
+  map(kPid, 0x5000, 0x1000, 0, "/no/qemu");
+  SampleRecord guest;
+  guest.ip = RunAddress(0x5010);
+  guest.mode = Mode::guest_user;
+  feed(guest, kPid, kPid);
+  guest.ip = RunAddress(0xffffffff81000010);
+  guest.mode = Mode::guest_kernel;
+  feed(guest, kPid, kPid);
+  finish();
+  std::map<std::string, uint64_t> samples;
+  for (const Histogram& histogram : recording_.profile.histograms) {
+    const Image& image = recording_.profile.images[histogram.image.value];
+    samples[recording_.profile.strings.text(image.path)] += histogram.columns[0].samples[0];
+  }
+  EXPECT_EQ(samples, (std::map<std::string, uint64_t>{{"[guest kernel]", 1}, {"[guest user]", 1}}));
+}
+
 TEST_F(ProcessStreamTest, CountsLossesAndThrottling) {
   start();
   feed(LostRecord{0, 5}, kPid, kPid);
