@@ -1,6 +1,7 @@
 #include "binary/debug_info.h"
 
 #include <algorithm>
+#include <elf.h>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
@@ -93,16 +94,13 @@ class NameCache {
 /// of a budget that honest trees cannot use up (a DIE has at least one byte).
 class UnitWalker {
  public:
-  UnitWalker(const Unit& unit, RangeCollector& collector, NameCache& names, PathInterner& paths,
+  UnitWalker(const Unit& unit, RangeCollector& collector, NameCache& names, UnitLines& lines,
              bool is_deep)
       : collector_(collector),
         names_(names),
-        paths_(paths),
+        lines_(lines),
         is_deep_(is_deep),
-        budget_(unit.size_bytes) {
-    Dwarf_Die die = unit.die;
-    if (dwarf_getsrcfiles(&die, &files_, &file_count_) != 0) files_ = nullptr;
-  }
+        budget_(unit.size_bytes) {}
 
   /// False if the tree is damaged.
   bool walk_children(Dwarf_Die* parent, uint32_t inline_depth, int depth) {
@@ -144,7 +142,7 @@ class UnitWalker {
         if (!collector_.wants(range.begin, range.end)) continue;
         is_wanted = true;
         collector_.add_function({range.begin, range.end, names_.intern(die, collector_),
-                                 paths_.intern(dwarf_decl_file(die)), declaration_line(die)});
+                                 lines_.file_of_declaration(die), declaration_line(die)});
       }
     }
     if (!is_wanted && !is_deep_) return true;
@@ -163,27 +161,20 @@ class UnitWalker {
           attributes.origin.code != 0 && dwarf_formref_die(&attributes.origin, &origin) != nullptr;
       Dwarf_Die* named = has_origin ? &origin : die;
       collector_.add_inline({range.begin, range.end, inline_depth, names_.intern(named, collector_),
-                             file_of(attributes.call_file), to_number(attributes.call_line),
-                             names_.line(named), to_number(attributes.call_discriminator)});
+                             lines_.file(to_number(attributes.call_file)),
+                             to_number(attributes.call_line), names_.line(named),
+                             to_number(attributes.call_discriminator)});
     }
     // Without code of its own it may still hold calls that have some.
     if (!is_wanted && !ranges_.empty()) return true;
     return walk_children(die, inline_depth + (is_wanted ? 1 : 0), depth + 1);
   }
 
-  uint32_t file_of(Dwarf_Attribute& attribute) {
-    const uint32_t index = to_number(attribute);
-    if (files_ == nullptr || index >= file_count_) return 0;
-    return paths_.intern(dwarf_filesrc(files_, index, nullptr, nullptr));
-  }
-
   RangeCollector& collector_;
   NameCache& names_;
-  PathInterner& paths_;
+  UnitLines& lines_;
   bool is_deep_;
   uint64_t budget_;
-  Dwarf_Files* files_ = nullptr;
-  size_t file_count_ = 0;
   std::vector<AddressRange> ranges_;  // of the DIE at hand; kept for its memory
 };
 
@@ -253,6 +244,18 @@ std::vector<Unit> find_units(Dwarf* dwarf, const ElfFile& image) {
   return units;
 }
 
+/// None of files that are rare: of 32 bits, or big-endian.
+LineSections find_line_sections(const ElfFile& file) {
+  const std::span<const std::byte> bytes = file.bytes();
+  const bool is_usual = bytes.size() > EI_DATA && bytes[EI_CLASS] == std::byte{ELFCLASS64} &&
+                        bytes[EI_DATA] == std::byte{ELFDATA2LSB};
+  if (!is_usual) return {};
+  const auto find = [&](std::string_view name) {
+    return file.section(name).value_or(std::span<const std::byte>());
+  };
+  return {find(".debug_line"), find(".debug_line_str"), find(".debug_str")};
+}
+
 }  // namespace
 
 struct DebugInfo::State {
@@ -262,10 +265,11 @@ struct DebugInfo::State {
   std::string path;
   std::vector<std::string> folders;
   std::span<const std::byte> bytes;
+  LineSections sections;
   std::optional<SplitDwarf> split;
 
   void read_unit(Unit& unit, RangeCollector& collector, NameCache& names, PathInterner& paths);
-  void read_skeleton(Unit& unit, RangeCollector& collector, PathInterner& paths);
+  void read_skeleton(Unit& unit, RangeCollector& collector, UnitLines& lines);
 };
 
 DebugInfo::DebugInfo(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -288,10 +292,11 @@ Result<DebugInfo> DebugInfo::open(const ElfFile& image, const ElfFile& debug_fil
   state->path = std::move(path);
   state->folders = std::move(folders);
   state->bytes = debug_file.bytes();
+  state->sections = find_line_sections(debug_file);
   return DebugInfo(std::move(state));
 }
 
-void DebugInfo::State::read_skeleton(Unit& unit, RangeCollector& collector, PathInterner& paths) {
+void DebugInfo::State::read_skeleton(Unit& unit, RangeCollector& collector, UnitLines& lines) {
   if (!split) {
     Result<SplitDwarf> opened = SplitDwarf::open(bytes, path, folders);
     if (!opened) {
@@ -300,13 +305,7 @@ void DebugInfo::State::read_skeleton(Unit& unit, RangeCollector& collector, Path
     }
     split = *std::move(opened);
   }
-  Dwarf_Files* files = nullptr;
-  size_t count = 0;
-  if (dwarf_getsrcfiles(&unit.die, &files, &count) != 0) files = nullptr;
-  const auto file_name = [&](uint64_t index) -> uint32_t {
-    if (files == nullptr || index >= count) return 0;
-    return paths.intern(dwarf_filesrc(files, index, nullptr, nullptr));
-  };
+  const auto file_name = [&](uint64_t index) { return lines.file(index); };
   const uint64_t header = unit.offset - dwarf_cuoffset(&unit.die);
   if (!split->read_unit(header, collector, file_name)) ++collector.facts().missing_split_units;
 }
@@ -322,19 +321,20 @@ void DebugInfo::State::read_unit(Unit& unit, RangeCollector& collector, NameCach
 
   collector.begin_unit(unit.offset);
   paths.begin_unit(&unit.die);
+  UnitLines lines(unit.die, sections, paths);
   bool is_sound = true;
   if (unit.is_skeleton) {
-    read_skeleton(unit, collector, paths);
+    read_skeleton(unit, collector, lines);
   } else {
-    is_sound = UnitWalker(unit, collector, names, paths, false).walk_children(&unit.die, 0, 0);
+    is_sound = UnitWalker(unit, collector, names, lines, false).walk_children(&unit.die, 0, 0);
     const bool is_complete = std::all_of(wanted_here.begin(), wanted_here.end(),
                                          [&](size_t i) { return collector.has_function(i); });
     if (is_sound && !is_complete) {
       collector.forget_unit();
-      is_sound = UnitWalker(unit, collector, names, paths, true).walk_children(&unit.die, 0, 0);
+      is_sound = UnitWalker(unit, collector, names, lines, true).walk_children(&unit.die, 0, 0);
     }
   }
-  if (!read_lines(&unit.die, unit.ranges, collector, paths)) is_sound = false;
+  if (!lines.read_rows(unit.ranges, collector)) is_sound = false;
   if (!is_sound) ++collector.facts().damaged_units;
 }
 

@@ -7,6 +7,7 @@
 #include <llvm/Support/Compression.h>
 #include <llvm/Support/Error.h>
 #include <string_view>
+#include <sys/mman.h>
 
 namespace culprit {
 namespace {
@@ -73,6 +74,15 @@ uint64_t align16(uint64_t at) {
   return (at + 15) & ~uint64_t{15};
 }
 
+/// Tens of megabytes are written once: each page that is not a large one costs a fault.
+void ask_for_large_pages(std::span<std::byte> bytes) {
+  constexpr uintptr_t kPage = 4096;
+  const auto address = reinterpret_cast<uintptr_t>(bytes.data());
+  const uintptr_t begin = (address + kPage - 1) / kPage * kPage;
+  const uintptr_t end = (address + bytes.size()) / kPage * kPage;
+  if (end > begin) ::madvise(bytes.data() + (begin - address), end - begin, MADV_HUGEPAGE);
+}
+
 }  // namespace
 
 std::optional<InflatedElf> InflatedElf::plan(const ElfFile& file) {
@@ -117,6 +127,7 @@ std::optional<InflatedElf> InflatedElf::plan(const ElfFile& file) {
   result.size_bytes_ = end;
   result.buffer_.reset(static_cast<std::byte*>(std::calloc(end, 1)));
   if (!result.buffer_) return std::nullopt;
+  ask_for_large_pages({result.buffer_.get(), end});
   std::sort(holes.begin(), holes.end());
   holes.emplace_back(bytes.size(), bytes.size());
   uint64_t copied = 0;
