@@ -12,34 +12,13 @@
 
 #include "base/time.h"
 #include "collect/perf/event_refusal.h"
+#include "collect/perf/ring_size.h"
 
 namespace culprit {
 
 namespace {
 
-// What an unprivileged user may lock for each CPU (perf_event_mlock_kb is 516). A second of
-// samples at 4 kHz, or of full stacks at 500 Hz.
-constexpr size_t kRingBytes = 512 * 1024;
-// Samples with stack copies are large: room for half a second of them, where permitted.
-constexpr size_t kLargestRingBytes = 16 * 1024 * 1024;
 constexpr size_t kSmallestRingBytes = 16 * 1024;
-
-/// Samples in half a second, as far as one can know before.
-uint64_t foresee_samples(const SampledEvent& event) {
-  constexpr uint64_t kUnknownRate = 2'000;
-  if (event.period == 0) return event.frequency_hz / 2;
-  return is_clock(event.request) ? 500'000'000 / event.period : kUnknownRate;
-}
-
-size_t compute_ring_bytes(const SamplingSetup& setup, const std::vector<SampledGroup>& groups) {
-  if (setup.stack_copy_bytes == 0) return kRingBytes;
-  uint64_t samples = 0;
-  for (const SampledGroup& group : groups) {
-    for (const SampledEvent& event : group) samples += foresee_samples(event);
-  }
-  const uint64_t bytes = std::min<uint64_t>(samples * setup.stack_copy_bytes, kLargestRingBytes);
-  return std::bit_ceil(std::max<size_t>(bytes, kRingBytes));
-}
 
 uint64_t random_below(uint64_t limit) {
   uint64_t number = 0;
@@ -87,8 +66,8 @@ struct PerfEvents::Opening {
 
   bool map_ring(int fd) const {
     int reason = 0;
-    for (size_t bytes = compute_ring_bytes(setup, events.groups_); bytes >= kSmallestRingBytes;
-         bytes /= 2) {
+    for (size_t bytes = compute_ring_bytes(setup, events.groups_, targets.cpus.size());
+         bytes >= kSmallestRingBytes; bytes /= 2) {
       if (Result<Ring> ring = Ring::map(fd, bytes)) {
         events.rings_.push_back(*std::move(ring));
         events.wakeups_.push_back(fd);
@@ -240,7 +219,7 @@ std::optional<PerfEvents> PerfEvents::open(const EventTargets& targets, Sampling
   events.groups_ = std::move(groups);
   setup.per_cpu = targets.per_cpu;
   setup.many_events = events.events_ > 1;
-  setup.wakeup_bytes = kRingBytes / 2;
+  setup.wakeup_bytes = kUsualRingBytes / 2;
   events.is_per_cpu_ = targets.per_cpu;
   const Opening opening{targets, setup, events, failure};
   for (const int cpu : targets.cpus) {

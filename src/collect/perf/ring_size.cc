@@ -1,0 +1,46 @@
+#include "collect/perf/ring_size.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace culprit {
+
+namespace {
+
+constexpr uint64_t kLargestRingBytes = 16 << 20;
+constexpr uint64_t kMostBytes = 256 << 20;  // of all rings, where they do not hold stack copies
+
+/// Samples in a second, as far as one can know before.
+uint64_t foresee_samples(const SampledEvent& event) {
+  constexpr uint64_t kUnknownRate = 4'000;
+  if (event.period == 0) return event.frequency_hz;
+  return is_clock(event.request) ? 1'000'000'000 / event.period : kUnknownRate;
+}
+
+/// Of one sample, stack copy and all.
+uint64_t foresee_bytes(const SamplingSetup& setup) {
+  constexpr uint64_t kPlain = 64;
+  constexpr uint64_t kCallchain = 48 * 8;  // kernel and program; few are deeper
+  constexpr uint64_t kBranches = 32 * 24;
+  return kPlain + (setup.stacks ? kCallchain : 0) + (setup.branches ? kBranches : 0) +
+         setup.stack_copy_bytes;
+}
+
+}  // namespace
+
+size_t compute_ring_bytes(const SamplingSetup& setup, const std::vector<SampledGroup>& groups,
+                          size_t cpus) {
+  uint64_t samples = 0;
+  for (const SampledGroup& group : groups) {
+    for (const SampledEvent& event : group) samples += foresee_samples(event);
+  }
+  const bool has_copies = setup.stack_copy_bytes != 0;
+  const uint64_t wanted = samples * foresee_bytes(setup) * (has_copies ? 1 : 2) / 2;
+  const uint64_t most =
+      has_copies
+          ? kLargestRingBytes
+          : std::min(kLargestRingBytes, std::bit_floor(kMostBytes / std::max<size_t>(cpus, 1)));
+  return std::max<size_t>(std::bit_ceil(std::min(wanted, most)), kUsualRingBytes);
+}
+
+}  // namespace culprit

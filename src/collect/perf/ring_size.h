@@ -1,0 +1,23 @@
+#pragma once
+
+// How large a CPU's ring must be for its reader to come late: what is foreseen of samples, and a
+// bound on what all rings take.
+
+#include <cstddef>
+#include <vector>
+
+#include "collect/perf/perf_events.h"
+
+namespace culprit {
+
+/// What an unprivileged user may lock for each CPU (perf_event_mlock_kb is 516): a second of
+/// samples at 4 kHz. No ring is asked to be smaller.
+inline constexpr size_t kUsualRingBytes = 512 * 1024;
+
+/// A power of two. Without stack copies a ring holds a second: storing what has been added up
+/// takes part of one, where all CPUs are busy. With copies it holds half a second, which is large
+/// enough.
+size_t compute_ring_bytes(const SamplingSetup& setup, const std::vector<SampledGroup>& groups,
+                          size_t cpus);
+
+}  // namespace culprit
