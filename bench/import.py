@@ -13,7 +13,8 @@ Prints medians of the wall times [s], peak memory [MB], ratios, and how memory g
 the file does. The programs are Debian's, without debug information: a libc6-dbg, and what perf
 keeps in ~/.debug, are hidden from both, where this user may (unshare); how many images had
 some nevertheless is printed. Then the same with a program that has debug information (the
-PROGRAM of --debug, by default this CULPRIT), and by source line, where perf is given few
+PROGRAM of --debug, another build of culprit with -g; by default this CULPRIT, whose release has
+none) and whatever debug packages are installed, and by source line, where perf is given few
 samples, because it asks addr2line for each address.
 """
 import argparse
@@ -181,10 +182,16 @@ def main():
         found = compare(f"With debug information ({debug.name}), "
                         f"{count_samples('debug', folder)} samples",
                         {"perf report --stdio": "perf report --stdio -i debug",
+                         "culprit import": [culprit, "import", "-q", "-o", "p.culprit", "debug"],
                          "culprit import + report": both(culprit, "debug")},
                         options.runs, folder)
-        print(f"  {found['perf report --stdio'][0] / found['culprit import + report'][0]:.2f} "
-              "times as fast as perf")
+        with_lines, images = count_images_with_lines(folder / "p.culprit")
+        perfs, ours = found["perf report --stdio"], found["culprit import"]
+        print(f"  {with_lines} of {images} images had line tables; import takes "
+              f"{ours[0] / perfs[0]:.2f} of perf report's time ({ours[2] / perfs[2]:.2f} of its CPU "
+              f"time), with a report {found['culprit import + report'][0] / perfs[0]:.2f}")
+        if not with_lines:
+            print("  no debug information was there: --debug PROGRAM names one that has some")
 
         # The program alone: perf's addr2line stops at names that are no files, as the memfd has
         # that some container was started from.

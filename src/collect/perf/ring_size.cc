@@ -7,7 +7,8 @@ namespace culprit {
 
 namespace {
 
-constexpr uint64_t kLargestRingBytes = 16 << 20;
+constexpr uint64_t kLargestWithCopies = 16 << 20;
+constexpr uint64_t kLargest = 32 << 20;
 constexpr uint64_t kMostBytes = 256 << 20;  // of all rings, where they do not hold stack copies
 
 /// Samples in a second, as far as one can know before.
@@ -35,11 +36,10 @@ size_t compute_ring_bytes(const SamplingSetup& setup, const std::vector<SampledG
     for (const SampledEvent& event : group) samples += foresee_samples(event);
   }
   const bool has_copies = setup.stack_copy_bytes != 0;
-  const uint64_t wanted = samples * foresee_bytes(setup) * (has_copies ? 1 : 2) / 2;
-  const uint64_t most =
-      has_copies
-          ? kLargestRingBytes
-          : std::min(kLargestRingBytes, std::bit_floor(kMostBytes / std::max<size_t>(cpus, 1)));
+  const uint64_t a_second = samples * foresee_bytes(setup);
+  const uint64_t wanted = has_copies ? a_second / 2 : a_second * 2;
+  const uint64_t room = std::bit_floor(kMostBytes / std::max<size_t>(cpus, 1));
+  const uint64_t most = has_copies ? kLargestWithCopies : std::min(kLargest, room);
   return std::max<size_t>(std::bit_ceil(std::min(wanted, most)), kUsualRingBytes);
 }
 

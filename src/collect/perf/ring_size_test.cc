@@ -14,18 +14,18 @@ std::vector<SampledGroup> at_frequency(uint64_t hz) {
 TEST(RingSize, UsualRatesFitIntoWhatAnybodyMayLock) {
   SamplingSetup setup;
   setup.stacks = true;
-  // 1 s x 1000 Hz x 448 B = 448,000 B
-  EXPECT_EQ(compute_ring_bytes(setup, at_frequency(1000), 2), 512u << 10);
+  // 2 s x 500 Hz x 448 B = 448,000 B
+  EXPECT_EQ(compute_ring_bytes(setup, at_frequency(500), 2), 512u << 10);
   EXPECT_EQ(compute_ring_bytes({}, at_frequency(4000), 2), 512u << 10);
 }
 
-TEST(RingSize, HoldsASecondOfManySamples) {
+TEST(RingSize, HoldsTwoSecondsOfManySamples) {
   SamplingSetup setup;
   setup.stacks = true;
-  // 1 s x 20 kHz x 448 B = 8.96 MB
-  EXPECT_EQ(compute_ring_bytes(setup, at_frequency(20'000), 2), 16u << 20);
-  // 1 s x 20 kHz x 64 B = 1.28 MB
-  EXPECT_EQ(compute_ring_bytes({}, at_frequency(20'000), 2), 2u << 20);
+  // 2 s x 20 kHz x 448 B = 17.9 MB
+  EXPECT_EQ(compute_ring_bytes(setup, at_frequency(20'000), 2), 32u << 20);
+  // 2 s x 20 kHz x 64 B = 2.56 MB
+  EXPECT_EQ(compute_ring_bytes({}, at_frequency(20'000), 2), 4u << 20);
 }
 
 TEST(RingSize, AllRingsOfALargeMachineAreBounded) {
