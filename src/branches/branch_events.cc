@@ -48,7 +48,7 @@ Event describe(const MadeEvent& made, const BranchScale& scale, StringTable& str
   Event event;
   event.name = strings.intern(made.name);
   event.unit = made.unit;
-  event.provenance = Provenance::sampled;
+  event.provenance = scale.is_exact ? Provenance::counted : Provenance::sampled;
   event.engine = strings.intern(word_of(Engine::branch_records));
   event.encoding = strings.intern("");
   event.scale = made.counts == Counts::runs ? scale.per_run : scale.per_branch;
@@ -74,6 +74,7 @@ Profile copy_code_counts(const Profile& profile) {
 }
 
 std::string describe_scale(const BranchScale& scale) {
+  if (scale.is_exact) return "branches are counted, not sampled: lbr: counts are executions";
   if (scale.is_scaled) {
     return fmt::format(
         "branch records are scaled: one stands for {:.4g} taken branches, a straight run for "
@@ -117,7 +118,10 @@ Result<Profile> with_branch_events(const Profile& profile, const FactsLookup& fa
   }
   const size_t before = result.events.size();
   result.events.insert(result.events.end(), profile.events.begin(), profile.events.end());
-  for (HistogramRow& row : rows) row.cell.event = ids[row.cell.event.value];
+  for (HistogramRow& row : rows) {
+    row.cell.event = ids[row.cell.event.value];
+    if (scale.is_exact) row.cell.samples = 0, row.cell.variance = 0;
+  }
   for (const Histogram& histogram : profile.histograms) {
     for_each_count(profile, histogram, [&](const Location& at, size_t event, const Sum& sum) {
       const Cell cell{EventId(before + event), sum.samples, sum.value, sum.variance};

@@ -10,6 +10,7 @@
 #include "branches/test_counts.h"
 
 #include "attribute/test_profile.h"
+#include "model/engine.h"
 #include "model/random_profile.h"
 
 namespace culprit {
@@ -66,6 +67,23 @@ TEST(BranchEvents, WhatIsNotKnownIsNotThere) {
   EXPECT_EQ(find_event(made, kJudged), nullptr);
   EXPECT_EQ(find_event(made, kCycles), nullptr);
   EXPECT_EQ(find_event(made, kIndirectCalls), nullptr);
+}
+
+// The same rows of a simulator: nothing is sampled or scaled.
+TEST(BranchEvents, ASimulatorsBranchesAreCounted) {
+  TestProfile test = with_branches();
+  ASSERT_FALSE(test.profile.runs.empty());
+  for (Run& run : test.profile.runs) mark_simulated(test.profile.strings, run);
+  for (Context& context : test.profile.contexts) context.run = RunId(0u);
+  EXPECT_TRUE(find_branch_scale(test.profile).is_exact);
+  const Profile made = made_of(test);
+  EXPECT_EQ(values_of(made, kTaken), (Values{{0x214, 60}, {0x223, 99}, {0x308, 1}}));
+  EXPECT_EQ(find_event(made, kTaken)->provenance, Provenance::counted);
+  EXPECT_EQ(find_event(made, kTaken)->scale, 1);
+  for (const auto& [at, sum] : counts_of(made, kInstructions)) {
+    EXPECT_EQ(sum.samples, 0U);
+    EXPECT_EQ(sum.variance, 0);
+  }
 }
 
 TEST(BranchEvents, OwnEventsKeepTheirCounts) {

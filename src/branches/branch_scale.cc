@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "model/counts.h"
+#include "model/engine.h"
 #include "model/event_names.h"
 
 namespace culprit {
@@ -43,6 +44,18 @@ const Event* find_only_sampled(const Profile& profile, const Sums& totals, doubl
   return only;
 }
 
+/// Whether they all come from a simulator.
+bool are_counted(const Profile& profile) {
+  const auto is_of_simulator = [&](const auto& row) {
+    if (row.context.value >= profile.contexts.size()) return false;
+    const RunId run = profile.contexts[row.context.value].run;
+    return run.value < profile.runs.size() && is_simulated(profile, profile.runs[run.value]);
+  };
+  return (!profile.branch_counts.empty() || !profile.fall_throughs.empty()) &&
+         std::all_of(profile.branch_counts.begin(), profile.branch_counts.end(), is_of_simulator) &&
+         std::all_of(profile.fall_throughs.begin(), profile.fall_throughs.end(), is_of_simulator);
+}
+
 }  // namespace
 
 bool counts_taken_branches(const std::string& name, const std::string& encoding,
@@ -70,6 +83,10 @@ bool counts_taken_branches(const std::string& name, const std::string& encoding,
 
 BranchScale find_branch_scale(const Profile& profile) {
   BranchScale scale;
+  if (are_counted(profile)) {
+    scale.is_exact = scale.is_scaled = true;
+    return scale;
+  }
   const Records records = count_records(profile);
   double samples = 0;
   const Event* const event = find_only_sampled(profile, total_sums(profile), samples);

@@ -6,6 +6,8 @@
 // each record stands for P / D taken branches, each run for P / (D - 1). Samples of anything
 // else (cycles, time) fall where that happens, not where branches do: then a record stands
 // for itself, and counts may be compared only roughly.
+//
+// A simulator misses no branch: its rows are what happened.
 
 #include <string>
 
@@ -17,6 +19,7 @@ struct BranchScale {
   double per_branch = 1;   // taken branches per record of one
   double per_run = 1;      // straight runs per recorded run
   double depth = 1;        // records per sample, at least 1
+  bool is_exact = false;   // nothing was sampled: all are counted
   bool is_scaled = false;  // false: values are counts of records
   std::string reason;      // why not; "" if they are
 };

@@ -19,6 +19,7 @@
 #include <set>
 #include <tuple>
 
+#include "branches/branch_kind.h"
 #include "exports/call_paths.h"
 #include "exports/callgrind_names.h"
 #include "exports/exports.h"
@@ -55,7 +56,7 @@ using Positions = std::map<FileOffset, Position>;
 /// Adds the counts of a profile up, by function and instruction.
 class Costs {
  public:
-  Costs(const Profile& profile, CodeIndex& code) : profile_(profile), code_(code) {
+  Costs(const Profile& profile, CodeIndex& code) : profile_(profile), code_(code), codes_(code) {
     for (const Histogram& histogram : profile.histograms) {
       for_each_count(profile, histogram, [this](const Location& at, size_t event, const Sum& sum) {
         Sums& self = position(at).self;
@@ -96,16 +97,18 @@ class Costs {
     }
   }
 
-  /// A branch to the first instruction of another function is a call.
+  /// A call to the first instruction of a function; of itself, too.
   void add_branch(const BranchCount& branch) {
+    if (find_branch_kind(codes_, branch.from, branch.to) == BranchKind::other) return;
     if (code_.find(branch.to).function == CodePlace::kNone) return;
     const FunctionKey callee = function_of(branch.to);
-    if (callee.begin != branch.to.offset || callee == function_of(branch.from)) return;
+    if (callee.begin != branch.to.offset) return;
     position(branch.from).calls[callee].count += branch.count;
   }
 
   const Profile& profile_;
   CodeIndex& code_;
+  FunctionCodes codes_;
   std::map<FunctionKey, Positions> functions_;
 };
 

@@ -187,14 +187,18 @@ bool is_of_branch_records(const Profile& profile, size_t event) {
 std::string describe_branch_records(const Profile& profile, const std::vector<Value>& totals,
                                     const TextStyle& style) {
   std::string text;
+  bool is_counted = false;  // by a simulator
   for (size_t event = 0; event < totals.size(); ++event) {
     if (!is_of_branch_records(profile, event)) continue;
     const std::string& name = profile.strings.text(profile.events[event].name);
-    const std::string records = format_thousands(totals[event].samples);
+    is_counted = profile.events[event].provenance == Provenance::counted;
+    const std::string records = format_thousands(
+        is_counted ? static_cast<uint64_t>(totals[event].value) : totals[event].samples);
     if (name == branch_events::kRuns) text += ", " + records + " straight runs between them";
     if (name == branch_events::kTaken) text = records + " taken branches" + text;
   }
-  return text.empty() ? "" : wrap("branch records: " + text, style.width, 2) + "\n";
+  const char* const what = is_counted ? "branches counted: " : "branch records: ";
+  return text.empty() ? "" : wrap(what + text, style.width, 2) + "\n";
 }
 
 }  // namespace

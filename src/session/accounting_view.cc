@@ -33,7 +33,9 @@ std::vector<Executions::Part> find_instructions(const Profile& profile, const Te
 /// What branch records say of executions, if they can be scaled to them.
 std::optional<Profile> count_by_branches(const Profile& profile, const FactsLookup& facts,
                                          std::vector<Executions::Part>& parts) {
-  if (!has_branch_records(profile) || !find_branch_scale(profile).is_scaled) return std::nullopt;
+  if (!has_branch_records(profile)) return std::nullopt;
+  const BranchScale scale = find_branch_scale(profile);
+  if (scale.is_exact || !scale.is_scaled) return std::nullopt;  // counted: an event of its own
   Result<Profile> counted = with_branch_events(profile, facts);
   if (!counted) return std::nullopt;
   for (size_t event = 0; event < counted->events.size(); ++event) {

@@ -46,7 +46,7 @@ FactParts needed_parts(ExportFormat format) {
   FactParts parts;
   parts.lines = format != ExportFormat::collapsed;
   parts.blocks = false;
-  parts.code = format == ExportFormat::dot;
+  parts.code = format == ExportFormat::dot || format == ExportFormat::callgrind;  // its calls
   parts.sources = false;
   return parts;
 }

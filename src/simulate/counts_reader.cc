@@ -7,6 +7,7 @@
 #include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace culprit {
 
@@ -80,6 +81,7 @@ class Reader {
   void add_runs(size_t number, const file::BlockRuns& runs, ProcessCounts& counts);
   Result<void> add_stalls(uint64_t core_start, ProcessCounts& counts);
   Result<void> add_misses(uint64_t core_start, ProcessCounts& counts);
+  Result<void> add_targets(uint64_t core_start, uint32_t rows, ProcessCounts& counts);
   Result<void> add_block_ticks(const std::vector<uint64_t>& runs, ProcessCounts& counts);
 
   int fd_;
@@ -143,6 +145,11 @@ Result<void> Reader::read_sites(ProcessCounts& counts) {
   if (std::any_of(block_sites_.begin(), block_sites_.end(),
                   [&](uint32_t site) { return site >= sites; })) {
     return damaged("site of a block");
+  }
+  counts.displacements.resize(sites);
+  for (const file::Block& block : blocks_) {
+    if (block.sites == 0) continue;
+    counts.displacements[block_sites_[block.first + block.sites - 1]] = block.displacement;
   }
   counts.executions.resize(sites);
   counts.counts.resize(sites);
@@ -210,6 +217,37 @@ Result<void> Reader::add_misses(uint64_t core_start, ProcessCounts& counts) {
   return is_whole ? Result<void>() : damaged("misses of a core");
 }
 
+Result<void> Reader::add_targets(uint64_t core_start, uint32_t rows, ProcessCounts& counts) {
+  if (rows > file::kMaxTargets) return damaged("targets of branches");
+  std::vector<file::Target> targets;
+  if (!read_table(fd_, core_start + file::kTargetsInCore, rows, &targets)) {
+    return damaged("targets of branches");
+  }
+  if (rows > 0) targets.front() = {};  // the place holder
+  for (const file::Target& row : targets) {
+    if (row.from >= header_.sites || row.to >= header_.sites) return damaged("target of a branch");
+  }
+  counts.targets.insert(counts.targets.end(), targets.begin(), targets.end());
+  return {};
+}
+
+/// Those of several threads become one.
+void merge_targets(std::vector<file::Target>& targets) {
+  const auto key = [](const file::Target& row) { return std::pair(row.from, row.to); };
+  std::sort(targets.begin(), targets.end(),
+            [&](const file::Target& a, const file::Target& b) { return key(a) < key(b); });
+  size_t kept = 0;
+  for (const file::Target& row : targets) {
+    if (row.count == 0) continue;
+    if (kept > 0 && key(targets[kept - 1]) == key(row)) {
+      targets[kept - 1].count += row.count;
+    } else {
+      targets[kept++] = row;
+    }
+  }
+  targets.resize(kept);
+}
+
 /// What each execution of an instruction takes by itself depends on its block.
 Result<void> Reader::add_block_ticks(const std::vector<uint64_t>& runs, ProcessCounts& counts) {
   std::vector<file::StaticTicks> rows;
@@ -246,6 +284,8 @@ Result<void> Reader::add_cores(ProcessCounts& counts) {
     counts.outside_instructions += core->outside_instructions;
     counts.system_calls += core->system_calls;
     counts.system_call_ns += core->system_call_ns;
+    counts.other_targets += core->other_targets;
+    RETURN_IF_ERROR(add_targets(start, core->targets, counts));
     RETURN_IF_ERROR(add_counts(start, counts));
     RETURN_IF_ERROR(add_misses(start, counts));
     if (header_.has_cycles != 0) {
@@ -253,6 +293,7 @@ Result<void> Reader::add_cores(ProcessCounts& counts) {
       RETURN_IF_ERROR(add_stalls(start, counts));
     }
   }
+  merge_targets(counts.targets);
   add_known_accesses(counts);
   return header_.has_cycles != 0 ? add_block_ticks(all_runs, counts) : Result<void>();
 }

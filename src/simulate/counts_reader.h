@@ -29,6 +29,9 @@ struct ProcessCounts {
   std::vector<simulate::SiteTicks> ticks;  // with those of blocks; empty: no cycles were modelled
   std::vector<counts_file::SampledMisses> misses;  // empty: all sets were simulated
   uint32_t sample_classes = 0;                     // of them
+  std::vector<int32_t> displacements;              // of direct branches, by site
+  std::vector<counts_file::Target> targets;        // of indirect branches; each pair once
+  uint64_t other_targets = 0;                      // branches that are in no row of them
   uint64_t clock_ticks = 0;                        // of all cores' clocks: the sum of `ticks`
   uint64_t system_calls = 0;
   uint64_t system_call_ns = 0;

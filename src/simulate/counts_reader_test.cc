@@ -26,7 +26,7 @@ class CountsReader : public testing::Test {
     header_.cores = 1;
     put(file::kSitesStart + sizeof(file::Site), site(0x1000, 1));
     put(file::kSitesStart + 2 * sizeof(file::Site), site(0x1004, 1));
-    put(file::kBlocksStart + sizeof(file::Block), file::Block{0, 2});
+    put(file::kBlocksStart + sizeof(file::Block), file::Block{0, 2, -4, 0});
     put(file::kBlockSitesStart, uint32_t{1});
     put(file::kBlockSitesStart + 4, uint32_t{2});
     put(file::kMappingsStart + sizeof(file::Mapping),
@@ -54,6 +54,12 @@ class CountsReader : public testing::Test {
   template <class T>
   void put(uint64_t at, const T& value) const {
     write(static_cast<const void*>(&value), sizeof value, at);
+  }
+  void put_core(uint32_t number, const file::CoreHeader& core,
+                const std::vector<file::Target>& targets) const {
+    write(static_cast<const void*>(&core), sizeof core, file::core_start(number));
+    write(targets.data(), targets.size() * sizeof(file::Target),
+          file::core_start(number) + file::kTargetsInCore + sizeof(file::Target));
   }
   Result<ProcessCounts> read() {
     put(0, header_);
@@ -146,15 +152,53 @@ TEST_F(CountsReader, RefusesMoreClassesOfSetsThanThereAre) {
 TEST_F(CountsReader, CountsWhatRanOutsideTheRegion) {
   file::CoreHeader core{};
   core.outside_instructions = 77;
-  put(file::core_start(0), core);
+  put_core(0, core, {});
   const Result<ProcessCounts> counts = read();
   ASSERT_TRUE(counts.has_value()) << counts.error().message;
   EXPECT_EQ(counts->outside_instructions, 77U);
 }
 
+// Of two threads: what both have seen is one row. The block's branch goes back to its start.
+TEST_F(CountsReader, AddsTargetsOfThreads) {
+  header_.cores = 2;
+  file::CoreHeader core{};
+  core.targets = 3;
+  core.other_targets = 5;
+  put_core(0, core, {{2, 1, 100}, {2, 0, 7}});
+  core.targets = 2;
+  put_core(1, core, {{2, 1, 11}});
+  ASSERT_EQ(::ftruncate(fd_.get(), static_cast<off_t>(file::core_start(2))), 0);
+  const Result<ProcessCounts> counts = read();
+  ASSERT_TRUE(counts.has_value()) << counts.error().message;
+  ASSERT_EQ(counts->targets.size(), 2U);
+  EXPECT_EQ(counts->targets[0].to, 0U);
+  EXPECT_EQ(counts->targets[0].count, 7U);
+  EXPECT_EQ(counts->targets[1].from, 2U);
+  EXPECT_EQ(counts->targets[1].to, 1U);
+  EXPECT_EQ(counts->targets[1].count, 111U);
+  EXPECT_EQ(counts->other_targets, 10U);
+  EXPECT_EQ(counts->displacements, (std::vector<int32_t>{0, 0, -4}));
+}
+
+TEST_F(CountsReader, RefusesTargetsThatAreNoSites) {
+  file::CoreHeader core{};
+  core.targets = 2;
+  put_core(0, core, {{2, 3, 100}});
+  expect_refused("target of a branch");
+  put_core(0, core, {{3, 1, 100}});
+  expect_refused("target of a branch");
+}
+
+TEST_F(CountsReader, RefusesMoreTargetsThanTheTableHas) {
+  file::CoreHeader core{};
+  core.targets = file::kMaxTargets + 1;
+  put_core(0, core, {});
+  expect_refused("targets of branches");
+}
+
 TEST_F(CountsReader, RefusesBlocksThatOverlap) {
   header_.blocks = 3;
-  put(file::kBlocksStart + 2 * sizeof(file::Block), file::Block{1, 1});
+  put(file::kBlocksStart + 2 * sizeof(file::Block), file::Block{1, 1, 0, 0});
   expect_refused("block");
 }
 
@@ -164,7 +208,7 @@ TEST_F(CountsReader, RefusesSizesBeyondTheTables) {
 }
 
 TEST_F(CountsReader, RefusesBlocksBeyondTheirList) {
-  put(file::kBlocksStart + sizeof(file::Block), file::Block{1, 0xffff'ffff});
+  put(file::kBlocksStart + sizeof(file::Block), file::Block{1, 0xffff'ffff, 0, 0});
   expect_refused("block");
 }
 

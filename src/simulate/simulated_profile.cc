@@ -7,6 +7,7 @@
 #include "model/merge.h"
 #include "records/mapped_path.h"
 #include "simulate/sampled_counts.h"
+#include "simulate/simulated_branches.h"
 
 namespace culprit {
 namespace {
@@ -145,6 +146,8 @@ void SimulatedProfile::add(const ProcessCounts& counts, const counting::Tenures&
     locations[number] = locate(counts, places, counts.sites[number]);
     add_site(counts, number, context, locations[number], effects.empty() ? 1 : effects[number]);
   }
+  const uint64_t other_targets = add_branches(counts, locations, context, builder_);
+  if (other_targets > 0) builder_.profile().ledger.add(ledger::kOtherTargets, other_targets);
   const auto locate_site = [&](uint32_t site) -> std::optional<SitePlace> {
     if (site >= counts.sites.size()) return std::nullopt;
     if (locations[site].image.is_all()) {
@@ -210,6 +213,12 @@ void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
   add(ledger::kUncountedThreads, counts.uncounted_cores);
   add(ledger::kOutsideRegion, counts.outside_instructions);
   add(ledger::kStoppedAtLimit, counts.is_stopped ? 1 : 0);
+}
+
+Profile SimulatedProfile::so_far() const {
+  ProfileBuilder copy = builder_;
+  copy.take_counts();
+  return std::move(copy.profile());
 }
 
 Recording SimulatedProfile::finish() {

@@ -34,6 +34,8 @@ class SimulatedProfile {
   /// All that one process image has counted, once, and what became of its lines.
   void add(const ProcessCounts& counts, const counting::Tenures& tenures);
 
+  /// A copy of what there is so far.
+  [[nodiscard]] Profile so_far() const;
   /// Gives everything away.
   Recording finish();
 

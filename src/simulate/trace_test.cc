@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <filesystem>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "simulate/counting/machine_file.h"
+#include "simulate/counting/region.h"
 #include "simulate/counting/trace_player.h"
 #include "simulate/counts_reader.h"
 #include "simulate/simulated_profile.h"
@@ -77,6 +79,26 @@ class Trace : public testing::Test {
     return sum;
   }
 
+  using Pairs = std::map<std::pair<uint64_t, uint64_t>, uint64_t>;
+  /// By addresses of their ends.
+  Pairs branches() const {
+    Pairs pairs;
+    for (const BranchCount& row : profile_.branch_counts) {
+      pairs[{address_of(row.from.offset), address_of(row.to.offset)}] += row.count;
+    }
+    return pairs;
+  }
+  Pairs runs() const {
+    Pairs pairs;
+    for (const FallThrough& row : profile_.fall_throughs) {
+      pairs[{address_of(row.from), address_of(row.to)}] += row.count;
+    }
+    return pairs;
+  }
+  static uint64_t address_of(FileOffset offset) {
+    return offset.value < 0x40'0000 ? offset.value + 0x40'0000 : offset.value;
+  }
+
   std::optional<TemporaryFolder> folder_;
   CountingOptions options_;
   SimulatedDetail detail_;
@@ -109,6 +131,77 @@ run 1 after 7ffe0000
   EXPECT_EQ(value("L1-dcache-stores", kLoad), 0U);
   EXPECT_EQ(value("branches", kBranch), 140U);
   EXPECT_EQ(value("branches-taken", kBranch), 99U + 39);
+}
+
+// By hand: the loop goes back 99 times, and once on to the return behind it.
+TEST_F(Trace, StraightRunsFollowFromExecutions) {
+  play(std::string(kLoop) + R"(
+thread 0
+run 0 loop x100 601000+8
+run 0 after 7fff0000
+)");
+  EXPECT_EQ(branches(), (Pairs{{{kBranch, kLoad}, 99}}));
+  EXPECT_EQ(runs(), (Pairs{{{kLoad, kBranch}, 99}, {{kLoad, 0x40010c}, 1}}));
+}
+
+// call f; again: call *%rax; jmp again. f, g and h only return. By hand: what each thread calls.
+constexpr const char* kCalls = R"(
+map 400000 1000 /trace/program
+block main 400100 e8fb000000
+block again 400105 ffd0
+block more 400107 ebfc
+block f 400200 c3
+block g 400300 c3
+block h 400310 c3
+thread 0
+thread 1
+run 0 main 7fff0000
+run 0 f 7fff0000
+run 0 again 7fff0000
+run 0 g 7fff0000
+run 0 more
+run 0 again 7fff0000
+run 0 h 7fff0000
+run 0 more
+run 0 again 7fff0000
+run 0 g 7fff0000
+run 0 more
+run 1 again 7ffe0000
+run 1 g 7ffe0000
+run 1 more
+)";
+
+TEST_F(Trace, CallsAndJumpsAreCountedByTarget) {
+  play(kCalls);
+  EXPECT_EQ(branches(), (Pairs{{{0x400100, 0x400200}, 1},
+                               {{0x400105, 0x400300}, 3},
+                               {{0x400105, 0x400310}, 1},
+                               {{0x400107, 0x400105}, 4}}));
+  EXPECT_EQ(profile_.ledger.amount(ledger::kOtherTargets), 0U);
+}
+
+// A call through a pointer to more places than a branch has rows for: each is counted, 1024 by
+// name.
+TEST_F(Trace, TargetsBeyondTheMostAreInTheLedger) {
+  constexpr unsigned kPlaces = 1500;
+  std::string trace = "map 400000 10000 /trace/program\nblock call 400000 ffd0\nthread 0\n";
+  for (unsigned i = 0; i < kPlaces; ++i) {
+    trace += fmt::format("block f{} {:x} 90\n", i, 0x40'1000 + 16 * i);
+    trace += fmt::format("run 0 call 7fff0000\nrun 0 f{}\n", i);
+  }
+  play(trace);
+  EXPECT_EQ(branches().size(), 1024U);
+  EXPECT_EQ(profile_.ledger.amount(ledger::kOtherTargets), kPlaces - 1024);
+}
+
+// The second function is the region: f's return ends it.
+TEST_F(Trace, ARegionEndsWithItsCall) {
+  ASSERT_TRUE(counting::write_region_file(counting::region_file_path(folder_->path()),
+                                          {"/trace/program", {0x310}}));
+  play(kCalls);
+  EXPECT_EQ(value("instructions", 0x400310), 1U);
+  EXPECT_EQ(value("instructions", 0x400300), 0U);
+  EXPECT_EQ(value("instructions", 0x400107), 0U);
 }
 
 // 100 words of 8 bytes from a line's start are in 13 lines of 64; a second pass finds them in L1D.

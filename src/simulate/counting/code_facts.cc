@@ -63,6 +63,22 @@ Branch branch_of(const X86Opcode& opcode) {
   }
 }
 
+/// Of a direct branch, whose last bytes say how far behind its end it goes.
+int32_t displacement_of(Branch branch, const X86Opcode& opcode, std::span<const uint8_t> code) {
+  const bool is_direct =
+      branch == Branch::conditional || branch == Branch::jump || branch == Branch::call;
+  if (!is_direct) return 0;
+  const bool is_near = opcode.map == Map::map_0f || opcode.byte == 0xe8 || opcode.byte == 0xe9;
+  const size_t bytes = is_near ? 4 : 1;
+  if (code.size() <= bytes) return 0;
+  uint32_t distance = 0;
+  for (size_t i = 0; i < bytes; ++i) {
+    distance |= uint32_t{code[code.size() - bytes + i]} << (8 * i);
+  }
+  if (!is_near) distance = static_cast<uint32_t>(static_cast<int8_t>(distance));
+  return static_cast<int32_t>(distance + static_cast<uint32_t>(code.size()));
+}
+
 bool is_float(const X86Opcode& opcode) {
   switch (opcode.map) {
     case Map::one_byte:
@@ -83,6 +99,7 @@ CodeFacts decode_x86_64(std::span<const uint8_t> code) {
   const X86Opcode opcode = decode_x86_opcode(code);
   CodeFacts facts;
   facts.branch = branch_of(opcode);
+  facts.displacement = displacement_of(facts.branch, opcode, code);
   if (is_float(opcode)) facts.flags |= kFloat;
   if (opcode.repeats() && is_string(opcode)) facts.flags |= kRepeats;
   if (opcode.is_evex) facts.flags |= kEvex;
@@ -90,6 +107,17 @@ CodeFacts decode_x86_64(std::span<const uint8_t> code) {
   facts.accesses = find_accesses(opcode);
   return facts;
 }
+
+namespace {
+
+/// A signed field of an instruction that counts instructions.
+int32_t displacement_of(uint32_t word, uint32_t first_bit, uint32_t bits) {
+  if (bits == 0) return 0;
+  const uint32_t at_top = word << (32 - first_bit - bits);
+  return static_cast<int32_t>(at_top) >> (32 - bits) << 2;
+}
+
+}  // namespace
 
 // Arm Architecture Reference Manual, "A64 instruction set encoding".
 CodeFacts decode_aarch64(std::span<const uint8_t> code) {
@@ -101,22 +129,26 @@ CodeFacts decode_aarch64(std::span<const uint8_t> code) {
     uint32_t mask;
     uint32_t value;
     Branch branch;
+    uint32_t first_bit = 0;  // of the displacement, in instructions
+    uint32_t bits = 0;
   };
   constexpr Pattern kPatterns[] = {
-      {0xff000000, 0x54000000, Branch::conditional},    // b.cond, bc.cond
-      {0x7e000000, 0x34000000, Branch::conditional},    // cbz, cbnz
-      {0x7e000000, 0x36000000, Branch::conditional},    // tbz, tbnz
-      {0xfc000000, 0x14000000, Branch::jump},           // b
-      {0xfc000000, 0x94000000, Branch::call},           // bl
-      {0xfefff800, 0xd61f0800, Branch::indirect_jump},  // braa, brab
-      {0xfffff000, 0xd61f0000, Branch::indirect_jump},  // br, braaz
-      {0xfefff800, 0xd63f0800, Branch::indirect_call},  // blraa
-      {0xfffff000, 0xd63f0000, Branch::indirect_call},  // blr
-      {0xfffff000, 0xd65f0000, Branch::returns},        // ret, retaa
-      {0xffe0001f, 0xd4000001, Branch::system_call},    // svc
+      {0xff000000, 0x54000000, Branch::conditional, 5, 19},  // b.cond, bc.cond
+      {0x7e000000, 0x34000000, Branch::conditional, 5, 19},  // cbz, cbnz
+      {0x7e000000, 0x36000000, Branch::conditional, 5, 14},  // tbz, tbnz
+      {0xfc000000, 0x14000000, Branch::jump, 0, 26},         // b
+      {0xfc000000, 0x94000000, Branch::call, 0, 26},         // bl
+      {0xfefff800, 0xd61f0800, Branch::indirect_jump},       // braa, brab
+      {0xfffff000, 0xd61f0000, Branch::indirect_jump},       // br, braaz
+      {0xfefff800, 0xd63f0800, Branch::indirect_call},       // blraa
+      {0xfffff000, 0xd63f0000, Branch::indirect_call},       // blr
+      {0xfffff000, 0xd65f0000, Branch::returns},             // ret, retaa
+      {0xffe0001f, 0xd4000001, Branch::system_call},         // svc
   };
   for (const Pattern& pattern : kPatterns) {
-    if ((word & pattern.mask) == pattern.value) facts.branch = pattern.branch;
+    if ((word & pattern.mask) != pattern.value) continue;
+    facts.branch = pattern.branch;
+    facts.displacement = displacement_of(word, pattern.first_bit, pattern.bits);
   }
   // Bit 26 tells the vector forms of loads and stores; op0 = x111 is scalar FP and SIMD.
   const bool is_memory = (word & 0x0a000000) == 0x08000000;

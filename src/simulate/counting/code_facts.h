@@ -17,6 +17,7 @@ namespace culprit::counting {
 struct CodeFacts {
   counts_file::Branch branch = counts_file::Branch::none;
   uint8_t flags = 0;
+  int32_t displacement = 0;  // of a direct branch: its target, from its own address on
   KnownAccesses accesses;
 };
 

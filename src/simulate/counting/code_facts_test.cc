@@ -42,6 +42,21 @@ TEST(CodeFacts, TellsBranchesOfX86Apart) {
   EXPECT_EQ(x86({0xc5, 0xf8, 0x77}).branch, Branch::none);                       // vzeroupper
 }
 
+// Bytes as GNU as 2.40 assembles them, displacements as objdump shows the targets.
+TEST(CodeFacts, KnowsWhereDirectBranchesGo) {
+  EXPECT_EQ(x86({0xeb, 0xfc}).displacement, -2);
+  EXPECT_EQ(x86({0x74, 0x10}).displacement, 0x12);
+  EXPECT_EQ(x86({0xe8, 0xfb, 0, 0, 0}).displacement, 0x100);
+  EXPECT_EQ(x86({0xf2, 0xe9, 1, 0, 0, 0}).displacement, 7);  // bnd jmp
+  EXPECT_EQ(x86({0x0f, 0x84, 0, 0xfb, 0xff, 0xff}).displacement, 6 - 0x500);
+  EXPECT_EQ(x86({0x41, 0xff, 0x54, 0x24, 0x08}).displacement, 0);  // call *8(%r12)
+  EXPECT_EQ(arm(0x94000002).displacement, 8);                      // bl .+8
+  EXPECT_EQ(arm(0x17ffffff).displacement, -4);                     // b .-4
+  EXPECT_EQ(arm(0x54ffffe1).displacement, -4);                     // b.ne .-4
+  EXPECT_EQ(arm(0x3707ffe0).displacement, -4);                     // tbnz w0, #0, .-4
+  EXPECT_EQ(arm(0xb4000040).displacement, 8);                      // cbz x0, .+8
+}
+
 TEST(CodeFacts, TellsFloatingPointOfX86FromVectorsOfIntegers) {
   EXPECT_EQ(x86({0xf2, 0x0f, 0x58, 0xc1}).flags & kFloat, kFloat);        // addsd
   EXPECT_EQ(x86({0x66, 0x0f, 0x28, 0x00}).flags & kFloat, kFloat);        // movapd

@@ -81,6 +81,11 @@ AccessCall Counting::access_call(const BlockFacts& block, const KnownAccesses& a
   return accesses.load_bytes != 0 ? AccessCall::load : AccessCall::store;
 }
 
+bool Counting::is_call_watched(const BlockFacts& block) const {
+  return has_region_ && (block.branch == counts_file::Branch::call ||
+                         block.branch == counts_file::Branch::indirect_call);
+}
+
 /// False: it cannot be counted.
 bool Counting::make_thread(unsigned number) {
   if (number >= kMostThreads) return false;
@@ -97,6 +102,9 @@ bool Counting::make_thread(unsigned number) {
                          .clock = std::move(thread.clock),
                          .ticks_before = thread.ticks_before,
                          .previous = &kNoBlock,
+                         .targets = std::move(thread.targets),
+                         .calls = {},
+                         .latest = &kNoBlock,
                          .region = {}};
   counting_[number] = watches_part_ ? nullptr : &thread;
   if (machine_ && thread.memory == nullptr) {
@@ -210,7 +218,9 @@ void Counting::after_fork_in_child(unsigned number) {
   starting_.unlock();
   if (writer_.continue_in_child()) {
     for (CountedThread* thread : threads_) {
-      if (thread != nullptr && thread->clock) thread->ticks_before = thread->clock->now();
+      if (thread == nullptr) continue;
+      if (thread->clock) thread->ticks_before = thread->clock->now();
+      thread->targets.forget();
     }
     if (model_.locality != simulate::Locality::off) renew_machine();
   } else {

@@ -90,6 +90,8 @@ class Counting {
                               std::vector<TranslatedInstruction>* translated) {
     return translation_.translate(code, translated);
   }
+  /// Whether it ends with a call whose slot has to be known (call_pushes()), if it has one.
+  [[nodiscard]] bool is_call_watched(const BlockFacts& block) const;
   [[nodiscard]] AccessCall access_call(const BlockFacts& block,
                                        const KnownAccesses& accesses) const;
 
@@ -132,6 +134,10 @@ class Counting {
   void access_known(unsigned number, AccessPlace place, uint64_t address, AccessShape shape);
   template <Model kModel, bool kIsStore>
   void access_known(unsigned number, AccessPlace place, uint64_t address);
+  /// A call wrote its return address there, before the block that it calls runs.
+  void call_pushes(unsigned number, uint64_t address) {
+    if (CountedThread* const thread = threads_[number]) thread->calls.note_slot(address);
+  }
   /// With Model::sampled: whether an access at the address may be one that is modelled.
   [[nodiscard]] bool may_be_modelled(uint64_t address) const { return lines_.may_hold(address); }
 
@@ -145,8 +151,10 @@ class Counting {
 
   CountedThread* find_thread(unsigned number, const BlockFacts& block);
   CountedThread* watch_block(unsigned number, const BlockFacts& block);
+  bool is_in_region(CountedThread& thread, const BlockFacts& block);
   bool is_skipped(CountedThread& thread, const BlockFacts& block);
   const BlockFacts& count_block(CountedThread& thread, const BlockFacts& block);
+  void finish_block(CountedThread& thread, const BlockFacts& before, const BlockFacts& now);
   void check_limit(uint64_t own_before, uint64_t own_now);
   template <Model kModel>
   void fetch_block(CountedThread& thread, const BlockFacts& block);

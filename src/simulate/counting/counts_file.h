@@ -14,7 +14,7 @@
 //   kStaticStart        StaticTicks[]       parallel to block sites, if cycles are modelled
 //   core_start(c)       CoreHeader, BlockRuns[kMaxBlocks], SiteAccesses[kMaxSites],
 //                       SiteCounts[kMaxSites], simulate::SiteTicks[kMaxSites],
-//                       SampledMisses[kMaxSites]
+//                       SampledMisses[kMaxSites], Target[kMaxTargets]
 //
 // Tables are append-only: an entry is complete before the Header's number includes it.
 // The file is sparse; each core's part is written by that core's thread alone. Both sides
@@ -29,7 +29,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 6;
+inline constexpr uint32_t kLayout = 7;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -38,6 +38,7 @@ inline constexpr uint32_t kMaxMappings = 1 << 16;
 inline constexpr uint32_t kMaxTextBytes = 1 << 22;
 inline constexpr uint32_t kMaxMessageBytes = 1 << 16;
 inline constexpr uint32_t kMaxCores = 4096;
+inline constexpr uint32_t kMaxTargets = 1 << 20;  // of a core
 
 /// Where control goes at the end of an instruction.
 enum class Branch : uint8_t {
@@ -74,6 +75,8 @@ static_assert(sizeof(Site) == 32);
 struct Block {
   uint32_t first;  // in the table of block sites
   uint32_t sites;
+  int32_t displacement;  // of a direct branch at its end: its target, from its own address on
+  uint32_t reserved;
 };
 
 struct Mapping {
@@ -151,6 +154,14 @@ struct SampledMisses {
   uint32_t misses[kMostSampleClasses];
 };
 
+/// How often the indirect call or jump at `from` went to the site `to`; 0: to any of those
+/// that have no row of their own.
+struct Target {
+  uint32_t from;
+  uint32_t to;
+  uint64_t count;
+};
+
 /// What one execution of an instruction takes by itself in its block, by simulate::CycleClass.
 struct StaticTicks {
   uint32_t ticks[simulate::kCycleClasses];
@@ -162,7 +173,9 @@ struct CoreHeader {
   uint64_t system_call_ns;
   uint64_t ticks;                 // of the core's clock, if cycles are modelled
   uint64_t outside_instructions;  // outside the region: not counted
-  uint8_t reserved[4096 - 5 * 8];
+  uint64_t other_targets;         // indirect branches that are in no row: the table was full
+  std::atomic<uint32_t> targets;  // rows; the first is a place holder
+  uint8_t reserved[4096 - 6 * 8 - 4];
 };
 static_assert(sizeof(CoreHeader) == 4096);
 
@@ -215,8 +228,10 @@ inline constexpr uint64_t kTicksInCore =
     kCountsInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SiteCounts));
 inline constexpr uint64_t kMissesInCore =
     kTicksInCore + up_to_page(uint64_t{kMaxSites} * sizeof(simulate::SiteTicks));
-inline constexpr uint64_t kCoreBytes =
+inline constexpr uint64_t kTargetsInCore =
     kMissesInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SampledMisses));
+inline constexpr uint64_t kCoreBytes =
+    kTargetsInCore + up_to_page(uint64_t{kMaxTargets} * sizeof(Target));
 constexpr uint64_t core_start(uint32_t core) {
   return kCoresStart + core * kCoreBytes;
 }

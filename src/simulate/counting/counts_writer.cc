@@ -128,13 +128,14 @@ uint32_t CountsWriter::add_site(const file::Site& site) {
   return number;
 }
 
-uint32_t CountsWriter::add_block(std::span<const uint32_t> sites) {
+uint32_t CountsWriter::add_block(std::span<const uint32_t> sites, int32_t displacement) {
   const uint32_t number = header_->blocks;
   const uint32_t first = header_->block_sites;
   if (number >= file::kMaxBlocks || sites.size() > file::kMaxBlockSites - first) return 0;
   std::copy(sites.begin(), sites.end(), table<uint32_t>(file::kBlockSitesStart) + first);
   header_->block_sites.store(first + static_cast<uint32_t>(sites.size()));
-  table<file::Block>(file::kBlocksStart)[number] = {first, static_cast<uint32_t>(sites.size())};
+  table<file::Block>(file::kBlocksStart)[number] = {first, static_cast<uint32_t>(sites.size()),
+                                                    displacement, 0};
   header_->blocks.store(number + 1, std::memory_order_release);
   return number;
 }
@@ -203,7 +204,8 @@ CoreCounts CountsWriter::core(uint32_t number) {
           reinterpret_cast<file::SiteAccesses*>(start + file::kAccessesInCore),
           reinterpret_cast<file::SiteCounts*>(start + file::kCountsInCore),
           reinterpret_cast<simulate::SiteTicks*>(start + file::kTicksInCore),
-          reinterpret_cast<file::SampledMisses*>(start + file::kMissesInCore)};
+          reinterpret_cast<file::SampledMisses*>(start + file::kMissesInCore),
+          reinterpret_cast<file::Target*>(start + file::kTargetsInCore)};
 }
 
 }  // namespace culprit::counting

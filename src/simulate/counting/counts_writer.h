@@ -22,6 +22,7 @@ struct CoreCounts {
   counts_file::SiteCounts* counts = nullptr;      // by site
   simulate::SiteTicks* ticks = nullptr;           // by site
   counts_file::SampledMisses* misses = nullptr;   // by site
+  counts_file::Target* targets = nullptr;         // in the order in which they came
 };
 
 class CountsWriter {
@@ -36,7 +37,7 @@ class CountsWriter {
   // Each returns the new entry's number, or 0 if the table is full (0 is never a real one:
   // entry 0 of every table is a place holder).
   uint32_t add_site(const counts_file::Site& site);
-  uint32_t add_block(std::span<const uint32_t> sites);
+  uint32_t add_block(std::span<const uint32_t> sites, int32_t displacement);
   /// What the sites of the block that was added last take; one per site.
   void add_block_ticks(std::span<const simulate::CycleParts> parts);
   uint32_t add_mapping(counts_file::Mapping mapping, std::string_view path);

@@ -64,6 +64,25 @@ void Counting::check_limit(uint64_t own_before, uint64_t own_now) {
   stop();
 }
 
+/// What was left to do of `before` until it was known what runs next; and whether this is enough.
+void Counting::finish_block(CountedThread& thread, const BlockFacts& before,
+                            const BlockFacts& now) {
+  if (before.left == Left::target) {
+    thread.targets.count(before, now, thread.shared);
+  } else if (before.left == Left::repeats && now.first_site == before.last_site) {
+    ++count(thread, before.last_site, Counter::repeats);
+  }
+  if (limit_ == UINT64_MAX) return;
+  const uint64_t so_far = thread.shared.header->instructions.load(std::memory_order_relaxed);
+  check_limit(so_far - now.instructions, so_far);
+}
+
+bool Counting::is_in_region(CountedThread& thread, const BlockFacts& block) {
+  const BlockFacts& before = *std::exchange(thread.latest, &block);
+  const size_t least = thread.calls.follow(before, block);
+  return thread.region.step(block, least, thread.calls.height());
+}
+
 /// To the block for one thread; of others, what they have not added yet is missed.
 bool Counting::is_skipped(CountedThread& thread, const BlockFacts& block) {
   constexpr uint64_t kAddAt = 4096;
@@ -80,7 +99,7 @@ bool Counting::is_skipped(CountedThread& thread, const BlockFacts& block) {
 CountedThread* Counting::watch_block(unsigned number, const BlockFacts& block) {
   CountedThread* const thread = threads_[number];
   if (thread == nullptr) return nullptr;
-  const bool is_inside = !has_region_ || thread->region.step(block);
+  const bool is_inside = !has_region_ || is_in_region(*thread, block);
   // Threads are side by side in counting_: it is written only where something changes.
   if (!is_skipped(*thread, block) && is_inside) {
     if (counting_[number] == nullptr) {

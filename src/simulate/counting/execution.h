@@ -71,13 +71,12 @@ inline CountedThread* Counting::find_thread(unsigned number, const BlockFacts& b
   // hard to predict as the program's.
   const bool was_conditional = before.branch == counts_file::Branch::conditional;
   thread.shared.runs[before.number].taken += was_conditional & (block.start != before.end);
-  if (before.repeats && block.first_site == before.last_site) {
-    ++count(thread, before.last_site, counts_file::Counter::repeats);
-  }
   auto& instructions = thread.shared.header->instructions;
   const uint64_t so_far = instructions.load(std::memory_order_relaxed);
   instructions.store(so_far + block.instructions, std::memory_order_relaxed);
-  if (limit_ != UINT64_MAX) check_limit(so_far, so_far + block.instructions);
+  // One call as the last thing, if any: nothing has to be saved for it.
+  if (before.left != Left::nothing || limit_ != UINT64_MAX) [[unlikely]]
+    finish_block(thread, before, block);
   return before;
 }
 

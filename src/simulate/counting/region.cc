@@ -11,17 +11,6 @@
 
 namespace culprit::counting {
 
-namespace {
-
-constexpr size_t kMostReturns = 1 << 20;
-
-bool is_call(const BlockFacts& block) {
-  return block.branch == counts_file::Branch::call ||
-         block.branch == counts_file::Branch::indirect_call;
-}
-
-}  // namespace
-
 bool RegionPlaces::holds(std::string_view mapped_path, uint64_t offset) const {
   return mapped_path == path && std::find(offsets.begin(), offsets.end(), offset) != offsets.end();
 }
@@ -61,28 +50,11 @@ Result<RegionPlaces> read_region_file(const std::string& path) {
   return region;
 }
 
-/// A return goes to `address`: the calls from there on are over. To an unknown one (of a signal
-/// handler, say) it ends none.
-void RegionWatch::land(uint64_t address) {
-  const auto found = std::find(returns_.rbegin(), returns_.rend(), address);
-  if (found != returns_.rend()) returns_.erase(std::prev(found.base()), returns_.end());
-}
-
-bool RegionWatch::step(const BlockFacts& block) {
-  const BlockFacts* const before = std::exchange(before_, &block);
-  if (before != nullptr && is_call(*before)) {
-    if (returns_.size() == kMostReturns) {  // the oldest are a long way off
-      returns_.erase(returns_.begin(), returns_.begin() + kMostReturns / 2);
-      entered_at_ -= std::min(entered_at_, kMostReturns / 2);
-    }
-    returns_.push_back(before->end);
-  } else if (before != nullptr && before->branch == counts_file::Branch::returns) {
-    land(block.start);
-    if (returns_.size() < entered_at_) inside_ = false;
-  }
+bool RegionWatch::step(const BlockFacts& block, size_t least, size_t height) {
+  if (least < entered_at_) inside_ = false;
   if (!inside_ && block.enters_region) {
     inside_ = true;
-    entered_at_ = returns_.size();
+    entered_at_ = height;
   }
   return inside_;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "simulate/counting/call_stack.h"
 #include "simulate/counting/translation.h"
 
 namespace culprit::counting {
@@ -28,9 +29,16 @@ const BlockFacts kHelperReturns = block(0x300, 0x310, Branch::returns);
 const BlockFacts kStub = block(0x400, 0x410, Branch::indirect_jump);
 
 std::vector<bool> walk(std::initializer_list<const BlockFacts*> blocks) {
+  CallStack calls;
   RegionWatch watch;
+  const BlockFacts none;
+  const BlockFacts* before = &none;
   std::vector<bool> inside;
-  for (const BlockFacts* one : blocks) inside.push_back(watch.step(*one));
+  for (const BlockFacts* one : blocks) {
+    const size_t least = calls.follow(*before, *one);
+    inside.push_back(watch.step(*one, least, calls.height()));
+    before = one;
+  }
   return inside;
 }
 

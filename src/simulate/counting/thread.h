@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "simulate/counting/call_stack.h"
+#include "simulate/counting/counted_targets.h"
 #include "simulate/counting/counts_writer.h"
 #include "simulate/counting/region.h"
 #include "simulate/counting/translation.h"
@@ -48,6 +50,11 @@ struct CountedThread {
     return same;
   }
 
+  CountedTargets targets;
+
+  // If only a part is simulated:
+  CallStack calls;
+  const BlockFacts* latest = nullptr;  // the block before, counted or not; as `previous`
   RegionWatch region;
   uint64_t not_added = 0;  // to all that is skipped: what this thread has run since it last did
 

@@ -38,6 +38,10 @@ std::vector<CodePart> cut_into_lines(std::span<const BlockInstruction> code,
   return parts;
 }
 
+bool has_unknown_target(file::Branch branch) {
+  return branch == file::Branch::indirect_jump || branch == file::Branch::indirect_call;
+}
+
 }  // namespace
 
 bool may_be_cut(std::span<const BlockInstruction> code) {
@@ -118,12 +122,12 @@ const BlockFacts* Translation::translate(std::span<const BlockInstruction> code,
   }
   const uint64_t key = hash_of(sites);
   if (const auto at = blocks_.find(key); at != blocks_.end()) return at->second;
-  const uint32_t number = writer_.add_block(sites);
+  const CodeFacts end = decode_(code.back().code);
+  const uint32_t number = writer_.add_block(sites, end.displacement);
   if (number == 0) {
     ++writer_.header().uncounted_blocks;
     return nullptr;
   }
-  const CodeFacts end = decode_(code.back().code);
   BlockFacts facts;
   facts.number = number;
   facts.instructions = static_cast<uint32_t>(sites.size());
@@ -135,7 +139,8 @@ const BlockFacts* Translation::translate(std::span<const BlockInstruction> code,
   facts.branch = end.branch;
   facts.enters_region = enters_region(facts.start);
   facts.is_wide = is_wide;
-  facts.repeats = (end.flags & file::kRepeats) != 0;
+  if ((end.flags & file::kRepeats) != 0) facts.left = Left::repeats;
+  if (has_unknown_target(end.branch)) facts.left = Left::target;
   std::vector<CodePart> parts = cut_into_lines(code, sites, line_bytes_);
   std::erase_if(parts, [&](const CodePart& part) {
     return sample_ != nullptr && !sample_->holds(part.address / line_bytes_);

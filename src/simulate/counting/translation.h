@@ -22,6 +22,13 @@ namespace culprit::counting {
 
 using simulate::CodePart;
 
+/// What is left to do of a block when the next one runs.
+enum class Left : uint8_t {
+  nothing,
+  repeats,  // the last instruction is a repeated string instruction: whether it goes on
+  target,   // the last instruction may go anywhere: where it went
+};
+
 /// A block as the callbacks of its execution need it. Lives to the end.
 struct alignas(64) BlockFacts {
   uint32_t number = 0;  // in the counts file
@@ -34,8 +41,8 @@ struct alignas(64) BlockFacts {
   counts_file::Branch branch = counts_file::Branch::none;  // of the last instruction
   bool enters_region = false;  // a function of the region begins with it
   bool is_wide = false;        // an instruction may use vectors beyond 16 bytes
-  bool repeats = false;        // the last instruction is a repeated string instruction
-  uint32_t parts = 0;          // whose lines are simulated: the first one, and the others
+  Left left = Left::nothing;
+  uint32_t parts = 0;  // whose lines are simulated: the first one, and the others
   CodePart first_part;
   std::vector<CodePart> other_parts;
   simulate::BlockCycles cycles;  // if they are modelled

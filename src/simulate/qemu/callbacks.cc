@@ -83,6 +83,10 @@ qemu_plugin_vcpu_mem_cb_t Callbacks::find(AccessCall call) const {
   return nullptr;
 }
 
+void call_pushes(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, void*) {
+  the_counting().call_pushes(vcpu, address);
+}
+
 Callbacks make_callbacks() {
   return with_model(the_counting(),
                     []<Model kModel, bool kInTurns>() { return callbacks_of<kModel, kInTurns>(); });

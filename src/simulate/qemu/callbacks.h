@@ -34,6 +34,9 @@ struct Callbacks {
   [[nodiscard]] qemu_plugin_vcpu_mem_cb_t find(counting::AccessCall call) const;
 };
 
+/// Of the stores of an instruction that calls.
+void call_pushes(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, void*);
+
 /// After the_counting() was started.
 Callbacks make_callbacks();
 

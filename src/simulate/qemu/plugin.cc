@@ -144,6 +144,10 @@ void block_is_translated(qemu_plugin_tb* block) {
   if (facts == nullptr) return;
   qemu_plugin_register_vcpu_tb_exec_cb(block, plugin->callbacks.block_runs, QEMU_PLUGIN_CB_NO_REGS,
                                        const_cast<counting::BlockFacts*>(facts));
+  if (the_counting().is_call_watched(*facts)) {
+    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, code.size() - 1), call_pushes,
+                                     QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, nullptr);
+  }
   for (size_t i = 0; i < translated.size(); ++i) {
     const auto& [site, accesses] = translated[i];
     const qemu_plugin_vcpu_mem_cb_t accessed =
