@@ -171,7 +171,13 @@ int run(const RecordCommand& command) {
   std::string amount;
   Result<void> simulated;
   Result<Recording> recording = [&]() -> Result<Recording> {
-    if (options.engine == EngineChoice::simulate) return run_simulation(command, &amount);
+    if (options.engine == EngineChoice::simulate) {
+      const auto save = [&](const Profile& profile) {
+        flushed = true;
+        return writer->replace(profile);
+      };
+      return run_simulation(command, save, &amount);
+    }
     ASSIGN_OR_RETURN(Recording sampled,
                      record_samples(options, command.quiet, *writer, &flushed, second));
     amount = describe_samples(sampled);

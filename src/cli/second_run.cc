@@ -111,10 +111,10 @@ Result<void> SecondRun::run(const RecordCommand& command, Recording& native, std
     const NullStream output(STDOUT_FILENO, O_WRONLY);
     if (input_start_) {
       const RewoundInput input(*input_start_);
-      return run_simulation(command, &instructions);
+      return run_simulation(command, nullptr, &instructions);
     }
     const NullStream input(STDIN_FILENO, O_RDONLY);
-    return run_simulation(command, &instructions);
+    return run_simulation(command, nullptr, &instructions);
   }();
   if (!simulated) {
     ledger.note("not simulated: " + simulated.error().message);

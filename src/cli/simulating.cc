@@ -28,15 +28,17 @@ bool has_simulation() {
   return true;
 }
 
-Result<Recording> run_simulation(const RecordCommand& command, std::string* amount) {
+Result<Recording> run_simulation(const RecordCommand& command, const SaveProfile& save,
+                                 std::string* amount) {
   ASSIGN_OR_RETURN(const SimulateOptions options, choose_simulation(command));
   ProgressLine line;
-  Result<Simulation> simulation = run_simulated(options, [&](const SimulateProgress& now) {
+  const auto show = [&](const SimulateProgress& now) {
     if (command.quiet) return;
     line.show(fmt::format("simulating {:6.1f} s   {} instructions   {:.0f} million per second",
                           now.elapsed_s, format_thousands(now.instructions),
                           static_cast<double>(now.instructions) / now.elapsed_s * 1e-6));
-  });
+  };
+  Result<Simulation> simulation = run_simulated(options, show, save);
   line.clear();
   if (!simulation) return simulation.error();
   if (!command.region.empty()) {

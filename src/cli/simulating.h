@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "cli/options/command_line.h"
+#include "simulate/simulate.h"
 
 namespace culprit {
 
@@ -16,8 +17,10 @@ Result<SimulateOptions> choose_simulation(const RecordCommand& command);
 /// Whether this build has the software PMU.
 bool has_simulation();
 
-/// Runs the command and shows how far it is. `amount`: "1,234,567 instructions".
+/// Runs the command and shows how far it is. `amount`: "1,234,567 instructions". `save` is given
+/// what there is so far, now and then; nullptr: nobody wants it.
 /// Errors: as run_simulated(); choose_simulation()
-Result<Recording> run_simulation(const RecordCommand& command, std::string* amount);
+Result<Recording> run_simulation(const RecordCommand& command, const SaveProfile& save,
+                                 std::string* amount);
 
 }  // namespace culprit

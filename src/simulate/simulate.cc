@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "host/describe_machine.h"
 #include "model/engine.h"
+#include "model/profile_merger.h"
 #include "recording/describe_run.h"
 #include "recording/descriptor_limit.h"
 #include "recording/signals.h"
@@ -24,6 +25,9 @@ namespace culprit {
 namespace {
 
 constexpr int kLookEveryMs = 100;
+// What is not saved yet is lost with a kill -9. Saving takes a fiftieth of the time at most.
+constexpr uint64_t kSaveEveryNs = 2'000'000'000;
+constexpr uint64_t kSaveShare = 50;
 
 /// Prefetchers learn from accesses to all sets: with a sample of them there are none.
 simulate::Machine machine_for(const SimulateOptions& options) {
@@ -48,18 +52,22 @@ class Session {
         engine_(engine),
         command_(command),
         folder_(folder),
-        profile_({.machine = options.machine.has_value(),
-                  .cycles = has_cycles(options),
-                  .sampled = !sample.is_all()},
-                 sample) {}
+        detail_{.machine = options.machine.has_value(),
+                .cycles = has_cycles(options),
+                .sampled = !sample.is_all()},
+        sample_(sample),
+        profile_(detail_, sample) {}
 
-  Result<Simulation> run(const std::function<void(const SimulateProgress&)>& progress);
+  Result<Simulation> run(const std::function<void(const SimulateProgress&)>& progress,
+                         const SaveProfile& save);
 
  private:
   Result<StartedCommand> start();
   void describe_profile();
   void look();
   void take_ended(bool all);
+  void save_when_due(const SaveProfile& save);
+  Profile profile_so_far() const;
   uint64_t elapsed_ns() const { return monotonic_ns() - start_ns_; }
   Result<Simulation> complete(const StartedCommand& command);
   void add_counts(const ProcessCounts& counts, const std::string& tenures_path);
@@ -70,8 +78,11 @@ class Session {
   const SimulationEngine& engine_;
   const EngineCommand& command_;
   CountsFolder& folder_;
+  SimulatedDetail detail_;
+  const simulate::SetSample& sample_;
   SimulatedProfile profile_;
   uint64_t start_ns_ = 0;
+  uint64_t save_at_ns_ = 0;
   uint64_t running_instructions_ = 0;  // of processes that have not ended
   uint64_t processes_ = 0;
   uint64_t clock_ticks_ = 0;
@@ -80,7 +91,8 @@ class Session {
   std::vector<std::string> remarks_;
 };
 
-Result<Simulation> Session::run(const std::function<void(const SimulateProgress&)>& progress) {
+Result<Simulation> Session::run(const std::function<void(const SimulateProgress&)>& progress,
+                                const SaveProfile& save) {
   describe_profile();
   SignalGuard signals;
   start_ns_ = monotonic_ns();
@@ -90,6 +102,7 @@ Result<Simulation> Session::run(const std::function<void(const SimulateProgress&
   limit.raise();
   while (!command.wait(kLookEveryMs) && SignalGuard::interruptions() < 2) {
     look();
+    save_when_due(save);
     if (!progress) continue;
     progress({static_cast<double>(elapsed_ns()) * 1e-9,
               profile_.instructions() + running_instructions_});
@@ -154,6 +167,44 @@ void Session::look() {
     running_instructions_ += glance->instructions;
     profile_.see(*glance);
   }
+}
+
+void Session::save_when_due(const SaveProfile& save) {
+  const uint64_t now = monotonic_ns();
+  if (save_at_ns_ == 0) save_at_ns_ = now + kSaveEveryNs;
+  if (!save || now < save_at_ns_) return;
+  const Result<void> saved = save(profile_so_far());
+  const uint64_t done = monotonic_ns();
+  save_at_ns_ = done + std::max(kSaveEveryNs, kSaveShare * (done - now));
+  if (saved) return;
+  save_at_ns_ = UINT64_MAX;  // the program goes on; there may be room at its end
+  remarks_.push_back(saved.error().message);
+}
+
+/// With what the processes that still run have counted: it is read again when they have ended.
+Profile Session::profile_so_far() const {
+  SimulatedProfile living(detail_, sample_);
+  Profile so_far = profile_.so_far();
+  living.builder().profile().machine = so_far.machine;
+  living.builder().profile().environment = so_far.environment;
+  for (const auto& [key, file] : folder_.living()) {
+    const Result<CountsGlance> glance = glance_at_counts(file.fd.get(), file.path);
+    const Result<ProcessCounts> counts = read_counts(file.fd.get(), file.path);
+    if (!glance || !counts) continue;  // said when it has ended
+    living.see(*glance);
+    living.add(*counts, {});
+  }
+  const std::vector<Run> runs = so_far.runs;
+  ProfileMerger merger(std::move(so_far));
+  merger.add(living.finish().profile);
+  Profile all = merger.take();
+  all.runs = runs;  // it is one
+  for (Process& process : all.processes) process.run = RunId(0u);
+  for (Context& context : all.contexts) context.run = RunId(0u);
+  if (options_.locality != simulate::Locality::off) {
+    all.ledger.note("of processes that had not ended locality is lost: it is told at their end");
+  }
+  return all;
 }
 
 void Session::take_ended(bool all) {
@@ -276,7 +327,8 @@ Result<std::string> check_simulated(const SimulateOptions& options) {
 }
 
 Result<Simulation> run_simulated(const SimulateOptions& options,
-                                 const std::function<void(const SimulateProgress&)>& progress) {
+                                 const std::function<void(const SimulateProgress&)>& progress,
+                                 const SaveProfile& save) {
   if (options.command.empty()) return Error{"nothing to simulate: no command"};
   if (options.plugin_path.empty()) {
     return Error{"cannot find libculprit_qemu.so: keep it beside culprit"};
@@ -299,7 +351,7 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
   ASSIGN_OR_RETURN(const EngineCommand command,
                    engine->make_command(options.command, own_environment(),
                                         counting_options(options, folder.path())));
-  return Session(options, *engine, command, folder, sample).run(progress);
+  return Session(options, *engine, command, folder, sample).run(progress, save);
 }
 
 }  // namespace culprit

@@ -52,6 +52,10 @@ struct SimulateProgress {
   uint64_t instructions = 0;  // of all processes so far
 };
 
+/// Is given a whole profile of what there is so far, which replaces the one before it: counts
+/// survive kill -9 as samples do.
+using SaveProfile = std::function<Result<void>(const Profile&)>;
+
 /// What came of it: a Recording whose `samples` are 0, and how much was simulated.
 struct Simulation {
   Recording recording;
@@ -69,6 +73,7 @@ Result<std::string> check_simulated(const SimulateOptions& options);
 /// SIGTERM, SIGHUP and SIGQUIT are passed on to it.
 /// Errors: as make_qemu_command(); QEMU refused the plugin; no place for the counts.
 Result<Simulation> run_simulated(const SimulateOptions& options,
-                                 const std::function<void(const SimulateProgress&)>& progress);
+                                 const std::function<void(const SimulateProgress&)>& progress,
+                                 const SaveProfile& save = nullptr);
 
 }  // namespace culprit

@@ -53,6 +53,10 @@ class ProfileWriter {
   /// after an error the file holds what the last successful call left.
   Result<void> flush(const Profile& profile);
 
+  /// Writes all of `profile` in place of what the file holds, in one transaction. What is there
+  /// is provisional: the next replace() or close() takes its place.
+  Result<void> replace(const Profile& profile);
+
   /// Adds or replaces the facts of one image.
   Result<void> write_facts(ImageId image, const ImageFacts& facts);
 

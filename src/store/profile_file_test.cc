@@ -118,6 +118,40 @@ TEST_F(ProfileFile, KeepsWhatWasFlushedWhenItIsNeverClosed) {
   expect_equal(*got, want);
 }
 
+TEST_F(ProfileFile, HoldsWhatReplacedTheRest) {
+  RandomProfile random(11);
+  Profile want;
+  {
+    Result<ProfileWriter> writer = ProfileWriter::create(path_);
+    ASSERT_GOOD(writer);
+    for (int round = 0; round < 3; ++round) {  // its counts grow
+      random.grow();
+      ASSERT_GOOD(writer->replace(random.profile()));
+    }
+    want = random.profile();
+    merge_counts(want);
+  }
+  const Result<Profile> got = read(path_);
+  ASSERT_GOOD(got);
+  want.ledger.add(ledger::kInterrupted);
+  expect_equal(*got, want);
+}
+
+TEST_F(ProfileFile, ClosedHoldsNothingThatWasProvisional) {
+  RandomProfile random(12);
+  Result<ProfileWriter> writer = ProfileWriter::create(path_);
+  ASSERT_GOOD(writer);
+  random.grow();
+  ASSERT_GOOD(writer->replace(random.profile()));
+  random.grow();
+  const Result<void> closed = writer->close(random.profile());
+  ASSERT_GOOD(closed);
+  const Result<Profile> got = read(path_);
+  ASSERT_GOOD(got);
+  merge_counts(random.profile());
+  expect_equal(*got, random.profile());
+}
+
 TEST_F(ProfileFile, ReopenedAndClosedHoldsTheSameInFewerSegments) {
   {
     Result<ProfileWriter> writer = ProfileWriter::create(path_);

@@ -29,6 +29,7 @@ Error cannot_write(const std::string& path, const Error& error) {
 struct ProfileWriter::State {
   std::unique_ptr<Database> database;
   TableSizes written;
+  bool is_provisional = false;       // the counts that are there
   std::optional<Transaction> facts;  // open while facts are collected for one commit
   uint64_t fact_bytes = 0;
 
@@ -52,6 +53,22 @@ struct ProfileWriter::State {
     RETURN_IF_ERROR(balance_size(*database));
     RETURN_IF_ERROR(transaction.commit());
     written = now;
+    return {};
+  }
+
+  Result<void> replace(const Profile& profile) {
+    RETURN_IF_ERROR(commit_facts());
+    ASSIGN_OR_RETURN(Transaction transaction,
+                     Transaction::begin(*database, Transaction::Kind::write));
+    TableSizes now;
+    RETURN_IF_ERROR(clear_tables(*database));
+    RETURN_IF_ERROR(database->execute("DELETE FROM segments"));
+    RETURN_IF_ERROR(append_tables(*database, profile, false, now));
+    RETURN_IF_ERROR(append_counts(*database, profile, now));
+    RETURN_IF_ERROR(balance_size(*database));
+    RETURN_IF_ERROR(transaction.commit());
+    written = now;
+    is_provisional = true;
     return {};
   }
 
@@ -82,6 +99,7 @@ struct ProfileWriter::State {
                      Transaction::begin(*database, Transaction::Kind::write));
     TableSizes now;
     RETURN_IF_ERROR(clear_tables(*database));
+    if (is_provisional) RETURN_IF_ERROR(database->execute("DELETE FROM segments"));
     RETURN_IF_ERROR(append_tables(*database, profile, true, now));
     now = TableSizes(profile);  // compact_counts() rewrites the packed tables
     RETURN_IF_ERROR(append_counts(*database, profile, now));
@@ -130,6 +148,13 @@ Result<ProfileWriter> ProfileWriter::open(const std::string& path) {
 Result<void> ProfileWriter::flush(const Profile& profile) {
   CHECK(state_ != nullptr && state_->database != nullptr);
   const Result<void> done = state_->flush(profile);
+  if (!done) return cannot_write(state_->database->path(), done.error());
+  return {};
+}
+
+Result<void> ProfileWriter::replace(const Profile& profile) {
+  CHECK(state_ != nullptr && state_->database != nullptr);
+  const Result<void> done = state_->replace(profile);
   if (!done) return cannot_write(state_->database->path(), done.error());
   return {};
 }

@@ -74,7 +74,7 @@ Result<SimulateOptions> choose_simulation(const RecordCommand&) {
       "culprit and QEMU's user mode are"};
 }
 
-Result<Recording> run_simulation(const RecordCommand& command, std::string*) {
+Result<Recording> run_simulation(const RecordCommand& command, const SaveProfile&, std::string*) {
   return choose_simulation(command).error();
 }
 
