@@ -265,7 +265,7 @@ struct DebugInfo::State {
   std::string path;
   std::vector<std::string> folders;
   std::span<const std::byte> bytes;
-  LineSections sections;
+  LineTables line_tables;
   std::optional<SplitDwarf> split;
 
   void read_unit(Unit& unit, RangeCollector& collector, NameCache& names, PathInterner& paths);
@@ -292,7 +292,7 @@ Result<DebugInfo> DebugInfo::open(const ElfFile& image, const ElfFile& debug_fil
   state->path = std::move(path);
   state->folders = std::move(folders);
   state->bytes = debug_file.bytes();
-  state->sections = find_line_sections(debug_file);
+  state->line_tables.sections = find_line_sections(debug_file);
   return DebugInfo(std::move(state));
 }
 
@@ -321,7 +321,7 @@ void DebugInfo::State::read_unit(Unit& unit, RangeCollector& collector, NameCach
 
   collector.begin_unit(unit.offset);
   paths.begin_unit(&unit.die);
-  UnitLines lines(unit.die, sections, paths);
+  UnitLines lines(unit.die, line_tables, paths);
   bool is_sound = true;
   if (unit.is_skeleton) {
     read_skeleton(unit, collector, lines);

@@ -7,6 +7,9 @@
 namespace culprit {
 namespace {
 
+// A damaged file may have thousands of units of one large table. From here on libdw has it.
+constexpr uint32_t kMostUnitsOfTable = 8;
+
 uint64_t address_of(Dwarf_Lines* lines, size_t index) {
   Dwarf_Addr address = 0;
   dwarf_lineaddr(dwarf_onesrcline(lines, index), &address);
@@ -85,13 +88,15 @@ uint32_t PathInterner::intern(const char* path) {
   return entry->second;
 }
 
-UnitLines::UnitLines(const Dwarf_Die& unit, const LineSections& sections, PathInterner& paths)
+UnitLines::UnitLines(const Dwarf_Die& unit, LineTables& tables, PathInterner& paths)
     : unit_(unit), paths_(paths) {
   Dwarf_Attribute attribute;
   Dwarf_Word offset = 0;
-  if (!sections.lines.empty() &&
-      dwarf_formudata(dwarf_attr(&unit_, DW_AT_stmt_list, &attribute), &offset) == 0)
-    program_ = LineProgram::parse(sections, offset, paths_.folder());
+  const bool has_table =
+      !tables.sections.lines.empty() &&
+      dwarf_formudata(dwarf_attr(&unit_, DW_AT_stmt_list, &attribute), &offset) == 0;
+  if (has_table && ++tables.units[offset] <= kMostUnitsOfTable)
+    program_ = LineProgram::parse(tables.sections, offset, paths_.folder());
   if (program_) {
     ids_.resize(program_->files().size());
   } else if (dwarf_getsrcfiles(&unit_, &files_, &file_count_) != 0) {

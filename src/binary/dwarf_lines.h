@@ -32,11 +32,18 @@ class PathInterner {
   std::unordered_map<const char*, uint32_t> ids_;
 };
 
+/// The line tables of a file, and how many units have asked for each: libdw reads one once,
+/// however many units share it.
+struct LineTables {
+  LineSections sections;
+  std::unordered_map<uint64_t, uint32_t> units;  // by offset
+};
+
 /// What the line table of one unit says.
 class UnitLines {
  public:
   /// After `paths` has begun the unit.
-  UnitLines(const Dwarf_Die& unit, const LineSections& sections, PathInterner& paths);
+  UnitLines(const Dwarf_Die& unit, LineTables& tables, PathInterner& paths);
 
   /// The path of the unit's file of this number; 0: none.
   uint32_t file(uint64_t number);
