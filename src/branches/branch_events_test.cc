@@ -73,7 +73,7 @@ TEST(BranchEvents, WhatIsNotKnownIsNotThere) {
 TEST(BranchEvents, ASimulatorsBranchesAreCounted) {
   TestProfile test = with_branches();
   ASSERT_FALSE(test.profile.runs.empty());
-  for (Run& run : test.profile.runs) mark_simulated(test.profile.strings, run);
+  for (auto& run : test.profile.runs) mark_simulated(test.profile.strings, run);
   for (Context& context : test.profile.contexts) context.run = RunId(0u);
   EXPECT_TRUE(find_branch_scale(test.profile).is_exact);
   const Profile made = made_of(test);
