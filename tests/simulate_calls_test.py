@@ -153,6 +153,7 @@ class Calls(Base):
         dot = self.exported(profile, "dot").read_text()
         node = {match.group(2): match.group(1)
                 for match in re.finditer(r'(f\d+) \[label="([\w:]+)', dot)}
+        self.assertIn('label="calls counted: ', dot)
         self.assertRegex(dot, rf'{node["dispatch"]} -> {node["even"]} \[label="2.00? k"')
 
 

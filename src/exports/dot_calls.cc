@@ -28,8 +28,8 @@ namespace {
 
 class CallPicture {
  public:
-  CallPicture(CodeIndex& code, const CallGraphOptions& options, double per_branch)
-      : code_(code), options_(options), scale_(per_branch) {
+  CallPicture(CodeIndex& code, const CallGraphOptions& options, const BranchScale& scale)
+      : code_(code), options_(options), scale_(scale) {
     graph_ = make_call_graph(code, EventId(0u));  // branch records' own event comes first
     choose();
   }
@@ -69,7 +69,7 @@ class CallPicture {
   }
 
   [[nodiscard]] std::string calls(uint64_t records) const {
-    return format_si(static_cast<double>(records) * scale_);
+    return format_si(static_cast<double>(records) * scale_.per_branch);
   }
 
   /// What is left out is said.
@@ -80,7 +80,8 @@ class CallPicture {
       all += edge.count;
       if (is_kept_[edge.caller] && is_kept_[edge.callee]) drawn += edge.count;
     }
-    std::string text = fmt::format("calls by branch records: {}", calls(all));
+    std::string text =
+        fmt::format("calls {}: {}", scale_.is_exact ? "counted" : "by branch records", calls(all));
     if (drawn < all) text += fmt::format(", {} of them drawn", calls(drawn));
     if (kept_.size() < graph_.nodes.size()) {
       text += fmt::format("; {} of {} functions", format_thousands(kept_.size()),
@@ -118,7 +119,7 @@ class CallPicture {
 
   CodeIndex& code_;
   const CallGraphOptions& options_;
-  double scale_;
+  BranchScale scale_;
   CallGraph graph_;
   std::vector<size_t> kept_;  // nodes, the largest first
   std::vector<bool> is_kept_;
@@ -130,7 +131,7 @@ Result<std::string> export_call_graph(const Profile& profile, const FactsLookup&
                                       const CallGraphOptions& options) {
   ASSIGN_OR_RETURN(const Profile executed, with_branch_events(profile, facts));
   CodeIndex code(executed, facts);
-  CallPicture picture(code, options, find_branch_scale(profile).per_branch);
+  CallPicture picture(code, options, find_branch_scale(profile));
   if (!picture.has_calls()) {
     return Error{
         "no calls are known: without the names of functions they cannot be told from other "
