@@ -44,11 +44,6 @@ def events_of(name):
             and row["period_sum_report"]}
 
 
-def sampled_events(report):
-    """Those that perf report has a word of; the others stand in the ledger."""
-    return [event for event in report["events"] if event["samples"]]
-
-
 SCRIPT_LINE = re.compile(
     r"^\s*(.*?)\s+(-?\d+)/(-?\d+)\s+\d+\.\d+:\s+(\d+)\s+\S+:\s+(?:([0-9a-f]+)\b)?")
 
@@ -88,13 +83,13 @@ class Import(CulpritTest):
             with self.subTest(path.name):
                 report = self.report(path, "module")
                 self.assertEqual({event["name"]: (event["samples"], int(event["total"]))
-                                  for event in sampled_events(report)}, events_of(path.name))
+                                  for event in report["events"]}, events_of(path.name))
 
     def test_events_stand_in_the_order_of_the_file(self):
         for path in recorded_files():
             with self.subTest(path.name):
                 report = self.report(path, "module")
-                self.assertEqual([event["name"] for event in sampled_events(report)],
+                self.assertEqual([event["name"] for event in report["events"]],
                                  list(events_of(path.name)))
 
     def test_tasks_have_the_names_that_perf_gives_them(self):
@@ -215,7 +210,7 @@ class Import(CulpritTest):
         name = "pdc__perf.data.piped.extrabyte-3.4"
         report = self.report(MALFORMED / name, "module")
         self.assertEqual({event["name"]: (event["samples"], int(event["total"]))
-                          for event in sampled_events(report)}, events_of(name))
+                          for event in report["events"]}, events_of(name))
 
 
 class DamagedFiles(CulpritTest):

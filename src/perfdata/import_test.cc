@@ -361,11 +361,18 @@ TEST(Import, EventsStandInTheOrderOfTheFile) {
   TestEvent instructions = cycles;
   instructions.config = PERF_COUNT_HW_INSTRUCTIONS;
   instructions.ids = {72};
-  Recording recording(std::vector<TestEvent>{cycles, instructions});
+  TestEvent never = cycles;
+  never.config = PERF_COUNT_HW_BRANCH_MISSES;
+  never.ids = {70};
+  Recording recording(std::vector<TestEvent>{never, cycles, instructions});
   recording.raw_sample(Bytes().u64(0x9000).u32(5).u32(5).u64(1).u64(72));
   recording.raw_sample(Bytes().u64(0x9000).u32(5).u32(5).u64(2).u64(71));
+  recording.raw_sample(Bytes().u64(0x9000).u32(5).u32(5).u64(3).u64(71));
   EXPECT_EQ(names_of_events(import(recording).profile),
             (std::vector<std::string>{"cycles:HG", "instructions:HG"}));
+  EXPECT_EQ(rows_of(import(recording).profile),
+            (Rows{":5/:5 [unknown]+0x9000 cycles:HG: 2 2",
+                  ":5/:5 [unknown]+0x9000 instructions:HG: 1 1"}));
 }
 
 // perf record -e 'cycles, instructions' keeps the space, and --all-user is not in the names.

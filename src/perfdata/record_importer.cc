@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
+#include <utility>
 
 #include "model/engine.h"
 
@@ -51,17 +52,36 @@ void RecordImporter::remark(const std::string& sentence) {
   ledger().note(sentence);
 }
 
-/// The profile's row of an event. With the first sample all are made, in the file's order; what
-/// is said of them (names, in a pipe) has been said by then.
+/// The profile's row of an event; made when its first sample comes.
 EventId RecordImporter::find_event_row(size_t event) {
-  while (event_rows_.size() < attributes_.events().size()) {
-    const RecordedEvent& next = attributes_.events()[event_rows_.size()];
-    event_rows_.push_back(is_dummy(next.attr) ? EventId() : add_event_row(next));
-  }
+  if (event >= event_rows_.size()) event_rows_.resize(attributes_.events().size());
   if (event_rows_[event].is_all()) event_rows_[event] = add_event_row(attributes_.events()[event]);
-  has_samples_.resize(event_rows_.size());
-  has_samples_[event] = true;
   return event_rows_[event];
+}
+
+/// Takes what has been added up. Before the first counts leave, the rows of events are put in the
+/// file's order: reports begin with the first. (Those that come later in a long file follow.)
+void RecordImporter::take_counts() {
+  builder_.take_counts();
+  if (std::exchange(are_events_ordered_, true)) return;
+  Profile& profile = builder_.profile();
+  std::vector<Event> ordered;
+  std::vector<EventId> moved(profile.events.size());
+  for (EventId& row : event_rows_) {
+    if (row.is_all()) continue;
+    moved[row.value] = EventId(ordered.size());
+    ordered.push_back(profile.events[row.value]);
+    row = moved[row.value];
+  }
+  profile.events = std::move(ordered);
+  for (Histogram& histogram : profile.histograms) {
+    for (EventColumn& column : histogram.columns) column.event = moved[column.event.value];
+    std::sort(histogram.columns.begin(), histogram.columns.end(),
+              [](const EventColumn& a, const EventColumn& b) { return a.event < b.event; });
+  }
+  for (StackCount& count : profile.stack_counts) count.cell.event = moved[count.cell.event.value];
+  std::sort(profile.stack_counts.begin(), profile.stack_counts.end());
+  for (MemorySample& sample : profile.memory_samples) sample.event = moved[sample.event.value];
 }
 
 EventId RecordImporter::add_event_row(const RecordedEvent& recorded) {
@@ -174,7 +194,7 @@ Result<void> RecordImporter::add(const Record& record, size_t event) {
 Result<void> RecordImporter::flush_if_much() {
   constexpr size_t kMuch = size_t{1} << 19;
   if (builder_.entries() < kMuch || !sink_) return {};
-  builder_.take_counts();
+  take_counts();
   RETURN_IF_ERROR(sink_(builder_.profile()));
   clear_counts(builder_.profile());
   return {};
@@ -217,9 +237,9 @@ void RecordImporter::describe_run(const RecordedFacts& facts) {
 
 void RecordImporter::describe_losses() {
   const std::vector<RecordedEvent>& events = attributes_.events();
-  has_samples_.resize(events.size());
+  event_rows_.resize(events.size());
   for (size_t event = 0; event < events.size(); ++event) {
-    if (has_samples_[event] || is_dummy(events[event].attr)) continue;
+    if (!event_rows_[event].is_all() || is_dummy(events[event].attr)) continue;
     ledger().note(fmt::format("no samples of {}", name_event(events[event])));
   }
   const auto add = [&](const LedgerKind& kind, uint64_t amount) {
@@ -233,7 +253,7 @@ Imported RecordImporter::finish(const RecordedFacts& facts) {
   describe_machine(facts);
   describe_run(facts);
   describe_losses();
-  builder_.take_counts();
+  take_counts();
   Imported imported;
   imported.facts = places_.release_facts();
   imported.samples = samples_;

@@ -61,6 +61,7 @@ class RecordImporter {
   bool is_possible(uint64_t value);
   EventId find_event_row(size_t event);
   EventId add_event_row(const RecordedEvent& recorded);
+  void take_counts();
   void count(const SampleRecord& sample, const RecordOrigin& origin, size_t event);
   void weigh(const SampleRecord& sample, const RecordOrigin& origin, size_t event);
   void extend_time(uint64_t time_ns);
@@ -70,8 +71,8 @@ class RecordImporter {
   ProfileBuilder builder_;
   RecordedPlaces places_{builder_};
   RecordFollower follower_{{.all_tasks = true, .renaming_splits = true}, builder_, places_};
-  std::vector<EventId> event_rows_;  // as are the next: by event of the file
-  std::vector<bool> has_samples_;
+  std::vector<EventId> event_rows_;  // by event of the file
+  bool are_events_ordered_ = false;
   std::unordered_map<uint64_t, uint64_t> read_values_;  // by counter id, the last one seen
   std::vector<SampleWeight> weights_;                   // of the sample at hand
   uint64_t samples_ = 0;
