@@ -23,30 +23,30 @@ class TreeMaker {
 
   CostTree make() {
     CostTree tree;
-    tree.unhalted = make_level(Branch::unhalted);
-    CostNode stalled = make_level(Branch::stalled);
-    CostNode unstalled = make_level(Branch::unstalled);
+    tree.unhalted = make_level(CostBranch::unhalted);
+    CostNode stalled = make_level(CostBranch::stalled);
+    CostNode unstalled = make_level(CostBranch::unstalled);
     const bool stalled_is_counted = stalled.cycles.has_value();
     close_levels(tree.unhalted, stalled, unstalled);
     leaves_.set_levels(tree.unhalted.cycles, unstalled.cycles);
-    add_branches(stalled, Branch::load_latency, Branch::port_saturation);
-    add_branches(unstalled, Branch::port_saturation, Branch::general);
+    add_branches(stalled, CostBranch::load_latency, CostBranch::port_saturation);
+    add_branches(unstalled, CostBranch::port_saturation, CostBranch::general);
     if (stalled_is_counted) compare_with_branches(tree, stalled);
     tree.unhalted.parts.push_back(std::move(stalled));
     tree.unhalted.parts.push_back(std::move(unstalled));
-    CostNode general = make_branch(Branch::general);
+    CostNode general = make_branch(CostBranch::general);
     tree.general = std::move(general.parts);
     return tree;
   }
 
  private:
-  CostNode make_level(Branch branch) const {
+  CostNode make_level(CostBranch branch) const {
     CostNode node = make_branch(branch);
     node.kind = NodeKind::level;
     return node;
   }
 
-  CostNode make_branch(Branch branch) const {
+  CostNode make_branch(CostBranch branch) const {
     CostNode node;
     node.kind = NodeKind::branch;
     node.branch = branch;
@@ -128,9 +128,9 @@ class TreeMaker {
     }
   }
 
-  void add_branches(CostNode& level, Branch first, Branch end) const {
+  void add_branches(CostNode& level, CostBranch first, CostBranch end) const {
     for (auto i = static_cast<uint8_t>(first); i < static_cast<uint8_t>(end); ++i) {
-      level.parts.push_back(make_branch(static_cast<Branch>(i)));
+      level.parts.push_back(make_branch(static_cast<CostBranch>(i)));
     }
   }
 
@@ -184,8 +184,8 @@ class TreeMaker {
 
 }  // namespace
 
-const CostNode* CostTree::find(Branch branch) const {
-  if (branch == Branch::unhalted) return &unhalted;
+const CostNode* CostTree::find(CostBranch branch) const {
+  if (branch == CostBranch::unhalted) return &unhalted;
   for (const CostNode& level : unhalted.parts) {
     if (level.branch == branch && level.kind == NodeKind::level) return &level;
     for (const CostNode& node : level.parts) {

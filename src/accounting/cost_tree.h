@@ -44,7 +44,7 @@ enum class NodeState : uint8_t {
 
 struct CostNode {
   NodeKind kind = NodeKind::event;
-  Branch branch = Branch::general;
+  CostBranch branch = CostBranch::general;
   std::string label;
   NodeState state = NodeState::measured;
   std::string reason;                // of states other than measured
@@ -71,7 +71,7 @@ struct CostTree {
   /// Stalled cycles that no branch explains.
   std::optional<Estimate> unexplained;
 
-  [[nodiscard]] const CostNode* find(Branch branch) const;
+  [[nodiscard]] const CostNode* find(CostBranch branch) const;
 };
 
 struct CostOptions {

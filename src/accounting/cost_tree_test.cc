@@ -14,7 +14,7 @@
 namespace culprit {
 namespace {
 
-double cycles_of(const CostTree& tree, Branch branch) {
+double cycles_of(const CostTree& tree, CostBranch branch) {
   const CostNode* node = tree.find(branch);
   return node != nullptr && node->cycles ? node->cycles->value : -1;
 }
@@ -39,10 +39,10 @@ TEST_F(CostTrees, SumEventsTimesPenaltiesFromTheBottom) {
                                                                  {"WALKS", 30},       // x 7
                                                                  {"WALK_CYCLES", 900},
                                                                  {"L1_HIT", 5000}}));
-  EXPECT_EQ(cycles_of(tree, Branch::unhalted), 10000);
-  EXPECT_EQ(cycles_of(tree, Branch::stalled), 6000);
-  EXPECT_EQ(cycles_of(tree, Branch::unstalled), 4000);
-  const CostNode& loads = *tree.find(Branch::load_latency);
+  EXPECT_EQ(cycles_of(tree, CostBranch::unhalted), 10000);
+  EXPECT_EQ(cycles_of(tree, CostBranch::stalled), 6000);
+  EXPECT_EQ(cycles_of(tree, CostBranch::unstalled), 4000);
+  const CostNode& loads = *tree.find(CostBranch::load_latency);
   EXPECT_EQ(loads.cycles->value, 2000 + 800 + 210 + 900);
   EXPECT_EQ(loads.state, NodeState::measured);
   EXPECT_EQ(loads.provenance, Provenance::modelled);
@@ -57,38 +57,38 @@ TEST_F(CostTrees, SumEventsTimesPenaltiesFromTheBottom) {
 TEST_F(CostTrees, WhatWasNotMeasuredIsNotNought) {
   const CostTree tree = make_cost_tree(
       cpu_, made_amounts(cpu_, {{"CYCLES", 10000}, {"LOCAL_DRAM", 10}, {"MISPREDICTED", 5}}));
-  const CostNode& loads = *tree.find(Branch::load_latency);
+  const CostNode& loads = *tree.find(CostBranch::load_latency);
   EXPECT_EQ(loads.cycles->value, 2000);
   EXPECT_EQ(loads.state, NodeState::partly_measured);
   EXPECT_NE(loads.reason.find("REMOTE_DRAM"), std::string::npos);
-  const CostNode& starvation = *tree.find(Branch::instruction_starvation);
+  const CostNode& starvation = *tree.find(CostBranch::instruction_starvation);
   EXPECT_EQ(starvation.state, NodeState::not_covered);
   EXPECT_EQ(starvation.reason, "no event for it");
   EXPECT_FALSE(starvation.cycles);
-  const CostNode& calls = *tree.find(Branch::function_call_overhead);
+  const CostNode& calls = *tree.find(CostBranch::function_call_overhead);
   EXPECT_EQ(calls.state, NodeState::not_recorded);
   EXPECT_FALSE(calls.cycles);
-  EXPECT_FALSE(tree.find(Branch::stalled)->cycles);
-  EXPECT_FALSE(tree.find(Branch::unstalled)->cycles);
+  EXPECT_FALSE(tree.find(CostBranch::stalled)->cycles);
+  EXPECT_FALSE(tree.find(CostBranch::unstalled)->cycles);
   EXPECT_FALSE(tree.overlap);
 }
 
 TEST_F(CostTrees, LevelsAreAsSureAsWhatTellsThem) {
   Template cpu = cpu_;
-  cpu.rows.push_back(made_row("ACTIVE", Branch::unstalled, Role::info, 1));
+  cpu.rows.push_back(made_row("ACTIVE", CostBranch::unstalled, Role::info, 1));
   RowAmounts amounts = made_amounts(cpu, {{"CYCLES", 10000}, {"ACTIVE", 4000}});
   for (auto& amount : amounts) {
     if (amount) amount->provenance = Provenance::sampled;
   }
   const CostTree tree = make_cost_tree(cpu, amounts);
-  EXPECT_EQ(cycles_of(tree, Branch::unstalled), 4000);
-  EXPECT_EQ(tree.find(Branch::unstalled)->provenance, Provenance::sampled);
-  EXPECT_EQ(cycles_of(tree, Branch::stalled), 6000);
-  EXPECT_EQ(tree.find(Branch::stalled)->provenance, Provenance::sampled);
+  EXPECT_EQ(cycles_of(tree, CostBranch::unstalled), 4000);
+  EXPECT_EQ(tree.find(CostBranch::unstalled)->provenance, Provenance::sampled);
+  EXPECT_EQ(cycles_of(tree, CostBranch::stalled), 6000);
+  EXPECT_EQ(tree.find(CostBranch::stalled)->provenance, Provenance::sampled);
   // Neither was recorded, and this CPU has events for them.
   const CostTree none = make_cost_tree(cpu, made_amounts(cpu, {{"CYCLES", 10000}}));
-  EXPECT_EQ(none.find(Branch::stalled)->state, NodeState::not_recorded);
-  EXPECT_EQ(none.find(Branch::unstalled)->state, NodeState::not_recorded);
+  EXPECT_EQ(none.find(CostBranch::stalled)->state, NodeState::not_recorded);
+  EXPECT_EQ(none.find(CostBranch::unstalled)->state, NodeState::not_recorded);
 }
 
 /// Of every shipped template, with nothing counted, with everything, and with each row alone.
@@ -141,25 +141,25 @@ TEST_F(CostTrees, FunctionsOfEventsAreWorkedOutAtTheNode) {
                                                {"PORT_1", 4500},
                                                {"PORT_23", 9500},  // of two ports: 4750 each
                                                {"CALLS", 100}}));
-  EXPECT_EQ(cycles_of(tree, Branch::branch_misprediction), 60 + 1000 / 4.0);
-  EXPECT_FALSE(tree.find(Branch::branch_misprediction)->is_linear);
-  EXPECT_EQ(cycles_of(tree, Branch::port_saturation), 4750);
-  EXPECT_EQ(cycles_of(tree, Branch::function_call_overhead), 300);
-  EXPECT_TRUE(tree.find(Branch::function_call_overhead)->is_linear);
+  EXPECT_EQ(cycles_of(tree, CostBranch::branch_misprediction), 60 + 1000 / 4.0);
+  EXPECT_FALSE(tree.find(CostBranch::branch_misprediction)->is_linear);
+  EXPECT_EQ(cycles_of(tree, CostBranch::port_saturation), 4750);
+  EXPECT_EQ(cycles_of(tree, CostBranch::function_call_overhead), 300);
+  EXPECT_TRUE(tree.find(CostBranch::function_call_overhead)->is_linear);
 }
 
 /// Of ports some may be missing, in any place: the busiest of the others is the least.
 TEST_F(CostTrees, MissingOperandsDoNotMoveTheOthers) {
   const CostTree tree =
       make_cost_tree(cpu_, made_amounts(cpu_, {{"CYCLES", 10000}, {"PORT_23", 9500}}));
-  const CostNode& ports = *tree.find(Branch::port_saturation);
+  const CostNode& ports = *tree.find(CostBranch::port_saturation);
   EXPECT_EQ(ports.cycles->value, 4750);
   EXPECT_EQ(ports.state, NodeState::partly_measured);
   EXPECT_EQ(ports.reason, "not recorded: PORT_0, PORT_1");
   // The wrong path needs both of its events.
   const CostTree issued = make_cost_tree(
       cpu_, made_amounts(cpu_, {{"CYCLES", 10000}, {"MISPREDICTED", 1}, {"ISSUED", 9000}}));
-  const CostNode& branch = *issued.find(Branch::branch_misprediction);
+  const CostNode& branch = *issued.find(CostBranch::branch_misprediction);
   EXPECT_EQ(branch.cycles->value, 6);
   EXPECT_EQ(branch.state, NodeState::partly_measured);
   EXPECT_EQ(branch.reason, "not recorded: RETIRED");
@@ -168,7 +168,7 @@ TEST_F(CostTrees, MissingOperandsDoNotMoveTheOthers) {
 TEST_F(CostTrees, TheIssueRateIsMeasuredWhereItCanBe) {
   Template cpu = cpu_;
   cpu.rows.push_back(
-      made_row("ISSUE_CYCLES", Branch::branch_misprediction, Role::derive, std::nullopt));
+      made_row("ISSUE_CYCLES", CostBranch::branch_misprediction, Role::derive, std::nullopt));
   cpu.formulas[0].operands.push_back("ISSUE_CYCLES");
   const CostTree tree =
       make_cost_tree(cpu, made_amounts(cpu, {{"CYCLES", 10000},
@@ -176,19 +176,19 @@ TEST_F(CostTrees, TheIssueRateIsMeasuredWhereItCanBe) {
                                              {"ISSUED", 9000},
                                              {"RETIRED", 8000},
                                              {"ISSUE_CYCLES", 4500}}));  // 2 at a time
-  EXPECT_EQ(cycles_of(tree, Branch::branch_misprediction), 500);
+  EXPECT_EQ(cycles_of(tree, CostBranch::branch_misprediction), 500);
 }
 
 TEST_F(CostTrees, BoundsCapWhatWasCountedTwice) {
   Template cpu = cpu_;
-  cpu.rows.push_back(made_row("STALLS_ON_LOADS", Branch::load_latency, Role::bound, 1));
+  cpu.rows.push_back(made_row("STALLS_ON_LOADS", CostBranch::load_latency, Role::bound, 1));
   const CostTree tree = make_cost_tree(cpu, made_amounts(cpu, {{"CYCLES", 10000},
                                                                {"LOCAL_DRAM", 10},
                                                                {"REMOTE_DRAM", 0},
                                                                {"WALKS", 0},
                                                                {"WALK_CYCLES", 0},
                                                                {"STALLS_ON_LOADS", 1200}}));
-  const CostNode& loads = *tree.find(Branch::load_latency);
+  const CostNode& loads = *tree.find(CostBranch::load_latency);
   EXPECT_EQ(loads.cycles->value, 1200);
   EXPECT_EQ(loads.uncapped->value, 2000);
   EXPECT_FALSE(loads.is_linear);
@@ -199,17 +199,17 @@ TEST_F(CostTrees, PenaltiesInTimeNeedTheClock) {
   cpu.rows[2].penalty = {PenaltyUnit::ns, 80, "this test", false};
   const RowAmounts amounts = made_amounts(cpu, {{"CYCLES", 10000}, {"LOCAL_DRAM", 10}});
   const CostTree without = make_cost_tree(cpu, amounts);
-  EXPECT_FALSE(without.find(Branch::load_latency)->cycles);
+  EXPECT_FALSE(without.find(CostBranch::load_latency)->cycles);
   CostOptions options;
   options.hertz = 2.5e9;
-  EXPECT_EQ(cycles_of(make_cost_tree(cpu, amounts, options), Branch::load_latency), 10 * 200);
+  EXPECT_EQ(cycles_of(make_cost_tree(cpu, amounts, options), CostBranch::load_latency), 10 * 200);
 }
 
 TEST_F(CostTrees, ErrorsAddInSquares) {
   // 3 events of +-1 at 200 and 400 cycles: sqrt(200^2 + 400^2).
   const CostTree tree = make_cost_tree(
       cpu_, made_amounts(cpu_, {{"CYCLES", 10000}, {"LOCAL_DRAM", 3}, {"REMOTE_DRAM", 3}}, 1));
-  EXPECT_NEAR(tree.find(Branch::load_latency)->cycles->standard_error, 447.21, 0.01);
+  EXPECT_NEAR(tree.find(CostBranch::load_latency)->cycles->standard_error, 447.21, 0.01);
 }
 
 /// Events and linear branches are additive over any split of a program; the others equal their
@@ -222,7 +222,7 @@ TEST_F(CostTrees, AddUpOverPartsOfAProgram) {
     const size_t parts = 1 + random() % 20;
     std::vector<std::pair<std::string, double>> total;
     for (const std::string& event : events) total.emplace_back(event, 0);
-    std::map<Branch, double> sums;
+    std::map<CostBranch, double> sums;
     for (size_t part = 0; part < parts; ++part) {
       std::vector<std::pair<std::string, double>> counts;
       for (size_t i = 0; i < events.size(); ++i) {
@@ -231,8 +231,8 @@ TEST_F(CostTrees, AddUpOverPartsOfAProgram) {
         total[i].second += count;
       }
       const CostTree tree = make_cost_tree(cpu_, made_amounts(cpu_, counts));
-      for (const Branch branch :
-           {Branch::unhalted, Branch::load_latency, Branch::function_call_overhead}) {
+      for (const CostBranch branch :
+           {CostBranch::unhalted, CostBranch::load_latency, CostBranch::function_call_overhead}) {
         sums[branch] += cycles_of(tree, branch);
       }
     }
@@ -243,9 +243,9 @@ TEST_F(CostTrees, AddUpOverPartsOfAProgram) {
       EXPECT_NEAR(cycles_of(whole, branch), sum, 1e-9 * sum);
     }
     const std::map<std::string, double> by_name(total.begin(), total.end());
-    EXPECT_EQ(cycles_of(whole, Branch::port_saturation),
+    EXPECT_EQ(cycles_of(whole, CostBranch::port_saturation),
               std::max({by_name.at("PORT_0"), by_name.at("PORT_1"), by_name.at("PORT_23") / 2}));
-    EXPECT_NEAR(cycles_of(whole, Branch::branch_misprediction),
+    EXPECT_NEAR(cycles_of(whole, CostBranch::branch_misprediction),
                 6 * by_name.at("MISPREDICTED") +
                     std::max(0.0, by_name.at("ISSUED") - by_name.at("RETIRED")) / 4,
                 1e-6);

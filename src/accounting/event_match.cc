@@ -76,7 +76,7 @@ bool is_x86(const Machine& machine) {
 }
 
 bool is_row_of_instructions(const TemplateRow& row) {
-  return row.branch == Branch::general && row.label == kInstructionsLabel;
+  return row.branch == CostBranch::general && row.label == kInstructionsLabel;
 }
 
 /// How an event is known to be a row's. `ignored`: bits of a code that are not the event's.
@@ -245,7 +245,7 @@ EventMatch match_events(const Profile& profile, const Template& cpu) {
   for (const Event& event : profile.events) match.provenance_.push_back(event.provenance);
   const auto first_cycles =
       std::find_if(cpu.rows.begin(), cpu.rows.end(), [](const TemplateRow& row) {
-        return row.branch == Branch::unhalted && row.role == Role::sum;
+        return row.branch == CostBranch::unhalted && row.role == Role::sum;
       });
   const size_t cycles_row = static_cast<size_t>(first_cycles - cpu.rows.begin());
   const Times times = add_up_times(profile);

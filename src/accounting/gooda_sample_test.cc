@@ -157,18 +157,19 @@ class GoodaSample : public ::testing::TestWithParam<const char*> {
 TEST_P(GoodaSample, BranchesAreGoodas) {
   for (const std::vector<double>& row : table_.rows) {
     const CostTree tree = make_cost_tree(cpu_, amounts_of(row));
-    const CostNode& loads = *tree.find(Branch::load_latency);
+    const CostNode& loads = *tree.find(CostBranch::load_latency);
     expect_column(row, loads, "load_latency");
     expect_column(row, group(loads, "DTLB"), "dtlb_latency");
-    const CostNode& starvation = *tree.find(Branch::instruction_starvation);
+    const CostNode& starvation = *tree.find(CostBranch::instruction_starvation);
     expect_column(row, starvation, "instruction_starvation");
     expect_column(row, group(starvation, "ITLB"), "itlb_latency");
-    expect_column(row, *tree.find(Branch::bandwidth_saturation), "bandwidth_saturated");
-    expect_column(row, *tree.find(Branch::store_resource_saturation), "store_resources_saturated");
-    expect_column(row, *tree.find(Branch::instruction_latency), "instruction_latency");
-    expect_column(row, *tree.find(Branch::microcode_exceptions), "exception_handling");
+    expect_column(row, *tree.find(CostBranch::bandwidth_saturation), "bandwidth_saturated");
+    expect_column(row, *tree.find(CostBranch::store_resource_saturation),
+                  "store_resources_saturated");
+    expect_column(row, *tree.find(CostBranch::instruction_latency), "instruction_latency");
+    expect_column(row, *tree.find(CostBranch::microcode_exceptions), "exception_handling");
     // This report's branch_misprediction was still without the wrong path.
-    expect_column(row, group(*tree.find(Branch::branch_misprediction), "restart"),
+    expect_column(row, group(*tree.find(CostBranch::branch_misprediction), "restart"),
                   "branch_misprediction");
   }
 }
@@ -187,7 +188,7 @@ TEST_P(GoodaSample, WrongPathDiffersByTheRateOfIssue) {
     const double theirs = row[table_.find("Wrong_path_cycles")];
     if (theirs < 30) continue;
     const CostTree tree = make_cost_tree(cpu_, amounts_of(row));
-    const CostNode& node = group(*tree.find(Branch::branch_misprediction), "wrong path");
+    const CostNode& node = group(*tree.find(CostBranch::branch_misprediction), "wrong path");
     const double our_rate = row[issued] * table_.multiplex[issued] /
                             (row[issue_cycles] * table_.multiplex[issue_cycles]);
     const double ours = node.cycles->value / table_.sample_cycles() * our_rate / their_rate;
@@ -206,7 +207,7 @@ TEST_P(GoodaSample, PortSaturationIsTheBusiestPort) {
       busiest = std::max(busiest, row[port] * table_.periods[port] * table_.multiplex[port]);
     }
     const CostTree tree = make_cost_tree(cpu_, amounts_of(row));
-    EXPECT_NEAR(tree.find(Branch::port_saturation)->cycles->value, busiest, 1e-6 * busiest);
+    EXPECT_NEAR(tree.find(CostBranch::port_saturation)->cycles->value, busiest, 1e-6 * busiest);
   }
 }
 

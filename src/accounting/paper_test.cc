@@ -26,11 +26,11 @@ class Paper : public ::testing::Test {
   }
   CostTree tree(const Counts& counts) { return make_cost_tree(cpu_, made_amounts(cpu_, counts)); }
   /// In percent of the unhalted cycles.
-  static double share(const CostTree& tree, Branch branch) {
+  static double share(const CostTree& tree, CostBranch branch) {
     const CostNode* node = tree.find(branch);
     return node->cycles ? 100 * node->cycles->value / tree.unhalted.cycles->value : -1;
   }
-  static double share(const CostTree& tree, Branch branch, const std::string& label) {
+  static double share(const CostTree& tree, CostBranch branch, const std::string& label) {
     const std::vector<CostNode>* parts = &tree.find(branch)->parts;
     for (const CostNode& part : *parts) {
       for (const CostNode& row : part.parts) {
@@ -65,7 +65,7 @@ TEST_F(Paper, Table1Penalties) {
     ASSERT_NE(row(event), nullptr) << event;
     EXPECT_EQ(row(event)->penalty.value, penalty) << event;
     EXPECT_EQ(row(event)->role, Role::sum) << event;
-    EXPECT_EQ(row(event)->branch, Branch::load_latency) << event;
+    EXPECT_EQ(row(event)->branch, CostBranch::load_latency) << event;
   }
   // "L2 cache hits and second level TLB hits are not used."
   EXPECT_NE(row("MEM_LOAD_UOPS_RETIRED:L2_HIT")->role, Role::sum);
@@ -90,20 +90,20 @@ TEST_F(Paper, Tables7And8Metrics) {
                              {"UOPS_ISSUED:ANY", 9000},
                              {"UOPS_RETIRED:RETIRE_SLOTS", 6000},
                              {"UOPS_ISSUED:ANY:c=1", 3000}});
-  const auto cycles = [&](Branch branch) { return all.find(branch)->cycles->value; };
-  EXPECT_EQ(cycles(Branch::stalled), 60000);
-  EXPECT_EQ(cycles(Branch::unstalled), 40000);
-  EXPECT_EQ(cycles(Branch::port_saturation), 9000);
-  EXPECT_EQ(cycles(Branch::function_call_overhead), 3 * 500);
-  EXPECT_EQ(cycles(Branch::microcode_exceptions), 600);
-  EXPECT_EQ(cycles(Branch::bandwidth_saturation), 700);
-  EXPECT_EQ(cycles(Branch::instruction_starvation), 800);
-  EXPECT_EQ(cycles(Branch::instruction_latency), 900);
-  EXPECT_EQ(cycles(Branch::store_resource_saturation), 1000);
+  const auto cycles = [&](CostBranch branch) { return all.find(branch)->cycles->value; };
+  EXPECT_EQ(cycles(CostBranch::stalled), 60000);
+  EXPECT_EQ(cycles(CostBranch::unstalled), 40000);
+  EXPECT_EQ(cycles(CostBranch::port_saturation), 9000);
+  EXPECT_EQ(cycles(CostBranch::function_call_overhead), 3 * 500);
+  EXPECT_EQ(cycles(CostBranch::microcode_exceptions), 600);
+  EXPECT_EQ(cycles(CostBranch::bandwidth_saturation), 700);
+  EXPECT_EQ(cycles(CostBranch::instruction_starvation), 800);
+  EXPECT_EQ(cycles(CostBranch::instruction_latency), 900);
+  EXPECT_EQ(cycles(CostBranch::store_resource_saturation), 1000);
   // Issued and not retired, at 3 a cycle.
-  EXPECT_EQ(cycles(Branch::branch_misprediction), 6 * (10 + 20) + (9000 - 6000) / 3);
-  EXPECT_EQ(all.find(Branch::instruction_serialization)->state, NodeState::not_covered);
-  EXPECT_EQ(all.find(Branch::multithread_collisions)->state, NodeState::not_covered);
+  EXPECT_EQ(cycles(CostBranch::branch_misprediction), 6 * (10 + 20) + (9000 - 6000) / 3);
+  EXPECT_EQ(all.find(CostBranch::instruction_serialization)->state, NodeState::not_covered);
+  EXPECT_EQ(all.find(CostBranch::multithread_collisions)->state, NodeState::not_covered);
 }
 
 /// The walker kernel. Counts that are the printed shares of 100 M cycles: 4 % in L3 at 52 cycles
@@ -116,12 +116,12 @@ TEST_F(Paper, Table2Walker) {
                                 {"MEM_LOAD_UOPS_LLC_MISS_RETIRED:REMOTE_DRAM", 132500},
                                 {"DTLB_LOAD_MISSES:DEMAND_LD_WALK_COMPLETED", 100000},
                                 {"DTLB_LOAD_MISSES:DEMAND_LD_WALK_DURATION", 3300000}});
-  EXPECT_NEAR(share(walker, Branch::bandwidth_saturation), 13, 0.01);
-  EXPECT_NEAR(share(walker, Branch::load_latency), 87, 0.01);
-  EXPECT_NEAR(share(walker, Branch::load_latency, "L3"), 4, 0.01);
-  EXPECT_NEAR(share(walker, Branch::load_latency, "local DRAM"), 26, 0.01);
-  EXPECT_NEAR(share(walker, Branch::load_latency, "remote DRAM"), 53, 0.01);
-  EXPECT_NEAR(share(walker, Branch::load_latency, "DTLB"), 4, 0.01);
+  EXPECT_NEAR(share(walker, CostBranch::bandwidth_saturation), 13, 0.01);
+  EXPECT_NEAR(share(walker, CostBranch::load_latency), 87, 0.01);
+  EXPECT_NEAR(share(walker, CostBranch::load_latency, "L3"), 4, 0.01);
+  EXPECT_NEAR(share(walker, CostBranch::load_latency, "local DRAM"), 26, 0.01);
+  EXPECT_NEAR(share(walker, CostBranch::load_latency, "remote DRAM"), 53, 0.01);
+  EXPECT_NEAR(share(walker, CostBranch::load_latency, "DTLB"), 4, 0.01);
 }
 
 /// OmnetPP: its branches exceed what is stalled, and the overlap is shown.
@@ -136,11 +136,11 @@ TEST_F(Paper, Table3Omnetpp) {
                                  {"BACLEARS:ANY", 0},
                                  {"UOPS_ISSUED:ANY", 0},
                                  {"UOPS_RETIRED:RETIRE_SLOTS", 0}});
-  EXPECT_NEAR(share(omnetpp, Branch::load_latency), 47, 0.01);
-  EXPECT_NEAR(share(omnetpp, Branch::instruction_starvation), 9, 0.01);
-  EXPECT_NEAR(share(omnetpp, Branch::bandwidth_saturation), 19, 0.01);
-  EXPECT_NEAR(share(omnetpp, Branch::store_resource_saturation), 15, 0.01);
-  EXPECT_NEAR(share(omnetpp, Branch::branch_misprediction), 6, 0.01);
+  EXPECT_NEAR(share(omnetpp, CostBranch::load_latency), 47, 0.01);
+  EXPECT_NEAR(share(omnetpp, CostBranch::instruction_starvation), 9, 0.01);
+  EXPECT_NEAR(share(omnetpp, CostBranch::bandwidth_saturation), 19, 0.01);
+  EXPECT_NEAR(share(omnetpp, CostBranch::store_resource_saturation), 15, 0.01);
+  EXPECT_NEAR(share(omnetpp, CostBranch::branch_misprediction), 6, 0.01);
   EXPECT_NEAR(omnetpp.overlap->value, 16e6, 1);  // 96 % in branches, 80 % stalled
 }
 
@@ -155,11 +155,11 @@ TEST_F(Paper, Tables4And5Simulation) {
                                     {"MEM_LOAD_LLC_HIT_RETIRED:XSNP_NONE", 268000},
                                     {"MEM_LOAD_UOPS_LLC_MISS_RETIRED:LOCAL_DRAM", 200},
                                     {"BR_MISP_RETIRED:ALL_BRANCHES", 2e6}});
-  EXPECT_NEAR(share(simulation, Branch::instruction_starvation), 15, 0.01);
-  EXPECT_NEAR(share(simulation, Branch::load_latency), 14, 0.03);
-  EXPECT_NEAR(share(simulation, Branch::branch_misprediction), 12, 0.01);
-  EXPECT_NEAR(share(simulation, Branch::load_latency, "local DRAM"), 0.04, 0.001);
-  for (const CostNode& part : simulation.find(Branch::instruction_starvation)->parts) {
+  EXPECT_NEAR(share(simulation, CostBranch::instruction_starvation), 15, 0.01);
+  EXPECT_NEAR(share(simulation, CostBranch::load_latency), 14, 0.03);
+  EXPECT_NEAR(share(simulation, CostBranch::branch_misprediction), 12, 0.01);
+  EXPECT_NEAR(share(simulation, CostBranch::load_latency, "local DRAM"), 0.04, 0.001);
+  for (const CostNode& part : simulation.find(CostBranch::instruction_starvation)->parts) {
     if (part.label == "code reads") {
       EXPECT_FALSE(part.in_sum);
     }

@@ -16,12 +16,12 @@ namespace {
 constexpr const char* kSource =
     "LLVM's scheduling model of the CPU, times executions: docs/manual.md, static pipeline model";
 
-const BranchCoverage& coverage_of(const Template& cpu, Branch branch) {
+const BranchCoverage& coverage_of(const Template& cpu, CostBranch branch) {
   return cpu.coverage[static_cast<size_t>(branch)];
 }
 
 /// Whether the profile has an event that the branch's cycles come from.
-bool has_events(const Template& cpu, const EventMatch& match, Branch branch) {
+bool has_events(const Template& cpu, const EventMatch& match, CostBranch branch) {
   for (size_t row = 0; row < cpu.rows.size(); ++row) {
     const TemplateRow& one = cpu.rows[row];
     const bool is_part = one.role == Role::sum || one.role == Role::derive;
@@ -31,19 +31,20 @@ bool has_events(const Template& cpu, const EventMatch& match, Branch branch) {
 }
 
 bool lacks_ports(const Template& cpu, const EventMatch& match) {
-  return !has_events(cpu, match, Branch::port_saturation);
+  return !has_events(cpu, match, CostBranch::port_saturation);
 }
 
 /// Events count serializing instructions; only the software PMU knows of chains.
 bool lacks_chains(const Template& cpu) {
-  return coverage_of(cpu, Branch::instruction_serialization).coverage != Coverage::full;
+  return coverage_of(cpu, CostBranch::instruction_serialization).coverage != Coverage::full;
 }
 
 bool lacks_calls(const TemplateFormula& formula) {
   return formula.formula == Formula::call_overhead && formula.operands.empty();
 }
 
-TemplateRow make_row(std::string_view event, Branch branch, Role role, const std::string& label) {
+TemplateRow make_row(std::string_view event, CostBranch branch, Role role,
+                     const std::string& label) {
   TemplateRow row;
   row.event = event;
   row.name_state = NameState::unknown;
@@ -54,7 +55,7 @@ TemplateRow make_row(std::string_view event, Branch branch, Role role, const std
   return row;
 }
 
-void cover(Template& cpu, Branch branch, const std::string& words) {
+void cover(Template& cpu, CostBranch branch, const std::string& words) {
   BranchCoverage& coverage = cpu.coverage[static_cast<size_t>(branch)];
   if (coverage.coverage == Coverage::partial) {
     coverage.reason += " " + words;
@@ -66,7 +67,7 @@ void cover(Template& cpu, Branch branch, const std::string& words) {
 void add_ports(Template& cpu, const std::vector<std::string>& events, double modelled) {
   TemplateFormula busiest;
   busiest.formula = Formula::port_saturation;
-  busiest.branch = Branch::port_saturation;
+  busiest.branch = CostBranch::port_saturation;
   busiest.label = "busiest port";
   busiest.role = Role::sum;
   busiest.source = kSource;
@@ -76,24 +77,24 @@ void add_ports(Template& cpu, const std::vector<std::string>& events, double mod
       "more at once.";
   for (const std::string& event : events) {
     busiest.operands.push_back(event);
-    cpu.rows.push_back(make_row(event, Branch::port_saturation, Role::derive, event));
+    cpu.rows.push_back(make_row(event, CostBranch::port_saturation, Role::derive, event));
   }
   cpu.formulas.push_back(std::move(busiest));
-  cover(cpu, Branch::port_saturation,
+  cover(cpu, CostBranch::port_saturation,
         fmt::format("By the static model of {:.0f} % of the executed instructions, not by events.",
                     100 * modelled));
 }
 
 void add_chains(Template& cpu, double looped) {
-  TemplateRow chain = make_row(static_events::kChain, Branch::instruction_serialization, Role::sum,
-                               "chains in loops");
+  TemplateRow chain = make_row(static_events::kChain, CostBranch::instruction_serialization,
+                               Role::sum, "chains in loops");
   chain.penalty = {PenaltyUnit::cycles, 1, kSource, true};
   chain.problem = "Each iteration of a loop waits for a result of the one before.";
   chain.advice =
       "Break the chain: sum into several variables, or let the compiler reorder "
       "(-ffast-math).";
   cpu.rows.push_back(std::move(chain));
-  cover(cpu, Branch::instruction_serialization,
+  cover(cpu, CostBranch::instruction_serialization,
         fmt::format("Chains by the static model of innermost loops without calls, {:.0f} % of the "
                     "executed instructions.",
                     100 * looped));

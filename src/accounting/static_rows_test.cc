@@ -52,17 +52,18 @@ TEST(StaticRows, StandInForMissingEvents) {
   EXPECT_TRUE(needs_static_model(bare, profile));
   const Template cpu = with_static_rows(bare, profile, {0.97, 0.5});
   const CostTree tree = tree_of(cpu, profile, {1000, 2000, 300, 400, 120, 7});
-  const CostNode& ports = *tree.find(Branch::port_saturation);
+  const CostNode& ports = *tree.find(CostBranch::port_saturation);
   EXPECT_EQ(ports.cycles->value, 400);
   EXPECT_EQ(ports.provenance, Provenance::modelled);
   EXPECT_EQ(ports.state, NodeState::partly_measured);
   EXPECT_NE(ports.reason.find("97 % of the executed instructions"), std::string::npos);
-  const CostNode& chains = *tree.find(Branch::instruction_serialization);
+  const CostNode& chains = *tree.find(CostBranch::instruction_serialization);
   EXPECT_EQ(chains.cycles->value, 120);
   EXPECT_EQ(chains.provenance, Provenance::modelled);
   EXPECT_NE(chains.reason.find("50 %"), std::string::npos);
-  EXPECT_FALSE(
-      tree_of(bare, profile, {1000, 2000, 300, 400, 120, 7}).find(Branch::port_saturation)->cycles);
+  EXPECT_FALSE(tree_of(bare, profile, {1000, 2000, 300, 400, 120, 7})
+                   .find(CostBranch::port_saturation)
+                   ->cycles);
 }
 
 // Ports that were counted need no model; chains do, as no event is of them.
@@ -71,8 +72,8 @@ TEST(StaticRows, LeaveCountedPortsAlone) {
       profile_of({"cycles", "UOPS_DISPATCHED:PORT_0", "static:busy-A", "static:chain-cycles"});
   const Template cpu = with_static_rows(shipped("skylake-sp"), profile, {1, 1});
   const CostTree tree = tree_of(cpu, profile, {1000, 200, 900, 120});
-  EXPECT_EQ(tree.find(Branch::port_saturation)->cycles->value, 200);
-  EXPECT_EQ(tree.find(Branch::instruction_serialization)->cycles->value, 120);
+  EXPECT_EQ(tree.find(CostBranch::port_saturation)->cycles->value, 200);
+  EXPECT_EQ(tree.find(CostBranch::instruction_serialization)->cycles->value, 120);
 }
 
 // The simulated core tells all of it itself, and IBM's ports are nobody's model.
@@ -89,7 +90,7 @@ TEST(StaticRows, CallsByTheCode) {
   Template cpu = shipped("zen4");
   TemplateFormula calls;
   calls.formula = Formula::call_overhead;
-  calls.branch = Branch::function_call_overhead;
+  calls.branch = CostBranch::function_call_overhead;
   calls.label = "calls";
   calls.role = Role::sum;
   cpu.formulas = {calls};
@@ -97,7 +98,7 @@ TEST(StaticRows, CallsByTheCode) {
   const Profile profile = profile_of(kStatic);
   const CostTree tree =
       tree_of(with_static_rows(cpu, profile, {1, 1}), profile, {1000, 2000, 300, 400, 120, 7});
-  EXPECT_EQ(tree.find(Branch::function_call_overhead)->cycles->value, 21);
+  EXPECT_EQ(tree.find(CostBranch::function_call_overhead)->cycles->value, 21);
 }
 
 // Nothing of the model is listed as an event that the user added.

@@ -12,7 +12,7 @@
 
 namespace culprit {
 
-inline TemplateRow made_row(std::string event, Branch branch, Role role,
+inline TemplateRow made_row(std::string event, CostBranch branch, Role role,
                             std::optional<double> penalty, uint64_t code = 0) {
   TemplateRow row;
   row.label = event;
@@ -34,36 +34,38 @@ inline Template made_template() {
   cpu.description = "made by a test";
   cpu.dispatch_width = 4;
   for (BranchCoverage& coverage : cpu.coverage) coverage = {Coverage::none, "no event for it", 0};
-  for (const Branch covered : {Branch::load_latency, Branch::branch_misprediction,
-                               Branch::port_saturation, Branch::function_call_overhead}) {
+  for (const CostBranch covered :
+       {CostBranch::load_latency, CostBranch::branch_misprediction, CostBranch::port_saturation,
+        CostBranch::function_call_overhead}) {
     cpu.coverage[static_cast<size_t>(covered)] = {Coverage::full, "", 0};
   }
-  cpu.rows = {made_row("CYCLES", Branch::unhalted, Role::sum, 1, 0x3c),
-              made_row("STALLS", Branch::stalled, Role::sum, 1, 0x1d101c2),
-              made_row("LOCAL_DRAM", Branch::load_latency, Role::sum, 200, 0x1d3),
-              made_row("REMOTE_DRAM", Branch::load_latency, Role::sum, 400, 0xcd3),
-              made_row("WALKS", Branch::load_latency, Role::sum, 7, 0x8208),
-              made_row("WALK_CYCLES", Branch::load_latency, Role::sum, 1, 0x8408),
-              made_row("L1_HIT", Branch::load_latency, Role::info, std::nullopt, 0x1d1),
-              made_row("MISPREDICTED", Branch::branch_misprediction, Role::sum, 6, 0xc5),
-              made_row("ISSUED", Branch::branch_misprediction, Role::derive, std::nullopt, 0x10e),
-              made_row("RETIRED", Branch::branch_misprediction, Role::derive, std::nullopt, 0x2c2),
-              made_row("PORT_0", Branch::port_saturation, Role::derive, std::nullopt, 0x1a1),
-              made_row("PORT_1", Branch::port_saturation, Role::derive, std::nullopt, 0x2a1),
-              made_row("PORT_23", Branch::port_saturation, Role::derive, std::nullopt, 0xca1),
-              made_row("CALLS", Branch::function_call_overhead, Role::derive, std::nullopt, 0x2c4),
-              made_row("INSTRUCTIONS", Branch::general, Role::info, std::nullopt, 0xc0)};
+  cpu.rows = {
+      made_row("CYCLES", CostBranch::unhalted, Role::sum, 1, 0x3c),
+      made_row("STALLS", CostBranch::stalled, Role::sum, 1, 0x1d101c2),
+      made_row("LOCAL_DRAM", CostBranch::load_latency, Role::sum, 200, 0x1d3),
+      made_row("REMOTE_DRAM", CostBranch::load_latency, Role::sum, 400, 0xcd3),
+      made_row("WALKS", CostBranch::load_latency, Role::sum, 7, 0x8208),
+      made_row("WALK_CYCLES", CostBranch::load_latency, Role::sum, 1, 0x8408),
+      made_row("L1_HIT", CostBranch::load_latency, Role::info, std::nullopt, 0x1d1),
+      made_row("MISPREDICTED", CostBranch::branch_misprediction, Role::sum, 6, 0xc5),
+      made_row("ISSUED", CostBranch::branch_misprediction, Role::derive, std::nullopt, 0x10e),
+      made_row("RETIRED", CostBranch::branch_misprediction, Role::derive, std::nullopt, 0x2c2),
+      made_row("PORT_0", CostBranch::port_saturation, Role::derive, std::nullopt, 0x1a1),
+      made_row("PORT_1", CostBranch::port_saturation, Role::derive, std::nullopt, 0x2a1),
+      made_row("PORT_23", CostBranch::port_saturation, Role::derive, std::nullopt, 0xca1),
+      made_row("CALLS", CostBranch::function_call_overhead, Role::derive, std::nullopt, 0x2c4),
+      made_row("INSTRUCTIONS", CostBranch::general, Role::info, std::nullopt, 0xc0)};
   cpu.rows[4].group = cpu.rows[5].group = "DTLB";
   cpu.rows.back().label = kInstructionsLabel;
 
   TemplateFormula wrong_path;
   wrong_path.formula = Formula::wrong_path;
-  wrong_path.branch = Branch::branch_misprediction;
+  wrong_path.branch = CostBranch::branch_misprediction;
   wrong_path.label = "wrong path";
   wrong_path.operands = {"ISSUED", "RETIRED"};
   TemplateFormula ports;
   ports.formula = Formula::port_saturation;
-  ports.branch = Branch::port_saturation;
+  ports.branch = CostBranch::port_saturation;
   ports.label = "busiest port";
   ports.operands = {"PORT_0", "PORT_1", "PORT_23"};
   ports.weights = {1, 1, 0.5};
@@ -71,7 +73,7 @@ inline Template made_template() {
   ports.advice = "Use instructions that other ports execute.";
   TemplateFormula calls;
   calls.formula = Formula::call_overhead;
-  calls.branch = Branch::function_call_overhead;
+  calls.branch = CostBranch::function_call_overhead;
   calls.label = "calls";
   calls.operands = {"CALLS"};
   calls.constant = 3;

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "branches/branch_kind.h"
+#include "branches/call_kind.h"
 
 #include "model/counts.h"
 
@@ -39,7 +39,7 @@ CallGraph make_call_graph(CodeIndex& code, EventId event) {
   }
   FunctionCodes codes(code);
   for (const BranchCount& branch : profile.branch_counts) {
-    if (find_branch_kind(codes, branch.from, branch.to) == BranchKind::other) continue;
+    if (find_call_kind(codes, branch.from, branch.to) == CallKind::other) continue;
     const Key caller = key_of(code, branch.from);
     const Key callee = key_of(code, branch.to);
     functions[caller].calls_made += branch.count;

@@ -28,7 +28,7 @@ struct CallGraph {
   std::vector<Edge> edges;  // by caller and callee
 };
 
-/// Calls as find_branch_kind() tells them, tail calls included; and every function where
+/// Calls as find_call_kind() tells them, tail calls included; and every function where
 /// `event` counted something.
 /// Units:  branch records [count]; multiply by BranchScale::per_branch for calls
 CallGraph make_call_graph(CodeIndex& code, EventId event);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "branches/branch_kind.h"
+#include "branches/call_kind.h"
 
 namespace culprit {
 
@@ -77,11 +77,11 @@ void RecordCounter::add_branch(const BranchCount& branch) {
     timed.cycles += static_cast<double>(branch.cycles);
     timed.records += static_cast<double>(branch.timed);
   }
-  const BranchKind kind = find_branch_kind(codes_, branch.from, branch.to);
-  if (kind == BranchKind::other) return;
+  const CallKind kind = find_call_kind(codes_, branch.from, branch.to);
+  if (kind == CallKind::other) return;
   add_at(branch.to, Made::calls, branch.count);
   add_at(branch.from, Made::calls_made, branch.count);
-  if (kind == BranchKind::indirect_call) add_at(branch.from, Made::indirect_calls, branch.count);
+  if (kind == CallKind::indirect_call) add_at(branch.from, Made::indirect_calls, branch.count);
 }
 
 bool RecordCounter::has_place(const Location& at) const {

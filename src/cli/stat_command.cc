@@ -109,7 +109,7 @@ Result<CountOptions> make_options(const StatCommand& command) {
   return options;
 }
 
-Result<void> save(const Counting& counting, const std::string& path) {
+Result<void> save(const CountResult& counting, const std::string& path) {
   ASSIGN_OR_RETURN(const OutputFile output, OutputFile::claim(path));
   ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::create(path));
   return writer.close(counting.profile);
@@ -135,7 +135,7 @@ int run(const StatCommand& command) {
       printer->print_interval(profile, repetition, interval);
     };
   }
-  Result<Counting> counting = count(*options, on_interval);
+  Result<CountResult> counting = count(*options, on_interval);
   if (!counting) return fail(counting.error(), kOurFailure);
   std::map<EventId, std::string> reasons;
   for (const RefusedEvent& refused : counting->refused) {

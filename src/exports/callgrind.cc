@@ -19,7 +19,7 @@
 #include <set>
 #include <tuple>
 
-#include "branches/branch_kind.h"
+#include "branches/call_kind.h"
 #include "exports/call_paths.h"
 #include "exports/callgrind_names.h"
 #include "exports/exports.h"
@@ -99,7 +99,7 @@ class Costs {
 
   /// A call to the first instruction of a function; of itself, too.
   void add_branch(const BranchCount& branch) {
-    if (find_branch_kind(codes_, branch.from, branch.to) == BranchKind::other) return;
+    if (find_call_kind(codes_, branch.from, branch.to) == CallKind::other) return;
     if (code_.find(branch.to).function == CodePlace::kNone) return;
     const FunctionKey callee = function_of(branch.to);
     if (callee.begin != branch.to.offset) return;

@@ -26,7 +26,7 @@
 namespace culprit {
 
 /// `comm`: processes of one name together.
-enum class Level : uint8_t { process, comm, thread, module, function, line, block, instruction };
+enum class RowLevel : uint8_t { process, comm, thread, module, function, line, block, instruction };
 enum class Tree : uint8_t { none, callers, callees };
 /// What stands in the columns: the events that there are; what branch records say of them (of a
 /// profile with_branch_events()); what they cost, by a template (cost_columns.h).
@@ -34,12 +34,12 @@ enum class Columns : uint8_t { events, executions, hca };
 
 /// Keeps what matches: `level` = `pattern` (shell pattern or exact).
 struct Filter {
-  Level level;
+  RowLevel level;
   std::string pattern;
 };
 
 struct ReportOptions {
-  std::vector<Level> by = {Level::function};
+  std::vector<RowLevel> by = {RowLevel::function};
   Tree tree = Tree::none;
   Columns columns = Columns::events;
   std::vector<Filter> filters;

@@ -95,7 +95,7 @@ std::string print_report_json(const Profile& profile, const ReportTable& table) 
   std::vector<std::string> names;
   for (const std::string& name : table.event_names) names.push_back(printable(name));
   Json by = Json::array();
-  for (const Level level : table.options.by) by.push_back(level_name(level));
+  for (const RowLevel level : table.options.by) by.push_back(level_name(level));
   Json filters = Json::array();
   for (const Filter& filter : table.options.filters) {
     filters.push_back(

@@ -19,18 +19,18 @@
 namespace culprit {
 namespace {
 
-const std::vector<std::vector<Level>> kCombinations = {
-    {Level::process},
-    {Level::thread},
-    {Level::module},
-    {Level::function},
-    {Level::line},
-    {Level::block},
-    {Level::instruction},
-    {Level::module, Level::function},
-    {Level::function, Level::line},
-    {Level::process, Level::thread, Level::module, Level::function, Level::line, Level::block,
-     Level::instruction}};
+const std::vector<std::vector<RowLevel>> kCombinations = {
+    {RowLevel::process},
+    {RowLevel::thread},
+    {RowLevel::module},
+    {RowLevel::function},
+    {RowLevel::line},
+    {RowLevel::block},
+    {RowLevel::instruction},
+    {RowLevel::module, RowLevel::function},
+    {RowLevel::function, RowLevel::line},
+    {RowLevel::process, RowLevel::thread, RowLevel::module, RowLevel::function, RowLevel::line,
+     RowLevel::block, RowLevel::instruction}};
 
 ReportTable report_of(const TestProfile& test, const ReportOptions& options) {
   Result<ReportTable> table = make_report(test.profile, test.lookup(), options);
@@ -38,7 +38,7 @@ ReportTable report_of(const TestProfile& test, const ReportOptions& options) {
   return table ? *std::move(table) : ReportTable{};
 }
 
-ReportOptions by(std::vector<Level> levels) {
+ReportOptions by(std::vector<RowLevel> levels) {
   ReportOptions options;
   options.by = std::move(levels);
   return options;
@@ -69,7 +69,8 @@ std::string tell(const ReportTable& table, Field field) {
 }
 
 TEST(Report, TellsInlinedFunctionsFromTheirCallers) {
-  const ReportTable table = report_of(make_test_profile(), by({Level::module, Level::function}));
+  const ReportTable table =
+      report_of(make_test_profile(), by({RowLevel::module, RowLevel::function}));
   EXPECT_EQ(tell(table,
                  [](const ReportRow& row) {
                    return shorten_name(*row.function, 30) + (row.inlined ? "(i)" : "");
@@ -99,7 +100,7 @@ const DerivedColumn& column_of(const ReportTable& table, const std::string& name
 
 // By hand, from test_profile.h: 100 rounds of grind's loop, 876 instructions, one call.
 TEST(Executions, QuotientsAreComputedFromTheSumsOfTheRow) {
-  ReportOptions options = by({Level::module, Level::function});
+  ReportOptions options = by({RowLevel::module, RowLevel::function});
   options.columns = Columns::executions;
   const ReportTable table = report_of(executed_profile(), options);
   ASSERT_FALSE(table.rows.empty());
@@ -115,7 +116,7 @@ TEST(Executions, QuotientsAreComputedFromTheSumsOfTheRow) {
 }
 
 TEST(Executions, WhatNothingIsKnownOfIsNot0) {
-  ReportOptions options = by({Level::module, Level::function});
+  ReportOptions options = by({RowLevel::module, RowLevel::function});
   options.columns = Columns::executions;
   const ReportTable table = report_of(executed_profile(), options);
   for (const ReportRow& row : table.rows) {
@@ -141,11 +142,11 @@ TEST(Executions, MatchTheirGoldenTexts) {
   ReportOptions options;
   options.columns = Columns::executions;
   expect_golden("report/golden/executions_function.txt", text_of(test, options));
-  options.by = {Level::block};
+  options.by = {RowLevel::block};
   expect_golden("report/golden/executions_block.txt", text_of(test, options));
-  options.by = {Level::instruction};
+  options.by = {RowLevel::instruction};
   expect_golden("report/golden/executions_instruction.txt", text_of(test, options));
-  options.by = {Level::function};
+  options.by = {RowLevel::function};
   const ReportTable table = report_of(test, options);
   expect_golden("report/golden/executions_function.json",
                 print_report(test.profile, table, Format::json, {}));
@@ -154,26 +155,26 @@ TEST(Executions, MatchTheirGoldenTexts) {
 }
 
 TEST(Report, MergesRowsThatTheLevelsCannotTellApart) {
-  const ReportTable table = report_of(make_test_profile(), by({Level::function}));
+  const ReportTable table = report_of(make_test_profile(), by({RowLevel::function}));
   EXPECT_EQ(*table.rows[0].function, "grind");  // of mill, 500, and of sort, 100
   EXPECT_EQ(table.rows[0].values[0].samples, 600u);
 }
 
 TEST(Report, SumsByProcessThreadAndModule) {
   const TestProfile test = make_test_profile();
-  EXPECT_EQ(tell(report_of(test, by({Level::process})),
+  EXPECT_EQ(tell(report_of(test, by({RowLevel::process})),
                  [](const ReportRow& row) { return std::to_string(*row.process_id); }),
             "100 900, 101 100");
-  EXPECT_EQ(tell(report_of(test, by({Level::thread})),
+  EXPECT_EQ(tell(report_of(test, by({RowLevel::thread})),
                  [](const ReportRow& row) { return std::to_string(*row.thread_id); }),
             "100 530, 102 370, 101 100");
-  EXPECT_EQ(tell(report_of(test, by({Level::module})),
+  EXPECT_EQ(tell(report_of(test, by({RowLevel::module})),
                  [](const ReportRow& row) { return base_name(*row.module); }),
             "mill 700, [kernel] 120, sort 100, libc.so.6 80");
 }
 
 TEST(Report, SumsByLineAndNamesTheFunctionWhereNoLineIsKnown) {
-  EXPECT_EQ(tell(report_of(make_test_profile(), by({Level::line})),
+  EXPECT_EQ(tell(report_of(make_test_profile(), by({RowLevel::line})),
                  [](const ReportRow& row) {
                    return row.line ? base_name(*row.file) + ":" + std::to_string(*row.line)
                                    : *row.function;
@@ -183,7 +184,7 @@ TEST(Report, SumsByLineAndNamesTheFunctionWhereNoLineIsKnown) {
 }
 
 TEST(Report, SumsByBlock) {
-  const ReportTable table = report_of(make_test_profile(), by({Level::block}));
+  const ReportTable table = report_of(make_test_profile(), by({RowLevel::block}));
   ASSERT_GE(table.rows.size(), 2u);
   EXPECT_EQ(table.rows[0].address, 0x1210u);
   EXPECT_EQ(table.rows[0].end_address, 0x1216u);
@@ -203,8 +204,8 @@ TEST(Report, SumsByStoredBlocksWithoutCode) {
                   {FileOffset(0x216), 10},
                   {FileOffset(0x220), 5},
                   {FileOffset(0x225), 11}};
-  const ReportTable from_blocks = report_of(stored, by({Level::block}));
-  const ReportTable from_code = report_of(make_test_profile(), by({Level::block}));
+  const ReportTable from_blocks = report_of(stored, by({RowLevel::block}));
+  const ReportTable from_code = report_of(make_test_profile(), by({RowLevel::block}));
   ASSERT_EQ(from_blocks.rows.size(), from_code.rows.size());
   for (size_t i = 0; i < from_code.rows.size(); ++i) {
     EXPECT_EQ(from_blocks.rows[i].address, from_code.rows[i].address);
@@ -217,29 +218,29 @@ TEST(Report, SumsByStoredBlocksWithoutCode) {
 
 TEST(Report, MarksInstructionsAndInlinedCodeAsSubjectToSkid) {
   const TestProfile test = make_test_profile();
-  for (const ReportRow& row : report_of(test, by({Level::instruction})).rows) {
+  for (const ReportRow& row : report_of(test, by({RowLevel::instruction})).rows) {
     EXPECT_TRUE(row.skid);
   }
-  for (const ReportRow& row : report_of(test, by({Level::function})).rows) {
+  for (const ReportRow& row : report_of(test, by({RowLevel::function})).rows) {
     EXPECT_EQ(row.skid, *row.function == "weigh");
   }
-  EXPECT_NE(text_of(test, by({Level::instruction})).find("^ skid:"), std::string::npos);
-  EXPECT_EQ(text_of(test, by({Level::module})).find("^ skid:"), std::string::npos);
+  EXPECT_NE(text_of(test, by({RowLevel::instruction})).find("^ skid:"), std::string::npos);
+  EXPECT_EQ(text_of(test, by({RowLevel::module})).find("^ skid:"), std::string::npos);
 }
 
 TEST(Report, GivesPoissonErrors) {
-  const ReportTable table = report_of(make_test_profile(), by({Level::module}));
+  const ReportTable table = report_of(make_test_profile(), by({RowLevel::module}));
   EXPECT_DOUBLE_EQ(table.rows[3].values[0].value, 80e6);
   EXPECT_DOUBLE_EQ(table.rows[3].values[0].error, std::sqrt(80.0) * 1e6);
 }
 
 TEST(Report, FiltersWithPercentagesOfEverything) {
-  ReportOptions options = by({Level::function});
-  options.filters = {{Level::module, "libc*"}, {Level::module, "[kernel]"}};
+  ReportOptions options = by({RowLevel::function});
+  options.filters = {{RowLevel::module, "libc*"}, {RowLevel::module, "[kernel]"}};
   const TestProfile test = make_test_profile();
   const ReportTable table = report_of(test, options);
   EXPECT_EQ(table.rows.size(), 2u);  // "[kernel]" is a name before it is a pattern
-  options.filters = {{Level::module, "libc*"}, {Level::module, "?kernel?"}};
+  options.filters = {{RowLevel::module, "libc*"}, {RowLevel::module, "?kernel?"}};
   const ReportTable both = report_of(test, options);
   EXPECT_EQ(tell(both, [](const ReportRow& row) { return *row.function; }),
             "clear_page 120, libc.so.6+0x5040 80");
@@ -251,15 +252,15 @@ TEST(Report, FiltersWithPercentagesOfEverything) {
 }
 
 TEST(Report, CombinesFiltersOfDifferentLevels) {
-  ReportOptions options = by({Level::thread});
-  options.filters = {{Level::function, "grind"}, {Level::process, "mill"}};
+  ReportOptions options = by({RowLevel::thread});
+  options.filters = {{RowLevel::function, "grind"}, {RowLevel::process, "mill"}};
   EXPECT_EQ(tell(report_of(make_test_profile(), options),
                  [](const ReportRow& row) { return *row.thread; }),
             "mill 350, worker 150");
 }
 
 TEST(Report, SumsWhatTheLimitCutsOff) {
-  ReportOptions options = by({Level::function});
+  ReportOptions options = by({RowLevel::function});
   options.limit = 2;
   const ReportTable table = report_of(make_test_profile(), options);
   EXPECT_EQ(table.rows.size(), 2u);
@@ -268,7 +269,7 @@ TEST(Report, SumsWhatTheLimitCutsOff) {
 }
 
 TEST(Report, LeavesSmallRowsOut) {
-  ReportOptions options = by({Level::module});
+  ReportOptions options = by({RowLevel::module});
   options.minimum_percent = 11;
   const ReportTable table = report_of(make_test_profile(), options);
   EXPECT_EQ(table.rows.size(), 2u);
@@ -276,7 +277,7 @@ TEST(Report, LeavesSmallRowsOut) {
 }
 
 TEST(Report, SortsByColumnsAndRefusesOthers) {
-  ReportOptions options = by({Level::module});
+  ReportOptions options = by({RowLevel::module});
   options.sort = "module";
   const TestProfile test = make_test_profile();
   EXPECT_EQ(*report_of(test, options).rows[0].module, "/opt/bin/mill");
@@ -289,7 +290,7 @@ TEST(Report, SortsByColumnsAndRefusesOthers) {
 TEST(Report, ShowsTimeWhereTheClockIsNotCalibrated) {
   TestProfile test = make_test_profile();
   test.profile.machine.clock.reset();
-  const std::string text = text_of(test, by({Level::module}));
+  const std::string text = text_of(test, by({RowLevel::module}));
   EXPECT_NE(text.find("~time"), std::string::npos);
   EXPECT_NE(text.find("700 ms"), std::string::npos);
   EXPECT_EQ(text.find("cycles"), std::string::npos);
@@ -300,7 +301,7 @@ TEST(Report, PrintsTheLedgerUnderTheTable) {
   test.profile.ledger.add(ledger::kLostSamples, 12);
   test.profile.ledger.add(ledger::kThrottled, 0);
   test.profile.ledger.note("kernel symbols hidden (kptr_restrict)");
-  const std::string text = text_of(test, by({Level::module}));
+  const std::string text = text_of(test, by({RowLevel::module}));
   EXPECT_NE(text.find("Ledger  12 samples lost (the reader was too slow)\n"
                       "        kernel symbols hidden (kptr_restrict)\n"),
             std::string::npos);
@@ -310,7 +311,7 @@ TEST(Report, PrintsTheLedgerUnderTheTable) {
 TEST(Report, KnowsNothingWithoutFactsAndSaysWhere) {
   TestProfile test = make_test_profile();
   test.facts.clear();
-  const ReportTable table = report_of(test, by({Level::function}));
+  const ReportTable table = report_of(test, by({RowLevel::function}));
   EXPECT_EQ(tell(table, [](const ReportRow& row) { return *row.function; }),
             "mill+0x210 400, mill+0x220 150, [kernel] 120, mill+0x214 100, sort+0x210 100, "
             "libc.so.6+0x40 80, mill+0x310 50");
@@ -318,7 +319,7 @@ TEST(Report, KnowsNothingWithoutFactsAndSaysWhere) {
 
 TEST(Report, OfNothingSaysSo) {
   const TestProfile test;
-  const std::string text = text_of(test, by({Level::function}));
+  const std::string text = text_of(test, by({RowLevel::function}));
   EXPECT_NE(text.find("culprit doctor"), std::string::npos);
 }
 
@@ -326,7 +327,7 @@ TEST(Report, OfNothingSaysSo) {
 TEST(Report, OfAnEmptyImportDoesNotSendToTheDoctor) {
   TestProfile test;
   test.profile.environment[std::string(kImportedFrom)] = "perf.data";
-  const std::string text = text_of(test, by({Level::function}));
+  const std::string text = text_of(test, by({RowLevel::function}));
   EXPECT_EQ(text.find("culprit doctor"), std::string::npos) << text;
   EXPECT_NE(text.find("nothing was sampled"), std::string::npos) << text;
 }
@@ -336,7 +337,7 @@ TEST(Report, NeverPrintsWhatWouldMoveTheCursor) {
   test.profile.images[0].path = test.profile.strings.intern("/tmp/\x1b[2J\nevil");
   test.profile.processes[0].name = test.profile.strings.intern("a\rb");
   for (const Format format : {Format::text, Format::json, Format::csv}) {
-    const ReportTable table = report_of(test, by({Level::process, Level::module}));
+    const ReportTable table = report_of(test, by({RowLevel::process, RowLevel::module}));
     const std::string text = print_report(test.profile, table, format, {});
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
     EXPECT_EQ(text.find('\r'), std::string::npos);
@@ -346,7 +347,7 @@ TEST(Report, NeverPrintsWhatWouldMoveTheCursor) {
 
 TEST(Report, QuotesCsvFields) {
   const TestProfile test = make_test_profile();
-  ReportOptions options = by({Level::function});
+  ReportOptions options = by({RowLevel::function});
   options.limit = 0;
   const std::string csv = print_report(test.profile, report_of(test, options), Format::csv, {});
   EXPECT_EQ(csv.substr(0, csv.find('\n')),
@@ -359,7 +360,7 @@ TEST(Report, FitsItsWidthByEveryLevel) {
   add_test_stacks(test);
   for (const size_t width : {size_t{80}, size_t{132}}) {
     for (const auto& levels : kCombinations) {
-      const bool has_function = std::count(levels.begin(), levels.end(), Level::function) > 0;
+      const bool has_function = std::count(levels.begin(), levels.end(), RowLevel::function) > 0;
       const size_t names = levels.size() + (has_function ? 0 : 1);  // it may be added
       // Numbers take less than 46 columns; three names or more keep 12 and a gap each.
       const size_t bound = names <= 2 ? width : std::max(width, 46 + 14 * names);
@@ -376,12 +377,12 @@ TEST(Report, FitsItsWidthByEveryLevel) {
 TEST(Report, MatchesItsGoldenTexts) {
   TestProfile test = make_test_profile();
   add_test_stacks(test);
-  expect_golden("report/golden/report_function.txt", text_of(test, by({Level::function})));
+  expect_golden("report/golden/report_function.txt", text_of(test, by({RowLevel::function})));
   expect_golden("report/golden/report_module_function.txt",
-                text_of(test, by({Level::module, Level::function})));
-  expect_golden("report/golden/report_line.txt", text_of(test, by({Level::line})));
-  expect_golden("report/golden/report_block.txt", text_of(test, by({Level::block})));
-  expect_golden("report/golden/report_instruction.txt", text_of(test, by({Level::instruction})));
+                text_of(test, by({RowLevel::module, RowLevel::function})));
+  expect_golden("report/golden/report_line.txt", text_of(test, by({RowLevel::line})));
+  expect_golden("report/golden/report_block.txt", text_of(test, by({RowLevel::block})));
+  expect_golden("report/golden/report_instruction.txt", text_of(test, by({RowLevel::instruction})));
   expect_golden("report/golden/report_every_level.txt", text_of(test, by(kCombinations.back())));
   ReportOptions options;
   options.tree = Tree::callees;
@@ -392,7 +393,7 @@ TEST(Report, MatchesItsGoldenTexts) {
   expect_golden("report/golden/tree_callers.txt", text_of(test, options));
   ReportOptions everything = by(kCombinations.back());
   everything.limit = 3;
-  everything.filters = {{Level::process, "mill"}};
+  everything.filters = {{RowLevel::process, "mill"}};
   expect_golden("report/golden/report_every_level.json",
                 print_report(test.profile, report_of(test, everything), Format::json, {}));
 }
@@ -418,7 +419,7 @@ TEST(Tree, PartsAreBelowTheirCallers) {
 TEST(Inclusive, HoldsWhatWasCalledFromThere) {
   TestProfile test = make_test_profile();
   add_test_stacks(test);
-  ReportOptions options = by({Level::module, Level::function});
+  ReportOptions options = by({RowLevel::module, RowLevel::function});
   const ReportTable table = report_of(test, options);
   const auto inclusive = [&](const std::string& function) {
     for (const ReportRow& row : table.rows) {
@@ -453,7 +454,7 @@ TEST(Inclusive, ListsCallersWithoutSamplesWhereTheyAreAskedFor) {
   ReportOptions options;
   options.sort = "inclusive";
   EXPECT_EQ(count(options), 1);
-  options.by = {Level::instruction};
+  options.by = {RowLevel::instruction};
   EXPECT_FALSE(make_report(test.profile, test.lookup(), options));  // addresses call nothing
 }
 
@@ -461,7 +462,7 @@ TEST(Inclusive, RecursionCountsOnce) {
   TestProfile test = make_test_profile();
   add_test_stacks(test);
   test.profile.stacks[0].location.offset = FileOffset(0x214);  // grind calls grind
-  const ReportTable table = report_of(test, by({Level::module, Level::function}));
+  const ReportTable table = report_of(test, by({RowLevel::module, RowLevel::function}));
   EXPECT_EQ(*table.rows[0].function, "grind");
   EXPECT_EQ(table.rows[0].inclusive.at(0).samples, 500u + 150);
 }
@@ -469,8 +470,8 @@ TEST(Inclusive, RecursionCountsOnce) {
 TEST(Report, PutsProcessesOfOneNameTogether) {
   TestProfile test = make_test_profile();
   test.profile.processes[1].name = test.profile.processes[0].name;
-  EXPECT_EQ(report_of(test, by({Level::process})).rows.size(), 2u);
-  const ReportTable table = report_of(test, by({Level::comm}));
+  EXPECT_EQ(report_of(test, by({RowLevel::process})).rows.size(), 2u);
+  const ReportTable table = report_of(test, by({RowLevel::comm}));
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_EQ(*table.rows[0].process, "mill");
   EXPECT_FALSE(table.rows[0].process_id);
@@ -669,8 +670,9 @@ TEST(Conservation, SelfsOfATreeAddUpToEverything) {
     const TestProfile test = make_random_profile(random);
     for (const Tree tree : {Tree::callers, Tree::callees}) {
       ReportOptions options;
-      options.by = round % 2 == 0 ? std::vector{Level::function}
-                                  : std::vector{Level::process, Level::module, Level::line};
+      options.by = round % 2 == 0
+                       ? std::vector{RowLevel::function}
+                       : std::vector{RowLevel::process, RowLevel::module, RowLevel::line};
       options.tree = tree;
       options.limit = random() % 15;
       const ReportTable table = report_of(test, options);
@@ -686,8 +688,8 @@ TEST(Conservation, FiltersSplitEverything) {
   const TestProfile test = make_test_profile();
   uint64_t samples = 0;
   for (const char* module : {"mill", "sort", "libc.so.6", "?kernel?"}) {
-    ReportOptions options = by({Level::instruction});
-    options.filters = {{Level::module, module}};
+    ReportOptions options = by({RowLevel::instruction});
+    options.filters = {{RowLevel::module, module}};
     samples += report_of(test, options).shown[0].samples;
   }
   EXPECT_EQ(samples, 1000u);

@@ -68,22 +68,22 @@ std::string address_cell(const ReportRow& row) {
   return fmt::format("{:x}", *row.address);
 }
 
-std::string level_cell(Level level, const ReportRow& row, const Levels& by) {
+std::string level_cell(RowLevel level, const ReportRow& row, const Levels& by) {
   switch (level) {
-    case Level::process:
+    case RowLevel::process:
       return with_number(row.process.value_or(""), row.process_id);
-    case Level::comm:
+    case RowLevel::comm:
       return printable(row.process.value_or(""));
-    case Level::thread:
+    case RowLevel::thread:
       return with_number(row.thread.value_or(""), row.thread_id);
-    case Level::module:
+    case RowLevel::module:
       return printable(base_name(row.module.value_or("")));
-    case Level::function:
+    case RowLevel::function:
       return function_cell(row);
-    case Level::line:
+    case RowLevel::line:
       return line_cell(row, !by.function && !by.address());
-    case Level::block:
-    case Level::instruction:
+    case RowLevel::block:
+    case RowLevel::instruction:
       return address_cell(row);
   }
   return "";
@@ -459,10 +459,10 @@ class ReportText {
       result.push_back(std::move(labels));
       return;
     }
-    std::vector<Level> levels = table_.options.by;
+    std::vector<RowLevel> levels = table_.options.by;
     // An address alone says little: its function stands beside it.
-    if (by_.address() && !by_.function) levels.push_back(Level::function);
-    for (const Level level : levels) add_level_column(level, all, result);
+    if (by_.address() && !by_.function) levels.push_back(RowLevel::function);
+    for (const RowLevel level : levels) add_level_column(level, all, result);
     if (result.empty()) return;
     TextColumn& last = result[result.size() - levels.size()];
     for (size_t i = 0; i < all.size(); ++i) {
@@ -470,14 +470,14 @@ class ReportText {
     }
   }
 
-  void add_level_column(Level level, const std::vector<Line>& all,
+  void add_level_column(RowLevel level, const std::vector<Line>& all,
                         std::vector<TextColumn>& result) const {
     static constexpr const char* kHeadings[] = {"process",  "comm", "thread", "module",
                                                 "function", "line", "block",  "address"};
-    const bool name = level == Level::function || level == Level::line;
+    const bool name = level == RowLevel::function || level == RowLevel::line;
     TextColumn column{
         kHeadings[static_cast<size_t>(level)], false, name ? fit_function : fit_plain, 2, {}};
-    if (level == Level::module) column.enough = 16;  // the names beside it say more
+    if (level == RowLevel::module) column.enough = 16;  // the names beside it say more
     for (const Line& line : all) {
       column.cells.push_back(line.row == nullptr ? "" : level_cell(level, *line.row, by_));
     }

@@ -33,53 +33,53 @@ bool matches_address(const ReportRow& row, const std::string& pattern) {
 
 bool matches(const Filter& filter, const ReportRow& row) {
   switch (filter.level) {
-    case Level::process:
+    case RowLevel::process:
       return matches_name_or_number(row.process, row.process_id, filter.pattern);
-    case Level::comm:
+    case RowLevel::comm:
       return matches_name_or_number(row.process, std::nullopt, filter.pattern);
-    case Level::thread:
+    case RowLevel::thread:
       return matches_name_or_number(row.thread, row.thread_id, filter.pattern);
-    case Level::module:
+    case RowLevel::module:
       return row.module && (matches_pattern(*row.module, filter.pattern) ||
                             matches_pattern(base_name(*row.module), filter.pattern));
-    case Level::function:
+    case RowLevel::function:
       return row.function && matches_function(*row.function, filter.pattern);
-    case Level::line:
+    case RowLevel::line:
       return matches_line(row, filter.pattern);
-    case Level::block:
-    case Level::instruction:
+    case RowLevel::block:
+    case RowLevel::instruction:
       return matches_address(row, filter.pattern);
   }
   return false;
 }
 
 /// The names that a filter of `level` looks at.
-RowNames names_at(Level level, const RowNames& row) {
+RowNames names_at(RowLevel level, const RowNames& row) {
   RowNames names;
   switch (level) {
-    case Level::process:
+    case RowLevel::process:
       names.process = row.process;
       names.process_id = row.process_id;
       break;
-    case Level::comm:
+    case RowLevel::comm:
       names.process = row.process;
       break;
-    case Level::thread:
+    case RowLevel::thread:
       names.thread = row.thread;
       names.thread_id = row.thread_id;
       break;
-    case Level::module:
+    case RowLevel::module:
       names.module = row.module;
       break;
-    case Level::function:
+    case RowLevel::function:
       names.function = row.function;
       break;
-    case Level::line:
+    case RowLevel::line:
       names.file = row.file;
       names.line = row.line;
       break;
-    case Level::block:
-    case Level::instruction:
+    case RowLevel::block:
+    case RowLevel::instruction:
       names.address = row.address;
       break;
   }
@@ -88,7 +88,7 @@ RowNames names_at(Level level, const RowNames& row) {
 
 }  // namespace
 
-const char* level_name(Level level) {
+const char* level_name(RowLevel level) {
   static constexpr const char* kNames[] = {"process",  "comm", "thread", "module",
                                            "function", "line", "block",  "instruction"};
   return kNames[static_cast<size_t>(level)];

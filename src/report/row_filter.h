@@ -24,7 +24,7 @@ class RowFilter {
  private:
   /// The filters of one level, and what they said of names seen before.
   struct Gate {
-    Level level;
+    RowLevel level;
     std::vector<Filter> filters;
     std::unordered_map<RowNames, bool, NamesHash, SameNames> verdicts;
   };
@@ -34,7 +34,7 @@ class RowFilter {
 /// "function = sort*, module = libc.so.6", for people.
 std::string describe_filters(const std::vector<Filter>& filters);
 
-const char* level_name(Level level);
+const char* level_name(RowLevel level);
 
 /// A function name as people type it: in full, without parameters, or the last part
 /// of a qualified one.

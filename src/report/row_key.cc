@@ -43,36 +43,36 @@ bool has_name(const Frame& frame) {
 
 }  // namespace
 
-Levels Levels::of(const std::vector<Level>& levels) {
+Levels Levels::of(const std::vector<RowLevel>& levels) {
   Levels result;
-  for (const Level level : levels) result.add(level);
+  for (const RowLevel level : levels) result.add(level);
   return result;
 }
 
-void Levels::add(Level level) {
+void Levels::add(RowLevel level) {
   switch (level) {
-    case Level::process:
+    case RowLevel::process:
       process = true;
       break;
-    case Level::comm:
+    case RowLevel::comm:
       comm = true;
       break;
-    case Level::thread:
+    case RowLevel::thread:
       thread = true;
       break;
-    case Level::module:
+    case RowLevel::module:
       module = true;
       break;
-    case Level::function:
+    case RowLevel::function:
       function = true;
       break;
-    case Level::line:
+    case RowLevel::line:
       line = true;
       break;
-    case Level::block:
+    case RowLevel::block:
       block = true;
       break;
-    case Level::instruction:
+    case RowLevel::instruction:
       instruction = true;
       break;
   }

@@ -18,8 +18,8 @@ struct Levels {
   bool process = false, comm = false, thread = false, module = false, function = false,
        line = false, block = false, instruction = false;
 
-  static Levels of(const std::vector<Level>& levels);
-  void add(Level level);
+  static Levels of(const std::vector<RowLevel>& levels);
+  void add(RowLevel level);
   [[nodiscard]] bool names_process() const { return process || comm; }
   [[nodiscard]] bool address() const { return block || instruction; }
   [[nodiscard]] bool code() const { return function || line || address(); }

@@ -14,8 +14,9 @@ namespace culprit {
 namespace {
 
 constexpr std::array<const char*, 4> kValueColumns = {"cycles", "time", "share", "value"};
-constexpr std::array kLevels = {Level::process,  Level::comm, Level::thread, Level::module,
-                                Level::function, Level::line, Level::block,  Level::instruction};
+constexpr std::array kLevels = {RowLevel::process, RowLevel::comm,       RowLevel::thread,
+                                RowLevel::module,  RowLevel::function,   RowLevel::line,
+                                RowLevel::block,   RowLevel::instruction};
 
 /// Of a ReportRow or of RowNames: their fields have the same names.
 template <class Row>
@@ -25,29 +26,29 @@ auto names_of(const Row& row) {
 }
 
 template <class Row>
-bool level_before(Level level, const Row& a, const Row& b) {
+bool level_before(RowLevel level, const Row& a, const Row& b) {
   switch (level) {
-    case Level::process:
+    case RowLevel::process:
       return std::tie(a.process, a.process_id) < std::tie(b.process, b.process_id);
-    case Level::comm:
+    case RowLevel::comm:
       return a.process < b.process;
-    case Level::thread:
+    case RowLevel::thread:
       return std::tie(a.thread, a.thread_id) < std::tie(b.thread, b.thread_id);
-    case Level::module:
+    case RowLevel::module:
       return a.module < b.module;
-    case Level::function:
+    case RowLevel::function:
       return a.function < b.function;
-    case Level::line:
+    case RowLevel::line:
       return std::tie(a.file, a.line) < std::tie(b.file, b.line);
-    case Level::block:
-    case Level::instruction:
+    case RowLevel::block:
+    case RowLevel::instruction:
       return std::tie(a.module, a.address) < std::tie(b.module, b.address);
   }
   return false;
 }
 
 template <class Row>
-bool before_by_names(const std::optional<Level>& level, const Row& a, const Row& b) {
+bool before_by_names(const std::optional<RowLevel>& level, const Row& a, const Row& b) {
   if (level) {
     if (level_before(*level, a, b)) return true;
     if (level_before(*level, b, a)) return false;
@@ -90,7 +91,7 @@ Result<RowOrder> make_row_order(const Profile& profile, const std::string& sort)
   if (sort == "samples") return RowOrder::by_samples(0);
   known.emplace_back("samples");
   known.emplace_back(kInclusive);
-  for (const Level level : kLevels) {
+  for (const RowLevel level : kLevels) {
     if (sort == level_name(level)) return RowOrder::by_level(level);
     known.emplace_back(level_name(level));
   }

@@ -22,7 +22,7 @@ class RowOrder {
  public:
   static RowOrder by_value(size_t event) { return {event, false, std::nullopt}; }
   static RowOrder by_samples(size_t event) { return {event, true, std::nullopt}; }
-  static RowOrder by_level(Level level) { return {0, false, level}; }
+  static RowOrder by_level(RowLevel level) { return {0, false, level}; }
 
   /// The number that decides first; the same for all rows where a level does.
   [[nodiscard]] double rank(const std::vector<Value>& values) const;
@@ -31,14 +31,14 @@ class RowOrder {
   [[nodiscard]] bool operator()(const ReportRow& a, const ReportRow& b) const;
 
  private:
-  RowOrder(size_t event, bool by_samples, std::optional<Level> level)
+  RowOrder(size_t event, bool by_samples, std::optional<RowLevel> level)
       : event_(event), by_samples_(by_samples), level_(level) {}
 
   [[nodiscard]] double rank(const Value& value) const;
 
   size_t event_;
   bool by_samples_;
-  std::optional<Level> level_;
+  std::optional<RowLevel> level_;
 };
 
 /// `--sort` by what rows hold with all that was called from them.

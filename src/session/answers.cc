@@ -14,18 +14,18 @@
 namespace culprit {
 namespace {
 
-bool has_level(const ReportOptions& options, Level level) {
+bool has_level(const ReportOptions& options, RowLevel level) {
   const auto is_level = [level](const Filter& filter) { return filter.level == level; };
   return std::find(options.by.begin(), options.by.end(), level) != options.by.end() ||
          std::any_of(options.filters.begin(), options.filters.end(), is_level);
 }
 
 FactParts needed_parts(const ReportOptions& options) {
-  const bool names = has_level(options, Level::function) || options.tree != Tree::none;
+  const bool names = has_level(options, RowLevel::function) || options.tree != Tree::none;
   FactParts parts;
-  parts.lines = has_level(options, Level::line) || has_level(options, Level::instruction);
+  parts.lines = has_level(options, RowLevel::line) || has_level(options, RowLevel::instruction);
   parts.inlines = parts.lines || names;
-  parts.blocks = has_level(options, Level::block);
+  parts.blocks = has_level(options, RowLevel::block);
   parts.functions = parts.inlines || parts.blocks;
   parts.code = options.columns == Columns::executions;
   if (parts.code) parts.functions = parts.inlines = true;
@@ -80,10 +80,10 @@ Result<WhyReport> explain_part(const AccountingView& accounting, const FactsLook
   if (profile.histograms.empty()) {
     return Error{"counts of whole runs have no parts: --in needs a recording"};
   }
-  options.filters = {{Level::function, question.part}};
+  options.filters = {{RowLevel::function, question.part}};
   Result<WhyReport> of_function = make_why(profile, facts, cpu, options);
   if (of_function) return of_function;
-  options.filters = {{Level::module, question.part}};
+  options.filters = {{RowLevel::module, question.part}};
   Result<WhyReport> of_module = make_why(profile, facts, cpu, options);
   if (of_module) return of_module;
   return Error{fmt::format("no function and no module here is '{}' (culprit report lists them)",
@@ -92,8 +92,8 @@ Result<WhyReport> explain_part(const AccountingView& accounting, const FactsLook
 
 Result<std::string> export_addresses(ProfileView& view, Format format) {
   ReportQuestion question;
-  question.report.by = {Level::process,  Level::thread, Level::module,
-                        Level::function, Level::line,   Level::instruction};
+  question.report.by = {RowLevel::process,  RowLevel::thread, RowLevel::module,
+                        RowLevel::function, RowLevel::line,   RowLevel::instruction};
   question.report.limit = 0;
   ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view, question));
   return print_report(answer.shown(), answer.table, format, {});

@@ -30,7 +30,7 @@ Template make_bare_template(const std::string& description, const std::string& w
   for (BranchCoverage& coverage : bare.coverage) coverage = {Coverage::none, why, 0};
   TemplateRow cycles;
   cycles.event = "cycles";
-  cycles.branch = Branch::unhalted;
+  cycles.branch = CostBranch::unhalted;
   cycles.label = "cycles";
   cycles.role = Role::sum;
   cycles.penalty = {PenaltyUnit::cycles, 1, "a cycle is a cycle", false};

@@ -59,7 +59,7 @@ class Lint {
     if (file != whole_.name + ".toml") {
       add(1, fmt::format("name is '{}', and the file {}", printable(whole_.name), printable(file)));
     }
-    for (const Branch branch : {Branch::unhalted, Branch::stalled}) {
+    for (const CostBranch branch : {CostBranch::unhalted, CostBranch::stalled}) {
       if (!has_sum(branch)) {
         add(1, fmt::format("no row with role \"sum\" has branch {}", branch_key(branch)));
       }
@@ -131,7 +131,8 @@ class Lint {
   void check_ports(const TemplateFormula& formula) {
     if (formula.formula != Formula::port_saturation) return;
     for (const TemplateRow& row : whole_.rows) {
-      const bool is_port = row.branch == Branch::port_saturation && row.label.starts_with("port");
+      const bool is_port =
+          row.branch == CostBranch::port_saturation && row.label.starts_with("port");
       if (is_port && std::find(formula.operands.begin(), formula.operands.end(), row.event) ==
                          formula.operands.end()) {
         add(formula.line, fmt::format("{}: {} is not among its operands", printable(formula.label),
@@ -210,7 +211,7 @@ class Lint {
   }
 
   /// What is summed and never sampled would be 0 in every profile.
-  void check_sampled(Branch branch) {
+  void check_sampled(CostBranch branch) {
     if (whole_.is_simulated) return;
     for (const TemplateRow& row : whole_.rows) {
       if (row.branch == branch && row.role == Role::sum && row.period == 0) {
@@ -235,7 +236,7 @@ class Lint {
     }
   }
 
-  [[nodiscard]] bool has_sum(Branch branch) const {
+  [[nodiscard]] bool has_sum(CostBranch branch) const {
     const auto sums = [&](const auto& part) {
       return part.branch == branch && part.role == Role::sum;
     };

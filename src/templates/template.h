@@ -26,7 +26,7 @@
 namespace culprit {
 
 /// Level 3 of the tree, the same for every CPU; `unhalted` to `unstalled` are levels 1 and 2.
-enum class Branch : uint8_t {
+enum class CostBranch : uint8_t {
   unhalted,
   stalled,
   unstalled,
@@ -47,41 +47,43 @@ enum class Branch : uint8_t {
   general,
 };
 inline constexpr size_t kBranches = 15;
-inline constexpr Branch kFirstStalled = Branch::load_latency;
-inline constexpr Branch kFirstUnstalled = Branch::port_saturation;
-constexpr bool is_level3(Branch branch) {
-  return branch >= kFirstStalled && branch < Branch::general;
+inline constexpr CostBranch kFirstStalled = CostBranch::load_latency;
+inline constexpr CostBranch kFirstUnstalled = CostBranch::port_saturation;
+constexpr bool is_level3(CostBranch branch) {
+  return branch >= kFirstStalled && branch < CostBranch::general;
 }
 
 struct BranchName {
-  Branch branch;
+  CostBranch branch;
   std::string_view key;
   std::string_view words;
 };
 inline constexpr BranchName kBranchNames[] = {
-    {Branch::unhalted, "unhalted", "unhalted cycles"},
-    {Branch::stalled, "stalled", "stalled cycles"},
-    {Branch::unstalled, "unstalled", "unstalled cycles"},
-    {Branch::load_latency, "load_latency", "load latency"},
-    {Branch::bandwidth_saturation, "bandwidth_saturation", "bandwidth saturation"},
-    {Branch::instruction_starvation, "instruction_starvation", "instruction starvation"},
-    {Branch::instruction_latency, "instruction_latency", "instruction latency"},
-    {Branch::store_resource_saturation, "store_resource_saturation", "store resource saturation"},
-    {Branch::multithread_collisions, "multithread_collisions", "multithread collisions"},
-    {Branch::branch_misprediction, "branch_misprediction", "branch misprediction"},
-    {Branch::port_saturation, "port_saturation", "port saturation"},
-    {Branch::function_call_overhead, "function_call_overhead", "function call overhead"},
-    {Branch::instruction_serialization, "instruction_serialization", "instruction serialization"},
-    {Branch::microcode_exceptions, "microcode_exceptions", "microcode and exceptions"},
-    {Branch::general, "general", "beside the tree"},
+    {CostBranch::unhalted, "unhalted", "unhalted cycles"},
+    {CostBranch::stalled, "stalled", "stalled cycles"},
+    {CostBranch::unstalled, "unstalled", "unstalled cycles"},
+    {CostBranch::load_latency, "load_latency", "load latency"},
+    {CostBranch::bandwidth_saturation, "bandwidth_saturation", "bandwidth saturation"},
+    {CostBranch::instruction_starvation, "instruction_starvation", "instruction starvation"},
+    {CostBranch::instruction_latency, "instruction_latency", "instruction latency"},
+    {CostBranch::store_resource_saturation, "store_resource_saturation",
+     "store resource saturation"},
+    {CostBranch::multithread_collisions, "multithread_collisions", "multithread collisions"},
+    {CostBranch::branch_misprediction, "branch_misprediction", "branch misprediction"},
+    {CostBranch::port_saturation, "port_saturation", "port saturation"},
+    {CostBranch::function_call_overhead, "function_call_overhead", "function call overhead"},
+    {CostBranch::instruction_serialization, "instruction_serialization",
+     "instruction serialization"},
+    {CostBranch::microcode_exceptions, "microcode_exceptions", "microcode and exceptions"},
+    {CostBranch::general, "general", "beside the tree"},
 };
 static_assert(std::size(kBranchNames) == kBranches);
 
 /// "load_latency", as templates write it; "load latency", as people read it.
-constexpr std::string_view branch_key(Branch branch) {
+constexpr std::string_view branch_key(CostBranch branch) {
   return kBranchNames[static_cast<size_t>(branch)].key;
 }
-constexpr std::string_view branch_words(Branch branch) {
+constexpr std::string_view branch_words(CostBranch branch) {
   return kBranchNames[static_cast<size_t>(branch)].words;
 }
 
@@ -121,7 +123,7 @@ struct TemplateRow {
   uint64_t code1 = 0;  // config1
   NameState name_state = NameState::known;
   std::string name_source;  // of `wrong` and `unknown`
-  Branch branch = Branch::general;
+  CostBranch branch = CostBranch::general;
   std::string group;  // level 4, "DTLB"; "": directly below the branch
   std::string label;  // "DRAM": what a reader sees
   Role role = Role::info;
@@ -149,7 +151,7 @@ enum class Formula : uint8_t {
 /// A function of the events of some rows: part of its branch if `role` is sum.
 struct TemplateFormula {
   Formula formula = Formula::ratio;
-  Branch branch = Branch::general;
+  CostBranch branch = CostBranch::general;
   std::string group;
   std::string label;
   Role role = Role::sum;

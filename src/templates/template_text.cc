@@ -69,7 +69,7 @@ std::string print_formula(const TemplateFormula& formula, size_t indent) {
 }
 
 /// Rows and functions below their groups, in the order of the file.
-std::string print_branch(const Template& whole, Branch branch, size_t indent) {
+std::string print_branch(const Template& whole, CostBranch branch, size_t indent) {
   std::vector<std::string> groups{""};
   const auto note = [&](const auto& part) {
     if (part.branch == branch &&
@@ -105,12 +105,12 @@ std::string print_coverage(const BranchCoverage& coverage) {
   return "not covered: " + printable(coverage.reason);
 }
 
-Branch next(Branch branch) {
-  return static_cast<Branch>(static_cast<uint8_t>(branch) + 1);
+CostBranch next(CostBranch branch) {
+  return static_cast<CostBranch>(static_cast<uint8_t>(branch) + 1);
 }
 
 /// A branch with its coverage and what is below it.
-std::string print_level(const Template& whole, Branch branch) {
+std::string print_level(const Template& whole, CostBranch branch) {
   const size_t indent = is_level3(branch) ? 2 : 0;
   std::string text = std::string(indent, ' ') + std::string(branch_words(branch)) + "\n";
   if (is_level3(branch)) {
@@ -203,11 +203,12 @@ std::string print_tree(const Template& whole) {
       fmt::format("{}: {}\n{}\n{}, covers {} of the 11 branches\n\n", printable(whole.name),
                   printable(whole.description), printable(whole.source), validation_in_words(whole),
                   coverage_in_words(whole));
-  text += print_level(whole, Branch::unhalted) + print_level(whole, Branch::stalled);
-  for (Branch b = kFirstStalled; b < kFirstUnstalled; b = next(b)) text += print_level(whole, b);
-  text += print_level(whole, Branch::unstalled);
-  for (Branch b = kFirstUnstalled; is_level3(b); b = next(b)) text += print_level(whole, b);
-  text += print_level(whole, Branch::general);
+  text += print_level(whole, CostBranch::unhalted) + print_level(whole, CostBranch::stalled);
+  for (CostBranch b = kFirstStalled; b < kFirstUnstalled; b = next(b))
+    text += print_level(whole, b);
+  text += print_level(whole, CostBranch::unstalled);
+  for (CostBranch b = kFirstUnstalled; is_level3(b); b = next(b)) text += print_level(whole, b);
+  text += print_level(whole, CostBranch::general);
   if (!whole.rules.empty()) text += "the same number two ways\n";
   for (const ConsistencyRule& rule : whole.rules) {
     text += fmt::format("  {}, within {:.3g} %:\n", printable(rule.name), 100 * rule.tolerance);

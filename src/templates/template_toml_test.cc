@@ -37,7 +37,7 @@ TEST(TemplateToml, RowsSayWhatTheFileSays) {
   EXPECT_EQ(ivy->libpfm, std::vector<std::string>{"ivb_ep"});
   const TemplateRow* dram = find(*ivy, "MEM_LOAD_UOPS_LLC_MISS_RETIRED:LOCAL_DRAM");
   ASSERT_NE(dram, nullptr);
-  EXPECT_EQ(dram->branch, Branch::load_latency);
+  EXPECT_EQ(dram->branch, CostBranch::load_latency);
   EXPECT_EQ(dram->role, Role::sum);
   EXPECT_EQ(dram->penalty.value, 225);
   EXPECT_EQ(dram->penalty.unit, PenaltyUnit::cycles);
@@ -45,7 +45,7 @@ TEST(TemplateToml, RowsSayWhatTheFileSays) {
   EXPECT_EQ(dram->precise, 2);
   EXPECT_EQ(dram->code, 0x3d3U);  // Intel's list: libpfm4 4.13 has unit mask 1
   EXPECT_EQ(dram->name_state, NameState::wrong);
-  const auto& none = ivy->coverage[static_cast<size_t>(Branch::multithread_collisions)];
+  const auto& none = ivy->coverage[static_cast<size_t>(CostBranch::multithread_collisions)];
   EXPECT_EQ(none.coverage, Coverage::none);
   EXPECT_FALSE(none.reason.empty());
 }

@@ -1,9 +1,9 @@
 #include "templates/template_words.h"
 
 namespace culprit {
-const TemplateWords<Branch>& branch_word_list() {
-  static const TemplateWords<Branch> words = [] {
-    TemplateWords<Branch> all;
+const TemplateWords<CostBranch>& branch_word_list() {
+  static const TemplateWords<CostBranch> words = [] {
+    TemplateWords<CostBranch> all;
     for (const BranchName& name : kBranchNames) all.emplace_back(name.key, name.branch);
     return all;
   }();

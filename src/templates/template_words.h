@@ -14,7 +14,7 @@ template <class T>
 using TemplateWords = std::vector<std::pair<std::string, T>>;
 
 /// "load_latency", ...: all of them, general too.
-const TemplateWords<Branch>& branch_word_list();
+const TemplateWords<CostBranch>& branch_word_list();
 const TemplateWords<Role>& role_words();
 const TemplateWords<PenaltyUnit>& penalty_unit_words();
 const TemplateWords<NameState>& name_state_words();

@@ -33,7 +33,7 @@ void add_columns(const CostNode& node, std::vector<size_t>& path, const CostColu
                  std::vector<Column>& columns) {
   const bool in_detail = wanted.detail && node.branch == *wanted.detail;
   const bool is_top = node.kind == NodeKind::level || node.kind == NodeKind::branch;
-  const bool is_wanted = wanted.detail ? in_detail || node.branch == Branch::unhalted : is_top;
+  const bool is_wanted = wanted.detail ? in_detail || node.branch == CostBranch::unhalted : is_top;
   if (is_wanted && (is_top || in_detail)) {
     if (node.cycles) {
       columns.push_back({path, node.label, false});
@@ -60,7 +60,7 @@ class Converter {
     std::vector<size_t> path;
     add_columns(total_.unhalted, path, wanted, columns_);
     for (size_t row = 0; row < cpu.rows.size() && samples_of_.empty(); ++row) {
-      if (cpu.rows[row].branch == Branch::unhalted && match_.is_measured(row)) {
+      if (cpu.rows[row].branch == CostBranch::unhalted && match_.is_measured(row)) {
         for (const EventMatch::Part& part : match_.parts(row)) samples_of_.push_back(part.event);
       }
     }
@@ -80,7 +80,7 @@ class Converter {
       Value value;
       if (estimate) value = {0, estimate->value, estimate->standard_error};
       // Shares of the cycles have the error that their samples give them.
-      if (node.branch == Branch::unhalted) value.samples = samples(events);
+      if (node.branch == CostBranch::unhalted) value.samples = samples(events);
       values.push_back(value);
     }
     return values;
@@ -146,7 +146,7 @@ bool is_same_word(std::string a, std::string b) {
   return a == b;
 }
 
-const char* short_name(Branch branch) {
+const char* short_name(CostBranch branch) {
   static constexpr const char* kNames[] = {"cycles", "stalled", "unstalled", "load",    "bandw.",
                                            "starv.", "latency", "store",     "threads", "mispred.",
                                            "ports",  "calls",   "serial",    "ucode",   "general"};

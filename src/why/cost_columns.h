@@ -21,7 +21,7 @@ struct CostReport {
 
 /// Which columns: all branches that this profile tells, or one branch in detail.
 struct CostColumns {
-  std::optional<Branch> detail;
+  std::optional<CostBranch> detail;
 };
 
 /// `options`: as for make_report(); `sort` may name a column, limits are applied here.

@@ -102,7 +102,7 @@ PlacedAdvice place(const Profile& profile, const FactsLookup& facts, const Event
   if (match.parts(index).empty()) return placed;
   const size_t event = match.parts(index).front().event;
   ReportOptions wanted;
-  wanted.by = {Level::function, Level::line};
+  wanted.by = {RowLevel::function, RowLevel::line};
   wanted.filters = options.filters;
   wanted.sort = profile.strings.text(profile.events[event].name);
   wanted.limit = 1;
@@ -138,7 +138,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     why.everything = why.tree.unhalted.cycles;
   } else {
     ReportOptions wanted;
-    wanted.by = {Level::module};
+    wanted.by = {RowLevel::module};
     wanted.filters = options.filters;
     wanted.limit = 0;
     ASSIGN_OR_RETURN(const ReportTable table, make_report(profile, facts, wanted));

@@ -28,14 +28,15 @@ struct Pair {
 
 std::vector<Pair> pair_up(const CostTree& a, const CostTree& b) {
   std::vector<Pair> pairs = {{&a.unhalted, &b.unhalted, 0}};
-  for (auto i = static_cast<uint8_t>(Branch::stalled); i < static_cast<uint8_t>(Branch::general);
-       ++i) {
-    const auto branch = static_cast<Branch>(i);
-    if (branch == Branch::unstalled) continue;
-    if (branch == Branch::port_saturation) {
-      pairs.push_back({a.find(Branch::unstalled), b.find(Branch::unstalled), 1});
+  for (auto i = static_cast<uint8_t>(CostBranch::stalled);
+       i < static_cast<uint8_t>(CostBranch::general); ++i) {
+    const auto branch = static_cast<CostBranch>(i);
+    if (branch == CostBranch::unstalled) continue;
+    if (branch == CostBranch::port_saturation) {
+      pairs.push_back({a.find(CostBranch::unstalled), b.find(CostBranch::unstalled), 1});
     }
-    pairs.push_back({a.find(branch), b.find(branch), branch == Branch::stalled ? size_t{1} : 2});
+    pairs.push_back(
+        {a.find(branch), b.find(branch), branch == CostBranch::stalled ? size_t{1} : 2});
   }
   return pairs;
 }

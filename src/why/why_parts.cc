@@ -73,7 +73,7 @@ const CostNode* find_culprit(const CostTree& tree) {
   for (const CostNode& level : tree.unhalted.parts) {
     for (const CostNode& branch : level.parts) {
       // Ports are busy in good programs, too.
-      if (branch.kind != NodeKind::branch || branch.branch == Branch::port_saturation) continue;
+      if (branch.kind != NodeKind::branch || branch.branch == CostBranch::port_saturation) continue;
       if (!branch.cycles) continue;
       if (most == nullptr || branch.cycles->value > most->cycles->value) most = &branch;
     }

@@ -70,7 +70,7 @@ class Why : public ::testing::Test {
     EXPECT_TRUE(report) << (report ? "" : report.error().message);
     return report ? *std::move(report) : CostReport{};
   }
-  static double cycles(const WhyReport& report, Branch branch) {
+  static double cycles(const WhyReport& report, CostBranch branch) {
     const CostNode* node = report.tree.find(branch);
     return node->cycles ? node->cycles->value : -1;
   }
@@ -81,12 +81,12 @@ class Why : public ::testing::Test {
 
 TEST_F(Why, OfEverything) {
   const WhyReport all = why();
-  EXPECT_DOUBLE_EQ(cycles(all, Branch::unhalted), 2e9);
-  EXPECT_DOUBLE_EQ(cycles(all, Branch::load_latency), 4000 * 200);
+  EXPECT_DOUBLE_EQ(cycles(all, CostBranch::unhalted), 2e9);
+  EXPECT_DOUBLE_EQ(cycles(all, CostBranch::load_latency), 4000 * 200);
   // 10 and 30 samples, each of 100 events: errors of Poisson counts.
-  EXPECT_NEAR(all.tree.find(Branch::load_latency)->cycles->standard_error,
+  EXPECT_NEAR(all.tree.find(CostBranch::load_latency)->cycles->standard_error,
               std::sqrt(40) * 100 * 200, 1);
-  EXPECT_EQ(cycles(all, Branch::branch_misprediction), -1);
+  EXPECT_EQ(cycles(all, CostBranch::branch_misprediction), -1);
   // A program's wall and CPU time do not tell what the CPUs did besides.
   EXPECT_FALSE(all.halted);
 }
@@ -125,14 +125,14 @@ TEST_F(Why, TscCyclesThatWereCountedAreTheTotal) {
 
 TEST_F(Why, OfAPart) {
   WhyOptions options;
-  options.filters = {{Level::function, "grind"}};
+  options.filters = {{RowLevel::function, "grind"}};
   const WhyReport part = why(options);
   // grind: 600 samples in mill, and 100 of another program's.
-  EXPECT_DOUBLE_EQ(cycles(part, Branch::unhalted), 600 * 2e6);
-  EXPECT_DOUBLE_EQ(cycles(part, Branch::load_latency), 1000 * 200);
+  EXPECT_DOUBLE_EQ(cycles(part, CostBranch::unhalted), 600 * 2e6);
+  EXPECT_DOUBLE_EQ(cycles(part, CostBranch::load_latency), 1000 * 200);
   EXPECT_DOUBLE_EQ(part.everything->value, 2e9);
   EXPECT_FALSE(part.halted);
-  options.filters = {{Level::function, "absent"}};
+  options.filters = {{RowLevel::function, "absent"}};
   EXPECT_FALSE(make_why(test_.profile, test_.lookup(), cpu_, options));
 }
 

@@ -49,7 +49,7 @@ TEST(CommandLine, ReadsListsOfCpus) {
 TEST(CommandLine, KeepsTheOrderOfLevels) {
   EXPECT_EQ(parse<ReportCommand>({"report", "--by", "module,function", "--by", "line"})
                 .question.report.by,
-            (std::vector<Level>{Level::module, Level::function, Level::line}));
+            (std::vector<RowLevel>{RowLevel::module, RowLevel::function, RowLevel::line}));
 }
 
 TEST(CommandLine, LimitsRowsForPeopleOnly) {

@@ -5,11 +5,11 @@ namespace culprit {
 
 namespace {
 
-constexpr Word<Level> kLevels[] = {
-    {"process", Level::process},   {"comm", Level::comm},
-    {"thread", Level::thread},     {"module", Level::module},
-    {"function", Level::function}, {"line", Level::line},
-    {"block", Level::block},       {"instruction", Level::instruction}};
+constexpr Word<RowLevel> kLevels[] = {
+    {"process", RowLevel::process},   {"comm", RowLevel::comm},
+    {"thread", RowLevel::thread},     {"module", RowLevel::module},
+    {"function", RowLevel::function}, {"line", RowLevel::line},
+    {"block", RowLevel::block},       {"instruction", RowLevel::instruction}};
 constexpr Word<ExportFormat> kExportFormats[] = {
     {"collapsed", ExportFormat::collapsed}, {"pprof", ExportFormat::pprof},
     {"callgrind", ExportFormat::callgrind}, {"autofdo", ExportFormat::autofdo},
@@ -47,13 +47,13 @@ void parse_columns(const std::string& text, ReportCommand* command) {
   if (command->question.report.columns != Columns::hca) {
     throw CLI::ValidationError("only events and hca have columns to choose from");
   }
-  std::vector<Word<Branch>> branches;
-  for (auto i = static_cast<uint8_t>(kFirstStalled); i < static_cast<uint8_t>(Branch::general);
+  std::vector<Word<CostBranch>> branches;
+  for (auto i = static_cast<uint8_t>(kFirstStalled); i < static_cast<uint8_t>(CostBranch::general);
        ++i) {
-    branches.push_back({branch_key(static_cast<Branch>(i)).data(), static_cast<Branch>(i)});
+    branches.push_back({branch_key(static_cast<CostBranch>(i)).data(), static_cast<CostBranch>(i)});
   }
   command->question.costs.detail =
-      parse_word(std::span<const Word<Branch>>(branches), text.substr(colon + 1));
+      parse_word(std::span<const Word<CostBranch>>(branches), text.substr(colon + 1));
 }
 
 void add_template(CLI::App* app, std::string* cpu) {
@@ -105,8 +105,8 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* /*erro
          "(load_latency, ...) in detail [events]")
       ->type_name("COLUMNS");
   add_template(app, &command->question.cpu);
-  for (const Word<Level>& level : kLevels) {
-    if (level.value == Level::comm || level.value >= Level::block) continue;
+  for (const Word<RowLevel>& level : kLevels) {
+    if (level.value == RowLevel::comm || level.value >= RowLevel::block) continue;
     app->add_option_function<std::vector<std::string>>(
            fmt::format("--{}", level.word),
            [report, value = level.value](const std::vector<std::string>& patterns) {

@@ -51,7 +51,7 @@ class CountSession {
   CountSession(const CountOptions& options, const IntervalSink& on_interval)
       : options_(options), on_interval_(on_interval) {}
 
-  Result<Counting> run();
+  Result<CountResult> run();
 
  private:
   Result<void> run_once(uint32_t repetition, size_t first_group, size_t groups);
@@ -77,7 +77,7 @@ class CountSession {
   const CountOptions& options_;
   const IntervalSink& on_interval_;
   SignalGuard signals_;
-  Counting counting_;
+  CountResult counting_;
   std::vector<size_t> first_events_;  // of each group
   bool user_only_ = false;            // the kernel may not be counted, but nobody chose that
 
@@ -94,7 +94,7 @@ class CountSession {
   uint64_t start_ns_ = 0;
 };
 
-Result<Counting> CountSession::run() {
+Result<CountResult> CountSession::run() {
   counting_.profile.machine = describe_machine();
   if (options_.interval_ns) {
     counting_.profile.environment["interval_ns"] = std::to_string(*options_.interval_ns);
@@ -352,7 +352,7 @@ void CountSession::note_sharing() {
 
 }  // namespace
 
-Result<Counting> count(const CountOptions& options, const IntervalSink& on_interval) {
+Result<CountResult> count(const CountOptions& options, const IntervalSink& on_interval) {
   RETURN_IF_ERROR(check(options));
   return CountSession(options, on_interval).run();
 }

@@ -44,7 +44,7 @@ struct CountOptions {
 };
 
 /// What counting leaves for its caller.
-struct Counting {
+struct CountResult {
   Profile profile;
   std::vector<RefusedEvent> refused;  // with `may_leave_out`
   std::vector<std::string> remarks;   // for the terminal: what is weaker than asked for
@@ -63,6 +63,6 @@ using IntervalSink =
 /// what was counted until then is the result.
 /// Errors: an event that cannot be counted, with reason and remedy; nothing to count; a
 ///         command that cannot be run
-Result<Counting> count(const CountOptions& options, const IntervalSink& on_interval);
+Result<CountResult> count(const CountOptions& options, const IntervalSink& on_interval);
 
 }  // namespace culprit

@@ -10,8 +10,8 @@
 
 namespace culprit {
 
-enum class BranchKind : uint8_t { other, call, indirect_call };
+enum class CallKind : uint8_t { other, call, indirect_call };
 
-BranchKind find_branch_kind(FunctionCodes& codes, const Location& from, const Location& to);
+CallKind find_call_kind(FunctionCodes& codes, const Location& from, const Location& to);
 
 }  // namespace culprit

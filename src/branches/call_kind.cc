@@ -1,4 +1,4 @@
-#include "branches/branch_kind.h"
+#include "branches/call_kind.h"
 
 namespace culprit {
 
@@ -11,7 +11,7 @@ bool enters_function(CodeIndex& code, const Location& to, const CodePlace& place
 
 }  // namespace
 
-BranchKind find_branch_kind(FunctionCodes& codes, const Location& from, const Location& to) {
+CallKind find_call_kind(FunctionCodes& codes, const Location& from, const Location& to) {
   CodeIndex& code = codes.index();
   const CodePlace source = code.find(from);
   const CodePlace target = code.find(to);
@@ -20,21 +20,21 @@ BranchKind find_branch_kind(FunctionCodes& codes, const Location& from, const Lo
   const FunctionCode* known =
       source.function == CodePlace::kNone ? nullptr : codes.find(from.image, source.function);
   const auto at = known == nullptr ? std::nullopt : known->find(from.offset);
-  if (!at) return enters_another ? BranchKind::call : BranchKind::other;
+  if (!at) return enters_another ? CallKind::call : CallKind::other;
   switch (known->flow(*at)) {
     case Flow::call:
-      return known->has_target(*at) ? BranchKind::call : BranchKind::indirect_call;
+      return known->has_target(*at) ? CallKind::call : CallKind::indirect_call;
     case Flow::jump:
     case Flow::branch:
-      return enters_another ? BranchKind::call : BranchKind::other;
+      return enters_another ? CallKind::call : CallKind::other;
     case Flow::indirect_jump:
-      return enters_another ? BranchKind::indirect_call : BranchKind::other;
+      return enters_another ? CallKind::indirect_call : CallKind::other;
     case Flow::next:  // an interrupt, a fault or a system call
     case Flow::returns:
     case Flow::trap:
       break;
   }
-  return BranchKind::other;
+  return CallKind::other;
 }
 
 }  // namespace culprit
