@@ -59,6 +59,16 @@ bool visit_rows(int fd, uint64_t start, size_t count, Visit visit) {
   return true;
 }
 
+Error damaged_file(const std::string& name, const char* what) {
+  return Error{"the counts in '" + name + "' are damaged (" + what + ")"};
+}
+
+/// Which sites each block has, in the order of execution.
+struct BlockTable {
+  std::vector<file::Block> blocks;
+  std::vector<uint32_t> sites;
+};
+
 /// One counts file while it is read.
 class Reader {
  public:
@@ -66,29 +76,19 @@ class Reader {
 
   Result<void> read_header();
   Result<void> read_mappings(std::vector<file::Mapping>* mappings, std::vector<std::string>* paths);
-  Result<void> read_sites(ProcessCounts& counts);
-  Result<void> add_cores(ProcessCounts& counts);
-  Result<void> add_counts(uint64_t core_start, ProcessCounts& counts);
+  Result<void> read_sites(size_t mappings, std::vector<file::Site>* sites, BlockTable* blocks);
+  Result<void> read_cores(ProcessCounts& process);
   Result<uint64_t> count_instructions();
   Result<std::string> read_messages();
   const file::Header& header() const { return header_; }
 
  private:
-  Error damaged(const char* what) const {
-    return Error{"the counts in '" + name_ + "' are damaged (" + what + ")"};
-  }
-  void add_known_accesses(ProcessCounts& counts) const;
-  void add_runs(size_t number, const file::BlockRuns& runs, ProcessCounts& counts);
-  Result<void> add_stalls(uint64_t core_start, ProcessCounts& counts);
-  Result<void> add_misses(uint64_t core_start, ProcessCounts& counts);
-  Result<void> add_targets(uint64_t core_start, uint32_t rows, ProcessCounts& counts);
-  Result<void> add_block_ticks(const std::vector<uint64_t>& runs, ProcessCounts& counts);
+  Error damaged(const char* what) const { return damaged_file(name_, what); }
+  Result<void> add_misses(uint64_t core_start, ProcessCounts& process);
 
   int fd_;
   const std::string& name_;
   file::Header header_{};
-  std::vector<file::Block> blocks_;
-  std::vector<uint32_t> block_sites_;
 };
 
 Result<void> Reader::read_header() {
@@ -120,96 +120,35 @@ Result<void> Reader::read_mappings(std::vector<file::Mapping>* mappings,
   return {};
 }
 
-Result<void> Reader::read_sites(ProcessCounts& counts) {
-  if (!read_table(fd_, file::kSitesStart, header_.sites, &counts.sites) ||
-      !read_table(fd_, file::kBlocksStart, header_.blocks, &blocks_) ||
-      !read_table(fd_, file::kBlockSitesStart, header_.block_sites, &block_sites_)) {
+Result<void> Reader::read_sites(size_t mappings, std::vector<file::Site>* sites,
+                                BlockTable* blocks) {
+  if (!read_table(fd_, file::kSitesStart, header_.sites, sites) ||
+      !read_table(fd_, file::kBlocksStart, header_.blocks, &blocks->blocks) ||
+      !read_table(fd_, file::kBlockSitesStart, header_.block_sites, &blocks->sites)) {
     return damaged("blocks");
   }
-  const size_t sites = counts.sites.size();
-  for (const file::Site& site : counts.sites) {
-    if (site.mapping >= counts.mappings.size() || site.size > sizeof site.code) {
-      return damaged("site");
-    }
+  for (const file::Site& site : *sites) {
+    if (site.mapping >= mappings || site.size > sizeof site.code) return damaged("site");
   }
   // Blocks lie one behind the other: what overlaps could be any amount of work.
   constexpr uint32_t kMostInBlock = 1 << 16;
   uint64_t end = 0;
-  for (const file::Block& block : blocks_) {
-    const bool fits = block.first >= end && block.first <= block_sites_.size() &&
-                      block.sites <= block_sites_.size() - block.first;
+  for (const file::Block& block : blocks->blocks) {
+    const bool fits = block.first >= end && block.first <= blocks->sites.size() &&
+                      block.sites <= blocks->sites.size() - block.first;
     if (block.sites == 0) continue;  // the place holder
     if (!fits || block.sites > kMostInBlock) return damaged("block");
     end = uint64_t{block.first} + block.sites;
   }
-  if (std::any_of(block_sites_.begin(), block_sites_.end(),
-                  [&](uint32_t site) { return site >= sites; })) {
-    return damaged("site of a block");
-  }
-  counts.displacements.resize(sites);
-  for (const file::Block& block : blocks_) {
-    if (block.sites == 0) continue;
-    counts.displacements[block_sites_[block.first + block.sites - 1]] = block.displacement;
-  }
-  counts.executions.resize(sites);
-  counts.counts.resize(sites);
-  if (header_.has_cycles != 0) counts.ticks.resize(sites);
-  if (header_.sample_classes != 0) counts.misses.resize(sites);
-  return {};
+  const bool is_any_wrong = std::any_of(blocks->sites.begin(), blocks->sites.end(),
+                                        [&](uint32_t site) { return site >= sites->size(); });
+  return is_any_wrong ? damaged("site of a block") : Result<void>();
 }
 
-void Reader::add_runs(size_t number, const file::BlockRuns& runs, ProcessCounts& counts) {
-  const file::Block& block = blocks_[number];
-  if (runs.runs == 0 || block.sites == 0) return;
-  for (uint32_t i = 0; i < block.sites; ++i) {
-    counts.executions[block_sites_[block.first + i]] += runs.runs;
-  }
-  const uint32_t last = block_sites_[block.first + block.sites - 1];
-  counts.counts[last].value[static_cast<size_t>(file::Counter::taken)] += runs.taken;
-}
-
-Result<void> Reader::add_counts(uint64_t core_start, ProcessCounts& counts) {
-  const auto add = [&](size_t site, const auto& row) {
-    uint64_t* const sums = counts.counts[site].value;
-    for (size_t i = 0; i < std::size(row.value); ++i) sums[i] += row.value[i];
-  };
-  const bool is_whole =
-      visit_rows<file::SiteAccesses>(fd_, core_start + file::kAccessesInCore, header_.sites, add) &&
-      visit_rows<file::SiteCounts>(fd_, core_start + file::kCountsInCore, header_.sites, add);
-  return is_whole ? Result<void>() : damaged("counts of a core");
-}
-
-/// Those that follow from executions.
-void Reader::add_known_accesses(ProcessCounts& counts) const {
-  for (size_t number = 0; number < counts.sites.size(); ++number) {
-    const file::Site& site = counts.sites[number];
-    if ((site.flags & file::kKnownAccesses) == 0) continue;
-    uint64_t* const sums = counts.counts[number].value;
-    const uint64_t executions = counts.executions[number];
-    const auto add = [&](file::Counter first, uint8_t bytes) {
-      sums[static_cast<size_t>(first)] += bytes != 0 ? executions : 0;
-      sums[static_cast<size_t>(first) + 1] += bytes * executions;
-    };
-    add(file::Counter::loads, site.load_bytes);
-    add(file::Counter::stores, site.store_bytes);
-  }
-}
-
-Result<void> Reader::add_stalls(uint64_t core_start, ProcessCounts& counts) {
-  const auto add = [&](size_t site, const simulate::SiteTicks& row) {
-    counts.ticks[site].stalls.add(row.stalls);
-    counts.ticks[site].busy.add(row.busy);
-  };
-  const bool is_whole =
-      visit_rows<simulate::SiteTicks>(fd_, core_start + file::kTicksInCore, header_.sites, add);
-  return is_whole ? Result<void>() : damaged("cycles of a core");
-}
-
-Result<void> Reader::add_misses(uint64_t core_start, ProcessCounts& counts) {
-  if (header_.sample_classes == 0) return {};
+Result<void> Reader::add_misses(uint64_t core_start, ProcessCounts& process) {
   const auto add = [&](size_t site, const file::SampledMisses& row) {
     for (size_t i = 0; i < header_.sample_classes; ++i) {
-      counts.misses[site].misses[i] += row.misses[i];
+      process.misses[site].misses[i] += row.misses[i];
     }
   };
   const bool is_whole =
@@ -217,85 +156,20 @@ Result<void> Reader::add_misses(uint64_t core_start, ProcessCounts& counts) {
   return is_whole ? Result<void>() : damaged("misses of a core");
 }
 
-Result<void> Reader::add_targets(uint64_t core_start, uint32_t rows, ProcessCounts& counts) {
-  if (rows > file::kMaxTargets) return damaged("targets of branches");
-  std::vector<file::Target> targets;
-  if (!read_table(fd_, core_start + file::kTargetsInCore, rows, &targets)) {
-    return damaged("targets of branches");
-  }
-  if (rows > 0) targets.front() = {};  // the place holder
-  for (const file::Target& row : targets) {
-    if (row.from >= header_.sites || row.to >= header_.sites) return damaged("target of a branch");
-  }
-  counts.targets.insert(counts.targets.end(), targets.begin(), targets.end());
-  return {};
-}
-
-/// Those of several threads become one.
-void merge_targets(std::vector<file::Target>& targets) {
-  const auto key = [](const file::Target& row) { return std::pair(row.from, row.to); };
-  std::sort(targets.begin(), targets.end(),
-            [&](const file::Target& a, const file::Target& b) { return key(a) < key(b); });
-  size_t kept = 0;
-  for (const file::Target& row : targets) {
-    if (row.count == 0) continue;
-    if (kept > 0 && key(targets[kept - 1]) == key(row)) {
-      targets[kept - 1].count += row.count;
-    } else {
-      targets[kept++] = row;
-    }
-  }
-  targets.resize(kept);
-}
-
-/// What each execution of an instruction takes by itself depends on its block.
-Result<void> Reader::add_block_ticks(const std::vector<uint64_t>& runs, ProcessCounts& counts) {
-  std::vector<file::StaticTicks> rows;
-  for (size_t number = 0; number < runs.size(); ++number) {
-    if (runs[number] == 0) continue;
-    const file::Block& block = blocks_[number];
-    const uint64_t start = file::kStaticStart + uint64_t{block.first} * sizeof(file::StaticTicks);
-    if (!read_table(fd_, start, block.sites, &rows)) return damaged("cycles of a block");
-    for (uint32_t i = 0; i < block.sites; ++i) {
-      auto& sums = counts.ticks[block_sites_[block.first + i]].stalls.ticks;
-      for (size_t kind = 0; kind < sums.size(); ++kind) {
-        sums[kind] += runs[number] * rows[i].ticks[kind];
-      }
-    }
-  }
-  return {};
-}
-
-Result<void> Reader::add_cores(ProcessCounts& counts) {
-  std::vector<uint64_t> all_runs(header_.blocks);
+Result<void> Reader::read_cores(ProcessCounts& process) {
+  if (header_.sample_classes != 0) process.misses.resize(process.sites.size());
   for (uint32_t number = 0; number < header_.cores; ++number) {
     const uint64_t start = file::core_start(number);
     const auto core = std::make_unique<file::CoreHeader>();
-    // A number may be skipped; a child's file ends before the cores of its parent's threads.
     if (!pread_all(fd_, static_cast<void*>(core.get()), sizeof *core, start)) continue;
-    const auto add = [&](size_t block, const file::BlockRuns& runs) {
-      add_runs(block, runs, counts);
-      all_runs[block] += runs.runs;
-    };
-    if (!visit_rows<file::BlockRuns>(fd_, start + file::kRunsInCore, header_.blocks, add)) {
-      return damaged("runs of blocks");
-    }
-    counts.threads += core->instructions + core->outside_instructions != 0 ? 1 : 0;
-    counts.outside_instructions += core->outside_instructions;
-    counts.system_calls += core->system_calls;
-    counts.system_call_ns += core->system_call_ns;
-    counts.other_targets += core->other_targets;
-    RETURN_IF_ERROR(add_targets(start, core->targets, counts));
-    RETURN_IF_ERROR(add_counts(start, counts));
-    RETURN_IF_ERROR(add_misses(start, counts));
-    if (header_.has_cycles != 0) {
-      counts.clock_ticks += core->ticks;
-      RETURN_IF_ERROR(add_stalls(start, counts));
-    }
+    process.threads += core->instructions + core->outside_instructions != 0 ? 1 : 0;
+    process.outside_instructions += core->outside_instructions;
+    process.system_calls += core->system_calls;
+    process.system_call_ns += core->system_call_ns;
+    if (header_.has_cycles != 0) process.clock_ticks += core->ticks;
+    if (header_.sample_classes != 0) RETURN_IF_ERROR(add_misses(start, process));
   }
-  merge_targets(counts.targets);
-  add_known_accesses(counts);
-  return header_.has_cycles != 0 ? add_block_ticks(all_runs, counts) : Result<void>();
+  return {};
 }
 
 Result<uint64_t> Reader::count_instructions() {
@@ -314,13 +188,183 @@ Result<std::string> Reader::read_messages() {
   return text;
 }
 
+/// What threads have counted, added up core by core.
+class ThreadSum {
+ public:
+  ThreadSum(int fd, const std::string& name, const ProcessCounts& process,
+            const std::vector<file::Block>& blocks, const std::vector<uint32_t>& block_sites,
+            bool has_cycles)
+      : fd_(fd),
+        name_(name),
+        process_(process),
+        blocks_(blocks),
+        block_sites_(block_sites),
+        runs_(blocks.size()) {
+    sum_.executions.resize(process.sites.size());
+    sum_.counts.resize(process.sites.size());
+    if (has_cycles) sum_.ticks.resize(process.sites.size());
+  }
+
+  Result<void> add_core(uint32_t number, const file::CoreHeader& core);
+  /// Adds what follows from executions.
+  Result<void> complete();
+  void clear();
+  ThreadCounts& sum() { return sum_; }
+
+ private:
+  Error damaged(const char* what) const { return damaged_file(name_, what); }
+  void add_runs(size_t number, const file::BlockRuns& runs);
+  void add_known_accesses();
+  Result<void> add_targets(uint64_t core_start, uint32_t rows);
+  void merge_targets();
+  Result<void> add_block_ticks();
+
+  int fd_;
+  const std::string& name_;
+  const ProcessCounts& process_;
+  const std::vector<file::Block>& blocks_;
+  const std::vector<uint32_t>& block_sites_;
+  std::vector<uint64_t> runs_;          // by block
+  std::vector<uint32_t> blocks_run_{};  // that have any
+  ThreadCounts sum_;
+};
+
+Result<void> ThreadSum::add_targets(uint64_t core_start, uint32_t rows) {
+  if (rows > file::kMaxTargets) return damaged("targets of branches");
+  std::vector<file::Target> targets;
+  if (!read_table(fd_, core_start + file::kTargetsInCore, rows, &targets)) {
+    return damaged("targets of branches");
+  }
+  if (rows > 0) targets.front() = {};  // the place holder
+  const size_t sites = process_.sites.size();
+  for (const file::Target& row : targets) {
+    if (row.from >= sites || row.to >= sites) return damaged("target of a branch");
+  }
+  sum_.targets.insert(sum_.targets.end(), targets.begin(), targets.end());
+  return {};
+}
+
+/// Those of several threads become one.
+void ThreadSum::merge_targets() {
+  std::vector<file::Target>& targets = sum_.targets;
+  const auto key = [](const file::Target& row) { return std::pair(row.from, row.to); };
+  std::sort(targets.begin(), targets.end(),
+            [&](const file::Target& a, const file::Target& b) { return key(a) < key(b); });
+  size_t kept = 0;
+  for (const file::Target& row : targets) {
+    if (row.count == 0) continue;
+    if (kept > 0 && key(targets[kept - 1]) == key(row)) {
+      targets[kept - 1].count += row.count;
+    } else {
+      targets[kept++] = row;
+    }
+  }
+  targets.resize(kept);
+}
+
+void ThreadSum::add_runs(size_t number, const file::BlockRuns& runs) {
+  const file::Block& block = blocks_[number];
+  if (runs.runs == 0 || block.sites == 0) return;
+  if (runs_[number] == 0) blocks_run_.push_back(static_cast<uint32_t>(number));
+  runs_[number] += runs.runs;
+  for (uint32_t i = 0; i < block.sites; ++i) {
+    const uint32_t site = block_sites_[block.first + i];
+    if (sum_.executions[site] == 0) sum_.ran.push_back(site);
+    sum_.executions[site] += runs.runs;
+  }
+  const uint32_t last = block_sites_[block.first + block.sites - 1];
+  sum_.counts[last].value[static_cast<size_t>(file::Counter::taken)] += runs.taken;
+}
+
+Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) {
+  const uint64_t start = file::core_start(number);
+  sum_.other_targets += core.other_targets;
+  RETURN_IF_ERROR(add_targets(start, core.targets));
+  const auto add_block = [&](size_t block, const file::BlockRuns& runs) { add_runs(block, runs); };
+  if (!visit_rows<file::BlockRuns>(fd_, start + file::kRunsInCore, blocks_.size(), add_block)) {
+    return damaged("runs of blocks");
+  }
+  const auto add = [&](size_t site, const auto& row) {
+    if (sum_.executions[site] == 0) return;
+    uint64_t* const sums = sum_.counts[site].value;
+    for (size_t i = 0; i < std::size(row.value); ++i) sums[i] += row.value[i];
+  };
+  const size_t sites = process_.sites.size();
+  if (!visit_rows<file::SiteAccesses>(fd_, start + file::kAccessesInCore, sites, add) ||
+      !visit_rows<file::SiteCounts>(fd_, start + file::kCountsInCore, sites, add)) {
+    return damaged("counts of a core");
+  }
+  if (sum_.ticks.empty()) return {};
+  const auto add_stalls = [&](size_t site, const simulate::SiteTicks& row) {
+    if (sum_.executions[site] == 0) return;
+    sum_.ticks[site].stalls.add(row.stalls);
+    sum_.ticks[site].busy.add(row.busy);
+  };
+  const bool is_whole =
+      visit_rows<simulate::SiteTicks>(fd_, start + file::kTicksInCore, sites, add_stalls);
+  return is_whole ? Result<void>() : damaged("cycles of a core");
+}
+
+void ThreadSum::add_known_accesses() {
+  for (const uint32_t number : sum_.ran) {
+    const file::Site& site = process_.sites[number];
+    if ((site.flags & file::kKnownAccesses) == 0) continue;
+    uint64_t* const sums = sum_.counts[number].value;
+    const uint64_t executions = sum_.executions[number];
+    const auto add = [&](file::Counter first, uint8_t bytes) {
+      sums[static_cast<size_t>(first)] += bytes != 0 ? executions : 0;
+      sums[static_cast<size_t>(first) + 1] += bytes * executions;
+    };
+    add(file::Counter::loads, site.load_bytes);
+    add(file::Counter::stores, site.store_bytes);
+  }
+}
+
+/// What each execution of an instruction takes by itself depends on its block.
+Result<void> ThreadSum::add_block_ticks() {
+  std::vector<file::StaticTicks> rows;
+  for (const uint32_t number : blocks_run_) {
+    const file::Block& block = blocks_[number];
+    const uint64_t start = file::kStaticStart + uint64_t{block.first} * sizeof(file::StaticTicks);
+    if (!read_table(fd_, start, block.sites, &rows)) return damaged("cycles of a block");
+    for (uint32_t i = 0; i < block.sites; ++i) {
+      auto& sums = sum_.ticks[block_sites_[block.first + i]].stalls.ticks;
+      for (size_t kind = 0; kind < sums.size(); ++kind) {
+        sums[kind] += runs_[number] * rows[i].ticks[kind];
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> ThreadSum::complete() {
+  merge_targets();
+  add_known_accesses();
+  return sum_.ticks.empty() ? Result<void>() : add_block_ticks();
+}
+
+/// All is zero again, in a time that does not grow with what has not run.
+void ThreadSum::clear() {
+  for (const uint32_t block : blocks_run_) runs_[block] = 0;
+  for (const uint32_t site : sum_.ran) {
+    sum_.executions[site] = 0;
+    sum_.counts[site] = {};
+    if (!sum_.ticks.empty()) sum_.ticks[site] = {};
+  }
+  blocks_run_.clear();
+  sum_.ran.clear();
+  sum_.targets.clear();
+  sum_.other_targets = 0;
+}
+
 }  // namespace
 
-Result<ProcessCounts> read_counts(int fd, const std::string& name) {
-  Reader reader(fd, name);
+Result<CountsFile> CountsFile::read(int fd, std::string name) {
+  CountsFile result(fd, std::move(name));
+  Reader reader(fd, result.name_);
   RETURN_IF_ERROR(reader.read_header());
   const file::Header& header = reader.header();
-  ProcessCounts counts;
+  ProcessCounts& counts = result.process_;
   counts.pid = header.pid;
   counts.parent_pid = header.parent_pid;
   counts.is_fork = header.is_fork != 0;
@@ -332,11 +376,53 @@ Result<ProcessCounts> read_counts(int fd, const std::string& name) {
   counts.native_execs = header.native_execs;
   counts.uncounted_blocks = header.uncounted_blocks;
   counts.uncounted_cores = header.uncounted_cores;
+  counts.threads_begun = header.threads;
+  result.has_cycles_ = header.has_cycles != 0;
+  result.cores_ = header.cores;
   ASSIGN_OR_RETURN(counts.messages, reader.read_messages());
   RETURN_IF_ERROR(reader.read_mappings(&counts.mappings, &counts.paths));
-  RETURN_IF_ERROR(reader.read_sites(counts));
-  RETURN_IF_ERROR(reader.add_cores(counts));
-  return counts;
+  BlockTable table;
+  RETURN_IF_ERROR(reader.read_sites(counts.mappings.size(), &counts.sites, &table));
+  counts.displacements.resize(counts.sites.size());
+  for (const file::Block& block : table.blocks) {
+    if (block.sites == 0) continue;
+    counts.displacements[table.sites[block.first + block.sites - 1]] = block.displacement;
+  }
+  result.blocks_ = std::move(table.blocks);
+  result.block_sites_ = std::move(table.sites);
+  RETURN_IF_ERROR(reader.read_cores(counts));
+  return result;
+}
+
+Result<void> CountsFile::visit_threads(
+    const std::function<void(const ThreadCounts&)>& visit) const {
+  ThreadSum threads(fd_, name_, process_, blocks_, block_sites_, has_cycles_);
+  ThreadCounts& sum = threads.sum();
+  for (uint32_t number = 0; number < cores_; ++number) {
+    const auto core = std::make_unique<file::CoreHeader>();
+    const uint64_t start = file::core_start(number);
+    // Numbers may be skipped.
+    if (!pread_all(fd_, static_cast<void*>(core.get()), sizeof *core, start)) continue;
+    RETURN_IF_ERROR(threads.add_core(number, *core));
+    if (number >= file::kThreadsApart) continue;
+    sum.number = number;
+    sum.tid = core->tid;
+    sum.name.assign(core->name, ::strnlen(core->name, sizeof core->name));
+    if (sum.ran.empty()) {
+      threads.clear();
+      continue;
+    }
+    RETURN_IF_ERROR(threads.complete());
+    visit(sum);
+    threads.clear();
+  }
+  if (sum.ran.empty()) return {};
+  sum.number = file::kThreadsApart;
+  sum.tid = 0;
+  sum.name = kOtherThreads;
+  RETURN_IF_ERROR(threads.complete());
+  visit(sum);
+  return {};
 }
 
 Result<CountsGlance> glance_at_counts(int fd, const std::string& name) {

@@ -3,7 +3,10 @@
 // Reads a counts file (counting/counts_file.h), also while it is still written. The simulated
 // program can reach the file's memory, so nothing in it is believed.
 
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -11,7 +14,7 @@
 
 namespace culprit {
 
-/// What one process image has counted.
+/// One process image, but for what its threads have counted.
 struct ProcessCounts {
   uint32_t pid = 0;
   uint32_t parent_pid = 0;
@@ -22,12 +25,8 @@ struct ProcessCounts {
   std::string messages;  // the engine's own
   std::vector<counts_file::Site> sites;
   std::vector<counts_file::Mapping> mappings;
-  std::vector<std::string> paths;  // of the mappings
-  // Per site, of all cores:
-  std::vector<uint64_t> executions;
-  std::vector<counts_file::SiteCounts> counts;
-  std::vector<simulate::SiteTicks> ticks;  // with those of blocks; empty: no cycles were modelled
-  std::vector<counts_file::SampledMisses> misses;  // empty: all sets were simulated
+  std::vector<std::string> paths;                  // of the mappings
+  std::vector<counts_file::SampledMisses> misses;  // per site; empty: all sets were simulated
   uint32_t sample_classes = 0;                     // of them
   std::vector<int32_t> displacements;              // of direct branches, by site
   std::vector<counts_file::Target> targets;        // of indirect branches; each pair once
@@ -39,12 +38,52 @@ struct ProcessCounts {
   uint64_t native_execs = 0;
   uint64_t uncounted_blocks = 0;
   uint64_t uncounted_cores = 0;
+  uint64_t threads_begun = 0;
   uint32_t threads = 0;         // that ran any instruction, by number of core
   bool is_interleaved = false;  // they took turns by simulated time
 };
 
-/// Errors: not a counts file of this version, numbers that contradict each other.
-Result<ProcessCounts> read_counts(int fd, const std::string& name);
+/// The name of those that have no row of their own.
+inline constexpr const char* kOtherThreads = "other threads";
+
+/// What one thread has counted, or several together.
+struct ThreadCounts {
+  uint32_t number = 0;  // in the order of their beginning; counts_file::kThreadsApart: all others
+  uint32_t tid = 0;     // 0: several, or not known
+  std::string name;
+  std::vector<uint32_t> ran;  // sites that have executions, in no order
+  // By site:
+  std::vector<uint64_t> executions;
+  std::vector<counts_file::SiteCounts> counts;
+  std::vector<simulate::SiteTicks> ticks;    // with those of blocks; empty: no cycles were modelled
+  std::vector<counts_file::Target> targets;  // of indirect branches; each pair once
+  uint64_t other_targets = 0;                // branches that are in no row of them
+};
+
+/// A counts file whose tables are read and checked; what threads have counted is read when it is
+/// asked for, thread by thread, as it may be much.
+class CountsFile {
+ public:
+  /// The descriptor must stay open.
+  /// Errors: not a counts file of this version, numbers that contradict each other.
+  static Result<CountsFile> read(int fd, std::string name);
+
+  [[nodiscard]] const ProcessCounts& process() const { return process_; }
+  /// Calls visit() for each thread that has run, in the order of their beginning.
+  /// Errors: the file is shorter than it says.
+  Result<void> visit_threads(const std::function<void(const ThreadCounts&)>& visit) const;
+
+ private:
+  CountsFile(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+
+  int fd_;
+  std::string name_;
+  ProcessCounts process_;
+  bool has_cycles_ = false;
+  uint32_t cores_ = 0;
+  std::vector<counts_file::Block> blocks_;
+  std::vector<uint32_t> block_sites_;
+};
 
 /// The little that is asked while the program runs.
 struct CountsGlance {

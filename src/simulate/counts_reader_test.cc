@@ -1,5 +1,6 @@
 #include "simulate/counts_reader.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -61,15 +62,24 @@ class CountsReader : public testing::Test {
     write(targets.data(), targets.size() * sizeof(file::Target),
           file::core_start(number) + file::kTargetsInCore + sizeof(file::Target));
   }
-  Result<ProcessCounts> read() {
+  /// What a file says of the process, and of each thread.
+  struct Read {
+    ProcessCounts process;
+    std::vector<ThreadCounts> threads;
+  };
+  Result<Read> read() {
     put(0, header_);
-    return read_counts(fd_.get(), "test");
+    ASSIGN_OR_RETURN(const CountsFile file, CountsFile::read(fd_.get(), "test"));
+    Read all{file.process(), {}};
+    RETURN_IF_ERROR(
+        file.visit_threads([&](const ThreadCounts& thread) { all.threads.push_back(thread); }));
+    return all;
   }
-  static uint64_t value(const ProcessCounts& counts, size_t site, file::Counter counter) {
+  static uint64_t value(const ThreadCounts& counts, size_t site, file::Counter counter) {
     return counts.counts[site].value[static_cast<size_t>(counter)];
   }
   void expect_refused(const char* reason) {
-    const Result<ProcessCounts> counts = read();
+    const Result<Read> counts = read();
     ASSERT_FALSE(counts.has_value());
     EXPECT_NE(counts.error().message.find(reason), std::string::npos) << counts.error().message;
   }
@@ -79,16 +89,16 @@ class CountsReader : public testing::Test {
 };
 
 TEST_F(CountsReader, AddsRunsOfBlocksToTheirSites) {
-  const Result<ProcessCounts> counts = read();
+  const Result<Read> counts = read();
   ASSERT_TRUE(counts.has_value()) << counts.error().message;
-  EXPECT_EQ(counts->pid, 42u);
-  EXPECT_EQ(counts->executions, (std::vector<uint64_t>{0, 5, 5}));
-  EXPECT_EQ(value(*counts, 2, file::Counter::loads), 10u);
-  EXPECT_EQ(value(*counts, 2, file::Counter::load_bytes), 80u);
-  EXPECT_EQ(value(*counts, 2, file::Counter::taken), 3u);
-  EXPECT_EQ(value(*counts, 1, file::Counter::taken), 0u);
-  EXPECT_EQ(value(*counts, 2, file::Counter::mispredicted), 2u);
-  EXPECT_EQ(counts->paths, (std::vector<std::string>{"", "a.out"}));
+  EXPECT_EQ(counts->process.pid, 42u);
+  EXPECT_EQ(counts->threads.at(0).executions, (std::vector<uint64_t>{0, 5, 5}));
+  EXPECT_EQ(value(counts->threads.at(0), 2, file::Counter::loads), 10u);
+  EXPECT_EQ(value(counts->threads.at(0), 2, file::Counter::load_bytes), 80u);
+  EXPECT_EQ(value(counts->threads.at(0), 2, file::Counter::taken), 3u);
+  EXPECT_EQ(value(counts->threads.at(0), 1, file::Counter::taken), 0u);
+  EXPECT_EQ(value(counts->threads.at(0), 2, file::Counter::mispredicted), 2u);
+  EXPECT_EQ(counts->process.paths, (std::vector<std::string>{"", "a.out"}));
 }
 
 // By hand: site 1 ran five times, and loads 4 bytes and stores 8 each time; what is counted of site
@@ -99,14 +109,51 @@ TEST_F(CountsReader, KnownAccessesFollowFromExecutions) {
   known.load_bytes = 4;
   known.store_bytes = 8;
   put(file::kSitesStart + sizeof(file::Site), known);
-  const Result<ProcessCounts> counts = read();
+  const Result<Read> counts = read();
   ASSERT_TRUE(counts.has_value()) << counts.error().message;
-  EXPECT_EQ(value(*counts, 1, file::Counter::loads), 5u);
-  EXPECT_EQ(value(*counts, 1, file::Counter::load_bytes), 20u);
-  EXPECT_EQ(value(*counts, 1, file::Counter::stores), 5u);
-  EXPECT_EQ(value(*counts, 1, file::Counter::store_bytes), 40u);
-  EXPECT_EQ(value(*counts, 2, file::Counter::loads), 10u);
-  EXPECT_EQ(value(*counts, 2, file::Counter::stores), 0u);
+  EXPECT_EQ(value(counts->threads.at(0), 1, file::Counter::loads), 5u);
+  EXPECT_EQ(value(counts->threads.at(0), 1, file::Counter::load_bytes), 20u);
+  EXPECT_EQ(value(counts->threads.at(0), 1, file::Counter::stores), 5u);
+  EXPECT_EQ(value(counts->threads.at(0), 1, file::Counter::store_bytes), 40u);
+  EXPECT_EQ(value(counts->threads.at(0), 2, file::Counter::loads), 10u);
+  EXPECT_EQ(value(counts->threads.at(0), 2, file::Counter::stores), 0u);
+}
+
+// The block ran five times in the first thread, twice in the third, and 7 and 8 times in two of
+// those that came later. (The second one has a part, in which it counted nothing.)
+TEST_F(CountsReader, ThreadsAreApartAndThoseBeyondTheMostTogether) {
+  header_.cores = file::shared_core(1) + 1;
+  header_.threads = 300;
+  file::CoreHeader core{};
+  core.instructions = 1;
+  const auto add_thread = [&](uint32_t number, uint32_t tid, const char* name, uint64_t runs) {
+    core.tid = tid;
+    std::strncpy(core.name, name, sizeof core.name);
+    put(file::core_start(number), core);
+    put(file::core_start(number) + file::kRunsInCore + sizeof(file::BlockRuns),
+        file::BlockRuns{runs, 0});
+  };
+  add_thread(2, 44, "sixteen letters!", 2);  // none of them ends it
+  add_thread(file::shared_core(0), 46, "seven", 7);
+  add_thread(file::shared_core(1), 47, "eight", 8);
+  ASSERT_EQ(::ftruncate(fd_.get(), static_cast<off_t>(file::core_start(header_.cores))), 0);
+  const Result<Read> counts = read();
+  ASSERT_TRUE(counts.has_value()) << counts.error().message;
+  EXPECT_EQ(counts->process.threads_begun, 300U);
+  ASSERT_EQ(counts->threads.size(), 3U);
+  EXPECT_EQ(counts->threads[0].executions[1], 5U);
+  EXPECT_EQ(counts->threads[0].number, 0U);
+  EXPECT_EQ(value(counts->threads[0], 2, file::Counter::loads), 10U);
+  EXPECT_EQ(counts->threads[1].executions[1], 2U);
+  EXPECT_EQ(counts->threads[1].number, 2U);
+  EXPECT_EQ(counts->threads[1].tid, 44U);
+  EXPECT_EQ(counts->threads[1].name, "sixteen letters!");
+  EXPECT_EQ(value(counts->threads[1], 2, file::Counter::loads), 0U);
+  EXPECT_EQ(counts->threads[2].executions[1], 15U);
+  EXPECT_EQ(counts->threads[2].number, file::kThreadsApart);
+  EXPECT_EQ(counts->threads[2].tid, 0U);
+  EXPECT_EQ(counts->threads[2].name, kOtherThreads);
+  EXPECT_EQ(counts->threads[2].ran.size(), 2U);
 }
 
 // The block's two sites take 840 and 1680 ticks a run; the second stalled for 99.
@@ -122,12 +169,12 @@ TEST_F(CountsReader, AddsTicksOfBlocksAndStalls) {
   stalls.busy.wrong_path = 7;
   put(file::core_start(0) + file::kTicksInCore + 2 * sizeof stalls, stalls);
   put(file::core_start(0) + file::kTicksInCore + 3 * sizeof stalls, stalls);  // no site's
-  const Result<ProcessCounts> counts = read();
+  const Result<Read> counts = read();
   ASSERT_TRUE(counts.has_value()) << counts.error().message;
-  EXPECT_EQ(counts->ticks[1].stalls.total(), 5U * 840);
-  EXPECT_EQ(counts->ticks[2].stalls.total(), 5U * 1680 + 99);
-  EXPECT_EQ(counts->ticks[2].stalls.stalled(), 99U);
-  EXPECT_EQ(counts->ticks[2].busy.wrong_path, 7U);
+  EXPECT_EQ(counts->threads.at(0).ticks[1].stalls.total(), 5U * 840);
+  EXPECT_EQ(counts->threads.at(0).ticks[2].stalls.total(), 5U * 1680 + 99);
+  EXPECT_EQ(counts->threads.at(0).ticks[2].stalls.stalled(), 99U);
+  EXPECT_EQ(counts->threads.at(0).ticks[2].busy.wrong_path, 7U);
 }
 
 // Two classes of sets: what lies behind them belongs to none.
@@ -135,13 +182,13 @@ TEST_F(CountsReader, AddsMissesOfSampledSets) {
   header_.sample_classes = 2;
   put(file::core_start(0) + file::kMissesInCore + 2 * sizeof(file::SampledMisses),
       file::SampledMisses{{3, 4, 5}});
-  const Result<ProcessCounts> counts = read();
+  const Result<Read> counts = read();
   ASSERT_TRUE(counts.has_value()) << counts.error().message;
-  EXPECT_EQ(counts->sample_classes, 2U);
-  EXPECT_EQ(counts->misses[1].misses[0], 0U);
-  EXPECT_EQ(counts->misses[2].misses[0], 3U);
-  EXPECT_EQ(counts->misses[2].misses[1], 4U);
-  EXPECT_EQ(counts->misses[2].misses[2], 0U);
+  EXPECT_EQ(counts->process.sample_classes, 2U);
+  EXPECT_EQ(counts->process.misses[1].misses[0], 0U);
+  EXPECT_EQ(counts->process.misses[2].misses[0], 3U);
+  EXPECT_EQ(counts->process.misses[2].misses[1], 4U);
+  EXPECT_EQ(counts->process.misses[2].misses[2], 0U);
 }
 
 TEST_F(CountsReader, RefusesMoreClassesOfSetsThanThereAre) {
@@ -153,31 +200,43 @@ TEST_F(CountsReader, CountsWhatRanOutsideTheRegion) {
   file::CoreHeader core{};
   core.outside_instructions = 77;
   put_core(0, core, {});
-  const Result<ProcessCounts> counts = read();
+  const Result<Read> counts = read();
   ASSERT_TRUE(counts.has_value()) << counts.error().message;
-  EXPECT_EQ(counts->outside_instructions, 77U);
+  EXPECT_EQ(counts->process.outside_instructions, 77U);
 }
 
-// Of two threads: what both have seen is one row. The block's branch goes back to its start.
+// Of two threads that are no more told apart: what both have seen is one row. The block's branch
+// goes back to its start.
 TEST_F(CountsReader, AddsTargetsOfThreads) {
-  header_.cores = 2;
+  header_.cores = file::shared_core(1) + 1;
   file::CoreHeader core{};
   core.targets = 3;
   core.other_targets = 5;
-  put_core(0, core, {{2, 1, 100}, {2, 0, 7}});
+  const auto put_thread = [&](uint32_t number, const std::vector<file::Target>& targets) {
+    put_core(number, core, targets);
+    put(file::core_start(number) + file::kRunsInCore + sizeof(file::BlockRuns),
+        file::BlockRuns{1, 0});
+  };
+  put_thread(0, {{2, 2, 3}, {2, 0, 1}});
+  put_thread(file::shared_core(0), {{2, 1, 100}, {2, 0, 7}});
   core.targets = 2;
-  put_core(1, core, {{2, 1, 11}});
-  ASSERT_EQ(::ftruncate(fd_.get(), static_cast<off_t>(file::core_start(2))), 0);
-  const Result<ProcessCounts> counts = read();
+  put_thread(file::shared_core(1), {{2, 1, 11}});
+  ASSERT_EQ(::ftruncate(fd_.get(), static_cast<off_t>(file::core_start(header_.cores))), 0);
+  const Result<Read> counts = read();
   ASSERT_TRUE(counts.has_value()) << counts.error().message;
-  ASSERT_EQ(counts->targets.size(), 2U);
-  EXPECT_EQ(counts->targets[0].to, 0U);
-  EXPECT_EQ(counts->targets[0].count, 7U);
-  EXPECT_EQ(counts->targets[1].from, 2U);
-  EXPECT_EQ(counts->targets[1].to, 1U);
-  EXPECT_EQ(counts->targets[1].count, 111U);
-  EXPECT_EQ(counts->other_targets, 10U);
-  EXPECT_EQ(counts->displacements, (std::vector<int32_t>{0, 0, -4}));
+  ASSERT_EQ(counts->threads.size(), 2U);
+  ASSERT_EQ(counts->threads[0].targets.size(), 2U);
+  EXPECT_EQ(counts->threads[0].targets[1].count, 3U);
+  EXPECT_EQ(counts->threads[0].other_targets, 5U);
+  const ThreadCounts& others = counts->threads[1];
+  ASSERT_EQ(others.targets.size(), 2U);
+  EXPECT_EQ(others.targets[0].to, 0U);
+  EXPECT_EQ(others.targets[0].count, 7U);
+  EXPECT_EQ(others.targets[1].from, 2U);
+  EXPECT_EQ(others.targets[1].to, 1U);
+  EXPECT_EQ(others.targets[1].count, 111U);
+  EXPECT_EQ(others.other_targets, 10U);
+  EXPECT_EQ(counts->process.displacements, (std::vector<int32_t>{0, 0, -4}));
 }
 
 TEST_F(CountsReader, RefusesTargetsThatAreNoSites) {
@@ -236,9 +295,9 @@ TEST_F(CountsReader, RefusesOtherVersions) {
 TEST_F(CountsReader, RefusesAFileThatIsCutShort) {
   put(0, header_);
   ASSERT_EQ(::ftruncate(fd_.get(), static_cast<off_t>(file::kBlocksStart)), 0);
-  EXPECT_FALSE(read_counts(fd_.get(), "test").has_value());
+  EXPECT_FALSE(CountsFile::read(fd_.get(), "test").has_value());
   ASSERT_EQ(::ftruncate(fd_.get(), 100), 0);
-  EXPECT_FALSE(read_counts(fd_.get(), "test").has_value());
+  EXPECT_FALSE(CountsFile::read(fd_.get(), "test").has_value());
 }
 
 TEST_F(CountsReader, GlancesAtAFileThatIsBeingWritten) {

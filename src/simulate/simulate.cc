@@ -70,7 +70,8 @@ class Session {
   Profile profile_so_far() const;
   uint64_t elapsed_ns() const { return monotonic_ns() - start_ns_; }
   Result<Simulation> complete(const StartedCommand& command);
-  void add_counts(const ProcessCounts& counts, const std::string& tenures_path);
+  Result<void> add_counts(const CountsFolder::File& file);
+  counting::Tenures take_tenures(const ProcessCounts& counts, const std::string& path);
   void explain_end(const ProcessCounts& counts);
   void note_order_of_threads(Ledger& ledger) const;
 
@@ -189,10 +190,10 @@ Profile Session::profile_so_far() const {
   living.builder().profile().environment = so_far.environment;
   for (const auto& [key, file] : folder_.living()) {
     const Result<CountsGlance> glance = glance_at_counts(file.fd.get(), file.path);
-    const Result<ProcessCounts> counts = read_counts(file.fd.get(), file.path);
+    const Result<CountsFile> counts = CountsFile::read(file.fd.get(), file.path);
     if (!glance || !counts) continue;  // said when it has ended
     living.see(*glance);
-    living.add(*counts, {});
+    if (!living.add(*counts, {})) continue;
   }
   const std::vector<Run> runs = so_far.runs;
   ProfileMerger merger(std::move(so_far));
@@ -209,34 +210,32 @@ Profile Session::profile_so_far() const {
 
 void Session::take_ended(bool all) {
   for (const CountsFolder::File& file : folder_.take_ended(all)) {
-    const Result<ProcessCounts> counts = read_counts(file.fd.get(), file.path);
     ++processes_;
-    if (!counts) {
-      profile_.builder().profile().ledger.add(ledger::kDamagedRecords);
-      remarks_.push_back(counts.error().message);
-      continue;
-    }
-    clock_ticks_ += counts->clock_ticks;
-    if (counts->threads > 1) ++(counts->is_interleaved ? processes_in_turn_ : processes_as_run_);
-    add_counts(*counts, file.path + ".tenures");
-    explain_end(*counts);
+    const Result<void> added = add_counts(file);
+    if (added) continue;
+    profile_.builder().profile().ledger.add(ledger::kDamagedRecords);
+    remarks_.push_back(added.error().message);
   }
 }
 
-void Session::add_counts(const ProcessCounts& counts, const std::string& tenures_path) {
-  if (options_.locality == simulate::Locality::off) {
-    profile_.add(counts, {});
-    return;
-  }
-  Result<counting::Tenures> tenures = counting::read_tenures(tenures_path);
-  ::unlink(tenures_path.c_str());
-  if (!tenures) {
-    profile_.builder().profile().ledger.note(
-        fmt::format("{} ({}) did not end by exit or exec: its locality is lost",
-                    printable(counts.program), counts.pid));
-    tenures = counting::Tenures{};
-  }
-  profile_.add(counts, *tenures);
+Result<void> Session::add_counts(const CountsFolder::File& file) {
+  ASSIGN_OR_RETURN(const CountsFile counts, CountsFile::read(file.fd.get(), file.path));
+  const ProcessCounts& process = counts.process();
+  clock_ticks_ += process.clock_ticks;
+  if (process.threads > 1) ++(process.is_interleaved ? processes_in_turn_ : processes_as_run_);
+  explain_end(process);
+  return profile_.add(counts, take_tenures(process, file.path + ".tenures"));
+}
+
+counting::Tenures Session::take_tenures(const ProcessCounts& counts, const std::string& path) {
+  if (options_.locality == simulate::Locality::off) return {};
+  Result<counting::Tenures> tenures = counting::read_tenures(path);
+  ::unlink(path.c_str());
+  if (tenures) return *std::move(tenures);
+  profile_.builder().profile().ledger.note(
+      fmt::format("{} ({}) did not end by exit or exec: its locality is lost",
+                  printable(counts.program), counts.pid));
+  return {};
 }
 
 /// The engine's own words about an end that is its doing, not the program's.

@@ -22,25 +22,27 @@ struct OpenRuns {
 
 class Branches {
  public:
-  Branches(const ProcessCounts& counts, std::span<const Location> locations, ContextId context,
-           ProfileBuilder& builder)
-      : counts_(counts), locations_(locations), context_(context), builder_(builder) {
-    for (uint32_t site = 0; site < counts.sites.size(); ++site) {
-      if (counts.executions[site] != 0) ran_.push_back(site);
-    }
+  Branches(const ProcessCounts& counts, const ThreadCounts& thread,
+           std::span<const Location> locations, ContextId context, ProfileBuilder& builder)
+      : counts_(counts),
+        thread_(thread),
+        locations_(locations),
+        context_(context),
+        builder_(builder),
+        ran_(thread.ran) {
     std::sort(ran_.begin(), ran_.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
   }
 
   uint64_t add_taken() {
     for (const uint32_t site : ran_) add_direct(site);
-    for (const counts_file::Target& target : counts_.targets) {
+    for (const counts_file::Target& target : thread_.targets) {
       if (target.to == 0 || !has_run(target.from) || !has_run(target.to)) {
         unknown_ += target.count;
       } else {
         add(target.from, target.to, target.count);
       }
     }
-    return unknown_ + counts_.other_targets;
+    return unknown_ + thread_.other_targets;
   }
 
   void add_runs() {
@@ -52,12 +54,12 @@ class Branches {
   [[nodiscard]] std::pair<uint64_t, uint32_t> key(uint32_t site) const {
     return {counts_.sites[site].address, site};
   }
-  [[nodiscard]] bool has_run(uint32_t site) const { return counts_.executions[site] != 0; }
+  [[nodiscard]] bool has_run(uint32_t site) const { return thread_.executions[site] != 0; }
 
   /// Without the further rounds of string instructions.
   [[nodiscard]] uint64_t executions(uint32_t site) const {
-    const uint64_t repeats = counts_.counts[site].value[static_cast<size_t>(Counter::repeats)];
-    return counts_.executions[site] - std::min(counts_.executions[site], repeats);
+    const uint64_t repeats = thread_.counts[site].value[static_cast<size_t>(Counter::repeats)];
+    return thread_.executions[site] - std::min(thread_.executions[site], repeats);
   }
 
   [[nodiscard]] uint64_t taken(uint32_t site) const {
@@ -67,7 +69,7 @@ class Branches {
         return 0;
       case Branch::conditional:
         return std::min(executions(site),
-                        counts_.counts[site].value[static_cast<size_t>(Counter::taken)]);
+                        thread_.counts[site].value[static_cast<size_t>(Counter::taken)]);
       case Branch::jump:
       case Branch::indirect_jump:
       case Branch::call:
@@ -153,6 +155,7 @@ class Branches {
   }
 
   const ProcessCounts& counts_;
+  const ThreadCounts& thread_;
   std::span<const Location> locations_;
   ContextId context_;
   ProfileBuilder& builder_;
@@ -163,9 +166,10 @@ class Branches {
 
 }  // namespace
 
-uint64_t add_branches(const ProcessCounts& counts, std::span<const Location> locations,
-                      ContextId context, ProfileBuilder& builder) {
-  Branches branches(counts, locations, context, builder);
+uint64_t add_branches(const ProcessCounts& counts, const ThreadCounts& thread,
+                      std::span<const Location> locations, ContextId context,
+                      ProfileBuilder& builder) {
+  Branches branches(counts, thread, locations, context, builder);
   branches.add_runs();
   return branches.add_taken();
 }

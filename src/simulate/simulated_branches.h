@@ -1,6 +1,6 @@
 #pragma once
 
-// The branches of a simulated process, as branch records would have them that miss none: every
+// The branches of a simulated thread, as branch records would have them that miss none: every
 // taken branch but returns, and the straight runs between all of them.
 //
 // A direct branch went where its code says, as often as its block ran (if it is conditional: as
@@ -22,7 +22,8 @@ namespace culprit {
 /// Adds them up in `builder`. `locations`: of the sites that ran.
 /// Units: executions [count] -> branches and runs [count]
 /// Returns: taken branches to an unknown place
-uint64_t add_branches(const ProcessCounts& counts, std::span<const Location> locations,
-                      ContextId context, ProfileBuilder& builder);
+uint64_t add_branches(const ProcessCounts& counts, const ThreadCounts& thread,
+                      std::span<const Location> locations, ContextId context,
+                      ProfileBuilder& builder);
 
 }  // namespace culprit

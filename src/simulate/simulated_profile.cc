@@ -84,14 +84,6 @@ void SimulatedProfile::see(const CountsGlance& glance) {
   jit_.refresh(glance.pid);
 }
 
-ContextId SimulatedProfile::context_of(const ProcessCounts& counts) {
-  tasks_.forget(counts.pid);
-  ProcessTable::Process& process =
-      tasks_.add(counts.pid, counts.parent_pid, file_name(counts.program));
-  process.is_counted = true;
-  return tasks_.context(process, counts.pid, Mode::user, builder_);
-}
-
 Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector<Place>& places,
                                   const counts_file::Site& site) {
   const RunAddress address(site.address);
@@ -112,11 +104,8 @@ Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector
   return {anonymous_, FileOffset(site.address)};
 }
 
-void SimulatedProfile::add_site(const ProcessCounts& counts, size_t number, ContextId context,
+void SimulatedProfile::add_site(const SimulatedSite& site, ContextId context,
                                 const Location& location, double design_effect) {
-  static constexpr simulate::SiteTicks kNoTicks;
-  const SimulatedSite site{counts.sites[number], counts.executions[number], counts.counts[number],
-                           counts.ticks.empty() ? kNoTicks : counts.ticks[number]};
   for (size_t event = 0; event < events_.size(); ++event) {
     const uint64_t value = events_[event].value(site);
     if (value == 0) continue;
@@ -132,35 +121,58 @@ void SimulatedProfile::add_site(const ProcessCounts& counts, size_t number, Cont
   if ((site.site.flags & counts_file::kUnknownCosts) != 0) unknown_costs_ += site.executions;
 }
 
-void SimulatedProfile::add(const ProcessCounts& counts, const counting::Tenures& tenures) {
+Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenures& tenures) {
+  static constexpr simulate::SiteTicks kNoTicks;
+  const ProcessCounts& counts = file.process();
   std::vector<Place> places;
   for (size_t number = 0; number < counts.mappings.size(); ++number) {
     places.push_back(intern(counts.pid, counts.mappings[number], counts.paths[number]));
   }
-  const ContextId context = context_of(counts);
-  const std::vector<double> effects =
-      estimate_design_effects(counts);                   // empty: nothing to estimate
-  std::vector<Location> locations(counts.sites.size());  // those of sites that ran
-  for (size_t number = 0; number < counts.sites.size(); ++number) {
-    if (counts.executions[number] == 0) continue;
-    locations[number] = locate(counts, places, counts.sites[number]);
-    add_site(counts, number, context, locations[number], effects.empty() ? 1 : effects[number]);
-  }
-  const uint64_t other_targets = add_branches(counts, locations, context, builder_);
-  if (other_targets > 0) builder_.profile().ledger.add(ledger::kOtherTargets, other_targets);
-  const auto locate_site = [&](uint32_t site) -> std::optional<SitePlace> {
-    if (site >= counts.sites.size()) return std::nullopt;
+  std::vector<Location> locations(counts.sites.size());  // of those that were asked for
+  const auto locate_site = [&](uint32_t site) {
     if (locations[site].image.is_all()) {
       locations[site] = locate(counts, places, counts.sites[site]);
     }
-    return SitePlace{locations[site], (counts.sites[site].flags & counts_file::kFloat) != 0};
+    return locations[site];
   };
-  add_tenures(tenures, locate_site, context);
+  tasks_.forget(counts.pid);
+  ProcessTable::Process& process =
+      tasks_.add(counts.pid, counts.parent_pid, file_name(counts.program));
+  process.is_counted = true;
+  std::vector<ContextId> contexts(counts_file::kThreadsApart + 1);  // by number of thread
+  const auto context_of = [&](uint32_t number, uint32_t tid, const std::string& name) {
+    ContextId& context = contexts[std::min(number, counts_file::kThreadsApart)];
+    if (!context.is_all()) return context;
+    if (!name.empty()) process.threads.try_emplace(tid).first->second.name = name;
+    context = tasks_.context(process, tid, Mode::user, builder_);
+    return context;
+  };
+  // The same sets are simulated for all threads: how good they are is the process's.
+  const std::vector<double> effects =
+      estimate_design_effects(counts);  // empty: nothing to estimate
+  uint64_t other_targets = 0;
+  RETURN_IF_ERROR(file.visit_threads([&](const ThreadCounts& thread) {
+    const ContextId context = context_of(thread.number, thread.tid, thread.name);
+    for (const uint32_t site : thread.ran) {
+      add_site({counts.sites[site], thread.executions[site], thread.counts[site],
+                thread.ticks.empty() ? kNoTicks : thread.ticks[site]},
+               context, locate_site(site), effects.empty() ? 1 : effects[site]);
+    }
+    other_targets += add_branches(counts, thread, locations, context, builder_);
+  }));
+  if (other_targets > 0) builder_.profile().ledger.add(ledger::kOtherTargets, other_targets);
+  const auto find_place = [&](uint32_t site) -> std::optional<SitePlace> {
+    if (site >= counts.sites.size()) return std::nullopt;
+    return SitePlace{locate_site(site), (counts.sites[site].flags & counts_file::kFloat) != 0};
+  };
+  add_tenures(tenures, find_place,
+              [&](uint32_t number) { return context_of(number, 0, kOtherThreads); });
   add_to_ledger(counts);
+  return {};
 }
 
 void SimulatedProfile::add_tenures(const counting::Tenures& tenures, const LocateSite& locate,
-                                   ContextId context) {
+                                   const FindContext& context_of) {
   Profile& profile = builder_.profile();
   uint64_t lost = 0;
   for (const counting::TenureRow& row : tenures.rows) {
@@ -172,7 +184,7 @@ void SimulatedProfile::add_tenures(const counting::Tenures& tenures, const Locat
       continue;
     }
     Tenure tenure;
-    tenure.context = context;
+    tenure.context = context_of(row.origin.thread());
     tenure.location = at->location;
     tenure.level = kLevels[static_cast<size_t>(row.level)];
     tenure.kind = *kind;
@@ -194,7 +206,8 @@ void SimulatedProfile::add_tenures(const counting::Tenures& tenures, const Locat
       profile.ledger.add(ledger::kDamagedRecords);
       continue;
     }
-    profile.edges.push_back({context, context, from->location, to->location, ObjectId(),
+    profile.edges.push_back({context_of(row.key.from.thread()), context_of(row.key.to.thread()),
+                             from->location, to->location, ObjectId(),
                              kLevels[static_cast<size_t>(row.level)],
                              kEdges[static_cast<size_t>(row.key.kind)], row.count});
   }
@@ -211,6 +224,9 @@ void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
   add(ledger::kNotSimulatedPrograms, counts.native_execs);
   add(ledger::kUncountedBlocks, counts.uncounted_blocks);
   add(ledger::kUncountedThreads, counts.uncounted_cores);
+  if (counts.threads_begun > counts_file::kThreadsApart) {
+    add(ledger::kFoldedThreads, counts.threads_begun - counts_file::kThreadsApart);
+  }
   add(ledger::kOutsideRegion, counts.outside_instructions);
   add(ledger::kStoppedAtLimit, counts.is_stopped ? 1 : 0);
 }

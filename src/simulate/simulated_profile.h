@@ -1,6 +1,6 @@
 #pragma once
 
-// SimulatedProfile: counts per site become columns of the histograms: one context per process,
+// SimulatedProfile: counts per site become columns of the histograms: one context per thread,
 // one event per thing that is counted, each place an image and an offset in it.
 
 #include <cstdint>
@@ -32,7 +32,8 @@ class SimulatedProfile {
   /// While a process lives its files can be found for certain: opens those that are new.
   void see(const CountsGlance& glance);
   /// All that one process image has counted, once, and what became of its lines.
-  void add(const ProcessCounts& counts, const counting::Tenures& tenures);
+  /// Errors: those of CountsFile::visit_threads(); what was read before is there.
+  Result<void> add(const CountsFile& file, const counting::Tenures& tenures);
 
   /// A copy of what there is so far.
   [[nodiscard]] Profile so_far() const;
@@ -50,15 +51,16 @@ class SimulatedProfile {
   Place intern(uint32_t pid, const counts_file::Mapping& mapping, const std::string& path);
   Location locate(const ProcessCounts& counts, const std::vector<Place>& places,
                   const counts_file::Site& site);
-  ContextId context_of(const ProcessCounts& counts);
-  void add_site(const ProcessCounts& counts, size_t number, ContextId context,
-                const Location& location, double design_effect);
+  void add_site(const SimulatedSite& site, ContextId context, const Location& location,
+                double design_effect);
   struct SitePlace {
     Location location;
     bool is_float = false;
   };
   using LocateSite = std::function<std::optional<SitePlace>(uint32_t)>;
-  void add_tenures(const counting::Tenures& tenures, const LocateSite& locate, ContextId context);
+  using FindContext = std::function<ContextId(uint32_t)>;  // of a thread, by its number
+  void add_tenures(const counting::Tenures& tenures, const LocateSite& locate,
+                   const FindContext& context_of);
   void add_to_ledger(const ProcessCounts& counts);
 
   std::vector<SimulatedEvent> events_;

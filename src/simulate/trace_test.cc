@@ -49,14 +49,14 @@ class Trace : public testing::Test {
     (*player)->play(trace);
     const std::string path = folder_->path() + "/" + std::to_string(::getpid()) + ".0";
     const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    Result<ProcessCounts> counts = read_counts(fd.get(), path);
+    Result<CountsFile> counts = CountsFile::read(fd.get(), path);
     ASSERT_TRUE(counts) << counts.error().message;
     counting::Tenures tenures;
     if (std::filesystem::exists(path + ".tenures")) {
       tenures = *counting::read_tenures(path + ".tenures");
     }
     SimulatedProfile made(detail_, {});
-    made.add(*counts, tenures);
+    ASSERT_TRUE(made.add(*counts, tenures));
     profile_ = std::move(made.finish().profile);
   }
 
@@ -99,6 +99,19 @@ class Trace : public testing::Test {
     return offset.value < 0x40'0000 ? offset.value + 0x40'0000 : offset.value;
   }
 
+  /// Sums of an event by thread, in the order in which they began.
+  std::vector<uint64_t> by_thread(std::string_view event) const {
+    std::vector<uint64_t> sums(profile_.threads.size());
+    for (const Histogram& histogram : profile_.histograms) {
+      uint64_t& sum = sums[profile_.contexts[histogram.context.value].thread.value];
+      for (const EventColumn& column : histogram.columns) {
+        if (profile_.strings.text(profile_.events[column.event.value].name) != event) continue;
+        for (const uint64_t value : column.value) sum += value;
+      }
+    }
+    return sums;
+  }
+
   std::optional<TemporaryFolder> folder_;
   CountingOptions options_;
   SimulatedDetail detail_;
@@ -131,6 +144,56 @@ run 1 after 7ffe0000
   EXPECT_EQ(value("L1-dcache-stores", kLoad), 0U);
   EXPECT_EQ(value("branches", kBranch), 140U);
   EXPECT_EQ(value("branches-taken", kBranch), 99U + 39);
+  EXPECT_EQ(by_thread("L1-dcache-loads"), (std::vector<uint64_t>{100 + 1, 40 + 1}));
+}
+
+// A number that a thread had is used again: three threads, two numbers.
+TEST_F(Trace, AThreadThatBeginsWhenAnotherHasEndedHasItsOwnCounts) {
+  simulate_small_machine(simulate::Locality::all);
+  play(std::string(kLoop) + R"(
+thread 0
+thread 1
+run 0 loop x10 601000+64
+run 1 loop x20 701000+64
+call 1 60
+thread 1
+run 1 loop x30 701000+64
+run 0 loop x5 601000+64
+end 0
+)");
+  EXPECT_EQ(by_thread("L1-dcache-loads"), (std::vector<uint64_t>{15, 20, 30}));
+  // On the same core, whose L1D has the lines that the thread before it brought in.
+  EXPECT_EQ(by_thread("L1-dcache-load-misses"), (std::vector<uint64_t>{10, 20, 10}));
+  std::map<std::tuple<uint32_t, uint32_t, EdgeKind>, uint64_t> edges;
+  for (const Edge& edge : profile_.edges) {
+    if (edge.level != CacheLevel::l1d) continue;
+    edges[{profile_.contexts[edge.from_context.value].thread.value,
+           profile_.contexts[edge.to_context.value].thread.value, edge.kind}] += edge.count;
+  }
+  const decltype(edges) expected = {{{0, 0, EdgeKind::reuse}, 5}, {{1, 2, EdgeKind::reuse}, 20}};
+  EXPECT_EQ(edges, expected);
+  std::map<uint32_t, uint64_t> lines;
+  for (const Tenure& tenure : profile_.tenures) {
+    if (tenure.level != CacheLevel::l1d) continue;
+    lines[profile_.contexts[tenure.context.value].thread.value] += tenure.lines;
+  }
+  EXPECT_EQ(lines, (std::map<uint32_t, uint64_t>{{0, 10}, {1, 20}, {2, 10}}));
+}
+
+// 300 threads, one after the other, each of which runs the loop as often as its number says.
+TEST_F(Trace, ThreadsBeyondTheMostAreOneRow) {
+  std::string trace(kLoop);
+  for (int i = 0; i < 300; ++i) {
+    trace += "thread 3\nrun 3 loop x" + std::to_string(i + 1) + " 601000+8\n";
+  }
+  play(trace);
+  const std::vector<uint64_t> loads = by_thread("L1-dcache-loads");
+  ASSERT_EQ(loads.size(), 256U);
+  for (size_t i = 0; i < 255; ++i) EXPECT_EQ(loads[i], i + 1);
+  EXPECT_EQ(loads[255], (256U + 300) * 45 / 2);
+  EXPECT_EQ(profile_.threads[255].tid, 0U);
+  EXPECT_EQ(profile_.strings.text(profile_.threads[255].name), "other threads");
+  EXPECT_EQ(profile_.ledger.amount(ledger::kFoldedThreads), 45U);
 }
 
 // By hand: the loop goes back 99 times, and once on to the return behind it.

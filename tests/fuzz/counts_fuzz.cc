@@ -72,8 +72,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     put(fd.get(), at, &patch.value, sizeof patch.value);
   }
   keep_small(fd.get());
-  const auto counts = culprit::read_counts(fd.get(), "counts");
+  const auto counts = culprit::CountsFile::read(fd.get(), "counts");
   if (!counts) CHECK(!counts.error().message.empty());
+  if (counts) {
+    const auto visited = counts->visit_threads([](const culprit::ThreadCounts&) {});
+    if (!visited) CHECK(!visited.error().message.empty());
+  }
   const auto glance = culprit::glance_at_counts(fd.get(), "counts");
   if (!glance) CHECK(!glance.error().message.empty());
   return 0;

@@ -1,5 +1,6 @@
 #include "simulate/counting/counting.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
@@ -89,14 +90,19 @@ bool Counting::is_call_watched(const BlockFacts& block) const {
 /// False: it cannot be counted.
 bool Counting::make_thread(unsigned number) {
   if (number >= kMostThreads) return false;
-  const CoreCounts shared = writer_.core(number);
+  const uint32_t begun = writer_.header().threads;
+  const uint32_t part =
+      begun < counts_file::kThreadsApart ? begun : counts_file::shared_core(number);
+  const CoreCounts shared = writer_.core(part);
   if (shared.header == nullptr) return false;
-  if (threads_[number] == nullptr) {
-    threads_[number] = owned_threads_.emplace_back(std::make_unique<CountedThread>()).get();
+  writer_.header().threads.store(begun + 1);
+  if (owned_threads_[number] == nullptr) {
+    owned_threads_[number] = std::make_unique<CountedThread>();
   }
-  // A number is used again when its thread has ended: by the same core, its caches as they are.
-  CountedThread& thread = *threads_[number];
+  CountedThread& thread = *owned_threads_[number];
+  if (thread.shared.header != shared.header) leave_core(thread);
   thread = CountedThread{.shared = shared,
+                         .number = static_cast<uint8_t>(std::min(part, counts_file::kThreadsApart)),
                          .memory = thread.memory,
                          .predictor = std::move(thread.predictor),
                          .clock = std::move(thread.clock),
@@ -106,22 +112,48 @@ bool Counting::make_thread(unsigned number) {
                          .calls = {},
                          .latest = &kNoBlock,
                          .region = {}};
+  if (machine_) make_core(thread);
+  threads_[number] = &thread;
   counting_[number] = watches_part_ ? nullptr : &thread;
-  if (machine_ && thread.memory == nullptr) {
-    thread.memory = &machine_->add_core();
-    if (model_.sampled) return true;
-    thread.predictor = std::make_unique<simulate::BranchPredictor>(machine_->machine().branch);
-    if (model_.cycles) {
-      thread.clock = std::make_unique<simulate::IntervalCore>(machine_->machine(), shared.ticks);
-    }
-  }
   return true;
+}
+
+/// What a thread that has ended, if there was one, leaves to the next that has its number.
+void Counting::leave_core(CountedThread& thread) {
+  if (thread.shared.header == nullptr) return;
+  thread.targets.forget();
+  ended_instructions_ += thread.shared.header->instructions.load();
+  if (thread.clock == nullptr) return;
+  thread.clock->end_block();
+  thread.shared.header->ticks = thread.clock->now() - thread.ticks_before;
+  thread.ticks_before = thread.clock->now();
+}
+
+/// The thread's core of the machine: the one that its number had, with the caches as they are.
+void Counting::make_core(CountedThread& thread) {
+  const bool is_new = thread.memory == nullptr;
+  if (is_new) thread.memory = &machine_->add_core();
+  if (model_.locality != simulate::Locality::off) begin_thread(*thread.memory, thread.number);
+  if (model_.sampled) return;
+  if (is_new) {
+    thread.predictor = std::make_unique<simulate::BranchPredictor>(machine_->machine().branch);
+  }
+  if (!model_.cycles) return;
+  if (thread.clock == nullptr) {
+    thread.clock =
+        std::make_unique<simulate::IntervalCore>(machine_->machine(), thread.shared.ticks);
+    thread.ticks_before = 0;
+  }
+  thread.clock->set_sites(thread.shared.ticks);
 }
 
 void Counting::start_thread(unsigned number) {
   if (is_stopped()) return;
   const std::lock_guard lock(starting_);
-  if (!make_thread(number)) ++writer_.header().uncounted_cores;
+  if (!make_thread(number)) {
+    ++writer_.header().uncounted_cores;
+    if (number < kMostThreads) threads_[number] = counting_[number] = nullptr;
+  }
   expect_thread(number);
 }
 
@@ -157,7 +189,9 @@ void Counting::begin_system_call(unsigned number, const SystemCall& call) {
   if (const auto pages = system_calls_.find_page_size(call)) {
     set_huge_pages(pages->range, pages->is_huge);
   }
+  if (thread != nullptr && system_calls_.ends_thread(call)) thread->note_task();
   if (system_calls_.ends_process(call)) {
+    note_names(number);
     end_program(number);
     end_turns(number);
   }
@@ -174,6 +208,7 @@ void Counting::end_system_call(unsigned number, int64_t call, int64_t result) {
       thread->shared.header->system_call_ns += monotonic_ns() - thread->system_call_start_ns;
     }
     thread->system_call_start_ns = 0;
+    if (system_calls_.may_rename(call)) thread->note_task();
   }
   if (is_in_turn(number)) turns_->end_call(number, threads_[number]->now(), result < 0);
 }
@@ -184,6 +219,18 @@ void Counting::set_huge_pages(AddressRange range, bool is_huge) {
   const uint64_t first = (range.begin + kHugePage - 1) / kHugePage * kHugePage;
   if (machine_ && range.begin <= first) {
     machine_->set_huge_pages(first, range.end / kHugePage * kHugePage, is_huge);
+  }
+}
+
+/// The process ends by a call of this thread: the names of all that are left.
+void Counting::note_names(unsigned number) {
+  for (unsigned other = 0; other < kMostThreads; ++other) {
+    if (threads_[other] == nullptr) continue;
+    if (other == number) {
+      threads_[other]->note_task();
+    } else {
+      threads_[other]->note_name();
+    }
   }
 }
 
@@ -216,16 +263,28 @@ void Counting::after_fork_in_parent() {
 
 void Counting::after_fork_in_child(unsigned number) {
   starting_.unlock();
-  if (writer_.continue_in_child()) {
-    for (CountedThread* thread : threads_) {
-      if (thread == nullptr) continue;
-      if (thread->clock) thread->ticks_before = thread->clock->now();
+  CountedThread* const thread = threads_[number];
+  CountedThread* const counting = counting_[number];
+  forget_threads();  // there are no others
+  for (unsigned other = 0; other < kMostThreads; ++other) {
+    CountedThread* const gone = owned_threads_[other].get();
+    if (other == number || gone == nullptr) continue;
+    gone->shared = {};
+    gone->clock.reset();
+    gone->targets.forget();
+  }
+  ended_instructions_ = 0;
+  if (writer_.continue_in_child(thread != nullptr ? thread->shared.header : nullptr)) {
+    if (thread != nullptr) {
+      threads_[number] = thread;
+      counting_[number] = counting;
+      thread->number = 0;
+      thread->note_task();
       thread->targets.forget();
+      if (thread->clock) thread->ticks_before = thread->clock->now();
     }
     if (model_.locality != simulate::Locality::off) renew_machine();
-  } else {
-    forget_threads();  // better nothing than into the parent's file
-  }
+  }  // else better nothing than into the parent's file
   renew_turns(number);
 }
 
@@ -237,8 +296,13 @@ void Counting::renew_machine() {
   // The old one stays: its locks may be held by threads that the child does not have.
   static_cast<void>(machine_.release());
   machine_ = *std::move(renewed);
-  for (CountedThread* thread : threads_) {
-    if (thread != nullptr && thread->memory != nullptr) thread->memory = &machine_->add_core();
+  for (const std::unique_ptr<CountedThread>& thread : owned_threads_) {
+    if (thread) thread->memory = nullptr;
+  }
+  for (CountedThread* const thread : threads_) {
+    if (thread == nullptr) continue;
+    thread->memory = &machine_->add_core();
+    begin_thread(*thread->memory, thread->number);
   }
 }
 

@@ -15,7 +15,8 @@
 // run_block() and the functions for accesses are the fast path: they are inline templates, take no
 // locks, allocate nothing and write to one thread's memory only.
 //
-// Threads have numbers below kMostThreads, which may be used again when a thread has ended.
+// Threads have numbers below kMostThreads, which may be used again when a thread has ended: the
+// new one has its core, with the caches as they are, and counts of its own.
 
 #include <array>
 #include <atomic>
@@ -72,7 +73,7 @@ struct ProcessSetting {
 
 class Counting {
  public:
-  static constexpr unsigned kMostThreads = counts_file::kMaxCores;
+  static constexpr unsigned kMostThreads = counts_file::kMaxCpus;  // at a time
 
   explicit Counting(DecodeFunction decode) : translation_(writer_, decode) {}
   Counting(const Counting&) = delete;
@@ -145,6 +146,9 @@ class Counting {
   Result<void> make_machine(const CountingOptions& options, const ProcessSetting& setting);
   Result<void> find_region(const CountingOptions& options);
   bool make_thread(unsigned number);
+  void make_core(CountedThread& thread);
+  void leave_core(CountedThread& thread);
+  void note_names(unsigned number);
   void forget_threads();
   void stop();
   void renew_machine();
@@ -175,9 +179,10 @@ class Counting {
   // now: all, or those in the region.
   std::array<CountedThread*, kMostThreads> threads_{};
   std::array<CountedThread*, kMostThreads> counting_{};
-  std::vector<std::unique_ptr<CountedThread>> owned_threads_;
-  uint64_t limit_ = UINT64_MAX;  // of the instructions of all threads together
-  bool watches_part_ = false;    // --roi, --skip
+  std::array<std::unique_ptr<CountedThread>, kMostThreads> owned_threads_;
+  std::atomic<uint64_t> ended_instructions_{0};  // of threads whose number another one has
+  uint64_t limit_ = UINT64_MAX;                  // of the instructions of all threads together
+  bool watches_part_ = false;                    // --roi, --skip
   bool has_region_ = false;
   uint64_t skipped_ = 0;
   std::atomic<uint64_t> run_so_far_{0};  // instructions of all threads, until they are `skipped_`

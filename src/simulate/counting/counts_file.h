@@ -16,8 +16,12 @@
 //                       SiteCounts[kMaxSites], simulate::SiteTicks[kMaxSites],
 //                       SampledMisses[kMaxSites], Target[kMaxTargets]
 //
+// A part is called a core's since each thread runs on one. The first kThreadsApart threads of the
+// process have a part of their own, in the order in which they began; later ones count into the
+// part of the engine's virtual CPU that they run on, together with those before them there.
+//
 // Tables are append-only: an entry is complete before the Header's number includes it.
-// The file is sparse; each core's part is written by that core's thread alone. Both sides
+// The file is sparse; each core's part is written by one thread alone. Both sides
 // come from one build: kLayout must agree. docs/decisions/ says why this shape.
 
 #include <atomic>
@@ -37,7 +41,13 @@ inline constexpr uint32_t kMaxBlockSites = 1 << 25;
 inline constexpr uint32_t kMaxMappings = 1 << 16;
 inline constexpr uint32_t kMaxTextBytes = 1 << 22;
 inline constexpr uint32_t kMaxMessageBytes = 1 << 16;
-inline constexpr uint32_t kMaxCores = 4096;
+inline constexpr uint32_t kMaxCpus = 4096;      // threads at a time, as the engine numbers them
+inline constexpr uint32_t kThreadsApart = 255;  // and one number for all others
+inline constexpr uint32_t kMaxCores = kThreadsApart + kMaxCpus;
+/// Where the threads after the first kThreadsApart count that run on a virtual CPU.
+constexpr uint32_t shared_core(uint32_t cpu) {
+  return kThreadsApart + cpu;
+}
 inline constexpr uint32_t kMaxTargets = 1 << 20;  // of a core
 
 /// Where control goes at the end of an instruction.
@@ -175,7 +185,9 @@ struct CoreHeader {
   uint64_t outside_instructions;  // outside the region: not counted
   uint64_t other_targets;         // indirect branches that are in no row: the table was full
   std::atomic<uint32_t> targets;  // rows; the first is a place holder
-  uint8_t reserved[4096 - 6 * 8 - 4];
+  uint32_t tid;                   // of the thread, the first one if there are several
+  char name[16];                  // as the kernel had it when it was last seen
+  uint8_t reserved[4096 - 6 * 8 - 24];
 };
 static_assert(sizeof(CoreHeader) == 4096);
 
@@ -196,9 +208,10 @@ struct Header {
   std::atomic<uint32_t> text_bytes;
   std::atomic<uint32_t> message_bytes;
   std::atomic<uint32_t> cores;             // the highest number in use + 1
+  std::atomic<uint32_t> threads;           // that have begun, whether they ended or not
   std::atomic<uint32_t> native_execs;      // programs that were started outside the simulation
   std::atomic<uint32_t> is_stopped;        // a limit was reached
-  std::atomic<uint32_t> uncounted_cores;   // threads beyond kMaxCores
+  std::atomic<uint32_t> uncounted_cores;   // threads beyond kMaxCpus
   std::atomic<uint64_t> uncounted_blocks;  // translated when a table was full
   std::atomic<uint64_t> sites_without_file;
   char program[1024];

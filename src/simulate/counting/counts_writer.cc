@@ -71,7 +71,7 @@ void CountsWriter::set_program(std::string_view path) {
   path.copy(header_->program, sizeof header_->program - 1);
 }
 
-bool CountsWriter::continue_in_child() {
+bool CountsWriter::continue_in_child(const file::CoreHeader* core) {
   // The parent goes on writing to the old file: its tables are read through a mapping of
   // their own until they are copied. Nobody else of this process runs now.
   file::Header* const old = header_;
@@ -105,14 +105,16 @@ bool CountsWriter::continue_in_child() {
   std::copy_n(text, used_text, table<char>(file::kTextStart));
   header_->text_bytes = static_cast<uint32_t>(used_text);
   std::memcpy(header_->program, old->program, sizeof header_->program);
-  header_->cores = old->cores.load();
+  header_->cores = header_->threads = core != nullptr ? 1 : 0;
   header_->sites_without_file = old->sites_without_file.load();
   ::munmap(old, kTablesBytes);
 
-  bool is_whole = true;
-  for (uint32_t number = 0; number < file::kMaxCores; ++number) {
-    if (cores_[number] != nullptr) is_whole = map_core(number, cores_[number]) && is_whole;
+  for (void*& other : cores_) {
+    if (other != nullptr && other != core) ::munmap(other, file::kCoreBytes);
+    other = nullptr;
   }
+  void* const own = const_cast<file::CoreHeader*>(core);  // what is there is replaced
+  const bool is_whole = own == nullptr || map_core(0, own);
   ::close(std::exchange(fd_, -1));
   std::atomic_thread_fence(std::memory_order_release);
   header_->magic = file::kMagic;

@@ -31,8 +31,10 @@ class CountsWriter {
   bool create(const std::string& folder);
   void set_program(std::string_view path);
 
-  /// In a forked child: a file of its own with the same sites and blocks, and no counts yet.
-  bool continue_in_child();
+  /// In a forked child of the thread that has the part `core` (nullptr: none): a file of its own
+  /// with the same sites and blocks, and no counts yet. At the same address the thread has the
+  /// first part there; those of other threads are no more.
+  bool continue_in_child(const counts_file::CoreHeader* core);
 
   // Each returns the new entry's number, or 0 if the table is full (0 is never a real one:
   // entry 0 of every table is a place holder).

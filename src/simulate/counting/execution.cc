@@ -54,7 +54,7 @@ void count_outcome(counts_file::SiteCounts& counts, simulate::Outcome outcome, C
 void Counting::check_limit(uint64_t own_before, uint64_t own_now) {
   constexpr uint64_t kLimitStep = 4096;  // instructions between looks at the other threads
   if (own_before / kLimitStep == own_now / kLimitStep) return;
-  uint64_t all = 0;
+  uint64_t all = ended_instructions_.load(std::memory_order_relaxed);
   for (const CountedThread* thread : threads_) {
     if (thread == nullptr) continue;
     all += thread->shared.header->instructions.load(std::memory_order_relaxed);
@@ -71,6 +71,8 @@ void Counting::finish_block(CountedThread& thread, const BlockFacts& before,
     thread.targets.count(before, now, thread.shared);
   } else if (before.left == Left::repeats && now.first_site == before.last_site) {
     ++count(thread, before.last_site, Counter::repeats);
+  } else if (before.left == Left::beginning && thread.shared.header->tid == 0) {
+    thread.note_task();
   }
   if (limit_ == UINT64_MAX) return;
   const uint64_t so_far = thread.shared.header->instructions.load(std::memory_order_relaxed);

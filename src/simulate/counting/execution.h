@@ -26,7 +26,7 @@ inline void clear_upper_halves() {
 }
 
 /// What no thread has run before its first block.
-inline const BlockFacts kNoBlock;
+inline const BlockFacts kNoBlock{.left = Left::beginning};
 
 inline uint64_t& count(CountedThread& thread, uint32_t site, counts_file::Counter counter) {
   return thread.shared.counts[site].value[static_cast<size_t>(counter)];

@@ -8,8 +8,8 @@ namespace culprit::counting {
 
 SystemCalls::SystemCalls(std::string_view architecture) {
   // Linux' numbers for x86-64, and the generic ones.
-  numbers_ = architecture == "x86_64" ? Numbers{9, 11, 25, 28, 59, 322, 231, 60, 202, 56}
-                                      : Numbers{222, 215, 216, 233, 221, 281, 94, 93, 98, 220};
+  numbers_ = architecture == "x86_64" ? Numbers{9, 11, 25, 28, 59, 322, 231, 60, 202, 56, 157}
+                                      : Numbers{222, 215, 216, 233, 221, 281, 94, 93, 98, 220, 167};
   const Result<std::string> pages = read_file("/sys/kernel/mm/transparent_hugepage/enabled", 4096);
   maps_huge_pages_ = pages && pages->find("[always]") != std::string::npos;
 }
@@ -22,7 +22,7 @@ AnnouncedCall SystemCalls::announce(const SystemCall& call, uint64_t base) const
   const bool shares = (first & kSharesMemory) != 0 && (first & kVfork) == 0;
   return {.is_futex = call.number == numbers_.futex,
           .address = first + base,
-          .ends_thread = call.number == numbers_.exit,
+          .ends_thread = ends_thread(call),
           .starts_thread = call.number == numbers_.clone && shares};
 }
 

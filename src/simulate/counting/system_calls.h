@@ -45,6 +45,11 @@ class SystemCalls {
   /// `base`: the program's addresses are shifted by so much in this process.
   [[nodiscard]] AnnouncedCall announce(const SystemCall& call, uint64_t base) const;
   [[nodiscard]] bool ends_process(const SystemCall& call) const;
+  [[nodiscard]] bool ends_thread(const SystemCall& call) const {
+    return call.number == numbers_.exit;
+  }
+  /// Whether the thread that made the call may have another name after it.
+  [[nodiscard]] bool may_rename(int64_t number) const { return number == numbers_.prctl; }
   [[nodiscard]] std::optional<ExecCall> find_exec(const SystemCall& call) const;
 
   /// Calls forget(AddressRange) for what was mapped and is not, or by something else, after the
@@ -65,7 +70,7 @@ class SystemCalls {
 
  private:
   struct Numbers {
-    int64_t mmap, munmap, mremap, madvise, execve, execveat, exit_group, exit, futex, clone;
+    int64_t mmap, munmap, mremap, madvise, execve, execveat, exit_group, exit, futex, clone, prctl;
   };
   Numbers numbers_{};
   bool maps_huge_pages_ = false;  // the kernel does by itself, where they fit in

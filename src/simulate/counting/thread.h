@@ -25,6 +25,7 @@ struct AccessShape {
 
 struct CountedThread {
   CoreCounts shared;
+  uint8_t number = 0;  // in the order of their beginning; counts_file::kThreadsApart: a later one
   // Of the machine model, if there is one:
   simulate::CoreState* memory = nullptr;
   std::unique_ptr<simulate::BranchPredictor> predictor;
@@ -61,6 +62,11 @@ struct CountedThread {
   uint64_t system_call_start_ns = 0;  // 0: it is in none
   uint64_t huge_mapping_bytes = 0;    // of its mmap under way, if the pages are huge ones
   uint64_t lines_taken = 0;           // from other cores, up to its last turn
+
+  /// Who this is, for the kernel. By the thread itself.
+  void note_task();
+  /// What another thread of the process is called now, if it is still there.
+  void note_name();
 
   /// In ticks, for threads in turn. Without cycles, or outside the region, an instruction takes
   /// one cycle.

@@ -22,6 +22,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "base/result.h"
@@ -142,9 +143,12 @@ class TracePlayer {
                           plus == std::string::npos ? 0 : parse(word.substr(plus + 1), 10)});
       }
     }
-    with_model(counting_, [&]<Model kModel, bool kInTurns>() {
-      for (uint64_t i = 0; i < times; ++i) run_once<kModel, kInTurns>(thread, block, places, i);
-    });
+    // In a thread of this process, too: each has a number of its own for the kernel.
+    std::thread([&] {
+      with_model(counting_, [&]<Model kModel, bool kInTurns>() {
+        for (uint64_t i = 0; i < times; ++i) run_once<kModel, kInTurns>(thread, block, places, i);
+      });
+    }).join();
   }
 
   template <Model kModel, bool kInTurns>

@@ -25,8 +25,9 @@ using simulate::CodePart;
 /// What is left to do of a block when the next one runs.
 enum class Left : uint8_t {
   nothing,
-  repeats,  // the last instruction is a repeated string instruction: whether it goes on
-  target,   // the last instruction may go anywhere: where it went
+  beginning,  // it is none, before a thread's first one: who the thread is
+  repeats,    // the last instruction is a repeated string instruction: whether it goes on
+  target,     // the last instruction may go anywhere: where it went
 };
 
 /// A block as the callbacks of its execution need it. Lives to the end.
@@ -43,9 +44,9 @@ struct alignas(64) BlockFacts {
   bool is_wide = false;        // an instruction may use vectors beyond 16 bytes
   Left left = Left::nothing;
   uint32_t parts = 0;  // whose lines are simulated: the first one, and the others
-  CodePart first_part;
-  std::vector<CodePart> other_parts;
-  simulate::BlockCycles cycles;  // if they are modelled
+  CodePart first_part{};
+  std::vector<CodePart> other_parts{};
+  simulate::BlockCycles cycles{};  // if they are modelled
 };
 static_assert(offsetof(BlockFacts, other_parts) == 64,
               "what most need is in one of the host's lines");

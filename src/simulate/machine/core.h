@@ -46,6 +46,8 @@ class IntervalCore {
 
   /// One execution of a block starts; the one before has ended. It must live until it ends.
   void begin_block(const BlockCycles& block);
+  /// Stalls are added there from now on; between two blocks.
+  void set_sites(SiteTicks* sites) { sites_ = sites; }
   /// All instructions of the block have run, if there is one.
   void end_block();
 

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string>
 #include <string_view>
+#include <sys/prctl.h>
 #include <unistd.h>
 #include <vector>
 
@@ -204,6 +205,8 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const PluginOptions& 
     ::fprintf(stderr, "culprit: %s\n", started.error().message.c_str());
     return false;
   }
+  // The kernel has named this thread after QEMU; threads that it starts inherit its name.
+  ::prctl(PR_SET_NAME, line.program.substr(line.program.rfind('/') + 1).c_str());
   plugin->callbacks = make_callbacks();
   keep_messages_apart();
   ::pthread_atfork([] { the_counting().before_fork(); },
