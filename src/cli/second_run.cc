@@ -1,7 +1,9 @@
 #include "cli/second_run.h"
 
+#include <csignal>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include "host/describe_machine.h"
 #include "model/profile_merger.h"
 #include "recording/signals.h"
+#include "simulate/joined_threads.h"
 
 namespace culprit {
 namespace {
@@ -126,12 +129,17 @@ Result<void> SecondRun::run(const RecordCommand& command, Recording& native, std
     ledger.note(
         "the simulated run had no standard input: that of the native run cannot be rewound");
   }
-  if (native.command_started && status != native.command_wait_status) {
+  if (SignalGuard::interruptions() > 0) {
+    native.remarks.emplace_back("interrupted: the counts are those of a part of the simulated run");
+    native.command_wait_status = WIFSIGNALED(status) ? status : SIGINT;
+  } else if (native.command_started && status != native.command_wait_status) {
     ledger.note(fmt::format("the simulated run ended with {}, the native run with {}",
                             describe_wait_status(status),
                             describe_wait_status(native.command_wait_status)));
   }
   ledger.note(describe_joined(samples_.join(native.profile)));
+  const std::string threads = describe_joined(join_threads(samples_, native.profile));
+  if (!threads.empty()) ledger.note(threads);
   *amount += ", " + instructions;
   return {};
 }

@@ -41,6 +41,7 @@ struct FieldList<Thread> {
     visit(Field{"process"}, rows.process...);
     visit(Field{"tid"}, rows.tid...);
     visit(Field{"name"}, rows.name...);
+    visit(Field{"ordinal"}, rows.ordinal...);
   }
 };
 

@@ -53,8 +53,9 @@ struct Process {
 
 struct Thread {
   ProcessId process;
-  uint32_t tid = 0;  // 0: all threads of the process, folded
+  uint32_t tid = 0;  // 0: several threads of the process, folded
   StringId name;
+  uint32_t ordinal = 0;  // 1: the first one of the process, and so on as they began; 0: not known
   friend bool operator==(const Thread&, const Thread&) = default;
 };
 

@@ -113,7 +113,7 @@ void ProfileMerger::project(Process& process) const {
 }
 
 void ProfileMerger::project(Thread& thread) const {
-  if (projection_.processes == Projection::Processes::by_name) thread.tid = 0;
+  if (projection_.processes == Projection::Processes::by_name) thread.tid = thread.ordinal = 0;
 }
 
 void ProfileMerger::project(Context& context) const {

@@ -101,7 +101,7 @@ class Said {
       process.pid = process.parent_pid = 0;
   }
   void project(Thread& thread) const {
-    if (projection_.processes == Projection::Processes::by_name) thread.tid = 0;
+    if (projection_.processes == Projection::Processes::by_name) thread.tid = thread.ordinal = 0;
   }
   void project(Context& context) const {
     if (!projection_.runs) context.run = {};

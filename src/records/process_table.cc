@@ -14,6 +14,12 @@ ProcessTable::Process& ProcessTable::add(uint32_t pid, uint32_t parent_pid, std:
   return processes_[pid] = std::move(process);
 }
 
+/// The process begins, with its first thread.
+void ProcessTable::begin_threads(Process& process) {
+  process.threads_begun = 1;
+  process.threads[process.pid].ordinal = 1;
+}
+
 ProcessTable::Process* ProcessTable::find(uint32_t pid) {
   const auto at = processes_.find(pid);
   return at == processes_.end() ? nullptr : &at->second;
@@ -58,6 +64,7 @@ ProcessTable::Process* ProcessTable::fork(const ForkRecord& fork) {
     Thread& thread = parent->threads[fork.tid] = Thread{};
     thread.name = name;
     thread.forked_ns = fork.time_ns;
+    if (parent->threads_begun != 0) thread.ordinal = ++parent->threads_begun;
     return parent;
   }
   const bool is_counted = parent->is_counted;
@@ -66,6 +73,7 @@ ProcessTable::Process* ProcessTable::fork(const ForkRecord& fork) {
   child.is_counted = is_counted;
   child.counts_from_exec = counts_from_exec;
   child.forked_ns = fork.time_ns;
+  begin_threads(child);
   return &child;
 }
 
@@ -74,6 +82,7 @@ void ProcessTable::exec(Process& process, std::string_view name) {
   process.row = ProcessId();
   process.threads.clear();
   process.threads[process.pid].name = name;
+  begin_threads(process);
   process.forked_ns = 0;
   if (process.counts_from_exec) process.is_counted = true;
   process.counts_from_exec = false;
@@ -84,7 +93,9 @@ void ProcessTable::rename(Process& process, uint32_t tid, std::string_view name,
   Profile& profile = builder.profile();
   Thread& thread = process.threads[tid];
   if (renaming_splits_ && !thread.name.empty() && thread.name != name) {
+    const uint32_t ordinal = thread.ordinal;
     thread = Thread{};
+    thread.ordinal = ordinal;
     if (tid == process.pid) process.row = ProcessId();
   }
   thread.name = name;
@@ -155,7 +166,8 @@ ProcessId ProcessTable::make_process_row(const Process& process, ProfileBuilder&
 ThreadId ProcessTable::make_thread_row(const Process& process, uint32_t tid, const Thread& thread,
                                        ProfileBuilder& builder) {
   Profile& profile = builder.profile();
-  culprit::Thread row{process.row, tid, builder.intern(name_or_number(thread.name, tid))};
+  culprit::Thread row{process.row, tid, builder.intern(name_or_number(thread.name, tid)),
+                      thread.ordinal};
   const bool is_folded = profile.processes[process.row.value].pid == 0;
   if (!is_folded && profile.threads.size() < kMaxThreadRows) {
     profile.threads.push_back(row);
@@ -164,7 +176,7 @@ ThreadId ProcessTable::make_thread_row(const Process& process, uint32_t tid, con
   const uint64_t key = uint64_t{process.row.value} << 32 | row.name.value;
   const auto [at, is_new] = folded_threads_.try_emplace(key, ThreadId(profile.threads.size()));
   if (is_new) {
-    row.tid = 0;
+    row.tid = row.ordinal = 0;
     profile.threads.push_back(row);
   }
   return at->second;

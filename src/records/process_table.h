@@ -21,6 +21,7 @@ class ProcessTable {
   struct Thread {
     std::string name;
     ThreadId row;
+    uint32_t ordinal = 0;    // 1: the process's first; 0: not known
     ContextId contexts[6];   // by Mode; made when needed
     uint64_t forked_ns = 0;  // 0: not known
     bool has_ended = false;
@@ -32,7 +33,8 @@ class ProcessTable {
     bool is_counted = false;        // its samples are
     bool counts_from_exec = false;  // the command, before it is one
     ProcessId row;
-    uint64_t forked_ns = 0;  // 0: not known
+    uint64_t forked_ns = 0;      // 0: not known
+    uint32_t threads_begun = 0;  // 0: nobody saw its beginning
     std::unordered_map<uint32_t, Thread> threads;
 
     /// A process ends with its last thread. Recordings do not announce all threads, but the
@@ -76,6 +78,7 @@ class ProcessTable {
     uint32_t tid;
   };
 
+  static void begin_threads(Process& process);
   ProcessId make_process_row(const Process& process, ProfileBuilder& builder);
   ThreadId make_thread_row(const Process& process, uint32_t tid, const Thread& thread,
                            ProfileBuilder& builder);

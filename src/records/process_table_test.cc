@@ -1,6 +1,7 @@
 #include "records/process_table.h"
 
 #include <gtest/gtest.h>
+#include <map>
 
 namespace culprit {
 namespace {
@@ -45,6 +46,39 @@ TEST(ProcessTable, CountsAnExitOnceThatIsToldTwice) {
   tasks.exit(process, kPid, kSecondNs + 7);
   EXPECT_EQ(tasks.take_ended(10 * kSecondNs), 0u);
   EXPECT_NE(tasks.find(kPid), nullptr);
+}
+
+/// The threads' ordinals, by tid.
+std::map<uint32_t, uint32_t> ordinals(ProcessTable& tasks, uint32_t pid,
+                                      std::initializer_list<uint32_t> tids) {
+  ProfileBuilder builder;
+  for (const uint32_t tid : tids) tasks.context(*tasks.find(pid), tid, Mode::user, builder);
+  std::map<uint32_t, uint32_t> found;
+  for (const Thread& thread : builder.profile().threads) found[thread.tid] = thread.ordinal;
+  return found;
+}
+
+// Samples come in any order, and not of each thread; each fork may be told twice.
+TEST(ProcessTable, KnowsInWhichOrderThreadsBeganOfProcessesThatItSawBegin) {
+  ProcessTable tasks(true);
+  tasks.add(kPid, 1, "shell");
+  tasks.exec(*tasks.find(kPid), "program");
+  for (const uint32_t tid : {kPid + 5, kPid + 6, kPid + 6, kPid + 7}) {
+    tasks.fork(fork_of(kPid, kPid, tid, tid * kSecondNs));
+  }
+  const std::map<uint32_t, uint32_t> expected = {{kPid, 1}, {kPid + 5, 2}, {kPid + 7, 4}};
+  EXPECT_EQ(ordinals(tasks, kPid, {kPid + 7, kPid, kPid + 5}), expected);
+  // A child's begin anew, and so do those of a new program.
+  tasks.fork(fork_of(kPid, kPid + 9, kPid + 9, 900 * kSecondNs));
+  tasks.fork(fork_of(kPid + 9, kPid + 9, kPid + 10, 901 * kSecondNs));
+  EXPECT_EQ(ordinals(tasks, kPid + 9, {kPid + 9, kPid + 10}),
+            (std::map<uint32_t, uint32_t>{{kPid + 9, 1}, {kPid + 10, 2}}));
+  // This one ran before.
+  ProcessTable attached(true);
+  attached.add(kPid, 1, "program");
+  attached.fork(fork_of(kPid, kPid, kPid + 1, kSecondNs));
+  EXPECT_EQ(ordinals(attached, kPid, {kPid, kPid + 1}),
+            (std::map<uint32_t, uint32_t>{{kPid, 0}, {kPid + 1, 0}}));
 }
 
 TEST(ProcessTable, KeepsWhatAForkedProcessIsWhenItsForkIsToldTwice) {

@@ -126,9 +126,10 @@ TEST_F(CountsReader, ThreadsAreApartAndThoseBeyondTheMostTogether) {
   header_.threads = 300;
   file::CoreHeader core{};
   core.instructions = 1;
-  const auto add_thread = [&](uint32_t number, uint32_t tid, const char* name, uint64_t runs) {
+  const auto add_thread = [&](uint32_t number, uint32_t tid, std::string_view name, uint64_t runs) {
     core.tid = tid;
-    std::strncpy(core.name, name, sizeof core.name);
+    std::memset(core.name, 0, sizeof core.name);
+    name.copy(core.name, sizeof core.name);
     put(file::core_start(number), core);
     put(file::core_start(number) + file::kRunsInCore + sizeof(file::BlockRuns),
         file::BlockRuns{runs, 0});

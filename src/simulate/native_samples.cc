@@ -4,45 +4,28 @@
 #include <set>
 
 #include "base/text.h"
-#include "model/counts.h"
-#include "model/engine.h"
 
 namespace culprit {
-namespace {
-
-/// Instructions that the simulator counted at least once.
-std::set<Location> find_executed(const Profile& profile) {
-  std::set<Location> executed;
-  for (const Histogram& histogram : profile.histograms) {
-    for_each_count(profile, histogram, [&](const Location& at, size_t event, const Sum&) {
-      const Event& what = profile.events[event];
-      if (engine_of(profile, what) == Engine::simulate &&
-          profile.strings.text(what.name) == "instructions") {
-        executed.insert(at);
-      }
-    });
-  }
-  return executed;
-}
-
-}  // namespace
-
 void NativeSamples::add(const Profile& part) {
   for (const Histogram& histogram : part.histograms) {
-    const bool is_user = histogram.context.value < part.contexts.size() &&
-                         part.contexts[histogram.context.value].mode == Mode::user;
+    const size_t context = histogram.context.value;
+    const bool is_user =
+        context < part.contexts.size() && part.contexts[context].mode == Mode::user;
     for_each_count(part, histogram, [&](const Location& at, size_t, const Sum& sum) {
-      (is_user ? user_[at] : kernel_) += sum.samples;
+      (is_user ? user_[part.contexts[context].thread][at] : kernel_) += sum.samples;
     });
   }
 }
 
 JoinedSamples NativeSamples::join(const Profile& both) const {
-  const std::set<Location> executed = find_executed(both);
+  std::set<Location> executed;
+  for_each_executed(both, [&](ThreadId, const Location& at) { executed.insert(at); });
   JoinedSamples joined;
   joined.kernel = kernel_;
-  for (const auto& [at, samples] : user_) {
-    (executed.contains(at) ? joined.simulated : joined.not_simulated) += samples;
+  for (const auto& [thread, places] : user_) {
+    for (const auto& [at, samples] : places) {
+      (executed.contains(at) ? joined.simulated : joined.not_simulated) += samples;
+    }
   }
   return joined;
 }

@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+#include "model/counts.h"
+#include "model/engine.h"
 #include "model/profile.h"
 
 namespace culprit {
@@ -27,10 +29,31 @@ class NativeSamples {
   /// `both`: the native run's profile with that of the simulated run merged into it.
   [[nodiscard]] JoinedSamples join(const Profile& both) const;
 
+  using Samples = std::map<Location, uint64_t>;
+  /// In user mode.
+  [[nodiscard]] const std::map<ThreadId, Samples>& by_thread() const { return user_; }
+
  private:
-  std::map<Location, uint64_t> user_;
+  std::map<ThreadId, Samples> user_;
   uint64_t kernel_ = 0;
 };
+
+/// Calls visit(thread, location) for each instruction that a thread of a simulated run executed.
+template <class Visit>
+void for_each_executed(const Profile& profile, Visit visit) {
+  for (const Histogram& histogram : profile.histograms) {
+    const size_t context = histogram.context.value;
+    const ThreadId thread =
+        context < profile.contexts.size() ? profile.contexts[context].thread : ThreadId();
+    for_each_count(profile, histogram, [&](const Location& at, size_t event, const Sum&) {
+      const Event& what = profile.events[event];
+      if (engine_of(profile, what) == Engine::simulate &&
+          profile.strings.text(what.name) == "instructions") {
+        visit(thread, at);
+      }
+    });
+  }
+}
 
 /// "of 1,000 samples 2.3 % are on code that ..."
 std::string describe_joined(const JoinedSamples& samples);

@@ -77,7 +77,7 @@ TEST(NativeSamples, AddUpOverPartsOfARecording) {
 
 TEST(NativeSamples, OfAShortRunAreNone) {
   EXPECT_EQ(NativeSamples().join(Profile()), JoinedSamples());
-  EXPECT_NE(describe_joined({}).find("too short"), std::string::npos);
+  EXPECT_NE(describe_joined(JoinedSamples()).find("too short"), std::string::npos);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "simulate/simulate.h"
 
 #include <algorithm>
+#include <csignal>
 #include <fmt/format.h>
 #include <sys/personality.h>
 #include <sys/wait.h>
@@ -69,7 +70,8 @@ class Session {
   void save_when_due(const SaveProfile& save);
   Profile profile_so_far() const;
   uint64_t elapsed_ns() const { return monotonic_ns() - start_ns_; }
-  Result<Simulation> complete(const StartedCommand& command);
+  void note_what_runs_on(bool has_ended);
+  Result<Simulation> complete(const StartedCommand& command, bool has_ended);
   Result<void> add_counts(const CountsFolder::File& file);
   counting::Tenures take_tenures(const ProcessCounts& counts, const std::string& path);
   void explain_end(const ProcessCounts& counts);
@@ -108,14 +110,24 @@ Result<Simulation> Session::run(const std::function<void(const SimulateProgress&
     progress({static_cast<double>(elapsed_ns()) * 1e-9,
               profile_.instructions() + running_instructions_});
   }
+  const bool has_ended = command.wait(0);
   take_ended(false);
-  if (!folder_.living().empty()) {
-    profile_.builder().profile().ledger.note(
+  note_what_runs_on(has_ended);
+  take_ended(true);
+  return complete(command, has_ended);
+}
+
+void Session::note_what_runs_on(bool has_ended) {
+  Ledger& ledger = profile_.builder().profile().ledger;
+  if (SignalGuard::interruptions() > 0) {
+    ledger.note(fmt::format("the simulation was interrupted: counted is what ran until then{}",
+                            has_ended ? "" : ", the command was still running"));
+  }
+  if (has_ended && !folder_.living().empty()) {
+    ledger.note(
         fmt::format("{} processes were still running when the command ended: counted up to then",
                     folder_.living().size()));
   }
-  take_ended(true);
-  return complete(command);
 }
 
 /// At the same addresses in each run: caches and TLBs index by them.
@@ -261,7 +273,7 @@ void Session::note_order_of_threads(Ledger& ledger) const {
       options_.deterministic ? "; the process could not be watched" : " (--deterministic)"));
 }
 
-Result<Simulation> Session::complete(const StartedCommand& command) {
+Result<Simulation> Session::complete(const StartedCommand& command, bool has_ended) {
   if (processes_ == 0) {
     RETURN_IF_ERROR(engine_.check(command_));
     return Error{fmt::format("{} did not load culprit's plugin '{}'; what it says is above",
@@ -287,10 +299,10 @@ Result<Simulation> Session::complete(const StartedCommand& command) {
   Recording& recording = simulation.recording;
   Run& run = recording.run();
   run.duration_ns = static_cast<int64_t>(elapsed_ns());
-  run.wait_status = command.wait_status();
+  if (has_ended) run.wait_status = command.wait_status();
   run.cpu_time_ns = static_cast<int64_t>(compute_cpu_ns(command.usage()));
   recording.engine = EngineChoice::simulate;
-  recording.command_wait_status = command.wait_status();
+  recording.command_wait_status = has_ended ? command.wait_status() : SIGINT;  // we did not wait
   recording.command_started = true;
   recording.remarks = std::move(remarks_);
   return simulation;

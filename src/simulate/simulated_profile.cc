@@ -22,6 +22,13 @@ constexpr EdgeKind kEdges[] = {EdgeKind::reuse, EdgeKind::eviction_capacity,
                                EdgeKind::eviction_conflict, EdgeKind::sharing_true,
                                EdgeKind::sharing_false};
 
+/// What the kernel calls a task, which is cut, or the program it is named after.
+std::string whole_name(const std::string& comm, std::string_view program) {
+  constexpr size_t kCommLength = 15;
+  const std::string_view whole = file_name(program);
+  return std::string(comm.empty() || comm == whole.substr(0, kCommLength) ? whole : comm);
+}
+
 std::optional<AccessKind> kind_of(simulate::LineUse use, bool is_float) {
   switch (use) {
     case simulate::LineUse::load:
@@ -143,7 +150,10 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
   const auto context_of = [&](uint32_t number, uint32_t tid, const std::string& name) {
     ContextId& context = contexts[std::min(number, counts_file::kThreadsApart)];
     if (!context.is_all()) return context;
-    if (!name.empty()) process.threads.try_emplace(tid).first->second.name = name;
+    ProcessTable::Thread& thread = process.threads[tid];
+    thread.name = whole_name(name, counts.program);
+    if (number == 0) process.name = thread.name;
+    thread.ordinal = tid == 0 ? 0 : number + 1;
     context = tasks_.context(process, tid, Mode::user, builder_);
     return context;
   };
