@@ -1,8 +1,11 @@
 """record --engine timer+simulate: a program's measured time and its exact counts in one profile."""
 import json
 import re
+import signal
+import subprocess
+import time
 
-from harness import BUILD, CulpritTest, runs_alone
+from harness import BUILD, CULPRIT, CulpritTest, runs_alone
 from why_test import validator
 
 ROUNDS = 10_000_000
@@ -48,9 +51,9 @@ class Loops(TimerAndSimulation):
         self.assertEqual(ROUNDS, integer["values"]["L1-dcache-stores"]["value"])
         self.assertEqual(ROUNDS, rows["real_rounds"]["values"]["fp-stores"]["value"])
         self.assertEqual(ROUNDS, rows["calling_rounds"]["values"]["calls"]["value"])
-        time = report["events"][0]["name"]
-        self.assertGreater(sum(rows[name]["values"][time]["samples"] for name in LOOPS), 20)
-        cycles = integer["values"][time]["value"] * report["clock"]["hertz"] / 1e9
+        clock = report["events"][0]["name"]
+        self.assertGreater(sum(rows[name]["values"][clock]["samples"] for name in LOOPS), 20)
+        cycles = integer["values"][clock]["value"] * report["clock"]["hertz"] / 1e9
         self.assertAlmostEqual(
             cycles / integer["values"]["instructions"]["value"],
             integer["derived"]["cycles_per_instruction"]["value"], places=6)
@@ -173,6 +176,23 @@ class Streams(TimerAndSimulation):
         self.assertIn("the simulated run had no standard input", notes)
         self.assertIn("ended with exit status 1, the native run with exit status 3", notes)
 
+    def test_threads_of_both_runs_are_the_same_rows(self):
+        program = self.compile("threaded.c", "threaded", "-O1", "-g", "-pthread")
+        times = 20_000_000
+        profile, _ = self.twice(program, "four", times, options=[*self.FAST, "-F", "4999"])
+        rows = self.report(profile, "--by", "thread,function", "--limit", "0")["rows"]
+        clock = self.report(profile)["events"][0]["name"]
+        found = {row["function"]: row for row in rows}
+        for number, name in enumerate(("first", "second", "third", "fourth"), 1):
+            values = found[name]["values"]
+            self.assertEqual(number * times, values["L1-dcache-stores"]["value"])
+            self.assertGreater(values[clock]["samples"], 10, name)
+        tids = [found[name]["thread_id"] for name in ("first", "second", "third", "fourth")]
+        self.assertEqual(sorted(set(tids)), tids)
+        self.assertLessEqual(len({row["thread_id"] for row in rows}), 5)
+        notes = " ".join(self.notes(profile))
+        self.assertRegex(notes, "by the order in which they began: [45]")
+
     def test_what_it_cannot_be_of_is_refused(self):
         for options in (["-p", "1"], ["-a"], ["-e", "cycles"], ["--duration", "1s"]):
             words = ["true"] if options[0] != "-p" else []
@@ -183,3 +203,50 @@ class Streams(TimerAndSimulation):
         script.chmod(0o755)
         done = self.culprit("record", "--engine", "timer+simulate", script, status=125)
         self.assertFalse((self.folder / "profile.culprit").exists(), done.stderr)
+
+
+class Interrupted(TimerAndSimulation):
+    """A simulated run that is interrupted does not look complete, nor end with status 0."""
+    INTERRUPTED = "the simulation was interrupted: counted is what ran until then"
+
+    def interrupt(self, engine, script, times=1):
+        """Interrupts `culprit record` while it simulates; its exit status, and the notes."""
+        path = self.folder / "profile.culprit"
+        process = subprocess.Popen(
+            [CULPRIT, "record", "--engine", engine, "--machine", "none", "-o", path, "--", "sh",
+             "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for line in process.stderr:
+            if "simulating" in line:
+                break
+        for _ in range(times):
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+        status = process.wait(timeout=60)
+        process.stderr.close()
+        return status, " ".join(self.notes(path))
+
+    def test_once(self):
+        status, notes = self.interrupt("simulate", "while :; do :; done")
+        self.assertEqual(-signal.SIGINT, status)
+        self.assertIn(self.INTERRUPTED, notes)
+        self.assertNotIn("still running", notes)
+
+    def test_program_that_ends_well_all_the_same(self):
+        status, notes = self.interrupt("simulate", "trap 'exit 0' INT; while :; do :; done")
+        self.assertEqual(0, status)
+        self.assertIn(self.INTERRUPTED, notes)
+
+    def test_program_that_does_not_end(self):
+        status, notes = self.interrupt("simulate", "trap '' INT; sleep 20", times=2)
+        self.assertEqual(-signal.SIGINT, status)
+        self.assertIn(self.INTERRUPTED + ", the command was still running", notes)
+
+    def test_second_run(self):
+        script = "i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done"
+        status, notes = self.interrupt("timer+simulate", script)
+        self.assertEqual(-signal.SIGINT, status)
+        self.assertIn(self.INTERRUPTED, notes)
+
+    def test_whole_one(self):
+        profile, _ = self.record("--engine", "simulate", "--machine", "none", "--", "true")
+        self.assertNotIn("interrupted", " ".join(self.notes(profile)))

@@ -60,7 +60,8 @@ void announce(const RecordCommand& command, const Profile& native) {
   const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
   if (!cpu_ns) return;
   const auto ns = static_cast<double>(*cpu_ns);
-  const Slowdown slowdown = expect_slowdown(command);
+  const bool has_threads = native.threads.size() > native.processes.size();
+  const Slowdown slowdown = expect_slowdown(command, has_threads);
   print_message(fmt::format(
       "now simulating it in user mode: expect {} to {} ({} to {} times its {} of CPU time)",
       format_duration_ns(slowdown.least * ns), format_duration_ns(slowdown.most * ns),

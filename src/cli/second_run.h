@@ -26,9 +26,9 @@ class SecondRun {
   void see(const Profile& part) { samples_.add(part); }
 
   /// Simulates, and merges what comes of it into `native`, whose exit status stays
-  /// unless the simulated run is interrupted. An interrupted native run is not simulated: the ledger
-  /// says so. `amount` gets what was counted.
-  /// Errors: as run_simulation(); `native` stays as it was, but for a note in its ledger
+  /// unless the simulated run is interrupted. An interrupted native run is not simulated: the
+  /// ledger says so. `amount` gets what was counted. Errors: as run_simulation(); `native` stays as
+  /// it was, but for a note in its ledger
   Result<void> run(const RecordCommand& command, Recording& native, std::string* amount);
 
  private:

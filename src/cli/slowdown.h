@@ -12,8 +12,9 @@ struct Slowdown {
   int most = 0;
 };
 
-/// Most programs' are within it.
-/// Source: nine of ten programs of bench/simulate.py, by what is simulated
-Slowdown expect_slowdown(const RecordCommand& command);
+/// Most programs' are within it. `has_threads`: it has more than one, or may have.
+/// Source: nine of ten programs of bench/simulate.py, by what is simulated; with --deterministic
+///         those of bench/simulated_order.py, by how often threads meet
+Slowdown expect_slowdown(const RecordCommand& command, bool has_threads = true);
 
 }  // namespace culprit

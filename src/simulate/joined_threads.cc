@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "model/simulated_run.h"
+#include "model/engine.h"
 
 namespace culprit {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/engine.h"
 #include "model/profile_merger.h"
-#include "model/simulated_run.h"
 
 namespace culprit {
 namespace {
@@ -15,7 +15,7 @@ class MadeRun {
  public:
   MadeRun(const char* engine, const char* event) {
     Run run;
-    run.labels[profile.strings.intern(kEngineLabel)] = profile.strings.intern(engine);
+    if (std::string_view(engine) == "simulate") mark_simulated(profile.strings, run);
     profile.runs.push_back(run);
     Event row;
     row.name = profile.strings.intern(event);

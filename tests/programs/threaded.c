@@ -22,9 +22,9 @@ static long times;
 static pthread_barrier_t named;
 static int has_names;
 
-#define STORES(NAME, NUMBER)                                                  \
-  __attribute__((noinline, noclone)) static void NAME(long count) {           \
-    for (long i = 0; i < count; ++i) sinks[8 * NUMBER] = i;                   \
+#define STORES(NAME, NUMBER)                                        \
+  __attribute__((noinline, noclone)) static void NAME(long count) { \
+    for (long i = 0; i < count; ++i) sinks[8 * NUMBER] = i;         \
   }
 STORES(first, 1)
 STORES(second, 2)
