@@ -24,12 +24,12 @@ SOURCE = pathlib.Path(__file__).parents[1]
 PROGRAMS = SOURCE / "tests/programs"
 MACHINE = SOURCE / "data/uarch/golden-cove.toml"
 WORK = {  # the last word is how often; natively LONGER times as often, to be long enough
-    "one thread: loops": ("counted", "loops", 2_000_000),
-    "two threads: two lines": ("interleaved", "sharing", "128", 4_000_000),
-    "two threads: one line": ("interleaved", "sharing", "8", 1_000_000),
-    "three threads: queue": ("interleaved", "queue", 4_000),
+    "one thread: loops": ("counted", "loops", 6_000_000),
+    "two threads: two lines": ("interleaved", "sharing", "128", 12_000_000),
+    "two threads: one line": ("interleaved", "sharing", "8", 2_000_000),
+    "three threads: queue": ("interleaved", "queue", 10_000),
 }
-LONGER = 40
+LONGER = 20
 MODES = {
     "counts": ("--machine", "none"),
     "misses": ("--machine", MACHINE, "--detail", "events"),
