@@ -59,7 +59,7 @@ std::vector<uint32_t> make_offsets(const Pattern& pattern) {
 
 template <Locality kLocality>
 double measure_pattern(const Pattern& pattern, uint32_t sample_sets) {
-  Machine machine;
+  MachineModel machine;
   machine.prefetch.stream = pattern.prefetch;
   machine.prefetch.stride = pattern.prefetch;
   const auto memory =
@@ -72,7 +72,7 @@ double measure_pattern(const Pattern& pattern, uint32_t sample_sets) {
     for (uint64_t i = 0; i < times; ++i) {
       const Site site = 1 + static_cast<Site>(i & 3);
       plain += access<kLocality>(core, 0x10000000 + offsets[next], 8,
-                                 (i & 3) == 3 ? AccessKind::store : AccessKind::load, site)
+                                 (i & 3) == 3 ? AccessType::store : AccessType::load, site)
                    .plain_hit();
       next = next + 1 == offsets.size() ? 0 : next + 1;
     }
@@ -121,7 +121,7 @@ void print_branches() {
 
 void print_blocks() {
   std::vector<SiteTicks> sites(1);
-  IntervalCore core(Machine(), sites.data());
+  IntervalCore core(MachineModel(), sites.data());
   std::vector<InstructionCosts> instructions(6);
   instructions[1].loads = instructions[2].loads = 1;
   const BlockCycles block = compute_block_cycles(instructions, {}, CoreSettings());

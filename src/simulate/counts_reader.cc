@@ -75,7 +75,8 @@ class Reader {
   Reader(int fd, const std::string& name) : fd_(fd), name_(name) {}
 
   Result<void> read_header();
-  Result<void> read_mappings(std::vector<file::Mapping>* mappings, std::vector<std::string>* paths);
+  Result<void> read_mappings(std::vector<file::MappedRange>* mappings,
+                             std::vector<std::string>* paths);
   Result<void> read_sites(size_t mappings, std::vector<file::Site>* sites, BlockTable* blocks);
   Result<void> read_cores(ProcessCounts& process);
   Result<uint64_t> count_instructions();
@@ -105,7 +106,7 @@ Result<void> Reader::read_header() {
   return is_sane ? Result<void>() : damaged("sizes of tables");
 }
 
-Result<void> Reader::read_mappings(std::vector<file::Mapping>* mappings,
+Result<void> Reader::read_mappings(std::vector<file::MappedRange>* mappings,
                                    std::vector<std::string>* paths) {
   std::vector<char> text;
   if (!read_table(fd_, file::kMappingsStart, header_.mappings, mappings) ||
@@ -113,7 +114,7 @@ Result<void> Reader::read_mappings(std::vector<file::Mapping>* mappings,
     return damaged("mappings");
   }
   text.push_back('\0');
-  for (const file::Mapping& mapping : *mappings) {
+  for (const file::MappedRange& mapping : *mappings) {
     if (mapping.path >= text.size()) return damaged("path of a mapping");
     paths->emplace_back(&text[mapping.path]);
   }

@@ -24,13 +24,11 @@ struct ProcessCounts {
   std::string program;
   std::string messages;  // the engine's own
   std::vector<counts_file::Site> sites;
-  std::vector<counts_file::Mapping> mappings;
+  std::vector<counts_file::MappedRange> mappings;
   std::vector<std::string> paths;                  // of the mappings
   std::vector<counts_file::SampledMisses> misses;  // per site; empty: all sets were simulated
   uint32_t sample_classes = 0;                     // of them
   std::vector<int32_t> displacements;              // of direct branches, by site
-  std::vector<counts_file::Target> targets;        // of indirect branches; each pair once
-  uint64_t other_targets = 0;                      // branches that are in no row of them
   uint64_t clock_ticks = 0;                        // of all cores' clocks: the sum of `ticks`
   uint64_t system_calls = 0;
   uint64_t system_call_ns = 0;
@@ -93,7 +91,7 @@ struct CountsGlance {
   bool is_fork = false;
   bool has_made_code = false;  // runs code that is in no file
   uint64_t instructions = 0;
-  std::vector<counts_file::Mapping> mappings;
+  std::vector<counts_file::MappedRange> mappings;
   std::vector<std::string> paths;
 };
 Result<CountsGlance> glance_at_counts(int fd, const std::string& name);

@@ -30,8 +30,8 @@ class CountsReader : public testing::Test {
     put(file::kBlocksStart + sizeof(file::Block), file::Block{0, 2, -4, 0});
     put(file::kBlockSitesStart, uint32_t{1});
     put(file::kBlockSitesStart + 4, uint32_t{2});
-    put(file::kMappingsStart + sizeof(file::Mapping),
-        file::Mapping{0x1000, 0x2000, 0, 9, 8, 1, 1, 0});
+    put(file::kMappingsStart + sizeof(file::MappedRange),
+        file::MappedRange{0x1000, 0x2000, 0, 9, 8, 1, 1, 0});
     write("\0a.out", 7, file::kTextStart);
     put(file::core_start(0) + file::kRunsInCore + sizeof(file::BlockRuns), file::BlockRuns{5, 3});
     put(file::core_start(0) + file::kAccessesInCore + 2 * sizeof(file::SiteAccesses),
@@ -283,8 +283,8 @@ TEST_F(CountsReader, RefusesMappingsThatAreNot) {
 }
 
 TEST_F(CountsReader, RefusesPathsBeyondTheText) {
-  put(file::kMappingsStart + sizeof(file::Mapping),
-      file::Mapping{0x1000, 0x2000, 0, 9, 8, 1, 9, 0});
+  put(file::kMappingsStart + sizeof(file::MappedRange),
+      file::MappedRange{0x1000, 0x2000, 0, 9, 8, 1, 9, 0});
   expect_refused("path");
 }
 

@@ -33,17 +33,18 @@ std::string find_host_core(uint64_t l1i_bytes) {
 }
 
 /// The caches are those of sysfs, all else is of a machine with the same kind of core.
-Result<simulate::Machine> read_host(const std::string& data_folder) {
-  const Result<simulate::Machine> caches = simulate::read_host_machine("/sys");
+Result<simulate::MachineModel> read_host(const std::string& data_folder) {
+  const Result<simulate::MachineModel> caches = simulate::read_host_machine("/sys");
   const std::string core = find_host_core(caches ? caches->l1i.size_bytes : 0);
   const std::string path = data_folder + "/" + core + std::string(kTomlSuffix);
-  const Result<simulate::Machine> kin = simulate::read_machine(path);
-  return simulate::read_host_machine("/sys", kin ? *kin : simulate::Machine());
+  const Result<simulate::MachineModel> kin = simulate::read_machine(path);
+  return simulate::read_host_machine("/sys", kin ? *kin : simulate::MachineModel());
 }
 
 }  // namespace
 
-Result<simulate::Machine> find_machine(const std::string& name, const std::string& data_folder) {
+Result<simulate::MachineModel> find_machine(const std::string& name,
+                                            const std::string& data_folder) {
   if (name == "host") return read_host(data_folder);
   if (is_toml_path(name)) return simulate::read_machine(name);
   const std::vector<std::string> known = list_toml_names(data_folder);

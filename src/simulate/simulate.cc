@@ -31,8 +31,8 @@ constexpr uint64_t kSaveEveryNs = 2'000'000'000;
 constexpr uint64_t kSaveShare = 50;
 
 /// Prefetchers learn from accesses to all sets: with a sample of them there are none.
-simulate::Machine machine_for(const SimulateOptions& options) {
-  simulate::Machine machine = *options.machine;
+simulate::MachineModel machine_for(const SimulateOptions& options) {
+  simulate::MachineModel machine = *options.machine;
   if (options.sample_sets > 1) {
     machine.prefetch.stream = machine.prefetch.stride = false;
     machine.prefetch.code_lines = 0;

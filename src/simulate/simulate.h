@@ -33,7 +33,7 @@ struct SimulateOptions {
   /// Only while inside a function that begins there (--roi); no path: all.
   counting::RegionPlaces region;
   /// Whose caches and TLBs accesses go through; nullopt: executions, accesses and branches only.
-  std::optional<simulate::Machine> machine;
+  std::optional<simulate::MachineModel> machine;
   simulate::Locality locality = simulate::Locality::off;  // needs a machine
   bool cycles = true;                                     // if there is a machine, its time, too
   /// N of --sets 1/N: simulates so many of the machine's cache sets, chosen by the seed, and
@@ -45,7 +45,8 @@ struct SimulateOptions {
 
 /// A machine file (.toml, or a path), one that is shipped (a name: data_folder has NAME.toml), or
 /// "host": what sysfs tells of this machine.
-Result<simulate::Machine> find_machine(const std::string& name, const std::string& data_folder);
+Result<simulate::MachineModel> find_machine(const std::string& name,
+                                            const std::string& data_folder);
 
 struct SimulateProgress {
   double elapsed_s = 0;

@@ -9,7 +9,7 @@
 namespace culprit {
 namespace {
 
-using counts_file::Branch;
+using counts_file::ControlFlow;
 using counts_file::Counter;
 using counts_file::Site;
 
@@ -64,17 +64,17 @@ class Branches {
 
   [[nodiscard]] uint64_t taken(uint32_t site) const {
     switch (counts_.sites[site].branch) {
-      case Branch::none:
-      case Branch::system_call:
+      case ControlFlow::none:
+      case ControlFlow::system_call:
         return 0;
-      case Branch::conditional:
+      case ControlFlow::conditional:
         return std::min(executions(site),
                         thread_.counts[site].value[static_cast<size_t>(Counter::taken)]);
-      case Branch::jump:
-      case Branch::indirect_jump:
-      case Branch::call:
-      case Branch::indirect_call:
-      case Branch::returns:
+      case ControlFlow::jump:
+      case ControlFlow::indirect_jump:
+      case ControlFlow::call:
+      case ControlFlow::indirect_call:
+      case ControlFlow::returns:
         break;
     }
     return executions(site);
@@ -90,9 +90,9 @@ class Branches {
   }
 
   void add_direct(uint32_t site) {
-    const Branch branch = counts_.sites[site].branch;
-    const bool is_direct =
-        branch == Branch::conditional || branch == Branch::jump || branch == Branch::call;
+    const ControlFlow branch = counts_.sites[site].branch;
+    const bool is_direct = branch == ControlFlow::conditional || branch == ControlFlow::jump ||
+                           branch == ControlFlow::call;
     const uint64_t count = is_direct ? taken(site) : 0;
     if (count == 0) return;
     const auto displacement = static_cast<uint64_t>(int64_t{counts_.displacements[site]});

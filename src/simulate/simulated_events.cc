@@ -5,7 +5,7 @@
 namespace culprit {
 namespace {
 
-using counts_file::Branch;
+using counts_file::ControlFlow;
 using counts_file::Counter;
 using counts_file::Site;
 using counts_file::SiteCounts;
@@ -17,11 +17,11 @@ uint64_t get(const SiteCounts& counts, Counter counter) {
 }
 
 bool is_branch(const Site& site) {
-  return site.branch != Branch::none && site.branch != Branch::system_call;
+  return site.branch != ControlFlow::none && site.branch != ControlFlow::system_call;
 }
 
 bool is_call(const Site& site) {
-  return site.branch == Branch::call || site.branch == Branch::indirect_call;
+  return site.branch == ControlFlow::call || site.branch == ControlFlow::indirect_call;
 }
 
 bool is_float(const Site& site) {
@@ -40,7 +40,8 @@ uint64_t branches(const SimulatedSite& of) {
 
 uint64_t branches_taken(const SimulatedSite& of) {
   if (!is_branch(of.site)) return 0;
-  return of.site.branch == Branch::conditional ? get(of.counts, Counter::taken) : of.executions;
+  return of.site.branch == ControlFlow::conditional ? get(of.counts, Counter::taken)
+                                                    : of.executions;
 }
 
 uint64_t calls(const SimulatedSite& of) {

@@ -62,7 +62,8 @@ SimulatedProfile::SimulatedProfile(SimulatedDetail detail, simulate::SetSample s
   }
 }
 
-SimulatedProfile::Place SimulatedProfile::intern(uint32_t pid, const counts_file::Mapping& mapping,
+SimulatedProfile::Place SimulatedProfile::intern(uint32_t pid,
+                                                 const counts_file::MappedRange& mapping,
                                                  const std::string& path) {
   if (path.empty() || mapping.end <= mapping.start) return {};
   MmapRecord record;

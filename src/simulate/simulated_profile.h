@@ -48,7 +48,7 @@ class SimulatedProfile {
     Mapping mapping;
     bool has_file = false;
   };
-  Place intern(uint32_t pid, const counts_file::Mapping& mapping, const std::string& path);
+  Place intern(uint32_t pid, const counts_file::MappedRange& mapping, const std::string& path);
   Location locate(const ProcessCounts& counts, const std::vector<Place>& places,
                   const counts_file::Site& site);
   void add_site(const SimulatedSite& site, ContextId context, const Location& location,

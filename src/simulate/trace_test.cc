@@ -32,7 +32,7 @@ class Trace : public testing::Test {
 
   /// L1D of 4 KiB in 8 ways, no L2, L3 of 64 KiB; nothing is fetched ahead.
   void simulate_small_machine(simulate::Locality locality = simulate::Locality::off) {
-    simulate::Machine machine;
+    simulate::MachineModel machine;
     machine.l1d = {.size_bytes = 4 << 10, .ways = 8};
     machine.l2.size_bytes = 0;
     machine.l3 = {.size_bytes = 64 << 10, .ways = 16};

@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace culprit;
   using namespace culprit::simulate;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const Result<Machine> machine = parse_machine(text, "machine.toml");
+  const Result<MachineModel> machine = parse_machine(text, "machine.toml");
   if (!machine) {
     CHECK(!machine.error().message.empty());
     return 0;
@@ -18,6 +18,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto memory = Hierarchy::make(*machine);
   CHECK(memory.has_value());
   CoreState& core = (*memory)->add_core();
-  for (uint64_t i = 0; i < 100; ++i) access(core, i * i * 999, 8, AccessKind::store, 1);
+  for (uint64_t i = 0; i < 100; ++i) access(core, i * i * 999, 8, AccessType::store, 1);
   return 0;
 }

@@ -35,13 +35,13 @@ void CallStack::land(uint64_t address) {
 }
 
 size_t CallStack::follow(const BlockFacts& before, const BlockFacts& now) {
-  using counts_file::Branch;
+  using counts_file::ControlFlow;
   size_t least = height();
-  if (before.branch == Branch::call || before.branch == Branch::indirect_call) {
+  if (before.branch == ControlFlow::call || before.branch == ControlFlow::indirect_call) {
     if (slot_ != 0) end_dead_calls(slot_);
     least = height();
     push(before);
-  } else if (before.branch == Branch::returns) {
+  } else if (before.branch == ControlFlow::returns) {
     land(now.start);
     least = height();
   }

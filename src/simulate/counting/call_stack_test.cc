@@ -8,10 +8,10 @@
 namespace culprit::counting {
 namespace {
 
-using counts_file::Branch;
+using counts_file::ControlFlow;
 
 /// A block of 16 bytes at `start` that ends in a branch.
-BlockFacts block(uint64_t start, Branch branch) {
+BlockFacts block(uint64_t start, ControlFlow branch) {
   BlockFacts facts;
   facts.start = start;
   facts.end = start + 0x10;
@@ -19,16 +19,16 @@ BlockFacts block(uint64_t start, Branch branch) {
   return facts;
 }
 
-const BlockFacts kMainCalls = block(0x100, Branch::call);
-const BlockFacts kMainCallsAgain = block(0x110, Branch::call);
-const BlockFacts kMainGoesOn = block(0x120, Branch::jump);
-const BlockFacts kParseCalls = block(0x200, Branch::indirect_call);
-const BlockFacts kParseCallsItself = block(0x210, Branch::call);
-const BlockFacts kParseReturns = block(0x220, Branch::returns);
-const BlockFacts kFailJumps = block(0x300, Branch::indirect_jump);
-const BlockFacts kFailReturns = block(0x310, Branch::returns);
-const BlockFacts kOtherCalls = block(0x400, Branch::call);
-const BlockFacts kOtherReturns = block(0x410, Branch::returns);
+const BlockFacts kMainCalls = block(0x100, ControlFlow::call);
+const BlockFacts kMainCallsAgain = block(0x110, ControlFlow::call);
+const BlockFacts kMainGoesOn = block(0x120, ControlFlow::jump);
+const BlockFacts kParseCalls = block(0x200, ControlFlow::indirect_call);
+const BlockFacts kParseCallsItself = block(0x210, ControlFlow::call);
+const BlockFacts kParseReturns = block(0x220, ControlFlow::returns);
+const BlockFacts kFailJumps = block(0x300, ControlFlow::indirect_jump);
+const BlockFacts kFailReturns = block(0x310, ControlFlow::returns);
+const BlockFacts kOtherCalls = block(0x400, ControlFlow::call);
+const BlockFacts kOtherReturns = block(0x410, ControlFlow::returns);
 
 /// Runs blocks one after the other; of a call, where it puts its return address.
 class Thread {

@@ -3,7 +3,7 @@
 namespace culprit::counting {
 namespace {
 
-using counts_file::Branch;
+using counts_file::ControlFlow;
 using counts_file::kEvex;
 using counts_file::kFloat;
 using counts_file::kRepeats;
@@ -20,53 +20,54 @@ constexpr OpcodeRange kFloat0f38[] = {{0x0c, 0x0f}, {0x13, 0x13}, {0x16, 0x16},
 constexpr OpcodeRange kFloat0f3a[] = {{0x04, 0x06}, {0x08, 0x0d}, {0x17, 0x19}, {0x1d, 0x1d},
                                       {0x21, 0x21}, {0x40, 0x41}, {0x4a, 0x4b}};
 
-Branch branch_of_group_5(const X86Opcode& opcode) {
+ControlFlow branch_of_group_5(const X86Opcode& opcode) {
   switch (opcode.extension()) {
     case 2:
     case 3:
-      return Branch::indirect_call;
+      return ControlFlow::indirect_call;
     case 4:
     case 5:
-      return Branch::indirect_jump;
+      return ControlFlow::indirect_jump;
     default:
-      return Branch::none;
+      return ControlFlow::none;
   }
 }
 
-Branch branch_of(const X86Opcode& opcode) {
-  if (opcode.is_vector) return Branch::none;
+ControlFlow branch_of(const X86Opcode& opcode) {
+  if (opcode.is_vector) return ControlFlow::none;
   const uint8_t byte = opcode.byte;
   if (opcode.map == Map::map_0f) {
-    if (byte >= 0x80 && byte <= 0x8f) return Branch::conditional;
-    return byte == 0x05 || byte == 0x34 ? Branch::system_call : Branch::none;
+    if (byte >= 0x80 && byte <= 0x8f) return ControlFlow::conditional;
+    return byte == 0x05 || byte == 0x34 ? ControlFlow::system_call : ControlFlow::none;
   }
-  if (opcode.map != Map::one_byte) return Branch::none;
-  if (byte >= 0x70 && byte <= 0x7f) return Branch::conditional;
-  if (byte >= 0xe0 && byte <= 0xe3) return Branch::conditional;  // loop, jrcxz
+  if (opcode.map != Map::one_byte) return ControlFlow::none;
+  if (byte >= 0x70 && byte <= 0x7f) return ControlFlow::conditional;
+  if (byte >= 0xe0 && byte <= 0xe3) return ControlFlow::conditional;  // loop, jrcxz
   switch (byte) {
     case 0xe8:
-      return Branch::call;
+      return ControlFlow::call;
     case 0xe9:
     case 0xeb:
-      return Branch::jump;
+      return ControlFlow::jump;
     case 0xc2:
     case 0xc3:
     case 0xca:
     case 0xcb:
-      return Branch::returns;
+      return ControlFlow::returns;
     case 0xcd:
-      return Branch::system_call;
+      return ControlFlow::system_call;
     case 0xff:
       return branch_of_group_5(opcode);
     default:
-      return Branch::none;
+      return ControlFlow::none;
   }
 }
 
 /// Of a direct branch, whose last bytes say how far behind its end it goes.
-int32_t displacement_of(Branch branch, const X86Opcode& opcode, std::span<const uint8_t> code) {
-  const bool is_direct =
-      branch == Branch::conditional || branch == Branch::jump || branch == Branch::call;
+int32_t displacement_of(ControlFlow branch, const X86Opcode& opcode,
+                        std::span<const uint8_t> code) {
+  const bool is_direct = branch == ControlFlow::conditional || branch == ControlFlow::jump ||
+                         branch == ControlFlow::call;
   if (!is_direct) return 0;
   const bool is_near = opcode.map == Map::map_0f || opcode.byte == 0xe8 || opcode.byte == 0xe9;
   const size_t bytes = is_near ? 4 : 1;
@@ -128,22 +129,22 @@ CodeFacts decode_aarch64(std::span<const uint8_t> code) {
   struct Pattern {
     uint32_t mask;
     uint32_t value;
-    Branch branch;
+    ControlFlow branch;
     uint32_t first_bit = 0;  // of the displacement, in instructions
     uint32_t bits = 0;
   };
   constexpr Pattern kPatterns[] = {
-      {0xff000000, 0x54000000, Branch::conditional, 5, 19},  // b.cond, bc.cond
-      {0x7e000000, 0x34000000, Branch::conditional, 5, 19},  // cbz, cbnz
-      {0x7e000000, 0x36000000, Branch::conditional, 5, 14},  // tbz, tbnz
-      {0xfc000000, 0x14000000, Branch::jump, 0, 26},         // b
-      {0xfc000000, 0x94000000, Branch::call, 0, 26},         // bl
-      {0xfefff800, 0xd61f0800, Branch::indirect_jump},       // braa, brab
-      {0xfffff000, 0xd61f0000, Branch::indirect_jump},       // br, braaz
-      {0xfefff800, 0xd63f0800, Branch::indirect_call},       // blraa
-      {0xfffff000, 0xd63f0000, Branch::indirect_call},       // blr
-      {0xfffff000, 0xd65f0000, Branch::returns},             // ret, retaa
-      {0xffe0001f, 0xd4000001, Branch::system_call},         // svc
+      {0xff000000, 0x54000000, ControlFlow::conditional, 5, 19},  // b.cond, bc.cond
+      {0x7e000000, 0x34000000, ControlFlow::conditional, 5, 19},  // cbz, cbnz
+      {0x7e000000, 0x36000000, ControlFlow::conditional, 5, 14},  // tbz, tbnz
+      {0xfc000000, 0x14000000, ControlFlow::jump, 0, 26},         // b
+      {0xfc000000, 0x94000000, ControlFlow::call, 0, 26},         // bl
+      {0xfefff800, 0xd61f0800, ControlFlow::indirect_jump},       // braa, brab
+      {0xfffff000, 0xd61f0000, ControlFlow::indirect_jump},       // br, braaz
+      {0xfefff800, 0xd63f0800, ControlFlow::indirect_call},       // blraa
+      {0xfffff000, 0xd63f0000, ControlFlow::indirect_call},       // blr
+      {0xfffff000, 0xd65f0000, ControlFlow::returns},             // ret, retaa
+      {0xffe0001f, 0xd4000001, ControlFlow::system_call},         // svc
   };
   for (const Pattern& pattern : kPatterns) {
     if ((word & pattern.mask) != pattern.value) continue;
@@ -157,7 +158,7 @@ CodeFacts decode_aarch64(std::span<const uint8_t> code) {
   const bool is_sve = (word & 0x1e000000) == 0x04000000;
   if (is_vector_memory || is_scalar_float) facts.flags |= kFloat;
   if (is_sve) facts.flags |= kWide;
-  const bool is_branch = facts.branch != Branch::none;
+  const bool is_branch = facts.branch != ControlFlow::none;
   facts.accesses = is_branch ? KnownAccesses{.is_known = true} : find_accesses_a64(word);
   return facts;
 }

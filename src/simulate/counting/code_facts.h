@@ -15,7 +15,7 @@
 namespace culprit::counting {
 
 struct CodeFacts {
-  counts_file::Branch branch = counts_file::Branch::none;
+  counts_file::ControlFlow branch = counts_file::ControlFlow::none;
   uint8_t flags = 0;
   int32_t displacement = 0;  // of a direct branch: its target, from its own address on
   KnownAccesses accesses;

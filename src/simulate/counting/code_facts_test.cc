@@ -6,7 +6,7 @@
 namespace culprit::counting {
 namespace {
 
-using counts_file::Branch;
+using counts_file::ControlFlow;
 using counts_file::kEvex;
 using counts_file::kFloat;
 using counts_file::kRepeats;
@@ -25,21 +25,22 @@ CodeFacts arm(uint32_t word) {
 
 // Bytes as GNU as 2.40 assembles them.
 TEST(CodeFacts, TellsBranchesOfX86Apart) {
-  EXPECT_EQ(x86({0x74, 0x10}).branch, Branch::conditional);                       // je
-  EXPECT_EQ(x86({0x0f, 0x84, 0, 0xfb, 0xff, 0xff}).branch, Branch::conditional);  // je
-  EXPECT_EQ(x86({0xe3, 0x10}).branch, Branch::conditional);                       // jrcxz
-  EXPECT_EQ(x86({0xeb, 0x10}).branch, Branch::jump);                              // jmp
-  EXPECT_EQ(x86({0xf2, 0xe9, 1, 0, 0, 0}).branch, Branch::jump);                  // bnd jmp
-  EXPECT_EQ(x86({0xff, 0xe0}).branch, Branch::indirect_jump);                     // jmp *%rax
-  EXPECT_EQ(x86({0x3e, 0x41, 0xff, 0xe3}).branch, Branch::indirect_jump);  // notrack jmp *%r11
-  EXPECT_EQ(x86({0xe8, 1, 0, 0, 0}).branch, Branch::call);                 // call
-  EXPECT_EQ(x86({0x41, 0xff, 0x54, 0x24, 0x08}).branch, Branch::indirect_call);  // call *8(%r12)
-  EXPECT_EQ(x86({0xc3}).branch, Branch::returns);                                // ret
-  EXPECT_EQ(x86({0xf3, 0xc3}).branch, Branch::returns);                          // repz ret
-  EXPECT_EQ(x86({0x0f, 0x05}).branch, Branch::system_call);                      // syscall
-  EXPECT_EQ(x86({0xff, 0x30}).branch, Branch::none);                             // push (%rax)
-  EXPECT_EQ(x86({0x0f, 0x94, 0xc0}).branch, Branch::none);                       // sete %al
-  EXPECT_EQ(x86({0xc5, 0xf8, 0x77}).branch, Branch::none);                       // vzeroupper
+  EXPECT_EQ(x86({0x74, 0x10}).branch, ControlFlow::conditional);                       // je
+  EXPECT_EQ(x86({0x0f, 0x84, 0, 0xfb, 0xff, 0xff}).branch, ControlFlow::conditional);  // je
+  EXPECT_EQ(x86({0xe3, 0x10}).branch, ControlFlow::conditional);                       // jrcxz
+  EXPECT_EQ(x86({0xeb, 0x10}).branch, ControlFlow::jump);                              // jmp
+  EXPECT_EQ(x86({0xf2, 0xe9, 1, 0, 0, 0}).branch, ControlFlow::jump);                  // bnd jmp
+  EXPECT_EQ(x86({0xff, 0xe0}).branch, ControlFlow::indirect_jump);                     // jmp *%rax
+  EXPECT_EQ(x86({0x3e, 0x41, 0xff, 0xe3}).branch, ControlFlow::indirect_jump);  // notrack jmp *%r11
+  EXPECT_EQ(x86({0xe8, 1, 0, 0, 0}).branch, ControlFlow::call);                 // call
+  EXPECT_EQ(x86({0x41, 0xff, 0x54, 0x24, 0x08}).branch,
+            ControlFlow::indirect_call);                          // call *8(%r12)
+  EXPECT_EQ(x86({0xc3}).branch, ControlFlow::returns);            // ret
+  EXPECT_EQ(x86({0xf3, 0xc3}).branch, ControlFlow::returns);      // repz ret
+  EXPECT_EQ(x86({0x0f, 0x05}).branch, ControlFlow::system_call);  // syscall
+  EXPECT_EQ(x86({0xff, 0x30}).branch, ControlFlow::none);         // push (%rax)
+  EXPECT_EQ(x86({0x0f, 0x94, 0xc0}).branch, ControlFlow::none);   // sete %al
+  EXPECT_EQ(x86({0xc5, 0xf8, 0x77}).branch, ControlFlow::none);   // vzeroupper
 }
 
 // Bytes as GNU as 2.40 assembles them, displacements as objdump shows the targets.
@@ -88,26 +89,26 @@ TEST(CodeFacts, KnowsVectorsBeyondSixteenBytes) {
 }
 
 TEST(CodeFacts, SurvivesBytesThatAreNoInstruction) {
-  EXPECT_EQ(x86({}).branch, Branch::none);
-  EXPECT_EQ(x86({0x66, 0x66, 0x66}).branch, Branch::none);
-  EXPECT_EQ(x86({0x62}).branch, Branch::none);
-  EXPECT_EQ(x86({0xc4, 0xff}).branch, Branch::none);
-  EXPECT_EQ(decode_aarch64(std::vector<uint8_t>{1, 2}).branch, Branch::none);
+  EXPECT_EQ(x86({}).branch, ControlFlow::none);
+  EXPECT_EQ(x86({0x66, 0x66, 0x66}).branch, ControlFlow::none);
+  EXPECT_EQ(x86({0x62}).branch, ControlFlow::none);
+  EXPECT_EQ(x86({0xc4, 0xff}).branch, ControlFlow::none);
+  EXPECT_EQ(decode_aarch64(std::vector<uint8_t>{1, 2}).branch, ControlFlow::none);
 }
 
 // Words as aarch64-linux-gnu-as 2.40 assembles them.
 TEST(CodeFacts, TellsBranchesOfAarch64Apart) {
-  EXPECT_EQ(arm(0x54000041).branch, Branch::conditional);    // b.ne
-  EXPECT_EQ(arm(0xb4000060).branch, Branch::conditional);    // cbz x0
-  EXPECT_EQ(arm(0x37000040).branch, Branch::conditional);    // tbnz w0, #0
-  EXPECT_EQ(arm(0x14000001).branch, Branch::jump);           // b
-  EXPECT_EQ(arm(0x97ffffff).branch, Branch::call);           // bl
-  EXPECT_EQ(arm(0xd61f0220).branch, Branch::indirect_jump);  // br x17
-  EXPECT_EQ(arm(0xd63f0000).branch, Branch::indirect_call);  // blr x0
-  EXPECT_EQ(arm(0xd65f03c0).branch, Branch::returns);        // ret
-  EXPECT_EQ(arm(0xd65f0bff).branch, Branch::returns);        // retaa
-  EXPECT_EQ(arm(0xd4000001).branch, Branch::system_call);    // svc #0
-  EXPECT_EQ(arm(0xf9400000).branch, Branch::none);           // ldr x0, [x0]
+  EXPECT_EQ(arm(0x54000041).branch, ControlFlow::conditional);    // b.ne
+  EXPECT_EQ(arm(0xb4000060).branch, ControlFlow::conditional);    // cbz x0
+  EXPECT_EQ(arm(0x37000040).branch, ControlFlow::conditional);    // tbnz w0, #0
+  EXPECT_EQ(arm(0x14000001).branch, ControlFlow::jump);           // b
+  EXPECT_EQ(arm(0x97ffffff).branch, ControlFlow::call);           // bl
+  EXPECT_EQ(arm(0xd61f0220).branch, ControlFlow::indirect_jump);  // br x17
+  EXPECT_EQ(arm(0xd63f0000).branch, ControlFlow::indirect_call);  // blr x0
+  EXPECT_EQ(arm(0xd65f03c0).branch, ControlFlow::returns);        // ret
+  EXPECT_EQ(arm(0xd65f0bff).branch, ControlFlow::returns);        // retaa
+  EXPECT_EQ(arm(0xd4000001).branch, ControlFlow::system_call);    // svc #0
+  EXPECT_EQ(arm(0xf9400000).branch, ControlFlow::none);           // ldr x0, [x0]
 }
 
 TEST(CodeFacts, TellsFloatingPointOfAarch64) {

@@ -18,7 +18,7 @@ namespace culprit::counting {
 Result<void> Counting::make_machine(const CountingOptions& options, const ProcessSetting& setting) {
   const std::string path = machine_file_path(options.folder);
   if (!file_exists(path)) return {};
-  ASSIGN_OR_RETURN(const simulate::Machine description, read_machine_file(path));
+  ASSIGN_OR_RETURN(const simulate::MachineModel description, read_machine_file(path));
   ASSIGN_OR_RETURN(machine_,
                    simulate::Hierarchy::make(description, {.locality = options.locality,
                                                            .sample_sets = options.sample_sets,
@@ -83,8 +83,8 @@ AccessCall Counting::access_call(const BlockFacts& block, const KnownAccesses& a
 }
 
 bool Counting::is_call_watched(const BlockFacts& block) const {
-  return has_region_ && (block.branch == counts_file::Branch::call ||
-                         block.branch == counts_file::Branch::indirect_call);
+  return has_region_ && (block.branch == counts_file::ControlFlow::call ||
+                         block.branch == counts_file::ControlFlow::indirect_call);
 }
 
 /// False: it cannot be counted.

@@ -8,7 +8,7 @@
 //   kSitesStart         Site[kMaxSites]     one per instruction: place, facts; never changed
 //   kBlocksStart        Block[kMaxBlocks]   one per translated block: a range of ...
 //   kBlockSitesStart    uint32_t[]          ... site numbers, in the order of execution
-//   kMappingsStart      Mapping[]           which file was where when a site was translated
+//   kMappingsStart      MappedRange[]           which file was where when a site was translated
 //   kTextStart          char[]              paths, NUL-terminated, named by offset
 //   kMessagesStart      char[]              what the engine wrote to its stderr
 //   kStaticStart        StaticTicks[]       parallel to block sites, if cycles are modelled
@@ -33,7 +33,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 7;
+inline constexpr uint32_t kLayout = 8;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -51,7 +51,7 @@ constexpr uint32_t shared_core(uint32_t cpu) {
 inline constexpr uint32_t kMaxTargets = 1 << 20;  // of a core
 
 /// Where control goes at the end of an instruction.
-enum class Branch : uint8_t {
+enum class ControlFlow : uint8_t {
   none,
   conditional,
   jump,
@@ -74,7 +74,7 @@ struct Site {
   uint64_t address;  // in the process
   uint32_t mapping;  // 0: no file
   uint8_t size;      // bytes
-  Branch branch;
+  ControlFlow branch;
   uint8_t flags;
   uint8_t load_bytes;  // of an execution, if its accesses are known; then they are not counted
   uint8_t store_bytes;
@@ -89,7 +89,7 @@ struct Block {
   uint32_t reserved;
 };
 
-struct Mapping {
+struct MappedRange {
   uint64_t start;
   uint64_t end;
   uint64_t file_offset;  // of `start`
@@ -227,7 +227,8 @@ inline constexpr uint64_t kBlocksStart = kSitesStart + uint64_t{kMaxSites} * siz
 inline constexpr uint64_t kBlockSitesStart = kBlocksStart + uint64_t{kMaxBlocks} * sizeof(Block);
 inline constexpr uint64_t kMappingsStart =
     kBlockSitesStart + uint64_t{kMaxBlockSites} * sizeof(uint32_t);
-inline constexpr uint64_t kTextStart = kMappingsStart + uint64_t{kMaxMappings} * sizeof(Mapping);
+inline constexpr uint64_t kTextStart =
+    kMappingsStart + uint64_t{kMaxMappings} * sizeof(MappedRange);
 inline constexpr uint64_t kMessagesStart = kTextStart + kMaxTextBytes;
 inline constexpr uint64_t kStaticStart = up_to_page(kMessagesStart + kMaxMessageBytes);
 inline constexpr uint64_t kCoresStart =

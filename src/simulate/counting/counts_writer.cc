@@ -80,7 +80,7 @@ bool CountsWriter::continue_in_child(const file::CoreHeader* core) {
   const auto sites = copy(table<file::Site>(file::kSitesStart), old->sites.load());
   const auto blocks = copy(table<file::Block>(file::kBlocksStart), old->blocks.load());
   const auto lists = copy(table<uint32_t>(file::kBlockSitesStart), old->block_sites.load());
-  const auto mappings = copy(table<file::Mapping>(file::kMappingsStart), old->mappings.load());
+  const auto mappings = copy(table<file::MappedRange>(file::kMappingsStart), old->mappings.load());
   const auto ticks = copy(table<file::StaticTicks>(file::kStaticStart),
                           old->has_cycles != 0 ? old->block_sites.load() : 0);
   const char* const text = table<char>(file::kTextStart);
@@ -162,18 +162,18 @@ uint32_t CountsWriter::add_text(std::string_view text) {
   return at;
 }
 
-uint32_t CountsWriter::add_mapping(file::Mapping mapping, std::string_view path) {
+uint32_t CountsWriter::add_mapping(file::MappedRange mapping, std::string_view path) {
   const uint32_t number = header_->mappings;
   if (number >= file::kMaxMappings) return 0;
   mapping.path = add_text(path);
   if (mapping.path == 0) return 0;
-  table<file::Mapping>(file::kMappingsStart)[number] = mapping;
+  table<file::MappedRange>(file::kMappingsStart)[number] = mapping;
   header_->mappings.store(number + 1, std::memory_order_release);
   return number;
 }
 
-file::Mapping CountsWriter::mapping(uint32_t number) {
-  return table<file::Mapping>(file::kMappingsStart)[number];
+file::MappedRange CountsWriter::mapping(uint32_t number) {
+  return table<file::MappedRange>(file::kMappingsStart)[number];
 }
 
 std::string_view CountsWriter::mapping_path(uint32_t number) {

@@ -42,10 +42,10 @@ class CountsWriter {
   uint32_t add_block(std::span<const uint32_t> sites, int32_t displacement);
   /// What the sites of the block that was added last take; one per site.
   void add_block_ticks(std::span<const simulate::CycleParts> parts);
-  uint32_t add_mapping(counts_file::Mapping mapping, std::string_view path);
+  uint32_t add_mapping(counts_file::MappedRange mapping, std::string_view path);
 
   /// Of a mapping that was added; "" for number 0.
-  counts_file::Mapping mapping(uint32_t number);
+  counts_file::MappedRange mapping(uint32_t number);
   std::string_view mapping_path(uint32_t number);
 
   void add_message(std::string_view text);

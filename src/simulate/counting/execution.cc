@@ -2,12 +2,12 @@
 
 namespace culprit::counting {
 
-using counts_file::Branch;
+using counts_file::ControlFlow;
 using counts_file::Counter;
 
 namespace {
 
-/// By counts_file::Branch; `none` and `system_call` are not predicted.
+/// By counts_file::ControlFlow; `none` and `system_call` are not predicted.
 constexpr simulate::BranchKind kPredicted[] = {
     {},
     simulate::BranchKind::conditional,
@@ -25,7 +25,7 @@ void predict_branch(CountedThread& thread, const BlockFacts& before, const Block
   simulate::Branch branch;
   branch.address = before.last_address;
   branch.kind = kPredicted[static_cast<size_t>(before.branch)];
-  branch.taken = before.branch != Branch::conditional || now.start != before.end;
+  branch.taken = before.branch != ControlFlow::conditional || now.start != before.end;
   branch.target = now.start;
   branch.return_to = before.end;
   const simulate::Misprediction miss = thread.predictor->predict(branch);

@@ -69,7 +69,7 @@ inline CountedThread* Counting::find_thread(unsigned number, const BlockFacts& b
   ++thread.shared.runs[block.number].runs;
   // Only now it is known where the block before went on. Without a branch of ours: it would be as
   // hard to predict as the program's.
-  const bool was_conditional = before.branch == counts_file::Branch::conditional;
+  const bool was_conditional = before.branch == counts_file::ControlFlow::conditional;
   thread.shared.runs[before.number].taken += was_conditional & (block.start != before.end);
   auto& instructions = thread.shared.header->instructions;
   const uint64_t so_far = instructions.load(std::memory_order_relaxed);
@@ -136,14 +136,14 @@ template <Model kModel>
 
 template <Model kModel, bool kInTurns>
 [[gnu::always_inline]] inline void Counting::run_block(unsigned number, const BlockFacts& block) {
-  using counts_file::Branch;
+  using counts_file::ControlFlow;
   wait_for_turn<kInTurns>(number);
   CountedThread* const thread = find_thread(number, block);
   if (thread == nullptr) return;
   const BlockFacts& before = count_block(*thread, block);
   if constexpr (kModel.cycles) thread->clock->end_block();
   if constexpr (kModel.caches && !kModel.sampled) {
-    if (before.branch != Branch::none && before.branch != Branch::system_call) {
+    if (before.branch != ControlFlow::none && before.branch != ControlFlow::system_call) {
       predict_branch<kModel.cycles>(*thread, before, block);
     }
   }
@@ -162,8 +162,8 @@ struct Access {
   bool is_store = false;
   bool is_new = true;  // not a further part of a wide one
 
-  [[nodiscard]] simulate::AccessKind kind() const {
-    return is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
+  [[nodiscard]] simulate::AccessType kind() const {
+    return is_store ? simulate::AccessType::store : simulate::AccessType::load;
   }
 };
 
@@ -213,7 +213,7 @@ inline void Counting::model_sampled(CountedThread& thread, uint32_t site, uint64
   const uint8_t in_class = lines_.class_of(address, shape.bytes);
   if (in_class == SampledLines::kNot) [[likely]]
     return;
-  const auto kind = shape.is_store ? simulate::AccessKind::store : simulate::AccessKind::load;
+  const auto kind = shape.is_store ? simulate::AccessType::store : simulate::AccessType::load;
   const simulate::Outcome outcome =
       simulate::access<simulate::Locality::off>(*thread.memory, address, shape.bytes, kind, site);
   count_sampled_miss(thread, site, outcome, in_class,

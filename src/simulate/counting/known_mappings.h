@@ -16,8 +16,8 @@ namespace culprit::counting {
 
 /// Memory that is mapped in one piece.
 struct FoundMapping {
-  counts_file::Mapping mapping{};  // its addresses are the program's
-  std::string path;                // "": memory without a file
+  counts_file::MappedRange mapping{};  // its addresses are the program's
+  std::string path;                    // "": memory without a file
 };
 /// nullopt: nothing is mapped at the address.
 using FindMapping = std::function<std::optional<FoundMapping>(uint64_t address)>;

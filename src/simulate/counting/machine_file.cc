@@ -11,7 +11,7 @@
 namespace culprit::counting {
 namespace {
 
-/// simulate::Machine without its name.
+/// simulate::MachineModel without its name.
 struct MachineBytes {
   uint64_t size = sizeof(MachineBytes);
   char llvm_cpu[64];
@@ -31,7 +31,7 @@ std::string machine_file_path(const std::string& folder) {
   return folder + "/machine";
 }
 
-Result<void> write_machine_file(const std::string& path, const simulate::Machine& machine) {
+Result<void> write_machine_file(const std::string& path, const simulate::MachineModel& machine) {
   MachineBytes bytes{sizeof(MachineBytes), {},           machine.line_bytes,
                      machine.l1i,          machine.l1d,  machine.l2,
                      machine.l3,           machine.tlb,  machine.prefetch,
@@ -44,13 +44,13 @@ Result<void> write_machine_file(const std::string& path, const simulate::Machine
   return {};
 }
 
-Result<simulate::Machine> read_machine_file(const std::string& path) {
+Result<simulate::MachineModel> read_machine_file(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, read_file(path, 1 << 16));
   MachineBytes bytes{};
   if (text.size() != sizeof bytes) return Error{"'" + path + "' is of another version of culprit"};
   std::memcpy(&bytes, text.data(), sizeof bytes);
   if (bytes.size != sizeof bytes) return Error{"'" + path + "' is of another version of culprit"};
-  simulate::Machine machine;
+  simulate::MachineModel machine;
   machine.llvm_cpu.assign(bytes.llvm_cpu, ::strnlen(bytes.llvm_cpu, sizeof bytes.llvm_cpu));
   machine.line_bytes = bytes.line_bytes;
   machine.l1i = bytes.l1i;

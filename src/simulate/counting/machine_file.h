@@ -11,8 +11,8 @@
 namespace culprit::counting {
 
 std::string machine_file_path(const std::string& folder);
-Result<void> write_machine_file(const std::string& path, const simulate::Machine& machine);
+Result<void> write_machine_file(const std::string& path, const simulate::MachineModel& machine);
 /// The name stays behind. Errors: not there, not of this build.
-Result<simulate::Machine> read_machine_file(const std::string& path);
+Result<simulate::MachineModel> read_machine_file(const std::string& path);
 
 }  // namespace culprit::counting

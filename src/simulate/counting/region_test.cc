@@ -9,10 +9,10 @@
 namespace culprit::counting {
 namespace {
 
-using counts_file::Branch;
+using counts_file::ControlFlow;
 
 /// A block at `start` that ends at `end` in a branch.
-BlockFacts block(uint64_t start, uint64_t end, Branch branch, bool enters = false) {
+BlockFacts block(uint64_t start, uint64_t end, ControlFlow branch, bool enters = false) {
   BlockFacts facts;
   facts.start = start;
   facts.end = end;
@@ -21,12 +21,12 @@ BlockFacts block(uint64_t start, uint64_t end, Branch branch, bool enters = fals
   return facts;
 }
 
-const BlockFacts kMainCalls = block(0x100, 0x110, Branch::call);
-const BlockFacts kMainGoesOn = block(0x110, 0x120, Branch::jump);
-const BlockFacts kFunctionCalls = block(0x200, 0x210, Branch::call, true);  // the region
-const BlockFacts kFunctionReturns = block(0x210, 0x220, Branch::returns);
-const BlockFacts kHelperReturns = block(0x300, 0x310, Branch::returns);
-const BlockFacts kStub = block(0x400, 0x410, Branch::indirect_jump);
+const BlockFacts kMainCalls = block(0x100, 0x110, ControlFlow::call);
+const BlockFacts kMainGoesOn = block(0x110, 0x120, ControlFlow::jump);
+const BlockFacts kFunctionCalls = block(0x200, 0x210, ControlFlow::call, true);  // the region
+const BlockFacts kFunctionReturns = block(0x210, 0x220, ControlFlow::returns);
+const BlockFacts kHelperReturns = block(0x300, 0x310, ControlFlow::returns);
+const BlockFacts kStub = block(0x400, 0x410, ControlFlow::indirect_jump);
 
 std::vector<bool> walk(std::initializer_list<const BlockFacts*> blocks) {
   CallStack calls;
@@ -61,10 +61,10 @@ TEST(RegionWatch, StubsAndTailCallsBeforeTheFunctionAreOutside) {
 
 // longjmp from the helper to main: it is noticed when main's caller is returned to.
 TEST(RegionWatch, JumpsOverFramesEndWithTheNextReturnBelow) {
-  const BlockFacts start_calls = block(0x500, 0x510, Branch::call);
-  const BlockFacts start_goes_on = block(0x510, 0x520, Branch::jump);
-  const BlockFacts longjmp = block(0x300, 0x310, Branch::indirect_jump);
-  const BlockFacts main_returns = block(0x110, 0x120, Branch::returns);
+  const BlockFacts start_calls = block(0x500, 0x510, ControlFlow::call);
+  const BlockFacts start_goes_on = block(0x510, 0x520, ControlFlow::jump);
+  const BlockFacts longjmp = block(0x300, 0x310, ControlFlow::indirect_jump);
+  const BlockFacts main_returns = block(0x110, 0x120, ControlFlow::returns);
   EXPECT_EQ(
       walk({&start_calls, &kMainCalls, &kFunctionCalls, &longjmp, &main_returns, &start_goes_on}),
       (std::vector<bool>{false, false, true, true, true, false}));

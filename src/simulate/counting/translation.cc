@@ -38,8 +38,8 @@ std::vector<CodePart> cut_into_lines(std::span<const BlockInstruction> code,
   return parts;
 }
 
-bool has_unknown_target(file::Branch branch) {
-  return branch == file::Branch::indirect_jump || branch == file::Branch::indirect_call;
+bool has_unknown_target(file::ControlFlow branch) {
+  return branch == file::ControlFlow::indirect_jump || branch == file::ControlFlow::indirect_call;
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ simulate::BlockCycles Translation::compute_cycles(std::span<const BlockInstructi
 bool Translation::enters_region(uint64_t address) {
   if (region_.offsets.empty()) return false;
   const uint32_t number = maps_.find(address);
-  const file::Mapping mapping = writer_.mapping(number);
+  const file::MappedRange mapping = writer_.mapping(number);
   return number != 0 &&
          region_.holds(writer_.mapping_path(number), address - mapping.start + mapping.file_offset);
 }

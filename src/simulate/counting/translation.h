@@ -39,7 +39,7 @@ struct alignas(64) BlockFacts {
   uint64_t start = 0;
   uint64_t last_address = 0;  // of the last instruction
   uint64_t end = 0;           // where a branch that is not taken goes on
-  counts_file::Branch branch = counts_file::Branch::none;  // of the last instruction
+  counts_file::ControlFlow branch = counts_file::ControlFlow::none;  // of the last instruction
   bool enters_region = false;  // a function of the region begins with it
   bool is_wide = false;        // an instruction may use vectors beyond 16 bytes
   Left left = Left::nothing;

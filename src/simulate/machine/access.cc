@@ -284,11 +284,11 @@ template <bool kRecorded>
 }  // namespace
 
 template <Locality kLocality>
-PackedOutcome access_unusual(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
+PackedOutcome access_unusual(CoreState& core, uint64_t address, uint32_t bytes, AccessType kind,
                              Site site) {
   constexpr bool kRecorded = kLocality != Locality::off;
   if (core.mailbox.has_mail()) deliver_mail(core);
-  const Part whole = whole_of(address, bytes, site, kind == AccessKind::store);
+  const Part whole = whole_of(address, bytes, site, kind == AccessType::store);
   if (in_one_line(core, whole)) [[likely]]
     return access_part<kRecorded>(core, whole);
   return access_parts<kRecorded>(core, whole);
@@ -316,17 +316,17 @@ void access_more(CoreState& core, uint64_t address, uint32_t bytes) {
   TenureTable::touch_first(core.l1d.tenures[slot], offset, bytes);
 }
 
-template PackedOutcome access_unusual<Locality::off>(CoreState&, uint64_t, uint32_t, AccessKind,
+template PackedOutcome access_unusual<Locality::off>(CoreState&, uint64_t, uint32_t, AccessType,
                                                      Site);
-template PackedOutcome access_unusual<Locality::l1>(CoreState&, uint64_t, uint32_t, AccessKind,
+template PackedOutcome access_unusual<Locality::l1>(CoreState&, uint64_t, uint32_t, AccessType,
                                                     Site);
-template PackedOutcome access_unusual<Locality::all>(CoreState&, uint64_t, uint32_t, AccessKind,
+template PackedOutcome access_unusual<Locality::all>(CoreState&, uint64_t, uint32_t, AccessType,
                                                      Site);
 template void access_more<Locality::off>(CoreState&, uint64_t, uint32_t);
 template void access_more<Locality::l1>(CoreState&, uint64_t, uint32_t);
 template void access_more<Locality::all>(CoreState&, uint64_t, uint32_t);
 
-Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind, Site site) {
+Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessType kind, Site site) {
   return core.locality == Locality::off ? access<Locality::off>(core, address, bytes, kind, site)
                                         : access<Locality::all>(core, address, bytes, kind, site);
 }

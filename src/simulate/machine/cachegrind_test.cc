@@ -81,7 +81,7 @@ TEST(Cachegrind, CountsTheSameMissesOfAProgram) {
   ASSERT_TRUE(summary);
   if (!read_summary(summary.get(), theirs)) GTEST_SKIP() << "valgrind does not run here";
 
-  Machine machine = plain_machine(8192, 4, 131072, 8);
+  MachineModel machine = plain_machine(8192, 4, 131072, 8);
   machine.l1i = {8192, 2};
   const auto memory = make_hierarchy(machine);
   const Pipe trace = run("valgrind --tool=lackey --trace-mem=yes" + program);

@@ -10,8 +10,8 @@ namespace culprit::simulate {
 namespace {
 
 /// Small enough that lines, pages and whole steps of LineAges come and go all the time.
-Machine busy_machine() {
-  Machine machine = tiny_machine();
+MachineModel busy_machine() {
+  MachineModel machine = tiny_machine();
   machine.l1i.size_bytes = 1024;  // 16 lines: a step is one fill
   machine.l1i.ways = 4;
   machine.l3.inclusion = Inclusion::inclusive;
@@ -36,7 +36,7 @@ std::vector<CodePart> make_parts(std::mt19937& random) {
   return parts;
 }
 
-using Edges = std::map<std::tuple<Origin, Origin, EdgeKind>, uint64_t>;
+using Edges = std::map<std::tuple<Origin, Origin, LineEdgeKind>, uint64_t>;
 Edges edges_of(TenureTable& table) {
   Edges edges;
   for (const auto& [key, count] : table.edges()) {
@@ -63,7 +63,7 @@ void expect_same(CoreState& with, CoreState& without) {
 
 /// Two cores that run the same code and write the same data, with numbers and without: all that
 /// is known in the end must be the same.
-void run_both(const Machine& machine, Locality locality) {
+void run_both(const MachineModel& machine, Locality locality) {
   const auto with = make_hierarchy(machine, locality);
   const auto without = make_hierarchy(machine, locality);
   for (int i = 0; i < 2; ++i) with->add_core(), without->add_core();
@@ -83,7 +83,7 @@ void run_both(const Machine& machine, Locality locality) {
     ASSERT_EQ(Outcome(fetch(core, part)).source, Outcome(plain).source) << run;
     if (random() % 4 != 0) continue;
     const uint64_t address = random() % 48 * 64;
-    const auto kind = random() % 3 == 0 ? AccessKind::store : AccessKind::load;
+    const auto kind = random() % 3 == 0 ? AccessType::store : AccessType::load;
     ASSERT_EQ(access(core, address, 8, kind, 500).source,
               access(other, address, 8, kind, 500).source)
         << run;
@@ -101,14 +101,14 @@ TEST(CodeUses, ChangeNothingOfWhatIsCounted) {
 }
 
 TEST(CodeUses, NorWithPseudoLruAndPrefetchedCode) {
-  Machine machine = busy_machine();
+  MachineModel machine = busy_machine();
   machine.l1i.replacement = Replacement::plru;
   machine.prefetch.code_lines = 2;
   run_both(machine, Locality::all);
 }
 
 TEST(CodeUses, NorWithoutL2) {
-  Machine machine = busy_machine();
+  MachineModel machine = busy_machine();
   machine.l2.size_bytes = 0;
   run_both(machine, Locality::all);
 }
@@ -137,7 +137,7 @@ TEST(CodeUses, AreOverWhenAllTenuresAre) {
 
 // By hand: a part of 16 bytes runs ten times; then another one takes its place.
 TEST(CodeUses, JoinTheTenureOfTheirLineWhenItEnds) {
-  Machine machine = plain_machine(64, 1, 4096, 16);
+  MachineModel machine = plain_machine(64, 1, 4096, 16);
   machine.l1i.size_bytes = 64;
   machine.l1i.ways = 1;
   machine.prefetch.code_lines = 0;
@@ -151,8 +151,8 @@ TEST(CodeUses, JoinTheTenureOfTheirLineWhenItEnds) {
   EXPECT_EQ(row.bytes_touched, 16U);
   EXPECT_EQ(row.bytes_accessed, 160U);
   const Edges edges = edges_of(core.tenures(Level::l1i));
-  EXPECT_EQ(edges.at({{7, LineUse::fetch}, 7, EdgeKind::reuse}), 9U);
-  EXPECT_EQ(edges.at({{7, LineUse::fetch}, 8, EdgeKind::evict_by_capacity}), 1U);
+  EXPECT_EQ(edges.at({{7, LineUse::fetch}, 7, LineEdgeKind::reuse}), 9U);
+  EXPECT_EQ(edges.at({{7, LineUse::fetch}, 8, LineEdgeKind::evict_by_capacity}), 1U);
 }
 
 }  // namespace

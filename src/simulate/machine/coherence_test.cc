@@ -6,7 +6,7 @@
 namespace culprit::simulate {
 namespace {
 
-uint64_t sum_edges(CoreState& core, EdgeKind kind, Site from, Site to) {
+uint64_t sum_edges(CoreState& core, LineEdgeKind kind, Site from, Site to) {
   uint64_t sum = 0;
   for (const auto& [key, count] : core.tenures(Level::l1d).edges()) {
     if (key.kind == kind && key.from.site() == from && key.to.site() == to) sum += count;
@@ -84,9 +84,9 @@ TEST_F(Coherence, FalseSharingIsOfOtherBytes) {
   EXPECT_EQ(fetched, 1999U);
   EXPECT_EQ(first_.traffic.taken_from_others + second_.traffic.taken_from_others, 1999U);
   memory_->finish();
-  EXPECT_EQ(sum_edges(first_, EdgeKind::share_other_bytes, 1, 2), 1000U);
-  EXPECT_EQ(sum_edges(second_, EdgeKind::share_other_bytes, 2, 1), 999U);
-  EXPECT_EQ(sum_edges(first_, EdgeKind::share_same_bytes, 1, 2), 0U);
+  EXPECT_EQ(sum_edges(first_, LineEdgeKind::share_other_bytes, 1, 2), 1000U);
+  EXPECT_EQ(sum_edges(second_, LineEdgeKind::share_other_bytes, 2, 1), 999U);
+  EXPECT_EQ(sum_edges(first_, LineEdgeKind::share_same_bytes, 1, 2), 0U);
 }
 
 TEST_F(Coherence, PaddedCountersAreNotShared) {
@@ -95,7 +95,7 @@ TEST_F(Coherence, PaddedCountersAreNotShared) {
     store(second_, 64, 8, 2);
   }
   memory_->finish();
-  EXPECT_EQ(sum_edges(first_, EdgeKind::share_other_bytes, 1, 2), 0U);
+  EXPECT_EQ(sum_edges(first_, LineEdgeKind::share_other_bytes, 1, 2), 0U);
   EXPECT_EQ(first_.traffic.taken_by_others + second_.traffic.taken_by_others, 0U);
   EXPECT_EQ(first_.traffic.taken_from_others + second_.traffic.taken_from_others, 0U);
 }
@@ -106,8 +106,8 @@ TEST_F(Coherence, TrueSharingIsOfTheSameBytes) {
     store(second_, 0, 8, 2);
   }
   memory_->finish();
-  EXPECT_EQ(sum_edges(first_, EdgeKind::share_same_bytes, 1, 2), 100U);
-  EXPECT_EQ(sum_edges(first_, EdgeKind::share_other_bytes, 1, 2), 0U);
+  EXPECT_EQ(sum_edges(first_, LineEdgeKind::share_same_bytes, 1, 2), 100U);
+  EXPECT_EQ(sum_edges(first_, LineEdgeKind::share_other_bytes, 1, 2), 0U);
 }
 
 TEST_F(Coherence, ReaderOfWhatAnotherWritesIsSharingToo) {
@@ -116,11 +116,11 @@ TEST_F(Coherence, ReaderOfWhatAnotherWritesIsSharingToo) {
     load(second_, 0, 8, 2);
   }
   memory_->finish();
-  EXPECT_EQ(sum_edges(first_, EdgeKind::share_same_bytes, 1, 2), 10U);
+  EXPECT_EQ(sum_edges(first_, LineEdgeKind::share_same_bytes, 1, 2), 10U);
 }
 
 TEST(CoherenceInclusive, SharedLevelTakesItsLinesOutOfAllCores) {
-  Machine machine = plain_machine(512, 8, 512, 2);  // L3: 4 sets x 2
+  MachineModel machine = plain_machine(512, 8, 512, 2);  // L3: 4 sets x 2
   machine.l3.inclusion = Inclusion::inclusive;
   const auto memory = make_hierarchy(machine);
   CoreState& first = memory->add_core();
@@ -140,7 +140,7 @@ TEST(CoherenceInOneThread, IsTheSameInEveryRun) {
     for (int i = 0; i < 100000; ++i) {
       random = random * 6364136223846793005 + 1442695040888963407;
       const Outcome outcome = access(*cores[random >> 62], (random >> 40) % 4096, 4,
-                                     random >> 35 & 1 ? AccessKind::store : AccessKind::load, 1);
+                                     random >> 35 & 1 ? AccessType::store : AccessType::load, 1);
       ++counts[static_cast<size_t>(outcome.source)];
     }
     return counts;
@@ -153,7 +153,7 @@ TEST(CoherenceInOneThread, IsTheSameInEveryRun) {
 TEST(CoherenceInParallel, CoresMayBeDrivenByThreadsAtOnce) {
   for (const Inclusion inclusion :
        {Inclusion::non_inclusive, Inclusion::inclusive, Inclusion::victim}) {
-    Machine machine = tiny_machine();
+    MachineModel machine = tiny_machine();
     machine.l3.inclusion = inclusion;
     const auto memory = make_hierarchy(machine, Locality::all);
     constexpr uint64_t accesses = 50000;
@@ -166,7 +166,7 @@ TEST(CoherenceInParallel, CoresMayBeDrivenByThreadsAtOnce) {
         for (uint64_t i = 0; i < accesses; ++i) {
           random = random * 6364136223846793005 + 1442695040888963407;
           access(*core, (random >> 40) % 4096 & ~uint64_t{7}, 8,
-                 random >> 35 & 1 ? AccessKind::store : AccessKind::load, core->number + 1U);
+                 random >> 35 & 1 ? AccessType::store : AccessType::load, core->number + 1U);
         }
       });
     }

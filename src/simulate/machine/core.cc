@@ -37,7 +37,7 @@ CycleClass class_of(DataSource source) {
 
 }  // namespace
 
-IntervalCore::IntervalCore(const Machine& machine, SiteTicks* sites)
+IntervalCore::IntervalCore(const MachineModel& machine, SiteTicks* sites)
     : settings_(machine.core),
       sites_(sites),
       full_uop_(kNever),

@@ -42,7 +42,7 @@ namespace culprit::simulate {
 class IntervalCore {
  public:
   /// `sites`: as many as there will ever be; stalls are added there.
-  IntervalCore(const Machine& machine, SiteTicks* sites);
+  IntervalCore(const MachineModel& machine, SiteTicks* sites);
 
   /// One execution of a block starts; the one before has ended. It must live until it ends.
   void begin_block(const BlockCycles& block);

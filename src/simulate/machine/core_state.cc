@@ -7,7 +7,7 @@ namespace culprit::simulate {
 
 namespace {
 
-std::array<uint16_t, kDataSources> latencies_of(const Machine& machine) {
+std::array<uint16_t, kDataSources> latencies_of(const MachineModel& machine) {
   const uint32_t cycles[kDataSources] = {
       0,
       machine.l2.latency_cycles,
@@ -27,11 +27,11 @@ PrivateLevel::PrivateLevel(const CacheGeometry& geometry, uint32_t line_bytes, b
                            uint32_t part)
     : cache(geometry, line_bytes) {
   if (!with_tenures || !cache.present()) return;
-  tenures = ZeroedArray<Tenure>(cache.lines());
+  tenures = ZeroedArray<LineTenure>(cache.lines());
   ages = LineAges(cache.lines() / part);
 }
 
-CoreState::CoreState(const Machine& of, Locality recorded, const SetSample& sets,
+CoreState::CoreState(const MachineModel& of, Locality recorded, const SetSample& sets,
                      const HugePages& pages, SharedLevel& level, uint16_t core)
     : line_shift(static_cast<uint32_t>(std::countr_zero(of.line_bytes))),
       line_mask(of.line_bytes - 1),

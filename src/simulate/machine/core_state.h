@@ -30,7 +30,7 @@ struct PrivateLevel {
                uint32_t part);
 
   Cache cache;
-  ZeroedArray<Tenure> tenures;  // by slot; empty if not recorded
+  ZeroedArray<LineTenure> tenures;  // by slot; empty if not recorded
   LineAges ages;
   TenureTable table;
   [[nodiscard]] bool recorded() const { return tenures.size() != 0; }
@@ -38,7 +38,7 @@ struct PrivateLevel {
   /// Records that `site` has used these bytes of the line in `slot`; `is_first`: of a line that was
   /// prefetched.
   void touch(Slot slot, uint32_t offset, uint32_t bytes, Site site, bool is_first = false) {
-    Tenure& tenure = tenures[slot];
+    LineTenure& tenure = tenures[slot];
     ages.use(tenure);
     if (is_first) {
       TenureTable::touch_first(tenure, offset, bytes);
@@ -77,7 +77,7 @@ struct Traffic {
 };
 
 struct CoreState {
-  CoreState(const Machine& machine, Locality locality, const SetSample& sample,
+  CoreState(const MachineModel& machine, Locality locality, const SetSample& sample,
             const HugePages& huge_pages, SharedLevel& shared, uint16_t number);
 
   // What the fast path needs, together.
@@ -90,7 +90,7 @@ struct CoreState {
     return latencies[static_cast<size_t>(source)];
   }
 
-  const Machine& machine;
+  const MachineModel& machine;
   Locality locality;
   const SetSample& sample;
   const HugePages& huge_pages;

@@ -11,8 +11,8 @@ namespace {
 using enum CycleClass;
 
 /// Four wide, reorder buffer of 192, 10 miss buffers; memory without limit unless set.
-Machine simple_machine() {
-  Machine machine;
+MachineModel simple_machine() {
+  MachineModel machine;
   machine.memory.latency_cycles = 200;
   machine.memory.bytes_per_cycle = 1e9;
   machine.memory.l2_bytes_per_cycle = 1e9;
@@ -68,7 +68,7 @@ BlockCycles load_block() {
 
 /// A core and the stalls of its sites.
 struct Clock {
-  explicit Clock(const Machine& machine) : core(machine, sites.data()) {}
+  explicit Clock(const MachineModel& machine) : core(machine, sites.data()) {}
 
   std::vector<SiteTicks> sites = std::vector<SiteTicks>(128);
   IntervalCore core;
@@ -122,7 +122,7 @@ TEST(IntervalCore, IsolatedMissExposesWhatTheReorderBufferDoesNotHide) {
 
 TEST(IntervalCore, ShortLatencyIsHiddenIfThereAreEnoughMissBuffers) {
   for (const uint32_t buffers : {10U, 64U}) {
-    Machine machine = simple_machine();
+    MachineModel machine = simple_machine();
     machine.core.miss_buffers = buffers;
     Clock clock(machine);
     const BlockCycles block = load_block();
@@ -169,7 +169,7 @@ TEST(IntervalCore, MoreMissesThanBuffersTakeTurns) {
 // 300.75. Load 4 gets the first one, until 150.25; load 5 the same, until 650.25; load 6 that of
 // load 3.
 TEST(IntervalCore, MissGetsTheBufferThatIsFreeFirst) {
-  Machine machine = simple_machine();
+  MachineModel machine = simple_machine();
   machine.core.miss_buffers = 3;
   Clock clock(machine);
   const BlockCycles loads = make_loads(6);
@@ -308,7 +308,7 @@ TEST(IntervalCore, LostLineIsAskedForAfterTheStoreBeforeIt) {
 
 // 16 bytes a cycle: a line every four, whatever its latency, where a block takes one.
 TEST(IntervalCore, L2PassesItsLinesOneByOne) {
-  Machine machine = simple_machine();
+  MachineModel machine = simple_machine();
   machine.memory.l2_bytes_per_cycle = 16;
   machine.core.miss_buffers = 100;
   Clock clock(machine);
@@ -324,7 +324,7 @@ TEST(IntervalCore, L2PassesItsLinesOneByOne) {
 // Lines 4096 bytes apart are of one set of 64, which takes one in ten cycles; of all sets in turn,
 // no line finds its own busy. Loads wait for it as for a slower L2, stores fill their queue.
 TEST(IntervalCore, SetTakesItsLinesOneByOne) {
-  Machine machine = simple_machine();
+  MachineModel machine = simple_machine();
   machine.memory.l1d_set_cycles = 10;
   machine.core.miss_buffers = 100;
   InstructionCosts store;
@@ -349,7 +349,7 @@ TEST(IntervalCore, SetTakesItsLinesOneByOne) {
 }
 
 TEST(IntervalCore, MemoryPassesItsLinesOneByOne) {
-  Machine machine = simple_machine();
+  MachineModel machine = simple_machine();
   machine.memory.bytes_per_cycle = 4;  // a line every 16 cycles
   machine.core.miss_buffers = 100;
   Clock clock(machine);
@@ -364,7 +364,7 @@ TEST(IntervalCore, MemoryPassesItsLinesOneByOne) {
 
 // Lines from the shared level, fetched ahead into L2: no latency, but 16 cycles each on the way.
 TEST(IntervalCore, LinesOfTheSharedLevelPassOneByOne) {
-  Machine machine = simple_machine();
+  MachineModel machine = simple_machine();
   machine.memory.shared_bytes_per_cycle = 4;
   Clock clock(machine);
   const BlockCycles block = load_block();
@@ -379,7 +379,7 @@ TEST(IntervalCore, LinesOfTheSharedLevelPassOneByOne) {
 }
 
 TEST(IntervalCore, PrefetchedLinesNeedTheMemoryToo) {
-  Machine machine = simple_machine();
+  MachineModel machine = simple_machine();
   machine.memory.bytes_per_cycle = 4;
   Clock clock(machine);
   const BlockCycles block = load_block();
@@ -501,7 +501,7 @@ InstructionCosts make_any(std::mt19937& random) {
 
 TEST(IntervalCore, EveryTickBelongsToABlockOrAStall) {
   std::mt19937 random(6);
-  Machine machine;
+  MachineModel machine;
   machine.core.load_queue = 20;
   Clock clock(machine);
   std::vector<BlockCycles> kinds;

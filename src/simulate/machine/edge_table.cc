@@ -5,7 +5,7 @@ namespace {
 
 EdgeKey edge_of(ReuseKey origins) {
   return {Origin::of_bits(static_cast<uint32_t>(origins >> 32)),
-          Origin::of_bits(static_cast<uint32_t>(origins)), EdgeKind::reuse};
+          Origin::of_bits(static_cast<uint32_t>(origins)), LineEdgeKind::reuse};
 }
 
 /// What tells the rest of edges apart.
@@ -39,19 +39,19 @@ void EdgeCounts<Key>::settle(size_t number, size_t& room) {
 template class EdgeCounts<ReuseKey>;
 template class EdgeCounts<EdgeKey>;
 
-std::vector<Edge> EdgeTable::collect() {
+std::vector<LineEdge> EdgeTable::collect() {
   reuses_.settle(room_);
   others_.settle(room_);
-  std::vector<Edge> edges;
+  std::vector<LineEdge> edges;
   reuses_.for_each([&](ReuseKey key, uint64_t count) { edges.push_back({edge_of(key), count}); });
   others_.for_each([&](const EdgeKey& key, uint64_t count) { edges.push_back({key, count}); });
   return edges;
 }
 
-std::vector<Edge> EdgeTable::take_rest() {
+std::vector<LineEdge> EdgeTable::take_rest() {
   reuses_.settle(room_);
   others_.settle(room_);
-  std::vector<Edge> edges;
+  std::vector<LineEdge> edges;
   for (const auto& [key, count] : reuses_.rest()) edges.push_back({edge_of(key), count});
   for (const auto& [key, count] : others_.rest()) edges.push_back({key, count});
   reuses_.rest().clear();

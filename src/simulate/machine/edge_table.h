@@ -19,7 +19,7 @@
 
 namespace culprit::simulate {
 
-enum class EdgeKind : uint8_t {
+enum class LineEdgeKind : uint8_t {
   reuse,              // `from` brought a line in, `to` touched it again
   evict_by_capacity,  // `to` pushed out a line of `from`; a fully associative cache would, too
   evict_by_conflict,  // the same, because too many lines share its set
@@ -31,11 +31,11 @@ inline constexpr int kEdgeKinds = 5;
 struct EdgeKey {
   Origin from;  // that brought the line in
   Origin to;    // of any use
-  EdgeKind kind = EdgeKind::reuse;
+  LineEdgeKind kind = LineEdgeKind::reuse;
   friend bool operator==(const EdgeKey&, const EdgeKey&) = default;
 };
 
-struct Edge {
+struct LineEdge {
   EdgeKey key;
   uint64_t count = 0;
 };
@@ -129,9 +129,9 @@ class EdgeTable {
   void add(const EdgeKey& key, uint64_t count) { others_.add(key, count, room_); }
 
   /// Those that are kept, each once, in any order.
-  [[nodiscard]] std::vector<Edge> collect();
+  [[nodiscard]] std::vector<LineEdge> collect();
   /// Of the others: their counts by `from` and `kind`, once; `to` is unknown.
-  [[nodiscard]] std::vector<Edge> take_rest();
+  [[nodiscard]] std::vector<LineEdge> take_rest();
 
  private:
   size_t room_;

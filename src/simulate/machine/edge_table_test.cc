@@ -20,19 +20,19 @@ TEST(EdgeTable, CountsAsAMapDoes) {
     const auto thread = static_cast<uint8_t>((random >> 34) % 2);
     const EdgeKey key{.from = static_cast<Site>(random >> 40) % 300,
                       .to = Origin(static_cast<Site>(random >> 50) % 400, LineUse::load, thread),
-                      .kind = static_cast<EdgeKind>(1 + (random >> 36) % (kEdgeKinds - 1))};
+                      .kind = static_cast<LineEdgeKind>(1 + (random >> 36) % (kEdgeKinds - 1))};
     if ((random >> 33) % 2 == 0) {
       table.add(key, 3);
       expected[tuple_of(key)] += 3;
     } else {
       table.add_reuse(key.from, key.to);
-      ++expected[tuple_of({key.from, key.to, EdgeKind::reuse})];
+      ++expected[tuple_of({key.from, key.to, LineEdgeKind::reuse})];
     }
     if (i == 150'000) {
       EXPECT_EQ(table.collect().size(), expected.size());
     }
   }
-  const std::vector<Edge> edges = table.collect();
+  const std::vector<LineEdge> edges = table.collect();
   EXPECT_EQ(edges.size(), expected.size());
   for (const auto& [key, count] : edges) EXPECT_EQ(count, expected[tuple_of(key)]);
   EXPECT_TRUE(table.take_rest().empty());
@@ -42,9 +42,9 @@ TEST(EdgeTable, WhatIsBeyondTheLimitIsTakenOnce) {
   EdgeTable table(1);
   for (Site to = 1; to <= 3; ++to) table.add_reuse(7, to);
   EXPECT_EQ(table.collect().size(), 1U);
-  const std::vector<Edge> rest = table.take_rest();
+  const std::vector<LineEdge> rest = table.take_rest();
   ASSERT_EQ(rest.size(), 1U);
-  EXPECT_EQ(rest[0].key, (EdgeKey{7, 0, EdgeKind::reuse}));
+  EXPECT_EQ(rest[0].key, (EdgeKey{7, 0, LineEdgeKind::reuse}));
   EXPECT_EQ(rest[0].count, 2U);
   EXPECT_TRUE(table.take_rest().empty());
 }

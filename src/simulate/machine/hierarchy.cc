@@ -4,7 +4,7 @@
 
 namespace culprit::simulate {
 
-Hierarchy::Hierarchy(const Machine& machine, const HierarchyOptions& options, SetSample sample)
+Hierarchy::Hierarchy(const MachineModel& machine, const HierarchyOptions& options, SetSample sample)
     : machine_(machine),
       options_(options),
       sample_(std::move(sample)),
@@ -12,7 +12,7 @@ Hierarchy::Hierarchy(const Machine& machine, const HierarchyOptions& options, Se
 
 Hierarchy::~Hierarchy() = default;
 
-Result<std::unique_ptr<Hierarchy>> Hierarchy::make(const Machine& machine,
+Result<std::unique_ptr<Hierarchy>> Hierarchy::make(const MachineModel& machine,
                                                    const HierarchyOptions& options) {
   RETURN_IF_ERROR(check_machine(machine));
   ASSIGN_OR_RETURN(SetSample sample,

@@ -5,7 +5,7 @@
 //
 //     ASSIGN_OR_RETURN(auto memory, Hierarchy::make(machine, {.locality = Locality::all}));
 //     CoreState& core = memory->add_core();                        // one per running thread
-//     Outcome load = access<Locality::all>(core, address, 8, AccessKind::load, site);
+//     Outcome load = access<Locality::all>(core, address, 8, AccessType::load, site);
 //     Outcome code = fetch(core, part);                            // of one line of code
 //     memory->finish();                                            // lines still there count, too
 //
@@ -44,7 +44,7 @@ struct HierarchyOptions {
 class Hierarchy {
  public:
   /// Errors: those of check_machine(), and a sample that the geometry does not allow.
-  static Result<std::unique_ptr<Hierarchy>> make(const Machine& machine,
+  static Result<std::unique_ptr<Hierarchy>> make(const MachineModel& machine,
                                                  const HierarchyOptions& options = {});
   ~Hierarchy();
 
@@ -59,14 +59,15 @@ class Hierarchy {
   /// when no thread runs.
   void finish();
 
-  [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] const MachineModel& machine() const { return machine_; }
   [[nodiscard]] const SetSample& sample() const { return sample_; }
   [[nodiscard]] const std::vector<std::unique_ptr<CoreState>>& cores() const { return cores_; }
 
  private:
-  explicit Hierarchy(const Machine& machine, const HierarchyOptions& options, SetSample sample);
+  explicit Hierarchy(const MachineModel& machine, const HierarchyOptions& options,
+                     SetSample sample);
 
-  Machine machine_;
+  MachineModel machine_;
   HierarchyOptions options_;
   SetSample sample_;
   HugePages huge_pages_;
@@ -78,13 +79,13 @@ class Hierarchy {
 /// One load or store of `bytes` (1 to 4096) at `address`. `kLocality` is the hierarchy's.
 /// Loads and stores of one instruction are two calls.
 template <Locality kLocality>
-PackedOutcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
+PackedOutcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessType kind,
                      Site site) {
   if (access_usual<kLocality>(core, address, bytes, kind, site)) return PackedOutcome();
   return access_unusual<kLocality>(core, address, bytes, kind, site);
 }
 /// The same with the locality chosen at run time.
-Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind, Site site);
+Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessType kind, Site site);
 
 /// Of an access told in parts, one that goes on in the line where the part before it ended: nothing
 /// happens but that more of the line is touched.

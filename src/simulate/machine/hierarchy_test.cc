@@ -68,7 +68,7 @@ TEST(Hierarchy, ChaseOverHalfOnceAndTwiceEachLevel) {
   const ChaseCase cases[] = {{"L1D", 64, DataSource::l1, DataSource::l2},
                              {"L2", 256, DataSource::l2, DataSource::l3},
                              {"L3", 1024, DataSource::l3, DataSource::memory}};
-  Machine machine = plain_machine(64 * 64, 8, 1024 * 64, 16);
+  MachineModel machine = plain_machine(64 * 64, 8, 1024 * 64, 16);
   machine.l2.size_bytes = 256 * 64;
   machine.l2.ways = 8;
   for (const ChaseCase& test : cases) {
@@ -147,7 +147,7 @@ TEST(Hierarchy, DirtyLinesAreWrittenBackLevelByLevel) {
 
 TEST(Hierarchy, InclusiveLevelTakesItsLinesOutOfTheNearerOnes) {
   for (const Inclusion inclusion : {Inclusion::inclusive, Inclusion::non_inclusive}) {
-    Machine machine = plain_machine(512, 8, 512, 2);  // L1D: one set; L3: 4 sets x 2
+    MachineModel machine = plain_machine(512, 8, 512, 2);  // L1D: one set; L3: 4 sets x 2
     machine.l3.inclusion = inclusion;
     const auto memory = make_hierarchy(machine);
     CoreState& core = memory->add_core();
@@ -159,7 +159,7 @@ TEST(Hierarchy, InclusiveLevelTakesItsLinesOutOfTheNearerOnes) {
 }
 
 TEST(Hierarchy, InclusiveL2TakesItsLinesOutOfL1) {
-  Machine machine = tiny_machine();
+  MachineModel machine = tiny_machine();
   machine.l1d = {512, 8};  // one set: L1D would keep them all
   machine.l2.inclusion = Inclusion::inclusive;
   const auto memory = make_hierarchy(machine);
@@ -172,7 +172,7 @@ TEST(Hierarchy, InclusiveL2TakesItsLinesOutOfL1) {
 }
 
 TEST(Hierarchy, VictimLevelHoldsWhatL2Evicts) {
-  Machine machine = tiny_machine();
+  MachineModel machine = tiny_machine();
   machine.l3.inclusion = Inclusion::victim;
   const auto memory = make_hierarchy(machine);
   CoreState& core = memory->add_core();
@@ -194,7 +194,7 @@ TEST(Hierarchy, InstructionsAndDataShareL2) {
 }
 
 TEST(Hierarchy, TranslationsGoThroughBothLevels) {
-  Machine machine = plain_machine(32 << 10, 8, 8 << 20, 16);
+  MachineModel machine = plain_machine(32 << 10, 8, 8 << 20, 16);
   machine.tlb.data = {2, 2};
   machine.tlb.second = {4, 4};
   machine.tlb.second_latency_cycles = 7;
@@ -217,7 +217,7 @@ TEST(Hierarchy, TranslationsGoThroughBothLevels) {
 }
 
 TEST(Hierarchy, HugePagesAreTranslatedOnce) {
-  Machine machine = plain_machine(32 << 10, 8, 8 << 20, 16);
+  MachineModel machine = plain_machine(32 << 10, 8, 8 << 20, 16);
   const auto memory = make_hierarchy(machine);
   CoreState& core = memory->add_core();
   memory->set_huge_pages(0x200000, 0x600000);
@@ -246,7 +246,7 @@ TEST(Hierarchy, PagesThatAreHugeNoMoreAreTranslatedOneByOne) {
 // One set of four ways, as in Cache.PseudoLruFollowsItsTreeOfBits: after 0 1 2 3 0, line 4 takes
 // the place of line 2, and not that of line 0, where the tree pointed before the hit.
 TEST(Hierarchy, HitsOrderTheTreesOfPseudoLru) {
-  Machine machine = plain_machine(256, 4, 8 << 20, 16);
+  MachineModel machine = plain_machine(256, 4, 8 << 20, 16);
   machine.l1d.replacement = Replacement::plru;
   machine.l1i = machine.l1d;
   const auto memory = make_hierarchy(machine);
@@ -262,7 +262,7 @@ TEST(Hierarchy, HitsOrderTheTreesOfPseudoLru) {
 }
 
 TEST(Hierarchy, StreamPrefetcherRunsAheadAfterThreeLines) {
-  Machine machine = plain_machine(32 << 10, 8, 8 << 20, 16);
+  MachineModel machine = plain_machine(32 << 10, 8, 8 << 20, 16);
   machine.l2.size_bytes = 256 << 10;
   machine.prefetch.stream = true;
   machine.prefetch.stream_lines = 4;
@@ -285,7 +285,7 @@ TEST(Hierarchy, StreamPrefetcherRunsAheadAfterThreeLines) {
 }
 
 TEST(Hierarchy, StridePrefetcherLearnsEachInstructionsStep) {
-  Machine machine = plain_machine(32 << 10, 8, 8 << 20, 16);
+  MachineModel machine = plain_machine(32 << 10, 8, 8 << 20, 16);
   machine.prefetch.stride = true;
   machine.prefetch.stride_steps = 2;
   const auto memory = make_hierarchy(machine);
@@ -306,7 +306,7 @@ TEST(Hierarchy, StridePrefetcherLearnsEachInstructionsStep) {
 // Straight code: the first line misses, each later one was fetched ahead; no further than the
 // page's end.
 TEST(Hierarchy, CodeIsFetchedAheadWithinItsPage) {
-  Machine machine = plain_machine(32 << 10, 8, 8 << 20, 16);
+  MachineModel machine = plain_machine(32 << 10, 8, 8 << 20, 16);
   machine.prefetch.code_lines = 2;
   const auto memory = make_hierarchy(machine);
   CoreState& core = memory->add_core();
@@ -324,7 +324,7 @@ TEST(Hierarchy, CodeIsFetchedAheadWithinItsPage) {
 
 // cachegrind's D1 of 12-way 3 MB and 128-byte lines, papers/data-structure-profiling: 2048 sets.
 TEST(Hierarchy, LinesOf128BytesWork) {
-  Machine machine = plain_machine(3 << 20, 12, 0, 16);
+  MachineModel machine = plain_machine(3 << 20, 12, 0, 16);
   machine.line_bytes = 128;
   const auto memory = make_hierarchy(machine);
   CoreState& core = memory->add_core();

@@ -31,7 +31,7 @@ Result<void> check_cache(const char* level, const CacheGeometry& cache, uint32_t
   return {};
 }
 
-Result<void> check_caches(const Machine& machine) {
+Result<void> check_caches(const MachineModel& machine) {
   if (!std::has_single_bit(machine.line_bytes) || machine.line_bytes < 16 ||
       machine.line_bytes > 128) {
     return Error{
@@ -107,7 +107,7 @@ Result<void> check_branch(const BranchSettings& branch) {
 
 }  // namespace
 
-Result<void> check_machine(const Machine& machine) {
+Result<void> check_machine(const MachineModel& machine) {
   RETURN_IF_ERROR(check_caches(machine));
   RETURN_IF_ERROR(check_tlb("instruction", machine.tlb.instruction));
   RETURN_IF_ERROR(check_tlb("data", machine.tlb.data));
@@ -130,7 +130,7 @@ Result<void> check_machine(const Machine& machine) {
   return check_branch(machine.branch);
 }
 
-Result<Machine> read_machine(const std::string& path) {
+Result<MachineModel> read_machine(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, read_file(path, uint64_t{1} << 20));
   return parse_machine(text, path);
 }

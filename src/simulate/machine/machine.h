@@ -101,7 +101,7 @@ struct MemorySettings {
   uint32_t other_core_modified_cycles = 85;
 };
 
-struct Machine {
+struct MachineModel {
   std::string name = "generic";
   std::string llvm_cpu;      // whose costs instructions have, as LLVM names it; "": a common one
   uint32_t line_bytes = 64;  // of all levels
@@ -122,18 +122,19 @@ inline uint64_t compute_sets(const CacheGeometry& cache, uint32_t line_bytes) {
 }
 
 /// Errors: what cannot be simulated, with what is allowed.
-Result<void> check_machine(const Machine& machine);
+Result<void> check_machine(const MachineModel& machine);
 
 /// A machine from the text of a TOML file.
 /// Errors: name the line and the key, and what is allowed there.
-Result<Machine> parse_machine(std::string_view toml, const std::string& name);
+Result<MachineModel> parse_machine(std::string_view toml, const std::string& name);
 
 /// parse_machine() of a file.
-Result<Machine> read_machine(const std::string& path);
+Result<MachineModel> read_machine(const std::string& path);
 
 /// The machine that `sysfs_root` (normally "/sys") describes: its cache levels and their
 /// sizes; what sysfs does not tell is as in `rest`.
 /// Errors: no cache there (sysfs not mounted, some virtual machines).
-Result<Machine> read_host_machine(const std::string& sysfs_root, const Machine& rest = {});
+Result<MachineModel> read_host_machine(const std::string& sysfs_root,
+                                       const MachineModel& rest = {});
 
 }  // namespace culprit::simulate

@@ -29,7 +29,8 @@ std::optional<uint64_t> parse_size(const std::string& text) {
   return std::nullopt;
 }
 
-CacheGeometry* find_level(Machine& machine, const std::string& level, const std::string& type) {
+CacheGeometry* find_level(MachineModel& machine, const std::string& level,
+                          const std::string& type) {
   if (level == "1") return type == "Instruction" ? &machine.l1i : &machine.l1d;
   if (level == "2") return &machine.l2;
   if (level == "3") return &machine.l3;
@@ -37,7 +38,7 @@ CacheGeometry* find_level(Machine& machine, const std::string& level, const std:
 }
 
 /// Reads one index folder. Whether it described a level of `machine`.
-bool read_level(const std::string& folder, Machine& machine) {
+bool read_level(const std::string& folder, MachineModel& machine) {
   const std::string type = read_word(folder + "/type");
   CacheGeometry* cache = find_level(machine, read_word(folder + "/level"), type);
   const std::optional<uint64_t> size = parse_size(read_word(folder + "/size"));
@@ -54,9 +55,9 @@ bool read_level(const std::string& folder, Machine& machine) {
 
 }  // namespace
 
-Result<Machine> read_host_machine(const std::string& sysfs_root, const Machine& rest) {
+Result<MachineModel> read_host_machine(const std::string& sysfs_root, const MachineModel& rest) {
   const std::string folder = sysfs_root + "/devices/system/cpu/cpu0/cache";
-  Machine machine = rest;
+  MachineModel machine = rest;
   machine.name = "host";
   machine.l2.size_bytes = 0;
   machine.l3.size_bytes = 0;

@@ -12,13 +12,14 @@ namespace culprit::simulate {
 namespace {
 
 std::string error_of(const std::string& toml) {
-  const Result<Machine> machine = parse_machine(toml, "m.toml");
+  const Result<MachineModel> machine = parse_machine(toml, "m.toml");
   return machine ? "none" : machine.error().message;
 }
 
-TEST(Machine, ShippedFilesDescribeMachinesThatCanBeSimulated) {
+TEST(MachineModel, ShippedFilesDescribeMachinesThatCanBeSimulated) {
   for (const char* name : {"zen4", "ivy-bridge-ep", "small-core"}) {
-    const Result<Machine> machine = read_machine(source_folder() + "/data/uarch/" + name + ".toml");
+    const Result<MachineModel> machine =
+        read_machine(source_folder() + "/data/uarch/" + name + ".toml");
     ASSERT_TRUE(machine) << machine.error().message;
     EXPECT_EQ(machine->name, name);
     EXPECT_TRUE(Hierarchy::make(*machine));
@@ -26,28 +27,28 @@ TEST(Machine, ShippedFilesDescribeMachinesThatCanBeSimulated) {
 }
 
 // Intel's manual 248966, table 2-19, and AMD's 57647: sets = size / ways / line.
-TEST(Machine, FilesGiveTheSetsOfTheRealMachines) {
-  const Result<Machine> ivy = read_machine(source_folder() + "/data/uarch/ivy-bridge-ep.toml");
+TEST(MachineModel, FilesGiveTheSetsOfTheRealMachines) {
+  const Result<MachineModel> ivy = read_machine(source_folder() + "/data/uarch/ivy-bridge-ep.toml");
   ASSERT_TRUE(ivy);
   EXPECT_EQ(compute_sets(ivy->l1d, 64), 64U);
   EXPECT_EQ(compute_sets(ivy->l2, 64), 512U);
   EXPECT_EQ(compute_sets(ivy->l3, 64), 12U * 2048);  // 2048 in each of 12 slices
   EXPECT_EQ(ivy->l3.inclusion, Inclusion::inclusive);
-  const Result<Machine> zen = read_machine(source_folder() + "/data/uarch/zen4.toml");
+  const Result<MachineModel> zen = read_machine(source_folder() + "/data/uarch/zen4.toml");
   ASSERT_TRUE(zen);
   EXPECT_EQ(compute_sets(zen->l2, 64), 2048U);
   EXPECT_EQ(zen->l3.inclusion, Inclusion::victim);
 }
 
-TEST(Machine, KeysThatAreNotThereKeepTheirDefaults) {
-  const Result<Machine> machine = parse_machine("[l1d]\nsize_kib = 48\nways = 12\n", "m.toml");
+TEST(MachineModel, KeysThatAreNotThereKeepTheirDefaults) {
+  const Result<MachineModel> machine = parse_machine("[l1d]\nsize_kib = 48\nways = 12\n", "m.toml");
   ASSERT_TRUE(machine) << machine.error().message;
   EXPECT_EQ(machine->l1d.size_bytes, 48U << 10);
   EXPECT_EQ(machine->l1d.ways, 12U);
-  EXPECT_EQ(machine->l2.size_bytes, Machine().l2.size_bytes);
+  EXPECT_EQ(machine->l2.size_bytes, MachineModel().l2.size_bytes);
 }
 
-TEST(Machine, MistakesNameTheirLineAndWhatIsAllowed) {
+TEST(MachineModel, MistakesNameTheirLineAndWhatIsAllowed) {
   EXPECT_EQ(error_of("name = \"x\"\n[l1d]\nsize_kib = \"32\"\n"),
             "m.toml, line 3: l1d.size_kib is a whole number from 0 to 4194304");
   EXPECT_EQ(error_of("[l2]\n\nreplacement = \"fifo\"\n"),
@@ -73,7 +74,7 @@ TEST(Machine, MistakesNameTheirLineAndWhatIsAllowed) {
   EXPECT_NE(error_of("[l2]\nsize_kib = 0\n[l3]\ninclusion = \"victim\"\n"), "none");
 }
 
-TEST(Machine, HostileTextIsAnError) {
+TEST(MachineModel, HostileTextIsAnError) {
   EXPECT_NE(error_of(std::string(100000, '[')), "none");
   EXPECT_NE(error_of("a = " + std::string(100000, '[')), "none");
   EXPECT_NE(error_of(std::string("\0\xff\xfe", 3)), "none");
@@ -107,7 +108,7 @@ TEST_F(HostMachine, IsReadFromSysfs) {
   add(1, "1", "Instruction", "32K", "8");
   add(2, "2", "Unified", "2048K", "16");
   add(3, "3", "Unified", "30M", "20");
-  const Result<Machine> machine = read_host_machine(root_.path());
+  const Result<MachineModel> machine = read_host_machine(root_.path());
   ASSERT_TRUE(machine) << machine.error().message;
   EXPECT_EQ(machine->l1d.size_bytes, 48U << 10);
   EXPECT_EQ(machine->l1d.ways, 12U);
@@ -119,7 +120,7 @@ TEST_F(HostMachine, IsReadFromSysfs) {
 TEST_F(HostMachine, LevelsThatAreNotThereAreNotSimulated) {
   add(0, "1", "Data", "32K", "4", "128");
   add(1, "1", "Instruction", "32K", "4", "128");
-  const Result<Machine> machine = read_host_machine(root_.path());
+  const Result<MachineModel> machine = read_host_machine(root_.path());
   ASSERT_TRUE(machine) << machine.error().message;
   EXPECT_FALSE(machine->l2.present());
   EXPECT_FALSE(machine->l3.present());
@@ -135,7 +136,7 @@ TEST_F(HostMachine, NothingOrNonsenseIsAnError) {
 }
 
 TEST(HostMachineItself, CanBeSimulatedIfItSaysWhatItIs) {
-  const Result<Machine> machine = read_host_machine("/sys");
+  const Result<MachineModel> machine = read_host_machine("/sys");
   if (!machine) GTEST_SKIP() << machine.error().message;
   EXPECT_TRUE(Hierarchy::make(*machine));
 }

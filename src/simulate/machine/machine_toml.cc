@@ -95,9 +95,9 @@ void read_memory(TomlSection section, MemorySettings& memory) {
 
 }  // namespace
 
-Result<Machine> parse_machine(std::string_view text, const std::string& name) {
+Result<MachineModel> parse_machine(std::string_view text, const std::string& name) {
   TomlFile parsed = parse_toml(text, name);
-  Machine machine;
+  MachineModel machine;
   std::string source;  // of the figures, for people
   TomlSection file(parsed);
   file.text("name", machine.name);

@@ -9,8 +9,8 @@ namespace {
 using enum CycleClass;
 
 /// A machine whose levels are small, with latencies 4, 14, 40, 200 and no prefetch.
-Machine model_machine() {
-  Machine machine = plain_machine(4 << 10, 8, 256 << 10, 16);
+MachineModel model_machine() {
+  MachineModel machine = plain_machine(4 << 10, 8, 256 << 10, 16);
   machine.l2.size_bytes = 32 << 10;
   machine.l2.ways = 8;
   machine.l1d.latency_cycles = 4;
@@ -22,7 +22,7 @@ Machine model_machine() {
 }
 
 struct Model {
-  explicit Model(const Machine& machine)
+  explicit Model(const MachineModel& machine)
       : memory(make_hierarchy(machine)), caches(memory->add_core()), core(machine, sites.data()) {}
 
   std::unique_ptr<Hierarchy> memory;
@@ -57,7 +57,7 @@ InstructionCosts load_from(Register address, Register to) {
 }
 
 /// mov (%rax),%rax; dec; jnz
-BlockCycles chase_block(const Machine& machine) {
+BlockCycles chase_block(const MachineModel& machine) {
   std::vector<InstructionCosts> instructions(3);
   instructions[0] = load_from(1, 1);
   return compute_block_cycles(instructions, {}, machine.core);
@@ -67,7 +67,7 @@ BlockCycles chase_block(const Machine& machine) {
 // 16 KiB, 128 KiB and 2 MiB, 50,000 steps each, that are in L1D, L2, L3 and memory: steps take
 // 4, 14, 40 and 200 cycles. Warm-up: one walk through each.
 TEST(Model, PointerWalkSplitsItsLatencyByLevel) {
-  const Machine machine = model_machine();
+  const MachineModel machine = model_machine();
   Model model(machine);
   const BlockCycles block = chase_block(machine);
   constexpr uint64_t steps = 50000;
@@ -96,7 +96,7 @@ TEST(Model, PointerWalkSplitsItsLatencyByLevel) {
 
 // Four independent walks through memory: steps overlap, four times as fast.
 TEST(Model, FourIndependentWalksOverlap) {
-  const Machine machine = model_machine();
+  const MachineModel machine = model_machine();
   Model model(machine);
   std::vector<InstructionCosts> instructions(6);
   for (Register i = 0; i < 4; ++i) instructions[i] = load_from(i, i);
@@ -117,7 +117,7 @@ TEST(Model, FourIndependentWalksOverlap) {
 // not, it cannot be faster than 8 cycles a line; the loop alone would take 4.
 TEST(Model, StreamIsAsFastAsTheMemory) {
   for (const bool prefetch : {false, true}) {
-    Machine machine = model_machine();
+    MachineModel machine = model_machine();
     machine.memory.bytes_per_cycle = 8;
     machine.core.miss_buffers = 32;
     machine.core.load_queue = 192;
@@ -153,7 +153,7 @@ TEST(Model, StreamIsAsFastAsTheMemory) {
 // Straight code of 64 KiB, again and again: twice the L1I; each line of 16 instructions comes
 // from L2 and waits 14 cycles but for what was fetched ahead while the line before ran (4).
 TEST(Model, CodeLargerThanL1IStarves) {
-  Machine machine = model_machine();
+  MachineModel machine = model_machine();
   machine.l1i = {32 << 10, 8};
   machine.l2.size_bytes = 256 << 10;
   machine.l3.size_bytes = 1 << 20;

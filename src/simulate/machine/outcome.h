@@ -9,7 +9,7 @@ namespace culprit::simulate {
 /// An instruction, as the caller numbers them. 0 is "unknown".
 using Site = uint32_t;
 
-enum class AccessKind : uint8_t { load, store };
+enum class AccessType : uint8_t { load, store };
 
 /// Where the data came from, nearest first.
 enum class DataSource : uint8_t {

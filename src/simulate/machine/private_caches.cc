@@ -17,10 +17,10 @@ void collect_code(CoreState& core, Slot slot) {
 /// What was in a slot. The tenure is the caller's to end, and there until the slot is filled again.
 struct Taken {
   Evicted line;
-  const Tenure& tenure;
+  const LineTenure& tenure;
 };
 Taken take_out(CoreState& core, PrivateLevel& level, Slot slot) {
-  static constexpr Tenure kNone;
+  static constexpr LineTenure kNone;
   if (&level == &core.l1i) {
     collect_code(core, slot);
     core.code_uses.forget(slot);
@@ -29,22 +29,22 @@ Taken take_out(CoreState& core, PrivateLevel& level, Slot slot) {
 }
 
 /// Replaced by a line that `by` brought in.
-void end_evicted(PrivateLevel& level, const Tenure& tenure, Origin by) {
+void end_evicted(PrivateLevel& level, const LineTenure& tenure, Origin by) {
   if (!level.recorded()) return;
-  const EdgeKind kind =
-      level.ages.evict(tenure) ? EdgeKind::evict_by_capacity : EdgeKind::evict_by_conflict;
+  const LineEdgeKind kind =
+      level.ages.evict(tenure) ? LineEdgeKind::evict_by_capacity : LineEdgeKind::evict_by_conflict;
   level.table.add_edge({tenure.origin, by, kind}, 1);
   level.table.end(tenure, End::evicted);
 }
 
 /// Lost for another reason than the room it took.
-void end_lost(PrivateLevel& level, const Tenure& tenure, End how) {
+void end_lost(PrivateLevel& level, const LineTenure& tenure, End how) {
   if (!level.recorded()) return;
   level.ages.remove(tenure);
   level.table.end(tenure, how);
 }
 
-void merge(Tenure& into, const Tenure& seen) {
+void merge(LineTenure& into, const LineTenure& seen) {
   into.touched.add(seen.touched);
   into.accessed_bytes += seen.accessed_bytes;
 }
@@ -100,8 +100,8 @@ void clear_l1(CoreState& core, uint64_t line, Origin by) {
 }
 
 /// What L1D and L1I, which still have the line, have seen of it.
-Tenure peek_first_level(CoreState& core, uint64_t line) {
-  Tenure seen;
+LineTenure peek_first_level(CoreState& core, uint64_t line) {
+  LineTenure seen;
   for (PrivateLevel* level : {&core.l1d, &core.l1i}) {
     const Slot slot = level->cache.find(line);
     if (slot == kNoSlot || !level->recorded()) continue;
@@ -117,7 +117,7 @@ void evict_l2(CoreState& core, Slot slot, Origin by) {
   if (core.machine.l2.inclusion == Inclusion::inclusive) clear_l1(core, line, by);
   const Taken taken = take_out(core, core.l2, slot);
   const Slot above = core.l1d.cache.find(line);
-  Tenure seen = taken.tenure;
+  LineTenure seen = taken.tenure;
   if (core.l2.recorded()) merge(seen, peek_first_level(core, line));
   end_evicted(core.l2, seen, by);
   const bool dirty = (taken.line.flags & kDirty) != 0;
@@ -146,9 +146,9 @@ void fill_l2(CoreState& core, LineRequest request, uint8_t flags) {
 }
 
 /// Another core's `letter` takes or reads a line whose tenure here is `tenure`.
-void note_sharing(TenureTable& table, const Tenure& tenure, const Letter& letter) {
+void note_sharing(TenureTable& table, const LineTenure& tenure, const Letter& letter) {
   const bool same = tenure.touched.overlaps(letter.bytes);
-  const EdgeKind kind = same ? EdgeKind::share_same_bytes : EdgeKind::share_other_bytes;
+  const LineEdgeKind kind = same ? LineEdgeKind::share_same_bytes : LineEdgeKind::share_other_bytes;
   table.add_edge({tenure.origin, letter.by, kind}, 1);
 }
 
@@ -156,7 +156,7 @@ void note_sharing(TenureTable& table, const Tenure& tenure, const Letter& letter
 bool remove_line(CoreState& core, const Letter& letter) {
   const bool shared = letter.wish != Letter::Wish::leave_all;
   uint8_t flags = 0;
-  Tenure all;
+  LineTenure all;
   bool noted = !shared;
   for (PrivateLevel* level : {&core.l1d, &core.l2}) {
     const Slot slot = level->cache.find(letter.line);
@@ -167,7 +167,7 @@ bool remove_line(CoreState& core, const Letter& letter) {
     if (!level->recorded()) continue;
     if (!noted) note_sharing(level->table, taken.tenure, letter);
     noted = true;
-    Tenure seen = taken.tenure;
+    LineTenure seen = taken.tenure;
     seen.touched = all.touched;  // of L2, with what L1D saw
     seen.accessed_bytes = all.accessed_bytes;
     end_lost(*level, seen, End::evicted);
@@ -317,8 +317,8 @@ void finish_private(CoreState& core) {
   }
 }
 
-Tenure peek_tenure(CoreState& core, uint64_t line) {
-  Tenure seen = peek_first_level(core, line);
+LineTenure peek_tenure(CoreState& core, uint64_t line) {
+  LineTenure seen = peek_first_level(core, line);
   const Slot slot = core.l2.recorded() ? core.l2.cache.find(line) : kNoSlot;
   if (slot != kNoSlot) merge(seen, core.l2.tenures[slot]);
   return seen;

@@ -36,6 +36,6 @@ void prefetch_into_l1i(CoreState& core, uint64_t line, Origin origin);
 void finish_private(CoreState& core);
 
 /// What the private caches saw of a line that the shared level loses; empty if nothing.
-Tenure peek_tenure(CoreState& core, uint64_t line);
+LineTenure peek_tenure(CoreState& core, uint64_t line);
 
 }  // namespace culprit::simulate

@@ -9,7 +9,7 @@ namespace culprit::simulate {
 namespace {
 
 /// The largest power of two that divides the number of sets of every level, at most kMostSetGroups.
-uint64_t count_groups(const Machine& machine) {
+uint64_t count_groups(const MachineModel& machine) {
   uint64_t common = kMostSetGroups;
   for (const CacheGeometry* cache : {&machine.l1i, &machine.l1d, &machine.l2, &machine.l3}) {
     if (cache->present()) common = std::gcd(common, compute_sets(*cache, machine.line_bytes));
@@ -19,7 +19,7 @@ uint64_t count_groups(const Machine& machine) {
 
 }  // namespace
 
-Result<SetSample> SetSample::make(const Machine& machine, uint32_t one_of, uint64_t seed) {
+Result<SetSample> SetSample::make(const MachineModel& machine, uint32_t one_of, uint64_t seed) {
   if (one_of == 1) return SetSample();
   const uint64_t groups = count_groups(machine);
   if (!std::has_single_bit(one_of) || groups / one_of < 2) {

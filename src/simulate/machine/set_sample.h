@@ -31,7 +31,7 @@ class SetSample {
   SetSample() = default;  // everything
 
   /// Errors: `one_of` is no power of two, or leaves fewer than two groups.
-  static Result<SetSample> make(const Machine& machine, uint32_t one_of, uint64_t seed);
+  static Result<SetSample> make(const MachineModel& machine, uint32_t one_of, uint64_t seed);
 
   [[nodiscard]] bool is_all() const { return taken_.empty(); }
   [[nodiscard]] bool holds(uint64_t line) const {

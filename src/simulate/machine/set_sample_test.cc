@@ -8,7 +8,7 @@ namespace culprit::simulate {
 namespace {
 
 TEST(SetSample, TakesOneOfNGroupsOfSets) {
-  const Result<SetSample> sample = SetSample::make(Machine(), 16, 1);  // L1: 64 sets
+  const Result<SetSample> sample = SetSample::make(MachineModel(), 16, 1);  // L1: 64 sets
   ASSERT_TRUE(sample);
   EXPECT_EQ(sample->taken_groups(), 4U);
   EXPECT_EQ(sample->one_of(), 16U);
@@ -21,16 +21,16 @@ TEST(SetSample, TakesOneOfNGroupsOfSets) {
 }
 
 TEST(SetSample, RefusesWhatTheSetsDoNotAllow) {
-  EXPECT_FALSE(SetSample::make(Machine(), 3, 1));
-  EXPECT_FALSE(SetSample::make(Machine(), 64, 1));  // one group has no variance
-  EXPECT_TRUE(SetSample::make(Machine(), 32, 1));
-  EXPECT_FALSE(SetSample::make(Machine(), 0, 1));
+  EXPECT_FALSE(SetSample::make(MachineModel(), 3, 1));
+  EXPECT_FALSE(SetSample::make(MachineModel(), 64, 1));  // one group has no variance
+  EXPECT_TRUE(SetSample::make(MachineModel(), 32, 1));
+  EXPECT_FALSE(SetSample::make(MachineModel(), 0, 1));
 }
 
 // Cochran's formula by hand: counts 10 and 14 of 2 out of 8 groups: total 8 x 12 = 96;
 // s^2 = 8, variance 64 x (1 - 1/4) x 8 / 2 = 192.
 TEST(SetSample, EstimatesTotalsWithTheirVariance) {
-  Machine machine = plain_machine(512 * 2, 2, 0, 2);  // 8 sets
+  MachineModel machine = plain_machine(512 * 2, 2, 0, 2);  // 8 sets
   machine.l1i = machine.l1d;
   const Result<SetSample> sample = SetSample::make(machine, 4, 1);
   ASSERT_TRUE(sample);

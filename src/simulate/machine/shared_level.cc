@@ -5,12 +5,12 @@
 
 namespace culprit::simulate {
 
-SharedLevel::SharedLevel(const Machine& machine, Locality locality, uint32_t part)
+SharedLevel::SharedLevel(const MachineModel& machine, Locality locality, uint32_t part)
     : inclusion_(machine.l3.inclusion),
       cache_(machine.l3, machine.line_bytes),
       slices_(std::make_unique<Slice[]>(kSlices)) {
   if (locality != Locality::all || !cache_.present()) return;
-  tenures_ = ZeroedArray<Tenure>(cache_.lines());
+  tenures_ = ZeroedArray<LineTenure>(cache_.lines());
   for (size_t i = 0; i < kSlices; ++i) {
     slices_[i].ages = LineAges(std::max<uint64_t>(cache_.lines() / part / kSlices, 1));
   }
@@ -182,13 +182,13 @@ uint64_t SharedLevel::find_sharers(const Slice& slice, const CoreState& core, ui
 uint8_t SharedLevel::evict(Slice& slice, CoreState& core, Slot slot, Origin by) {
   if (cache_.empty_at(slot)) return 0;
   const Evicted evicted = cache_.remove(slot);
-  Tenure seen = recorded() ? tenures_[slot] : Tenure();
+  LineTenure seen = recorded() ? tenures_[slot] : LineTenure();
   bool cut = false;
   if (const uint64_t sharers = find_sharers(slice, core, evicted.line); sharers != 0) {
     // What other cores saw of the line is theirs, and cannot be looked at from here.
     cut = (sharers & ~bit_of(core)) != 0;
     if (recorded() && (sharers & bit_of(core)) != 0) {
-      const Tenure mine = peek_tenure(core, evicted.line);
+      const LineTenure mine = peek_tenure(core, evicted.line);
       seen.touched.add(mine.touched);
       seen.accessed_bytes += mine.accessed_bytes;
     }
@@ -198,8 +198,8 @@ uint8_t SharedLevel::evict(Slice& slice, CoreState& core, Slot slot, Origin by) 
     }
   }
   if (recorded()) {
-    const EdgeKind kind =
-        slice.ages.evict(seen) ? EdgeKind::evict_by_capacity : EdgeKind::evict_by_conflict;
+    const LineEdgeKind kind =
+        slice.ages.evict(seen) ? LineEdgeKind::evict_by_capacity : LineEdgeKind::evict_by_conflict;
     core.l3_table.add_edge({seen.origin, by, kind}, 1);
     core.l3_table.end(seen, cut ? TenureTable::End::cut : TenureTable::End::evicted);
   }
@@ -237,7 +237,7 @@ bool SharedLevel::drop_sharer(Slice& slice, const CoreState& core, uint64_t line
 }
 
 uint8_t SharedLevel::give_back(CoreState& core, uint64_t line, uint8_t flags,
-                               const Tenure* tenure) {
+                               const LineTenure* tenure) {
   const bool dirty = (flags & kDirty) != 0;
   const bool has_news = dirty || tenure != nullptr || inclusion_ == Inclusion::victim;
   if (alone_ && !has_news) return 0;
@@ -262,7 +262,7 @@ uint8_t SharedLevel::give_back(CoreState& core, uint64_t line, uint8_t flags,
   return written;
 }
 
-void SharedLevel::merge_tenure(uint64_t line, const Tenure& seen) {
+void SharedLevel::merge_tenure(uint64_t line, const LineTenure& seen) {
   const Locked slice(*this, line);
   const Slot slot = cache_.find(line);
   if (slot == kNoSlot || !recorded()) return;

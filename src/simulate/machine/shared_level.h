@@ -45,7 +45,7 @@ struct LineReply {
 class SharedLevel {
  public:
   /// `part`: of how many sets one is simulated.
-  SharedLevel(const Machine& machine, Locality locality, uint32_t part);
+  SharedLevel(const MachineModel& machine, Locality locality, uint32_t part);
 
   /// Its number is how many there are before it; at most kMostCores. With the second one the
   /// directory begins, from what the first has.
@@ -62,10 +62,10 @@ class SharedLevel {
 
   /// A core has lost its last copy. Returns lines written to memory (0 or 1). `tenure` is
   /// what the core saw of it, or null.
-  uint8_t give_back(CoreState& core, uint64_t line, uint8_t flags, const Tenure* tenure);
+  uint8_t give_back(CoreState& core, uint64_t line, uint8_t flags, const LineTenure* tenure);
 
   /// What a core saw of a line joins the L3's tenure of it, if it is there.
-  void merge_tenure(uint64_t line, const Tenure& seen);
+  void merge_tenure(uint64_t line, const LineTenure& seen);
 
   /// Ends the tenures of all lines in L3, into the table of `core`.
   void finish(CoreState& core);
@@ -120,7 +120,7 @@ class SharedLevel {
 
   const Inclusion inclusion_;
   Cache cache_;
-  ZeroedArray<Tenure> tenures_;  // by slot; empty if not recorded
+  ZeroedArray<LineTenure> tenures_;  // by slot; empty if not recorded
   std::unique_ptr<Slice[]> slices_;
   std::mutex cores_mutex_;
   std::array<std::atomic<CoreState*>, kMostCores> cores_{};

@@ -2,7 +2,7 @@
 
 namespace culprit::simulate {
 
-void TenureTable::end(const Tenure& tenure, End how) {
+void TenureTable::end(const LineTenure& tenure, End how) {
   const uint32_t touched = tenure.touched.count();
   SiteTenures& site = find_site(tenure.origin);
   ++site.lines;
@@ -32,7 +32,7 @@ void TenureTable::set_thread(uint8_t thread) {
   thread_ = thread;
 }
 
-std::vector<Edge> TenureTable::edges() {
+std::vector<LineEdge> TenureTable::edges() {
   settle();
   return edges_.collect();
 }
@@ -42,11 +42,11 @@ TenureTable::Sites TenureTable::sites() {
   for (const auto& [key, count] : edges_.take_rest()) {
     SiteTenures& site = find_site(key.from);
     site.edges_rest[static_cast<size_t>(key.kind)] += count;
-    if (key.kind == EdgeKind::reuse) site.touches += count;
+    if (key.kind == LineEdgeKind::reuse) site.touches += count;
   }
   Sites with_reuses = sites_;
   for (const auto& [key, count] : edges_.collect()) {
-    if (key.kind == EdgeKind::reuse) with_reuses[key.from].touches += count;
+    if (key.kind == LineEdgeKind::reuse) with_reuses[key.from].touches += count;
   }
   return with_reuses;
 }
@@ -62,7 +62,7 @@ void LineAges::next_step() {
   evicted_at_[now_ % kSteps] = 0;
 }
 
-bool LineAges::evict(const Tenure& tenure) {
+bool LineAges::evict(const LineTenure& tenure) {
   const uint16_t slot = slot_of(tenure.age);
   // What falls into the step of the last use itself counts half.
   uint64_t used = used_at_[slot] / 2 + evicted_at_[slot] / 2 + 2 * step_fills_;

@@ -71,7 +71,7 @@ struct ByteMask {
 };
 
 /// One stay of a line in one cache.
-struct Tenure {
+struct LineTenure {
   ByteMask touched;
   uint64_t accessed_bytes = 0;
   Origin origin;     // that brought the line in
@@ -79,7 +79,7 @@ struct Tenure {
   bool prefetched = false;
   bool used = false;  // something asked this level for it, but prefetchers
 };
-static_assert(sizeof(Tenure) == 32);
+static_assert(sizeof(LineTenure) == 32);
 
 /// All tenures of one origin in one level, ended ones.
 struct SiteTenures {
@@ -110,8 +110,8 @@ class TenureTable {
   /// Uses are this thread's from now on; whose lines they are of does not change.
   void set_thread(uint8_t thread);
 
-  static Tenure begin(Origin origin, bool prefetched) {
-    Tenure tenure;
+  static LineTenure begin(Origin origin, bool prefetched) {
+    LineTenure tenure;
     tenure.origin = origin;
     tenure.prefetched = prefetched;
     tenure.used = !prefetched;
@@ -119,23 +119,23 @@ class TenureTable {
   }
 
   /// The access that brought the line in, or the first one after a prefetch.
-  static void touch_first(Tenure& tenure, uint32_t offset, uint32_t bytes) {
+  static void touch_first(LineTenure& tenure, uint32_t offset, uint32_t bytes) {
     tenure.touched.add(offset, bytes);
     tenure.accessed_bytes += bytes;
   }
 
   /// Any other access to it.
-  void touch(Tenure& tenure, uint32_t offset, uint32_t bytes, Site site) {
+  void touch(LineTenure& tenure, uint32_t offset, uint32_t bytes, Site site) {
     touch_first(tenure, offset, bytes);
     count_reuse(tenure, site);
   }
 
   /// A use of the line whose bytes are known later, from the nearer level.
-  void count_reuse(const Tenure& tenure, Site site, uint64_t count = 1) {
+  void count_reuse(const LineTenure& tenure, Site site, uint64_t count = 1) {
     edges_.add_reuse(tenure.origin, this_thread(site), count);
   }
   /// The same, of a line that may be there by a prefetch and not used so far.
-  void count_use(Tenure& tenure, Site site) {
+  void count_use(LineTenure& tenure, Site site) {
     if (tenure.used) count_reuse(tenure, site);
     tenure.used = true;
   }
@@ -152,7 +152,7 @@ class TenureTable {
     return recent_[site];
   }
   /// As above, with what find_recent() found for the site.
-  void count_reuse(const Tenure& tenure, Site site, Recent& recent) {
+  void count_reuse(const LineTenure& tenure, Site site, Recent& recent) {
     if (recent.from != tenure.origin) [[unlikely]] {
       settle(site, recent);
       recent.from = tenure.origin;
@@ -162,7 +162,7 @@ class TenureTable {
 
   enum class End : uint8_t { evicted, left_at_end, cut };
   /// Adds an ended tenure to the row of its origin.
-  void end(const Tenure& tenure, End how);
+  void end(const LineTenure& tenure, End how);
 
   void add_edge(const EdgeKey& key, uint64_t count) {
     edges_.add({key.from, key.to.of_any_use(), key.kind}, count);
@@ -170,7 +170,7 @@ class TenureTable {
 
   using Sites = std::unordered_map<Origin, SiteTenures, Origin::Hash>;
   [[nodiscard]] Sites sites();
-  [[nodiscard]] std::vector<Edge> edges();
+  [[nodiscard]] std::vector<LineEdge> edges();
 
  private:
   [[gnu::noinline]] void make_room_for(Site site);
@@ -212,24 +212,24 @@ class LineAges {
       : lines_(lines), step_fills_(std::max<uint64_t>(lines / 16, 1)) {}
 
   /// Whether a step began with it: all the others are a step older now.
-  bool fill(Tenure& tenure) {
+  bool fill(LineTenure& tenure) {
     const bool begins_step = ++fills_ == step_fills_;
     if (begins_step) next_step();
     tenure.age = now_;
     ++at_age(now_);
     return begins_step;
   }
-  void use(Tenure& tenure) {
+  void use(LineTenure& tenure) {
     if (is_used(tenure)) return;
     --at_age(tenure.age);
     ++at_age(now_);
     tenure.age = now_;
   }
   /// Whether a use now would change nothing.
-  [[nodiscard]] bool is_used(const Tenure& tenure) const { return tenure.age == now_; }
+  [[nodiscard]] bool is_used(const LineTenure& tenure) const { return tenure.age == now_; }
   /// Takes the line out; for an eviction, whether it was by capacity.
-  bool evict(const Tenure& tenure);
-  void remove(const Tenure& tenure) { --at_age(tenure.age); }
+  bool evict(const LineTenure& tenure);
+  void remove(const LineTenure& tenure) { --at_age(tenure.age); }
 
  private:
   static constexpr uint16_t kSteps = 64;  // older lines are all of one age

@@ -10,7 +10,7 @@ namespace culprit::simulate {
 namespace {
 
 /// Of lines however they were brought in.
-uint64_t edge(TenureTable& table, Site from, Site to, EdgeKind kind) {
+uint64_t edge(TenureTable& table, Site from, Site to, LineEdgeKind kind) {
   uint64_t sum = 0;
   for (const auto& [key, count] : table.edges()) {
     sum += key.from.site() == from && key.to.site() == to && key.kind == kind ? count : 0;
@@ -40,7 +40,7 @@ TEST(ByteMask, CoversTheBytesOfAnAccess) {
 }
 
 // The example of tenure.h: L1D of one line.
-TEST(Tenure, FollowsALineFromFillToEviction) {
+TEST(LineTenure, FollowsALineFromFillToEviction) {
   const auto memory = make_hierarchy(plain_machine(64, 1, 1024, 16), Locality::l1);
   CoreState& core = memory->add_core();
   load(core, 0, 8, 7);
@@ -51,9 +51,9 @@ TEST(Tenure, FollowsALineFromFillToEviction) {
   EXPECT_EQ(ended.lines, 1U);
   EXPECT_EQ(ended.bytes_touched, 16U);
   EXPECT_EQ(ended.bytes_accessed, 24U);  // temporal use 24/16 - 1 = 0.5
-  EXPECT_EQ(edge(core.tenures(Level::l1d), 7, 7, EdgeKind::reuse), 1U);
-  EXPECT_EQ(edge(core.tenures(Level::l1d), 7, 9, EdgeKind::reuse), 1U);
-  EXPECT_EQ(edge(core.tenures(Level::l1d), 7, 3, EdgeKind::evict_by_capacity), 1U);
+  EXPECT_EQ(edge(core.tenures(Level::l1d), 7, 7, LineEdgeKind::reuse), 1U);
+  EXPECT_EQ(edge(core.tenures(Level::l1d), 7, 9, LineEdgeKind::reuse), 1U);
+  EXPECT_EQ(edge(core.tenures(Level::l1d), 7, 3, LineEdgeKind::evict_by_capacity), 1U);
   EXPECT_EQ(site(core, Level::l1d, 3).lines, 0U);  // still there
   memory->finish();
   EXPECT_EQ(site(core, Level::l1d, 3).lines, 1U);
@@ -61,7 +61,7 @@ TEST(Tenure, FollowsALineFromFillToEviction) {
 }
 
 // A load of 32 bytes, told in parts of 8, across the end of a line.
-TEST(Tenure, PartsOfAnAccessInOneLineAreOneUse) {
+TEST(LineTenure, PartsOfAnAccessInOneLineAreOneUse) {
   const auto memory = make_hierarchy(plain_machine(64, 1, 1024, 16), Locality::l1);
   CoreState& core = memory->add_core();
   EXPECT_FALSE(is_in_line_before(core, 64, 8));
@@ -76,7 +76,7 @@ TEST(Tenure, PartsOfAnAccessInOneLineAreOneUse) {
   EXPECT_EQ(ended.lines, 2U);
   EXPECT_EQ(ended.bytes_touched, 32U);
   EXPECT_EQ(ended.bytes_accessed, 32U);
-  EXPECT_EQ(edge(core.tenures(Level::l1d), 7, 7, EdgeKind::reuse), 0U);
+  EXPECT_EQ(edge(core.tenures(Level::l1d), 7, 7, LineEdgeKind::reuse), 0U);
 }
 
 /// All rows of a level together.
@@ -94,7 +94,7 @@ SiteTenures sum_rows(CoreState& core, Level level) {
 }
 
 // An instruction that adds to memory loads the line and stores to it; another stores only.
-TEST(Tenure, LoadsAndStoresOfOneInstructionAreApart) {
+TEST(LineTenure, LoadsAndStoresOfOneInstructionAreApart) {
   const auto memory = make_hierarchy(plain_machine(4096, 8, 1 << 20, 16), Locality::l1);
   CoreState& core = memory->add_core();
   for (uint64_t line = 0; line < 4; ++line) {
@@ -121,9 +121,9 @@ TEST(Tenure, LoadsAndStoresOfOneInstructionAreApart) {
 
 // A level is touched as often as it is asked: L1D by each access, the others by the misses of the
 // level before. What lines begin ends, or is there at the end.
-TEST(Tenure, LevelsAreTouchedAsOftenAsTheyAreAsked) {
+TEST(LineTenure, LevelsAreTouchedAsOftenAsTheyAreAsked) {
   for (const bool prefetch : {false, true}) {
-    Machine machine = tiny_machine();
+    MachineModel machine = tiny_machine();
     machine.l1d = {1024, 4};
     machine.l2 = {4096, 4};
     machine.l3 = {16384, 4};
@@ -137,7 +137,7 @@ TEST(Tenure, LevelsAreTouchedAsOftenAsTheyAreAsked) {
     for (uint64_t i = 0; i < accesses; ++i) {
       // Now a step of a walk, now anywhere.
       const uint64_t address = i % 3 == 0 ? random() % 32768 & ~7U : i * 40 % 65536 & ~uint64_t{7};
-      const auto kind = random() % 3 == 0 ? AccessKind::store : AccessKind::load;
+      const auto kind = random() % 3 == 0 ? AccessType::store : AccessType::load;
       const Outcome outcome = access(core, address, 8, kind, static_cast<Site>(1 + i % 3));
       l1_misses += outcome.source != DataSource::l1 ? 1 : 0;
       l2_misses += outcome.source > DataSource::l2 ? 1 : 0;
@@ -154,7 +154,7 @@ TEST(Tenure, LevelsAreTouchedAsOftenAsTheyAreAsked) {
       const SiteTenures all = sum_rows(core, level);
       uint64_t evicted = 0;
       for (const auto& [key, count] : core.tenures(level).edges()) {
-        evicted += key.kind != EdgeKind::reuse ? count : 0;
+        evicted += key.kind != LineEdgeKind::reuse ? count : 0;
       }
       EXPECT_EQ(all.lines, evicted + all.lines_left_at_end);
       EXPECT_LE(all.lines_never_used, all.lines_prefetched);
@@ -164,8 +164,8 @@ TEST(Tenure, LevelsAreTouchedAsOftenAsTheyAreAsked) {
 }
 
 // Code stays in L1I while data pushes it out of L2: it was used all the same.
-TEST(Tenure, CodeThatOnlyTheFirstLevelSawIsUsed) {
-  Machine machine = tiny_machine();
+TEST(LineTenure, CodeThatOnlyTheFirstLevelSawIsUsed) {
+  MachineModel machine = tiny_machine();
   machine.l1i = {256, 2};
   machine.prefetch.code_lines = 1;
   const auto memory = make_hierarchy(machine, Locality::all);
@@ -185,7 +185,7 @@ TEST(Tenure, CodeThatOnlyTheFirstLevelSawIsUsed) {
 }
 
 // One core, two threads, one after the other: whose lines, and who pushes them out.
-TEST(Tenure, LinesStayThoseOfTheThreadThatBroughtThemIn) {
+TEST(LineTenure, LinesStayThoseOfTheThreadThatBroughtThemIn) {
   const auto memory = make_hierarchy(plain_machine(256, 4, 1 << 20, 16), Locality::l1);
   CoreState& core = memory->add_core();
   begin_thread(core, 5);
@@ -195,20 +195,20 @@ TEST(Tenure, LinesStayThoseOfTheThreadThatBroughtThemIn) {
   for (int i = 0; i < 3; ++i) load(core, 0, 8, 7);
   for (uint64_t line = 4; line < 8; ++line) load(core, line * 64, 8, 7);
   memory->finish();
-  std::map<std::tuple<uint8_t, uint8_t, EdgeKind>, uint64_t> edges;
+  std::map<std::tuple<uint8_t, uint8_t, LineEdgeKind>, uint64_t> edges;
   for (const auto& [key, count] : core.tenures(Level::l1d).edges()) {
     edges[{key.from.thread(), key.to.thread(), key.kind}] += count;
   }
-  EXPECT_EQ((edges[{5, 5, EdgeKind::reuse}]), 10U);
-  EXPECT_EQ((edges[{5, 6, EdgeKind::reuse}]), 3U);
-  EXPECT_EQ((edges[{5, 6, EdgeKind::evict_by_capacity}]), 4U);
+  EXPECT_EQ((edges[{5, 5, LineEdgeKind::reuse}]), 10U);
+  EXPECT_EQ((edges[{5, 6, LineEdgeKind::reuse}]), 3U);
+  EXPECT_EQ((edges[{5, 6, LineEdgeKind::evict_by_capacity}]), 4U);
   EXPECT_EQ(edges.size(), 3U);
   EXPECT_EQ(row_of(core, Level::l1d, {7, LineUse::load, 5}).touches, 4U + 10 + 3);
   EXPECT_EQ(row_of(core, Level::l1d, {7, LineUse::load, 6}).touches, 4U);
 }
 
 // What the first core's thread brought into L3 is pushed out of there by the second one's.
-TEST(Tenure, SharedLevelKnowsWhoseLinesItLoses) {
+TEST(LineTenure, SharedLevelKnowsWhoseLinesItLoses) {
   const auto memory = make_hierarchy(plain_machine(256, 4, 1024, 16), Locality::all);
   CoreState& first = memory->add_core();
   CoreState& second = memory->add_core();
@@ -224,7 +224,7 @@ TEST(Tenure, SharedLevelKnowsWhoseLinesItLoses) {
   EXPECT_EQ(pushed, 16U);
 }
 
-TEST(Tenure, EveryAccessIsFirstOrReuse) {
+TEST(LineTenure, EveryAccessIsFirstOrReuse) {
   const auto memory = make_hierarchy(tiny_machine(), Locality::all);
   CoreState& core = memory->add_core();
   uint64_t random = 1;
@@ -232,7 +232,7 @@ TEST(Tenure, EveryAccessIsFirstOrReuse) {
   for (uint64_t i = 0; i < accesses; ++i) {
     random = random * 6364136223846793005 + 1442695040888963407;
     const uint64_t address = (random >> 40) % 2048 & ~uint64_t{7};
-    access(core, address, 8, random >> 63 != 0 ? AccessKind::store : AccessKind::load,
+    access(core, address, 8, random >> 63 != 0 ? AccessType::store : AccessType::load,
            static_cast<Site>(1 + (random >> 33) % 5));
   }
   memory->finish();
@@ -248,7 +248,7 @@ TEST(Tenure, EveryAccessIsFirstOrReuse) {
       left += row.lines_left_at_end;
     }
     for (const auto& [key, count] : core.tenures(level).edges()) {
-      (key.kind == EdgeKind::reuse ? reused : evicted) += count;
+      (key.kind == LineEdgeKind::reuse ? reused : evicted) += count;
     }
     EXPECT_EQ(lines, left + evicted);
     if (level == Level::l1d) {
@@ -260,7 +260,7 @@ TEST(Tenure, EveryAccessIsFirstOrReuse) {
 
 // Sites 1 and 2 read the halves of 32 lines; the L1D holds 4, the L2 8, the L3 16: what the
 // L1D saw is known at each level.
-TEST(Tenure, BytesTouchedTravelDown) {
+TEST(LineTenure, BytesTouchedTravelDown) {
   const auto memory = make_hierarchy(tiny_machine(), Locality::all);
   CoreState& core = memory->add_core();
   for (uint64_t line = 0; line < 32; ++line) {
@@ -281,7 +281,7 @@ TEST(Tenure, BytesTouchedTravelDown) {
   EXPECT_EQ(site(core, Level::l3, 1).lines_left_at_end, 16U);
 }
 
-TEST(Tenure, SecondLevelSeesWhoComesBack) {
+TEST(LineTenure, SecondLevelSeesWhoComesBack) {
   const auto memory = make_hierarchy(tiny_machine(), Locality::all);
   CoreState& core = memory->add_core();
   load(core, 0, 8, 1);
@@ -289,15 +289,15 @@ TEST(Tenure, SecondLevelSeesWhoComesBack) {
   load(core, 6 * 64, 8, 2);  // line 0 leaves L1D, not L2
   load(core, 0, 8, 3);
   memory->finish();
-  EXPECT_EQ(edge(core.tenures(Level::l2), 1, 3, EdgeKind::reuse), 1U);
-  EXPECT_EQ(edge(core.tenures(Level::l1d), 1, 3, EdgeKind::reuse), 0U);
+  EXPECT_EQ(edge(core.tenures(Level::l2), 1, 3, LineEdgeKind::reuse), 1U);
+  EXPECT_EQ(edge(core.tenures(Level::l1d), 1, 3, LineEdgeKind::reuse), 0U);
   EXPECT_EQ(site(core, Level::l2, 1).lines, 1U);
   EXPECT_EQ(site(core, Level::l2, 1).bytes_accessed, 16U);
 }
 
 // An L1D of 64 sets x 8 ways. Nine lines that share a set, while the rest of the cache is
 // empty or holds older lines: conflict. A run over four times the cache: capacity.
-TEST(Tenure, TellsConflictFromCapacity) {
+TEST(LineTenure, TellsConflictFromCapacity) {
   for (const bool rest_is_full : {false, true}) {
     const auto memory = make_hierarchy(plain_machine(32 << 10, 8, 8 << 20, 16), Locality::l1);
     CoreState& core = memory->add_core();
@@ -308,8 +308,8 @@ TEST(Tenure, TellsConflictFromCapacity) {
       for (uint64_t i = 0; i < 9; ++i) load(core, (1 << 20) + 63 * 64 + i * 4096, 8, 2);
     }
     TenureTable& table = core.tenures(Level::l1d);
-    EXPECT_EQ(edge(table, 2, 2, EdgeKind::evict_by_capacity), 0U);
-    EXPECT_GE(edge(table, 2, 2, EdgeKind::evict_by_conflict), 890U);
+    EXPECT_EQ(edge(table, 2, 2, LineEdgeKind::evict_by_capacity), 0U);
+    EXPECT_GE(edge(table, 2, 2, LineEdgeKind::evict_by_conflict), 890U);
   }
   const auto memory = make_hierarchy(plain_machine(32 << 10, 8, 8 << 20, 16), Locality::l1);
   CoreState& core = memory->add_core();
@@ -317,13 +317,13 @@ TEST(Tenure, TellsConflictFromCapacity) {
     for (uint64_t line = 0; line < 2048; ++line) load(core, line * 64, 8, 3);
   }
   TenureTable& table = core.tenures(Level::l1d);
-  EXPECT_EQ(edge(table, 3, 3, EdgeKind::evict_by_conflict), 0U);
-  EXPECT_EQ(edge(table, 3, 3, EdgeKind::evict_by_capacity), 20480U - 512);
+  EXPECT_EQ(edge(table, 3, 3, LineEdgeKind::evict_by_conflict), 0U);
+  EXPECT_EQ(edge(table, 3, 3, LineEdgeKind::evict_by_capacity), 20480U - 512);
 }
 
 // Code and data push each other out of L2 (case 4 of papers/hierarchical-cycle-accounting).
-TEST(Tenure, InstructionsEvictDataInL2) {
-  Machine machine = tiny_machine();
+TEST(LineTenure, InstructionsEvictDataInL2) {
+  MachineModel machine = tiny_machine();
   machine.l1i = {256, 2};
   const auto memory = make_hierarchy(machine, Locality::all);
   CoreState& core = memory->add_core();
@@ -333,16 +333,16 @@ TEST(Tenure, InstructionsEvictDataInL2) {
   }
   TenureTable& table = core.tenures(Level::l2);
   const auto pushed = [&](Site from, Site to) {
-    return edge(table, from, to, EdgeKind::evict_by_capacity) +
-           edge(table, from, to, EdgeKind::evict_by_conflict);
+    return edge(table, from, to, LineEdgeKind::evict_by_capacity) +
+           edge(table, from, to, LineEdgeKind::evict_by_conflict);
   };
   EXPECT_EQ(pushed(1, 2), 80U);
   EXPECT_EQ(pushed(2, 1), 72U);
   EXPECT_EQ(pushed(1, 1) + pushed(2, 2), 0U);
 }
 
-TEST(Tenure, PrefetchedLinesThatNobodyUsesAreCounted) {
-  Machine machine = plain_machine(4096, 64, 1 << 20, 16);
+TEST(LineTenure, PrefetchedLinesThatNobodyUsesAreCounted) {
+  MachineModel machine = plain_machine(4096, 64, 1 << 20, 16);
   machine.l2.size_bytes = 64 << 10;
   machine.prefetch.stream = true;
   machine.prefetch.stream_lines = 4;
@@ -358,16 +358,16 @@ TEST(Tenure, PrefetchedLinesThatNobodyUsesAreCounted) {
 }
 
 // The fourth and later of 16 lines are fetched ahead into L1D: their first use is no reuse.
-TEST(Tenure, FirstUseOfAPrefetchedLineIsNoReuse) {
-  Machine machine = plain_machine(4096, 64, 1 << 20, 16);
+TEST(LineTenure, FirstUseOfAPrefetchedLineIsNoReuse) {
+  MachineModel machine = plain_machine(4096, 64, 1 << 20, 16);
   machine.prefetch.stride = true;
   const auto memory = make_hierarchy(machine, Locality::l1);
   CoreState& core = memory->add_core();
   for (uint64_t line = 0; line < 16; ++line) load(core, line * 64, 8, 5);
-  EXPECT_EQ(edge(core.tenures(Level::l1d), 5, 5, EdgeKind::reuse), 0U);
+  EXPECT_EQ(edge(core.tenures(Level::l1d), 5, 5, LineEdgeKind::reuse), 0U);
   load(core, 15 * 64 + 8, 8, 5);
   memory->finish();
-  EXPECT_EQ(edge(core.tenures(Level::l1d), 5, 5, EdgeKind::reuse), 1U);
+  EXPECT_EQ(edge(core.tenures(Level::l1d), 5, 5, LineEdgeKind::reuse), 1U);
   const SiteTenures row = site(core, Level::l1d, 5);
   EXPECT_EQ(row.lines, 18U);  // two beyond the last
   EXPECT_EQ(row.lines_never_used, 2U);
@@ -375,18 +375,18 @@ TEST(Tenure, FirstUseOfAPrefetchedLineIsNoReuse) {
   EXPECT_EQ(row.bytes_touched, 17U * 8);
 }
 
-TEST(Tenure, EdgesBeyondTheLimitAreTheRest) {
+TEST(LineTenure, EdgesBeyondTheLimitAreTheRest) {
   TenureTable table(2);
-  for (Site to = 1; to <= 50'000; ++to) table.add_edge({7, to, EdgeKind::reuse}, 2);
+  for (Site to = 1; to <= 50'000; ++to) table.add_edge({7, to, LineEdgeKind::reuse}, 2);
   uint64_t kept = 0;
   for (const auto& [key, count] : table.edges()) kept += count;
   EXPECT_EQ(table.edges().size(), 2U);
   EXPECT_EQ(kept, 4U);
-  EXPECT_EQ(table.sites().at(7).edges_rest[static_cast<size_t>(EdgeKind::reuse)], 99'996U);
+  EXPECT_EQ(table.sites().at(7).edges_rest[static_cast<size_t>(LineEdgeKind::reuse)], 99'996U);
 }
 
 // The way of the frequent hit, which keeps reuses by site for a while, against that of all others.
-TEST(Tenure, FrequentHitsCountWhatOthersDo) {
+TEST(LineTenure, FrequentHitsCountWhatOthersDo) {
   const auto frequent = make_hierarchy(tiny_machine(), Locality::all);
   const auto other = make_hierarchy(tiny_machine(), Locality::all);
   CoreState& core = frequent->add_core();
@@ -395,7 +395,7 @@ TEST(Tenure, FrequentHitsCountWhatOthersDo) {
   for (int i = 0; i < 50'000; ++i) {
     const Site number = 1 + (random() % 40 & 0xff);
     const uint64_t address = random() % (random() % 4 == 0 ? 2048 : 256);
-    const auto kind = random() % 4 == 0 ? AccessKind::store : AccessKind::load;
+    const auto kind = random() % 4 == 0 ? AccessType::store : AccessType::load;
     const Outcome outcome = access(core, address, 4, kind, number);
     const Outcome expected = access_unusual<Locality::all>(slow, address, 4, kind, number);
     ASSERT_EQ(outcome.source, expected.source) << i;
@@ -403,7 +403,7 @@ TEST(Tenure, FrequentHitsCountWhatOthersDo) {
   frequent->finish();
   other->finish();
   const auto all_edges = [](TenureTable& table) {
-    std::map<std::tuple<Origin, Origin, EdgeKind>, uint64_t> edges;
+    std::map<std::tuple<Origin, Origin, LineEdgeKind>, uint64_t> edges;
     for (const auto& [key, count] : table.edges()) edges[{key.from, key.to, key.kind}] += count;
     return edges;
   };

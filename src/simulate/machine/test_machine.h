@@ -10,9 +10,9 @@
 namespace culprit::simulate {
 
 /// No prefetch, no L2, 64-byte lines, true LRU: what cachegrind simulates.
-inline Machine plain_machine(uint64_t l1d_bytes, uint32_t l1d_ways, uint64_t l3_bytes,
-                             uint32_t l3_ways) {
-  Machine machine;
+inline MachineModel plain_machine(uint64_t l1d_bytes, uint32_t l1d_ways, uint64_t l3_bytes,
+                                  uint32_t l3_ways) {
+  MachineModel machine;
   machine.l1d.size_bytes = l1d_bytes;
   machine.l1d.ways = l1d_ways;
   machine.l2.size_bytes = 0;
@@ -24,14 +24,14 @@ inline Machine plain_machine(uint64_t l1d_bytes, uint32_t l1d_ways, uint64_t l3_
 }
 
 /// L1D 4 lines (2 sets x 2), L2 8 lines (4 x 2), L3 16 lines (8 x 2); no prefetch.
-inline Machine tiny_machine() {
-  Machine machine = plain_machine(256, 2, 1024, 2);
+inline MachineModel tiny_machine() {
+  MachineModel machine = plain_machine(256, 2, 1024, 2);
   machine.l2.size_bytes = 512;
   machine.l2.ways = 2;
   return machine;
 }
 
-inline std::unique_ptr<Hierarchy> make_hierarchy(const Machine& machine,
+inline std::unique_ptr<Hierarchy> make_hierarchy(const MachineModel& machine,
                                                  Locality locality = Locality::off) {
   Result<std::unique_ptr<Hierarchy>> made = Hierarchy::make(machine, {.locality = locality});
   EXPECT_TRUE(made) << made.error().message;
@@ -39,10 +39,10 @@ inline std::unique_ptr<Hierarchy> make_hierarchy(const Machine& machine,
 }
 
 inline Outcome load(CoreState& core, uint64_t address, uint32_t bytes = 8, Site site = 1) {
-  return access(core, address, bytes, AccessKind::load, site);
+  return access(core, address, bytes, AccessType::load, site);
 }
 inline Outcome store(CoreState& core, uint64_t address, uint32_t bytes = 8, Site site = 1) {
-  return access(core, address, bytes, AccessKind::store, site);
+  return access(core, address, bytes, AccessType::store, site);
 }
 inline DataSource load_source(CoreState& core, uint64_t address, Site site = 1) {
   return load(core, address, 8, site).source;

@@ -31,10 +31,10 @@ template <Locality kLocality>
 /// Does an access that is a hit with nothing to report; false: it is not, and nothing was done.
 template <Locality kLocality>
 [[gnu::always_inline]] inline bool access_usual(CoreState& core, uint64_t address, uint32_t bytes,
-                                                AccessKind kind, Site site) {
+                                                AccessType kind, Site site) {
   constexpr bool kRecorded = kLocality != Locality::off;
   PrivateLevel& level = core.l1d;
-  const uint8_t wanted = kind == AccessKind::store ? kWritten : 0;
+  const uint8_t wanted = kind == AccessType::store ? kWritten : 0;
   const uint64_t line = address >> core.line_shift;
   const auto offset = static_cast<uint32_t>(address & core.line_mask);
   TenureTable::Recent* const recent = kRecorded ? &level.table.find_recent(site) : nullptr;
@@ -49,7 +49,7 @@ template <Locality kLocality>
   translation->used = now;
   level.cache.date(slot, now);
   if constexpr (kRecorded) {
-    Tenure& tenure = level.tenures[slot];
+    LineTenure& tenure = level.tenures[slot];
     level.ages.use(tenure);
     TenureTable::touch_first(tenure, offset, bytes);
     level.table.count_reuse(tenure, site, *recent);
@@ -77,7 +77,7 @@ template <Locality kLocality>
 
 /// Any access, and any fetch.
 template <Locality kLocality>
-PackedOutcome access_unusual(CoreState& core, uint64_t address, uint32_t bytes, AccessKind kind,
+PackedOutcome access_unusual(CoreState& core, uint64_t address, uint32_t bytes, AccessType kind,
                              Site site);
 PackedOutcome fetch_unusual(CoreState& core, const CodePart& part);
 
