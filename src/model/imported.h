@@ -3,6 +3,7 @@
 // Whether another tool made the recording: then advice must not name commands of ours that
 // would have recorded it differently.
 
+#include <string>
 #include <string_view>
 
 #include "model/profile.h"
