@@ -124,7 +124,7 @@ TEST(FunctionWords, OpenExactlyThatFunction) {
                                           "operator new(unsigned long)"};
   Functions functions(names);
   for (const std::string& name : names) {
-    for (const size_t room : {1, 50}) {
+    for (const size_t room : {1U, 50U}) {
       const std::string words = functions.words(name, room);
       for (const char c : words) EXPECT_TRUE(c >= 0x20 && c < 0x7f) << name;
       EXPECT_EQ(functions.opened(words), name + " (/lib/lib0.so)") << words;
