@@ -3,7 +3,7 @@
 
     bench/simulated_decisions.py CULPRIT [--machine host] [--runs 7] [--only PAIR]
 
-For each pair of bench/kernels/decisions.c: the branch of the tree of cycles (culprit why) that
+For each pair of bench/decisions/decisions.c: the branch of the tree of cycles (culprit why) that
 has most of the kernel before the repair, and its share, which is the most that a repair of it
 alone can save; the gain that the model predicts (cycles before and after); the gain measured
 (CPU time of the kernel, medians of runs that take turns, with the range of the middle half).
@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import tempfile
 
-PROGRAM = pathlib.Path(__file__).parent / "kernels" / "decisions.c"
+PROGRAM = pathlib.Path(__file__).parent / "decisions" / "decisions.c"
 SIDES = ("before", "after")
 
 

@@ -6,9 +6,9 @@
 Measured: CPU time of the kernel times the clock, which is that of a chain of additions that
 take a cycle each; medians of runs that take turns over all kernels, with the range of the
 middle half. Modelled: sim:cycles of the program under `culprit record --engine simulate`, of two
-lengths the difference. Every second kernel (marked *) is kept out of tuning, but for triad-memory
-and stores-memory, which the bandwidth of L3 was set by. (docs/decisions/0008-cycles.md names the
-other kernels that a constant was set by: all of them without a mark.)
+lengths the difference. Kernels marked * are kept out of tuning: those that always were, and of the
+others every third by the checksum of its name, but for those that constants were set by before
+there was this rule (docs/decisions/0008-cycles.md).
 The machine's name decides whose cycles: compare with the machine that the script runs on.
 
 A second table, the only one with --accounting, shows that the cycles of each kernel's whole program
@@ -19,24 +19,42 @@ cycles. Any tick too many or too few, and the script fails.
 """
 import argparse
 import json
+import math
 import pathlib
 import statistics
 import subprocess
 import sys
 import tempfile
+import zlib
 
-KERNELS = pathlib.Path(__file__).parent / "kernels" / "kernels.c"
+KERNELS = pathlib.Path(__file__).parent / "kernels"
 CLOCK = "dependent-adds"  # four a round, one cycle each
 MEASURED_ROUNDS = 20_000_000
 MODELLED_ROUNDS = 2_000_000
 TICKS = 840  # a cycle
+# What the rule of is_kept_out() came too late for.
+KEPT_OUT_BEFORE = frozenset((
+    "four-chains", "multiply-throughput", "fp-add-chain", "sqrt-chain", "chase-l2", "chase-64m",
+    "triad-l1", "gather-l3", "matvec-columns", "branches-periodic", "indirect-random",
+    "histogram", "branches-16k"))
+TUNED_BEFORE = frozenset((
+    "dependent-adds", "multiply-chain", "divide-chain", "fp-multiply-throughput", "chase-l1",
+    "chase-l3", "sum-l1", "triad-l2", "triad-memory", "gather-l2", "matvec-rows",
+    "branches-random", "deep-calls", "stores-l1", "stores-memory", "conflicts", "straight-code",
+    "chase-64m-huge"))
 # Rounds that take long: a memory's latency each, or a whole pass over an array.
 FEWER = {"chase-l3": 10, "chase-64m": 10, "chase-64m-huge": 10}
 
 
+def is_kept_out(name):
+    if name in KEPT_OUT_BEFORE or name in TUNED_BEFORE:
+        return name in KEPT_OUT_BEFORE
+    return zlib.crc32(name.encode()) % 3 == 0
+
+
 def build(folder):
     program = folder / "kernels"
-    subprocess.run(["gcc", "-O2", "-g", "-static", "-o", program, KERNELS], check=True)
+    subprocess.run(["gcc", "-O2", "-g", "-static", "-o", program, *KERNELS.glob("*.c")], check=True)
     return program
 
 
@@ -123,7 +141,7 @@ def rank_correlation(pairs):
     return statistics.correlation(ranks([a for a, _ in pairs]), ranks([b for _, b in pairs]))
 
 
-def print_times(options, program, names, kept_out, folder):
+def print_times(options, program, names, folder):
     times = {name: [] for name in names}
     for _ in range(options.runs):
         for name in names:
@@ -131,24 +149,32 @@ def print_times(options, program, names, kept_out, folder):
     cycle_ns = statistics.median(times[CLOCK]) / 4
     print(f"clock {1 / cycle_ns:.2f} GHz, machine {options.machine}; cycles per round")
     print(f"{'':24}{'modelled':>10}{'measured':>10}{'middle half':>20}{'ratio':>8}")
-    pairs = []
-    errors = {True: [], False: []}
+    kernels = []  # (name, modelled, measured)
     for name in names:
         modelled = model_cycles(options.culprit, options.machine, program, name, folder)
         ordered = sorted(value / cycle_ns for value in times[name])
         measured = statistics.median(ordered)
         quarter = len(ordered) // 4
         middle = f"{ordered[quarter]:.2f} - {ordered[-1 - quarter]:.2f}"
-        mark = "*" if name in kept_out else " "
+        mark = "*" if is_kept_out(name) else " "
         print(f"{mark} {name:22}{modelled:10.2f}{measured:10.2f}{middle:>20}"
               f"{modelled / measured:8.2f}", flush=True)
-        pairs.append((modelled, measured))
-        errors[name in kept_out].append(abs(modelled / measured - 1))
-    if len(pairs) < 3:
+        kernels.append((name, modelled, measured))
+    print_errors("all", kernels)
+    print_errors("kept out", [kernel for kernel in kernels if is_kept_out(kernel[0])])
+
+
+def print_errors(group, kernels):
+    if len(kernels) < 3:
         return
-    print(f"median error: {100 * statistics.median(errors[True] + errors[False]):.0f} % "
-          f"(of those kept out: {100 * statistics.median(errors[True] or [0]):.0f} %); "
-          f"rank correlation {rank_correlation(pairs):.2f}")
+    errors = sorted(abs(modelled / measured - 1) for _, modelled, measured in kernels)
+    ninth = errors[math.ceil(0.9 * len(errors)) - 1]
+    print(f"{group}: {len(kernels)} kernels, median error {100 * statistics.median(errors):.0f} %, "
+          f"90th percentile {100 * ninth:.0f} %, rank correlation "
+          f"{rank_correlation([kernel[1:] for kernel in kernels]):.3f}")
+    worst = sorted(kernels, key=lambda kernel: -abs(math.log(kernel[1] / kernel[2])))[:10]
+    print("    worst: " + ", ".join(f"{name} {modelled / measured:.2f}"
+                                    for name, modelled, measured in worst))
 
 
 def main():
@@ -164,11 +190,10 @@ def main():
         folder = pathlib.Path(place)
         program = build(folder)
         names = subprocess.run([program], capture_output=True, text=True).stdout.split()
-        kept_out = set(names[1::2])
         if options.only:
             names = [name for name in names if options.only in name or name == CLOCK]
         if not options.accounting:
-            print_times(options, program, names, kept_out, folder)
+            print_times(options, program, names, folder)
         if not print_accounting(options, program, names, folder):
             sys.exit(1)
 

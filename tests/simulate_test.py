@@ -230,8 +230,8 @@ class Time(Simulated):
     def setUp(self):
         super().setUp()
         self.kernels = self.folder / "kernels"
-        source = harness.SOURCE / "bench/kernels/kernels.c"
-        run("gcc", "-O2", "-static", "-o", self.kernels, source)
+        sources = (harness.SOURCE / "bench/kernels").glob("*.c")
+        run("gcc", "-O2", "-static", "-o", self.kernels, *sources)
 
     def totals(self, kernel, rounds, machine):
         profile, _ = self.simulate(self.kernels, kernel, str(rounds),

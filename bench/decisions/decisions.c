@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "random.h"
+#include "../kernels/random.h"
 
 enum { kPage = 4096, kHugePage = 1 << 21 };
 
