@@ -16,6 +16,8 @@ namespace {
 
 using Row = std::tuple<uint64_t, std::string, int, int, unsigned, bool>;
 
+uint64_t address_of(const Row& row) { return std::get<0>(row); }
+
 std::string path_of(const std::string& path, const std::string& folder) {
   const bool is_relative = !path.empty() && path.front() != '/' && !folder.empty();
   return is_relative ? folder + '/' + path : path;
@@ -67,20 +69,16 @@ size_t compare(const LineProgram& program, const std::vector<Row>& rows,
   if (!found) return 0;
   size_t compared = 0;
   for (size_t i = 0; i < ranges.size(); ++i) {
-    std::vector<Row> want;
-    std::optional<Row> before;
-    for (const Row& row : rows) {
-      const LinkAddress at(std::get<0>(row));
-      if (at <= ranges[i].begin) before = row;
-      if (at > ranges[i].begin && at < ranges[i].end) want.push_back(row);
-    }
+    const auto first = std::ranges::upper_bound(rows, ranges[i].begin.value, {}, address_of);
+    const auto last = std::ranges::lower_bound(rows, ranges[i].end.value, {}, address_of);
+    const std::vector<Row> want(first, last);
     const RangeRows& got_rows = (*found)[i];
     std::vector<Row> got;
     for (const LineRow& row : got_rows.rows) got.push_back(row_of(row, program, folder));
     EXPECT_EQ(got, want) << std::hex << ranges[i].begin.value;
-    EXPECT_EQ(got_rows.before.has_value(), before.has_value());
-    if (before && got_rows.before) {
-      EXPECT_EQ(row_of(*got_rows.before, program, folder), *before);
+    EXPECT_EQ(got_rows.before.has_value(), first != rows.begin());
+    if (got_rows.before && first != rows.begin()) {
+      EXPECT_EQ(row_of(*got_rows.before, program, folder), *std::prev(first));
     }
     EXPECT_EQ(got_rows.is_last, std::get<0>(rows.back()) <= ranges[i].begin.value);
     compared += want.size();

@@ -247,9 +247,11 @@ void Counting::end_program(unsigned number) {
   constexpr useconds_t kLetThemLeaveUs = 20'000;
   if (is_any_running) ::usleep(kLetThemLeaveUs);
   write_tenures(writer_.path() + ".tenures", *machine_);
-  // It stays: threads that run on may still be in it.
-  static_cast<void>(machine_.release());
+  retire_machine();
 }
+
+/// Nothing is modelled by it any more, but it stays: threads may still be in it, or hold its locks.
+void Counting::retire_machine() { retired_machines_.push_back(std::move(machine_)); }
 
 void Counting::before_fork() {
   starting_.lock();
@@ -293,8 +295,7 @@ void Counting::after_fork_in_child(unsigned number) {
 void Counting::renew_machine() {
   if (!machine_) return;
   auto renewed = simulate::Hierarchy::make(machine_->machine(), {.locality = model_.locality});
-  // The old one stays: its locks may be held by threads that the child does not have.
-  static_cast<void>(machine_.release());
+  retire_machine();  // its locks may be held by threads that the child does not have
   machine_ = *std::move(renewed);
   for (const std::unique_ptr<CountedThread>& thread : owned_threads_) {
     if (thread) thread->memory = nullptr;

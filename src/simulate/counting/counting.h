@@ -152,6 +152,7 @@ class Counting {
   void forget_threads();
   void stop();
   void renew_machine();
+  void retire_machine();
 
   CountedThread* find_thread(unsigned number, const BlockFacts& block);
   CountedThread* watch_block(unsigned number, const BlockFacts& block);
@@ -194,6 +195,7 @@ class Counting {
   uint64_t base_ = 0;
   Model model_;
   std::unique_ptr<simulate::Hierarchy> machine_;
+  std::vector<std::unique_ptr<simulate::Hierarchy>> retired_machines_;
   std::unique_ptr<TurnScheduler> turns_;  // --deterministic
   std::atomic<bool> is_stopped_{false};
   std::mutex starting_;  // of threads: one at a time
