@@ -2,6 +2,7 @@
 
 #include "binary/line_program.h"
 
+#include <algorithm>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
@@ -16,7 +17,9 @@ namespace {
 
 using Row = std::tuple<uint64_t, std::string, int, int, unsigned, bool>;
 
-uint64_t address_of(const Row& row) { return std::get<0>(row); }
+uint64_t address_of(const Row& row) {
+  return std::get<0>(row);
+}
 
 std::string path_of(const std::string& path, const std::string& folder) {
   const bool is_relative = !path.empty() && path.front() != '/' && !folder.empty();
