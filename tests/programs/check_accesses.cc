@@ -2,8 +2,11 @@
 // find_accesses() says that it does each time.
 //
 //   qemu-x86_64 -plugin ./check_accesses.so,report=FILE PROGRAM
+//   qemu-x86_64 -plugin ./check_accesses.so,each=FILE PROGRAM
 //
-// FILE gets a line per instruction that did something else, and a summary. Of one thread.
+// FILE gets a line per instruction that did something else, and a summary; or (`each`) a line per
+// instruction: its address, executions, bytes loaded and stored as Culprit counts them. Of one
+// thread.
 
 #include <cstdio>
 #include <cstdlib>
@@ -33,6 +36,7 @@ struct Instruction {
   uint64_t store_bytes = 0;
 
   bool is_as_known() const {
+    if (known.is_shown_wider) return load_bytes >= executions * known.load_bytes;
     const bool are_whole = known.in_parts || (loads == (known.load_bytes != 0 ? executions : 0) &&
                                               stores == (known.store_bytes != 0 ? executions : 0));
     return are_whole && load_bytes == executions * known.load_bytes &&
@@ -43,6 +47,7 @@ struct Instruction {
 std::map<std::pair<uint64_t, std::vector<uint8_t>>, Instruction> instructions;
 culprit::counting::DecodeFunction decode = nullptr;
 std::string report;
+bool reports_each = false;
 
 void runs(unsigned, void* data) {
   ++static_cast<Instruction*>(data)->executions;
@@ -76,9 +81,18 @@ void is_translated(qemu_plugin_tb* block) {
   }
 }
 
-void write_report() {
-  FILE* const file = std::fopen(report.c_str(), "w");
-  if (file == nullptr) return;
+void print_each(FILE* file) {
+  for (const auto& [place, one] : instructions) {
+    const auto counted = [&](uint64_t shown, uint8_t bytes) {
+      return one.known.is_known ? one.executions * bytes : shown;
+    };
+    std::fprintf(file, "%#lx %lu %lu %lu\n", place.first, one.executions,
+                 counted(one.load_bytes, one.known.load_bytes),
+                 counted(one.store_bytes, one.known.store_bytes));
+  }
+}
+
+void print_differing(FILE* file) {
   uint64_t all_bytes = 0;
   uint64_t known_bytes = 0;
   uint64_t known = 0;
@@ -97,6 +111,12 @@ void write_report() {
   }
   std::fprintf(file, "%zu instructions, %lu known, %lu of %lu bytes by these\n",
                instructions.size(), known, known_bytes, all_bytes);
+}
+
+void write_report() {
+  FILE* const file = std::fopen(report.c_str(), "w");
+  if (file == nullptr) return;
+  reports_each ? print_each(file) : print_differing(file);
   std::fclose(file);
 }
 
@@ -106,8 +126,10 @@ extern "C" {
 int qemu_plugin_version = culprit::find_qemu_interface();
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int count, char** words) {
   decode = culprit::counting::find_decoder(info->target_name);
-  if (count != 1 || decode == nullptr || std::strncmp(words[0], "report=", 7) != 0) return 1;
-  report = words[0] + 7;
+  if (count != 1 || decode == nullptr) return 1;
+  reports_each = std::strncmp(words[0], "each=", 5) == 0;
+  if (!reports_each && std::strncmp(words[0], "report=", 7) != 0) return 1;
+  report = std::strchr(words[0], '=') + 1;
   culprit::tell_qemu_events(id, *info,
                             {.block_is_translated = is_translated, .program_exits = write_report});
   return 0;

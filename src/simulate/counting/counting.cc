@@ -77,6 +77,7 @@ AccessCall Counting::access_call(const BlockFacts& block, const KnownAccesses& a
   if (!accesses.is_known) return AccessCall::count;
   if (accesses.load_bytes == 0 && accesses.store_bytes == 0) return AccessCall::none;
   if (!model_.caches) return AccessCall::none;
+  if (accesses.is_shown_wider) return AccessCall::wider;
   const bool does_both = accesses.load_bytes != 0 && accesses.store_bytes != 0;
   if (accesses.in_parts || does_both || block.is_wide || model_.sampled) return AccessCall::known;
   return accesses.load_bytes != 0 ? AccessCall::load : AccessCall::store;
@@ -251,7 +252,9 @@ void Counting::end_program(unsigned number) {
 }
 
 /// Nothing is modelled by it any more, but it stays: threads may still be in it, or hold its locks.
-void Counting::retire_machine() { retired_machines_.push_back(std::move(machine_)); }
+void Counting::retire_machine() {
+  retired_machines_.push_back(std::move(machine_));
+}
 
 void Counting::before_fork() {
   starting_.lock();

@@ -59,6 +59,7 @@ enum class AccessCall : uint8_t {
   none,   // nothing has to be known of them
   count,  // access()
   known,  // access_known(), with the shape of the access
+  wider,  // access_wider(): the engine shows more than AccessPlace::bytes
   load,   // access_known(), of a load of AccessPlace::bytes
   store,  // the same of a store
 };
@@ -133,6 +134,8 @@ class Counting {
   /// An access that is only modelled, since counts follow from executions.
   template <Model kModel>
   void access_known(unsigned number, AccessPlace place, uint64_t address, AccessShape shape);
+  template <Model kModel>
+  void access_wider(unsigned number, AccessPlace place, uint64_t address, AccessShape shape);
   template <Model kModel, bool kIsStore>
   void access_known(unsigned number, AccessPlace place, uint64_t address);
   /// A call wrote its return address there, before the block that it calls runs.

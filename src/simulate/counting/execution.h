@@ -4,6 +4,8 @@
 // Without a machine model blocks are only counted; with one, each access also goes through its
 // caches. Included by what calls it, so that the way of an access is one function.
 
+#include <algorithm>
+
 #include "simulate/counting/counting.h"
 
 namespace culprit::counting {
@@ -255,6 +257,24 @@ template <Model kModel>
     model_sampled(*thread, place.site, address, shape);
   } else if constexpr (kModel.caches) {
     const bool is_new = !thread->goes_on(place.site, address, shape);
+    model_any<kModel>(*thread, {place, address, shape.bytes, shape.is_store, is_new});
+  }
+}
+
+/// One of which an engine shows more than the operand has: what is beyond that is left out.
+template <Model kModel>
+void Counting::access_wider(unsigned number, AccessPlace place, uint64_t address,
+                            AccessShape shape) {
+  clear_upper_halves();
+  CountedThread* const thread = counting_[number];
+  if (thread == nullptr) return;
+  const bool is_new = !thread->goes_on(place.site, address, shape);
+  const uint64_t shown_before = address - thread->access_begin;
+  if (shown_before >= place.bytes) return;
+  shape.bytes = std::min(shape.bytes, static_cast<uint32_t>(place.bytes - shown_before));
+  if constexpr (kModel.sampled) {
+    model_sampled(*thread, place.site, address, shape);
+  } else if constexpr (kModel.caches) {
     model_any<kModel>(*thread, {place, address, shape.bytes, shape.is_store, is_new});
   }
 }

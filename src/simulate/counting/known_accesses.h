@@ -16,7 +16,8 @@ struct KnownAccesses {
   bool is_known = false;
   uint8_t load_bytes = 0;  // 0: it loads nothing
   uint8_t store_bytes = 0;
-  bool in_parts = false;  // engines may show them one after the other
+  bool in_parts = false;        // engines may show them one after the other
+  bool is_shown_wider = false;  // engines may show more bytes than these, behind them
 
   friend bool operator==(const KnownAccesses&, const KnownAccesses&) = default;
 };

@@ -17,6 +17,10 @@ KnownAccesses loads(uint8_t bytes) {
 KnownAccesses stores(uint8_t bytes) {
   return {.is_known = true, .store_bytes = bytes, .in_parts = bytes > 8};
 }
+/// Of which QEMU shows a whole vector.
+KnownAccesses loads_narrow(uint8_t bytes) {
+  return {.is_known = true, .load_bytes = bytes, .in_parts = true, .is_shown_wider = true};
+}
 KnownAccesses changes(uint8_t bytes) {
   return {.is_known = true, .load_bytes = bytes, .store_bytes = bytes};
 }
@@ -104,8 +108,16 @@ TEST(KnownAccesses, OfVectors) {
   EXPECT_EQ(x86({0xc5, 0xf8, 0x28, 0x00}), loads(16));        // vmovaps (%rax),%xmm0
   EXPECT_EQ(x86({0xc5, 0xfb, 0x10, 0x00}), loads(8));         // vmovsd (%rax),%xmm0
   EXPECT_EQ(x86({0xc4, 0xe2, 0xf5, 0xb8, 0x00}), loads(32));  // vfmadd231pd (%rax),...
-  EXPECT_EQ(x86({0xc4, 0xe2, 0xf1, 0xb9, 0x00}), loads(8));   // vfmadd231sd (%rax),...
   EXPECT_EQ(x86({0xc5, 0xf8, 0x77}), kNothing);               // vzeroupper
+}
+
+TEST(KnownAccesses, OfOperandsThatAreNarrowerThanTheVector) {
+  EXPECT_EQ(x86({0xc4, 0xe2, 0xf1, 0xb9, 0x00}), loads_narrow(8));  // vfmadd231sd (%rax),...
+  EXPECT_EQ(x86({0xc4, 0xe2, 0x71, 0x99, 0x00}), loads_narrow(4));  // vfmadd132ss (%rax),...
+  EXPECT_EQ(x86({0xf3, 0x0f, 0xe6, 0x00}), loads_narrow(8));        // cvtdq2pd (%rax),%xmm0
+  EXPECT_EQ(x86({0xc5, 0xfe, 0xe6, 0x00}), loads_narrow(16));       // vcvtdq2pd (%rax),%ymm0
+  EXPECT_EQ(x86({0xc5, 0xf5, 0xd2, 0x00}), loads_narrow(16));       // vpsrld (%rax),%ymm1,%ymm0
+  EXPECT_EQ(x86({0x0f, 0x60, 0x00}), loads_narrow(4));              // punpcklbw (%rax),%mm0
 }
 
 // Masks, repetitions, locks, and what is rare: counted as it happens.

@@ -35,6 +35,7 @@ struct CountedThread {
 
   // The access before, to see parts of one wide access.
   uint64_t access_block = 0;  // by the instructions before its end
+  uint64_t access_begin = 0;
   uint64_t access_end = 0;
   uint32_t access_site = 0;
   bool access_is_store = false;
@@ -45,6 +46,7 @@ struct CountedThread {
     const bool same = site == access_site && address == access_end && access_block == block &&
                       shape.is_store == access_is_store;
     access_site = site;
+    if (!same) access_begin = address;
     access_end = address + shape.bytes;
     access_block = block;
     access_is_store = shape.is_store;

@@ -33,6 +33,11 @@ void known_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
 }
 
 template <Model kModel>
+void wider_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* word) {
+  the_counting().access_wider<kModel>(vcpu, place_of(word), address, shapes.find(info));
+}
+
+template <Model kModel>
 [[gnu::noinline]] void sampled_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
                                         void* word) {
   known_accessed<kModel>(vcpu, info, address, word);
@@ -55,6 +60,7 @@ void loads_or_stores(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, voi
 template <Model kModel, bool kInTurns>
 Callbacks callbacks_of() {
   Callbacks callbacks{.block_runs = block_runs<kModel, kInTurns>, .count = accessed<kModel>};
+  if constexpr (kModel.caches) callbacks.wider = wider_accessed<kModel>;
   if constexpr (kModel.sampled) {
     callbacks.known = sampled_may_be_accessed<kModel>;
   } else if constexpr (kModel.caches) {
@@ -75,6 +81,8 @@ qemu_plugin_vcpu_mem_cb_t Callbacks::find(AccessCall call) const {
       return count;
     case AccessCall::known:
       return known;
+    case AccessCall::wider:
+      return wider;
     case AccessCall::load:
       return load;
     case AccessCall::store:

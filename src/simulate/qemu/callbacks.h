@@ -28,6 +28,7 @@ struct Callbacks {
   qemu_plugin_vcpu_udata_cb_t block_runs = nullptr;  // the word: the block's BlockFacts
   qemu_plugin_vcpu_mem_cb_t count = nullptr;         // the word: AccessPlace
   qemu_plugin_vcpu_mem_cb_t known = nullptr;
+  qemu_plugin_vcpu_mem_cb_t wider = nullptr;
   qemu_plugin_vcpu_mem_cb_t load = nullptr;
   qemu_plugin_vcpu_mem_cb_t store = nullptr;
 
