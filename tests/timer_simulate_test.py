@@ -111,6 +111,81 @@ class Loops(TimerAndSimulation):
                                delta=1)
 
 
+class Verdicts(TimerAndSimulation):
+    """A verdict is firm where the model's cycles are those measured, and careful where not."""
+    # Additions that wait for each other take a cycle each on any CPU; and a walk through 64 MiB in
+    # random order, of which no cache of a core has anything.
+    CHAIN = """
+__attribute__((noinline)) long chain(long n) {
+  long a = 1;
+  for (long i = 0; i < n; ++i)
+    __asm__ volatile(".rept 32; add %0, %0; .endr" : "+r"(a));
+  return a;
+}
+int main(void) { return (int)(chain(8000000) & 1); }
+"""
+    WALK = """
+#include <stdlib.h>
+enum { kLines = 1 << 20 };
+static struct { unsigned next, rest[15]; } lines[kLines];
+__attribute__((noinline)) unsigned walk(unsigned at, long n) {
+  while (n-- > 0) at = lines[at].next;
+  return at;
+}
+int main(void) {
+  for (unsigned i = 0; i < kLines; ++i) lines[i].next = i;
+  unsigned long seed = 1;
+  for (unsigned i = kLines - 1; i > 0; --i) {
+    seed = seed * 6364136223846793005ul + 1442695040888963407ul;
+    unsigned j = (unsigned)((seed >> 33) % i), was = lines[i].next;
+    lines[i].next = lines[j].next, lines[j].next = was;
+  }
+  return (int)(walk(0, 3000000) & 1);
+}
+"""
+    # L3 holds it all and answers as fast as L2: no CPU does.
+    WRONG_L3 = """name = "wrong"
+[l3]
+size_kib = 262144
+ways = 16
+latency_cycles = 15
+[tlb]
+data = { entries = 65536, ways = 8 }
+"""
+
+    def verdict(self, source, function, *options):
+        program = self.compile_text(source, f"{function}.c", function, "-O1", "-g")
+        profile, _ = self.twice(program, options=["-F", "4999", *options])
+        words = ("why", "--in", function, profile)
+        document = json.loads(self.culprit(*words, "--format", "json").stdout)
+        validator("why").validate(document)
+        self.assertGreater(document["measured"]["samples"], 100)
+        return document, self.culprit(*words).stdout
+
+    @runs_alone("measured time")
+    def test_a_chain_of_additions_is_firm(self):
+        document, text = self.verdict(self.CHAIN, "chain")
+        self.assertEqual({"certainty": "firm", "branch": "instruction_serialization",
+                          "reason": ""}, document["verdict"])
+        self.assertRegex(text, r"instruction serialization   <== culprit")
+        advice = document["advice"][0]
+        self.assertEqual("instruction_serialization", advice["branch"])
+        # By hand: of 32 additions, a cycle each, a core that takes six at once needs 5.5 for the
+        # loop's 33 instructions; one that takes four 8.3.
+        self.assertGreater(advice["upper_end"], 0.7)
+        self.assertLessEqual(advice["at_most"], advice["upper_end"])
+
+    @runs_alone("measured time")
+    def test_a_machine_with_a_wrong_cache_gets_no_verdict(self):
+        machine = self.folder / "wrong.toml"
+        machine.write_text(self.WRONG_L3)
+        document, text = self.verdict(self.WALK, "walk", "--machine", machine)
+        self.assertEqual("none", document["verdict"]["certainty"], text)
+        self.assertIn("unexplained, more than any branch has", document["verdict"]["reason"])
+        self.assertNotIn("<==", text)
+        self.assertIn("Verdict none:", text)
+
+
 class Hints(TimerAndSimulation):
     """Where nothing counts, this is what to do, and it is said."""
     ADVICE = "culprit record --engine timer+simulate"

@@ -268,6 +268,28 @@ TEST_F(CostTrees, AdviceIsForWhatCosts) {
   EXPECT_EQ(advice[1].node->label, "LOCAL_DRAM");
 }
 
+/// Misprediction has less than DRAM's two rows together, and more than each of them.
+TEST_F(CostTrees, AdviceGoesBranchByBranch) {
+  CostTree tree = make_cost_tree(cpu_, made_amounts(cpu_, {{"CYCLES", 10000},
+                                                           {"LOCAL_DRAM", 10},  // 20 %
+                                                           {"REMOTE_DRAM", 6},  // 24 %
+                                                           {"WALKS", 0},
+                                                           {"WALK_CYCLES", 0}}));
+  CostNode& other = tree.unhalted.parts.back().parts.back();
+  CostNode leaf;
+  leaf.row = find_advice(tree).front().node->row;  // any with advice
+  leaf.label = "other";
+  leaf.cycles = other.cycles = Estimate{3000, 0};
+  other.parts = {leaf};
+  const std::vector<Advice> advice = find_advice(tree);
+  ASSERT_EQ(advice.size(), 3u);
+  EXPECT_EQ(advice[0].node->label, "REMOTE_DRAM");
+  EXPECT_EQ(advice[1].node->label, "LOCAL_DRAM");
+  EXPECT_EQ(advice[2].node->label, "other");
+  EXPECT_EQ(advice[0].branch, find_largest_branch(tree));
+  EXPECT_EQ(advice[2].branch, &other);
+}
+
 TEST_F(CostTrees, ABusyPortIsAdviceFromSixtyPercentOn) {
   const CostTree tree = make_cost_tree(
       cpu_,

@@ -21,6 +21,45 @@ std::set<std::string> kernel_modules(const Profile& profile) {
   return names;
 }
 
+/// Adds functions to a ModelFit.
+class FitSum {
+ public:
+  void add(const Estimate& measured, uint64_t samples, double modelled) {
+    if (samples >= kLeastSamples) {
+      judge(measured, modelled);
+    } else {
+      few_measured_ = few_measured_ + measured;
+      few_samples_ += samples;
+      few_modelled_ += modelled;
+    }
+  }
+  ModelFit finish() {
+    if (few_samples_ >= kLeastSamples) {
+      judge(few_measured_, few_modelled_);
+    } else {
+      note_difference(few_measured_.value, few_modelled_);
+    }
+    return fit_;
+  }
+
+ private:
+  void judge(const Estimate& measured, double modelled) {
+    note_difference(measured.value, modelled);
+    const double allowed = kLargestMisfit * measured.value + kNormal95 * measured.standard_error;
+    fit_.judged += measured.value;
+    if (std::abs(modelled - measured.value) <= allowed) fit_.fitting += measured.value;
+  }
+  void note_difference(double measured, double modelled) {
+    fit_.missing += std::max(0.0, measured - modelled);
+    fit_.excess += std::max(0.0, modelled - measured);
+  }
+
+  ModelFit fit_;
+  Estimate few_measured_;
+  uint64_t few_samples_ = 0;
+  double few_modelled_ = 0;
+};
+
 }  // namespace
 
 std::optional<TwoRuns> find_two_runs(const Profile& profile) {
@@ -58,12 +97,20 @@ std::optional<MeasuredCycles> find_measured_cycles(const Profile& profile,
   };
   MeasuredCycles found;
   found.measured = estimate(table.shown[runs->time]);
+  found.samples = table.shown[runs->time].samples;
+  found.everything = estimate(table.totals[runs->time]);
   found.modelled = table.shown[*runs->cycles].value;
   const std::set<std::string> kernel = kernel_modules(profile);
+  FitSum fit;
   for (const ReportRow& row : table.rows) {
-    if (!row.module || !kernel.contains(*row.module)) continue;
-    found.kernel = found.kernel + estimate(row.values[runs->time]);
+    const Value& time = row.values[runs->time];
+    if (row.module && kernel.contains(*row.module)) {
+      found.kernel = found.kernel + estimate(time);
+    } else {
+      fit.add(estimate(time), time.samples, row.values[*runs->cycles].value);
+    }
   }
+  found.fit = fit.finish();
   // The kernel's samples are some of those measured: what is left has the error of the others.
   const double variance = found.measured.standard_error * found.measured.standard_error -
                           found.kernel.standard_error * found.kernel.standard_error;

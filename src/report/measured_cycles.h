@@ -9,12 +9,27 @@
 
 namespace culprit {
 
+/// How well a model's cycles are those measured, over the functions of user code. Those with fewer
+/// samples than kLeastSamples are taken together.
+struct ModelFit {
+  double judged = 0;   // measured in functions that have enough samples [cycles]
+  double fitting = 0;  // of them: in those whose modelled cycles differ by at most kLargestMisfit
+                       // of the measured ones, or by what chance explains
+  double missing = 0;  // measured beyond the modelled ones, where that is so [cycles]
+  double excess = 0;   // modelled beyond the measured ones, where that is so [cycles]
+};
+inline constexpr uint64_t kLeastSamples = 100;
+inline constexpr double kLargestMisfit = 0.25;
+
 /// Cycles by time and clock of a native run beside those that a model of the same run says.
 struct MeasuredCycles {
   Estimate measured;
-  Estimate kernel;  // of them: in the kernel, which is not simulated
+  uint64_t samples = 0;  // that it is of
+  Estimate kernel;       // of measured: in the kernel, which is not simulated
   double modelled = 0;
   Estimate unexplained;  // measured - kernel - modelled; its error without the clock's
+  ModelFit fit;
+  Estimate everything;  // measured of the whole profile
 };
 
 /// The profile's events that are both runs' cycles; nullopt unless it has both and a clock.
@@ -31,7 +46,7 @@ std::optional<TwoRuns> find_two_runs(const Profile& profile);
 /// Errors: of the number of samples; nullopt without samples or executions
 std::optional<Estimate> estimate_cpi(const TwoRuns& runs, const std::vector<Value>& values);
 
-/// Of what the table shows, which is by module, all rows.
+/// Of what the table shows, which is by module and function, all rows.
 std::optional<MeasuredCycles> find_measured_cycles(const Profile& profile,
                                                    const ReportTable& table);
 

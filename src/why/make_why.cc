@@ -92,28 +92,67 @@ std::optional<HaltedTime> find_halted(const Profile& profile, const Template& cp
   return halted;
 }
 
-/// The function and line with most of one event.
+/// Rows by such levels, the one with most of an event first.
+Result<ReportTable> rank(const Profile& profile, const FactsLookup& facts, size_t event,
+                         std::vector<RowLevel> by, std::vector<Filter> filters) {
+  ReportOptions wanted;
+  wanted.by = std::move(by);
+  wanted.filters = std::move(filters);
+  wanted.sort = profile.strings.text(profile.events[event].name);
+  wanted.limit = 1;
+  return make_report(profile, facts, wanted);
+}
+
+std::string name_line(const ReportRow& row) {
+  return row.line ? fmt::format("{}:{}", base_name(row.file.value_or("?")), *row.line) : "";
+}
+
+/// Where most of one event is.
+void find_place(const Profile& profile, const FactsLookup& facts, size_t event,
+                const std::vector<Filter>& filters, PlacedAdvice& placed) {
+  const auto share_of = [&](const Result<ReportTable>& table) {
+    const bool has_rows = table && !table->rows.empty() && table->shown[event].value > 0;
+    return has_rows ? table->rows.front().values[event].value / table->shown[event].value : 0;
+  };
+  const auto functions = rank(profile, facts, event, {RowLevel::function}, filters);
+  const auto lines = rank(profile, facts, event, {RowLevel::line}, filters);
+  placed.share = share_of(functions);
+  if (placed.share == 0) return;
+  placed.words = functions->hottest;
+  if (share_of(lines) > placed.share && !name_line(lines->rows.front()).empty()) {
+    placed.share = share_of(lines);
+    placed.line = name_line(lines->rows.front());
+    return;
+  }
+  placed.function = functions->rows.front().function.value_or("");
+  std::vector<Filter> inside = filters;
+  inside.push_back({RowLevel::function, placed.function});
+  const auto own = rank(profile, facts, event, {RowLevel::line}, std::move(inside));
+  if (share_of(own) > 0) placed.line = name_line(own->rows.front());
+}
+
 PlacedAdvice place(const Profile& profile, const FactsLookup& facts, const EventMatch& match,
                    const Template& cpu, const WhyOptions& options, const Advice& advice) {
-  PlacedAdvice placed{advice, "", "", "", 0};
+  PlacedAdvice placed;
+  placed.advice = advice;
   const TemplateRow* const row = advice.node->row;
   if (row == nullptr) return placed;  // functions of events have no place of their own
   const auto index = static_cast<size_t>(row - cpu.rows.data());
   if (match.parts(index).empty()) return placed;
-  const size_t event = match.parts(index).front().event;
-  ReportOptions wanted;
-  wanted.by = {RowLevel::function, RowLevel::line};
-  wanted.filters = options.filters;
-  wanted.sort = profile.strings.text(profile.events[event].name);
-  wanted.limit = 1;
-  const Result<ReportTable> table = make_report(profile, facts, wanted);
-  if (!table || table->rows.empty() || !(table->shown[event].value > 0)) return placed;
-  const ReportRow& top = table->rows.front();
-  placed.function = top.function.value_or("");
-  placed.words = table->hottest;
-  if (top.line) placed.line = fmt::format("{}:{}", base_name(top.file.value_or("?")), *top.line);
-  placed.share = top.values[event].value / table->shown[event].value;
+  find_place(profile, facts, match.parts(index).front().event, options.filters, placed);
   return placed;
+}
+
+/// What a repair of it saves at most, by what was measured.
+void bound_gain(const WhyReport& why, PlacedAdvice& placed) {
+  placed.at_most = placed.upper_end = placed.advice.share;
+  if (!why.measured || !(why.measured->measured.value > 0)) return;
+  const MeasuredCycles& measured = *why.measured;
+  const double cycles = placed.advice.cycles.value;
+  const double chance = kNormal95 * measured.unexplained.standard_error;
+  const double whole = measured.measured.value;
+  placed.at_most = std::min(1.0, cycles / whole);
+  placed.upper_end = std::min(1.0, (cycles + measured.fit.missing + chance) / whole);
 }
 
 }  // namespace
@@ -139,6 +178,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   } else {
     ReportOptions wanted;
     wanted.by = {RowLevel::module};
+    if (cpu.is_simulated && find_two_runs(profile)) wanted.by.push_back(RowLevel::function);
     wanted.filters = options.filters;
     wanted.limit = 0;
     ASSIGN_OR_RETURN(const ReportTable table, make_report(profile, facts, wanted));
@@ -157,9 +197,11 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     why.part = describe_filters(options.filters);
   }
   why.rules = check_rules(cpu, amounts);
+  why.verdict = find_verdict(cpu, why.tree, why.measured);
   for (const Advice& advice : find_advice(why.tree)) {
     if (why.advice.size() == options.advice_limit) break;
     why.advice.push_back(place(profile, facts, match, cpu, options, advice));
+    bound_gain(why, why.advice.back());
   }
   return why;
 }

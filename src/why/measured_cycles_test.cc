@@ -31,10 +31,10 @@ void add_simulated(Profile& profile, const char* name, Unit unit, uint64_t value
   histogram.columns.push_back(std::move(column));
 }
 
-TestProfile two_runs() {
+TestProfile two_runs(uint64_t modelled = 1'500'000'000) {
   TestProfile test = make_test_profile();
   add_simulated(test.profile, "instructions", Unit::events, 400'000'000);
-  add_simulated(test.profile, "sim:cycles", Unit::cycles, 1'500'000'000);
+  add_simulated(test.profile, "sim:cycles", Unit::cycles, modelled);
   return test;
 }
 
@@ -53,6 +53,27 @@ TEST(MeasuredCycles, AreTheModelsTheKernelsAndTheUnexplained) {
   EXPECT_NEAR(why->measured->unexplained.standard_error, std::sqrt(880) * 2e6, 1);
   const std::string text = print_why(test.profile, cpu, *why, Format::text, {});
   EXPECT_NE(text.find(" 260 M   13.0 %  5.8     unexplained"), std::string::npos) << text;
+}
+
+ModelFit fit_of(uint64_t modelled) {
+  const TestProfile test = two_runs(modelled);
+  Template cpu = made_template();
+  cpu.is_simulated = true;
+  const Result<WhyReport> why = make_why(test.profile, test.lookup(), cpu, {});
+  EXPECT_TRUE(why);
+  return why && why->measured ? why->measured->fit : ModelFit{};
+}
+
+// mill's grind: 500 samples are 1 G cycles, of which 44.7 M are a standard error: up to 1.338 G
+// are within 25 % and what chance explains. The other 380 samples of user code were not modelled.
+TEST(MeasuredCycles, FitFunctionByFunction) {
+  const ModelFit within = fit_of(1'337'000'000);
+  EXPECT_DOUBLE_EQ(within.fitting, 1e9);
+  EXPECT_DOUBLE_EQ(within.judged, 1.76e9);
+  EXPECT_DOUBLE_EQ(within.missing, 0.76e9);
+  EXPECT_DOUBLE_EQ(within.excess, 0.337e9);
+  EXPECT_DOUBLE_EQ(fit_of(1'338'000'000).fitting, 0);
+  EXPECT_DOUBLE_EQ(fit_of(500'000'000).missing, 1.26e9);
 }
 
 TEST(MeasuredCycles, NeedBothRunsAndAClock) {

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "report/measured_cycles.h"
 #include "report/report.h"
+#include "why/verdict.h"
 
 namespace culprit {
 
@@ -24,13 +25,19 @@ struct WhyOptions {
   size_t advice_limit = 5;
 };
 
-/// One piece of advice, and where in the code most of it is.
+/// One piece of advice, and where in the code most of it is: a function and its line; or a line
+/// alone that more of it is at, since many functions have a copy of that (templates, inlining).
 struct PlacedAdvice {
   Advice advice;
   std::string function;
   std::string line;   // "file.c:9"; "" if unknown
   std::string words;  // for `culprit annotate`
   double share = 0;   // of the cost, that this place has
+
+  // What is saved if this cost were gone, of the cycles measured where there are some [0 to 1]. The
+  // upper end: if all that the model lacks were of it.
+  double at_most = 0;
+  double upper_end = 0;
 };
 
 /// Of the time that whole CPUs had, what they did not run, where that was measured: by the time
@@ -57,6 +64,7 @@ struct WhyReport {
   std::optional<Estimate> everything;      // unhalted cycles of the whole profile
   std::optional<HaltedTime> halted;        // of whole CPUs, where it was measured
   std::optional<MeasuredCycles> measured;  // where both runs are in the profile
+  Verdict verdict;                         // points into the tree
   std::vector<PlacedAdvice> advice;
   std::vector<RuleResult> rules;
   std::vector<std::string> remarks;

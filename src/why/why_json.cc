@@ -80,9 +80,24 @@ Json json_halted(const std::optional<HaltedTime>& halted) {
 Json json_measured(const std::optional<MeasuredCycles>& measured) {
   if (!measured) return {};
   return {{"measured", json_estimate(measured->measured)},
+          {"samples", measured->samples},
           {"kernel", json_estimate(measured->kernel)},
           {"modelled", measured->modelled},
-          {"unexplained", json_estimate(measured->unexplained)}};
+          {"unexplained", json_estimate(measured->unexplained)},
+          {"fit",
+           {{"judged", measured->fit.judged},
+            {"fitting", measured->fit.fitting},
+            {"missing", measured->fit.missing},
+            {"excess", measured->fit.excess}}},
+          {"everything", json_estimate(measured->everything)}};
+}
+
+Json json_verdict(const Verdict& verdict) {
+  Json object = {{"certainty", certainty_name(verdict.certainty)},
+                 {"reason", printable(verdict.reason)}};
+  object["branch"] =
+      verdict.branch == nullptr ? Json() : Json(std::string(branch_key(verdict.branch->branch)));
+  return object;
 }
 
 Json json_advice(const WhyReport& why) {
@@ -92,6 +107,8 @@ Json json_advice(const WhyReport& why) {
                     {"branch", std::string(branch_key(one.advice.node->branch))},
                     {"cycles", json_estimate(one.advice.cycles)},
                     {"share", one.advice.share},
+                    {"at_most", one.at_most},
+                    {"upper_end", one.upper_end},
                     {"problem", printable(one.advice.problem)},
                     {"advice", printable(one.advice.advice)},
                     {"function", printable(one.function)},
@@ -156,7 +173,7 @@ std::string print_why_json(const Profile& profile, const Template& cpu, const Wh
   }
   Json general = Json::array();
   for (const CostNode& node : why.tree.general) general.push_back(json_node(node));
-  const Json json = {{"schema", "culprit-why-1"},
+  const Json json = {{"schema", "culprit-why-2"},
                      {"runs", json_runs(profile)},
                      {"machine", json_machine(profile.machine)},
                      {"clock", json_clock(profile.machine)},
@@ -174,6 +191,7 @@ std::string print_why_json(const Profile& profile, const Template& cpu, const Wh
                      {"unexplained", json_estimate(why.tree.unexplained)},
                      {"halted", json_halted(why.halted)},
                      {"measured", json_measured(why.measured)},
+                     {"verdict", json_verdict(why.verdict)},
                      {"advice", json_advice(why)},
                      {"rules", json_rules(why)},
                      {"remarks", json_texts(why.remarks)},

@@ -67,21 +67,6 @@ std::vector<std::string> describe_missing(const CostTree& tree) {
   return sentences;
 }
 
-const CostNode* find_culprit(const CostTree& tree) {
-  constexpr double kMuch = 0.1;  // of the unhalted cycles
-  const CostNode* most = nullptr;
-  for (const CostNode& level : tree.unhalted.parts) {
-    for (const CostNode& branch : level.parts) {
-      // Ports are busy in good programs, too.
-      if (branch.kind != NodeKind::branch || branch.branch == CostBranch::port_saturation) continue;
-      if (!branch.cycles) continue;
-      if (most == nullptr || branch.cycles->value > most->cycles->value) most = &branch;
-    }
-  }
-  if (most == nullptr || !tree.unhalted.cycles || !(most->cycles->value > 0)) return nullptr;
-  return most->cycles->value >= kMuch * tree.unhalted.cycles->value ? most : nullptr;
-}
-
 const char* state_name(NodeState state) {
   switch (state) {
     case NodeState::measured:

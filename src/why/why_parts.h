@@ -27,9 +27,6 @@ std::string describe_place(const PlacedAdvice& advice);
 /// with the same reason together.
 std::vector<std::string> describe_missing(const CostTree& tree);
 
-/// The level-3 branch that costs most, if any costs much; nullptr if none does.
-const CostNode* find_culprit(const CostTree& tree);
-
 /// "measured", "partly_measured", ...: words of JSON and CSV.
 const char* state_name(NodeState state);
 const char* kind_name(NodeKind kind);

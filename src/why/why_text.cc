@@ -28,6 +28,7 @@ namespace {
 
 /// What costs less than this of everything is left out, unless all is asked for.
 constexpr double kLeastShare = 0.005;
+constexpr size_t kHeadWidth = 62;  // of a piece of advice
 
 class WhyText {
  public:
@@ -43,7 +44,7 @@ class WhyText {
     text += wrap("Template: " + describe_template(cpu_), style_.width, 2) + "\n\n";
     collect_lines();
     text += coloured_heading(print_table(columns(), style_.width));
-    text += print_measured() + "\n" + print_below_tree();
+    text += "\n" + print_below_tree() + print_verdict();
     text += print_advice();
     text += print_notes();
     text += print_ledger(profile_.ledger, style_);
@@ -61,12 +62,16 @@ class WhyText {
     return cycles ? cycles->value : 0;
   }
 
+  bool has_measured() const { return why_.measured && why_.measured->measured.value > 0; }
+
+  /// What shares are of: cycles that were measured, else those of the tree.
+  double whole() const { return has_measured() ? why_.measured->measured.value : unhalted(); }
+
   void collect_lines() {
     add(why_.tree.unhalted, 0);
     for (const CostNode& node : why_.tree.general) {
       if (why_.options.show_events && node.amount) lines_.push_back({&node, 0});
     }
-    culprit_ = find_culprit(why_.tree);
   }
 
   /// Levels 1 to 3 always; below them what costs something, or everything.
@@ -96,81 +101,85 @@ class WhyText {
                          [](const CostNode& one) { return one.in_sum; }) == 1;
   }
 
-  std::vector<TextColumn> columns() const {
+  /// The columns of the tree.
+  struct Columns {
     TextColumn cycles{"cycles", true, nullptr, 2, {}};
     TextColumn shares{"share", true, nullptr, 2, {}};
     TextColumn errors{"+-", true, nullptr, 2, {}};
     TextColumn marks{"", false, nullptr, 1, {}};
     TextColumn what{"", false, fit, 1, {}};
     TextColumn events{"events", false, nullptr, 2, {}};
-    // Above what ran stands what could have, where that was measured.
-    const size_t below = why_.halted ? 1 : 0;
+
+    void add(std::string amount, std::string share, std::string error, std::string mark,
+             std::string label, std::string event = "") {
+      cycles.cells.push_back(std::move(amount));
+      shares.cells.push_back(std::move(share));
+      errors.cells.push_back(std::move(error));
+      marks.cells.push_back(std::move(mark));
+      what.cells.push_back(std::move(label));
+      events.cells.push_back(std::move(event));
+    }
+  };
+
+  std::vector<TextColumn> columns() const {
+    Columns table;
+    size_t above = 0;  // lines that the tree is a part of
     if (why_.halted) {
-      const auto add = [&](const std::optional<double>& amount, const std::string& label) {
-        cycles.cells.push_back(amount ? format_si(*amount) : "-");
-        shares.cells.emplace_back();
-        errors.cells.emplace_back();
-        marks.cells.push_back(amount ? "=" : "");
-        what.cells.push_back(label);
-        events.cells.emplace_back();
-      };
-      add(why_.halted->total_cycles, describe_total(*why_.halted));
-      add(why_.halted->cycles, "  " + describe_halted(*why_.halted));
+      add_halted(table);
+      above = 1;
+    } else if (has_measured()) {
+      add_measured(table);
+      above = 1;
     }
     for (const Line& line : lines_) {
       const CostNode& node = *line.node;
       const bool has_cycles = node.cycles.has_value();
-      cycles.cells.push_back(has_cycles ? format_si(node.cycles->value) : "-");
-      shares.cells.push_back(!has_cycles || !(unhalted() > 0)
-                                 ? "-"
-                                 : fmt::format("{:.1f} %", 100 * node.cycles->value / unhalted()));
-      errors.cells.push_back(has_cycles ? format_error(*node.cycles) : "");
-      marks.cells.push_back(has_cycles ? std::string(1, provenance_mark(node.provenance)) : "");
-      what.cells.push_back(std::string(2 * (line.depth + below), ' ') + describe(node));
-      events.cells.push_back(describe_amount(node));
+      table.add(has_cycles ? format_si(node.cycles->value) : "-",
+                has_cycles ? format_share(node.cycles->value) : "-",
+                has_cycles ? format_error(*node.cycles) : "",
+                has_cycles ? std::string(1, provenance_mark(node.provenance)) : "",
+                std::string(2 * (line.depth + above), ' ') + describe(node), describe_amount(node));
     }
-    std::vector<TextColumn> all{cycles, shares, errors, marks, what};
-    const bool any = std::any_of(events.cells.begin(), events.cells.end(),
+    std::vector<TextColumn> all{table.cycles, table.shares, table.errors, table.marks, table.what};
+    const bool any = std::any_of(table.events.cells.begin(), table.events.cells.end(),
                                  [](const std::string& cell) { return !cell.empty(); });
-    if (any) all.push_back(events);
+    if (any) all.push_back(table.events);
     return all;
   }
 
-  /// What the model says, against what was measured.
-  std::string print_measured() const {
-    if (!why_.measured || !(why_.measured->measured.value > 0)) return "";
+  /// Above what ran stands what could have.
+  void add_halted(Columns& table) const {
+    const auto add = [&](const std::optional<double>& amount, const std::string& label) {
+      table.add(amount ? format_si(*amount) : "-", "", "", amount ? "=" : "", label);
+    };
+    add(why_.halted->total_cycles, describe_total(*why_.halted));
+    add(why_.halted->cycles, "  " + describe_halted(*why_.halted));
+  }
+
+  /// Above what the model says stands what was measured.
+  void add_measured(Columns& table) const {
     const MeasuredCycles& both = *why_.measured;
-    TextColumn cycles{"cycles", true, nullptr, 2, {}};
-    TextColumn shares{"share", true, nullptr, 2, {}};
-    TextColumn errors{"+-", true, nullptr, 2, {}};
-    TextColumn marks{"", false, nullptr, 1, {}};
-    TextColumn what{"", false, fit, 1, {}};
     const auto add = [&](const Estimate& value, const char* mark, const char* label) {
-      const bool is_negative = value.value < 0;
-      cycles.cells.push_back((is_negative ? "-" : "") + format_si(std::abs(value.value)));
-      shares.cells.push_back(fmt::format("{:.1f} %", 100 * value.value / both.measured.value));
-      errors.cells.push_back(value.standard_error == 0
-                                 ? ""
-                                 : fmt::format("{:.1f}", 100 * kNormal95 * value.standard_error /
-                                                             both.measured.value));
-      marks.cells.emplace_back(mark);
-      what.cells.emplace_back(label);
+      table.add((value.value < 0 ? "-" : "") + format_si(std::abs(value.value)),
+                format_share(value.value), format_error(value), mark, label);
     };
     add(both.measured, "~", "measured: time x clock, natively");
-    add({both.modelled, 0}, "?", "  modelled: the tree above");
     add(both.kernel, "~", "  in the kernel: not simulated");
-    add(both.unexplained, " ", "  unexplained = measured - modelled - kernel");
-    return "\n" + print_table({cycles, shares, errors, marks, what}, style_.width);
+    add(both.unexplained, "", "  unexplained = measured - modelled - kernel");
   }
 
   static std::string fit(const std::string& cell, size_t width) {
     return count_columns(cell) <= width ? cell : cell.substr(0, width - 2) + "..";
   }
 
+  std::string format_share(double cycles) const {
+    return whole() > 0 ? fmt::format("{:.1f} %", 100 * cycles / whole()) : "-";
+  }
+
   /// Half of the 95 % interval, in points of the share.
   std::string format_error(const Estimate& cycles) const {
-    if (cycles.standard_error == 0 || !(unhalted() > 0)) return "";
-    return fmt::format("{:.1f}", 100 * kNormal95 * cycles.standard_error / unhalted());
+    if (cycles.standard_error == 0 || !(whole() > 0)) return "";
+    return fmt::format("{:.1f}", 100 * kNormal95 * cycles.standard_error / whole());
   }
 
   std::string describe(const CostNode& node) const {
@@ -180,8 +189,13 @@ class WhyText {
     if (node.state == NodeState::not_recorded) text += ": not recorded";
     if (node.uncapped)
       text += fmt::format(", at most ({} before)", format_si(node.uncapped->value));
-    if (&node == culprit_) text += "   <== culprit";
+    if (&node == why_.verdict.branch) text += mark_of(why_.verdict.certainty);
     return text;
+  }
+
+  static std::string mark_of(Certainty certainty) {
+    if (certainty == Certainty::firm) return "   <== culprit";
+    return certainty == Certainty::candidate ? "   <== candidate ?" : "";
   }
 
   static std::string describe_amount(const CostNode& node) {
@@ -212,9 +226,11 @@ class WhyText {
       facts.push_back(fmt::format("{} stalled cycles are in no branch.",
                                   format_si(why_.tree.unexplained->value)));
     }
-    if (!why_.part.empty() && why_.everything && why_.everything->value > 0) {
-      facts.push_back(
-          fmt::format("{:.1f} % of all cycles.", 100 * unhalted() / why_.everything->value));
+    const double all = has_measured()    ? why_.measured->everything.value
+                       : why_.everything ? why_.everything->value
+                                         : 0;
+    if (!why_.part.empty() && all > 0) {
+      facts.push_back(fmt::format("{:.1f} % of all cycles.", 100 * whole() / all));
     }
     std::string text = wrap(
                            "= counted   ~ sampled   ? modelled: events x a cost   +- half of the "
@@ -226,20 +242,44 @@ class WhyText {
     return text + "\n";
   }
 
+  std::string print_verdict() const {
+    const Verdict& verdict = why_.verdict;
+    std::string words;
+    switch (verdict.certainty) {
+      case Certainty::firm:
+        words = printable(verdict.branch->label);
+        break;
+      case Certainty::candidate:
+        words = fmt::format("{} perhaps: {}", printable(verdict.branch->label), verdict.reason);
+        break;
+      case Certainty::none:
+        words = "none: " + verdict.reason;
+    }
+    return print_labelled("Verdict", words, style_) +
+           print_labelled("Basis", describe_basis(cpu_, why_.tree, why_.measured), style_) + "\n";
+  }
+
   std::string print_advice() const {
     if (why_.advice.empty()) return "";
-    std::string text = pad_right("What to change", 66) + "at most\n";
+    std::string text = pad_right("What to change", kHeadWidth + 2) + "at most\n";
     size_t number = 0;
     for (const PlacedAdvice& one : why_.advice) {
       const std::string where = describe_place(one);
       std::string head = fmt::format("{:3} {}", ++number, printable(one.advice.node->label));
       if (!where.empty()) head += ": " + where;
-      const std::string worth =
-          fmt::format("{}  {:.0f} %", format_si(one.advice.cycles.value), 100 * one.advice.share);
-      text += pad_right(elide_middle(head, 64), 66) + worth + "\n";
+      text +=
+          pad_right(elide_middle(head, kHeadWidth), kHeadWidth + 2) + describe_worth(one) + "\n";
       text += indented(printable(one.advice.problem + " " + one.advice.advice));
     }
     return text + "\n";
+  }
+
+  /// "3.05 G  75 %", or "3.05 G  60-75 %" where the model lacks some of what was measured.
+  static std::string describe_worth(const PlacedAdvice& one) {
+    const std::string least = fmt::format("{:.0f}", 100 * one.at_most);
+    const std::string most = fmt::format("{:.0f}", 100 * one.upper_end);
+    return fmt::format("{}  {} %", format_si(one.advice.cycles.value),
+                       least == most ? least : least + "-" + most);
   }
 
   std::string indented(const std::string& words) const {
@@ -280,6 +320,14 @@ class WhyText {
         return print_next(with_file("culprit report", style_), "what it has", style_);
       return print_next("culprit doctor", "no cycles were counted: what works here", style_);
     }
+    if (cpu_.is_simulated && !why_.measured) {
+      return print_next("culprit record --engine timer+simulate ./program",
+                        "measured time beside the model", style_);
+    }
+    if (why_.measured && why_.part.empty() && why_.measured->samples < kLeastSamples) {
+      return print_next("culprit record --engine timer+simulate -F 20000 ./program",
+                        "more samples; so does a longer run", style_);
+    }
     for (const PlacedAdvice& one : why_.advice) {
       if (one.words.empty()) continue;
       return print_next(with_file("culprit annotate " + one.words, style_),
@@ -307,7 +355,6 @@ class WhyText {
   const WhyReport& why_;
   const TextStyle& style_;
   std::vector<Line> lines_;
-  const CostNode* culprit_ = nullptr;
 };
 
 }  // namespace

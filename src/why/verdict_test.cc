@@ -1,0 +1,132 @@
+// Verdicts on trees of 1,000 M cycles made by hand, with what was measured beside them.
+
+#include "why/verdict.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace culprit {
+namespace {
+
+constexpr double kMillion = 1e6;
+
+CostNode make_branch(CostBranch branch, const char* label, double cycles) {
+  CostNode node;
+  node.kind = NodeKind::branch;
+  node.branch = branch;
+  node.label = label;
+  node.cycles = Estimate{cycles, 0};
+  return node;
+}
+
+/// Load latency 500 M, misprediction 300 M, ports 900 M.
+CostTree make_tree() {
+  CostTree tree;
+  tree.unhalted.kind = NodeKind::level;
+  tree.unhalted.cycles = Estimate{1000 * kMillion, 0};
+  CostNode stalled;
+  stalled.kind = NodeKind::level;
+  stalled.parts = {
+      make_branch(CostBranch::load_latency, "load latency", 500 * kMillion),
+      make_branch(CostBranch::branch_misprediction, "branch misprediction", 300 * kMillion)};
+  CostNode unstalled;
+  unstalled.kind = NodeKind::level;
+  unstalled.parts = {make_branch(CostBranch::port_saturation, "port saturation", 900 * kMillion)};
+  tree.unhalted.parts = {stalled, unstalled};
+  return tree;
+}
+
+/// 1,000 samples of 1 M cycles, all of which the model explains.
+MeasuredCycles make_measured() {
+  MeasuredCycles measured;
+  measured.measured = {1000 * kMillion, std::sqrt(1000) * kMillion};
+  measured.samples = 1000;
+  measured.modelled = 1000 * kMillion;
+  measured.fit = {.judged = 1000 * kMillion, .fitting = 1000 * kMillion};
+  return measured;
+}
+
+class Verdicts : public ::testing::Test {
+ protected:
+  Verdicts() { cpu_.is_simulated = true; }
+  Verdict find() const { return find_verdict(cpu_, tree_, measured_); }
+
+  Template cpu_;
+  CostTree tree_ = make_tree();
+  std::optional<MeasuredCycles> measured_ = make_measured();
+};
+
+TEST_F(Verdicts, AreFirmWhereTheModelFits) {
+  const Verdict verdict = find();
+  EXPECT_EQ(verdict.certainty, Certainty::firm);
+  ASSERT_NE(verdict.branch, nullptr);
+  EXPECT_EQ(verdict.branch->branch, CostBranch::load_latency);  // ports are busy in good programs
+  EXPECT_EQ(verdict.reason, "");
+}
+
+TEST_F(Verdicts, OfAModelAloneAreCandidates) {
+  measured_.reset();
+  EXPECT_EQ(find().certainty, Certainty::candidate);
+  EXPECT_NE(find().reason.find("fit is not known"), std::string::npos);
+}
+
+TEST_F(Verdicts, NeedAHundredSamples) {
+  measured_->samples = 99;
+  EXPECT_EQ(find().certainty, Certainty::none);
+  EXPECT_NE(find().reason.find("99 samples are too few"), std::string::npos);
+  measured_->samples = 100;
+  EXPECT_EQ(find().certainty, Certainty::firm);
+}
+
+TEST_F(Verdicts, AreNoneWhereMoreIsUnexplained) {
+  measured_->fit.missing = 501 * kMillion;
+  EXPECT_EQ(find().certainty, Certainty::none);
+  EXPECT_NE(find().reason.find("50 % of the time is unexplained"), std::string::npos)
+      << find().reason;
+}
+
+TEST_F(Verdicts, AreNoneWhereMoreIsInTheKernel) {
+  measured_->kernel = {510 * kMillion, 0};
+  EXPECT_EQ(find().certainty, Certainty::none);
+  EXPECT_NE(find().reason.find("51 % of the time is in the kernel"), std::string::npos);
+}
+
+TEST_F(Verdicts, AreCandidatesWhereFunctionsDoNotFit) {
+  measured_->fit.fitting = 660 * kMillion;  // below two thirds
+  EXPECT_EQ(find().certainty, Certainty::candidate);
+  EXPECT_NE(find().reason.find("functions of 34 % of the time"), std::string::npos)
+      << find().reason;
+}
+
+// 500 M and 300 M: a difference of 200 M between model and measurement may turn them round.
+TEST_F(Verdicts, AreCandidatesWhereAnotherMayBeLarger) {
+  measured_->fit.missing = 120 * kMillion;
+  measured_->fit.excess = 81 * kMillion;
+  EXPECT_EQ(find().certainty, Certainty::candidate);
+  EXPECT_NE(find().reason.find("may as well be branch misprediction"), std::string::npos);
+  measured_->fit.excess = 79 * kMillion;
+  EXPECT_EQ(find().certainty, Certainty::firm);
+}
+
+TEST_F(Verdicts, OfHardwareNeedSamplesAndExplainedStalls) {
+  cpu_.is_simulated = false;
+  measured_.reset();
+  EXPECT_EQ(find().certainty, Certainty::firm);            // counted
+  tree_.unhalted.cycles->standard_error = 110 * kMillion;  // of 83 samples
+  EXPECT_EQ(find().certainty, Certainty::none);
+  tree_.unhalted.cycles->standard_error = 90 * kMillion;  // of 123
+  EXPECT_EQ(find().certainty, Certainty::firm);
+  tree_.unexplained = Estimate{501 * kMillion, 0};
+  EXPECT_EQ(find().certainty, Certainty::none);
+}
+
+TEST_F(Verdicts, OfNothingLargeNameNoBranch) {
+  for (CostNode& level : tree_.unhalted.parts) {
+    for (CostNode& branch : level.parts) branch.cycles->value = 99 * kMillion;
+  }
+  EXPECT_EQ(find().certainty, Certainty::none);
+  EXPECT_EQ(find().branch, nullptr);
+}
+
+}  // namespace
+}  // namespace culprit
