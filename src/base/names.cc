@@ -14,7 +14,7 @@ constexpr std::string_view kOperator = "operator";
 /// Length of an operator's symbols at `at` ("operator<<", "operator()"), so that
 /// they are not taken for brackets; 0 if there is none.
 size_t operator_length(std::string_view name, size_t at) {
-  if (name.substr(at, kOperator.size()) != kOperator) return 0;
+  if (name[at] != kOperator.front() || !name.substr(at).starts_with(kOperator)) return 0;
   const bool inside_word =
       at > 0 && (std::isalnum(static_cast<unsigned char>(name[at - 1])) || name[at - 1] == '_');
   if (inside_word) return 0;

@@ -77,7 +77,13 @@ std::string format_thousands(uint64_t value) {
 
 bool matches_pattern(std::string_view text, std::string_view pattern) {
   if (text == pattern) return true;  // "[kernel]" is a name, too
-  if (pattern.find_first_of("*?[") == std::string_view::npos) return false;
+  const size_t first = pattern.find_first_of("*?[");
+  if (first == std::string_view::npos) return false;
+  // Most texts differ before the first sign, or behind the last: telling so early pays.
+  const std::string_view head = pattern.substr(0, pattern.find_first_of("*?[\\"));
+  const std::string_view tail = pattern.substr(pattern.find_last_of("*?]\\") + 1);
+  if (!text.starts_with(head)) return false;
+  if (pattern.find('[') == std::string_view::npos && !text.ends_with(tail)) return false;
   return ::fnmatch(std::string(pattern).c_str(), std::string(text).c_str(), 0) == 0;
 }
 

@@ -60,6 +60,13 @@ TEST(MatchesPattern, FollowsTheShell) {
   EXPECT_TRUE(matches_pattern("f1", "f[0-9]"));
   EXPECT_FALSE(matches_pattern("f1", "f?1"));
   EXPECT_TRUE(matches_pattern("x", "*"));
+  EXPECT_TRUE(matches_pattern("a*b", "a\\*?"));
+  EXPECT_TRUE(matches_pattern("ab", "a\\b*"));
+  EXPECT_TRUE(matches_pattern("f]", "f[]]"));
+  EXPECT_TRUE(matches_pattern("a", "a*"));
+  EXPECT_FALSE(matches_pattern("a", "a*a"));
+  EXPECT_FALSE(matches_pattern("std::sort", "*::sorted"));
+  EXPECT_FALSE(matches_pattern("std::sort", "sd*"));
 }
 
 TEST(ElideMiddle, KeepsBothEnds) {
