@@ -103,7 +103,7 @@ constexpr std::array<Matcher, 4> kMatchers = {
       return *c.name == wanted || (has_other && *c.linkage_name == wanted);
     },
     [](const Candidate& c, const std::string& wanted) {
-      return without_parameters(*c.name) == wanted;
+      return c.name->starts_with(wanted) && without_parameters(*c.name) == wanted;
     },
     [](const Candidate& c, const std::string& wanted) { return is_called(*c.name, wanted); },
     [](const Candidate& c, const std::string& wanted) {

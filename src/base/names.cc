@@ -10,6 +10,8 @@ namespace culprit {
 namespace {
 
 constexpr std::string_view kOperator = "operator";
+constexpr std::string_view kWordCharacters =
+    "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// Length of an operator's symbols at `at` ("operator<<", "operator()"), so that
 /// they are not taken for brackets; 0 if there is none.
@@ -156,6 +158,9 @@ bool is_called(std::string_view name, std::string_view wanted) {
     const bool is_in_name = name.find(sign) != std::string_view::npos;
     if (!is_in_name && wanted.find(sign) != std::string_view::npos) return false;
   }
+  // Nor is one whose last word is not in the name, in whatever form.
+  const size_t last_word = wanted.find_last_not_of(kWordCharacters) + 1;
+  if (name.find(wanted.substr(last_word)) == std::string_view::npos) return false;
   const std::string_view bare = without_parameters(name);
   if (is_tail(bare) || is_tail(without_template_arguments(bare))) return true;
   const std::string pretty = pretty_name(bare);
