@@ -13,9 +13,11 @@
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Triple.h>
+#include <map>
 #include <optional>
 #include <vector>
 
+#include "simulate/costs/classes.h"
 #include "simulate/costs/operands.h"
 #include "simulate/costs/special_costs.h"
 
@@ -82,13 +84,18 @@ struct CostModel::Machinery {
   std::unique_ptr<llvm::MCContext> context;
   std::unique_ptr<llvm::MCDisassembler> disassembler;
   std::optional<RegisterNumbers> numbers;
+  std::vector<unsigned> alike;  // by opcode: whose costs it has
+  bool has_classes = false;     // of instructions
+  InstructionTimings timings;
 
   [[nodiscard]] const llvm::MCSchedModel& model() const { return cpu->getSchedModel(); }
-  bool decode(std::span<const uint8_t> code, llvm::MCInst* inst) const;
+  void find_alike_opcodes(std::string_view cpu_name);
+  bool decode(std::span<const uint8_t> code, llvm::MCInst* inst, bool* is_locked) const;
   const llvm::MCSchedClassDesc* find_class(const llvm::MCSubtargetInfo& of,
                                            const llvm::MCInst& inst) const;
   void add_class_costs(const llvm::MCSchedClassDesc& kind, const Decoded& instruction,
                        InstructionCosts& costs) const;
+  [[nodiscard]] unsigned find_load_latency(const llvm::MCSchedClassDesc& kind) const;
   [[nodiscard]] double divider_cycles(const llvm::MCInst& inst,
                                       const llvm::MCSchedClassDesc& kind) const;
 };
@@ -113,15 +120,28 @@ double longest_use(const llvm::MCSubtargetInfo& of, const llvm::MCSchedClassDesc
   return longest;
 }
 
+void CostModel::Machinery::find_alike_opcodes(std::string_view cpu_name) {
+  std::map<std::string_view, unsigned> opcodes;
+  for (unsigned i = 0; i < instructions->getNumOpcodes(); ++i) {
+    const llvm::StringRef name = instructions->getName(i);
+    opcodes.emplace(std::string_view(name.data(), name.size()), i);
+  }
+  alike.resize(instructions->getNumOpcodes());
+  for (const auto& [name, opcode] : opcodes) alike[opcode] = opcodes.at(find_alike(cpu_name, name));
+}
+
 /// A prefix (lock, rep) is one of LLVM's instructions, and the same that follows it is another.
-bool CostModel::Machinery::decode(std::span<const uint8_t> code, llvm::MCInst* inst) const {
+bool CostModel::Machinery::decode(std::span<const uint8_t> code, llvm::MCInst* inst,
+                                  bool* is_locked) const {
   for (;;) {
     uint64_t size = 0;
     const auto status =
         disassembler->getInstruction(*inst, size, {code.data(), code.size()}, 0, llvm::nulls());
     if (status == llvm::MCDisassembler::Fail || size == 0 || size > code.size()) return false;
     code = code.subspan(size);
-    if (code.empty() || !instructions->getName(inst->getOpcode()).ends_with("_PREFIX")) return true;
+    const llvm::StringRef name = instructions->getName(inst->getOpcode());
+    if (code.empty() || !name.ends_with("_PREFIX")) return true;
+    *is_locked = *is_locked || name == "LOCK_PREFIX";
     inst->clear();
   }
 }
@@ -130,7 +150,7 @@ const llvm::MCSchedClassDesc* CostModel::Machinery::find_class(const llvm::MCSub
                                                                const llvm::MCInst& inst) const {
   const llvm::MCSchedModel& costs = of.getSchedModel();
   if (!costs.hasInstrSchedModel()) return nullptr;
-  unsigned number = instructions->get(inst.getOpcode()).getSchedClass();
+  unsigned number = instructions->get(alike[inst.getOpcode()]).getSchedClass();
   const llvm::MCSchedClassDesc* kind = costs.getSchedClassDesc(number);
   while (kind->isVariant()) {
     number = of.resolveVariantSchedClass(number, &inst, instructions.get(), costs.getProcessorID());
@@ -149,13 +169,31 @@ double CostModel::Machinery::divider_cycles(const llvm::MCInst& inst,
   return other == nullptr ? own : longest_use(*divider, *other);
 }
 
+/// For how long the instruction's other operands are not needed yet while its load is under way;
+/// of vectors, that is longer.
+unsigned CostModel::Machinery::find_load_latency(const llvm::MCSchedClassDesc& kind) const {
+  unsigned latency = model().LoadLatency;
+  for (const llvm::MCReadAdvanceEntry& entry : cpu->getReadAdvanceEntries(kind)) {
+    latency = std::max(latency, static_cast<unsigned>(std::max(0, entry.Cycles)));
+  }
+  return latency;
+}
+
 void CostModel::Machinery::add_class_costs(const llvm::MCSchedClassDesc& kind,
                                            const Decoded& instruction,
                                            InstructionCosts& costs) const {
   costs.uops = kind.NumMicroOps;
   costs.latency_cycles = std::max(0, llvm::MCSchedModel::computeInstrLatency(*cpu, kind));
   if (is_division(instruction)) costs.divider_cycles = divider_cycles(instruction.inst, kind);
-  adjust_costs(instruction, model().LoadLatency, costs);
+  adjust_costs(instruction, find_load_latency(kind), costs);
+}
+
+/// As if it kept the one that it needs most busy for `cycles`, and the others in proportion.
+void scale(std::vector<ResourceUse>& uses, double cycles) {
+  double longest = 0;
+  for (const ResourceUse& use : uses) longest = std::max(longest, use.cycles);
+  if (!(longest > 0)) return;
+  for (ResourceUse& use : uses) use.cycles *= cycles / longest;
 }
 
 BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> code,
@@ -169,21 +207,25 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
     costs[i] = InstructionCosts();
     bytes += code[i].size();
     llvm::MCInst inst;
-    known[i] = m.decode(code[i], &inst);
+    bool is_locked = false;
+    known[i] = m.decode(code[i], &inst, &is_locked);
     if (!known[i]) {
       before = {};
       continue;
     }
     const llvm::StringRef name = m.instructions->getName(inst.getOpcode());
-    const Decoded decoded{inst, m.instructions->get(inst.getOpcode()), {name.data(), name.size()}};
+    const Decoded decoded{
+        inst, m.instructions->get(inst.getOpcode()), {name.data(), name.size()}, is_locked};
+    const InstructionTiming& timing =
+        m.timings[m.has_classes ? find_instruction_class(decoded) : InstructionClass::other];
     costs[i].is_call = decoded.facts.isCall();
     costs[i].loads = decoded.facts.mayLoad() ? 1 : 0;
     costs[i].stores = decoded.facts.mayStore() ? 1 : 0;
-    costs[i].arithmetic = find_arithmetic(decoded);
     find_operands(decoded, *m.numbers, costs[i]);
     const llvm::MCSchedClassDesc* const kind = m.find_class(*m.cpu, inst);
     known[i] = kind != nullptr;
     if (kind != nullptr) m.add_class_costs(*kind, decoded, costs[i]);
+    apply_timing(timing, decoded, costs[i]);
     if (is_fused(before, decoded)) {
       costs[i].uops = 0;
       // One uop in the branch's port; a load of the first has its own.
@@ -194,6 +236,7 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
     for (const llvm::MCWriteProcResEntry& write : resources(*m.cpu, *kind)) {
       uses_[i].push_back({write.ProcResourceIdx, cycles_on(*m.cpu, write)});
     }
+    if (timing.cycles > 0) scale(uses_[i], timing.cycles);
   }
   for (const std::vector<ResourceUse>& uses : uses_) {
     for (const ResourceUse& use : uses) pressure[use.resource] += use.cycles;
@@ -232,7 +275,8 @@ bool CostModel::has_target(std::string_view target) {
 }
 
 std::unique_ptr<CostModel> CostModel::make(const std::string& name, const std::string& cpu,
-                                           std::string& problem) {
+                                           std::string& problem,
+                                           const InstructionTimings& timings) {
   const Target* const known = find_target(name);
   if (known == nullptr) {
     problem = "there are no costs of instructions for " + name;
@@ -265,6 +309,9 @@ std::unique_ptr<CostModel> CostModel::make(const std::string& name, const std::s
     return nullptr;
   }
   m->numbers.emplace(*m->registers);
+  m->find_alike_opcodes(chosen);
+  m->has_classes = triple.isX86();
+  m->timings = timings;
   return std::unique_ptr<CostModel>(new CostModel(std::move(m)));
 }
 

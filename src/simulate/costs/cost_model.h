@@ -27,9 +27,11 @@ struct ResourceUse {
 class CostModel : public CostSource {
  public:
   /// `target`: "x86_64" or "aarch64". `cpu`: LLVM's name ("znver4", "neoverse-n1"); "": one that
-  /// is common, as for a CPU of another architecture. nullptr: `problem` says why.
+  /// is common, as for a CPU of another architecture. `timings`: of x86, what is known better than
+  /// by LLVM. nullptr: `problem` says why.
   static std::unique_ptr<CostModel> make(const std::string& target, const std::string& cpu,
-                                         std::string& problem);
+                                         std::string& problem,
+                                         const InstructionTimings& timings = {});
   ~CostModel() override;
   /// Whether there can be a model of code for this architecture.
   static bool has_target(std::string_view target);

@@ -3,6 +3,8 @@
 #include "simulate/costs/cost_model.h"
 
 extern "C" __attribute__((visibility("default"))) culprit::simulate::CostSource*
-culprit_make_cost_source(const char* target, const char* cpu, std::string& problem) {
-  return culprit::simulate::CostModel::make(target, cpu, problem).release();
+culprit_make_cost_source(const char* target, const char* cpu,
+                         const culprit::simulate::InstructionTimings& timings,
+                         std::string& problem) {
+  return culprit::simulate::CostModel::make(target, cpu, problem, timings).release();
 }

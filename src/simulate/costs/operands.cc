@@ -40,6 +40,20 @@ bool is_address(const Decoded& instruction, unsigned operand, bool any_marked) {
   return instruction.facts.mayLoad();
 }
 
+/// Of the x87 stack, which instructions name in part only. Loads begin a new value.
+void add_x87_operands(const Decoded& instruction, const RegisterNumbers& numbers,
+                      InstructionCosts& costs) {
+  const std::string_view name = instruction.name;
+  const bool is_load = name.starts_with("LD_F") && !name.starts_with("LD_Frr");
+  const bool is_exchange = name.starts_with("XCH_F");
+  if (is_load || is_exchange || name.starts_with("ILD_F")) {
+    if (!is_exchange) add(costs.writes, numbers.x87_stack());
+    return;
+  }
+  add(costs.reads, numbers.x87_stack());
+  if (!instruction.facts.mayStore()) add(costs.writes, numbers.x87_stack());
+}
+
 }  // namespace
 
 void find_operands(const Decoded& instruction, const RegisterNumbers& numbers,
@@ -65,6 +79,11 @@ void find_operands(const Decoded& instruction, const RegisterNumbers& numbers,
       add(costs.reads, number);
     }
   }
+  const auto changes = facts.implicit_defs();
+  if (std::any_of(changes.begin(), changes.end(),
+                  [&](llvm::MCPhysReg reg) { return numbers.is_x87_status(reg); })) {
+    add_x87_operands(instruction, numbers, costs);
+  }
   if (moves_stack(instruction)) return;
   for (const llvm::MCPhysReg reg : facts.implicit_uses()) {
     if (facts.mayLoad() && !any_marked) {
@@ -78,9 +97,12 @@ void find_operands(const Decoded& instruction, const RegisterNumbers& numbers,
 
 bool is_zero_idiom(const Decoded& instruction) {
   constexpr std::string_view kKinds[] = {
-      "XOR32rr", "XOR64rr",   "SUB32rr",   "SUB64rr",   "PXORrr",    "VPXORrr",   "VPXORYrr",
-      "XORPSrr", "XORPDrr",   "VXORPSrr",  "VXORPDrr",  "VXORPSYrr", "VXORPDYrr", "PSUBDrr",
-      "PSUBQrr", "PCMPGTBrr", "PCMPGTDrr", "VPXORDZrr", "VPXORQZrr"};
+      "XOR32rr", "XOR64rr", "SUB32rr", "SUB64rr", "PXORrr", "VPXORrr", "VPXORYrr", "XORPSrr",
+      "XORPDrr", "VXORPSrr", "VXORPDrr", "VXORPSYrr", "VXORPDYrr", "PSUBDrr", "PSUBQrr",
+      "PCMPGTBrr", "PCMPGTDrr", "PSUBBrr", "PSUBWrr", "VPXORDZrr", "VPXORQZrr",
+      // All ones, which depends on nothing, either.
+      "PCMPEQBrr", "PCMPEQWrr", "PCMPEQDrr", "VPCMPEQBrr", "VPCMPEQWrr", "VPCMPEQDrr",
+      "VPCMPEQBYrr", "VPCMPEQWYrr", "VPCMPEQDYrr"};
   if (std::find(std::begin(kKinds), std::end(kKinds), instruction.name) == std::end(kKinds)) {
     return false;
   }

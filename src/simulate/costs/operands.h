@@ -18,6 +18,7 @@ struct Decoded {
   const llvm::MCInst& inst;
   const llvm::MCInstrDesc& facts;
   std::string_view name;  // of the opcode, as LLVM has it: "ADD64rm"
+  bool is_locked = false;
 };
 
 /// Fills reads, addresses, writes and updates of `costs`.

@@ -20,10 +20,18 @@ bool holds_values(std::string_view name) {
   return !name.starts_with("CR") && !name.starts_with("DR");
 }
 
+/// ST0 to ST7. Instructions push and pop them, so that names say nothing of which is which.
+bool is_of_x87_stack(std::string_view name) {
+  return name.size() == 3 && name.starts_with("ST") && name[2] >= '0' && name[2] <= '7';
+}
+
 }  // namespace
 
 RegisterNumbers::RegisterNumbers(const llvm::MCRegisterInfo& registers)
     : numbers_(registers.getNumRegs(), kNoRegister) {
+  for (unsigned id = 1; id < registers.getNumRegs(); ++id) {
+    if (std::string_view(registers.getName(id)) == "FPSW") x87_status_ = id;
+  }
   // What shares a smallest unit is parts of one register.
   std::vector<Register> of_unit(registers.getNumRegUnits(), kNoRegister);
   Register next = 0;
@@ -31,6 +39,11 @@ RegisterNumbers::RegisterNumbers(const llvm::MCRegisterInfo& registers)
     const std::string_view name(registers.getName(id));
     const bool is_list = name.find('_') != std::string_view::npos;
     if (is_list || !holds_values(name)) continue;
+    if (is_of_x87_stack(name)) {
+      if (x87_stack_ == kNoRegister) x87_stack_ = next++;
+      numbers_[id] = x87_stack_;
+      continue;
+    }
     for (const unsigned unit : registers.regunits(id)) {
       if (of_unit[unit] != kNoRegister) numbers_[id] = of_unit[unit];
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <llvm/MC/MCInstrDesc.h>
 
+#include "simulate/costs/classes.h"
+
 namespace culprit::simulate {
 namespace {
 
@@ -12,6 +14,7 @@ bool has(std::string_view text, std::string_view part) {
 
 bool is_plain_load(const Decoded& instruction) {
   const std::string_view name = instruction.name;
+  if (!instruction.facts.mayLoad()) return false;  // movzbl %al, %eax
   return name.starts_with("MOV64rm") || name.starts_with("MOV32rm") || name.starts_with("MOVZX") ||
          name.starts_with("MOVSX") || name.starts_with("POP") || name.starts_with("LDR") ||
          name.starts_with("LDUR") || name.starts_with("LDP");
@@ -22,6 +25,19 @@ bool is_move(std::string_view name) {
                                          "MOVDQArr",  "VMOVAPSrr", "VMOVAPDrr",  "VMOVDQArr",
                                          "VMOVUPSrr", "MOVUPSrr",  "VMOVAPSYrr", "VMOVDQAYrr"};
   return std::find(std::begin(kMoves), std::end(kMoves), name) != std::end(kMoves);
+}
+
+/// ADD64mr, INC32m, SHL8mCL, ...: x86's arithmetic on an operand in memory, which it changes.
+bool is_changed_in_memory(std::string_view name) {
+  constexpr std::string_view kKinds[] = {"ADD", "SUB", "AND", "OR",  "XOR", "ADC", "SBB", "INC",
+                                         "DEC", "NEG", "NOT", "SHL", "SHR", "SAR", "ROL", "ROR"};
+  for (const std::string_view kind : kKinds) {
+    if (!name.starts_with(kind)) continue;
+    const std::string_view rest = name.substr(kind.size());
+    const size_t digits = rest.find_first_not_of("0123456789");
+    if (digits != 0 && digits != std::string_view::npos && rest[digits] == 'm') return true;
+  }
+  return false;
 }
 
 /// LODSB, MOVSQ, STOSL, ...: bytes of one round; 0: no string instruction.
@@ -42,23 +58,39 @@ bool is_serializing(std::string_view name) {
          name == "ISB" || name == "DSB";
 }
 
+/// LLVM's names of instructions that cost what others do, whatever LLVM says.
+struct Alike {
+  std::string_view cpus;  // LLVM's names of those begin so
+  std::string_view name;
+  std::string_view other;
+};
+// endbr64 does nothing where shadow stacks are off; LLVM's models have it as a system instruction
+// of 100 uops. Those of AMD have two cycles of an ALU for each constant, and one move of a byte or
+// a word per cycle. Measured on Zen 4: three of those constants, three such loads, two sets on a
+// condition in a cycle (bench/instruction_costs.py).
+constexpr Alike kAlike[] = {
+    {"", "ENDBR64", "NOOP"},
+    {"", "ENDBR32", "NOOP"},
+    {"znver", "MOV8ri", "MOVZX32rr8"},
+    {"znver", "MOV16ri", "MOVZX32rr8"},
+    {"znver", "MOV32ri", "MOVZX32rr8"},
+    {"znver", "MOV64ri32", "MOVZX32rr8"},
+    {"znver", "MOV64ri", "MOVZX32rr8"},
+    {"znver", "MOV8rr", "MOVZX32rr8"},
+    {"znver", "MOV8rm", "MOV32rm"},
+    {"znver", "MOV16rm", "MOV32rm"},
+    {"znver", "MOV8mr", "MOV32mr"},
+    {"znver", "MOV16mr", "MOV32mr"},
+    {"znver", "MOV8mi", "MOV32mi"},
+    {"znver", "MOV16mi", "MOV32mi"},
+    {"znver", "SETCCr", "SHL32rCL"},
+};
+
 }  // namespace
 
 bool is_division(const Decoded& instruction) {
   const std::string_view name = instruction.name;
   return has(name, "DIV") || has(name, "SQRT");
-}
-
-Arithmetic find_arithmetic(const Decoded& instruction) {
-  std::string_view name = instruction.name;
-  if (name.starts_with('V')) name.remove_prefix(1);
-  const auto is_of = [&](std::string_view operation) {
-    if (!name.starts_with(operation)) return false;
-    const std::string_view type = name.substr(operation.size(), 2);
-    return type == "SD" || type == "SS" || type == "PD" || type == "PS";
-  };
-  if (is_of("ADD") || is_of("SUB")) return Arithmetic::fp_add;
-  return is_of("MUL") ? Arithmetic::fp_multiply : Arithmetic::other;
 }
 
 // Intel, Optimization Reference Manual, 2.6.2 (macro-fusion); AMD's Zen 3 and later fuse as many.
@@ -67,6 +99,13 @@ bool is_fused(std::string_view before, const Decoded& instruction) {
   constexpr std::string_view kFirst[] = {"CMP", "TEST", "ADD", "SUB", "AND", "INC", "DEC"};
   return std::any_of(std::begin(kFirst), std::end(kFirst),
                      [&](std::string_view one) { return before.starts_with(one); });
+}
+
+std::string_view find_alike(std::string_view cpu, std::string_view name) {
+  for (const Alike& one : kAlike) {
+    if (name == one.name && cpu.starts_with(one.cpus)) return one.other;
+  }
+  return name;
 }
 
 void adjust_costs(const Decoded& instruction, unsigned load_latency, InstructionCosts& costs) {
@@ -80,6 +119,8 @@ void adjust_costs(const Decoded& instruction, unsigned load_latency, Instruction
   costs.uops = std::max(1U, costs.uops);
   if (loads) costs.latency_cycles = std::max(0.0, costs.latency_cycles - load_latency);
   if (is_plain_load(instruction)) costs.latency_cycles = 0;
+  // Its result is there for whoever loads it next when it is there at all.
+  if (is_changed_in_memory(name)) costs.latency_cycles = std::min(costs.latency_cycles, 1.0);
   if (is_move(name) || is_zero_idiom(instruction)) costs.latency_cycles = 0;
   if (const unsigned bytes = string_bytes(name); bytes != 0) {
     // With a repeat prefix each round is seen as an instruction. Long ones move 32 bytes a cycle.
@@ -96,6 +137,17 @@ void adjust_costs(const Decoded& instruction, unsigned load_latency, Instruction
     costs.uops = 0;
   }
   if (is_serializing(name)) costs.serialize_cycles = std::max(costs.latency_cycles, 4.0);
+}
+
+void apply_timing(const InstructionTiming& timing, const Decoded& instruction,
+                  InstructionCosts& costs) {
+  if (timing.latency_cycles > 0) costs.latency_cycles = timing.latency_cycles;
+  if (!(timing.cycles > 0)) return;
+  if (costs.divider_cycles > 0 && !is_wide_vector(instruction)) {
+    costs.divider_cycles = timing.cycles;
+  }
+  if (costs.microcode_cycles > 0) costs.uops = 1;
+  costs.microcode_cycles = 0;
 }
 
 }  // namespace culprit::simulate

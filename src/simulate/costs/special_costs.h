@@ -6,6 +6,7 @@
 
 #include "simulate/costs/operands.h"
 #include "simulate/machine/cycles.h"
+#include "simulate/machine/instruction_class.h"
 
 namespace culprit::simulate {
 
@@ -15,15 +16,19 @@ inline constexpr double kFetchedBytesPerCycle = 32;
 /// A division or square root: it works in a unit that takes one at a time.
 bool is_division(const Decoded& instruction);
 
-/// x86's additions and multiplications of floating-point numbers, without fused ones.
-Arithmetic find_arithmetic(const Decoded& instruction);
+/// The instruction whose costs, in LLVM's model of `cpu`, that of this name has: mostly itself.
+std::string_view find_alike(std::string_view cpu, std::string_view name);
 
 /// A conditional branch that is one uop with the instruction `before` it, which sets its flags.
 bool is_fused(std::string_view before, const Decoded& instruction);
 
-/// Corrects the costs of LLVM's model, whose loads take `load_latency` cycles (the machine's
-/// own time of an L1 hit is for IntervalCore to add): fused uops, eliminated moves, zero
-/// idioms, microcode, serializing and string instructions.
+/// Corrects the costs of LLVM's model, whose loads for this instruction take `load_latency` cycles
+/// (the machine's own time of an L1 hit is for IntervalCore to add): fused uops, eliminated moves,
+/// zero idioms, microcode, serializing and string instructions.
 void adjust_costs(const Decoded& instruction, unsigned load_latency, InstructionCosts& costs);
+
+/// What a machine file says of its class. How long it keeps ports busy is the caller's.
+void apply_timing(const InstructionTiming& timing, const Decoded& instruction,
+                  InstructionCosts& costs);
 
 }  // namespace culprit::simulate

@@ -5,7 +5,8 @@
 namespace culprit::counting {
 
 Result<simulate::CostSource*> load_costs(const std::string& path, const std::string& architecture,
-                                         const std::string& cpu) {
+                                         const std::string& cpu,
+                                         const simulate::InstructionTimings& timings) {
   void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const function = library == nullptr ? nullptr : ::dlsym(library, simulate::kMakeCostSource);
   if (function == nullptr) {
@@ -13,7 +14,7 @@ Result<simulate::CostSource*> load_costs(const std::string& path, const std::str
   }
   std::string problem;
   const auto make = reinterpret_cast<simulate::MakeCostSource>(function);
-  simulate::CostSource* const source = make(architecture.c_str(), cpu.c_str(), problem);
+  simulate::CostSource* const source = make(architecture.c_str(), cpu.c_str(), timings, problem);
   if (source == nullptr) return Error{problem + " (llvm_cpu of the machine)"};
   return source;
 }

@@ -31,7 +31,8 @@ Result<void> Counting::make_machine(const CountingOptions& options, const Proces
   if (model_.sampled) lines_ = SampledLines(*machine_);
   if (!options.cycles) return {};
   ASSIGN_OR_RETURN(simulate::CostSource* const source,
-                   load_costs(setting.costs_path, setting.architecture, description.llvm_cpu));
+                   load_costs(setting.costs_path, setting.architecture, description.llvm_cpu,
+                              description.core.instructions));
   translation_.set_costs(source, description.core);
   return {};
 }

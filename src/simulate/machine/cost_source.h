@@ -24,8 +24,10 @@ class CostSource {
 };
 
 /// What the shared object exports by the name kMakeCostSource. `target`: as QEMU names it; `cpu`:
-/// as LLVM names it, "" for a common one. nullptr: `problem` says why.
-using MakeCostSource = CostSource* (*)(const char* target, const char* cpu, std::string& problem);
+/// as LLVM names it, "" for a common one; `timings`: what the machine knows better. nullptr:
+/// `problem` says why.
+using MakeCostSource = CostSource* (*)(const char* target, const char* cpu,
+                                       const InstructionTimings& timings, std::string& problem);
 inline constexpr const char* kMakeCostSource = "culprit_make_cost_source";
 inline constexpr const char* kCostsLibrary = "libculprit_costs.so";
 

@@ -57,13 +57,6 @@ Whole at_most(uint64_t value) {
   return static_cast<Whole>(std::min<uint64_t>(value, std::numeric_limits<Whole>::max()));
 }
 
-double latency_of(const InstructionCosts& costs, const CoreSettings& core) {
-  uint32_t own = 0;
-  if (costs.arithmetic == Arithmetic::fp_add) own = core.fp_add_cycles;
-  if (costs.arithmetic == Arithmetic::fp_multiply) own = core.fp_multiply_cycles;
-  return own != 0 ? own : costs.latency_cycles;
-}
-
 StepKind find_kind(const Step& step) {
   const auto has = [](Register number) { return number != kNoRegister && number != kNowhere; };
   const bool has_more = has(step.writes[2]) || has(step.updates) || has(step.addresses[2]);
@@ -75,7 +68,7 @@ StepKind find_kind(const Step& step) {
 
 /// Once the parts of all instructions are known: when each is dispatched.
 std::vector<Step> make_steps(std::span<const InstructionCosts> instructions,
-                             std::span<const CycleParts> parts, const CoreSettings& core) {
+                             std::span<const CycleParts> parts) {
   std::vector<Step> steps;
   steps.reserve(instructions.size());
   uint64_t dispatched = 0;
@@ -88,7 +81,7 @@ std::vector<Step> make_steps(std::span<const InstructionCosts> instructions,
     loads += costs.loads;
     Step step;
     step.dispatched = at_most<uint32_t>(dispatched);
-    step.latency = at_most<uint32_t>(to_ticks(latency_of(costs, core)));
+    step.latency = at_most<uint32_t>(to_ticks(costs.latency_cycles));
     step.uops = at_most<uint16_t>(uops);
     step.loads = at_most<uint16_t>(loads);
     step.reads = costs.reads;
@@ -163,7 +156,7 @@ BlockCycles compute_block_cycles(std::span<const InstructionCosts> instructions,
     parts[CycleClass::serialization] += to_ticks(instructions[i].serialize_cycles);
     cycles.total += parts.total();
   }
-  cycles.steps = make_steps(instructions, cycles.instructions, core);
+  cycles.steps = make_steps(instructions, cycles.instructions);
   return cycles;
 }
 

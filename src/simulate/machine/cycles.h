@@ -93,9 +93,6 @@ struct SiteTicks {
   Busy busy;
 };
 
-/// Arithmetic whose latency a machine may set.
-enum class Arithmetic : uint8_t { other, fp_add, fp_multiply };
-
 /// What one instruction costs by itself (from a scheduling model), and what it works on.
 struct InstructionCosts {
   uint32_t uops = 1;  // as dispatch counts them, without those of the microcode sequencer
@@ -107,7 +104,6 @@ struct InstructionCosts {
   double serialize_cycles = 0;  // it waits until all before it is done (cpuid, lfence)
   double port_cycles = 0;       // on the block's busiest port
   bool is_call = false;
-  Arithmetic arithmetic = Arithmetic::other;
   // kNoRegister where there are fewer; what is beyond these is left out.
   std::array<Register, 4> reads{kNoRegister, kNoRegister, kNoRegister, kNoRegister};
   std::array<Register, 3> addresses{kNoRegister, kNoRegister, kNoRegister};

@@ -89,18 +89,5 @@ TEST(BlockCycles, StepsAreDispatchedInTurn) {
   EXPECT_EQ(block.steps[2].loads, 1U);
 }
 
-TEST(BlockCycles, MachinesSetLatenciesOfFloatingPoint) {
-  std::vector<InstructionCosts> two(2);
-  two[0].arithmetic = Arithmetic::fp_add;
-  two[0].latency_cycles = two[1].latency_cycles = 4;
-  CoreSettings core;
-  EXPECT_EQ(compute_block_cycles(two, {}, core).steps[0].latency, 4 * kTicksPerCycle);
-  core.fp_add_cycles = 2;
-  core.fp_multiply_cycles = 3;
-  const BlockCycles set = compute_block_cycles(two, {}, core);
-  EXPECT_EQ(set.steps[0].latency, 2 * kTicksPerCycle);
-  EXPECT_EQ(set.steps[1].latency, 4 * kTicksPerCycle);
-}
-
 }  // namespace
 }  // namespace culprit::simulate

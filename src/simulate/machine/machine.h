@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "simulate/machine/instruction_class.h"
 
 namespace culprit::simulate {
 
@@ -84,11 +85,9 @@ struct CoreSettings {
   uint32_t ports = 6;
   uint32_t mispredict_cycles = 14;  // from the branch's execution to the right path's dispatch
   uint32_t redirect_cycles = 7;     // a target that the decoder corrects (BTB miss)
-  // Latencies that LLVM's costs of a related CPU have wrong; 0: LLVM's.
-  uint32_t fp_add_cycles = 0;
-  uint32_t fp_multiply_cycles = 0;
-  uint32_t call_cycles = 3;  // HCA's cost of a call (paper, table 8)
-  uint32_t threads = 1;      // that share a core
+  InstructionTimings instructions;  // where LLVM has them wrong
+  uint32_t call_cycles = 3;         // HCA's cost of a call (paper, table 8)
+  uint32_t threads = 1;             // that share a core
 };
 
 struct MemorySettings {

@@ -48,6 +48,26 @@ TEST(MachineModel, KeysThatAreNotThereKeepTheirDefaults) {
   EXPECT_EQ(machine->l2.size_bytes, MachineModel().l2.size_bytes);
 }
 
+TEST(MachineModel, ClassesOfInstructionsHaveTimings) {
+  std::string text = "[instructions]\n";
+  double next = 0.5;
+  for (const InstructionLoop& loop : instruction_loops()) {
+    text += std::string(loop.name) + " = { latency_cycles = " + std::to_string(next) +
+            ", cycles = " + std::to_string(next + 0.25) + " }\n";
+    next += 0.5;
+  }
+  const Result<MachineModel> machine = parse_machine(text, "m.toml");
+  ASSERT_TRUE(machine) << machine.error().message;
+  EXPECT_EQ(instruction_loops().size(), kInstructionClasses - 1);
+  for (size_t i = 1; i < kInstructionClasses; ++i) {
+    const InstructionTiming& timing = machine->core.instructions[static_cast<InstructionClass>(i)];
+    EXPECT_DOUBLE_EQ(timing.latency_cycles, 0.5 * static_cast<double>(i));
+    EXPECT_DOUBLE_EQ(timing.cycles, 0.5 * static_cast<double>(i) + 0.25);
+  }
+  EXPECT_EQ(MachineModel().core.instructions[InstructionClass::fp_add].latency_cycles, 0);
+  EXPECT_NE(error_of("[instructions]\nfp_ad = { cycles = 1 }\n").find("line 2"), std::string::npos);
+}
+
 TEST(MachineModel, MistakesNameTheirLineAndWhatIsAllowed) {
   EXPECT_EQ(error_of("name = \"x\"\n[l1d]\nsize_kib = \"32\"\n"),
             "m.toml, line 3: l1d.size_kib is a whole number from 0 to 4194304");

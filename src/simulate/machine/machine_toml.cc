@@ -75,10 +75,18 @@ void read_core(TomlSection section, CoreSettings& core) {
   section.integer("ports", core.ports, 1, 64);
   section.integer("mispredict_cycles", core.mispredict_cycles, 0, kMostCycles);
   section.integer("redirect_cycles", core.redirect_cycles, 0, kMostCycles);
-  section.integer("fp_add_cycles", core.fp_add_cycles, 0, kMostCycles);
-  section.integer("fp_multiply_cycles", core.fp_multiply_cycles, 0, kMostCycles);
   section.integer("call_cycles", core.call_cycles, 0, kMostCycles);
   section.integer("threads", core.threads, 1, 8);
+  section.end();
+}
+
+void read_instructions(TomlSection section, InstructionTimings& timings) {
+  for (const InstructionLoop& loop : instruction_loops()) {
+    TomlSection timing = section.section(loop.name);
+    timing.number("latency_cycles", timings[loop.kind].latency_cycles, 0, kMostCycles);
+    timing.number("cycles", timings[loop.kind].cycles, 0, kMostCycles);
+    timing.end();
+  }
   section.end();
 }
 
@@ -112,6 +120,7 @@ Result<MachineModel> parse_machine(std::string_view text, const std::string& nam
   read_prefetch(file.section("prefetch"), machine.prefetch);
   read_branch(file.section("branch"), machine.branch);
   read_core(file.section("core"), machine.core);
+  read_instructions(file.section("instructions"), machine.core.instructions);
   read_memory(file.section("memory"), machine.memory);
   file.end();
   if (parsed.mistake) return parsed.mistake->error();
