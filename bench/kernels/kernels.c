@@ -12,7 +12,7 @@
 
 #include "random.h"
 
-static const struct Kernel* const kTables[] = {kChains, kMemory, kBranches};
+static const struct Kernel* const kTables[] = {kChains, kInstructions, kMemory, kBranches};
 enum { kTableCount = sizeof kTables / sizeof *kTables };
 
 void* memory;

@@ -17,6 +17,7 @@ struct Kernel {
 extern const struct Kernel kChains[];
 extern const struct Kernel kMemory[];
 extern const struct Kernel kBranches[];
+extern const struct Kernel kInstructions[];
 
 extern void* memory;
 extern size_t memory_bytes;
