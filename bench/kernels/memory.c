@@ -1,6 +1,7 @@
 // Kernels that wait for memory: by latency, bandwidth, translation, sets, stores.
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "kernels.h"
@@ -31,6 +32,67 @@ static NOINLINE uint64_t chase(uint64_t rounds) {
   char** at = memory;
   for (uint64_t i = 0; i < rounds; ++i) at = (char**)*at;
   return (uint64_t)at;
+}
+
+// The neighbour of the pointer first: the pointer's line is on its way then.
+static NOINLINE uint64_t chase_fields(uint64_t rounds) {
+  char** at = memory;
+  uint64_t sum = 0, field;
+  for (uint64_t i = 0; i < rounds; ++i) {
+    __asm__ volatile("mov 8(%0), %1\n mov (%0), %0\n" : "+r"(at), "=&r"(field));
+    sum += field;
+  }
+  return sum;
+}
+
+// A round is a line.
+static NOINLINE uint64_t sum_lines(uint64_t rounds) {
+  const uint64_t* values = memory;
+  const uint64_t* const end = values + memory_bytes / 8;
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < rounds; ++i) {
+    for (int word = 0; word < 8; ++word) {
+      sum += values[word];
+      __asm__ volatile("" : "+r"(sum));
+    }
+    values = values + 8 == end ? memory : values + 8;
+  }
+  return sum;
+}
+
+// Values through a slot on the stack.
+static NOINLINE uint64_t slot_chain(uint64_t rounds) {
+  LOOP(FOUR("mov %%rax, -64(%%rsp)\n mov -64(%%rsp), %%rax\n add $1, %%rax\n"));
+  return 0;
+}
+static NOINLINE uint64_t slot_double(uint64_t rounds) {
+  LOOP(FOUR("movsd %%xmm0, -64(%%rsp)\n movsd -64(%%rsp), %%xmm0\n"));
+  return 0;
+}
+static NOINLINE uint64_t slot_half(uint64_t rounds) {
+  LOOP(FOUR("mov %%rax, -64(%%rsp)\n mov -60(%%rsp), %%eax\n"));
+  return 0;
+}
+// A load of what two stores wrote.
+static NOINLINE uint64_t forward_refused(uint64_t rounds) {
+  LOOP("movq %%xmm0, -64(%%rsp)\n movq %%xmm0, -56(%%rsp)\n movups -64(%%rsp), %%xmm0\n");
+  return 0;
+}
+static NOINLINE uint64_t forward_refused_words(uint64_t rounds) {
+  LOOP("mov %%eax, -64(%%rsp)\n mov %%eax, -60(%%rsp)\n mov -64(%%rsp), %%rax\n");
+  return 0;
+}
+// Each load is 4096 bytes before a store that has not left yet.
+static NOINLINE uint64_t slot_alias(uint64_t rounds) {
+  __asm__ volatile("mov %0, %%rdi\n lea 4096(%0), %%rsi\n xor %%ecx, %%ecx\n" ::"r"(memory)
+                   : "rcx", "rdi", "rsi");
+  LOOP(FOUR("mov %%rcx, 64(%%rsi)\n mov 64(%%rdi), %%rax\n add %%rax, %%rdi\n"));
+  return 0;
+}
+static NOINLINE uint64_t chase_indexed(uint64_t rounds) {
+  __asm__ volatile("mov %0, %%rdi\n xor %%eax, %%eax\n" ::"r"(memory) : "rax", "rdi");
+  LOOP(FOUR("mov (%%rdi,%%rax,8), %%rax\n"));
+  return 0;
 }
 
 static NOINLINE uint64_t sum_l1(uint64_t rounds) {
@@ -109,6 +171,10 @@ static NOINLINE uint64_t histogram(uint64_t rounds) {
 static void small(void) {
   allocate(8192);
 }
+static void zeros(void) {
+  allocate(8192);
+  memset(memory, 0, 8192);
+}
 static void chase_16k(void) {
   make_chase(16 << 10);
 }
@@ -129,6 +195,9 @@ static void chase_64m_huge(void) {
 }
 static void array_16k(void) {
   allocate(16 << 10);
+}
+static void array_512k(void) {
+  allocate(512 << 10);
 }
 static void array_1m(void) {
   allocate(1 << 20);
@@ -161,5 +230,15 @@ const struct Kernel kMemory[] = {
     {"conflicts", array_1m, conflicts},
     {"histogram", make_64k_random_bytes, histogram},
     {"chase-64m-huge", chase_64m_huge, chase},
+    {"chase-fields", chase_4m, chase_fields},
+    {"stream-l2", array_512k, sum_lines},
+    {"stream-memory", array_48m, sum_lines},
+    {"slot-chain", nothing, slot_chain},
+    {"slot-double", nothing, slot_double},
+    {"slot-half", nothing, slot_half},
+    {"slot-alias", zeros, slot_alias},
+    {"forward-refused", nothing, forward_refused},
+    {"forward-refused-words", nothing, forward_refused_words},
+    {"chase-l1-indexed", zeros, chase_indexed},
     {0},
 };

@@ -193,6 +193,9 @@ template <Model kModel>
       *thread.memory, access.address, access.bytes, access.kind(), access.place.site);
   time_access<kModel.cycles>(thread, access, outcome);
   if (outcome.plain_hit()) return;
+  if constexpr (kModel.cycles) {
+    if (thread.memory->prefetched.count != 0) thread.clock->prefetch(thread.memory->prefetched);
+  }
   const bool is_store = access.is_store;
   count_outcome(thread.shared.counts[access.place.site], outcome,
                 is_store ? Counter::store_l2 : Counter::load_l2,

@@ -71,6 +71,7 @@ inline PackedOutcome translate(CoreState& core, Tlb& first, uint64_t address) {
 }
 
 void train_prefetchers(CoreState& core, Part part) {
+  core.prefetched.count = 0;
   PrefetchList lines;
   core.stream.train(part.line(core), lines);
   const Origin origin = part.request(core).origin;

@@ -46,7 +46,7 @@ IntervalCore::IntervalCore(const MachineModel& machine, SiteTicks* sites)
       waiting_misses_(waiting_.size()),
       buffers_(machine.core.miss_buffers),
       stores_(machine.core.store_queue),
-      line_bytes_(machine.line_bytes),
+      line_shift_(static_cast<uint32_t>(std::countr_zero(machine.line_bytes))),
       sets_free_(
           machine.memory.l1d_set_cycles == 0 ? 0 : compute_sets(machine.l1d, machine.line_bytes)) {
   const CoreSettings& core = settings_;
@@ -198,17 +198,20 @@ void IntervalCore::make_room(const Step& step) {
 void IntervalCore::wait_for_oldest() {
   const Waiting& oldest = waiting_[first_waiting_];
   if (oldest.done <= time()) return;
-  const auto give = [&](CycleClass kind, Ticks most) {
-    stall(oldest.site, kind, std::min(oldest.done, time() + most));
-  };
-  if (oldest.missed) {
-    const Miss& miss = waiting_misses_[first_waiting_];
-    give(CycleClass::load_translation, miss.translation);
-    give(CycleClass::bandwidth_saturation, miss.bandwidth);
-    give(miss.kind, miss.own);
-  }
-  give(CycleClass::instruction_latency, oldest.division);
+  if (oldest.missed) wait_for_miss(oldest.site, waiting_misses_[first_waiting_]);
+  stall(oldest.site, CycleClass::instruction_latency,
+        std::min(oldest.done, time() + oldest.division));
   stall(oldest.site, CycleClass::serialization, oldest.done);
+}
+
+/// The time that is the load's own, as far as it is still to come.
+void IntervalCore::wait_for_miss(Site site, const Miss& miss) {
+  const auto give = [&](CycleClass kind, Ticks most) {
+    stall(site, kind, std::min(miss.done, time() + most));
+  };
+  give(CycleClass::load_translation, miss.translation);
+  give(CycleClass::bandwidth_saturation, miss.bandwidth);
+  give(miss.kind, miss.own);
 }
 
 void IntervalCore::stall(Site site, CycleClass kind, Ticks until) {
@@ -221,7 +224,7 @@ void IntervalCore::stall(Site site, CycleClass kind, Ticks until) {
 /// When a line that is asked for at `at` may enter its set, which is not free for some time then.
 Ticks IntervalCore::enter_set(uint64_t address, Ticks at) {
   if (sets_free_.empty() || address == 0) return at;
-  Ticks& free = sets_free_[address / line_bytes_ % sets_free_.size()];
+  Ticks& free = sets_free_[line_of(address) % sets_free_.size()];
   const Ticks enters = std::max(at, free);
   free = enters + costs_.l1d_set;
   return enters;
@@ -288,9 +291,68 @@ void IntervalCore::load_missed(uint32_t number, Outcome outcome, uint64_t addres
   miss.bandwidth = begin - enters + queued;
   miss.own = minus(latency, costs_.l1_hit) + (enters - translated);
   miss.done = begin + queued + latency;
-  const bool is_late = latency != 0 || miss.translation != 0;
+  const Ticks hit = start + costs_.l1_hit;
+  if (last_fill_arrives_ > hit) {
+    const Fill& fill = fill_of(line_of(address));
+    const Ticks otherwise = std::max(miss.done, hit);
+    if (fill.line == line_of(address) && fill.arrives > otherwise) {
+      wait_for_fill(miss, fill, otherwise);
+    }
+  }
+  const bool is_late = latency != 0 || miss.translation != 0 || miss.done > hit;
   if (is_late && miss.done > miss_.done) miss_ = miss;  // the last part of a wide load counts
+  if (outcome.missed_lines != 0) {
+    note_fill({line_of(address), miss.done, miss.bandwidth, miss.kind});
+  }
+  asked_at_ = translated;
+  missed_[next_missed_] = {miss, step.site};
+  next_missed_ = (next_missed_ + 1) % missed_.size();
   hold_back(step.site);
+}
+
+/// The line was asked for before: the load waits for the rest.
+void IntervalCore::load_on_its_way(uint32_t number, uint64_t address) {
+  advance(number);
+  const Step& step = block_->steps[number];
+  dispatch(step);
+  const Fill& fill = fill_of(line_of(address));
+  const Ticks hit = addresses_ready(step) + costs_.l1_hit;
+  if (fill.arrives <= std::max(hit, miss_.done)) return;
+  miss_ = {};
+  wait_for_fill(miss_, fill, hit);
+}
+
+void IntervalCore::wait_for_fill(Miss& miss, const Fill& fill, Ticks otherwise) {
+  const Ticks late = fill.arrives - otherwise;
+  const Ticks queued = std::min(late, fill.bandwidth);
+  miss.bandwidth += queued;
+  miss.own += late - queued;
+  miss.kind = fill.kind;
+  miss.done = fill.arrives;
+}
+
+void IntervalCore::note_fill(const Fill& fill) {
+  if (fill.line == 0) return;  // unknown
+  Fill& known = fill_of(fill.line);
+  if (known.line == fill.line && known.arrives >= fill.arrives) return;
+  known = fill;
+  last_fill_arrives_ = std::max(last_fill_arrives_, fill.arrives);
+}
+
+/// They follow the access's own line, and are the last ones in the channels now.
+void IntervalCore::prefetch(PrefetchedLines& lines) {
+  Ticks behind_shared = 0;
+  Ticks behind_memory = 0;
+  while (lines.count != 0) {
+    const PrefetchedLines::Line& one = lines.lines[--lines.count];
+    const bool is_shared = one.source != DataSource::l2;
+    const bool is_memory = one.source == DataSource::memory;
+    Ticks free = asked_at_;
+    if (is_shared) free = std::max(free, minus(shared_.free, behind_shared += shared_.line));
+    if (is_memory) free = std::max(free, minus(memory_.free, behind_memory += memory_.line));
+    note_fill(
+        {one.line, free + cycles(one.latency_cycles), free - asked_at_, class_of(one.source)});
+  }
 }
 
 /// An L1 hit, or the store queue has the data: about the same time, once they are there.
@@ -333,7 +395,15 @@ void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address
     if (outcome.missed_lines != 0) owned = enter_set(address, owned);
     if (outcome.missed_lines != 0 || outcome.upgraded)
       owned = take_miss_buffer(step.site, owned, latency);
-    owned += pass(owned, outcome) + latency;
+    asked_at_ = owned;
+    const Ticks queued = pass(owned, outcome);
+    owned += queued + latency;
+    if (outcome.missed_lines != 0) {
+      note_fill({line_of(address), owned, queued, class_of(outcome.source)});
+    }
+  }
+  if (last_fill_arrives_ > owned && is_on_its_way(address)) {
+    owned = std::max(owned, fill_of(line_of(address)).arrives);
   }
   Ticks value = operands_ready(step);  // is there
   if (step.is_load) {
@@ -359,6 +429,25 @@ void IntervalCore::fetch_missed(Site site, Outcome outcome) {
   }
 }
 
+/// The clock moves on to when the last instruction, a mispredicted branch, had its operands: as far
+/// as older instructions were under way for long, that is their time. What a core hides where
+/// nothing is predicted wrong is left, for the branch.
+void IntervalCore::wait_for_operands() {
+  while (waiting_count_ != 0 && waiting_[first_waiting_].done <= resolved_) {
+    wait_for_oldest();
+    pop_waiting();
+  }
+  if (resolved_ <= time()) return;
+  // A load that the ring has not, since an older one takes longer.
+  const Missed* last = nullptr;
+  for (const Missed& one : missed_) {
+    const bool is_before = one.miss.done > time() && one.miss.done <= resolved_;
+    if (is_before && (last == nullptr || one.miss.done > last->miss.done)) last = &one;
+  }
+  const bool is_fed = last != nullptr && resolved_ - last->miss.done <= costs_.never_waited_for;
+  if (is_fed) wait_for_miss(last->site, last->miss);
+}
+
 void IntervalCore::mispredicted(Site site, Misprediction misprediction) {
   Busy& busy = sites_[site].busy;
   if (misprediction == Misprediction::late_target) {
@@ -368,6 +457,7 @@ void IntervalCore::mispredicted(Site site, Misprediction misprediction) {
     const Ticks resolved = std::max(time(), resolved_);
     busy.wrong_path += resolved - time();
     busy.scheduler_empty += costs_.mispredict;
+    wait_for_operands();
     stall(site, CycleClass::branch_misprediction, resolved + costs_.mispredict);
   }
   front_end_since_ = time();

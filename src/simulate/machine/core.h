@@ -11,8 +11,11 @@
 //   miss buffers    a miss waits while all are taken; lines to and from memory pass one by
 //                   one: both waits are bandwidth saturation
 //   one set of L1D  takes one line after the other: a longer latency
+//   line under way  a load from a line that was asked for already waits for the rest: late
+//                   prefetches, and the second load of a line
 //   fetch miss      dispatch waits, beyond what the queue of fetched instructions holds
-//   misprediction   dispatch waits until the branch has its operands and the right path arrives
+//   misprediction   dispatch waits until the branch has its operands, which is the time of what
+//                   they wait for, and until the right path arrives
 //
 // Every tick that the clock moves belongs to one class and one instruction: the sum over
 // blocks (executions x BlockCycles) and over the sites' stalls is now().
@@ -36,6 +39,7 @@
 #include "simulate/machine/cycles.h"
 #include "simulate/machine/machine.h"
 #include "simulate/machine/outcome.h"
+#include "simulate/machine/prefetch.h"
 
 namespace culprit::simulate {
 
@@ -58,10 +62,14 @@ class IntervalCore {
       load_missed(step, outcome, address);
     } else if (stored(address).ready > base_ && stored(address).word == word_of(address)) {
       load_forwarded(step, stored(address).ready);
+    } else if (last_fill_arrives_ > base_ && is_on_its_way(address)) {
+      load_on_its_way(step, address);
     }
   }
   /// Each store is told, once; further parts of it only if they miss.
   void store(uint32_t step, PackedOutcome outcome, uint64_t address = 0);
+  /// Lines that the load, or store, before set off prefetches of; then `lines` is empty.
+  void prefetch(PrefetchedLines& lines);
 
   // Between two blocks:
 
@@ -87,6 +95,26 @@ class IntervalCore {
     Ticks translation = 0;
     Ticks bandwidth = 0;
     CycleClass kind = CycleClass::load_l2;
+  };
+
+  /// A line that was asked for lately.
+  struct Fill {
+    uint64_t line = 0;
+    Ticks arrives = 0;
+    Ticks bandwidth = 0;  // of that, it waited for others
+    CycleClass kind = CycleClass::load_l2;
+  };
+  [[nodiscard]] uint64_t line_of(uint64_t address) const { return address >> line_shift_; }
+  Fill& fill_of(uint64_t line) { return fills_[line % fills_.size()]; }
+  bool is_on_its_way(uint64_t address) {
+    const Fill& fill = fill_of(line_of(address));
+    return fill.line == line_of(address) && fill.arrives > base_;
+  }
+
+  /// A load that missed, and whose it was.
+  struct Missed {
+    Miss miss;
+    Site site = 0;
   };
 
   /// An instruction under way for so long that dispatch may have to wait for it.
@@ -125,9 +153,14 @@ class IntervalCore {
   void note_waiting(const Step& step, Ticks done);
   void pop_waiting();
   void wait_for_oldest();
+  void wait_for_miss(Site site, const Miss& miss);
+  void wait_for_operands();
   void wait_for_store(const Store& store);
   void load_missed(uint32_t step, Outcome outcome, uint64_t address);
   void load_forwarded(uint32_t step, Ticks ready);
+  void load_on_its_way(uint32_t step, uint64_t address);
+  static void wait_for_fill(Miss& miss, const Fill& fill, Ticks otherwise);
+  void note_fill(const Fill& fill);
   void fetch_missed(Site site, Outcome outcome);
   void mispredicted(Site site, Misprediction misprediction);
   void stall(Site site, CycleClass kind, Ticks until);
@@ -167,6 +200,11 @@ class IntervalCore {
   uint64_t loads_ = 0;
   uint64_t full_uop_;  // the first uop, and load, that must wait for the oldest
   uint64_t full_load_;
+  std::array<Fill, 64> fills_{};    // by line
+  Ticks last_fill_arrives_ = 0;     // of all
+  Ticks asked_at_ = 0;              // the last line that was not there
+  std::array<Missed, 8> missed_{};  // the last loads that were, a ring
+  size_t next_missed_ = 0;
   Miss miss_;                         // of the step next_step_; done == 0: none
   Ticks resolved_ = 0;                // when the last instruction had its operands
   Ticks retires_ = 0;                 // when all so far are done
@@ -184,7 +222,7 @@ class IntervalCore {
   Channel memory_;
   Channel shared_;
   Channel l2_;
-  uint64_t line_bytes_;
+  uint32_t line_shift_;
   std::vector<Ticks> sets_free_;  // when each set of L1D takes the next line; empty: at once
   Ticks front_end_since_ = 0;     // when it began to run ahead of dispatch
   Ticks taken_at_ = 0;            // the last taken branch

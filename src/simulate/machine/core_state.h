@@ -120,6 +120,7 @@ struct CoreState {
   bool is_last_huge = false;
   StreamPrefetcher stream;
   StridePrefetcher stride;
+  PrefetchedLines prefetched;  // by the last access that set off any, unless somebody took them
   Traffic traffic;
   std::vector<Letter> letters;  // reused by each delivery
 

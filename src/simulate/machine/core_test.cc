@@ -412,7 +412,64 @@ TEST(IntervalCore, MispredictionsCostTheirPenaltyAndTheWaitForTheirValue) {
   clock.core.branch(5, Misprediction::direction);
   EXPECT_DOUBLE_EQ(clock.now(), 222.25 + 14);
   EXPECT_DOUBLE_EQ(to_cycles(clock.sites[5].busy.wrong_path), 222.25 - 23);
-  EXPECT_DOUBLE_EQ(clock.stalled(branch_misprediction), 14 + 7 + 222.25 - 23 + 14);
+  EXPECT_DOUBLE_EQ(clock.stalled(branch_misprediction), 14 + 7 + 14);
+  // The branch waits from 23 on, for all of the load's 200 cycles but the 4 of an L1 hit, and for
+  // what is left of these.
+  EXPECT_DOUBLE_EQ(clock.stalled(1, load_memory), 196);
+  EXPECT_DOUBLE_EQ(clock.stalled(1, serialization), 222.25 - 23 - 196);
+}
+
+// The load of memory is done at 200.25. That from L2 is hidden behind it, done at 0.5 + 14; the
+// branch, dispatched at 0.75, needs it. Of its 14 cycles 10 are beyond an L1 hit.
+TEST(IntervalCore, MispredictedBranchWaitsForItsLoadAlsoBehindALongerOne) {
+  Clock clock(simple_machine());
+  InstructionCosts branch;
+  branch.reads[0] = 1;
+  const BlockCycles block = make_block({make_load(2), make_load(1), branch});
+  clock.run(block);
+  clock.core.load(0, from_memory());
+  clock.core.load(1, from(DataSource::l2, 14));
+  clock.core.end_block();
+  clock.core.branch(5, Misprediction::direction);
+  EXPECT_DOUBLE_EQ(clock.now(), 14.5 + 14);
+  EXPECT_DOUBLE_EQ(clock.stalled(2, load_l2), 10);
+  EXPECT_DOUBLE_EQ(clock.stalled(5, branch_misprediction), 14.5 - 0.75 - 10 + 14);
+  EXPECT_DOUBLE_EQ(clock.stalled(load_memory), 0);
+}
+
+// A list's field is loaded, and then its next pointer, from the same line: 1000 times 200 cycles,
+// as if the pointer had missed itself.
+TEST(IntervalCore, SecondLoadOfALineWaitsForTheFirst) {
+  Clock clock(simple_machine());
+  const BlockCycles block = make_block({make_load(1, 3), make_load(3, 3)});
+  for (uint64_t i = 1; i <= 1000; ++i) {
+    clock.run(block);
+    clock.core.load(0, from_memory(), i * 4096 + 8);
+    clock.core.load(1, Outcome(), i * 4096);
+  }
+  EXPECT_GE(clock.now(), 900 * 200);
+  EXPECT_LE(clock.now(), 1000 * 200 + 1000);
+  EXPECT_NEAR(clock.stalled(load_memory), 196.0 / 200 * clock.now(), 1000);
+}
+
+// Asked for at 0.25, the line comes at 200.25. The load that uses it is dispatched at 100.25, and
+// uop 193 from there is due at 148.25.
+TEST(IntervalCore, LinePrefetchedLateIsWaitedFor) {
+  Clock clock(simple_machine());
+  const BlockCycles block = load_block();
+  const BlockCycles others = make_block(4);
+  clock.run(block);
+  clock.core.load(0, from(DataSource::l2, 14), 0x10000);
+  PrefetchedLines lines;
+  lines.add({0x10040 / 64, DataSource::memory, 200});
+  clock.core.prefetch(lines);
+  EXPECT_EQ(lines.count, 0U);
+  clock.run(others, 99);
+  clock.run(block);
+  clock.core.load(0, from(DataSource::l2, 14), 0x10040);
+  clock.run(others, 1000);
+  EXPECT_DOUBLE_EQ(clock.now(), 1 + 99 + 1 + 1000 + 52);
+  EXPECT_DOUBLE_EQ(clock.stalled(1, load_memory), 52);
 }
 
 TEST(IntervalCore, FollowsOneTakenBranchPerCycle) {

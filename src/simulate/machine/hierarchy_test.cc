@@ -284,6 +284,25 @@ TEST(Hierarchy, StreamPrefetcherRunsAheadAfterThreeLines) {
   }
 }
 
+TEST(Hierarchy, StreamMayGoOnInTheNextPage) {
+  MachineModel machine = plain_machine(32 << 10, 8, 8 << 20, 16);
+  machine.l2.size_bytes = 256 << 10;
+  machine.prefetch.stream = true;
+  machine.prefetch.stream_lines = 4;
+  machine.prefetch.stream_crosses_pages = true;
+  for (const bool down : {false, true}) {
+    const auto memory = make_hierarchy(machine);
+    CoreState& core = memory->add_core();
+    uint64_t from_memory = 0;
+    for (uint64_t i = 0; i < 1024; ++i) {  // two pages
+      const Outcome outcome = load(core, (16 << 20) + (down ? 1023 - i : i) * 8);
+      from_memory += outcome.source == DataSource::memory ? 1 : 0;
+    }
+    EXPECT_EQ(from_memory, 3U);
+    EXPECT_EQ(core.traffic.prefetched_l2, 125U + 4);  // of 128 lines, and beyond them
+  }
+}
+
 TEST(Hierarchy, StridePrefetcherLearnsEachInstructionsStep) {
   MachineModel machine = plain_machine(32 << 10, 8, 8 << 20, 16);
   machine.prefetch.stride = true;

@@ -57,6 +57,7 @@ struct TlbSettings {
 struct PrefetchSettings {
   bool stream = true;         // ascending and descending runs of lines, into L2 (L3 without one)
   uint32_t stream_lines = 4;  // how far ahead
+  bool stream_crosses_pages = false;
   bool stride = true;         // equal steps of one instruction, into L1D
   uint32_t stride_steps = 2;  // how far ahead
   uint32_t code_lines = 0;    // lines after one that misses L1I, into L1I

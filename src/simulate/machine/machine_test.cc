@@ -75,7 +75,7 @@ TEST(MachineModel, MistakesNameTheirLineAndWhatIsAllowed) {
             "m.toml, line 3: l2.replacement is one of \"lru\", \"plru\", \"random\"");
   EXPECT_EQ(error_of("[prefetch]\nstreams = true\n"),
             "m.toml, line 2: there is no key prefetch.streams here; there are stream, "
-            "stream_lines, stride, stride_steps, code_lines");
+            "stream_lines, stream_crosses_pages, stride, stride_steps, code_lines");
   EXPECT_EQ(error_of("l1d = 3\n"), "m.toml, line 1: l1d is a section");
   EXPECT_EQ(error_of("[core]\ndispatch_width = 0\n"),
             "m.toml, line 2: core.dispatch_width is a whole number from 1 to 16");

@@ -44,7 +44,8 @@ void read_tlb(TomlSection section, TlbSettings& tlb) {
 
 void read_prefetch(TomlSection section, PrefetchSettings& prefetch) {
   section.boolean("stream", prefetch.stream);
-  section.integer("stream_lines", prefetch.stream_lines, 1, 16);
+  section.integer("stream_lines", prefetch.stream_lines, 1, 64);
+  section.boolean("stream_crosses_pages", prefetch.stream_crosses_pages);
   section.boolean("stride", prefetch.stride);
   section.integer("stride_steps", prefetch.stride_steps, 1, 16);
   section.integer("code_lines", prefetch.code_lines, 0, 16);

@@ -6,9 +6,17 @@ namespace culprit::simulate {
 
 StreamPrefetcher::Stream& StreamPrefetcher::find_stream(uint64_t page) {
   Stream* oldest = &streams_[0];
+  Stream* neighbour = nullptr;
   for (Stream& stream : streams_) {
     if (stream.page == page) return stream;
+    const bool goes_there = stream.length >= 2 &&
+                            stream.page + static_cast<uint64_t>(int64_t{stream.direction}) == page;
+    if (crosses_pages_ && goes_there) neighbour = &stream;
     if (stream.used < oldest->used) oldest = &stream;
+  }
+  if (neighbour != nullptr) {
+    neighbour->page = page;
+    return *neighbour;
   }
   *oldest = Stream();
   return *oldest;
@@ -35,8 +43,8 @@ void StreamPrefetcher::train(uint64_t line, PrefetchList& list) {
   // From where the last request ended, but never behind the access.
   const uint64_t step = direction > 0 ? uint64_t{1} : ~uint64_t{0};
   uint64_t next = direction > 0 ? std::max(stream.until, line) : std::min(stream.until, line);
-  const uint64_t end = line + step * ahead_;
-  while (next != end && (next + step) >> page_shift_ == stream.page) {
+  const uint64_t end = line + step * std::min(ahead_, 2 * stream.length);
+  while (next != end && (crosses_pages_ || (next + step) >> page_shift_ == stream.page)) {
     next += step;
     list.add(next);
   }

@@ -5,7 +5,8 @@
 // go beyond a 4 KiB page.
 //
 //   stream: three accesses to neighbouring lines in one direction within a page; then the
-//           next `stream_lines` lines that way, into L2
+//           next lines that way, into L2: twice as many as there were accesses, at most
+//           `stream_lines`
 //   stride: the same step three times by one instruction; then `stride_steps` steps ahead,
 //           into L1D
 
@@ -21,7 +22,7 @@ inline constexpr int kPrefetchPageShift = 12;
 
 /// Lines to bring in, few.
 struct PrefetchList {
-  static constexpr uint32_t kMost = 16;
+  static constexpr uint32_t kMost = 64;
   std::array<uint64_t, kMost> lines;
   uint32_t count = 0;
 
@@ -30,10 +31,26 @@ struct PrefetchList {
   }
 };
 
+/// Lines that one access brought in ahead, and how far from.
+struct PrefetchedLines {
+  struct Line {
+    uint64_t line = 0;
+    DataSource source = DataSource::l2;
+    uint16_t latency_cycles = 0;
+  };
+  std::array<Line, 2 * PrefetchList::kMost> lines;
+  uint32_t count = 0;
+
+  void add(const Line& line) {
+    if (count < lines.size()) lines[count++] = line;
+  }
+};
+
 class StreamPrefetcher {
  public:
   StreamPrefetcher(const PrefetchSettings& settings, uint32_t line_shift)
       : ahead_(settings.stream ? settings.stream_lines : 0),
+        crosses_pages_(settings.stream_crosses_pages),
         page_shift_(kPrefetchPageShift - line_shift) {}
 
   void train(uint64_t line, PrefetchList& list);
@@ -50,6 +67,7 @@ class StreamPrefetcher {
   Stream& find_stream(uint64_t page);
 
   uint32_t ahead_;
+  bool crosses_pages_;
   uint32_t page_shift_;
   uint64_t clock_ = 0;
   std::array<Stream, 16> streams_;

@@ -229,6 +229,10 @@ Brought bring_from_l2(CoreState& core, LineRequest request, Slot slot) {
   return brought;
 }
 
+void note_prefetched(CoreState& core, uint64_t line, DataSource source) {
+  core.prefetched.add({line, source, core.latency_of(source)});
+}
+
 }  // namespace
 
 void deliver_mail(CoreState& core) {
@@ -281,6 +285,7 @@ void prefetch_into_l1d(CoreState& core, uint64_t line, Origin origin) {
   const LineRequest request{.line = line, .origin = origin, .prefetch = true};
   const Brought brought = bring_line(core, request);
   fill_l1d(core, request, brought.flags | kPrefetched);
+  note_prefetched(core, line, brought.source);
   ++core.traffic.prefetched_l1;
 }
 
@@ -297,7 +302,8 @@ void prefetch_into_l2(CoreState& core, uint64_t line, Origin origin) {
   if (!core.l2.cache.present()) return prefetch_into_l1d(core, line, origin);
   if (!core.sample.holds(line) || core.l1d.cache.find(line) != kNoSlot) return;
   if (core.l2.cache.find(line) != kNoSlot) return;
-  bring_line(core, {.line = line, .origin = origin, .prefetch = true});
+  const Brought brought = bring_line(core, {.line = line, .origin = origin, .prefetch = true});
+  note_prefetched(core, line, brought.source);
   core.l2.cache.set_flags(core.l2.cache.find(line), kPrefetched);
   ++core.traffic.prefetched_l2;
 }
