@@ -1,5 +1,6 @@
 #include "base/program_files.h"
 
+#include <cstdlib>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -49,6 +50,14 @@ std::string find_machines() {
 
 std::string find_templates() {
   return find_data("templates");
+}
+
+std::string find_calibration() {
+  constexpr const char* kFile = "/culprit/machine.toml";
+  if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder != nullptr && *folder == '/')
+    return std::string(folder) + kFile;
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::string(home) + "/.config" + kFile : "";
 }
 
 std::string find_qemu_plugin() {

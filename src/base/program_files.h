@@ -17,4 +17,8 @@ std::string find_machines();
 /// The same of the templates (data/templates).
 std::string find_templates();
 
+/// Where `culprit calibrate` keeps the figures of this machine, whether they are there or not:
+/// $XDG_CONFIG_HOME/culprit/machine.toml, else below ~/.config; "" without a home.
+std::string find_calibration();
+
 }  // namespace culprit

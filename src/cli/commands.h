@@ -16,6 +16,7 @@ int run(const ExportCommand& command);
 int run(const ImportCommand& command);
 int run(const SymbolizeCommand& command);
 int run(const DoctorCommand& command);
+int run(const CalibrateCommand& command);
 int run(const EventsCommand& command);
 int run(const TemplatesCommand& command);
 int run(const Usage& usage);

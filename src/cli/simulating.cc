@@ -14,7 +14,8 @@ Result<SimulateOptions> choose_simulation(const RecordCommand& command) {
   SimulateOptions options = command.simulate;
   options.plugin_path = find_qemu_plugin();
   if (command.machine != "none") {
-    ASSIGN_OR_RETURN(options.machine, find_machine(command.machine, find_machines()));
+    ASSIGN_OR_RETURN(options.machine,
+                     find_machine(command.machine, find_machines(), find_calibration()));
     RETURN_IF_ERROR(
         simulate::SetSample::make(*options.machine, options.sample_sets, options.sample_seed));
   }

@@ -5,6 +5,7 @@
 
 #include "toml/toml_folder.h"
 
+#include "base/cpuid.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "simulate/simulate.h"
@@ -41,11 +42,23 @@ Result<simulate::MachineModel> read_host(const std::string& data_folder) {
   return simulate::read_host_machine("/sys", kin ? *kin : simulate::MachineModel());
 }
 
+/// One that was made on another CPU (a home on many machines) is passed over.
+Result<simulate::MachineModel> apply_calibration(const simulate::MachineModel& host,
+                                                 const std::string& path) {
+  if (path.empty() || !file_exists(path)) return host;
+  ASSIGN_OR_RETURN(const simulate::MachineModel calibrated, simulate::read_machine(path, host));
+  const bool is_here = calibrated.calibrated_cpu == read_cpuid().value_or("");
+  return is_here ? calibrated : host;
+}
+
 }  // namespace
 
-Result<simulate::MachineModel> find_machine(const std::string& name,
-                                            const std::string& data_folder) {
-  if (name == "host") return read_host(data_folder);
+Result<simulate::MachineModel> find_machine(const std::string& name, const std::string& data_folder,
+                                            const std::string& calibration) {
+  if (name == "host") {
+    ASSIGN_OR_RETURN(const simulate::MachineModel host, read_host(data_folder));
+    return apply_calibration(host, calibration);
+  }
   if (is_toml_path(name)) return simulate::read_machine(name);
   const std::vector<std::string> known = list_toml_names(data_folder);
   if (std::find(known.begin(), known.end(), name) != known.end()) {

@@ -44,9 +44,10 @@ struct SimulateOptions {
 };
 
 /// A machine file (.toml, or a path), one that is shipped (a name: data_folder has NAME.toml), or
-/// "host": what sysfs tells of this machine.
-Result<simulate::MachineModel> find_machine(const std::string& name,
-                                            const std::string& data_folder);
+/// "host": this machine, by sysfs, one that is shipped and has the same kind of core, and above all
+/// by `calibration`, a machine file, if there is one and it is of this CPU.
+Result<simulate::MachineModel> find_machine(const std::string& name, const std::string& data_folder,
+                                            const std::string& calibration = "");
 
 struct SimulateProgress {
   double elapsed_s = 0;

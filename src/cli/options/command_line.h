@@ -93,6 +93,11 @@ struct DoctorCommand {
   Format format = Format::text;
 };
 
+/// `culprit calibrate`: measures this machine.
+struct CalibrateCommand {
+  std::string output;  // a machine file; "": where --machine host finds it
+};
+
 /// `culprit events`: lists, or with -e shows what the words stand for.
 struct EventsCommand {
   std::string pattern;              // "": all
@@ -117,7 +122,7 @@ struct Usage {
 
 using Command = std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, WhyCommand,
                              ExportCommand, ImportCommand, SymbolizeCommand, DoctorCommand,
-                             EventsCommand, TemplatesCommand, Usage>;
+                             CalibrateCommand, EventsCommand, TemplatesCommand, Usage>;
 
 /// `arguments` without the program's own name. Reads nothing but PATH (to tell a program
 /// from a mistyped command).

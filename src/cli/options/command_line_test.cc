@@ -133,7 +133,7 @@ TEST(CommandLine, WordsOfPerfAreNotProgramsToRun) {
   }
   EXPECT_NE(parse<Usage>({"diff", "A", "B"}).text.find("culprit why"), std::string::npos);
   for (const char* const word :
-       {"serve", "locality", "calibrate", "validate", "scan", "regions", "monitor", "variance"}) {
+       {"serve", "locality", "validate", "scan", "regions", "monitor", "variance"}) {
     EXPECT_EQ(parse<Usage>({word}).status, 2) << word;
   }
 }

@@ -29,6 +29,7 @@ CLI::App* add_export(CLI::App& root, ExportCommand* command, std::string* error)
 CLI::App* add_import(CLI::App& root, ImportCommand* command, std::string* error);
 CLI::App* add_symbolize(CLI::App& root, SymbolizeCommand* command, std::string* error);
 CLI::App* add_doctor(CLI::App& root, DoctorCommand* command, std::string* error);
+CLI::App* add_calibrate(CLI::App& root, CalibrateCommand* command, std::string* error);
 CLI::App* add_events(CLI::App& root, EventsCommand* command, std::string* error);
 
 // templates_options.cc

@@ -283,6 +283,20 @@ CLI::App* add_doctor(CLI::App& root, DoctorCommand* command, std::string* /*erro
   return app;
 }
 
+CLI::App* add_calibrate(CLI::App& root, CalibrateCommand* command, std::string* /*error*/) {
+  CLI::App* app = root.add_subcommand("calibrate", "measures this machine for the software PMU");
+  app->add_option("-o,--output", command->output,
+                  "a machine file of one's own [~/.config/culprit/machine.toml, which --machine "
+                  "host takes]")
+      ->type_name("FILE");
+  app->footer(
+      "\nExamples:\n"
+      "  culprit calibrate                  caches, memory, translation, mispredictions: 20 s\n"
+      "  culprit record --engine timer+simulate ./a.out        has the figures from then on\n"
+      "  culprit calibrate -o quiet.toml    and  record --machine quiet.toml  elsewhere");
+  return app;
+}
+
 CLI::App* add_events(CLI::App& root, EventsCommand* command, std::string* /*error*/) {
   CLI::App* app = root.add_subcommand("events", "what can be counted, here and on other CPUs");
   app->add_option("PATTERN", command->pattern, "a part of a name, or a pattern like 'L1-*'");

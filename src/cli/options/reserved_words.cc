@@ -42,7 +42,6 @@ constexpr ReservedWord kReservedWords[] = {
     {"timechart", ""},
     {"top", "culprit record -a --duration 10s, then culprit report"},
     {"trace", ""},
-    {"calibrate", ""},
     {"compare", "culprit why BEFORE AFTER"},
     {"edges", ""},
     {"flamegraph", "culprit export --to collapsed"},

@@ -36,6 +36,9 @@ int run(const ExportCommand&) {
 int run(const ImportCommand&) {
   return refuse("import");
 }
+int run(const CalibrateCommand&) {
+  return refuse("calibrate");
+}
 int run(const SymbolizeCommand&) {
   return refuse("symbolize");
 }

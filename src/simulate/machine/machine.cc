@@ -130,9 +130,9 @@ Result<void> check_machine(const MachineModel& machine) {
   return check_branch(machine.branch);
 }
 
-Result<MachineModel> read_machine(const std::string& path) {
+Result<MachineModel> read_machine(const std::string& path, const MachineModel& rest) {
   ASSIGN_OR_RETURN(const std::string text, read_file(path, uint64_t{1} << 20));
-  return parse_machine(text, path);
+  return parse_machine(text, path, rest);
 }
 
 }  // namespace culprit::simulate

@@ -103,7 +103,11 @@ struct MemorySettings {
 
 struct MachineModel {
   std::string name = "generic";
-  std::string llvm_cpu;      // whose costs instructions have, as LLVM names it; "": a common one
+  std::string llvm_cpu;  // whose costs instructions have, as LLVM names it; "": a common one
+  // Of `culprit calibrate`: the CPU that figures were measured on (cpuid.h), and when; "": none
+  // were.
+  std::string calibrated_cpu;
+  std::string calibrated_date;
   uint32_t line_bytes = 64;  // of all levels
   CacheGeometry l1i{32 << 10, 8, Replacement::lru, Inclusion::non_inclusive, 4};
   CacheGeometry l1d{32 << 10, 8, Replacement::lru, Inclusion::non_inclusive, 4};
@@ -124,12 +128,13 @@ inline uint64_t compute_sets(const CacheGeometry& cache, uint32_t line_bytes) {
 /// Errors: what cannot be simulated, with what is allowed.
 Result<void> check_machine(const MachineModel& machine);
 
-/// A machine from the text of a TOML file.
+/// A machine from the text of a TOML file; what is not in it is as in `rest`.
 /// Errors: name the line and the key, and what is allowed there.
-Result<MachineModel> parse_machine(std::string_view toml, const std::string& name);
+Result<MachineModel> parse_machine(std::string_view toml, const std::string& name,
+                                   const MachineModel& rest = {});
 
 /// parse_machine() of a file.
-Result<MachineModel> read_machine(const std::string& path);
+Result<MachineModel> read_machine(const std::string& path, const MachineModel& rest = {});
 
 /// The machine that `sysfs_root` (normally "/sys") describes: its cache levels and their
 /// sizes; what sysfs does not tell is as in `rest`.

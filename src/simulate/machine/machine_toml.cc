@@ -104,14 +104,17 @@ void read_memory(TomlSection section, MemorySettings& memory) {
 
 }  // namespace
 
-Result<MachineModel> parse_machine(std::string_view text, const std::string& name) {
+Result<MachineModel> parse_machine(std::string_view text, const std::string& name,
+                                   const MachineModel& rest) {
   TomlFile parsed = parse_toml(text, name);
-  MachineModel machine;
+  MachineModel machine = rest;
   std::string source;  // of the figures, for people
   TomlSection file(parsed);
   file.text("name", machine.name);
   file.text("llvm_cpu", machine.llvm_cpu);
   file.text("source", source);
+  file.text("calibrated_cpu", machine.calibrated_cpu);
+  file.text("calibrated_date", machine.calibrated_date);
   file.integer("line_bytes", machine.line_bytes, 16, 128);
   read_cache(file.section("l1i"), machine.l1i);
   read_cache(file.section("l1d"), machine.l1d);

@@ -1,0 +1,87 @@
+// `culprit calibrate`: measures this machine, and keeps the figures where --machine host finds
+// them.
+
+#include <ctime>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+
+#include "calibrate/calibrate.h"
+#include "calibrate/calibration_text.h"
+
+#include "base/cpuid.h"
+#include "base/file.h"
+#include "base/program_files.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/terminal.h"
+#include "host/describe_machine.h"
+#include "simulate/simulate.h"
+
+namespace culprit {
+namespace {
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[16];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d", &parts)};
+}
+
+/// The whole of it or nothing: a file beside it takes its place.
+Result<void> write_whole(const std::string& path, const std::string& text) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  const fs::path folder = fs::path(path).parent_path();
+  if (!folder.empty()) fs::create_directories(folder, failure);
+  const std::string beside = path + ".new";
+  {
+    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+    file << text << std::flush;
+    if (!file)
+      return Error{fmt::format("cannot write {}: choose another with -o", printable(beside))};
+  }
+  fs::rename(beside, path, failure);
+  if (failure) {
+    return Error{fmt::format("cannot write {}: {}", printable(path), failure.message())};
+  }
+  return {};
+}
+
+}  // namespace
+
+int run(const CalibrateCommand& command) {
+  const std::string path = command.output.empty() ? find_calibration() : command.output;
+  if (path.empty()) return fail(Error{"there is no home folder to keep it in: name a file (-o)"});
+  const Result<std::string> cpu = read_cpuid();
+  if (!cpu) return fail(cpu.error());
+  const Result<simulate::MachineModel> machine = find_machine("host", find_machines());
+  if (!machine) return fail(machine.error());
+
+  const InterruptGuard interrupts;
+  ProgressLine line;
+  const Calibration found = calibrate(
+      *machine, {}, [&] { return interrupts.is_interrupted(); },
+      [&](double done) { line.show(fmt::format("measuring: {:.0f} %", 100 * done)); });
+  line.clear();
+  if (!found.is_complete) return fail(Error{"interrupted: nothing was kept"});
+  if (found.figures.size() < found.lacks.size()) {
+    print_message(print_calibration(found));
+    return fail(
+        Error{"too much of it is not known: nothing was kept; run it again where less runs"});
+  }
+  const CalibrationHead head{*cpu, describe_machine().cpu_model, today()};
+  if (const auto written = write_whole(path, print_machine_file(found, head)); !written) {
+    return fail(written.error());
+  }
+  const std::string where = command.output.empty() ? "--machine host" : "--machine " + path;
+  const std::string text =
+      print_calibration(found) +
+      fmt::format("\nKept in {}: {} has it\n", printable(path), printable(where));
+  if (const Result<void> written = write_output(text); !written) return fail(written.error());
+  return 0;
+}
+
+}  // namespace culprit
