@@ -13,7 +13,7 @@
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Triple.h>
-#include <map>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -121,13 +121,17 @@ double longest_use(const llvm::MCSubtargetInfo& of, const llvm::MCSchedClassDesc
 }
 
 void CostModel::Machinery::find_alike_opcodes(std::string_view cpu_name) {
-  std::map<std::string_view, unsigned> opcodes;
-  for (unsigned i = 0; i < instructions->getNumOpcodes(); ++i) {
-    const llvm::StringRef name = instructions->getName(i);
-    opcodes.emplace(std::string_view(name.data(), name.size()), i);
-  }
+  const auto name_of = [&](unsigned opcode) {
+    const llvm::StringRef name = instructions->getName(opcode);
+    return std::string_view(name.data(), name.size());
+  };
   alike.resize(instructions->getNumOpcodes());
-  for (const auto& [name, opcode] : opcodes) alike[opcode] = opcodes.at(find_alike(cpu_name, name));
+  std::iota(alike.begin(), alike.end(), 0U);
+  for (unsigned i = 0; i < alike.size(); ++i) {
+    const std::string_view other = find_alike(cpu_name, name_of(i));
+    if (other == name_of(i)) continue;
+    while (name_of(alike[i]) != other) alike[i] = (alike[i] + 1) % instructions->getNumOpcodes();
+  }
 }
 
 /// A prefix (lock, rep) is one of LLVM's instructions, and the same that follows it is another.

@@ -25,6 +25,12 @@ bool moves_stack(const Decoded& instruction) {
          name.starts_with("RET") || name.starts_with("LRET");
 }
 
+/// Of x86, what writes a byte or a word of a register, without reading it: the rest stays.
+bool writes_part(const Decoded& instruction) {
+  const std::string_view name = instruction.name;
+  return name.starts_with("MOV8r") || name.starts_with("MOV16r") || name == "SETCCr";
+}
+
 /// Of aarch64, ldr x0, [x1], #8 and its like; the base is their first operand.
 bool writes_base_back(const Decoded& instruction) {
   const std::string_view name = instruction.name;
@@ -79,6 +85,7 @@ void find_operands(const Decoded& instruction, const RegisterNumbers& numbers,
       add(costs.reads, number);
     }
   }
+  if (writes_part(instruction)) add(costs.reads, costs.writes[0]);
   const auto changes = facts.implicit_defs();
   if (std::any_of(changes.begin(), changes.end(),
                   [&](llvm::MCPhysReg reg) { return numbers.is_x87_status(reg); })) {
