@@ -139,6 +139,8 @@ constexpr const char* kStalled[] = {
     "sim:load-other-core-modified-cycles",
     "sim:load-memory-cycles",
     "sim:load-translation-cycles",
+    "sim:forward-refused-cycles",
+    "sim:alias-cycles",
     "sim:bandwidth-cycles",
     "sim:starvation-cycles",
     "sim:divider-cycles",

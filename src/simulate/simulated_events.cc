@@ -150,6 +150,8 @@ constexpr SimulatedEvent kOfCycles[] = {
      cycles_of<CycleClass::load_other_core_modified>},
     {"sim:load-memory-cycles", kCycles, kTick, cycles_of<CycleClass::load_memory>},
     {"sim:load-translation-cycles", kCycles, kTick, cycles_of<CycleClass::load_translation>},
+    {"sim:forward-refused-cycles", kCycles, kTick, cycles_of<CycleClass::load_forward_refused>},
+    {"sim:alias-cycles", kCycles, kTick, cycles_of<CycleClass::load_alias>},
     {"sim:bandwidth-cycles", kCycles, kTick, cycles_of<CycleClass::bandwidth_saturation>},
     {"sim:starvation-cycles", kCycles, kTick, cycles_of<CycleClass::instruction_starvation>},
     {"sim:divider-cycles", kCycles, kTick, cycles_of<CycleClass::instruction_latency>},

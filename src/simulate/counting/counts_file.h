@@ -33,7 +33,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 8;
+inline constexpr uint32_t kLayout = 9;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;

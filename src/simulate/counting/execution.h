@@ -173,9 +173,13 @@ template <bool kCycles>
 [[gnu::always_inline]] inline void time_access(CountedThread& thread, const Access& access,
                                                simulate::PackedOutcome outcome) {
   if constexpr (!kCycles) return;
-  if (!access.is_store) thread.clock->load(access.place.index, outcome, access.address);
-  if (access.is_store && (access.is_new || !outcome.plain_hit())) {
-    thread.clock->store(access.place.index, outcome, access.address);
+  const auto step = access.place.index;
+  if (!access.is_store) {
+    thread.clock->load(step, outcome, access.address, access.bytes, !access.is_new);
+  } else if (access.is_new || !outcome.plain_hit()) {
+    thread.clock->store(step, outcome, access.address, access.bytes);
+  } else {
+    thread.clock->store_part(access.address, access.bytes);
   }
 }
 

@@ -35,6 +35,13 @@ CycleClass class_of(DataSource source) {
   return CycleClass::load_memory;
 }
 
+/// The bytes of a word that [address, address + bytes) has, a bit each.
+uint8_t bytes_in_word(uint64_t word, uint64_t address, uint32_t bytes) {
+  const uint64_t begin = std::max(word * 8, address);
+  const uint64_t end = std::min(word * 8 + 8, address + bytes);
+  return static_cast<uint8_t>(((1U << (end - begin)) - 1) << (begin - word * 8));
+}
+
 }  // namespace
 
 IntervalCore::IntervalCore(const MachineModel& machine, SiteTicks* sites)
@@ -60,6 +67,12 @@ IntervalCore::IntervalCore(const MachineModel& machine, SiteTicks* sites)
   for (Channel* const channel : {&memory_, &shared_, &l2_}) {
     channel->queue = channel->line * core.miss_buffers;
   }
+  costs_.forward =
+      core.store_forward_cycles == 0 ? costs_.l1_hit : cycles(core.store_forward_cycles);
+  costs_.refused = cycles(core.forward_refused_cycles);
+  costs_.alias = cycles(core.alias_cycles);
+  constexpr uint64_t kWordsInPage = 4096 / 8;
+  compared_ = core.alias_cycles == 0 ? ~uint64_t{0} : kWordsInPage - 1;
   costs_.l1d_set = cycles(machine.memory.l1d_set_cycles);
   costs_.never_waited_for =
       cycles(std::min({core.reorder_buffer, core.load_queue, core.store_queue})) /
@@ -355,13 +368,85 @@ void IntervalCore::prefetch(PrefetchedLines& lines) {
   }
 }
 
-/// An L1 hit, or the store queue has the data: about the same time, once they are there.
-void IntervalCore::load_forwarded(uint32_t number, Ticks ready) {
+void IntervalCore::note_stored(uint64_t address, uint32_t bytes) {
+  for (uint64_t word = word_of(address); word <= word_of(address + bytes - 1); ++word) {
+    Stored& known = stored(word * 8);
+    const bool is_under_way = known.word == word && known.leaves > time();
+    const int before = is_under_way ? known.bytes | known.older : 0;
+    known = last_stored_;
+    known.word = word;
+    known.bytes = bytes_in_word(word, address, bytes);
+    known.older = static_cast<uint8_t>(before & ~known.bytes);
+  }
+}
+
+/// The stores that have not left at `at` and wrote these bytes.
+IntervalCore::Source IntervalCore::find_source(uint64_t address, uint32_t bytes, Ticks at) {
+  Source source;
+  for (uint64_t word = word_of(address); word <= word_of(address + bytes - 1); ++word) {
+    const Stored& known = stored(word * 8);
+    const int wanted = bytes_in_word(word, address, bytes);
+    const bool is_pending = known.word == word && known.leaves > at;
+    const int last = is_pending ? known.bytes : 0;
+    const int older = is_pending ? known.older : 0;
+    const uint32_t store = (wanted & (last | older)) == 0 ? 0 : known.store;
+    const bool has_all = (wanted & ~last) == 0 || (wanted & ~older) == 0;
+    const bool is_first = word == word_of(address);
+    source.is_refused |= (store != 0 && !has_all) || (!is_first && store != source.store);
+    if (is_first)
+      source.is_start = std::countr_zero(unsigned(last)) == std::countr_zero(unsigned(wanted));
+    if (store == 0) continue;
+    source.store = store;
+    source.ready = std::max(source.ready, known.ready);
+    source.leaves = std::max(source.leaves, known.leaves);
+  }
+  return source;
+}
+
+/// A hit in L1D that a store before it has to do with, or one at the same place of another page.
+void IntervalCore::load_stored(uint32_t number, uint64_t address, uint32_t bytes, bool is_part) {
   advance(number);
   const Step& step = block_->steps[number];
   dispatch(step);
-  const Ticks done = std::max(addresses_ready(step), ready) + costs_.l1_hit;
-  if (done > miss_.done) miss_ = {.done = done};
+  const Ticks addressed = addresses_ready(step);
+  const Ticks hit = addressed + costs_.l1_hit;
+  Source source = find_source(address, bytes, addressed);
+  if (is_part) {
+    const Source before = is_of(part_before_, number) ? part_before_.source : Source();
+    source.is_refused |= before.is_refused || before.store != source.store;
+    source.ready = std::max(source.ready, before.ready);
+    source.leaves = std::max(source.leaves, before.leaves);
+  }
+  part_before_ = {uops_, number, source};
+  if (source.store != 0 || source.is_refused) {
+    load_from(source, hit, settings_.renamed_memory && step.renames && bytes >= 4);
+    return;
+  }
+  const Stored& known = stored(address);
+  // A store that has just retired is still there for about as long as it costs.
+  if (known.word != word_of(address) && known.leaves + costs_.alias > addressed) {
+    const Ticks done = hit + costs_.alias;
+    if (done > miss_.done) {
+      miss_ = {.done = done, .own = costs_.alias, .kind = CycleClass::load_alias};
+    }
+  } else if (is_on_its_way(address)) {
+    load_on_its_way(number, address);
+  }
+}
+
+/// A store that wrote all of it hands its value over, or the load waits until the stores have left.
+void IntervalCore::load_from(const Source& source, Ticks hit, bool is_renamed) {
+  Miss miss;
+  miss.done = std::max(hit, source.ready + costs_.forward);
+  if (source.is_refused) {
+    const Ticks done = source.leaves + costs_.refused;
+    miss.own = minus(done, miss.done);
+    miss.done = std::max(miss.done, done);
+    miss.kind = CycleClass::load_forward_refused;
+  } else if (is_renamed && source.is_start) {
+    miss.done = std::max(source.ready, time());
+  }
+  if (miss.done > miss_.done) miss_ = miss;
 }
 
 /// Dispatch of a store finds the queue full of older ones: as long as those wait for what is
@@ -377,7 +462,7 @@ void IntervalCore::wait_for_store(const Store& store) {
   stall(store.site, CycleClass::store_saturation, store.leaves);
 }
 
-void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address) {
+void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address, uint32_t bytes) {
   advance(number);
   const Step& step = block_->steps[number];
   dispatch(step);
@@ -410,11 +495,14 @@ void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address
     value =
         std::max(value, miss_.done != 0 ? miss_.done : addressed + costs_.l1_hit) + step.latency;
   }
-  stored(address) = {word_of(address), value};
   slot.site = step.site;
   slot.retires = std::max({retires_, addressed, value});
   slot.leaves = std::max({last_store_leaves_ + kTicksPerCycle, owned, slot.retires});
   last_store_leaves_ = slot.leaves;
+  last_stored_.ready = value;
+  last_stored_.leaves = slot.leaves;
+  ++last_stored_.store;
+  note_stored(address, bytes);
   if (moves_lines) hold_back(step.site);
 }
 

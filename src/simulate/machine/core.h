@@ -56,18 +56,22 @@ class IntervalCore {
   void end_block();
 
   /// The block's instruction number `step` has loaded: what is not told was an L1 hit. With its
-  /// address (0: unknown), the load waits for a store to it that does not have its value yet.
-  void load(uint32_t step, PackedOutcome outcome, uint64_t address = 0) {
+  /// address (0: unknown), the load has its value from a store that has not left yet, or waits for
+  /// it. `is_part`: a further part of a load that is told in parts.
+  void load(uint32_t step, PackedOutcome outcome, uint64_t address = 0, uint32_t bytes = 8,
+            bool is_part = false) {
     if (!outcome.plain_hit()) {
       load_missed(step, outcome, address);
-    } else if (stored(address).ready > base_ && stored(address).word == word_of(address)) {
-      load_forwarded(step, stored(address).ready);
+    } else if (may_be_stored(address) || (is_part && is_of(part_before_, step))) {
+      load_stored(step, address, bytes, is_part);
     } else if (last_fill_arrives_ > base_ && is_on_its_way(address)) {
       load_on_its_way(step, address);
     }
   }
-  /// Each store is told, once; further parts of it only if they miss.
-  void store(uint32_t step, PackedOutcome outcome, uint64_t address = 0);
+  /// Each store is told, once; further parts of it only if they miss,
+  void store(uint32_t step, PackedOutcome outcome, uint64_t address = 0, uint32_t bytes = 8);
+  /// and else by this.
+  void store_part(uint64_t address, uint32_t bytes) { note_stored(address, bytes); }
   /// Lines that the load, or store, before set off prefetches of; then `lines` is empty.
   void prefetch(PrefetchedLines& lines);
 
@@ -127,13 +131,39 @@ class IntervalCore {
     bool missed = false;  // there is a Miss at the same place
   };
 
-  /// A value on its way through memory.
+  /// Values on their way through memory, to a word of eight bytes.
   struct Stored {
     uint64_t word = 0;
-    Ticks ready = 0;
+    Ticks ready = 0;     // the last value
+    Ticks leaves = 0;    // its store, for L1D
+    uint32_t store = 0;  // its number
+    uint8_t bytes = 0;   // that it writes, a bit each
+    uint8_t older = 0;   // the others, that stores before it write
   };
+  /// Where a load has its value from.
+  struct Source {
+    uint32_t store = 0;  // 0: not from one
+    Ticks ready = 0;
+    Ticks leaves = 0;
+    bool is_refused = false;  // no store has all of it
+    bool is_start = false;    // what the store wrote begins where the load does
+  };
+  /// The part of a load that was told last.
+  struct Part {
+    uint64_t uops = ~uint64_t{0};  // before its block
+    uint32_t step = 0;
+    Source source;
+  };
+  [[nodiscard]] bool is_of(const Part& part, uint32_t step) const {
+    return part.uops == uops_ && part.step == step;
+  }
   static uint64_t word_of(uint64_t address) { return address / 8; }
   Stored& stored(uint64_t address) { return stored_[word_of(address) % stored_.size()]; }
+  /// Whether a store that has not left yet wrote the word, or one that is taken for it.
+  bool may_be_stored(uint64_t address) {
+    const Stored& known = stored(address);
+    return known.leaves > base_ && ((known.word ^ word_of(address)) & compared_) == 0;
+  }
 
   struct Store {
     Ticks leaves = 0;   // the queue, for L1D
@@ -157,7 +187,10 @@ class IntervalCore {
   void wait_for_operands();
   void wait_for_store(const Store& store);
   void load_missed(uint32_t step, Outcome outcome, uint64_t address);
-  void load_forwarded(uint32_t step, Ticks ready);
+  void load_stored(uint32_t step, uint64_t address, uint32_t bytes, bool is_part);
+  void load_from(const Source& source, Ticks hit, bool is_renamed);
+  Source find_source(uint64_t address, uint32_t bytes, Ticks at);
+  void note_stored(uint64_t address, uint32_t bytes);
   void load_on_its_way(uint32_t step, uint64_t address);
   static void wait_for_fill(Miss& miss, const Fill& fill, Ticks otherwise);
   void note_fill(const Fill& fill);
@@ -188,6 +221,9 @@ class IntervalCore {
     Ticks l1_hit, fetch_queue, mispredict, redirect;
     Ticks never_waited_for;  // what is done so soon cannot fill a buffer
     Ticks l1d_set;
+    Ticks forward;  // from a store's value to that of a load of it
+    Ticks refused;  // from when the store has left
+    Ticks alias;
   };
   CoreSettings settings_;
   Costs costs_;
@@ -205,11 +241,14 @@ class IntervalCore {
   Ticks asked_at_ = 0;              // the last line that was not there
   std::array<Missed, 8> missed_{};  // the last loads that were, a ring
   size_t next_missed_ = 0;
-  Miss miss_;                         // of the step next_step_; done == 0: none
-  Ticks resolved_ = 0;                // when the last instruction had its operands
-  Ticks retires_ = 0;                 // when all so far are done
-  std::array<Ticks, 128> ready_{};    // by Register
-  std::array<Stored, 64> stored_{};   // the last, by address
+  Miss miss_;                        // of the step next_step_; done == 0: none
+  Ticks resolved_ = 0;               // when the last instruction had its operands
+  Ticks retires_ = 0;                // when all so far are done
+  std::array<Ticks, 128> ready_{};   // by Register
+  std::array<Stored, 64> stored_{};  // the last, by address
+  Stored last_stored_;               // by the last store
+  uint64_t compared_;                // bits of words by which loads find stores
+  Part part_before_;
   std::vector<Waiting> waiting_;      // a ring, in program order; a power of two
   std::vector<Miss> waiting_misses_;  // of those that missed, at the same places
   size_t first_waiting_ = 0;

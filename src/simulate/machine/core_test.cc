@@ -472,6 +472,116 @@ TEST(IntervalCore, LinePrefetchedLateIsWaitedFor) {
   EXPECT_DOUBLE_EQ(clock.stalled(1, load_memory), 52);
 }
 
+/// mov %reg, (slot); mov (slot), %reg
+BlockCycles make_slot_block() {
+  InstructionCosts store;
+  store.stores = 1;
+  store.reads[0] = 1;
+  return make_block({store, make_load(1)});
+}
+
+// One chain of 1000 values through memory: 6 cycles each if the queue hands them over; none where
+// the slot is renamed, and then stores leave one a cycle.
+TEST(IntervalCore, SlotsAreForwardedOrRenamed) {
+  for (const bool is_renamed : {false, true}) {
+    MachineModel machine = simple_machine();
+    machine.core.store_forward_cycles = 6;
+    machine.core.renamed_memory = is_renamed;
+    Clock clock(machine);
+    const BlockCycles block = make_slot_block();
+    for (int i = 0; i < 1000; ++i) {
+      clock.run(block);
+      clock.core.store(0, Outcome(), 0x1000);
+      clock.core.load(1, Outcome(), 0x1000);
+    }
+    EXPECT_NEAR(clock.now(), is_renamed ? 1000 : 6000, 600);
+    EXPECT_DOUBLE_EQ(clock.stalled(load_forward_refused), 0);
+  }
+}
+
+// Its upper half is no slot of its own: it is handed over.
+TEST(IntervalCore, HalfASlotIsNotRenamed) {
+  MachineModel machine = simple_machine();
+  machine.core.store_forward_cycles = 6;
+  machine.core.renamed_memory = true;
+  Clock clock(machine);
+  const BlockCycles block = make_slot_block();
+  for (int i = 0; i < 1000; ++i) {
+    clock.run(block);
+    clock.core.store(0, Outcome(), 0x1000, 8);
+    clock.core.load(1, Outcome(), 0x1004, 4);
+  }
+  EXPECT_NEAR(clock.now(), 6000, 600);
+}
+
+// Two stores, and a load of both: it waits 12 cycles after they have left, and the next round's
+// stores leave after it is done, a cycle one after the other: 13 a round. A load of one of them,
+// or of another word, does not wait.
+TEST(IntervalCore, ForwardingIsRefusedOfWhatTwoStoresWrote) {
+  InstructionCosts store;
+  store.stores = 1;
+  const BlockCycles block = make_block({store, store, make_load(1)});
+  struct Case {
+    uint64_t address;
+    uint32_t bytes;
+    bool in_parts;
+    double cycles_a_round;
+  };
+  for (const Case& one : {Case{0x1000, 8, false, 13}, Case{0x1000, 4, false, 2},
+                          Case{0x1002, 4, false, 13}, Case{0x1008, 8, false, 2}}) {
+    Clock clock(simple_machine());
+    for (int i = 0; i < 1000; ++i) {
+      clock.run(block);
+      clock.core.store(0, Outcome(), 0x1000, 4);
+      clock.core.store(1, Outcome(), 0x1004, 4);
+      clock.core.load(2, Outcome(), one.address, one.bytes);
+    }
+    EXPECT_NEAR(clock.now(), one.cycles_a_round * 1000, one.cycles_a_round * 100)
+        << one.address << ' ' << one.bytes;
+  }
+}
+
+// A vector is told in two parts. Of one store, told the same way, it is handed over.
+TEST(IntervalCore, PartsOfALoadAreOfOneStoreOrRefused) {
+  for (const bool is_one_store : {false, true}) {
+    InstructionCosts store;
+    store.stores = 1;
+    Clock clock(simple_machine());
+    const BlockCycles block = make_block({store, store, make_load(1)});
+    for (int i = 0; i < 1000; ++i) {
+      clock.run(block);
+      clock.core.store(0, Outcome(), is_one_store ? 0x2000 : 0x1000, 8);
+      clock.core.store(1, Outcome(), is_one_store ? 0x1000 : 0x1008, 8);
+      if (is_one_store) clock.core.store_part(0x1008, 8);
+      clock.core.load(2, Outcome(), 0x1000, 8);
+      clock.core.load(2, Outcome(), 0x1008, 8, true);
+    }
+    EXPECT_NEAR(clock.now(), is_one_store ? 2000 : 13000, 600);
+    EXPECT_EQ(clock.stalled(load_forward_refused) > 0, !is_one_store);
+  }
+}
+
+// A chain of loads of 4 cycles, each behind a store 4096 bytes on: 7 more where the core compares
+// twelve bits only.
+TEST(IntervalCore, LoadsTakeStoresOfOtherPagesForTheirs) {
+  InstructionCosts store;
+  store.stores = 1;
+  store.reads[0] = 2;
+  const BlockCycles block = make_block({store, make_load(1, 1)});
+  for (const uint32_t alias_cycles : {0U, 7U}) {
+    MachineModel machine = simple_machine();
+    machine.core.alias_cycles = alias_cycles;
+    Clock clock(machine);
+    for (int i = 0; i < 1000; ++i) {
+      clock.run(block);
+      clock.core.store(0, Outcome(), 0x3000);
+      clock.core.load(1, Outcome(), 0x2000);
+    }
+    EXPECT_NEAR(clock.now(), 1000 * (4 + alias_cycles), 600);
+    EXPECT_EQ(clock.stalled(load_alias) > 0, alias_cycles != 0);
+  }
+}
+
 TEST(IntervalCore, FollowsOneTakenBranchPerCycle) {
   Clock clock(simple_machine());
   const BlockCycles block = make_block(2);  // half a cycle

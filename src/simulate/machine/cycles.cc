@@ -57,6 +57,15 @@ Whole at_most(uint64_t value) {
   return static_cast<Whole>(std::min<uint64_t>(value, std::numeric_limits<Whole>::max()));
 }
 
+/// Moves of general registers, and what changes a slot in place. A scaled address takes a cycle
+/// more.
+bool may_rename(const InstructionCosts& costs) {
+  if (costs.loads == 0) return false;
+  if (costs.stores != 0) return costs.latency_cycles <= 1;
+  const bool is_scaled = costs.addresses[1] != kNoRegister;
+  return costs.reads[0] == kNoRegister && costs.latency_cycles <= (is_scaled ? 1 : 0);
+}
+
 StepKind find_kind(const Step& step) {
   const auto has = [](Register number) { return number != kNoRegister && number != kNowhere; };
   const bool has_more = has(step.writes[2]) || has(step.updates) || has(step.addresses[2]);
@@ -91,6 +100,7 @@ std::vector<Step> make_steps(std::span<const InstructionCosts> instructions,
     step.updates = costs.updates == kNoRegister ? kNowhere : costs.updates;
     step.is_load = costs.loads != 0;
     step.divides = costs.divider_cycles > 0;
+    step.renames = may_rename(costs);
     step.kind = find_kind(step);
     steps.push_back(step);
   }

@@ -41,6 +41,8 @@ enum class CycleClass : uint8_t {
   load_other_core_modified,
   load_memory,
   load_translation,
+  load_forward_refused,
+  load_alias,
   bandwidth_saturation,
   instruction_starvation,
   instruction_latency,
@@ -53,8 +55,8 @@ enum class CycleClass : uint8_t {
   microcode,
   base,
 };
-inline constexpr int kCycleClasses = 16;
-inline constexpr int kStalledClasses = 11;
+inline constexpr int kCycleClasses = 18;
+inline constexpr int kStalledClasses = 13;
 inline constexpr bool is_stalled(CycleClass kind) {
   return static_cast<int>(kind) < kStalledClasses;
 }
@@ -137,6 +139,7 @@ struct Step {
   Register updates = kNowhere;
   bool is_load = false;
   bool divides = false;
+  bool renames = false;  // a general register's load, which may be of a renamed slot
   StepKind kind = StepKind::other;
 };
 

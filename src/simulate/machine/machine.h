@@ -87,8 +87,13 @@ struct CoreSettings {
   uint32_t mispredict_cycles = 14;  // from the branch's execution to the right path's dispatch
   uint32_t redirect_cycles = 7;     // a target that the decoder corrects (BTB miss)
   InstructionTimings instructions;  // where LLVM has them wrong
-  uint32_t call_cycles = 3;         // HCA's cost of a call (paper, table 8)
-  uint32_t threads = 1;             // that share a core
+  // Of loads from what a store wrote that has not left the queue:
+  uint32_t store_forward_cycles = 0;     // from the store's value to the load's; 0: an L1 hit's
+  bool renamed_memory = false;           // none, for whole words in general registers
+  uint32_t forward_refused_cycles = 12;  // after the stores, if no single one wrote all of it
+  uint32_t alias_cycles = 0;             // if it wrote the same place of another page
+  uint32_t call_cycles = 3;              // HCA's cost of a call (paper, table 8)
+  uint32_t threads = 1;                  // that share a core
 };
 
 struct MemorySettings {

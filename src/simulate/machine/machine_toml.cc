@@ -76,6 +76,10 @@ void read_core(TomlSection section, CoreSettings& core) {
   section.integer("ports", core.ports, 1, 64);
   section.integer("mispredict_cycles", core.mispredict_cycles, 0, kMostCycles);
   section.integer("redirect_cycles", core.redirect_cycles, 0, kMostCycles);
+  section.integer("store_forward_cycles", core.store_forward_cycles, 0, kMostCycles);
+  section.boolean("renamed_memory", core.renamed_memory);
+  section.integer("forward_refused_cycles", core.forward_refused_cycles, 0, kMostCycles);
+  section.integer("alias_cycles", core.alias_cycles, 0, kMostCycles);
   section.integer("call_cycles", core.call_cycles, 0, kMostCycles);
   section.integer("threads", core.threads, 1, 8);
   section.end();
