@@ -110,11 +110,12 @@ class Sharing(Threads):
         self.assertEqual("load_latency", max(branches, key=branches.get))
         self.assertGreater(branches["load_latency"], shared / 2)
         self.assertLess(branches_apart["load_latency"], apart / 50)
-        # A line passes from core to core in 190 cycles (golden-cove.toml): each of the two waits
-        # for it about as long as the other does, and works with it in between.
+        # A line passes from core to core in 190 cycles (golden-cove.toml); while one waits for it
+        # the other works with it, for as long at most.
         waited = counts["sim:load-other-core-modified-cycles"]["value"]
         transfers = waited / (190 - 5)   # beyond an L1 hit's time
-        self.assertAlmostEqual(shared / transfers, 190 + 60, delta=60)
+        self.assertGreater(shared / transfers, 190)
+        self.assertLess(shared / transfers, 2 * 190)
 
     def test_line_that_nobody_else_has_is_not_taken(self):
         _, _, counts = self.tree("128", 10_000)
