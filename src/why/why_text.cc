@@ -250,7 +250,7 @@ class WhyText {
         words = printable(verdict.branch->label);
         break;
       case Certainty::candidate:
-        words = fmt::format("{} perhaps: {}", printable(verdict.branch->label), verdict.reason);
+        words = fmt::format("perhaps {}: {}", printable(verdict.branch->label), verdict.reason);
         break;
       case Certainty::none:
         words = "none: " + verdict.reason;
