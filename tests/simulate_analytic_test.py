@@ -198,10 +198,12 @@ class Evict:
 
     def test_code_or_data_alone_stay_in_l2(self):
         """Six lines a set, of eight: after the first round neither misses L2, though each line
-        misses L1 every round."""
+        misses L1 every round. Where the stack and the lines of main lie depends on the environment
+        and the program's path: three of them in one set are too many, and only they miss there."""
         for which in ("code", "data"):
-            for function, misses in self.misses_of_l2(which).items():
-                self.assertEqual([0, 0], misses, (which, function))
+            misses = self.misses_of_l2(which)
+            self.assertEqual([0, 0], misses.pop(f"kernel_{which}"), which)
+            self.assertLess(sum(sum(others) for others in misses.values()), 2, (which, misses))
 
     def test_together_each_line_misses_l2(self):
         """Twelve lines take turns in sets of eight: true LRU has none when its turn comes. One line

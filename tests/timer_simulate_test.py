@@ -11,6 +11,13 @@ from why_test import validator
 ROUNDS = 10_000_000
 WORDS = str(ROUNDS).zfill(8)
 LOOPS = ("integer_rounds", "real_rounds", "calling_rounds")
+# Half a second of CPU time, 500 samples, on any machine. It asks for the time seldom: each time the
+# kernel brings it up to date, which costs a sampling timer its ticks.
+BUSY = """#include <time.h>
+int main(void) {
+  while (clock() < CLOCKS_PER_SEC / 2)
+    for (volatile long i = 0; i < 10000000; ++i) {}
+}"""
 
 
 class TimerAndSimulation(CulpritTest):
@@ -210,8 +217,7 @@ class Hints(TimerAndSimulation):
     def test_record_of_time_alone(self):
         profile, done = self.record("true")
         self.assertNotIn("timer+simulate", done.stderr)   # too few samples for any advice
-        busy = self.compile_text("int main(void) { for (volatile long i = 0; i < 300000000; ++i) {} }",
-                                 "busy.c", "busy")
+        busy = self.compile_text(BUSY, "busy.c", "busy")
         profile, done = self.record(busy)
         self.assertIn(self.ADVICE, done.stderr)
         self.assertIn(self.ADVICE, self.culprit("why", profile).stdout.replace("\n        ", " "))
