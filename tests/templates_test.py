@@ -78,7 +78,7 @@ class Shipped(CulpritTest):
         self.assertEqual({row["event"] for row in shown["template"]["rows"]}, set(events))
 
     def test_words_that_are_wrong(self):
-        for arguments, status, word in ((["show", "zen5"], 1, "did you mean zen"),
+        for arguments, status, word in ((["show", "zen7"], 1, "did you mean zen"),
                                         (["show"], 2, "show takes one template"),
                                         (["list", "zen4"], 2, "list takes no name"),
                                         (["lint", "--format", "json"], 2, "has no --format"),

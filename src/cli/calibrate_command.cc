@@ -17,7 +17,7 @@
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "host/describe_machine.h"
-#include "simulate/simulate.h"
+#include "simulate/find_machine.h"
 
 namespace culprit {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/program_files.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/simulating.h"
 #include "cli/terminal.h"
 #include "host/capabilities.h"
 #include "host/capabilities_text.h"
@@ -42,6 +43,7 @@ Capability describe_accounting(bool has_counters) {
 int run(const DoctorCommand& command) {
   std::vector<Capability> rows = probe_capabilities(find_shim(), find_qemu_plugin());
   rows.push_back(describe_accounting(rows.front().available == Availability::yes));
+  if (std::optional<Capability> row = describe_machine_model()) rows.push_back(std::move(*row));
   const std::string text = print_capabilities(rows, command.format, standard_output_style(0));
   if (const Result<void> written = write_output(text); !written) return fail(written.error());
   return 0;

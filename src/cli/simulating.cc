@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/region_places.h"
 #include "cli/terminal.h"
+#include "simulate/find_machine.h"
 #include "simulate/machine/set_sample.h"
 
 namespace culprit {
@@ -47,6 +48,27 @@ Result<Recording> run_simulation(const RecordCommand& command, const SaveProfile
   }
   *amount = fmt::format("{} instructions", format_thousands(simulation->instructions));
   return std::move(simulation->recording);
+}
+
+std::optional<Capability> describe_machine_model() {
+  Capability row{"machine model", Availability::part, "", ""};
+  const Result<simulate::MachineModel> machine =
+      find_machine("host", find_machines(), find_calibration());
+  if (!machine) {
+    row.available = Availability::no;
+    row.detail = machine.error().message;
+    row.remedy = "name one: culprit record --machine zen4, or a file of yours";
+    return row;
+  }
+  row.detail = "caches by the kernel, core of " + printable(machine->core_of);
+  if (machine->calibrated_date.empty()) {
+    row.detail += "; not calibrated";
+    row.remedy = "culprit calibrate: measures this machine in 15 s";
+  } else {
+    row.available = Availability::yes;
+    row.detail += "; calibrated " + printable(machine->calibrated_date);
+  }
+  return row;
 }
 
 }  // namespace culprit

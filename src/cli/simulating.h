@@ -2,10 +2,12 @@
 
 // `culprit record --engine simulate`: the command under the software PMU instead of samples.
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "cli/options/command_line.h"
+#include "host/capabilities.h"
 #include "simulate/simulate.h"
 
 namespace culprit {
@@ -22,5 +24,9 @@ bool has_simulation();
 /// Errors: as run_simulated(); choose_simulation()
 Result<Recording> run_simulation(const RecordCommand& command, const SaveProfile& save,
                                  std::string* amount);
+
+/// The row of `culprit doctor` on what the software PMU knows of this machine; nullopt: this build
+/// has no software PMU.
+std::optional<Capability> describe_machine_model();
 
 }  // namespace culprit

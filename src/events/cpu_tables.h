@@ -1,7 +1,7 @@
 #pragma once
 
-// Event codes of CPUs that an x86 build of libpfm4 knows nothing of: Arm and POWER, as far
-// as accounting for their cycles needs them. Every row's code is the maker's.
+// Event codes of CPUs that Debian's libpfm4 for x86 knows nothing of: Arm, POWER and Zen 5, as
+// far as accounting for their cycles needs them. Every row's code is the maker's.
 
 #include <cstdint>
 #include <span>

@@ -1,4 +1,4 @@
-// find_machine(): from a word of the command line to the description of a machine.
+#include "simulate/find_machine.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -8,38 +8,22 @@
 #include "base/cpuid.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "simulate/simulate.h"
 
 namespace culprit {
 namespace {
 
-/// Whose core is nearest to this machine's, of those that are shipped; "": none is.
-std::string find_host_core(uint64_t l1i_bytes) {
-  struct Kin {
-    std::string_view vendor;
-    std::string_view flag;  // that came with this core
-    uint64_t least_l1i_bytes;
-    const char* machine;
-  };
-  constexpr Kin kKin[] = {{"GenuineIntel", " amx_tile", 64 << 10, "redwood-cove"},
-                          {"GenuineIntel", " amx_tile", 0, "golden-cove"},
-                          {"AuthenticAMD", " avx512f", 0, "zen4"}};
-  const Result<std::string> text = read_file("/proc/cpuinfo", 1 << 20);
-  if (!text) return "";
-  const auto* const found = std::find_if(std::begin(kKin), std::end(kKin), [&](const Kin& one) {
-    return text->find(one.vendor) != std::string::npos &&
-           text->find(one.flag) != std::string::npos && l1i_bytes >= one.least_l1i_bytes;
-  });
-  return found == std::end(kKin) ? "" : found->machine;
+/// How well a pattern of the list is for this CPU: its length; 0: none is.
+size_t compute_match(const std::vector<std::string>& patterns, const std::string& cpuid) {
+  size_t best = 0;
+  for (const std::string& pattern : patterns) {
+    if (matches_cpuid(cpuid, pattern)) best = std::max(best, pattern.size());
+  }
+  return best;
 }
 
 /// The caches are those of sysfs, all else is of a machine with the same kind of core.
 Result<simulate::MachineModel> read_host(const std::string& data_folder) {
-  const Result<simulate::MachineModel> caches = simulate::read_host_machine("/sys");
-  const std::string core = find_host_core(caches ? caches->l1i.size_bytes : 0);
-  const std::string path = data_folder + "/" + core + std::string(kTomlSuffix);
-  const Result<simulate::MachineModel> kin = simulate::read_machine(path);
-  return simulate::read_host_machine("/sys", kin ? *kin : simulate::MachineModel());
+  return simulate::read_host_machine("/sys", find_core(data_folder, read_cpuid().value_or("")));
 }
 
 /// One that was made on another CPU (a home on many machines) is passed over.
@@ -52,6 +36,27 @@ Result<simulate::MachineModel> apply_calibration(const simulate::MachineModel& h
 }
 
 }  // namespace
+
+simulate::MachineModel find_core(const std::string& data_folder, const std::string& cpuid) {
+  simulate::MachineModel nearest;
+  size_t most = 0;
+  for (const std::string& name : list_toml_names(data_folder)) {
+    Result<simulate::MachineModel> machine =
+        simulate::read_machine(data_folder + "/" + name + std::string(kTomlSuffix));
+    if (!machine) continue;
+    if (compute_match(machine->cpu, cpuid) != 0) {
+      machine->core_of = machine->name;
+      return *machine;
+    }
+    const size_t match = compute_match(machine->nearest_for, cpuid);
+    if (match <= most) continue;
+    most = match;
+    nearest = std::move(*machine);
+    nearest.core_of = nearest.name + ", the nearest known";
+  }
+  if (most == 0) nearest.core_of = "none that is known";
+  return nearest;
+}
 
 Result<simulate::MachineModel> find_machine(const std::string& name, const std::string& data_folder,
                                             const std::string& calibration) {

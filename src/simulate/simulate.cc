@@ -44,6 +44,14 @@ bool has_cycles(const SimulateOptions& options) {
   return options.machine.has_value() && options.cycles;
 }
 
+void describe_machine_model(const simulate::MachineModel& machine, Profile& profile) {
+  profile.environment["simulate.machine"] = machine.name;
+  if (!machine.core_of.empty()) profile.environment["simulate.core"] = machine.core_of;
+  if (!machine.calibrated_date.empty()) {
+    profile.environment["simulate.calibrated"] = machine.calibrated_date;
+  }
+}
+
 /// One simulation, from the start of the command to its end.
 class Session {
  public:
@@ -152,7 +160,7 @@ void Session::describe_profile() {
   profile.machine.architecture = command_.architecture;
   builder.begin_run(describe_run(builder, describe_targets(options_.command, {}, "", false)));
   mark_simulated(profile.strings, builder.run());
-  if (options_.machine) profile.environment["simulate.machine"] = options_.machine->name;
+  if (options_.machine) describe_machine_model(*options_.machine, profile);
   if (options_.sample_sets > 1) {
     profile.environment["simulate.sets"] =
         fmt::format("1/{},{}", options_.sample_sets, options_.sample_seed);

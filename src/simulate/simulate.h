@@ -43,12 +43,6 @@ struct SimulateOptions {
   bool deterministic = false;  // threads take turns by simulated time
 };
 
-/// A machine file (.toml, or a path), one that is shipped (a name: data_folder has NAME.toml), or
-/// "host": this machine, by sysfs, one that is shipped and has the same kind of core, and above all
-/// by `calibration`, a machine file, if there is one and it is of this CPU.
-Result<simulate::MachineModel> find_machine(const std::string& name, const std::string& data_folder,
-                                            const std::string& calibration = "");
-
 struct SimulateProgress {
   double elapsed_s = 0;
   uint64_t instructions = 0;  // of all processes so far

@@ -94,7 +94,7 @@ TEST(ReadCpuid, IsReadFromWhatTheKernelSays) {
 TEST(FindTemplate, NamesWhatThereIs) {
   EXPECT_TRUE(find_template("zen4", kShipped));
   EXPECT_TRUE(find_template(kShipped + "/zen4.toml", "/nowhere"));
-  const Result<Template> mistyped = find_template("zen5", kShipped);
+  const Result<Template> mistyped = find_template("zen7", kShipped);
   ASSERT_FALSE(mistyped);
   EXPECT_NE(mistyped.error().message.find("did you mean zen"), std::string::npos)
       << mistyped.error().message;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 #include "events/cpu_tables.h"
 #include "events/event_request.h"
@@ -9,6 +10,7 @@
 #include "events/pfm_events.h"
 #include "templates/template_words.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 namespace culprit {
@@ -33,25 +35,44 @@ bool has_prefix(const Template& whole, std::string_view prefix) {
 /// The bits of perf_event_attr.config that this CPU's counters have; those of privilege,
 /// interrupt and enable are the kernel's.
 uint64_t code_bits(const Template& whole) {
-  const CpuTable* table = find_cpu_table(cpu_of(whole));
-  if (table != nullptr) return table->name.starts_with("arm") ? 0xffff : 0xffffffffff;
+  if (const std::string cpu = cpu_of(whole); cpu.starts_with("arm")) return 0xffff;
+  if (cpu_of(whole).starts_with("power")) return 0xffffffffff;
   const uint64_t common = kEventAndMask | kEdge | kInversion | kCountMask;
   return has_prefix(whole, "AuthenticAMD") || cpu_of(whole).starts_with("amd64")
              ? common | kAmdEventHigh
              : common | kAny;
 }
 
+/// The bits of a modifier that x86 counters have, as libpfm4 writes it: "c=4", "i=1"; nullopt: it
+/// is none.
+std::optional<uint64_t> find_modifier_bits(std::string_view word) {
+  if (word == "i=1") return kInversion;
+  if (!word.starts_with("c=")) return std::nullopt;
+  constexpr int kCountMaskShift = 24;
+  const auto mask = find_number(word.substr(2), 10);
+  if (!mask || *mask > 0xff) return std::nullopt;
+  return *mask << kCountMaskShift;
+}
+
 /// By our own table of a CPU that this libpfm4 does not know.
 JudgedName judge_by_table(const CpuTable& table, const TemplateRow& row) {
   JudgedName out{NameJudge::nobody, NameState::unknown, 0, 0, ""};
-  const CpuEvent* event = find_cpu_event(table, row.event);
+  std::string_view name = row.event;
+  uint64_t modifiers = 0;
+  while (name.find(':') != std::string_view::npos) {
+    const auto bits = find_modifier_bits(name.substr(name.rfind(':') + 1));
+    if (!bits) break;
+    modifiers |= *bits;
+    name = name.substr(0, name.rfind(':'));
+  }
+  const CpuEvent* event = find_cpu_event(table, name);
   if (event == nullptr) {
     out.reason =
         fmt::format("the table {} (src/events/cpu_tables.cc) has no such event", table.name);
     return out;
   }
   out.judge = NameJudge::table;
-  out.code = event->config;
+  out.code = event->config | modifiers;
   return out;
 }
 

@@ -93,6 +93,22 @@ Verdict of_model(const CostTree& tree, const CostNode& first, const MeasuredCycl
   return {Certainty::firm, &first, ""};
 }
 
+/// "; machine host: core of zen4, calibrated 2026-11-25"; "" of profiles without a machine.
+std::string describe_machine_model(const Profile& profile) {
+  const auto find = [&](const char* key) {
+    const auto found = profile.environment.find(key);
+    return found == profile.environment.end() ? std::string() : printable(found->second);
+  };
+  const std::string machine = find("simulate.machine");
+  if (machine.empty()) return "";
+  std::string text = "; machine " + machine;
+  const std::string core = find("simulate.core");
+  if (!core.empty()) text += ": core of " + core;
+  const std::string date = find("simulate.calibrated");
+  if (machine == "host") text += date.empty() ? ", not calibrated" : ", calibrated " + date;
+  return text;
+}
+
 }  // namespace
 
 Verdict find_verdict(const Template& cpu, const CostTree& tree,
@@ -119,7 +135,7 @@ const char* certainty_name(Certainty certainty) {
   return "none";
 }
 
-std::string describe_basis(const Template& cpu, const CostTree& tree,
+std::string describe_basis(const Profile& profile, const Template& cpu, const CostTree& tree,
                            const std::optional<MeasuredCycles>& measured) {
   std::string text;
   if (measured) {
@@ -130,6 +146,7 @@ std::string describe_basis(const Template& cpu, const CostTree& tree,
   } else {
     text = cpu.is_simulated ? "a model alone" : "counts of whole runs";
   }
+  text += describe_machine_model(profile);
   const bool is_validated = !cpu.validated_by.empty();
   return text + (is_validated ? "; costs validated by " + printable(cpu.validated_by)
                               : "; costs not validated on hardware");

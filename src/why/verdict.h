@@ -40,7 +40,7 @@ Verdict find_verdict(const Template& cpu, const CostTree& tree,
 const char* certainty_name(Certainty certainty);
 
 /// What the verdict rests on: "1,204 samples; ...", for people.
-std::string describe_basis(const Template& cpu, const CostTree& tree,
+std::string describe_basis(const Profile& profile, const Template& cpu, const CostTree& tree,
                            const std::optional<MeasuredCycles>& measured);
 
 }  // namespace culprit

@@ -256,7 +256,9 @@ class WhyText {
         words = "none: " + verdict.reason;
     }
     return print_labelled("Verdict", words, style_) +
-           print_labelled("Basis", describe_basis(cpu_, why_.tree, why_.measured), style_) + "\n";
+           print_labelled("Basis", describe_basis(profile_, cpu_, why_.tree, why_.measured),
+                          style_) +
+           "\n";
   }
 
   std::string print_advice() const {

@@ -71,6 +71,10 @@ bool has_simulation() {
   return false;
 }
 
+std::optional<Capability> describe_machine_model() {
+  return std::nullopt;
+}
+
 Result<SimulateOptions> choose_simulation(const RecordCommand&) {
   return Error{
       "this small build has no software PMU: run --engine simulate where the whole of "

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "simulate/machine/instruction_class.h"
@@ -109,6 +110,11 @@ struct MemorySettings {
 struct MachineModel {
   std::string name = "generic";
   std::string llvm_cpu;  // whose costs instructions have, as LLVM names it; "": a common one
+  // Patterns of CPUs (cpuid.h) that have this very core, and of those whose core is more like it
+  // than like any other that is shipped.
+  std::vector<std::string> cpu;
+  std::vector<std::string> nearest_for;
+  std::string core_of;  // of "host": whose core it was given, for people
   // Of `culprit calibrate`: the CPU that figures were measured on (cpuid.h), and when; "": none
   // were.
   std::string calibrated_cpu;

@@ -117,6 +117,8 @@ Result<MachineModel> parse_machine(std::string_view text, const std::string& nam
   file.text("name", machine.name);
   file.text("llvm_cpu", machine.llvm_cpu);
   file.text("source", source);
+  file.texts("cpu", machine.cpu);
+  file.texts("nearest_for", machine.nearest_for);
   file.text("calibrated_cpu", machine.calibrated_cpu);
   file.text("calibrated_date", machine.calibrated_date);
   file.integer("line_bytes", machine.line_bytes, 16, 128);

@@ -1,0 +1,24 @@
+#pragma once
+
+// From a word of the command line, or from what this CPU calls itself, to the description of a
+// machine (docs/machine-files.md).
+
+#include <string>
+
+#include "base/result.h"
+#include "simulate/machine/machine.h"
+
+namespace culprit {
+
+/// A machine file (.toml, or a path), one that is shipped (a name: data_folder has NAME.toml), or
+/// "host": this machine, by sysfs, one that is shipped and has the same kind of core, and above all
+/// by `calibration`, a machine file, if there is one and it is of this CPU.
+Result<simulate::MachineModel> find_machine(const std::string& name, const std::string& data_folder,
+                                            const std::string& calibration = "");
+
+/// The shipped machine (a file of `data_folder`) that has this CPU's core or, if none has, the core
+/// that is most like it; `core_of` says which, and that it is only the nearest. Its figures are
+/// those of no CPU in particular if the CPU is unlike all.
+simulate::MachineModel find_core(const std::string& data_folder, const std::string& cpuid);
+
+}  // namespace culprit

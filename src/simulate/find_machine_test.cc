@@ -1,0 +1,41 @@
+#include "simulate/find_machine.h"
+
+#include <gtest/gtest.h>
+
+#include "base/program_files.h"
+
+namespace culprit {
+namespace {
+
+std::string core_of(const std::string& cpuid) {
+  return find_core(find_machines(), cpuid).core_of;
+}
+
+// Families, models and their cores: AMD's Processor Programming References, Intel's list of
+// signatures (Documentation/arch/x86/cpuinfo, intel-family.h).
+TEST(FindCore, KnowsCpusByTheirNames) {
+  EXPECT_EQ(core_of("AuthenticAMD-25-11-1"), "zen4");         // EPYC 9004
+  EXPECT_EQ(core_of("AuthenticAMD-25-61-2"), "zen4");         // Ryzen 7000
+  EXPECT_EQ(core_of("AuthenticAMD-26-2-1"), "zen5");          // EPYC 9005
+  EXPECT_EQ(core_of("AuthenticAMD-26-44-0"), "zen5");         // Ryzen 9000
+  EXPECT_EQ(core_of("GenuineIntel-6-8F-8"), "golden-cove");   // Sapphire Rapids
+  EXPECT_EQ(core_of("GenuineIntel-6-AD-1"), "redwood-cove");  // Granite Rapids
+  EXPECT_EQ(core_of("GenuineIntel-6-3E-4"), "ivy-bridge-ep");
+}
+
+TEST(FindCore, SaysThatACoreIsOnlyTheNearest) {
+  EXPECT_EQ(core_of("AuthenticAMD-25-1-1"), "zen4, the nearest known");  // Zen 3
+  EXPECT_EQ(core_of("AuthenticAMD-23-31-0"), "zen4, the nearest known");
+  EXPECT_EQ(core_of("GenuineIntel-6-55-7"), "golden-cove, the nearest known");
+  EXPECT_EQ(core_of("GenuineIntel-6-2D-7"), "ivy-bridge-ep, the nearest known");
+}
+
+TEST(FindCore, HasACommonOneForAllOthers) {
+  const simulate::MachineModel machine = find_core(find_machines(), "HygonGenuine-24-0-1");
+  EXPECT_EQ(machine.core_of, "none that is known");
+  EXPECT_EQ(machine.name, simulate::MachineModel().name);
+  EXPECT_EQ(core_of(""), "none that is known");
+}
+
+}  // namespace
+}  // namespace culprit
