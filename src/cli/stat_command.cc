@@ -18,6 +18,7 @@
 #include "cli/run_program.h"
 #include "cli/template_events.h"
 #include "cli/terminal.h"
+#include "recording/signals.h"
 #include "store/profile_file.h"
 
 namespace culprit {
@@ -123,7 +124,7 @@ int run(const StatCommand& command) {
       return fail(problem->error, problem->status);
     }
   }
-  const Result<CountOptions> options = make_options(command);
+  Result<CountOptions> options = make_options(command);
   if (!options) return fail(options.error(), kOurFailure);
   Result<Printer> printer = Printer::open(command);
   if (!printer) return fail(printer.error(), kOurFailure);
@@ -135,7 +136,11 @@ int run(const StatCommand& command) {
       printer->print_interval(profile, repetition, interval);
     };
   }
-  Result<CountResult> counting = count(*options, on_interval);
+  Result<CountResult> counting = [&] {
+    SignalGuard signals;
+    options->control = &signals;
+    return count(*options, on_interval);
+  }();
   if (!counting) return fail(counting.error(), kOurFailure);
   std::map<EventId, std::string> reasons;
   for (const RefusedEvent& refused : counting->refused) {

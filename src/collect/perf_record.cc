@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "collect/perf/idle_time.h"
-#include "collect/perf/perf_command.h"
 #include "collect/perf/perf_events.h"
 #include "collect/perf/perf_targets.h"
 #include "collect/perf/reader_priority.h"
@@ -27,6 +26,7 @@
 #include "recording/describe_run.h"
 #include "recording/descriptor_limit.h"
 #include "recording/signals.h"
+#include "recording/started_command.h"
 #include "records/parse_record.h"
 
 namespace culprit {
@@ -78,7 +78,7 @@ class PerfSession {
   const RecordOptions& options_;
   const RecordSink& sink_;
   const ProgressSink& progress_;
-  std::optional<PerfCommand> command_;
+  std::optional<StartedCommand> command_;
   std::optional<Cgroup> cgroup_;
   DescriptorLimit limit_;
   ReaderPriority priority_;
@@ -118,7 +118,7 @@ Result<void> PerfSession::prepare(std::optional<std::string>& refusal) {
     ASSIGN_OR_RETURN(cgroup_, open_cgroup(options_.cgroup));
   }
   if (!options_.command.empty()) {
-    ASSIGN_OR_RETURN(command_, PerfCommand::start(options_.command));
+    ASSIGN_OR_RETURN(command_, StartedCommand::hold(options_.command));
   }
   limit_.raise();
   priority_.raise();
@@ -267,7 +267,7 @@ Result<void> PerfSession::begin(SignalGuard& signals) {
   start_ns_ = flushed_ns_ = read_ns_ = monotonic_ns();
   if (options_.system_wide) idle_.emplace(options_.cpus);
   if (!command_) return {};
-  signals.pass_on_to(command_->pid());
+  signals.follow_command(command_->pid());
   const bool spins = samples_time() && !losses_.is_per_cpu;
   return command_->let_go(spins ? start_ns_ % options_.period_ns : 0);
 }

@@ -2,28 +2,40 @@
 
 #include <atomic>
 #include <cerrno>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/result.h"
 
 namespace culprit {
 namespace {
 
+// A signal handler can find nothing else.
 std::atomic<int> interruption_count = 0;
+std::atomic<int> last_signal = 0;
 std::atomic<pid_t> interrupted_command = 0;
+std::atomic<int> woken_event = -1;
 std::atomic<const SignalGuard*> living_guard = nullptr;
 
 extern "C" void pass_interruption_on(int signal_number, siginfo_t* info, void*) {
   const int saved_errno = errno;
   ++interruption_count;
+  last_signal = signal_number;
   // From a terminal the kernel sends it to the whole group, the command included.
   const bool is_for_us_alone = info->si_code == SI_USER || info->si_code == SI_TKILL;
   const pid_t command = interrupted_command;
   if (is_for_us_alone && command > 0) ::kill(command, signal_number);
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t ignored = ::write(woken_event, &one, sizeof one);
   errno = saved_errno;
 }
 
 }  // namespace
 
-SignalGuard::SignalGuard() {
+SignalGuard::SignalGuard() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  CHECK(living_guard == nullptr);
   interruption_count = 0;
+  woken_event = event_.get();
   struct sigaction action{};
   action.sa_sigaction = pass_interruption_on;
   action.sa_flags = SA_SIGINFO;  // no SA_RESTART: waiting ends at once
@@ -37,8 +49,23 @@ SignalGuard::SignalGuard() {
   living_guard = this;
 }
 
-void SignalGuard::pass_on_to(pid_t command) {
+RunRequests SignalGuard::take() {
+  uint64_t signals = 0;
+  [[maybe_unused]] const ssize_t ignored = ::read(event_.get(), &signals, sizeof signals);
+  const int count = interruption_count;
+  return {count > 1    ? StopRequest::at_once
+          : count == 1 ? StopRequest::with_command
+                       : StopRequest::none,
+          false};
+}
+
+void SignalGuard::follow_command(pid_t command) {
   interrupted_command = command;
+  if (command > 0 && interruption_count > 0) ::kill(command, last_signal);
+}
+
+int SignalGuard::interruptions() {
+  return interruption_count;
 }
 
 void SignalGuard::give_back_in_child() {
@@ -53,10 +80,7 @@ SignalGuard::~SignalGuard() {
   for (size_t i = 0; i < kEndingSignals.size(); ++i)
     ::sigaction(kEndingSignals[i], &old_[i], nullptr);
   interrupted_command = 0;
-}
-
-int SignalGuard::interruptions() {
-  return interruption_count;
+  woken_event = -1;
 }
 
 }  // namespace culprit

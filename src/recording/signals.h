@@ -1,27 +1,34 @@
 #pragma once
 
-// SignalGuard: what asks for an end while a command is watched: Ctrl-C and Ctrl-\, SIGTERM, and
-// SIGHUP, as of a terminal that is closed.
+// SignalGuard: the signals that ask for an end while a run is watched: Ctrl-C and Ctrl-\, SIGTERM,
+// and SIGHUP, as of a terminal that is closed.
 
 #include <array>
 #include <signal.h>
 #include <sys/types.h>
 
+#include "base/file.h"
+#include "recording/run_control.h"
+
 namespace culprit {
 
 /// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT are ours: passed on to the command (unless
 /// the terminal has sent it the same), counted, and the former handlers back at the end. SIGHUP and
-/// SIGQUIT stay ignored where they were (nohup, a shell's background job).
-class SignalGuard {
+/// SIGQUIT stay ignored where they were (nohup, a shell's background job). One lives at a time.
+class SignalGuard final : public RunControl {
  public:
   SignalGuard();
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
-  ~SignalGuard();
+  ~SignalGuard() override;
 
-  void pass_on_to(pid_t command);
+  [[nodiscard]] int descriptor() const override { return event_.get(); }
+  /// The second signal means: do not wait for the command.
+  RunRequests take() override;
+  /// A signal that came before there was a command is passed on now.
+  void follow_command(pid_t command) override;
 
-  /// How many so far; the second means: do not wait for the command.
+  /// How many signals came since the last one was made.
   [[nodiscard]] static int interruptions();
 
   /// In a child, before exec: the signals as we got them. Ignored ones stay ignored.
@@ -29,6 +36,7 @@ class SignalGuard {
 
  private:
   std::array<struct sigaction, 4> old_{};
+  Fd event_;
 };
 
 /// The signals that ask for an end.

@@ -1,18 +1,29 @@
 #include "recording/started_command.h"
 
 #include <cerrno>
-#include <fcntl.h>
+#include <csignal>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/time.h"
 #include "recording/child_end.h"
 #include "recording/signals.h"
 
 namespace culprit {
+
 namespace {
+
+/// Reads all of it, or none.
+bool read_whole(int fd, void* to, size_t size) {
+  ssize_t got = 0;
+  do {
+    got = ::read(fd, to, size);
+  } while (got < 0 && errno == EINTR);
+  return got == static_cast<ssize_t>(size);
+}
 
 std::vector<char*> make_pointers(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
@@ -22,57 +33,100 @@ std::vector<char*> make_pointers(const std::vector<std::string>& words) {
   return pointers;
 }
 
+/// Between fork and exec: only what is safe there. Descriptors of ours close themselves.
+[[noreturn]] void run_child(int gate, char* const* words, char* const* environment,
+                            const sigset_t& mask) {
+  SignalGuard::give_back_in_child();
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  uint64_t spin_ns = 0;
+  if (!read_whole(gate, &spin_ns, sizeof spin_ns)) ::_exit(127);
+  const uint64_t end_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) + spin_ns;
+  while (read_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns) continue;
+  ::execvpe(words[0], words, environment);
+  const int reason = errno;
+  [[maybe_unused]] const ssize_t ignored = ::write(gate, &reason, sizeof reason);
+  ::_exit(127);
+}
+
 }  // namespace
+
+StartedCommand::StartedCommand(std::string name, pid_t pid, Fd gate)
+    : name_(std::move(name)),
+      pid_(pid),
+      pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
+      gate_(std::move(gate)) {}
+
+Result<StartedCommand> StartedCommand::hold(const std::vector<std::string>& command,
+                                            const std::vector<std::string>* environment) {
+  CHECK(!command.empty());
+  const std::vector<char*> words = make_pointers(command);
+  const std::vector<char*> variables =
+      environment == nullptr ? std::vector<char*>() : make_pointers(*environment);
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return errno_error("cannot make a pair of sockets", errno);
+  }
+  Fd ours(ends[0]);
+  const Fd childs(ends[1]);
+
+  // A signal for the child waits until the child has its own handlers, and not ours.
+  sigset_t endings;
+  sigset_t mask;
+  ::sigemptyset(&endings);
+  for (const int signal : kEndingSignals) ::sigaddset(&endings, signal);
+  ::sigprocmask(SIG_BLOCK, &endings, &mask);
+  const pid_t pid = ::fork();
+  const int reason = errno;
+  if (pid == 0) {
+    ::close(ours.get());  // else our death would not end the wait
+    run_child(childs.get(), words.data(), environment == nullptr ? environ : variables.data(),
+              mask);
+  }
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  if (pid < 0) return errno_error("cannot start a process", reason);
+  return StartedCommand(command[0], pid, std::move(ours));
+}
+
+StartedCommand::~StartedCommand() {
+  if (!gate_ || is_let_go_) return;  // moved from, or running
+  gate_.reset();
+  wait();
+}
+
+Result<void> StartedCommand::let_go(uint64_t spin_ns) {
+  is_let_go_ = true;
+  if (::send(gate_.get(), &spin_ns, sizeof spin_ns, MSG_NOSIGNAL) != sizeof spin_ns) {
+    const int reason = errno;
+    wait();
+    if (reason == EPIPE && WIFSIGNALED(wait_status_)) return {};
+    return errno_error("cannot run '" + name_ + "'", reason);
+  }
+  int reason = 0;
+  if (!read_whole(gate_.get(), &reason, sizeof reason)) return {};
+  wait();
+  return errno_error("cannot run '" + name_ + "'", reason);
+}
+
+bool StartedCommand::has_ended() {
+  if (!has_ended_) has_ended_ = wait_for_end(pid_, WNOHANG, &wait_status_, &usage_);
+  return has_ended_;
+}
+
+void StartedCommand::wait() {
+  if (!has_ended_) has_ended_ = wait_for_end(pid_, 0, &wait_status_, &usage_);
+}
 
 Result<StartedCommand> StartedCommand::start(const std::vector<std::string>& command,
                                              const std::vector<std::string>& environment) {
-  std::vector<char*> words = make_pointers(command);
-  std::vector<char*> variables = make_pointers(environment);
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return errno_error("cannot make a pipe", errno);
-  const Fd reader(ends[0]);
-  Fd writer(ends[1]);
-
-  const pid_t pid = ::fork();
-  if (pid < 0) return errno_error("cannot start a process", errno);
-  if (pid == 0) {
-    SignalGuard::give_back_in_child();
-    ::execvpe(words[0], words.data(), variables.data());
-    const int reason = errno;
-    [[maybe_unused]] const ssize_t ignored = ::write(writer.get(), &reason, sizeof reason);
-    ::_exit(127);
-  }
-  writer.reset();
-  int reason = 0;
-  ssize_t got = 0;
-  do {
-    got = ::read(reader.get(), &reason, sizeof reason);
-  } while (got < 0 && errno == EINTR);
-  StartedCommand started(pid);
-  if (got != sizeof reason) return started;
-  while (!started.wait(1000)) continue;
-  return errno_error("cannot run '" + command[0] + "'", reason);
-}
-
-StartedCommand::StartedCommand(pid_t pid)
-    : pid_(pid), pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
-
-bool StartedCommand::has_ended() {
-  if (!ended_) ended_ = wait_for_end(pid_, WNOHANG, &wait_status_, &usage_);
-  return ended_;
+  ASSIGN_OR_RETURN(StartedCommand started, hold(command, &environment));
+  RETURN_IF_ERROR(started.let_go(0));
+  return started;
 }
 
 bool StartedCommand::wait(int timeout_ms) {
   if (has_ended()) return true;
-  if (pidfd_) {
-    pollfd end{pidfd_.get(), POLLIN, 0};
-    ::poll(&end, 1, timeout_ms);
-    return has_ended();
-  }
-  constexpr int kStepMs = 5;  // a kernel, or filter, without pidfd_open
-  for (int waited_ms = 0; waited_ms < timeout_ms && !has_ended(); waited_ms += kStepMs) {
-    ::poll(nullptr, 0, kStepMs);
-  }
+  pollfd end{pidfd_.get(), POLLIN, 0};
+  ::poll(&end, 1, timeout_ms);
   return has_ended();
 }
 

@@ -108,7 +108,7 @@ Result<Simulation> Session::run(const std::function<void(const SimulateProgress&
   SignalGuard signals;
   start_ns_ = monotonic_ns();
   ASSIGN_OR_RETURN(StartedCommand command, start());
-  signals.pass_on_to(command.pid());
+  signals.follow_command(command.pid());
   DescriptorLimit limit;
   limit.raise();
   while (!command.wait(kLookEveryMs) && SignalGuard::interruptions() < 2) {

@@ -1,27 +1,20 @@
 #include "collect/count/counting.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <functional>
 
-#include "base/file.h"
 #include "base/time.h"
 #include "collect/count/count_rows.h"
 #include "collect/count/count_slices.h"
 #include "collect/count/thread_readings.h"
 #include "collect/perf/event_refusal.h"
 #include "collect/perf/idle_time.h"
-#include "collect/perf/perf_command.h"
 #include "collect/perf/perf_targets.h"
 #include "collect/perf/user_code_only.h"
 #include "host/describe_machine.h"
 #include "recording/describe_run.h"
-#include "recording/descriptor_limit.h"
-#include "recording/signals.h"
+#include "recording/run_loop.h"
 
 namespace culprit {
 
@@ -45,6 +38,77 @@ Result<void> check(const CountOptions& options) {
   return {};
 }
 
+/// What one run counts, slice by slice, of counters that are open.
+class CountSource final : public RunSource {
+ public:
+  using OnInterval = std::function<void(uint32_t interval, std::span<const Reading> slice)>;
+
+  /// `threads`: they have rows of their own, and there are no slices; null: slices.
+  /// `on_interval`: called at the end of each interval that was asked for.
+  CountSource(const CountOptions& options, CounterSet& counters, ThreadReadings* threads,
+              bool starts_by_itself, OnInterval on_interval)
+      : options_(options),
+        counters_(counters),
+        threads_(threads),
+        starts_by_itself_(starts_by_itself),
+        on_interval_(std::move(on_interval)),
+        slices_(options.interval_ns.has_value()) {}
+
+  void begin() override;
+  void take(uint64_t now_ns) override;
+  [[nodiscard]] uint64_t next_take_ns(uint64_t now_ns) const override;
+  void end() override;
+
+  [[nodiscard]] const CountSlices& slices() const { return slices_; }
+  [[nodiscard]] std::optional<IdleTime> idle_time() const { return idle_time_; }
+
+ private:
+  void read_slice();
+
+  const CountOptions& options_;
+  CounterSet& counters_;
+  ThreadReadings* threads_;
+  bool starts_by_itself_;  // with the exec of the command
+  OnInterval on_interval_;
+  CountSlices slices_;
+  std::optional<uint64_t> next_ns_;
+  std::optional<IdleWatch> idle_;  // of whole CPUs
+  std::optional<IdleTime> idle_time_;
+};
+
+void CountSource::begin() {
+  if (!starts_by_itself_) counters_.enable();
+  if (options_.system_wide) idle_.emplace(options_.cpus);
+  next_ns_ = monotonic_ns() + options_.interval_ns.value_or(slices_.period_ns());
+}
+
+void CountSource::take(uint64_t now_ns) {
+  if (!next_ns_ || now_ns < *next_ns_) return;
+  read_slice();
+  next_ns_ =
+      options_.interval_ns ? *next_ns_ + *options_.interval_ns : now_ns + slices_.period_ns();
+}
+
+uint64_t CountSource::next_take_ns(uint64_t) const {
+  return next_ns_.value_or(UINT64_MAX);
+}
+
+void CountSource::end() {
+  counters_.disable();
+  if (idle_) idle_time_ = idle_->measure();
+  read_slice();
+}
+
+void CountSource::read_slice() {
+  if (threads_ != nullptr) {
+    threads_->drain();
+    return;
+  }
+  slices_.add(counters_.read_new());
+  const auto& slices = slices_.slices();
+  if (options_.interval_ns) on_interval_(static_cast<uint32_t>(slices.size() - 1), slices.back());
+}
+
 /// All runs of one count(); one of its run_once() is one execution.
 class CountSession {
  public:
@@ -55,14 +119,11 @@ class CountSession {
 
  private:
   Result<void> run_once(uint32_t repetition, size_t first_group, size_t groups);
-  Result<CounterSet> open_counters(size_t first_group, size_t groups);
-  Result<CountTargets> find_targets();
+  Result<CounterSet> open_counters(const RunTargets& processes, size_t first_group, size_t groups);
+  Result<CountTargets> find_targets(const RunTargets& processes);
   Result<void> follow_threads(CountTargets& targets);
-  bool is_over();
-  void watch(CounterSet& counters);
-  void read_slice(CounterSet& counters);
-  void sleep_until(uint64_t until_ns);
-  void add_rows(uint32_t interval);
+  void describe_run();
+  void add_rows(uint32_t interval, std::span<const Reading> slice);
   void add_thread_rows(const CounterSet& counters);
   void note_sharing();
 
@@ -76,22 +137,17 @@ class CountSession {
 
   const CountOptions& options_;
   const IntervalSink& on_interval_;
-  SignalGuard signals_;
   CountResult counting_;
   std::vector<size_t> first_events_;  // of each group
   bool user_only_ = false;            // the kernel may not be counted, but nobody chose that
 
   // Of the execution that runs.
-  std::optional<PerfCommand> command_;
   std::optional<Cgroup> cgroup_;
   std::vector<pid_t> tids_;
-  std::vector<Fd> ends_;  // of observed processes: readable when they have ended
-  std::optional<CountSlices> slices_;
   std::optional<ThreadReadings> threads_;
   std::vector<ContextId> contexts_;  // of each source
   uint32_t repetition_ = 0;
   size_t first_event_ = 0;
-  uint64_t start_ns_ = 0;
 };
 
 Result<CountResult> CountSession::run() {
@@ -108,7 +164,6 @@ Result<CountResult> CountSession::run() {
   for (uint32_t repetition = 0; repetition < options_.repetitions; ++repetition) {
     for (size_t group = 0; group < all && !counting_.interrupted; group += step) {
       RETURN_IF_ERROR(run_once(repetition, group, step));
-      counting_.interrupted = SignalGuard::interruptions() > 0;
     }
   }
   note_sharing();
@@ -116,7 +171,7 @@ Result<CountResult> CountSession::run() {
   return std::move(counting_);
 }
 
-Result<CountTargets> CountSession::find_targets() {
+Result<CountTargets> CountSession::find_targets(const RunTargets& processes) {
   CountTargets targets;
   targets.inherit = options_.inherit && !options_.per_thread;
   targets.cpus = options_.cpus;
@@ -129,17 +184,17 @@ Result<CountTargets> CountSession::find_targets() {
     if (targets.cpus.empty()) targets.cpus = list_online_cpus();
     return targets;
   }
-  if (command_) tids_ = {command_->pid()};
+  const StartedCommand* const command = processes.command();
+  if (command != nullptr) tids_ = {command->pid()};
   for (const pid_t pid : options_.pids) {
     const std::vector<pid_t> threads = list_threads(pid);
     if (threads.empty()) {
       return Error{fmt::format("cannot count process {}: there is no such process", pid)};
     }
     tids_.insert(tids_.end(), threads.begin(), threads.end());
-    ends_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   }
   targets.tids = tids_;
-  targets.starts_at_exec = command_ && options_.delay_ns == 0;
+  targets.starts_at_exec = command != nullptr && options_.delay_ns == 0;
   return targets;
 }
 
@@ -159,8 +214,9 @@ Result<void> CountSession::follow_threads(CountTargets& targets) {
 }
 
 /// With the kernel, if that is permitted; else the program's own code alone, and says so.
-Result<CounterSet> CountSession::open_counters(size_t first_group, size_t groups) {
-  ASSIGN_OR_RETURN(const CountTargets targets, find_targets());
+Result<CounterSet> CountSession::open_counters(const RunTargets& processes, size_t first_group,
+                                               size_t groups) {
+  ASSIGN_OR_RETURN(const CountTargets targets, find_targets(processes));
   std::vector<EventGroup> wanted(
       options_.groups.begin() + static_cast<ptrdiff_t>(first_group),
       options_.groups.begin() + static_cast<ptrdiff_t>(first_group + groups));
@@ -181,21 +237,7 @@ Result<CounterSet> CountSession::open_counters(size_t first_group, size_t groups
   return counters;
 }
 
-Result<void> CountSession::run_once(uint32_t repetition, size_t first_group, size_t groups) {
-  DescriptorLimit limit;
-  command_.reset();
-  tids_.clear();
-  ends_.clear();
-  repetition_ = repetition;
-  first_event_ = first_events_[first_group];
-  slices_.emplace(options_.interval_ns.has_value());
-  threads_.reset();
-  if (!options_.command.empty()) {
-    ASSIGN_OR_RETURN(command_, PerfCommand::start(options_.command));
-  }
-  limit.raise();
-  ASSIGN_OR_RETURN(CounterSet counters, open_counters(first_group, groups));
-
+void CountSession::describe_run() {
   Run run;
   StringTable& strings = counting_.profile.strings;
   run.host = strings.intern(read_host_name());
@@ -204,116 +246,46 @@ Result<void> CountSession::run_once(uint32_t repetition, size_t first_group, siz
   run.start_ns = static_cast<int64_t>(read_clock_ns(CLOCK_REALTIME));
   contexts_ = add_counted_run(counting_.profile, run, threads_ ? std::span<const pid_t>() : tids_,
                               options_.per_thread);
+}
 
-  const bool starts_by_itself = command_ && !counts_whole_cpus();
-  start_ns_ = monotonic_ns();
-  if (options_.delay_ns == 0 && !starts_by_itself) counters.enable();
-  if (command_) {
-    signals_.pass_on_to(command_->pid());
-    RETURN_IF_ERROR(command_->let_go(0));
-  }
-  std::optional<IdleWatch> idle;
-  if (options_.system_wide) idle.emplace(options_.cpus);
-  watch(counters);
-  if (const auto time = idle ? idle->measure() : std::nullopt) {
-    add_idle_time(counting_.profile, *time);
-  }
-  Run& row = counting_.profile.runs.back();
-  row.duration_ns = static_cast<int64_t>(monotonic_ns() - start_ns_);
+Result<void> CountSession::run_once(uint32_t repetition, size_t first_group, size_t groups) {
+  tids_.clear();
+  repetition_ = repetition;
+  first_event_ = first_events_[first_group];
+  threads_.reset();
+  RunTargets processes;
+  RETURN_IF_ERROR(processes.prepare({options_.command, options_.pids}));
+  ASSIGN_OR_RETURN(CounterSet counters, open_counters(processes, first_group, groups));
+  describe_run();
+
+  const bool starts_by_itself =
+      processes.command() != nullptr && !counts_whole_cpus() && options_.delay_ns == 0;
+  CountSource source(options_, counters, threads_ ? &*threads_ : nullptr, starts_by_itself,
+                     [&](uint32_t interval, std::span<const Reading> slice) {
+                       add_rows(interval, slice);
+                       if (on_interval_) on_interval_(counting_.profile, repetition_, interval);
+                     });
+  ASSIGN_OR_RETURN(const RunEnd end, run_loop(source, processes,
+                                              LoopOptions{.delay_ns = options_.delay_ns,
+                                                          .duration_ns = options_.duration_ns,
+                                                          .control = options_.control}));
+  if (const auto time = source.idle_time()) add_idle_time(counting_.profile, *time);
   if (threads_) {
     add_thread_rows(counters);
   } else if (!options_.interval_ns) {
-    for (uint32_t i = 0; i < slices_->slices().size(); ++i) add_rows(i);
+    uint32_t interval = 0;
+    for (const std::vector<Reading>& slice : source.slices().slices()) add_rows(interval++, slice);
   }
-  if (!command_) return {};
-  counting_.command_started = true;
-  if (command_->has_ended()) {
-    row.wait_status = counting_.command_wait_status = command_->wait_status();
-    row.cpu_time_ns = static_cast<int64_t>(compute_cpu_ns(command_->usage()));
-  } else {
-    counting_.command_wait_status = SIGINT;  // we did not wait
-  }
+  end.describe(counting_.profile.runs.back());
+  counting_.interrupted = end.stop != StopRequest::none;
+  counting_.command_started = end.has_command;
+  counting_.command_wait_status = end.command_wait_status();
   return {};
 }
 
-bool CountSession::is_over() {
-  const int interruptions = SignalGuard::interruptions();
-  if (command_) return command_->has_ended() || interruptions > 1;
-  if (interruptions > 0) return true;
-  if (options_.pids.empty()) return false;
-  return std::all_of(ends_.begin(), ends_.end(), [](const Fd& fd) {
-    pollfd end{fd.get(), POLLIN, 0};
-    return fd && ::poll(&end, 1, 0) > 0;
-  });
-}
-
-/// Until what is counted has ended, the time is over, or somebody interrupts.
-void CountSession::watch(CounterSet& counters) {
-  bool counts = options_.delay_ns == 0;
-  bool is_done = false;
-  uint64_t next_ns = start_ns_ + options_.interval_ns.value_or(slices_->period_ns());
-  while (!is_over()) {
-    const uint64_t now = monotonic_ns();
-    if (!counts && !is_done && now - start_ns_ >= options_.delay_ns) {
-      counters.enable();
-      counts = true;
-    }
-    if (options_.duration_ns && now - start_ns_ >= *options_.duration_ns && !is_done) {
-      // The command goes on without us, but we stay to tell how it ends.
-      counters.disable();
-      read_slice(counters);
-      is_done = true;
-      counts = false;
-      if (!command_) return;
-    }
-    if (counts && now >= next_ns) {
-      read_slice(counters);
-      next_ns = options_.interval_ns ? next_ns + *options_.interval_ns : now + slices_->period_ns();
-    }
-    uint64_t until_ns = is_done ? now + 1'000'000'000 : next_ns;
-    if (!counts && !is_done) until_ns = start_ns_ + options_.delay_ns;
-    if (options_.duration_ns && !is_done) {
-      until_ns = std::min(until_ns, start_ns_ + *options_.duration_ns);
-    }
-    sleep_until(until_ns);
-  }
-  if (!is_done) {
-    counters.disable();
-    read_slice(counters);
-  }
-}
-
-void CountSession::read_slice(CounterSet& counters) {
-  if (threads_) {
-    threads_->drain();
-    return;
-  }
-  slices_->add(counters.read_new());
-  if (!options_.interval_ns) return;
-  const uint32_t interval = static_cast<uint32_t>(slices_->slices().size() - 1);
-  add_rows(interval);
-  if (on_interval_) on_interval_(counting_.profile, repetition_, interval);
-}
-
-void CountSession::sleep_until(uint64_t until_ns) {
-  std::vector<pollfd> polled;
-  if (command_) polled.push_back({command_->end_descriptor(), POLLIN, 0});
-  for (const Fd& end : ends_) {
-    pollfd fd{end.get(), POLLIN, 0};
-    // An end stays readable: of several processes those that run yet are waited for.
-    if (::poll(&fd, 1, 0) == 0) polled.push_back(fd);
-  }
-  const uint64_t now = monotonic_ns();
-  const uint64_t wait_ns = until_ns > now ? until_ns - now : 0;
-  const timespec wait{static_cast<time_t>(wait_ns / 1'000'000'000),
-                      static_cast<long>(wait_ns % 1'000'000'000)};
-  ::ppoll(polled.data(), polled.size(), &wait, nullptr);
-}
-
-void CountSession::add_rows(uint32_t interval) {
+void CountSession::add_rows(uint32_t interval, std::span<const Reading> slice) {
   const CountPlace place{first_event_, interval, repetition_};
-  add_count_rows(counting_.profile, place, contexts_, counting_.refused,
-                 slices_->slices()[interval]);
+  add_count_rows(counting_.profile, place, contexts_, counting_.refused, slice);
 }
 
 void CountSession::add_thread_rows(const CounterSet& counters) {

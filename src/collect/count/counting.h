@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "collect/count/counter_set.h"
 #include "model/profile.h"
+#include "recording/run_control.h"
 
 namespace culprit {
 
@@ -41,6 +42,7 @@ struct CountOptions {
   std::optional<uint64_t> interval_ns;
   std::optional<uint64_t> duration_ns;
   uint64_t delay_ns = 0;
+  RunControl* control = nullptr;  // who may ask for an end; null: nobody
 };
 
 /// What counting leaves for its caller.
@@ -58,9 +60,7 @@ using IntervalSink =
     std::function<void(const Profile& so_far, uint32_t repetition, uint32_t interval)>;
 
 /// Runs until the command has ended so many times, the processes exit, `duration_ns` has
-/// passed or SIGINT, SIGTERM, SIGHUP or SIGQUIT
-/// arrives (passed on to the command as its terminal would);
-/// what was counted until then is the result.
+/// passed or `control` asks for an end; what was counted until then is the result.
 /// Errors: an event that cannot be counted, with reason and remedy; nothing to count; a
 ///         command that cannot be run
 Result<CountResult> count(const CountOptions& options, const IntervalSink& on_interval);

@@ -239,7 +239,7 @@ void PerfEvents::start_sideband() {
 void PerfEvents::start_sampling() {
   // The first sample comes a whole period after the start of an event. The program begins at
   // the end of the window, so that comes at any time within its first period. (Events of a
-  // task run only with it: there the child spins, see perf_command.h.)
+  // task run only with it: there the child spins, see recording/started_command.h.)
   constexpr uint64_t kLongestWindowNs = 20'000'000;
   std::vector<std::pair<uint64_t, int>> starts;
   uint64_t longest_ns = 0;

@@ -80,7 +80,7 @@ Result<Recording> TimerSession::run(const std::string& reason) {
       StartedCommand::start(options_.command,
                             make_shim_environment({options_.shim_path, rings_.folder(),
                                                    options_.period_ns, options_.stacks})));
-  signals.pass_on_to(command.pid());
+  signals.follow_command(command.pid());
   rings_.expect(command.pid());
   profile_.begin(command.pid(), start_ns_ + options_.delay_ns);
   DescriptorLimit limit;
