@@ -4,7 +4,8 @@ import struct
 import subprocess
 
 LEVELS = ("l1i", "l1d", "l2", "l3", "memory", "itlb", "dtlb", "stlb")
-EDGE_KINDS = ("reuse", "conflict", "capacity", "true sharing", "false sharing")
+EDGE_KINDS = ("reuse", "conflict", "capacity", "true sharing", "false sharing",
+              "refetch after capacity", "refetch after conflict")
 
 
 class _Bytes:

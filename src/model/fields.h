@@ -232,6 +232,7 @@ struct FieldList<Tenure> {
     visit(Total{"bytes_touched"}, rows.bytes_touched...);
     visit(Total{"bytes_accessed"}, rows.bytes_accessed...);
     visit(Total{"touches"}, rows.touches...);
+    visit(Total{"lines_reused"}, rows.lines_reused...);
     visit(Total{"lines_at_end"}, rows.lines_at_end...);
     visit(Total{"lines_prefetched"}, rows.lines_prefetched...);
     visit(Total{"lines_never_used"}, rows.lines_never_used...);
@@ -312,6 +313,6 @@ inline constexpr CacheLevel kLastOf<CacheLevel> = CacheLevel::stlb;
 template <>
 inline constexpr AccessKind kLastOf<AccessKind> = AccessKind::fetch;
 template <>
-inline constexpr EdgeKind kLastOf<EdgeKind> = EdgeKind::sharing_false;
+inline constexpr EdgeKind kLastOf<EdgeKind> = EdgeKind::refetch_conflict;
 
 }  // namespace culprit

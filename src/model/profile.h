@@ -279,6 +279,7 @@ struct Tenure {
   uint64_t bytes_touched = 0;  // different bytes of each line
   uint64_t bytes_accessed = 0;
   uint64_t touches = 0;           // times that this level was asked for one of the lines
+  uint64_t lines_reused = 0;      // of `lines`: asked for more than once
   uint64_t lines_at_end = 0;      // of `lines`: still there when the run ended
   uint64_t lines_prefetched = 0;  // of `lines`: by a prefetcher
   uint64_t lines_never_used = 0;  // of those: no byte was used
@@ -291,11 +292,13 @@ enum class EdgeKind : uint8_t {
   eviction_conflict,
   eviction_capacity,
   sharing_true,
-  sharing_false
+  sharing_false,
+  refetch_capacity,  // brought in again, since it was evicted by capacity
+  refetch_conflict
 };
 
 /// From the instruction that brought a line in (or lost it) to the one that reused it
-/// (or pushed it out), each in its own context.
+/// (or pushed it out, or had to bring it in again), each in its own context.
 struct Edge {
   ContextId from_context;
   ContextId to_context;

@@ -153,6 +153,21 @@ Result<StartedCommand> Session::start() {
   return command;
 }
 
+/// "32768/8": bytes and ways, as locality's answers read it.
+std::string describe_cache(const simulate::CacheGeometry& cache) {
+  return fmt::format("{}/{}", cache.size_bytes, cache.ways);
+}
+
+/// What a profile with locality says of the caches that it is of.
+void describe_caches(const simulate::MachineModel& machine,
+                     std::map<std::string, std::string>& environment) {
+  environment["simulate.line-bytes"] = std::to_string(machine.line_bytes);
+  environment["simulate.l1i"] = describe_cache(machine.l1i);
+  environment["simulate.l1d"] = describe_cache(machine.l1d);
+  if (machine.l2.present()) environment["simulate.l2"] = describe_cache(machine.l2);
+  if (machine.l3.present()) environment["simulate.l3"] = describe_cache(machine.l3);
+}
+
 void Session::describe_profile() {
   ProfileBuilder& builder = profile_.builder();
   Profile& profile = builder.profile();
@@ -168,7 +183,7 @@ void Session::describe_profile() {
   if (options_.locality != simulate::Locality::off) {
     profile.environment["simulate.locality"] =
         options_.locality == simulate::Locality::l1 ? "l1" : "all";
-    profile.environment["simulate.line-bytes"] = std::to_string(options_.machine->line_bytes);
+    describe_caches(*options_.machine, profile.environment);
   }
   if (options_.skip_instructions != 0) {
     profile.environment["simulate.skip"] = std::to_string(options_.skip_instructions);

@@ -20,7 +20,8 @@ std::string_view file_name(std::string_view path) {
 constexpr CacheLevel kLevels[] = {CacheLevel::l1d, CacheLevel::l1i, CacheLevel::l2, CacheLevel::l3};
 constexpr EdgeKind kEdges[] = {EdgeKind::reuse, EdgeKind::eviction_capacity,
                                EdgeKind::eviction_conflict, EdgeKind::sharing_true,
-                               EdgeKind::sharing_false};
+                               EdgeKind::sharing_false, EdgeKind::refetch_capacity,
+                               EdgeKind::refetch_conflict};
 
 /// What the kernel calls a task, which is cut, or the program it is named after.
 std::string whole_name(const std::string& comm, std::string_view program) {
@@ -203,6 +204,7 @@ void SimulatedProfile::add_tenures(const counting::Tenures& tenures, const Locat
     tenure.bytes_touched = row.sums.bytes_touched;
     tenure.bytes_accessed = row.sums.bytes_accessed;
     tenure.touches = row.sums.touches;
+    tenure.lines_reused = row.sums.lines_reused;
     tenure.lines_at_end = row.sums.lines_left_at_end;
     tenure.lines_prefetched = row.sums.lines_prefetched;
     tenure.lines_never_used = row.sums.lines_never_used;

@@ -21,7 +21,7 @@ struct TenuresHeader {
   uint64_t rows;
   uint64_t edges;
 };
-inline constexpr uint64_t kTenuresMagic = 0x3245'5255'4e45'5443;  // "CTENURE2"
+inline constexpr uint64_t kTenuresMagic = 0x3345'5255'4e45'5443;  // "CTENURE3"
 
 /// Sums of several rows of one key are its numbers: each core has its own.
 struct TenureRow {

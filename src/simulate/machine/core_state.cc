@@ -7,6 +7,9 @@ namespace culprit::simulate {
 
 namespace {
 
+/// Lines of 128 MB, beyond which passes over one array forget each other.
+constexpr size_t kLostLines = size_t{1} << 21;
+
 std::array<uint16_t, kDataSources> latencies_of(const MachineModel& machine) {
   const uint32_t cycles[kDataSources] = {
       0,
@@ -29,6 +32,7 @@ PrivateLevel::PrivateLevel(const CacheGeometry& geometry, uint32_t line_bytes, b
   if (!with_tenures || !cache.present()) return;
   tenures = ZeroedArray<LineTenure>(cache.lines());
   ages = LineAges(cache.lines() / part);
+  lost = LostLines(kLostLines);
 }
 
 CoreState::CoreState(const MachineModel& of, Locality recorded, const SetSample& sets,

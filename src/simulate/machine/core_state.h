@@ -10,6 +10,7 @@
 #include "simulate/machine/cache.h"
 #include "simulate/machine/code_uses.h"
 #include "simulate/machine/huge_pages.h"
+#include "simulate/machine/lost_lines.h"
 #include "simulate/machine/machine.h"
 #include "simulate/machine/mailbox.h"
 #include "simulate/machine/outcome.h"
@@ -32,6 +33,7 @@ struct PrivateLevel {
   Cache cache;
   ZeroedArray<LineTenure> tenures;  // by slot; empty if not recorded
   LineAges ages;
+  LostLines lost;  // lines that were evicted
   TenureTable table;
   [[nodiscard]] bool recorded() const { return tenures.size() != 0; }
 
@@ -42,7 +44,7 @@ struct PrivateLevel {
     ages.use(tenure);
     if (is_first) {
       TenureTable::touch_first(tenure, offset, bytes);
-      tenure.used = true;
+      tenure.uses = 1;
     } else {
       table.touch(tenure, offset, bytes, site);
     }

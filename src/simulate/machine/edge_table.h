@@ -25,8 +25,10 @@ enum class LineEdgeKind : uint8_t {
   evict_by_conflict,  // the same, because too many lines share its set
   share_same_bytes,   // another core's `to` took a line that `from` brought in: true sharing
   share_other_bytes,  // the same, but it used other bytes of it: false sharing
+  refetch_after_capacity,  // `to` brought in again what `from` had and evict_by_capacity took
+  refetch_after_conflict,  // the same of evict_by_conflict
 };
-inline constexpr int kEdgeKinds = 5;
+inline constexpr int kEdgeKinds = 7;
 
 struct EdgeKey {
   Origin from;  // that brought the line in

@@ -28,11 +28,13 @@ Taken take_out(CoreState& core, PrivateLevel& level, Slot slot) {
   return {level.cache.remove(slot), level.recorded() ? level.tenures[slot] : kNone};
 }
 
-/// Replaced by a line that `by` brought in.
-void end_evicted(PrivateLevel& level, const LineTenure& tenure, Origin by) {
+/// Line `line` is replaced by one that `by` brought in.
+void end_evicted(PrivateLevel& level, uint64_t line, const LineTenure& tenure, Origin by) {
   if (!level.recorded()) return;
+  const bool by_capacity = level.ages.evict(tenure);
   const LineEdgeKind kind =
-      level.ages.evict(tenure) ? LineEdgeKind::evict_by_capacity : LineEdgeKind::evict_by_conflict;
+      by_capacity ? LineEdgeKind::evict_by_capacity : LineEdgeKind::evict_by_conflict;
+  level.lost.note(line, line, tenure.origin, by_capacity);
   level.table.add_edge({tenure.origin, by, kind}, 1);
   level.table.end(tenure, End::evicted);
 }
@@ -74,7 +76,7 @@ void pass_on_from_l1d(CoreState& core, const Taken& taken) {
 void evict_l1d(CoreState& core, Slot slot, Origin by) {
   if (core.l1d.cache.empty_at(slot)) return;
   const Taken taken = take_out(core, core.l1d, slot);
-  end_evicted(core.l1d, taken.tenure, by);
+  end_evicted(core.l1d, taken.line.line, taken.tenure, by);
   pass_on_from_l1d(core, taken);
 }
 
@@ -89,7 +91,7 @@ void pass_on_from_l1i(CoreState& core, const Taken& taken) {
 void evict_l1i(CoreState& core, Slot slot, Origin by) {
   if (core.l1i.cache.empty_at(slot)) return;
   const Taken taken = take_out(core, core.l1i, slot);
-  end_evicted(core.l1i, taken.tenure, by);
+  end_evicted(core.l1i, taken.line.line, taken.tenure, by);
   pass_on_from_l1i(core, taken);
 }
 
@@ -119,7 +121,7 @@ void evict_l2(CoreState& core, Slot slot, Origin by) {
   const Slot above = core.l1d.cache.find(line);
   LineTenure seen = taken.tenure;
   if (core.l2.recorded()) merge(seen, peek_first_level(core, line));
-  end_evicted(core.l2, seen, by);
+  end_evicted(core.l2, line, seen, by);
   const bool dirty = (taken.line.flags & kDirty) != 0;
   if (above == kNoSlot) {
     core.traffic.written_back_l2 += dirty ? 1 : 0;
@@ -135,6 +137,7 @@ void evict_l2(CoreState& core, Slot slot, Origin by) {
 bool begin_tenure(PrivateLevel& level, Slot slot, LineRequest request) {
   if (!level.recorded()) return false;
   level.tenures[slot] = TenureTable::begin(request.origin, request.prefetch);
+  level.table.add_refetch(level.lost.take(request.line, request.line), request.origin);
   return level.ages.fill(level.tenures[slot]);
 }
 

@@ -4,6 +4,12 @@
 #include "simulate/machine/private_caches.h"
 
 namespace culprit::simulate {
+namespace {
+
+/// Lines of 256 MB, in all slices.
+constexpr size_t kSharedLostLines = size_t{1} << 22;
+
+}  // namespace
 
 SharedLevel::SharedLevel(const MachineModel& machine, Locality locality, uint32_t part)
     : inclusion_(machine.l3.inclusion),
@@ -13,6 +19,7 @@ SharedLevel::SharedLevel(const MachineModel& machine, Locality locality, uint32_
   tenures_ = ZeroedArray<LineTenure>(cache_.lines());
   for (size_t i = 0; i < kSlices; ++i) {
     slices_[i].ages = LineAges(std::max<uint64_t>(cache_.lines() / part / kSlices, 1));
+    slices_[i].lost = LostLines(kSharedLostLines / kSlices);
   }
 }
 
@@ -141,7 +148,7 @@ void SharedLevel::take_from_cache(Slice& slice, CoreState& core, LineRequest req
   if (inclusion_ == Inclusion::victim && !others) {
     // The line moves: its tenure goes on in the private caches, unseen from here.
     if (recorded()) {
-      tenures_[slot].used = tenures_[slot].used || !request.prefetch;
+      if (!request.prefetch && tenures_[slot].uses == 0) tenures_[slot].uses = 1;
       slice.ages.remove(tenures_[slot]);
       core.l3_table.end(tenures_[slot], TenureTable::End::cut);
     }
@@ -161,8 +168,10 @@ uint8_t SharedLevel::fill(Slice& slice, CoreState& core, LineRequest request, ui
   if (recorded()) {
     // A victim cache gets what others evict: nobody asks it for that.
     tenures_[slot] = TenureTable::begin(request.origin, request.prefetch);
-    if (inclusion_ == Inclusion::victim) tenures_[slot].used = false;
+    if (inclusion_ == Inclusion::victim) tenures_[slot].uses = 0;
     slice.ages.fill(tenures_[slot]);
+    core.l3_table.add_refetch(slice.lost.take(request.line, place_of(request.line)),
+                              request.origin);
   }
   return written;
 }
@@ -198,8 +207,13 @@ uint8_t SharedLevel::evict(Slice& slice, CoreState& core, Slot slot, Origin by) 
     }
   }
   if (recorded()) {
+    const bool by_capacity = slice.ages.evict(seen);
     const LineEdgeKind kind =
-        slice.ages.evict(seen) ? LineEdgeKind::evict_by_capacity : LineEdgeKind::evict_by_conflict;
+        by_capacity ? LineEdgeKind::evict_by_capacity : LineEdgeKind::evict_by_conflict;
+    // What a victim cache gets has been in use all along: it is not fetched again.
+    if (inclusion_ != Inclusion::victim) {
+      slice.lost.note(evicted.line, place_of(evicted.line), seen.origin, by_capacity);
+    }
     core.l3_table.add_edge({seen.origin, by, kind}, 1);
     core.l3_table.end(seen, cut ? TenureTable::End::cut : TenureTable::End::evicted);
   }

@@ -12,6 +12,7 @@
 #include <tsl/robin_map.h>
 
 #include "simulate/machine/cache.h"
+#include "simulate/machine/lost_lines.h"
 #include "simulate/machine/machine.h"
 #include "simulate/machine/mailbox.h"
 #include "simulate/machine/outcome.h"
@@ -86,6 +87,7 @@ class SharedLevel {
     SpinLock lock;
     tsl::robin_map<uint64_t, Entry, LineHash> directory;  // empty while there is one core
     LineAges ages;
+    LostLines lost;  // lines that were evicted
     uint64_t clock = 0;  // of uses of its sets
   };
   /// One slice, locked if there is more than one core.
@@ -103,6 +105,8 @@ class SharedLevel {
   [[nodiscard]] Slice& slice_of(uint64_t line) {
     return slices_[(cache_.present() ? cache_.set_of(line) : line) % kSlices];
   }
+  /// Of a line among the lost ones of its slice: neighbours of a slice are kSlices lines apart.
+  static uint64_t place_of(uint64_t line) { return line / kSlices; }
   static uint64_t bit_of(const CoreState& core);
   void begin_directory(const CoreState& only);
   static DataSource find_source(const Entry& entry, uint64_t others, bool in_cache);

@@ -11,7 +11,8 @@ void TenureTable::end(const LineTenure& tenure, End how) {
   site.lines_left_at_end += how == End::left_at_end ? 1 : 0;
   site.lines_cut += how == End::cut ? 1 : 0;
   site.lines_prefetched += tenure.prefetched ? 1 : 0;
-  site.touches += tenure.used ? 1 : 0;
+  site.touches += tenure.uses != 0 ? 1 : 0;
+  site.lines_reused += tenure.uses > 1 ? 1 : 0;
   // What was asked for was used, and of a line that was cut it is not known.
   const bool never_used = tenure.prefetched && touched == 0 && how != End::cut;
   site.lines_never_used += never_used ? 1 : 0;

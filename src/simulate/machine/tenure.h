@@ -19,10 +19,12 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "simulate/machine/edge_table.h"
+#include "simulate/machine/lost_lines.h"
 #include "simulate/machine/outcome.h"
 
 namespace culprit::simulate {
@@ -77,7 +79,7 @@ struct LineTenure {
   Origin origin;     // that brought the line in
   uint16_t age = 0;  // LineAges: when it was used last
   bool prefetched = false;
-  bool used = false;  // something asked this level for it, but prefetchers
+  uint8_t uses = 0;  // times that something asked this level for it, but prefetchers; 2 and more: 2
 };
 static_assert(sizeof(LineTenure) == 32);
 
@@ -85,6 +87,7 @@ static_assert(sizeof(LineTenure) == 32);
 struct SiteTenures {
   uint64_t lines = 0;          // brought in
   uint64_t touches = 0;        // of them; sites() adds the reuses of those that have not ended
+  uint64_t lines_reused = 0;   // of `lines`: touched more than once
   uint64_t bytes_touched = 0;  // different bytes used, summed over lines
   uint64_t bytes_accessed = 0;
   uint64_t lines_left_at_end = 0;  // of `lines`: still there at the end
@@ -114,7 +117,7 @@ class TenureTable {
     LineTenure tenure;
     tenure.origin = origin;
     tenure.prefetched = prefetched;
-    tenure.used = !prefetched;
+    tenure.uses = prefetched ? 0 : 1;
     return tenure;
   }
 
@@ -131,13 +134,17 @@ class TenureTable {
   }
 
   /// A use of the line whose bytes are known later, from the nearer level.
-  void count_reuse(const LineTenure& tenure, Site site, uint64_t count = 1) {
+  void count_reuse(LineTenure& tenure, Site site, uint64_t count = 1) {
+    tenure.uses = 2;
     edges_.add_reuse(tenure.origin, this_thread(site), count);
   }
   /// The same, of a line that may be there by a prefetch and not used so far.
   void count_use(LineTenure& tenure, Site site) {
-    if (tenure.used) count_reuse(tenure, site);
-    tenure.used = true;
+    if (tenure.uses != 0) {
+      count_reuse(tenure, site);
+    } else {
+      tenure.uses = 1;
+    }
   }
 
   /// What a site did last: most do the same again.
@@ -152,7 +159,8 @@ class TenureTable {
     return recent_[site];
   }
   /// As above, with what find_recent() found for the site.
-  void count_reuse(const LineTenure& tenure, Site site, Recent& recent) {
+  void count_reuse(LineTenure& tenure, Site site, Recent& recent) {
+    tenure.uses = 2;
     if (recent.from != tenure.origin) [[unlikely]] {
       settle(site, recent);
       recent.from = tenure.origin;
@@ -166,6 +174,15 @@ class TenureTable {
 
   void add_edge(const EdgeKey& key, uint64_t count) {
     edges_.add({key.from, key.to.of_any_use(), key.kind}, count);
+  }
+
+  /// `by` brings a line in that was evicted before, if anything is known of it.
+  void add_refetch(const std::optional<LostLines::Lost>& lost, Origin by) {
+    if (!lost) return;
+    add_edge({lost->had, by,
+              lost->by_capacity ? LineEdgeKind::refetch_after_capacity
+                                : LineEdgeKind::refetch_after_conflict},
+             1);
   }
 
   using Sites = std::unordered_map<Origin, SiteTenures, Origin::Hash>;

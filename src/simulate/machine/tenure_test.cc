@@ -18,6 +18,10 @@ uint64_t edge(TenureTable& table, Site from, Site to, LineEdgeKind kind) {
   return sum;
 }
 
+bool is_eviction(LineEdgeKind kind) {
+  return kind == LineEdgeKind::evict_by_capacity || kind == LineEdgeKind::evict_by_conflict;
+}
+
 SiteTenures row_of(CoreState& core, Level level, Origin origin) {
   const TenureTable::Sites sites = core.tenures(level).sites();
   const auto found = sites.find(origin);
@@ -58,6 +62,56 @@ TEST(LineTenure, FollowsALineFromFillToEviction) {
   memory->finish();
   EXPECT_EQ(site(core, Level::l1d, 3).lines, 1U);
   EXPECT_EQ(site(core, Level::l1d, 3).lines_left_at_end, 1U);
+}
+
+// L1D of four lines. Site 1 reads five lines, which evicts the first; site 2 reads the first and the
+// second again: one was lost by capacity, and brings it in again, which evicts the second, too.
+TEST(LineTenure, WhatWasEvictedAndComesBackIsARefetch) {
+  const auto memory = make_hierarchy(plain_machine(256, 4, 4096, 16), Locality::all);
+  CoreState& core = memory->add_core();
+  for (uint64_t line = 0; line < 5; ++line) load(core, 64 * line, 8, 1);
+  load(core, 0, 8, 2);
+  load(core, 64, 8, 2);
+  memory->finish();
+  TenureTable& l1d = core.tenures(Level::l1d);
+  EXPECT_EQ(edge(l1d, 1, 2, LineEdgeKind::refetch_after_capacity), 2U);
+  EXPECT_EQ(edge(l1d, 1, 1, LineEdgeKind::refetch_after_capacity), 0U);
+  EXPECT_EQ(edge(core.tenures(Level::l3), 1, 2, LineEdgeKind::refetch_after_capacity), 0U);
+  // 5 lines and 2 again, of which 3 were evicted, none of them after a second use.
+  EXPECT_EQ(site(core, Level::l1d, 1).lines + site(core, Level::l1d, 2).lines, 7U);
+  EXPECT_EQ(site(core, Level::l1d, 1).lines_reused, 0U);
+  EXPECT_EQ(site(core, Level::l3, 1).lines_reused, 2U);
+}
+
+// Two lines of one set, one way, in turns, while the other sets rest: all but the first two are
+// refetches after conflicts, from and to both.
+TEST(LineTenure, PingPongRefetchesAfterConflicts) {
+  const auto memory = make_hierarchy(plain_machine(64 * 1024, 1, 128 * 1024, 16), Locality::l1);
+  CoreState& core = memory->add_core();
+  for (int round = 0; round < 100; ++round) {
+    load(core, 0, 8, 1);
+    load(core, 64 * 1024, 8, 2);
+  }
+  memory->finish();
+  TenureTable& l1d = core.tenures(Level::l1d);
+  EXPECT_EQ(edge(l1d, 1, 1, LineEdgeKind::refetch_after_conflict), 99U);
+  EXPECT_EQ(edge(l1d, 2, 2, LineEdgeKind::refetch_after_conflict), 99U);
+  EXPECT_EQ(edge(l1d, 1, 2, LineEdgeKind::refetch_after_conflict), 0U);
+}
+
+TEST(LostLines, RememberTheLatestLineOfEachPlaceOnce) {
+  LostLines lost(4);
+  lost.note(1, 1, Origin(7), true);
+  lost.note(5, 5, Origin(8), false);  // in the same place
+  EXPECT_FALSE(lost.take(1, 1));
+  const auto found = lost.take(5, 5);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->had, Origin(8));
+  EXPECT_FALSE(found->by_capacity);
+  EXPECT_FALSE(lost.take(5, 5));
+  LostLines none;
+  none.note(0, 0, Origin(7), true);
+  EXPECT_FALSE(none.take(0, 0));
 }
 
 // A load of 32 bytes, told in parts of 8, across the end of a line.
@@ -154,7 +208,7 @@ TEST(LineTenure, LevelsAreTouchedAsOftenAsTheyAreAsked) {
       const SiteTenures all = sum_rows(core, level);
       uint64_t evicted = 0;
       for (const auto& [key, count] : core.tenures(level).edges()) {
-        evicted += key.kind != LineEdgeKind::reuse ? count : 0;
+        evicted += is_eviction(key.kind) ? count : 0;
       }
       EXPECT_EQ(all.lines, evicted + all.lines_left_at_end);
       EXPECT_LE(all.lines_never_used, all.lines_prefetched);
@@ -248,7 +302,8 @@ TEST(LineTenure, EveryAccessIsFirstOrReuse) {
       left += row.lines_left_at_end;
     }
     for (const auto& [key, count] : core.tenures(level).edges()) {
-      (key.kind == LineEdgeKind::reuse ? reused : evicted) += count;
+      reused += key.kind == LineEdgeKind::reuse ? count : 0;
+      evicted += is_eviction(key.kind) ? count : 0;
     }
     EXPECT_EQ(lines, left + evicted);
     if (level == Level::l1d) {
