@@ -12,6 +12,7 @@ int run(const StatCommand& command);
 int run(const ReportCommand& command);
 int run(const AnnotateCommand& command);
 int run(const WhyCommand& command);
+int run(const LocalityCommand& command);
 int run(const ExportCommand& command);
 int run(const ImportCommand& command);
 int run(const SymbolizeCommand& command);

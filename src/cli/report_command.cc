@@ -1,4 +1,4 @@
-// `culprit report`, `annotate` and `why`: ask an opened profile, print the answer.
+// `culprit report`, `annotate`, `locality` and `why`: ask an opened profile, print the answer.
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
@@ -36,6 +36,17 @@ int run(const AnnotateCommand& command) {
   return print_result(view->problem(),
                       print_annotation(view->profile(), *answer, command.question, command.format,
                                        standard_output_style(command.width, command.file)),
+                      command.format);
+}
+
+int run(const LocalityCommand& command) {
+  Result<ProfileView> view = ProfileView::open(command.file);
+  if (!view) return fail(view.error());
+  const Result<LocalityReport> answer = answer_locality(*view, command.question);
+  if (!answer) return fail(answer.error());
+  return print_result(view->problem(),
+                      print_locality(view->profile(), *answer, command.format,
+                                     standard_output_style(command.width, command.file)),
                       command.format);
 }
 

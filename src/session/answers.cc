@@ -129,6 +129,11 @@ Result<Annotation> answer_annotation(ProfileView& view, const AnnotateOptions& q
   return make_annotation(view.profile(), view.facts(parts), question);
 }
 
+Result<LocalityReport> answer_locality(ProfileView& view, const LocalityOptions& question) {
+  FactParts parts = parts_for_advice();
+  return make_locality(view.profile(), view.facts(parts), question);
+}
+
 Result<WhyAnswer> answer_why(ProfileView& view, const WhyQuestion& question) {
   const FactParts parts = parts_for_advice();
   ASSIGN_OR_RETURN(AccountingView accounting, AccountingView::make(view, question.cpu, parts));

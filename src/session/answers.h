@@ -18,6 +18,7 @@
 #include "annotate/annotation.h"
 #include "base/result.h"
 #include "base/text_style.h"
+#include "locality/locality.h"
 #include "session/accounting_view.h"
 #include "session/profile_view.h"
 #include "session/questions.h"
@@ -41,6 +42,9 @@ std::string print_answer(const ReportAnswer& answer, Format format, const TextSt
 
 /// Errors: as make_annotation()
 Result<Annotation> answer_annotation(ProfileView& view, const AnnotateOptions& question);
+
+/// Errors: as make_locality()
+Result<LocalityReport> answer_locality(ProfileView& view, const LocalityOptions& question);
 
 /// A tree, which points into its template.
 struct WhyAnswer {

@@ -104,7 +104,8 @@ TEST_F(Walk, UsesAnEighthOfEachLineAndEvictsItsOwn) {
   for (const Edge& edge : profile.edges) {
     if (edge.from != load || edge.to != load || edge.level != CacheLevel::l1d) continue;
     EXPECT_NE(edge.kind, EdgeKind::reuse);
-    if (edge.kind != EdgeKind::eviction_conflict && edge.kind != EdgeKind::eviction_capacity) continue;
+    if (edge.kind != EdgeKind::eviction_conflict && edge.kind != EdgeKind::eviction_capacity)
+      continue;
     evictions += edge.count;
     if (edge.kind == EdgeKind::eviction_conflict) by_conflict += edge.count;
   }

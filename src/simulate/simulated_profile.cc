@@ -18,10 +18,10 @@ std::string_view file_name(std::string_view path) {
 
 // The plugin's words for the model's.
 constexpr CacheLevel kLevels[] = {CacheLevel::l1d, CacheLevel::l1i, CacheLevel::l2, CacheLevel::l3};
-constexpr EdgeKind kEdges[] = {EdgeKind::reuse, EdgeKind::eviction_capacity,
-                               EdgeKind::eviction_conflict, EdgeKind::sharing_true,
-                               EdgeKind::sharing_false, EdgeKind::refetch_capacity,
-                               EdgeKind::refetch_conflict};
+constexpr EdgeKind kEdges[] = {
+    EdgeKind::reuse,           EdgeKind::eviction_capacity, EdgeKind::eviction_conflict,
+    EdgeKind::sharing_true,    EdgeKind::sharing_false,     EdgeKind::refetch_capacity,
+    EdgeKind::refetch_conflict};
 
 /// What the kernel calls a task, which is cut, or the program it is named after.
 std::string whole_name(const std::string& comm, std::string_view program) {

@@ -41,6 +41,7 @@ class HelpFormatter : public CLI::Formatter {
     std::string usage = "Usage: culprit " + name + " [OPTIONS]";
     if (name == "record" || name == "stat") usage += " [--] PROGRAM [ARGS]";
     if (name == "annotate") usage += " FUNCTION";
+    if (name == "locality") usage += " [FUNCTION | FILE:LINE]";
     if (name == "events") usage += " [PATTERN]";
     if (name == "templates") usage += " [list | show NAME | lint [FILE...]]";
     if (const CLI::Option* file = app->get_option_no_throw("FILE")) {
@@ -153,12 +154,13 @@ Offer offer(CLI::App& root, CLI::App* (*add)(CLI::App&, T*, std::string*), std::
 
 /// In the order in which help lists them.
 std::vector<Offer> offer_all(CLI::App& root, std::string* error) {
-  return {offer(root, add_record, error), offer(root, add_stat, error),
-          offer(root, add_report, error), offer(root, add_annotate, error),
-          offer(root, add_why, error),    offer(root, add_export, error),
-          offer(root, add_import, error), offer(root, add_symbolize, error),
-          offer(root, add_doctor, error), offer(root, add_calibrate, error),
-          offer(root, add_events, error), offer(root, add_templates, error)};
+  return {offer(root, add_record, error),    offer(root, add_stat, error),
+          offer(root, add_report, error),    offer(root, add_annotate, error),
+          offer(root, add_why, error),       offer(root, add_locality, error),
+          offer(root, add_export, error),    offer(root, add_import, error),
+          offer(root, add_symbolize, error), offer(root, add_doctor, error),
+          offer(root, add_calibrate, error), offer(root, add_events, error),
+          offer(root, add_templates, error)};
 }
 
 }  // namespace

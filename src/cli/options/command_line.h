@@ -62,6 +62,14 @@ struct AnnotateCommand {
   size_t width = 0;
 };
 
+/// `culprit locality`.
+struct LocalityCommand {
+  std::string file = kDefaultProfile;
+  LocalityOptions question;
+  Format format = Format::text;
+  size_t width = 0;
+};
+
 /// `culprit why`.
 struct WhyCommand {
   std::vector<std::string> files;  // one, or two to compare; none typed: the default
@@ -120,9 +128,10 @@ struct Usage {
   std::string text;
 };
 
-using Command = std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, WhyCommand,
-                             ExportCommand, ImportCommand, SymbolizeCommand, DoctorCommand,
-                             CalibrateCommand, EventsCommand, TemplatesCommand, Usage>;
+using Command =
+    std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, WhyCommand,
+                 LocalityCommand, ExportCommand, ImportCommand, SymbolizeCommand, DoctorCommand,
+                 CalibrateCommand, EventsCommand, TemplatesCommand, Usage>;
 
 /// `arguments` without the program's own name. Reads nothing but PATH (to tell a program
 /// from a mistyped command).

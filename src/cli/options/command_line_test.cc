@@ -132,8 +132,7 @@ TEST(CommandLine, WordsOfPerfAreNotProgramsToRun) {
     EXPECT_NE(usage.text.find(std::string("culprit -- ") + word + " FILE"), std::string::npos);
   }
   EXPECT_NE(parse<Usage>({"diff", "A", "B"}).text.find("culprit why"), std::string::npos);
-  for (const char* const word :
-       {"serve", "locality", "validate", "scan", "regions", "monitor", "variance"}) {
+  for (const char* const word : {"serve", "validate", "scan", "regions", "monitor", "variance"}) {
     EXPECT_EQ(parse<Usage>({word}).status, 2) << word;
   }
 }

@@ -25,12 +25,17 @@ CLI::App* add_stat(CLI::App& root, StatCommand* command, std::string* error);
 CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error);
 CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* error);
 CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error);
+CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* error);
 CLI::App* add_export(CLI::App& root, ExportCommand* command, std::string* error);
 CLI::App* add_import(CLI::App& root, ImportCommand* command, std::string* error);
 CLI::App* add_symbolize(CLI::App& root, SymbolizeCommand* command, std::string* error);
 CLI::App* add_doctor(CLI::App& root, DoctorCommand* command, std::string* error);
 CLI::App* add_calibrate(CLI::App& root, CalibrateCommand* command, std::string* error);
 CLI::App* add_events(CLI::App& root, EventsCommand* command, std::string* error);
+
+// of commands that read a profile and print
+void add_input(CLI::App* app, std::string* file);
+void add_presentation(CLI::App* app, Format* format, size_t* width);
 
 // templates_options.cc
 CLI::App* add_templates(CLI::App& root, TemplatesCommand* command, std::string* error);

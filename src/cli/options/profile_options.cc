@@ -20,17 +20,6 @@ constexpr Word<Columns> kColumns[] = {
     {"events", Columns::events}, {"executions", Columns::executions}, {"hca", Columns::hca}};
 constexpr Word<Format> kEventFormats[] = {{"text", Format::text}, {"json", Format::json}};
 
-void add_input(CLI::App* app, std::string* file) {
-  app->add_option("FILE,-i,--input", *file, "the profile [profile.culprit]")->type_name("FILE");
-}
-
-void add_presentation(CLI::App* app, Format* format, size_t* width) {
-  add_word(app, "--format", format, kFormats, "how to print");
-  app->add_option("--width", *width, "columns of the text [the terminal's, or 80]")
-      ->type_name("N")
-      ->check(CLI::Range(size_t{60}, size_t{1000}));
-}
-
 /// "events", "events:L1-dcache-load-misses,instructions", "hca", "hca:load_latency".
 void parse_columns(const std::string& text, ReportCommand* command) {
   const size_t colon = text.find(':');
@@ -64,6 +53,17 @@ void add_template(CLI::App* app, std::string* cpu) {
 }
 
 }  // namespace
+
+void add_input(CLI::App* app, std::string* file) {
+  app->add_option("FILE,-i,--input", *file, "the profile [profile.culprit]")->type_name("FILE");
+}
+
+void add_presentation(CLI::App* app, Format* format, size_t* width) {
+  add_word(app, "--format", format, kFormats, "how to print");
+  app->add_option("--width", *width, "columns of the text [the terminal's, or 80]")
+      ->type_name("N")
+      ->check(CLI::Range(size_t{60}, size_t{1000}));
+}
 
 void add_snapshot_options(CLI::App* app, SnapshotOptions* options) {
   app->add_option("--symbols", options->symbol_folders,

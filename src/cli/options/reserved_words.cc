@@ -47,7 +47,6 @@ constexpr ReservedWord kReservedWords[] = {
     {"flamegraph", "culprit export --to collapsed"},
     {"history", ""},
     {"html", ""},
-    {"locality", ""},
     {"merge", ""},
     {"monitor", ""},
     {"objects", ""},

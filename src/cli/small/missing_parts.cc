@@ -30,6 +30,9 @@ int run(const AnnotateCommand&) {
 int run(const WhyCommand&) {
   return refuse("why");
 }
+int run(const LocalityCommand&) {
+  return refuse("locality");
+}
 int run(const ExportCommand&) {
   return refuse("export");
 }

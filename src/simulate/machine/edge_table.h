@@ -20,11 +20,11 @@
 namespace culprit::simulate {
 
 enum class LineEdgeKind : uint8_t {
-  reuse,              // `from` brought a line in, `to` touched it again
-  evict_by_capacity,  // `to` pushed out a line of `from`; a fully associative cache would, too
-  evict_by_conflict,  // the same, because too many lines share its set
-  share_same_bytes,   // another core's `to` took a line that `from` brought in: true sharing
-  share_other_bytes,  // the same, but it used other bytes of it: false sharing
+  reuse,                   // `from` brought a line in, `to` touched it again
+  evict_by_capacity,       // `to` pushed out a line of `from`; a fully associative cache would, too
+  evict_by_conflict,       // the same, because too many lines share its set
+  share_same_bytes,        // another core's `to` took a line that `from` brought in: true sharing
+  share_other_bytes,       // the same, but it used other bytes of it: false sharing
   refetch_after_capacity,  // `to` brought in again what `from` had and evict_by_capacity took
   refetch_after_conflict,  // the same of evict_by_conflict
 };

@@ -1,8 +1,8 @@
 #pragma once
 
-// LostLines: which instruction had a line that a cache has evicted, so that the next one that brings
-// it in can be told: had the line stayed, that access would have been a hit. An edge `refetch` is
-// what fusing two loops, blocking one, or padding an array would save.
+// LostLines: which instruction had a line that a cache has evicted, so that the next one that
+// brings it in can be told: had the line stayed, that access would have been a hit. An edge
+// `refetch` is what fusing two loops, blocking one, or padding an array would save.
 //
 //     site 7 loads a[0]     a tenure of site 7
 //     site 3 loads b[0]     evicts it, by capacity       note(line of a[0], 7, capacity)

@@ -87,7 +87,7 @@ class SharedLevel {
     SpinLock lock;
     tsl::robin_map<uint64_t, Entry, LineHash> directory;  // empty while there is one core
     LineAges ages;
-    LostLines lost;  // lines that were evicted
+    LostLines lost;      // lines that were evicted
     uint64_t clock = 0;  // of uses of its sets
   };
   /// One slice, locked if there is more than one core.

@@ -64,8 +64,8 @@ TEST(LineTenure, FollowsALineFromFillToEviction) {
   EXPECT_EQ(site(core, Level::l1d, 3).lines_left_at_end, 1U);
 }
 
-// L1D of four lines. Site 1 reads five lines, which evicts the first; site 2 reads the first and the
-// second again: one was lost by capacity, and brings it in again, which evicts the second, too.
+// L1D of four lines. Site 1 reads five lines, which evicts the first; site 2 reads the first and
+// the second again: one was lost by capacity, and brings it in again, which evicts the second, too.
 TEST(LineTenure, WhatWasEvictedAndComesBackIsARefetch) {
   const auto memory = make_hierarchy(plain_machine(256, 4, 4096, 16), Locality::all);
   CoreState& core = memory->add_core();

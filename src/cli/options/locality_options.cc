@@ -1,0 +1,84 @@
+#include "base/number.h"
+#include "cli/options/command_options.h"
+#include "cli/options/option_words.h"
+
+namespace culprit {
+namespace {
+
+constexpr Word<LocalityBy> kBy[] = {{"module", LocalityBy::module},
+                                    {"function", LocalityBy::function},
+                                    {"line", LocalityBy::line},
+                                    {"column", LocalityBy::column},
+                                    {"instruction", LocalityBy::instruction}};
+constexpr Word<CacheLevel> kCacheLevels[] = {{"l1", CacheLevel::l1d},
+                                             {"l2", CacheLevel::l2},
+                                             {"l3", CacheLevel::l3},
+                                             {"l1i", CacheLevel::l1i}};
+
+/// "quake.c:512".
+bool is_file_and_line(const std::string& word) {
+  const size_t colon = word.rfind(':');
+  return colon != std::string::npos && colon > 0 && word[colon - 1] != ':' &&
+         find_number(word.substr(colon + 1), 10).has_value();
+}
+
+/// One word alone is a part, unless it looks like a file.
+bool is_profile(const std::string& word) {
+  if (word.ends_with(".culprit")) return true;
+  return word.find('/') != std::string::npos && !is_file_and_line(word) &&
+         word.find("operator/") == std::string::npos;
+}
+
+}  // namespace
+
+CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* error) {
+  CLI::App* app = root.add_subcommand(
+      "locality", "what became of the cache lines that each statement brought in");
+  auto words = std::make_shared<std::vector<std::string>>();
+  app->add_option(
+         "PART", *words,
+         "a function (a name or a pattern) or FILE:LINE: with who reuses and who evicts its "
+         "lines; and the profile, where it is not profile.culprit")
+      ->type_name("")
+      ->expected(0, 2);
+  std::string* const file = &command->file;
+  CLI::Option* input =
+      app->add_option("-i,--input", *file, "the profile [profile.culprit]")->type_name("FILE");
+  CLI::Option* by = add_word(app, "--by", &command->question.by, kBy,
+                             "how finely code is told apart; column: the accesses of a line, by "
+                             "debug information [line; of FILE:LINE column]");
+  add_word(app, "--level", &command->question.level, kCacheLevels,
+           "whose spatial and temporal use, and edges, text shows [l1]");
+  CLI::Option* limit =
+      app->add_option("--limit", command->question.limit, "rows to print; 0: all [20]")
+          ->type_name("N");
+  add_presentation(app, &command->format, &command->width);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit record --engine simulate --locality all ./a.out && culprit locality\n"
+      "  culprit locality smvp                       a function, its lines and edges\n"
+      "  culprit locality quake.c:512 run.culprit    a line\n"
+      "  culprit locality --by function --level l2\n"
+      "  culprit locality --format json --limit 0    for programs");
+  app->callback([command, words, input, by, limit, error] {
+    if (words->size() == 2 && input->count() > 0) {
+      *error = "the profile is named twice: as a word and by --input";
+      return;
+    }
+    if (words->size() == 2) {
+      command->question.part = words->front();
+      command->file = words->back();
+    } else if (words->size() == 1) {
+      std::string& to = is_profile(words->front()) && input->count() == 0 ? command->file
+                                                                          : command->question.part;
+      to = words->front();
+    }
+    const bool is_line = is_file_and_line(command->question.part);
+    if (is_line && by->count() == 0) command->question.by = LocalityBy::column;
+    // Programs want everything; people want a page.
+    if (command->format != Format::text && limit->count() == 0) command->question.limit = 0;
+  });
+  return app;
+}
+
+}  // namespace culprit

@@ -1,0 +1,86 @@
+#include "locality/caches.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <vector>
+
+#include "base/number.h"
+#include "base/text.h"
+
+namespace culprit {
+namespace {
+
+constexpr const char* kKeys[] = {"simulate.l1d", "simulate.l2", "simulate.l3", "simulate.l1i"};
+constexpr const char* kWords[] = {"L1D", "L2", "L3", "L1I"};
+
+std::string find_text(const Profile& profile, const char* key) {
+  const auto found = profile.environment.find(key);
+  return found == profile.environment.end() ? "" : found->second;
+}
+
+/// "32768/8".
+std::optional<CacheSize> parse_cache(const std::string& text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string::npos) return std::nullopt;
+  const auto bytes = find_number(text.substr(0, slash), 10);
+  const auto ways = find_number(text.substr(slash + 1), 10);
+  if (!bytes || !ways || *ways == 0 || *ways > UINT32_MAX) return std::nullopt;
+  return CacheSize{*bytes, static_cast<uint32_t>(*ways)};
+}
+
+std::string describe_size(uint64_t bytes) {
+  if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return fmt::format("{} MB", bytes >> 20);
+  return fmt::format("{} kB", bytes >> 10);
+}
+
+}  // namespace
+
+std::optional<size_t> tenure_level(CacheLevel level) {
+  for (size_t i = 0; i < kTenureLevels.size(); ++i)
+    if (kTenureLevels[i] == level) return i;
+  return std::nullopt;
+}
+
+const char* level_word(CacheLevel level) {
+  const auto at = tenure_level(level);
+  return at ? kWords[*at] : "?";
+}
+
+Result<Caches> find_caches(const Profile& profile) {
+  const std::string recorded = find_text(profile, "simulate.locality");
+  if (recorded.empty() || profile.tenures.empty()) {
+    return Error{
+        "this profile has no locality: it was not recorded. What becomes of the lines in the "
+        "caches is recorded by\n"
+        "         culprit record --engine simulate --locality all PROGRAM"};
+  }
+  Caches caches;
+  caches.machine = find_text(profile, "simulate.machine");
+  caches.all_levels = recorded == "all";
+  const auto line_bytes = find_number(find_text(profile, "simulate.line-bytes"), 10);
+  // Spatial use is a share of this: without it nothing could be said.
+  if (!line_bytes || *line_bytes == 0 || *line_bytes > 4096) {
+    return Error{
+        "this profile does not say how large the lines of its caches are: record it again"};
+  }
+  caches.line_bytes = static_cast<uint32_t>(*line_bytes);
+  for (size_t i = 0; i < kTenureLevels.size(); ++i) {
+    caches.levels[i] = parse_cache(find_text(profile, kKeys[i]));
+  }
+  return caches;
+}
+
+std::string describe_caches(const Caches& caches) {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i + 1 < kTenureLevels.size(); ++i) {
+    if (!caches.levels[i]) continue;
+    parts.push_back(fmt::format("{} {}, {} ways", kWords[i],
+                                describe_size(caches.levels[i]->size_bytes),
+                                caches.levels[i]->ways));
+  }
+  parts.push_back(fmt::format("lines of {} B", caches.line_bytes));
+  return fmt::format("{}: {}", caches.machine.empty() ? "caches" : printable(caches.machine),
+                     fmt::join(parts, "; "));
+}
+
+}  // namespace culprit

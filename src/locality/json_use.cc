@@ -1,0 +1,122 @@
+#include "locality/json_use.h"
+
+namespace culprit {
+namespace {
+
+Json json_number(const std::optional<double>& value) {
+  return value ? Json(*value) : Json();
+}
+
+bool is_recorded(size_t level, const Caches& caches) {
+  const CacheLevel which = kTenureLevels[level];
+  if (!caches.levels[level]) return false;
+  return caches.all_levels || which == CacheLevel::l1d || which == CacheLevel::l1i;
+}
+
+}  // namespace
+
+Json json_spot(const CodeSpot& spot) {
+  Json object = {{"module", printable(spot.module)}};
+  if (!spot.function.empty()) object["function"] = printable(spot.function);
+  if (spot.line != 0) {
+    object["file"] = printable(spot.file);
+    object["line"] = spot.line;
+  }
+  if (spot.column != 0) object["column"] = spot.column;
+  if (spot.address) object["address"] = json_address(*spot.address);
+  return object;
+}
+
+Json json_caches(const Caches& caches) {
+  Json levels = Json::object();
+  for (size_t i = 0; i < kTenureLevels.size(); ++i) {
+    const auto& level = caches.levels[i];
+    levels[level_word(kTenureLevels[i])] =
+        level ? Json{{"size_bytes", level->size_bytes}, {"ways", level->ways}} : Json();
+  }
+  Json object = {{"machine", printable(caches.machine)},
+                 {"line_bytes", caches.line_bytes},
+                 {"recorded", caches.all_levels ? "all" : "l1"}};
+  object["levels"] = std::move(levels);
+  return object;
+}
+
+Json json_cost_kind(const UseEvents& events) {
+  const bool is_cycles = events.cost != UseEvents::Cost::misses;
+  const char* const provenance = events.cost == UseEvents::Cost::measured   ? "sampled"
+                                 : events.cost == UseEvents::Cost::modelled ? "modelled"
+                                                                            : "counted";
+  return {{"unit", is_cycles ? "cycles" : "L1D misses"}, {"provenance", provenance}};
+}
+
+Json json_misses(const std::array<uint64_t, kMissLevels>& misses) {
+  return {{"L1D", misses[0]}, {"L2", misses[1]}, {"L3", misses[2]}};
+}
+
+Json json_levels(const std::array<LineUse, kTenureLevels.size()>& levels, const Caches& caches) {
+  Json object = Json::object();
+  for (size_t i = 0; i < kTenureLevels.size(); ++i) {
+    const char* const word = level_word(kTenureLevels[i]);
+    if (!is_recorded(i, caches)) {
+      object[word] = Json();
+      continue;
+    }
+    const LineUse& use = levels[i];
+    object[word] = {
+        {"lines", use.lines},
+        {"bytes_touched", use.bytes_touched},
+        {"bytes_accessed", use.bytes_accessed},
+        {"touches", use.touches},
+        {"lines_reused", use.lines_reused},
+        {"lines_at_end", use.lines_at_end},
+        {"lines_prefetched", use.lines_prefetched},
+        {"lines_never_used", use.lines_never_used},
+        {"lines_cut", use.lines_cut},
+        {"spatial_percent", json_number(compute_spatial_percent(use, caches.line_bytes))},
+        {"temporal", json_number(compute_temporal_use(use))}};
+  }
+  return object;
+}
+
+Json json_use(const Use& use, const UseEvents& events, const Caches& caches) {
+  Json object = {{"cost", json_value(events.value_of(use))}, {"accesses", use.accesses}};
+  object["misses"] = events.has_misses ? json_misses(use.misses) : Json();
+  object["modelled_cycles"] = events.has_waits ? Json(use.cycles) : Json();
+  object["waiting_cycles"] = events.has_waits ? Json(use.waits) : Json();
+  object["levels"] = json_levels(use.levels, caches);
+  return object;
+}
+
+void add_use_headings(CsvLine& line) {
+  for (const char* word : {"cost", "cost error", "accesses", "L1D misses", "L2 misses", "L3 misses",
+                           "modelled cycles", "waiting cycles"}) {
+    line.add(word);
+  }
+  for (const CacheLevel level : kTenureLevels) {
+    for (const char* word : {"lines", "bytes touched", "bytes accessed", "touches", "lines reused",
+                             "lines at end", "lines prefetched", "lines never used"}) {
+      line.add(std::string(level_word(level)) + " " + word);
+    }
+  }
+}
+
+void add_use(CsvLine& line, const Use& use, const UseEvents& events, const Caches& caches) {
+  const Value cost = events.value_of(use);
+  line.add(fmt::format("{}", cost.value));
+  line.add(fmt::format("{:.6g}", cost.error));
+  line.add(std::to_string(use.accesses));
+  for (const uint64_t misses : use.misses)
+    line.add(events.has_misses ? std::to_string(misses) : "");
+  line.add(events.has_waits ? fmt::format("{:.6g}", use.cycles) : "");
+  line.add(events.has_waits ? fmt::format("{:.6g}", use.waits) : "");
+  for (size_t i = 0; i < kTenureLevels.size(); ++i) {
+    const LineUse& level = use.levels[i];
+    for (const uint64_t value :
+         {level.lines, level.bytes_touched, level.bytes_accessed, level.touches, level.lines_reused,
+          level.lines_at_end, level.lines_prefetched, level.lines_never_used}) {
+      line.add(is_recorded(i, caches) ? std::to_string(value) : "");
+    }
+  }
+}
+
+}  // namespace culprit

@@ -1,0 +1,27 @@
+#pragma once
+
+// What the JSON and the CSV of locality's answers share. Heavy: includes the JSON library.
+
+#include <array>
+
+#include "locality/caches.h"
+#include "locality/statements.h"
+#include "locality/use.h"
+#include "print/csv.h"
+#include "print/json_parts.h"
+
+namespace culprit {
+
+Json json_spot(const CodeSpot& spot);
+Json json_caches(const Caches& caches);
+/// What the numbers called "cost" are.
+Json json_cost_kind(const UseEvents& events);
+Json json_misses(const std::array<uint64_t, kMissLevels>& misses);
+/// Levels that the machine does not have, or that were not recorded, are null.
+Json json_levels(const std::array<LineUse, kTenureLevels.size()>& levels, const Caches& caches);
+Json json_use(const Use& use, const UseEvents& events, const Caches& caches);
+
+void add_use_headings(CsvLine& line);
+void add_use(CsvLine& line, const Use& use, const UseEvents& events, const Caches& caches);
+
+}  // namespace culprit

@@ -1,0 +1,217 @@
+#include "locality/use.h"
+
+#include "model/engine.h"
+#include "print/event_display.h"
+#include "report/measured_cycles.h"
+
+namespace culprit {
+namespace {
+
+/// What an event adds to. An event has one role; the cost is noted apart, as misses may be it.
+enum Role : uint8_t {
+  kNone,
+  kLoads,
+  kStores,
+  kLoadMisses1,  // and so on by level
+  kLoadMisses2,
+  kLoadMisses3,
+  kStoreMisses1,
+  kStoreMisses2,
+  kStoreMisses3,
+  kWaits,
+  kCycles,
+};
+constexpr uint8_t kCost = 0x40;
+
+struct RoleOf {
+  std::string_view name;
+  Role role;
+};
+constexpr RoleOf kRoles[] = {
+    {"L1-dcache-loads", kLoads},
+    {"L1-dcache-stores", kStores},
+    {"L1-dcache-load-misses", kLoadMisses1},
+    {"LLC-loads", kLoadMisses2},
+    {"LLC-load-misses", kLoadMisses3},
+    {"L1-dcache-store-misses", kStoreMisses1},
+    {"LLC-stores", kStoreMisses2},
+    {"LLC-store-misses", kStoreMisses3},
+    {"sim:cycles", kCycles},
+    {"sim:load-l2-cycles", kWaits},
+    {"sim:load-l3-cycles", kWaits},
+    {"sim:load-other-core-clean-cycles", kWaits},
+    {"sim:load-other-core-modified-cycles", kWaits},
+    {"sim:load-memory-cycles", kWaits},
+    {"sim:load-translation-cycles", kWaits},
+    {"sim:bandwidth-cycles", kWaits},
+    {"sim:store-cycles", kWaits},
+};
+
+Role role_of(std::string_view name) {
+  for (const RoleOf& one : kRoles)
+    if (one.name == name) return one.role;
+  return kNone;
+}
+
+}  // namespace
+
+LineUse& LineUse::operator+=(const LineUse& other) {
+  lines += other.lines;
+  bytes_touched += other.bytes_touched;
+  bytes_accessed += other.bytes_accessed;
+  touches += other.touches;
+  lines_reused += other.lines_reused;
+  lines_at_end += other.lines_at_end;
+  lines_prefetched += other.lines_prefetched;
+  lines_never_used += other.lines_never_used;
+  lines_cut += other.lines_cut;
+  return *this;
+}
+
+LineUse& LineUse::operator+=(const Tenure& tenure) {
+  return *this += LineUse{tenure.lines,
+                          tenure.bytes_touched,
+                          tenure.bytes_accessed,
+                          tenure.touches,
+                          tenure.lines_reused,
+                          tenure.lines_at_end,
+                          tenure.lines_prefetched,
+                          tenure.lines_never_used,
+                          tenure.lines_cut};
+}
+
+Use& Use::operator+=(const Use& other) {
+  accesses += other.accesses;
+  for (size_t i = 0; i < kMissLevels; ++i) misses[i] += other.misses[i];
+  for (size_t i = 0; i < levels.size(); ++i) levels[i] += other.levels[i];
+  cost += other.cost;
+  cycles += other.cycles;
+  waits += other.waits;
+  return *this;
+}
+
+std::optional<double> compute_spatial_percent(const LineUse& use, uint32_t line_bytes) {
+  if (use.lines == 0 || line_bytes == 0) return std::nullopt;
+  return 100.0 * static_cast<double>(use.bytes_touched) /
+         (static_cast<double>(use.lines) * line_bytes);
+}
+
+std::optional<double> compute_temporal_use(const LineUse& use) {
+  if (use.bytes_touched == 0) return std::nullopt;
+  return static_cast<double>(use.bytes_accessed) / static_cast<double>(use.bytes_touched) - 1;
+}
+
+UseEvents find_use_events(const Profile& profile) {
+  UseEvents events;
+  std::optional<size_t> cycles;
+  std::optional<size_t> misses;
+  for (size_t i = 0; i < profile.events.size(); ++i) {
+    const std::string& name = profile.strings.text(profile.events[i].name);
+    const bool is_simulated = engine_of(profile, profile.events[i]) == Engine::simulate;
+    events.roles.push_back(is_simulated ? role_of(name) : kNone);
+    if (is_simulated && name == "sim:cycles") cycles = i;
+    if (is_simulated && name == "L1-dcache-load-misses") misses = i;
+    events.has_misses = events.has_misses || (is_simulated && name == "L1-dcache-load-misses");
+    events.has_waits = events.has_waits || events.roles.back() == kWaits;
+  }
+  std::optional<size_t> cost;
+  if (const auto runs = find_two_runs(profile)) {
+    events.cost = UseEvents::Cost::measured;
+    events.cost_scale = runs->cycles_per_ns;
+    cost = runs->time;
+  } else if (cycles) {
+    events.cost = UseEvents::Cost::modelled;
+    cost = cycles;
+  } else {
+    cost = misses;
+  }
+  if (cost) {
+    events.cost_event = profile.events[*cost];
+    events.roles[*cost] |= kCost;
+  }
+  return events;
+}
+
+Value UseEvents::value_of(const Use& use) const {
+  Value value = to_value(cost_event, use.cost);
+  value.value *= cost_scale;
+  value.error *= cost_scale;
+  return value;
+}
+
+const char* UseEvents::heading() const {
+  switch (cost) {
+    case Cost::measured:
+      return "~cycles";
+    case Cost::modelled:
+      return "?cycles";
+    case Cost::misses:
+      return "=misses";
+  }
+  return "";
+}
+
+namespace use_internal {
+
+Sum sum_at(const Profile& profile, const Histogram& histogram, const EventColumn& column,
+           size_t row) {
+  if (row >= histogram.offsets.size() || row >= column.samples.size() ||
+      row >= column.value.size()) {
+    return {};
+  }
+  const double variance = row < column.variance.size() ? column.variance[row] : 0;
+  return make_sum(profile.events[column.event.value], column.samples[row], column.value[row],
+                  variance);
+}
+
+void add_count(const UseEvents& events, const Event& event, size_t number, const Sum& sum,
+               Use& use) {
+  const uint8_t role = events.roles[number];
+  if (role == kNone) return;
+  if ((role & kCost) != 0) use.cost += sum;
+  switch (static_cast<Role>(role & ~kCost)) {
+    case kNone:
+      return;
+    case kLoads:
+    case kStores:
+      use.accesses += sum.value;
+      return;
+    case kLoadMisses1:
+    case kStoreMisses1:
+      // Of a run without cycles the cost is misses, of loads and of stores.
+      if (events.cost == UseEvents::Cost::misses && (role & kCost) == 0) use.cost += sum;
+      use.misses[0] += sum.value;
+      return;
+    case kLoadMisses2:
+    case kStoreMisses2:
+      use.misses[1] += sum.value;
+      return;
+    case kLoadMisses3:
+    case kStoreMisses3:
+      use.misses[2] += sum.value;
+      return;
+    case kWaits:
+      use.waits += static_cast<double>(sum.value) * event.scale;
+      return;
+    case kCycles:
+      use.cycles += static_cast<double>(sum.value) * event.scale;
+      return;
+  }
+}
+
+void add_kind_count(const UseEvents& events, size_t number, const Sum& sum, bool is_float,
+                    std::array<KindUse, kDataKinds>& kinds) {
+  const auto role = static_cast<Role>(events.roles[number] & ~kCost);
+  if (role == kNone || role >= kWaits) return;
+  const bool is_store = role == kStores || role >= kStoreMisses1;
+  KindUse& kind = kinds[(is_float ? 2U : 0U) + (is_store ? 1U : 0U)];
+  if (role == kLoads || role == kStores) {
+    kind.accesses += sum.value;
+  } else {
+    kind.misses[is_store ? role - kStoreMisses1 : role - kLoadMisses1] += sum.value;
+  }
+}
+
+}  // namespace use_internal
+
+}  // namespace culprit

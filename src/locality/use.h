@@ -1,0 +1,178 @@
+#pragma once
+
+// Use: what some code did to memory, or what was done to some data: sums of accesses, misses,
+// tenures and cycles. Sums over parts are the whole.
+//
+//     const UseEvents events = find_use_events(profile);
+//     std::vector<Use> rows;
+//     add_uses(profile, events, [&](ContextId, Location at, ObjectId) { return row_of(at); },
+//     rows);
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "locality/caches.h"
+#include "model/profile.h"
+#include "model/sums.h"
+#include "print/values.h"
+
+namespace culprit {
+
+/// What became of lines of one level: sums of Tenure rows, whose fields these are.
+struct LineUse {
+  uint64_t lines = 0;
+  uint64_t bytes_touched = 0;
+  uint64_t bytes_accessed = 0;
+  uint64_t touches = 0;
+  uint64_t lines_reused = 0;
+  uint64_t lines_at_end = 0;
+  uint64_t lines_prefetched = 0;
+  uint64_t lines_never_used = 0;
+  uint64_t lines_cut = 0;
+
+  LineUse& operator+=(const LineUse& other);
+  LineUse& operator+=(const Tenure& tenure);
+  friend bool operator==(const LineUse&, const LineUse&) = default;
+};
+
+/// Of the bytes brought in, those that were used before the line left, or the run ended.
+/// Units:  bytes, lines [count] -> [percent]
+/// Errors: exact of what was simulated; nullopt if no lines were brought in
+/// Source: papers/source-interdependence-sip, section 5.2
+std::optional<double> compute_spatial_percent(const LineUse& use, uint32_t line_bytes);
+
+/// How often each byte was used again, on average, of those that were used.
+/// Units:  bytes -> [uses per byte]
+/// Errors: exact of what was simulated; nullopt if no byte was used
+/// Source: papers/source-interdependence-sip, section 5.2
+std::optional<double> compute_temporal_use(const LineUse& use);
+
+/// The kinds of data accesses, as AccessKind begins.
+inline constexpr size_t kDataKinds = 4;
+inline constexpr size_t kMissLevels = 3;  // that L1D, L2, L3 did not have
+
+/// Accesses of one kind.
+struct KindUse {
+  uint64_t accesses = 0;
+  std::array<uint64_t, kMissLevels> misses{};
+  std::array<LineUse, kTenureLevels.size()> levels;
+};
+
+struct Use {
+  uint64_t accesses = 0;
+  std::array<uint64_t, kMissLevels> misses{};
+  std::array<LineUse, kTenureLevels.size()> levels;
+  Sum cost;           // of the event that says what it costs
+  double cycles = 0;  // modelled, whatever the cost is of
+  double waits = 0;   // of these, waiting for data, or for room to store them
+
+  Use& operator+=(const Use& other);
+};
+
+/// What a Use's cost is, and which events of the profile say what.
+struct UseEvents {
+  enum class Cost : uint8_t {
+    measured,  // cycles by a native run's samples and clock
+    modelled,  // sim:cycles
+    misses,    // of L1D: no cycles were modelled
+  };
+  Cost cost = Cost::misses;
+  Event cost_event;            // how sums become values; of misses a counted event
+  double cost_scale = 1;       // of its values -> cycles
+  std::vector<uint8_t> roles;  // by event: what it adds to; internal to add_uses()
+  bool has_misses = false;
+  bool has_waits = false;
+
+  /// Cycles, or misses.
+  [[nodiscard]] Value value_of(const Use& use) const;
+  /// "~cycles", "?cycles", "=misses".
+  [[nodiscard]] const char* heading() const;
+};
+UseEvents find_use_events(const Profile& profile);
+
+namespace use_internal {
+/// Adds one count; `is_float`: of an instruction that accesses floating-point values.
+void add_count(const UseEvents& events, const Event& event, size_t number, const Sum& sum,
+               Use& use);
+void add_kind_count(const UseEvents& events, size_t number, const Sum& sum, bool is_float,
+                    std::array<KindUse, kDataKinds>& kinds);
+Sum sum_at(const Profile& profile, const Histogram& histogram, const EventColumn& column,
+           size_t row);
+}  // namespace use_internal
+
+/// Adds each count and tenure to the row that `row_of(context, location, object)` gives; kNoRow:
+/// to none. Rows are made as they are named.
+inline constexpr uint32_t kNoRow = 0xffffffff;
+template <class RowOf>
+void add_uses(const Profile& profile, const UseEvents& events, RowOf row_of,
+              std::vector<Use>& rows) {
+  const auto find = [&](ContextId context, const Location& at, ObjectId object) -> Use* {
+    const uint32_t row = row_of(context, at, object);
+    if (row == kNoRow) return nullptr;
+    if (row >= rows.size()) rows.resize(std::max<size_t>(row + size_t{1}, rows.size()));
+    return &rows[row];
+  };
+  for (const Histogram& histogram : profile.histograms) {
+    for (size_t i = 0; i < histogram.offsets.size(); ++i) {
+      const ObjectId object = i < histogram.objects.size() ? histogram.objects[i] : ObjectId();
+      Use* const use = find(histogram.context, {histogram.image, histogram.offsets[i]}, object);
+      if (use == nullptr) continue;
+      for (const EventColumn& column : histogram.columns) {
+        if (column.event.value >= profile.events.size()) continue;
+        const Sum sum = use_internal::sum_at(profile, histogram, column, i);
+        if (sum.empty()) continue;
+        use_internal::add_count(events, profile.events[column.event.value], column.event.value, sum,
+                                *use);
+      }
+    }
+  }
+  for (const Tenure& tenure : profile.tenures) {
+    const auto level = tenure_level(tenure.level);
+    if (!level) continue;
+    Use* const use = find(tenure.context, tenure.location, tenure.object);
+    if (use != nullptr) use->levels[*level] += tenure;
+  }
+}
+
+/// The same of one part, split by kind of access: of what `holds(context, location, object)`.
+template <class Holds>
+std::array<KindUse, kDataKinds> split_by_kind(const Profile& profile, const UseEvents& events,
+                                              Holds holds) {
+  std::array<KindUse, kDataKinds> kinds;
+  for (const Histogram& histogram : profile.histograms) {
+    for (size_t i = 0; i < histogram.offsets.size(); ++i) {
+      const ObjectId object = i < histogram.objects.size() ? histogram.objects[i] : ObjectId();
+      if (!holds(histogram.context, Location{histogram.image, histogram.offsets[i]}, object)) {
+        continue;
+      }
+      bool is_float = false;
+      for (const EventColumn& column : histogram.columns) {
+        const std::string& name =
+            column.event.value < profile.events.size()
+                ? profile.strings.text(profile.events[column.event.value].name)
+                : std::string();
+        if ((name == "fp-loads" || name == "fp-stores") && i < column.value.size()) {
+          is_float = is_float || column.value[i] > 0;
+        }
+      }
+      for (const EventColumn& column : histogram.columns) {
+        if (column.event.value >= profile.events.size()) continue;
+        const Sum sum = use_internal::sum_at(profile, histogram, column, i);
+        use_internal::add_kind_count(events, column.event.value, sum, is_float, kinds);
+      }
+    }
+  }
+  for (const Tenure& tenure : profile.tenures) {
+    const auto level = tenure_level(tenure.level);
+    const auto kind = static_cast<size_t>(tenure.kind);
+    if (!level || kind >= kDataKinds) continue;
+    if (holds(tenure.context, tenure.location, tenure.object)) kinds[kind].levels[*level] += tenure;
+  }
+  return kinds;
+}
+
+}  // namespace culprit

@@ -1,0 +1,46 @@
+#pragma once
+
+// The columns in which people read Uses, of statements and of data objects alike:
+//
+//      ?cycles  ?share  waits  =accesses  L1miss  L2miss  spatial  temporal  line
+
+#include <string>
+#include <vector>
+
+#include "locality/use.h"
+#include "print/text_table.h"
+
+namespace culprit {
+
+class UseColumns {
+ public:
+  /// `totals`: what shares are of. `level`: whose spatial and temporal use is shown.
+  UseColumns(const UseEvents& events, const Caches& caches, const Use& totals, CacheLevel level)
+      : events_(events),
+        caches_(caches),
+        totals_(totals),
+        level_(tenure_level(level).value_or(0)) {}
+
+  /// Those that fit beside the labels.
+  [[nodiscard]] std::vector<TextColumn> make(const std::vector<const Use*>& rows,
+                                             const std::string& heading,
+                                             const std::vector<std::string>& labels,
+                                             size_t width) const;
+  /// "710 M cycles ?  17.0 %, 84 % of them waits".
+  [[nodiscard]] std::string describe_cost(const Use& use) const;
+
+ private:
+  [[nodiscard]] std::string share(const Use& use) const;
+
+  const UseEvents& events_;
+  const Caches& caches_;
+  const Use& totals_;
+  size_t level_;
+};
+
+/// "37.2 %"; "-" of nothing.
+std::string format_percent(uint64_t part, uint64_t whole);
+std::string format_spatial(const LineUse& use, uint32_t line_bytes);
+std::string format_temporal(const LineUse& use);
+
+}  // namespace culprit
