@@ -47,6 +47,9 @@ class EndOfProcesses(CulpritTest):
     def test_of_stat_with_long_intervals(self):
         self.ends_with_its_process("stat", "-I", "100000", "-e", "page-faults")
 
+    def test_of_record(self):
+        self.ends_with_its_process("record", "--no-symbols")
+
 
 class SecondInterrupt(CulpritTest):
     """The first one is the command's, which ignores it; with the second nobody waits for it any
@@ -81,6 +84,9 @@ class SecondInterrupt(CulpritTest):
     def test_of_a_recording(self):
         self.assert_unknown(self.interrupted("record", "--no-symbols"))
 
+    def test_of_timers_inside_the_program(self):
+        self.assert_unknown(self.interrupted("record", "--no-symbols", "--engine", "posix-timer"))
+
     def test_of_counts(self):
         self.assert_unknown(self.interrupted("stat", "-e", "page-faults"))
 
@@ -101,6 +107,9 @@ class EndOfTime(CulpritTest):
 
     def test_of_a_recording(self):
         self.assertLess(self.duration_s("record", "--no-symbols"), 1.2)
+
+    def test_of_timers_inside_the_program(self):
+        self.assertLess(self.duration_s("record", "--no-symbols", "--engine", "posix-timer"), 1.2)
 
     def test_of_counts(self):
         self.assertLess(self.duration_s("stat", "-e", "page-faults"), 1.2)

@@ -17,6 +17,7 @@
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
 #include "host/describe_machine.h"
+#include "recording/signals.h"
 #include "store/profile_file.h"
 
 namespace culprit {
@@ -67,8 +68,10 @@ std::string describe_samples(const Recording& recording) {
 
 /// Samples the command, or what else is to be recorded; `flushed` says whether the file has
 /// some of it already; `second` sees it, too.
-Result<Recording> record_samples(const RecordOptions& options, bool quiet, ProfileWriter& writer,
+Result<Recording> record_samples(RecordOptions options, bool quiet, ProfileWriter& writer,
                                  bool* flushed, std::optional<SecondRun>& second) {
+  SignalGuard signals;
+  options.control = &signals;
   ProgressLine line;
   Result<Recording> recording = record(
       options,

@@ -1,32 +1,23 @@
 #include "collect/perf_record.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
+#include <span>
 
 #include "base/number.h"
 #include "base/text.h"
-#include "base/time.h"
 #include "collect/perf/idle_time.h"
 #include "collect/perf/perf_events.h"
 #include "collect/perf/perf_targets.h"
 #include "collect/perf/reader_priority.h"
 #include "collect/perf_losses.h"
 #include "collect/stream/process_stream.h"
-#include "host/clock.h"
+#include "collect/stream/sampled_run.h"
 #include "host/describe_machine.h"
 #include "model/engine.h"
 #include "model/event_names.h"
 #include "recording/describe_run.h"
-#include "recording/descriptor_limit.h"
-#include "recording/signals.h"
-#include "recording/started_command.h"
+#include "recording/run_loop.h"
 #include "records/parse_record.h"
 
 namespace culprit {
@@ -44,12 +35,23 @@ size_t read_frames_limit() {
 }
 
 /// One recording, from before the start of its command to after its end.
-class PerfSession {
+class PerfRecorder final : public RunSource {
  public:
-  PerfSession(const RecordOptions& options, const RecordSink& sink, const ProgressSink& progress)
+  PerfRecorder(const RecordOptions& options, const RecordSink& sink, const ProgressSink& progress)
       : options_(options), sink_(sink), progress_(progress) {}
 
   Result<Recording> run(std::optional<std::string>& refusal);
+
+  void begin() override;
+  void take(uint64_t now_ns) override { drain(now_ns - kDisorderNs); }
+  [[nodiscard]] uint64_t next_take_ns(uint64_t now_ns) const override {
+    return now_ns + kReadEveryNs;
+  }
+  [[nodiscard]] std::span<const int> descriptors() const override { return events_->wakeups(); }
+  Result<void> flush(uint64_t since_start_ns) override {
+    return sampled_->flush(since_start_ns, processor_->lost());
+  }
+  void end() override;
 
  private:
   Result<void> prepare(std::optional<std::string>& refusal);
@@ -62,14 +64,8 @@ class PerfSession {
   void remark_inexact();
   [[nodiscard]] bool samples_time() const { return options_.groups.empty(); }
   Result<void> follow_targets();
-  Result<void> begin(SignalGuard& signals);
-  Result<void> watch();
-  void sleep_until_something(uint64_t now);
-  bool is_over();
-  void stop();
   void drain(uint64_t before_ns);
-  Result<void> flush(uint64_t now);
-  Recording complete();
+  Recording complete(const RunEnd& end);
 
   [[nodiscard]] bool records_all() const {
     return options_.system_wide || !options_.cgroup.empty();
@@ -78,55 +74,46 @@ class PerfSession {
   const RecordOptions& options_;
   const RecordSink& sink_;
   const ProgressSink& progress_;
-  std::optional<StartedCommand> command_;
+  RunTargets targets_;
   std::optional<Cgroup> cgroup_;
-  DescriptorLimit limit_;
   ReaderPriority priority_;
   std::optional<PerfEvents> events_;
   std::optional<SampleProcessor> processor_;
-  struct Target {
-    pid_t pid = 0;
-    Fd end;  // readable when it has ended
-  };
-  std::vector<Target> targets_;  // processes that run yet
-  std::vector<pollfd> polled_;
-  std::vector<double> bursts_hertz_;
+  std::optional<SampledRun> sampled_;
   std::vector<std::string> remarks_;
   PerfLosses losses_;
-  uint64_t start_ns_ = 0;
   std::optional<IdleWatch> idle_;  // of whole CPUs
-  uint64_t stop_ns_ = 0;
   std::optional<IdleTime> idle_time_;
-  uint64_t flushed_ns_ = 0;
-  uint64_t read_ns_ = 0;
-  bool clock_runs_ = false;
 };
 
-Result<Recording> PerfSession::run(std::optional<std::string>& refusal) {
+Result<Recording> PerfRecorder::run(std::optional<std::string>& refusal) {
   RETURN_IF_ERROR(prepare(refusal));
-  SignalGuard signals;
   describe_profile();
   RETURN_IF_ERROR(follow_targets());
-  RETURN_IF_ERROR(begin(signals));
-  const Result<void> watched = watch();
-  if (!watched) return watched.error();
-  return complete();
+  sampled_->measure_clock();
+  // Where the clock of the event runs with its task alone, the task makes the phase random.
+  const bool spins = samples_time() && !losses_.is_per_cpu;
+  ASSIGN_OR_RETURN(const RunEnd end, run_loop(*this, targets_,
+                                              {.delay_ns = options_.delay_ns,
+                                               .duration_ns = options_.duration_ns,
+                                               .flush_every_ns = kFlushEveryNs,
+                                               .spin_below_ns = spins ? options_.period_ns : 0,
+                                               .control = options_.control}));
+  RETURN_IF_ERROR(end.flushed);
+  return complete(end);
 }
 
-Result<void> PerfSession::prepare(std::optional<std::string>& refusal) {
+Result<void> PerfRecorder::prepare(std::optional<std::string>& refusal) {
   if (!options_.cgroup.empty()) {
     ASSIGN_OR_RETURN(cgroup_, open_cgroup(options_.cgroup));
   }
-  if (!options_.command.empty()) {
-    ASSIGN_OR_RETURN(command_, StartedCommand::hold(options_.command));
-  }
-  limit_.raise();
+  RETURN_IF_ERROR(targets_.prepare({options_.command, options_.pids}));
   priority_.raise();
   return open_events(refusal);
 }
 
 /// What to sample: the events asked for, or time.
-std::vector<SampledGroup> PerfSession::list_events(bool user_only) const {
+std::vector<SampledGroup> PerfRecorder::list_events(bool user_only) const {
   if (options_.groups.empty()) {
     return {{make_clock_event(options_.period_ns, user_only, options_.kernel_only)}};
   }
@@ -144,16 +131,16 @@ std::vector<SampledGroup> PerfSession::list_events(bool user_only) const {
   return groups;
 }
 
-bool PerfSession::try_events(bool per_cpu, bool user_only, OpenFailure& failure) {
+bool PerfRecorder::try_events(bool per_cpu, bool user_only, OpenFailure& failure) {
   EventTargets targets;
-  const bool is_command_alone = command_ && !records_all();
-  targets.cpus = !options_.cpus.empty()        ? options_.cpus
-                 : is_command_alone && per_cpu ? list_allowed_cpus()
-                                               : list_online_cpus();
+  const StartedCommand* const command = records_all() ? nullptr : targets_.command();
+  targets.cpus = !options_.cpus.empty()          ? options_.cpus
+                 : command != nullptr && per_cpu ? list_allowed_cpus()
+                                                 : list_online_cpus();
   targets.per_cpu = per_cpu;
   targets.cgroup = cgroup_ ? cgroup_->fd.get() : -1;
   targets.delayed = options_.delay_ns != 0;
-  if (is_command_alone) targets.tids.push_back(command_->pid());
+  if (command != nullptr) targets.tids.push_back(command->pid());
   for (const pid_t pid : options_.pids) {
     const std::vector<pid_t> tids = list_threads(pid);
     targets.tids.insert(targets.tids.end(), tids.begin(), tids.end());
@@ -170,7 +157,7 @@ bool PerfSession::try_events(bool per_cpu, bool user_only, OpenFailure& failure)
 }
 
 /// The best that is permitted: whole CPUs, else tasks, else tasks without the kernel.
-Result<void> PerfSession::open_events(std::optional<std::string>& refusal) {
+Result<void> PerfRecorder::open_events(std::optional<std::string>& refusal) {
   const auto is_permission = [](int error) { return error == EACCES || error == EPERM; };
   OpenFailure failure;
   if (options_.sampling != Sampling::per_task || records_all()) {
@@ -197,7 +184,7 @@ Result<void> PerfSession::open_events(std::optional<std::string>& refusal) {
   return failure.error;
 }
 
-void PerfSession::describe_profile() {
+void PerfRecorder::describe_profile() {
   ProcessorOptions processing;
   processing.all_processes = records_all();
   processing.stacks = options_.stacks;
@@ -206,6 +193,7 @@ void PerfSession::describe_profile() {
   processing.layout = events_->layout();
   if (options_.stack_copy_bytes != 0) processing.make_unwinder = options_.make_unwinder;
   processor_.emplace(processing);
+  sampled_.emplace(*processor_, sink_, progress_);
   ProfileBuilder& builder = processor_->builder();
   Profile& profile = builder.profile();
   profile.machine = describe_machine();
@@ -217,7 +205,7 @@ void PerfSession::describe_profile() {
   describe_events();
 }
 
-void PerfSession::describe_events() {
+void PerfRecorder::describe_events() {
   ProfileBuilder& builder = processor_->builder();
   const bool user_only = options_.user_only || losses_.kernel_barred;
   for (const SampledGroup& group : list_events(user_only)) {
@@ -239,7 +227,7 @@ void PerfSession::describe_events() {
   for (const std::string& remark : events_->remarks()) remarks_.push_back(remark);
 }
 
-Result<void> PerfSession::follow_targets() {
+Result<void> PerfRecorder::follow_targets() {
   events_->start_sideband();
   if (options_.system_wide) processor_->follow_all_running();
   if (cgroup_) {
@@ -249,94 +237,23 @@ Result<void> PerfSession::follow_targets() {
     if (!processor_->follow_running(pid)) {
       return Error{fmt::format("cannot record process {}: there is no such process", pid)};
     }
-    targets_.push_back({pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))});
   }
-  if (command_) processor_->follow_command(command_->pid());
+  if (targets_.command() != nullptr) processor_->follow_command(targets_.command()->pid());
   return {};
 }
 
-Result<void> PerfSession::begin(SignalGuard& signals) {
-  for (const int fd : events_->wakeups()) polled_.push_back({fd, POLLIN, 0});
-  for (const Target& target : targets_) polled_.push_back({target.end.get(), POLLIN, 0});
-  if (command_) polled_.push_back({command_->end_descriptor(), POLLIN, 0});
-  bursts_hertz_.push_back(measure_clock_burst());
-  if (options_.delay_ns == 0) {
-    events_->start_sampling();
-    clock_runs_ = true;
-  }
-  start_ns_ = flushed_ns_ = read_ns_ = monotonic_ns();
+void PerfRecorder::begin() {
+  events_->start_sampling();
   if (options_.system_wide) idle_.emplace(options_.cpus);
-  if (!command_) return {};
-  signals.follow_command(command_->pid());
-  const bool spins = samples_time() && !losses_.is_per_cpu;
-  return command_->let_go(spins ? start_ns_ % options_.period_ns : 0);
 }
 
-/// Until what is recorded has ended, the time is over, or somebody interrupts.
-Result<void> PerfSession::watch() {
-  Result<void> flushed;
-  bool samples = true;
-  while (true) {
-    if (is_over()) break;
-    const uint64_t now = monotonic_ns();
-    if (!clock_runs_ && samples && now - start_ns_ >= options_.delay_ns) {
-      events_->start_sampling();
-      clock_runs_ = true;
-    }
-    if (samples) drain(now - kDisorderNs);
-    if (samples && now - flushed_ns_ >= kFlushEveryNs) flushed = flush(now);
-    const bool time_is_over = options_.duration_ns && now - start_ns_ >= *options_.duration_ns;
-    if (samples && (time_is_over || !flushed)) {
-      // The command goes on without us, but we stay to tell how it ends.
-      stop();
-      samples = false;
-      losses_.covers_all = false;
-      if (!command_) break;
-    }
-    sleep_until_something(now);
-  }
-  if (samples) stop();
-  return flushed;
-}
-
-void PerfSession::stop() {
-  stop_ns_ = monotonic_ns();
+void PerfRecorder::end() {
   if (idle_) idle_time_ = idle_->measure();
   events_->stop();
   drain(UINT64_MAX);
 }
 
-bool PerfSession::is_over() {
-  const int interruptions = SignalGuard::interruptions();
-  if (command_) return command_->has_ended() || interruptions > 1;
-  if (interruptions > 0) return true;
-  if (options_.pids.empty()) return false;
-  std::erase_if(targets_, [](const Target& target) {
-    pollfd end{target.end.get(), POLLIN, 0};
-    if (target.end) return ::poll(&end, 1, 0) > 0;
-    return ::kill(target.pid, 0) != 0 && errno == ESRCH;
-  });
-  return targets_.empty();
-}
-
-void PerfSession::sleep_until_something(uint64_t now) {
-  uint64_t until_ns = now + kReadEveryNs;
-  if (!clock_runs_) until_ns = std::min(until_ns, start_ns_ + options_.delay_ns);
-  if (options_.duration_ns) until_ns = std::min(until_ns, start_ns_ + *options_.duration_ns);
-  const uint64_t wait_ns = until_ns > now ? until_ns - now : kReadEveryNs;
-  const timespec wait{static_cast<time_t>(wait_ns / 1'000'000'000),
-                      static_cast<long>(wait_ns % 1'000'000'000)};
-  if (::ppoll(polled_.data(), polled_.size(), &wait, nullptr) <= 0) return;
-  const size_t rings = events_->wakeups().size();
-  for (size_t i = 0; i < polled_.size(); ++i) {
-    // An end stays readable, and so does the event of a task that is gone: seen once is enough.
-    const bool is_end = i >= rings && polled_[i].revents != 0;
-    const bool is_dead = (polled_[i].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
-    if (is_end || is_dead) polled_[i].fd = -1;
-  }
-}
-
-void PerfSession::drain(uint64_t before_ns) {
+void PerfRecorder::drain(uint64_t before_ns) {
   const RecordLayout& layout = events_->layout();
   std::vector<Ring*> rings;
   for (Ring& ring : events_->rings()) {
@@ -352,22 +269,8 @@ void PerfSession::drain(uint64_t before_ns) {
   });
 }
 
-Result<void> PerfSession::flush(uint64_t now) {
-  bursts_hertz_.push_back(measure_clock_burst());
-  flushed_ns_ = now;
-  Profile& profile = processor_->builder().profile();
-  profile.machine.clock = estimate_clock(bursts_hertz_);
-  processor_->builder().run().duration_ns = static_cast<int64_t>(now - start_ns_);
-  RETURN_IF_ERROR(processor_->flush(sink_));
-  if (progress_) {
-    progress_(
-        {static_cast<double>(now - start_ns_) * 1e-9, processor_->samples(), processor_->lost()});
-  }
-  return {};
-}
-
 /// Some PMUs (Arm's) take a wish for precision and do nothing about it: the samples tell.
-void PerfSession::remark_inexact() {
+void PerfRecorder::remark_inexact() {
   size_t event = 0;
   for (const EventGroup& group : options_.groups) {
     for (const EventRequest& request : group.members) {
@@ -381,14 +284,10 @@ void PerfSession::remark_inexact() {
   }
 }
 
-Recording PerfSession::complete() {
-  bursts_hertz_.push_back(measure_clock_burst());
+Recording PerfRecorder::complete(const RunEnd& end) {
   remark_inexact();
-  Recording recording = processor_->finish();
+  Recording recording = sampled_->finish(end);
   Profile& profile = recording.profile;
-  profile.machine.clock = estimate_clock(bursts_hertz_);
-  Run& run = recording.run();
-  run.duration_ns = static_cast<int64_t>(stop_ns_ - start_ns_);
   if (idle_time_) add_idle_time(profile, *idle_time_);
   recording.engine = samples_time() ? EngineChoice::timer : EngineChoice::pmu;
   // What is missing must be told by every report, not by this terminal alone.
@@ -396,16 +295,9 @@ Recording PerfSession::complete() {
   recording.remarks = std::move(remarks_);
   losses_.period_ns = options_.period_ns;
   losses_.covers_all =
-      losses_.covers_all && samples_time() && options_.delay_ns == 0 && !options_.kernel_only;
+      !end.is_cut_short && samples_time() && options_.delay_ns == 0 && !options_.kernel_only;
   losses_.user_only = options_.user_only || losses_.kernel_barred;
-  if (command_ && command_->has_ended()) {
-    run.wait_status = command_->wait_status();
-    recording.command_wait_status = command_->wait_status();
-    losses_.usage = command_->usage();
-    run.cpu_time_ns = static_cast<int64_t>(compute_cpu_ns(command_->usage()));
-  }
-  if (command_ && !run.wait_status) recording.command_wait_status = SIGINT;  // we did not wait
-  recording.command_started = command_.has_value();
+  losses_.usage = end.usage;
   add_totals(profile, recording.run_id());
   add_losses(losses_, records_all(), events_->read_lost_samples(), recording);
   if (options_.stack_copy_bytes != 0 && recording.lost != 0) {
@@ -418,7 +310,7 @@ Recording PerfSession::complete() {
 
 /// Events that shared their counters, in the ledger; and what each counted, where that is of
 /// what was recorded alone and not of whole CPUs.
-void PerfSession::add_totals(Profile& profile, RunId run) const {
+void PerfRecorder::add_totals(Profile& profile, RunId run) const {
   if (samples_time()) return;
   const std::vector<EventTotal> totals = events_->read_totals();
   const bool are_ours = !losses_.is_per_cpu || records_all();
@@ -449,7 +341,7 @@ void PerfSession::add_totals(Profile& profile, RunId run) const {
 Result<Recording> record_with_perf(const RecordOptions& options, const RecordSink& sink,
                                    const ProgressSink& progress,
                                    std::optional<std::string>& refusal) {
-  return PerfSession(options, sink, progress).run(refusal);
+  return PerfRecorder(options, sink, progress).run(refusal);
 }
 
 }  // namespace culprit

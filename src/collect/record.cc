@@ -81,7 +81,8 @@ Result<Recording> record_inside(const RecordOptions& options, const RecordSink& 
                            .delay_ns = options.delay_ns,
                            .duration_ns = options.duration_ns,
                            .stacks = options.stacks,
-                           .shim_path = options.shim_path};
+                           .shim_path = options.shim_path,
+                           .control = options.control};
   return record_with_posix_timer(timer, sink, progress, reason);
 }
 

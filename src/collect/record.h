@@ -18,6 +18,7 @@
 
 #include "base/result.h"
 #include "recording/recording.h"
+#include "recording/run_control.h"
 #include "records/user_stack.h"
 
 namespace culprit {
@@ -55,14 +56,14 @@ struct RecordOptions {
   /// (room `unwind`, which this room does without).
   uint32_t stack_copy_bytes = 0;
   MakeUnwindStack make_unwinder;
-  bool user_only = false;    // event modifier :u
-  bool kernel_only = false;  // event modifier :k
-  std::string shim_path;     // libculprit_timer.so, for posix_timer
+  bool user_only = false;         // event modifier :u
+  bool kernel_only = false;       // event modifier :k
+  std::string shim_path;          // libculprit_timer.so, for posix_timer
+  RunControl* control = nullptr;  // who may ask for an end; null: nobody
 };
 
-/// Runs until the command ends, the processes exit, `duration_ns` has passed or SIGINT,
-/// SIGTERM, SIGHUP or SIGQUIT arrives (passed on to the command as its terminal would). The
-/// caller's signal handlers are restored before returning.
+/// Runs until the command ends, the processes exit, `duration_ns` has passed or `control` asks
+/// for an end.
 Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
                          const ProgressSink& progress);
 

@@ -53,6 +53,7 @@ struct Recording {
   std::vector<std::string> remarks;           // for the terminal: what fell back, and why
   int command_wait_status = 0;                // as wait(2); of the command, if there was one
   bool command_started = false;
+  bool interrupted = false;  // somebody asked for its end
 
   /// What was recorded; a recording is of one run.
   [[nodiscard]] RunId run_id() const { return RunId(profile.runs.size() - 1); }

@@ -170,6 +170,13 @@ void RunEnd::describe(Run& run) const {
   if (usage) run.cpu_time_ns = static_cast<int64_t>(compute_cpu_ns(*usage));
 }
 
+void RunEnd::describe(Recording& recording) const {
+  describe(recording.run());
+  recording.command_started = has_command;
+  recording.command_wait_status = command_wait_status();
+  recording.interrupted = stop != StopRequest::none;
+}
+
 Result<RunEnd> run_loop(RunSource& source, RunTargets& targets, const LoopOptions& options) {
   return RunLoop(source, targets, options).run();
 }

@@ -21,7 +21,7 @@
 #include <sys/resource.h>
 
 #include "base/result.h"
-#include "model/profile.h"
+#include "recording/recording.h"
 #include "recording/run_control.h"
 #include "recording/run_targets.h"
 
@@ -75,6 +75,8 @@ struct RunEnd {
   [[nodiscard]] int command_wait_status() const;
   /// Duration, status and CPU time.
   void describe(Run& run) const;
+  /// These, and what became of the command.
+  void describe(Recording& recording) const;
 };
 
 /// `targets` are prepared.

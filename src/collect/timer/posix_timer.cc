@@ -1,26 +1,22 @@
 #include "collect/timer/posix_timer.h"
 
-#include <algorithm>
-#include <sys/resource.h>
-#include <unistd.h>
+#include <string>
 
 #include "base/text.h"
 #include "base/time.h"
+#include "collect/stream/sampled_run.h"
 #include "collect/timer/posix_timer_check.h"
 #include "collect/timer/posix_timer_profile.h"
 #include "collect/timer/posix_timer_rings.h"
 #include "collect/timer/shim_environment.h"
-#include "host/clock.h"
 #include "host/describe_machine.h"
 #include "recording/describe_run.h"
-#include "recording/descriptor_limit.h"
-#include "recording/signals.h"
-#include "recording/started_command.h"
+#include "recording/run_loop.h"
 
 namespace culprit {
 namespace {
 
-constexpr int kReadEveryMs = 100;
+constexpr uint64_t kReadEveryNs = 100'000'000;
 
 Result<void> check_command(const std::vector<std::string>& command, const std::string& reason) {
   if (const Result<void> loads = check_preloadable(command); !loads) {
@@ -44,100 +40,72 @@ Result<void> check_shim(const std::string& path) {
 }
 
 /// One recording, from the start of the command to its end.
-class TimerSession {
+class TimerRecorder final : public RunSource {
  public:
-  TimerSession(const TimerOptions& options, const RecordSink& sink, const ProgressSink& progress,
-               TimerRings& rings)
-      : options_(options), sink_(sink), progress_(progress), rings_(rings), profile_(options) {}
+  TimerRecorder(const TimerOptions& options, const RecordSink& sink, const ProgressSink& progress,
+                TimerRings& rings)
+      : options_(options),
+        rings_(rings),
+        profile_(options),
+        sampled_(profile_.processor(), sink, progress) {}
 
   Result<Recording> run(const std::string& reason);
 
+  void begin() override { profile_.begin(monotonic_ns()); }
+  void take(uint64_t now_ns) override { add(rings_.read(now_ns)); }
+  [[nodiscard]] uint64_t next_take_ns(uint64_t now_ns) const override {
+    return now_ns + kReadEveryNs;
+  }
+  Result<void> flush(uint64_t since_start_ns) override {
+    return sampled_.flush(since_start_ns, rings_.totals().lost_samples);
+  }
+  /// Its threads stop, those of children that live on, too; what they wrote is read later.
+  void end() override { rings_.stop(); }
+
  private:
-  Result<void> watch(StartedCommand& command);
   void describe_profile();
-  void take(const std::vector<TimerRecord>& records);
-  Result<void> flush(uint64_t now_ns);
-  Recording complete(const StartedCommand& command, const std::string& reason);
-  void add_losses(const TimerTotals& totals, const StartedCommand& command);
+  void add(const std::vector<TimerRecord>& records);
+  Recording complete(const RunEnd& end, const std::string& reason);
+  void add_losses(const TimerTotals& totals, const RunEnd& end);
 
   const TimerOptions& options_;
-  const RecordSink& sink_;
-  const ProgressSink& progress_;
   TimerRings& rings_;
   TimerProfile profile_;
-  std::vector<double> bursts_hertz_;
-  uint64_t start_ns_ = 0;
-  uint64_t flushed_ns_ = 0;
+  SampledRun sampled_;
+  RunTargets targets_;
 };
 
-Result<Recording> TimerSession::run(const std::string& reason) {
-  bursts_hertz_.push_back(measure_clock_burst());
+Result<Recording> TimerRecorder::run(const std::string& reason) {
+  sampled_.measure_clock();
   describe_profile();
-  SignalGuard signals;
-  start_ns_ = flushed_ns_ = monotonic_ns();
-  ASSIGN_OR_RETURN(
-      StartedCommand command,
-      StartedCommand::start(options_.command,
-                            make_shim_environment({options_.shim_path, rings_.folder(),
-                                                   options_.period_ns, options_.stacks})));
-  signals.follow_command(command.pid());
-  rings_.expect(command.pid());
-  profile_.begin(command.pid(), start_ns_ + options_.delay_ns);
-  DescriptorLimit limit;
-  limit.raise();
-  const Result<void> watched = watch(command);
-  take(rings_.read_rest());
-  bursts_hertz_.push_back(measure_clock_burst());
-  if (!watched) return watched.error();
-  return complete(command, reason);
+  const std::vector<std::string> environment = make_shim_environment(
+      {options_.shim_path, rings_.folder(), options_.period_ns, options_.stacks});
+  RETURN_IF_ERROR(targets_.prepare({options_.command, {}, &environment}));
+  const pid_t command = targets_.command()->pid();
+  rings_.expect(command);
+  profile_.follow(command);
+  ASSIGN_OR_RETURN(const RunEnd end, run_loop(*this, targets_,
+                                              {.delay_ns = options_.delay_ns,
+                                               .duration_ns = options_.duration_ns,
+                                               .flush_every_ns = kFlushEveryNs,
+                                               .control = options_.control}));
+  RETURN_IF_ERROR(end.flushed);
+  add(rings_.read_rest());
+  return complete(end, reason);
 }
 
-/// Until the command ends, or a second Ctrl-C. After `duration`, or when what was recorded
-/// cannot be written, it runs on, unsampled.
-Result<void> TimerSession::watch(StartedCommand& command) {
-  Result<void> flushed;
-  bool is_sampling = true;
-  while (!command.wait(kReadEveryMs) && SignalGuard::interruptions() < 2) {
-    if (!is_sampling) continue;
-    const uint64_t now_ns = monotonic_ns();
-    take(rings_.read(now_ns));
-    if (now_ns - flushed_ns_ >= kFlushEveryNs) flushed = flush(now_ns);
-    const bool is_over = options_.duration_ns && now_ns - start_ns_ >= *options_.duration_ns;
-    if (is_over || !flushed) {
-      rings_.stop();
-      is_sampling = false;
-    }
-  }
-  rings_.stop();  // for children that live on
-  return flushed;
-}
-
-void TimerSession::take(const std::vector<TimerRecord>& records) {
+void TimerRecorder::add(const std::vector<TimerRecord>& records) {
   for (const TimerRecord& record : records) profile_.take(record);
 }
 
-Result<void> TimerSession::flush(uint64_t now_ns) {
-  bursts_hertz_.push_back(measure_clock_burst());
-  flushed_ns_ = now_ns;
-  Profile& profile = profile_.builder().profile();
-  profile.machine.clock = estimate_clock(bursts_hertz_);
-  profile_.builder().run().duration_ns = static_cast<int64_t>(now_ns - start_ns_);
-  RETURN_IF_ERROR(profile_.flush(sink_));
-  if (progress_) {
-    progress_({static_cast<double>(now_ns - start_ns_) * 1e-9, profile_.samples(),
-               rings_.totals().lost_samples});
-  }
-  return {};
-}
-
-void TimerSession::describe_profile() {
+void TimerRecorder::describe_profile() {
   ProfileBuilder& builder = profile_.builder();
   builder.profile().machine = describe_machine();
   builder.begin_run(describe_run(builder, describe_targets(options_.command, {}, "", false)));
 }
 
 /// What the numbers lack: known amounts first, then what no amount can say.
-void TimerSession::add_losses(const TimerTotals& totals, const StartedCommand& command) {
+void TimerRecorder::add_losses(const TimerTotals& totals, const RunEnd& end) {
   Ledger& ledger = profile_.builder().profile().ledger;
   const auto add = [&](const LedgerKind& kind, uint64_t amount) {
     if (amount > 0) ledger.add(kind, amount);
@@ -148,7 +116,7 @@ void TimerSession::add_losses(const TimerTotals& totals, const StartedCommand& c
   add(ledger::kTruncatedStacks, totals.cut_stacks);
   add(ledger::kDamagedRecords, totals.damaged);
   add(ledger::kKernelNotSampled, totals.kernel_ns);
-  const uint64_t cpu_ns = compute_cpu_ns(command.usage());
+  const uint64_t cpu_ns = end.usage ? compute_cpu_ns(*end.usage) : 0;
   const uint64_t known_ns = profile_.seen_ns() + totals.kernel_ns;
   // Below 1 % it is the end of the last tick of each thread; more is that of threads
   // which ticks seldom found running, or of programs that were not followed.
@@ -173,19 +141,12 @@ void TimerSession::add_losses(const TimerTotals& totals, const StartedCommand& c
   }
 }
 
-Recording TimerSession::complete(const StartedCommand& command, const std::string& reason) {
+Recording TimerRecorder::complete(const RunEnd& end, const std::string& reason) {
   const TimerTotals totals = rings_.totals();
-  add_losses(totals, command);
-  Recording recording = profile_.finish();
-  recording.profile.machine.clock = estimate_clock(bursts_hertz_);
-  Run& run = recording.run();
-  run.duration_ns = static_cast<int64_t>(monotonic_ns() - start_ns_);
-  run.wait_status = command.wait_status();
-  run.cpu_time_ns = static_cast<int64_t>(compute_cpu_ns(command.usage()));
+  add_losses(totals, end);
+  Recording recording = sampled_.finish(end);
   recording.lost = totals.lost_samples;
   recording.engine = EngineChoice::posix_timer;
-  recording.command_wait_status = command.wait_status();
-  recording.command_started = true;
   recording.remarks.push_back((reason.empty() ? std::string() : reason + "; ") +
                               "sampled by timers inside the program instead: its own code only, "
                               "without the kernel and other processes");
@@ -202,7 +163,7 @@ Result<Recording> record_with_posix_timer(const TimerOptions& options, const Rec
   RETURN_IF_ERROR(check_command(options.command, reason));
   RETURN_IF_ERROR(check_shim(options.shim_path));
   ASSIGN_OR_RETURN(TimerRings rings, TimerRings::make(options.stacks));
-  return TimerSession(options, sink, progress, rings).run(reason);
+  return TimerRecorder(options, sink, progress, rings).run(reason);
 }
 
 }  // namespace culprit

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "recording/recording.h"
+#include "recording/run_control.h"
 
 namespace culprit {
 
@@ -28,6 +29,7 @@ struct TimerOptions {
   std::optional<uint64_t> duration_ns;
   bool stacks = false;
   std::string shim_path;  // libculprit_timer.so
+  RunControl* control = nullptr;
 };
 
 /// As record() (room `collect`), for a command. `reason`: why perf_event_open() was not used, for

@@ -25,11 +25,6 @@ TimerProfile::TimerProfile(const TimerOptions& options)
   builder.profile().events.push_back(event);
 }
 
-void TimerProfile::begin(pid_t command, uint64_t first_sample_ns) {
-  first_sample_ns_ = first_sample_ns;
-  processor_.follow_command(command);
-}
-
 void TimerProfile::take(const TimerRecord& record) {
   const Result<Record> parsed = parse_record(record.bytes, layout_);
   if (!parsed) {

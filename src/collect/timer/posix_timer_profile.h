@@ -18,26 +18,21 @@ class TimerProfile {
  public:
   explicit TimerProfile(const TimerOptions& options);
 
-  /// Samples older than `first_sample_ns` are left out (--delay); mappings and
-  /// names are kept.
-  void begin(pid_t command, uint64_t first_sample_ns);
+  void follow(pid_t command) { processor_.follow_command(command); }
+  /// Samples from before `now_ns` are left out (--delay); mappings and names are kept.
+  void begin(uint64_t now_ns) { first_sample_ns_ = now_ns; }
   /// One record; what is wrong with it is counted in the ledger.
   void take(const TimerRecord& record);
 
-  /// Hands what is new to the sink, and forgets its counts.
-  Result<void> flush(const RecordSink& sink) { return processor_.flush(sink); }
-  /// Gives everything away.
-  Recording finish() { return processor_.finish(); }
-
+  SampleProcessor& processor() { return processor_; }
   ProfileBuilder& builder() { return processor_.builder(); }
-  [[nodiscard]] uint64_t samples() const { return processor_.samples(); }
   /// CPU time that the samples stand for, those before begin() included.
   [[nodiscard]] uint64_t seen_ns() const { return seen_ns_; }
 
  private:
   SampleProcessor processor_;
   RecordLayout layout_;
-  uint64_t first_sample_ns_ = 0;
+  uint64_t first_sample_ns_ = UINT64_MAX;
   uint64_t seen_ns_ = 0;
 };
 

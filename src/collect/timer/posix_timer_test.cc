@@ -13,6 +13,7 @@
 
 #include "base/test_folders.h"
 #include "collect/timer/timer_test_programs.h"
+#include "recording/signals.h"
 
 namespace culprit {
 namespace {
@@ -174,6 +175,8 @@ TEST_F(PosixTimer, LeavesOutWhatComesBeforeTheDelayAndAfterTheDuration) {
 
 TEST_F(PosixTimer, PassesASignalForUsOnToTheCommand) {
   const std::string program = compile("threads", std::string(kSpin) + kThreads);
+  SignalGuard signals;
+  options_.control = &signals;
   std::thread interrupter([] {
     usleep(300'000);
     kill(getpid(), SIGINT);

@@ -1,0 +1,37 @@
+#pragma once
+
+// SampledRun: a run of samples on its way into a file, whoever takes them: what is new goes to the
+// sink with the clock that was measured until then, and at the end the whole Recording.
+
+#include <cstdint>
+#include <vector>
+
+#include "collect/stream/process_stream.h"
+#include "recording/recording.h"
+#include "recording/run_loop.h"
+
+namespace culprit {
+
+class SampledRun {
+ public:
+  /// All must outlive it.
+  SampledRun(SampleProcessor& processor, const RecordSink& sink, const ProgressSink& progress)
+      : processor_(processor), sink_(sink), progress_(progress) {}
+
+  /// A burst of known work tells how fast the CPU's clock runs now.
+  void measure_clock();
+
+  /// Hands on what is new, and says how it goes. `lost`: samples so far.
+  Result<void> flush(uint64_t since_start_ns, uint64_t lost);
+
+  /// Gives everything away.
+  Recording finish(const RunEnd& end);
+
+ private:
+  SampleProcessor& processor_;
+  const RecordSink& sink_;
+  const ProgressSink& progress_;
+  std::vector<double> bursts_hertz_;
+};
+
+}  // namespace culprit
