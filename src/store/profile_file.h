@@ -44,6 +44,9 @@ class ProfileWriter {
   /// Opens a complete or interrupted file to add facts to it.
   static Result<ProfileWriter> open(const std::string& path);
 
+  /// Opens a file to add runs to it. `held`: what it holds, as ProfileReader read it.
+  static Result<ProfileWriter> extend(const std::string& path, const Profile& held);
+
   ProfileWriter(ProfileWriter&&) noexcept;
   ProfileWriter& operator=(ProfileWriter&&) noexcept;
   ~ProfileWriter();
@@ -52,6 +55,10 @@ class ProfileWriter {
   /// `profile` as new segments (the caller empties them afterwards). One transaction:
   /// after an error the file holds what the last successful call left.
   Result<void> flush(const Profile& profile);
+
+  /// The same where runs that were written do not change any more: of thousands of runs only the
+  /// new ones are written.
+  Result<void> append(const Profile& profile);
 
   /// Writes all of `profile` in place of what the file holds, in one transaction. What is there
   /// is provisional: the next replace() or close() takes its place.

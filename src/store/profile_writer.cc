@@ -43,12 +43,12 @@ struct ProfileWriter::State {
     return transaction.commit();
   }
 
-  Result<void> flush(const Profile& profile) {
+  Result<void> flush(const Profile& profile, Runs runs) {
     RETURN_IF_ERROR(commit_facts());
     ASSIGN_OR_RETURN(Transaction transaction,
                      Transaction::begin(*database, Transaction::Kind::write));
     TableSizes now = written;
-    RETURN_IF_ERROR(append_tables(*database, profile, false, now));
+    RETURN_IF_ERROR(append_tables(*database, profile, false, now, runs));
     RETURN_IF_ERROR(append_counts(*database, profile, now));
     RETURN_IF_ERROR(balance_size(*database));
     RETURN_IF_ERROR(transaction.commit());
@@ -145,9 +145,22 @@ Result<ProfileWriter> ProfileWriter::open(const std::string& path) {
   return ProfileWriter(std::move(state));
 }
 
+Result<ProfileWriter> ProfileWriter::extend(const std::string& path, const Profile& held) {
+  ASSIGN_OR_RETURN(ProfileWriter writer, open(path));
+  writer.state_->written = TableSizes(held);
+  return writer;
+}
+
 Result<void> ProfileWriter::flush(const Profile& profile) {
   CHECK(state_ != nullptr && state_->database != nullptr);
-  const Result<void> done = state_->flush(profile);
+  const Result<void> done = state_->flush(profile, Runs::may_change);
+  if (!done) return cannot_write(state_->database->path(), done.error());
+  return {};
+}
+
+Result<void> ProfileWriter::append(const Profile& profile) {
+  CHECK(state_ != nullptr && state_->database != nullptr);
+  const Result<void> done = state_->flush(profile, Runs::are_final);
   if (!done) return cannot_write(state_->database->path(), done.error());
   return {};
 }

@@ -79,20 +79,28 @@ inline constexpr bool kIsRewritten = std::is_same_v<Row, Run> || std::is_same_v<
 }  // namespace
 
 Result<void> append_tables(const Database& database, const Profile& profile, bool is_complete,
-                           TableSizes& written) {
+                           TableSizes& written, Runs runs) {
   const TableSizes sizes(profile);
   RETURN_IF_ERROR(write_meta(database, profile, is_complete));
   Result<void> good;
   visit_tables(
       [&]<class Row>(const auto& table, const std::vector<Row>& rows) {
+        if constexpr (std::is_same_v<Row, Run>) {
+          if (runs == Runs::are_final) return;
+          if (good) good = rewrite(database, kRunLabels, collect_labels(profile), sizes);
+        }
         if constexpr (kIsRewritten<Row>) {
           if (good) good = rewrite(database, table.name, rows, sizes);
         }
-        if constexpr (std::is_same_v<Row, Run>) {
-          if (good) good = rewrite(database, kRunLabels, collect_labels(profile), sizes);
-        }
       },
       profile);
+  if (runs == Runs::are_final && good) {
+    size_t labels = 0;  // that are there
+    for (size_t run = 0; run < written.of(RunId()); ++run)
+      labels += profile.runs[run].labels.size();
+    good = append(database, kRunLabels, collect_labels(profile), sizes, labels);
+    if (good) good = append(database, "runs", profile.runs, sizes, written.of(RunId()));
+  }
   RETURN_IF_ERROR(good);
   RETURN_IF_ERROR(append_strings(database, profile.strings, written.of(StringId())));
   written.of(StringId()) = profile.strings.size();

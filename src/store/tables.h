@@ -19,8 +19,11 @@ inline constexpr std::string_view kRunLabels = "run_labels";
 /// Appends what is new, and rewrites the short tables that change while recording: runs,
 /// labels, events, machine, environment, ledger. `written` is how many rows of each table the
 /// file has. Inside a transaction of the caller.
+/// `runs`: whether runs that are there may have changed; of thousands only the new ones are written
+/// if not.
+enum class Runs : uint8_t { may_change, are_final };
 Result<void> append_tables(const Database& database, const Profile& profile, bool is_complete,
-                           TableSizes& written);
+                           TableSizes& written, Runs runs = Runs::may_change);
 
 /// Empties all tables that append_tables() fills. With TableSizes{}: rewrites them.
 Result<void> clear_tables(const Database& database);
