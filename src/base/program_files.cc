@@ -52,6 +52,10 @@ std::string find_templates() {
   return find_data("templates");
 }
 
+std::string find_scan_presets() {
+  return find_data("scan/presets.toml");
+}
+
 std::string find_calibration() {
   constexpr const char* kFile = "/culprit/machine.toml";
   if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder != nullptr && *folder == '/')

@@ -17,6 +17,9 @@ std::string find_machines();
 /// The same of the templates (data/templates).
 std::string find_templates();
 
+/// The file of what expressions of `culprit scan` may be called (data/scan/presets.toml).
+std::string find_scan_presets();
+
 /// Where `culprit calibrate` keeps the figures of this machine, whether they are there or not:
 /// $XDG_CONFIG_HOME/culprit/machine.toml, else below ~/.config; "" without a home.
 std::string find_calibration();

@@ -20,6 +20,7 @@ int run(const DoctorCommand& command);
 int run(const CalibrateCommand& command);
 int run(const EventsCommand& command);
 int run(const TemplatesCommand& command);
+int run(const ScanCommand& command);
 int run(const Usage& usage);
 
 }  // namespace culprit

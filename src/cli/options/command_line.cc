@@ -31,6 +31,14 @@ constexpr const char* kFirstLines =
     "  culprit doctor                 what works on this machine, and why the rest does not\n"
     "  culprit help COMMAND           its options\n";
 
+/// What stands behind the options of an action of `culprit scan`.
+std::string scan_operands(const std::string& action) {
+  if (action == "one") return " -- PROGRAM [ARGS, with {runs} in one]";
+  if (action == "init") return " SOURCE";
+  if (action == "table" || action == "plot") return " [EXPR]";
+  return action == "forget" ? "" : " [PLAN]";
+}
+
 /// CLI11's help, with usage lines that can be typed and without its notes on checks.
 class HelpFormatter : public CLI::Formatter {
  public:
@@ -39,6 +47,10 @@ class HelpFormatter : public CLI::Formatter {
     if (name == "culprit")
       return "Usage: culprit COMMAND [OPTIONS]   or   culprit [--] PROGRAM [ARGS]\n";
     std::string usage = "Usage: culprit " + name + " [OPTIONS]";
+    if (app->get_parent() != nullptr && app->get_parent()->get_name() == "scan") {
+      return "Usage: culprit scan " + name + " [OPTIONS]" + scan_operands(name) + "\n";
+    }
+    if (name == "scan") return "Usage: culprit scan ACTION [OPTIONS]\n";
     if (name == "record" || name == "stat") usage += " [--] PROGRAM [ARGS]";
     if (name == "annotate") usage += " FUNCTION";
     if (name == "locality") usage += " [FUNCTION | FILE:LINE]";
@@ -160,7 +172,7 @@ std::vector<Offer> offer_all(CLI::App& root, std::string* error) {
           offer(root, add_export, error),    offer(root, add_import, error),
           offer(root, add_symbolize, error), offer(root, add_doctor, error),
           offer(root, add_calibrate, error), offer(root, add_events, error),
-          offer(root, add_templates, error)};
+          offer(root, add_templates, error), offer(root, add_scan, error)};
 }
 
 }  // namespace
@@ -198,7 +210,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   std::string used = "culprit";
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-    if (first == "record" || first == "stat") {
+    if (first == "record" || first == "stat" || first == "scan") {
       std::replace(reversed.begin(), reversed.end(), std::string("--"), std::string(kDashes));
     }
     root.parse(reversed);
@@ -215,7 +227,10 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   }
   if (!error.empty()) {
     const auto chosen = root.get_subcommands();
-    if (!chosen.empty()) used += " " + chosen.front()->get_name();
+    for (const CLI::App* at = &root; !at->get_subcommands().empty();) {
+      at = at->get_subcommands().front();
+      used += " " + at->get_name();
+    }
     return wrong_usage(error, used + " --help");
   }
   for (const Offer& one : offers) {

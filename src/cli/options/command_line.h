@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/options/scan_options.h"
 #include "collect/count/counting.h"
 #include "collect/record.h"
 #include "perfdata/import.h"
@@ -131,7 +132,7 @@ struct Usage {
 using Command =
     std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, WhyCommand,
                  LocalityCommand, ExportCommand, ImportCommand, SymbolizeCommand, DoctorCommand,
-                 CalibrateCommand, EventsCommand, TemplatesCommand, Usage>;
+                 CalibrateCommand, EventsCommand, TemplatesCommand, ScanCommand, Usage>;
 
 /// `arguments` without the program's own name. Reads nothing but PATH (to tell a program
 /// from a mistyped command).

@@ -40,6 +40,9 @@ void add_presentation(CLI::App* app, Format* format, size_t* width);
 // templates_options.cc
 CLI::App* add_templates(CLI::App& root, TemplatesCommand* command, std::string* error);
 
+// scan_options.cc
+CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error);
+
 void add_snapshot_options(CLI::App* app, SnapshotOptions* options);
 /// Where a new profile goes, and how it is completed: of a RecordCommand or ImportCommand.
 template <class Command>

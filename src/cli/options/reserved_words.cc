@@ -51,7 +51,6 @@ constexpr ReservedWord kReservedWords[] = {
     {"monitor", ""},
     {"objects", ""},
     {"regions", ""},
-    {"scan", ""},
     {"serve", ""},
     {"stalls", ""},
     {"tree", "culprit report --tree"},

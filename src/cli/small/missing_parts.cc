@@ -42,6 +42,9 @@ int run(const ImportCommand&) {
 int run(const CalibrateCommand&) {
   return refuse("calibrate");
 }
+int run(const ScanCommand&) {
+  return refuse("scan");
+}
 int run(const SymbolizeCommand&) {
   return refuse("symbolize");
 }

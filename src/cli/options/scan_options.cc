@@ -1,0 +1,234 @@
+#include "cli/options/scan_options.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/number.h"
+#include "cli/options/command_options.h"
+
+namespace culprit {
+namespace {
+
+constexpr Word<scan::PlaceLevel> kPlaceLevels[] = {{"function", scan::PlaceLevel::function},
+                                                   {"line", scan::PlaceLevel::line},
+                                                   {"instruction", scan::PlaceLevel::instruction}};
+constexpr Word<PlotForm> kPlotForms[] = {{"text", PlotForm::text},
+                                         {"svg", PlotForm::svg},
+                                         {"gnuplot", PlotForm::gnuplot},
+                                         {"vega", PlotForm::vega},
+                                         {"csv", PlotForm::csv}};
+
+std::vector<uint64_t> parse_runs(const std::string& text) {
+  std::vector<uint64_t> runs;
+  for (const std::string_view word : split(text, ',')) {
+    const auto number = find_number(word, 10);
+    if (!number) throw CLI::ValidationError(fmt::format("'{}' is no list of loop counts", text));
+    runs.push_back(*number);
+  }
+  if (const Result<void> good = scan::check_runs(runs); !good) {
+    throw CLI::ValidationError(good.error().message);
+  }
+  return runs;
+}
+
+void add_plan(CLI::App* app, ScanCommand* command) {
+  app->add_option("PLAN", command->plan, "the setup file [scan.toml]")->type_name("PLAN");
+  app->add_option("-o,--output", command->file, "the scan's file [PLAN with .culprit for .toml]")
+      ->type_name("FILE");
+}
+
+/// "a,b" and repeated options.
+void add_patterns(CLI::App* app, const std::string& name, std::vector<std::string>* patterns,
+                  const std::string& help) {
+  app->add_option_function<std::vector<std::string>>(
+         name,
+         [patterns](const std::vector<std::string>& words) {
+           for (const std::string& word : words) {
+             for (const std::string_view one : split(word, ',')) patterns->emplace_back(one);
+           }
+         },
+         help)
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+}
+
+void add_choice(CLI::App* app, std::vector<std::string>* setups,
+                std::vector<std::string>* programs) {
+  add_patterns(app, "--setup", setups,
+               "only setups like this: 'gcc*_O2*'; '!*fast*' leaves out; may be repeated");
+  add_patterns(app, "--program", programs, "only programs like this");
+}
+
+void add_format(CLI::App* app, ScanCommand* command) {
+  add_word(app, "--format", &command->format, kFormats, "how to print");
+  app->add_option("--width", command->width, "columns of the text [the terminal's, or 80]")
+      ->type_name("N")
+      ->check(CLI::Range(size_t{60}, size_t{1000}));
+}
+
+CLI::App* add_action(CLI::App* scan, ScanCommand* command, ScanAction action, const char* name,
+                     const char* help) {
+  CLI::App* app = scan->add_subcommand(name, help);
+  app->parse_complete_callback([command, action] { command->action = action; });
+  return app;
+}
+
+void add_one(CLI::App* scan, ScanCommand* command, std::string* error) {
+  CLI::App* app =
+      add_action(scan, command, ScanAction::one, "one",
+                 "the cost of an iteration of one program, by place; needs no setup file");
+  app->prefix_command();
+  add_parsed(app, "--runs", &command->runs, parse_runs,
+             "loop counts; two at least, a third checks them [100,300,700]", "N,N,...");
+  app->add_option("--iterations-per-run", command->iterations_per_run,
+                  "of programs that multiply the loop count by themselves [1]")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
+  app->add_option("--machine", command->machine,
+                  "whose caches and cycles to model: a machine file or its name [none]")
+      ->type_name("NAME|FILE");
+  add_word(app, "--by", &command->level, kPlaceLevels, "rows [function]");
+  app->add_option("--limit", command->limit, "rows to print; 0: all [30]")->type_name("N");
+  add_format(app, command);
+  app->footer(
+      "\nThe program runs under the software PMU, at each loop count; {runs} in its words is "
+      "where\n"
+      "the count goes. Its output is not shown.\n\nExamples:\n"
+      "  culprit scan one -- ./kernel {runs}\n"
+      "  culprit scan one --by line -- ./kernel {runs} matrix.txt\n"
+      "  culprit scan one --machine zen4 --runs 1000,3000,7000 -- ./kernel --loops={runs}");
+  app->callback([app, command, error] {
+    command->command = app->remaining();
+    std::erase(command->command, std::string(kDashes));
+    const bool has_runs =
+        std::any_of(command->command.begin(), command->command.end(),
+                    [](const auto& word) { return word.find("{runs}") != std::string::npos; });
+    if (command->command.empty()) {
+      *error = "which program? culprit scan one -- ./kernel {runs}";
+    } else if (!has_runs) {
+      *error = "one word of the program's must have {runs} in it: ./kernel {runs}";
+    }
+  });
+}
+
+void add_question(CLI::App* app, ScanCommand* command) {
+  app->add_option("EXPR", command->question.expression,
+                  "an event, a preset (cpi, loads, ...) or an expression of them and of parameters "
+                  "[instructions]")
+      ->type_name("EXPR");
+  app->add_option("-i,--input", command->file, "the scan's file [scan.culprit]")->type_name("FILE");
+  app->add_option("--over", command->question.over,
+                  "along the axis: a parameter, setup or program [the first parameter that varies]")
+      ->type_name("DIM");
+  app->add_option("--by", command->question.by,
+                  "a row or curve for each: setup, program or a "
+                  "parameter [setup]")
+      ->type_name("DIM");
+  app->add_option("--base", command->question.base, "ratios to this row or curve")
+      ->type_name("NAME");
+  add_choice(app, &command->question.setups, &command->question.programs);
+}
+
+}  // namespace
+
+CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
+  CLI::App* scan = root.add_subcommand(
+      "scan", "the same code over compilers, flags and sizes: what an iteration costs");
+  scan->require_subcommand(0, 1);
+  scan->footer(
+      "\nExamples:\n"
+      "  culprit scan one -- ./kernel {runs}        one program, by place; needs no file\n"
+      "  culprit scan init kernel.cc                writes scan.toml: edit it\n"
+      "  culprit scan run                           builds and runs what is missing\n"
+      "  culprit scan table cpi --over DIM          \n"
+      "  culprit scan plot loads --form svg -o loads.svg\n"
+      "  culprit scan ACTION --help                 its options");
+  add_one(scan, command, error);
+
+  CLI::App* init = add_action(scan, command, ScanAction::init, "init",
+                              "writes a setup file for a program's source");
+  init->add_option("SOURCE", command->source, "the source file")->required()->type_name("SOURCE");
+  init->add_option("-o,--output", command->plan, "the setup file [scan.toml]")->type_name("PLAN");
+
+  const auto add_running = [&](ScanAction action, const char* name, const char* help) {
+    CLI::App* app = add_action(scan, command, action, name, help);
+    add_plan(app, command);
+    add_choice(app, &command->choice.setups, &command->choice.programs);
+    app->add_option("-j,--jobs", command->jobs, "cells at once [as many as there are CPUs]")
+        ->type_name("N")
+        ->check(CLI::Range(1, 4096));
+    app->add_flag("-q,--quiet", command->quiet, "no messages but errors");
+    return app;
+  };
+  add_running(ScanAction::run, "run", "builds and runs cells that are missing or have changed")
+      ->footer(
+          "\nCtrl-C keeps what is done; the next run goes on from there.\n\nExamples:\n"
+          "  culprit scan run\n"
+          "  culprit scan run kernels.toml --setup 'gcc*' -j 4");
+  add_running(ScanAction::retry, "retry", "the same, and those that failed, once more");
+
+  CLI::App* status = add_action(scan, command, ScanAction::status, "status",
+                                "which cells are done, failed and why, changed, or missing");
+  add_plan(status, command);
+  add_choice(status, &command->choice.setups, &command->choice.programs);
+  status->add_option("--limit", command->limit, "cells to list; 0: all [30]")->type_name("N");
+
+  CLI::App* forget =
+      add_action(scan, command, ScanAction::forget, "forget", "takes cells out of the file");
+  forget->add_option("-i,--input", command->file, "the scan's file [scan.culprit]")
+      ->type_name("FILE");
+  add_choice(forget, &command->choice.setups, &command->choice.programs);
+  forget->callback([command, error] {
+    if (command->choice.setups.empty() && command->choice.programs.empty()) {
+      *error = "forget what? --setup PATTERN, --program PATTERN, or both ('*': all)";
+    }
+  });
+
+  CLI::App* table = add_action(scan, command, ScanAction::table, "table",
+                               "values of an expression, a row for each setup");
+  add_question(table, command);
+  add_format(table, command);
+  table->footer(
+      "\nExamples:\n"
+      "  culprit scan table                              instructions per iteration\n"
+      "  culprit scan table 'instructions / DIM' --over DIM --setup 'gcc*'\n"
+      "  culprit scan table loads --over setup --by program --base vecadd");
+
+  CLI::App* plot =
+      add_action(scan, command, ScanAction::plot, "plot", "the same as a plot, a curve for each");
+  add_question(plot, command);
+  add_word(plot, "--form", &command->form, kPlotForms,
+           "text: in the terminal; svg: a picture; gnuplot: a script; vega: a Vega-Lite "
+           "specification; csv [text; by the suffix of -o]");
+  plot->add_option("-o,--output", command->output, "[standard output]")->type_name("FILE");
+  plot->add_flag("--log-x", command->plot.log_x, "logarithmic along the axis");
+  plot->add_flag("--log-y", command->plot.log_y, "logarithmic upwards");
+  add_parsed(
+      plot, "--theme", &command->plot.theme,
+      [](const std::string& text) {
+        for (const char* one : {"auto", "light", "dark"}) {
+          if (text == one) return text;
+        }
+        throw CLI::ValidationError(fmt::format("'{}' is not one of auto, light, dark", text));
+      },
+      "of svg: auto follows the reader's settings [auto]", "auto|light|dark");
+  plot->add_option("--width", command->width, "columns of the text [the terminal's, or 80]")
+      ->type_name("N")
+      ->check(CLI::Range(size_t{60}, size_t{1000}));
+  plot->callback([command] {
+    if (command->form != PlotForm::text) return;
+    if (command->output.ends_with(".svg")) command->form = PlotForm::svg;
+    if (command->output.ends_with(".gp")) command->form = PlotForm::gnuplot;
+    if (command->output.ends_with(".csv")) command->form = PlotForm::csv;
+    if (command->output.ends_with(".json")) command->form = PlotForm::vega;
+  });
+
+  scan->callback([command, error] {
+    if (command->action == ScanAction::none) {
+      *error = "which action? one, init, run, status, retry, forget, table, plot";
+    }
+  });
+  return scan;
+}
+
+}  // namespace culprit

@@ -1,0 +1,434 @@
+// `culprit scan`: runs the action that was asked for.
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <optional>
+#include <unistd.h>
+
+#include "scan/cells.h"
+#include "scan/costs.h"
+#include "scan/expectations.h"
+#include "scan/place_table.h"
+#include "scan/print_answer.h"
+#include "scan/quantities.h"
+#include "scan/run/measure.h"
+#include "scan/run/run_scan.h"
+#include "scan/run/scan_file.h"
+
+#include "base/file.h"
+#include "base/names.h"
+#include "base/program_files.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/options/scan_options.h"
+#include "cli/terminal.h"
+#include "print/header_text.h"
+#include "session/profile_view.h"
+#include "simulate/find_machine.h"
+
+namespace culprit {
+namespace {
+
+/// "3 min 20 s".
+std::string format_seconds(double seconds) {
+  const auto whole = static_cast<uint64_t>(seconds + 0.5);
+  if (whole >= 3600) return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
+  if (whole >= 60) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{:.1f} s", seconds);
+}
+
+Result<void> write_new_file(const std::string& path, std::string_view text, bool may_replace) {
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (may_replace ? O_TRUNC : O_EXCL);
+  const Fd file(::open(path.c_str(), flags, 0666));
+  if (!file && errno == EEXIST) {
+    return Error{fmt::format("'{}' is there already: remove it, or choose another (-o FILE)",
+                             printable(path))};
+  }
+  if (!file) return errno_error("cannot write '" + path + "'", errno);
+  while (!text.empty()) {
+    const ssize_t written = ::write(file.get(), text.data(), text.size());
+    if (written <= 0) return errno_error("cannot write '" + path + "'", errno);
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+// ---- one ----
+
+Result<std::string> answer_one(const ScanCommand& command) {
+  scan::MeasureOptions options;
+  options.command = command.command;
+  options.runs = command.runs;
+  options.plugin_path = find_qemu_plugin();
+  options.with_source = true;
+  if (command.machine != "none") {
+    ASSIGN_OR_RETURN(options.machine,
+                     find_machine(command.machine, find_machines(), find_calibration()));
+  }
+  ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::make());
+  options.output_file = folder.path() + "/output";
+  ASSIGN_OR_RETURN(scan::Measured measured, scan::measure(options));
+  for (const std::string& remark : measured.remarks) print_message(remark);
+  if (measured.crashed) {
+    const Result<std::string> output = read_file(options.output_file);
+    return Error{fmt::format("the program ended by itself: {}\n{}", measured.failure,
+                             output ? printable(output->substr(0, 2000)) : "")};
+  }
+  Profile& profile = measured.profile;
+  for (Run& run : profile.runs) scan::label_run(profile.strings, run, {command.command[0], "", {}});
+  scan::label_run(profile.strings, profile.runs.front(), scan::kStatusLabel, scan::kMeasured);
+  scan::label_run(profile.strings, profile.runs.front(), scan::kPerRunLabel,
+                  std::to_string(command.iterations_per_run));
+  const FactsLookup lookup = [&](ImageId image) -> const ImageFacts* {
+    const auto found = measured.facts.find(image);
+    return found == measured.facts.end() ? nullptr : &found->second;
+  };
+  CodeIndex code(profile, lookup);
+  const std::vector<scan::Cell> cells = scan::find_cells(profile);
+  const auto costs = scan::CostReader(profile).compute(cells.front(), scan::function_of(code));
+  if (!costs) return Error{"nothing was counted"};
+  scan::PlaceTable table = scan::make_place_table(*costs, code, command.level);
+  std::string words;
+  for (const std::string& word : command.command) words += (words.empty() ? "" : " ") + word;
+  table.title = words;
+  if (command.format == Format::json) return print_place_json(table, profile, command.level);
+  if (command.format == Format::csv) return print_place_csv(table, profile);
+  const TextStyle style = standard_output_style(command.width);
+  std::string runs;
+  for (size_t i = 0; i < command.runs.size(); ++i) {
+    runs += fmt::format("{}{}",
+                        i == 0                         ? ""
+                        : i + 1 == command.runs.size() ? " and "
+                                                       : ", ",
+                        command.runs[i]);
+  }
+  std::string out = fmt::format(
+      "{}   an iteration, from runs of {}{}{}\n\n", printable(words), runs,
+      command.iterations_per_run == 1 ? "" : fmt::format(" x {}", command.iterations_per_run),
+      command.machine == "none" ? "" : "   machine " + command.machine);
+  out += print_place_table(table, profile, command.level, command.limit, style);
+  if (!measured.failure.empty()) {
+    out += print_labelled("Note", "the program ended with " + measured.failure, style);
+  }
+  if (command.level == scan::PlaceLevel::function && !table.is_refused) {
+    out +=
+        print_next("culprit scan one --by line ...", "the same by line; --by instruction", style);
+  }
+  return out;
+}
+
+int run_one(const ScanCommand& command) {
+  const Result<std::string> text = answer_one(command);
+  if (!text) return fail(text.error());
+  if (const Result<void> written = write_output(*text); !written) return fail(written.error());
+  return 0;
+}
+
+// ---- init ----
+
+std::string first_plan(const std::string& source) {
+  const bool is_c = source.ends_with(".c");
+  const bool is_fortran = source.ends_with(".f90") || source.ends_with(".f");
+  const std::string gcc = is_fortran ? "gfortran" : is_c ? "gcc" : "g++";
+  const std::string clang = is_c ? "clang" : "clang++";
+  std::string quoted;
+  for (const char c : source) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  std::string out = fmt::format(
+      "# culprit scan run: builds and runs every program with every setup and every size.\n"
+      "# Words in braces stand for the variables below; commands run in this file's folder.\n"
+      "\n[scan]\n"
+      "program = [\"{}\"]              # or patterns: \"kernels/*.cc\"\n"
+      "build = \"{{cc}} {{flags}} -g -DDIM={{DIM}} {{program}} -o {{out}}\"\n"
+      "run = \"{{out}} {{runs}}\"           # {{runs}}: how often the loop goes round\n"
+      "runs = [100, 300, 700]           # a third count checks that iterations cost the same\n"
+      "# iterations_per_run = 100       # if the program multiplies the count by itself\n"
+      "# machine = \"zen4\"               # models its caches and cycles, too; `none` is faster\n"
+      "DIM = \"1..8\"                     # a parameter: a range, or a list [1, 2, 4, 8]\n"
+      "\n[setup]\n"
+      "{}_O2 = {{ cc = \"{}\", flags = \"-O2\" }}\n"
+      "{}_O3 = {{ cc = \"{}\", flags = \"-O3\" }}\n",
+      quoted, gcc == "g++" ? "gcc" : gcc, gcc, gcc == "g++" ? "gcc" : gcc, gcc);
+  if (!is_fortran) {
+    out += fmt::format(
+        "# A list makes a setup of each of its values:\n"
+        "\"clang{{V}}_{{O}}\" = {{ V = [19], O = [\"O2\", \"O3\"], cc = \"{}-{{V}}\", flags = "
+        "\"-{{O}}\" }}\n",
+        clang);
+  }
+  return out +
+         "\n# What must hold of each cell; a kernel that loads nothing was optimised away.\n"
+         "[expect]\n# loads = \">= DIM\"\n";
+}
+
+int run_init(const ScanCommand& command) {
+  if (!file_exists(command.source)) {
+    return fail(Error{fmt::format("there is no file '{}'", printable(command.source))});
+  }
+  const Result<void> written = write_new_file(command.plan, first_plan(command.source), false);
+  if (!written) return fail(written.error());
+  print_message(fmt::format("a first setup file -> {}: edit it, then: culprit scan run {}",
+                            printable(command.plan),
+                            command.plan == "scan.toml" ? "" : shell_word(command.plan)));
+  return 0;
+}
+
+// ---- run, retry ----
+
+Result<scan::ScanSetting> read_setting(const ScanCommand& command) {
+  ASSIGN_OR_RETURN(scan::ScanSetting setting,
+                   scan::read_setting(command.plan, find_machines(), find_calibration()));
+  setting.plugin_path = find_qemu_plugin();
+  return setting;
+}
+
+/// Cells of the scan that break an expectation, or the rules of kernels.
+Result<size_t> count_broken(const scan::Plan& plan, const std::string& path);
+
+int run_cells(const ScanCommand& command) {
+  scan::ScanOptions options;
+  Result<scan::ScanSetting> setting = read_setting(command);
+  if (!setting) return fail(setting.error());
+  options.setting = *std::move(setting);
+  options.choice = command.choice;
+  options.output = command.scan_file();
+  options.jobs = command.jobs;
+  options.retry_failed = command.action == ScanAction::retry;
+  const InterruptGuard guard;
+  ProgressLine line;
+  const auto show = [&](const scan::ScanProgress& now) {
+    if (!command.quiet) {
+      const double left_s = now.done == 0 ? 0
+                                          : now.elapsed_s / static_cast<double>(now.done) *
+                                                static_cast<double>(now.total - now.done);
+      line.show(fmt::format("{} of {} cells{}{}", now.done, now.total,
+                            now.failed > 0 ? fmt::format(", {} failed", now.failed) : "",
+                            now.done > 0 ? ", " + format_seconds(left_s) + " left" : ""));
+    }
+    return !guard.is_interrupted();
+  };
+  const Result<scan::ScanOutcome> outcome = scan::run_scan(options, show);
+  line.clear();
+  if (!outcome) return fail(outcome.error());
+  const std::string what = fmt::format(
+      "{} cells in {}{}{}", outcome->done, format_seconds(outcome->elapsed_s),
+      outcome->failed > 0 ? fmt::format(", {} failed (culprit scan status)", outcome->failed) : "",
+      outcome->kept > 0 ? fmt::format("; {} were there", outcome->kept) : "");
+  if (outcome->is_interrupted) {
+    return fail(Error{fmt::format("interrupted: {}; {} are left: culprit scan run goes on", what,
+                                  outcome->left)});
+  }
+  if (!command.quiet) print_message(fmt::format("{} -> {}", what, printable(options.output)));
+  const Result<size_t> broken = count_broken(options.setting.plan, options.output);
+  if (!broken) return fail(broken.error());
+  if (*broken > 0 && !command.quiet) {
+    print_message(fmt::format("{} cells are not as expected (culprit scan status)", *broken));
+  }
+  return outcome->failed == 0 && *broken == 0 ? 0 : 1;
+}
+
+// ---- status ----
+
+/// A scan's file, opened, with what its cells cost.
+struct OpenScan {
+  ProfileView view;
+  std::vector<scan::Cell> cells;
+  std::vector<std::optional<scan::CellCosts>> costs;
+  std::vector<scan::Preset> presets;
+};
+
+Result<OpenScan> open_scan(const std::string& path, bool may_be_empty = false) {
+  ASSIGN_OR_RETURN(ProfileView view, ProfileView::open(path));
+  OpenScan scan{std::move(view), {}, {}, {}};
+  scan.cells = scan::find_cells(scan.view.profile());
+  if (scan.cells.empty() && !may_be_empty) {
+    return Error{fmt::format("'{}' holds no cells of a scan: culprit scan run makes such a file",
+                             printable(path))};
+  }
+  FactParts parts = kNoParts;
+  parts.functions = true;
+  const FactsLookup lookup = scan.view.facts(parts);
+  CodeIndex code(scan.view.profile(), lookup);
+  const scan::CostReader reader(scan.view.profile());
+  for (const scan::Cell& cell : scan.cells) {
+    scan.costs.push_back(reader.compute(cell, scan::function_of(code)));
+  }
+  const std::string file = find_scan_presets();
+  if (!file.empty()) {
+    ASSIGN_OR_RETURN(const std::string text, read_file(file));
+    ASSIGN_OR_RETURN(scan.presets, scan::parse_presets(text, file));
+  }
+  return scan;
+}
+
+/// Lines of a list, as many as were asked for.
+class List {
+ public:
+  explicit List(size_t limit) : limit_(limit) {}
+  void add(const std::string& line) {
+    if (limit_ != 0 && lines_++ >= limit_) return;
+    text_ += "  " + printable(line) + "\n";
+  }
+  [[nodiscard]] std::string text() const {
+    if (limit_ == 0 || lines_ <= limit_) return text_;
+    return text_ + fmt::format("  ({} more: --limit 0)\n", lines_ - limit_);
+  }
+
+ private:
+  size_t limit_;
+  size_t lines_ = 0;
+  std::string text_;
+};
+
+/// What is wrong with cells that were measured.
+Result<size_t> list_broken(const scan::Plan& plan, const OpenScan& open, List* list) {
+  const scan::Quantities quantities(open.view.profile(), open.cells, open.presets);
+  ASSIGN_OR_RETURN(std::vector<scan::Broken> broken,
+                   scan::check_expectations(plan, quantities, open.cells, open.costs));
+  for (scan::Broken& one : scan::find_other_outputs(open.cells)) broken.push_back(std::move(one));
+  for (size_t i = 0; i < open.cells.size(); ++i) {
+    if (open.costs[i] && open.costs[i]->is_refused) {
+      broken.push_back({i, "its cost grows with the loop count"});
+    }
+  }
+  for (const scan::Broken& one : broken) {
+    if (list != nullptr) list->add(open.cells[one.cell].name.text() + ": " + one.text);
+  }
+  return broken.size();
+}
+
+Result<size_t> count_broken(const scan::Plan& plan, const std::string& path) {
+  ASSIGN_OR_RETURN(const OpenScan open, open_scan(path));
+  return list_broken(plan, open, nullptr);
+}
+
+const char* word_of(scan::CellState state) {
+  return state == scan::CellState::changed ? "changed" : "missing";
+}
+
+Result<std::string> answer_status(const ScanCommand& command) {
+  ASSIGN_OR_RETURN(const scan::ScanSetting setting, read_setting(command));
+  ASSIGN_OR_RETURN(const auto planned, scan::find_planned_cells(setting, command.choice));
+  const std::string path = command.scan_file();
+  std::optional<OpenScan> open;
+  if (file_exists(path)) {
+    ASSIGN_OR_RETURN(open, open_scan(path, true));
+  }
+  const std::vector<scan::Cell> held = open ? open->cells : std::vector<scan::Cell>();
+  ASSIGN_OR_RETURN(const auto states, scan::find_states(setting, planned, held));
+  size_t counts[4] = {};
+  for (const scan::CellState state : states) ++counts[static_cast<size_t>(state)];
+  List list(command.limit);
+  for (size_t i = 0; i < planned.size(); ++i) {
+    if (states[i] == scan::CellState::done) continue;
+    if (states[i] != scan::CellState::failed) {
+      list.add(fmt::format("{}: {}", planned[i].name.text(), word_of(states[i])));
+      continue;
+    }
+    const auto cell = std::find_if(held.begin(), held.end(), [&](const scan::Cell& one) {
+      return one.name.text() == planned[i].name.text();
+    });
+    if (cell == held.end()) continue;
+    const std::string& message = cell->detail(scan::kMessageLabel);
+    list.add(fmt::format("{}: {}: {}", cell->name.text(), cell->detail(scan::kStatusLabel),
+                         message.substr(0, message.find('\n'))));
+  }
+  size_t broken = 0;
+  if (open) {
+    ASSIGN_OR_RETURN(broken, list_broken(setting.plan, *open, &list));
+  }
+  std::string out =
+      fmt::format("{}: {} cells: {} done, {} failed, {} changed, {} missing{}\n", printable(path),
+                  planned.size(), counts[0], counts[1], counts[2], counts[3],
+                  broken > 0 ? fmt::format("; {} not as expected", broken) : "");
+  out += list.text();
+  const TextStyle style = standard_output_style(command.width);
+  if (counts[2] + counts[3] > 0) {
+    out += print_next("culprit scan run", "runs what is changed or missing", style);
+  } else if (counts[1] > 0) {
+    out += print_next("culprit scan retry", "runs those that failed once more", style);
+  } else {
+    out += print_next("culprit scan table", "instructions per iteration", style);
+  }
+  return out;
+}
+
+// ---- table, plot ----
+
+Result<std::string> answer_question(const ScanCommand& command) {
+  ASSIGN_OR_RETURN(const OpenScan open, open_scan(command.scan_file()));
+  const scan::Quantities quantities(open.view.profile(), open.cells, open.presets);
+  ASSIGN_OR_RETURN(const scan::Answer answer,
+                   scan::answer(command.question, quantities, open.cells, open.costs));
+  const TextStyle style = standard_output_style(command.width);
+  if (command.action == ScanAction::table) {
+    if (command.format == Format::json) return print_answer_json(answer);
+    if (command.format == Format::csv) return print_answer_csv(answer);
+    return print_table_text(answer, style) +
+           print_next("culprit scan plot", "the same as a plot", style);
+  }
+  switch (command.form) {
+    case PlotForm::svg:
+      return print_plot_svg(answer, command.plot);
+    case PlotForm::gnuplot:
+      return print_plot_gnuplot(answer, command.plot);
+    case PlotForm::vega:
+      return print_plot_vega(answer, command.plot);
+    case PlotForm::csv:
+      return print_answer_csv(answer);
+    case PlotForm::text:
+      break;
+  }
+  return print_plot_text(answer, command.plot, style);
+}
+
+int print(const ScanCommand& command, const Result<std::string>& text) {
+  if (!text) return fail(text.error());
+  const bool to_file = !command.output.empty() && command.output != "-";
+  const Result<void> written =
+      to_file ? write_new_file(command.output, *text, true) : write_output(*text);
+  return written ? 0 : fail(written.error());
+}
+
+int run_forget(const ScanCommand& command) {
+  const Result<size_t> forgotten =
+      scan::forget_cells(command.scan_file(), [&](const scan::Cell& cell) {
+        return scan::is_wanted(cell.name.setup, command.choice.setups) &&
+               scan::is_wanted(cell.name.program, command.choice.programs);
+      });
+  if (!forgotten) return fail(forgotten.error());
+  print_message(fmt::format("{} cells forgotten", *forgotten));
+  return 0;
+}
+
+}  // namespace
+
+int run(const ScanCommand& command) {
+  switch (command.action) {
+    case ScanAction::one:
+      return run_one(command);
+    case ScanAction::init:
+      return run_init(command);
+    case ScanAction::run:
+    case ScanAction::retry:
+      return run_cells(command);
+    case ScanAction::status:
+      return print(command, answer_status(command));
+    case ScanAction::forget:
+      return run_forget(command);
+    case ScanAction::table:
+    case ScanAction::plot:
+      return print(command, answer_question(command));
+    case ScanAction::none:
+      break;
+  }
+  return 2;
+}
+
+}  // namespace culprit

@@ -1,0 +1,236 @@
+#include "scan/answer.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+
+namespace culprit::scan {
+namespace {
+
+std::optional<double> number_of(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Numbers by their size, words as they came.
+void put_in_order(std::vector<std::string>& values) {
+  const bool all_are_numbers = std::all_of(
+      values.begin(), values.end(), [](const auto& value) { return number_of(value).has_value(); });
+  if (!all_are_numbers) return;
+  std::stable_sort(values.begin(), values.end(),
+                   [](const auto& a, const auto& b) { return *number_of(a) < *number_of(b); });
+}
+
+/// A cell's place along a dimension; "" if it has no such dimension.
+std::string value_of(const Cell& cell, const std::string& dimension) {
+  if (dimension == "program") return cell.name.program;
+  if (dimension == "setup") return cell.name.setup;
+  const std::string* const value = find_variable(cell.name.parameters, dimension);
+  return value != nullptr ? *value : "";
+}
+
+void add_once(std::vector<std::string>& values, const std::string& value) {
+  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+}
+
+/// The dimensions of the cells that were asked for, each with its values.
+struct Dimensions {
+  std::vector<std::string> names;  // program, setup, then the parameters
+  std::map<std::string, std::vector<std::string>> values;
+
+  explicit Dimensions(const std::vector<const Cell*>& cells) {
+    names = {"program", "setup"};
+    for (const Cell* cell : cells) {
+      for (const Variable& one : cell->name.parameters) add_once(names, one.name);
+    }
+    std::map<std::string, std::set<std::string>> seen;
+    for (const Cell* cell : cells) {
+      for (const std::string& name : names) {
+        const std::string value = value_of(*cell, name);
+        if (!value.empty() && seen[name].insert(value).second) values[name].push_back(value);
+      }
+    }
+    for (auto& [name, all] : values) put_in_order(all);
+  }
+
+  [[nodiscard]] bool varies(const std::string& name) const {
+    const auto found = values.find(name);
+    return found != values.end() && found->second.size() > 1;
+  }
+};
+
+Result<void> check_dimension(const Dimensions& dimensions, const std::string& name) {
+  if (std::find(dimensions.names.begin(), dimensions.names.end(), name) != dimensions.names.end()) {
+    return {};
+  }
+  std::string known;
+  for (const std::string& one : dimensions.names) known += (known.empty() ? "" : ", ") + one;
+  return Error{fmt::format("the cells have no dimension '{}': they have {}", printable(name),
+                           printable(known))};
+}
+
+/// What is drawn along the axis, and what each line is of, where the question leaves it open.
+Result<void> choose_dimensions(Question& question, const Dimensions& dimensions) {
+  if (question.over.empty()) {
+    // A parameter that varies, else any, else setups.
+    question.over = dimensions.names.size() > 2 ? dimensions.names[2] : "setup";
+    for (size_t i = 2; i < dimensions.names.size(); ++i) {
+      if (!dimensions.varies(dimensions.names[i])) continue;
+      question.over = dimensions.names[i];
+      break;
+    }
+  }
+  if (question.by.empty()) question.by = question.over == "setup" ? "program" : "setup";
+  RETURN_IF_ERROR(check_dimension(dimensions, question.over));
+  RETURN_IF_ERROR(check_dimension(dimensions, question.by));
+  if (question.over == question.by) {
+    return Error{fmt::format("--over and --by are both '{}'", printable(question.by))};
+  }
+  return {};
+}
+
+/// What cells of one panel have in common: their values of all other dimensions that vary.
+std::string panel_of(const Cell& cell, const Question& question, const Dimensions& dimensions) {
+  std::string title;
+  for (const std::string& name : dimensions.names) {
+    if (name == question.over || name == question.by || !dimensions.varies(name)) continue;
+    const std::string value = value_of(cell, name);
+    const bool is_word = name == "program" || name == "setup";
+    title += (title.empty() ? "" : ", ") + (is_word ? value : name + " " + value);
+  }
+  return title;
+}
+
+Mark make_mark(const std::string& x) {
+  Mark mark;
+  mark.x = x;
+  mark.number = number_of(x);
+  mark.missing = "-";
+  return mark;
+}
+
+void fill_mark(Mark& mark, const Cell& cell, const CellCosts* costs, const Expression& expression,
+               const Quantities& quantities) {
+  mark.value = quantities.evaluate(expression, cell, costs);
+  mark.varies = costs != nullptr && costs->varies;
+  mark.missing.clear();
+  if (mark.value) return;
+  if (!cell.is_measured()) {
+    mark.missing = cell.detail(kStatusLabel).empty() ? "-" : cell.detail(kStatusLabel);
+  } else if (costs != nullptr && costs->is_refused) {
+    mark.missing = "grows";
+  } else {
+    mark.missing = "-";
+  }
+}
+
+/// Ratios to one series of the same panel.
+Result<void> divide_by_base(Answer& answer) {
+  bool is_found = false;
+  for (Panel& panel : answer.panels) {
+    const auto base = std::find_if(panel.series.begin(), panel.series.end(),
+                                   [&](const Series& one) { return one.name == answer.base; });
+    if (base == panel.series.end()) continue;
+    is_found = true;
+    const std::vector<Mark> divisors = base->marks;
+    for (Series& series : panel.series) {
+      const bool is_base = series.name == answer.base;
+      for (size_t i = 0; i < series.marks.size(); ++i) {
+        std::optional<Estimate>& value = series.marks[i].value;
+        const std::optional<Estimate>& divisor = divisors[i].value;
+        if (!value) continue;
+        if (!divisor || divisor->value == 0) {
+          value.reset();
+          series.marks[i].missing = "-";
+        } else {
+          value = is_base ? Estimate{1, 0} : divide(*value, *divisor);
+        }
+      }
+    }
+  }
+  if (is_found) return {};
+  return Error{fmt::format("there is no {} '{}' to divide by", answer.by, printable(answer.base))};
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+bool is_wanted(const std::string& name, const std::vector<std::string>& patterns) {
+  bool has_positive = false;
+  bool matches = false;
+  for (const std::string& pattern : patterns) {
+    const bool excludes = pattern.starts_with('!');
+    if (!excludes) has_positive = true;
+    if (!matches_pattern(name, excludes ? pattern.substr(1) : pattern)) continue;
+    if (excludes) return false;
+    matches = true;
+  }
+  return matches || !has_positive;
+}
+
+Result<Answer> answer(const Question& asked, const Quantities& quantities,
+                      const std::vector<Cell>& cells,
+                      const std::vector<std::optional<CellCosts>>& costs) {
+  CHECK(cells.size() == costs.size());
+  Question question = asked;
+  ASSIGN_OR_RETURN(const Expression expression, quantities.parse(question.expression));
+  std::vector<const Cell*> wanted;
+  for (const Cell& cell : cells) {
+    if (!is_wanted(cell.name.setup, question.setups)) continue;
+    if (is_wanted(cell.name.program, question.programs)) wanted.push_back(&cell);
+  }
+  if (wanted.empty()) return Error{"no cell matches: `culprit scan status` lists them"};
+  const Dimensions dimensions(wanted);
+  RETURN_IF_ERROR(choose_dimensions(question, dimensions));
+
+  Answer out;
+  out.expression = question.expression;
+  out.title = quantities.title(expression);
+  out.caveat = quantities.caveat(expression);
+  out.over = question.over;
+  out.by = question.by;
+  out.base = question.base;
+  out.is_modelled = quantities.is_modelled(expression);
+  std::map<std::string, size_t> places;
+  for (const Cell* cell : wanted) {
+    const std::string title = panel_of(*cell, question, dimensions);
+    const auto [place, is_new] = places.try_emplace(title, out.panels.size());
+    if (is_new) out.panels.push_back({title, dimensions.values.at(question.over), {}});
+    Panel& panel = out.panels[place->second];
+    const std::string name = value_of(*cell, question.by);
+    auto series = std::find_if(panel.series.begin(), panel.series.end(),
+                               [&](const Series& one) { return one.name == name; });
+    if (series == panel.series.end()) {
+      panel.series.push_back({name, {}});
+      series = panel.series.end() - 1;
+      for (const std::string& x : panel.xs) series->marks.push_back(make_mark(x));
+    }
+    const std::string x = value_of(*cell, question.over);
+    const auto at = std::find(panel.xs.begin(), panel.xs.end(), x);
+    if (at == panel.xs.end()) continue;
+    Mark& mark = series->marks[static_cast<size_t>(at - panel.xs.begin())];
+    mark.cell = static_cast<size_t>(cell - cells.data());
+    const std::optional<CellCosts>& found = costs[mark.cell];
+    fill_mark(mark, *cell, found ? &*found : nullptr, expression, quantities);
+    if (!mark.value && mark.missing != "-") {
+      const std::string message = first_line(cell->detail(kMessageLabel));
+      out.failures.push_back(
+          fmt::format("{}: {}{}", cell->name.text(),
+                      mark.missing == "grows" ? "its cost grows with the loop count" : mark.missing,
+                      message.empty() ? "" : ": " + message));
+    }
+  }
+  if (!out.base.empty()) RETURN_IF_ERROR(divide_by_base(out));
+  return out;
+}
+
+}  // namespace culprit::scan

@@ -1,0 +1,127 @@
+#include "scan/answer.h"
+
+#include <gtest/gtest.h>
+
+#include "scan/axis.h"
+#include "scan/print_answer.h"
+
+namespace culprit::scan {
+namespace {
+
+TEST(Patterns, IncludeAndExclude) {
+  EXPECT_TRUE(is_wanted("gcc12_O2", {}));
+  EXPECT_TRUE(is_wanted("gcc12_O2", {"gcc*"}));
+  EXPECT_FALSE(is_wanted("clang", {"gcc*", "icc*"}));
+  EXPECT_FALSE(is_wanted("gcc12_fast", {"gcc*", "!*fast*"}));
+  EXPECT_TRUE(is_wanted("gcc12_O2", {"!*fast*"}));
+}
+
+/// Two setups over three sizes: 6 8 -, and a build that fails.
+struct Example {
+  Profile profile;
+  std::vector<Cell> cells;
+  std::vector<std::optional<CellCosts>> costs;
+  std::vector<Preset> presets;
+
+  Example() {
+    Event event;
+    event.name = profile.strings.intern("instructions");
+    profile.events.push_back(event);
+    add("gcc <O2>", "10", 6);
+    add("gcc <O2>", "2", 8);
+    add("clang", "2", 4);
+    add("clang", "10", 0);
+    cells.back().details[std::string(kStatusLabel)] = "build failed";
+    cells.back().details[std::string(kMessageLabel)] = "no such file\nmore";
+    costs.back().reset();
+  }
+  void add(const char* setup, const char* size, double instructions) {
+    Cell cell;
+    cell.name = {"vecadd", setup, {{"DIM", size}}};
+    cell.details[std::string(kStatusLabel)] = kMeasured;
+    cells.push_back(cell);
+    CellCosts cost;
+    cost.totals = {{instructions, 0}};
+    costs.push_back(cost);
+  }
+  Answer ask(const Question& question) {
+    const Quantities quantities(profile, cells, presets);
+    const Result<Answer> got = answer(question, quantities, cells, costs);
+    EXPECT_TRUE(got) << got.error().message;
+    return got ? *got : Answer();
+  }
+};
+
+TEST(Answer, GoesOverTheParameterBySetup) {
+  const Answer got = Example().ask({});
+  EXPECT_EQ(got.over, "DIM");
+  EXPECT_EQ(got.by, "setup");
+  ASSERT_EQ(got.panels.size(), 1u);
+  EXPECT_EQ(got.panels[0].xs, (std::vector<std::string>{"2", "10"}));  // as numbers, not as words
+  EXPECT_EQ(print_table_text(got, {}),
+            "=instructions\n\n"
+            " DIM       2            10\n"
+            " gcc <O2>  8             6\n"
+            " clang     4  build failed\n"
+            "\n"
+            "Failed  vecadd clang 10: build failed: no such file\n");
+}
+
+TEST(Answer, DividesByABase) {
+  Question question;
+  question.base = "gcc <O2>";
+  const Answer got = Example().ask(question);
+  EXPECT_EQ(got.panels[0].series[1].marks[0].value, (Estimate{0.5, 0}));
+  EXPECT_EQ(got.panels[0].series[0].marks[1].value, (Estimate{1, 0}));
+  EXPECT_FALSE(got.panels[0].series[1].marks[1].value);
+}
+
+TEST(Answer, SaysWhichDimensionsThereAre) {
+  Example example;
+  const Quantities quantities(example.profile, example.cells, example.presets);
+  Question question;
+  question.over = "SIZE";
+  const auto got = answer(question, quantities, example.cells, example.costs);
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().message,
+            "the cells have no dimension 'SIZE': they have program, setup, DIM");
+}
+
+TEST(Plots, EscapeNamesAndLeaveHoles) {
+  const Answer got = Example().ask({});
+  const std::string svg = print_plot_svg(got, {});
+  EXPECT_NE(svg.find("gcc &lt;O2&gt;"), std::string::npos);
+  EXPECT_EQ(svg.find("<O2>"), std::string::npos);
+  EXPECT_EQ(svg, print_plot_svg(got, {}));
+  const std::string vega = print_plot_vega(got, {});
+  size_t points = 0;
+  for (size_t at = 0; (at = vega.find("\"value\":", at)) != std::string::npos; ++at) ++points;
+  EXPECT_EQ(points, 3u);
+  EXPECT_NE(print_plot_gnuplot(got, {}).find("plot $data_0_0"), std::string::npos);
+  EXPECT_NE(print_answer_csv(got).find("\n,clang,10,,,build failed\n"), std::string::npos);
+}
+
+TEST(Axis, HasRoundTicks) {
+  const Axis axis = Axis::of_numbers({3, 41}, false, true, 5);
+  std::string ticks;
+  for (const Tick& tick : axis.ticks()) ticks += tick.text + " ";
+  EXPECT_EQ(ticks, "0 10 20 30 40 50 ");
+  EXPECT_DOUBLE_EQ(axis.place(25), 0.5);
+  const Axis powers = Axis::of_numbers({4, 64}, true, false, 8);
+  EXPECT_TRUE(powers.is_logarithmic());
+  EXPECT_DOUBLE_EQ(powers.place(16), 0.5);
+  EXPECT_FALSE(Axis::of_numbers({0, 64}, true, false, 8).is_logarithmic());
+  EXPECT_EQ(Axis::of_numbers({5, 5}, false, false, 4).place(5), 0);  // no range: no division by 0
+}
+
+TEST(Costs, AreWrittenWithTheDigitsThatAreKnown) {
+  EXPECT_EQ(format_cost({41, 0}), "41");
+  EXPECT_EQ(format_cost({40.9999999999999, 0}), "41");
+  EXPECT_EQ(format_cost({0.3125, 0}), "0.3125");
+  EXPECT_EQ(format_cost({13.456, 0.2}), "13.5");
+  EXPECT_EQ(format_cost({-0.0, 0}), "0");
+  EXPECT_EQ(format_cost({3.35e9, 0}), "3.35 G");
+}
+
+}  // namespace
+}  // namespace culprit::scan

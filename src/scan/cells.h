@@ -1,0 +1,41 @@
+#pragma once
+
+// The cells that a profile holds, read from the labels of its runs.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scan/names.h"
+
+#include "model/profile.h"
+
+namespace culprit::scan {
+
+/// One run of a cell.
+struct Point {
+  RunId run;
+  uint64_t runs = 0;  // the loop count
+};
+
+struct Cell {
+  CellName name;
+  RunId first;                                 // the one that has the details
+  std::vector<Point> points;                   // by loop count; none: it was not measured
+  std::map<std::string, std::string> details;  // of its first run's labels: "scan:status", ...
+
+  [[nodiscard]] const std::string& detail(std::string_view label) const;
+  [[nodiscard]] bool is_measured() const { return detail(kStatusLabel) == kMeasured; }
+  [[nodiscard]] uint64_t iterations_per_run() const;
+};
+
+/// In the order in which they were first measured; of cells measured again the latest.
+std::vector<Cell> find_cells(const Profile& profile);
+
+/// Writes a name into the labels of a run, as find_cells() reads it.
+void label_run(StringTable& strings, Run& run, const CellName& name);
+void label_run(StringTable& strings, Run& run, std::string_view label, std::string_view value);
+
+}  // namespace culprit::scan

@@ -1,0 +1,31 @@
+#pragma once
+
+// What a plan expects of each cell, held against what was measured: a kernel that loads nothing was
+// optimised away.
+
+#include <string>
+#include <vector>
+
+#include "scan/plan.h"
+#include "scan/quantities.h"
+
+#include "base/result.h"
+
+namespace culprit::scan {
+
+struct Broken {
+  size_t cell = 0;
+  std::string text;  // "loads >= DIM: 0 is not >= 5"
+};
+
+/// Cells without a value on both sides are not judged.
+/// Errors: an expression that cannot be read, with the plan's line
+Result<std::vector<Broken>> check_expectations(const Plan& plan, const Quantities& quantities,
+                                               const std::vector<Cell>& cells,
+                                               const std::vector<std::optional<CellCosts>>& costs);
+
+/// Cells that print something else than the first setup does with the same program and parameters:
+/// a wrong optimisation, or a result that depends on more than its input.
+std::vector<Broken> find_other_outputs(const std::vector<Cell>& cells);
+
+}  // namespace culprit::scan

@@ -1,0 +1,417 @@
+#include "scan/plan.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "toml/toml_file.h"
+#include "toml/toml_section.h"
+
+#include "base/names.h"
+#include "base/number.h"
+#include "base/text.h"
+
+namespace culprit::scan {
+namespace {
+
+/// A scan of more cells is a mistake in the file.
+constexpr size_t kMostCells = 1'000'000;
+constexpr size_t kMostValues = 100'000;  // of one parameter
+
+/// A number or text of the file as text; nullopt: it is neither.
+std::optional<std::string> text_of(const TomlValue& value) {
+  if (const std::string* text = value.text()) return *text;
+  if (const auto* whole = std::get_if<int64_t>(&value.value)) return std::to_string(*whole);
+  if (const auto* number = std::get_if<double>(&value.value)) return fmt::format("{}", *number);
+  return std::nullopt;
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  });
+}
+
+/// Reads the parts of a plan whose keys are the user's own.
+class PlanReader {
+ public:
+  PlanReader(TomlFile& file, Plan& plan) : file_(file), plan_(plan) {}
+
+  void read() {
+    read_scan();
+    read_setups();
+    read_expectations();
+    for (const TomlEntry& entry : *file_.root.table()) {
+      if (entry.key == "scan" || entry.key == "setup" || entry.key == "expect") continue;
+      add(entry.value, fmt::format("there is no section '{}': only scan, setup and expect",
+                                   printable(entry.key)));
+    }
+  }
+
+ private:
+  void add(const TomlValue& at, const std::string& what) { add(at.line, what); }
+  void add(uint32_t line, const std::string& what) {
+    if (!file_.mistake || line < file_.mistake->line) {
+      file_.mistake = TomlMistake{file_.name, line, what};
+    }
+  }
+
+  const TomlValue::Table* section(const char* key) {
+    for (const TomlEntry& entry : *file_.root.table()) {
+      if (entry.key != key) continue;
+      if (entry.value.table() == nullptr) add(entry.value, fmt::format("{} is a section", key));
+      return entry.value.table();
+    }
+    return nullptr;
+  }
+
+  void read_scan();
+  void read_runs(const TomlValue& value);
+  void read_parameter(const std::string& name, const TomlValue& value);
+  bool read_texts(const std::string& key, const TomlValue& value, std::vector<std::string>& to);
+  void read_setups();
+  void read_setup(const std::string& name, const TomlValue& value);
+  void add_setup(const std::string& pattern, const TomlValue& at, const Variables& axes,
+                 const Variables& rest);
+  void read_expectations();
+
+  TomlFile& file_;
+  Plan& plan_;
+};
+
+bool PlanReader::read_texts(const std::string& key, const TomlValue& value,
+                            std::vector<std::string>& to) {
+  if (const auto one = text_of(value)) {
+    to.push_back(*one);
+    return true;
+  }
+  const TomlValue::Array* const array = value.array();
+  for (const TomlValue& item : array != nullptr ? *array : TomlValue::Array()) {
+    const auto text = text_of(item);
+    if (!text) break;
+    to.push_back(*text);
+  }
+  if (array != nullptr && !array->empty() && to.size() == array->size()) return true;
+  add(value, fmt::format("{} is a text, a number, or a list of them", printable(key)));
+  return false;
+}
+
+void PlanReader::read_runs(const TomlValue& value) {
+  std::vector<std::string> texts;
+  if (!read_texts("scan.runs", value, texts)) return;
+  plan_.runs.clear();
+  for (const std::string& text : texts) {
+    const auto number = find_number(text, 10);
+    if (!number) {
+      add(value, "scan.runs are whole numbers");
+      return;
+    }
+    plan_.runs.push_back(*number);
+  }
+  if (const Result<void> good = check_runs(plan_.runs); !good) {
+    add(value, good.error().message);
+  }
+}
+
+void PlanReader::read_parameter(const std::string& name, const TomlValue& value) {
+  if (!is_name(name) || name == kProgramLabel || name == kSetupLabel || name == "out" ||
+      name == "engine") {
+    add(value, fmt::format("'{}' cannot be a parameter: letters, digits and _, and not a word "
+                           "of scan's own",
+                           printable(name)));
+    return;
+  }
+  Parameter parameter{name, {}};
+  const std::string* const text = value.text();
+  if (text != nullptr && text->find("..") != std::string::npos) {
+    Result<std::vector<std::string>> range = expand_range(*text);
+    if (!range) {
+      add(value, range.error().message);
+      return;
+    }
+    parameter.values = *std::move(range);
+  } else if (!read_texts(name, value, parameter.values)) {
+    return;
+  }
+  plan_.parameters.push_back(std::move(parameter));
+}
+
+void PlanReader::read_scan() {
+  const TomlValue::Table* const scan = section("scan");
+  if (scan == nullptr) {
+    add(1, "there is no section [scan]");
+    return;
+  }
+  plan_.runs = {100, 300, 700};
+  TomlSection known = TomlSection(file_).section("scan");
+  known.text("build", plan_.build);
+  known.text("run", plan_.run);
+  known.text("machine", plan_.machine);
+  known.integer("timeout_s", plan_.timeout_s, 1, 1'000'000);
+  known.integer("iterations_per_run", plan_.iterations_per_run, 1, 1'000'000'000);
+  known.needs({"program", "run"});
+  for (const TomlEntry& entry : *scan) {
+    const std::string& key = entry.key;
+    if (key == "program") {
+      read_texts("scan.program", entry.value, plan_.programs);
+    } else if (key == "runs") {
+      read_runs(entry.value);
+    } else if (key != "build" && key != "run" && key != "machine" && key != "timeout_s" &&
+               key != "iterations_per_run") {
+      read_parameter(key, entry.value);
+    }
+  }
+  if (plan_.run.find("{runs}") == std::string::npos && !plan_.run.empty()) {
+    known.mistake("run", "scan.run needs {runs}: without loop counts there is no difference");
+  }
+}
+
+void PlanReader::add_setup(const std::string& pattern, const TomlValue& at, const Variables& axes,
+                           const Variables& rest) {
+  Setup setup;
+  Result<std::string> name = fill_in(pattern, axes, "the setup's name");
+  if (!name) {
+    add(at, name.error().message);
+    return;
+  }
+  setup.name = *std::move(name);
+  setup.variables = axes;
+  for (const Variable& one : rest) {
+    Result<std::string> value = fill_in(one.value, axes, one.name);
+    if (!value) {
+      add(at, value.error().message);
+      return;
+    }
+    setup.variables.push_back({one.name, *std::move(value)});
+  }
+  for (const Setup& other : plan_.setups) {
+    if (other.name == setup.name) {
+      add(at, fmt::format("there are two setups '{}'", printable(setup.name)));
+      return;
+    }
+  }
+  plan_.setups.push_back(std::move(setup));
+}
+
+void PlanReader::read_setup(const std::string& name, const TomlValue& value) {
+  if (value.table() == nullptr) {
+    add(value, fmt::format("setup.{0} is a table: {0} = {{ cc = \"gcc\" }}", printable(name)));
+    return;
+  }
+  std::vector<Parameter> axes;
+  Variables rest;
+  for (const auto& [key, entry] : *value.table()) {
+    if (entry.array() != nullptr) {
+      axes.push_back({key, {}});
+      if (!read_texts(key, entry, axes.back().values)) return;
+    } else if (const auto text = text_of(entry)) {
+      rest.push_back({key, *text});
+    } else {
+      add(entry, fmt::format("{} is a text, a number, or a list of them", printable(key)));
+      return;
+    }
+  }
+  // Every combination, the last axis the fastest.
+  std::vector<size_t> at(axes.size());
+  while (plan_.setups.size() < kMostCells) {
+    Variables chosen;
+    for (size_t i = 0; i < axes.size(); ++i)
+      chosen.push_back({axes[i].name, axes[i].values[at[i]]});
+    add_setup(name, value, chosen, rest);
+    if (file_.mistake) return;
+    size_t i = axes.size();
+    while (i > 0 && ++at[i - 1] == axes[i - 1].values.size()) at[--i] = 0;
+    if (i == 0) return;
+  }
+}
+
+void PlanReader::read_setups() {
+  const TomlValue::Table* const setups = section("setup");
+  if (setups == nullptr || setups->empty()) {
+    if (!file_.mistake) add(1, "there is no setup: [setup] has a line for each");
+    return;
+  }
+  for (const auto& [name, value] : *setups) read_setup(name, value);
+}
+
+void PlanReader::read_expectations() {
+  const TomlValue::Table* const all = section("expect");
+  if (all == nullptr) return;
+  for (const auto& [left, value] : *all) {
+    const std::string* const text = value.text();
+    Expectation one{left, "", "", value.line};
+    for (const char* comparison : {">=", "<=", "==", ">", "<"}) {
+      if (text == nullptr || !text->starts_with(comparison)) continue;
+      one.comparison = comparison;
+      one.right = trim(std::string_view(*text).substr(one.comparison.size()));
+      break;
+    }
+    if (one.right.empty()) {
+      add(value, fmt::format("expect.{} is a comparison: \">= DIM\"", printable(left)));
+      return;
+    }
+    plan_.expectations.push_back(std::move(one));
+  }
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> expand_range(std::string_view text) {
+  const size_t dots = text.find("..");
+  const size_t step_at = text.find_first_of("+*", dots == std::string_view::npos ? 0 : dots);
+  const auto first = find_number(trim(text.substr(0, dots)), 10);
+  std::optional<uint64_t> last;
+  std::optional<uint64_t> step = 1;
+  if (dots != std::string_view::npos) {
+    const size_t length = step_at == std::string_view::npos ? step_at : step_at - dots - 2;
+    last = find_number(trim(text.substr(dots + 2, length)), 10);
+    if (step_at != std::string_view::npos) step = find_number(trim(text.substr(step_at + 1)), 10);
+  }
+  const bool multiplies = step_at != std::string_view::npos && text[step_at] == '*';
+  if (!first || !last || !step || *last < *first || *last > 1'000'000'000'000 || *step == 0 ||
+      (multiplies && (*step < 2 || *first == 0))) {
+    return Error{
+        fmt::format("'{}' is no range: \"1..20\", \"0..100+5\", \"16..1024*2\"", printable(text))};
+  }
+  std::vector<std::string> values;
+  for (uint64_t value = *first; value <= *last;
+       value = multiplies ? value * *step : value + *step) {
+    if (values.size() == kMostValues) {
+      return Error{fmt::format("'{}' has more than {} values", printable(text), kMostValues)};
+    }
+    values.push_back(std::to_string(value));
+  }
+  return values;
+}
+
+Result<Plan> parse_plan(std::string_view text, const std::string& name) {
+  TomlFile file = parse_toml(text, name);
+  Plan plan;
+  plan.file = name;
+  if (!file.mistake) PlanReader(file, plan).read();
+  if (file.mistake) return file.mistake->error();
+  return plan;
+}
+
+Result<std::string> fill_in(std::string_view text, const Variables& variables,
+                            const std::string& what) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '{') {
+      if (text[i] == '}' && i + 1 < text.size() && text[i + 1] == '}') ++i;
+      out += text[i];
+      continue;
+    }
+    if (i + 1 < text.size() && text[i + 1] == '{') {
+      out += text[++i];
+      continue;
+    }
+    const size_t end = text.find('}', i);
+    if (end == std::string_view::npos) {
+      return Error{fmt::format("{}: a brace is not closed: '{}'", what, printable(text))};
+    }
+    const std::string_view name = text.substr(i + 1, end - i - 1);
+    const std::string* const value = find_variable(variables, name);
+    if (value == nullptr) {
+      std::vector<std::string> known;
+      for (const Variable& one : variables) known.push_back(one.name);
+      const std::string nearest = nearest_word(std::string(name), known);
+      return Error{fmt::format("{}: nothing is called {{{}}}{}", what, printable(name),
+                               nearest.empty() ? "" : " (did you mean {" + nearest + "}?)")};
+    }
+    out += *value;
+    i = end;
+  }
+  return out;
+}
+
+namespace {
+
+/// The program's name in tables: its file without folder and suffix, unless two are called so.
+std::string stem(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string file = path.substr(slash == std::string::npos ? 0 : slash + 1);
+  const size_t dot = file.rfind('.');
+  return dot == 0 || dot == std::string::npos ? file : file.substr(0, dot);
+}
+
+std::vector<std::string> name_programs(const std::vector<std::string>& programs) {
+  std::vector<std::string> names;
+  for (const std::string& path : programs) {
+    const bool is_alone = std::count_if(programs.begin(), programs.end(), [&](const auto& other) {
+                            return stem(other) == stem(path);
+                          }) == 1;
+    names.push_back(is_alone ? stem(path) : path);
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<std::vector<PlannedCell>> make_cells(const Plan& plan,
+                                            const std::vector<std::string>& programs) {
+  std::vector<Variables> points = {{}};  // of all parameters
+  for (const Parameter& parameter : plan.parameters) {
+    std::vector<Variables> more;
+    for (const Variables& point : points) {
+      for (const std::string& value : parameter.values) {
+        more.push_back(point);
+        more.back().push_back({parameter.name, value});
+      }
+      if (more.size() > kMostCells) break;
+    }
+    points = std::move(more);
+  }
+  if (points.size() * programs.size() > kMostCells / std::max<size_t>(plan.setups.size(), 1)) {
+    return Error{fmt::format("{}: more than {} cells", printable(plan.file), kMostCells)};
+  }
+  std::vector<PlannedCell> cells;
+  const std::vector<std::string> names = name_programs(programs);
+  for (size_t i = 0; i < programs.size(); ++i) {
+    for (const Setup& setup : plan.setups) {
+      for (const Variables& point : points) {
+        PlannedCell cell{{names[i], setup.name, point}, programs[i], setup.variables};
+        cell.variables.insert(cell.variables.end(), point.begin(), point.end());
+        cells.push_back(std::move(cell));
+      }
+    }
+  }
+  return cells;
+}
+
+Result<std::vector<std::string>> split_words(std::string_view command) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  char quote = 0;
+  for (size_t i = 0; i < command.size(); ++i) {
+    const char c = command[i];
+    if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    if (quote != 0 && c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == '\\' && quote != '\'' && i + 1 < command.size()) {
+      words.back() += command[++i];
+    } else {
+      words.back() += c;
+    }
+  }
+  if (quote != 0) {
+    return Error{fmt::format("a quote is not closed: '{}'", printable(command))};
+  }
+  return words;
+}
+
+std::vector<std::string> write_runs(const std::vector<uint64_t>& runs) {
+  const size_t width = runs.empty() ? 0 : std::to_string(runs.back()).size();
+  std::vector<std::string> texts;
+  for (const uint64_t count : runs) texts.push_back(fmt::format("{:0{}}", count, width));
+  return texts;
+}
+
+}  // namespace culprit::scan

@@ -1,0 +1,105 @@
+#pragma once
+
+// A setup file → what is to be built and run.
+//
+//     [scan]
+//     program = ["kernels/*.cc"]
+//     build = "{cc} {flags} -g -DDIM={DIM} {program} -o {out}"
+//     run = "{out} {runs}"
+//     runs = [100, 300, 700]
+//     DIM = "1..20"
+//     [setup]
+//     gcc12_O2 = { cc = "g++-12", flags = "-O2" }
+//     "clang{V}_{O}" = { V = [14, 19], O = ["O2", "O3"], cc = "clang++-{V}", flags = "-{O}" }
+//     [expect]
+//     L1-dcache-loads = ">= DIM"
+//
+// Words in braces stand for variables: of the setup, the parameters, and {program}, {out}, {runs}.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scan/names.h"
+
+#include "base/result.h"
+
+namespace culprit::scan {
+
+struct Setup {
+  std::string name;
+  Variables variables;
+};
+
+struct Parameter {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+/// What must hold of each cell: "L1-dcache-loads >= DIM".
+struct Expectation {
+  std::string left;
+  std::string comparison;  // >= <= == > <
+  std::string right;
+  uint32_t line = 0;
+};
+
+struct Plan {
+  std::string file;
+  std::vector<std::string> programs;  // shell patterns, from the file's folder
+  std::string build;                  // a shell command; "": the programs run as they are
+  std::string run;
+  std::vector<uint64_t> runs;
+  uint64_t iterations_per_run = 1;  // of programs that multiply the loop count by themselves
+  std::string machine = "none";     // whose caches and cycles are modelled
+  uint64_t timeout_s = 120;         // of a cell, its build and all its runs
+  std::vector<Parameter> parameters;
+  std::vector<Setup> setups;
+  std::vector<Expectation> expectations;
+};
+
+/// `name` is for messages.
+/// Errors: the first mistake, with its line
+Result<Plan> parse_plan(std::string_view text, const std::string& name);
+
+/// Two of them at least, ascending: differences need them.
+inline Result<void> check_runs(const std::vector<uint64_t>& runs) {
+  if (runs.size() < 2) {
+    return Error{"two loop counts at least (three find kernels that break the rules)"};
+  }
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i] > 1'000'000'000'000 || (i > 0 && runs[i] <= runs[i - 1])) {
+      return Error{"loop counts ascend, and are at most 10^12"};
+    }
+  }
+  return {};
+}
+
+/// "1..5" → 1 2 3 4 5; "16..128*2" → 16 32 64 128; "0..20+5" → 0 5 10 15 20.
+Result<std::vector<std::string>> expand_range(std::string_view text);
+
+struct PlannedCell {
+  CellName name;
+  std::string program;  // the source file, from the plan's folder
+  Variables variables;  // of the setup and the parameters
+};
+
+/// Each program with each setup and each value of each parameter. `programs` are files.
+Result<std::vector<PlannedCell>> make_cells(const Plan& plan,
+                                            const std::vector<std::string>& programs);
+
+/// Text with {name} replaced. `what` names the text in messages.
+/// Errors: a name that no variable has; a brace that is not closed ("{{" stands for "{")
+Result<std::string> fill_in(std::string_view text, const Variables& variables,
+                            const std::string& what);
+
+/// The words of a command as a shell would split it: blanks, quotes and backslashes; nothing
+/// else is special. Braces stay.
+Result<std::vector<std::string>> split_words(std::string_view command);
+
+/// Loop counts as arguments of equal width: counting the digits of a number costs instructions.
+/// {1, 300} → "001", "300".
+std::vector<std::string> write_runs(const std::vector<uint64_t>& runs);
+
+}  // namespace culprit::scan

@@ -1,0 +1,143 @@
+#include "scan/quantities.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <set>
+
+#include "toml/toml_section.h"
+
+#include "base/text.h"
+
+namespace culprit::scan {
+namespace {
+
+/// What is known of a build, and its label.
+struct BuildFact {
+  std::string_view name;
+  std::string_view label;
+};
+constexpr BuildFact kBuildFacts[] = {{"compile_ms", kCompileMsLabel},
+                                     {"text_bytes", kTextBytesLabel}};
+
+std::optional<Estimate> read_number(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return Estimate{value, 0};
+}
+
+}  // namespace
+
+Result<std::vector<Preset>> parse_presets(std::string_view text, const std::string& name) {
+  TomlFile file = parse_toml(text, name);
+  std::vector<Preset> presets;
+  TomlSection root(file);
+  for (auto& [key, section] : root.all_sections()) {
+    Preset preset{key, "", "", ""};
+    section.text("formula", preset.formula);
+    section.text("title", preset.title);
+    section.text("caveat", preset.caveat);
+    section.needs({"formula", "title"});
+    section.end();
+    presets.push_back(std::move(preset));
+  }
+  if (file.mistake) return file.mistake->error();
+  return presets;
+}
+
+Quantities::Quantities(const Profile& profile, const std::vector<Cell>& cells,
+                       const std::vector<Preset>& presets)
+    : profile_(profile), all_presets_(presets) {
+  std::set<std::string> names;
+  for (size_t event = 0; event < profile.events.size(); ++event) {
+    const std::string& name = profile.strings.text(profile.events[event].name);
+    events_.emplace(name, event);
+    names.insert(name);
+  }
+  for (const Cell& cell : cells) {
+    for (const Variable& one : cell.name.parameters) names.insert(one.name);
+  }
+  for (const BuildFact& fact : kBuildFacts) names.insert(std::string(fact.name));
+  const std::vector<std::string> own(names.begin(), names.end());
+  // Presets are of what is measured, not of each other: none can be in a circle.
+  for (const Preset& preset : presets) {
+    if (names.contains(preset.name)) continue;
+    presets_.emplace(preset.name, Expression::parse(preset.formula, own));
+  }
+  for (const auto& [name, formula] : presets_) names.insert(name);
+  names_.assign(names.begin(), names.end());
+}
+
+Result<Expression> Quantities::parse(std::string_view text) const {
+  ASSIGN_OR_RETURN(Expression expression, Expression::parse(text, names_));
+  for (const std::string& name : expression.names()) {
+    const auto preset = presets_.find(name);
+    if (preset == presets_.end() || preset->second) continue;
+    return Error{fmt::format("{} needs what this scan did not count: {}", name,
+                             preset->second.error().message)};
+  }
+  return expression;
+}
+
+std::optional<Estimate> Quantities::find(const std::string& name, const Cell& cell,
+                                         const CellCosts* costs) const {
+  if (const auto event = events_.find(name); event != events_.end()) {
+    if (costs == nullptr || costs->is_refused) return std::nullopt;
+    return costs->totals[event->second];
+  }
+  if (const auto preset = presets_.find(name); preset != presets_.end()) {
+    if (!preset->second) return std::nullopt;
+    return preset->second->evaluate(
+        [&](const std::string& inner) { return find(inner, cell, costs); });
+  }
+  for (const BuildFact& fact : kBuildFacts) {
+    if (name == fact.name) return read_number(cell.detail(fact.label));
+  }
+  const std::string* const parameter = find_variable(cell.name.parameters, name);
+  return parameter != nullptr ? read_number(*parameter) : std::nullopt;
+}
+
+std::optional<Estimate> Quantities::evaluate(const Expression& expression, const Cell& cell,
+                                             const CellCosts* costs) const {
+  return expression.evaluate([&](const std::string& name) { return find(name, cell, costs); });
+}
+
+std::string Quantities::title(const Expression& expression) const {
+  for (const Preset& preset : all_presets_) {
+    if (preset.name == expression.text() && presets_.contains(preset.name)) {
+      return fmt::format("{}: {}", preset.name, preset.title);
+    }
+  }
+  return expression.text();
+}
+
+std::string Quantities::caveat(const Expression& expression) const {
+  std::string all;
+  for (const std::string& name : expression.names()) {
+    for (const Preset& preset : all_presets_) {
+      if (preset.name != name || preset.caveat.empty() || !presets_.contains(name)) continue;
+      const std::string sentence = fmt::format("{}: {}", name, preset.caveat);
+      if (all.find(sentence) == std::string::npos) all += (all.empty() ? "" : "; ") + sentence;
+    }
+  }
+  return all;
+}
+
+bool Quantities::is_modelled(const Expression& expression) const {
+  const auto is_event_modelled = [&](const std::string& name) {
+    const auto event = events_.find(name);
+    return event != events_.end() &&
+           profile_.events[event->second].provenance == Provenance::modelled;
+  };
+  return std::any_of(expression.names().begin(), expression.names().end(),
+                     [&](const std::string& name) {
+                       const auto preset = presets_.find(name);
+                       if (preset == presets_.end() || !preset->second) {
+                         return is_event_modelled(name);
+                       }
+                       return is_modelled(*preset->second);
+                     });
+}
+
+}  // namespace culprit::scan

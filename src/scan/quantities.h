@@ -1,0 +1,62 @@
+#pragma once
+
+// What expressions may name: events, parameters, facts of the build, and presets (data/scan).
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scan/cells.h"
+#include "scan/costs.h"
+#include "scan/expression.h"
+
+#include "base/result.h"
+
+namespace culprit::scan {
+
+struct Preset {
+  std::string name;
+  std::string formula;
+  std::string title;
+  std::string caveat;  // "" if there is none
+};
+
+/// Errors: the first mistake, with its line
+Result<std::vector<Preset>> parse_presets(std::string_view text, const std::string& file);
+
+class Quantities {
+ public:
+  /// All must outlive it.
+  Quantities(const Profile& profile, const std::vector<Cell>& cells,
+             const std::vector<Preset>& presets);
+
+  /// Errors: as Expression::parse(); a preset of which this profile lacks an event
+  [[nodiscard]] Result<Expression> parse(std::string_view text) const;
+
+  /// `costs`: nullptr where nothing was measured: facts of the build have values all the same.
+  [[nodiscard]] std::optional<Estimate> evaluate(const Expression& expression, const Cell& cell,
+                                                 const CellCosts* costs) const;
+
+  /// For headings: the title of a preset, or the expression itself.
+  [[nodiscard]] std::string title(const Expression& expression) const;
+  /// What is to be said under it; "" if nothing is.
+  [[nodiscard]] std::string caveat(const Expression& expression) const;
+  /// Whether a value of it is what a model made of counts.
+  [[nodiscard]] bool is_modelled(const Expression& expression) const;
+  /// All that an expression may name.
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  [[nodiscard]] std::optional<Estimate> find(const std::string& name, const Cell& cell,
+                                             const CellCosts* costs) const;
+
+  const Profile& profile_;
+  std::map<std::string, size_t> events_;
+  std::map<std::string, Result<Expression>> presets_;  // parsed
+  const std::vector<Preset>& all_presets_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace culprit::scan

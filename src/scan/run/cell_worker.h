@@ -1,0 +1,52 @@
+#pragma once
+
+// Builds and runs one cell, in a process that is there for nothing else.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scan/plan.h"
+
+#include "base/result.h"
+#include "model/profile.h"
+#include "simulate/machine/machine.h"
+
+namespace culprit::scan {
+
+/// What the cells of a scan have in common.
+struct ScanSetting {
+  Plan plan;
+  std::string folder;  // of the setup file: commands run there
+  std::optional<simulate::MachineModel> machine;
+  std::string machine_text;  // all its figures, for keys
+  std::string plugin_path;
+};
+
+struct CellJob {
+  PlannedCell cell;
+  std::string compiler;  // what it says of itself
+  std::string scratch;   // an empty folder of its own
+};
+
+/// The shell command that builds the cell's program as `out`; "" if there is nothing to build.
+Result<std::string> build_command(const ScanSetting& setting, const PlannedCell& cell,
+                                  const std::string& out);
+
+/// What decides the cell's result, as a hash. `inputs`: describe_inputs().
+Result<std::string> compute_key(const ScanSetting& setting, const PlannedCell& cell,
+                                const std::string& compiler, const std::string& inputs);
+
+/// The profile that a cell leaves in its folder.
+std::string cell_profile_path(const std::string& scratch);
+
+/// Does it all: a cell that fails leaves a profile, too, which says why. Changes the working
+/// directory. Writes what it is doing to SCRATCH/phase.
+/// Errors: the profile cannot be written
+Result<void> run_cell(const ScanSetting& setting, const CellJob& job);
+
+/// A profile of a cell that could not tell by itself why it failed.
+Profile make_failed_cell(const ScanSetting& setting, const CellJob& job, const std::string& status,
+                         const std::string& message, const std::string& inputs);
+
+}  // namespace culprit::scan

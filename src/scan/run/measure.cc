@@ -1,0 +1,120 @@
+#include "scan/run/measure.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "scan/cells.h"
+#include "scan/costs.h"
+#include "scan/plan.h"
+
+#include "base/file.h"
+#include "base/wait_status.h"
+#include "model/profile_merger.h"
+#include "simulate/simulate.h"
+#include "snapshot/snapshot.h"
+
+namespace culprit::scan {
+namespace {
+
+/// While it lives, what is run reads nothing and writes to a file.
+class Redirected {
+ public:
+  static Result<Redirected> make(const std::string& output) {
+    Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    Fd file(::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    if (!null || !file) return errno_error("cannot write '" + output + "'", errno);
+    Redirected redirected;
+    for (int fd = 0; fd < 3; ++fd) {
+      redirected.saved_[fd] = Fd(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+      ::dup2(fd == 0 ? null.get() : file.get(), fd);
+    }
+    return redirected;
+  }
+  Redirected(Redirected&&) noexcept = default;
+  Redirected& operator=(Redirected&&) = delete;
+  ~Redirected() {
+    for (int fd = 0; fd < 3; ++fd) {
+      if (saved_[fd]) ::dup2(saved_[fd].get(), fd);
+    }
+  }
+
+ private:
+  Redirected() = default;
+  Fd saved_[3];
+};
+
+Result<std::vector<std::string>> fill_words(const std::vector<std::string>& words,
+                                            const std::string& runs) {
+  std::vector<std::string> out;
+  for (const std::string& word : words) {
+    ASSIGN_OR_RETURN(std::string filled, fill_in(word, {{"runs", runs}}, "the command"));
+    out.push_back(std::move(filled));
+  }
+  return out;
+}
+
+/// What was held open of an image, under the number that it has in the whole.
+void keep_held(Recording& recording, const std::vector<ImageId>& images,
+               std::map<ImageId, Fd>& held) {
+  for (auto& [image, fd] : recording.held) {
+    if (image.value < images.size()) held.try_emplace(images[image.value], std::move(fd));
+  }
+}
+
+}  // namespace
+
+Result<Measured> measure(const MeasureOptions& options) {
+  RETURN_IF_ERROR(check_runs(options.runs));
+  Measured measured;
+  // Who ran it does not matter; the runs themselves are what differences are between.
+  Projection projection;
+  projection.processes = Projection::Processes::none;
+  projection.threads = false;
+  ProfileMerger merger(projection);
+  std::map<ImageId, Fd> held;
+  std::vector<std::string> texts = write_runs(options.runs);
+  for (size_t i = 0; i < options.runs.size() && !measured.crashed; ++i) {
+    SimulateOptions simulate;
+    ASSIGN_OR_RETURN(simulate.command, fill_words(options.command, texts[i]));
+    simulate.plugin_path = options.plugin_path;
+    simulate.machine = options.machine;
+    Result<Simulation> simulation = Error{""};
+    {
+      ASSIGN_OR_RETURN(const Redirected redirected, Redirected::make(options.output_file));
+      simulation = run_simulated(simulate, nullptr);
+    }
+    if (!simulation) return simulation.error();
+    Recording& recording = simulation->recording;
+    label_run(recording.profile.strings, recording.run(), kRunsLabel,
+              std::to_string(options.runs[i]));
+    // Who calls whom is of no use here.
+    recording.profile.branch_counts.clear();
+    recording.profile.fall_throughs.clear();
+    measured.remarks = recording.remarks;
+    if (recording.command_wait_status != 0) {
+      measured.crashed = WIFSIGNALED(recording.command_wait_status);
+      measured.failure = fmt::format(
+          "{} at {} runs", describe_wait_status(recording.command_wait_status), options.runs[i]);
+    }
+    keep_held(recording, merger.add(recording.profile), held);
+  }
+  measured.profile = merger.take();
+  if (measured.crashed) return measured;
+  keep_what_differs(measured.profile);
+  SnapshotOptions snapshot;
+  snapshot.with_source = options.with_source;
+  snapshot.use_debuginfod = false;
+  RETURN_IF_ERROR(make_facts(
+      measured.profile, collect_demand(measured.profile), held, snapshot,
+      [&](ImageId image, const ImageFacts& facts) -> Result<void> {
+        measured.facts.insert_or_assign(image, facts);
+        return {};
+      },
+      [](size_t, size_t) { return true; }, measured.profile.ledger));
+  return measured;
+}
+
+}  // namespace culprit::scan

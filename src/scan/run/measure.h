@@ -1,0 +1,40 @@
+#pragma once
+
+// Runs one program at several loop counts under the software PMU: what costs are differences of.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/image_facts.h"
+#include "model/profile.h"
+#include "simulate/machine/machine.h"
+
+namespace culprit::scan {
+
+struct MeasureOptions {
+  std::vector<std::string> command;               // words; {runs} in them stands for the loop count
+  std::vector<uint64_t> runs;                     // ascending, two at least
+  std::optional<simulate::MachineModel> machine;  // none: no caches and no cycles
+  std::string plugin_path;
+  std::string output_file;   // where the program's output goes
+  bool with_source = false;  // the text of source lines among the facts
+};
+
+struct Measured {
+  /// A run for each loop count, labelled with it; counts of the places where they differ, and the
+  /// sums of all as Count rows.
+  Profile profile;
+  std::map<ImageId, ImageFacts> facts;
+  std::string failure;  // "exit status 3 at 300 runs"; "": every run ended well
+  bool crashed = false;
+  std::vector<std::string> remarks;  // of the engine, for the terminal
+};
+
+/// Errors: it cannot be run or simulated at all
+Result<Measured> measure(const MeasureOptions& options);
+
+}  // namespace culprit::scan

@@ -1,0 +1,341 @@
+#include "scan/run/run_scan.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fmt/format.h>
+#include <glob.h>
+#include <map>
+#include <sched.h>
+#include <set>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "scan/answer.h"
+#include "scan/run/inputs.h"
+#include "scan/run/scan_file.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "base/wait_status.h"
+#include "simulate/counting/machine_file.h"
+#include "simulate/find_machine.h"
+
+namespace culprit::scan {
+namespace {
+
+constexpr auto kLookEvery = std::chrono::milliseconds(4);
+
+unsigned count_usable_cpus() {
+  cpu_set_t cpus;
+  if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
+  return static_cast<unsigned>(std::max(1, CPU_COUNT(&cpus)));
+}
+
+/// What the compilers of setups say of themselves: asked once each. A setup names its compiler as
+/// cc, cxx, fc or compiler; a build command is the user's own and is not asked.
+class Compilers {
+ public:
+  const std::string& find(const PlannedCell& cell) {
+    static const std::string kUnknown;
+    for (const char* name : {"cc", "cxx", "CC", "CXX", "fc", "FC", "compiler"}) {
+      const std::string* const value = find_variable(cell.variables, name);
+      if (value == nullptr) continue;
+      const std::string program = value->substr(0, value->find(' '));
+      const auto [at, is_new] = known_.try_emplace(program);
+      if (is_new) at->second = ask_compiler(program);
+      return at->second;
+    }
+    return kUnknown;
+  }
+
+ private:
+  std::map<std::string, std::string> known_;
+};
+
+std::string name_key(const CellName& name) {
+  std::string key = name.program + '\0' + name.setup;
+  Variables parameters = name.parameters;
+  std::sort(parameters.begin(), parameters.end(),
+            [](const Variable& a, const Variable& b) { return a.name < b.name; });
+  for (const Variable& one : parameters) key += '\0' + one.name + '\0' + one.value;
+  return key;
+}
+
+/// Paths in keys are as the compiler wrote them: from the plan's folder.
+class FolderGuard {
+ public:
+  explicit FolderGuard(const std::string& folder) {
+    std::error_code ignored;
+    before_ = std::filesystem::current_path(ignored).string();
+    if (!folder.empty() && ::chdir(folder.c_str()) != 0) before_.clear();
+  }
+  ~FolderGuard() {
+    if (!before_.empty() && ::chdir(before_.c_str()) != 0) std::abort();
+  }
+  FolderGuard(const FolderGuard&) = delete;
+  FolderGuard& operator=(const FolderGuard&) = delete;
+
+ private:
+  std::string before_;
+};
+
+/// A cell that is being built and run.
+struct Worker {
+  pid_t pid = 0;
+  CellJob job;
+  uint64_t start_ns = 0;
+  bool is_late = false;
+};
+
+[[noreturn]] void work(const ScanSetting& setting, const CellJob& job) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(signal, SIG_DFL);
+  const Result<void> done = run_cell(setting, job);
+  if (!done) {
+    const std::string path = job.scratch + "/problem";
+    if (std::FILE* file = std::fopen(path.c_str(), "we")) {
+      std::fputs(done.error().message.c_str(), file);
+      std::fclose(file);
+    }
+  }
+  ::_exit(done ? 0 : 1);
+}
+
+class Driver {
+ public:
+  Driver(const ScanOptions& options, ScanFile& file, std::string scratch)
+      : options_(options), file_(file), scratch_(std::move(scratch)) {}
+
+  Result<ScanOutcome> run(std::vector<CellJob> jobs,
+                          const std::function<bool(const ScanProgress&)>& progress) {
+    const uint64_t start_ns = monotonic_ns();
+    const size_t total = jobs.size();
+    const size_t at_once = options_.jobs > 0 ? options_.jobs : count_usable_cpus();
+    size_t next = 0;
+    Result<void> good;
+    while (good && (next < total || !workers_.empty())) {
+      while (good && next < total && workers_.size() < at_once)
+        good = begin(std::move(jobs[next++]));
+      if (good) good = take_ended();
+      const double elapsed_s = static_cast<double>(monotonic_ns() - start_ns) * 1e-9;
+      outcome_.elapsed_s = elapsed_s;
+      if (!progress({outcome_.done, outcome_.failed, total, elapsed_s})) {
+        outcome_.is_interrupted = true;
+        break;
+      }
+      if (!workers_.empty()) std::this_thread::sleep_for(kLookEvery);
+    }
+    outcome_.left = total - outcome_.done;
+    for (Worker& worker : workers_) end(worker);
+    workers_.clear();
+    if (!good) return good.error();
+    return outcome_;
+  }
+
+ private:
+  Result<void> begin(CellJob job) {
+    job.scratch = fmt::format("{}/{}", scratch_, begun_++);
+    std::error_code failure;
+    if (!std::filesystem::create_directory(job.scratch, failure)) {
+      return Error{fmt::format("cannot make '{}': {}", job.scratch, failure.message())};
+    }
+    const pid_t pid = ::fork();
+    if (pid < 0) return errno_error("cannot start a process", errno);
+    if (pid == 0) work(options_.setting, job);
+    ::setpgid(pid, pid);
+    workers_.push_back({pid, std::move(job), monotonic_ns(), false});
+    return {};
+  }
+
+  /// Kills a worker with all that it started.
+  static void end(Worker& worker) {
+    ::kill(-worker.pid, SIGKILL);
+    ::waitpid(worker.pid, nullptr, 0);
+    remove(worker);
+  }
+
+  static void remove(const Worker& worker) {
+    std::error_code ignored;
+    std::filesystem::remove_all(worker.job.scratch, ignored);
+  }
+
+  Result<void> take_ended() {
+    Result<void> good;
+    for (size_t i = 0; i < workers_.size();) {
+      Worker& worker = workers_[i];
+      const uint64_t limit_ns = options_.setting.plan.timeout_s * 1'000'000'000;
+      if (!worker.is_late && monotonic_ns() - worker.start_ns > limit_ns) {
+        worker.is_late = true;
+        ::kill(-worker.pid, SIGKILL);
+      }
+      int status = 0;
+      if (::waitpid(worker.pid, &status, WNOHANG) != worker.pid) {
+        ++i;
+        continue;
+      }
+      ::kill(-worker.pid, SIGKILL);  // what it left running
+      good = take(worker, status);
+      remove(worker);
+      workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
+      if (!good) break;
+    }
+    return good;
+  }
+
+  Result<void> take(const Worker& worker, int status) {
+    const std::string path = cell_profile_path(worker.job.scratch);
+    ++outcome_.done;
+    if (status == 0 && !worker.is_late) {
+      RETURN_IF_ERROR(file_.add(path, last_was_measured_));
+      if (!last_was_measured_) ++outcome_.failed;
+      return {};
+    }
+    ++outcome_.failed;
+    FileHashes hashes;
+    const FolderGuard folder(options_.setting.folder);
+    std::string message = describe_wait_status(status);
+    if (const auto problem = read_file(worker.job.scratch + "/problem")) message = *problem;
+    std::string state = "failed";
+    if (worker.is_late) {
+      const Result<std::string> phase = read_file(worker.job.scratch + "/phase");
+      state = "timed out";
+      message = fmt::format("ended after {} s while {}", options_.setting.plan.timeout_s,
+                            phase ? *phase : "starting");
+    }
+    return file_.add(make_failed_cell(options_.setting, worker.job, state, message,
+                                      describe_inputs({worker.job.cell.program}, hashes)));
+  }
+
+  const ScanOptions& options_;
+  ScanFile& file_;
+  std::string scratch_;
+  std::vector<Worker> workers_;
+  ScanOutcome outcome_;
+  size_t begun_ = 0;
+  bool last_was_measured_ = false;
+};
+
+Result<std::vector<std::string>> find_programs(const ScanSetting& setting) {
+  const FolderGuard folder(setting.folder);
+  std::vector<std::string> programs;
+  for (const std::string& pattern : setting.plan.programs) {
+    glob_t found{};
+    const int status = ::glob(pattern.c_str(), 0, nullptr, &found);
+    for (size_t i = 0; status == 0 && i < found.gl_pathc; ++i) {
+      const std::string path = found.gl_pathv[i];
+      if (std::find(programs.begin(), programs.end(), path) == programs.end()) {
+        programs.push_back(path);
+      }
+    }
+    ::globfree(&found);
+    if (status != 0) {
+      return Error{fmt::format("{}: scan.program: no file matches '{}'",
+                               printable(setting.plan.file), printable(pattern))};
+    }
+  }
+  return programs;
+}
+
+}  // namespace
+
+Result<ScanSetting> read_setting(const std::string& path, const std::string& machines,
+                                 const std::string& calibration) {
+  ASSIGN_OR_RETURN(const std::string text, read_file(path, uint64_t{16} << 20));
+  ScanSetting setting;
+  ASSIGN_OR_RETURN(setting.plan, parse_plan(text, path));
+  const size_t slash = path.rfind('/');
+  setting.folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  setting.machine_text = setting.plan.machine;
+  if (setting.plan.machine != "none") {
+    ASSIGN_OR_RETURN(setting.machine, find_machine(setting.plan.machine, machines, calibration));
+    // All its figures, as the engine is given them.
+    ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::make());
+    const std::string file = folder.path() + "/machine";
+    RETURN_IF_ERROR(counting::write_machine_file(file, *setting.machine));
+    ASSIGN_OR_RETURN(const std::string figures, read_file(file));
+    setting.machine_text = hash_text(figures);
+  }
+  return setting;
+}
+
+Result<std::vector<PlannedCell>> find_planned_cells(const ScanSetting& setting,
+                                                    const ScanChoice& choice) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> programs, find_programs(setting));
+  ASSIGN_OR_RETURN(std::vector<PlannedCell> cells, make_cells(setting.plan, programs));
+  std::erase_if(cells, [&](const PlannedCell& cell) {
+    return !is_wanted(cell.name.setup, choice.setups) ||
+           !is_wanted(cell.name.program, choice.programs);
+  });
+  // A mistake in a template is one mistake, not one for each cell.
+  for (const PlannedCell& cell : cells) {
+    RETURN_IF_ERROR(build_command(setting, cell, "out"));
+    break;
+  }
+  return cells;
+}
+
+Result<std::vector<CellState>> find_states(const ScanSetting& setting,
+                                           const std::vector<PlannedCell>& planned,
+                                           const std::vector<Cell>& held) {
+  std::map<std::string, const Cell*> known;
+  for (const Cell& cell : held) known.emplace(name_key(cell.name), &cell);
+  Compilers compilers;
+  FileHashes hashes;
+  const FolderGuard folder(setting.folder);
+  std::map<std::string, std::string> inputs;  // as stored → as they are now
+  std::vector<CellState> states;
+  for (const PlannedCell& cell : planned) {
+    const auto found = known.find(name_key(cell.name));
+    if (found == known.end()) {
+      states.push_back(CellState::missing);
+      continue;
+    }
+    const std::string& stored = found->second->detail(kInputsLabel);
+    const auto [now, is_new] = inputs.try_emplace(stored);
+    if (is_new) now->second = describe_inputs(parse_inputs(stored), hashes);
+    ASSIGN_OR_RETURN(const std::string key,
+                     compute_key(setting, cell, compilers.find(cell), now->second));
+    if (key != found->second->detail(kKeyLabel)) {
+      states.push_back(CellState::changed);
+    } else {
+      states.push_back(found->second->is_measured() ? CellState::done : CellState::failed);
+    }
+  }
+  return states;
+}
+
+Result<ScanOutcome> run_scan(const ScanOptions& options,
+                             const std::function<bool(const ScanProgress&)>& progress) {
+  ASSIGN_OR_RETURN(const std::vector<PlannedCell> planned,
+                   find_planned_cells(options.setting, options.choice));
+  if (planned.empty()) return Error{"no cell of the plan matches --setup and --program"};
+  ASSIGN_OR_RETURN(ScanFile file, ScanFile::open(options.output));
+  ASSIGN_OR_RETURN(const std::vector<CellState> states,
+                   find_states(options.setting, planned, file.cells()));
+  Compilers compilers;
+  std::vector<CellJob> jobs;
+  size_t kept = 0;
+  for (size_t i = 0; i < planned.size(); ++i) {
+    const bool is_kept =
+        states[i] == CellState::done || (states[i] == CellState::failed && !options.retry_failed);
+    if (is_kept) {
+      ++kept;
+      continue;
+    }
+    jobs.push_back({planned[i], compilers.find(planned[i]), ""});
+  }
+  ASSIGN_OR_RETURN(const TemporaryFolder scratch, TemporaryFolder::make());
+  ASSIGN_OR_RETURN(ScanOutcome outcome,
+                   Driver(options, file, scratch.path()).run(std::move(jobs), progress));
+  outcome.kept = kept;
+  RETURN_IF_ERROR(file.close());
+  return outcome;
+}
+
+}  // namespace culprit::scan

@@ -1,0 +1,305 @@
+"""culprit scan: costs of an iteration whose values are known, from facts measured apart
+(../shared/facts/scan.md, section 2) or by the kernel's own text; and campaigns in which something
+goes wrong."""
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import jsonschema
+
+from harness import CULPRIT, SOURCE, CulpritTest
+
+ONE = jsonschema.Draft7Validator(json.loads((SOURCE / "schema/scan_one.schema.json").read_text()))
+TABLE = jsonschema.Draft7Validator(json.loads((SOURCE / "schema/scan_table.schema.json").read_text()))
+
+VECADD = (SOURCE / "examples/scan/vecadd.cc").read_text()
+
+PLAN = """[scan]
+program = ["{program}"]
+build = "{{cc}} {{flags}} -g -DDIM={{DIM}} {{program}} -o {{out}}"
+run = "{{out}} {{runs}}"
+runs = [100, 300, 700]
+{more}
+[setup]
+{setups}
+"""
+
+# Adds numbers up that it was not given: what it costs is in its text. In a loop of its own each
+# iteration is one asm statement, of 3 instructions, and what the compiler needs to go round.
+COUNTED = """#include <cstdlib>
+#include <cstdio>
+int main(int, char** argv) {
+  const long runs = std::strtol(argv[1], nullptr, 10);
+  long a = 0;
+  for (long n = 0; n < runs; ++n) {
+    asm volatile(".rept DIM\\n\\tnop\\n\\t.endr" : "+r"(a));
+  }
+  std::puts("same");
+}
+""".replace(".rept DIM", '.rept " TEXT(DIM) "').replace(
+    "#include <cstdio>", "#include <cstdio>\n#define TEXT_(x) #x\n#define TEXT(x) TEXT_(x)")
+
+
+class ScanTest(CulpritTest):
+    def one(self, *arguments, **options):
+        done = self.culprit("scan", "one", "--format", "json", *arguments, **options)
+        document = json.loads(done.stdout)
+        ONE.validate(document)
+        return document
+
+    def plan(self, program, text, setups, more="", name="scan.toml"):
+        (self.folder / program).write_text(text)
+        (self.folder / name).write_text(PLAN.format(program=program, setups=setups, more=more))
+
+    def values(self, *arguments):
+        """{row: [values]}, what is missing by its reason."""
+        document = json.loads(self.culprit("scan", "table", "--format", "json", *arguments).stdout)
+        TABLE.validate(document)
+        return {series["name"]: [mark.get("value", mark.get("missing")) for mark in series["marks"]]
+                for panel in document["panels"] for series in panel["series"]}
+
+
+class One(ScanTest):
+    def build(self, text, name, *flags):
+        return self.compile_text(text, name + ".cc", name, "-O2", "-g", *flags, compiler="g++")
+
+    def costs(self, document, event="instructions"):
+        return document["per_iteration"][event]["value"]
+
+    def test_costs_of_an_iteration_by_place(self):
+        self.build(COUNTED, "counted", "-DDIM=7")
+        document = self.one("--", "./counted", "{runs}")
+        # 7 nops; add, cmp and jne, or sub and jne.
+        self.assertIn(self.costs(document), (9, 10))
+        self.assertEqual([row["name"] for row in document["rows"]], ["main"])
+        lines = self.one("--by", "line", "--", "./counted", "{runs}")
+        self.assertEqual(max(row["per_iteration"]["instructions"]["value"] for row in lines["rows"]
+                             if "asm volatile" in row["detail"]), 7)
+        each = self.one("--by", "instruction", "--", "./counted", "{runs}")
+        self.assertEqual(sum(row["detail"].startswith("nop") for row in each["rows"]), 7)
+
+    def test_do_not_depend_on_the_environment_or_the_loop_counts(self):
+        self.build(COUNTED, "counted", "-DDIM=7")
+        expected = self.costs(self.one("--", "./counted", "{runs}"))
+        for size in (0, 4000, 20000):
+            environment = dict(os.environ, PADDING="x" * size)
+            document = self.one("--", "./counted", "{runs}", env=environment)
+            self.assertEqual(self.costs(document), expected)
+        document = self.one("--runs", "5,1000,12345", "--", "./counted", "{runs}")
+        self.assertEqual(self.costs(document), expected)
+
+    def test_are_refused_where_they_grow_with_the_loop_count(self):
+        self.build("""#include <cstdlib>
+int main(int, char** argv) {
+  const long runs = std::strtol(argv[1], nullptr, 10);
+  volatile long sum = 0;
+  for (long n = 0; n < runs; ++n) for (long i = 0; i < n; ++i) sum = sum + i;
+}
+""", "grows")
+        document = self.one("--", "./grows", "{runs}")
+        self.assertTrue(document["refused"])
+        self.assertIsNone(document["per_iteration"])
+        self.assertEqual([one["function"] for one in document["growing"]], ["main"])
+        self.assertIn("Refused", self.culprit("scan", "one", "--", "./grows", "{runs}").stdout)
+
+    def test_name_what_belongs_to_no_iteration(self):
+        self.build("""#include <cstdlib>
+int main(int, char** argv) {
+  const long runs = std::strtol(argv[1], nullptr, 10) * 100;
+  volatile long* const array = static_cast<long*>(std::malloc(runs * 8));
+  for (long n = 0; n < runs; ++n) array[n] = n;
+  std::free(const_cast<long*>(array));
+}
+""", "sized")
+        document = self.one("--iterations-per-run", "100", "--", "./sized", "{runs}")
+        self.assertEqual(self.costs(document, "L1-dcache-stores"), 1)
+        self.assertEqual([row["function"] for row in document["rows"]], ["main"])
+        self.assertTrue({one["function"] for one in document["once"]} & {"sysmalloc", "_int_free"},
+                        document["once"])
+
+    def test_are_means_where_iterations_differ(self):
+        self.build("""#include <cstdlib>
+int main(int, char** argv) {
+  const long runs = std::strtol(argv[1], nullptr, 10);
+  volatile long sum = 0;
+  unsigned x = 1;
+  for (long n = 0; n < runs; ++n) {
+    x = x * 1664525u + 1013904223u;
+    if (x >> 31) sum = n;
+  }
+}
+""", "varies")
+        document = self.one("--runs", "1000,3000,7000", "--", "./varies", "{runs}")
+        self.assertTrue(document["varies"])
+        stores = document["per_iteration"]["L1-dcache-stores"]
+        self.assertAlmostEqual(stores["value"], 0.5, delta=0.02)
+        self.assertGreater(stores["error"], 0)
+
+    def test_what_is_wrong_is_said(self):
+        for arguments, words in ((["--", "true"], "must have {runs}"),
+                                 (["--runs", "3,1", "--", "true", "{runs}"], "ascend"),
+                                 (["--runs", "x", "--", "true", "{runs}"], "no list"),
+                                 ([], "which program")):
+            done = self.culprit("scan", "one", *arguments, status=2)
+            self.assertIn(words, done.stderr)
+        done = self.culprit("scan", "one", "--", "./none", "{runs}", status=1)
+        self.assertIn("./none", done.stderr)
+        done = self.culprit("scan", "one", "--", "sh", "-c", "kill -SEGV $$ # {runs}", status=1)
+        self.assertIn("signal 11", done.stderr)
+        done = self.culprit("scan", "one", "--", "true", "{runs}")
+        self.assertIn("optimised away", " ".join(done.stdout.split()))
+
+
+class Campaign(ScanTest):
+    def test_agrees_with_the_facts(self):
+        """Cells of the table in the facts: instructions, loads, stores. All 32 are checked by
+        bench/scan.py."""
+        self.need("g++-12", "clang++-19")
+        self.plan("vecadd.cc", VECADD,
+                  'gcc12_O2 = { cc = "g++-12", flags = "-O2" }\n'
+                  'gcc12_O3 = { cc = "g++-12", flags = "-O3" }\n'
+                  'clang19_O2 = { cc = "clang++-19", flags = "-O2" }\n',
+                  "iterations_per_run = 100\nDIM = [3, 5]")
+        self.culprit("scan", "run")
+        self.assertEqual(self.values(), {"gcc12_O2": [9, 41], "gcc12_O3": [13, 12],
+                                         "clang19_O2": [9, 13]})
+        self.assertEqual(self.values("loads"), {"gcc12_O2": [4, 10], "gcc12_O3": [8, 6],
+                                                "clang19_O2": [4, 6]})
+        self.assertEqual(self.values("stores", "--setup", "gcc*", "--setup", "!*O3"),
+                         {"gcc12_O2": [2, 5]})
+        ratios = self.values("loads / DIM", "--base", "gcc12_O2")
+        self.assertEqual(ratios["gcc12_O3"], [2, 0.6])
+        svg = self.culprit("scan", "plot", "loads", "-o", "-", "--form", "svg").stdout
+        self.assertIn("clang19_O2", svg)
+        self.assertIn("a clang19_O2", self.culprit("scan", "plot").stdout)
+
+    def test_runs_only_what_is_missing_or_has_changed(self):
+        header = self.folder / "count.h"
+        header.write_text("#define EXTRA 0\n")
+        text = '#include "count.h"\n' + COUNTED
+        self.plan("counted.cc", text, 'O2 = { cc = "g++", flags = "-O2" }', "DIM = [1, 4]")
+        self.assertIn("2 cells", self.culprit("scan", "run").stderr)
+        self.assertIn("0 cells", self.culprit("scan", "run").stderr)
+        before = self.values()["O2"]
+        self.assertEqual(before[1] - before[0], 3)
+        header.write_text("#define EXTRA 1\n")
+        self.assertIn("2 changed", self.culprit("scan", "status").stdout)
+        self.assertIn("2 cells", self.culprit("scan", "run").stderr)
+        self.plan("counted.cc", text, 'O2 = { cc = "g++", flags = "-O2" }', "DIM = [1, 4, 5]")
+        self.assertIn("1 cells", self.culprit("scan", "run").stderr)
+        self.assertEqual(len(self.values()["O2"]), 3)
+        self.culprit("scan", "forget", "--setup", "O2")
+        self.assertIn("3 missing", self.culprit("scan", "status").stdout)
+
+    def test_what_fails_is_a_row_with_its_message(self):
+        self.plan("counted.cc", COUNTED + """
+#if DIM == 2
+#error planted
+#endif
+""", 'plain = { cc = "g++", flags = "" }\nnone = { cc = "no-such-compiler", flags = "" }',
+                  "timeout_s = 4\nDIM = [1, 2]")
+        done = self.culprit("scan", "run", status=1)
+        self.assertIn("3 failed", done.stderr)
+        self.assertEqual(self.values()["plain"][1], "build failed")
+        status = self.culprit("scan", "status").stdout
+        self.assertIn("#error planted", status)
+        self.assertIn("no-such-compiler: not found", status)
+        # Nothing has changed: what failed is not tried again, unless somebody asks for it.
+        self.assertIn("0 cells", self.culprit("scan", "run", "--setup", "none").stderr)
+        self.assertIn("2 cells", self.culprit("scan", "retry", "--setup", "none", status=1).stderr)
+
+    def test_crashes_hangs_and_other_results_are_told(self):
+        self.plan("odd.cc", """#include <cstdlib>
+#include <cstdio>
+#include <unistd.h>
+int main(int, char** argv) {
+  const long runs = std::strtol(argv[1], nullptr, 10);
+  for (long n = 0; n < runs; ++n) asm volatile("nop");
+  if (KIND == 1) std::abort();
+  if (KIND == 2) for (;;) pause();
+  if (KIND == 3) std::puts("other");
+  if (KIND == 4) return 7;
+}
+""", "\n".join(f'kind{kind} = {{ cc = "g++ -DKIND={kind}", flags = "-O1" }}' for kind in range(5)),
+                  "timeout_s = 5\nDIM = 1")
+        self.culprit("scan", "run", status=1)
+        status = self.culprit("scan", "status").stdout
+        self.assertIn("2 done, 3 failed", status)
+        self.assertRegex(status, r"odd kind1 1: crashed: killed by signal 6")
+        self.assertRegex(status, r"odd kind2 1: timed out: ended after 5 s while running")
+        self.assertRegex(status, r"odd kind3 1: prints something else than with kind0")
+        self.assertRegex(status, r"odd kind4 1: run failed: exit status 7")
+
+    def test_expectations_are_checked(self):
+        self.plan("counted.cc", COUNTED, 'O2 = { cc = "g++", flags = "-O2" }', "DIM = [1, 4]")
+        with open(self.folder / "scan.toml", "a") as plan:
+            plan.write('[expect]\ninstructions = ">= 6"\n')
+        done = self.culprit("scan", "run", status=1)
+        self.assertIn("1 cells are not as expected", done.stderr)
+        self.assertRegex(self.culprit("scan", "status").stdout,
+                         r"counted O2 1: instructions >= 6: \d is not >= 6")
+
+    def test_survives_its_end(self):
+        """Killed at any moment, it loses the cells under way; the next run goes on."""
+        self.plan("counted.cc", COUNTED, 'O2 = { cc = "g++", flags = "-O2" }', 'DIM = "1..12"')
+        for signal_sent in (signal.SIGINT, signal.SIGKILL):
+            process = subprocess.Popen([CULPRIT, "scan", "run", "-j", "2"], cwd=self.folder,
+                                       stderr=subprocess.PIPE, text=True)
+            deadline = time.monotonic() + 60
+            while process.poll() is None and not self.has_cells() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            process.send_signal(signal_sent)
+            words = process.communicate(timeout=60)[1]
+            if signal_sent == signal.SIGINT and process.returncode != 0:
+                self.assertIn("interrupted", words)
+        self.culprit("scan", "run")
+        counts = self.values()["O2"]
+        self.assertEqual([b - a for a, b in zip(counts, counts[1:])], [1] * 11)
+
+    def has_cells(self):
+        done = self.culprit("scan", "status", status=None)
+        return done.returncode == 0 and " 0 done" not in done.stdout
+
+    def test_two_scans_on_one_file(self):
+        self.plan("counted.cc", COUNTED, 'O2 = { cc = "g++", flags = "-O2" }', 'DIM = "1..30"')
+        first = subprocess.Popen([CULPRIT, "scan", "run", "-q", "-j", "1"], cwd=self.folder,
+                                 stderr=subprocess.DEVNULL)
+        try:
+            while not (self.folder / "scan.culprit").exists():
+                time.sleep(0.02)
+            time.sleep(0.2)
+            self.assertIn("another scan is writing to",
+                          self.culprit("scan", "run", status=1).stderr)
+        finally:
+            first.kill()
+            first.wait()
+
+    def test_names_with_blanks(self):
+        self.plan("a kernel.cc", COUNTED, '"-O2 -g" = { cc = "g++", flags = "-O2" }', "DIM = [2]")
+        self.culprit("scan", "run")
+        self.assertEqual(list(self.values()), ["-O2 -g"])
+
+    def test_init_writes_a_plan_that_runs(self):
+        (self.folder / "counted.cc").write_text(COUNTED)
+        self.culprit("scan", "init", "counted.cc")
+        self.assertIn("is there already", self.culprit("scan", "init", "counted.cc", status=1).stderr)
+        self.culprit("scan", "run", "--setup", "gcc_O2")
+        counts = self.values()["gcc_O2"]
+        self.assertEqual([b - a for a, b in zip(counts, counts[1:])], [1] * 7)
+
+    def test_bad_files_and_words(self):
+        (self.folder / "scan.toml").write_text("[scan]\nprogram = 1\nrun = \n")
+        self.assertRegex(self.culprit("scan", "run", status=1).stderr, r"scan.toml, line 3")
+        self.plan("counted.cc", COUNTED, 'O2 = { cc = "g++", flag = "-O2" }', "DIM = [1]")
+        self.assertIn("did you mean {flag}", self.culprit("scan", "run", status=1).stderr)
+        done = self.culprit("scan", "table", "-i", "counted.cc", status=1)
+        self.assertIn("counted.cc", done.stderr)
+        (self.folder / "counted.cc").unlink()
+        self.assertIn("no file matches", self.culprit("scan", "run", status=1).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
