@@ -7,20 +7,9 @@
 
 namespace culprit {
 
-int run(const RecordCommand& command);
-int run(const StatCommand& command);
-int run(const ReportCommand& command);
-int run(const AnnotateCommand& command);
-int run(const WhyCommand& command);
-int run(const LocalityCommand& command);
-int run(const ExportCommand& command);
-int run(const ImportCommand& command);
-int run(const SymbolizeCommand& command);
-int run(const DoctorCommand& command);
-int run(const CalibrateCommand& command);
-int run(const EventsCommand& command);
-int run(const TemplatesCommand& command);
-int run(const ScanCommand& command);
+#define COMMAND(type, add) int run(const type& command);
+#include "cli/options/commands.def"
+#undef COMMAND
 int run(const Usage& usage);
 
 }  // namespace culprit

@@ -5,18 +5,9 @@
 #include <cmath>
 #include <vector>
 
-namespace culprit {
+#include "stats/student.h"
 
-double student_quantile95(size_t degrees_of_freedom) {
-  constexpr std::array kTable = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706,
-                                 2.4469,  2.3646, 2.3060, 2.2622, 2.2281};
-  if (degrees_of_freedom == 0) return INFINITY;
-  if (degrees_of_freedom <= kTable.size()) return kTable[degrees_of_freedom - 1];
-  const double z = kNormal95;
-  const double n = static_cast<double>(degrees_of_freedom);
-  const double z2 = z * z;
-  return z + z * (z2 + 1) / (4 * n) + z * ((5 * z2 + 16) * z2 + 3) / (96 * n * n);
-}
+namespace culprit {
 
 MeanEstimate estimate_mean(std::span<const double> values) {
   MeanEstimate estimate;
@@ -28,7 +19,7 @@ MeanEstimate estimate_mean(std::span<const double> values) {
   if (values.size() < 2) return estimate;
   double squares = 0;
   for (const double value : values) squares += (value - estimate.mean) * (value - estimate.mean);
-  const double half = student_quantile95(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
+  const double half = student_quantile95(n - 1) * std::sqrt(squares / (n - 1) / n);
   estimate.interval95 = Interval{estimate.mean - half, estimate.mean + half};
   return estimate;
 }
@@ -62,7 +53,7 @@ ScaledCount estimate_scaled_count(std::span<const CountedSlice> slices) {
   // The part that was counted is known: only the rest is uncertain.
   const double unseen = 1 - running / enabled;
   const double rate_error = std::sqrt(unseen * squares / (n - 1) / n) / (running / n);
-  const double chance = student_quantile95(counted.size() - 1) * rate_error * enabled;
+  const double chance = student_quantile95(n - 1) * rate_error * enabled;
   // Programs start and end unlike they run: what was not seen there is no random sample.
   const auto unseen_time = [](const CountedSlice& slice) { return slice.enabled - slice.running; };
   const double edges = rate * std::hypot(unseen_time(slices.front()), unseen_time(slices.back()));

@@ -11,13 +11,6 @@
 
 namespace culprit {
 
-/// The 97.5 % quantile of Student's t distribution: +-t holds 95 %.
-/// Units:  degrees of freedom, 1 or more -> [1]
-/// Errors: within 0.002 of the tables
-/// Source: the tables (1 to 10), above them the expansion of R. A. Fisher and E. A. Cornish
-///         as in Abramowitz and Stegun, 26.7.5
-double student_quantile95(size_t degrees_of_freedom);
-
 /// A mean and where the true one is.
 struct MeanEstimate {
   double mean = 0;

@@ -166,13 +166,11 @@ Offer offer(CLI::App& root, CLI::App* (*add)(CLI::App&, T*, std::string*), std::
 
 /// In the order in which help lists them.
 std::vector<Offer> offer_all(CLI::App& root, std::string* error) {
-  return {offer(root, add_record, error),    offer(root, add_stat, error),
-          offer(root, add_report, error),    offer(root, add_annotate, error),
-          offer(root, add_why, error),       offer(root, add_locality, error),
-          offer(root, add_export, error),    offer(root, add_import, error),
-          offer(root, add_symbolize, error), offer(root, add_doctor, error),
-          offer(root, add_calibrate, error), offer(root, add_events, error),
-          offer(root, add_templates, error), offer(root, add_scan, error)};
+  return {
+#define COMMAND(type, add) offer(root, add, error),
+#include "cli/options/commands.def"
+#undef COMMAND
+  };
 }
 
 }  // namespace

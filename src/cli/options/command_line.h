@@ -12,6 +12,7 @@
 #include "collect/count/counting.h"
 #include "collect/record.h"
 #include "perfdata/import.h"
+#include "session/comparisons.h"
 #include "session/questions.h"
 #include "simulate/simulate.h"
 #include "snapshot/snapshot.h"
@@ -79,6 +80,27 @@ struct WhyCommand {
   size_t width = 0;
 };
 
+/// `culprit diff`: two groups of runs.
+struct DiffCommand {
+  std::vector<std::string> files;  // two, instead of the groups
+  std::vector<std::string> base;
+  std::vector<std::string> fresh;
+  ComparisonQuestion question;
+  std::optional<double> fail_above;  // percent
+  size_t limit = 30;
+  Format format = Format::text;
+  size_t width = 0;
+};
+
+/// `culprit variance`: runs of one program.
+struct VarianceCommand {
+  std::vector<std::string> files;
+  ComparisonQuestion question;
+  size_t limit = 30;
+  Format format = Format::text;
+  size_t width = 0;
+};
+
 struct ExportCommand {
   std::string file = kDefaultProfile;
   ExportQuestion question;
@@ -129,10 +151,11 @@ struct Usage {
   std::string text;
 };
 
-using Command =
-    std::variant<RecordCommand, StatCommand, ReportCommand, AnnotateCommand, WhyCommand,
-                 LocalityCommand, ExportCommand, ImportCommand, SymbolizeCommand, DoctorCommand,
-                 CalibrateCommand, EventsCommand, TemplatesCommand, ScanCommand, Usage>;
+#define COMMAND(type, add) type,
+using Command = std::variant<
+#include "cli/options/commands.def"
+    Usage>;
+#undef COMMAND
 
 /// `arguments` without the program's own name. Reads nothing but PATH (to tell a program
 /// from a mistyped command).

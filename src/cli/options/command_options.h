@@ -17,32 +17,17 @@ namespace culprit {
 /// words for arguments of ours. No word can have a NUL.
 inline constexpr std::string_view kDashes("\0--", 3);
 
-// recording_options.cc: commands that watch programs
-CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error);
-CLI::App* add_stat(CLI::App& root, StatCommand* command, std::string* error);
+// add_record(), add_stat(), ...: those of commands that watch programs are in recording_options.cc,
+// of commands that read a profile or look at the machine in profile_options.cc, of others in a
+// file of their own.
+#define COMMAND(type, add) CLI::App* add(CLI::App& root, type* command, std::string* error);
+#include "cli/options/commands.def"
+#undef COMMAND
 
-// profile_options.cc: commands that read and make profiles, or look at the machine
-CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error);
-CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* error);
-CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error);
-CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* error);
-CLI::App* add_export(CLI::App& root, ExportCommand* command, std::string* error);
-CLI::App* add_import(CLI::App& root, ImportCommand* command, std::string* error);
-CLI::App* add_symbolize(CLI::App& root, SymbolizeCommand* command, std::string* error);
-CLI::App* add_doctor(CLI::App& root, DoctorCommand* command, std::string* error);
-CLI::App* add_calibrate(CLI::App& root, CalibrateCommand* command, std::string* error);
-CLI::App* add_events(CLI::App& root, EventsCommand* command, std::string* error);
-
-// of commands that read a profile and print
+/// The profile that is read; --by LEVEL; --format and --width.
 void add_input(CLI::App* app, std::string* file);
+void add_levels(CLI::App* app, std::vector<RowLevel>* by);
 void add_presentation(CLI::App* app, Format* format, size_t* width);
-
-// templates_options.cc
-CLI::App* add_templates(CLI::App& root, TemplatesCommand* command, std::string* error);
-
-// scan_options.cc
-CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error);
-
 void add_snapshot_options(CLI::App* app, SnapshotOptions* options);
 /// Where a new profile goes, and how it is completed: of a RecordCommand or ImportCommand.
 template <class Command>

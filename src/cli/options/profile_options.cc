@@ -58,6 +58,24 @@ void add_input(CLI::App* app, std::string* file) {
   app->add_option("FILE,-i,--input", *file, "the profile [profile.culprit]")->type_name("FILE");
 }
 
+void add_levels(CLI::App* app, std::vector<RowLevel>* by) {
+  app->add_option_function<std::vector<std::string>>(
+         "--by",
+         [by](const std::vector<std::string>& words) {
+           by->clear();
+           for (const std::string& word : words) {
+             for (const std::string_view level : split(word, ',')) {
+               by->push_back(parse_word(kLevels, std::string(level)));
+             }
+           }
+         },
+         "process, comm (processes of one name together), thread, module, function, line, block "
+         "or instruction; may be repeated "
+         "[function]")
+      ->type_name("LEVEL")
+      ->allow_extra_args(false);
+}
+
 void add_presentation(CLI::App* app, Format* format, size_t* width) {
   add_word(app, "--format", format, kFormats, "how to print");
   app->add_option("--width", *width, "columns of the text [the terminal's, or 80]")
@@ -80,21 +98,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* /*erro
   CLI::App* app = root.add_subcommand("report", "a table of where the time went");
   ReportOptions* report = &command->question.report;
   add_input(app, &command->file);
-  app->add_option_function<std::vector<std::string>>(
-         "--by",
-         [report](const std::vector<std::string>& words) {
-           report->by.clear();
-           for (const std::string& word : words) {
-             for (const std::string_view level : split(word, ',')) {
-               report->by.push_back(parse_word(kLevels, std::string(level)));
-             }
-           }
-         },
-         "process, comm (processes of one name together), thread, module, function, line, block "
-         "or instruction; may be repeated "
-         "[function]")
-      ->type_name("LEVEL")
-      ->allow_extra_args(false);
+  add_levels(app, &report->by);
   add_word(app, "--tree", &report->tree, kTrees,
            "callees: from the outermost caller down; callers: from each function up");
   app->add_option_function<std::string>(

@@ -23,7 +23,6 @@ constexpr ReservedWord kReservedWords[] = {
     {"convert", "culprit import, culprit export"},
     {"daemon", ""},
     {"data", "culprit import, culprit export"},
-    {"diff", "culprit why BEFORE AFTER"},
     {"evlist", "culprit report FILE"},
     {"ftrace", ""},
     {"inject", ""},
@@ -42,7 +41,7 @@ constexpr ReservedWord kReservedWords[] = {
     {"timechart", ""},
     {"top", "culprit record -a --duration 10s, then culprit report"},
     {"trace", ""},
-    {"compare", "culprit why BEFORE AFTER"},
+    {"compare", "culprit diff OLD NEW"},
     {"edges", ""},
     {"flamegraph", "culprit export --to collapsed"},
     {"history", ""},
@@ -55,7 +54,6 @@ constexpr ReservedWord kReservedWords[] = {
     {"stalls", ""},
     {"tree", "culprit report --tree"},
     {"validate", ""},
-    {"variance", ""},
     {"watch", ""},
 };
 

@@ -33,6 +33,12 @@ int run(const WhyCommand&) {
 int run(const LocalityCommand&) {
   return refuse("locality");
 }
+int run(const DiffCommand&) {
+  return refuse("diff");
+}
+int run(const VarianceCommand&) {
+  return refuse("variance");
+}
 int run(const ExportCommand&) {
   return refuse("export");
 }

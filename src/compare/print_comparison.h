@@ -1,0 +1,28 @@
+#pragma once
+
+// The answers of `culprit diff` and `culprit variance`, as text, JSON and CSV.
+
+#include <string>
+#include <vector>
+
+#include "base/text_style.h"
+#include "compare/difference.h"
+#include "compare/variance.h"
+
+namespace culprit {
+
+struct PrintedComparison {
+  const ComparedRows& rows;
+  std::vector<RowLevel> by;
+  size_t limit = 30;  // rows; 0: all
+};
+
+std::string print_difference(const PrintedComparison& what, const Difference& difference,
+                             Format format, const TextStyle& style);
+std::string print_variance(const PrintedComparison& what, const RunVariance& variance,
+                           Format format, const TextStyle& style);
+
+/// "+", "-", "~", "new", ...
+const char* verdict_mark(ChangeVerdict verdict);
+
+}  // namespace culprit

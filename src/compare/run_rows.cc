@@ -1,0 +1,142 @@
+#include "compare/run_rows.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+#include <map>
+
+#include "base/names.h"
+#include "base/text.h"
+#include "print/event_display.h"
+
+namespace culprit {
+namespace {
+
+const char* unit_name(Unit unit) {
+  switch (unit) {
+    case Unit::cycles:
+      return "cycles";
+    case Unit::ns:
+      return "ns";
+    case Unit::events:
+      return "events";
+    case Unit::bytes:
+      return "bytes";
+  }
+  return "events";
+}
+
+/// The file name of the program that was run: another build may call it otherwise.
+std::string find_program(const Profile& profile) {
+  for (const Image& image : profile.images) {
+    if (image.kind == ImageKind::program) return base_name(profile.strings.text(image.path));
+  }
+  return "";
+}
+
+std::string key_part(RowLevel level, const ReportRow& row, const std::string& program) {
+  switch (level) {
+    case RowLevel::process:
+    case RowLevel::comm:
+      return row.process.value_or("");
+    case RowLevel::thread:
+      return row.thread.value_or("");
+    case RowLevel::module: {
+      std::string module = base_name(row.module.value_or(""));
+      return module == program ? "[program]" : module;
+    }
+    case RowLevel::function:
+      return std::string(without_clone_suffix(row.function.value_or("")));
+    case RowLevel::line:
+      return row.line ? fmt::format("{}:{}", base_name(row.file.value_or("?")), *row.line)
+                      : std::string(without_clone_suffix(row.function.value_or("")));
+    case RowLevel::block:
+    case RowLevel::instruction:
+      break;
+  }
+  return "";
+}
+
+void add(Value& sum, const Value& value) {
+  sum.samples += value.samples;
+  sum.value += value.value;
+  sum.error = std::hypot(sum.error, value.error);
+}
+
+}  // namespace
+
+bool can_be_compared(RowLevel level) {
+  return level != RowLevel::block && level != RowLevel::instruction;
+}
+
+std::string_view without_clone_suffix(std::string_view function) {
+  constexpr std::string_view kSuffixes[] = {".constprop", ".isra",     ".part", ".cold",
+                                            ".llvm",      ".lto_priv", ".clone"};
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(),
+                                        [](unsigned char c) { return std::isdigit(c) != 0; });
+  };
+  // Demanglers write them as "f(int) [clone .isra.0]".
+  if (const size_t clone = function.find(" [clone ");
+      clone != std::string_view::npos && clone > 0) {
+    function = function.substr(0, clone);
+  }
+  while (true) {
+    std::string_view rest = function;
+    const size_t last = rest.rfind('.');
+    if (last != std::string_view::npos && last > 0 && is_number(rest.substr(last + 1))) {
+      rest = rest.substr(0, last);
+    }
+    const auto* const suffix = std::find_if(
+        std::begin(kSuffixes), std::end(kSuffixes),
+        [&](std::string_view word) { return rest.ends_with(word) && rest.size() > word.size(); });
+    if (suffix == std::end(kSuffixes)) return function;
+    function = rest.substr(0, rest.size() - suffix->size());
+  }
+}
+
+Result<RunRows> make_run_rows(const Profile& profile, const ReportTable& table,
+                              const std::string& name, const RunOptions& options) {
+  const std::string& event = options.event;
+  if (is_counts_only(profile)) {
+    return Error{
+        fmt::format("{} has counts of whole runs and nothing by place: compare with "
+                    "culprit stat -r, or record it",
+                    printable(name))};
+  }
+  const auto found = event.empty()
+                         ? table.event_names.begin()
+                         : std::find(table.event_names.begin(), table.event_names.end(), event);
+  if (found == table.event_names.end()) {
+    return Error{event.empty() ? fmt::format("{} has no event", printable(name))
+                               : fmt::format("{} has no event '{}': it has {}", printable(name),
+                                             printable(event), fmt::join(table.event_names, ", "))};
+  }
+  const auto index = static_cast<size_t>(found - table.event_names.begin());
+  const Event& chosen = table.events[index];
+  const ClockCalibration* clock =
+      chosen.unit == Unit::ns && options.time_as_cycles ? find_clock(profile.machine) : nullptr;
+  const double factor = clock != nullptr ? clock->hertz * 1e-9 : 1;
+
+  RunRows run;
+  run.name = name;
+  run.measure = {*found, clock != nullptr ? "cycles" : unit_name(chosen.unit), chosen.provenance};
+  const auto convert = [&](const Value& value) {
+    return Value{value.samples, value.value * factor, value.error * factor};
+  };
+  const std::string program = find_program(profile);
+  std::map<ComparedKey, Value> rows;
+  for (const ReportRow& row : table.rows) {
+    ComparedKey key;
+    for (const RowLevel level : table.options.by) key.push_back(key_part(level, row, program));
+    add(rows[key], convert(row.values[index]));
+  }
+  run.rows.assign(rows.begin(), rows.end());
+  run.total = convert(table.totals[index]);
+  if (run.total.samples != 0) {
+    run.per_sample = run.total.value / static_cast<double>(run.total.samples);
+  }
+  return run;
+}
+
+}  // namespace culprit

@@ -1,0 +1,42 @@
+#include "compare/variance.h"
+
+#include <gtest/gtest.h>
+
+#include "compare/test_rows.h"
+
+namespace culprit {
+namespace {
+
+// By hand: 100, 120, 140 samples of 1000 cycles: mean 120,000, deviation 20,000, range 40 of 360;
+// of sampling alone the variance is the mean of 100, 120, 140: 120 samples, of the runs 400.
+TEST(RunVariance, IsThatOfTheRuns) {
+  const RunVariance variance =
+      find_variance(sampled_rows({{100, 120, 140}, {50, 50, 50}, {1, 2, 3}}), 20);
+  ASSERT_EQ(variance.rows.size(), 2U);
+  EXPECT_EQ(variance.rows_left_out, 1U);
+  const RowVariance& row = variance.rows[0];
+  EXPECT_EQ(row.key, ComparedKey{"0"});
+  EXPECT_DOUBLE_EQ(row.mean, 120'000);
+  EXPECT_DOUBLE_EQ(row.deviation, 20'000);
+  EXPECT_NEAR(row.range_percent, 100.0 * 40 / 360, 1e-9);
+  EXPECT_NEAR(row.sum_percent, 100.0 * 360 / 516, 1e-9);
+  EXPECT_NEAR(row.excess, 400.0 / 120, 1e-9);
+  EXPECT_DOUBLE_EQ(row.smallest, 100'000);
+  EXPECT_DOUBLE_EQ(row.largest, 140'000);
+  // The total is 151, 172, 193: all but the third row's part goes with this one.
+  EXPECT_NEAR(row.explains, 20.0 * 21 / (21 * 21), 1e-9);
+  EXPECT_EQ(variance.rows[1].explains, 0);
+  EXPECT_EQ(variance.fastest, 0U);
+  EXPECT_EQ(variance.slowest, 2U);
+}
+
+TEST(RunVariance, SharesOfTheTotalsVarianceAddUp) {
+  std::mt19937 random(5);
+  const ComparedRows rows = simulated_program(random, 6, [](size_t, size_t) { return 1.0; });
+  double sum = 0;
+  for (const RowVariance& row : find_variance(rows, 0).rows) sum += row.explains;
+  EXPECT_NEAR(sum, 1, 1e-9);
+}
+
+}  // namespace
+}  // namespace culprit

@@ -1,0 +1,47 @@
+#include "session/comparisons.h"
+
+#include <algorithm>
+
+#include "print/event_display.h"
+#include "session/answers.h"
+
+namespace culprit {
+namespace {
+
+/// Cycles are compared only where every run knows its clock.
+Result<bool> do_all_have_clocks(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    ASSIGN_OR_RETURN(const ProfileView view, ProfileView::open(file));
+    if (find_clock(view.profile().machine) == nullptr) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<ComparedFiles> compare_files(const std::vector<std::string>& files,
+                                    const ComparisonQuestion& question) {
+  if (!std::all_of(question.by.begin(), question.by.end(), can_be_compared)) {
+    return Error{
+        "addresses differ from build to build: compare by function, line, module, process, comm "
+        "or thread"};
+  }
+  ASSIGN_OR_RETURN(const bool time_as_cycles, do_all_have_clocks(files));
+  ReportQuestion report;
+  report.report.by = question.by;
+  report.report.limit = 0;
+  ComparedFiles out;
+  std::vector<RunRows> runs;
+  for (const std::string& file : files) {
+    ASSIGN_OR_RETURN(ProfileView view, ProfileView::open(file));
+    ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view, report));
+    ASSIGN_OR_RETURN(RunRows run, make_run_rows(answer.shown(), answer.table, file,
+                                                {question.event, time_as_cycles}));
+    runs.push_back(std::move(run));
+    if (out.problem.empty()) out.problem = view.problem();
+  }
+  ASSIGN_OR_RETURN(out.rows, put_side_by_side(runs));
+  return out;
+}
+
+}  // namespace culprit

@@ -1,0 +1,30 @@
+#pragma once
+
+// Questions about several profiles: what changed between two groups of runs, and what varies in
+// one. Each file is a run; they are read one after the other, and only their rows are kept.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "compare/difference.h"
+
+namespace culprit {
+
+struct ComparisonQuestion {
+  std::vector<RowLevel> by = {RowLevel::function};
+  std::string event;  // "": the first of each
+  DifferenceOptions options;
+};
+
+struct ComparedFiles {
+  ComparedRows rows;
+  std::string problem;  // damaged facts of one of them; "": none
+};
+
+/// Errors: a file that cannot be read; runs that measure different things; a level that has no
+///         names over builds (block, instruction)
+Result<ComparedFiles> compare_files(const std::vector<std::string>& files,
+                                    const ComparisonQuestion& question);
+
+}  // namespace culprit
