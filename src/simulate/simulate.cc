@@ -19,6 +19,7 @@
 #include "simulate/counting/machine_file.h"
 #include "simulate/counting/tenures_file.h"
 #include "simulate/counts_folder.h"
+#include "simulate/image_accounts.h"
 #include "simulate/qemu_engine.h"
 #include "simulate/simulated_profile.h"
 
@@ -80,6 +81,7 @@ class Session {
   uint64_t elapsed_ns() const { return monotonic_ns() - start_ns_; }
   void note_what_runs_on(bool has_ended);
   Result<Simulation> complete(const StartedCommand& command, bool has_ended);
+  Result<void> read_counts(const CountsFolder::File& file, bool is_running);
   Result<void> add_counts(const CountsFolder::File& file);
   counting::Tenures take_tenures(const ProcessCounts& counts, const std::string& path);
   void explain_end(const ProcessCounts& counts);
@@ -92,6 +94,7 @@ class Session {
   SimulatedDetail detail_;
   const simulate::SetSample& sample_;
   SimulatedProfile profile_;
+  ImageAccounts accounts_;
   uint64_t start_ns_ = 0;
   uint64_t save_at_ns_ = 0;
   uint64_t running_instructions_ = 0;  // of processes that have not ended
@@ -246,11 +249,26 @@ Profile Session::profile_so_far() const {
 void Session::take_ended(bool all) {
   for (const CountsFolder::File& file : folder_.take_ended(all)) {
     ++processes_;
-    const Result<void> added = add_counts(file);
+    const Result<void> added = read_counts(file, all);
     if (added) continue;
     profile_.builder().profile().ledger.add(ledger::kDamagedRecords);
     remarks_.push_back(added.error().message);
   }
+}
+
+/// What a running process counts while it is read is not missing.
+Result<void> Session::read_counts(const CountsFolder::File& file, bool is_running) {
+  const auto ask = [&] {
+    const Result<CountsGlance> glance = glance_at_counts(file.fd.get(), file.path);
+    return glance ? glance->instructions : 0;
+  };
+  const uint64_t so_far = is_running ? ask() : 0;
+  const uint64_t before = profile_.executions();
+  Result<void> added = add_counts(file);
+  accounts_.add(file.image, {.instructions = profile_.executions() - before,
+                             .counted = is_running ? so_far : ask(),
+                             .was_running = is_running});
+  return added;
 }
 
 Result<void> Session::add_counts(const CountsFolder::File& file) {
@@ -316,9 +334,15 @@ Result<Simulation> Session::complete(const StartedCommand& command, bool has_end
                     "prefetchers, which sets do not tell, are not covered",
                     options_.sample_sets));
   }
+  accounts_.close(folder_, ledger);
   note_order_of_threads(ledger);
   ledger.note("simulated in user mode: the kernel's own work is not covered");
   simulation.recording = profile_.finish();
+  const Ledger& all = simulation.recording.profile.ledger;
+  if (const uint64_t missing = all.amount(ledger::kMissingInstructions); missing > 0) {
+    remarks_.push_back(
+        fmt::format("{} instructions are missing: the ledger has more", format_thousands(missing)));
+  }
   Recording& recording = simulation.recording;
   Run& run = recording.run();
   run.duration_ns = static_cast<int64_t>(elapsed_ns());

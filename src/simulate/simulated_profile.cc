@@ -1,6 +1,7 @@
 #include "simulate/simulated_profile.h"
 
 #include <fmt/format.h>
+#include <numeric>
 
 #include "model/engine.h"
 #include "model/ledger.h"
@@ -127,6 +128,7 @@ void SimulatedProfile::add_site(const SimulatedSite& site, ContextId context,
     builder_.add(context, location, EventId(event), 0, value);
     if (events_[event].name == "instructions") instructions_ += value;
   }
+  executions_ += site.executions;
   if ((site.site.flags & counts_file::kUnknownCosts) != 0) unknown_costs_ += site.executions;
 }
 
@@ -250,8 +252,23 @@ Profile SimulatedProfile::so_far() const {
   return std::move(copy.profile());
 }
 
+/// What was added is in the histograms: nothing is left behind on the way into them.
+void SimulatedProfile::check_sum() {
+  uint64_t sum = 0;
+  for (const Histogram& histogram : builder_.profile().histograms) {
+    for (const EventColumn& column : histogram.columns) {
+      if (events_[column.event.value].name != "instructions") continue;
+      sum = std::accumulate(column.value.begin(), column.value.end(), sum);
+    }
+  }
+  if (sum < instructions_) {
+    builder_.profile().ledger.add(ledger::kMissingInstructions, instructions_ - sum);
+  }
+}
+
 Recording SimulatedProfile::finish() {
   builder_.take_counts();
+  check_sum();
   if (unknown_costs_ > 0) builder_.profile().ledger.add(ledger::kUnknownCosts, unknown_costs_);
   merge_rows(builder_.profile().tenures, builder_.profile().events);
   merge_rows(builder_.profile().edges, builder_.profile().events);

@@ -42,6 +42,8 @@ class SimulatedProfile {
 
   /// Executed so far, as the event `instructions` has it.
   [[nodiscard]] uint64_t instructions() const { return instructions_; }
+  /// As the threads' own sums have it: each turn of a repeated string instruction is one.
+  [[nodiscard]] uint64_t executions() const { return executions_; }
 
  private:
   struct Place {
@@ -62,6 +64,7 @@ class SimulatedProfile {
   void add_tenures(const counting::Tenures& tenures, const LocateSite& locate,
                    const FindContext& context_of);
   void add_to_ledger(const ProcessCounts& counts);
+  void check_sum();
 
   std::vector<SimulatedEvent> events_;
   simulate::SetSample sample_;
@@ -71,6 +74,7 @@ class SimulatedProfile {
   JitCode jit_;
   ImageId anonymous_;
   uint64_t instructions_ = 0;
+  uint64_t executions_ = 0;
   uint64_t unknown_costs_ = 0;  // executions
   std::set<std::pair<uint32_t, uint64_t>> forks_seen_;
 };

@@ -51,6 +51,16 @@ Result<void> Counting::find_region(const CountingOptions& options) {
 }
 
 Result<void> Counting::start(const CountingOptions& options, ProcessSetting setting) {
+  if (!image_.open(options.folder)) {
+    return errno_error("cannot open '" + image_list_path(options.folder) + "'", errno);
+  }
+  if (!image_.add(setting.program)) return Error{"no more processes can be counted"};
+  Result<void> prepared = prepare(options, std::move(setting));
+  image_.set_state(prepared ? ImageState::counting : ImageState::uncounted);
+  return prepared;
+}
+
+Result<void> Counting::prepare(const CountingOptions& options, ProcessSetting setting) {
   system_calls_ = SystemCalls(setting.architecture);
   RETURN_IF_ERROR(make_machine(options, setting));
   RETURN_IF_ERROR(find_region(options));
@@ -58,7 +68,7 @@ Result<void> Counting::start(const CountingOptions& options, ProcessSetting sett
   if (options.deterministic && !TurnScheduler::can_watch()) {
     return Error{"--deterministic needs Linux 5.9 with /proc/PID/syscall"};
   }
-  if (!writer_.create(options.folder)) {
+  if (!writer_.create(options.folder, image_.number())) {
     return errno_error("cannot write counts to '" + options.folder + "'", errno);
   }
   writer_.set_program(setting.program);
@@ -113,7 +123,8 @@ bool Counting::make_thread(unsigned number) {
                          .targets = std::move(thread.targets),
                          .calls = {},
                          .latest = &kNoBlock,
-                         .region = {}};
+                         .region = {},
+                         .instructions_said = shared.header->instructions.load()};
   if (machine_) make_core(thread);
   threads_[number] = &thread;
   counting_[number] = watches_part_ ? nullptr : &thread;
@@ -180,6 +191,7 @@ void Counting::begin_system_call(unsigned number, const SystemCall& call) {
   }
   CountedThread* const thread = threads_[number];
   if (thread != nullptr) {
+    say_instructions(*thread);
     if (counting_[number] != nullptr) ++thread->shared.header->system_calls;
     thread->system_call_start_ns = monotonic_ns();
     if (system_calls_.is_mmap(call.number)) {
@@ -199,8 +211,18 @@ void Counting::begin_system_call(unsigned number, const SystemCall& call) {
   }
 }
 
+/// However the process ends, it is known that they were counted.
+void Counting::say_instructions(CountedThread& thread) {
+  const uint64_t now = thread.shared.header->instructions.load(std::memory_order_relaxed);
+  image_.add_instructions(now - std::exchange(thread.instructions_said, now));
+}
+
 void Counting::end_system_call(unsigned number, int64_t call, int64_t result) {
   if (is_stopped()) return;
+  if (native_execs_under_way_ > 0 && system_calls_.is_exec(call)) {  // it has failed
+    --native_execs_under_way_;
+    --writer_.header().native_execs;
+  }
   if (CountedThread* const thread = threads_[number]) {
     if (system_calls_.is_mmap(call) && result > 0 && thread->huge_mapping_bytes != 0) {
       const auto begin = static_cast<uint64_t>(result);
@@ -252,6 +274,17 @@ void Counting::end_program(unsigned number) {
   retire_machine();
 }
 
+void Counting::begin_exec(unsigned number) {
+  end_program(number);
+  image_.set_state(ImageState::executing);
+}
+
+void Counting::exec_failed() {
+  // With locality what was counted has been told, and nothing is counted any more.
+  const bool has_ended = model_.locality != simulate::Locality::off;
+  image_.set_state(has_ended ? ImageState::uncounted : ImageState::counting);
+}
+
 /// Nothing is modelled by it any more, but it stays: threads may still be in it, or hold its locks.
 void Counting::retire_machine() {
   retired_machines_.push_back(std::move(machine_));
@@ -280,17 +313,26 @@ void Counting::after_fork_in_child(unsigned number) {
     gone->targets.forget();
   }
   ended_instructions_ = 0;
-  if (writer_.continue_in_child(thread != nullptr ? thread->shared.header : nullptr)) {
+  const counts_file::CoreHeader* const part = thread != nullptr ? thread->shared.header : nullptr;
+  const bool is_counted = image_.add_forked() && writer_.continue_in_child(image_.number(), part);
+  image_.set_state(is_counted ? ImageState::counting : ImageState::uncounted);
+  native_execs_under_way_ = 0;
+  if (is_counted) {
+    writer_.header().is_stopped = is_stopped() ? 1 : 0;
     if (thread != nullptr) {
       threads_[number] = thread;
       counting_[number] = counting;
       thread->number = 0;
+      thread->instructions_said = 0;
       thread->note_task();
       thread->targets.forget();
       if (thread->clock) thread->ticks_before = thread->clock->now();
     }
     if (model_.locality != simulate::Locality::off) renew_machine();
-  }  // else better nothing than into the parent's file
+  } else {
+    writer_.forget_file();
+    is_stopped_.store(true, std::memory_order_relaxed);
+  }
   renew_turns(number);
 }
 

@@ -30,6 +30,7 @@
 #include "base/result.h"
 #include "simulate/counting/counting_options.h"
 #include "simulate/counting/counts_writer.h"
+#include "simulate/counting/process_images.h"
 #include "simulate/counting/sampled_lines.h"
 #include "simulate/counting/system_calls.h"
 #include "simulate/counting/thread.h"
@@ -110,8 +111,15 @@ class Counting {
   /// The program that this process runs ends now, by a call of this thread: what is kept in memory
   /// is written, and nothing is counted any more.
   void end_program(unsigned number);
-  /// A program was started that is not counted.
-  void add_native_exec() { ++writer_.header().native_execs; }
+  /// The same by an exec: the new program is counted, too, as another process image.
+  void begin_exec(unsigned number);
+  /// It is not executed: what runs goes on.
+  void exec_failed();
+  /// By the system call under way a program is started that is not counted, if the call succeeds.
+  void add_native_exec() {
+    ++native_execs_under_way_;
+    ++writer_.header().native_execs;
+  }
   /// Words of the engine's own.
   void add_message(std::string_view text) { writer_.add_message(text); }
 
@@ -146,6 +154,7 @@ class Counting {
   [[nodiscard]] bool may_be_modelled(uint64_t address) const { return lines_.may_hold(address); }
 
  private:
+  Result<void> prepare(const CountingOptions& options, ProcessSetting setting);
   Result<void> make_machine(const CountingOptions& options, const ProcessSetting& setting);
   Result<void> find_region(const CountingOptions& options);
   bool make_thread(unsigned number);
@@ -168,6 +177,7 @@ class Counting {
   void fetch_block(CountedThread& thread, const BlockFacts& block);
   void model_sampled(CountedThread& thread, uint32_t site, uint64_t address, AccessShape shape);
 
+  void say_instructions(CountedThread& thread);
   void set_huge_pages(AddressRange range, bool is_huge);
   void start_turns(uint32_t line_transfer_cycles);
   void expect_thread(unsigned number);
@@ -192,6 +202,7 @@ class Counting {
   std::atomic<uint64_t> run_so_far_{0};  // instructions of all threads, until they are `skipped_`
   SampledLines lines_;
 
+  OwnImage image_;
   CountsWriter writer_;
   Translation translation_;
   SystemCalls system_calls_;
@@ -200,6 +211,7 @@ class Counting {
   std::unique_ptr<simulate::Hierarchy> machine_;
   std::vector<std::unique_ptr<simulate::Hierarchy>> retired_machines_;
   std::unique_ptr<TurnScheduler> turns_;  // --deterministic
+  std::atomic<uint32_t> native_execs_under_way_{0};
   std::atomic<bool> is_stopped_{false};
   std::mutex starting_;  // of threads: one at a time
 };

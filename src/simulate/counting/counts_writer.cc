@@ -20,15 +20,10 @@ constexpr uint64_t kTablesBytes = file::kCoresStart;
 
 }  // namespace
 
-/// Fills path_, fd_: a file that nobody has, named by pid and the number of this image of it.
-bool CountsWriter::open_new(bool is_fork) {
-  constexpr int kMostExecs = 1'000'000;
-  for (int image = 0; image < kMostExecs; ++image) {
-    path_ = folder_ + "/" + std::to_string(::getpid()) + "." + std::to_string(image);
-    fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd_ >= 0) break;
-    if (errno != EEXIST) return false;
-  }
+/// Fills path_, fd_: a file that nobody else has, as the number is nobody else's.
+bool CountsWriter::open_new(uint32_t image, bool is_fork) {
+  path_ = folder_ + "/" + std::to_string(::getpid()) + "." + std::to_string(image);
+  fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   void* mapped = nullptr;
   if (fd_ < 0 || !map_part(0, kTablesBytes, header_, &mapped)) return false;
   header_ = static_cast<file::Header*>(mapped);
@@ -56,9 +51,9 @@ bool CountsWriter::map_part(uint64_t start, uint64_t bytes, void* at, void** map
   return true;
 }
 
-bool CountsWriter::create(const std::string& folder) {
+bool CountsWriter::create(const std::string& folder, uint32_t image) {
   folder_ = folder;
-  if (!open_new(false)) return false;
+  if (!open_new(image, false)) return false;
   ::close(std::exchange(fd_, -1));
   header_->sites = header_->blocks = header_->mappings = 1;  // the place holders
   header_->text_bytes = 1;
@@ -71,7 +66,7 @@ void CountsWriter::set_program(std::string_view path) {
   path.copy(header_->program, sizeof header_->program - 1);
 }
 
-bool CountsWriter::continue_in_child(const file::CoreHeader* core) {
+bool CountsWriter::continue_in_child(uint32_t image, const file::CoreHeader* core) {
   // The parent goes on writing to the old file: its tables are read through a mapping of
   // their own until they are copied. Nobody else of this process runs now.
   file::Header* const old = header_;
@@ -86,7 +81,7 @@ bool CountsWriter::continue_in_child(const file::CoreHeader* core) {
   const char* const text = table<char>(file::kTextStart);
 
   header_ = nullptr;
-  if (!open_new(true)) {
+  if (!open_new(image, true)) {
     header_ = old;
     return false;
   }
@@ -119,6 +114,15 @@ bool CountsWriter::continue_in_child(const file::CoreHeader* core) {
   std::atomic_thread_fence(std::memory_order_release);
   header_->magic = file::kMagic;
   return is_whole;
+}
+
+void CountsWriter::forget_file() {
+  // The parent's threads write to what is mapped here. Nothing is read from it any more.
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  ::mmap(header_, kTablesBytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  for (void*& core : cores_) {
+    if (core != nullptr) ::mmap(core, file::kCoreBytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  }
 }
 
 uint32_t CountsWriter::add_site(const file::Site& site) {

@@ -27,14 +27,17 @@ struct CoreCounts {
 
 class CountsWriter {
  public:
-  /// Makes and maps a file in `folder`. False: errno says why.
-  bool create(const std::string& folder);
+  /// Makes and maps a file in `folder` for the process image of that number. False: errno says why.
+  bool create(const std::string& folder, uint32_t image);
   void set_program(std::string_view path);
 
-  /// In a forked child of the thread that has the part `core` (nullptr: none): a file of its own
-  /// with the same sites and blocks, and no counts yet. At the same address the thread has the
-  /// first part there; those of other threads are no more.
-  bool continue_in_child(const counts_file::CoreHeader* core);
+  /// In a forked child, the process image of that number, of the thread that has the part `core`
+  /// (nullptr: none): a file of its own with the same sites and blocks, and no counts yet. At the
+  /// same address the thread has the first part there; those of other threads are no more.
+  bool continue_in_child(uint32_t image, const counts_file::CoreHeader* core);
+  /// In a forked child that cannot: what is written goes nowhere, least of all into its parent's
+  /// file.
+  void forget_file();
 
   // Each returns the new entry's number, or 0 if the table is full (0 is never a real one:
   // entry 0 of every table is a place holder).
@@ -57,7 +60,7 @@ class CountsWriter {
   counts_file::Header& header() { return *header_; }
 
  private:
-  bool open_new(bool is_fork);
+  bool open_new(uint32_t image, bool is_fork);
   bool map_part(uint64_t start, uint64_t bytes, void* at, void** mapped);
   bool map_core(uint32_t number, void* at);
   uint32_t add_text(std::string_view text);

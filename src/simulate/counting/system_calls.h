@@ -50,6 +50,9 @@ class SystemCalls {
   }
   /// Whether the thread that made the call may have another name after it.
   [[nodiscard]] bool may_rename(int64_t number) const { return number == numbers_.prctl; }
+  [[nodiscard]] bool is_exec(int64_t number) const {
+    return number == numbers_.execve || number == numbers_.execveat;
+  }
   [[nodiscard]] std::optional<ExecCall> find_exec(const SystemCall& call) const;
 
   /// Calls forget(AddressRange) for what was mapped and is not, or by something else, after the

@@ -64,6 +64,7 @@ struct CountedThread {
   uint64_t system_call_start_ns = 0;  // 0: it is in none
   uint64_t huge_mapping_bytes = 0;    // of its mmap under way, if the pages are huge ones
   uint64_t lines_taken = 0;           // from other cores, up to its last turn
+  uint64_t instructions_said = 0;     // of its part's, what is in the list of process images
 
   /// Who this is, for the kernel. By the thread itself.
   void note_task();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <elf.h>
+#include <fcntl.h>
 #include <optional>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -71,16 +72,29 @@ std::string whole_path(const std::string& path) {
 }  // namespace
 
 ExecTakeover::ExecTakeover(std::string_view architecture, std::vector<std::string> emulator,
-                           const std::string& program)
+                           const std::string& program, std::vector<std::string> needed)
     : machine_(architecture == "x86_64" ? EM_X86_64 : EM_AARCH64),
       emulator_(std::move(emulator)),
-      program_(whole_path(program)) {}
+      program_(whole_path(program)),
+      needed_(std::move(needed)) {}
 
 /// For the kernel /proc/self/exe is QEMU; the program means itself.
 std::string ExecTakeover::resolve_own_path(const std::string& path) const {
   const bool is_own =
       path == "/proc/self/exe" || path == "/proc/" + std::to_string(::getpid()) + "/exe";
   return is_own && !program_.empty() ? program_ : path;
+}
+
+/// Not in another root, or as another user, from which they are hidden: there QEMU would end where
+/// the program by itself runs.
+bool ExecTakeover::has_all_needed() const {
+  // Asked for the real user without the capabilities that an exec takes away, too.
+  const auto can = [](const std::string& path, int mode) {
+    return ::access(path.c_str(), mode) == 0 &&
+           ::faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0;
+  };
+  return can(emulator_.front(), X_OK) &&
+         std::ranges::all_of(needed_, [&](const std::string& path) { return can(path, R_OK); });
 }
 
 void ExecTakeover::take_over(const counting::ExecCall& call, unsigned number, uint64_t base,
@@ -93,7 +107,7 @@ void ExecTakeover::take_over(const counting::ExecCall& call, unsigned number, ui
   const std::string program = resolve_own_path(*file);
   const auto target =
       find_exec_target(program, words->empty() ? program : words->front(), machine_);
-  if (!target) {
+  if (!target || !has_all_needed()) {
     if (::access(program.c_str(), X_OK) == 0) counting.add_native_exec();
     return;
   }
@@ -101,9 +115,11 @@ void ExecTakeover::take_over(const counting::ExecCall& call, unsigned number, ui
       *target, words->empty() ? *words : std::vector(words->begin() + 1, words->end()), *variables);
   std::vector<std::string> command = emulator_;
   command.insert(command.end(), exec.words.begin(), exec.words.end());
-  counting.end_program(number);
+  counting.begin_exec(number);
   ::execve(emulator_.front().c_str(), make_pointers(command).data(),
            make_pointers(exec.environment).data());
+  counting.exec_failed();
+  counting.add_native_exec();
 }
 
 }  // namespace culprit

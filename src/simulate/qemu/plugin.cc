@@ -73,6 +73,13 @@ CommandLine read_command_line(size_t count) {
   return line;
 }
 
+/// Of this library.
+std::string own_path() {
+  Dl_info self{};
+  ::dladdr(&qemu_plugin_version, &self);
+  return self.dli_fname != nullptr ? self.dli_fname : "";
+}
+
 /// What the plugin keeps beside the_counting(); made once, never destroyed.
 struct Plugin {
   ExecTakeover exec;
@@ -81,8 +88,9 @@ struct Plugin {
   uint64_t base = 0;  // where the program's memory begins in ours
   bool knows_base = false;
 
-  Plugin(std::string_view architecture, CommandLine line)
-      : exec(architecture, std::move(line.emulator), line.program), system_calls(architecture) {}
+  Plugin(std::string_view architecture, CommandLine line, const std::string& folder)
+      : exec(architecture, std::move(line.emulator), line.program, {own_path(), folder}),
+        system_calls(architecture) {}
 };
 
 Plugin* plugin = nullptr;
@@ -178,10 +186,8 @@ void system_call_ends(unsigned vcpu, int64_t number, int64_t result) {
 
 /// The shared object with the costs of instructions is beside this one.
 std::string find_costs() {
-  Dl_info self{};
-  ::dladdr(&qemu_plugin_version, &self);
-  const std::string own_path = self.dli_fname != nullptr ? self.dli_fname : "";
-  return own_path.substr(0, own_path.rfind('/') + 1) + simulate::kCostsLibrary;
+  const std::string own = own_path();
+  return own.substr(0, own.rfind('/') + 1) + simulate::kCostsLibrary;
 }
 
 bool install(qemu_plugin_id_t id, const qemu_info_t& info, const PluginOptions& options) {
@@ -191,7 +197,7 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const PluginOptions& 
     return false;
   }
   const CommandLine line = read_command_line(options.words);
-  plugin = new Plugin(info.target_name, line);
+  plugin = new Plugin(info.target_name, line, options.counting.folder);
   new (&counting_storage.counting) counting::Counting(decode);
   const auto find_mapping = [](uint64_t address) {
     return counting::find_own_mapping(address, plugin->base);
