@@ -17,8 +17,8 @@ StackId ProfileBuilder::intern_stack(const StackNode& node) {
 }
 
 void ProfileBuilder::add(ContextId context, const Location& location, EventId event,
-                         uint64_t samples, uint64_t value, double variance) {
-  cells_.add({context, location, {event, samples, value, variance}}, profile_.events);
+                         uint64_t samples, uint64_t value, double variance, ObjectId object) {
+  cells_.add({context, location, {event, samples, value, variance}, object}, profile_.events);
 }
 
 void ProfileBuilder::add_stack(ContextId context, StackId stack, EventId event, uint64_t samples,

@@ -37,7 +37,7 @@ class ProfileBuilder {
   /// One or more samples at a location. `value` in the event's unit / scale; `variance` as
   /// Cell has it.
   void add(ContextId context, const Location& location, EventId event, uint64_t samples,
-           uint64_t value, double variance = 0);
+           uint64_t value, double variance = 0, ObjectId object = ObjectId());
   /// The same for a whole call stack, whose leaf location must be added too.
   void add_stack(ContextId context, StackId stack, EventId event, uint64_t samples, uint64_t value);
 

@@ -38,7 +38,24 @@ void for_each_count_within(const Profile& profile, const Histogram& histogram, F
   }
 }
 
-/// The same for all of a histogram, in whatever order it is.
+/// The object of a row of a histogram.
+inline ObjectId object_of_row(const Histogram& histogram, size_t row) {
+  return row < histogram.objects.size() ? histogram.objects[row] : ObjectId();
+}
+
+/// Calls visit(Location, ObjectId, event index, Sum) for all of a histogram, row by row.
+template <class Visit>
+void for_each_count_of_objects(const Profile& profile, const Histogram& histogram, Visit visit) {
+  for (size_t row = 0; row < histogram.offsets.size(); ++row) {
+    const ObjectId object = object_of_row(histogram, row);
+    const auto visit_one = [&](const Location& at, size_t event, const Sum& sum) {
+      visit(at, object, event, sum);
+    };
+    visit_row(profile, histogram, row, visit_one);
+  }
+}
+
+/// The same without objects, in whatever order it is.
 template <class Visit>
 void for_each_count(const Profile& profile, const Histogram& histogram, Visit visit) {
   for (size_t row = 0; row < histogram.offsets.size(); ++row) {

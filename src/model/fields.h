@@ -106,6 +106,9 @@ struct FieldList<DataObject> {
     visit(Field{"site_image"}, rows.site.image...);
     visit(Field{"site_offset"}, rows.site.offset...);
     visit(Field{"size_bytes"}, rows.size_bytes...);
+    visit(Field{"calls"}, rows.calls...);
+    visit(Total{"blocks"}, rows.blocks...);
+    visit(Total{"total_bytes"}, rows.total_bytes...);
   }
 };
 
@@ -253,6 +256,7 @@ struct FieldList<Edge> {
     visit(Field{"level"}, rows.level...);
     visit(Field{"kind"}, rows.kind...);
     visit(Total{"count"}, rows.count...);
+    visit(Field{"to_object"}, rows.to_object...);
   }
 };
 
@@ -307,7 +311,7 @@ inline constexpr Provenance kLastOf<Provenance> = Provenance::modelled;
 template <>
 inline constexpr ImageKind kLastOf<ImageKind> = ImageKind::unknown;
 template <>
-inline constexpr ObjectKind kLastOf<ObjectKind> = ObjectKind::field;
+inline constexpr ObjectKind kLastOf<ObjectKind> = ObjectKind::mapping;
 template <>
 inline constexpr CacheLevel kLastOf<CacheLevel> = CacheLevel::stlb;
 template <>

@@ -239,7 +239,19 @@ struct MemorySample {
   friend auto operator<=>(const MemorySample&, const MemorySample&) = default;
 };
 
-enum class ObjectKind : uint8_t { unknown, global, heap, stack, range, field };
+enum class ObjectKind : uint8_t {
+  unknown,
+  global,
+  heap,
+  stack,
+  range,
+  field,
+  mapping,  // memory that the program has mapped: of a file, or of none
+};
+
+/// Names of objects that are no data structure of the program's.
+inline constexpr std::string_view kAllocatorObject = "[allocator]";  // of the heap, in no block
+inline constexpr std::string_view kOtherObjects = "[other objects]";  // beyond an instruction's most
 
 /// A data structure. Row 0 of a profile's objects is always "unknown" (see ids.h).
 struct DataObject {
@@ -247,8 +259,11 @@ struct DataObject {
   StringId name;
   StringId type;
   ObjectId parent;  // field: the object it belongs to
-  Location site;    // heap: allocation site; stack: function; global: its place
-  uint64_t size_bytes = 0;
+  Location site;    // heap, mapping: the call that allocates; stack: function; global: its place
+  uint64_t size_bytes = 0;   // heap, mapping: of each block, where sizes are told apart
+  StackId calls{};           // heap, mapping: that led to the allocation; names are made of these
+  uint64_t blocks = 0;       // heap, mapping: that there ever were
+  uint64_t total_bytes = 0;  // of them
   friend auto operator<=>(const DataObject&, const DataObject&) = default;
 };
 
@@ -298,7 +313,8 @@ enum class EdgeKind : uint8_t {
 };
 
 /// From the instruction that brought a line in (or lost it) to the one that reused it
-/// (or pushed it out, or had to bring it in again), each in its own context.
+/// (or pushed it out, or had to bring it in again), each in its own context. `object` is of the line,
+/// `to_object` of what the second one accessed.
 struct Edge {
   ContextId from_context;
   ContextId to_context;
@@ -308,6 +324,7 @@ struct Edge {
   CacheLevel level = CacheLevel::l1d;
   EdgeKind kind = EdgeKind::reuse;
   uint64_t count = 0;
+  ObjectId to_object{};
   friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 

@@ -218,7 +218,11 @@ std::vector<ImageId> ProfileMerger::add(const Profile& other) {
     translate.push_back(intern(profile_.stacks, stacks_, translated(node)));
   }
   for (const DataObject& object : other.objects) {
-    translate.push_back(intern(profile_.objects, objects_, translated(object)));
+    const size_t known = profile_.objects.size();
+    const DataObject theirs = translated(object);
+    const ObjectId id = intern(profile_.objects, objects_, theirs);
+    if (id.value < known) add_row(profile_.objects[id.value], theirs, profile_.events);
+    translate.push_back(id);
   }
   if (projection_.processes == Processes::each) {
     for (const ObjectRange& range : other.object_ranges) {

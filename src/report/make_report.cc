@@ -47,10 +47,11 @@ Accounts add_up(const Profile& profile, RowKeys& keys) {
   for (const Histogram& histogram : profile.histograms) {
     const RowKey context = keys.of_context(histogram.context);
     Location last_location;
+    ObjectId last_object;
     size_t last_row = SIZE_MAX;
-    for_each_count(profile, histogram, [&](const Location& at, size_t event, const Sum& sum) {
-      if (last_row == SIZE_MAX || at != last_location) {
-        const RowKey key = keys.of_location(context, at);
+    const auto add = [&](const Location& at, ObjectId object, size_t event, const Sum& sum) {
+      if (last_row == SIZE_MAX || at != last_location || object != last_object) {
+        const RowKey key = keys.of_object(keys.of_location(context, at), object);
         // Neighbours in code mostly belong to the same row.
         if (last_row == SIZE_MAX || key != accounts.keys[last_row]) {
           last_row = rows.find_or_add(RowKeyHash()(key), accounts.keys.size(),
@@ -61,9 +62,11 @@ Accounts add_up(const Profile& profile, RowKeys& keys) {
           }
         }
         last_location = at;
+        last_object = object;
       }
       accounts.of(last_row)[event] += sum;
-    });
+    };
+    for_each_count_of_objects(profile, histogram, add);
   }
   return accounts;
 }
@@ -83,6 +86,7 @@ void reduce(RowNames& row, const Levels& by) {
     row.file = {};
     row.line.reset();
   }
+  if (!by.object) row.object = {};
   if (!by.address()) {
     row.address.reset();
     row.end_address.reset();

@@ -26,7 +26,17 @@
 namespace culprit {
 
 /// `comm`: processes of one name together.
-enum class RowLevel : uint8_t { process, comm, thread, module, function, line, block, instruction };
+enum class RowLevel : uint8_t {
+  process,
+  comm,
+  thread,
+  module,
+  function,
+  line,
+  block,
+  instruction,
+  object
+};
 enum class Tree : uint8_t { none, callers, callees };
 /// What stands in the columns: the events that there are; what branch records say of them (of a
 /// profile with_branch_events()); what they cost, by a template (cost_columns.h).
@@ -53,7 +63,7 @@ struct ReportOptions {
 /// implies module and function (and an instruction its line); a line that is unknown
 /// leaves file and line empty and has the function instead.
 struct ReportRow {
-  std::optional<std::string> process, thread, module, function, file;
+  std::optional<std::string> process, thread, module, function, file, object;
   std::optional<uint32_t> process_id, thread_id, line;
   std::optional<uint64_t> address;      // link address: instruction, or first of the block
   std::optional<uint64_t> end_address;  // block: behind its last instruction

@@ -23,6 +23,7 @@ void add_names(const ReportRow& row, Json& object) {
   text("function", row.function);
   if (row.function) object["inlined"] = row.inlined;
   text("file", row.file);
+  text("object", row.object);
   number("line", row.line);
   if (row.address) object["address"] = json_address(*row.address);
   if (row.end_address) object["end_address"] = json_address(*row.end_address);

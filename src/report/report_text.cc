@@ -85,6 +85,8 @@ std::string level_cell(RowLevel level, const ReportRow& row, const Levels& by) {
     case RowLevel::block:
     case RowLevel::instruction:
       return address_cell(row);
+    case RowLevel::object:
+      return pretty_name(printable(row.object.value_or("")));
   }
   return "";
 }
@@ -473,7 +475,8 @@ class ReportText {
   void add_level_column(RowLevel level, const std::vector<Line>& all,
                         std::vector<TextColumn>& result) const {
     static constexpr const char* kHeadings[] = {"process",  "comm", "thread", "module",
-                                                "function", "line", "block",  "address"};
+                                                "function", "line", "block",  "address",
+                                                "object"};
     const bool name = level == RowLevel::function || level == RowLevel::line;
     TextColumn column{
         kHeadings[static_cast<size_t>(level)], false, name ? fit_function : fit_plain, 2, {}};

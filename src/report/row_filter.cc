@@ -31,6 +31,15 @@ bool matches_address(const ReportRow& row, const std::string& pattern) {
          matches_pattern(fmt::format("{:#x}", *row.address), pattern);
 }
 
+/// "make_rows quake.c:452" is also called make_rows, or quake.c:452.
+bool matches_object(const std::string& name, const std::string& pattern) {
+  if (name == pattern || matches_pattern(name, pattern)) return true;
+  const size_t blank = name.rfind(' ');
+  if (blank == std::string::npos) return false;
+  return matches_function(name.substr(0, blank), pattern) ||
+         matches_pattern(name.substr(blank + 1), pattern);
+}
+
 bool matches(const Filter& filter, const ReportRow& row) {
   switch (filter.level) {
     case RowLevel::process:
@@ -49,6 +58,8 @@ bool matches(const Filter& filter, const ReportRow& row) {
     case RowLevel::block:
     case RowLevel::instruction:
       return matches_address(row, filter.pattern);
+    case RowLevel::object:
+      return row.object && matches_object(*row.object, filter.pattern);
   }
   return false;
 }
@@ -82,6 +93,9 @@ RowNames names_at(RowLevel level, const RowNames& row) {
     case RowLevel::instruction:
       names.address = row.address;
       break;
+    case RowLevel::object:
+      names.object = row.object;
+      break;
   }
   return names;
 }
@@ -90,7 +104,8 @@ RowNames names_at(RowLevel level, const RowNames& row) {
 
 const char* level_name(RowLevel level) {
   static constexpr const char* kNames[] = {"process",  "comm", "thread", "module",
-                                           "function", "line", "block",  "instruction"};
+                                           "function", "line", "block",  "instruction",
+                                           "object"};
   return kNames[static_cast<size_t>(level)];
 }
 

@@ -75,6 +75,9 @@ void Levels::add(RowLevel level) {
     case RowLevel::instruction:
       instruction = true;
       break;
+    case RowLevel::object:
+      object = true;
+      break;
   }
 }
 
@@ -88,6 +91,7 @@ size_t RowKeyHash::operator()(const RowKey& key) const noexcept {
   mix(uint64_t{key.process} << 32 | key.thread);
   mix(uint64_t{key.image} << 32 | key.name);
   mix(uint64_t{key.file} << 32 | key.line);
+  mix(key.object.value);
   mix(uint64_t{key.code} | uint64_t{key.inlined} << 1 | uint64_t{key.has_block} << 2);
   return static_cast<size_t>(hash);
 }
@@ -104,6 +108,11 @@ RowKey RowKeys::of_context(ContextId context) const {
         row->process.is_all() && thread != nullptr ? thread->process : row->process;
     if (find_row(profile.processes, process) != nullptr) key.process = process.value;
   }
+  return key;
+}
+
+RowKey RowKeys::of_object(RowKey key, ObjectId object) const {
+  if (levels_.object) key.object = object;
   return key;
 }
 
@@ -163,6 +172,7 @@ RowNames RowKeys::name(const RowKey& key) {
     row.thread = pool_.name(thread == nullptr ? "[unknown]" : profile.strings.text(thread->name));
     if (thread != nullptr && thread->tid != 0) row.thread_id = thread->tid;
   }
+  if (levels_.object) row.object = pool_.name(objects_.name(key.object));
   if (!key.code) return row;
   if (levels_.module || levels_.address()) row.module = module(ImageId(key.image));
   if (levels_.address()) {

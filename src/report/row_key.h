@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attribute/code_index.h"
+#include "attribute/object_names.h"
 #include "report/report.h"
 #include "report/row_names.h"
 
@@ -16,7 +17,7 @@ namespace culprit {
 /// The levels of a report, as flags.
 struct Levels {
   bool process = false, comm = false, thread = false, module = false, function = false,
-       line = false, block = false, instruction = false;
+       line = false, block = false, instruction = false, object = false;
 
   static Levels of(const std::vector<RowLevel>& levels);
   void add(RowLevel level);
@@ -36,6 +37,7 @@ struct RowKey {
   uint32_t file = kNone;  // likewise
   uint32_t line = 0;
   uint64_t offset = kNoOffset;  // instruction, block, or code without a name
+  ObjectId object{};            // as counts have it
   bool code = false;            // false: only process and thread mean something
   bool inlined = false;
   bool has_block = false;  // offset is the first of a block that is known
@@ -50,7 +52,10 @@ struct RowKeyHash {
 class RowKeys {
  public:
   RowKeys(CodeIndex& code, Levels levels)
-      : code_(code), levels_(levels), images_(code.profile().images.size() + 1) {}
+      : code_(code),
+        levels_(levels),
+        objects_(code),
+        images_(code.profile().images.size() + 1) {}
   RowKeys(const RowKeys&) = delete;  // names point into the pool
   RowKeys& operator=(const RowKeys&) = delete;
 
@@ -58,6 +63,8 @@ class RowKeys {
   [[nodiscard]] RowKey of_context(ContextId context) const;
   /// Adds the innermost code at `location` to the key of its context.
   RowKey of_location(RowKey key, const Location& location);
+  /// Adds the data object, as far as it matters.
+  [[nodiscard]] RowKey of_object(RowKey key, ObjectId object) const;
   /// One frame of a call stack at `location` (call trees: no blocks or instructions).
   RowKey of_frame(RowKey key, const Location& location, const Frame& frame) const;
 
@@ -80,6 +87,7 @@ class RowKeys {
 
   CodeIndex& code_;
   Levels levels_;
+  ObjectNames objects_;
   NamePool pool_;
   std::vector<ImageNames> images_;  // parallel to the profile's, one more for none
 };

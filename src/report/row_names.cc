@@ -15,6 +15,7 @@ ReportRow to_row(const RowNames& names) {
   row.module = text(names.module);
   row.function = text(names.function);
   row.file = text(names.file);
+  row.object = text(names.object);
   row.process_id = names.process_id;
   row.thread_id = names.thread_id;
   row.line = names.line;
@@ -28,7 +29,7 @@ ReportRow to_row(const RowNames& names) {
 bool SameNames::operator()(const RowNames& a, const RowNames& b) const {
   const auto identity = [](const RowNames& row) {
     return std::tie(row.address, row.line, row.function, row.file, row.module, row.end_address,
-                    row.process, row.process_id, row.thread, row.thread_id);
+                    row.process, row.process_id, row.thread, row.thread_id, row.object);
   };
   return identity(a) == identity(b) && (!a.function || a.inlined == b.inlined);
 }

@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "simulate/objects/data_objects.h"
+
 namespace culprit {
 
 namespace file = counts_file;
@@ -78,6 +80,7 @@ class Reader {
   Result<void> read_mappings(std::vector<file::MappedRange>* mappings,
                              std::vector<std::string>* paths);
   Result<void> read_sites(size_t mappings, std::vector<file::Site>* sites, BlockTable* blocks);
+  Result<void> read_objects(ProcessCounts& process);
   Result<void> read_cores(ProcessCounts& process);
   Result<uint64_t> count_instructions();
   Result<std::string> read_messages();
@@ -146,6 +149,50 @@ Result<void> Reader::read_sites(size_t mappings, std::vector<file::Site>* sites,
   return is_any_wrong ? damaged("site of a block") : Result<void>();
 }
 
+Result<void> Reader::read_objects(ProcessCounts& process) {
+  process.has_objects = header_.has_objects != 0;
+  process.has_allocators = header_.has_allocators != 0;
+  process.unseen_allocations = header_.unseen_allocations;
+  if (!process.has_objects) return {};
+  std::vector<char> text;
+  std::vector<file::Object> rows;
+  std::vector<uint32_t> paths;
+  if (header_.objects > file::kMaxObjects || header_.object_paths > file::kMaxObjectPaths ||
+      !read_table(fd_, file::kTextStart, header_.text_bytes, &text) ||
+      !read_table(fd_, file::kObjectsStart, header_.objects, &rows) ||
+      !read_table(fd_, file::kObjectPathsStart, header_.object_paths, &paths) ||
+      !read_table(fd_, file::kSiteObjectsStart, header_.sites, &process.site_objects)) {
+    return damaged("data objects");
+  }
+  text.push_back('\0');
+  for (const file::SiteObject& site : process.site_objects) {
+    const bool is_plain = site.instruction == 0;
+    if (is_plain) continue;
+    // An instruction's own site is before those of its objects, and of none itself.
+    const bool fits = site.instruction < process.site_objects.size() && site.object < rows.size() &&
+                      process.site_objects[site.instruction].instruction == 0;
+    if (!fits) return damaged("site of a data object");
+  }
+  const auto is_site = [&](uint32_t site) { return site < process.sites.size(); };
+  for (size_t number = 0; number < rows.size(); ++number) {
+    const file::Object& row = rows[number];
+    const bool fits = row.kind <= static_cast<uint8_t>(objects::kLastKind) &&
+                      row.name < text.size() && row.mapping < process.mappings.size() &&
+                      row.path_first <= paths.size() &&
+                      row.path_sites <= paths.size() - row.path_first &&
+                      (row.parent == 0 || row.parent < number);
+    if (!fits) return damaged("data object");
+    const auto first = paths.begin() + row.path_first;
+    CountedObject object{row, &text[row.name], {first, first + row.path_sites}};
+    if (!std::all_of(object.path.begin(), object.path.end(), is_site)) {
+      return damaged("path of a data object");
+    }
+    process.objects.push_back(std::move(object));
+  }
+  if (process.objects.empty()) process.objects.emplace_back();
+  return {};
+}
+
 Result<void> Reader::add_misses(uint64_t core_start, ProcessCounts& process) {
   const auto add = [&](size_t site, const file::SampledMisses& row) {
     for (size_t i = 0; i < header_.sample_classes; ++i) {
@@ -201,6 +248,7 @@ class ThreadSum {
         blocks_(blocks),
         block_sites_(block_sites),
         runs_(blocks.size()) {
+    is_noted_.resize(process.sites.size());
     sum_.executions.resize(process.sites.size());
     sum_.counts.resize(process.sites.size());
     if (has_cycles) sum_.ticks.resize(process.sites.size());
@@ -215,7 +263,16 @@ class ThreadSum {
  private:
   Error damaged(const char* what) const { return damaged_file(name_, what); }
   void add_runs(size_t number, const file::BlockRuns& runs);
+  template <class Row>
+  void note_at_object(uint32_t site, const Row& row);
   void add_known_accesses();
+  void add_accesses_at_objects();
+  /// Of the site of a data object: the instruction's.
+  [[nodiscard]] uint32_t instruction_of(size_t site) const {
+    if (site >= process_.site_objects.size()) return static_cast<uint32_t>(site);
+    const uint32_t instruction = process_.site_objects[site].instruction;
+    return instruction == 0 ? static_cast<uint32_t>(site) : instruction;
+  }
   Result<void> add_targets(uint64_t core_start, uint32_t rows);
   void merge_targets();
   Result<void> add_block_ticks();
@@ -227,6 +284,7 @@ class ThreadSum {
   const std::vector<uint32_t>& block_sites_;
   std::vector<uint64_t> runs_;          // by block
   std::vector<uint32_t> blocks_run_{};  // that have any
+  std::vector<bool> is_noted_;  // by site: in sum_.at_objects
   ThreadCounts sum_;
 };
 
@@ -277,6 +335,15 @@ void ThreadSum::add_runs(size_t number, const file::BlockRuns& runs) {
   sum_.counts[last].value[static_cast<size_t>(file::Counter::taken)] += runs.taken;
 }
 
+template <class Row>
+void ThreadSum::note_at_object(uint32_t site, const Row& row) {
+  const bool is_empty =
+      std::all_of(std::begin(row.value), std::end(row.value), [](uint64_t one) { return one == 0; });
+  if (is_empty || is_noted_[site]) return;
+  is_noted_[site] = true;
+  sum_.at_objects.push_back(site);
+}
+
 Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) {
   const uint64_t start = file::core_start(number);
   sum_.other_targets += core.other_targets;
@@ -286,7 +353,9 @@ Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) 
     return damaged("runs of blocks");
   }
   const auto add = [&](size_t site, const auto& row) {
-    if (sum_.executions[site] == 0) return;
+    const uint32_t instruction = instruction_of(site);
+    if (sum_.executions[instruction] == 0) return;
+    if (instruction != site) note_at_object(static_cast<uint32_t>(site), row);
     uint64_t* const sums = sum_.counts[site].value;
     for (size_t i = 0; i < std::size(row.value); ++i) sums[i] += row.value[i];
   };
@@ -297,13 +366,31 @@ Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) 
   }
   if (sum_.ticks.empty()) return {};
   const auto add_stalls = [&](size_t site, const simulate::SiteTicks& row) {
-    if (sum_.executions[site] == 0) return;
+    if (sum_.executions[instruction_of(site)] == 0) return;
     sum_.ticks[site].stalls.add(row.stalls);
     sum_.ticks[site].busy.add(row.busy);
   };
   const bool is_whole =
       visit_rows<simulate::SiteTicks>(fd_, start + file::kTicksInCore, sites, add_stalls);
   return is_whole ? Result<void>() : damaged("cycles of a core");
+}
+
+/// What known accesses have of bytes follows from their number; those at objects are counted, and
+/// the instruction keeps the others.
+void ThreadSum::add_accesses_at_objects() {
+  for (const uint32_t site : sum_.at_objects) {
+    const file::Site& facts = process_.sites[site];
+    if ((facts.flags & file::kKnownAccesses) == 0) continue;
+    uint64_t* const own = sum_.counts[site].value;
+    uint64_t* const others = sum_.counts[instruction_of(site)].value;
+    const auto share = [&](file::Counter first, uint8_t bytes) {
+      const auto at = static_cast<size_t>(first);
+      own[at + 1] = own[at] * bytes;
+      for (size_t i = at; i <= at + 1; ++i) others[i] -= std::min(others[i], own[i]);
+    };
+    share(file::Counter::loads, facts.load_bytes);
+    share(file::Counter::stores, facts.store_bytes);
+  }
 }
 
 void ThreadSum::add_known_accesses() {
@@ -341,6 +428,7 @@ Result<void> ThreadSum::add_block_ticks() {
 Result<void> ThreadSum::complete() {
   merge_targets();
   add_known_accesses();
+  add_accesses_at_objects();
   return sum_.ticks.empty() ? Result<void>() : add_block_ticks();
 }
 
@@ -352,8 +440,14 @@ void ThreadSum::clear() {
     sum_.counts[site] = {};
     if (!sum_.ticks.empty()) sum_.ticks[site] = {};
   }
+  for (const uint32_t site : sum_.at_objects) {
+    sum_.counts[site] = {};
+    if (!sum_.ticks.empty()) sum_.ticks[site] = {};
+    is_noted_[site] = false;
+  }
   blocks_run_.clear();
   sum_.ran.clear();
+  sum_.at_objects.clear();
   sum_.targets.clear();
   sum_.other_targets = 0;
 }
@@ -391,6 +485,7 @@ Result<CountsFile> CountsFile::read(int fd, std::string name) {
   }
   result.blocks_ = std::move(table.blocks);
   result.block_sites_ = std::move(table.sites);
+  RETURN_IF_ERROR(reader.read_objects(counts));
   RETURN_IF_ERROR(reader.read_cores(counts));
   return result;
 }

@@ -14,6 +14,13 @@
 
 namespace culprit {
 
+/// A data object of which anything was counted.
+struct CountedObject {
+  counts_file::Object row{};
+  std::string name;
+  std::vector<uint32_t> path;  // sites of the calls that allocated it, the innermost first
+};
+
 /// One process image, but for what its threads have counted.
 struct ProcessCounts {
   uint32_t pid = 0;
@@ -26,6 +33,12 @@ struct ProcessCounts {
   std::vector<counts_file::Site> sites;
   std::vector<counts_file::MappedRange> mappings;
   std::vector<std::string> paths;                  // of the mappings
+  /// With data objects, by site; empty: none were told apart.
+  std::vector<counts_file::SiteObject> site_objects;
+  std::vector<CountedObject> objects;  // row 0: unknown
+  bool has_objects = false;
+  bool has_allocators = false;
+  uint64_t unseen_allocations = 0;
   std::vector<counts_file::SampledMisses> misses;  // per site; empty: all sets were simulated
   uint32_t sample_classes = 0;                     // of them
   std::vector<int32_t> displacements;              // of direct branches, by site
@@ -50,6 +63,7 @@ struct ThreadCounts {
   uint32_t tid = 0;     // 0: several, or not known
   std::string name;
   std::vector<uint32_t> ran;  // sites that have executions, in no order
+  std::vector<uint32_t> at_objects;  // sites of data objects that were accessed, in no order
   // By site:
   std::vector<uint64_t> executions;
   std::vector<counts_file::SiteCounts> counts;

@@ -86,6 +86,7 @@ class Session {
   counting::Tenures take_tenures(const ProcessCounts& counts, const std::string& path);
   void explain_end(const ProcessCounts& counts);
   void note_order_of_threads(Ledger& ledger) const;
+  void note_ranges(Ledger& ledger);
 
   const SimulateOptions& options_;
   const SimulationEngine& engine_;
@@ -192,6 +193,10 @@ void Session::describe_profile() {
     profile.environment["simulate.skip"] = std::to_string(options_.skip_instructions);
   }
   if (options_.deterministic) profile.environment["simulate.deterministic"] = "on";
+  if (options_.objects) {
+    profile.environment["simulate.objects"] =
+        options_.grouping == objects::Grouping::size ? "size" : "site";
+  }
   if (options_.max_instructions != 0) {
     profile.environment["simulate.max-instructions"] = std::to_string(options_.max_instructions);
   }
@@ -314,6 +319,23 @@ void Session::note_order_of_threads(Ledger& ledger) const {
       options_.deterministic ? "; the process could not be watched" : " (--deterministic)"));
 }
 
+/// Those that were asked for and are nowhere.
+void Session::note_ranges(Ledger& ledger) {
+  const Profile& profile = profile_.builder().profile();
+  for (const objects::Range& range : options_.ranges) {
+    const auto is_it = [&](const DataObject& object) {
+      return object.kind == ObjectKind::range && profile.strings.text(object.name) == range.name;
+    };
+    if (std::any_of(profile.objects.begin(), profile.objects.end(), is_it)) continue;
+    const std::string remark =
+        fmt::format("range '{}': no variable '{}' in {}", printable(range.name),
+                    printable(range.symbol),
+                    range.file.empty() ? "any file that ran" : printable(range.file));
+    ledger.note(remark);
+    remarks_.push_back(remark);
+  }
+}
+
 Result<Simulation> Session::complete(const StartedCommand& command, bool has_ended) {
   if (processes_ == 0) {
     RETURN_IF_ERROR(engine_.check(command_));
@@ -336,6 +358,7 @@ Result<Simulation> Session::complete(const StartedCommand& command, bool has_end
   }
   accounts_.close(folder_, ledger);
   note_order_of_threads(ledger);
+  note_ranges(ledger);
   ledger.note("simulated in user mode: the kernel's own work is not covered");
   simulation.recording = profile_.finish();
   const Ledger& all = simulation.recording.profile.ledger;
@@ -364,7 +387,9 @@ counting::CountingOptions counting_options(const SimulateOptions& options,
           .cycles = has_cycles(options),
           .sample_sets = options.sample_sets,
           .sample_seed = options.sample_seed,
-          .deterministic = options.deterministic};
+          .deterministic = options.deterministic,
+          .objects = options.objects,
+          .grouping = options.grouping};
 }
 
 std::vector<std::string> own_environment() {
@@ -404,6 +429,10 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
   if (!options.region.path.empty()) {
     RETURN_IF_ERROR(
         counting::write_region_file(counting::region_file_path(folder.path()), options.region));
+  }
+  if (!options.ranges.empty()) {
+    RETURN_IF_ERROR(objects::write_ranges_file(objects::ranges_file_path(folder.path()),
+                                               options.ranges));
   }
   const auto engine = make_qemu_engine(options.plugin_path, options.sysroot);
   ASSIGN_OR_RETURN(const EngineCommand command,

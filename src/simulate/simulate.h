@@ -21,6 +21,7 @@
 #include "simulate/counting/region.h"
 #include "simulate/machine/machine.h"
 #include "simulate/machine/outcome.h"
+#include "simulate/objects/data_objects.h"
 
 namespace culprit {
 
@@ -41,6 +42,9 @@ struct SimulateOptions {
   uint32_t sample_sets = 1;
   uint64_t sample_seed = 1;
   bool deterministic = false;  // threads take turns by simulated time
+  bool objects = false;        // counts by data object, too
+  objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap
+  std::vector<objects::Range> ranges{};                  // --range
 };
 
 struct SimulateProgress {

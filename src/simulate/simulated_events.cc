@@ -90,48 +90,54 @@ uint64_t cycles_with(const SimulatedSite& of) {
   return of.ticks.busy.*condition;
 }
 
+/// What happens at the address of an access.
+constexpr SimulatedEvent of_data(std::string_view name, Unit unit,
+                                 uint64_t (*value)(const SimulatedSite&)) {
+  return {.name = name, .unit = unit, .value = value, .is_of_data = true};
+}
+
 constexpr auto kCount = Unit::events;
 constexpr SimulatedEvent kOfProgram[] = {
     {"instructions", kCount, 1, instructions},
     {"branches", kCount, 1, branches},
     {"branches-taken", kCount, 1, branches_taken},
     {"calls", kCount, 1, calls},
-    {"L1-dcache-loads", kCount, 1, counted<Counter::loads>},
-    {"L1-dcache-stores", kCount, 1, counted<Counter::stores>},
-    {"fp-loads", kCount, 1, counted_float<Counter::loads>},
-    {"fp-stores", kCount, 1, counted_float<Counter::stores>},
-    {"load-bytes", Unit::bytes, 1, counted<Counter::load_bytes>},
-    {"store-bytes", Unit::bytes, 1, counted<Counter::store_bytes>},
+    of_data("L1-dcache-loads", kCount, counted<Counter::loads>),
+    of_data("L1-dcache-stores", kCount, counted<Counter::stores>),
+    of_data("fp-loads", kCount, counted_float<Counter::loads>),
+    of_data("fp-stores", kCount, counted_float<Counter::stores>),
+    of_data("load-bytes", Unit::bytes, counted<Counter::load_bytes>),
+    of_data("store-bytes", Unit::bytes, counted<Counter::store_bytes>),
 };
 
 // Of cache sets: these can be of a sample of them.
 constexpr SimulatedEvent kOfSets[] = {
-    {"L1-dcache-load-misses", kCount, 1, sum<Counter::load_l2, Counter::load_memory>},
-    {"L1-dcache-store-misses", kCount, 1, sum<Counter::store_l2, Counter::store_memory>},
+    of_data("L1-dcache-load-misses", kCount, sum<Counter::load_l2, Counter::load_memory>),
+    of_data("L1-dcache-store-misses", kCount, sum<Counter::store_l2, Counter::store_memory>),
     {"L1-icache-load-misses", kCount, 1, sum<Counter::fetch_l2, Counter::fetch_memory>},
     // What L2 did not have.
-    {"LLC-loads", kCount, 1, sum<Counter::load_l3, Counter::load_memory>},
-    {"LLC-stores", kCount, 1, sum<Counter::store_l3, Counter::store_memory>},
-    {"LLC-load-misses", kCount, 1, counted<Counter::load_memory>},
-    {"LLC-store-misses", kCount, 1, counted<Counter::store_memory>},
+    of_data("LLC-loads", kCount, sum<Counter::load_l3, Counter::load_memory>),
+    of_data("LLC-stores", kCount, sum<Counter::store_l3, Counter::store_memory>),
+    of_data("LLC-load-misses", kCount, counted<Counter::load_memory>),
+    of_data("LLC-store-misses", kCount, counted<Counter::store_memory>),
     {"LLC-code-misses", kCount, 1, counted<Counter::fetch_memory>},
-    {"other-core-clean-loads", kCount, 1, counted<Counter::load_other_core_clean>},
-    {"other-core-modified-loads", kCount, 1, counted<Counter::load_other_core_modified>},
-    {"other-core-clean-stores", kCount, 1, counted<Counter::store_other_core_clean>},
-    {"other-core-modified-stores", kCount, 1, counted<Counter::store_other_core_modified>},
+    of_data("other-core-clean-loads", kCount, counted<Counter::load_other_core_clean>),
+    of_data("other-core-modified-loads", kCount, counted<Counter::load_other_core_modified>),
+    of_data("other-core-clean-stores", kCount, counted<Counter::store_other_core_clean>),
+    of_data("other-core-modified-stores", kCount, counted<Counter::store_other_core_modified>),
 };
 
 constexpr SimulatedEvent kOfMachine[] = {
     {"branch-misses", kCount, 1, counted<Counter::mispredicted>},
     {"late-branch-targets", kCount, 1, counted<Counter::late_targets>},
     // As perf has it: no TLB had the page, its table was walked.
-    {"dTLB-load-misses", kCount, 1, counted<Counter::load_walks>},
-    {"dTLB-store-misses", kCount, 1, counted<Counter::store_walks>},
+    of_data("dTLB-load-misses", kCount, counted<Counter::load_walks>),
+    of_data("dTLB-store-misses", kCount, counted<Counter::store_walks>),
     {"iTLB-load-misses", kCount, 1, counted<Counter::fetch_walks>},
-    {"second-TLB-load-hits", kCount, 1, counted<Counter::load_second_tlb>},
-    {"second-TLB-store-hits", kCount, 1, counted<Counter::store_second_tlb>},
+    of_data("second-TLB-load-hits", kCount, counted<Counter::load_second_tlb>),
+    of_data("second-TLB-store-hits", kCount, counted<Counter::store_second_tlb>),
     {"second-TLB-code-hits", kCount, 1, counted<Counter::fetch_second_tlb>},
-    {"sim:data-walk-cycles", Unit::cycles, 1, counted<Counter::data_walk_cycles>},
+    of_data("sim:data-walk-cycles", Unit::cycles, counted<Counter::data_walk_cycles>),
     {"sim:code-walk-cycles", Unit::cycles, 1, counted<Counter::fetch_walk_cycles>},
 };
 

@@ -33,6 +33,7 @@ struct SimulatedEvent {
   double scale = 1;  // stored integers x scale = values in `unit`
   uint64_t (*value)(const SimulatedSite& site) = nullptr;
   bool is_estimate = false;  // of a sample: `value` is what fell into it
+  bool is_of_data = false;   // it happens where data are, of an object
 };
 
 /// In the order of the profile's events: what it sorts by, cycles if there are any, first.

@@ -115,7 +115,8 @@ Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector
 }
 
 void SimulatedProfile::add_site(const SimulatedSite& site, ContextId context,
-                                const Location& location, double design_effect) {
+                                const Location& location, double design_effect,
+                                std::optional<ObjectId> object) {
   for (size_t event = 0; event < events_.size(); ++event) {
     const uint64_t value = events_[event].value(site);
     if (value == 0) continue;
@@ -125,11 +126,102 @@ void SimulatedProfile::add_site(const SimulatedSite& site, ContextId context,
                    all.variance);
       continue;
     }
-    builder_.add(context, location, EventId(event), 0, value);
+    // What an instruction accesses is at its objects; what is left was not told apart.
+    ObjectId at = object.value_or(ObjectId());
+    if (has_objects_ && !object && !events_[event].is_of_data) at = kNoAccess;
+    builder_.add(context, location, EventId(event), 0, value, 0, at);
     if (events_[event].name == "instructions") instructions_ += value;
   }
   executions_ += site.executions;
   if ((site.site.flags & counts_file::kUnknownCosts) != 0) unknown_costs_ += site.executions;
+}
+
+ObjectId SimulatedProfile::intern_object(const DataObject& object) {
+  std::vector<DataObject>& rows = builder_.profile().objects;
+  if (rows.empty()) rows.emplace_back();  // unknown
+  DataObject key = object;
+  key.blocks = key.total_bytes = 0;
+  const auto [known, is_new] = object_ids_.try_emplace(key, ObjectId(rows.size()));
+  if (is_new) {
+    rows.push_back(object);
+  } else {
+    rows[known->second.value].blocks += object.blocks;
+    rows[known->second.value].total_bytes += object.total_bytes;
+  }
+  return known->second;
+}
+
+DataObject SimulatedProfile::describe_object(const ProcessCounts& counts,
+                                             const CountedObject& object,
+                                             const std::vector<Place>& places,
+                                             const LocateAny& locate) {
+  using objects::Kind;
+  const counts_file::Object& row = object.row;
+  DataObject result;
+  result.size_bytes = row.size_bytes;
+  std::string name = object.name;
+  switch (static_cast<Kind>(row.kind)) {
+    case Kind::section:
+      name = fmt::format("[{} of {}]", name, file_name(counts.paths[row.mapping]));
+      [[fallthrough]];
+    case Kind::variable:
+      result.kind = ObjectKind::global;
+      if (const Place& place = places[row.mapping]; place.has_file) {
+        const auto start = images_.locate(counts.pid, place.mapping, place.mapping.start, builder_);
+        if (start) result.site = {start->image, FileOffset(row.place)};
+      }
+      break;
+    case Kind::block:
+      result.kind = ObjectKind::heap;
+      break;
+    case Kind::mapping:
+      result.kind = ObjectKind::mapping;
+      break;
+    case Kind::allocator:
+      result.kind = ObjectKind::heap;
+      name = kAllocatorObject;
+      break;
+    case Kind::stack:
+      result.kind = ObjectKind::stack;
+      name = row.place == 0 ? "[stack]" : fmt::format("[stack of thread {}]", row.place + 1);
+      break;
+    case Kind::range:
+      result.kind = ObjectKind::range;
+      break;
+    case Kind::other:
+      name = kOtherObjects;
+      break;
+    case Kind::unknown:
+      break;
+  }
+  result.name = builder_.intern(name);
+  if (result.kind != ObjectKind::heap && result.kind != ObjectKind::mapping) return result;
+  result.blocks = row.blocks;
+  result.total_bytes = row.total_bytes;
+  for (size_t i = object.path.size(); i > 0; --i) {
+    result.site = locate(object.path[i - 1]);
+    result.calls = builder_.intern_stack({result.calls, result.site});
+  }
+  return result;
+}
+
+std::vector<ObjectId> SimulatedProfile::add_objects(const ProcessCounts& counts,
+                                                    const std::vector<Place>& places,
+                                                    const LocateAny& locate) {
+  if (!counts.has_objects) return {};
+  has_objects_ = true;
+  std::vector<ObjectId> ids{kUnknownObject};
+  if (builder_.profile().objects.empty()) builder_.profile().objects.emplace_back();
+  for (size_t number = 1; number < counts.objects.size(); ++number) {
+    const CountedObject& object = counts.objects[number];
+    DataObject row = describe_object(counts, object, places, locate);
+    if (object.row.parent != 0) row.parent = ids[object.row.parent];
+    ids.push_back(intern_object(row));
+    if (row.kind != ObjectKind::range) continue;
+    builder_.profile().object_ranges.push_back(
+        {ids.back(), ContextId(), RunAddress(object.row.place), object.row.size_bytes});
+  }
+  return ids;
 }
 
 Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenures& tenures) {
@@ -164,20 +256,28 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
   // The same sets are simulated for all threads: how good they are is the process's.
   const std::vector<double> effects =
       estimate_design_effects(counts);  // empty: nothing to estimate
+  const std::vector<ObjectId> objects = add_objects(counts, places, locate_site);
+  const auto object_of = [&](uint32_t site) -> std::optional<ObjectId> {
+    if (objects.empty() || counts.site_objects[site].instruction == 0) return std::nullopt;
+    return objects[counts.site_objects[site].object];
+  };
   uint64_t other_targets = 0;
   RETURN_IF_ERROR(file.visit_threads([&](const ThreadCounts& thread) {
     const ContextId context = context_of(thread.number, thread.tid, thread.name);
-    for (const uint32_t site : thread.ran) {
+    const auto add_one = [&](uint32_t site, std::optional<ObjectId> object) {
       add_site({counts.sites[site], thread.executions[site], thread.counts[site],
                 thread.ticks.empty() ? kNoTicks : thread.ticks[site]},
-               context, locate_site(site), effects.empty() ? 1 : effects[site]);
-    }
+               context, locate_site(site), effects.empty() ? 1 : effects[site], object);
+    };
+    for (const uint32_t site : thread.ran) add_one(site, std::nullopt);
+    for (const uint32_t site : thread.at_objects) add_one(site, object_of(site));
     other_targets += add_branches(counts, thread, locations, context, builder_);
   }));
   if (other_targets > 0) builder_.profile().ledger.add(ledger::kOtherTargets, other_targets);
   const auto find_place = [&](uint32_t site) -> std::optional<SitePlace> {
     if (site >= counts.sites.size()) return std::nullopt;
-    return SitePlace{locate_site(site), (counts.sites[site].flags & counts_file::kFloat) != 0};
+    return SitePlace{locate_site(site), (counts.sites[site].flags & counts_file::kFloat) != 0,
+                     object_of(site)};
   };
   add_tenures(tenures, find_place,
               [&](uint32_t number) { return context_of(number, 0, kOtherThreads); });
@@ -189,6 +289,10 @@ void SimulatedProfile::add_tenures(const counting::Tenures& tenures, const Locat
                                    const FindContext& context_of) {
   Profile& profile = builder_.profile();
   uint64_t lost = 0;
+  const auto object_at = [&](const SitePlace& place, simulate::Origin origin) {
+    const bool is_code = has_objects_ && origin.use() == simulate::LineUse::fetch;
+    return place.object.value_or(is_code ? kNoAccess : ObjectId());
+  };
   for (const counting::TenureRow& row : tenures.rows) {
     lost += row.sums.all_edges_rest();
     const auto at = locate(row.origin.site());
@@ -200,6 +304,7 @@ void SimulatedProfile::add_tenures(const counting::Tenures& tenures, const Locat
     Tenure tenure;
     tenure.context = context_of(row.origin.thread());
     tenure.location = at->location;
+    tenure.object = object_at(*at, row.origin);
     tenure.level = kLevels[static_cast<size_t>(row.level)];
     tenure.kind = *kind;
     tenure.lines = row.sums.lines;
@@ -222,9 +327,10 @@ void SimulatedProfile::add_tenures(const counting::Tenures& tenures, const Locat
       continue;
     }
     profile.edges.push_back({context_of(row.key.from.thread()), context_of(row.key.to.thread()),
-                             from->location, to->location, ObjectId(),
+                             from->location, to->location, object_at(*from, row.key.from),
                              kLevels[static_cast<size_t>(row.level)],
-                             kEdges[static_cast<size_t>(row.key.kind)], row.count});
+                             kEdges[static_cast<size_t>(row.key.kind)], row.count,
+                             object_at(*to, row.key.to)});
   }
   if (lost > 0) profile.ledger.add(ledger::kEdgesNotKept, lost);
 }
@@ -241,6 +347,12 @@ void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
   add(ledger::kUncountedThreads, counts.uncounted_cores);
   if (counts.threads_begun > counts_file::kThreadsApart) {
     add(ledger::kFoldedThreads, counts.threads_begun - counts_file::kThreadsApart);
+  }
+  add(ledger::kUnseenAllocations, counts.unseen_allocations);
+  if (counts.has_objects && !counts.has_allocators) {
+    ledger.note(fmt::format("no function that allocates is known in {}: blocks of its heap are not "
+                            "told apart",
+                            counts.program));
   }
   add(ledger::kOutsideRegion, counts.outside_instructions);
   add(ledger::kStoppedAtLimit, counts.is_stopped ? 1 : 0);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -53,11 +54,20 @@ class SimulatedProfile {
   Place intern(uint32_t pid, const counts_file::MappedRange& mapping, const std::string& path);
   Location locate(const ProcessCounts& counts, const std::vector<Place>& places,
                   const counts_file::Site& site);
+  /// `object`: of a site of one; nullopt: an instruction's own.
   void add_site(const SimulatedSite& site, ContextId context, const Location& location,
-                double design_effect);
+                double design_effect, std::optional<ObjectId> object);
+  using LocateAny = std::function<Location(uint32_t)>;
+  /// The process's objects, by their numbers.
+  std::vector<ObjectId> add_objects(const ProcessCounts& counts, const std::vector<Place>& places,
+                                    const LocateAny& locate);
+  ObjectId intern_object(const DataObject& object);
+  DataObject describe_object(const ProcessCounts& counts, const CountedObject& object,
+                             const std::vector<Place>& places, const LocateAny& locate);
   struct SitePlace {
     Location location;
     bool is_float = false;
+    std::optional<ObjectId> object{};  // nullopt: an instruction's own, of none
   };
   using LocateSite = std::function<std::optional<SitePlace>(uint32_t)>;
   using FindContext = std::function<ContextId(uint32_t)>;  // of a thread, by its number
@@ -73,6 +83,8 @@ class SimulatedProfile {
   HeldImages images_;
   JitCode jit_;
   ImageId anonymous_;
+  bool has_objects_ = false;
+  std::map<DataObject, ObjectId> object_ids_;  // without what is added up
   uint64_t instructions_ = 0;
   uint64_t executions_ = 0;
   uint64_t unknown_costs_ = 0;  // executions

@@ -126,7 +126,7 @@ Result<void> read_counts(const Database& database, Profile& profile) {
   const TableSizes sizes(profile);
   visit_tables(
       [&]<class Row>(const auto& table, const std::vector<Row>& rows) {
-        if constexpr (kIsPacked<Row>) {
+        if constexpr (kIsPacked<Row> || kNamesPacked<Row>) {
           if (good) good = check_read(database.path(), table.name, rows, sizes);
         }
       },

@@ -146,7 +146,7 @@ Result<Profile> read_tables(const Database& database) {
   const TableSizes sizes(profile);
   visit_tables(
       [&]<class Row>(const auto& table, const std::vector<Row>& rows) {
-        if constexpr (!kIsPacked<Row>) {
+        if constexpr (!kIsPacked<Row> && !kNamesPacked<Row>) {
           if (good) good = check_read(database.path(), table.name, rows, sizes);
         }
       },

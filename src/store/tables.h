@@ -13,6 +13,10 @@ template <class Row>
 inline constexpr bool kIsPacked =
     std::is_same_v<Row, StackNode> || std::is_same_v<Row, ObjectRange>;
 
+/// Rows of other tables that name rows of those: checked with them.
+template <class Row>
+inline constexpr bool kNamesPacked = std::is_same_v<Row, DataObject>;
+
 /// Beside the table of runs.
 inline constexpr std::string_view kRunLabels = "run_labels";
 
@@ -28,7 +32,7 @@ Result<void> append_tables(const Database& database, const Profile& profile, boo
 /// Empties all tables that append_tables() fills. With TableSizes{}: rewrites them.
 Result<void> clear_tables(const Database& database);
 
-/// Reads and checks them. Files that are not marked complete have kInterrupted in the ledger.
+/// Reads and checks them, but for those of kNamesPacked, which read_counts() checks. Files that are not marked complete have kInterrupted in the ledger.
 Result<Profile> read_tables(const Database& database);
 
 }  // namespace culprit

@@ -9,7 +9,8 @@ constexpr Word<RowLevel> kLevels[] = {
     {"process", RowLevel::process},   {"comm", RowLevel::comm},
     {"thread", RowLevel::thread},     {"module", RowLevel::module},
     {"function", RowLevel::function}, {"line", RowLevel::line},
-    {"block", RowLevel::block},       {"instruction", RowLevel::instruction}};
+    {"block", RowLevel::block},       {"instruction", RowLevel::instruction},
+    {"object", RowLevel::object}};
 constexpr Word<ExportFormat> kExportFormats[] = {
     {"collapsed", ExportFormat::collapsed}, {"pprof", ExportFormat::pprof},
     {"callgrind", ExportFormat::callgrind}, {"autofdo", ExportFormat::autofdo},
@@ -69,8 +70,8 @@ void add_levels(CLI::App* app, std::vector<RowLevel>* by) {
              }
            }
          },
-         "process, comm (processes of one name together), thread, module, function, line, block "
-         "or instruction; may be repeated "
+         "process, comm (processes of one name together), thread, module, function, line, block, "
+         "instruction, or object (of data: record --objects); may be repeated "
          "[function]")
       ->type_name("LEVEL")
       ->allow_extra_args(false);
@@ -110,7 +111,9 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* /*erro
       ->type_name("COLUMNS");
   add_template(app, &command->question.cpu);
   for (const Word<RowLevel>& level : kLevels) {
-    if (level.value == RowLevel::comm || level.value >= RowLevel::block) continue;
+    const bool has_no_filter = level.value == RowLevel::comm || level.value == RowLevel::block ||
+                               level.value == RowLevel::instruction;
+    if (has_no_filter) continue;
     app->add_option_function<std::vector<std::string>>(
            fmt::format("--{}", level.word),
            [report, value = level.value](const std::vector<std::string>& patterns) {
@@ -134,6 +137,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* /*erro
       "  culprit report                              functions\n"
       "  culprit report --by module,function         functions within modules\n"
       "  culprit report --by line --function main    lines of one function\n"
+      "  culprit report --by object,line             data and who accesses them (record --objects)\n"
       "  culprit report --tree callees               who called what (record -g)\n"
       "  culprit report --columns executions         how often it ran (record -b)\n"
       "  culprit report --columns hca                what took the cycles of each function\n"

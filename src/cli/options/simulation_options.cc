@@ -4,6 +4,7 @@
 
 #include "base/number.h"
 #include "cli/options/option_words.h"
+#include "simulate/objects/ranges.h"
 
 namespace culprit {
 namespace {
@@ -11,6 +12,9 @@ namespace {
 constexpr Word<simulate::Locality> kLocalities[] = {{"off", simulate::Locality::off},
                                                     {"l1", simulate::Locality::l1},
                                                     {"all", simulate::Locality::all}};
+
+constexpr Word<objects::Grouping> kGroupings[] = {{"site", objects::Grouping::site},
+                                                  {"size", objects::Grouping::size}};
 
 constexpr Word<bool> kDetails[] = {{"events", false}, {"core", true}};
 
@@ -49,6 +53,29 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
          "estimate the misses of all: much faster; without cycles, TLBs, mispredictions and "
          "prefetchers")
       ->type_name("1/N[,SEED]");
+  add_parsed(
+      app, "--objects", &command->simulate.grouping,
+      [command](const std::string& text) {
+        command->simulate.objects = true;
+        return parse_word(kGroupings, text);
+      },
+      "simulate: what is accessed, by data object: variables, stacks, mappings, and blocks of the "
+      "heap by where they are allocated (site), or by that and their size",
+      "site|size");
+  app->add_option_function<std::vector<std::string>>(
+         "--range",
+         [command](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             Result<objects::Range> range = objects::parse_range(text);
+             if (!range) throw CLI::ValidationError(range.error().message);
+             command->simulate.ranges.push_back(*std::move(range));
+             command->simulate.objects = true;
+           }
+         },
+         "simulate: this part of memory is a data object of its own: NAME=SYMBOL, "
+         "NAME=FILE:SYMBOL, NAME=ADDRESS+BYTES; may be repeated")
+      ->type_name("RANGE")
+      ->allow_extra_args(false);
   app->add_flag("--deterministic", command->simulate.deterministic,
                 "simulate: threads take turns by simulated time: counts of programs with threads "
                 "repeat, and cores take lines from each other as they would; slower");
@@ -71,6 +98,9 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
 std::string check_simulation(const CLI::App& app, RecordCommand& command) {
   SimulateOptions& simulate = command.simulate;
   if (simulate.sample_sets == 1) return "";
+  if (simulate.objects) {
+    return "--sets and --objects or --range: what is of which object is not estimated from a sample";
+  }
   const bool wants_cycles = app.count("--detail") > 0 && simulate.cycles;
   simulate.cycles = false;
   if (wants_cycles)

@@ -34,6 +34,12 @@ void CallStack::land(uint64_t address) {
   if (found != end) calls_.erase(std::prev(found.base()), calls_.end());
 }
 
+std::span<const uint32_t> CallStack::path(std::span<uint32_t> room) const {
+  const size_t count = std::min(room.size(), calls_.size());
+  for (size_t i = 0; i < count; ++i) room[i] = calls_[calls_.size() - 1 - i].from->last_site;
+  return room.first(count);
+}
+
 size_t CallStack::follow(const BlockFacts& before, const BlockFacts& now) {
   using counts_file::ControlFlow;
   size_t least = height();

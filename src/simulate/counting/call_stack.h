@@ -43,6 +43,8 @@ class CallStack {
   [[nodiscard]] size_t height() const { return forgotten_ + calls_.size(); }
   /// Of those that are not, the oldest first.
   [[nodiscard]] std::span<const Call> calls() const { return calls_; }
+  /// Sites of the instructions that called, the innermost first: as many as there is room for.
+  [[nodiscard]] std::span<const uint32_t> path(std::span<uint32_t> room) const;
 
  private:
   void push(const BlockFacts& from);

@@ -64,7 +64,8 @@ Result<void> Counting::prepare(const CountingOptions& options, ProcessSetting se
   system_calls_ = SystemCalls(setting.architecture);
   RETURN_IF_ERROR(make_machine(options, setting));
   RETURN_IF_ERROR(find_region(options));
-  translation_.set_mapping_finder(std::move(setting.find_mapping));
+  model_.objects = options.objects;
+  translation_.set_mapping_finder(setting.find_mapping);
   if (options.deterministic && !TurnScheduler::can_watch()) {
     return Error{"--deterministic needs Linux 5.9 with /proc/PID/syscall"};
   }
@@ -72,6 +73,7 @@ Result<void> Counting::prepare(const CountingOptions& options, ProcessSetting se
     return errno_error("cannot write counts to '" + options.folder + "'", errno);
   }
   writer_.set_program(setting.program);
+  RETURN_IF_ERROR(start_objects(options, setting));
   counts_file::Header& header = writer_.header();
   header.has_cycles = model_.cycles ? 1 : 0;
   if (model_.sampled) {
@@ -87,7 +89,7 @@ Result<void> Counting::prepare(const CountingOptions& options, ProcessSetting se
 AccessCall Counting::access_call(const BlockFacts& block, const KnownAccesses& accesses) const {
   if (!accesses.is_known) return AccessCall::count;
   if (accesses.load_bytes == 0 && accesses.store_bytes == 0) return AccessCall::none;
-  if (!model_.caches) return AccessCall::none;
+  if (!model_.caches && !model_.objects) return AccessCall::none;
   if (accesses.is_shown_wider) return AccessCall::wider;
   const bool does_both = accesses.load_bytes != 0 && accesses.store_bytes != 0;
   if (accesses.in_parts || does_both || block.is_wide || model_.sampled) return AccessCall::known;
@@ -95,7 +97,7 @@ AccessCall Counting::access_call(const BlockFacts& block, const KnownAccesses& a
 }
 
 bool Counting::is_call_watched(const BlockFacts& block) const {
-  return has_region_ && (block.branch == counts_file::ControlFlow::call ||
+  return (has_region_ || objects_) && (block.branch == counts_file::ControlFlow::call ||
                          block.branch == counts_file::ControlFlow::indirect_call);
 }
 
@@ -121,10 +123,16 @@ bool Counting::make_thread(unsigned number) {
                          .ticks_before = thread.ticks_before,
                          .previous = &kNoBlock,
                          .targets = std::move(thread.targets),
+                         .object_sites = std::move(thread.object_sites),
+                         .heap = {},
+                         .system_call = {},
                          .calls = {},
                          .latest = &kNoBlock,
                          .region = {},
                          .instructions_said = shared.header->instructions.load()};
+  if (objects_ && thread.object_sites == nullptr) {
+    thread.object_sites = std::make_unique<ObjectSites>();
+  }
   if (machine_) make_core(thread);
   threads_[number] = &thread;
   counting_[number] = watches_part_ ? nullptr : &thread;
@@ -194,6 +202,7 @@ void Counting::begin_system_call(unsigned number, const SystemCall& call) {
     say_instructions(*thread);
     if (counting_[number] != nullptr) ++thread->shared.header->system_calls;
     thread->system_call_start_ns = monotonic_ns();
+    if (objects_) begin_mapping(*thread, call);
     if (system_calls_.is_mmap(call.number)) {
       thread->huge_mapping_bytes = system_calls_.huge_mapping_bytes(call);
     }
@@ -233,6 +242,7 @@ void Counting::end_system_call(unsigned number, int64_t call, int64_t result) {
     }
     thread->system_call_start_ns = 0;
     if (system_calls_.may_rename(call)) thread->note_task();
+    if (objects_) end_mapping(*thread, result);
   }
   if (is_in_turn(number)) turns_->end_call(number, threads_[number]->now(), result < 0);
 }
@@ -292,15 +302,18 @@ void Counting::retire_machine() {
 
 void Counting::before_fork() {
   starting_.lock();
+  if (objects_) objects_->lock();
   if (turns_) turns_->before_fork();
 }
 
 void Counting::after_fork_in_parent() {
   if (turns_) turns_->after_fork();
+  if (objects_) objects_->unlock();
   starting_.unlock();
 }
 
 void Counting::after_fork_in_child(unsigned number) {
+  if (objects_) objects_->unlock();
   starting_.unlock();
   CountedThread* const thread = threads_[number];
   CountedThread* const counting = counting_[number];

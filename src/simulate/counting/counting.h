@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "simulate/counting/counted_objects.h"
 #include "simulate/counting/counting_options.h"
 #include "simulate/counting/counts_writer.h"
 #include "simulate/counting/process_images.h"
@@ -46,6 +47,7 @@ struct Model {
   simulate::Locality locality = simulate::Locality::off;
   bool cycles = false;
   bool sampled = false;  // only lines of some cache sets
+  bool objects = false;  // what is accessed is told apart by data object
 };
 
 /// The instruction that accesses memory, as an engine keeps it for its accesses.
@@ -101,6 +103,12 @@ class Counting {
   /// A thread is there. By the thread that starts it, one at a time, or by the new one before its
   /// first block.
   void start_thread(unsigned number);
+
+  /// The function that begins with the block, if it is one that allocates: enter_allocator() has to
+  /// be called each time when it runs, after run_block().
+  [[nodiscard]] std::optional<objects::Allocator> find_allocator(const BlockFacts& block);
+  /// `registers`: where the engine keeps the thread's, as RegisterFile says.
+  void enter_allocator(unsigned number, objects::Allocator allocator, RegisterFile registers);
 
   // System calls of the program.
   void begin_system_call(unsigned number, const SystemCall& call);
@@ -175,6 +183,16 @@ class Counting {
   void check_limit(uint64_t own_before, uint64_t own_now);
   template <Model kModel>
   void fetch_block(CountedThread& thread, const BlockFacts& block);
+  uint32_t find_site(CountedThread& thread, uint32_t instruction, uint64_t address);
+  uint32_t find_other_site(CountedThread& thread, uint32_t instruction,
+                           objects::ObjectNumber object);
+  template <Model kModel>
+  void model_shaped(CountedThread& thread, AccessPlace place, uint64_t address, AccessShape shape,
+                    bool is_new);
+  size_t follow_calls(CountedThread& thread, const BlockFacts& before, const BlockFacts& now);
+  void begin_mapping(CountedThread& thread, const SystemCall& call);
+  void end_mapping(CountedThread& thread, int64_t result);
+  Result<void> start_objects(const CountingOptions& options, const ProcessSetting& setting);
   void model_sampled(CountedThread& thread, uint32_t site, uint64_t address, AccessShape shape);
 
   void say_instructions(CountedThread& thread);
@@ -212,6 +230,8 @@ class Counting {
   std::vector<std::unique_ptr<simulate::Hierarchy>> retired_machines_;
   std::unique_ptr<TurnScheduler> turns_;  // --deterministic
   std::atomic<uint32_t> native_execs_under_way_{0};
+  std::unique_ptr<CountedObjects> objects_;
+  const objects::ShadowMemory* shadow_ = nullptr;  // of objects_
   std::atomic<bool> is_stopped_{false};
   std::mutex starting_;  // of threads: one at a time
 };

@@ -31,6 +31,9 @@ bool parse_counting_word(std::string_view word, CountingOptions* options) {
     if (*end == ':') options->sample_seed = std::strtoull(end + 1, nullptr, 10);
   } else if (name == "deterministic") {
     options->deterministic = value == "on";
+  } else if (name == "objects") {
+    options->objects = true;
+    options->grouping = value == "size" ? objects::Grouping::size : objects::Grouping::site;
   } else if (name == "limit") {
     options->limit = number;
   } else if (name == "skip") {
@@ -49,6 +52,10 @@ std::vector<std::string> counting_words(const CountingOptions& options) {
   if (options.locality == Locality::all) words.emplace_back("locality=all");
   if (options.cycles) words.emplace_back("detail=core");
   if (options.deterministic) words.emplace_back("deterministic=on");
+  if (options.objects) {
+    words.emplace_back(options.grouping == objects::Grouping::size ? "objects=size"
+                                                                   : "objects=site");
+  }
   if (options.sample_sets > 1) {
     words.push_back("sets=" + std::to_string(options.sample_sets) + ":" +
                     std::to_string(options.sample_seed));

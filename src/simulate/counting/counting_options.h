@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simulate/machine/outcome.h"
+#include "simulate/objects/data_objects.h"
 
 namespace culprit::counting {
 
@@ -21,6 +22,8 @@ struct CountingOptions {
   uint32_t sample_sets = 1;
   uint64_t sample_seed = 1;
   bool deterministic = false;  // threads take turns by simulated time
+  bool objects = false;        // by data object, too
+  objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap
 };
 
 /// Sets what the word says. False: it is none of these words.

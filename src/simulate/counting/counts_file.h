@@ -12,6 +12,9 @@
 //   kTextStart          char[]              paths, NUL-terminated, named by offset
 //   kMessagesStart      char[]              what the engine wrote to its stderr
 //   kStaticStart        StaticTicks[]       parallel to block sites, if cycles are modelled
+//   kSiteObjectsStart   SiteObject[]        parallel to sites: those of one data object only
+//   kObjectsStart       Object[kMaxObjects] data objects of which anything was counted
+//   kObjectPathsStart   uint32_t[]          sites of the calls that allocated them
 //   core_start(c)       CoreHeader, BlockRuns[kMaxBlocks], SiteAccesses[kMaxSites],
 //                       SiteCounts[kMaxSites], simulate::SiteTicks[kMaxSites],
 //                       SampledMisses[kMaxSites], Target[kMaxTargets]
@@ -33,7 +36,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 9;
+inline constexpr uint32_t kLayout = 10;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -49,6 +52,8 @@ constexpr uint32_t shared_core(uint32_t cpu) {
   return kThreadsApart + cpu;
 }
 inline constexpr uint32_t kMaxTargets = 1 << 20;  // of a core
+inline constexpr uint32_t kMaxObjects = 1 << 20;
+inline constexpr uint32_t kMaxObjectPaths = 1 << 23;
 
 /// Where control goes at the end of an instruction.
 enum class ControlFlow : uint8_t {
@@ -81,6 +86,29 @@ struct Site {
   uint8_t code[15];
 };
 static_assert(sizeof(Site) == 32);
+
+/// With data objects, what an instruction did at each of them is counted apart: as that of a site
+/// whose row is the instruction's, and this says of which object. Executions are the instruction's.
+struct SiteObject {
+  uint32_t instruction;  // its site; 0: this is an instruction itself
+  uint32_t object;
+};
+
+/// By objects::Kind.
+struct Object {
+  uint8_t kind;
+  uint8_t reserved[3];
+  uint32_t name;        // in the text table
+  uint32_t mapping;     // variables and sections: the file is this mapping's
+  uint32_t path_first;  // in the table of paths: call sites, the innermost first
+  uint32_t path_sites;
+  uint32_t parent;
+  uint64_t place;  // as objects::Object has these
+  uint64_t size_bytes;
+  uint64_t total_bytes;
+  uint64_t blocks;
+};
+static_assert(sizeof(Object) == 56);
 
 struct Block {
   uint32_t first;  // in the table of block sites
@@ -214,6 +242,11 @@ struct Header {
   std::atomic<uint32_t> uncounted_cores;   // threads beyond kMaxCpus
   std::atomic<uint64_t> uncounted_blocks;  // translated when a table was full
   std::atomic<uint64_t> sites_without_file;
+  uint32_t has_objects;
+  std::atomic<uint32_t> objects;
+  std::atomic<uint32_t> object_paths;
+  std::atomic<uint32_t> has_allocators;       // functions that allocate were found
+  std::atomic<uint64_t> unseen_allocations;   // calls of them whose arguments are not known
   char program[1024];
 };
 
@@ -231,8 +264,14 @@ inline constexpr uint64_t kTextStart =
     kMappingsStart + uint64_t{kMaxMappings} * sizeof(MappedRange);
 inline constexpr uint64_t kMessagesStart = kTextStart + kMaxTextBytes;
 inline constexpr uint64_t kStaticStart = up_to_page(kMessagesStart + kMaxMessageBytes);
-inline constexpr uint64_t kCoresStart =
+inline constexpr uint64_t kSiteObjectsStart =
     kStaticStart + uint64_t{kMaxBlockSites} * sizeof(StaticTicks);
+inline constexpr uint64_t kObjectsStart =
+    kSiteObjectsStart + uint64_t{kMaxSites} * sizeof(SiteObject);
+inline constexpr uint64_t kObjectPathsStart =
+    up_to_page(kObjectsStart + uint64_t{kMaxObjects} * sizeof(Object));
+inline constexpr uint64_t kCoresStart =
+    kObjectPathsStart + uint64_t{kMaxObjectPaths} * sizeof(uint32_t);
 
 inline constexpr uint64_t kRunsInCore = sizeof(CoreHeader);
 inline constexpr uint64_t kAccessesInCore = kRunsInCore + uint64_t{kMaxBlocks} * sizeof(BlockRuns);

@@ -56,6 +56,7 @@ bool CountsWriter::create(const std::string& folder, uint32_t image) {
   if (!open_new(image, false)) return false;
   ::close(std::exchange(fd_, -1));
   header_->sites = header_->blocks = header_->mappings = 1;  // the place holders
+  header_->objects = header_->object_paths = 1;
   header_->text_bytes = 1;
   std::atomic_thread_fence(std::memory_order_release);
   header_->magic = file::kMagic;
@@ -78,6 +79,10 @@ bool CountsWriter::continue_in_child(uint32_t image, const file::CoreHeader* cor
   const auto mappings = copy(table<file::MappedRange>(file::kMappingsStart), old->mappings.load());
   const auto ticks = copy(table<file::StaticTicks>(file::kStaticStart),
                           old->has_cycles != 0 ? old->block_sites.load() : 0);
+  const auto of_objects = copy(table<file::SiteObject>(file::kSiteObjectsStart),
+                               old->has_objects != 0 ? old->sites.load() : 0);
+  const auto objects = copy(table<file::Object>(file::kObjectsStart), old->objects.load());
+  const auto paths = copy(table<uint32_t>(file::kObjectPathsStart), old->object_paths.load());
   const char* const text = table<char>(file::kTextStart);
 
   header_ = nullptr;
@@ -95,6 +100,11 @@ bool CountsWriter::continue_in_child(uint32_t image, const file::CoreHeader* cor
   header_->block_sites = restore(file::kBlockSitesStart, lists);
   header_->mappings = restore(file::kMappingsStart, mappings);
   restore(file::kStaticStart, ticks);
+  restore(file::kSiteObjectsStart, of_objects);
+  header_->objects = restore(file::kObjectsStart, objects);
+  header_->object_paths = restore(file::kObjectPathsStart, paths);
+  header_->has_objects = old->has_objects;
+  header_->has_allocators = old->has_allocators.load();
   header_->has_cycles = old->has_cycles;
   header_->sample_classes = old->sample_classes;
   std::copy_n(text, used_text, table<char>(file::kTextStart));
@@ -131,6 +141,31 @@ uint32_t CountsWriter::add_site(const file::Site& site) {
   table<file::Site>(file::kSitesStart)[number] = site;
   if (site.mapping == 0) ++header_->sites_without_file;
   header_->sites.store(number + 1, std::memory_order_release);
+  return number;
+}
+
+uint32_t CountsWriter::add_site_of_object(uint32_t instruction, uint32_t object) {
+  const uint32_t number = header_->sites;
+  if (number >= file::kMaxSites) return 0;
+  table<file::SiteObject>(file::kSiteObjectsStart)[number] = {instruction, object};
+  file::Site* const sites = table<file::Site>(file::kSitesStart);
+  sites[number] = sites[instruction];
+  header_->sites.store(number + 1, std::memory_order_release);
+  return number;
+}
+
+uint32_t CountsWriter::add_object(file::Object object, std::string_view name,
+                                  std::span<const uint32_t> path) {
+  const uint32_t number = header_->objects;
+  const uint32_t first = header_->object_paths;
+  if (number >= file::kMaxObjects || path.size() > file::kMaxObjectPaths - first) return 0;
+  object.name = name.empty() ? 0 : add_text(name);
+  object.path_first = first;
+  object.path_sites = static_cast<uint32_t>(path.size());
+  std::copy(path.begin(), path.end(), table<uint32_t>(file::kObjectPathsStart) + first);
+  header_->object_paths.store(first + object.path_sites);
+  table<file::Object>(file::kObjectsStart)[number] = object;
+  header_->objects.store(number + 1, std::memory_order_release);
   return number;
 }
 

@@ -42,10 +42,19 @@ class CountsWriter {
   // Each returns the new entry's number, or 0 if the table is full (0 is never a real one:
   // entry 0 of every table is a place holder).
   uint32_t add_site(const counts_file::Site& site);
+  /// The instruction's accesses to one data object.
+  uint32_t add_site_of_object(uint32_t instruction, uint32_t object);
   uint32_t add_block(std::span<const uint32_t> sites, int32_t displacement);
   /// What the sites of the block that was added last take; one per site.
   void add_block_ticks(std::span<const simulate::CycleParts> parts);
   uint32_t add_mapping(counts_file::MappedRange mapping, std::string_view path);
+
+  /// Its name and path are put where the row then says they are.
+  uint32_t add_object(counts_file::Object object, std::string_view name,
+                      std::span<const uint32_t> path);
+  counts_file::Object& object(uint32_t number) {
+    return table<counts_file::Object>(counts_file::kObjectsStart)[number];
+  }
 
   /// Of a mapping that was added; "" for number 0.
   counts_file::MappedRange mapping(uint32_t number);

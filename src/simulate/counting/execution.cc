@@ -74,6 +74,7 @@ void Counting::finish_block(CountedThread& thread, const BlockFacts& before,
   } else if (before.left == Left::beginning && thread.shared.header->tid == 0) {
     thread.note_task();
   }
+  if (objects_ && !watches_part_) follow_calls(thread, before, now);
   if (limit_ == UINT64_MAX) return;
   const uint64_t so_far = thread.shared.header->instructions.load(std::memory_order_relaxed);
   check_limit(so_far - now.instructions, so_far);
@@ -81,7 +82,9 @@ void Counting::finish_block(CountedThread& thread, const BlockFacts& before,
 
 bool Counting::is_in_region(CountedThread& thread, const BlockFacts& block) {
   const BlockFacts& before = *std::exchange(thread.latest, &block);
-  const size_t least = thread.calls.follow(before, block);
+  const size_t least = objects_ ? follow_calls(thread, before, block)
+                                : thread.calls.follow(before, block);
+  if (!has_region_) return true;
   return thread.region.step(block, least, thread.calls.height());
 }
 
@@ -101,7 +104,7 @@ bool Counting::is_skipped(CountedThread& thread, const BlockFacts& block) {
 CountedThread* Counting::watch_block(unsigned number, const BlockFacts& block) {
   CountedThread* const thread = threads_[number];
   if (thread == nullptr) return nullptr;
-  const bool is_inside = !has_region_ || is_in_region(*thread, block);
+  const bool is_inside = (!has_region_ && !objects_) || is_in_region(*thread, block);
   // Threads are side by side in counting_: it is written only where something changes.
   if (!is_skipped(*thread, block) && is_inside) {
     if (counting_[number] == nullptr) {

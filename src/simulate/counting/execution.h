@@ -77,7 +77,7 @@ inline CountedThread* Counting::find_thread(unsigned number, const BlockFacts& b
   const uint64_t so_far = instructions.load(std::memory_order_relaxed);
   instructions.store(so_far + block.instructions, std::memory_order_relaxed);
   // One call as the last thing, if any: nothing has to be saved for it.
-  if (before.left != Left::nothing || limit_ != UINT64_MAX) [[unlikely]]
+  if (before.left != Left::nothing || limit_ != UINT64_MAX || thread.heap.is_inside()) [[unlikely]]
     finish_block(thread, before, block);
   return before;
 }
@@ -158,26 +158,28 @@ template <Model kModel, bool kInTurns>
 
 /// An access on its way through the model.
 struct Access {
-  AccessPlace place;
+  AccessPlace place;  // its site: of the instruction, or of it at one data object
   uint64_t address = 0;
   uint32_t bytes = 0;
   bool is_store = false;
-  bool is_new = true;  // not a further part of a wide one
+  bool is_new = true;        // not a further part of a wide one
+  uint32_t instruction = 0;  // its site, if place.site is that of a data object
 
   [[nodiscard]] simulate::AccessType kind() const {
     return is_store ? simulate::AccessType::store : simulate::AccessType::load;
   }
 };
 
-template <bool kCycles>
+template <Model kModel>
 [[gnu::always_inline]] inline void time_access(CountedThread& thread, const Access& access,
                                                simulate::PackedOutcome outcome) {
-  if constexpr (!kCycles) return;
+  if constexpr (!kModel.cycles) return;
+  const uint32_t site = kModel.objects ? access.place.site : 0;
   const auto step = access.place.index;
   if (!access.is_store) {
-    thread.clock->load(step, outcome, access.address, access.bytes, !access.is_new);
+    thread.clock->load(step, outcome, access.address, access.bytes, !access.is_new, site);
   } else if (access.is_new || !outcome.plain_hit()) {
-    thread.clock->store(step, outcome, access.address, access.bytes);
+    thread.clock->store(step, outcome, access.address, access.bytes, site);
   } else {
     thread.clock->store_part(access.address, access.bytes);
   }
@@ -187,15 +189,16 @@ template <bool kCycles>
 template <Model kModel>
 void model_more(CountedThread& thread, const Access& access) {
   simulate::access_more<kModel.locality>(*thread.memory, access.address, access.bytes);
-  time_access<kModel.cycles>(thread, access, {});
+  time_access<kModel>(thread, access, {});
 }
 
 template <Model kModel>
 [[gnu::noinline]] void model_unusual(CountedThread& thread, Access access) {
   using counts_file::Counter;
+  if constexpr (kModel.objects) thread.memory->instruction = access.instruction;
   const simulate::PackedOutcome outcome = simulate::access_unusual<kModel.locality>(
       *thread.memory, access.address, access.bytes, access.kind(), access.place.site);
-  time_access<kModel.cycles>(thread, access, outcome);
+  time_access<kModel>(thread, access, outcome);
   if (outcome.plain_hit()) return;
   if constexpr (kModel.cycles) {
     if (thread.memory->prefetched.count != 0) thread.clock->prefetch(thread.memory->prefetched);
@@ -213,7 +216,7 @@ template <Model kModel>
       *thread.memory, access.address, access.bytes, access.kind(), access.place.site);
   if (!is_usual) [[unlikely]]
     return model_unusual<kModel>(thread, access);
-  time_access<kModel.cycles>(thread, access, {});
+  time_access<kModel>(thread, access, {});
 }
 
 inline void Counting::model_sampled(CountedThread& thread, uint32_t site, uint64_t address,
@@ -239,6 +242,39 @@ template <Model kModel>
   }
 }
 
+/// The site of the instruction at the data object that has the address.
+[[gnu::always_inline]] inline uint32_t Counting::find_site(CountedThread& thread,
+                                                           uint32_t instruction,
+                                                           uint64_t address) {
+  const objects::ObjectNumber object = shadow_->find(address);
+  const ObjectSites::Latest& latest = thread.object_sites->latest(instruction);
+  if (latest.holds(object)) [[likely]]
+    return latest.site;
+  return find_other_site(thread, instruction, object);
+}
+
+/// An access whose size is the instruction's.
+inline void count_at_object(CountedThread& thread, uint32_t site, bool is_store) {
+  using counts_file::Counter;
+  ++thread.shared.accesses[site].value[static_cast<size_t>(is_store ? Counter::stores
+                                                                    : Counter::loads)];
+}
+
+/// An access of which all is known but its object.
+template <Model kModel>
+[[gnu::always_inline]] inline void Counting::model_shaped(CountedThread& thread, AccessPlace place,
+                                                          uint64_t address, AccessShape shape,
+                                                          bool is_new) {
+  const uint32_t instruction = place.site;
+  if constexpr (kModel.objects) {
+    place.site = find_site(thread, instruction, address);
+    if (is_new) count_at_object(thread, place.site, shape.is_store);
+  }
+  if constexpr (kModel.caches) {
+    model_any<kModel>(thread, {place, address, shape.bytes, shape.is_store, is_new, instruction});
+  }
+}
+
 template <Model kModel>
 [[gnu::always_inline]] inline void Counting::access(unsigned number, AccessPlace place,
                                                     uint64_t address, AccessShape shape) {
@@ -246,11 +282,13 @@ template <Model kModel>
   CountedThread* const thread = counting_[number];
   if (thread == nullptr) return;
   const bool is_new = !thread->goes_on(place.site, address, shape);
+  const uint32_t instruction = place.site;
+  if constexpr (kModel.objects) place.site = find_site(*thread, instruction, address);
   count_access(*thread, place.site, shape, is_new);
   if constexpr (kModel.sampled) {
     model_sampled(*thread, place.site, address, shape);
   } else if constexpr (kModel.caches) {
-    model_any<kModel>(*thread, {place, address, shape.bytes, shape.is_store, is_new});
+    model_any<kModel>(*thread, {place, address, shape.bytes, shape.is_store, is_new, instruction});
   }
 }
 
@@ -262,9 +300,9 @@ template <Model kModel>
   if (thread == nullptr) return;
   if constexpr (kModel.sampled) {
     model_sampled(*thread, place.site, address, shape);
-  } else if constexpr (kModel.caches) {
+  } else if constexpr (kModel.caches || kModel.objects) {
     const bool is_new = !thread->goes_on(place.site, address, shape);
-    model_any<kModel>(*thread, {place, address, shape.bytes, shape.is_store, is_new});
+    model_shaped<kModel>(*thread, place, address, shape, is_new);
   }
 }
 
@@ -281,8 +319,8 @@ void Counting::access_wider(unsigned number, AccessPlace place, uint64_t address
   shape.bytes = std::min(shape.bytes, static_cast<uint32_t>(place.bytes - shown_before));
   if constexpr (kModel.sampled) {
     model_sampled(*thread, place.site, address, shape);
-  } else if constexpr (kModel.caches) {
-    model_any<kModel>(*thread, {place, address, shape.bytes, shape.is_store, is_new});
+  } else {
+    model_shaped<kModel>(*thread, place, address, shape, is_new);
   }
 }
 
@@ -290,10 +328,17 @@ void Counting::access_wider(unsigned number, AccessPlace place, uint64_t address
 template <Model kModel, bool kIsStore>
 [[gnu::always_inline]] inline void Counting::access_known(unsigned number, AccessPlace place,
                                                           uint64_t address) {
-  static_assert(kModel.caches && !kModel.sampled);
+  static_assert((kModel.caches || kModel.objects) && !kModel.sampled);
   CountedThread* const thread = counting_[number];
   if (thread == nullptr) return;
-  model_access<kModel>(*thread, {place, address, place.bytes, kIsStore});
+  const uint32_t instruction = place.site;
+  if constexpr (kModel.objects) {
+    place.site = find_site(*thread, instruction, address);
+    count_at_object(*thread, place.site, kIsStore);
+  }
+  if constexpr (kModel.caches) {
+    model_access<kModel>(*thread, {place, address, place.bytes, kIsStore, true, instruction});
+  }
 }
 
 /// use.template operator()<kModel, kInTurns>() with what this Counting needs.
@@ -305,17 +350,23 @@ auto with_model(const Counting& counting, Use use) {
     return counting.has_turns() ? use.template operator()<kModel, true>()
                                 : use.template operator()<kModel, false>();
   };
+  const auto objects = [&]<Locality kLocality, bool kCycles>() {
+    return model.objects
+               ? turns.template operator()<Model{true, kLocality, kCycles, false, true}>()
+               : turns.template operator()<Model{true, kLocality, kCycles}>();
+  };
   const auto locality = [&]<bool kCycles>() {
     switch (model.locality) {
       case Locality::l1:
-        return turns.template operator()<Model{true, Locality::l1, kCycles}>();
+        return objects.template operator()<Locality::l1, kCycles>();
       case Locality::all:
-        return turns.template operator()<Model{true, Locality::all, kCycles}>();
+        return objects.template operator()<Locality::all, kCycles>();
       case Locality::off:
         break;
     }
-    return turns.template operator()<Model{true, Locality::off, kCycles}>();
+    return objects.template operator()<Locality::off, kCycles>();
   };
+  if (!model.caches && model.objects) return turns.template operator()<Model{.objects = true}>();
   if (!model.caches) return turns.template operator()<Model{}>();
   if (model.sampled) return turns.template operator()<Model{.caches = true, .sampled = true}>();
   return model.cycles ? locality.template operator()<true>()

@@ -42,6 +42,7 @@ uint32_t KnownMappings::find(uint64_t address) {
   const Range range{mapping.end, path.empty() ? 0 : writer_.add_mapping(mapping, path)};
   forget(mapping.start, mapping.end - mapping.start);
   ranges_[mapping.start] = range;
+  if (listener_ && range.mapping != 0) listener_(range.mapping, *found);
   return range.mapping;
 }
 

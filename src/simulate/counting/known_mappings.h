@@ -31,6 +31,9 @@ class KnownMappings {
   explicit KnownMappings(CountsWriter& writer) : writer_(writer) {}
 
   void set_finder(FindMapping finder) { finder_ = std::move(finder); }
+  /// Is told of each mapping of a file that is found.
+  using Listener = std::function<void(uint32_t number, const FoundMapping& found)>;
+  void set_listener(Listener listener) { listener_ = std::move(listener); }
 
   /// The number of the mapping at `address`; 0: memory without a file.
   uint32_t find(uint64_t address);
@@ -46,6 +49,7 @@ class KnownMappings {
 
   CountsWriter& writer_;
   FindMapping finder_;
+  Listener listener_;
   std::map<uint64_t, Range> ranges_;  // by start, without overlaps
 };
 

@@ -70,10 +70,14 @@ class SystemCalls {
   /// is no mmap.
   [[nodiscard]] uint64_t huge_mapping_bytes(const SystemCall& call) const;
   [[nodiscard]] bool is_mmap(int64_t number) const { return number == numbers_.mmap; }
+  [[nodiscard]] bool is_munmap(int64_t number) const { return number == numbers_.munmap; }
+  [[nodiscard]] bool is_mremap(int64_t number) const { return number == numbers_.mremap; }
+  [[nodiscard]] bool is_brk(int64_t number) const { return number == numbers_.brk; }
 
  private:
   struct Numbers {
-    int64_t mmap, munmap, mremap, madvise, execve, execveat, exit_group, exit, futex, clone, prctl;
+    int64_t mmap, munmap, mremap, madvise, execve, execveat, exit_group, exit, futex, clone, prctl,
+        brk;
   };
   Numbers numbers_{};
   bool maps_huge_pages_ = false;  // the kernel does by itself, where they fit in

@@ -9,7 +9,10 @@
 #include "simulate/counting/call_stack.h"
 #include "simulate/counting/counted_targets.h"
 #include "simulate/counting/counts_writer.h"
+#include "simulate/counting/heap_calls.h"
+#include "simulate/counting/object_sites.h"
 #include "simulate/counting/region.h"
+#include "simulate/counting/system_calls.h"
 #include "simulate/counting/translation.h"
 #include "simulate/machine/branch.h"
 #include "simulate/machine/core.h"
@@ -55,7 +58,14 @@ struct CountedThread {
 
   CountedTargets targets;
 
-  // If only a part is simulated:
+  // If data objects are told apart:
+  std::unique_ptr<ObjectSites> object_sites;
+  HeapCalls heap;
+  SystemCall system_call;     // under way
+  std::string mapped_file{};  // that it maps
+  bool has_stack = false;     // it is known where its stack is
+
+  // If these, or only a part is simulated:
   CallStack calls;
   const BlockFacts* latest = nullptr;  // the block before, counted or not; as `previous`
   RegionWatch region;

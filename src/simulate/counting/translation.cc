@@ -42,6 +42,10 @@ bool has_unknown_target(file::ControlFlow branch) {
   return branch == file::ControlFlow::indirect_jump || branch == file::ControlFlow::indirect_call;
 }
 
+bool calls_or_returns(file::ControlFlow branch) {
+  return branch == file::ControlFlow::call || branch == file::ControlFlow::returns;
+}
+
 }  // namespace
 
 bool may_be_cut(std::span<const BlockInstruction> code) {
@@ -140,6 +144,7 @@ const BlockFacts* Translation::translate(std::span<const BlockInstruction> code,
   facts.enters_region = enters_region(facts.start);
   facts.is_wide = is_wide;
   if ((end.flags & file::kRepeats) != 0) facts.left = Left::repeats;
+  if (follows_calls_ && calls_or_returns(end.branch)) facts.left = Left::call;
   if (has_unknown_target(end.branch)) facts.left = Left::target;
   std::vector<CodePart> parts = cut_into_lines(code, sites, line_bytes_);
   std::erase_if(parts, [&](const CodePart& part) {
@@ -162,6 +167,11 @@ const BlockFacts* Translation::translate(std::span<const BlockInstruction> code,
   facts_.push_back(std::move(facts));
   blocks_.emplace(key, &facts_.back());
   return &facts_.back();
+}
+
+uint32_t Translation::add_site_of_object(uint32_t instruction, uint32_t object) {
+  const std::lock_guard lock(mutex_);
+  return writer_.add_site_of_object(instruction, object);
 }
 
 void Translation::forget_mapping(uint64_t start, uint64_t bytes) {

@@ -27,6 +27,7 @@ enum class Left : uint8_t {
   nothing,
   beginning,  // it is none, before a thread's first one: who the thread is
   repeats,    // the last instruction is a repeated string instruction: whether it goes on
+  call,       // it calls or returns, and calls are followed
   target,     // the last instruction may go anywhere: where it went
 };
 
@@ -94,6 +95,16 @@ class Translation {
   void set_mapping_finder(FindMapping finder) { maps_.set_finder(std::move(finder)); }
   void forget_mapping(uint64_t start, uint64_t bytes);
 
+  /// Calls and returns are Left::call from now on.
+  void follow_calls() { follows_calls_ = true; }
+  /// Is told of each piece of a file whose code is translated, before it is.
+  void set_mapping_listener(KnownMappings::Listener listener) {
+    maps_.set_listener(std::move(listener));
+  }
+  /// The site of the instruction's accesses to one data object (its row in the counts file). 0: the
+  /// table is full.
+  uint32_t add_site_of_object(uint32_t instruction, uint32_t object);
+
  private:
   struct KnownSite {
     uint32_t number = 0;  // in the counts file; a forked child's may have some in between
@@ -113,6 +124,7 @@ class Translation {
   bool enters_region(uint64_t address);
 
   RegionPlaces region_;
+  bool follows_calls_ = false;
   uint32_t line_bytes_ = 64;
   const simulate::SetSample* sample_ = nullptr;  // all, if there is none
   simulate::CostSource* costs_ = nullptr;

@@ -77,7 +77,7 @@ void train_prefetchers(CoreState& core, Part part) {
   const Origin origin = part.request(core).origin;
   for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l2(core, lines.lines[i], origin);
   lines.count = 0;
-  core.stride.train(part.address, part.site, lines);
+  core.stride.train(part.address, core.instruction != 0 ? core.instruction : part.site, lines);
   for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l1d(core, lines.lines[i], origin);
 }
 

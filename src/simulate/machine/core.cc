@@ -219,6 +219,7 @@ void IntervalCore::wait_for_oldest() {
 
 /// The time that is the load's own, as far as it is still to come.
 void IntervalCore::wait_for_miss(Site site, const Miss& miss) {
+  if (miss.site != 0) site = miss.site;
   const auto give = [&](CycleClass kind, Ticks most) {
     stall(site, kind, std::min(miss.done, time() + most));
   };
@@ -292,13 +293,14 @@ void IntervalCore::load_missed(uint32_t number, Outcome outcome, uint64_t addres
       std::max(cycles(outcome.latency_cycles), outcome.walk_cycles != 0 ? costs_.l1_hit : 0);
   Miss miss;
   miss.kind = class_of(outcome.source);
+  miss.site = accessed_;
   miss.translation = cycles(outcome.walk_cycles);
   const Ticks translated = start + miss.translation;
   Ticks enters = translated;
   Ticks begin = translated;
   if (outcome.missed_lines != 0) {
     enters = enter_set(address, translated);
-    begin = take_miss_buffer(step.site, enters, latency);
+    begin = take_miss_buffer(site_of(step), enters, latency);
   }
   const Ticks queued = pass(begin, outcome);
   miss.bandwidth = begin - enters + queued;
@@ -320,7 +322,7 @@ void IntervalCore::load_missed(uint32_t number, Outcome outcome, uint64_t addres
   asked_at_ = translated;
   missed_[next_missed_] = {miss, step.site};
   next_missed_ = (next_missed_ + 1) % missed_.size();
-  hold_back(step.site);
+  hold_back(site_of(step));
 }
 
 /// The line was asked for before: the load waits for the rest.
@@ -332,6 +334,7 @@ void IntervalCore::load_on_its_way(uint32_t number, uint64_t address) {
   const Ticks hit = addresses_ready(step) + costs_.l1_hit;
   if (fill.arrives <= std::max(hit, miss_.done)) return;
   miss_ = {};
+  miss_.site = accessed_;
   wait_for_fill(miss_, fill, hit);
 }
 
@@ -427,7 +430,8 @@ void IntervalCore::load_stored(uint32_t number, uint64_t address, uint32_t bytes
   if (known.word != word_of(address) && known.leaves + costs_.alias > addressed) {
     const Ticks done = hit + costs_.alias;
     if (done > miss_.done) {
-      miss_ = {.done = done, .own = costs_.alias, .kind = CycleClass::load_alias};
+      miss_ = {
+          .done = done, .own = costs_.alias, .kind = CycleClass::load_alias, .site = accessed_};
     }
   } else if (is_on_its_way(address)) {
     load_on_its_way(number, address);
@@ -437,6 +441,7 @@ void IntervalCore::load_stored(uint32_t number, uint64_t address, uint32_t bytes
 /// A store that wrote all of it hands its value over, or the load waits until the stores have left.
 void IntervalCore::load_from(const Source& source, Ticks hit, bool is_renamed) {
   Miss miss;
+  miss.site = accessed_;
   miss.done = std::max(hit, source.ready + costs_.forward);
   if (source.is_refused) {
     const Ticks done = source.leaves + costs_.refused;
@@ -462,7 +467,9 @@ void IntervalCore::wait_for_store(const Store& store) {
   stall(store.site, CycleClass::store_saturation, store.leaves);
 }
 
-void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address, uint32_t bytes) {
+void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address, uint32_t bytes,
+                         Site site) {
+  accessed_ = site;
   advance(number);
   const Step& step = block_->steps[number];
   dispatch(step);
@@ -479,7 +486,7 @@ void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address
     owned += cycles(outcome.walk_cycles);
     if (outcome.missed_lines != 0) owned = enter_set(address, owned);
     if (outcome.missed_lines != 0 || outcome.upgraded)
-      owned = take_miss_buffer(step.site, owned, latency);
+      owned = take_miss_buffer(site_of(step), owned, latency);
     asked_at_ = owned;
     const Ticks queued = pass(owned, outcome);
     owned += queued + latency;
@@ -495,7 +502,7 @@ void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address
     value =
         std::max(value, miss_.done != 0 ? miss_.done : addressed + costs_.l1_hit) + step.latency;
   }
-  slot.site = step.site;
+  slot.site = site_of(step);
   slot.retires = std::max({retires_, addressed, value});
   slot.leaves = std::max({last_store_leaves_ + kTicksPerCycle, owned, slot.retires});
   last_store_leaves_ = slot.leaves;
@@ -503,7 +510,7 @@ void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address
   last_stored_.leaves = slot.leaves;
   ++last_stored_.store;
   note_stored(address, bytes);
-  if (moves_lines) hold_back(step.site);
+  if (moves_lines) hold_back(site_of(step));
 }
 
 void IntervalCore::fetch_missed(Site site, Outcome outcome) {

@@ -58,18 +58,23 @@ class IntervalCore {
   /// The block's instruction number `step` has loaded: what is not told was an L1 hit. With its
   /// address (0: unknown), the load has its value from a store that has not left yet, or waits for
   /// it. `is_part`: a further part of a load that is told in parts.
+  /// `site`: whose the time is that is the access's own; 0: the instruction's.
   void load(uint32_t step, PackedOutcome outcome, uint64_t address = 0, uint32_t bytes = 8,
-            bool is_part = false) {
+            bool is_part = false, Site site = 0) {
     if (!outcome.plain_hit()) {
+      accessed_ = site;
       load_missed(step, outcome, address);
     } else if (may_be_stored(address) || (is_part && is_of(part_before_, step))) {
+      accessed_ = site;
       load_stored(step, address, bytes, is_part);
     } else if (last_fill_arrives_ > base_ && is_on_its_way(address)) {
+      accessed_ = site;
       load_on_its_way(step, address);
     }
   }
   /// Each store is told, once; further parts of it only if they miss,
-  void store(uint32_t step, PackedOutcome outcome, uint64_t address = 0, uint32_t bytes = 8);
+  void store(uint32_t step, PackedOutcome outcome, uint64_t address = 0, uint32_t bytes = 8,
+             Site site = 0);
   /// and else by this.
   void store_part(uint64_t address, uint32_t bytes) { note_stored(address, bytes); }
   /// Lines that the load, or store, before set off prefetches of; then `lines` is empty.
@@ -99,6 +104,7 @@ class IntervalCore {
     Ticks translation = 0;
     Ticks bandwidth = 0;
     CycleClass kind = CycleClass::load_l2;
+    Site site = 0;  // whose it is; 0: the instruction's
   };
 
   /// A line that was asked for lately.
@@ -172,6 +178,9 @@ class IntervalCore {
   };
 
   [[nodiscard]] Ticks time() const { return base_ + offset_; }
+  [[nodiscard]] Site site_of(const Step& step) const {
+    return accessed_ != 0 ? accessed_ : step.site;
+  }
   [[nodiscard]] Ticks addresses_ready(const Step& step) const;
   [[nodiscard]] Ticks operands_ready(const Step& step) const;
   void advance(uint32_t step);
@@ -242,6 +251,7 @@ class IntervalCore {
   std::array<Missed, 8> missed_{};  // the last loads that were, a ring
   size_t next_missed_ = 0;
   Miss miss_;                        // of the step next_step_; done == 0: none
+  Site accessed_ = 0;                // of the access under way; 0: its instruction's
   Ticks resolved_ = 0;               // when the last instruction had its operands
   Ticks retires_ = 0;                // when all so far are done
   std::array<Ticks, 128> ready_{};   // by Register

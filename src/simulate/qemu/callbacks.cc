@@ -60,10 +60,10 @@ void loads_or_stores(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, voi
 template <Model kModel, bool kInTurns>
 Callbacks callbacks_of() {
   Callbacks callbacks{.block_runs = block_runs<kModel, kInTurns>, .count = accessed<kModel>};
-  if constexpr (kModel.caches) callbacks.wider = wider_accessed<kModel>;
+  if constexpr (kModel.caches || kModel.objects) callbacks.wider = wider_accessed<kModel>;
   if constexpr (kModel.sampled) {
     callbacks.known = sampled_may_be_accessed<kModel>;
-  } else if constexpr (kModel.caches) {
+  } else if constexpr (kModel.caches || kModel.objects) {
     callbacks.known = known_accessed<kModel>;
     callbacks.load = loads_or_stores<kModel, false>;
     callbacks.store = loads_or_stores<kModel, true>;
@@ -89,6 +89,48 @@ qemu_plugin_vcpu_mem_cb_t Callbacks::find(AccessCall call) const {
       return store;
   }
   return nullptr;
+}
+
+// At the beginning of a block all registers of the program are in QEMU's state of the CPU, whose
+// address generated code keeps in one register of the host, and leaves there when it calls us.
+#if defined(__x86_64__)
+asm(R"(
+  .text
+  .globl culprit_allocator_runs
+  .hidden culprit_allocator_runs
+  .type culprit_allocator_runs, @function
+culprit_allocator_runs:
+  mov %rbp, %rdx
+  jmp culprit_enter_allocator
+  .size culprit_allocator_runs, . - culprit_allocator_runs
+)");
+#elif defined(__aarch64__)
+asm(R"(
+  .text
+  .globl culprit_allocator_runs
+  .hidden culprit_allocator_runs
+  .type culprit_allocator_runs, @function
+culprit_allocator_runs:
+  mov x2, x19
+  b culprit_enter_allocator
+  .size culprit_allocator_runs, . - culprit_allocator_runs
+)");
+#else
+#error "which register of this host has QEMU's state of the CPU?"
+#endif
+
+/// The state of QEMU's CPU for x86-64 begins with the registers; that for aarch64 has sixteen of
+/// 32 bits before them.
+size_t register_offset = 0;
+
+extern "C" [[gnu::used]] void culprit_enter_allocator(unsigned vcpu, void* word,
+                                                      const char* state) {
+  the_counting().enter_allocator(vcpu, allocator_of(word),
+                                 reinterpret_cast<const uint64_t*>(state + register_offset));
+}
+
+void set_guest(std::string_view architecture) {
+  register_offset = architecture == "aarch64" ? 16 * sizeof(uint32_t) : 0;
 }
 
 void call_pushes(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, void*) {

@@ -38,9 +38,25 @@ struct Callbacks {
 /// Of the stores of an instruction that calls.
 void call_pushes(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, void*);
 
+/// When a block runs with which a function begins that allocates (counting::Allocator, as a word).
+///
+/// Interface 1 has no registers. What QEMU has of them is looked at instead, where it keeps it: a
+/// detail of QEMU's, the same from 7.2 to 11. So the counting believes only what agrees with the
+/// calls that it has seen (CountedObjects::enter()).
+extern "C" void culprit_allocator_runs(unsigned vcpu, void* word);
+/// The program's architecture: where its registers are.
+void set_guest(std::string_view architecture);
+
 /// After the_counting() was started.
 Callbacks make_callbacks();
 
+inline void* to_word(objects::Allocator allocator) {
+  return reinterpret_cast<void*>(uint64_t{__builtin_bit_cast(uint32_t, allocator)});
+}
+inline objects::Allocator allocator_of(void* word) {
+  return __builtin_bit_cast(objects::Allocator,
+                            static_cast<uint32_t>(reinterpret_cast<uint64_t>(word)));
+}
 inline void* to_word(counting::AccessPlace place) {
   return reinterpret_cast<void*>(__builtin_bit_cast(uint64_t, place));
 }

@@ -153,6 +153,10 @@ void block_is_translated(qemu_plugin_tb* block) {
   if (facts == nullptr) return;
   qemu_plugin_register_vcpu_tb_exec_cb(block, plugin->callbacks.block_runs, QEMU_PLUGIN_CB_NO_REGS,
                                        const_cast<counting::BlockFacts*>(facts));
+  if (const auto allocator = the_counting().find_allocator(*facts)) {
+    qemu_plugin_register_vcpu_tb_exec_cb(block, culprit_allocator_runs, QEMU_PLUGIN_CB_NO_REGS,
+                                         to_word(*allocator));
+  }
   if (the_counting().is_call_watched(*facts)) {
     qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, code.size() - 1), call_pushes,
                                      QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, nullptr);
@@ -198,6 +202,7 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const PluginOptions& 
   }
   const CommandLine line = read_command_line(options.words);
   plugin = new Plugin(info.target_name, line, options.counting.folder);
+  set_guest(info.target_name);
   new (&counting_storage.counting) counting::Counting(decode);
   const auto find_mapping = [](uint64_t address) {
     return counting::find_own_mapping(address, plugin->base);

@@ -1,0 +1,35 @@
+#pragma once
+
+// What data objects are called: a variable by its name, memory of the heap by the code that
+// allocates it: the innermost frame outside allocators and the libraries of containers.
+//
+//     operator new  <  std::vector<int>::reserve  <  make_rows quake.c:452  <  main
+//                                                    ^ the name
+
+#include <string>
+#include <vector>
+
+#include "attribute/code_index.h"
+
+namespace culprit {
+
+/// Whether a function of this name hands on memory that it was asked for: no name for the memory.
+bool is_allocating_function(std::string_view name);
+
+class ObjectNames {
+ public:
+  /// It must outlive the ObjectNames.
+  explicit ObjectNames(CodeIndex& code) : code_(code) {}
+
+  /// "disp", "make_rows quake.c:452", "[stack]", "[unknown]", "[no access]", "[not recorded]".
+  const std::string& name(ObjectId object);
+
+ private:
+  std::string make_name(ObjectId object);
+  std::string name_by_calls(const DataObject& object);
+
+  CodeIndex& code_;
+  std::vector<std::string> names_;  // by row; "": not made yet
+};
+
+}  // namespace culprit

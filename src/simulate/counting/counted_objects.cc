@@ -1,0 +1,212 @@
+#include "simulate/counting/counted_objects.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "simulate/counting/thread.h"
+#include "simulate/counting/translation.h"
+
+namespace culprit::counting {
+
+using objects::Allocator;
+using objects::ObjectNumber;
+using objects::Span;
+
+namespace {
+
+uint64_t key_of(uint32_t instruction, ObjectNumber object) {
+  return uint64_t{instruction} << 32 | object;
+}
+
+std::span<const uint32_t> path_of(const CountedThread& thread, std::span<uint32_t> room) {
+  return thread.calls.path(room);
+}
+
+using PathRoom = std::array<uint32_t, objects::DataObjects::kLongestPath>;
+
+}  // namespace
+
+CountedObjects::CountedObjects(CountsWriter& writer, Translation& translation,
+                               std::vector<objects::Range> ranges, objects::Grouping grouping,
+                               std::string_view architecture)
+    : writer_(writer),
+      translation_(translation),
+      convention_(call_convention(architecture)),
+      objects_(std::move(ranges), grouping) {
+  writer_.header().has_objects = 1;
+  add_found_ranges();
+}
+
+void CountedObjects::see_code(uint32_t mapping, const FoundMapping& found) {
+  const objects::ImagePlace place{found.path, mapping, found.mapping.start,
+                                  found.mapping.end, found.mapping.file_offset};
+  const std::lock_guard lock(mutex_);
+  if (objects_.knows_image(place)) return;
+  objects::ElfObjects elf;
+  if (const Result<Fd> fd = open_readable(found.path)) {
+    if (const Result<MappedFile> file = MappedFile::map(fd->get(), found.path)) {
+      if (Result<objects::ElfObjects> parsed = objects::parse_elf_objects(file->bytes())) {
+        elf = *std::move(parsed);
+      }
+    }
+  }
+  objects_.add_image(place, elf);
+  if (objects_.knows_allocators()) writer_.header().has_allocators = 1;
+  add_found_ranges();
+}
+
+/// They are told even if nothing is ever counted there.
+void CountedObjects::add_found_ranges() {
+  const std::vector<ObjectNumber>& found = objects_.found_ranges();
+  for (; ranges_added_ < found.size(); ++ranges_added_) row_of(found[ranges_added_]);
+}
+
+std::optional<Allocator> CountedObjects::find_allocator(uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  return objects_.find_allocator(address);
+}
+
+/// 0: the object is not known, or the table is full.
+uint32_t CountedObjects::row_of(ObjectNumber number) {
+  if (number == objects::kNothing) return 0;
+  {
+    const objects::Object& object = objects_.object(number);
+    if (object.row != 0) return object.row;
+  }
+  const ObjectNumber around = objects_.object(number).parent;
+  const uint32_t parent = around == objects::kNothing ? 0 : row_of(around);
+  objects::Object& object = objects_.object(number);
+  object.row = writer_.add_object({.kind = static_cast<uint8_t>(object.kind),
+                                   .reserved = {},
+                                   .name = 0,
+                                   .mapping = object.mapping,
+                                   .path_first = 0,
+                                   .path_sites = 0,
+                                   .parent = parent,
+                                   .place = object.place,
+                                   .size_bytes = object.size_bytes,
+                                   .total_bytes = object.total_bytes,
+                                   .blocks = object.blocks},
+                                  object.name, object.path);
+  return object.row;
+}
+
+void CountedObjects::note_totals(const objects::Object& object) {
+  if (object.row == 0) return;
+  counts_file::Object& row = writer_.object(object.row);
+  row.size_bytes = object.size_bytes;
+  row.total_bytes = object.total_bytes;
+  row.blocks = object.blocks;
+}
+
+uint32_t CountedObjects::find_site(uint32_t instruction, ObjectNumber object) {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = sites_.find(key_of(instruction, object)); known != sites_.end()) {
+    return known->second;
+  }
+  uint32_t& count = objects_of_[instruction];
+  if (count >= kMostOfSite && object != objects_.other()) object = objects_.other();
+  uint32_t& site = sites_[key_of(instruction, object)];
+  if (site != 0) return site;
+  site = translation_.add_site_of_object(instruction, row_of(object));
+  if (site == 0) site = instruction;
+  ++count;
+  return site;
+}
+
+void CountedObjects::enter(CountedThread& thread, Allocator allocator, RegisterFile registers,
+                           uint64_t base) {
+  const auto argument = [&](uint8_t number, uint64_t otherwise) {
+    return number == Allocator::kNone ? otherwise : registers[convention_.arguments[number]];
+  };
+  const std::span<const CallStack::Call> calls = thread.calls.calls();
+  const uint64_t stack = registers != nullptr ? registers[convention_.stack] : 0;
+  uint64_t returns_to = 0;
+  if (registers != nullptr && !calls.empty()) {
+    // What the engine says must agree with the calls that were seen: else it is not believed.
+    const CallStack::Call& top = calls.back();
+    const bool is_pushed = convention_.link == CallConvention::kNone;
+    if (!is_pushed) returns_to = registers[convention_.link];
+    if (is_pushed && top.slot == stack) {
+      returns_to = *reinterpret_cast<const uint64_t*>(stack + base);
+    }
+    if (returns_to != top.from->end) returns_to = 0;
+  }
+  if (returns_to == 0) {
+    ++writer_.header().unseen_allocations;
+    return;
+  }
+  if (!thread.has_stack) note_stack(thread, stack, base);
+  HeapCalls::Call call{allocator, stack,     returns_to, argument(allocator.size, 0),
+                       0,         registers};
+  const uint64_t count = argument(allocator.count, 1);
+  if (__builtin_mul_overflow(call.size_bytes, count, &call.size_bytes)) call.size_bytes = 0;
+  call.block = argument(allocator.block, 0);
+  if (!thread.heap.enter(call) || allocator.kind != Allocator::Kind::frees) return;
+  const std::lock_guard lock(mutex_);
+  objects_.free(call.block);
+}
+
+void CountedObjects::leave(CountedThread& thread, uint64_t address, uint64_t base) {
+  const HeapCalls::Call call = thread.heap.call();
+  if (!thread.heap.returns_to(address, call.registers[convention_.stack])) return;
+  thread.heap.leave();
+  uint64_t result = call.registers[convention_.result];
+  const bool stores = call.allocator.kind == Allocator::Kind::stores_block;
+  if (call.allocator.kind == Allocator::Kind::frees) return;
+  if (stores && static_cast<uint32_t>(result) != 0) return;
+  if (stores) result = *reinterpret_cast<const uint64_t*>(call.block + base);
+  if (result == 0) return;
+  const std::lock_guard lock(mutex_);
+  if (call.allocator.kind == Allocator::Kind::reallocates) objects_.free(call.block);
+  PathRoom room;
+  const ObjectNumber number = objects_.allocate(result, call.size_bytes, path_of(thread, room));
+  note_totals(objects_.object(number));
+}
+
+void CountedObjects::end_call(CountedThread& thread, const SystemCalls& system_calls,
+                              int64_t result) {
+  const SystemCall& call = thread.system_call;
+  const auto& arguments = call.arguments;
+  const bool has_failed = result < 0 && result > -4096;
+  const auto begin = static_cast<uint64_t>(result);
+  PathRoom room;
+  if (system_calls.is_brk(call.number)) {
+    const std::lock_guard lock(mutex_);
+    if (heap_end_ != 0 && begin > heap_end_) objects_.map_for_allocator({heap_end_, begin});
+    if (begin < heap_end_) objects_.unmap({begin, heap_end_});
+    heap_end_ = begin;
+  }
+  if (has_failed) return;
+  const auto map = [&](uint64_t bytes) {
+    const Span where{begin, begin + bytes};
+    if (thread.heap.is_inside()) {
+      objects_.map_for_allocator(where);
+    } else {
+      objects_.map(where, thread.mapped_file, path_of(thread, room));
+    }
+  };
+  if (system_calls.is_mmap(call.number)) {
+    const std::lock_guard lock(mutex_);
+    map(arguments[1]);
+  } else if (system_calls.is_munmap(call.number)) {
+    const std::lock_guard lock(mutex_);
+    objects_.unmap({arguments[0], arguments[0] + arguments[1]});
+  } else if (system_calls.is_mremap(call.number)) {
+    const std::lock_guard lock(mutex_);
+    objects_.unmap({arguments[0], arguments[0] + arguments[1]});
+    map(arguments[2]);
+  }
+}
+
+void CountedObjects::note_stack(CountedThread& thread, uint64_t address, uint64_t base) {
+  thread.has_stack = true;
+  const std::optional<FoundMapping> found = find_own_mapping(address, base);
+  const Span mapping =
+      found && found->path.empty() ? Span{found->mapping.start, found->mapping.end} : Span{};
+  const std::lock_guard lock(mutex_);
+  objects_.note_stack(thread.number, address, mapping);
+}
+
+}  // namespace culprit::counting

@@ -1,0 +1,73 @@
+#pragma once
+
+// CountedObjects: the data objects of the process, for all threads: what the program maps and
+// allocates goes to objects::DataObjects, and what is counted at an object gets a row in the counts
+// file.
+
+#include <mutex>
+#include <span>
+#include <string>
+#include <tsl/robin_map.h>
+#include <vector>
+
+#include "simulate/counting/known_mappings.h"
+#include "simulate/counting/registers.h"
+#include "simulate/counting/system_calls.h"
+#include "simulate/objects/data_objects.h"
+
+namespace culprit::counting {
+
+struct CountedThread;
+class Translation;
+
+class CountedObjects {
+ public:
+  /// Further objects of an instruction are counted together.
+  static constexpr uint32_t kMostOfSite = 256;
+
+  CountedObjects(CountsWriter& writer, Translation& translation, std::vector<objects::Range> ranges,
+                 objects::Grouping grouping, std::string_view architecture);
+
+  [[nodiscard]] const objects::ShadowMemory& shadow() const { return objects_.shadow(); }
+
+  /// A piece of a file whose code is about to run.
+  void see_code(uint32_t mapping, const FoundMapping& found);
+  std::optional<objects::Allocator> find_allocator(uint64_t address);
+
+  /// The site of what the instruction accesses of the object; that of the instruction itself if
+  /// there is no more room.
+  uint32_t find_site(uint32_t instruction, objects::ObjectNumber object);
+
+  /// `base`: the program's addresses are shifted by so much in this process.
+  void enter(CountedThread& thread, objects::Allocator allocator, RegisterFile registers,
+             uint64_t base);
+  /// The thread, inside an allocating function, goes on at `address`: whether that is its end.
+  void leave(CountedThread& thread, uint64_t address, uint64_t base);
+
+  /// A system call that changes mappings has returned.
+  void end_call(CountedThread& thread, const SystemCalls& system_calls, int64_t result);
+  /// The thread has just put a return address there.
+  void note_stack(CountedThread& thread, uint64_t address, uint64_t base);
+
+  // Around a fork.
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  uint32_t row_of(objects::ObjectNumber number);
+  void add_found_ranges();
+  void allocate(CountedThread& thread, uint64_t address, uint64_t size_bytes);
+  void note_totals(const objects::Object& object);
+
+  std::mutex mutex_;
+  CountsWriter& writer_;
+  Translation& translation_;
+  CallConvention convention_;
+  objects::DataObjects objects_;
+  tsl::robin_map<uint64_t, uint32_t> sites_;       // by instruction and object
+  tsl::robin_map<uint32_t, uint32_t> objects_of_;  // of an instruction: how many
+  uint64_t heap_end_ = 0;                          // by brk
+  size_t ranges_added_ = 0;
+};
+
+}  // namespace culprit::counting

@@ -1,0 +1,78 @@
+// Counting by data object: what execution and system calls say of objects goes to CountedObjects.
+
+#include <unistd.h>
+
+#include "simulate/counting/counting.h"
+#include "simulate/counting/execution.h"
+
+namespace culprit::counting {
+
+Result<void> Counting::start_objects(const CountingOptions& options,
+                                     const ProcessSetting& setting) {
+  if (!options.objects) return {};
+  ASSIGN_OR_RETURN(std::vector<objects::Range> ranges,
+                   objects::read_ranges_file(objects::ranges_file_path(options.folder)));
+  objects_ = std::make_unique<CountedObjects>(writer_, translation_, std::move(ranges),
+                                              options.grouping, setting.architecture);
+  shadow_ = &objects_->shadow();
+  translation_.follow_calls();
+  translation_.set_mapping_listener(
+      [this](uint32_t mapping, const FoundMapping& found) { objects_->see_code(mapping, found); });
+  return {};
+}
+
+std::optional<objects::Allocator> Counting::find_allocator(const BlockFacts& block) {
+  return objects_ ? objects_->find_allocator(block.start) : std::nullopt;
+}
+
+void Counting::enter_allocator(unsigned number, objects::Allocator allocator,
+                               RegisterFile registers) {
+  CountedThread* const thread = number < kMostThreads ? threads_[number] : nullptr;
+  if (thread != nullptr && objects_) objects_->enter(*thread, allocator, registers, base_);
+}
+
+uint32_t Counting::find_other_site(CountedThread& thread, uint32_t instruction,
+                                   objects::ObjectNumber object) {
+  uint32_t site = thread.object_sites->find(instruction, object);
+  if (site == 0) site = objects_->find_site(instruction, object);
+  thread.object_sites->note(instruction, object, site);
+  return site;
+}
+
+/// As CallStack::follow(). The thread goes on with `now`.
+size_t Counting::follow_calls(CountedThread& thread, const BlockFacts& before,
+                              const BlockFacts& now) {
+  using counts_file::ControlFlow;
+  const size_t least = thread.calls.follow(before, now);
+  const bool is_call =
+      before.branch == ControlFlow::call || before.branch == ControlFlow::indirect_call;
+  if (is_call && !thread.has_stack) {
+    // Helpers of an engine may tell of a store that is none of the call's.
+    const uint64_t slot = thread.calls.calls().back().slot;
+    const bool is_there =
+        slot != 0 && *reinterpret_cast<const uint64_t*>(slot + base_) == before.end;
+    if (is_there) objects_->note_stack(thread, slot, base_);
+  }
+  if (thread.heap.is_inside() && before.branch == ControlFlow::returns) {
+    objects_->leave(thread, now.start, base_);
+  }
+  return least;
+}
+
+void Counting::begin_mapping(CountedThread& thread, const SystemCall& call) {
+  thread.system_call = call;
+  thread.mapped_file.clear();
+  constexpr uint64_t kAnonymous = 0x20;  // MAP_ANONYMOUS
+  if (!system_calls_.is_mmap(call.number) || (call.arguments[3] & kAnonymous) != 0) return;
+  char path[4096];
+  const std::string link =
+      "/proc/self/fd/" + std::to_string(static_cast<int>(call.arguments[4]));
+  const ssize_t length = ::readlink(link.c_str(), path, sizeof path);
+  if (length > 0) thread.mapped_file.assign(path, static_cast<size_t>(length));
+}
+
+void Counting::end_mapping(CountedThread& thread, int64_t result) {
+  objects_->end_call(thread, system_calls_, result);
+}
+
+}  // namespace culprit::counting

@@ -1,0 +1,57 @@
+#include "simulate/objects/allocators.h"
+
+namespace culprit::objects {
+namespace {
+
+constexpr uint8_t kNone = Allocator::kNone;
+
+struct Named {
+  std::string_view name;
+  Allocator what;
+};
+
+constexpr Allocator kOfSize{Allocator::Kind::allocates, 0, kNone, kNone};
+constexpr Allocator kAligned{Allocator::Kind::allocates, 1, kNone, kNone};
+constexpr Allocator kFrees{Allocator::Kind::frees, kNone, kNone, 0};
+
+constexpr Named kOfC[] = {
+    {"malloc", kOfSize},
+    {"calloc", {Allocator::Kind::allocates, 1, 0, kNone}},
+    {"realloc", {Allocator::Kind::reallocates, 1, kNone, 0}},
+    {"reallocarray", {Allocator::Kind::reallocates, 2, 1, 0}},
+    {"aligned_alloc", kAligned},
+    {"memalign", kAligned},
+    {"posix_memalign", {Allocator::Kind::stores_block, 2, kNone, 0}},
+    {"valloc", kOfSize},
+    {"pvalloc", kOfSize},
+    {"free", kFrees},
+    {"cfree", kFrees},
+    {"free_sized", kFrees},
+    {"free_aligned_sized", kFrees},
+};
+
+// As mangled: operator new, new[], delete, delete[] with whatever follows the size (m: size_t).
+constexpr Named kOfCpp[] = {
+    {"_Znwm", kOfSize}, {"_Znam", kOfSize}, {"_ZdlPv", kFrees}, {"_ZdaPv", kFrees}};
+
+constexpr std::string_view kPrefixes[] = {"je_", "tc_", "mi_", "__libc_"};
+
+}  // namespace
+
+std::optional<Allocator> find_allocator(std::string_view symbol) {
+  for (const Named& one : kOfCpp) {
+    if (symbol.starts_with(one.name)) return one.what;
+  }
+  for (const std::string_view prefix : kPrefixes) {
+    if (symbol.starts_with(prefix)) {
+      symbol.remove_prefix(prefix.size());
+      break;
+    }
+  }
+  for (const Named& one : kOfC) {
+    if (symbol == one.name) return one.what;
+  }
+  return std::nullopt;
+}
+
+}  // namespace culprit::objects

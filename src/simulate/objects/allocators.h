@@ -1,0 +1,33 @@
+#pragma once
+
+// Functions that allocate and free memory, known by their names: what they are handed and what
+// they give back.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace culprit::objects {
+
+struct Allocator {
+  enum class Kind : uint8_t {
+    none,
+    allocates,     // argument `size` is the block's, times `count` if there is one; returns it
+    reallocates,   // the same, argument `block` is no more if one is returned
+    stores_block,  // as allocates; puts the block where argument `block` points, and returns 0
+    frees,         // argument `block`
+  };
+  static constexpr uint8_t kNone = 0xff;
+
+  Kind kind = Kind::none;
+  uint8_t size = kNone;  // numbers of arguments, from 0
+  uint8_t count = kNone;
+  uint8_t block = kNone;
+  friend bool operator==(const Allocator&, const Allocator&) = default;
+};
+
+/// By the name of the symbol: malloc and its like, also with the prefixes of jemalloc, tcmalloc and
+/// mimalloc, and C++'s operators new and delete.
+std::optional<Allocator> find_allocator(std::string_view symbol);
+
+}  // namespace culprit::objects

@@ -1,0 +1,226 @@
+#include "simulate/objects/data_objects.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace culprit::objects {
+namespace {
+
+bool overlap(Span a, Span b) {
+  return a.begin < b.end && b.begin < a.end;
+}
+
+std::string_view last_part(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
+DataObjects::DataObjects(std::vector<Range> ranges, Grouping grouping)
+    : ranges_(std::move(ranges)), grouping_(grouping) {
+  objects_.resize(kOther + 1);
+  objects_[kAllocator].kind = Kind::allocator;
+  objects_[kOther].kind = Kind::other;
+  for (const Range& range : ranges_) {
+    if (range.symbol.empty()) activate(range, {range.address, range.address + range.size_bytes});
+  }
+}
+
+ObjectNumber DataObjects::add(Object object) {
+  if (objects_.size() >= ShadowMemory::kMostObjects) return kNothing;
+  objects_.push_back(std::move(object));
+  return static_cast<ObjectNumber>(objects_.size() - 1);
+}
+
+/// Ranges lie over what they are in.
+void DataObjects::paint(Span where, ObjectNumber object, ObjectNumber spare) {
+  shadow_.paint(where.begin, where.end, object, spare);
+  for (const ActiveRange& range : active_ranges_) {
+    if (!overlap(range.where, where)) continue;
+    shadow_.paint(std::max(range.where.begin, where.begin), std::min(range.where.end, where.end),
+                  range.object);
+  }
+}
+
+void DataObjects::activate(const Range& range, Span where) {
+  const ObjectNumber around = shadow_.find(where.begin);
+  const ObjectNumber number = add({.kind = Kind::range,
+                                   .name = range.name,
+                                   .place = where.begin,
+                                   .size_bytes = where.end - where.begin,
+                                   .total_bytes = where.end - where.begin,
+                                   .blocks = 1,
+                                   .parent = around});
+  active_ranges_.push_back({where, number});
+  found_ranges_.push_back(number);
+  shadow_.paint(where.begin, where.end, number);
+}
+
+/// By the segment of code that was mapped there, maybe with what is before it in the file.
+std::optional<uint64_t> DataObjects::find_bias(const ImagePlace& place, const ElfObjects& elf) {
+  const uint64_t file_end = place.file_offset + (place.end - place.start);
+  for (const ElfLoad& load : elf.loads) {
+    const bool is_there = place.file_offset < load.offset + load.file_bytes && load.offset < file_end;
+    if (!load.is_code || !is_there) continue;
+    return place.start - place.file_offset + load.offset - load.address;
+  }
+  return std::nullopt;
+}
+
+bool DataObjects::knows_image(const ImagePlace& place) const {
+  return known_images_.contains({place.start, place.file_offset});
+}
+
+void DataObjects::add_image(const ImagePlace& place, const ElfObjects& elf) {
+  known_images_[{place.start, place.file_offset}] = images_.size();
+  const std::optional<uint64_t> bias = find_bias(place, elf);
+  if (!bias) return;
+  const auto is_same = [&](const Image& one) {
+    return one.bias == *bias && one.path == place.path;
+  };
+  if (std::any_of(images_.begin(), images_.end(), is_same)) return;
+  for (const ElfFunction& one : elf.allocators) allocators_[one.address + *bias] = one.allocator;
+  Image image{std::string(place.path), *bias, {UINT64_MAX, 0}, {}};
+  for (const ElfLoad& load : elf.loads) {
+    image.extent.begin = std::min(image.extent.begin, load.address + *bias);
+    image.extent.end = std::max(image.extent.end, load.address + load.memory_bytes + *bias);
+  }
+  const auto add_parts = [&](const std::vector<ElfVariable>& parts, Kind kind) {
+    for (const ElfVariable& part : parts) {
+      const Span where{part.address + *bias, part.address + *bias + part.size_bytes};
+      if (where.begin < image.extent.begin || where.end > image.extent.end) continue;
+      image.parts.emplace_back(where, add({.kind = kind,
+                                           .name = part.name,
+                                           .mapping = place.mapping,
+                                           .place = elf.offset_of(part.address),
+                                           .size_bytes = part.size_bytes,
+                                           .total_bytes = part.size_bytes,
+                                           .blocks = 1}));
+    }
+  };
+  add_parts(elf.sections, Kind::section);
+  add_parts(elf.variables, Kind::variable);
+  images_.push_back(std::move(image));
+  paint_images(images_.back().extent);
+  find_ranges(place, elf, *bias);
+}
+
+/// What of images is there, after something else was.
+void DataObjects::paint_images(Span where) {
+  for (const Image& image : images_) {
+    if (!overlap(image.extent, where)) continue;
+    for (const auto& [part, number] : image.parts) {
+      if (!overlap(part, where)) continue;
+      paint({std::max(part.begin, where.begin), std::min(part.end, where.end)}, number);
+    }
+  }
+}
+
+void DataObjects::find_ranges(const ImagePlace& place, const ElfObjects& elf, uint64_t bias) {
+  for (const Range& range : ranges_) {
+    for (const ElfVariable& variable : elf.variables) {
+      if (!range.is_of(place.path, variable.name)) continue;
+      const uint64_t begin = variable.address + bias;
+      activate(range, {begin, begin + variable.size_bytes});
+    }
+  }
+}
+
+std::optional<Allocator> DataObjects::find_allocator(uint64_t address) const {
+  const auto found = allocators_.find(address);
+  return found == allocators_.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// The object of a place of allocation, or of mapping.
+ObjectNumber DataObjects::place_of_allocation(Kind kind, std::string_view name,
+                                              std::span<const uint32_t> path,
+                                              uint64_t size_bytes) {
+  const size_t longest = places_.size() < kMostPlaces ? kLongestPath : 1;
+  path = path.first(std::min(path.size(), longest));
+  const uint64_t size = kind == Kind::block && grouping_ == Grouping::size ? size_bytes : 0;
+  std::string key(1, static_cast<char>(kind));
+  key.append(reinterpret_cast<const char*>(&size), sizeof size);
+  key.append(reinterpret_cast<const char*>(path.data()), path.size_bytes());
+  key.append(name);
+  ObjectNumber& number = places_[key];
+  if (number == kNothing) {
+    number = add({.kind = kind, .name = std::string(name), .path = {path.begin(), path.end()}});
+  }
+  return number;
+}
+
+void DataObjects::map(Span where, std::string_view file, std::span<const uint32_t> path) {
+  if (where.begin >= where.end) return;
+  unmap(where);
+  mapped_[where.begin] = where.end;
+  const uint64_t size = where.end - where.begin;
+  // Files that programs map in many pieces are one object each, wherever that is done.
+  const ObjectNumber number = place_of_allocation(
+      Kind::mapping, last_part(file), file.empty() ? path : std::span<const uint32_t>(), size);
+  Object& object = objects_[number];
+  object.size_bytes = std::max(object.size_bytes, size);
+  object.total_bytes += size;
+  ++object.blocks;
+  paint(where, number);
+  paint_images(where);
+}
+
+void DataObjects::map_for_allocator(Span where) {
+  if (where.begin >= where.end) return;
+  unmap(where);
+  paint(where, kAllocator);
+}
+
+void DataObjects::unmap(Span where) {
+  auto at = mapped_.upper_bound(where.begin);
+  if (at != mapped_.begin() && std::prev(at)->second > where.begin) --at;
+  while (at != mapped_.end() && at->first < where.end) {
+    const Span old{at->first, at->second};
+    at = mapped_.erase(at);
+    if (old.begin < where.begin) mapped_[old.begin] = where.begin;
+    if (old.end > where.end) at = mapped_.insert_or_assign(where.end, old.end).first;
+  }
+  paint(where, kNothing);
+}
+
+void DataObjects::note_stack(uint32_t thread, uint64_t address, Span otherwise) {
+  Span where = otherwise;
+  if (const auto after = mapped_.upper_bound(address); after != mapped_.begin()) {
+    const auto& [begin, end] = *std::prev(after);
+    if (address < end) where = {begin, end};
+  }
+  if (address < where.begin || address >= where.end) return;
+  ObjectNumber& number = stacks_[thread];
+  if (number == kNothing) number = add({.kind = Kind::stack, .place = thread});
+  objects_[number].size_bytes = where.end - where.begin;
+  objects_[number].blocks = 1;
+  paint(where, number);
+}
+
+ObjectNumber DataObjects::allocate(uint64_t address, uint64_t size_bytes,
+                                   std::span<const uint32_t> path) {
+  free(address);  // freed by a way that we do not know
+  const ObjectNumber number = place_of_allocation(Kind::block, "", path, size_bytes);
+  Object& object = objects_[number];
+  object.size_bytes = std::max(object.size_bytes, size_bytes);
+  object.total_bytes += size_bytes;
+  ++object.blocks;
+  blocks_[address] = {size_bytes, number};
+  const uint64_t end = size_bytes > UINT64_MAX - address ? UINT64_MAX : address + size_bytes;
+  paint({address, end}, number, kAllocator);
+  return number;
+}
+
+bool DataObjects::free(uint64_t address) {
+  const auto found = blocks_.find(address);
+  if (found == blocks_.end()) return false;
+  constexpr uint64_t kRounding = 16;  // what paint() may have given it beyond its size
+  const uint64_t end = address + found->second.size_bytes;
+  const uint64_t rounded = (end + kRounding - 1) / kRounding * kRounding;
+  const bool is_rounded = shadow_.find(rounded - 1) == found->second.object;
+  paint({address, is_rounded ? rounded : end}, kAllocator);
+  blocks_.erase(found);
+  return true;
+}
+
+}  // namespace culprit::objects

@@ -1,0 +1,153 @@
+#pragma once
+
+// DataObjects: what data objects a process has and where they are, as it is told of them.
+//
+//     objects.add_image({"/bin/a.out", 1, ...}, elf);          // its variables and sections
+//     objects.map({begin, end}, "", {4, 7});                   // an mmap, called from site 4 in 7
+//     const auto number = objects.allocate(0x5010, 24, {9});   // a block, allocated from site 9
+//     objects.shadow().find(0x5018) == number
+//     objects.free(0x5010);
+//
+// What lies over what: ranges of the user over blocks and variables (the smaller one over the one
+// around it), those over sections and mappings. Blocks of one place of allocation are one object: it
+// is known by the sites of the calls that led there, the innermost first.
+//
+// One thread at a time, but for shadow(), which may be looked at meanwhile.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tsl/robin_map.h>
+#include <vector>
+
+#include "simulate/objects/elf_objects.h"
+#include "simulate/objects/ranges.h"
+#include "simulate/objects/shadow_memory.h"
+
+namespace culprit::objects {
+
+enum class Kind : uint8_t {
+  unknown,
+  variable,      // `name`, at `place` of the file of `mapping`
+  section,       // what no variable is known of
+  block,         // of the heap: allocated by the calls of `path`
+  allocator,     // memory of the heap that is in no block
+  stack,         // of the thread `number`
+  mapping,       // `name`: of which file; "": of none, mapped by the calls of `path`
+  range,         // `name`, given by the user; `parent`: what it lies in, if that is known
+  other,         // all objects that an instruction accesses beyond its most
+};
+inline constexpr Kind kLastKind = Kind::other;
+
+struct Object {
+  Kind kind = Kind::unknown;
+  std::string name{};
+  uint32_t mapping = 0;  // of the counts file
+  uint64_t place = 0;    // variable, section: offset in the file; range: address; stack: thread
+  uint64_t size_bytes = 0;  // of the largest block, and of all else as a whole
+  uint64_t total_bytes = 0;
+  uint64_t blocks = 0;  // that there ever were
+  std::vector<uint32_t> path{};
+  ObjectNumber parent = kNothing;
+  uint32_t row = 0;  // in the counts file; 0: nothing of it was counted yet
+};
+
+/// What tells blocks of the heap apart.
+enum class Grouping : uint8_t { site, size };
+
+struct ImagePlace {
+  std::string_view path;
+  uint32_t mapping = 0;      // its number in the counts file
+  uint64_t start = 0;        // of a mapped piece of the file that has code in it
+  uint64_t end = 0;
+  uint64_t file_offset = 0;  // of `start`
+};
+
+struct Span {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+class DataObjects {
+ public:
+  static constexpr size_t kLongestPath = 8;
+  /// Further places of allocation are told apart by their innermost call only.
+  static constexpr size_t kMostPlaces = 1 << 18;
+
+  explicit DataObjects(std::vector<Range> ranges = {}, Grouping grouping = Grouping::site);
+
+  [[nodiscard]] const ShadowMemory& shadow() const { return shadow_; }
+  [[nodiscard]] Object& object(ObjectNumber number) { return objects_[number]; }
+  [[nodiscard]] ObjectNumber other() const { return kOther; }
+
+  /// A file whose code runs. The same again is no news.
+  void add_image(const ImagePlace& place, const ElfObjects& elf);
+  [[nodiscard]] bool knows_image(const ImagePlace& place) const;
+  /// Of the function that begins at the address.
+  [[nodiscard]] std::optional<Allocator> find_allocator(uint64_t address) const;
+  [[nodiscard]] bool knows_allocators() const { return !allocators_.empty(); }
+
+  /// `file`: "" if there is none. `path`: of the call that maps.
+  void map(Span where, std::string_view file, std::span<const uint32_t> path);
+  /// Memory that an allocator gets for its blocks.
+  void map_for_allocator(Span where);
+  void unmap(Span where);
+
+  /// The address is of the thread's stack: the memory that was mapped with it, or `otherwise`.
+  void note_stack(uint32_t thread, uint64_t address, Span otherwise);
+
+  /// A block is there: the object that it is of.
+  ObjectNumber allocate(uint64_t address, uint64_t size_bytes, std::span<const uint32_t> path);
+  /// It is no more. Whether there was one.
+  bool free(uint64_t address);
+
+  /// Ranges that are somewhere by now.
+  [[nodiscard]] const std::vector<ObjectNumber>& found_ranges() const { return found_ranges_; }
+
+ private:
+  static constexpr ObjectNumber kAllocator = 1;
+  static constexpr ObjectNumber kOther = 2;
+
+  struct Image {
+    std::string path;
+    uint64_t bias = 0;  // what addresses in the file are short of those in the process
+    Span extent;
+    std::vector<std::pair<Span, ObjectNumber>> parts;  // sections, then variables
+  };
+  struct Block {
+    uint64_t size_bytes = 0;
+    ObjectNumber object = kNothing;
+  };
+  struct ActiveRange {
+    Span where;
+    ObjectNumber object = kNothing;
+  };
+
+  ObjectNumber add(Object object);
+  ObjectNumber place_of_allocation(Kind kind, std::string_view name, std::span<const uint32_t> path,
+                                   uint64_t size_bytes);
+  void paint(Span where, ObjectNumber object, ObjectNumber spare = ShadowMemory::kMostObjects);
+  void paint_images(Span where);
+  void activate(const Range& range, Span where);
+  void find_ranges(const ImagePlace& place, const ElfObjects& elf, uint64_t bias);
+  static std::optional<uint64_t> find_bias(const ImagePlace& place, const ElfObjects& elf);
+
+  std::vector<Range> ranges_;
+  Grouping grouping_;
+  ShadowMemory shadow_;
+  std::vector<Object> objects_;
+  std::vector<Image> images_;
+  std::map<std::pair<uint64_t, uint64_t>, size_t> known_images_;  // by place: which, or none
+  tsl::robin_map<uint64_t, Allocator> allocators_;                // by address
+  tsl::robin_map<std::string, ObjectNumber> places_;              // of allocation
+  tsl::robin_map<uint64_t, Block> blocks_;                        // alive, by address
+  std::map<uint64_t, uint64_t> mapped_;                           // begin to end, by mmap
+  std::map<uint32_t, ObjectNumber> stacks_;
+  std::vector<ActiveRange> active_ranges_;
+  std::vector<ObjectNumber> found_ranges_;
+};
+
+}  // namespace culprit::objects

@@ -1,0 +1,128 @@
+#include "simulate/objects/data_objects.h"
+
+#include <gtest/gtest.h>
+
+namespace culprit::objects {
+namespace {
+
+constexpr uint64_t kBias = 0x10000;
+
+/// Code at 0x1000, data at 0x4000: a table, and a member of a struct with a name of its own.
+ElfObjects two_variables() {
+  ElfObjects elf;
+  elf.loads = {{0x1000, 0x1000, 0x500, 0x500, true}, {0x2000, 0x4000, 0x100, 0x1000, false}};
+  elf.sections = {{".data", 0x4000, 0x100}};
+  elf.variables = {{"table", 0x4010, 0x40}, {"counter", 0x4018, 4}};
+  elf.allocators = {{"malloc", 0x1200, *find_allocator("malloc")}};
+  return elf;
+}
+constexpr ImagePlace kPlace{"/bin/a.out", 3, kBias + 0x1000, kBias + 0x2000, 0x1000};
+
+TEST(DataObjects, VariablesLieOverSectionsAndSmallOnesOverLargeOnes) {
+  DataObjects objects;
+  objects.add_image(kPlace, two_variables());
+  const auto name_at = [&](uint64_t address) {
+    return objects.object(objects.shadow().find(kBias + address)).name;
+  };
+  EXPECT_EQ(name_at(0x4000), ".data");
+  EXPECT_EQ(name_at(0x4010), "table");
+  EXPECT_EQ(name_at(0x4018), "counter");
+  EXPECT_EQ(name_at(0x401c), "table");
+  EXPECT_EQ(name_at(0x4050), ".data");
+  EXPECT_EQ(name_at(0x4100), "");
+  const Object& table = objects.object(objects.shadow().find(kBias + 0x4010));
+  EXPECT_EQ(table.kind, Kind::variable);
+  EXPECT_EQ(table.mapping, 3U);
+  EXPECT_EQ(table.place, 0x2010U);  // of the file
+  EXPECT_EQ(objects.find_allocator(kBias + 0x1200)->size, 0);
+  EXPECT_FALSE(objects.find_allocator(0x1200));
+}
+
+TEST(DataObjects, APieceOfAFileMayHaveMoreThanCode) {
+  DataObjects objects;
+  objects.add_image({"/bin/a.out", 3, kBias, kBias + 0x2000, 0}, two_variables());
+  EXPECT_EQ(objects.object(objects.shadow().find(kBias + 0x4010)).name, "table");
+  DataObjects others;  // a piece without code tells nothing
+  others.add_image({"/bin/a.out", 3, kBias, kBias + 0x1000, 0}, two_variables());
+  EXPECT_EQ(others.shadow().find(kBias + 0x4010), kNothing);
+}
+
+TEST(DataObjects, ABssThatIsMappedLaterIsOfItsFile) {
+  DataObjects objects;
+  objects.add_image(kPlace, two_variables());
+  objects.map({kBias + 0x4000, kBias + 0x6000}, "", {});
+  EXPECT_EQ(objects.object(objects.shadow().find(kBias + 0x4010)).name, "table");
+  EXPECT_EQ(objects.object(objects.shadow().find(kBias + 0x5800)).kind, Kind::mapping);
+}
+
+TEST(DataObjects, BlocksOfOnePlaceAreOneObject) {
+  constexpr uint32_t kHere[] = {5, 9};
+  constexpr uint32_t kThere[] = {6, 9};
+  DataObjects objects;
+  const ObjectNumber first = objects.allocate(0x1000, 24, kHere);
+  const ObjectNumber second = objects.allocate(0x1020, 100, kHere);
+  const ObjectNumber other = objects.allocate(0x1100, 24, kThere);
+  EXPECT_EQ(first, second);
+  EXPECT_NE(first, other);
+  EXPECT_EQ(objects.object(first).blocks, 2U);
+  EXPECT_EQ(objects.object(first).total_bytes, 124U);
+  EXPECT_EQ(objects.shadow().find(0x1083), first);
+  EXPECT_EQ(objects.shadow().find(0x1110), other);
+}
+
+TEST(DataObjects, BlocksMayBeToldApartBySize) {
+  constexpr uint32_t kHere[] = {5};
+  DataObjects objects({}, Grouping::size);
+  EXPECT_NE(objects.allocate(0x1000, 24, kHere), objects.allocate(0x1020, 100, kHere));
+  EXPECT_EQ(objects.allocate(0x1100, 24, kHere), objects.allocate(0x1200, 24, kHere));
+}
+
+TEST(DataObjects, AnAddressIsOfWhoHasItNow) {
+  constexpr uint32_t kHere[] = {5};
+  constexpr uint32_t kThere[] = {6};
+  DataObjects objects;
+  objects.map_for_allocator({0x1000, 0x2000});
+  const ObjectNumber allocators = objects.shadow().find(0x1000);
+  const ObjectNumber first = objects.allocate(0x1010, 24, kHere);
+  EXPECT_TRUE(objects.free(0x1010));
+  EXPECT_FALSE(objects.free(0x1010));
+  EXPECT_EQ(objects.shadow().find(0x1010), allocators);
+  EXPECT_EQ(objects.shadow().find(0x102f), allocators);  // what it was rounded up to
+  const ObjectNumber second = objects.allocate(0x1010, 8, kThere);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(objects.shadow().find(0x1010), second);
+  objects.unmap({0x1000, 0x2000});
+  EXPECT_EQ(objects.shadow().find(0x1010), kNothing);
+}
+
+TEST(DataObjects, AStackIsWhatWasMappedForIt) {
+  constexpr uint32_t kPath[] = {5};
+  DataObjects objects;
+  objects.map({0x10000, 0x20000}, "", kPath);
+  objects.note_stack(2, 0x1fff0, {});
+  const Object& stack = objects.object(objects.shadow().find(0x10000));
+  EXPECT_EQ(stack.kind, Kind::stack);
+  EXPECT_EQ(stack.place, 2U);
+  objects.note_stack(0, 0x90010, {0x90000, 0x91000});
+  EXPECT_EQ(objects.object(objects.shadow().find(0x90ff0)).place, 0U);
+}
+
+TEST(DataObjects, RangesLieOverAllElse) {
+  DataObjects objects({*parse_range("half=table"), *parse_range("buf=0x1008+16")});
+  const ObjectNumber buf = objects.shadow().find(0x1008);
+  EXPECT_EQ(objects.object(buf).name, "buf");
+  constexpr uint32_t kHere[] = {5};
+  const ObjectNumber block = objects.allocate(0x1000, 64, kHere);
+  EXPECT_EQ(objects.shadow().find(0x1007), block);
+  EXPECT_EQ(objects.shadow().find(0x1008), buf);
+  EXPECT_EQ(objects.shadow().find(0x1018), block);
+  objects.add_image(kPlace, two_variables());
+  const Object& half = objects.object(objects.shadow().find(kBias + 0x4018));
+  EXPECT_EQ(half.kind, Kind::range);
+  EXPECT_EQ(half.size_bytes, 0x40U);
+  EXPECT_EQ(objects.object(half.parent).name, "table");
+  EXPECT_EQ(objects.found_ranges().size(), 2U);
+}
+
+}  // namespace
+}  // namespace culprit::objects

@@ -1,0 +1,149 @@
+#include "simulate/objects/elf_objects.h"
+
+#include <algorithm>
+#include <cstring>
+#include <elf.h>
+#include <tuple>
+
+namespace culprit::objects {
+namespace {
+
+/// No honest file has more of either; what is beyond is left out.
+constexpr size_t kMostSymbols = 1 << 22;
+constexpr size_t kMostSections = 1 << 16;
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  Result<ElfObjects> read();
+
+ private:
+  template <class T>
+  bool take(uint64_t offset, T* value) const {
+    if (offset > bytes_.size() || sizeof(T) > bytes_.size() - offset) return false;
+    std::memcpy(value, bytes_.data() + offset, sizeof(T));
+    return true;
+  }
+  [[nodiscard]] std::string_view text(const Elf64_Shdr& strings, uint64_t at) const;
+  bool read_loads();
+  bool read_sections();
+  void add_section(const Elf64_Shdr& section);
+  void read_symbols(const Elf64_Shdr& section);
+  void add_symbol(const Elf64_Sym& symbol, std::string_view name);
+  void sort();
+
+  std::span<const std::byte> bytes_;
+  Elf64_Ehdr header_{};
+  std::vector<Elf64_Shdr> headers_;
+  ElfObjects result_;
+};
+
+std::string_view Reader::text(const Elf64_Shdr& strings, uint64_t at) const {
+  if (at >= strings.sh_size || strings.sh_offset > bytes_.size()) return {};
+  const uint64_t size = std::min<uint64_t>(strings.sh_size, bytes_.size() - strings.sh_offset);
+  if (at >= size) return {};
+  const auto* const begin = reinterpret_cast<const char*>(bytes_.data()) + strings.sh_offset + at;
+  return {begin, ::strnlen(begin, size - at)};
+}
+
+bool Reader::read_loads() {
+  if (header_.e_phnum != 0 && header_.e_phentsize != sizeof(Elf64_Phdr)) return false;
+  for (unsigned i = 0; i < header_.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    if (!take(header_.e_phoff + i * sizeof segment, &segment)) return false;
+    if (segment.p_type != PT_LOAD) continue;
+    result_.loads.push_back({segment.p_offset, segment.p_vaddr, segment.p_filesz, segment.p_memsz,
+                             (segment.p_flags & PF_X) != 0});
+  }
+  return true;
+}
+
+bool Reader::read_sections() {
+  if (header_.e_shoff == 0) return true;  // stripped of them: nothing to tell
+  if (header_.e_shentsize != sizeof(Elf64_Shdr)) return false;
+  const size_t count = std::min<size_t>(header_.e_shnum, kMostSections);
+  headers_.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    if (!take(header_.e_shoff + i * sizeof headers_[i], &headers_[i])) return false;
+  }
+  return true;
+}
+
+void Reader::add_section(const Elf64_Shdr& section) {
+  const bool holds_data = (section.sh_flags & SHF_ALLOC) != 0 &&
+                          (section.sh_flags & (SHF_EXECINSTR | SHF_TLS)) == 0 &&
+                          section.sh_size != 0;
+  if (!holds_data || header_.e_shstrndx >= headers_.size()) return;
+  result_.sections.push_back({std::string(text(headers_[header_.e_shstrndx], section.sh_name)),
+                              section.sh_addr, section.sh_size});
+}
+
+void Reader::add_symbol(const Elf64_Sym& symbol, std::string_view name) {
+  if (symbol.st_shndx == SHN_UNDEF || name.empty()) return;
+  const unsigned type = ELF64_ST_TYPE(symbol.st_info);
+  if ((type == STT_OBJECT || type == STT_COMMON) && symbol.st_size != 0) {
+    result_.variables.push_back({std::string(name), symbol.st_value, symbol.st_size});
+  }
+  // A static function may have such a name and mean something else.
+  if (type != STT_FUNC || ELF64_ST_BIND(symbol.st_info) == STB_LOCAL) return;
+  if (const auto allocator = find_allocator(name)) {
+    result_.allocators.push_back({std::string(name), symbol.st_value, *allocator});
+  }
+}
+
+void Reader::read_symbols(const Elf64_Shdr& section) {
+  if (section.sh_entsize != sizeof(Elf64_Sym) || section.sh_link >= headers_.size()) return;
+  const Elf64_Shdr& strings = headers_[section.sh_link];
+  const uint64_t count = std::min<uint64_t>(section.sh_size / sizeof(Elf64_Sym), kMostSymbols);
+  for (uint64_t i = 0; i < count; ++i) {
+    Elf64_Sym symbol;
+    if (!take(section.sh_offset + i * sizeof symbol, &symbol)) return;
+    add_symbol(symbol, text(strings, symbol.st_name));
+  }
+}
+
+/// Of several names of one place a global one without underscores would be the best; the shortest is
+/// about that.
+void Reader::sort() {
+  const auto key = [](const ElfVariable& one) {
+    return std::tuple(one.address, ~one.size_bytes, one.name.size(), std::string_view(one.name));
+  };
+  std::vector<ElfVariable>& all = result_.variables;
+  std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  const auto same_place = [](const ElfVariable& a, const ElfVariable& b) {
+    return a.address == b.address && a.size_bytes == b.size_bytes;
+  };
+  all.erase(std::unique(all.begin(), all.end(), same_place), all.end());
+}
+
+Result<ElfObjects> Reader::read() {
+  const bool is_elf = take(0, &header_) && std::memcmp(header_.e_ident, ELFMAG, SELFMAG) == 0 &&
+                      header_.e_ident[EI_CLASS] == ELFCLASS64 &&
+                      header_.e_ident[EI_DATA] == ELFDATA2LSB;
+  if (!is_elf) return Error{"no 64-bit ELF file"};
+  if (!read_loads() || !read_sections()) return Error{"an ELF file whose tables are damaged"};
+  for (const Elf64_Shdr& section : headers_) add_section(section);
+  for (const Elf64_Shdr& section : headers_) {
+    if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM) read_symbols(section);
+  }
+  sort();
+  return std::move(result_);
+}
+
+}  // namespace
+
+uint64_t ElfObjects::offset_of(uint64_t address) const {
+  for (const ElfLoad& load : loads) {
+    if (address >= load.address && address - load.address < load.memory_bytes) {
+      return address - load.address + load.offset;
+    }
+  }
+  return address;
+}
+
+Result<ElfObjects> parse_elf_objects(std::span<const std::byte> bytes) {
+  return Reader(bytes).read();
+}
+
+}  // namespace culprit::objects

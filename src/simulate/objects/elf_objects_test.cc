@@ -1,0 +1,88 @@
+#include "simulate/objects/elf_objects.h"
+
+#include <algorithm>
+#include <cstring>
+#include <elf.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <random>
+
+#include "base/file.h"
+
+extern "C" {
+// What the test looks for in its own file.
+extern uint64_t elf_objects_test_table[37];
+uint64_t elf_objects_test_table[37] = {1};
+}
+
+namespace culprit::objects {
+namespace {
+
+MappedFile own_file() {
+  const Result<Fd> fd = open_readable("/proc/self/exe");
+  return *MappedFile::map(fd->get(), "self");
+}
+
+TEST(ElfObjects, FindVariablesSectionsAndSegments) {
+  const MappedFile file = own_file();
+  const Result<ElfObjects> elf = parse_elf_objects(file.bytes());
+  ASSERT_TRUE(elf);
+  const auto found = std::find_if(
+      elf->variables.begin(), elf->variables.end(),
+      [](const ElfVariable& one) { return one.name == "elf_objects_test_table"; });
+  ASSERT_NE(found, elf->variables.end());
+  EXPECT_EQ(found->size_bytes, sizeof elf_objects_test_table);
+  // The file has the variable's first value where offset_of() says.
+  uint64_t first = 0;
+  std::memcpy(&first, file.bytes().data() + elf->offset_of(found->address), sizeof first);
+  EXPECT_EQ(first, 1U);
+  const auto has_section = [&](const char* name) {
+    return std::any_of(elf->sections.begin(), elf->sections.end(),
+                       [&](const ElfVariable& one) { return one.name == name; });
+  };
+  EXPECT_TRUE(has_section(".data"));
+  EXPECT_TRUE(has_section(".bss"));
+  EXPECT_FALSE(has_section(".text"));
+  EXPECT_TRUE(std::is_sorted(elf->variables.begin(), elf->variables.end(),
+                             [](const auto& a, const auto& b) { return a.address < b.address; }));
+}
+
+TEST(ElfObjects, RefuseWhatIsNone) {
+  EXPECT_FALSE(parse_elf_objects({}));
+  const std::vector<std::byte> zeros(4096);
+  EXPECT_FALSE(parse_elf_objects(zeros));
+}
+
+/// Whatever is changed in a file, or cut off it: an error or some values, and no crash.
+TEST(ElfObjects, SurviveHostileBytes) {
+  const MappedFile file = own_file();
+  const std::span<const std::byte> all = file.bytes();
+  // The tables of sections are at the end: a small file is made of the head and the tables.
+  std::vector<std::byte> bytes(all.begin(), all.begin() + std::min<size_t>(all.size(), 1 << 16));
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const size_t tables = size_t{header.e_shnum} * sizeof(Elf64_Shdr);
+  const size_t at = bytes.size();
+  bytes.insert(bytes.end(), all.begin() + static_cast<ptrdiff_t>(header.e_shoff),
+               all.begin() + static_cast<ptrdiff_t>(header.e_shoff + tables));
+  header.e_shoff = at;
+  std::memcpy(bytes.data(), &header, sizeof header);
+  ASSERT_TRUE(parse_elf_objects(bytes));
+  std::mt19937_64 random(1);  // NOLINT: repeatable
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::byte> damaged = bytes;
+    for (int i = 0; i < 20; ++i) {
+      const size_t place = i % 2 == 0 ? random() % sizeof header : at + random() % tables;
+      damaged[place] = static_cast<std::byte>(random());
+    }
+    if (round % 3 == 0) damaged.resize(random() % damaged.size());
+    std::memcpy(damaged.data(), ELFMAG, std::min<size_t>(SELFMAG, damaged.size()));
+    const Result<ElfObjects> elf = parse_elf_objects(damaged);
+    if (elf) {
+      for (const ElfVariable& one : elf->variables) (void)elf->offset_of(one.address);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace culprit::objects

@@ -1,0 +1,106 @@
+#include "simulate/objects/ranges.h"
+
+#include <cstdio>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+
+#include "base/file.h"
+#include "base/number.h"
+#include "base/text.h"
+
+namespace culprit::objects {
+namespace {
+
+/// "0x12" or "18".
+std::optional<uint64_t> parse_number(std::string_view text) {
+  if (text.starts_with("0x")) return find_number(text.substr(2), 16);
+  return find_number(text, 10);
+}
+
+bool is_writable_word(std::string_view text) {
+  return text.find_first_of("\t\n") == std::string_view::npos;
+}
+
+}  // namespace
+
+bool Range::is_of(std::string_view path, std::string_view variable) const {
+  if (symbol.empty() || variable != symbol) return false;
+  if (file.empty() || path == file) return true;
+  return path.ends_with(file) && path[path.size() - file.size() - 1] == '/';
+}
+
+Result<Range> parse_range(std::string_view text) {
+  const auto wrong = [&](const char* why) {
+    return Error{fmt::format("'{}' is no range: {}; write NAME=SYMBOL, NAME=FILE:SYMBOL or "
+                             "NAME=ADDRESS+BYTES",
+                             printable(text), why)};
+  };
+  Range range;
+  const size_t equals = text.find('=');
+  std::string_view what = text;
+  if (equals != std::string_view::npos) {
+    range.name = text.substr(0, equals);
+    what = text.substr(equals + 1);
+  }
+  if (what.empty() || (equals == 0)) return wrong("a name or a place is missing");
+  if (!is_writable_word(text)) return wrong("it has a tab or the end of a line in it");
+  const size_t plus = what.find('+');
+  const auto address = parse_number(what.substr(0, plus));
+  if (address) {
+    const auto bytes = plus == std::string_view::npos ? std::nullopt
+                                                      : parse_number(what.substr(plus + 1));
+    if (!bytes || *bytes == 0) return wrong("how many bytes is missing");
+    if (*bytes > UINT64_MAX - *address) return wrong("it goes on behind the last address");
+    range.address = *address;
+    range.size_bytes = *bytes;
+    if (range.name.empty()) range.name = what;
+    return range;
+  }
+  const size_t colon = what.rfind(':');
+  const bool is_scope = colon != std::string_view::npos && colon > 0 && what[colon - 1] == ':';
+  if (colon != std::string_view::npos && !is_scope) {
+    range.file = what.substr(0, colon);
+    what = what.substr(colon + 1);
+    if (range.file.empty() || what.empty()) return wrong("a file or a symbol is missing");
+  }
+  range.symbol = what;
+  if (range.name.empty()) range.name = what;
+  return range;
+}
+
+std::string ranges_file_path(const std::string& folder) {
+  return folder + "/ranges";
+}
+
+Result<void> write_ranges_file(const std::string& path, const std::vector<Range>& ranges) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wxe"), std::fclose);
+  bool is_written = file != nullptr;
+  for (const Range& range : ranges) {
+    const std::string line = fmt::format("{}\t{}\t{}\t{}\t{}\n", range.name, range.file,
+                                         range.symbol, range.address, range.size_bytes);
+    is_written = is_written && std::fputs(line.c_str(), file.get()) >= 0;
+  }
+  if (!is_written || std::fflush(file.get()) != 0) return Error{"cannot write '" + path + "'"};
+  return {};
+}
+
+Result<std::vector<Range>> read_ranges_file(const std::string& path) {
+  if (!file_exists(path)) return std::vector<Range>();
+  ASSIGN_OR_RETURN(const std::string text, read_file(path, 1 << 20));
+  std::vector<Range> ranges;
+  for (const std::string_view line : split(text, '\n')) {
+    if (line.empty()) continue;
+    std::vector<std::string_view> words;
+    for (const std::string_view word : split(line, '\t')) words.push_back(word);
+    const bool is_whole = words.size() == 5;
+    const auto address = is_whole ? find_number(words[3], 10) : std::nullopt;
+    const auto bytes = is_whole ? find_number(words[4], 10) : std::nullopt;
+    if (!address || !bytes) return Error{"'" + path + "' is damaged"};
+    ranges.push_back({std::string(words[0]), std::string(words[1]), std::string(words[2]), *address,
+                      *bytes});
+  }
+  return ranges;
+}
+
+}  // namespace culprit::objects
