@@ -12,20 +12,18 @@ namespace {
 
 /// Libraries whose own functions allocate for those who call them.
 bool is_library_of_containers(std::string_view function) {
-  constexpr std::string_view kBegins[] = {"std::",       "__gnu_cxx::",     "operator new",
-                                          "boost::",     "absl::",          "alloc::",
-                                          "<alloc::",    "core::",          "<core::",
-                                          "hashbrown::", "<hashbrown::",    "__rust_",
-                                          "__rdl_",      "void std::",      "eastl::",
-                                          "folly::",     "<std::",          "char* std::"};
+  constexpr std::string_view kBegins[] = {
+      "std::",    "__gnu_cxx::", "operator new", "boost::",     "absl::",       "alloc::",
+      "<alloc::", "core::",      "<core::",      "hashbrown::", "<hashbrown::", "__rust_",
+      "__rdl_",   "void std::",  "eastl::",      "folly::",     "<std::",       "char* std::"};
   return std::any_of(std::begin(kBegins), std::end(kBegins),
                      [&](std::string_view begin) { return function.starts_with(begin); });
 }
 
 bool is_system_library(std::string_view module) {
-  constexpr std::string_view kBegins[] = {"libc.so",  "libc-2", "libstdc++.so", "libc++.so",
-                                          "ld-linux", "ld-2",   "libgcc_s.so",  "libpthread",
-                                          "libjemalloc", "libtcmalloc", "libmimalloc"};
+  constexpr std::string_view kBegins[] = {
+      "libc.so",     "libc-2",     "libstdc++.so", "libc++.so",   "ld-linux",   "ld-2",
+      "libgcc_s.so", "libpthread", "libjemalloc",  "libtcmalloc", "libmimalloc"};
   return std::any_of(std::begin(kBegins), std::end(kBegins),
                      [&](std::string_view begin) { return module.starts_with(begin); });
 }
@@ -72,7 +70,10 @@ std::string ObjectNames::make_name(ObjectId id) {
   const std::string& own = profile.strings.text(object.name);
   const bool is_by_calls =
       own.empty() && (object.kind == ObjectKind::heap || object.kind == ObjectKind::mapping);
-  if (is_by_calls) return name_by_calls(object);
+  if (is_by_calls) {
+    const std::string name = name_by_calls(object);
+    return object.size_bytes == 0 ? name : fmt::format("{} {} B", name, object.size_bytes);
+  }
   if (own.empty()) return "[unknown]";
   if (object.kind == ObjectKind::global) return demangle(own);
   if (object.kind == ObjectKind::mapping) return fmt::format("[mapped {}]", own);

@@ -251,7 +251,8 @@ enum class ObjectKind : uint8_t {
 
 /// Names of objects that are no data structure of the program's.
 inline constexpr std::string_view kAllocatorObject = "[allocator]";  // of the heap, in no block
-inline constexpr std::string_view kOtherObjects = "[other objects]";  // beyond an instruction's most
+inline constexpr std::string_view kOtherObjects =
+    "[other objects]";  // beyond an instruction's most
 
 /// A data structure. Row 0 of a profile's objects is always "unknown" (see ids.h).
 struct DataObject {

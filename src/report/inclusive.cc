@@ -44,7 +44,7 @@ class FrameRows {
 }  // namespace
 
 bool has_inclusive(const Profile& profile, const Levels& by) {
-  return !profile.stack_counts.empty() && !by.address() && (by.code() || by.module);
+  return !profile.stack_counts.empty() && !by.address() && !by.object && (by.code() || by.module);
 }
 
 void add_callers(CodeIndex& code, const RowKeys& keys, const Levels& by, const FindRow& find_row,

@@ -20,6 +20,7 @@
 #include "print/values.h"
 #include "report/execution_columns.h"
 #include "report/inclusive.h"
+#include "report/object_columns.h"
 #include "report/report.h"
 #include "report/row_filter.h"
 #include "report/row_index.h"
@@ -291,7 +292,7 @@ bool is_counts_only(const Profile& profile) {
 
 Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts,
                                 const ReportOptions& options) {
-  ASSIGN_OR_RETURN(const RowOrder order, make_row_order(profile, options.sort));
+  ASSIGN_OR_RETURN(RowOrder order, make_row_order(profile, options.sort));
   ReportTable table;
   table.options = options;
   table.events = profile.events;
@@ -313,6 +314,9 @@ Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts
   }
   if (options.columns == Columns::events && options.tree == Tree::none) {
     add_two_run_columns(profile, table);
+  }
+  if (options.columns == Columns::events && options.tree == Tree::none) {
+    RETURN_IF_ERROR(add_object_columns(profile, table, order));
   }
   table.ledger = profile.ledger;
   if (const uint64_t broken = count_broken_stacks(profile); broken > 0) {

@@ -474,9 +474,8 @@ class ReportText {
 
   void add_level_column(RowLevel level, const std::vector<Line>& all,
                         std::vector<TextColumn>& result) const {
-    static constexpr const char* kHeadings[] = {"process",  "comm", "thread", "module",
-                                                "function", "line", "block",  "address",
-                                                "object"};
+    static constexpr const char* kHeadings[] = {"process", "comm",  "thread",  "module", "function",
+                                                "line",    "block", "address", "object"};
     const bool name = level == RowLevel::function || level == RowLevel::line;
     TextColumn column{
         kHeadings[static_cast<size_t>(level)], false, name ? fit_function : fit_plain, 2, {}};

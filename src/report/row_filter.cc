@@ -103,9 +103,8 @@ RowNames names_at(RowLevel level, const RowNames& row) {
 }  // namespace
 
 const char* level_name(RowLevel level) {
-  static constexpr const char* kNames[] = {"process",  "comm", "thread", "module",
-                                           "function", "line", "block",  "instruction",
-                                           "object"};
+  static constexpr const char* kNames[] = {"process", "comm",  "thread",      "module", "function",
+                                           "line",    "block", "instruction", "object"};
   return kNames[static_cast<size_t>(level)];
 }
 

@@ -52,10 +52,7 @@ struct RowKeyHash {
 class RowKeys {
  public:
   RowKeys(CodeIndex& code, Levels levels)
-      : code_(code),
-        levels_(levels),
-        objects_(code),
-        images_(code.profile().images.size() + 1) {}
+      : code_(code), levels_(levels), objects_(code), images_(code.profile().images.size() + 1) {}
   RowKeys(const RowKeys&) = delete;  // names point into the pool
   RowKeys& operator=(const RowKeys&) = delete;
 

@@ -49,6 +49,7 @@ size_t NamesHash::operator()(const RowNames& row) const noexcept {
   mix_name(row.module);
   mix_name(row.function);
   mix_name(row.file);
+  mix_name(row.object);
   return static_cast<size_t>(hash);
 }
 

@@ -14,15 +14,15 @@ namespace culprit {
 namespace {
 
 constexpr std::array<const char*, 4> kValueColumns = {"cycles", "time", "share", "value"};
-constexpr std::array kLevels = {RowLevel::process, RowLevel::comm,       RowLevel::thread,
-                                RowLevel::module,  RowLevel::function,   RowLevel::line,
-                                RowLevel::block,   RowLevel::instruction};
+constexpr std::array kLevels = {RowLevel::process, RowLevel::comm,        RowLevel::thread,
+                                RowLevel::module,  RowLevel::function,    RowLevel::line,
+                                RowLevel::block,   RowLevel::instruction, RowLevel::object};
 
 /// Of a ReportRow or of RowNames: their fields have the same names.
 template <class Row>
 auto names_of(const Row& row) {
   return std::tie(row.process, row.process_id, row.thread, row.thread_id, row.module, row.function,
-                  row.inlined, row.file, row.line, row.address, row.end_address);
+                  row.inlined, row.file, row.line, row.address, row.end_address, row.object);
 }
 
 template <class Row>
@@ -43,6 +43,8 @@ bool level_before(RowLevel level, const Row& a, const Row& b) {
     case RowLevel::block:
     case RowLevel::instruction:
       return std::tie(a.module, a.address) < std::tie(b.module, b.address);
+    case RowLevel::object:
+      return a.object < b.object;
   }
   return false;
 }

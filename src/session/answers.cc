@@ -23,7 +23,8 @@ bool has_level(const ReportOptions& options, RowLevel level) {
 FactParts needed_parts(const ReportOptions& options) {
   const bool names = has_level(options, RowLevel::function) || options.tree != Tree::none;
   FactParts parts;
-  parts.lines = has_level(options, RowLevel::line) || has_level(options, RowLevel::instruction);
+  parts.lines = has_level(options, RowLevel::line) || has_level(options, RowLevel::instruction) ||
+                has_level(options, RowLevel::object);  // blocks are named by who allocates them
   parts.inlines = parts.lines || names;
   parts.blocks = has_level(options, RowLevel::block);
   parts.functions = parts.inlines || parts.blocks;

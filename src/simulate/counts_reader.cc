@@ -151,6 +151,7 @@ Result<void> Reader::read_sites(size_t mappings, std::vector<file::Site>* sites,
 
 Result<void> Reader::read_objects(ProcessCounts& process) {
   process.has_objects = header_.has_objects != 0;
+  process.has_sizes = header_.has_objects == 2;
   process.has_allocators = header_.has_allocators != 0;
   process.unseen_allocations = header_.unseen_allocations;
   if (!process.has_objects) return {};
@@ -176,11 +177,10 @@ Result<void> Reader::read_objects(ProcessCounts& process) {
   const auto is_site = [&](uint32_t site) { return site < process.sites.size(); };
   for (size_t number = 0; number < rows.size(); ++number) {
     const file::Object& row = rows[number];
-    const bool fits = row.kind <= static_cast<uint8_t>(objects::kLastKind) &&
-                      row.name < text.size() && row.mapping < process.mappings.size() &&
-                      row.path_first <= paths.size() &&
-                      row.path_sites <= paths.size() - row.path_first &&
-                      (row.parent == 0 || row.parent < number);
+    const bool fits =
+        row.kind <= static_cast<uint8_t>(objects::kLastKind) && row.name < text.size() &&
+        row.mapping < process.mappings.size() && row.path_first <= paths.size() &&
+        row.path_sites <= paths.size() - row.path_first && (row.parent == 0 || row.parent < number);
     if (!fits) return damaged("data object");
     const auto first = paths.begin() + row.path_first;
     CountedObject object{row, &text[row.name], {first, first + row.path_sites}};
@@ -284,7 +284,7 @@ class ThreadSum {
   const std::vector<uint32_t>& block_sites_;
   std::vector<uint64_t> runs_;          // by block
   std::vector<uint32_t> blocks_run_{};  // that have any
-  std::vector<bool> is_noted_;  // by site: in sum_.at_objects
+  std::vector<bool> is_noted_;          // by site: in sum_.at_objects
   ThreadCounts sum_;
 };
 
@@ -337,8 +337,8 @@ void ThreadSum::add_runs(size_t number, const file::BlockRuns& runs) {
 
 template <class Row>
 void ThreadSum::note_at_object(uint32_t site, const Row& row) {
-  const bool is_empty =
-      std::all_of(std::begin(row.value), std::end(row.value), [](uint64_t one) { return one == 0; });
+  const bool is_empty = std::all_of(std::begin(row.value), std::end(row.value),
+                                    [](uint64_t one) { return one == 0; });
   if (is_empty || is_noted_[site]) return;
   is_noted_[site] = true;
   sum_.at_objects.push_back(site);

@@ -32,11 +32,12 @@ struct ProcessCounts {
   std::string messages;  // the engine's own
   std::vector<counts_file::Site> sites;
   std::vector<counts_file::MappedRange> mappings;
-  std::vector<std::string> paths;                  // of the mappings
+  std::vector<std::string> paths;  // of the mappings
   /// With data objects, by site; empty: none were told apart.
   std::vector<counts_file::SiteObject> site_objects;
   std::vector<CountedObject> objects;  // row 0: unknown
   bool has_objects = false;
+  bool has_sizes = false;  // blocks of one place are told apart by them
   bool has_allocators = false;
   uint64_t unseen_allocations = 0;
   std::vector<counts_file::SampledMisses> misses;  // per site; empty: all sets were simulated
@@ -62,7 +63,7 @@ struct ThreadCounts {
   uint32_t number = 0;  // in the order of their beginning; counts_file::kThreadsApart: all others
   uint32_t tid = 0;     // 0: several, or not known
   std::string name;
-  std::vector<uint32_t> ran;  // sites that have executions, in no order
+  std::vector<uint32_t> ran;         // sites that have executions, in no order
   std::vector<uint32_t> at_objects;  // sites of data objects that were accessed, in no order
   // By site:
   std::vector<uint64_t> executions;

@@ -327,10 +327,9 @@ void Session::note_ranges(Ledger& ledger) {
       return object.kind == ObjectKind::range && profile.strings.text(object.name) == range.name;
     };
     if (std::any_of(profile.objects.begin(), profile.objects.end(), is_it)) continue;
-    const std::string remark =
-        fmt::format("range '{}': no variable '{}' in {}", printable(range.name),
-                    printable(range.symbol),
-                    range.file.empty() ? "any file that ran" : printable(range.file));
+    const std::string remark = fmt::format(
+        "range '{}': no variable '{}' in {}", printable(range.name), printable(range.symbol),
+        range.file.empty() ? "any file that ran" : printable(range.file));
     ledger.note(remark);
     remarks_.push_back(remark);
   }
@@ -431,8 +430,8 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
         counting::write_region_file(counting::region_file_path(folder.path()), options.region));
   }
   if (!options.ranges.empty()) {
-    RETURN_IF_ERROR(objects::write_ranges_file(objects::ranges_file_path(folder.path()),
-                                               options.ranges));
+    RETURN_IF_ERROR(
+        objects::write_ranges_file(objects::ranges_file_path(folder.path()), options.ranges));
   }
   const auto engine = make_qemu_engine(options.plugin_path, options.sysroot);
   ASSIGN_OR_RETURN(const EngineCommand command,

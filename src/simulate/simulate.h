@@ -41,8 +41,8 @@ struct SimulateOptions {
   /// estimates the misses of all. Needs a machine, without cycles, locality and prefetchers.
   uint32_t sample_sets = 1;
   uint64_t sample_seed = 1;
-  bool deterministic = false;  // threads take turns by simulated time
-  bool objects = false;        // counts by data object, too
+  bool deterministic = false;                            // threads take turns by simulated time
+  bool objects = false;                                  // counts by data object, too
   objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap
   std::vector<objects::Range> ranges{};                  // --range
 };

@@ -173,9 +173,11 @@ DataObject SimulatedProfile::describe_object(const ProcessCounts& counts,
       break;
     case Kind::block:
       result.kind = ObjectKind::heap;
+      if (!counts.has_sizes) result.size_bytes = 0;  // there are several
       break;
     case Kind::mapping:
       result.kind = ObjectKind::mapping;
+      result.size_bytes = 0;
       break;
     case Kind::allocator:
       result.kind = ObjectKind::heap;
@@ -326,11 +328,10 @@ void SimulatedProfile::add_tenures(const counting::Tenures& tenures, const Locat
       profile.ledger.add(ledger::kDamagedRecords);
       continue;
     }
-    profile.edges.push_back({context_of(row.key.from.thread()), context_of(row.key.to.thread()),
-                             from->location, to->location, object_at(*from, row.key.from),
-                             kLevels[static_cast<size_t>(row.level)],
-                             kEdges[static_cast<size_t>(row.key.kind)], row.count,
-                             object_at(*to, row.key.to)});
+    profile.edges.push_back(
+        {context_of(row.key.from.thread()), context_of(row.key.to.thread()), from->location,
+         to->location, object_at(*from, row.key.from), kLevels[static_cast<size_t>(row.level)],
+         kEdges[static_cast<size_t>(row.key.kind)], row.count, object_at(*to, row.key.to)});
   }
   if (lost > 0) profile.ledger.add(ledger::kEdgesNotKept, lost);
 }
@@ -350,9 +351,10 @@ void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
   }
   add(ledger::kUnseenAllocations, counts.unseen_allocations);
   if (counts.has_objects && !counts.has_allocators) {
-    ledger.note(fmt::format("no function that allocates is known in {}: blocks of its heap are not "
-                            "told apart",
-                            counts.program));
+    ledger.note(
+        fmt::format("no function that allocates is known in {}: blocks of its heap are not "
+                    "told apart",
+                    counts.program));
   }
   add(ledger::kOutsideRegion, counts.outside_instructions);
   add(ledger::kStoppedAtLimit, counts.is_stopped ? 1 : 0);

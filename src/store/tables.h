@@ -32,7 +32,8 @@ Result<void> append_tables(const Database& database, const Profile& profile, boo
 /// Empties all tables that append_tables() fills. With TableSizes{}: rewrites them.
 Result<void> clear_tables(const Database& database);
 
-/// Reads and checks them, but for those of kNamesPacked, which read_counts() checks. Files that are not marked complete have kInterrupted in the ledger.
+/// Reads and checks them, but for those of kNamesPacked, which read_counts() checks. Files that are
+/// not marked complete have kInterrupted in the ledger.
 Result<Profile> read_tables(const Database& database);
 
 }  // namespace culprit

@@ -99,7 +99,8 @@ std::string check_simulation(const CLI::App& app, RecordCommand& command) {
   SimulateOptions& simulate = command.simulate;
   if (simulate.sample_sets == 1) return "";
   if (simulate.objects) {
-    return "--sets and --objects or --range: what is of which object is not estimated from a sample";
+    return "--sets and --objects or --range: what is of which object is not estimated from a "
+           "sample";
   }
   const bool wants_cycles = app.count("--detail") > 0 && simulate.cycles;
   simulate.cycles = false;

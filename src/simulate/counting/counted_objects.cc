@@ -19,10 +19,6 @@ uint64_t key_of(uint32_t instruction, ObjectNumber object) {
   return uint64_t{instruction} << 32 | object;
 }
 
-std::span<const uint32_t> path_of(const CountedThread& thread, std::span<uint32_t> room) {
-  return thread.calls.path(room);
-}
-
 using PathRoom = std::array<uint32_t, objects::DataObjects::kLongestPath>;
 
 }  // namespace
@@ -34,13 +30,13 @@ CountedObjects::CountedObjects(CountsWriter& writer, Translation& translation,
       translation_(translation),
       convention_(call_convention(architecture)),
       objects_(std::move(ranges), grouping) {
-  writer_.header().has_objects = 1;
+  writer_.header().has_objects = grouping == objects::Grouping::size ? 2 : 1;
   add_found_ranges();
 }
 
 void CountedObjects::see_code(uint32_t mapping, const FoundMapping& found) {
-  const objects::ImagePlace place{found.path, mapping, found.mapping.start,
-                                  found.mapping.end, found.mapping.file_offset};
+  const objects::ImagePlace place{found.path, mapping, found.mapping.start, found.mapping.end,
+                                  found.mapping.file_offset};
   const std::lock_guard lock(mutex_);
   if (objects_.knows_image(place)) return;
   objects::ElfObjects elf;
@@ -138,8 +134,12 @@ void CountedObjects::enter(CountedThread& thread, Allocator allocator, RegisterF
     return;
   }
   if (!thread.has_stack) note_stack(thread, stack, base);
-  HeapCalls::Call call{allocator, stack,     returns_to, argument(allocator.size, 0),
-                       0,         registers};
+  HeapCalls::Call call{.allocator = allocator,
+                       .stack_pointer = stack,
+                       .return_address = returns_to,
+                       .size_bytes = argument(allocator.size, 0),
+                       .registers = registers};
+  call.caller_count = thread.calls.path(call.callers).size();
   const uint64_t count = argument(allocator.count, 1);
   if (__builtin_mul_overflow(call.size_bytes, count, &call.size_bytes)) call.size_bytes = 0;
   call.block = argument(allocator.block, 0);
@@ -160,8 +160,7 @@ void CountedObjects::leave(CountedThread& thread, uint64_t address, uint64_t bas
   if (result == 0) return;
   const std::lock_guard lock(mutex_);
   if (call.allocator.kind == Allocator::Kind::reallocates) objects_.free(call.block);
-  PathRoom room;
-  const ObjectNumber number = objects_.allocate(result, call.size_bytes, path_of(thread, room));
+  const ObjectNumber number = objects_.allocate(result, call.size_bytes, call.path());
   note_totals(objects_.object(number));
 }
 
@@ -184,7 +183,7 @@ void CountedObjects::end_call(CountedThread& thread, const SystemCalls& system_c
     if (thread.heap.is_inside()) {
       objects_.map_for_allocator(where);
     } else {
-      objects_.map(where, thread.mapped_file, path_of(thread, room));
+      objects_.map(where, thread.mapped_file, thread.calls.path(room));
     }
   };
   if (system_calls.is_mmap(call.number)) {

@@ -98,7 +98,7 @@ AccessCall Counting::access_call(const BlockFacts& block, const KnownAccesses& a
 
 bool Counting::is_call_watched(const BlockFacts& block) const {
   return (has_region_ || objects_) && (block.branch == counts_file::ControlFlow::call ||
-                         block.branch == counts_file::ControlFlow::indirect_call);
+                                       block.branch == counts_file::ControlFlow::indirect_call);
 }
 
 /// False: it cannot be counted.

@@ -65,8 +65,7 @@ void Counting::begin_mapping(CountedThread& thread, const SystemCall& call) {
   constexpr uint64_t kAnonymous = 0x20;  // MAP_ANONYMOUS
   if (!system_calls_.is_mmap(call.number) || (call.arguments[3] & kAnonymous) != 0) return;
   char path[4096];
-  const std::string link =
-      "/proc/self/fd/" + std::to_string(static_cast<int>(call.arguments[4]));
+  const std::string link = "/proc/self/fd/" + std::to_string(static_cast<int>(call.arguments[4]));
   const ssize_t length = ::readlink(link.c_str(), path, sizeof path);
   if (length > 0) thread.mapped_file.assign(path, static_cast<size_t>(length));
 }

@@ -21,8 +21,8 @@ struct CountingOptions {
   bool cycles = false;
   uint32_t sample_sets = 1;
   uint64_t sample_seed = 1;
-  bool deterministic = false;  // threads take turns by simulated time
-  bool objects = false;        // by data object, too
+  bool deterministic = false;                            // threads take turns by simulated time
+  bool objects = false;                                  // by data object, too
   objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap
 };
 

@@ -242,11 +242,11 @@ struct Header {
   std::atomic<uint32_t> uncounted_cores;   // threads beyond kMaxCpus
   std::atomic<uint64_t> uncounted_blocks;  // translated when a table was full
   std::atomic<uint64_t> sites_without_file;
-  uint32_t has_objects;
+  uint32_t has_objects;  // 2: blocks of different sizes are different ones
   std::atomic<uint32_t> objects;
   std::atomic<uint32_t> object_paths;
-  std::atomic<uint32_t> has_allocators;       // functions that allocate were found
-  std::atomic<uint64_t> unseen_allocations;   // calls of them whose arguments are not known
+  std::atomic<uint32_t> has_allocators;      // functions that allocate were found
+  std::atomic<uint64_t> unseen_allocations;  // calls of them whose arguments are not known
   char program[1024];
 };
 

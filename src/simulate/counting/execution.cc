@@ -82,8 +82,8 @@ void Counting::finish_block(CountedThread& thread, const BlockFacts& before,
 
 bool Counting::is_in_region(CountedThread& thread, const BlockFacts& block) {
   const BlockFacts& before = *std::exchange(thread.latest, &block);
-  const size_t least = objects_ ? follow_calls(thread, before, block)
-                                : thread.calls.follow(before, block);
+  const size_t least =
+      objects_ ? follow_calls(thread, before, block) : thread.calls.follow(before, block);
   if (!has_region_) return true;
   return thread.region.step(block, least, thread.calls.height());
 }

@@ -244,8 +244,7 @@ template <Model kModel>
 
 /// The site of the instruction at the data object that has the address.
 [[gnu::always_inline]] inline uint32_t Counting::find_site(CountedThread& thread,
-                                                           uint32_t instruction,
-                                                           uint64_t address) {
+                                                           uint32_t instruction, uint64_t address) {
   const objects::ObjectNumber object = shadow_->find(address);
   const ObjectSites::Latest& latest = thread.object_sites->latest(instruction);
   if (latest.holds(object)) [[likely]]
@@ -256,8 +255,8 @@ template <Model kModel>
 /// An access whose size is the instruction's.
 inline void count_at_object(CountedThread& thread, uint32_t site, bool is_store) {
   using counts_file::Counter;
-  ++thread.shared.accesses[site].value[static_cast<size_t>(is_store ? Counter::stores
-                                                                    : Counter::loads)];
+  ++thread.shared.accesses[site]
+        .value[static_cast<size_t>(is_store ? Counter::stores : Counter::loads)];
 }
 
 /// An access of which all is known but its object.
@@ -351,9 +350,8 @@ auto with_model(const Counting& counting, Use use) {
                                 : use.template operator()<kModel, false>();
   };
   const auto objects = [&]<Locality kLocality, bool kCycles>() {
-    return model.objects
-               ? turns.template operator()<Model{true, kLocality, kCycles, false, true}>()
-               : turns.template operator()<Model{true, kLocality, kCycles}>();
+    return model.objects ? turns.template operator()<Model{true, kLocality, kCycles, false, true}>()
+                         : turns.template operator()<Model{true, kLocality, kCycles}>();
   };
   const auto locality = [&]<bool kCycles>() {
     switch (model.locality) {

@@ -3,10 +3,12 @@
 // HeapCalls: the calls of allocating functions that a thread has under way. Only the outermost
 // matters: operator new calls malloc, and both mean one block.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <span>
 
-#include "simulate/objects/allocators.h"
+#include "simulate/objects/data_objects.h"
 
 namespace culprit::counting {
 
@@ -14,11 +16,18 @@ class HeapCalls {
  public:
   struct Call {
     objects::Allocator allocator;
-    uint64_t stack_pointer = 0;   // at its first instruction
+    uint64_t stack_pointer = 0;  // at its first instruction
     uint64_t return_address = 0;
     uint64_t size_bytes = 0;
     uint64_t block = 0;  // that it is handed, or where it puts one
     const uint64_t* registers = nullptr;
+    std::array<uint32_t, objects::DataObjects::kLongestPath> callers{};
+    size_t caller_count = 0;
+
+    /// Sites of the calls that led to it, the innermost first.
+    [[nodiscard]] std::span<const uint32_t> path() const {
+      return std::span(callers).first(caller_count);
+    }
   };
 
   [[nodiscard]] bool is_inside() const { return is_inside_; }

@@ -2,7 +2,8 @@
 
 // ObjectSites: the site of (instruction, data object), as one thread finds it. Most accesses are to
 // the object that the instruction accessed last; of the others most are found in a small table, by
-// what was there last at the place. All else is for CountedObjects, which knows those of all threads.
+// what was there last at the place. All else is for CountedObjects, which knows those of all
+// threads.
 
 #include <cstdint>
 #include <vector>

@@ -9,8 +9,8 @@
 namespace culprit::counting {
 
 /// Where an engine keeps the integer registers of a thread, right whenever a block begins: in the
-/// order of their numbers in code (x86-64: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, ...; aarch64:
-/// x0 to x30, sp). nullptr: it does not tell.
+/// order of their numbers in code (x86-64: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, ...;
+/// aarch64: x0 to x30, sp). nullptr: it does not tell.
 using RegisterFile = const uint64_t*;
 
 /// How functions are called, by the System V ABIs of both architectures.

@@ -8,8 +8,9 @@ namespace culprit::counting {
 
 SystemCalls::SystemCalls(std::string_view architecture) {
   // Linux' numbers for x86-64, and the generic ones.
-  numbers_ = architecture == "x86_64" ? Numbers{9, 11, 25, 28, 59, 322, 231, 60, 202, 56, 157, 12}
-                                      : Numbers{222, 215, 216, 233, 221, 281, 94, 93, 98, 220, 167, 214};
+  numbers_ = architecture == "x86_64"
+                 ? Numbers{9, 11, 25, 28, 59, 322, 231, 60, 202, 56, 157, 12}
+                 : Numbers{222, 215, 216, 233, 221, 281, 94, 93, 98, 220, 167, 214};
   const Result<std::string> pages = read_file("/sys/kernel/mm/transparent_hugepage/enabled", 4096);
   maps_huge_pages_ = pages && pages->find("[always]") != std::string::npos;
 }

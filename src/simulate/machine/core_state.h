@@ -97,8 +97,8 @@ struct CoreState {
   const SetSample& sample;
   const HugePages& huge_pages;
   SharedLevel& shared;
-  uint16_t number;     // of this core, from 0
-  uint8_t thread = 0;  // that it runs, as origins have it: begin_thread()
+  uint16_t number;       // of this core, from 0
+  uint8_t thread = 0;    // that it runs, as origins have it: begin_thread()
   Site instruction = 0;  // of the access under way; 0: its site is one
 
   PrivateLevel l1d;

@@ -20,9 +20,9 @@ TEST(Allocators, KnowTheirArguments) {
 
 // Names by `c++filt -n`.
 TEST(Allocators, KnowOperatorsInAllTheirForms) {
-  EXPECT_EQ(find_allocator("_Znwm")->size, 0);                   // operator new(unsigned long)
-  EXPECT_EQ(find_allocator("_ZnamSt11align_val_t")->size, 0);    // new[](.., std::align_val_t)
-  EXPECT_EQ(find_allocator("_ZnwmRKSt9nothrow_t")->size, 0);     // new(.., std::nothrow_t const&)
+  EXPECT_EQ(find_allocator("_Znwm")->size, 0);                    // operator new(unsigned long)
+  EXPECT_EQ(find_allocator("_ZnamSt11align_val_t")->size, 0);     // new[](.., std::align_val_t)
+  EXPECT_EQ(find_allocator("_ZnwmRKSt9nothrow_t")->size, 0);      // new(.., std::nothrow_t const&)
   EXPECT_EQ(find_allocator("_ZdlPvmSt11align_val_t")->block, 0);  // delete, sized and aligned
 }
 
@@ -33,7 +33,8 @@ TEST(Allocators, KnowThoseOfLibraries) {
 }
 
 TEST(Allocators, AreNotWhatOnlySoundsLikeThem) {
-  for (const char* name : {"", "my_malloc", "malloc_trim", "mallopt", "freeaddrinfo", "je_", "_Z"}) {
+  for (const char* name :
+       {"", "my_malloc", "malloc_trim", "mallopt", "freeaddrinfo", "je_", "_Z"}) {
     EXPECT_FALSE(find_allocator(name)) << name;
   }
 }

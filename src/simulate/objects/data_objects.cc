@@ -60,7 +60,8 @@ void DataObjects::activate(const Range& range, Span where) {
 std::optional<uint64_t> DataObjects::find_bias(const ImagePlace& place, const ElfObjects& elf) {
   const uint64_t file_end = place.file_offset + (place.end - place.start);
   for (const ElfLoad& load : elf.loads) {
-    const bool is_there = place.file_offset < load.offset + load.file_bytes && load.offset < file_end;
+    const bool is_there =
+        place.file_offset < load.offset + load.file_bytes && load.offset < file_end;
     if (!load.is_code || !is_there) continue;
     return place.start - place.file_offset + load.offset - load.address;
   }
@@ -133,8 +134,7 @@ std::optional<Allocator> DataObjects::find_allocator(uint64_t address) const {
 
 /// The object of a place of allocation, or of mapping.
 ObjectNumber DataObjects::place_of_allocation(Kind kind, std::string_view name,
-                                              std::span<const uint32_t> path,
-                                              uint64_t size_bytes) {
+                                              std::span<const uint32_t> path, uint64_t size_bytes) {
   const size_t longest = places_.size() < kMostPlaces ? kLongestPath : 1;
   path = path.first(std::min(path.size(), longest));
   const uint64_t size = kind == Kind::block && grouping_ == Grouping::size ? size_bytes : 0;

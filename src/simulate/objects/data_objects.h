@@ -9,8 +9,8 @@
 //     objects.free(0x5010);
 //
 // What lies over what: ranges of the user over blocks and variables (the smaller one over the one
-// around it), those over sections and mappings. Blocks of one place of allocation are one object: it
-// is known by the sites of the calls that led there, the innermost first.
+// around it), those over sections and mappings. Blocks of one place of allocation are one object:
+// it is known by the sites of the calls that led there, the innermost first.
 //
 // One thread at a time, but for shadow(), which may be looked at meanwhile.
 
@@ -31,22 +31,22 @@ namespace culprit::objects {
 
 enum class Kind : uint8_t {
   unknown,
-  variable,      // `name`, at `place` of the file of `mapping`
-  section,       // what no variable is known of
-  block,         // of the heap: allocated by the calls of `path`
-  allocator,     // memory of the heap that is in no block
-  stack,         // of the thread `number`
-  mapping,       // `name`: of which file; "": of none, mapped by the calls of `path`
-  range,         // `name`, given by the user; `parent`: what it lies in, if that is known
-  other,         // all objects that an instruction accesses beyond its most
+  variable,   // `name`, at `place` of the file of `mapping`
+  section,    // what no variable is known of
+  block,      // of the heap: allocated by the calls of `path`
+  allocator,  // memory of the heap that is in no block
+  stack,      // of the thread `number`
+  mapping,    // `name`: of which file; "": of none, mapped by the calls of `path`
+  range,      // `name`, given by the user; `parent`: what it lies in, if that is known
+  other,      // all objects that an instruction accesses beyond its most
 };
 inline constexpr Kind kLastKind = Kind::other;
 
 struct Object {
   Kind kind = Kind::unknown;
   std::string name{};
-  uint32_t mapping = 0;  // of the counts file
-  uint64_t place = 0;    // variable, section: offset in the file; range: address; stack: thread
+  uint32_t mapping = 0;     // of the counts file
+  uint64_t place = 0;       // variable, section: offset in the file; range: address; stack: thread
   uint64_t size_bytes = 0;  // of the largest block, and of all else as a whole
   uint64_t total_bytes = 0;
   uint64_t blocks = 0;  // that there ever were
@@ -60,8 +60,8 @@ enum class Grouping : uint8_t { site, size };
 
 struct ImagePlace {
   std::string_view path;
-  uint32_t mapping = 0;      // its number in the counts file
-  uint64_t start = 0;        // of a mapped piece of the file that has code in it
+  uint32_t mapping = 0;  // its number in the counts file
+  uint64_t start = 0;    // of a mapped piece of the file that has code in it
   uint64_t end = 0;
   uint64_t file_offset = 0;  // of `start`
 };

@@ -27,9 +27,9 @@ TEST(ElfObjects, FindVariablesSectionsAndSegments) {
   const MappedFile file = own_file();
   const Result<ElfObjects> elf = parse_elf_objects(file.bytes());
   ASSERT_TRUE(elf);
-  const auto found = std::find_if(
-      elf->variables.begin(), elf->variables.end(),
-      [](const ElfVariable& one) { return one.name == "elf_objects_test_table"; });
+  const auto found =
+      std::find_if(elf->variables.begin(), elf->variables.end(),
+                   [](const ElfVariable& one) { return one.name == "elf_objects_test_table"; });
   ASSERT_NE(found, elf->variables.end());
   EXPECT_EQ(found->size_bytes, sizeof elf_objects_test_table);
   // The file has the variable's first value where offset_of() says.

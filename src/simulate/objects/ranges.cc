@@ -32,9 +32,10 @@ bool Range::is_of(std::string_view path, std::string_view variable) const {
 
 Result<Range> parse_range(std::string_view text) {
   const auto wrong = [&](const char* why) {
-    return Error{fmt::format("'{}' is no range: {}; write NAME=SYMBOL, NAME=FILE:SYMBOL or "
-                             "NAME=ADDRESS+BYTES",
-                             printable(text), why)};
+    return Error{
+        fmt::format("'{}' is no range: {}; write NAME=SYMBOL, NAME=FILE:SYMBOL or "
+                    "NAME=ADDRESS+BYTES",
+                    printable(text), why)};
   };
   Range range;
   const size_t equals = text.find('=');
@@ -48,8 +49,8 @@ Result<Range> parse_range(std::string_view text) {
   const size_t plus = what.find('+');
   const auto address = parse_number(what.substr(0, plus));
   if (address) {
-    const auto bytes = plus == std::string_view::npos ? std::nullopt
-                                                      : parse_number(what.substr(plus + 1));
+    const auto bytes =
+        plus == std::string_view::npos ? std::nullopt : parse_number(what.substr(plus + 1));
     if (!bytes || *bytes == 0) return wrong("how many bytes is missing");
     if (*bytes > UINT64_MAX - *address) return wrong("it goes on behind the last address");
     range.address = *address;
@@ -97,8 +98,8 @@ Result<std::vector<Range>> read_ranges_file(const std::string& path) {
     const auto address = is_whole ? find_number(words[3], 10) : std::nullopt;
     const auto bytes = is_whole ? find_number(words[4], 10) : std::nullopt;
     if (!address || !bytes) return Error{"'" + path + "' is damaged"};
-    ranges.push_back({std::string(words[0]), std::string(words[1]), std::string(words[2]), *address,
-                      *bytes});
+    ranges.push_back(
+        {std::string(words[0]), std::string(words[1]), std::string(words[2]), *address, *bytes});
   }
   return ranges;
 }

@@ -11,11 +11,9 @@ TEST(Ranges, AreWrittenInThreeWays) {
   EXPECT_EQ(*parse_range("a"), (Range{.name = "a", .file = "", .symbol = "a"}));
   EXPECT_EQ(*parse_range("rows=libm.so:table"),
             (Range{.name = "rows", .file = "libm.so", .symbol = "table"}));
-  EXPECT_EQ(*parse_range("buf=0x5000+4096"), (Range{.name = "buf",
-                                                    .file = "",
-                                                    .symbol = "",
-                                                    .address = 0x5000,
-                                                    .size_bytes = 4096}));
+  EXPECT_EQ(
+      *parse_range("buf=0x5000+4096"),
+      (Range{.name = "buf", .file = "", .symbol = "", .address = 0x5000, .size_bytes = 4096}));
   EXPECT_EQ(parse_range("t=ns::table")->symbol, "ns::table");
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// ShadowMemory: for each 16 bytes of the program's memory the number of the data object there. Where
-// several objects share the 16 bytes, a table has one number per byte.
+// ShadowMemory: for each 16 bytes of the program's memory the number of the data object there.
+// Where several objects share the 16 bytes, a table has one number per byte.
 //
 //     address:  .. 4010         4020         4030         4040
 //     shadow:   [  7  ][  7  ][mixed 3][  9  ]          mixed 3: 7 7 7 7 9 9 9 9 ...

@@ -1,0 +1,90 @@
+#include "report/object_columns.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string_view>
+
+#include "base/text.h"
+#include "model/counts.h"
+#include "report/row_key.h"
+
+namespace culprit {
+namespace {
+
+/// Those that say most first, as far as there is room.
+struct Shown {
+  std::string_view event;
+  const char* heading;
+};
+constexpr Shown kFirst[] = {
+    {"L1-dcache-loads", "loads"},          {"L1-dcache-load-misses", "L1miss"},
+    {"LLC-load-misses", "memory"},         {"dTLB-load-misses", "walks"},
+    {"L1-dcache-stores", "stores"},        {"sim:stalled-cycles", "stalled"},
+    {"L1-dcache-store-misses", "st.miss"}, {"fp-loads", "fp-loads"},
+};
+
+/// Per event what is of any object.
+Sums sums_of_objects(const Profile& profile) {
+  Sums sums(profile.events.size());
+  for (const Histogram& histogram : profile.histograms) {
+    if (histogram.objects.empty()) continue;
+    for_each_count_of_objects(profile, histogram,
+                              [&](const Location&, ObjectId object, size_t event, const Sum& sum) {
+                                if (names_row(object)) sums[event] += sum;
+                              });
+  }
+  return sums;
+}
+
+std::optional<size_t> find_event(const Profile& profile, std::string_view name) {
+  for (size_t event = 0; event < profile.events.size(); ++event) {
+    if (profile.strings.text(profile.events[event].name) == name) return event;
+  }
+  return std::nullopt;
+}
+
+/// What was asked for and what is covered are the same: it is not by address masks.
+void describe_ranges(const Profile& profile, ReportTable& table) {
+  for (const ObjectRange& range : profile.object_ranges) {
+    if (range.object.value >= profile.objects.size()) continue;
+    const DataObject& object = profile.objects[range.object.value];
+    if (object.kind != ObjectKind::range) continue;
+    table.remarks.push_back(fmt::format(
+        "range {}: {} bytes from {:#x}, covered exactly: offsets 0 and 0",
+        profile.strings.text(object.name), format_thousands(range.size_bytes), range.start.value));
+  }
+}
+
+}  // namespace
+
+Result<void> add_object_columns(const Profile& profile, ReportTable& table, RowOrder& order) {
+  if (!Levels::of(table.options.by).object) return {};
+  const Sums sums = sums_of_objects(profile);
+  const auto is_any = [&](size_t event) { return !sums[event].empty(); };
+  std::vector<ShownEvent> shown;
+  for (const std::string& name : table.options.events) {
+    if (const auto event = find_event(profile, name)) shown.push_back({*event, ""});
+  }
+  if (shown.empty()) {
+    for (const Shown& one : kFirst) {
+      const auto event = find_event(profile, one.event);
+      if (event && is_any(*event)) shown.push_back({*event, one.heading});
+    }
+    for (size_t event = 0; event < sums.size(); ++event) {
+      const bool is_known = std::any_of(shown.begin(), shown.end(),
+                                        [&](const ShownEvent& one) { return one.event == event; });
+      if (!is_known && is_any(event)) shown.push_back({event, ""});
+    }
+  }
+  if (shown.empty()) {
+    return Error{
+        "this profile has no counts by data object\nculprit record --engine simulate --objects "
+        "site COMMAND... has them"};
+  }
+  if (table.options.sort.empty()) order = RowOrder::by_value(shown.front().event);
+  table.shown_events = std::move(shown);
+  describe_ranges(profile, table);
+  return {};
+}
+
+}  // namespace culprit

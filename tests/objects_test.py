@@ -1,0 +1,162 @@
+"""Data objects in the software PMU: whose accesses are whose, in programs that access each of theirs
+a known number of times."""
+import re
+
+from harness import PROGRAMS, CulpritTest
+
+LOADS = "L1-dcache-loads"
+
+
+def line_of(source, mark):
+    """The line that ends with "// MARK"."""
+    lines = (PROGRAMS / source).read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.endswith("// " + mark))
+
+
+class ObjectsTest(CulpritTest):
+    def simulate(self, program, *options, **more):
+        path, done = self.record("-q", "--engine", "simulate", *options, "--", program,
+                                 timeout=280, **more)
+        self.said = done.stderr
+        return path
+
+    def values(self, profile, event, *arguments, by="object"):
+        """{(names of the row): value}"""
+        found = {}
+        levels = by.split(",")
+        for row in self.report(profile, "--by", by, *arguments)["rows"]:
+            key = tuple(row.get(level) for level in levels)
+            value = row["values"].get(event, {"value": 0})["value"]
+            found[key if len(levels) > 1 else key[0]] = value
+        return found
+
+
+class MatrixVector(ObjectsTest):
+    """The paper's case: each of four threads loads a quarter of a, whose elements are all loaded once;
+    b is loaded by all threads as often. The paper's n is 12000 (bench/matvec.py)."""
+    N = 400
+
+    def setUp(self):
+        super().setUp()
+        self.need("qemu-x86_64", "gcc")
+        # Vectorised, two elements would be one load.
+        self.program = self.compile("matvec.c", "matvec", "-O2", "-g", "-fno-tree-vectorize",
+                                    "-pthread", f"-DN={self.N}")
+
+    def check(self, profile, name):
+        report = self.report(profile, "--by", "object,thread", "--function", "multiply")
+        each = [row["values"]["fp-loads"]["value"] for row in report["rows"]
+                if row["object"] == name]
+        self.assertEqual(each, [self.N ** 2 // 4] * 4)
+
+    def test_loads_of_each_thread_by_the_variables_own_name(self):
+        profile = self.simulate(self.program, "--objects", "site", "--machine", "none")
+        self.check(profile, "a")
+        loads = self.values(profile, "fp-loads", "--function", "multiply")
+        self.assertEqual(loads["b"], self.N ** 2)
+        report = self.report(profile, "--by", "object")
+        for name, total in ((event["name"], event["total"]) for event in report["events"]):
+            rows = sum(row["values"].get(name, {"value": 0})["value"] for row in report["rows"])
+            self.assertEqual(rows, total, name)
+
+    def test_a_range_of_that_name_has_the_same(self):
+        profile = self.simulate(self.program, "--range", "matrix=a", "--machine", "none")
+        self.check(profile, "matrix")
+        text = self.culprit("report", profile, "--by", "object").stdout
+        self.assertRegex(re.sub(r"\s+", " ", text), f"range matrix: {8 * self.N ** 2:,} bytes from "
+                         "0x[0-9a-f]+, covered exactly: offsets 0 and 0")
+
+    def test_objects_change_nothing_that_is_counted(self):
+        """With a machine, its prefetchers and its time; the threads take turns."""
+        def totals(*options):
+            profile = self.simulate(self.program, "--machine", "small-core", "--deterministic",
+                                    "--locality", "all", *options)
+            return {event["name"]: event["total"] for event in self.report(profile)["events"]}
+        self.assertEqual(totals("--objects", "site"), totals())
+
+    def test_a_range_that_is_nowhere_is_said(self):
+        profile = self.simulate(self.program, "--range", "absent", "--machine", "none")
+        text = self.culprit("report", profile, "--by", "object").stdout
+        self.assertIn("range 'absent': no variable 'absent' in any file that ran", text)
+
+    def test_profiles_without_objects_say_how_to_get_them(self):
+        profile = self.simulate(self.program, "--machine", "none")
+        said = self.culprit("report", profile, "--by", "object", status=None).stderr
+        self.assertIn("no counts by data object", said)
+        self.assertIn("--objects site", said)
+
+    def test_wrong_words_are_refused(self):
+        for words, expected in ((("--range", "x=0x10"), "is no range"),
+                                (("--objects", "page"), "'page' is not one of site, size"),
+                                (("--objects", "site", "--sets", "1/16"), "--sets and --objects")):
+            done = self.culprit("record", "--engine", "simulate", *words, "--", self.program,
+                                status=None)
+            self.assertIn(expected, re.sub(r"\s+", " ", done.stderr))
+            self.assertNotEqual(done.returncode, 0)
+
+
+class EveryKind:
+    """tests/programs/objects.cc"""
+    compiler = "g++"
+    flags = ()
+
+    def setUp(self):
+        super().setUp()
+        self.need(*self.programs)
+        self.program = self.compile("objects.cc", "objects", "-O2", "-g", "-fno-tree-vectorize",
+                                    "-fno-optimize-sibling-calls", *self.flags,
+                                    compiler=self.compiler)
+
+    def test_each_object_has_the_loads_that_are_its_own(self):
+        profile = self.simulate(self.program, "--objects", "site", "--machine", "none")
+        loads = self.values(profile, LOADS, "--function", "visit")
+        named = {re.sub(r"\(anonymous namespace\)::", "", name): value
+                 for name, value in loads.items()}
+
+        def at(function, mark):
+            return named.get(f"{function} objects.cc:{line_of('objects.cc', 'site ' + mark)}")
+        self.assertEqual(named.get("left"), 250, named)
+        self.assertEqual(named.get("right"), 250)
+        self.assertEqual(named.get("table"), 500)
+        self.assertEqual(at("make_rows", "rows"), 1000 + 7 * 100, named)
+        self.assertEqual(at("make_cleared", "cleared"), 2000)
+        self.assertEqual(at("make_larger", "larger"), 3000)
+        self.assertEqual(at("make_aligned", "aligned"), 4000, named)
+        self.assertEqual(at("make_vector", "vector"), 5000)
+        self.assertEqual(at("mmap make_mapping", "mapping"), 6000, named)
+
+    def test_an_object_alone(self):
+        profile = self.simulate(self.program, "--objects", "site", "--machine", "none")
+        functions = self.values(profile, LOADS, "--object", "*make_rows*", by="function")
+        self.assertEqual([value for name, value in functions.items() if "visit" in name], [1700])
+
+
+class Shared(EveryKind, ObjectsTest):
+    programs = ("qemu-x86_64", "g++")
+
+
+class Static(EveryKind, ObjectsTest):
+    """No library is preloaded: a static program is seen as well."""
+    programs = ("qemu-x86_64", "g++")
+    flags = ("-static",)
+
+
+class Aarch64(EveryKind, ObjectsTest):
+    programs = ("qemu-aarch64", "aarch64-linux-gnu-g++")
+    compiler = "aarch64-linux-gnu-g++"
+
+
+class Sizes(ObjectsTest):
+    def test_blocks_of_one_place_by_their_size(self):
+        self.need("qemu-x86_64", "g++")
+        program = self.compile("objects.cc", "objects", "-O2", "-g", "-fno-tree-vectorize",
+                               "-fno-optimize-sibling-calls", compiler="g++")
+        profile = self.simulate(program, "--objects", "size", "--machine", "none")
+        loads = self.values(profile, LOADS, "--function", "visit")
+        rows = sorted(value for name, value in loads.items() if "make_rows" in name)
+        self.assertEqual(rows, [700, 1000], loads)
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
