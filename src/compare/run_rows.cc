@@ -50,6 +50,8 @@ std::string key_part(RowLevel level, const ReportRow& row, const std::string& pr
     case RowLevel::line:
       return row.line ? fmt::format("{}:{}", base_name(row.file.value_or("?")), *row.line)
                       : std::string(without_clone_suffix(row.function.value_or("")));
+    case RowLevel::object:
+      return row.object.value_or("");
     case RowLevel::block:
     case RowLevel::instruction:
       break;

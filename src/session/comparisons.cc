@@ -23,8 +23,8 @@ Result<ComparedFiles> compare_files(const std::vector<std::string>& files,
                                     const ComparisonQuestion& question) {
   if (!std::all_of(question.by.begin(), question.by.end(), can_be_compared)) {
     return Error{
-        "addresses differ from build to build: compare by function, line, module, process, comm "
-        "or thread"};
+        "addresses differ from build to build: compare by function, line, module, object, process, "
+        "comm or thread"};
   }
   ASSIGN_OR_RETURN(const bool time_as_cycles, do_all_have_clocks(files));
   ReportQuestion report;
