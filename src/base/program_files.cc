@@ -44,6 +44,10 @@ std::string find_shim() {
   return find_library("libculprit_timer.so");
 }
 
+std::string find_regions_shim() {
+  return find_library("libculprit_regions.so");
+}
+
 std::string find_machines() {
   return find_data("uarch");
 }

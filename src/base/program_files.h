@@ -7,6 +7,8 @@ namespace culprit {
 /// Where libculprit_timer.so is: beside the program, or in ../lib/culprit of an
 /// installation; "" if in neither place.
 std::string find_shim();
+/// libculprit_regions.so, likewise.
+std::string find_regions_shim();
 
 /// The same for libculprit_qemu.so.
 std::string find_qemu_plugin();

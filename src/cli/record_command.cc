@@ -16,6 +16,7 @@
 #include "cli/slowdown.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
+#include "collect/regions/regions_recording.h"
 #include "host/describe_machine.h"
 #include "recording/signals.h"
 #include "store/profile_file.h"
@@ -64,6 +65,16 @@ std::string describe_samples(const Recording& recording) {
   return fmt::format(
       "{} samples{}", format_thousands(recording.samples),
       recording.lost == 0 ? "" : fmt::format(", {} lost", format_thousands(recording.lost)));
+}
+
+/// ", 12 OpenMP constructs".
+std::string describe_regions(size_t regions, Recording& recording) {
+  if (regions == 0) {
+    recording.remarks.emplace_back(
+        "no OpenMP construct was seen: --regions sees those of libgomp and of LLVM's runtime in "
+        "programs that are linked dynamically");
+  }
+  return fmt::format(", {} OpenMP constructs", format_thousands(regions));
 }
 
 /// Samples the command, or what else is to be recorded; `flushed` says whether the file has
@@ -160,6 +171,13 @@ int run(const RecordCommand& command) {
     second = *std::move(prepared);
     options.engine = EngineChoice::automatic;  // without events: the timer, or what replaces it
   }
+  std::optional<RegionsRecording> regions;
+  if (command.regions) {
+    Result<RegionsRecording> prepared =
+        RegionsRecording::prepare(options.command, find_regions_shim());
+    if (!prepared) return fail(prepared.error(), kOurFailure);
+    regions.emplace(*std::move(prepared));
+  }
   survive_file_size_limit();
   Result<OutputFile> output = OutputFile::claim(command.output);
   if (!output) return fail(output.error(), kOurFailure);
@@ -181,9 +199,14 @@ int run(const RecordCommand& command) {
       };
       return run_simulation(command, save, &amount);
     }
-    ASSIGN_OR_RETURN(Recording sampled,
-                     record_samples(options, command.quiet, *writer, &flushed, second));
+    Result<Recording> done = [&] {
+      const ScopedEnvironment environment(regions ? regions->environment()
+                                                  : std::map<std::string, std::string>());
+      return record_samples(options, command.quiet, *writer, &flushed, second);
+    }();
+    ASSIGN_OR_RETURN(Recording sampled, std::move(done));
     amount = describe_samples(sampled);
+    if (regions) amount += describe_regions(regions->add_to(sampled.profile), sampled);
     warn_of_short_turns(options, sampled);
     if (second) simulated = second->run(command, sampled, &amount);
     return sampled;

@@ -133,6 +133,10 @@ struct FieldList<Region> {
     visit(Field{"first_line"}, rows.first_line...);
     visit(Field{"last_line"}, rows.last_line...);
     visit(Field{"parent"}, rows.parent...);
+    visit(Field{"site_image"}, rows.site.image...);
+    visit(Field{"site_offset"}, rows.site.offset...);
+    visit(Field{"end_image"}, rows.end.image...);
+    visit(Field{"end_offset"}, rows.end.offset...);
   }
 };
 

@@ -336,12 +336,14 @@ struct Region {
   StringId file;
   uint32_t first_line = 0;
   uint32_t last_line = 0;
-  RegionId parent;
+  RegionId parent;  // the construct around it: a region is a path of constructs
+  Location site{};  // where it begins: the call that enters it, or the function that is its body
+  Location end{};   // the call that ends it first; no image: not seen
   friend auto operator<=>(const Region&, const Region&) = default;
 };
 
-/// One thread's share of a region: a named part ("body", "enter", "exit barrier") in ns,
-/// or a counter.
+/// One thread's share of a region: a part (region_words.h) in ns, or a counter. Executions are
+/// those of the region, in each row of its parts.
 struct RegionValue {
   ContextId context;
   RegionId region;

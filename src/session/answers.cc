@@ -144,6 +144,15 @@ Result<WhyAnswer> answer_why(ProfileView& view, const WhyQuestion& question) {
   return answer;
 }
 
+Result<RegionsReport> answer_regions(ProfileView& view) {
+  FactParts parts;
+  parts.blocks = false;
+  parts.code = false;
+  const FactsLookup facts = view.facts(parts);
+  CodeIndex code(view.profile(), facts);
+  return make_regions_report(view.profile(), code);
+}
+
 Result<std::string> answer_export(ProfileView& view, const ExportQuestion& question) {
   if (question.to == ExportFormat::json) return export_addresses(view, Format::json);
   if (question.to == ExportFormat::csv) return export_addresses(view, Format::csv);

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "counts/count_table.h"
+#include "regions/regions_report.h"
 
 #include "annotate/annotation.h"
 #include "base/result.h"
@@ -57,6 +58,10 @@ struct WhyAnswer {
 
 /// Errors: a template that does not exist; a part that is neither a function nor a module
 Result<WhyAnswer> answer_why(ProfileView& view, const WhyQuestion& question);
+
+/// What OpenMP constructs took, by thread.
+/// Errors: a profile without regions
+Result<RegionsReport> answer_regions(ProfileView& view);
 
 /// The bytes of a file of another program.
 /// Errors: as the exports; branch records that are missing

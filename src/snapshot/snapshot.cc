@@ -97,6 +97,10 @@ std::vector<ImageDemand> collect_demand(const Profile& profile) {
     want(branch.from.image, branch.from.offset);
     want(branch.to.image, branch.to.offset);
   }
+  for (const Region& region : profile.regions) {
+    want(region.site.image, region.site.offset);
+    want(region.end.image, region.end.offset);
+  }
 
   std::vector<ImageDemand> demand;
   for (size_t i = 0; i < by_image.size(); ++i) {

@@ -35,7 +35,7 @@ struct SnapshotOptions {
   std::shared_future<Result<KernelSymbols>> kernel_symbols;
 };
 
-/// Offsets of one image that have counts (leaf samples and stack frames), ascending.
+/// Offsets of one image that have counts (samples, stack frames, branches, regions), ascending.
 struct ImageDemand {
   ImageId image;
   std::vector<FileOffset> offsets;

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "cli/options/scan_options.h"
+#include "regions/regions_print.h"
+
 #include "collect/count/counting.h"
 #include "collect/record.h"
 #include "perfdata/import.h"
@@ -35,6 +37,7 @@ struct RecordCommand {
   std::string cpu;  // --template: its events; "": none
   bool quiet = false;
   bool symbolize = true;
+  bool regions = false;  // --regions: OpenMP constructs, too
   bool report_after = false;
 };
 
@@ -97,6 +100,14 @@ struct VarianceCommand {
   std::vector<std::string> files;
   ComparisonQuestion question;
   size_t limit = 30;
+  Format format = Format::text;
+  size_t width = 0;
+};
+
+/// `culprit regions`.
+struct RegionsCommand {
+  std::string file = kDefaultProfile;
+  RegionsPrint print;
   Format format = Format::text;
   size_t width = 0;
 };

@@ -203,6 +203,20 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
   return app;
 }
 
+CLI::App* add_regions(CLI::App& root, RegionsCommand* command, std::string* /*error*/) {
+  CLI::App* app = root.add_subcommand("regions", "what OpenMP constructs took, by thread");
+  add_input(app, &command->file);
+  app->add_option("--limit", command->print.limit,
+                  "constructs of the flat profile, those with most time; 0: all [20]")
+      ->type_name("N");
+  add_presentation(app, &command->format, &command->width);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit record --regions ./a.out && culprit regions\n"
+      "  culprit regions --format csv run.culprit     a row per construct and thread");
+  return app;
+}
+
 CLI::App* add_export(CLI::App& root, ExportCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand("export", "the profile for other programs");
   add_input(app, &command->file);

@@ -130,7 +130,7 @@ std::string check_engine(const CLI::App& app, EngineChoice engine) {
   constexpr const char* kOfSampling[] = {"--pid",      "--template",   "--all-cpus", "--cgroup",
                                          "--cpu",      "--event",      "--freq",     "--count",
                                          "-g",         "--call-graph", "--branches", "--data",
-                                         "--duration", "--delay",      "--per-task"};
+                                         "--duration", "--delay",      "--per-task", "--regions"};
   constexpr const char* kNotOfBoth[] = {"--pid",      "--template", "--all-cpus", "--cgroup",
                                         "--cpu",      "--event",    "--branches", "--data",
                                         "--duration", "--delay"};
@@ -212,6 +212,9 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
       "--per-task", [record] { record->sampling = Sampling::per_task; },
       "events on the program's own tasks, not on CPUs: other programs are left alone, but "
       "tasks shorter than a period are not seen");
+  app->add_flag("--regions", command->regions,
+                "OpenMP constructs, too: what each takes of each thread, by a library inside the "
+                "program (`culprit regions` shows it)");
   add_profile_output(app, command);
   app->footer(
       "\nExamples:\n"
@@ -227,6 +230,9 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
     command->record.command = take_program(*app);
     *error = check_targets(command->record, "record");
     if (error->empty()) *error = check_engine(*app, command->record.engine);
+    if (error->empty() && command->regions && command->record.command.empty()) {
+      *error = "--regions is for a program that is started: it has to have a library in it";
+    }
     if (error->empty()) *error = check_simulation(*app, *command);
     if (error->empty() && !command->cpu.empty()) {
       *error = check_template(*app, {"--event", "--freq", "--count"});

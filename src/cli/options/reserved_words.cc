@@ -49,7 +49,6 @@ constexpr ReservedWord kReservedWords[] = {
     {"merge", ""},
     {"monitor", ""},
     {"objects", ""},
-    {"regions", ""},
     {"serve", ""},
     {"stalls", ""},
     {"tree", "culprit report --tree"},

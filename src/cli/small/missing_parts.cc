@@ -39,6 +39,9 @@ int run(const DiffCommand&) {
 int run(const VarianceCommand&) {
   return refuse("variance");
 }
+int run(const RegionsCommand&) {
+  return refuse("regions");
+}
 int run(const ExportCommand&) {
   return refuse("export");
 }

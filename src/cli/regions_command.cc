@@ -1,0 +1,23 @@
+// `culprit regions`: what OpenMP constructs took, by thread.
+
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "session/answers.h"
+
+namespace culprit {
+
+int run(const RegionsCommand& command) {
+  Result<ProfileView> view = ProfileView::open(command.file);
+  if (!view) return fail(view.error());
+  const Result<RegionsReport> answer = answer_regions(*view);
+  if (!answer) return fail(answer.error());
+  if (!view->problem().empty()) print_message(view->problem());
+  const std::string text =
+      print_regions(view->profile(), *answer, command.print, command.format,
+                    standard_output_style(command.width, command.file));
+  const Result<void> written =
+      command.format == Format::text ? write_paged(text) : write_output(text);
+  return written ? 0 : fail(written.error());
+}
+
+}  // namespace culprit

@@ -1,0 +1,282 @@
+/* See constructs.h. */
+#define _GNU_SOURCE
+#include "constructs.h"
+
+#include <stddef.h>
+
+uint32_t construct_path(struct thread* thread, uint16_t kind, uint16_t detail, uint64_t site) {
+  struct construct construct = {kind, detail, 0, site};
+  const uint32_t around = thread_path(thread);
+  if (site == 0 && around != 0) construct.site = paths_file()->paths[around].site;
+  return paths_find(around, &construct);
+}
+
+uint32_t construct_path_of_function(struct thread* thread, uint16_t kind, uint16_t detail,
+                                    const void* function) {
+  const struct construct construct = {kind, detail, 1, (uint64_t)(uintptr_t)function};
+  return paths_find(thread_path(thread), &construct);
+}
+
+static void push(struct thread* thread, const struct frame* frame) {
+  thread->last_work = 0;
+  if (thread->depth == kDeepest) {
+    ++thread->too_deep;
+    ++thread->shared->too_deep;
+    return;
+  }
+  thread->frames[thread->depth++] = *frame;
+  thread->shared->open = thread->depth;
+}
+
+/* The innermost frame is over; what ran inside it is told to the one around it. */
+static void pop(struct thread* thread) {
+  const struct frame* top = &thread->frames[--thread->depth];
+  if (thread->depth > 0 && top->kind != CULPRIT_KIND_TASK) {
+    thread->frames[thread->depth - 1].tasks += top->tasks;
+  }
+  thread->shared->open = thread->depth;
+}
+
+void construct_begin(struct thread* thread, uint32_t path, uint16_t kind, uint64_t now) {
+  const struct frame frame = {path, kind, 0, CULPRIT_PART_BODY, now, 0, NULL};
+  push(thread, &frame);
+}
+
+/* The depth below the innermost frame of `kind`; UINT32_MAX if there is none. Teams and tasks are
+ * walls: what began outside cannot end inside. */
+static uint32_t find_frame(const struct thread* thread, uint16_t kind) {
+  for (uint32_t at = thread->depth; at > 0; --at) {
+    const struct frame* frame = &thread->frames[at - 1];
+    if (frame->kind == kind && !frame->is_wait) return at - 1;
+    if (frame->kind == CULPRIT_KIND_PARALLEL || frame->kind == CULPRIT_KIND_TASK) break;
+  }
+  return UINT32_MAX;
+}
+
+static void drop_above(struct thread* thread, uint32_t depth) {
+  while (thread->depth > depth) {
+    ++thread->shared->dropped;
+    pop(thread);
+  }
+}
+
+uint32_t construct_end(struct thread* thread, uint16_t kind, uint64_t now, uint64_t address) {
+  if (thread->too_deep > 0) {
+    --thread->too_deep;
+    return 0;
+  }
+  const uint32_t at = find_frame(thread, kind);
+  if (at == UINT32_MAX) {
+    ++thread->shared->unmatched;
+    return 0;
+  }
+  drop_above(thread, at + 1);
+  const struct frame* frame = &thread->frames[at];
+  struct culprit_region_counter* counter = thread_counter(thread, frame->path);
+  ++counter->executions;
+  counter->ticks[CULPRIT_PART_BODY] += thread_ticks(thread, frame->begin, now);
+  const uint32_t path = frame->path;
+  pop(thread);
+  paths_set_end(path, address);
+  return path;
+}
+
+void construct_add(struct thread* thread, uint32_t path, unsigned part, uint64_t from,
+                   uint64_t to) {
+  thread_counter(thread, path)->ticks[part] += thread_ticks(thread, from, to);
+}
+
+uint32_t construct_innermost(const struct thread* thread, uint16_t kind) {
+  if (thread->depth == 0) return 0;
+  const struct frame* top = &thread->frames[thread->depth - 1];
+  return top->kind == kind && !top->is_wait ? top->path : 0;
+}
+
+void construct_count_piece(struct thread* thread, uint16_t kind) {
+  const uint32_t path = construct_innermost(thread, kind);
+  if (path != 0) ++thread_counter(thread, path)->pieces;
+}
+
+/* ---- waiting ---- */
+
+void wait_begin(struct thread* thread, uint32_t path, unsigned part, uint64_t now) {
+  const struct frame frame = {path, CULPRIT_KIND_NONE, 1, (uint8_t)part, now, 0, NULL};
+  push(thread, &frame);
+}
+
+void wait_end(struct thread* thread, uint64_t now) {
+  if (thread->too_deep > 0) {
+    --thread->too_deep;
+    return;
+  }
+  while (thread->depth > 0 && !thread->frames[thread->depth - 1].is_wait) {
+    ++thread->shared->dropped;
+    pop(thread);
+  }
+  if (thread->depth == 0) return;
+  const struct frame* frame = &thread->frames[thread->depth - 1];
+  const uint64_t ticks = thread_ticks(thread, frame->begin, now);
+  struct culprit_region_counter* counter = thread_counter(thread, frame->path);
+  counter->ticks[frame->part] += ticks > frame->tasks ? ticks - frame->tasks : 0;
+  if (frame->part == CULPRIT_PART_WAIT) ++counter->executions;
+  if (thread->depth > 1 && thread->frames[thread->depth - 2].kind != CULPRIT_KIND_TASK) {
+    const uint32_t around = thread->frames[thread->depth - 2].path;
+    thread_counter(thread, around)->inner_tasks += frame->tasks;
+  }
+  pop(thread);
+}
+
+/* ---- tasks ---- */
+
+void task_begin(struct thread* thread, uint32_t path, const void* task, uint64_t now) {
+  const struct frame frame = {path, CULPRIT_KIND_TASK, 0, CULPRIT_PART_BODY, now, 0, task};
+  push(thread, &frame);
+}
+
+void task_end(struct thread* thread, uint64_t now, int is_over) {
+  if (thread->too_deep > 0) {
+    --thread->too_deep;
+    return;
+  }
+  uint32_t at = thread->depth;
+  while (at > 0 && thread->frames[at - 1].kind != CULPRIT_KIND_TASK) --at;
+  if (at == 0) {
+    ++thread->shared->unmatched;
+    return;
+  }
+  drop_above(thread, at);
+  const struct frame* frame = &thread->frames[at - 1];
+  struct culprit_region_counter* counter = thread_counter(thread, frame->path);
+  const uint64_t ticks = thread_ticks(thread, frame->begin, now);
+  counter->executions += is_over ? 1 : 0;
+  counter->ticks[CULPRIT_PART_BODY] += ticks > frame->tasks ? ticks - frame->tasks : 0;
+  pop(thread);
+  if (thread->depth > 0) thread->frames[thread->depth - 1].tasks += ticks;
+  if (thread->in_barrier != NULL) {
+    thread->last_end = now;
+    thread->barrier_tasks += ticks;
+  }
+}
+
+int task_is_below(const struct thread* thread, const void* task) {
+  for (uint32_t at = thread->depth; at > 0; --at) {
+    if (thread->frames[at - 1].kind == CULPRIT_KIND_TASK && thread->frames[at - 1].task == task) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/* ---- locks: held, but not nested in each other ---- */
+
+void lock_acquired(struct thread* thread, uint64_t lock, uint32_t path, uint64_t from,
+                   uint64_t to) {
+  struct held_lock* free_place = NULL;
+  for (unsigned i = 0; i < kHeldLocks; ++i) {
+    struct held_lock* held = &thread->locks[i];
+    if (held->lock == lock && held->depth > 0) {
+      ++held->depth; /* of a nestable one: it is held already */
+      return;
+    }
+    if (held->lock == 0 && free_place == NULL) free_place = held;
+  }
+  construct_add(thread, path, CULPRIT_PART_ENTER, from, to);
+  if (free_place == NULL) {
+    ++thread->shared->too_deep;
+    return;
+  }
+  free_place->lock = lock;
+  free_place->path = path;
+  free_place->depth = 1;
+  free_place->since = to;
+}
+
+uint32_t lock_released(struct thread* thread, uint64_t lock, uint64_t now) {
+  for (unsigned i = 0; i < kHeldLocks; ++i) {
+    struct held_lock* held = &thread->locks[i];
+    if (held->lock != lock) continue;
+    if (--held->depth > 0) return 0;
+    held->lock = 0;
+    struct culprit_region_counter* counter = thread_counter(thread, held->path);
+    ++counter->executions;
+    counter->ticks[CULPRIT_PART_BODY] += thread_ticks(thread, held->since, now);
+    return held->path;
+  }
+  ++thread->shared->unmatched; /* taken by another thread, or before us */
+  return 0;
+}
+
+/* ---- teams ---- */
+
+struct team* team_begin(struct thread* primary, uint32_t path, uint64_t now) {
+  for (unsigned i = 0; i < kTeams; ++i) {
+    struct team* team = &primary->teams[i];
+    if (team->is_used) continue;
+    team->is_used = 1;
+    team->path = path;
+    team->begin = now;
+    team->ended = NULL;
+    team->loop = 0;
+    return team;
+  }
+  ++primary->shared->too_deep;
+  return NULL;
+}
+
+void member_begin(struct thread* thread, struct team* team, unsigned number, uint64_t now) {
+  thread->team_number = number;
+  if (thread->shared->number == 0) thread->shared->number = number + 1;
+  if (number != 0) {
+    thread->depth = 0; /* what it was in before is over */
+    thread->too_deep = 0;
+  }
+  construct_add(thread, team->path, CULPRIT_PART_ENTER, team->begin, now);
+  construct_begin(thread, team->path, CULPRIT_KIND_PARALLEL, now);
+  if (team->loop != 0) construct_begin(thread, team->loop, CULPRIT_KIND_LOOP, now);
+}
+
+void member_end(struct thread* thread, struct team* team, uint64_t now) {
+  if (thread->in_barrier == team) return;
+  if (construct_innermost(thread, CULPRIT_KIND_LOOP) == team->loop && team->loop != 0) {
+    construct_end(thread, CULPRIT_KIND_LOOP, now, 0);
+  }
+  /* Of libgomp: a single with no barrier after it, which GCC leaves out where the region ends. */
+  if (construct_innermost(thread, CULPRIT_KIND_SINGLE) != 0) {
+    struct frame* single = &thread->frames[thread->depth - 1];
+    if (single->part != CULPRIT_PART_BODY) single->begin = now;
+    paths_set_flag(CULPRIT_SAW_SINGLE_OPEN);
+    construct_end(thread, CULPRIT_KIND_SINGLE, now, 0);
+  }
+  if (construct_end(thread, CULPRIT_KIND_PARALLEL, now, 0) == 0) return;
+  thread->body_end = now;
+  thread->last_end = now;
+  thread->barrier_tasks = 0;
+  __atomic_store_n(&thread->in_barrier, team, __ATOMIC_RELEASE);
+  struct thread* next = __atomic_load_n(&team->ended, __ATOMIC_RELAXED);
+  do {
+    thread->next_ended = next;
+  } while (!__atomic_compare_exchange_n(&team->ended, &next, thread, 1, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED));
+}
+
+/* The team's barrier is behind all members, but only the primary thread comes back from it: the
+ * others wait for the next team. So it divides their time, too: up to the end of the last one
+ * they waited for it, from there on for the runtime. */
+void team_end(struct thread* primary, struct team* team, uint64_t now) {
+  struct thread* const ended = __atomic_load_n(&team->ended, __ATOMIC_ACQUIRE);
+  uint64_t last = 0;
+  for (const struct thread* member = ended; member != NULL; member = member->next_ended) {
+    if (member->last_end > last) last = member->last_end;
+  }
+  for (struct thread* member = ended; member != NULL;) {
+    struct thread* const next = member->next_ended;
+    struct culprit_region_counter* counter = thread_counter(member, team->path);
+    const uint64_t waited = thread_ticks(primary, member->body_end, last);
+    counter->ticks[CULPRIT_PART_EXIT_BARRIER] +=
+        waited > member->barrier_tasks ? waited - member->barrier_tasks : 0;
+    counter->ticks[CULPRIT_PART_EXIT] += thread_ticks(primary, last, now);
+    __atomic_store_n(&member->in_barrier, NULL, __ATOMIC_RELEASE);
+    member = next;
+  }
+  team->is_used = 0;
+}

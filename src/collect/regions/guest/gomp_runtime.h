@@ -1,0 +1,36 @@
+/* Finds the libgomp that a caller's calls are meant for. */
+#ifndef CULPRIT_REGIONS_GOMP_RUNTIME_H
+#define CULPRIT_REGIONS_GOMP_RUNTIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef unsigned long long ull;
+
+enum gomp_function {
+#define LOOP_START(name, schedule, parameters, arguments) INDEX_##name,
+#define LOOP_NEXT(name, type) INDEX_##name,
+#define LOOP_END(name, type) INDEX_##name,
+#define PARALLEL(name, type, loop, parameters, arguments) INDEX_##name,
+#define PARALLEL_START(name, loop, parameters, arguments) INDEX_##name,
+#define OTHER(name, type, parameters) INDEX_##name,
+#include "gomp_functions.def"
+  kGompFunctions
+};
+
+struct gomp_runtime {
+  uint64_t begin; /* the caller's mapped memory; all of it if there is one runtime for all */
+  uint64_t end;
+  void* library;  /* where to look; NULL: behind us in the order of libraries */
+  bool is_libgomp; /* not LLVM's runtime in its place, which tells of constructs itself */
+  void* functions[kGompFunctions];
+};
+
+/* The runtime that calls from `caller` go to; NULL if there is none. */
+struct gomp_runtime* gomp_find_runtime(const void* caller);
+/* Its function; NULL if it has none of that number. */
+void* gomp_find_function(struct gomp_runtime* runtime, enum gomp_function function);
+/* A function of any name and version of the runtime that `caller` means; NULL if there is none. */
+void* gomp_find_versioned(const void* caller, const char* name, const char* version);
+
+#endif

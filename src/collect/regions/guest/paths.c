@@ -1,0 +1,302 @@
+/* See paths.h. The table of paths only grows; a hash table beside it finds a path without a lock.
+ * No allocation, no stdio. */
+#define _GNU_SOURCE
+#include "paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "text.h"
+
+enum { kHashSlots = 4 * CULPRIT_MAX_PATHS };
+
+/* Which path `construct` below `parent` is. `path` is written last. */
+struct entry {
+  uint32_t parent;
+  uint32_t path; /* 0: free */
+  uint16_t kind;
+  uint16_t detail;
+  uint64_t site;
+};
+
+static char folder[4096];
+static int is_configured;
+static struct culprit_region_paths* file;
+static int has_failed;
+static uint64_t salt;
+static struct entry entries[kHashSlots];
+static char busy; /* guards what follows and all writing */
+int clock_uses_tsc;
+
+static void lock(void) {
+  while (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE)) {
+  }
+}
+
+static void unlock(void) {
+  __atomic_clear(&busy, __ATOMIC_RELEASE);
+}
+
+static const char* find_value(char** environment, const char* name) {
+  const size_t length = strlen(name);
+  for (; environment != NULL && *environment != NULL; ++environment) {
+    if (strncmp(*environment, name, length) == 0 && (*environment)[length] == '=') {
+      return *environment + length + 1;
+    }
+  }
+  return NULL;
+}
+
+void paths_configure(char** environment) {
+  const char* wanted = find_value(environment, CULPRIT_ENV_REGIONS);
+  if (wanted == NULL || wanted[0] == '\0' || strlen(wanted) >= sizeof folder) return;
+  strcpy(folder, wanted);
+  const char* clock = find_value(environment, CULPRIT_ENV_REGIONS_CLOCK);
+  clock_uses_tsc = clock != NULL && strcmp(clock, "tsc") == 0;
+  is_configured = 1;
+}
+
+int paths_are_on(void) {
+  return is_configured && !has_failed;
+}
+
+const char* paths_folder(void) {
+  return folder;
+}
+
+uint64_t paths_salt(void) {
+  return salt;
+}
+
+/* A file beyond the limit would end the program by SIGXFSZ. */
+static int fits_limit(uint64_t size) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+  return limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size;
+}
+
+void* paths_map_file(const char* name, uint64_t size) {
+  char path[4096];
+  struct text text = {path, sizeof path, 0};
+  text_add(&text, folder);
+  text_add(&text, "/");
+  text_add(&text, name);
+  if (!text_finish(&text) || !fits_limit(size)) return NULL;
+  const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return NULL;
+  void* memory = MAP_FAILED;
+  if (posix_fallocate(fd, 0, (off_t)size) == 0) {
+    memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  }
+  close(fd);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+static struct culprit_region_paths* make_file(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  salt = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  char name[128];
+  struct text text = {name, sizeof name, 0};
+  text_add_number(&text, (uint64_t)getpid());
+  text_add(&text, ".");
+  text_add_number(&text, salt);
+  text_add(&text, CULPRIT_PATHS_SUFFIX);
+  text_finish(&text);
+  struct culprit_region_paths* made = paths_map_file(name, sizeof *made);
+  if (made == NULL) return NULL;
+  made->pid = (uint32_t)getpid();
+  made->parent_pid = (uint32_t)getppid();
+  made->uses_tsc = (uint32_t)clock_uses_tsc;
+  made->start_ticks = clock_now();
+  made->path_count = 1;
+  __atomic_store_n(&made->magic, CULPRIT_PATHS_MAGIC, __ATOMIC_RELEASE);
+  return made;
+}
+
+struct culprit_region_paths* paths_file(void) {
+  struct culprit_region_paths* known = __atomic_load_n(&file, __ATOMIC_ACQUIRE);
+  if (known != NULL || !paths_are_on()) return known;
+  const int saved_errno = errno;
+  lock();
+  if (file == NULL && !has_failed) {
+    struct culprit_region_paths* made = make_file();
+    if (made == NULL) has_failed = 1;
+    __atomic_store_n(&file, made, __ATOMIC_RELEASE);
+  }
+  unlock();
+  errno = saved_errno;
+  return file;
+}
+
+void paths_set_flag(uint32_t flag) {
+  struct culprit_region_paths* paths = paths_file();
+  if (paths != NULL) __atomic_fetch_or(&paths->flags, flag, __ATOMIC_RELAXED);
+}
+
+/* ---- the files that constructs are in ---- */
+
+static int knows_address(uint64_t address) {
+  for (uint32_t i = 0; i < file->file_count; ++i) {
+    if (address >= file->files[i].start && address < file->files[i].end) return 1;
+  }
+  return 0;
+}
+
+/* 7f00-7f10 r-xp 00001000 fe:01 1234    /usr/lib/libm.so.6 */
+static void take_line(const char* line, uint64_t address) {
+  const char* at = line;
+  struct culprit_region_file found;
+  found.start = text_take_number(&at, 16);
+  if (*at++ != '-') return;
+  found.end = text_take_number(&at, 16);
+  if (address < found.start || address >= found.end || *at++ != ' ') return;
+  while (*at != ' ' && *at != '\0') ++at;
+  if (*at++ != ' ') return;
+  found.file_offset = text_take_number(&at, 16);
+  if (*at++ != ' ') return;
+  while (*at != ' ' && *at != '\0') ++at; /* the device */
+  if (*at++ != ' ') return;
+  found.inode = text_take_number(&at, 10);
+  while (*at == ' ') ++at;
+  if (file->file_count == CULPRIT_MAX_FILES || strlen(at) >= sizeof found.name) return;
+  strcpy(found.name, at);
+  file->files[file->file_count] = found;
+  __atomic_store_n(&file->file_count, file->file_count + 1, __ATOMIC_RELEASE);
+}
+
+/* Writes down the mapping that holds `address`. */
+static void learn_address(uint64_t address) {
+  if (address == 0 || knows_address(address)) return;
+  static char buffer[4096 + 256];
+  const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  size_t held = 0;
+  while (1) {
+    const ssize_t got = read(fd, buffer + held, sizeof buffer - 1 - held);
+    if (got <= 0) break;
+    held += (size_t)got;
+    char* line = buffer;
+    for (char* end; (end = memchr(line, '\n', held - (size_t)(line - buffer))); line = end + 1) {
+      *end = '\0';
+      take_line(line, address);
+    }
+    held -= (size_t)(line - buffer);
+    memmove(buffer, line, held);
+    if (held == sizeof buffer - 1) held = 0; /* a line longer than any path: not one */
+  }
+  close(fd);
+}
+
+/* ---- paths ---- */
+
+static uint32_t hash_of(uint32_t parent, const struct construct* construct) {
+  uint64_t mixed = construct->site * UINT64_C(0x9e3779b97f4a7c15);
+  mixed ^= ((uint64_t)parent << 16 | construct->kind) * UINT64_C(0xff51afd7ed558ccd);
+  return (uint32_t)(mixed >> 33) & (kHashSlots - 1);
+}
+
+static int is_same(const struct entry* entry, uint32_t parent, const struct construct* construct) {
+  return entry->parent == parent && entry->site == construct->site &&
+         entry->kind == construct->kind && entry->detail == construct->detail;
+}
+
+/* The path of the same construct around `parent`: recursion does not make paths. 0: none. */
+static uint32_t find_around(uint32_t parent, const struct construct* construct) {
+  for (uint32_t at = parent; at != 0; at = file->paths[at].parent) {
+    const struct culprit_region_path* path = &file->paths[at];
+    if (path->site == construct->site && path->kind == construct->kind &&
+        path->detail == construct->detail) {
+      return at;
+    }
+  }
+  return 0;
+}
+
+static uint32_t add_path(uint32_t parent, const struct construct* construct) {
+  const uint32_t number = file->path_count;
+  if (number == CULPRIT_MAX_PATHS) {
+    ++file->lost_paths;
+    return 0;
+  }
+  learn_address(construct->site);
+  struct culprit_region_path* path = &file->paths[number];
+  path->parent = parent;
+  path->kind = construct->kind;
+  path->detail = construct->detail;
+  path->site = construct->site;
+  path->is_outlined = construct->is_outlined;
+  __atomic_store_n(&file->path_count, number + 1, __ATOMIC_RELEASE);
+  return number;
+}
+
+static uint32_t add_entry(uint32_t parent, const struct construct* construct) {
+  const int saved_errno = errno;
+  lock();
+  uint32_t slot = hash_of(parent, construct);
+  uint32_t path = 0;
+  for (uint32_t tries = 0; tries < kHashSlots; ++tries, slot = (slot + 1) & (kHashSlots - 1)) {
+    struct entry* entry = &entries[slot];
+    if (entry->path != 0) {
+      if (!is_same(entry, parent, construct)) continue;
+      path = entry->path; /* another thread was faster */
+      break;
+    }
+    path = find_around(parent, construct);
+    if (path == 0) path = add_path(parent, construct);
+    if (path == 0) break;
+    entry->parent = parent;
+    entry->kind = construct->kind;
+    entry->detail = construct->detail;
+    entry->site = construct->site;
+    __atomic_store_n(&entry->path, path, __ATOMIC_RELEASE);
+    break;
+  }
+  unlock();
+  errno = saved_errno;
+  return path;
+}
+
+uint32_t paths_find(uint32_t parent, const struct construct* construct) {
+  uint32_t slot = hash_of(parent, construct);
+  for (uint32_t tries = 0; tries < kHashSlots; ++tries, slot = (slot + 1) & (kHashSlots - 1)) {
+    const uint32_t path = __atomic_load_n(&entries[slot].path, __ATOMIC_ACQUIRE);
+    if (path == 0) break;
+    if (is_same(&entries[slot], parent, construct)) return path;
+  }
+  return paths_file() == NULL ? 0 : add_entry(parent, construct);
+}
+
+void paths_set_end(uint32_t path, uint64_t address) {
+  if (path == 0 || address == 0 || file->paths[path].end != 0) return;
+  const int saved_errno = errno;
+  lock();
+  learn_address(address);
+  file->paths[path].end = address;
+  unlock();
+  errno = saved_errno;
+}
+
+void paths_after_fork(void) {
+  __atomic_clear(&busy, __ATOMIC_RELEASE);
+  struct culprit_region_paths* before = file;
+  if (before == NULL) return;
+  struct culprit_region_paths* made = make_file();
+  if (made == NULL) {
+    has_failed = 1;
+  } else {
+    made->flags = before->flags | CULPRIT_IS_FORKED;
+    made->file_count = before->file_count;
+    memcpy(made->files, before->files, sizeof made->files);
+    memcpy(made->paths, before->paths, sizeof made->paths);
+    made->path_count = before->path_count;
+  }
+  file = made;
+  munmap(before, sizeof *before);
+}

@@ -1,0 +1,40 @@
+/* The file of paths: which constructs there are, each below those around it (protocol.h). */
+#ifndef CULPRIT_REGIONS_PATHS_H
+#define CULPRIT_REGIONS_PATHS_H
+
+#include <stdint.h>
+
+#include "protocol.h"
+
+/* A construct, wherever it is met. */
+struct construct {
+  uint16_t kind;
+  uint16_t detail;
+  uint32_t is_outlined;
+  uint64_t site;
+};
+
+/* Reads our settings. Nothing is made until there is something to write. */
+void paths_configure(char** environment);
+/* Whether constructs are to be measured. */
+int paths_are_on(void);
+/* The file, made at the first call; NULL if it cannot be. */
+struct culprit_region_paths* paths_file(void);
+const char* paths_folder(void);
+/* Tells the files of this process from those of others with its number. */
+uint64_t paths_salt(void);
+
+/* The number of `construct` below path `parent`. A construct inside itself is the same path.
+ * 0 where there is no room. */
+uint32_t paths_find(uint32_t parent, const struct construct* construct);
+/* Where the construct ended, if nobody said it before. */
+void paths_set_end(uint32_t path, uint64_t address);
+void paths_set_flag(uint32_t flag);
+
+/* A forked child begins a file of its own with the same paths. */
+void paths_after_fork(void);
+
+/* Makes a file of `size` zeroes in the folder and maps it; NULL if that cannot be. */
+void* paths_map_file(const char* name, uint64_t size);
+
+#endif

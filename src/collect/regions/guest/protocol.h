@@ -1,0 +1,134 @@
+/* What libculprit_regions.so (inside the profiled program) and collect/regions (in culprit) agree
+ * on. Plain C11; both sides include it and nothing else of each other.
+ *
+ * The host makes a folder and names it in the environment. Each process of the profiled program
+ * makes one file of paths there, and one file per thread that meets a construct:
+ *
+ *   <pid>.<n>.paths            header, mapped files, call paths of regions
+ *   <pid>.<n>.<slot>.thread    header, a struct culprit_region_counter per path
+ *
+ * A path is a construct below the constructs around it: its parent is another path, 0 is the
+ * program itself. Counters are added up in place, so what a program leaves behind grows with its
+ * distinct paths, and a program that is killed leaves all that it had counted.
+ *
+ * Times are ticks of the clock that the host chose: CLOCK_MONOTONIC in ns, or the counter that
+ * rdtsc reads, which the host compares with CLOCK_MONOTONIC before and after.
+ *
+ * The host trusts none of it: the program may write there whatever it likes.
+ */
+#ifndef CULPRIT_REGIONS_PROTOCOL_H
+#define CULPRIT_REGIONS_PROTOCOL_H
+
+#include <stdint.h>
+
+/* The environment of the profiled program. */
+#define CULPRIT_ENV_REGIONS "CULPRIT_REGIONS_FOLDER"
+#define CULPRIT_ENV_REGIONS_CLOCK "CULPRIT_REGIONS_CLOCK" /* "tsc", else CLOCK_MONOTONIC */
+
+#define CULPRIT_PATHS_MAGIC UINT64_C(0x3173687461506c43)  /* "ClPaths1" */
+#define CULPRIT_THREAD_MAGIC UINT64_C(0x31646872546c7543) /* "CulThrd1" */
+#define CULPRIT_PATHS_SUFFIX ".paths"
+#define CULPRIT_THREAD_SUFFIX ".thread"
+
+#define CULPRIT_MAX_PATHS 4096
+#define CULPRIT_MAX_FILES 256
+#define CULPRIT_FILE_NAME_BYTES 512
+
+enum culprit_region_kind {
+#define KIND(symbol, word) CULPRIT_KIND_##symbol,
+#include "region_kinds.def"
+#undef KIND
+  CULPRIT_KINDS
+};
+
+/* What more is known of a construct: of loops the schedule. */
+enum culprit_region_detail {
+  CULPRIT_DETAIL_NONE,
+  CULPRIT_DETAIL_STATIC,
+  CULPRIT_DETAIL_DYNAMIC,
+  CULPRIT_DETAIL_GUIDED,
+  CULPRIT_DETAIL_RUNTIME,
+  CULPRIT_DETAIL_OTHER,
+  CULPRIT_DETAIL_NAMED, /* of critical */
+  CULPRIT_DETAILS
+};
+
+/* The parts of a construct's time, per thread. */
+enum culprit_region_part {
+  CULPRIT_PART_ENTER,        /* until the body begins */
+  CULPRIT_PART_BODY,         /* the construct's own code, and what is inside it */
+  CULPRIT_PART_EXIT,         /* from the end of the body on, without the next */
+  CULPRIT_PART_EXIT_BARRIER, /* waiting for the team at the implicit barrier */
+  CULPRIT_PART_WAIT,         /* of what only waits: barriers, taskwait */
+  CULPRIT_PARTS
+};
+
+/* Which runtimes were met, and what went wrong: bits of culprit_region_paths::flags. */
+#define CULPRIT_SAW_GOMP 1u          /* functions of libgomp were called */
+#define CULPRIT_SAW_OMPT 2u          /* a runtime with a tool interface started us as its tool */
+#define CULPRIT_SAW_UNTOLD 4u        /* LLVM's runtime is there, and did not start us */
+#define CULPRIT_OTHER_TOOL 8u        /* OMP_TOOL_LIBRARIES names another tool, which has it */
+#define CULPRIT_TOOL_DISABLED 16u    /* OMP_TOOL=disabled */
+#define CULPRIT_IS_FORKED 32u        /* the process did not begin with exec */
+#define CULPRIT_OLD_RUNTIME 64u      /* a runtime refused callbacks */
+#define CULPRIT_SAW_SINGLE_OPEN 128u /* a single of libgomp whose end was not seen */
+
+/* A mapping of code that constructs are in. */
+struct culprit_region_file {
+  uint64_t start;
+  uint64_t end;
+  uint64_t file_offset;
+  uint64_t inode;
+  char name[CULPRIT_FILE_NAME_BYTES]; /* ends with a zero */
+};
+
+struct culprit_region_path {
+  uint32_t parent; /* less than its own number */
+  uint16_t kind;
+  uint16_t detail;
+  uint64_t site; /* run address: return address - 1, or the entry of an outlined function */
+  uint64_t end;  /* return address - 1 of where it ended first; 0: not seen */
+  uint64_t is_outlined; /* `site` is the entry of a function that is the construct's body */
+};
+
+/* Begins the file of paths. */
+struct culprit_region_paths {
+  uint64_t magic;
+  uint32_t pid;
+  uint32_t parent_pid;
+  uint32_t uses_tsc;
+  uint32_t flags;
+  uint64_t start_ticks;
+  uint32_t path_count; /* path 0 included */
+  uint32_t file_count;
+  uint64_t lost_paths;   /* constructs met that found no room */
+  uint64_t lost_threads; /* threads likewise */
+  struct culprit_region_file files[CULPRIT_MAX_FILES];
+  struct culprit_region_path paths[CULPRIT_MAX_PATHS];
+};
+
+struct culprit_region_counter {
+  uint64_t executions;
+  uint64_t ticks[CULPRIT_PARTS];
+  uint64_t pieces; /* loops: chunks; sections: those that this thread ran; tasks: created */
+  uint64_t inner_tasks; /* ticks of tasks that ran while the body waited, and are in its time */
+};
+
+/* Begins the file of a thread. */
+struct culprit_region_thread {
+  uint64_t magic;
+  uint32_t pid;
+  uint32_t tid;     /* of the first thread that used this slot */
+  uint32_t number;  /* the first number it had in a team, plus one; 0: in none */
+  uint32_t threads; /* that used this slot, one after the other */
+  uint32_t open;    /* constructs that have begun and not ended */
+  uint32_t reserved;
+  uint64_t dropped;   /* constructs that ended by something else than their end */
+  uint64_t unmatched; /* ends without a beginning */
+  uint64_t too_deep;  /* constructs nested deeper than is followed */
+  uint64_t backwards; /* times the clock went backwards */
+  uint64_t spare[4];
+  struct culprit_region_counter counters[CULPRIT_MAX_PATHS];
+};
+
+#endif

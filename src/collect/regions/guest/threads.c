@@ -1,0 +1,151 @@
+/* See threads.h. A thread that ends leaves its slot, with all it has counted, to the next one that
+ * begins: a program that starts threads for each nested region needs no more files for it. */
+#define _GNU_SOURCE
+#include "threads.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "text.h"
+
+enum { kMaxThreads = 1024 };
+
+static __thread struct thread* self;
+static __thread char is_attaching; /* or ended */
+static struct thread* slots[kMaxThreads];
+static uint32_t slot_count;
+static char busy;
+static pthread_key_t end_key;
+static int has_end_key;
+
+static void lock(void) {
+  while (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE)) {
+  }
+}
+
+static void unlock(void) {
+  __atomic_clear(&busy, __ATOMIC_RELEASE);
+}
+
+static void end_thread(void* ending) {
+  struct thread* thread = ending;
+  self = NULL;
+  is_attaching = 1;
+  thread->shared->dropped += thread->depth;
+  thread->shared->open = 0;
+  __atomic_store_n(&thread->is_free, 1, __ATOMIC_RELEASE);
+}
+
+void threads_prepare(void) {
+  has_end_key = pthread_key_create(&end_key, end_thread) == 0;
+}
+
+static void reset(struct thread* thread) {
+  struct culprit_region_thread* shared = thread->shared;
+  memset(thread, 0, sizeof *thread);
+  thread->shared = shared;
+  ++shared->threads;
+}
+
+static struct thread* make_slot(uint32_t slot) {
+  char name[128];
+  struct text text = {name, sizeof name, 0};
+  text_add_number(&text, (uint64_t)getpid());
+  text_add(&text, ".");
+  text_add_number(&text, paths_salt());
+  text_add(&text, ".");
+  text_add_number(&text, slot);
+  text_add(&text, CULPRIT_THREAD_SUFFIX);
+  if (!text_finish(&text)) return NULL;
+  struct thread* thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (thread == MAP_FAILED) return NULL;
+  thread->shared = paths_map_file(name, sizeof *thread->shared);
+  if (thread->shared == NULL) {
+    munmap(thread, sizeof *thread);
+    return NULL;
+  }
+  thread->shared->pid = (uint32_t)getpid();
+  thread->shared->tid = (uint32_t)syscall(SYS_gettid);
+  __atomic_store_n(&thread->shared->magic, CULPRIT_THREAD_MAGIC, __ATOMIC_RELEASE);
+  return thread;
+}
+
+/* A slot that nobody has, and whose last thread no team waits for any more. */
+static struct thread* take_slot(void) {
+  for (uint32_t i = 0; i < slot_count; ++i) {
+    struct thread* thread = slots[i];
+    if (!__atomic_load_n(&thread->is_free, __ATOMIC_ACQUIRE)) continue;
+    if (__atomic_load_n(&thread->in_barrier, __ATOMIC_ACQUIRE) != NULL) continue;
+    return thread;
+  }
+  if (slot_count == kMaxThreads) return NULL;
+  struct thread* made = make_slot(slot_count);
+  if (made != NULL) slots[slot_count++] = made;
+  return made;
+}
+
+static struct thread* attach(void) {
+  struct culprit_region_paths* paths = paths_file();
+  if (paths == NULL) return NULL;
+  const int saved_errno = errno;
+  is_attaching = 1;
+  lock();
+  struct thread* thread = take_slot();
+  if (thread != NULL) reset(thread);
+  unlock();
+  if (thread == NULL) {
+    __atomic_fetch_add(&paths->lost_threads, 1, __ATOMIC_RELAXED);
+  } else {
+    if (has_end_key) pthread_setspecific(end_key, thread);
+    self = thread;
+    is_attaching = 0;
+  }
+  errno = saved_errno;
+  return thread;
+}
+
+struct thread* thread_self(void) {
+  if (self != NULL) return self;
+  if (is_attaching || !paths_are_on()) return NULL;
+  return attach();
+}
+
+/* The child has one thread, in the constructs that its parent was in; what was counted before is
+ * the parent's. The parent's mappings are left alone: unmapping takes no part of its files. */
+void threads_after_fork(void) {
+  __atomic_clear(&busy, __ATOMIC_RELEASE);
+  struct thread* before = self;
+  for (uint32_t i = 0; i < slot_count; ++i) {
+    munmap(slots[i]->shared, sizeof *slots[i]->shared);
+    slots[i]->shared = NULL;
+  }
+  struct thread* inherited = before;
+  slot_count = 0;
+  self = NULL;
+  is_attaching = 0;
+  if (inherited == NULL || paths_file() == NULL) return;
+  struct thread* thread = make_slot(0);
+  if (thread == NULL) return;
+  slots[slot_count++] = thread;
+  struct culprit_region_thread* shared = thread->shared;
+  memcpy(thread, inherited, sizeof *thread);
+  thread->shared = shared;
+  thread->in_barrier = NULL;
+  shared->threads = 1;
+  shared->open = thread->depth;
+  const uint64_t now = clock_now();
+  for (uint32_t i = 0; i < thread->depth; ++i) {
+    thread->frames[i].begin = now;
+    thread->frames[i].tasks = 0;
+  }
+  for (uint32_t i = 0; i < kHeldLocks; ++i) {
+    if (thread->locks[i].lock != 0) thread->locks[i].since = now;
+  }
+  if (has_end_key) pthread_setspecific(end_key, thread);
+  self = thread;
+}

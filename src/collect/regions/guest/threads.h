@@ -1,0 +1,81 @@
+/* What each thread of the program has: its file of counters and the constructs it is in. */
+#ifndef CULPRIT_REGIONS_THREADS_H
+#define CULPRIT_REGIONS_THREADS_H
+
+#include <stdint.h>
+
+#include "clock.h"
+#include "paths.h"
+
+enum { kDeepest = 256, kHeldLocks = 64, kTeams = 32 };
+
+/* A construct that has begun, or a wait at the end of one. */
+struct frame {
+  uint32_t path;
+  uint16_t kind;
+  uint8_t is_wait;
+  uint8_t part;   /* of a wait: which part it is */
+  uint64_t begin; /* of the body, or of the wait */
+  uint64_t tasks; /* ticks of tasks that ran meanwhile, on this thread */
+  const void* task;
+};
+
+/* A team of threads, from before its start to after its end. */
+struct team {
+  uint32_t path;
+  uint32_t is_used;
+  uint64_t begin;
+  struct thread* ended; /* its threads whose bodies have ended, linked by `next_ended` */
+  void (*function)(void*);
+  void* data;
+  uint32_t loop; /* path of a loop that the team begins with; 0: none */
+};
+
+struct held_lock {
+  uint64_t lock; /* 0: free */
+  uint32_t path;
+  uint32_t depth;
+  uint64_t since;
+};
+
+struct thread {
+  struct culprit_region_thread* shared;
+  uint32_t depth;
+  uint32_t too_deep;  /* constructs above the last frame that is kept */
+  uint32_t last_work; /* path of the work-sharing construct that has just ended */
+  uint32_t is_free;   /* its thread has ended */
+  uint32_t team_number; /* in the team that it came to last */
+  uint64_t waited_for; /* path that a lock or critical section is waited for, its beginning: */
+  uint64_t waiting_since;
+  /* At the end of a parallel region, until the team's primary thread has seen it. */
+  uint64_t body_end;
+  uint64_t last_end; /* of the body, or of the last task at the barrier */
+  uint64_t barrier_tasks;
+  struct thread* next_ended;
+  struct team* in_barrier; /* of this team */
+  struct team teams[kTeams];
+  struct held_lock locks[kHeldLocks];
+  struct frame frames[kDeepest];
+};
+
+/* The calling thread's; NULL if nothing is to be measured, or there is no room. */
+struct thread* thread_self(void);
+void threads_prepare(void);
+void threads_after_fork(void);
+
+static inline uint32_t thread_path(const struct thread* thread) {
+  return thread->depth == 0 ? 0 : thread->frames[thread->depth - 1].path;
+}
+
+static inline struct culprit_region_counter* thread_counter(struct thread* thread, uint32_t path) {
+  return &thread->shared->counters[path];
+}
+
+/* Ticks from one time to a later one of the same thread. */
+static inline uint64_t thread_ticks(struct thread* thread, uint64_t from, uint64_t to) {
+  if (to >= from) return to - from;
+  ++thread->shared->backwards;
+  return 0;
+}
+
+#endif

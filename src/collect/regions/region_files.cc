@@ -1,0 +1,122 @@
+#include "collect/regions/region_files.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "base/file.h"
+
+namespace culprit {
+namespace {
+
+Error damaged(const std::string& what) {
+  return Error{"cannot read what the program told of its regions: " + what};
+}
+
+/// A struct of the protocol, on the heap: they are large.
+template <class T>
+Result<std::unique_ptr<T>> copy_struct(std::span<const std::byte> file, uint64_t magic) {
+  if (file.size() != sizeof(T)) return damaged("a file has another size than agreed");
+  auto copy = std::make_unique<T>();
+  std::memcpy(copy.get(), file.data(), sizeof(T));
+  if (copy->magic != magic) return damaged("a file does not begin as agreed");
+  return copy;
+}
+
+bool is_valid(const culprit_region_path& path, uint32_t number) {
+  return path.parent < number && path.kind < CULPRIT_KINDS && path.kind != CULPRIT_KIND_NONE &&
+         path.detail < CULPRIT_DETAILS;
+}
+
+}  // namespace
+
+Result<RegionProcess> parse_region_paths(std::span<const std::byte> file) {
+  ASSIGN_OR_RETURN(const auto raw, copy_struct<culprit_region_paths>(file, CULPRIT_PATHS_MAGIC));
+  if (raw->path_count == 0 || raw->path_count > CULPRIT_MAX_PATHS ||
+      raw->file_count > CULPRIT_MAX_FILES) {
+    return damaged("it counts more than there is room for");
+  }
+  RegionProcess process;
+  process.pid = raw->pid;
+  process.parent_pid = raw->parent_pid;
+  process.uses_tsc = raw->uses_tsc != 0;
+  process.flags = raw->flags;
+  process.lost_paths = raw->lost_paths;
+  process.lost_threads = raw->lost_threads;
+  for (const culprit_region_file& one : std::span(raw->files, raw->file_count)) {
+    if (one.start >= one.end) return damaged("a mapping ends before it begins");
+    const size_t length = ::strnlen(one.name, sizeof one.name);
+    process.files.push_back({RunAddress(one.start), RunAddress(one.end), one.file_offset, one.inode,
+                             std::string(one.name, length)});
+  }
+  process.paths.emplace_back();
+  for (uint32_t i = 1; i < raw->path_count; ++i) {
+    const culprit_region_path& one = raw->paths[i];
+    if (!is_valid(one, i)) return damaged("a construct is of no known kind, or inside a later one");
+    process.paths.push_back(
+        {one.parent, one.kind, one.detail, RunAddress(one.site), RunAddress(one.end)});
+  }
+  return process;
+}
+
+Result<RegionThread> parse_region_thread(std::span<const std::byte> file, size_t path_count) {
+  ASSIGN_OR_RETURN(const auto raw, copy_struct<culprit_region_thread>(file, CULPRIT_THREAD_MAGIC));
+  RegionThread thread{raw->tid,       raw->number,   raw->threads,   raw->open, raw->dropped,
+                      raw->unmatched, raw->too_deep, raw->backwards, {}};
+  for (uint32_t path = 1; path < std::min<size_t>(path_count, CULPRIT_MAX_PATHS); ++path) {
+    const culprit_region_counter& one = raw->counters[path];
+    RegionCounter counter{path, one.executions, one.pieces, one.inner_tasks, {}};
+    std::copy(std::begin(one.ticks), std::end(one.ticks), counter.ticks.begin());
+    const bool is_empty = counter.executions == 0 && counter.pieces == 0 &&
+                          std::all_of(counter.ticks.begin(), counter.ticks.end(),
+                                      [](uint64_t ticks) { return ticks == 0; });
+    if (!is_empty) thread.counters.push_back(counter);
+  }
+  return thread;
+}
+
+RegionFiles read_region_files(const std::string& folder) {
+  RegionFiles files;
+  std::vector<std::filesystem::path> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    names.push_back(entry.path());
+  }
+  std::sort(names.begin(), names.end());
+  const auto read = [](const std::filesystem::path& path) -> Result<std::string> {
+    ASSIGN_OR_RETURN(const Fd fd, open_readable(path.string()));
+    return read_fd(fd.get(), path.string(), sizeof(culprit_region_thread) * 4);
+  };
+  const auto bytes_of = [](const std::string& text) {
+    return std::as_bytes(std::span(text.data(), text.size()));
+  };
+  for (const std::filesystem::path& name : names) {
+    if (name.extension() != CULPRIT_PATHS_SUFFIX) continue;
+    const Result<std::string> text = read(name);
+    Result<RegionProcess> process = text ? parse_region_paths(bytes_of(*text)) : text.error();
+    if (!process) {
+      ++files.damaged;
+      continue;
+    }
+    const std::string stem = name.stem().string() + ".";
+    for (const std::filesystem::path& other : names) {
+      if (other.extension() != CULPRIT_THREAD_SUFFIX) continue;
+      if (!other.filename().string().starts_with(stem)) continue;
+      const Result<std::string> its = read(other);
+      Result<RegionThread> thread =
+          its ? parse_region_thread(bytes_of(*its), process->paths.size()) : its.error();
+      if (thread) {
+        process->threads.push_back(*std::move(thread));
+      } else {
+        ++files.damaged;
+      }
+    }
+    files.processes.push_back(*std::move(process));
+  }
+  std::stable_sort(files.processes.begin(), files.processes.end(),
+                   [](const auto& a, const auto& b) { return a.pid < b.pid; });
+  return files;
+}
+
+}  // namespace culprit

@@ -1,0 +1,79 @@
+#pragma once
+
+// What the shim of regions wrote (guest/protocol.h), as plain values. The bytes belong to the
+// profiled program: whatever does not hold together is an error, or left out and counted.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/address.h"
+#include "base/result.h"
+#include "collect/regions/guest/protocol.h"
+
+namespace culprit {
+
+struct RegionPath {
+  uint32_t parent = 0;  // less than its own number; 0 is the program
+  uint16_t kind = 0;    // culprit_region_kind
+  uint16_t detail = 0;  // culprit_region_detail
+  RunAddress site;
+  RunAddress end;  // 0: not seen
+};
+
+struct RegionFile {
+  RunAddress start;
+  RunAddress end;
+  uint64_t file_offset = 0;
+  uint64_t inode = 0;
+  std::string path;
+};
+
+struct RegionCounter {
+  uint32_t path = 0;
+  uint64_t executions = 0;
+  uint64_t pieces = 0;
+  uint64_t inner_tasks = 0;  // ticks
+  std::array<uint64_t, CULPRIT_PARTS> ticks{};
+};
+
+struct RegionThread {
+  uint32_t tid = 0;
+  uint32_t number = 0;  // in its first team, plus one; 0: in none
+  uint32_t threads = 0;
+  uint32_t open = 0;
+  uint64_t dropped = 0;
+  uint64_t unmatched = 0;
+  uint64_t too_deep = 0;
+  uint64_t backwards = 0;
+  std::vector<RegionCounter> counters;  // those that are not zero, by path
+};
+
+struct RegionProcess {
+  uint32_t pid = 0;
+  uint32_t parent_pid = 0;
+  bool uses_tsc = false;
+  uint32_t flags = 0;
+  uint64_t lost_paths = 0;
+  uint64_t lost_threads = 0;
+  std::vector<RegionFile> files;
+  std::vector<RegionPath> paths;  // [0]: the program
+  std::vector<RegionThread> threads;
+};
+
+struct RegionFiles {
+  std::vector<RegionProcess> processes;  // by pid
+  uint64_t damaged = 0;                  // files that were not what they should be
+};
+
+Result<RegionProcess> parse_region_paths(std::span<const std::byte> file);
+/// `path_count`: of the process that the thread belongs to.
+Result<RegionThread> parse_region_thread(std::span<const std::byte> file, size_t path_count);
+
+/// All that is in the folder.
+RegionFiles read_region_files(const std::string& folder);
+
+}  // namespace culprit

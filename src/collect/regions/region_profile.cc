@@ -1,0 +1,238 @@
+#include "collect/regions/region_profile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <sys/stat.h>
+#include <tuple>
+
+#include "base/file.h"
+#include "model/region_words.h"
+#include "records/elf_identity.h"
+
+namespace culprit {
+namespace {
+
+constexpr std::string_view kKindWords[] = {
+#define KIND(symbol, word) word,
+#include "collect/regions/guest/region_kinds.def"
+#undef KIND
+};
+static_assert(std::size(kKindWords) == CULPRIT_KINDS);
+
+constexpr std::string_view kDetailWords[] = {"",        "static", "dynamic", "guided",
+                                             "runtime", "",       "named"};
+static_assert(std::size(kDetailWords) == CULPRIT_DETAILS);
+
+constexpr std::string_view kPartWords[] = {region::kEnter, region::kBody, region::kExit,
+                                           region::kExitBarrier, region::kWait};
+static_assert(std::size(kPartWords) == CULPRIT_PARTS);
+
+class RegionAdder {
+ public:
+  RegionAdder(Profile& profile, double tick_ns)
+      : profile_(profile), run_(profile.runs.size() - 1), tick_ns_(tick_ns) {}
+
+  void add(const RegionProcess& process);
+
+ private:
+  ImageId find_image(const RegionFile& file);
+  Location locate(const RegionProcess& process, RunAddress address);
+  ProcessId find_process(const RegionProcess& process);
+  std::vector<RegionId> add_paths(const RegionProcess& process);
+  ContextId find_context(ProcessId process, const RegionThread& thread, uint32_t ordinal);
+  void add_thread(const RegionThread& thread, ContextId context, double tick_ns,
+                  const std::vector<RegionId>& regions);
+  void add_losses(const RegionProcess& process);
+
+  Profile& profile_;
+  RunId run_;
+  double tick_ns_;
+  std::map<Region, RegionId> regions_;
+};
+
+/// The row of the file: the recording's own, or a new one.
+ImageId RegionAdder::find_image(const RegionFile& file) {
+  for (size_t i = 0; i < profile_.images.size(); ++i) {
+    if (profile_.strings.text(profile_.images[i].path) == file.path) return ImageId(i);
+  }
+  Image image;
+  image.path = profile_.strings.intern(file.path);
+  image.kind = ImageKind::library;
+  image.inode = file.inode;
+  const Result<Fd> fd = open_readable(file.path);
+  struct stat status{};
+  if (fd && ::fstat(fd->get(), &status) == 0 && status.st_ino == file.inode) {
+    image.size_bytes = static_cast<uint64_t>(status.st_size);
+    image.mtime_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+    const Result<MappedFile> bytes = MappedFile::map(fd->get(), file.path);
+    if (bytes) {
+      if (const Result<ElfIdentity> elf = parse_elf_identity(bytes->bytes())) {
+        image.kind = elf->is_program ? ImageKind::program : ImageKind::library;
+        image.build_id = elf->build_id;
+      }
+    }
+  }
+  profile_.images.push_back(image);
+  return ImageId(profile_.images.size() - 1);
+}
+
+Location RegionAdder::locate(const RegionProcess& process, RunAddress address) {
+  for (const RegionFile& file : process.files) {
+    if (address < file.start || address >= file.end || !file.path.starts_with('/')) continue;
+    return {find_image(file), FileOffset(file.file_offset + (address - file.start))};
+  }
+  return {};
+}
+
+ProcessId RegionAdder::find_process(const RegionProcess& process) {
+  for (size_t i = profile_.processes.size(); i > 0; --i) {
+    const Process& row = profile_.processes[i - 1];
+    if (row.run == run_ && row.pid == process.pid) return ProcessId(i - 1);
+  }
+  profile_.processes.push_back({run_, process.pid, process.parent_pid, {}});
+  return ProcessId(profile_.processes.size() - 1);
+}
+
+/// The regions of its paths, by their numbers; those of several processes are the same rows.
+std::vector<RegionId> RegionAdder::add_paths(const RegionProcess& process) {
+  std::vector<RegionId> ids(process.paths.size());
+  for (size_t i = 1; i < process.paths.size(); ++i) {
+    const RegionPath& path = process.paths[i];
+    Region row;
+    row.kind = profile_.strings.intern(kKindWords[path.kind]);
+    row.name = profile_.strings.intern(kDetailWords[path.detail]);
+    row.parent = ids[path.parent];
+    row.site = locate(process, path.site);
+    const auto [at, is_new] = regions_.try_emplace(row, RegionId(profile_.regions.size()));
+    if (is_new) profile_.regions.push_back(row);
+    ids[i] = at->second;
+    Region& kept = profile_.regions[at->second.value];
+    if (kept.end == Location{} && path.end.value != 0) kept.end = locate(process, path.end);
+  }
+  return ids;
+}
+
+ContextId RegionAdder::find_context(ProcessId process, const RegionThread& thread,
+                                    uint32_t ordinal) {
+  ThreadId id;
+  for (size_t i = profile_.threads.size(); i > 0 && id == ThreadId(); --i) {
+    const Thread& row = profile_.threads[i - 1];
+    if (row.process == process && row.tid == thread.tid) id = ThreadId(i - 1);
+  }
+  if (id == ThreadId()) {
+    id = ThreadId(profile_.threads.size());
+    profile_.threads.push_back(
+        {process, thread.tid, profile_.processes[process.value].name, ordinal});
+  }
+  Context context;
+  context.run = run_;
+  context.process = process;
+  context.thread = id;
+  const auto found = std::find(profile_.contexts.begin(), profile_.contexts.end(), context);
+  if (found != profile_.contexts.end()) {
+    return ContextId(static_cast<size_t>(found - profile_.contexts.begin()));
+  }
+  profile_.contexts.push_back(context);
+  return ContextId(profile_.contexts.size() - 1);
+}
+
+void RegionAdder::add_thread(const RegionThread& thread, ContextId context, double tick_ns,
+                             const std::vector<RegionId>& regions) {
+  const auto add = [&](const RegionCounter& counter, std::string_view part, uint64_t value) {
+    RegionValue row;
+    row.context = context;
+    row.region = regions[counter.path];
+    row.part = profile_.strings.intern(part);
+    row.executions = counter.executions;
+    row.value = value;
+    profile_.region_values.push_back(row);
+  };
+  for (const RegionCounter& counter : thread.counters) {
+    const auto add_time = [&](std::string_view part, uint64_t ticks) {
+      const double ns = static_cast<double>(ticks) * tick_ns;
+      add(counter, part, ns < 9e18 ? static_cast<uint64_t>(std::llround(ns)) : 0);
+    };
+    for (size_t part = 0; part < CULPRIT_PARTS; ++part) {
+      const bool is_main = part == CULPRIT_PART_BODY;
+      if (counter.ticks[part] > 0 || is_main) add_time(kPartWords[part], counter.ticks[part]);
+    }
+    if (counter.inner_tasks > 0) add_time(region::kInnerTasks, counter.inner_tasks);
+    if (counter.pieces > 0) add(counter, region::kPieces, counter.pieces);
+  }
+}
+
+void RegionAdder::add_losses(const RegionProcess& process) {
+  Ledger& ledger = profile_.ledger;
+  const auto add = [&](const LedgerKind& kind, uint64_t amount) {
+    if (amount > 0) ledger.add(kind, amount);
+  };
+  const auto has = [&](uint32_t flag) { return (process.flags & flag) != 0; };
+  add(ledger::kRegionsLost, process.lost_paths);
+  add(ledger::kRegionThreadsLost, process.lost_threads);
+  for (const RegionThread& thread : process.threads) {
+    add(ledger::kRegionsOpen, thread.open);
+    add(ledger::kRegionsDropped, thread.dropped);
+    add(ledger::kRegionsUnmatched, thread.unmatched);
+    add(ledger::kRegionsTooDeep, thread.too_deep);
+    add(ledger::kRegionClockBackwards, thread.backwards);
+  }
+  if (has(CULPRIT_SAW_UNTOLD)) {
+    ledger.note(
+        has(CULPRIT_OTHER_TOOL)
+            ? "OMP_TOOL_LIBRARIES names another tool, which LLVM's OpenMP runtime told of its "
+              "constructs in place of Culprit"
+        : has(CULPRIT_TOOL_DISABLED)
+            ? "OMP_TOOL=disabled: LLVM's OpenMP runtime told nobody of its constructs"
+            : "an OpenMP runtime without tool interface was loaded: its constructs were not seen");
+  }
+  if (has(CULPRIT_OLD_RUNTIME)) {
+    ledger.note("the OpenMP runtime does not tell of all constructs: some are missing");
+  }
+  if (has(CULPRIT_SAW_GOMP) && has(CULPRIT_SAW_OMPT)) {
+    ledger.note("two OpenMP runtimes worked in one process: their teams share its CPUs");
+  }
+  if (has(CULPRIT_SAW_GOMP)) {
+    ledger.note(
+        "of GCC's code are not seen: static loops (their time is the region's, their barrier a "
+        "barrier), master, lock-free atomics");
+  }
+  if (has(CULPRIT_SAW_OMPT)) {
+    ledger.note("of LLVM's runtime are not seen: atomics, what leaving a critical section takes");
+  }
+  if (has(CULPRIT_SAW_SINGLE_OPEN)) {
+    ledger.note(
+        "where a single without barrier ends is not seen in GCC's code: it counts up to the next "
+        "work-sharing construct or the end of its region");
+  }
+}
+
+void RegionAdder::add(const RegionProcess& process) {
+  add_losses(process);
+  if (process.threads.empty()) return;
+  const ProcessId id = find_process(process);
+  const std::vector<RegionId> regions = add_paths(process);
+  std::vector<const RegionThread*> threads;
+  for (const RegionThread& thread : process.threads) threads.push_back(&thread);
+  std::stable_sort(threads.begin(), threads.end(), [](const auto* a, const auto* b) {
+    return std::tuple(a->number == 0, a->number, a->tid) <
+           std::tuple(b->number == 0, b->number, b->tid);
+  });
+  uint32_t ordinal = 0;
+  for (const RegionThread* thread : threads) {
+    const ContextId context = find_context(id, *thread, ++ordinal);
+    add_thread(*thread, context, process.uses_tsc ? tick_ns_ : 1, regions);
+  }
+}
+
+}  // namespace
+
+void add_regions(const RegionFiles& files, double tick_ns, Profile& profile) {
+  if (profile.runs.empty()) return;
+  RegionAdder adder(profile, tick_ns);
+  for (const RegionProcess& process : files.processes) adder.add(process);
+  if (files.damaged > 0) profile.ledger.add(ledger::kRegionFilesDamaged, files.damaged);
+}
+
+}  // namespace culprit

@@ -1,0 +1,14 @@
+#pragma once
+
+// What processes told of their regions → rows of a Profile: Region, RegionValue, and the images,
+// processes and threads that the recording has not met itself.
+
+#include "collect/regions/region_files.h"
+#include "model/profile.h"
+
+namespace culprit {
+
+/// Adds to the last run of `profile`. `tick_ns`: the length of a tick of the CPU's counter.
+void add_regions(const RegionFiles& files, double tick_ns, Profile& profile);
+
+}  // namespace culprit

@@ -1,0 +1,79 @@
+#include "collect/regions/regions_recording.h"
+
+#include <cstdlib>
+#include <time.h>
+
+#include "base/file.h"
+#include "collect/regions/guest/protocol.h"
+#include "collect/regions/region_files.h"
+#include "collect/regions/region_profile.h"
+#include "collect/timer/posix_timer_check.h"
+
+namespace culprit {
+namespace {
+
+// Of one process with sixteen threads.
+constexpr uint64_t kRoomBytes =
+    sizeof(culprit_region_paths) + uint64_t{16} * sizeof(culprit_region_thread);
+constexpr uint64_t kShortestNs = 10'000'000;
+
+}  // namespace
+
+RegionsRecording::RegionsRecording(SharedFolder folder, const std::string& shim_path)
+    : folder_(std::move(folder)), start_(read_both_clocks()) {
+  const char* preloaded = std::getenv("LD_PRELOAD");
+  environment_["LD_PRELOAD"] =
+      preloaded == nullptr || *preloaded == '\0' ? shim_path : shim_path + ":" + preloaded;
+  environment_[CULPRIT_ENV_REGIONS] = folder_.path();
+  environment_[CULPRIT_ENV_REGIONS_CLOCK] = has_steady_counter() ? "tsc" : "monotonic";
+}
+
+Result<RegionsRecording> RegionsRecording::prepare(const std::vector<std::string>& command,
+                                                   const std::string& shim_path) {
+  if (const Result<void> loads = check_preloadable(command); !loads) {
+    return Error{loads.error().message +
+                 "; --regions needs a library inside the program (leave --regions out)"};
+  }
+  if (shim_path.empty() || !file_exists(shim_path)) {
+    return Error{"cannot find libculprit_regions.so: keep it beside culprit"};
+  }
+  if (shim_path.find_first_of(" :") != std::string::npos) {
+    return Error{"cannot preload '" + shim_path +
+                 "': the dynamic linker takes no spaces or colons in such a path"};
+  }
+  ASSIGN_OR_RETURN(SharedFolder folder, SharedFolder::make(kRoomBytes));
+  return RegionsRecording(std::move(folder), shim_path);
+}
+
+size_t RegionsRecording::add_to(Profile& profile) const {
+  ClockMoment end = read_both_clocks();
+  if (end.monotonic_ns - start_.monotonic_ns < kShortestNs) {
+    const timespec rest{0, static_cast<long>(kShortestNs)};
+    ::nanosleep(&rest, nullptr);
+    end = read_both_clocks();
+  }
+  const size_t before = profile.regions.size();
+  add_regions(read_region_files(folder_.path()), compute_tick_ns(start_, end), profile);
+  return profile.regions.size() - before;
+}
+
+ScopedEnvironment::ScopedEnvironment(const std::map<std::string, std::string>& values) {
+  for (const auto& [name, value] : values) {
+    const char* before = std::getenv(name.c_str());
+    if (before != nullptr) kept_[name] = before;
+    before_[name] = before == nullptr ? nullptr : kept_[name].c_str();
+    ::setenv(name.c_str(), value.c_str(), 1);
+  }
+}
+
+ScopedEnvironment::~ScopedEnvironment() {
+  for (const auto& [name, value] : before_) {
+    if (value == nullptr) {
+      ::unsetenv(name.c_str());
+    } else {
+      ::setenv(name.c_str(), value, 1);
+    }
+  }
+}
+
+}  // namespace culprit

@@ -1,0 +1,19 @@
+#pragma once
+
+// The words of RegionValue::part.
+
+#include <string_view>
+
+namespace culprit::region {
+
+inline constexpr std::string_view kEnter = "enter";
+inline constexpr std::string_view kBody = "body";
+inline constexpr std::string_view kExit = "exit";
+inline constexpr std::string_view kExitBarrier = "exit barrier";
+inline constexpr std::string_view kWait = "wait";
+/// Not a part but in the body: tasks that the thread ran while it waited there.
+inline constexpr std::string_view kInnerTasks = "inner tasks";
+/// Not a time: chunks of a loop, sections or singles that the thread ran, tasks that it created.
+inline constexpr std::string_view kPieces = "pieces";
+
+}  // namespace culprit::region

@@ -1,0 +1,346 @@
+#include "regions/constructs.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fmt/format.h>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include "base/text.h"
+#include "model/region_words.h"
+
+namespace culprit {
+namespace {
+
+constexpr std::array<const char*, 21> kWords = {
+    "parallel",  "teams",  "loop",     "sections", "single", "master",  "workshare",
+    "distribute", "scope", "critical", "atomic",   "ordered", "lock",   "barrier",
+    "implicit barrier", "taskwait", "taskgroup", "task", "taskloop", "user", "unknown"};
+
+Kind find_kind(std::string_view word) {
+  for (size_t i = 0; i < kWords.size(); ++i)
+    if (kWords[i] == word) return static_cast<Kind>(i);
+  return Kind::unknown;
+}
+
+std::string to_upper(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// The text of a line; nullopt if the profile does not have it.
+std::optional<std::string_view> find_source(const ImageFacts& facts, StringId file, uint32_t line) {
+  for (const SourceFact& source : facts.sources) {
+    if (source.file != file || line < source.first_line) continue;
+    const size_t row = line - source.first_line;
+    if (row < source.lines.size()) return source.lines[row];
+  }
+  return std::nullopt;
+}
+
+struct FoundPlace {
+  ConstructPlace place;
+  std::optional<std::string> source;  // the first line
+};
+
+/// The last line of a function that is a construct's body.
+uint32_t find_last_line(const ImageFacts& facts, const FunctionFact& function, StringId file,
+                        uint32_t first) {
+  constexpr uint32_t kLongest = 10'000;  // more is another file's line with this one's name
+  uint32_t last = first;
+  for (const LineFact& line : facts.lines) {
+    if (line.offset < function.begin || line.offset >= function.end || line.file != file) continue;
+    if (line.line > last && line.line - first < kLongest) last = line.line;
+  }
+  return last;
+}
+
+FoundPlace find_place(const Region& region, CodeIndex& code) {
+  FoundPlace found;
+  Attributor* attributor = code.attributor(region.site.image);
+  if (attributor == nullptr) {
+    if (region.site.image != ImageId()) found.place.function = code.unnamed(region.site);
+    return found;
+  }
+  const ImageFacts& facts = attributor->facts();
+  const Attribution at = attributor->attribute(region.site.offset);
+  if (at.function == nullptr || at.frames.empty()) {
+    found.place.function = code.unnamed(region.site);
+    return found;
+  }
+  const Frame& frame = at.frames.front();
+  found.place.function = facts.strings.text(at.function->name);
+  found.place.file = facts.strings.text(frame.file);
+  found.place.first_line = frame.line;
+  if (frame.line == 0) return found;
+  found.place.lines = LinesAre::construct;
+  if (const auto text = find_source(facts, frame.file, frame.line)) found.source = std::string(*text);
+  const bool is_outlined = at.function->begin == region.site.offset;
+  if (is_outlined) {
+    found.place.last_line = find_last_line(facts, *at.function, frame.file, frame.line);
+  } else if (region.end.image == region.site.image) {
+    const Attribution end = attributor->attribute(region.end.offset);
+    const bool fits = !end.frames.empty() && end.frames.front().file == frame.file &&
+                      end.frames.front().line >= frame.line;
+    if (fits) found.place.last_line = end.frames.front().line;
+  }
+  return found;
+}
+
+bool has_word(const std::optional<std::string>& text, std::string_view word) {
+  return text && to_lower(*text).find(word) != std::string::npos;
+}
+
+/// A place that is a function's entry says where the construct is only if its body is that
+/// function: what only waits, or has no function of its own, took it from the region around.
+bool has_own_function(Kind kind) {
+  return kind == Kind::parallel || kind == Kind::teams || kind == Kind::task ||
+         kind == Kind::taskloop || kind == Kind::loop || kind == Kind::user;
+}
+
+Construct make_construct(const Profile& profile, const Region& region, CodeIndex& code) {
+  Construct construct;
+  FoundPlace found = find_place(region, code);
+  construct.kind = find_kind(profile.strings.text(region.kind));
+  construct.name = profile.strings.text(region.name);
+  construct.place = std::move(found.place);
+  if (construct.place.file.empty() && !region.file.is_all()) {
+    construct.place.file = profile.strings.text(region.file);
+    construct.place.first_line = region.first_line;
+    construct.place.last_line = region.last_line;
+    if (region.first_line != 0) construct.place.lines = LinesAre::construct;
+  }
+  Attributor* attributor = code.attributor(region.site.image);
+  const FunctionFact* function =
+      attributor == nullptr ? nullptr : attributor->attribute(region.site.offset).function;
+  const bool is_entry = function != nullptr && function->begin == region.site.offset;
+  if (is_entry && !has_own_function(construct.kind)) {
+    construct.place.lines = LinesAre::function;
+  } else if (construct.kind == Kind::barrier && found.source &&
+             !has_word(found.source, "barrier")) {
+    construct.kind = Kind::implicit_barrier;
+  }
+  construct.type = to_upper(word_of(construct.kind));
+  if (construct.kind == Kind::parallel && construct.place.lines == LinesAre::construct) {
+    const bool is_pragma = has_word(found.source, "omp");
+    if (is_pragma && (has_word(found.source, " for") || has_word(found.source, " do"))) {
+      construct.type = "PARALLEL LOOP";
+    } else if (is_pragma && has_word(found.source, " sections")) {
+      construct.type = "PARALLEL SECTIONS";
+    }
+  }
+  return construct;
+}
+
+class ConstructFinder {
+ public:
+  ConstructFinder(const Profile& profile, CodeIndex& code, RegionsReport& report)
+      : profile_(profile), code_(code), report_(report) {}
+
+  void find() {
+    list_threads();
+    order_regions();
+    for (const size_t region : order_) add_region(region);
+    for (const RegionValue& value : profile_.region_values) add_value(value);
+    sum_up();
+  }
+
+ private:
+  struct Part {
+    std::string_view word;
+    double RegionTimes::* time;
+  };
+
+  void list_threads();
+  void order_regions();
+  void add_region(size_t region);
+  void add_value(const RegionValue& value);
+  void sum_up();
+
+  const Profile& profile_;
+  CodeIndex& code_;
+  RegionsReport& report_;
+  std::map<ContextId, size_t> thread_of_;
+  std::vector<size_t> order_;                  // rows of regions, a parent before its children
+  std::map<size_t, size_t> path_of_;           // row of regions → row of call_paths
+  /// Kind, name, and the place: file, line and function where they are known (a compiler that
+  /// unrolls a loop makes several calls of one construct), else the address.
+  using Identity =
+      std::tuple<Kind, std::string, std::string, uint32_t, std::string, ImageId, FileOffset>;
+  static Identity identify(const Construct& construct, const Region& region);
+
+  std::map<Identity, size_t> construct_of_;
+  std::map<std::pair<size_t, size_t>, size_t> path_below_;  // parent path + 1, construct
+  std::map<std::pair<size_t, size_t>, RegionTimes> by_path_;       // path, thread
+  std::map<std::pair<size_t, size_t>, RegionTimes> by_construct_;  // construct, thread
+};
+
+/// Threads with regions, by process and in the order in which they began.
+void ConstructFinder::list_threads() {
+  struct Known {
+    ContextId context;
+    uint32_t process;
+    uint32_t ordinal;
+    uint32_t tid;
+    uint32_t pid;
+  };
+  std::map<ContextId, Known> found;
+  for (const RegionValue& value : profile_.region_values) {
+    const Context* context = find_row(profile_.contexts, value.context);
+    if (context == nullptr) continue;
+    const Thread* thread = find_row(profile_.threads, context->thread);
+    const Process* process = find_row(profile_.processes, context->process);
+    const uint32_t ordinal = thread == nullptr || thread->ordinal == 0 ? UINT32_MAX : thread->ordinal;
+    found.try_emplace(value.context, Known{value.context, context->process.value, ordinal,
+                                           thread == nullptr ? 0 : thread->tid,
+                                           process == nullptr ? 0 : process->pid});
+  }
+  std::vector<Known> ordered;
+  for (const auto& [context, known] : found) ordered.push_back(known);
+  std::stable_sort(ordered.begin(), ordered.end(), [](const Known& a, const Known& b) {
+    return std::tuple(a.process, a.ordinal, a.tid) < std::tuple(b.process, b.ordinal, b.tid);
+  });
+  const bool has_one_process =
+      ordered.empty() || ordered.front().process == ordered.back().process;
+  size_t number = 0;
+  for (size_t i = 0; i < ordered.size(); ++i) {
+    if (i > 0 && ordered[i].process != ordered[i - 1].process) number = 0;
+    thread_of_[ordered[i].context] = report_.threads.size();
+    report_.threads.push_back({has_one_process ? fmt::format("{}", number)
+                                               : fmt::format("{}:{}", ordered[i].pid, number),
+                               ordered[i].pid, ordered[i].tid});
+    ++number;
+  }
+}
+
+/// Depth first, so that what is inside a region follows it. Rows whose parent is no earlier row
+/// (a damaged file) are roots.
+void ConstructFinder::order_regions() {
+  std::map<size_t, std::vector<size_t>> children;
+  std::vector<size_t> roots;
+  for (size_t i = 0; i < profile_.regions.size(); ++i) {
+    const RegionId parent = profile_.regions[i].parent;
+    if (!parent.is_all() && parent.value < i) {
+      children[parent.value].push_back(i);
+    } else {
+      roots.push_back(i);
+    }
+  }
+  std::vector<size_t> waiting(roots.rbegin(), roots.rend());
+  while (!waiting.empty()) {
+    const size_t region = waiting.back();
+    waiting.pop_back();
+    order_.push_back(region);
+    const std::vector<size_t>& inside = children[region];
+    waiting.insert(waiting.end(), inside.rbegin(), inside.rend());
+  }
+}
+
+ConstructFinder::Identity ConstructFinder::identify(const Construct& construct,
+                                                    const Region& region) {
+  const ConstructPlace& place = construct.place;
+  const bool has_line = place.lines == LinesAre::construct;
+  return {construct.kind,
+          construct.name,
+          has_line ? place.file : "",
+          has_line ? place.first_line : 0,
+          has_line ? place.function : "",
+          has_line ? ImageId() : region.site.image,
+          has_line ? FileOffset() : region.site.offset};
+}
+
+void ConstructFinder::add_region(size_t row) {
+  const Region& region = profile_.regions[row];
+  const auto parent = region.parent.is_all() ? path_of_.end() : path_of_.find(region.parent.value);
+  CallPath path;
+  if (parent != path_of_.end()) {
+    path.parent = parent->second;
+    path.depth = report_.call_paths[parent->second].depth + 1;
+  }
+  Construct construct = make_construct(profile_, region, code_);
+  const auto [at, is_new] =
+      construct_of_.try_emplace(identify(construct, region), report_.constructs.size());
+  path.construct = at->second;
+  if (is_new) {
+    if (construct.kind == Kind::parallel) construct.region = path.construct;
+    for (std::optional<size_t> up = path.parent; up && !construct.region;
+         up = report_.call_paths[*up].parent) {
+      const size_t around = report_.call_paths[*up].construct;
+      if (report_.constructs[around].kind == Kind::parallel) construct.region = around;
+    }
+    report_.constructs.push_back(std::move(construct));
+  } else {
+    Construct& known = report_.constructs[path.construct];
+    known.place.last_line = std::max(known.place.last_line, construct.place.last_line);
+  }
+  const auto [below, is_new_path] = path_below_.try_emplace(
+      {path.parent ? *path.parent + 1 : 0, path.construct}, report_.call_paths.size());
+  path_of_[row] = below->second;
+  if (is_new_path) report_.call_paths.push_back(path);
+}
+
+void ConstructFinder::add_value(const RegionValue& value) {
+  static constexpr Part kParts[] = {{region::kEnter, &RegionTimes::enter_ns},
+                                    {region::kBody, &RegionTimes::body_ns},
+                                    {region::kExit, &RegionTimes::exit_ns},
+                                    {region::kExitBarrier, &RegionTimes::exit_barrier_ns},
+                                    {region::kWait, &RegionTimes::wait_ns},
+                                    {region::kInnerTasks, &RegionTimes::inner_tasks_ns}};
+  const auto path = path_of_.find(value.region.value);
+  const auto thread = thread_of_.find(value.context);
+  if (path == path_of_.end() || thread == thread_of_.end() || !value.event.is_all()) return;
+  const std::string& word = profile_.strings.text(value.part);
+  RegionTimes& times = by_path_[{path->second, thread->second}];
+  // Each part has the executions of all; those of the body are always there.
+  if (word == region::kBody) times.executions += value.executions;
+  if (word == region::kPieces) times.pieces += value.value;
+  for (const Part& part : kParts)
+    if (part.word == word) times.*part.time += static_cast<double>(value.value);
+}
+
+void ConstructFinder::sum_up() {
+  for (const auto& [key, times] : by_path_) {
+    CallPath& path = report_.call_paths[key.first];
+    path.sum += times;
+    by_construct_[{path.construct, key.second}] += times;
+  }
+  for (const auto& [key, times] : by_construct_) {
+    Construct& construct = report_.constructs[key.first];
+    construct.threads.push_back({key.second, times});
+    construct.sum += times;
+  }
+  for (CallPath& path : report_.call_paths) {
+    path.exclusive_ns += path.sum.whole_ns() - path.sum.inner_tasks_ns;
+    const Kind kind = report_.constructs[path.construct].kind;
+    const bool is_inside_in_time = kind != Kind::task;  // tasks run when somebody has time
+    if (!path.parent || !is_inside_in_time) continue;
+    report_.call_paths[*path.parent].exclusive_ns -= path.sum.whole_ns();
+  }
+  for (CallPath& path : report_.call_paths) path.exclusive_ns = std::max(0.0, path.exclusive_ns);
+}
+
+}  // namespace
+
+const char* word_of(Kind kind) {
+  return kWords[static_cast<size_t>(kind)];
+}
+
+RegionTimes& RegionTimes::operator+=(const RegionTimes& other) {
+  executions += other.executions;
+  pieces += other.pieces;
+  enter_ns += other.enter_ns;
+  body_ns += other.body_ns;
+  exit_ns += other.exit_ns;
+  exit_barrier_ns += other.exit_barrier_ns;
+  wait_ns += other.wait_ns;
+  inner_tasks_ns += other.inner_tasks_ns;
+  return *this;
+}
+
+void find_constructs(const Profile& profile, CodeIndex& code, RegionsReport& report) {
+  ConstructFinder(profile, code, report).find();
+}
+
+}  // namespace culprit

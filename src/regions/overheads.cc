@@ -1,0 +1,122 @@
+#include "regions/overheads.h"
+
+#include <algorithm>
+#include <map>
+
+namespace culprit {
+namespace {
+
+/// Wall time of a parallel construct: that of the thread that was in it longest, in each process.
+/// Units:  -> [ns]
+double compute_wall_ns(const RegionsReport& report, const Construct& construct) {
+  std::map<uint32_t, double> longest;
+  for (const Construct::Thread& one : construct.threads) {
+    double& ns = longest[report.threads[one.thread].pid];
+    ns = std::max(ns, one.times.whole_ns());
+  }
+  double sum = 0;
+  for (const auto& [pid, ns] : longest) sum += ns;
+  return sum;
+}
+
+/// As many sections ran as threads came, each time.
+bool has_enough_sections(const Construct& construct) {
+  return construct.sum.pieces >= construct.sum.executions;
+}
+
+}  // namespace
+
+Overheads& Overheads::operator+=(const Overheads& other) {
+  synchronization_ns += other.synchronization_ns;
+  imbalance_ns += other.imbalance_ns;
+  limited_ns += other.limited_ns;
+  management_ns += other.management_ns;
+  return *this;
+}
+
+Overheads compute_overheads(const Construct& construct) {
+  const RegionTimes& times = construct.sum;
+  Overheads overheads;
+  switch (construct.kind) {
+    case Kind::barrier:
+    case Kind::taskwait:
+    case Kind::taskgroup:
+      overheads.synchronization_ns = times.wait_ns;
+      break;
+    case Kind::critical:
+    case Kind::lock:
+    case Kind::atomic:
+    case Kind::ordered:
+      overheads.synchronization_ns = times.enter_ns;
+      overheads.management_ns = times.exit_ns;
+      break;
+    case Kind::parallel:
+      overheads.imbalance_ns = times.exit_barrier_ns;
+      overheads.management_ns = times.enter_ns + times.exit_ns;
+      break;
+    case Kind::loop:
+    case Kind::workshare:
+    case Kind::distribute:
+    case Kind::taskloop:
+    case Kind::scope:
+      overheads.imbalance_ns = times.exit_barrier_ns;
+      break;
+    case Kind::implicit_barrier:
+      overheads.imbalance_ns = times.wait_ns;
+      break;
+    case Kind::sections:
+      (has_enough_sections(construct) ? overheads.imbalance_ns : overheads.limited_ns) =
+          times.exit_barrier_ns;
+      overheads.management_ns = times.enter_ns + times.exit_ns;
+      break;
+    case Kind::single:
+      overheads.limited_ns = times.exit_barrier_ns;
+      break;
+    case Kind::task:
+      overheads.management_ns = times.enter_ns;
+      break;
+    case Kind::teams:
+    case Kind::master:
+    case Kind::user:
+    case Kind::unknown:
+      break;
+  }
+  return overheads;
+}
+
+void add_overheads(RegionsReport& report) {
+  std::map<size_t, RegionOverheads> regions;
+  for (size_t i = 0; i < report.constructs.size(); ++i) {
+    const Construct& construct = report.constructs[i];
+    const Overheads overheads = compute_overheads(construct);
+    report.program += overheads;
+    if (!construct.region) continue;
+    RegionOverheads& region = regions[*construct.region];
+    region.overheads += overheads;
+    if (*construct.region != i) continue;
+    region.construct = i;
+    region.threads = construct.threads.size();
+    region.wall_ns = compute_wall_ns(report, construct);
+    region.whole_ns = construct.sum.whole_ns();
+    for (const Construct::Thread& one : construct.threads) {
+      region.executions = std::max(region.executions, one.times.executions);
+    }
+    report.most_threads = std::max(report.most_threads, region.threads);
+  }
+  for (const CallPath& path : report.call_paths) {
+    const bool is_outermost = report.constructs[path.construct].kind == Kind::parallel &&
+                              report.constructs[path.construct].region == path.construct;
+    bool is_nested = false;
+    for (auto up = path.parent; up; up = report.call_paths[*up].parent) {
+      is_nested = is_nested || report.constructs[report.call_paths[*up].construct].kind == Kind::parallel;
+    }
+    if (!is_outermost || is_nested) continue;
+    const RegionOverheads& region = regions[path.construct];
+    const double whole_ns = report.constructs[path.construct].sum.whole_ns();
+    // A construct may be met both outermost and nested: its wall time in proportion.
+    if (whole_ns > 0) report.parallel_wall_ns += region.wall_ns * path.sum.whole_ns() / whole_ns;
+  }
+  for (const auto& [construct, region] : regions) report.regions.push_back(region);
+}
+
+}  // namespace culprit

@@ -1,0 +1,264 @@
+#include "regions/regions_report.h"
+
+#include <gtest/gtest.h>
+#include <map>
+
+#include "model/region_words.h"
+#include "print/golden.h"
+#include "regions/overheads.h"
+
+namespace culprit {
+namespace {
+
+/// A profile with regions made by hand.
+class RegionsOf {
+ public:
+  RegionsOf() {
+    profile_.runs.emplace_back();
+    profile_.runs[0].command = text("./fig1");
+    profile_.runs[0].duration_ns = 5'000'000'000;
+    profile_.machine.cpus_online = 4;
+    profile_.processes.push_back({RunId(0u), 100, 1, text("fig1")});
+  }
+  StringId text(std::string_view word) { return profile_.strings.intern(word); }
+
+  ContextId thread(uint32_t number) {
+    profile_.threads.push_back({ProcessId(0u), 100 + number, text("fig1"), number + 1});
+    Context context;
+    context.run = RunId(0u);
+    context.process = ProcessId(0u);
+    context.thread = ThreadId(profile_.threads.size() - 1);
+    profile_.contexts.push_back(context);
+    return ContextId(profile_.contexts.size() - 1);
+  }
+  RegionId region(std::string_view kind, RegionId parent, uint32_t line, uint32_t last = 0,
+                  std::string_view name = "") {
+    Region region;
+    region.kind = text(kind);
+    region.name = text(name);
+    region.file = text("/src/main.c");
+    region.first_line = line;
+    region.last_line = last;
+    region.parent = parent;
+    region.site.offset = FileOffset(line);
+    profile_.regions.push_back(region);
+    return RegionId(profile_.regions.size() - 1);
+  }
+  void add(ContextId context, RegionId region, std::string_view part, double ms,
+           uint64_t executions = 1) {
+    RegionValue value;
+    value.context = context;
+    value.region = region;
+    value.part = text(part);
+    value.executions = executions;
+    value.value = static_cast<uint64_t>(ms * 1e6);
+    profile_.region_values.push_back(value);
+  }
+  void count(ContextId context, RegionId region, uint64_t pieces) {
+    RegionValue value;
+    value.context = context;
+    value.region = region;
+    value.part = text(region::kPieces);
+    value.value = pieces;
+    profile_.region_values.push_back(value);
+  }
+  Profile& profile() { return profile_; }
+  RegionsReport report() {
+    const FactsLookup nothing = [](ImageId) -> const ImageFacts* { return nullptr; };
+    CodeIndex code(profile_, nothing);
+    Result<RegionsReport> made = make_regions_report(profile_, code);
+    EXPECT_TRUE(made);
+    return *std::move(made);
+  }
+
+ private:
+  Profile profile_;
+};
+
+/// The paper's Figure 1: a critical section that four threads enter one after the other.
+void add_figure_1(RegionsOf& of) {
+  const double enter_ms[] = {0, 2000, 1000, 3010};
+  const double body_ms[] = {1000, 1000, 1000, 1000};
+  const double region_body_ms[] = {1000, 3000, 2000, 4010};
+  const RegionId parallel = of.region("parallel", RegionId(), 18, 25);
+  const RegionId critical = of.region("critical", parallel, 20, 23);
+  for (uint32_t i = 0; i < 4; ++i) {
+    const ContextId thread = of.thread(i);
+    of.add(thread, parallel, region::kEnter, 10);
+    of.add(thread, parallel, region::kBody, region_body_ms[i]);
+    of.add(thread, parallel, region::kExitBarrier, 4010 - region_body_ms[i]);
+    of.add(thread, critical, region::kEnter, enter_ms[i]);
+    of.add(thread, critical, region::kBody, body_ms[i]);
+  }
+}
+
+TEST(RegionsReport, FigureOneAsThePaperHasIt) {
+  RegionsOf of;
+  add_figure_1(of);
+  const RegionsReport report = of.report();
+  ASSERT_EQ(report.constructs.size(), 2u);
+  const Construct& critical = report.constructs[1];
+  EXPECT_EQ(critical.type, "CRITICAL");
+  EXPECT_EQ(critical.place.first_line, 20u);
+  ASSERT_EQ(critical.threads.size(), 4u);
+  EXPECT_DOUBLE_EQ(critical.threads[3].times.enter_ns, 3.01e9);
+  EXPECT_DOUBLE_EQ(critical.threads[3].times.whole_ns(), 4.01e9);
+  EXPECT_DOUBLE_EQ(critical.sum.enter_ns, 6.01e9);
+  EXPECT_DOUBLE_EQ(critical.sum.whole_ns(), 10.01e9);
+  EXPECT_EQ(critical.sum.executions, 4u);
+}
+
+TEST(RegionsReport, SharesAreOfTheRegionAndOfTheProgram) {
+  RegionsOf of;
+  add_figure_1(of);
+  const RegionsReport report = of.report();
+  ASSERT_EQ(report.regions.size(), 1u);
+  const RegionOverheads& region = report.regions[0];
+  EXPECT_EQ(region.threads, 4u);
+  EXPECT_DOUBLE_EQ(region.wall_ns, 4.02e9);           // 10 + 4010 ms
+  EXPECT_DOUBLE_EQ(region.whole_ns, 4 * 4.02e9);      // each thread is in it from end to end
+  EXPECT_DOUBLE_EQ(region.overheads.synchronization_ns, 6.01e9);
+  EXPECT_DOUBLE_EQ(region.overheads.imbalance_ns, 4 * 4.01e9 - 10.01e9);
+  EXPECT_DOUBLE_EQ(region.overheads.management_ns, 0.04e9);
+  EXPECT_DOUBLE_EQ(region.overheads.limited_ns, 0);
+  EXPECT_DOUBLE_EQ(report.parallel_wall_ns, 4.02e9);
+}
+
+TEST(RegionsReport, ExclusiveTimesAddUpToThoseOfTheRoots) {
+  RegionsOf of;
+  add_figure_1(of);
+  const RegionsReport report = of.report();
+  double exclusive_ns = 0;
+  double roots_ns = 0;
+  for (const CallPath& path : report.call_paths) {
+    exclusive_ns += path.exclusive_ns;
+    if (!path.parent) roots_ns += path.sum.whole_ns();
+  }
+  EXPECT_DOUBLE_EQ(exclusive_ns, roots_ns);
+}
+
+TEST(RegionsReport, FindsTheLineOfThreadsAtTheCriticalSection) {
+  RegionsOf of;
+  add_figure_1(of);
+  const RegionsReport report = of.report();
+  const auto found =
+      std::find_if(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
+        return finding.property == "CriticalSectionContention";
+      });
+  ASSERT_NE(found, report.findings.end());
+  EXPECT_NEAR(found->severity, 6.01 / 16.08, 1e-9);
+  EXPECT_DOUBLE_EQ(found->at_most_ns, 6.01e9 / 4);
+}
+
+/// The classes of ompP, one construct each of 10 ms waiting on one of two threads.
+TEST(RegionsOverheads, EachConstructHasItsClass) {
+  struct Case {
+    const char* kind;
+    std::string_view part;
+    uint64_t pieces;
+    double Overheads::* expected;
+  };
+  const Case cases[] = {
+      {"barrier", region::kWait, 0, &Overheads::synchronization_ns},
+      {"taskwait", region::kWait, 0, &Overheads::synchronization_ns},
+      {"critical", region::kEnter, 0, &Overheads::synchronization_ns},
+      {"lock", region::kEnter, 0, &Overheads::synchronization_ns},
+      {"lock", region::kExit, 0, &Overheads::management_ns},
+      {"loop", region::kExitBarrier, 9, &Overheads::imbalance_ns},
+      {"sections", region::kExitBarrier, 2, &Overheads::imbalance_ns},
+      {"sections", region::kExitBarrier, 1, &Overheads::limited_ns},
+      {"single", region::kExitBarrier, 1, &Overheads::limited_ns},
+      {"task", region::kEnter, 5, &Overheads::management_ns},
+  };
+  for (const Case& one : cases) {
+    RegionsOf of;
+    const RegionId parallel = of.region("parallel", RegionId(), 10);
+    const RegionId inner = of.region(one.kind, parallel, 11);
+    const ContextId first = of.thread(0);
+    const ContextId second = of.thread(1);
+    for (const ContextId thread : {first, second}) {
+      of.add(thread, parallel, region::kBody, 100);
+      of.add(thread, inner, region::kBody, 0);
+    }
+    of.add(first, inner, one.part, 10, 0);
+    if (one.pieces > 0) of.count(first, inner, one.pieces);
+    const RegionsReport report = of.report();
+    EXPECT_DOUBLE_EQ(report.program.*one.expected, 10e6) << one.kind;
+    EXPECT_DOUBLE_EQ(report.program.sum_ns(), 10e6) << one.kind;
+  }
+}
+
+TEST(RegionsReport, TasksRunWhenSomebodyHasTime) {
+  // A thread waits 50 ms in taskwait and runs a task of 40 ms meanwhile: 10 ms of waiting are left,
+  // and its parallel body of 100 ms holds the task.
+  RegionsOf of;
+  const RegionId parallel = of.region("parallel", RegionId(), 10);
+  const RegionId wait = of.region("taskwait", parallel, 12);
+  const RegionId task = of.region("task", parallel, 11);
+  const ContextId thread = of.thread(0);
+  of.add(thread, parallel, region::kBody, 100);
+  of.add(thread, parallel, region::kInnerTasks, 40);
+  of.add(thread, wait, region::kBody, 0);
+  of.add(thread, wait, region::kWait, 10, 0);
+  of.add(thread, task, region::kBody, 40);
+  const RegionsReport report = of.report();
+  std::map<std::string, double> exclusive_ms;
+  for (const CallPath& path : report.call_paths)
+    exclusive_ms[report.constructs[path.construct].type] = path.exclusive_ns / 1e6;
+  EXPECT_DOUBLE_EQ(exclusive_ms["PARALLEL"], 50);  // 100 - 40 of the task - 10 of waiting
+  EXPECT_DOUBLE_EQ(exclusive_ms["TASKWAIT"], 10);
+  EXPECT_DOUBLE_EQ(exclusive_ms["TASK"], 40);
+}
+
+TEST(RegionsReport, NestedRegionsCoverNoMoreThanTheOuterOne) {
+  RegionsOf of;
+  const RegionId outer = of.region("parallel", RegionId(), 10);
+  const RegionId inner = of.region("parallel", outer, 11);
+  const ContextId thread = of.thread(0);
+  of.add(thread, outer, region::kBody, 100);
+  of.add(thread, inner, region::kBody, 60);
+  const RegionsReport report = of.report();
+  EXPECT_DOUBLE_EQ(report.parallel_wall_ns, 100e6);
+  EXPECT_EQ(report.regions.size(), 2u);
+}
+
+TEST(RegionsReport, SaysThatThreadsShareCpus) {
+  RegionsOf of;
+  add_figure_1(of);
+  EXPECT_TRUE(of.report().remarks.empty());
+  of.profile().machine.cpus_online = 2;
+  EXPECT_EQ(of.report().remarks.size(), 1u);
+}
+
+TEST(RegionsReport, AProfileWithoutRegionsSaysHowToGetThem) {
+  Profile profile;
+  CodeIndex code(profile, FactsLookup());
+  const Result<RegionsReport> made = make_regions_report(profile, code);
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("--regions"), std::string::npos);
+}
+
+TEST(RegionsReport, DamagedRowsDoNoHarm) {
+  RegionsOf of;
+  const RegionId region = of.region("parallel", RegionId(77u), 10);
+  of.add(ContextId(99u), region, region::kBody, 1);
+  of.add(of.thread(0), RegionId(50u), region::kBody, 1);
+  of.add(of.thread(1), region, region::kBody, 1);
+  EXPECT_EQ(of.report().constructs.size(), 1u);
+}
+
+TEST(RegionsReport, PrintsInEveryFormat) {
+  RegionsOf of;
+  add_figure_1(of);
+  const RegionsReport report = of.report();
+  const TextStyle style{80, false, "fig1.culprit"};
+  const auto print = [&](Format format) {
+    return print_regions(of.profile(), report, {}, format, style);
+  };
+  expect_golden("regions/golden/figure_1.txt", print(Format::text));
+  expect_golden("regions/golden/figure_1.json", print(Format::json));
+  expect_golden("regions/golden/figure_1.csv", print(Format::csv));
+}
+
+}  // namespace
+}  // namespace culprit

@@ -1,0 +1,275 @@
+#include "regions/regions_text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+#include "base/names.h"
+#include "base/text.h"
+#include "print/header_text.h"
+#include "print/text_table.h"
+
+namespace culprit {
+namespace {
+
+/// All times of a table in one unit, so that columns can be compared.
+struct TimeUnit {
+  const char* word = "s";
+  double ns = 1e9;
+  [[nodiscard]] std::string format(double time_ns) const {
+    return fmt::format("{:.3f}", time_ns / ns);
+  }
+};
+
+TimeUnit choose_unit(double largest_ns) {
+  if (largest_ns >= 1e9) return {};
+  if (largest_ns >= 1e6) return {"ms", 1e6};
+  return {"us", 1e3};
+}
+
+std::string percent(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.1f}", 100 * part / whole) : "-";
+}
+
+std::string describe_construct(const RegionsReport& report, size_t index) {
+  const Construct& construct = report.constructs[index];
+  std::string text = construct_number(index);
+  text += " " + describe_place(construct.place);
+  if (!construct.name.empty()) text += " (" + printable(construct.name) + ")";
+  return text + " " + construct.type;
+}
+
+TextColumn number_column(std::string heading) {
+  return {std::move(heading), true, nullptr, 2, {}, SIZE_MAX};
+}
+
+std::string shorten(const std::string& text, size_t width) {
+  return elide_middle(text, width);
+}
+
+TextColumn name_column(std::string heading) {
+  return {std::move(heading), false, shorten, 2, {}, SIZE_MAX};
+}
+
+/// The summary: how much of the run is parallel, and what is lost in it.
+std::string print_summary(const RegionsReport& report, const TextStyle& style) {
+  const double whole_ns = report.program_wall_ns * static_cast<double>(report.most_threads);
+  std::string text = fmt::format(
+      "parallel {} of {} ({} %: coverage)   {} region{}   {} threads\n",
+      format_duration_ns(report.parallel_wall_ns), format_duration_ns(report.program_wall_ns),
+      percent(report.parallel_wall_ns, report.program_wall_ns), report.regions.size(),
+      report.regions.size() == 1 ? "" : "s",
+      report.threads.size());
+  if (report.most_threads == 0) return text;
+  text += print_labelled(
+      "lost", fmt::format("{} % of all threads' time: synchronisation {}, imbalance {}, limited "
+                          "parallelism {}, thread management {}",
+                          percent(report.program.sum_ns(), whole_ns),
+                          percent(report.program.synchronization_ns, whole_ns),
+                          percent(report.program.imbalance_ns, whole_ns),
+                          percent(report.program.limited_ns, whole_ns),
+                          percent(report.program.management_ns, whole_ns)),
+      style);
+  return text;
+}
+
+std::string print_overheads(const RegionsReport& report, const TextStyle& style) {
+  if (report.regions.empty()) return "";
+  double largest_ns = 0;
+  for (const RegionOverheads& region : report.regions)
+    largest_ns = std::max(largest_ns, region.wall_ns);
+  const TimeUnit unit = choose_unit(largest_ns);
+  std::vector<TextColumn> columns;
+  columns.push_back(number_column(std::string("wall ") + unit.word));
+  for (const char* heading : {"execs", "thr", "sync%", "imbal%", "limit%", "manag%", "prog%"})
+    columns.push_back(number_column(heading));
+  columns.push_back(name_column("parallel region"));
+  columns.front().gap = 0;
+  const double program_ns = report.program_wall_ns * static_cast<double>(report.most_threads);
+  for (const RegionOverheads& region : report.regions) {
+    const Overheads& lost = region.overheads;
+    const std::string cells[] = {unit.format(region.wall_ns),
+                                 fmt::format("{}", region.executions),
+                                 fmt::format("{}", region.threads),
+                                 percent(lost.synchronization_ns, region.whole_ns),
+                                 percent(lost.imbalance_ns, region.whole_ns),
+                                 percent(lost.limited_ns, region.whole_ns),
+                                 percent(lost.management_ns, region.whole_ns),
+                                 percent(lost.sum_ns(), program_ns),
+                                 construct_number(region.construct) + " " +
+                                     describe_place(report.constructs[region.construct].place)};
+    for (size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells[i]);
+  }
+  return "Overheads, % of the region's time on all its threads; prog%: of the program's\n\n" +
+         print_table(std::move(columns), style.width) + "\n";
+}
+
+std::string print_findings(const RegionsReport& report, const TextStyle& style) {
+  if (report.findings.empty()) return "";
+  std::string text = "What to change                              waits (severity)   saves at most\n";
+  for (const Finding& finding : report.findings) {
+    const std::string name = describe_construct(report, finding.construct);
+    text += fmt::format("{:<43} {:>9} ({:.2f})   {:>9} {:>5} %\n", elide_middle(name, 43),
+                        format_duration_ns(finding.waiting_ns), finding.severity,
+                        format_duration_ns(finding.at_most_ns),
+                        percent(finding.at_most_ns, report.program_wall_ns));
+    text += print_labelled("", finding.property + ": " + finding.advice, style);
+  }
+  return text + "\n";
+}
+
+std::string print_flat(const RegionsReport& report, size_t index, const TextStyle& style) {
+  const Construct& construct = report.constructs[index];
+  double largest_ns = construct.sum.whole_ns();
+  const TimeUnit unit = choose_unit(largest_ns);
+  std::vector<TextColumn> columns;
+  columns.push_back(number_column("TID"));
+  columns.front().gap = 0;
+  columns.push_back(number_column("execT " + std::string(unit.word)));
+  columns.push_back(number_column("execC"));
+  const std::vector<TimeColumn> times = columns_of(construct.kind);
+  for (const TimeColumn& column : times) columns.push_back(number_column(column.heading));
+  const char* pieces = pieces_of(construct.kind);
+  if (pieces != nullptr) columns.push_back(number_column(pieces));
+  const auto add_row = [&](const std::string& label, const RegionTimes& row) {
+    size_t at = 0;
+    columns[at++].cells.push_back(label);
+    columns[at++].cells.push_back(unit.format(row.whole_ns()));
+    columns[at++].cells.push_back(format_thousands(row.executions));
+    for (const TimeColumn& column : times)
+      columns[at++].cells.push_back(unit.format(row.*column.time));
+    if (pieces != nullptr) columns[at].cells.push_back(format_thousands(row.pieces));
+  };
+  for (const Construct::Thread& one : construct.threads)
+    add_row(report.threads[one.thread].label, one.times);
+  add_row("SUM", construct.sum);
+  return elide_middle(describe_construct(report, index), style.width) + "\n" +
+         print_table(std::move(columns), style.width) + "\n";
+}
+
+std::string print_call_graph(const RegionsReport& report, const TextStyle& style) {
+  double whole_ns = 0;
+  for (const CallPath& path : report.call_paths) whole_ns += path.exclusive_ns;
+  double largest_ns = 0;
+  for (const CallPath& path : report.call_paths)
+    largest_ns = std::max(largest_ns, path.sum.whole_ns());
+  const TimeUnit unit = choose_unit(largest_ns);
+  std::vector<TextColumn> columns;
+  columns.push_back(number_column("incl " + std::string(unit.word)));
+  columns.push_back(number_column("excl " + std::string(unit.word)));
+  columns.push_back(number_column("excl%"));
+  columns.push_back(number_column("execC"));
+  columns.push_back(name_column("construct"));
+  columns.front().gap = 0;
+  for (const CallPath& path : report.call_paths) {
+    columns[0].cells.push_back(unit.format(path.sum.whole_ns()));
+    columns[1].cells.push_back(unit.format(path.exclusive_ns));
+    columns[2].cells.push_back(percent(path.exclusive_ns, whole_ns));
+    columns[3].cells.push_back(format_thousands(path.sum.executions));
+    columns[4].cells.push_back(std::string(2 * std::min<size_t>(path.depth, 12), ' ') +
+                               describe_construct(report, path.construct));
+  }
+  return "Call graph of constructs, summed over threads\n\n" +
+         print_table(std::move(columns), style.width) + "\n";
+}
+
+}  // namespace
+
+std::string construct_number(size_t construct) {
+  return fmt::format("R{:05}", construct + 1);
+}
+
+std::string describe_place(const ConstructPlace& place) {
+  if (place.lines == LinesAre::unknown) {
+    return place.function.empty() ? "[unknown]" : printable(place.function);
+  }
+  const std::string file(base_name(place.file));
+  if (place.lines == LinesAre::function)
+    return fmt::format("{} (in {})", printable(file), printable(place.function));
+  if (place.last_line > place.first_line)
+    return fmt::format("{} ({}-{})", printable(file), place.first_line, place.last_line);
+  return fmt::format("{} ({})", printable(file), place.first_line);
+}
+
+std::vector<TimeColumn> columns_of(Kind kind) {
+  constexpr TimeColumn kEnter{"enterT", &RegionTimes::enter_ns};
+  constexpr TimeColumn kBody{"bodyT", &RegionTimes::body_ns};
+  constexpr TimeColumn kExit{"exitT", &RegionTimes::exit_ns};
+  constexpr TimeColumn kBarrier{"exitBarT", &RegionTimes::exit_barrier_ns};
+  switch (kind) {
+    case Kind::critical:
+    case Kind::atomic:
+    case Kind::ordered:
+    case Kind::lock:
+      return {kBody, kEnter, kExit};
+    case Kind::parallel:
+      return {kBody, kEnter, kExit, kBarrier};
+    case Kind::loop:
+    case Kind::sections:
+    case Kind::single:
+    case Kind::workshare:
+    case Kind::distribute:
+    case Kind::scope:
+    case Kind::taskloop:
+      return {kBody, kBarrier};
+    case Kind::barrier:
+    case Kind::implicit_barrier:
+    case Kind::taskwait:
+    case Kind::taskgroup:
+      return {{"waitT", &RegionTimes::wait_ns}};
+    case Kind::task:
+      return {kBody, {"createT", &RegionTimes::enter_ns}};
+    case Kind::teams:
+    case Kind::master:
+    case Kind::user:
+      return {kBody};
+    case Kind::unknown:
+      break;
+  }
+  return {kBody, kEnter, kExit, kBarrier, {"waitT", &RegionTimes::wait_ns}};
+}
+
+const char* pieces_of(Kind kind) {
+  if (kind == Kind::loop) return "chunks";
+  if (kind == Kind::sections) return "sections";
+  if (kind == Kind::single) return "singles";
+  return kind == Kind::task ? "created" : nullptr;
+}
+
+std::string print_regions_text(const Profile& profile, const RegionsReport& report,
+                               const RegionsPrint& options, const TextStyle& style) {
+  std::string text = print_run(profile, style);
+  text += print_summary(report, style) + "\n";
+  text += print_findings(report, style);
+  text += print_overheads(report, style);
+  text += print_call_graph(report, style);
+
+  std::vector<size_t> order(report.constructs.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  size_t left_out = 0;
+  if (options.limit != 0 && order.size() > options.limit) {
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return report.constructs[a].sum.whole_ns() > report.constructs[b].sum.whole_ns();
+    });
+    left_out = order.size() - options.limit;
+    order.resize(options.limit);
+    std::sort(order.begin(), order.end());
+  }
+  text += "Flat profile, by thread: execT is the sum of the times beside it\n\n";
+  for (const size_t construct : order) text += print_flat(report, construct, style);
+  if (left_out > 0) text += fmt::format("{} more constructs: --limit 0\n\n", left_out);
+  for (const std::string& remark : report.remarks) text += print_labelled("Note", remark, style);
+  text += print_ledger(profile.ledger, style);
+  text += print_next(with_file("culprit report --by thread,function", style),
+                     "what the threads run meanwhile", style);
+  return text;
+}
+
+std::string print_regions(const Profile& profile, const RegionsReport& report,
+                          const RegionsPrint& options, Format format, const TextStyle& style) {
+  if (format == Format::json) return print_regions_json(profile, report);
+  if (format == Format::csv) return print_regions_csv(report);
+  return print_regions_text(profile, report, options, style);
+}
+
+}  // namespace culprit
