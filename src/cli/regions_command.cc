@@ -12,9 +12,8 @@ int run(const RegionsCommand& command) {
   const Result<RegionsReport> answer = answer_regions(*view);
   if (!answer) return fail(answer.error());
   if (!view->problem().empty()) print_message(view->problem());
-  const std::string text =
-      print_regions(view->profile(), *answer, command.print, command.format,
-                    standard_output_style(command.width, command.file));
+  const std::string text = print_regions(view->profile(), *answer, command.print, command.format,
+                                         standard_output_style(command.width, command.file));
   const Result<void> written =
       command.format == Format::text ? write_paged(text) : write_output(text);
   return written ? 0 : fail(written.error());

@@ -15,9 +15,9 @@ namespace culprit {
 namespace {
 
 constexpr std::array<const char*, 21> kWords = {
-    "parallel",  "teams",  "loop",     "sections", "single", "master",  "workshare",
-    "distribute", "scope", "critical", "atomic",   "ordered", "lock",   "barrier",
-    "implicit barrier", "taskwait", "taskgroup", "task", "taskloop", "user", "unknown"};
+    "parallel",         "teams",    "loop",      "sections", "single",   "master", "workshare",
+    "distribute",       "scope",    "critical",  "atomic",   "ordered",  "lock",   "barrier",
+    "implicit barrier", "taskwait", "taskgroup", "task",     "taskloop", "user",   "unknown"};
 
 Kind find_kind(std::string_view word) {
   for (size_t i = 0; i < kWords.size(); ++i)
@@ -76,7 +76,8 @@ FoundPlace find_place(const Region& region, CodeIndex& code) {
   found.place.first_line = frame.line;
   if (frame.line == 0) return found;
   found.place.lines = LinesAre::construct;
-  if (const auto text = find_source(facts, frame.file, frame.line)) found.source = std::string(*text);
+  if (const auto text = find_source(facts, frame.file, frame.line))
+    found.source = std::string(*text);
   const bool is_outlined = at.function->begin == region.site.offset;
   if (is_outlined) {
     found.place.last_line = find_last_line(facts, *at.function, frame.file, frame.line);
@@ -163,8 +164,8 @@ class ConstructFinder {
   CodeIndex& code_;
   RegionsReport& report_;
   std::map<ContextId, size_t> thread_of_;
-  std::vector<size_t> order_;                  // rows of regions, a parent before its children
-  std::map<size_t, size_t> path_of_;           // row of regions → row of call_paths
+  std::vector<size_t> order_;         // rows of regions, a parent before its children
+  std::map<size_t, size_t> path_of_;  // row of regions → row of call_paths
   /// Kind, name, and the place: file, line and function where they are known (a compiler that
   /// unrolls a loop makes several calls of one construct), else the address.
   using Identity =
@@ -172,7 +173,7 @@ class ConstructFinder {
   static Identity identify(const Construct& construct, const Region& region);
 
   std::map<Identity, size_t> construct_of_;
-  std::map<std::pair<size_t, size_t>, size_t> path_below_;  // parent path + 1, construct
+  std::map<std::pair<size_t, size_t>, size_t> path_below_;         // parent path + 1, construct
   std::map<std::pair<size_t, size_t>, RegionTimes> by_path_;       // path, thread
   std::map<std::pair<size_t, size_t>, RegionTimes> by_construct_;  // construct, thread
 };
@@ -192,7 +193,8 @@ void ConstructFinder::list_threads() {
     if (context == nullptr) continue;
     const Thread* thread = find_row(profile_.threads, context->thread);
     const Process* process = find_row(profile_.processes, context->process);
-    const uint32_t ordinal = thread == nullptr || thread->ordinal == 0 ? UINT32_MAX : thread->ordinal;
+    const uint32_t ordinal =
+        thread == nullptr || thread->ordinal == 0 ? UINT32_MAX : thread->ordinal;
     found.try_emplace(value.context, Known{value.context, context->process.value, ordinal,
                                            thread == nullptr ? 0 : thread->tid,
                                            process == nullptr ? 0 : process->pid});
@@ -202,15 +204,14 @@ void ConstructFinder::list_threads() {
   std::stable_sort(ordered.begin(), ordered.end(), [](const Known& a, const Known& b) {
     return std::tuple(a.process, a.ordinal, a.tid) < std::tuple(b.process, b.ordinal, b.tid);
   });
-  const bool has_one_process =
-      ordered.empty() || ordered.front().process == ordered.back().process;
+  const bool has_one_process = ordered.empty() || ordered.front().process == ordered.back().process;
   size_t number = 0;
   for (size_t i = 0; i < ordered.size(); ++i) {
     if (i > 0 && ordered[i].process != ordered[i - 1].process) number = 0;
     thread_of_[ordered[i].context] = report_.threads.size();
-    report_.threads.push_back({has_one_process ? fmt::format("{}", number)
-                                               : fmt::format("{}:{}", ordered[i].pid, number),
-                               ordered[i].pid, ordered[i].tid});
+    report_.threads.push_back(
+        {has_one_process ? fmt::format("{}", number) : fmt::format("{}:{}", ordered[i].pid, number),
+         ordered[i].pid, ordered[i].tid});
     ++number;
   }
 }
@@ -247,7 +248,7 @@ ConstructFinder::Identity ConstructFinder::identify(const Construct& construct,
           has_line ? place.file : "",
           has_line ? place.first_line : 0,
           has_line ? place.function : "",
-          has_line ? ImageId() : region.site.image,
+          region.site.image,
           has_line ? FileOffset() : region.site.offset};
 }
 

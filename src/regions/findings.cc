@@ -36,11 +36,13 @@ Waiting find_waiting(const Construct& construct) {
   const RegionTimes& sum = construct.sum;
   switch (construct.kind) {
     case Kind::barrier:
-      return {"WaitAtBarrier", sum.wait_ns,
-              "threads come at different times: is the barrier needed, and the work before it even?"};
+      return {
+          "WaitAtBarrier", sum.wait_ns,
+          "threads come at different times: is the barrier needed, and the work before it even?"};
     case Kind::implicit_barrier:
-      return {"ImbalanceInParallelLoop", sum.wait_ns,
-              "iterations take unequal time: schedule(dynamic), or nowait if nothing depends on it"};
+      return {
+          "ImbalanceInParallelLoop", sum.wait_ns,
+          "iterations take unequal time: schedule(dynamic), or nowait if nothing depends on it"};
     case Kind::taskwait:
     case Kind::taskgroup:
       return {"WaitAtTaskwait", sum.wait_ns,
@@ -85,8 +87,7 @@ Waiting find_waiting(const Construct& construct) {
       return {"UnparallelizedInSingleRegion", sum.exit_barrier_ns,
               "one thread works and the others wait: nowait, tasks, or move it out of the region"};
     case Kind::task:
-      return {"TaskCreation", sum.enter_ns,
-              "making tasks takes time: fewer and larger ones"};
+      return {"TaskCreation", sum.enter_ns, "making tasks takes time: fewer and larger ones"};
     case Kind::teams:
     case Kind::master:
     case Kind::user:
@@ -133,10 +134,9 @@ void add_findings(RegionsReport& report) {
     const RegionOverheads& region = *found->second;
     add(i, find_waiting(construct), region);
     add(i, find_management(construct, region), region);
-    const double per_second = region.whole_ns > 0 ? 1e9 *
-                                                        static_cast<double>(construct.sum.executions) /
-                                                        region.whole_ns
-                                                  : 0;
+    const double per_second =
+        region.whole_ns > 0 ? 1e9 * static_cast<double>(construct.sum.executions) / region.whole_ns
+                            : 0;
     if (construct.kind == Kind::atomic && per_second > kOftenPerSecond) {
       add(i, {"FrequentAtomic", construct.sum.whole_ns(), "a reduction, or private sums"}, region);
     }

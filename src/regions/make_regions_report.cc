@@ -23,10 +23,10 @@ Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& cod
   add_findings(report);
   const uint32_t cpus = profile.machine.cpus_online;
   if (cpus > 0 && report.most_threads > cpus) {
-    report.remarks.push_back(
-        fmt::format("{} threads share {} CPUs: times are of the clock, so a body's holds waiting for "
-                    "a CPU, and who waits at a barrier may wait for a thread that has none",
-                    report.most_threads, cpus));
+    report.remarks.push_back(fmt::format(
+        "{} threads share {} CPUs: times are of the clock, so a body's holds waiting for "
+        "a CPU, and who waits at a barrier may wait for a thread that has none",
+        report.most_threads, cpus));
   }
   return report;
 }

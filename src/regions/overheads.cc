@@ -108,7 +108,8 @@ void add_overheads(RegionsReport& report) {
                               report.constructs[path.construct].region == path.construct;
     bool is_nested = false;
     for (auto up = path.parent; up; up = report.call_paths[*up].parent) {
-      is_nested = is_nested || report.constructs[report.call_paths[*up].construct].kind == Kind::parallel;
+      is_nested =
+          is_nested || report.constructs[report.call_paths[*up].construct].kind == Kind::parallel;
     }
     if (!is_outermost || is_nested) continue;
     const RegionOverheads& region = regions[path.construct];

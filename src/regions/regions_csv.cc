@@ -1,17 +1,17 @@
 #include <fmt/format.h>
 
-#include "print/csv.h"
 #include "regions/regions_text.h"
+
+#include "print/csv.h"
 
 namespace culprit {
 
 std::string print_regions_csv(const RegionsReport& report) {
   std::string text;
   CsvLine line(text);
-  for (const char* heading :
-       {"construct", "kind", "name", "file", "first_line", "last_line", "function", "region",
-        "thread", "executions", "pieces", "whole_ns", "enter_ns", "body_ns", "exit_ns",
-        "exit_barrier_ns", "wait_ns"}) {
+  for (const char* heading : {"construct", "kind", "name", "file", "first_line", "last_line",
+                              "function", "region", "thread", "executions", "pieces", "whole_ns",
+                              "enter_ns", "body_ns", "exit_ns", "exit_barrier_ns", "wait_ns"}) {
     line.add(heading);
   }
   line.end();

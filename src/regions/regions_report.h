@@ -17,11 +17,12 @@
 #include <string>
 #include <vector>
 
+#include "regions/regions_print.h"
+
 #include "attribute/code_index.h"
 #include "base/result.h"
 #include "base/text_style.h"
 #include "model/profile.h"
-#include "regions/regions_print.h"
 
 namespace culprit {
 
@@ -128,7 +129,7 @@ struct RegionOverheads {
 struct Finding {
   std::string property;
   size_t construct = 0;
-  double severity = 0;   // waiting time / (wall time of its region x threads)
+  double severity = 0;  // waiting time / (wall time of its region x threads)
   double waiting_ns = 0;
   double at_most_ns = 0;  // of the program's wall time, if nobody waited here any more
   std::string advice;
@@ -146,9 +147,9 @@ struct RegionsReport {
   std::vector<RegionOverheads> regions;
   Overheads program;
   double program_wall_ns = 0;
-  double parallel_wall_ns = 0;  // of outermost parallel regions
-  size_t most_threads = 0;      // that one parallel region had
-  std::vector<Finding> findings;  // the most severe first
+  double parallel_wall_ns = 0;       // of outermost parallel regions
+  size_t most_threads = 0;           // that one parallel region had
+  std::vector<Finding> findings;     // the most severe first
   std::vector<std::string> remarks;  // what makes the numbers weaker, besides the ledger
 };
 

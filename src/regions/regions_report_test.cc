@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 #include <map>
 
+#include "regions/overheads.h"
+
 #include "model/region_words.h"
 #include "print/golden.h"
-#include "regions/overheads.h"
 
 namespace culprit {
 namespace {
@@ -115,8 +116,8 @@ TEST(RegionsReport, SharesAreOfTheRegionAndOfTheProgram) {
   ASSERT_EQ(report.regions.size(), 1u);
   const RegionOverheads& region = report.regions[0];
   EXPECT_EQ(region.threads, 4u);
-  EXPECT_DOUBLE_EQ(region.wall_ns, 4.02e9);           // 10 + 4010 ms
-  EXPECT_DOUBLE_EQ(region.whole_ns, 4 * 4.02e9);      // each thread is in it from end to end
+  EXPECT_DOUBLE_EQ(region.wall_ns, 4.02e9);       // 10 + 4010 ms
+  EXPECT_DOUBLE_EQ(region.whole_ns, 4 * 4.02e9);  // each thread is in it from end to end
   EXPECT_DOUBLE_EQ(region.overheads.synchronization_ns, 6.01e9);
   EXPECT_DOUBLE_EQ(region.overheads.imbalance_ns, 4 * 4.01e9 - 10.01e9);
   EXPECT_DOUBLE_EQ(region.overheads.management_ns, 0.04e9);
@@ -141,10 +142,9 @@ TEST(RegionsReport, FindsTheLineOfThreadsAtTheCriticalSection) {
   RegionsOf of;
   add_figure_1(of);
   const RegionsReport report = of.report();
-  const auto found =
-      std::find_if(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
-        return finding.property == "CriticalSectionContention";
-      });
+  const auto found = std::find_if(
+      report.findings.begin(), report.findings.end(),
+      [](const Finding& finding) { return finding.property == "CriticalSectionContention"; });
   ASSERT_NE(found, report.findings.end());
   EXPECT_NEAR(found->severity, 6.01 / 16.08, 1e-9);
   EXPECT_DOUBLE_EQ(found->at_most_ns, 6.01e9 / 4);

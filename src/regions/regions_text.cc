@@ -58,17 +58,17 @@ std::string print_summary(const RegionsReport& report, const TextStyle& style) {
       "parallel {} of {} ({} %: coverage)   {} region{}   {} threads\n",
       format_duration_ns(report.parallel_wall_ns), format_duration_ns(report.program_wall_ns),
       percent(report.parallel_wall_ns, report.program_wall_ns), report.regions.size(),
-      report.regions.size() == 1 ? "" : "s",
-      report.threads.size());
+      report.regions.size() == 1 ? "" : "s", report.threads.size());
   if (report.most_threads == 0) return text;
   text += print_labelled(
-      "lost", fmt::format("{} % of all threads' time: synchronisation {}, imbalance {}, limited "
-                          "parallelism {}, thread management {}",
-                          percent(report.program.sum_ns(), whole_ns),
-                          percent(report.program.synchronization_ns, whole_ns),
-                          percent(report.program.imbalance_ns, whole_ns),
-                          percent(report.program.limited_ns, whole_ns),
-                          percent(report.program.management_ns, whole_ns)),
+      "lost",
+      fmt::format("{} % of all threads' time: synchronisation {}, imbalance {}, limited "
+                  "parallelism {}, thread management {}",
+                  percent(report.program.sum_ns(), whole_ns),
+                  percent(report.program.synchronization_ns, whole_ns),
+                  percent(report.program.imbalance_ns, whole_ns),
+                  percent(report.program.limited_ns, whole_ns),
+                  percent(report.program.management_ns, whole_ns)),
       style);
   return text;
 }
@@ -106,7 +106,8 @@ std::string print_overheads(const RegionsReport& report, const TextStyle& style)
 
 std::string print_findings(const RegionsReport& report, const TextStyle& style) {
   if (report.findings.empty()) return "";
-  std::string text = "What to change                              waits (severity)   saves at most\n";
+  std::string text =
+      "What to change                              waits (severity)   saves at most\n";
   for (const Finding& finding : report.findings) {
     const std::string name = describe_construct(report, finding.construct);
     text += fmt::format("{:<43} {:>9} ({:.2f})   {:>9} {:>5} %\n", elide_middle(name, 43),

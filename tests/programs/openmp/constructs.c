@@ -30,6 +30,12 @@ static void nap(int what, double naps) {
   slept[what][omp_get_thread_num()] += now() - start;
 }
 
+/* Writes down how long the thread has waited since `start`. */
+static void waited(int what, double start) {
+#pragma omp atomic
+  slept[what][omp_get_thread_num()] += now() - start;
+}
+
 static void print(int what, const char* name) {
   for (int i = 0; i < kThreads; ++i) printf("%s %d %.9f\n", name, i, slept[what][i]);
 }
@@ -37,12 +43,15 @@ static void print(int what, const char* name) {
 static void critical(void) {
 #pragma omp parallel num_threads(kThreads)
   {
+    const double start = now();
 #pragma omp critical
     {
+      waited(1, start);
       nap(0, 1);
     }
   }
   print(0, "critical");
+  print(1, "enter");
 }
 
 static void named(void) {
@@ -112,11 +121,14 @@ static void barrier(void) {
 #pragma omp parallel num_threads(kThreads)
   {
     nap(0, omp_get_thread_num());
+    const double start = now();
 #pragma omp barrier
+    waited(2, start);
     nap(1, 1);
   }
   print(0, "before");
   print(1, "after");
+  print(2, "wait");
 }
 
 static void lock(void) {
@@ -124,21 +136,29 @@ static void lock(void) {
   omp_init_lock(&mutex);
 #pragma omp parallel num_threads(kThreads)
   {
+    const double start = now();
     omp_set_lock(&mutex);
+    waited(1, start);
     nap(0, 1);
     omp_unset_lock(&mutex);
   }
   omp_destroy_lock(&mutex);
   print(0, "lock");
+  print(1, "enter");
 }
 
 static void ordered(void) {
 #pragma omp parallel for num_threads(kThreads) ordered schedule(static, 1)
   for (int i = 0; i < kThreads; ++i) {
+    const double start = now();
 #pragma omp ordered
-    nap(0, 1);
+    {
+      waited(1, start);
+      nap(0, 1);
+    }
   }
   print(0, "ordered");
+  print(1, "enter");
 }
 
 static void tasks(void) {
@@ -204,11 +224,11 @@ int main(int count, char** words) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } cases[] = {{"critical", critical}, {"named", named},       {"loop", loop},
+  } cases[] = {{"critical", critical}, {"named", named},        {"loop", loop},
                {"guided", guided},     {"static", static_loop}, {"sections", sections},
-               {"single", single},     {"barrier", barrier},   {"lock", lock},
-               {"ordered", ordered},   {"tasks", tasks},       {"taskloop", taskloop},
-               {"master", master},     {"nested", nested},     {"often", often}};
+               {"single", single},     {"barrier", barrier},    {"lock", lock},
+               {"ordered", ordered},   {"tasks", tasks},        {"taskloop", taskloop},
+               {"master", master},     {"nested", nested},      {"often", often}};
   if (count < 2) return 2;
   if (count > 2) nap_s = atof(words[2]) / 1000;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {

@@ -169,41 +169,45 @@ int task_is_below(const struct thread* thread, const void* task) {
 
 /* ---- locks: held, but not nested in each other ---- */
 
+static struct held_lock* find_lock(struct thread* thread, uint64_t lock) {
+  for (uint32_t i = thread->lock_count; i > 0; --i) {
+    if (thread->locks[i - 1].lock == lock) return &thread->locks[i - 1];
+  }
+  return NULL;
+}
+
 void lock_acquired(struct thread* thread, uint64_t lock, uint32_t path, uint64_t from,
                    uint64_t to) {
-  struct held_lock* free_place = NULL;
-  for (unsigned i = 0; i < kHeldLocks; ++i) {
-    struct held_lock* held = &thread->locks[i];
-    if (held->lock == lock && held->depth > 0) {
-      ++held->depth; /* of a nestable one: it is held already */
-      return;
-    }
-    if (held->lock == 0 && free_place == NULL) free_place = held;
+  struct held_lock* held = find_lock(thread, lock);
+  if (held != NULL) { /* a nestable one */
+    ++held->depth;
+    return;
   }
   construct_add(thread, path, CULPRIT_PART_ENTER, from, to);
-  if (free_place == NULL) {
+  if (thread->lock_count == kHeldLocks) {
     ++thread->shared->too_deep;
     return;
   }
-  free_place->lock = lock;
-  free_place->path = path;
-  free_place->depth = 1;
-  free_place->since = to;
+  held = &thread->locks[thread->lock_count++];
+  held->lock = lock;
+  held->path = path;
+  held->depth = 1;
+  held->since = to;
 }
 
 uint32_t lock_released(struct thread* thread, uint64_t lock, uint64_t now) {
-  for (unsigned i = 0; i < kHeldLocks; ++i) {
-    struct held_lock* held = &thread->locks[i];
-    if (held->lock != lock) continue;
-    if (--held->depth > 0) return 0;
-    held->lock = 0;
-    struct culprit_region_counter* counter = thread_counter(thread, held->path);
-    ++counter->executions;
-    counter->ticks[CULPRIT_PART_BODY] += thread_ticks(thread, held->since, now);
-    return held->path;
+  struct held_lock* held = find_lock(thread, lock);
+  if (held == NULL) {
+    ++thread->shared->unmatched; /* taken by another thread, or before us */
+    return 0;
   }
-  ++thread->shared->unmatched; /* taken by another thread, or before us */
-  return 0;
+  if (--held->depth > 0) return 0;
+  const uint32_t path = held->path;
+  struct culprit_region_counter* counter = thread_counter(thread, path);
+  ++counter->executions;
+  counter->ticks[CULPRIT_PART_BODY] += thread_ticks(thread, held->since, now);
+  *held = thread->locks[--thread->lock_count];
+  return path;
 }
 
 /* ---- teams ---- */

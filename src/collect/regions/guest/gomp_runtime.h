@@ -21,7 +21,7 @@ enum gomp_function {
 struct gomp_runtime {
   uint64_t begin; /* the caller's mapped memory; all of it if there is one runtime for all */
   uint64_t end;
-  void* library;  /* where to look; NULL: behind us in the order of libraries */
+  void* library;   /* where to look; NULL: behind us in the order of libraries */
   bool is_libgomp; /* not LLVM's runtime in its place, which tells of constructs itself */
   void* functions[kGompFunctions];
 };

@@ -30,9 +30,9 @@ static uint64_t site_of(const void* return_address) {
 /* `real`: the runtime's own function. `thread`: NULL if nothing is to be measured. */
 #define FIND_REAL(name)                                                                      \
   const void* const caller = __builtin_return_address(0);                                    \
-  struct gomp_runtime* const runtime = gomp_find_runtime(caller);                             \
-  __typeof__(name)* const real =                                                              \
-      runtime == NULL ? NULL : (__typeof__(name)*)gomp_find_function(runtime, INDEX_##name);  \
+  struct gomp_runtime* const runtime = gomp_find_runtime(caller);                            \
+  __typeof__(name)* const real =                                                             \
+      runtime == NULL ? NULL : (__typeof__(name)*)gomp_find_function(runtime, INDEX_##name); \
   struct thread* const thread = runtime != NULL && runtime->is_libgomp ? thread_self() : NULL
 
 /* A program that asks whether a runtime is there, and calls what is not. */
@@ -97,36 +97,35 @@ static void begin_work(struct thread* thread, uint16_t kind, uint16_t detail, co
 }
 
 /* The end of a loop or of sections; `real` may wait for the team. */
-#define END_WORK(kind)                                                                  \
-  const uint64_t end = thread == NULL ? 0 : clock_now();                                \
-  const uint32_t path =                                                                 \
-      thread == NULL ? 0 : construct_end(thread, kind, end, site_of(caller));           \
+#define END_WORK(kind)                                                                          \
+  const uint64_t end = thread == NULL ? 0 : clock_now();                                        \
+  const uint32_t path = thread == NULL ? 0 : construct_end(thread, kind, end, site_of(caller)); \
   if (path != 0) wait_begin(thread, path, CULPRIT_PART_EXIT_BARRIER, end)
 
 #define WAITED \
   if (path != 0) wait_end(thread, clock_now())
 
-#define LOOP_START(name, schedule, parameters, arguments)                                  \
-  EXPORT bool name parameters;                                                             \
-  bool name parameters {                                                                   \
-    FIND_REAL(name);                                                                       \
-    if (real == NULL) return nothing() != NULL;                                            \
-    if (thread == NULL) return real arguments;                                             \
-    begin_work(thread, CULPRIT_KIND_LOOP, CULPRIT_DETAIL_##schedule, caller,               \
-               __builtin_dwarf_cfa());                                                     \
-    const bool has_chunk = real arguments;                                                 \
-    if (has_chunk) construct_count_piece(thread, CULPRIT_KIND_LOOP);                       \
-    return has_chunk;                                                                      \
-  }
-
-#define LOOP_NEXT(name, type)                                                \
-  EXPORT bool name(type* from, type* to);                                    \
-  bool name(type* from, type* to) {                                          \
+#define LOOP_START(name, schedule, parameters, arguments)                    \
+  EXPORT bool name parameters;                                               \
+  bool name parameters {                                                     \
     FIND_REAL(name);                                                         \
     if (real == NULL) return nothing() != NULL;                              \
-    const bool has_chunk = real(from, to);                                   \
-    if (thread != NULL && has_chunk) construct_count_piece(thread, CULPRIT_KIND_LOOP); \
+    if (thread == NULL) return real arguments;                               \
+    begin_work(thread, CULPRIT_KIND_LOOP, CULPRIT_DETAIL_##schedule, caller, \
+               __builtin_dwarf_cfa());                                       \
+    const bool has_chunk = real arguments;                                   \
+    if (has_chunk) construct_count_piece(thread, CULPRIT_KIND_LOOP);         \
     return has_chunk;                                                        \
+  }
+
+#define LOOP_NEXT(name, type)                                                          \
+  EXPORT bool name(type* from, type* to);                                              \
+  bool name(type* from, type* to) {                                                    \
+    FIND_REAL(name);                                                                   \
+    if (real == NULL) return nothing() != NULL;                                        \
+    const bool has_chunk = real(from, to);                                             \
+    if (thread != NULL && has_chunk) construct_count_piece(thread, CULPRIT_KIND_LOOP); \
+    return has_chunk;                                                                  \
   }
 
 #define GET_void(call) call
@@ -134,15 +133,15 @@ static void begin_work(struct thread* thread, uint16_t kind, uint16_t detail, co
 #define GIVE_void
 #define GIVE_bool return result
 
-#define LOOP_END(name, type)                            \
-  EXPORT type name(void);                               \
-  type name(void) {                                     \
-    FIND_REAL(name);                                    \
+#define LOOP_END(name, type)                             \
+  EXPORT type name(void);                                \
+  type name(void) {                                      \
+    FIND_REAL(name);                                     \
     if (real == NULL) return (type)(uintptr_t)nothing(); \
-    END_WORK(CULPRIT_KIND_LOOP);                        \
-    GET_##type(real());                                 \
-    WAITED;                                             \
-    GIVE_##type;                                        \
+    END_WORK(CULPRIT_KIND_LOOP);                         \
+    GET_##type(real());                                  \
+    WAITED;                                              \
+    GIVE_##type;                                         \
   }
 
 /* ---- teams ---- */
@@ -161,8 +160,9 @@ static void run_member(void* argument) {
   unsigned number = is_primary ? 0 : 1;
   if (!is_primary && thread->shared->number == 0) {
     struct gomp_runtime* runtime = gomp_find_runtime((const void*)(uintptr_t)function);
-    int (*get)(void) =
-        runtime == NULL ? NULL : (int (*)(void))gomp_find_function(runtime, INDEX_omp_get_thread_num);
+    int (*get)(void) = runtime == NULL
+                           ? NULL
+                           : (int (*)(void))gomp_find_function(runtime, INDEX_omp_get_thread_num);
     if (get != NULL) number = (unsigned)get();
   }
   member_begin(thread, team, number, clock_now());
@@ -175,8 +175,8 @@ static struct team* prepare_team(struct thread* thread, void (*function)(void*),
                                  uint16_t loop) {
   leave_open_single(thread, NULL, 0);
   const uint64_t now = clock_now();
-  const uint32_t path = construct_path_of_function(thread, CULPRIT_KIND_PARALLEL,
-                                                   CULPRIT_DETAIL_NONE, (const void*)(uintptr_t)function);
+  const uint32_t path = construct_path_of_function(
+      thread, CULPRIT_KIND_PARALLEL, CULPRIT_DETAIL_NONE, (const void*)(uintptr_t)function);
   if (path == 0) return NULL;
   struct team* const team = team_begin(thread, path, now);
   if (team == NULL) return NULL;
@@ -195,33 +195,33 @@ enum { CULPRIT_DETAIL_SECTIONS = CULPRIT_DETAIL_NONE };
 #define GET_unsigned(call) const unsigned result = call
 #define GIVE_unsigned return result
 
-#define PARALLEL(name, type, loop, parameters, arguments)                                      \
-  EXPORT type name(void (*function)(void*), void* data, UNPACK parameters);                    \
-  type name(void (*function)(void*), void* data, UNPACK parameters) {                          \
-    FIND_REAL(name);                                                                           \
-    if (real == NULL) return (type)(uintptr_t)nothing();                                       \
-    struct team* const team =                                                                  \
-        thread == NULL ? NULL : prepare_team(thread, function, data, CULPRIT_DETAIL_##loop);   \
-    if (team == NULL) return real(function, data, UNPACK arguments);                           \
-    GET_##type(real(run_member, team, UNPACK arguments));                                      \
-    team_end(thread, team, clock_now());                                                       \
-    GIVE_##type;                                                                               \
+#define PARALLEL(name, type, loop, parameters, arguments)                                    \
+  EXPORT type name(void (*function)(void*), void* data, UNPACK parameters);                  \
+  type name(void (*function)(void*), void* data, UNPACK parameters) {                        \
+    FIND_REAL(name);                                                                         \
+    if (real == NULL) return (type)(uintptr_t)nothing();                                     \
+    struct team* const team =                                                                \
+        thread == NULL ? NULL : prepare_team(thread, function, data, CULPRIT_DETAIL_##loop); \
+    if (team == NULL) return real(function, data, UNPACK arguments);                         \
+    GET_##type(real(run_member, team, UNPACK arguments));                                    \
+    team_end(thread, team, clock_now());                                                     \
+    GIVE_##type;                                                                             \
   }
 
 /* Of old compilers: the primary thread runs the function by itself, up to GOMP_parallel_end. */
-#define PARALLEL_START(name, loop, parameters, arguments)                                      \
-  EXPORT void name(void (*function)(void*), void* data, UNPACK parameters);                    \
-  void name(void (*function)(void*), void* data, UNPACK parameters) {                          \
-    FIND_REAL(name);                                                                           \
-    if (real == NULL) return;                                                                  \
-    struct team* const team =                                                                  \
-        thread == NULL ? NULL : prepare_team(thread, function, data, CULPRIT_DETAIL_##loop);   \
-    if (team == NULL) {                                                                        \
-      real(function, data, UNPACK arguments);                                                  \
-      return;                                                                                  \
-    }                                                                                          \
-    real(run_member, team, UNPACK arguments);                                                  \
-    member_begin(thread, team, 0, clock_now());                                                \
+#define PARALLEL_START(name, loop, parameters, arguments)                                    \
+  EXPORT void name(void (*function)(void*), void* data, UNPACK parameters);                  \
+  void name(void (*function)(void*), void* data, UNPACK parameters) {                        \
+    FIND_REAL(name);                                                                         \
+    if (real == NULL) return;                                                                \
+    struct team* const team =                                                                \
+        thread == NULL ? NULL : prepare_team(thread, function, data, CULPRIT_DETAIL_##loop); \
+    if (team == NULL) {                                                                      \
+      real(function, data, UNPACK arguments);                                                \
+      return;                                                                                \
+    }                                                                                        \
+    real(run_member, team, UNPACK arguments);                                                \
+    member_begin(thread, team, 0, clock_now());                                              \
   }
 
 #define OTHER(name, type, parameters) EXPORT type name parameters;
@@ -249,8 +249,8 @@ void GOMP_teams_reg(void (*function)(void*), void* data, unsigned teams, unsigne
   FIND_REAL(GOMP_teams_reg);
   if (real == NULL) return;
   if (thread != NULL) {
-    const uint32_t path = construct_path_of_function(thread, CULPRIT_KIND_TEAMS,
-                                                     CULPRIT_DETAIL_NONE, (const void*)(uintptr_t)function);
+    const uint32_t path = construct_path_of_function(
+        thread, CULPRIT_KIND_TEAMS, CULPRIT_DETAIL_NONE, (const void*)(uintptr_t)function);
     construct_begin(thread, path, CULPRIT_KIND_TEAMS, clock_now());
   }
   real(function, data, teams, limit, flags);
@@ -373,17 +373,16 @@ static void begin_exclusive(struct thread* thread, uint32_t path, uint16_t kind,
   construct_begin(thread, path, kind, now);
 }
 
-#define ENTER(kind, detail)                                                             \
-  if (thread != NULL) leave_open_single(thread, NULL, 0);                               \
-  const uint64_t start = thread == NULL ? 0 : clock_now();                              \
-  const uint32_t path =                                                                 \
-      thread == NULL ? 0 : construct_path(thread, kind, detail, site_of(caller))
+#define ENTER(kind, detail)                                \
+  if (thread != NULL) leave_open_single(thread, NULL, 0);  \
+  const uint64_t start = thread == NULL ? 0 : clock_now(); \
+  const uint32_t path = thread == NULL ? 0 : construct_path(thread, kind, detail, site_of(caller))
 
 #define ENTERED(kind) \
   if (thread != NULL) begin_exclusive(thread, path, kind, start)
 
-#define LEAVE(kind)                                                                     \
-  const uint64_t end = thread == NULL ? 0 : clock_now();                                \
+#define LEAVE(kind)                                      \
+  const uint64_t end = thread == NULL ? 0 : clock_now(); \
   const uint32_t path = thread == NULL ? 0 : construct_end(thread, kind, end, site_of(caller))
 
 #define LEFT \
@@ -473,8 +472,7 @@ static uint32_t begin_barrier(struct thread* thread, const void* caller,
 void GOMP_barrier(void) {
   FIND_REAL(GOMP_barrier);
   if (real == NULL) return;
-  const uint32_t path =
-      thread == NULL ? 0 : begin_barrier(thread, caller, __builtin_dwarf_cfa());
+  const uint32_t path = thread == NULL ? 0 : begin_barrier(thread, caller, __builtin_dwarf_cfa());
   real();
   WAITED;
 }
@@ -482,8 +480,7 @@ void GOMP_barrier(void) {
 bool GOMP_barrier_cancel(void) {
   FIND_REAL(GOMP_barrier_cancel);
   if (real == NULL) return false;
-  const uint32_t path =
-      thread == NULL ? 0 : begin_barrier(thread, caller, __builtin_dwarf_cfa());
+  const uint32_t path = thread == NULL ? 0 : begin_barrier(thread, caller, __builtin_dwarf_cfa());
   const bool is_cancelled = real();
   WAITED;
   return is_cancelled;
@@ -572,10 +569,11 @@ void GOMP_task(void (*function)(void*), void* data, void (*copy)(void*, void*), 
   if (real == NULL) return;
   const bool is_usual = (flags & kTaskDetaches) == 0 && alignment > 0 && size >= 0;
   if (thread != NULL) leave_open_single(thread, NULL, 0);
-  const uint32_t path = thread == NULL || !is_usual
-                            ? 0
-                            : construct_path_of_function(thread, CULPRIT_KIND_TASK,
-                                                         CULPRIT_DETAIL_NONE, (const void*)(uintptr_t)function);
+  const uint32_t path =
+      thread == NULL || !is_usual
+          ? 0
+          : construct_path_of_function(thread, CULPRIT_KIND_TASK, CULPRIT_DETAIL_NONE,
+                                       (const void*)(uintptr_t)function);
   if (path == 0) {
     real(function, data, copy, size, alignment, is_deferred, flags, depend, priority, detach);
     return;
@@ -627,8 +625,8 @@ static bool wrap_loop_task(struct thread* thread, struct wrapped_loop_task* loop
                            long size, long* alignment) {
   if (thread == NULL || size < 2 * (long)sizeof(ull) || *alignment <= 0) return false;
   leave_open_single(thread, NULL, 0);
-  const uint32_t path = construct_path_of_function(thread, CULPRIT_KIND_TASKLOOP,
-                                                   CULPRIT_DETAIL_NONE, (const void*)(uintptr_t)function);
+  const uint32_t path = construct_path_of_function(
+      thread, CULPRIT_KIND_TASKLOOP, CULPRIT_DETAIL_NONE, (const void*)(uintptr_t)function);
   if (path == 0) return false;
   const size_t ours = _Alignof(struct wrapped_loop_task);
   const size_t wider = (size_t)*alignment > ours ? (size_t)*alignment : ours;

@@ -199,9 +199,9 @@ static void on_sync_region(int kind, int endpoint, ompt_data* parallel, ompt_dat
   if (thread == NULL || kind == kReduction || kind == kBarrierTeams) return;
   const uint64_t now = clock_now();
   /* Before LLVM 16 both implicit barriers have one number. */
-  const int ends_team = kind == kBarrierParallel ||
-                        (kind == kBarrierImplicit && thread->last_work == 0 &&
-                         construct_innermost(thread, CULPRIT_KIND_PARALLEL) != 0);
+  const int ends_team =
+      kind == kBarrierParallel || (kind == kBarrierImplicit && thread->last_work == 0 &&
+                                   construct_innermost(thread, CULPRIT_KIND_PARALLEL) != 0);
   if (endpoint == kEnd) {
     /* At the end of a team it may arrive when another has begun. */
     const int is_waiting = thread->depth > 0 && thread->frames[thread->depth - 1].is_wait;
@@ -228,7 +228,7 @@ static void on_sync_region(int kind, int endpoint, ompt_data* parallel, ompt_dat
 /* ---- one at a time ---- */
 
 static uint16_t kind_of_mutex(int kind) {
-  return kind == 5 ? CULPRIT_KIND_CRITICAL
+  return kind == 5   ? CULPRIT_KIND_CRITICAL
          : kind == 6 ? CULPRIT_KIND_ATOMIC
          : kind == 7 ? CULPRIT_KIND_ORDERED
                      : CULPRIT_KIND_LOCK;

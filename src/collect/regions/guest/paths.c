@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "text.h"
+
+#include "collect/timer/guest/text.h"
 
 enum { kHashSlots = 4 * CULPRIT_MAX_PATHS };
 

@@ -86,8 +86,8 @@ struct culprit_region_path {
   uint32_t parent; /* less than its own number */
   uint16_t kind;
   uint16_t detail;
-  uint64_t site; /* run address: return address - 1, or the entry of an outlined function */
-  uint64_t end;  /* return address - 1 of where it ended first; 0: not seen */
+  uint64_t site;        /* run address: return address - 1, or the entry of an outlined function */
+  uint64_t end;         /* return address - 1 of where it ended first; 0: not seen */
   uint64_t is_outlined; /* `site` is the entry of a function that is the construct's body */
 };
 
@@ -110,7 +110,7 @@ struct culprit_region_paths {
 struct culprit_region_counter {
   uint64_t executions;
   uint64_t ticks[CULPRIT_PARTS];
-  uint64_t pieces; /* loops: chunks; sections: those that this thread ran; tasks: created */
+  uint64_t pieces;      /* loops: chunks; sections: those that this thread ran; tasks: created */
   uint64_t inner_tasks; /* ticks of tasks that ran while the body waited, and are in its time */
 };
 

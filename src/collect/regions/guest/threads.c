@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "text.h"
+#include "collect/timer/guest/text.h"
 
 enum { kMaxThreads = 1024 };
 
@@ -61,8 +61,8 @@ static struct thread* make_slot(uint32_t slot) {
   text_add_number(&text, slot);
   text_add(&text, CULPRIT_THREAD_SUFFIX);
   if (!text_finish(&text)) return NULL;
-  struct thread* thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  struct thread* thread =
+      mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (thread == MAP_FAILED) return NULL;
   thread->shared = paths_map_file(name, sizeof *thread->shared);
   if (thread->shared == NULL) {
@@ -143,9 +143,7 @@ void threads_after_fork(void) {
     thread->frames[i].begin = now;
     thread->frames[i].tasks = 0;
   }
-  for (uint32_t i = 0; i < kHeldLocks; ++i) {
-    if (thread->locks[i].lock != 0) thread->locks[i].since = now;
-  }
+  for (uint32_t i = 0; i < thread->lock_count; ++i) thread->locks[i].since = now;
   if (has_end_key) pthread_setspecific(end_key, thread);
   self = thread;
 }

@@ -32,7 +32,7 @@ struct team {
 };
 
 struct held_lock {
-  uint64_t lock; /* 0: free */
+  uint64_t lock;
   uint32_t path;
   uint32_t depth;
   uint64_t since;
@@ -41,11 +41,11 @@ struct held_lock {
 struct thread {
   struct culprit_region_thread* shared;
   uint32_t depth;
-  uint32_t too_deep;  /* constructs above the last frame that is kept */
-  uint32_t last_work; /* path of the work-sharing construct that has just ended */
-  uint32_t is_free;   /* its thread has ended */
+  uint32_t too_deep;    /* constructs above the last frame that is kept */
+  uint32_t last_work;   /* path of the work-sharing construct that has just ended */
+  uint32_t is_free;     /* its thread has ended */
   uint32_t team_number; /* in the team that it came to last */
-  uint64_t waited_for; /* path that a lock or critical section is waited for, its beginning: */
+  uint64_t waited_for;  /* path that a lock or critical section is waited for, its beginning: */
   uint64_t waiting_since;
   /* At the end of a parallel region, until the team's primary thread has seen it. */
   uint64_t body_end;
@@ -54,6 +54,7 @@ struct thread {
   struct thread* next_ended;
   struct team* in_barrier; /* of this team */
   struct team teams[kTeams];
+  uint32_t lock_count;
   struct held_lock locks[kHeldLocks];
   struct frame frames[kDeepest];
 };

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""What `record --regions` costs for each OpenMP construct, in ns, beside no tool: one thread, the
+least of nine rounds, with and without in turns.
+
+    bench/regions.py [BUILD]     GCC's libgomp, and LLVM's runtime where clang-19 has one
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(__file__).resolve().parent
+BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else SOURCE.parent / "build/release")
+TURNS = 5
+
+
+def measure(*command, **options):
+    """{construct: ns}"""
+    text = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, **options).stdout
+    return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines()}
+
+
+def least(runs):
+    return {name: min(run[name] for run in runs) for name in runs[0]}
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for compiler in ("gcc", "clang-19"):
+            program = pathlib.Path(folder) / compiler
+            built = subprocess.run([compiler, "-O2", "-g", "-fopenmp",
+                                    SOURCE / "regions_constructs.c", "-o", program],
+                                   stderr=subprocess.DEVNULL)
+            if built.returncode != 0:
+                print(f"{compiler}: no OpenMP here")
+                continue
+            record = [BUILD / "culprit", "record", "-q", "--no-symbols", "-F", "1", "--regions",
+                      "-o", pathlib.Path(folder) / "profile.culprit", "--", program]
+            without, inside = [], []
+            for _ in range(TURNS):
+                without.append(measure(program))
+                inside.append(measure(*record))
+            without, inside = least(without), least(inside)
+            print(f"{compiler:<18}{'no tool':>9}{'--regions':>11}{'more':>8}  ns")
+            for name, plain in without.items():
+                print(f"{name:<18}{plain:>9.1f}{inside[name]:>11.1f}{inside[name] - plain:>8.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,425 @@
+"""culprit record --regions and culprit regions: OpenMP constructs of real programs.
+
+The programs' bodies sleep, and they measure themselves how long: what is expected depends on no CPU.
+"""
+import json
+import os
+import unittest
+
+import jsonschema
+
+from harness import PROGRAMS, SOURCE, CulpritTest, run, runs_alone
+
+CONSTRUCTS = PROGRAMS / "openmp/constructs.c"
+GCC = [("gcc", "-O0"), ("gcc", "-O2")]
+CLANG = [("clang-19", "-O0"), ("clang-19", "-O2")]
+# Between its clock and ours a thread may lose its CPU.
+ABSOLUTE_S, RELATIVE = 0.001, 0.02
+
+
+def schema():
+    return json.loads((SOURCE / "schema/regions.schema.json").read_text())
+
+
+class RegionsTest(CulpritTest):
+    def openmp(self, source, output, compiler, *flags):
+        """A program of OpenMP; skips where the compiler has none."""
+        self.need(compiler)
+        try:
+            return self.compile(source, output, "-g", "-fopenmp", *flags, compiler=compiler)
+        except AssertionError as error:
+            if "omp.h" in str(error) or "lomp" in str(error):
+                self.skipTest(f"{compiler} has no OpenMP here (libomp-19-dev)")
+            raise
+
+    def regions(self, *command, status=0, **options):
+        """(the report, what the program printed)"""
+        profile, done = self.record("--regions", *command, status=status, **options)
+        report = json.loads(self.culprit("regions", profile, "--format", "json").stdout)
+        jsonschema.validate(report, schema())
+        self.check_sums(report)
+        return report, done
+
+    def check_sums(self, report):
+        for construct in report["constructs"]:
+            for one in [construct["sum"], *construct["threads"]]:
+                parts = sum(one[part + "_ns"] for part in
+                            ("enter", "body", "exit", "exit_barrier", "wait"))
+                self.assertAlmostEqual(one["whole_ns"], parts, delta=1)
+            whole = sum(one["whole_ns"] for one in construct["threads"])
+            self.assertAlmostEqual(construct["sum"]["whole_ns"], whole, delta=1)
+
+    def find(self, report, kind, line=None):
+        found = [one for one in report["constructs"]
+                 if one["kind"] == kind and line in (None, one["first_line"])]
+        self.assertEqual(len(found), 1, f"{kind} {line}: {report['constructs']}")
+        return found[0]
+
+    def near(self, seen_s, expected_s, what=""):
+        self.assertLessEqual(abs(seen_s - expected_s),
+                             max(ABSOLUTE_S, RELATIVE * expected_s), f"{what} {seen_s} {expected_s}")
+
+
+def seconds(construct, part):
+    """By thread, in their order."""
+    return [one[part + "_ns"] / 1e9 for one in construct["threads"]]
+
+
+def said(text):
+    """What the program measured: {name: [seconds by thread]}"""
+    found = {}
+    for line in text.splitlines():
+        name, thread, value = line.split()
+        found.setdefault(name, []).append(float(value))
+    return found
+
+
+def pragma_line(text, number=1):
+    lines = [index for index, line in enumerate(CONSTRUCTS.read_text().splitlines(), 1)
+             if text in line]
+    return lines[number - 1]
+
+
+@runs_alone("measures how long threads sleep and wait")
+class Constructs(RegionsTest):
+    def each(self, compilers, case):
+        for compiler, level in compilers:
+            print(compiler, level)   # of a failure's traceback it is the last
+            program = self.openmp(CONSTRUCTS, f"constructs-{compiler}{level}", compiler, level)
+            report, done = self.regions(program, case)
+            yield compiler, report, said(done.stdout)
+
+    def both_near(self, construct, enters, bodies):
+        for seen, expected in zip(seconds(construct, "enter"), enters):
+            self.near(seen, expected, "enter")
+        for seen, expected in zip(seconds(construct, "body"), bodies):
+            self.near(seen, expected, "body")
+
+    def test_critical(self):
+        for _, report, own in self.each(GCC + CLANG, "critical"):
+            critical = self.find(report, "critical")
+            self.assertEqual([one["executions"] for one in critical["threads"]], [1, 1, 1, 1])
+            self.both_near(critical, own["enter"], own["critical"])
+            self.assertEqual(critical["first_line"], pragma_line("#pragma omp critical\n".strip()))
+            self.assertEqual(critical["lines_are"], "construct")
+
+    def test_critical_with_names(self):
+        for _, report, own in self.each(GCC + CLANG, "named"):
+            for name in ("first", "second"):
+                critical = self.find(report, "critical", pragma_line(f"critical({name})"))
+                self.near(sum(seconds(critical, "body")), sum(own[name]), name)
+
+    def test_dynamic_loop(self):
+        for compiler, report, own in self.each(GCC + CLANG, "loop"):
+            loop = self.find(report, "loop")
+            self.assertEqual(loop["name"], "dynamic")
+            for seen, expected in zip(seconds(loop, "body"), own["loop"]):
+                self.near(seen, expected, "body")
+            if compiler != "gcc":  # which has no barrier where the region ends with the loop
+                wait = [b + w for b, w in zip(seconds(loop, "body"), seconds(loop, "exit_barrier"))]
+                self.assertGreaterEqual(min(wait), max(seconds(loop, "body")) - 0.005)
+
+    def test_guided_loop_of_a_region(self):
+        for _, report, own in self.each(GCC + CLANG, "guided"):
+            loop = self.find(report, "loop")
+            self.assertEqual(loop["name"], "guided")
+            self.near(sum(seconds(loop, "body")), sum(own["loop"]), "body")
+
+    def test_static_loop(self):
+        for compiler, report, own in self.each(GCC + CLANG, "static"):
+            if compiler == "gcc":
+                region = self.find(report, "parallel")
+                for seen, expected in zip(seconds(region, "body"), own["loop"]):
+                    self.near(seen, expected, "body")
+            else:
+                loop = self.find(report, "loop")
+                self.assertEqual(loop["name"], "static")
+                for seen, expected in zip(seconds(loop, "body"), own["loop"]):
+                    self.near(seen, expected, "body")
+
+    def test_sections(self):
+        for compiler, report, own in self.each(GCC + CLANG, "sections"):
+            sections = self.find(report, "sections")
+            self.assertEqual(sections["sum"]["pieces"], 2)
+            for seen, expected in zip(seconds(sections, "body"), own["sections"]):
+                self.near(seen, expected, "body")
+
+    def test_single(self):
+        for compiler, report, own in self.each(GCC + CLANG, "single"):
+            single = self.find(report, "single")
+            self.assertEqual(single["sum"]["executions"], 4)
+            self.assertEqual(single["sum"]["pieces"], 1)
+            for seen, expected in zip(seconds(single, "body"), own["single"]):
+                self.near(seen, expected, "body")
+            if compiler != "gcc":
+                slept = sum(own["single"])
+                waiting = sorted(seconds(single, "exit_barrier"))
+                self.near(waiting[0], 0, "executor")
+                self.assertLess(abs(waiting[3] - slept), 0.01)
+
+    def test_barrier(self):
+        for _, report, own in self.each(GCC + CLANG, "barrier"):
+            barrier = self.find(report, "barrier")
+            for seen, expected in zip(seconds(barrier, "wait"), own["wait"]):
+                self.near(seen, expected, "wait")
+
+    def test_lock(self):
+        for _, report, own in self.each(GCC + CLANG, "lock"):
+            lock = self.find(report, "lock")
+            self.both_near(lock, own["enter"], own["lock"])
+            self.assertEqual(lock["first_line"], pragma_line("omp_set_lock"))
+
+    def test_ordered(self):
+        for _, report, own in self.each(GCC + CLANG, "ordered"):
+            ordered = self.find(report, "ordered")
+            self.both_near(ordered, own["enter"], own["ordered"])
+
+    def test_tasks_are_not_waiting(self):
+        for _, report, own in self.each(GCC + CLANG, "tasks"):
+            task = self.find(report, "task")
+            self.assertEqual(task["sum"]["executions"], 8)
+            self.assertEqual(task["sum"]["pieces"], 8)
+            self.near(sum(seconds(task, "body")), sum(own["task"]), "task")
+            # Four threads, eight tasks: nobody waits as long as two tasks take.
+            wait = self.find(report, "taskwait")
+            self.assertLess(wait["sum"]["wait_ns"] / 1e9, max(own["task"]))
+
+    def test_taskloop(self):
+        for compiler, report, own in self.each(GCC + CLANG, "taskloop"):
+            task = self.find(report, "taskloop" if compiler == "gcc" else "task")
+            self.assertEqual(task["sum"]["executions"], 8)
+            self.near(sum(seconds(task, "body")), sum(own["task"]), "task")
+
+    def test_master(self):
+        for _, report, own in self.each(CLANG, "master"):
+            master = self.find(report, "master")
+            self.near(sum(seconds(master, "body")), own["master"][0], "master")
+
+    def test_nested_regions(self):
+        # At -O2 clang jumps to its runtime for the inner region, which then has the outer one's
+        # address: both are one construct.
+        for _, report, own in self.each(GCC + CLANG[:1], "nested"):
+            regions = [one for one in report["constructs"] if one["kind"] == "parallel"]
+            self.assertEqual(len(regions), 2)
+            inner = regions[1]
+            self.assertEqual(inner["sum"]["executions"], 4)
+            self.near(sum(seconds(inner, "body")), sum(own["nested"]), "nested")
+
+    def test_serial_time_is_nobodys_waiting(self):
+        for _, report, own in self.each(GCC + CLANG, "often"):
+            region = self.find(report, "parallel")
+            self.assertEqual([one["executions"] for one in region["threads"]], [5, 5, 5, 5])
+            for seen, expected in zip(seconds(region, "body"), own["parallel"]):
+                self.near(seen, expected, "body")
+            walls = seconds(region, "whole")
+            self.assertLess(max(walls) - min(walls), 0.002)
+            self.assertLess(max(walls), own["whole"][0] - 5 * 0.02)
+
+
+class Programs(RegionsTest):
+    """What is around the measurement: the program is what it was, whatever it does."""
+
+    def test_lines_of_pragmas(self):
+        for compiler, level in GCC + CLANG:
+            with self.subTest(compiler=compiler, level=level):
+                program = self.openmp(CONSTRUCTS, f"lines-{compiler}{level}", compiler, level)
+                report, _ = self.regions(program, "barrier", 1)
+                barrier = self.find(report, "barrier")
+                self.assertEqual(barrier["first_line"], pragma_line("omp barrier"))
+                region = self.find(report, "parallel")
+                within = [index for index, line in enumerate(
+                    CONSTRUCTS.read_text().splitlines(), 1) if line == "static void barrier(void) {"]
+                self.assertEqual(region["first_line"], within[0] + 1)
+
+    def test_the_program_is_what_it_was(self):
+        text = """
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char** words) {
+  int sum = 0;
+#pragma omp parallel for reduction(+ : sum) schedule(dynamic) num_threads(3)
+  for (int i = 0; i < 1000; ++i) sum += i;
+  printf("%d %s\\n", sum, words[1]);
+  fprintf(stderr, "told\\n");
+  fflush(stdout);
+  if (count > 2) raise(SIGTERM);
+  return 42;
+}"""
+        program = self.compile_text(text, "sum.c", "sum", "-g", "-fopenmp")
+        _, done = self.regions(program, "word", status=42)
+        self.assertEqual(done.stdout, "499500 word\n")
+        self.assertIn("told\n", done.stderr)
+        report, done = self.regions(program, "word", "signal", status=-15)
+        self.assertEqual(self.find(report, "loop")["sum"]["pieces"], 1000)
+
+    def test_ends_inside_regions(self):
+        text = """
+#include <omp.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static jmp_buf back;
+int main(int count, char** words) {
+  (void)count;
+  const char* how = words[1];
+  if (strcmp(how, "fork") == 0) {
+#pragma omp parallel num_threads(2)
+#pragma omp critical
+    if (omp_get_thread_num() == 0) {
+      const pid_t child = fork();
+      if (child == 0) _exit(3);
+      int status;
+      waitpid(child, &status, 0);
+      printf("child %d\\n", WEXITSTATUS(status));
+    }
+    return 0;
+  }
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp barrier
+#pragma omp master
+    {
+      if (strcmp(how, "exit") == 0) exit(5);
+      if (strcmp(how, "_exit") == 0) _exit(6);
+      if (strcmp(how, "abort") == 0) abort();
+      if (strcmp(how, "longjmp") == 0 && setjmp(back) == 0) longjmp(back, 1);
+    }
+  }
+  return 0;
+}"""
+        for compiler, _ in (GCC[0], CLANG[0]):
+            self.need(compiler)
+            try:
+                program = self.compile_text(text, "ends.c", f"ends-{compiler}", "-g", "-fopenmp",
+                                            compiler=compiler)
+            except AssertionError:
+                self.skipTest(f"{compiler} has no OpenMP here (libomp-19-dev)")
+            for how, status in (("exit", 5), ("_exit", 6), ("abort", -6), ("longjmp", 0),
+                                ("fork", 0)):
+                with self.subTest(compiler=compiler, how=how):
+                    report, done = self.regions(program, how, status=status)
+                    if how in ("exit", "_exit", "abort"):
+                        self.assertGreater(report["ledger"]["regions_open"], 0)
+                    if how == "fork":
+                        self.assertEqual(done.stdout, "child 3\n")
+
+    def test_two_runtimes_of_their_own_scope(self):
+        library = """
+#include <omp.h>
+__attribute__((visibility("default"))) int count_threads(void) {
+  int threads = 0;
+#pragma omp parallel num_threads(3)
+  {
+#pragma omp critical
+    threads += omp_get_num_threads() == 3;
+  }
+  return threads;
+}"""
+        loader = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int count, char** words) {
+  for (int i = 1; i < count; ++i) {
+    void* library = dlopen(words[i], RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) { puts(dlerror()); return 1; }
+    int (*run)(void) = (int (*)(void))dlsym(library, "count_threads");
+    printf("%d\\n", run());
+  }
+  return 0;
+}"""
+        # Copies of libgomp under names of their own, as Python's packages bring them.
+        system = run("gcc", "-print-file-name=libgomp.so.1").stdout.strip()
+        if not os.path.exists(system):
+            self.skipTest("no libgomp.so.1 beside gcc")
+        paths = []
+        for name in ("1", "2"):
+            own = f"libgom{name}.so.1"   # as long as the name that it replaces
+            (self.folder / own).write_bytes(
+                open(system, "rb").read().replace(b"libgomp.so.1", own.encode()))
+            path = self.folder / f"lib{name}.so"
+            run("gcc", "-g", "-fopenmp", "-fPIC", "-c", "-x", "c", "-", "-o",
+                self.folder / f"{name}.o", input=library)
+            run("gcc", "-shared", self.folder / f"{name}.o", self.folder / own, "-o", path,
+                "-Wl,-rpath," + str(self.folder))
+            self.assertIn(own, run("readelf", "-d", path).stdout)
+            paths.append(path)
+        program = self.compile_text(loader, "loader.c", "loader", "-g", "-ldl")
+        report, done = self.regions(program, *paths)
+        self.assertEqual(done.stdout, "3\n3\n")
+        criticals = [one for one in report["constructs"] if one["kind"] == "critical"]
+        self.assertEqual([one["sum"]["executions"] for one in criticals], [3, 3])
+
+    def test_tools_of_others_and_none(self):
+        program = self.openmp(CONSTRUCTS, "told", "clang-19")
+        for setting, words in (({"OMP_TOOL": "disabled"}, "OMP_TOOL=disabled"),
+                               ({"OMP_TOOL_LIBRARIES": "/nowhere.so"}, "another tool")):
+            with self.subTest(**setting):
+                profile, done = self.record("--regions", program, "critical", 1,
+                                            env={**os.environ, **setting})
+                self.assertEqual(len(said(done.stdout)["critical"]), 4)
+                self.assertIn("no OpenMP construct was seen", done.stderr)
+                report = self.report(profile)
+                self.assertTrue(any(words in note for note in report["ledger"]["notes"]),
+                                report["ledger"])
+
+    def test_what_cannot_be_measured_says_so(self):
+        static = self.compile_text("int main(void) { return 0; }", "s.c", "s", "-static")
+        done = self.record("--regions", static, status=125)[1]
+        self.assertIn("statically linked", done.stderr)
+        done = self.culprit("record", "--regions", "-p", os.getpid(), status=2)
+        self.assertIn("--regions", done.stderr)
+        profile, _ = self.record("true")
+        done = self.culprit("regions", profile, status=1)
+        self.assertIn("culprit record --regions", done.stderr)
+
+    def test_memory_is_of_regions_not_of_executions(self):
+        text = """
+#include <omp.h>
+int main(void) {
+  volatile long sum = 0;
+#pragma omp parallel num_threads(2)
+  for (long i = 0; i < 200000; ++i) {
+#pragma omp critical
+    sum += i;
+  }
+  return 0;
+}"""
+        program = self.compile_text(text, "many.c", "many", "-O1", "-g", "-fopenmp")
+        report, _ = self.regions(program)
+        self.assertEqual(self.find(report, "critical")["sum"]["executions"], 400000)
+        self.assertLess((self.folder / "profile.culprit").stat().st_size, 500_000)
+
+    def test_fortran(self):
+        self.need("gfortran")
+        text = """program sums
+  integer :: i
+  real(8) :: a(1000), total
+  total = 0
+  !$omp parallel do schedule(dynamic, 100) num_threads(2)
+  do i = 1, 1000
+    a(i) = i
+  end do
+  !$omp end parallel do
+  !$omp parallel num_threads(2)
+  !$omp critical
+  total = total + 1
+  !$omp end critical
+  !$omp end parallel
+  print '(F6.1, F10.1)', total, sum(a)
+end program
+"""
+        program = self.compile_text(text, "sums.f90", "sums", "-O2", "-g", "-fopenmp",
+                                    compiler="gfortran")
+        report, done = self.regions(program)
+        self.assertEqual(done.stdout.split(), ["2.0", "500500.0"])
+        self.assertEqual(self.find(report, "loop")["sum"]["pieces"], 10)
+        self.assertEqual(self.find(report, "critical")["first_line"], 11)
+
+
+if __name__ == "__main__":
+    unittest.main()
