@@ -201,6 +201,9 @@ std::vector<ImageId> ProfileMerger::add(const Profile& other) {
                             ? ThreadId(add_row_to(profile_.threads, thread))
                             : intern(profile_.threads, threads_, thread));
   }
+  for (const Image& image : other.images) {
+    translate.push_back(intern_image(image, other.strings.text(image.path), other.machine));
+  }
   for (const Region& region : other.regions) {
     translate.push_back(intern(profile_.regions, regions_, translated(region)));
   }
@@ -210,9 +213,6 @@ std::vector<ImageId> ProfileMerger::add(const Profile& other) {
   }
   for (const Event& event : other.events) {
     translate.push_back(intern(profile_.events, events_, translated(event)));
-  }
-  for (const Image& image : other.images) {
-    translate.push_back(intern_image(image, other.strings.text(image.path), other.machine));
   }
   for (const StackNode& node : other.stacks) {
     translate.push_back(intern(profile_.stacks, stacks_, translated(node)));

@@ -23,10 +23,10 @@ constexpr void visit_tables(auto&& visit, auto&... profiles) {
   visit(ProfileTable<RunId>{"runs"}, profiles.runs...);
   visit(ProfileTable<ProcessId>{"processes"}, profiles.processes...);
   visit(ProfileTable<ThreadId>{"threads"}, profiles.threads...);
+  visit(ProfileTable<ImageId>{"images"}, profiles.images...);
   visit(ProfileTable<RegionId>{"regions"}, profiles.regions...);
   visit(ProfileTable<ContextId>{"contexts"}, profiles.contexts...);
   visit(ProfileTable<EventId>{"events"}, profiles.events...);
-  visit(ProfileTable<ImageId>{"images"}, profiles.images...);
   visit(ProfileTable<StackId>{"stacks"}, profiles.stacks...);
   visit(ProfileTable<ObjectId>{"objects"}, profiles.objects...);
   visit(ProfileTable<ObjectRangeId>{"object_ranges"}, profiles.object_ranges...);
