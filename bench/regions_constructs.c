@@ -66,9 +66,10 @@ int main(void) {
     const char* name;
     void (*run)(long);
     long times;
-  } cases[] = {{"critical", critical, 100000}, {"lock", lock, 100000}, {"single", single, 100000},
-               {"barrier", barrier, 100000},   {"dynamic loop", loop, 50000},
-               {"task + taskwait", task, 50000}, {"parallel", parallel, 20000}};
+  } cases[] = {{"critical", critical, 100000}, {"lock", lock, 100000},
+               {"single", single, 100000},     {"barrier", barrier, 100000},
+               {"dynamic loop", loop, 50000},  {"task + taskwait", task, 50000},
+               {"parallel", parallel, 20000}};
   omp_init_lock(&mutex);
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     double least = 1e18;

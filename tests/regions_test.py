@@ -421,5 +421,133 @@ end program
         self.assertEqual(self.find(report, "critical")["first_line"], 11)
 
 
+MARKS = ("-I", SOURCE / "include")
+
+
+class Real(RegionsTest):
+    """Programs as they are written: right results, and what is reported of them."""
+
+    def both(self, program, **options):
+        """The report; what the program prints is what it prints without us."""
+        plain = run(program, cwd=self.folder).stdout
+        report, done = self.regions(program, **options)
+        self.assertEqual(done.stdout, plain)
+        self.assertNotIn("regions_dropped", report["ledger"])
+        self.assertNotIn("regions_unmatched", report["ledger"])
+        return report
+
+    def test_conjugate_gradients(self):
+        for compiler in ("gcc", "clang-19"):
+            program = self.openmp("openmp/cg.c", f"cg-{compiler}", compiler, "-O2", "-lm")
+            report = self.both(program)
+            executions = sum(max(one["executions"] for one in region["threads"])
+                             for region in report["constructs"] if region["kind"] == "parallel")
+            self.assertEqual(executions, 1 + 150 * 5)   # 150 steps of five operations
+
+    def test_tasks_that_sort(self):
+        for compiler in ("gcc", "clang-19"):
+            program = self.openmp("openmp/sort.c", f"sort-{compiler}", compiler, "-O2")
+            report = self.both(program)
+            tasks = [one for one in report["constructs"] if one["kind"] == "task"]
+            # 64,000 numbers halve six times: 63 merges, of two tasks each.
+            self.assertEqual(sum(one["sum"]["executions"] for one in tasks), 126)
+            self.assertEqual(sum(one["sum"]["pieces"] for one in tasks), 126)
+            self.assertLess(len(report["constructs"]), 10)   # recursion is one construct
+
+    def test_walk_of_a_graph(self):
+        program = self.openmp("openmp/walk.cc", "walk", "g++", "-O2")
+        report = self.both(program)
+        self.assertEqual(self.find(report, "loop")["name"], "dynamic")
+        self.assertEqual(self.find(report, "critical")["sum"]["executions"], 4 * 23)
+
+    def test_stencil_with_marks(self):
+        for compiler in ("g++", "clang++-19"):
+            program = self.openmp("openmp/stencil.cc", f"stencil-{compiler}", compiler, "-O2",
+                                  *MARKS)
+            report = self.both(program)
+            marks = {one["name"]: one for one in report["constructs"] if one["kind"] == "user"}
+            self.assertEqual(marks["sweeps"]["sum"]["executions"], 1)
+            self.assertEqual(marks["step"]["sum"]["executions"], 3 * 20)
+            self.assertTrue(marks["step"]["file"].endswith("stencil.cc"), marks["step"])
+            rows = report["call_graph"]
+            names = {one["id"]: one["name"] or one["kind"] for one in report["constructs"]}
+            step = next(row for row in rows if names[row["construct"]] == "step")
+            around = rows[step["parent"]]
+            self.assertEqual(names[around["construct"]], "parallel")
+            self.assertEqual(names[rows[around["parent"]]["construct"]], "sweeps")
+
+    def test_marks_do_nothing_without_us(self):
+        for flags in (("-no-pie",), ("-static",), ("-O0",)):
+            program = self.compile("openmp/stencil.cc", "plain", *MARKS, *flags, compiler="g++")
+            self.assertEqual(run(program).stdout, "0.755228658\n")
+
+    def test_product_in_fortran(self):
+        self.need("gfortran")
+        program = self.folder / "product"
+        run("gfortran", "-O2", "-g", "-fopenmp", SOURCE / "include/culprit/culprit_region.f90",
+            PROGRAMS / "openmp/product.f90", "-o", program, cwd=self.folder)
+        report = self.both(program)
+        self.assertEqual(self.find(report, "loop")["sum"]["pieces"], 16)
+        self.assertEqual(self.find(report, "user")["name"], "multiply")
+
+    def test_instrumented_functions(self):
+        text = """
+static volatile int sink;
+__attribute__((noinline)) static void leaf(int i) { sink = i; }
+__attribute__((noinline)) static void branch(int n) { for (int i = 0; i < n; ++i) leaf(i); }
+__attribute__((noinline)) static int depth(int n) { return n == 0 ? 0 : 1 + depth(n - 1); }
+int main(void) { branch(10); branch(5); leaf(1); return depth(1000) - 1000; }"""
+        program = self.compile_text(text, "calls.c", "calls", "-O1", "-g", "-finstrument-functions",
+                                    "-fno-optimize-sibling-calls")
+        report, _ = self.regions(program)
+        calls = {one["name"]: one["sum"]["executions"] for one in report["constructs"]}
+        self.assertEqual({name: calls[name] for name in ("main", "branch", "leaf")},
+                         {"main": 1, "branch": 2, "leaf": 16})
+        self.assertLessEqual(calls["depth"], 1001)
+
+    def test_beside_the_sampling_library(self):
+        program = self.openmp("openmp/walk.cc", "walk", "g++", "-O1")
+        report, done = self.regions("--engine", "posix-timer", program)
+        self.assertEqual(done.stdout, "depth 23, sum 207886\n")
+        self.assertEqual(self.find(report, "loop")["name"], "dynamic")
+
+    def test_marks_of_likwid(self):
+        program = self.folder / "likwid"
+        # In place of LIKWID's own library: what it would be called with.
+        self.compile_text("""
+#include <stdio.h>
+int likwid_markerStartRegion(const char* name) { return puts(name); }
+int likwid_markerStopRegion(const char* name) { (void)name; return 0; }""",
+                          "marker.c", "liblikwid.so", "-shared", "-fPIC")
+        run("gcc", "-O2", "-g", "-fopenmp", PROGRAMS / "openmp/likwid.c",
+            self.folder / "liblikwid.so", "-Wl,-rpath," + str(self.folder), "-o", program)
+        report, done = self.regions(program)
+        self.assertEqual(sorted(done.stdout.split()), ["done"] + 2 * ["inside"] + 3 * ["serial"])
+        marks = {one["name"]: one["sum"]["executions"]
+                 for one in report["constructs"] if one["kind"] == "user"}
+        self.assertEqual(marks, {"serial": 3, "inside": 2})
+
+    def test_extension_of_python(self):
+        self.need("python3")
+        self.compile_text("""
+long sum_up(long n) {
+  long sum = 0;
+#pragma omp parallel for reduction(+ : sum) schedule(dynamic, 100) num_threads(3)
+  for (long i = 0; i < n; ++i) sum += i;
+  return sum;
+}""", "sums.c", "sums.so", "-O2", "-g", "-fopenmp", "-shared", "-fPIC")
+        (self.folder / "use.py").write_text(
+            "import ctypes\nprint(ctypes.CDLL('./sums.so').sum_up(1000))\n")
+        report, done = self.regions("python3", "use.py")
+        self.assertEqual(done.stdout, "499500\n")
+        self.assertEqual(self.find(report, "loop")["sum"]["pieces"], 10)
+
+    def test_more_threads_than_cpus_is_said(self):
+        program = self.openmp("openmp/walk.cc", "walk", "g++", "-O1")
+        report, _ = self.regions(program, env={**os.environ, "OMP_NUM_THREADS": "16"})
+        if report["machine"]["cpus_online"] < 4:
+            self.assertIn("threads share", report["remarks"][0])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -11,6 +11,8 @@ inline constexpr std::string_view kBody = "body";
 inline constexpr std::string_view kExit = "exit";
 inline constexpr std::string_view kExitBarrier = "exit barrier";
 inline constexpr std::string_view kWait = "wait";
+/// Not a part but in the exit barrier: of a parallel region that ends with a single.
+inline constexpr std::string_view kBehindSingle = "behind single";
 /// Not a part but in the body: tasks that the thread ran while it waited there.
 inline constexpr std::string_view kInnerTasks = "inner tasks";
 /// Not a time: chunks of a loop, sections or singles that the thread ran, tasks that it created.

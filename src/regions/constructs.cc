@@ -14,10 +14,11 @@
 namespace culprit {
 namespace {
 
-constexpr std::array<const char*, 21> kWords = {
+constexpr std::array<const char*, 22> kWords = {
     "parallel",         "teams",    "loop",      "sections", "single",   "master", "workshare",
     "distribute",       "scope",    "critical",  "atomic",   "ordered",  "lock",   "barrier",
-    "implicit barrier", "taskwait", "taskgroup", "task",     "taskloop", "user",   "unknown"};
+    "implicit barrier", "taskwait", "taskgroup", "task",     "taskloop", "user",   "function",
+    "unknown"};
 
 Kind find_kind(std::string_view word) {
   for (size_t i = 0; i < kWords.size(); ++i)
@@ -70,7 +71,13 @@ FoundPlace find_place(const Region& region, CodeIndex& code) {
     found.place.function = code.unnamed(region.site);
     return found;
   }
-  const Frame& frame = at.frames.front();
+  // Marks of our own header are where they were written, not in the header.
+  const auto is_mark = [&](const Frame& one) {
+    return one.inlined && facts.strings.text(one.file).ends_with("culprit/region.h");
+  };
+  size_t level = 0;
+  while (level + 1 < at.frames.size() && is_mark(at.frames[level])) ++level;
+  const Frame& frame = at.frames[level];
   found.place.function = facts.strings.text(at.function->name);
   found.place.file = facts.strings.text(frame.file);
   found.place.first_line = frame.line;
@@ -94,11 +101,24 @@ bool has_word(const std::optional<std::string>& text, std::string_view word) {
   return text && to_lower(*text).find(word) != std::string::npos;
 }
 
+/// The name in "#pragma omp critical(name)"; "" if the line has none.
+std::string find_critical_name(const std::optional<std::string>& text) {
+  if (!text) return "";
+  const size_t word = to_lower(*text).find("critical");
+  if (word == std::string::npos) return "";
+  const size_t open = text->find_first_not_of(' ', word + 8);
+  if (open == std::string::npos || (*text)[open] != '(') return "";
+  const size_t close = text->find(')', open);
+  if (close == std::string::npos) return "";
+  return std::string(trim(std::string_view(*text).substr(open + 1, close - open - 1)));
+}
+
 /// A place that is a function's entry says where the construct is only if its body is that
 /// function: what only waits, or has no function of its own, took it from the region around.
 bool has_own_function(Kind kind) {
   return kind == Kind::parallel || kind == Kind::teams || kind == Kind::task ||
-         kind == Kind::taskloop || kind == Kind::loop || kind == Kind::user;
+         kind == Kind::taskloop || kind == Kind::loop || kind == Kind::user ||
+         kind == Kind::function;
 }
 
 Construct make_construct(const Profile& profile, const Region& region, CodeIndex& code) {
@@ -122,6 +142,11 @@ Construct make_construct(const Profile& profile, const Region& region, CodeIndex
   } else if (construct.kind == Kind::barrier && found.source &&
              !has_word(found.source, "barrier")) {
     construct.kind = Kind::implicit_barrier;
+  }
+  if (construct.kind == Kind::function) construct.name = construct.place.function;
+  if (construct.kind == Kind::critical) {
+    const std::string name = find_critical_name(found.source);
+    if (!name.empty()) construct.name = name;
   }
   construct.type = to_upper(word_of(construct.kind));
   if (construct.kind == Kind::parallel && construct.place.lines == LinesAre::construct) {
@@ -288,6 +313,7 @@ void ConstructFinder::add_value(const RegionValue& value) {
                                     {region::kExit, &RegionTimes::exit_ns},
                                     {region::kExitBarrier, &RegionTimes::exit_barrier_ns},
                                     {region::kWait, &RegionTimes::wait_ns},
+                                    {region::kBehindSingle, &RegionTimes::behind_single_ns},
                                     {region::kInnerTasks, &RegionTimes::inner_tasks_ns}};
   const auto path = path_of_.find(value.region.value);
   const auto thread = thread_of_.find(value.context);
@@ -336,6 +362,7 @@ RegionTimes& RegionTimes::operator+=(const RegionTimes& other) {
   exit_ns += other.exit_ns;
   exit_barrier_ns += other.exit_barrier_ns;
   wait_ns += other.wait_ns;
+  behind_single_ns += other.behind_single_ns;
   inner_tasks_ns += other.inner_tasks_ns;
   return *this;
 }

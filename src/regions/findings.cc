@@ -13,6 +13,9 @@ constexpr double kLeastShare = 0.005;      // of the program's wall time
 constexpr double kOftenPerSecond = 1000;   // FrequentAtomic: executions per second and thread
 constexpr double kFewChunksPerThread = 4;  // a dynamic loop with fewer cannot even out much
 
+constexpr const char* kAdviceForSingle =
+    "one thread works and the others wait: nowait, tasks, or move it out of the region";
+
 struct Waiting {
   const char* property = nullptr;
   double ns = 0;
@@ -50,7 +53,7 @@ Waiting find_waiting(const Construct& construct) {
     case Kind::parallel:
       return {construct.type == "PARALLEL SECTIONS" ? "ImbalanceInParallelSections"
                                                     : "ImbalanceInParallelRegion",
-              sum.exit_barrier_ns,
+              sum.exit_barrier_ns - sum.behind_single_ns,
               construct.type == "PARALLEL LOOP"
                   ? "iterations take unequal time: schedule(dynamic) or (guided)"
                   : "threads have unequal work: give the longest parts out first, or smaller ones"};
@@ -84,13 +87,13 @@ Waiting find_waiting(const Construct& construct) {
     case Kind::atomic:
       return {"AtomicContention", sum.enter_ns, "threads stand in line: a reduction"};
     case Kind::single:
-      return {"UnparallelizedInSingleRegion", sum.exit_barrier_ns,
-              "one thread works and the others wait: nowait, tasks, or move it out of the region"};
+      return {"UnparallelizedInSingleRegion", sum.exit_barrier_ns, kAdviceForSingle};
     case Kind::task:
       return {"TaskCreation", sum.enter_ns, "making tasks takes time: fewer and larger ones"};
     case Kind::teams:
     case Kind::master:
     case Kind::user:
+    case Kind::function:
     case Kind::unknown:
       break;
   }
@@ -134,6 +137,10 @@ void add_findings(RegionsReport& report) {
     const RegionOverheads& region = *found->second;
     add(i, find_waiting(construct), region);
     add(i, find_management(construct, region), region);
+    if (construct.kind == Kind::parallel) {
+      add(i, {"UnparallelizedInSingleRegion", construct.sum.behind_single_ns, kAdviceForSingle},
+          region);
+    }
     const double per_second =
         region.whole_ns > 0 ? 1e9 * static_cast<double>(construct.sum.executions) / region.whole_ns
                             : 0;

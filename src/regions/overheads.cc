@@ -51,7 +51,8 @@ Overheads compute_overheads(const Construct& construct) {
       overheads.management_ns = times.exit_ns;
       break;
     case Kind::parallel:
-      overheads.imbalance_ns = times.exit_barrier_ns;
+      overheads.limited_ns = times.behind_single_ns;
+      overheads.imbalance_ns = times.exit_barrier_ns - times.behind_single_ns;
       overheads.management_ns = times.enter_ns + times.exit_ns;
       break;
     case Kind::loop:
@@ -78,6 +79,7 @@ Overheads compute_overheads(const Construct& construct) {
     case Kind::teams:
     case Kind::master:
     case Kind::user:
+    case Kind::function:
     case Kind::unknown:
       break;
   }

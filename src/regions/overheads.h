@@ -6,7 +6,8 @@
 //                        atomic, ordered
 //   imbalance            exit barriers of parallel, loop, workshare, taskloop, of static loops, and
 //                        of sections if every thread could have had one
-//   limited parallelism  exit barriers of single, and of sections if there were too few
+//   limited parallelism  exit barriers of single, of regions that end with one, and of sections if
+//                        there were too few
 //   thread management    parallel without body and barrier; leaving critical, lock, atomic,
 //                        ordered; making tasks
 //

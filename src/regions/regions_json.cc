@@ -14,6 +14,7 @@ Json json_times(const RegionTimes& times) {
           {"exit_ns", times.exit_ns},
           {"exit_barrier_ns", times.exit_barrier_ns},
           {"wait_ns", times.wait_ns},
+          {"behind_single_ns", times.behind_single_ns},
           {"inner_tasks_ns", times.inner_tasks_ns}};
 }
 

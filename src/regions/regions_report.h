@@ -35,7 +35,8 @@ struct RegionTimes {
   double exit_ns = 0;
   double exit_barrier_ns = 0;
   double wait_ns = 0;
-  double inner_tasks_ns = 0;  // in body_ns: other tasks, while the body waited
+  double behind_single_ns = 0;  // in exit_barrier_ns: of a region that ends with a single
+  double inner_tasks_ns = 0;    // in body_ns: other tasks, while the body waited
 
   [[nodiscard]] double whole_ns() const {
     return enter_ns + body_ns + exit_ns + exit_barrier_ns + wait_ns;
@@ -64,6 +65,7 @@ enum class Kind : uint8_t {
   task,
   taskloop,
   user,
+  function,  // of code that is compiled with -finstrument-functions
   unknown,
 };
 const char* word_of(Kind kind);

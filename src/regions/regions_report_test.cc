@@ -210,6 +210,20 @@ TEST(RegionsReport, TasksRunWhenSomebodyHasTime) {
   EXPECT_DOUBLE_EQ(exclusive_ms["TASK"], 40);
 }
 
+TEST(RegionsReport, ARegionThatEndsWithASingleHasLimitedParallelism) {
+  RegionsOf of;
+  const RegionId parallel = of.region("parallel", RegionId(), 10);
+  const ContextId first = of.thread(0);
+  const ContextId second = of.thread(1);
+  of.add(first, parallel, region::kBody, 100);
+  of.add(second, parallel, region::kBody, 0);
+  of.add(second, parallel, region::kExitBarrier, 100);
+  of.add(second, parallel, region::kBehindSingle, 90);
+  const RegionsReport report = of.report();
+  EXPECT_DOUBLE_EQ(report.program.limited_ns, 90e6);
+  EXPECT_DOUBLE_EQ(report.program.imbalance_ns, 10e6);
+}
+
 TEST(RegionsReport, NestedRegionsCoverNoMoreThanTheOuterOne) {
   RegionsOf of;
   const RegionId outer = of.region("parallel", RegionId(), 10);

@@ -223,6 +223,7 @@ std::vector<TimeColumn> columns_of(Kind kind) {
     case Kind::teams:
     case Kind::master:
     case Kind::user:
+    case Kind::function:
       return {kBody};
     case Kind::unknown:
       break;

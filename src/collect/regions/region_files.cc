@@ -54,8 +54,14 @@ Result<RegionProcess> parse_region_paths(std::span<const std::byte> file) {
   for (uint32_t i = 1; i < raw->path_count; ++i) {
     const culprit_region_path& one = raw->paths[i];
     if (!is_valid(one, i)) return damaged("a construct is of no known kind, or inside a later one");
-    process.paths.push_back(
-        {one.parent, one.kind, one.detail, RunAddress(one.site), RunAddress(one.end)});
+    if (one.name >= CULPRIT_NAMES_BYTES) return damaged("a name lies outside of its room");
+    const char* name = raw->names + one.name;
+    const size_t length = one.name == 0
+                              ? 0
+                              : ::strnlen(name, std::min<size_t>(CULPRIT_LONGEST_NAME,
+                                                                 CULPRIT_NAMES_BYTES - one.name));
+    process.paths.push_back({one.parent, one.kind, one.detail, std::string(name, length),
+                             RunAddress(one.site), RunAddress(one.end)});
   }
   return process;
 }
@@ -66,7 +72,7 @@ Result<RegionThread> parse_region_thread(std::span<const std::byte> file, size_t
                       raw->unmatched, raw->too_deep, raw->backwards, {}};
   for (uint32_t path = 1; path < std::min<size_t>(path_count, CULPRIT_MAX_PATHS); ++path) {
     const culprit_region_counter& one = raw->counters[path];
-    RegionCounter counter{path, one.executions, one.pieces, one.inner_tasks, {}};
+    RegionCounter counter{path, one.executions, one.pieces, one.behind_single, one.inner_tasks, {}};
     std::copy(std::begin(one.ticks), std::end(one.ticks), counter.ticks.begin());
     const bool is_empty = counter.executions == 0 && counter.pieces == 0 &&
                           std::all_of(counter.ticks.begin(), counter.ticks.end(),

@@ -20,6 +20,7 @@ struct RegionPath {
   uint32_t parent = 0;  // less than its own number; 0 is the program
   uint16_t kind = 0;    // culprit_region_kind
   uint16_t detail = 0;  // culprit_region_detail
+  std::string name;     // that the program gave it; "" without
   RunAddress site;
   RunAddress end;  // 0: not seen
 };
@@ -36,7 +37,8 @@ struct RegionCounter {
   uint32_t path = 0;
   uint64_t executions = 0;
   uint64_t pieces = 0;
-  uint64_t inner_tasks = 0;  // ticks
+  uint64_t behind_single = 0;  // ticks, as the next
+  uint64_t inner_tasks = 0;
   std::array<uint64_t, CULPRIT_PARTS> ticks{};
 };
 

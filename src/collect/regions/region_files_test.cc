@@ -25,8 +25,8 @@ std::unique_ptr<culprit_region_paths> make_paths() {
   paths->path_count = 3;
   paths->file_count = 1;
   paths->files[0] = {0x400000, 0x500000, 0x1000, 7, "/opt/bin/mill"};
-  paths->paths[1] = {0, CULPRIT_KIND_PARALLEL, 0, 0x400200, 0, 1};
-  paths->paths[2] = {1, CULPRIT_KIND_CRITICAL, 0, 0x400210, 0x400220, 0};
+  paths->paths[1] = {0, CULPRIT_KIND_PARALLEL, 0, 0x400200, 0, 1, 0};
+  paths->paths[2] = {1, CULPRIT_KIND_CRITICAL, 0, 0x400210, 0x400220, 0, 0};
   return paths;
 }
 

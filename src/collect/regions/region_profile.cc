@@ -102,13 +102,15 @@ std::vector<RegionId> RegionAdder::add_paths(const RegionProcess& process) {
     const RegionPath& path = process.paths[i];
     Region row;
     row.kind = profile_.strings.intern(kKindWords[path.kind]);
-    row.name = profile_.strings.intern(kDetailWords[path.detail]);
+    row.name = profile_.strings.intern(path.name.empty() ? kDetailWords[path.detail] : path.name);
     row.parent = ids[path.parent];
-    row.site = locate(process, path.site);
+    if (path.name.empty())
+      row.site = locate(process, path.site);  // else it is the name that counts
     const auto [at, is_new] = regions_.try_emplace(row, RegionId(profile_.regions.size()));
     if (is_new) profile_.regions.push_back(row);
     ids[i] = at->second;
     Region& kept = profile_.regions[at->second.value];
+    if (kept.site == Location{}) kept.site = locate(process, path.site);
     if (kept.end == Location{} && path.end.value != 0) kept.end = locate(process, path.end);
   }
   return ids;
@@ -158,6 +160,7 @@ void RegionAdder::add_thread(const RegionThread& thread, ContextId context, doub
       const bool is_main = part == CULPRIT_PART_BODY;
       if (counter.ticks[part] > 0 || is_main) add_time(kPartWords[part], counter.ticks[part]);
     }
+    if (counter.behind_single > 0) add_time(region::kBehindSingle, counter.behind_single);
     if (counter.inner_tasks > 0) add_time(region::kInnerTasks, counter.inner_tasks);
     if (counter.pieces > 0) add(counter, region::kPieces, counter.pieces);
   }

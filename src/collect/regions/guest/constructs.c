@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 uint32_t construct_path(struct thread* thread, uint16_t kind, uint16_t detail, uint64_t site) {
-  struct construct construct = {kind, detail, 0, site};
+  struct construct construct = {kind, detail, 0, site, 0};
   const uint32_t around = thread_path(thread);
   if (site == 0 && around != 0) construct.site = paths_file()->paths[around].site;
   return paths_find(around, &construct);
@@ -13,7 +13,7 @@ uint32_t construct_path(struct thread* thread, uint16_t kind, uint16_t detail, u
 
 uint32_t construct_path_of_function(struct thread* thread, uint16_t kind, uint16_t detail,
                                     const void* function) {
-  const struct construct construct = {kind, detail, 1, (uint64_t)(uintptr_t)function};
+  const struct construct construct = {kind, detail, 1, (uint64_t)(uintptr_t)function, 0};
   return paths_find(thread_path(thread), &construct);
 }
 
@@ -25,12 +25,14 @@ static void push(struct thread* thread, const struct frame* frame) {
     return;
   }
   thread->frames[thread->depth++] = *frame;
+  if (!frame->is_wait) ++thread->open[frame->path];
   thread->shared->open = thread->depth;
 }
 
 /* The innermost frame is over; what ran inside it is told to the one around it. */
 static void pop(struct thread* thread) {
   const struct frame* top = &thread->frames[--thread->depth];
+  if (!top->is_wait) --thread->open[top->path];
   if (thread->depth > 0 && top->kind != CULPRIT_KIND_TASK) {
     thread->frames[thread->depth - 1].tasks += top->tasks;
   }
@@ -74,8 +76,11 @@ uint32_t construct_end(struct thread* thread, uint16_t kind, uint64_t now, uint6
   const struct frame* frame = &thread->frames[at];
   struct culprit_region_counter* counter = thread_counter(thread, frame->path);
   ++counter->executions;
-  counter->ticks[CULPRIT_PART_BODY] += thread_ticks(thread, frame->begin, now);
   const uint32_t path = frame->path;
+  /* Of a construct inside itself the outer one has the time. */
+  if (thread->open[path] == 1) {
+    counter->ticks[CULPRIT_PART_BODY] += thread_ticks(thread, frame->begin, now);
+  }
   pop(thread);
   paths_set_end(path, address);
   return path;
@@ -95,6 +100,28 @@ uint32_t construct_innermost(const struct thread* thread, uint16_t kind) {
 void construct_count_piece(struct thread* thread, uint16_t kind) {
   const uint32_t path = construct_innermost(thread, kind);
   if (path != 0) ++thread_counter(thread, path)->pieces;
+}
+
+/* ---- regions that the program marks ---- */
+
+void region_begin(struct thread* thread, uint32_t name, uint64_t site) {
+  const struct construct construct = {CULPRIT_KIND_USER, CULPRIT_DETAIL_NONE, 0, site, name};
+  const uint32_t path = paths_find(thread_path(thread), &construct);
+  construct_begin(thread, path, CULPRIT_KIND_USER, clock_now());
+}
+
+int region_end(struct thread* thread, uint32_t name, uint64_t site) {
+  const uint64_t now = clock_now();
+  if (name == 0) return construct_end(thread, CULPRIT_KIND_USER, now, site) != 0;
+  for (uint32_t at = thread->depth; at > 0; --at) {
+    const struct frame* frame = &thread->frames[at - 1];
+    if (frame->kind == CULPRIT_KIND_PARALLEL || frame->kind == CULPRIT_KIND_TASK) break;
+    if (frame->kind != CULPRIT_KIND_USER || paths_file()->paths[frame->path].name != name) continue;
+    drop_above(thread, at);
+    return construct_end(thread, CULPRIT_KIND_USER, now, site) != 0;
+  }
+  ++thread->shared->unmatched;
+  return 0;
 }
 
 /* ---- waiting ---- */
@@ -230,8 +257,8 @@ struct team* team_begin(struct thread* primary, uint32_t path, uint64_t now) {
 void member_begin(struct thread* thread, struct team* team, unsigned number, uint64_t now) {
   thread->team_number = number;
   if (thread->shared->number == 0) thread->shared->number = number + 1;
-  if (number != 0) {
-    thread->depth = 0; /* what it was in before is over */
+  if (number != 0) { /* what it was in before is over */
+    while (thread->depth > 0) pop(thread);
     thread->too_deep = 0;
   }
   construct_add(thread, team->path, CULPRIT_PART_ENTER, team->begin, now);
@@ -244,8 +271,9 @@ void member_end(struct thread* thread, struct team* team, uint64_t now) {
   if (construct_innermost(thread, CULPRIT_KIND_LOOP) == team->loop && team->loop != 0) {
     construct_end(thread, CULPRIT_KIND_LOOP, now, 0);
   }
+  thread->ended_in_single = construct_innermost(thread, CULPRIT_KIND_SINGLE) != 0;
   /* Of libgomp: a single with no barrier after it, which GCC leaves out where the region ends. */
-  if (construct_innermost(thread, CULPRIT_KIND_SINGLE) != 0) {
+  if (thread->ended_in_single) {
     struct frame* single = &thread->frames[thread->depth - 1];
     if (single->part != CULPRIT_PART_BODY) single->begin = now;
     paths_set_flag(CULPRIT_SAW_SINGLE_OPEN);
@@ -276,8 +304,9 @@ void team_end(struct thread* primary, struct team* team, uint64_t now) {
     struct thread* const next = member->next_ended;
     struct culprit_region_counter* counter = thread_counter(member, team->path);
     const uint64_t waited = thread_ticks(primary, member->body_end, last);
-    counter->ticks[CULPRIT_PART_EXIT_BARRIER] +=
-        waited > member->barrier_tasks ? waited - member->barrier_tasks : 0;
+    const uint64_t idle = waited > member->barrier_tasks ? waited - member->barrier_tasks : 0;
+    counter->ticks[CULPRIT_PART_EXIT_BARRIER] += idle;
+    if (member->ended_in_single) counter->behind_single += idle;
     counter->ticks[CULPRIT_PART_EXIT] += thread_ticks(primary, last, now);
     __atomic_store_n(&member->in_barrier, NULL, __ATOMIC_RELEASE);
     member = next;

@@ -28,6 +28,10 @@ void construct_count_piece(struct thread* thread, uint16_t kind);
 /* The innermost construct, if it is of `kind`; 0: it is not. */
 uint32_t construct_innermost(const struct thread* thread, uint16_t kind);
 
+/* Regions that the program marks, by name (paths_find_name()); 0 ends the innermost. */
+void region_begin(struct thread* thread, uint32_t name, uint64_t site);
+int region_end(struct thread* thread, uint32_t name, uint64_t site);
+
 /* Waiting, at the end of construct `path` or in one that only waits (CULPRIT_PART_WAIT). */
 void wait_begin(struct thread* thread, uint32_t path, unsigned part, uint64_t now);
 void wait_end(struct thread* thread, uint64_t now);

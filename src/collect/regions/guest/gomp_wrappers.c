@@ -183,7 +183,8 @@ static struct team* prepare_team(struct thread* thread, void (*function)(void*),
   team->function = function;
   team->data = data;
   if (loop != CULPRIT_DETAIL_NONE) {
-    const struct construct construct = {CULPRIT_KIND_LOOP, loop, 1, (uint64_t)(uintptr_t)function};
+    const struct construct construct = {CULPRIT_KIND_LOOP, loop, 1, (uint64_t)(uintptr_t)function,
+                                        0};
     team->loop = paths_find(path, &construct);
   }
   return team;

@@ -15,7 +15,7 @@
 
 #include "collect/timer/guest/text.h"
 
-enum { kHashSlots = 4 * CULPRIT_MAX_PATHS };
+enum { kHashSlots = 4 * CULPRIT_MAX_PATHS, kNameSlots = 8192 };
 
 /* Which path `construct` below `parent` is. `path` is written last. */
 struct entry {
@@ -23,7 +23,7 @@ struct entry {
   uint32_t path; /* 0: free */
   uint16_t kind;
   uint16_t detail;
-  uint64_t site;
+  uint64_t key; /* site, or name */
 };
 
 static char folder[4096];
@@ -32,7 +32,8 @@ static struct culprit_region_paths* file;
 static int has_failed;
 static uint64_t salt;
 static struct entry entries[kHashSlots];
-static char busy; /* guards what follows and all writing */
+static uint32_t names[kNameSlots]; /* hash table of places in file->names; 0: free */
+static char busy;                  /* guards what follows and all writing */
 int clock_uses_tsc;
 
 static void lock(void) {
@@ -117,6 +118,7 @@ static struct culprit_region_paths* make_file(void) {
   made->uses_tsc = (uint32_t)clock_uses_tsc;
   made->start_ticks = clock_now();
   made->path_count = 1;
+  made->names_used = 1;
   __atomic_store_n(&made->magic, CULPRIT_PATHS_MAGIC, __ATOMIC_RELEASE);
   return made;
 }
@@ -197,14 +199,18 @@ static void learn_address(uint64_t address) {
 
 /* ---- paths ---- */
 
+static uint64_t key_of(const struct construct* construct) {
+  return construct->name != 0 ? construct->name : construct->site;
+}
+
 static uint32_t hash_of(uint32_t parent, const struct construct* construct) {
-  uint64_t mixed = construct->site * UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t mixed = key_of(construct) * UINT64_C(0x9e3779b97f4a7c15);
   mixed ^= ((uint64_t)parent << 16 | construct->kind) * UINT64_C(0xff51afd7ed558ccd);
   return (uint32_t)(mixed >> 33) & (kHashSlots - 1);
 }
 
 static int is_same(const struct entry* entry, uint32_t parent, const struct construct* construct) {
-  return entry->parent == parent && entry->site == construct->site &&
+  return entry->parent == parent && entry->key == key_of(construct) &&
          entry->kind == construct->kind && entry->detail == construct->detail;
 }
 
@@ -212,8 +218,9 @@ static int is_same(const struct entry* entry, uint32_t parent, const struct cons
 static uint32_t find_around(uint32_t parent, const struct construct* construct) {
   for (uint32_t at = parent; at != 0; at = file->paths[at].parent) {
     const struct culprit_region_path* path = &file->paths[at];
-    if (path->site == construct->site && path->kind == construct->kind &&
-        path->detail == construct->detail) {
+    const int is_there =
+        construct->name != 0 ? path->name == construct->name : path->site == construct->site;
+    if (is_there && path->kind == construct->kind && path->detail == construct->detail) {
       return at;
     }
   }
@@ -233,6 +240,7 @@ static uint32_t add_path(uint32_t parent, const struct construct* construct) {
   path->detail = construct->detail;
   path->site = construct->site;
   path->is_outlined = construct->is_outlined;
+  path->name = construct->name;
   __atomic_store_n(&file->path_count, number + 1, __ATOMIC_RELEASE);
   return number;
 }
@@ -255,7 +263,7 @@ static uint32_t add_entry(uint32_t parent, const struct construct* construct) {
     entry->parent = parent;
     entry->kind = construct->kind;
     entry->detail = construct->detail;
-    entry->site = construct->site;
+    entry->key = key_of(construct);
     __atomic_store_n(&entry->path, path, __ATOMIC_RELEASE);
     break;
   }
@@ -272,6 +280,56 @@ uint32_t paths_find(uint32_t parent, const struct construct* construct) {
     if (is_same(&entries[slot], parent, construct)) return path;
   }
   return paths_file() == NULL ? 0 : add_entry(parent, construct);
+}
+
+/* ---- names ---- */
+
+static uint32_t hash_name(const char* name, uint64_t length) {
+  uint64_t mixed = length;
+  for (uint64_t i = 0; i < length; ++i) {
+    mixed = (mixed ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
+  }
+  return (uint32_t)((mixed * UINT64_C(0x9e3779b97f4a7c15)) >> 33) & (kNameSlots - 1);
+}
+
+static int is_name(uint32_t at, const char* name, uint64_t length) {
+  return strncmp(file->names + at, name, length) == 0 && file->names[at + length] == '\0';
+}
+
+static uint32_t add_name(const char* name, uint64_t length) {
+  lock();
+  uint32_t slot = hash_name(name, length);
+  uint32_t found = 0;
+  for (uint32_t tries = 0; tries < kNameSlots; ++tries, slot = (slot + 1) & (kNameSlots - 1)) {
+    if (names[slot] != 0) {
+      if (!is_name(names[slot], name, length)) continue;
+      found = names[slot];
+      break;
+    }
+    if (length + 1 > CULPRIT_NAMES_BYTES - file->names_used) break;
+    found = (uint32_t)file->names_used;
+    memcpy(file->names + found, name, length);
+    file->names_used += length + 1;
+    __atomic_store_n(&names[slot], found, __ATOMIC_RELEASE);
+    break;
+  }
+  if (found == 0) ++file->lost_paths;
+  unlock();
+  return found;
+}
+
+uint32_t paths_find_name(const char* name, uint64_t length) {
+  if (name == NULL || paths_file() == NULL) return 0;
+  if (length > CULPRIT_LONGEST_NAME) length = CULPRIT_LONGEST_NAME;
+  const uint64_t shorter = strnlen(name, length);
+  if (shorter == 0) return 0;
+  uint32_t slot = hash_name(name, shorter);
+  for (uint32_t tries = 0; tries < kNameSlots; ++tries, slot = (slot + 1) & (kNameSlots - 1)) {
+    const uint32_t at = __atomic_load_n(&names[slot], __ATOMIC_ACQUIRE);
+    if (at == 0) break;
+    if (is_name(at, name, shorter)) return at;
+  }
+  return add_name(name, shorter);
 }
 
 void paths_set_end(uint32_t path, uint64_t address) {
@@ -296,6 +354,8 @@ void paths_after_fork(void) {
     made->file_count = before->file_count;
     memcpy(made->files, before->files, sizeof made->files);
     memcpy(made->paths, before->paths, sizeof made->paths);
+    memcpy(made->names, before->names, sizeof made->names);
+    made->names_used = before->names_used;
     made->path_count = before->path_count;
   }
   file = made;

@@ -6,12 +6,13 @@
 
 #include "protocol.h"
 
-/* A construct, wherever it is met. */
+/* A construct, wherever it is met: by its kind and site, or its name. */
 struct construct {
   uint16_t kind;
   uint16_t detail;
   uint32_t is_outlined;
   uint64_t site;
+  uint32_t name; /* of paths_find_name(); 0: none. Those with one are the same at every site */
 };
 
 /* Reads our settings. Nothing is made until there is something to write. */
@@ -23,6 +24,9 @@ struct culprit_region_paths* paths_file(void);
 const char* paths_folder(void);
 /* Tells the files of this process from those of others with its number. */
 uint64_t paths_salt(void);
+
+/* The number of a name, `length` bytes of it; 0 where there is no room. */
+uint32_t paths_find_name(const char* name, uint64_t length);
 
 /* The number of `construct` below path `parent`. A construct inside itself is the same path.
  * 0 where there is no room. */

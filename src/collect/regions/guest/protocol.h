@@ -33,6 +33,8 @@
 #define CULPRIT_MAX_PATHS 4096
 #define CULPRIT_MAX_FILES 256
 #define CULPRIT_FILE_NAME_BYTES 512
+#define CULPRIT_NAMES_BYTES 65536
+#define CULPRIT_LONGEST_NAME 255
 
 enum culprit_region_kind {
 #define KIND(symbol, word) CULPRIT_KIND_##symbol,
@@ -72,6 +74,7 @@ enum culprit_region_part {
 #define CULPRIT_IS_FORKED 32u        /* the process did not begin with exec */
 #define CULPRIT_OLD_RUNTIME 64u      /* a runtime refused callbacks */
 #define CULPRIT_SAW_SINGLE_OPEN 128u /* a single of libgomp whose end was not seen */
+#define CULPRIT_SAW_MARKS 256u       /* the program marked regions itself */
 
 /* A mapping of code that constructs are in. */
 struct culprit_region_file {
@@ -88,7 +91,8 @@ struct culprit_region_path {
   uint16_t detail;
   uint64_t site;        /* run address: return address - 1, or the entry of an outlined function */
   uint64_t end;         /* return address - 1 of where it ended first; 0: not seen */
-  uint64_t is_outlined; /* `site` is the entry of a function that is the construct's body */
+  uint32_t is_outlined; /* `site` is the entry of a function that is the construct's body */
+  uint32_t name;        /* where it is in `names`; 0: it has none */
 };
 
 /* Begins the file of paths. */
@@ -101,8 +105,10 @@ struct culprit_region_paths {
   uint64_t start_ticks;
   uint32_t path_count; /* path 0 included */
   uint32_t file_count;
-  uint64_t lost_paths;   /* constructs met that found no room */
-  uint64_t lost_threads; /* threads likewise */
+  uint64_t lost_paths;             /* constructs met that found no room */
+  uint64_t lost_threads;           /* threads likewise */
+  uint64_t names_used;             /* bytes of `names`; the first is a zero */
+  char names[CULPRIT_NAMES_BYTES]; /* each ends with a zero */
   struct culprit_region_file files[CULPRIT_MAX_FILES];
   struct culprit_region_path paths[CULPRIT_MAX_PATHS];
 };
@@ -110,8 +116,9 @@ struct culprit_region_paths {
 struct culprit_region_counter {
   uint64_t executions;
   uint64_t ticks[CULPRIT_PARTS];
-  uint64_t pieces;      /* loops: chunks; sections: those that this thread ran; tasks: created */
-  uint64_t inner_tasks; /* ticks of tasks that ran while the body waited, and are in its time */
+  uint64_t pieces;        /* loops: chunks; sections: those that this thread ran; tasks: created */
+  uint64_t behind_single; /* ticks of the exit barrier of a region that ended with a single */
+  uint64_t inner_tasks;   /* ticks of tasks that ran while the body waited, and are in its time */
 };
 
 /* Begins the file of a thread. */

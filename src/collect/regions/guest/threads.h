@@ -51,12 +51,14 @@ struct thread {
   uint64_t body_end;
   uint64_t last_end; /* of the body, or of the last task at the barrier */
   uint64_t barrier_tasks;
+  uint32_t ended_in_single; /* the body's last construct was a single without a barrier */
   struct thread* next_ended;
   struct team* in_barrier; /* of this team */
   struct team teams[kTeams];
   uint32_t lock_count;
   struct held_lock locks[kHeldLocks];
   struct frame frames[kDeepest];
+  uint16_t open[CULPRIT_MAX_PATHS]; /* frames of each path, without waits */
 };
 
 /* The calling thread's; NULL if nothing is to be measured, or there is no room. */
