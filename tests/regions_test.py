@@ -141,6 +141,7 @@ class Constructs(RegionsTest):
         for compiler, report, own in self.each(GCC + CLANG, "sections"):
             sections = self.find(report, "sections")
             self.assertEqual(sections["sum"]["pieces"], 2)
+            self.assertEqual(sections["first_line"], pragma_line("omp sections"))
             for seen, expected in zip(seconds(sections, "body"), own["sections"]):
                 self.near(seen, expected, "body")
 
@@ -149,6 +150,7 @@ class Constructs(RegionsTest):
             single = self.find(report, "single")
             self.assertEqual(single["sum"]["executions"], 4)
             self.assertEqual(single["sum"]["pieces"], 1)
+            self.assertEqual(single["first_line"], pragma_line("omp single"))
             for seen, expected in zip(seconds(single, "body"), own["single"]):
                 self.near(seen, expected, "body")
             if compiler != "gcc":

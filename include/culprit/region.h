@@ -22,13 +22,13 @@ __attribute__((weak)) void culprit_region_end(const char* name);
 }
 #endif
 
-#define CULPRIT_REGION_BEGIN(name)                               \
-  do {                                                           \
-    if (culprit_region_begin != 0) culprit_region_begin(name);   \
+#define CULPRIT_REGION_BEGIN(name)                             \
+  do {                                                         \
+    if (culprit_region_begin != 0) culprit_region_begin(name); \
   } while (0)
-#define CULPRIT_REGION_END(name)                             \
-  do {                                                       \
-    if (culprit_region_end != 0) culprit_region_end(name);   \
+#define CULPRIT_REGION_END(name)                           \
+  do {                                                     \
+    if (culprit_region_end != 0) culprit_region_end(name); \
   } while (0)
 
 #define CULPRIT_REGION_JOINED(a, b) a##b
@@ -40,7 +40,9 @@ namespace culprit {
 
 class MarkedRegion {
  public:
-  __attribute__((always_inline)) explicit MarkedRegion(const char* name) : name_(name) { CULPRIT_REGION_BEGIN(name_); }
+  __attribute__((always_inline)) explicit MarkedRegion(const char* name) : name_(name) {
+    CULPRIT_REGION_BEGIN(name_);
+  }
   MarkedRegion(const MarkedRegion&) = delete;
   MarkedRegion& operator=(const MarkedRegion&) = delete;
   __attribute__((always_inline)) ~MarkedRegion() { CULPRIT_REGION_END(name_); }
@@ -65,9 +67,9 @@ __attribute__((always_inline)) static inline void culprit_region_leave(const cha
   CULPRIT_REGION_END(*name);
 }
 
-#define CULPRIT_REGION(name)                                               \
-  __attribute__((cleanup(culprit_region_leave), unused)) const char*       \
-      CULPRIT_REGION_UNIQUE(culprit_region_, __LINE__) = culprit_region_enter(name)
+#define CULPRIT_REGION(name)                                                                \
+  __attribute__((cleanup(culprit_region_leave), unused)) const char* CULPRIT_REGION_UNIQUE( \
+      culprit_region_, __LINE__) = culprit_region_enter(name)
 
 #endif
 

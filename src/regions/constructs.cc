@@ -41,6 +41,42 @@ std::optional<std::string_view> find_source(const ImageFacts& facts, StringId fi
   return std::nullopt;
 }
 
+bool has_word(std::string_view text, std::string_view word) {
+  return to_lower(text).find(word) != std::string::npos;
+}
+
+/// The word of a construct's pragma; "" if it is none of its own.
+std::string_view pragma_word(Kind kind) {
+  switch (kind) {
+    case Kind::sections:
+    case Kind::single:
+    case Kind::master:
+    case Kind::critical:
+    case Kind::ordered:
+    case Kind::barrier:
+    case Kind::taskwait:
+    case Kind::taskgroup:
+      return word_of(kind);
+    default:
+      return "";
+  }
+}
+
+/// Where a call is the first of its function, GCC gives it the line of the region's pragma. A line
+/// with another pragma is moved to the construct's own, if that follows.
+uint32_t find_own_pragma(const ImageFacts& facts, StringId file, uint32_t line, Kind kind) {
+  constexpr uint32_t kFarthest = 20;
+  const std::string_view word = pragma_word(kind);
+  const auto is_pragma = [&](uint32_t at, std::string_view with) {
+    const auto text = find_source(facts, file, at);
+    return text && has_word(*text, "omp ") && has_word(*text, with);
+  };
+  if (word.empty() || !is_pragma(line, "parallel") || is_pragma(line, word)) return line;
+  for (uint32_t at = line + 1; at <= line + kFarthest; ++at)
+    if (is_pragma(at, word)) return at;
+  return line;
+}
+
 struct FoundPlace {
   ConstructPlace place;
   std::optional<std::string> source;  // the first line
@@ -58,7 +94,7 @@ uint32_t find_last_line(const ImageFacts& facts, const FunctionFact& function, S
   return last;
 }
 
-FoundPlace find_place(const Region& region, CodeIndex& code) {
+FoundPlace find_place(const Region& region, Kind kind, CodeIndex& code) {
   FoundPlace found;
   Attributor* attributor = code.attributor(region.site.image);
   if (attributor == nullptr) {
@@ -80,25 +116,25 @@ FoundPlace find_place(const Region& region, CodeIndex& code) {
   const Frame& frame = at.frames[level];
   found.place.function = facts.strings.text(at.function->name);
   found.place.file = facts.strings.text(frame.file);
-  found.place.first_line = frame.line;
   if (frame.line == 0) return found;
+  const uint32_t line = find_own_pragma(facts, frame.file, frame.line, kind);
+  found.place.first_line = line;
   found.place.lines = LinesAre::construct;
-  if (const auto text = find_source(facts, frame.file, frame.line))
-    found.source = std::string(*text);
+  if (const auto text = find_source(facts, frame.file, line)) found.source = std::string(*text);
   const bool is_outlined = at.function->begin == region.site.offset;
   if (is_outlined) {
-    found.place.last_line = find_last_line(facts, *at.function, frame.file, frame.line);
+    found.place.last_line = find_last_line(facts, *at.function, frame.file, line);
   } else if (region.end.image == region.site.image) {
     const Attribution end = attributor->attribute(region.end.offset);
     const bool fits = !end.frames.empty() && end.frames.front().file == frame.file &&
-                      end.frames.front().line >= frame.line;
+                      end.frames.front().line >= line;
     if (fits) found.place.last_line = end.frames.front().line;
   }
   return found;
 }
 
 bool has_word(const std::optional<std::string>& text, std::string_view word) {
-  return text && to_lower(*text).find(word) != std::string::npos;
+  return text && has_word(std::string_view(*text), word);
 }
 
 /// The name in "#pragma omp critical(name)"; "" if the line has none.
@@ -123,8 +159,8 @@ bool has_own_function(Kind kind) {
 
 Construct make_construct(const Profile& profile, const Region& region, CodeIndex& code) {
   Construct construct;
-  FoundPlace found = find_place(region, code);
   construct.kind = find_kind(profile.strings.text(region.kind));
+  FoundPlace found = find_place(region, construct.kind, code);
   construct.name = profile.strings.text(region.name);
   construct.place = std::move(found.place);
   if (construct.place.file.empty() && !region.file.is_all()) {

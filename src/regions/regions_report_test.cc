@@ -236,6 +236,32 @@ TEST(RegionsReport, NestedRegionsCoverNoMoreThanTheOuterOne) {
   EXPECT_EQ(report.regions.size(), 2u);
 }
 
+TEST(RegionsReport, FindsThePragmaThatGccTookAnotherOnesLineFor) {
+  // 10 #pragma omp parallel   11 {   12 #pragma omp single; the call has line 10.
+  ImageFacts facts;
+  const StringId file = facts.strings.intern("/src/main.c");
+  facts.has_lines = true;
+  facts.functions = {
+      {FileOffset(0x100), FileOffset(0x200), facts.strings.intern("main._omp_fn.0"), {}, file, 10}};
+  facts.lines = {{FileOffset(0x100), file, 10, 0}, {FileOffset(0x200), StringId(), 0, 0}};
+  facts.sources = {{file, 10, {"#pragma omp parallel", "{", "#pragma omp single", "work();"}}};
+  RegionsOf of;
+  of.profile().images.emplace_back();
+  const RegionId parallel = of.region("parallel", RegionId(), 0);
+  const RegionId single = of.region("single", parallel, 0);
+  of.profile().regions[0].site = {ImageId(0u), FileOffset(0x100)};
+  of.profile().regions[1].site = {ImageId(0u), FileOffset(0x108)};
+  const ContextId thread = of.thread(0);
+  of.add(thread, parallel, region::kBody, 10);
+  of.add(thread, single, region::kBody, 10);
+  const FactsLookup lookup = [&](ImageId) { return &facts; };
+  CodeIndex code(of.profile(), lookup);
+  const Result<RegionsReport> report = make_regions_report(of.profile(), code);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->constructs[0].place.first_line, 10u);
+  EXPECT_EQ(report->constructs[1].place.first_line, 12u);
+}
+
 TEST(RegionsReport, SaysThatThreadsShareCpus) {
   RegionsOf of;
   add_figure_1(of);

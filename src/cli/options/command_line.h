@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "cli/options/scan_options.h"
 #include "regions/regions_print.h"
 
+#include "cli/options/scan_options.h"
 #include "collect/count/counting.h"
 #include "collect/record.h"
 #include "perfdata/import.h"

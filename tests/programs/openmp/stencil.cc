@@ -17,8 +17,8 @@ int main() {
 #pragma omp for schedule(static)
       for (int i = 1; i < n - 1; ++i)
         for (int j = 1; j < n - 1; ++j)
-          b[i * n + j] = (a[(i - 1) * n + j] + a[(i + 1) * n + j] + a[i * n + j - 1] +
-                          a[i * n + j + 1]) / 4;
+          b[i * n + j] =
+              (a[(i - 1) * n + j] + a[(i + 1) * n + j] + a[i * n + j - 1] + a[i * n + j + 1]) / 4;
 #pragma omp single
       a.swap(b);
     }

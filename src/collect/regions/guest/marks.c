@@ -116,17 +116,17 @@ void kokkosp_pop_profile_region(void) {
   end(NULL, 0, 0);
 }
 
-#define KERNEL(what)                                                                           \
-  EXPORT void kokkosp_begin_##what(const char* name, uint32_t device, uint64_t* kernel);       \
-  void kokkosp_begin_##what(const char* name, uint32_t device, uint64_t* kernel) {             \
-    (void)device;                                                                              \
-    *kernel = name == NULL ? 0 : paths_find_name(name, UINT64_MAX);                            \
-    begin(name, UINT64_MAX, 0);                                                                \
-  }                                                                                            \
-  EXPORT void kokkosp_end_##what(uint64_t kernel);                                             \
-  void kokkosp_end_##what(uint64_t kernel) {                                                   \
-    struct thread* const thread = thread_self();                                               \
-    if (thread != NULL && kernel != 0) region_end(thread, (uint32_t)kernel, 0);                \
+#define KERNEL(what)                                                                     \
+  EXPORT void kokkosp_begin_##what(const char* name, uint32_t device, uint64_t* kernel); \
+  void kokkosp_begin_##what(const char* name, uint32_t device, uint64_t* kernel) {       \
+    (void)device;                                                                        \
+    *kernel = name == NULL ? 0 : paths_find_name(name, UINT64_MAX);                      \
+    begin(name, UINT64_MAX, 0);                                                          \
+  }                                                                                      \
+  EXPORT void kokkosp_end_##what(uint64_t kernel);                                       \
+  void kokkosp_end_##what(uint64_t kernel) {                                             \
+    struct thread* const thread = thread_self();                                         \
+    if (thread != NULL && kernel != 0) region_end(thread, (uint32_t)kernel, 0);          \
   }
 
 KERNEL(parallel_for)
@@ -135,33 +135,33 @@ KERNEL(parallel_scan)
 
 /* ---- PAPI's high level, and Caliper's regions, where their libraries are shared ---- */
 
-#define PASS_ON(type, name, is_beginning)                          \
-  EXPORT type name(const char* region);                            \
-  type name(const char* region) {                                  \
-    static type (*next)(const char*);                              \
-    if (next == NULL) next = (type (*)(const char*))dlsym(RTLD_NEXT, #name); \
-    if (is_beginning) {                                            \
-      begin(region, UINT64_MAX, CALLER);                           \
-    } else {                                                       \
-      end(region, UINT64_MAX, CALLER);                             \
-    }                                                              \
-    return next == NULL ? (type)0 : next(region);                  \
+#define PASS_ON(type, name, is_beginning)                                   \
+  EXPORT type name(const char* region);                                     \
+  type name(const char* region) {                                           \
+    static type (*next)(const char*);                                       \
+    if (next == NULL) next = (type(*)(const char*))dlsym(RTLD_NEXT, #name); \
+    if (is_beginning) {                                                     \
+      begin(region, UINT64_MAX, CALLER);                                    \
+    } else {                                                                \
+      end(region, UINT64_MAX, CALLER);                                      \
+    }                                                                       \
+    return next == NULL ? (type)0 : next(region);                           \
   }
 
 PASS_ON(int, PAPI_hl_region_begin, 1)
 PASS_ON(int, PAPI_hl_region_end, 0)
 
-#define PASS_ON_VOID(name, is_beginning)                           \
-  EXPORT void name(const char* region);                            \
-  void name(const char* region) {                                  \
-    static void (*next)(const char*);                              \
+#define PASS_ON_VOID(name, is_beginning)                                     \
+  EXPORT void name(const char* region);                                      \
+  void name(const char* region) {                                            \
+    static void (*next)(const char*);                                        \
     if (next == NULL) next = (void (*)(const char*))dlsym(RTLD_NEXT, #name); \
-    if (is_beginning) {                                            \
-      begin(region, UINT64_MAX, CALLER);                           \
-    } else {                                                       \
-      end(region, UINT64_MAX, CALLER);                             \
-    }                                                              \
-    if (next != NULL) next(region);                                \
+    if (is_beginning) {                                                      \
+      begin(region, UINT64_MAX, CALLER);                                     \
+    } else {                                                                 \
+      end(region, UINT64_MAX, CALLER);                                       \
+    }                                                                        \
+    if (next != NULL) next(region);                                          \
   }
 
 PASS_ON_VOID(cali_begin_region, 1)
