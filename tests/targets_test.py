@@ -1,9 +1,12 @@
 """What can be recorded, and how a recording begins and ends."""
+import ctypes
 import json
 import os
 import pathlib
+import select
 import signal
 import subprocess
+import sys
 import time
 
 from harness import CULPRIT, CulpritTest, run, runs_alone
@@ -25,6 +28,24 @@ int main(int argc, char** argv) {
   spin_here(atof(argv[1]));
   return argc > 2 ? atoi(argv[2]) : 0;
 }
+"""
+
+
+# A debuginfod that sends 1 kB a second of a file that has no end.
+DRIP = """
+import socket, threading, time
+def drip(connection):
+    connection.recv(4096)
+    piece = b"HTTP/1.1 200 OK\\r\\nContent-Length: 100000000\\r\\n\\r\\n"
+    while True:
+        connection.sendall(piece)
+        piece = b"x" * 200
+        time.sleep(0.2)
+server = socket.create_server(("127.0.0.1", 0))
+print(server.getsockname()[1], flush=True)
+while True:
+    threading.Thread(target=drip, args=(server.accept()[0],), daemon=True).start()
+    print("asked", flush=True)
 """
 
 
@@ -74,6 +95,50 @@ class Targets(CulpritTest):
 
     def test_a_running_process_by_events_of_its_own(self):
         self.assert_all_time_found("--per-task")
+
+    def start_family(self):
+        """A shell whose child runs already, and the child of that; both spin."""
+        script = self.folder / "family.sh"
+        script.write_text(f"{self.spin} 30 & sh -c '{self.spin} 30 & echo ready; wait' & wait\n")
+        shell = self.start("sh", script)
+        # What stands in a process group of its own ends with it, whatever becomes of the test.
+        self.addCleanup(lambda: [os.kill(pid, signal.SIGKILL) for pid in self.list_spinning(shell)])
+        self.assertEqual("ready\n", shell.stdout.readline())
+        self.assertEqual(2, len(self.list_spinning(shell)))
+        return shell
+
+    def list_spinning(self, shell):
+        pids, found = [shell.pid], []
+        for pid in pids:
+            try:
+                text = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()
+                pids += [int(child) for child in text.split()]
+                if pathlib.Path(f"/proc/{pid}/comm").read_text() == "spin\n":
+                    found.append(pid)
+            except OSError:
+                pass
+        return found
+
+    def test_children_that_run_already_are_followed(self):
+        shell = self.start_family()
+        spinning = set(self.list_spinning(shell))
+        for option in ([], ["--per-task"]):
+            profile, _ = self.record("-q", *option, "-p", shell.pid, "--duration", "1s")
+            rows = self.report(profile, "--by", "process")["rows"]
+            self.assertLessEqual(spinning, {row["process_id"] for row in rows})
+            functions = self.shares(self.report(profile), "function")
+            self.assertGreater(functions.get("spin_here", 0), 0.8)
+
+    def test_stat_counts_children_that_run_already(self):
+        shell = self.start_family()
+        log = self.folder / "counts.json"
+
+        def count(*options):
+            self.culprit("stat", *options, "-e", "task-clock", "-p", shell.pid, "--duration", "1s",
+                         "--format", "json", "--force", "--log", log)
+            return json.loads(log.read_text())["counts"][0]["value"] or 0
+        self.assertGreater(count(), 1e8)   # ns; the shell itself waits
+        self.assertLess(count("--no-inherit"), 1e8)
 
     def test_a_process_that_ends_ends_the_recording(self):
         target = self.start(self.spin, 0.7)
@@ -157,6 +222,28 @@ class Targets(CulpritTest):
                                ran, delta=0.3)
         ledger = self.report(self.folder / "c.culprit")["ledger"]
         self.assertNotIn("interrupted", json.dumps(ledger))
+
+    def test_a_signal_ends_the_waiting_for_debuginfod(self):
+        try:
+            ctypes.CDLL("libdebuginfod.so.1")
+        except OSError:
+            self.skipTest("no libdebuginfod")
+        stripped = self.compile_text(SPIN, "spin.c", "stripped", "-O1", "-s", "-Wl,--build-id")
+        for ending in (signal.SIGINT, signal.SIGTERM):
+            server = self.start(sys.executable, "-c", DRIP)
+            environment = {**os.environ, "DEBUGINFOD_CACHE_PATH": str(self.folder / ending.name),
+                           "DEBUGINFOD_URLS": f"http://127.0.0.1:{server.stdout.readline().strip()}"}
+            recorder = subprocess.Popen([CULPRIT, "record", stripped, "0.2"], cwd=self.folder,
+                                        env=environment, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(recorder.wait)
+            self.addCleanup(recorder.kill)
+            self.assertTrue(select.select([server.stdout], [], [], 60)[0])
+            started = time.monotonic()
+            recorder.send_signal(ending)
+            message = recorder.communicate(timeout=60)[1]
+            self.assertLess(time.monotonic() - started, 10)   # of 30 s; a second where nothing else runs
+            self.assertIn("culprit symbolize", message)
+            self.assertEqual(0, recorder.returncode)
 
     def test_killed_recording_keeps_what_was_flushed(self):
         culprit = self.start(CULPRIT, "record", "-o", "k.culprit", "--", self.spin, 8)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file_faults.h"
+#include "base/text.h"
 
 namespace culprit {
 
@@ -26,15 +27,16 @@ void Fd::reset() {
 
 Result<MappedFile> MappedFile::map(int fd, const std::string& name) {
   struct stat status{};
-  if (::fstat(fd, &status) != 0) return errno_error("cannot read '" + name + "'", errno);
-  if (!S_ISREG(status.st_mode)) return Error{"cannot map '" + name + "': not a regular file"};
+  if (::fstat(fd, &status) != 0) return errno_error("cannot read " + in_quotes(name), errno);
+  if (!S_ISREG(status.st_mode))
+    return Error{"cannot map " + in_quotes(name) + ": not a regular file"};
   Fd own(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  if (!own) return errno_error("cannot map '" + name + "'", errno);
+  if (!own) return errno_error("cannot map " + in_quotes(name), errno);
   if (status.st_size == 0) return MappedFile(std::move(own), mtime_ns_of(status), {});
   survive_file_faults();
   const size_t size_bytes = static_cast<size_t>(status.st_size);
   void* at = ::mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (at == MAP_FAILED) return errno_error("cannot map '" + name + "'", errno);
+  if (at == MAP_FAILED) return errno_error("cannot map " + in_quotes(name), errno);
   return MappedFile(std::move(own), mtime_ns_of(status),
                     std::span(static_cast<const std::byte*>(at), size_bytes));
 }
@@ -58,11 +60,13 @@ MappedFile::~MappedFile() {
 
 Result<Fd> open_readable(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return errno_error("cannot open '" + path + "'", errno);
+  if (!fd) return errno_error("cannot open " + in_quotes(path), errno);
   struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) return errno_error("cannot read '" + path + "'", errno);
-  if (S_ISDIR(status.st_mode)) return Error{"cannot read '" + path + "': it is a directory"};
-  if (!S_ISREG(status.st_mode)) return Error{"cannot read '" + path + "': not a regular file"};
+  if (::fstat(fd.get(), &status) != 0) return errno_error("cannot read " + in_quotes(path), errno);
+  if (S_ISDIR(status.st_mode))
+    return Error{"cannot read " + in_quotes(path) + ": it is a directory"};
+  if (!S_ISREG(status.st_mode))
+    return Error{"cannot read " + in_quotes(path) + ": not a regular file"};
   return fd;
 }
 
@@ -72,11 +76,11 @@ Result<std::string> read_fd(int fd, const std::string& name, uint64_t limit_byte
   while (true) {
     const ssize_t got = ::read(fd, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno_error("cannot read '" + name + "'", errno);
+    if (got < 0) return errno_error("cannot read " + in_quotes(name), errno);
     if (got == 0) return content;
     if (static_cast<uint64_t>(got) > limit_bytes - content.size()) {
-      return Error{"cannot read '" + name + "': larger than " + std::to_string(limit_bytes) +
-                   " bytes"};
+      return Error{"cannot read " + in_quotes(name) + ": larger than " +
+                   std::to_string(limit_bytes) + " bytes"};
     }
     content.append(buffer, static_cast<size_t>(got));
   }
@@ -110,7 +114,7 @@ Result<TemporaryFolder> TemporaryFolder::make() {
   if (ignored) path = "/tmp";
   path += "/culprit-XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) {
-    return errno_error("cannot make a temporary folder '" + path + "'", errno);
+    return errno_error("cannot make a temporary folder " + in_quotes(path), errno);
   }
   return TemporaryFolder(std::move(path));
 }

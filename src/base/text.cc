@@ -176,6 +176,10 @@ std::string printable(std::string_view text) {
   return clean;
 }
 
+std::string in_quotes(std::string_view name) {
+  return "'" + printable(name) + "'";
+}
+
 std::string disarm_formula(std::string cell) {
   if (cell.empty() || std::string_view("=@+-").find(cell[0]) == std::string_view::npos) return cell;
   char* end = nullptr;

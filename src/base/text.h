@@ -43,6 +43,9 @@ std::string_view trim(std::string_view text);
 /// and characters that turn text around or show nothing: names in profiles may come from strangers.
 std::string printable(std::string_view text);
 
+/// 'name', printable: a path or a word of the user's in a message, whose lines it must not break.
+std::string in_quotes(std::string_view name);
+
 /// For cells of CSV: a name that a spreadsheet would take for a formula gets an apostrophe in
 /// front, by which it is a text there. Numbers stay as they are.
 std::string disarm_formula(std::string cell);

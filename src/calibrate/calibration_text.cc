@@ -1,5 +1,6 @@
 #include "calibrate/calibration_text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -12,7 +13,7 @@ std::string describe_interval(const Figure& figure) {
 }
 
 /// What a TOML text may hold.
-std::string quoted(std::string_view text) {
+std::string toml_text(std::string_view text) {
   std::string plain = printable(text);
   for (char& c : plain) {
     if (c == '"' || c == '\\' || static_cast<unsigned char>(c) >= 0x7f) c = '?';
@@ -22,6 +23,11 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
+size_t count_kept(const Calibration& calibration) {
+  return static_cast<size_t>(std::count_if(calibration.figures.begin(), calibration.figures.end(),
+                                           [](const Figure& figure) { return !figure.is_noisy; }));
+}
+
 std::string print_machine_file(const Calibration& calibration, const CalibrationHead& head) {
   std::string text = fmt::format(
       "# Measured by `culprit calibrate` in {:.0f} s: medians of {} rounds, with their 95 % "
@@ -29,15 +35,16 @@ std::string print_machine_file(const Calibration& calibration, const Calibration
       "# What is not here --machine host has from sysfs and from a shipped machine.\n"
       "name = \"host\"\nsource = {}\ncalibrated_cpu = {}\ncalibrated_date = {}\n",
       calibration.seconds, calibration.rounds,
-      quoted(fmt::format("culprit calibrate on {} at {:.2f} GHz", head.cpu_name,
-                         calibration.hertz / 1e9)),
-      quoted(head.cpu), quoted(head.date));
+      toml_text(fmt::format("culprit calibrate on {} at {:.2f} GHz", head.cpu_name,
+                            calibration.hertz / 1e9)),
+      toml_text(head.cpu), toml_text(head.date));
   std::string section;
   for (const Figure& figure : calibration.figures) {
+    if (figure.is_noisy) continue;
     if (figure.section != section) text += fmt::format("\n[{}]\n", figure.section);
     section = figure.section;
-    text += fmt::format("{} = {}  # {}; {}{}\n", figure.key, figure.value, figure.what,
-                        describe_interval(figure), figure.is_noisy ? ", noisy" : "");
+    text += fmt::format("{} = {}  # {}; {}\n", figure.key, figure.value, figure.what,
+                        describe_interval(figure));
   }
   return text;
 }
@@ -60,8 +67,9 @@ std::string print_calibration(const Calibration& calibration) {
   }
   if (is_any_noisy) {
     text +=
-        "\n! noisy: the middle half of the rounds is wider than a quarter of the figure; others "
-        "run on\n  this machine, or share its caches and memory from outside of it\n";
+        "\n! noisy, and not kept: the middle half of the rounds is wider than a quarter of the "
+        "figure;\n  others run on this machine, or share its caches and memory from outside of "
+        "it\n";
   }
   return text;
 }

@@ -15,7 +15,11 @@ struct CalibrationHead {
   std::string date;      // "2026-11-24"
 };
 
-/// A machine file of what was measured alone: the rest `--machine host` has from elsewhere.
+/// How many figures a machine file takes: a noisy one is worse than what the machine had before.
+size_t count_kept(const Calibration& calibration);
+
+/// A machine file of what was measured, and is not noisy: the rest `--machine host` has from
+/// elsewhere.
 std::string print_machine_file(const Calibration& calibration, const CalibrationHead& head);
 
 /// Each figure with its interval, beside what the machine had; what could not be measured, and why.

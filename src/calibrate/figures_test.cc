@@ -102,6 +102,14 @@ TEST_F(Figures, WhatScattersIsNoisyAndThenNoFigure) {
   EXPECT_EQ(find(found, "core", "mispredict_cycles"), nullptr);
   ASSERT_EQ(found.lacks.size(), 1u);
   EXPECT_EQ(found.lacks[0].what, "a misprediction");
+
+  // What is marked so is no part of the machine file: it keeps what it had before.
+  Calibration calibration;
+  calibration.figures = found.figures;
+  EXPECT_EQ(count_kept(calibration), found.figures.size() - 1);
+  const std::string file = print_machine_file(calibration, {"cpu", "a CPU", "2026-11-24"});
+  EXPECT_EQ(file.find("other_core_modified_cycles"), std::string::npos) << file;
+  EXPECT_NE(file.find("latency_cycles"), std::string::npos) << file;
 }
 
 TEST_F(Figures, WhatWasNotMeasuredIsALack) {

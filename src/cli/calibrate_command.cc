@@ -4,7 +4,6 @@
 #include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 
 #include "calibrate/calibrate.h"
 #include "calibrate/calibration_text.h"
@@ -15,6 +14,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/output_file.h"
 #include "cli/terminal.h"
 #include "host/describe_machine.h"
 #include "simulate/find_machine.h"
@@ -30,24 +30,11 @@ std::string today() {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%d", &parts)};
 }
 
-/// The whole of it or nothing: a file beside it takes its place.
-Result<void> write_whole(const std::string& path, const std::string& text) {
-  namespace fs = std::filesystem;
-  std::error_code failure;
-  const fs::path folder = fs::path(path).parent_path();
-  if (!folder.empty()) fs::create_directories(folder, failure);
-  const std::string beside = path + ".new";
-  {
-    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    file << text << std::flush;
-    if (!file)
-      return Error{fmt::format("cannot write {}: choose another with -o", printable(beside))};
-  }
-  fs::rename(beside, path, failure);
-  if (failure) {
-    return Error{fmt::format("cannot write {}: {}", printable(path), failure.message())};
-  }
-  return {};
+Result<OutputStream> open_machine_file(const std::string& path, bool force) {
+  Result<OutputStream> file =
+      OutputStream::open({.path = path, .kind = OutputKind::machine_file, .force = force});
+  if (!file) return Error{file.error().message + "\n-o FILE keeps the figures elsewhere"};
+  return file;
 }
 
 }  // namespace
@@ -60,6 +47,13 @@ int run(const CalibrateCommand& command) {
   const Result<simulate::MachineModel> machine = find_machine("host", find_machines());
   if (!machine) return fail(machine.error());
 
+  // Before the measuring, which would be for nothing.
+  if (command.output.empty()) {
+    std::error_code ignored;  // what is wrong shows when the file is opened
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  }
+  Result<OutputStream> file = open_machine_file(path, command.force);
+  if (!file) return fail(file.error());
   const InterruptGuard interrupts;
   ProgressLine line;
   const Calibration found = calibrate(
@@ -67,13 +61,13 @@ int run(const CalibrateCommand& command) {
       [&](double done) { line.show(fmt::format("measuring: {:.0f} %", 100 * done)); });
   line.clear();
   if (!found.is_complete) return fail(Error{"interrupted: nothing was kept"});
-  if (found.figures.size() < found.lacks.size()) {
+  if (2 * count_kept(found) < found.figures.size() + found.lacks.size()) {
     print_message(print_calibration(found));
     return fail(
         Error{"too much of it is not known: nothing was kept; run it again where less runs"});
   }
   const CalibrationHead head{*cpu, describe_machine().cpu_model, today()};
-  if (const auto written = write_whole(path, print_machine_file(found, head)); !written) {
+  if (const auto written = file->write(print_machine_file(found, head)); !written) {
     return fail(written.error());
   }
   const std::string where = command.output.empty() ? "--machine host" : "--machine " + path;

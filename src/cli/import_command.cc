@@ -148,7 +148,8 @@ int run(const ImportCommand& asked) {
   add_perf_cache(command.snapshot);
   command.snapshot.rights = rights_of_recording(command.import.path);
   survive_file_size_limit();
-  const Result<OutputFile> output = OutputFile::claim(command.output);
+  const Result<OutputFile> output = OutputFile::claim(
+      {command.output, OutputKind::profile, command.force, {command.import.path}});
   if (!output) return fail(output.error());
   // The kernel takes its time to print its symbols, and another CPU is free while the file is read.
   if (command.symbolize) {
@@ -167,10 +168,11 @@ int run(const ImportCommand& asked) {
   const Result<bool> is_complete = write_symbols(command, *recording, *writer, guard);
   if (!is_complete) return fail(is_complete.error());
   if (!command.quiet) {
-    print_message(fmt::format("{} -> {} ({})", recording->amount, command.output,
+    print_message(fmt::format("{} -> {} ({})", recording->amount, printable(command.output),
                               file_size_text(command.output)));
   }
-  if (!*is_complete) return fail(Error{"interrupted; what was done is in " + command.output});
+  if (!*is_complete)
+    return fail(Error{"interrupted; what was done is in " + printable(command.output)});
   return 0;
 }
 

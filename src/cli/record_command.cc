@@ -123,6 +123,13 @@ Result<void> check_machine_options(const RecordCommand& command) {
   return {};
 }
 
+OutputRequest request_output(const RecordCommand& command) {
+  OutputRequest request{command.output, OutputKind::profile, command.force, command.record.command};
+  request.inputs.push_back(command.machine);
+  request.inputs.push_back(command.cpu);
+  return request;
+}
+
 /// Writes, completes and describes what was recorded; `amount` says how much that is.
 Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recording& recording,
                     const std::string& amount) {
@@ -135,13 +142,13 @@ Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recordin
       print_message(
           fmt::format("interrupted while reading symbols; to complete the profile:\n"
                       "culprit symbolize {}",
-                      command.output));
+                      printable(command.output)));
     }
   }
   if (command.quiet) return {};
   for (const std::string& remark : recording.remarks) print_message(remark);
-  print_message(
-      fmt::format("{} -> {} ({})", amount, command.output, file_size_text(command.output)));
+  print_message(fmt::format("{} -> {} ({})", amount, printable(command.output),
+                            file_size_text(command.output)));
   return {};
 }
 
@@ -179,7 +186,7 @@ int run(const RecordCommand& command) {
     regions.emplace(*std::move(prepared));
   }
   survive_file_size_limit();
-  Result<OutputFile> output = OutputFile::claim(command.output);
+  Result<OutputFile> output = OutputFile::claim(request_output(command));
   if (!output) return fail(output.error(), kOurFailure);
   Result<ProfileWriter> writer = ProfileWriter::create(command.output);
   if (!writer) {
@@ -216,7 +223,7 @@ int run(const RecordCommand& command) {
       writer = Error{};  // closes the file before it goes
       output->give_back();
     } else {
-      print_message(fmt::format("what was recorded before is in {}", command.output));
+      print_message(fmt::format("what was recorded before is in {}", printable(command.output)));
     }
     return fail(recording.error(), kOurFailure);
   }

@@ -15,7 +15,7 @@ namespace culprit {
 
 std::optional<Unrunnable> check_program(const std::string& program) {
   const auto refuse = [&](int status, const std::string& reason) {
-    return Unrunnable{status, Error{"cannot run '" + program + "': " + reason}};
+    return Unrunnable{status, Error{"cannot run " + in_quotes(program) + ": " + reason}};
   };
   const auto check = [&](const std::string& path) -> std::optional<Unrunnable> {
     struct stat status{};

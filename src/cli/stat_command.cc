@@ -1,11 +1,8 @@
 // `culprit stat`: count events of whole runs, print them as a table, and end as the
 // program ended.
 
-#include <cerrno>
-#include <cstdio>
 #include <fmt/format.h>
 #include <map>
-#include <memory>
 #include <span>
 
 #include "counts/count_table.h"
@@ -30,14 +27,22 @@ constexpr const char* kUsualEvents[] = {"task-clock",   "context-switches",     
                                         "page-faults",  "{cycles,instructions}", "branches",
                                         "branch-misses"};
 
+OutputRequest request_output(const StatCommand& command, const std::string& path, OutputKind kind) {
+  OutputRequest request{path, kind, command.force, command.count.command};
+  request.inputs.push_back(command.cpu);
+  return request;
+}
+
 /// Where the counts are printed: standard error, or a file.
 class Printer {
  public:
   static Result<Printer> open(const StatCommand& command) {
-    if (command.log.empty()) return Printer(command, stderr);
-    std::FILE* const file = std::fopen(command.log.c_str(), "we");
-    if (file == nullptr) return errno_error("cannot write '" + command.log + "'", errno);
-    return Printer(command, file);
+    const OutputKind kind =
+        command.format == Format::json ? OutputKind::stat_json : OutputKind::plain;
+    ASSIGN_OR_RETURN(OutputStream file,
+                     OutputStream::open(request_output(
+                         command, command.log.empty() ? "/dev/stderr" : command.log, kind)));
+    return Printer(command, std::move(file));
   }
 
   void print_interval(const Profile& profile, uint32_t repetition, uint32_t interval) {
@@ -60,26 +65,19 @@ class Printer {
   }
 
   void write(const std::string& text) {
-    failed_ = failed_ || std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() ||
-              std::fflush(file_.get()) != 0;
+    if (const Result<void> written = file_.write(text); written_ && !written) written_ = written;
   }
 
-  Result<void> close() {
-    if (!failed_ && std::fflush(file_.get()) == 0) return {};
-    return errno_error("cannot write the counts", errno);
-  }
+  /// Errors: the first that there was
+  [[nodiscard]] const Result<void>& written() const { return written_; }
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const {
-      if (file != stderr) std::fclose(file);
-    }
-  };
-  Printer(const StatCommand& command, std::FILE* file) : command_(&command), file_(file) {}
+  Printer(const StatCommand& command, OutputStream file)
+      : command_(&command), file_(std::move(file)) {}
 
   const StatCommand* command_;
-  std::unique_ptr<std::FILE, Close> file_;
-  bool failed_ = false;
+  OutputStream file_;
+  Result<void> written_;
 };
 
 /// What whole CPUs could have run: the time stamp counter, where the machine counts it.
@@ -110,9 +108,10 @@ Result<CountOptions> make_options(const StatCommand& command) {
   return options;
 }
 
-Result<void> save(const CountResult& counting, const std::string& path) {
-  ASSIGN_OR_RETURN(const OutputFile output, OutputFile::claim(path));
-  ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::create(path));
+Result<void> save(const CountResult& counting, const StatCommand& command) {
+  ASSIGN_OR_RETURN(const OutputFile output,
+                   OutputFile::claim(request_output(command, command.output, OutputKind::profile)));
+  ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::create(command.output));
   return writer.close(counting.profile);
 }
 
@@ -128,6 +127,11 @@ int run(const StatCommand& command) {
   if (!options) return fail(options.error(), kOurFailure);
   Result<Printer> printer = Printer::open(command);
   if (!printer) return fail(printer.error(), kOurFailure);
+  if (!command.output.empty()) {
+    const Result<void> possible =
+        check_output(request_output(command, command.output, OutputKind::profile));
+    if (!possible) return fail(possible.error(), kOurFailure);
+  }
   survive_file_size_limit();
 
   IntervalSink on_interval;
@@ -153,13 +157,11 @@ int run(const StatCommand& command) {
     if (!tree) return fail(tree.error(), kOurFailure);
     printer->write(*tree);
   }
-  if (const Result<void> printed = printer->close(); !printed) {
-    return fail(printed.error(), kOurFailure);
-  }
+  if (!printer->written()) return fail(printer->written().error(), kOurFailure);
   if (!command.output.empty()) {
-    const Result<void> saved = save(*counting, command.output);
+    const Result<void> saved = save(*counting, command);
     if (!saved) return fail(saved.error(), kOurFailure);
-    print_message(fmt::format("counts -> {}", command.output));
+    print_message(fmt::format("counts -> {}", printable(command.output)));
   }
   if (!command.cpu.empty() && !can_print_trees()) {
     print_message(

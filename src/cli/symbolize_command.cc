@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/complete_profile.h"
 #include "cli/terminal.h"
@@ -13,9 +14,10 @@ int run(const SymbolizeCommand& command) {
       complete_profile(command.file, {}, {}, command.snapshot, false);
   if (!outcome) return fail(outcome.error());
   if (outcome->interrupted) {
-    return fail(Error{"interrupted; what was found so far is in " + command.file});
+    return fail(Error{"interrupted; what was found so far is in " + printable(command.file)});
   }
-  print_message(fmt::format("{} images with counts -> {}", outcome->images, command.file));
+  print_message(
+      fmt::format("{} images with counts -> {}", outcome->images, printable(command.file)));
   return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "collect/perf_record.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fmt/format.h>
 #include <span>
@@ -141,7 +142,7 @@ bool PerfRecorder::try_events(bool per_cpu, bool user_only, OpenFailure& failure
   targets.cgroup = cgroup_ ? cgroup_->fd.get() : -1;
   targets.delayed = options_.delay_ns != 0;
   if (command != nullptr) targets.tids.push_back(command->pid());
-  for (const pid_t pid : options_.pids) {
+  for (const pid_t pid : with_descendants(options_.pids)) {
     const std::vector<pid_t> tids = list_threads(pid);
     targets.tids.insert(targets.tids.end(), tids.begin(), tids.end());
   }
@@ -233,8 +234,11 @@ Result<void> PerfRecorder::follow_targets() {
   if (cgroup_) {
     for (const pid_t pid : list_cgroup_processes(*cgroup_)) processor_->follow_running(pid);
   }
-  for (const pid_t pid : options_.pids) {
-    if (!processor_->follow_running(pid)) {
+  // Their children are followed as long as they run, but nobody waits for the end of those.
+  for (const pid_t pid : with_descendants(options_.pids)) {
+    const bool is_named =
+        std::find(options_.pids.begin(), options_.pids.end(), pid) != options_.pids.end();
+    if (!processor_->follow_running(pid) && is_named) {
       return Error{fmt::format("cannot record process {}: there is no such process", pid)};
     }
   }

@@ -188,7 +188,8 @@ TEST(Dot, HostileNamesStayInTheirQuotes) {
   facts.functions[0].name = facts.strings.intern("a\"] b [\n\\");
   const auto text = export_dot(test.profile, test.lookup(), "a*", "mill");
   ASSERT_TRUE(text);
-  EXPECT_TRUE(text->starts_with("digraph \"a\\\"] b [?\\\\\" {\n")) << *text;
+  EXPECT_TRUE(text->starts_with("// culprit export --to dot\ndigraph \"a\\\"] b [?\\\\\" {\n"))
+      << *text;
 }
 
 TEST(DotCalls, DrawsWhoCallsWhom) {

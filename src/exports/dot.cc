@@ -51,7 +51,7 @@ class Graph {
   }
 
   std::string write() {
-    std::string text = "digraph " + dot_quoted(name_) + " {\n";
+    std::string text = std::string(kDotMark) + "digraph " + dot_quoted(name_) + " {\n";
     text += "  label=" + dot_quoted(title()) + "; labelloc=t; fontname=\"sans-serif\";\n";
     text += "  node [shape=box, style=filled, fillcolor=white, fontname=\"monospace\"];\n";
     text += "  edge [fontname=\"monospace\"];\n";

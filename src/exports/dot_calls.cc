@@ -38,7 +38,7 @@ class CallPicture {
   [[nodiscard]] bool has_calls() const { return !graph_.edges.empty(); }
 
   std::string write() {
-    std::string text = "digraph calls {\n";
+    std::string text = std::string(kDotMark) + "digraph calls {\n";
     text += "  label=" + dot_quoted(title()) + "; labelloc=t; fontname=\"sans-serif\";\n";
     text += "  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];\n";
     for (const size_t node : kept_) text += write_node(node);

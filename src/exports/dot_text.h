@@ -19,6 +19,9 @@ inline std::string dot_escaped(std::string_view text) {
   return result;
 }
 
+/// The first line: what `culprit export` knows its own graphs by when it is to replace one.
+inline constexpr std::string_view kDotMark = "// culprit export --to dot\n";
+
 inline std::string dot_quoted(std::string_view text) {
   return '"' + dot_escaped(text) + '"';
 }

@@ -6,7 +6,7 @@
 
 namespace culprit {
 
-Result<std::string> gzip(std::string_view bytes) {
+Result<std::string> gzip(std::string_view bytes, std::string_view comment) {
   constexpr int kGzipWindow = 15 + 16;  // the largest window; 16: a gzip header
   constexpr int kMemoryLevel = 8;
   z_stream stream{};
@@ -14,6 +14,12 @@ Result<std::string> gzip(std::string_view bytes) {
                    Z_DEFAULT_STRATEGY) != Z_OK) {
     return Error{"cannot compress: zlib does not start (is memory short?)"};
   }
+  constexpr int kUnix = 3;           // as zlib's own headers say
+  std::string own_comment(comment);  // zlib takes no const
+  gz_header header{};
+  header.os = kUnix;
+  header.comment = reinterpret_cast<Bytef*>(own_comment.data());
+  deflateSetHeader(&stream, &header);
   std::string packed;
   std::string buffer(1 << 16, '\0');
   int status = Z_OK;

@@ -190,7 +190,8 @@ class PprofWriter {
 }  // namespace
 
 Result<std::string> export_pprof(const Profile& profile, const FactsLookup& facts) {
-  return gzip(PprofWriter(profile, facts).write());
+  // By the comment `culprit export` knows its own files when it is to replace one.
+  return gzip(PprofWriter(profile, facts).write(), "culprit export --to pprof");
 }
 
 }  // namespace culprit

@@ -7,13 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 namespace culprit {
 
 Result<RecordingInput> open_recording(const std::string& path) {
   constexpr size_t kHeadBytes = 16;
   const bool is_input = path == "-";
   RecordingInput input;
-  input.name = is_input ? "standard input" : "'" + path + "'";
+  input.name = is_input ? "standard input" : in_quotes(path);
   input.fd = Fd(is_input ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!input.fd) return errno_error("cannot open " + input.name, errno);
   struct stat status{};

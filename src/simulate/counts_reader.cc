@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/text.h"
 #include "simulate/objects/data_objects.h"
 
 namespace culprit {
@@ -62,7 +63,7 @@ bool visit_rows(int fd, uint64_t start, size_t count, Visit visit) {
 }
 
 Error damaged_file(const std::string& name, const char* what) {
-  return Error{"the counts in '" + name + "' are damaged (" + what + ")"};
+  return Error{"the counts in " + in_quotes(name) + " are damaged (" + what + ")"};
 }
 
 /// Which sites each block has, in the order of execution.
@@ -98,7 +99,8 @@ class Reader {
 Result<void> Reader::read_header() {
   if (!pread_all(fd_, static_cast<void*>(&header_), sizeof header_, 0)) return damaged("header");
   if (header_.magic != file::kMagic || header_.layout != file::kLayout) {
-    return Error{"'" + name_ + "' was not written by this version of culprit's plugin for QEMU"};
+    return Error{in_quotes(name_) +
+                 " was not written by this version of culprit's plugin for QEMU"};
   }
   const bool is_sane =
       header_.sites <= file::kMaxSites && header_.blocks <= file::kMaxBlocks &&

@@ -3,7 +3,7 @@
 
 #include "snapshot/debuginfod.h"
 
-#include <cerrno>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -17,44 +17,44 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long servers were waited for without data coming, of all files together: a server that
-/// takes connections and never answers must not hold a recording by the number of its images.
+/// How long servers were waited for, of all files together: neither one that takes connections and
+/// never answers, nor one that drips, must hold a recording by the number of its images.
 class Waiting {
  public:
-  /// `done` is what the client says: bytes once a server answers, the number of its turns before
-  /// that. So a turn that moves it by one, or not at all, brought nothing.
-  void note(long done) {
-    const Clock::time_point now = Clock::now();
-    const bool brought_nothing = done - last_done_ >= 0 && done - last_done_ <= 1;
-    if (brought_nothing) waited_ += now - last_;
-    last_done_ = done;
-    last_ = now;
-  }
+  /// A file is asked for.
   void begin() {
-    last_done_ = 0;
-    last_ = Clock::now();
-    waited_before_ = waited_;
+    before_ = waited_;
+    begin_ = Clock::now();
   }
-  /// The servers answered after all, if only that they do not have it.
-  void forgive() {
-    if (!is_over()) waited_ = waited_before_;
+  /// `done` is what the client says: bytes once a server answers, the number of its turns before
+  /// that, which is too small to matter.
+  void note(long done) {
+    const Seconds useful(static_cast<double>(std::max(done, 0L)) / kUsefulBytesPerSecond);
+    waited_ = before_ + std::max(Seconds(0), Seconds(Clock::now() - begin_) - useful);
   }
   void set_patience(Clock::duration patience) {
     patience_ = patience;
-    waited_ = {};
+    waited_ = before_ = {};
   }
   [[nodiscard]] bool is_over() const { return waited_ >= patience_; }
 
  private:
-  Clock::duration patience_ = std::chrono::seconds(30);
-  Clock::duration waited_{};
-  Clock::duration waited_before_{};
-  Clock::time_point last_;
-  long last_done_ = 0;
+  using Seconds = std::chrono::duration<double>;
+  Seconds patience_ = std::chrono::seconds(30);
+  Seconds waited_{};
+  Seconds before_{};  // of the files before this one
+  Clock::time_point begin_;
 };
 
 std::mutex one_at_a_time;  // images are read by two threads
-Waiting waiting;           // guarded by it
+// Guarded by it:
+Waiting waiting;
+const std::atomic<bool>* stop_wanted = nullptr;
+long last_done = 0;  // of the file that is being fetched
+
+bool is_stopped() {
+  return stop_wanted != nullptr && stop_wanted->load();
+}
 
 /// The functions of the library; null where it is not installed.
 struct Library {
@@ -93,8 +93,9 @@ const Library& library() {
 
 /// Called by the client about once a second or more often; non-zero gives up.
 int watch(debuginfod_client* /*client*/, long done, long /*total*/) {
-  waiting.note(done);
-  return waiting.is_over() ? 1 : 0;
+  last_done = std::max(last_done, done);
+  waiting.note(last_done);
+  return waiting.is_over() || is_stopped() ? 1 : 0;
 }
 
 struct ClientEnd {
@@ -103,11 +104,14 @@ struct ClientEnd {
 
 }  // namespace
 
-std::optional<std::string> fetch_from_debuginfod(const std::string& build_id, DebuginfodKind kind) {
+std::optional<std::string> fetch_from_debuginfod(const std::string& build_id, DebuginfodKind kind,
+                                                 const std::atomic<bool>* stop) {
   const char* servers = std::getenv("DEBUGINFOD_URLS");
   if (servers == nullptr || *servers == '\0') return std::nullopt;
   const std::lock_guard lock(one_at_a_time);
-  if (waiting.is_over()) return std::nullopt;
+  stop_wanted = stop;
+  last_done = 0;
+  if (waiting.is_over() || is_stopped()) return std::nullopt;
 
   const Library& lib = library();
   if (!lib.is_complete()) return std::nullopt;
@@ -120,8 +124,7 @@ std::optional<std::string> fetch_from_debuginfod(const std::string& build_id, De
   const int fd = kind == DebuginfodKind::executable
                      ? lib.find_executable(client.get(), id, 0, &path)
                      : lib.find_debuginfo(client.get(), id, 0, &path);
-  waiting.note(0);  // since it was last called
-  if (fd >= 0 || fd == -ENOENT) waiting.forgive();
+  waiting.note(last_done);  // since it was last called
   if (fd < 0) return std::nullopt;
   ::close(fd);
   std::optional<std::string> result;

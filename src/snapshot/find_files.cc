@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "snapshot/debuginfod.h"
 
 namespace culprit {
@@ -30,10 +31,10 @@ std::string build_id_path(const std::string& folder, const std::string& build_id
 /// `named_by`: the rights that led here; what the file names is opened with no more than those.
 Result<OpenedElf> open_mapped(int fd, const std::string& path, const ReadingRights& named_by) {
   struct stat status{};
-  if (::fstat(fd, &status) != 0) return errno_error("cannot read '" + path + "'", errno);
+  if (::fstat(fd, &status) != 0) return errno_error("cannot read " + in_quotes(path), errno);
   ASSIGN_OR_RETURN(MappedFile bytes, MappedFile::map(fd, path));
   Result<ElfFile> elf = ElfFile::open(bytes.bytes());
-  if (!elf) return Error{"cannot use '" + path + "': " + elf.error().message};
+  if (!elf) return Error{"cannot use " + in_quotes(path) + ": " + elf.error().message};
   return OpenedElf{path, std::move(bytes), *std::move(elf),
                    named_by.narrowed(ReadingRights::of_owner(status))};
 }
@@ -178,7 +179,8 @@ FoundBinary find_binary(const Image& image, const std::string& path, int held,
   }
   // Somebody else may still have it.
   if (search.use_debuginfod && !image.build_id.empty()) {
-    if (const auto fetched = fetch_from_debuginfod(image.build_id, DebuginfodKind::executable))
+    if (const auto fetched =
+            fetch_from_debuginfod(image.build_id, DebuginfodKind::executable, search.stop))
       found.file = find_first({*fetched}, {},
                               [&](OpenedElf& f) { return f.elf.build_id() == image.build_id; });
   }
@@ -217,7 +219,8 @@ std::optional<OpenedElf> find_debug_file(const OpenedElf& binary, const std::str
     return narrow(std::move(found), binary.rights);
 
   if (search.use_debuginfod && !build_id.empty()) {
-    if (const auto fetched = fetch_from_debuginfod(build_id, DebuginfodKind::debug_info))
+    if (const auto fetched =
+            fetch_from_debuginfod(build_id, DebuginfodKind::debug_info, search.stop))
       return narrow(find_first({*fetched}, {}, is_right), binary.rights);
   }
   return std::nullopt;
@@ -257,7 +260,8 @@ std::optional<OpenedElf> find_alt_file(const OpenedElf& debug_file, const FileSe
     return narrow(std::move(found), debug_file.rights);
 
   if (search.use_debuginfod) {
-    if (const auto fetched = fetch_from_debuginfod(link->build_id, DebuginfodKind::debug_info))
+    if (const auto fetched =
+            fetch_from_debuginfod(link->build_id, DebuginfodKind::debug_info, search.stop))
       return narrow(find_first({*fetched}, {}, is_right), debug_file.rights);
   }
   return std::nullopt;

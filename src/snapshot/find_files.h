@@ -11,6 +11,7 @@
 // The build-id decides whether a file is the right one. A binary without one is known by
 // size, mtime and inode, a debug file without one by the CRC of .gnu_debuglink.
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +36,8 @@ Result<OpenedElf> open_elf(const std::string& path, const ReadingRights& rights)
 struct FileSearch {
   std::vector<std::string> symbol_folders;  // --symbols
   bool use_debuginfod = true;
-  ReadingRights rights;  // with which to open the images that a profile names
+  ReadingRights rights;                     // with which to open the images that a profile names
+  const std::atomic<bool>* stop = nullptr;  // true: servers are waited for no longer
 };
 
 /// The place of `path` in a folder of --symbols: never above it, wherever ".." would lead.

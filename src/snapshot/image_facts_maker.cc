@@ -75,7 +75,7 @@ void add_functions(const std::vector<KernelFunction>& functions, const ImageDema
 ImageFactsMaker::ImageFactsMaker(const Profile& profile, const SnapshotOptions& options)
     : profile_(profile),
       options_(options),
-      search_{options.symbol_folders, options.use_debuginfod, options.rights} {}
+      search_{options.symbol_folders, options.use_debuginfod, options.rights, &stop_} {}
 
 std::optional<MadeFacts> ImageFactsMaker::make(const ImageDemand& demand, int held,
                                                unsigned threads) {

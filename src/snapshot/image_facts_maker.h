@@ -2,6 +2,7 @@
 
 // The facts of one image, by its kind: an ELF file, the vdso, the kernel, a module.
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -29,6 +30,9 @@ class ImageFactsMaker {
   /// `held`: -1 if the recording kept no file open.
   std::optional<MadeFacts> make(const ImageDemand& demand, int held, unsigned threads);
 
+  /// Nobody waits for the facts any more: servers are not waited for either.
+  void stop() { stop_ = true; }
+
  private:
   MadeFacts make_from_file(const Image& image, const ImageDemand& demand, int held,
                            unsigned threads);
@@ -38,6 +42,7 @@ class ImageFactsMaker {
 
   const Profile& profile_;
   const SnapshotOptions& options_;
+  std::atomic<bool> stop_ = false;
   FileSearch search_;
   std::once_flag kernel_once_;
   std::optional<Result<KernelSymbols>> kernel_;

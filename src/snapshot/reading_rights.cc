@@ -20,6 +20,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/text.h"
+
 namespace culprit {
 namespace {
 
@@ -157,7 +159,7 @@ ReadingGuard::~ReadingGuard() {
 
 OpenedAs open_as(const ReadingRights& rights, const std::string& path) {
   const ReadingGuard guard(rights);
-  const std::string what = "cannot open '" + path + "'";
+  const std::string what = "cannot open " + in_quotes(path);
   if (!guard.is_in_force())
     return {Error{what + ": the rights of its owner cannot be taken on here"}, true};
   // Without the rights to read: opening some devices does things already.

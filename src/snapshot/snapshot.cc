@@ -1,6 +1,7 @@
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <iterator>
 #include <mutex>
@@ -32,10 +33,15 @@ class OrderedWork {
     for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
   }
 
-  /// Waits for the facts of demand `index`.
-  std::optional<MadeFacts> wait(size_t index) {
+  /// Waits a moment for the facts of demand `index`; whether they are ready.
+  bool wait(size_t index) {
+    constexpr std::chrono::milliseconds kMoment(100);
     std::unique_lock lock(mutex_);
-    ready_.wait(lock, [&] { return results_[index].is_done; });
+    return ready_.wait_for(lock, kMoment, [&] { return results_[index].is_done; });
+  }
+  /// The facts of demand `index`, which are ready.
+  std::optional<MadeFacts> take(size_t index) {
+    const std::lock_guard lock(mutex_);
     return std::move(results_[index].made);
   }
 
@@ -46,6 +52,7 @@ class OrderedWork {
   };
 
   void stop() {
+    maker_.stop();
     const std::lock_guard lock(mutex_);
     next_ = demand_.size();
   }
@@ -135,8 +142,10 @@ Result<void> make_facts(const Profile& profile, const std::vector<ImageDemand>& 
   OrderedWork work(maker, demand, held);
   work.start(std::clamp(std::thread::hardware_concurrency(), 1u, 2u));
   for (size_t i = 0; i < demand.size(); ++i) {
-    if (progress && !progress(i, demand.size())) return {};
-    const std::optional<MadeFacts> made = work.wait(i);
+    do {
+      if (progress && !progress(i, demand.size())) return {};
+    } while (!work.wait(i));
+    const std::optional<MadeFacts> made = work.take(i);
     if (!made) continue;
     if (made->is_replaced) ledger.add(ledger::kImagesReplaced);
     if (made->sources_refused > 0) ledger.add(ledger::kSourcesRefused, made->sources_refused);
@@ -145,7 +154,7 @@ Result<void> make_facts(const Profile& profile, const std::vector<ImageDemand>& 
   }
   if (options.use_debuginfod && has_given_up_debuginfod()) {
     ledger.note(
-        "the servers of DEBUGINFOD_URLS did not answer within 30 s and were not asked any more: "
+        "the servers of DEBUGINFOD_URLS were waited for 30 s in all and are not asked any more: "
         "`culprit symbolize FILE` tries again");
   }
   if (progress) progress(demand.size(), demand.size());

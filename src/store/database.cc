@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 namespace culprit {
 
@@ -139,7 +140,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access
   // same mode.
   constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   if (access == Access::create && !Fd(::open(name.c_str(), kNewFile, S_IRUSR | S_IWUSR))) {
-    return errno_error("cannot write '" + path + "'", errno);
+    return errno_error("cannot write " + in_quotes(path), errno);
   }
   int flags = SQLITE_OPEN_NOMUTEX;
   if (access == Access::read) flags |= SQLITE_OPEN_READONLY;
@@ -148,7 +149,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access
   sqlite3* handle = nullptr;
   const int status = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
   std::unique_ptr<Database> database(new Database(path, std::unique_ptr<sqlite3, Close>(handle)));
-  if (handle == nullptr) return Error{"cannot open '" + path + "': out of memory"};
+  if (handle == nullptr) return Error{"cannot open " + in_quotes(path) + ": out of memory"};
   if (status != SQLITE_OK) return database->error();
   harden(handle);
   RETURN_IF_ERROR(database->execute(
@@ -204,22 +205,23 @@ Error Database::error() const {
   needs_recovery_ = needs_recovery_ || is_recovery_code(code, path_);
   switch (code & 0xff) {
     case SQLITE_NOTADB:
-      return Error{"'" + path_ + "' is not a profile of Culprit"};
+      return Error{in_quotes(path_) + " is not a profile of Culprit"};
     case SQLITE_CORRUPT:
     case SQLITE_FORMAT:
-      return Error{"'" + path_ + "' is damaged: " + sqlite3_errmsg(handle_.get())};
+      return Error{in_quotes(path_) + " is damaged: " + sqlite3_errmsg(handle_.get())};
     case SQLITE_FULL:
-      return Error{"cannot write '" + path_ + "': no space left on the device"};
+      return Error{"cannot write " + in_quotes(path_) + ": no space left on the device"};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return Error{"cannot use '" + path_ + "': another program is writing it; try again later"};
+      return Error{"cannot use " + in_quotes(path_) +
+                   ": another program is writing it; try again later"};
     case SQLITE_NOMEM:
-      return Error{"cannot read '" + path_ + "': out of memory"};
+      return Error{"cannot read " + in_quotes(path_) + ": out of memory"};
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return Error{"cannot write '" + path_ + "': it, or its folder, may not be written"};
+      return Error{"cannot write " + in_quotes(path_) + ": it, or its folder, may not be written"};
     default: {
-      std::string message = "cannot use '" + path_ + "': " + sqlite3_errmsg(handle_.get());
+      std::string message = "cannot use " + in_quotes(path_) + ": " + sqlite3_errmsg(handle_.get());
       if (system_error != 0) message += fmt::format(" ({})", std::strerror(system_error));
       return Error{message};
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.h"
 #include "store/check_rows.h"
 #include "store/packed_rows.h"
 #include "store/table_rows.h"
@@ -245,8 +246,8 @@ Result<std::optional<ImageFacts>> read_image_facts(const Database& database, Ima
     good = read_parts(database, image, parts, facts);
   }
   if (!good) {
-    return Error{fmt::format("'{}' is damaged: facts of image {}: {}", database.path(), image.value,
-                             good.error().message)};
+    return Error{fmt::format("{} is damaged: facts of image {}: {}", in_quotes(database.path()),
+                             image.value, good.error().message)};
   }
   return facts;
 }

@@ -11,8 +11,8 @@ namespace culprit {
 namespace {
 
 Error damaged(const Database& database, std::string_view key) {
-  return Error{fmt::format("'{}' is damaged: '{}' in its table 'meta' makes no sense",
-                           database.path(), key)};
+  return Error{fmt::format("{} is damaged: '{}' in its table 'meta' makes no sense",
+                           in_quotes(database.path()), key)};
 }
 
 }  // namespace

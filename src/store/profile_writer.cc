@@ -1,11 +1,13 @@
 // ProfileWriter: transactions around what tables.h, counts.h and facts.h write.
 
 #include "base/file.h"
+#include "base/text.h"
 #include "store/counts.h"
 #include "store/facts.h"
 #include "store/profile_file.h"
 #include "store/schema.h"
 #include "store/tables.h"
+#include "store/writer_lock.h"
 
 namespace culprit {
 
@@ -20,19 +22,26 @@ constexpr int64_t kMinFreePages = 32;
 constexpr int64_t kMinFreePart = 4;  // a quarter
 
 Error cannot_write(const std::string& path, const Error& error) {
-  if (error.message.find(path) != std::string::npos) return error;
-  return Error{"cannot write '" + path + "': " + error.message};
+  if (error.message.find(printable(path)) != std::string::npos) return error;
+  return Error{"cannot write " + in_quotes(path) + ": " + error.message};
 }
 
 }  // namespace
 
 struct ProfileWriter::State {
+  // Before the database, so that it is closed after it: closing any descriptor of a file drops
+  // the locks that SQLite has there.
+  WriterLock lock;
   std::unique_ptr<Database> database;
   TableSizes written;
   bool is_provisional = false;       // the counts that are there
   std::optional<Transaction> facts;  // open while facts are collected for one commit
   uint64_t fact_bytes = 0;
 
+  State(WriterLock taken, std::unique_ptr<Database> opened)
+      : lock(std::move(taken)), database(std::move(opened)) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
   ~State() { static_cast<void>(commit_facts()); }
 
   Result<void> commit_facts() {
@@ -125,24 +134,22 @@ ProfileWriter& ProfileWriter::operator=(ProfileWriter&&) noexcept = default;
 ProfileWriter::~ProfileWriter() = default;
 
 Result<ProfileWriter> ProfileWriter::create(const std::string& path, Survives survives) {
-  if (file_exists(path)) return Error{"cannot make '" + path + "': it exists already"};
+  if (file_exists(path)) return Error{"cannot make " + in_quotes(path) + ": it exists already"};
   ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
                    Database::open(path, Database::Access::create));
+  ASSIGN_OR_RETURN(WriterLock lock, WriterLock::take(path));
   RETURN_IF_ERROR(create_tables(*database));
   if (survives == Survives::process) {
     RETURN_IF_ERROR(database->execute("PRAGMA synchronous = OFF"));
   }
-  auto state = std::make_unique<State>();
-  state->database = std::move(database);
-  return ProfileWriter(std::move(state));
+  return ProfileWriter(std::make_unique<State>(std::move(lock), std::move(database)));
 }
 
 Result<ProfileWriter> ProfileWriter::open(const std::string& path) {
   ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
                    open_database(path, Database::Access::write));
-  auto state = std::make_unique<State>();
-  state->database = std::move(database);
-  return ProfileWriter(std::move(state));
+  ASSIGN_OR_RETURN(WriterLock lock, WriterLock::take(path));
+  return ProfileWriter(std::make_unique<State>(std::move(lock), std::move(database)));
 }
 
 Result<ProfileWriter> ProfileWriter::extend(const std::string& path, const Profile& held) {

@@ -71,7 +71,7 @@ const std::vector<SqlTable>& tables() {
 }
 
 Error not_a_profile(const std::string& path) {
-  return Error{"'" + path + "' is not a profile of Culprit"};
+  return Error{in_quotes(path) + " is not a profile of Culprit"};
 }
 
 /// What to do about a profile of somebody else: profiles are made readable by their owners alone.
@@ -84,15 +84,18 @@ std::string describe_owner(const std::string& path, const struct stat& status) {
 /// What can be said of a file by its name alone.
 Result<void> check_path(const std::string& path, Database::Access access) {
   struct stat status{};
-  if (::stat(path.c_str(), &status) != 0) return errno_error("cannot open '" + path + "'", errno);
-  if (S_ISDIR(status.st_mode)) return Error{"cannot read '" + path + "': it is a directory"};
-  if (!S_ISREG(status.st_mode)) return Error{"cannot read '" + path + "': not a regular file"};
-  if (status.st_size == 0) return Error{"'" + path + "' is empty: nothing was recorded in it"};
+  if (::stat(path.c_str(), &status) != 0)
+    return errno_error("cannot open " + in_quotes(path), errno);
+  if (S_ISDIR(status.st_mode))
+    return Error{"cannot read " + in_quotes(path) + ": it is a directory"};
+  if (!S_ISREG(status.st_mode))
+    return Error{"cannot read " + in_quotes(path) + ": not a regular file"};
+  if (status.st_size == 0) return Error{in_quotes(path) + " is empty: nothing was recorded in it"};
   const int wanted = access == Database::Access::read ? R_OK : R_OK | W_OK;
   if (::access(path.c_str(), wanted) != 0) {
     const std::string verb = access == Database::Access::read ? "read" : "write";
     const int reason = errno;
-    Error refused = errno_error("cannot " + verb + " '" + path + "'", reason);
+    Error refused = errno_error("cannot " + verb + " " + in_quotes(path), reason);
     if (reason == EACCES && status.st_uid != ::geteuid())
       refused.message += describe_owner(path, status);
     return refused;
@@ -114,20 +117,20 @@ Result<void> check_head(const Database& database) {
   const std::string_view bytes = head.bytes;
   if (bytes.empty() || !bytes.starts_with(kMagic.substr(0, bytes.size())))
     return not_a_profile(path);
-  if (bytes.size() < 100) return Error{"'" + path + "' is truncated: its header is incomplete"};
+  if (bytes.size() < 100) return Error{in_quotes(path) + " is truncated: its header is incomplete"};
   if (big_endian(bytes.substr(68, 4)) != kApplicationId) return not_a_profile(path);
   const uint32_t version = big_endian(bytes.substr(60, 4));
   if (version > kFormatVersion) {
     return Error{fmt::format(
-        "'{}' was made by a newer version of Culprit (format {}; this one reads up to {})", path,
-        version, kFormatVersion)};
+        "{} was made by a newer version of Culprit (format {}; this one reads up to {})",
+        in_quotes(path), version, kFormatVersion)};
   }
   if (version == 0) return not_a_profile(path);
   const uint64_t page_bytes = std::max(uint32_t{512}, big_endian(bytes.substr(16, 2)));
   const uint64_t should_be = big_endian(bytes.substr(28, 4)) * page_bytes;
   if (head.file_bytes < should_be && !file_exists(path + "-journal")) {
-    return Error{
-        fmt::format("'{}' is truncated: it has {} of {} bytes", path, head.file_bytes, should_be)};
+    return Error{fmt::format("{} is truncated: it has {} of {} bytes", in_quotes(path),
+                             head.file_bytes, should_be)};
   }
   return {};
 }
@@ -161,8 +164,8 @@ bool is_plain_table(std::string_view sql) {
 
 Result<void> check_schema(const Database& database) {
   const auto strange = [&](std::string_view what) {
-    return Error{
-        fmt::format("'{}' is not a profile that Culprit wrote: it has {}", database.path(), what)};
+    return Error{fmt::format("{} is not a profile that Culprit wrote: it has {}",
+                             in_quotes(database.path()), what)};
   };
   ASSIGN_OR_RETURN(Statement query, database.prepare("SELECT type, name, sql FROM sqlite_schema"));
   std::set<std::string, std::less<>> found;
@@ -176,7 +179,7 @@ Result<void> check_schema(const Database& database) {
     if (found.size() > 100) return strange("too many tables");
   }
   if (found.empty()) {
-    return Error{"'" + database.path() + "' is empty: nothing was recorded in it"};
+    return Error{in_quotes(database.path()) + " is empty: nothing was recorded in it"};
   }
   for (const SqlTable& table : tables()) {
     if (!found.contains(table.name)) return strange(fmt::format("no table '{}'", table.name));
@@ -210,8 +213,8 @@ Result<void> check_sizes(const Database& database) {
   ASSIGN_OR_RETURN(const std::optional<uint64_t> unfolded, sum_unfolded_bytes(database, limit));
   if (unfolded) return {};
   return Error{fmt::format(
-      "'{}' is damaged or hostile: it claims more than it can hold (to unfold to more than {})",
-      database.path(), format_bytes(limit))};
+      "{} is damaged or hostile: it claims more than it can hold (to unfold to more than {})",
+      in_quotes(database.path()), format_bytes(limit))};
 }
 
 Result<void> check_content(const Database& database) {
@@ -263,17 +266,18 @@ Result<std::unique_ptr<Database>> open_database(const std::string& path, Databas
     Result<std::unique_ptr<Database>> writable = Database::open(path, Database::Access::write);
     if (writable) good = check_content(**writable);
     if (!writable || (!good && ((*writable)->is_readonly() || (*writable)->needs_recovery()))) {
-      return Error{fmt::format(
-          "cannot read '{0}': its recording was interrupted, and '{0}-journal' must be rolled "
-          "back first, which is not permitted here\n"
-          "copy both files into a folder that you may write, and read it there",
-          path)};
+      return Error{
+          fmt::format("cannot read {0}: its recording was interrupted, and {1} must be rolled "
+                      "back first, which is not permitted here\n"
+                      "copy both files into a folder that you may write, and read it there",
+                      in_quotes(path), in_quotes(path + "-journal"))};
     }
     database = *std::move(writable);
   }
   if (!good) return good.error();
   if (access != Database::Access::read) {
-    if (database->is_readonly()) return Error{"cannot write '" + path + "': it is read-only"};
+    if (database->is_readonly())
+      return Error{"cannot write " + in_quotes(path) + ": it is read-only"};
     RETURN_IF_ERROR(database->execute(
         "PRAGMA journal_mode = DELETE; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF"));
   }

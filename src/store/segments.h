@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "store/database.h"
 #include "store/packed_rows.h"
 
@@ -49,8 +50,8 @@ Result<std::vector<Row>> read_segments(const Database& database, std::string_vie
     Result<void> good = Error{"they are out of order"};
     if (id > last_id) good = unpack_rows(piece_rows, raw_bytes, query.text(3).value_or(""), rows);
     if (!good) {
-      return Error{fmt::format("'{}' is damaged: its {}, segment {}: {}", database.path(), kind, id,
-                               good.error().message)};
+      return Error{fmt::format("{} is damaged: its {}, segment {}: {}", in_quotes(database.path()),
+                               kind, id, good.error().message)};
     }
     last_id = id;
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "store/database.h"
 #include "store/field_values.h"
 #include "store/file_rows.h"
@@ -121,8 +122,8 @@ std::vector<int> field_positions(const Statement& query) {
 }
 
 inline Error bad_row(const Database& database, std::string_view table, size_t row) {
-  return Error{fmt::format("'{}' is damaged: row {} of its table '{}' makes no sense",
-                           database.path(), row, table)};
+  return Error{fmt::format("{} is damaged: row {} of its table '{}' makes no sense",
+                           in_quotes(database.path()), row, table)};
 }
 
 /// All rows of the table. Columns that the file does not have keep their defaults.

@@ -34,7 +34,8 @@ struct RecordCommand {
   std::optional<double> frequency_hz;
   SnapshotOptions snapshot;
   std::string output = kDefaultProfile;
-  std::string cpu;  // --template: its events; "": none
+  bool force = false;  // replaces whatever stands at `output`
+  std::string cpu;     // --template: its events; "": none
   bool quiet = false;
   bool symbolize = true;
   bool regions = false;  // --regions: OpenMP constructs, too
@@ -50,6 +51,7 @@ struct StatCommand {
   Format format = Format::text;
   std::string separator = ",";  // of CSV
   std::string output;           // a profile; "": none
+  bool force = false;           // replaces whatever stands at `output` and `log`
   std::string log;              // where to print; "": standard error
 };
 
@@ -116,12 +118,14 @@ struct ExportCommand {
   std::string file = kDefaultProfile;
   ExportQuestion question;
   std::string output;  // "" or "-": standard output
+  bool force = false;  // replaces whatever stands there
 };
 
 struct ImportCommand {
   ImportOptions import;
   SnapshotOptions snapshot;
   std::string output = kDefaultProfile;
+  bool force = false;  // replaces whatever stands there
   bool quiet = false;
   bool symbolize = true;
 };
@@ -138,6 +142,7 @@ struct DoctorCommand {
 /// `culprit calibrate`: measures this machine.
 struct CalibrateCommand {
   std::string output;  // a machine file; "": where --machine host finds it
+  bool force = false;  // replaces whatever stands there
 };
 
 /// `culprit events`: lists, or with -e shows what the words stand for.

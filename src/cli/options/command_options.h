@@ -34,6 +34,7 @@ template <class Command>
 void add_profile_output(CLI::App* app, Command* command) {
   app->add_option("-o,--output", command->output, "the profile [profile.culprit]")
       ->type_name("FILE");
+  add_force(app, &command->force);
   app->add_flag("-q,--quiet", command->quiet, "no messages but errors");
   add_off_flag(app, "--no-symbols", &command->symbolize,
                "leave names and lines to `culprit symbolize`");

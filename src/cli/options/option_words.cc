@@ -54,6 +54,10 @@ std::vector<pid_t> parse_pids(const std::string& text) {
   return pids;
 }
 
+void add_force(CLI::App* app, bool* force) {
+  app->add_flag("--force", *force, "replace the output also if it is a file of another kind");
+}
+
 void add_off_flag(CLI::App* app, const std::string& name, bool* target, const std::string& help) {
   app->add_flag_callback(name, [target] { *target = false; }, help);
 }

@@ -72,6 +72,9 @@ CLI::Option* add_word(CLI::App* app, const std::string& names, T* target, const 
       help, fmt::format("{}", fmt::join(known, "|")));
 }
 
+/// --force, of commands that write files (cli/output_file.h).
+void add_force(CLI::App* app, bool* force);
+
 /// Sets `*target` to false when the option is given.
 void add_off_flag(CLI::App* app, const std::string& name, bool* target, const std::string& help);
 

@@ -227,6 +227,7 @@ CLI::App* add_export(CLI::App& root, ExportCommand* command, std::string* error)
                              "blocks of one function, or who calls whom; json, csv: every address");
   to->required()->type_name("FORMAT");
   app->add_option("-o,--output", command->output, "[standard output]")->type_name("FILE");
+  add_force(app, &command->force);
   CLI::Option* image =
       app->add_option("--image", command->question.image,
                       "autofdo, bolt, dot: this image only (a path, a file name or a pattern) "
@@ -312,6 +313,7 @@ CLI::App* add_calibrate(CLI::App& root, CalibrateCommand* command, std::string* 
                   "a machine file of one's own [~/.config/culprit/machine.toml, which --machine "
                   "host takes]")
       ->type_name("FILE");
+  add_force(app, &command->force);
   app->footer(
       "\nExamples:\n"
       "  culprit calibrate                  caches, memory, translation, mispredictions: 20 s\n"

@@ -283,6 +283,7 @@ CLI::App* add_stat(CLI::App& root, StatCommand* command, std::string* error) {
   app->add_option("-o,--output", command->output, "a profile of the counts [none]")
       ->type_name("FILE");
   app->add_option("--log", command->log, "print there [standard error]")->type_name("FILE");
+  add_force(app, &command->force);
   add_word(app, "--format", &command->format, kFormats, "how to print");
   app->add_option_function<std::string>(
          "-x,--field-separator",

@@ -187,10 +187,12 @@ Result<CountTargets> CountSession::find_targets(const RunTargets& processes) {
   const StartedCommand* const command = processes.command();
   if (command != nullptr) tids_ = {command->pid()};
   for (const pid_t pid : options_.pids) {
-    const std::vector<pid_t> threads = list_threads(pid);
-    if (threads.empty()) {
+    if (list_threads(pid).empty()) {
       return Error{fmt::format("cannot count process {}: there is no such process", pid)};
     }
+  }
+  for (const pid_t pid : options_.inherit ? with_descendants(options_.pids) : options_.pids) {
+    const std::vector<pid_t> threads = list_threads(pid);
     tids_.insert(tids_.end(), threads.begin(), threads.end());
   }
   targets.tids = tids_;

@@ -75,6 +75,14 @@ std::vector<pid_t> list_threads(pid_t pid) {
   return tids;
 }
 
+std::vector<pid_t> with_descendants(const std::vector<pid_t>& pids) {
+  std::vector<pid_t> all = pids;
+  if (pids.empty()) return all;
+  const std::vector<uint32_t> named(pids.begin(), pids.end());
+  for (const uint32_t pid : list_descendants(named)) all.push_back(static_cast<pid_t>(pid));
+  return all;
+}
+
 Result<Cgroup> open_cgroup(const std::string& name) {
   std::vector<std::string> candidates;
   if (name.starts_with('/')) candidates.push_back(name);

@@ -22,6 +22,10 @@ std::vector<int> parse_cpu_list(std::string_view text);
 /// Threads of a process; empty if it is gone.
 std::vector<pid_t> list_threads(pid_t pid);
 
+/// The processes, then all that they have started and that still runs: what "and their children"
+/// means, since the kernel gives an event only to children that are started after it was opened.
+std::vector<pid_t> with_descendants(const std::vector<pid_t>& pids);
+
 struct Cgroup {
   std::string folder;
   Fd fd;

@@ -76,7 +76,7 @@ std::string read_dynamic_linker(int fd, const Elf64_Ehdr& header) {
 }
 
 Error refuse(const std::string& path, const std::string& why) {
-  return Error{"cannot profile '" + path + "' here: " + why};
+  return Error{"cannot profile " + in_quotes(path) + " here: " + why};
 }
 
 /// The dynamic linker ignores LD_PRELOAD where a program gains rights by being run.
