@@ -1,6 +1,7 @@
 // `culprit export`: ask an opened profile for another tool's format, write it.
 
 #include "cli/commands.h"
+#include "cli/open_epochs.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
 #include "session/answers.h"
@@ -40,7 +41,7 @@ int run(const ExportCommand& command) {
                       "give -o FILE, like -o profile.pb.gz"},
                 2);
   }
-  Result<ProfileView> view = ProfileView::open(command.file);
+  Result<ProfileView> view = open_profile(command.file, command.epochs);
   if (!view) return fail(view.error());
   const Result<std::string> text = answer_export(*view, command.question);
   if (!text) return fail(text.error());

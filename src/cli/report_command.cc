@@ -1,6 +1,7 @@
 // `culprit report`, `annotate`, `locality` and `why`: ask an opened profile, print the answer.
 
 #include "cli/commands.h"
+#include "cli/open_epochs.h"
 #include "cli/terminal.h"
 #include "session/answers.h"
 
@@ -18,24 +19,24 @@ int print_result(const std::string& problem, const std::string& text, Format for
 }  // namespace
 
 int run(const ReportCommand& command) {
-  Result<ProfileView> view = ProfileView::open(command.file);
+  Result<ProfileView> view = open_profile(command.file, command.epochs);
   if (!view) return fail(view.error());
   const Result<ReportAnswer> answer = answer_report(*view, command.question);
   if (!answer) return fail(answer.error());
   return print_result(
       view->problem(),
-      print_answer(*answer, command.format, standard_output_style(command.width, command.file)),
+      print_answer(*answer, command.format, style_of(command.width, command.file, command.epochs)),
       command.format);
 }
 
 int run(const AnnotateCommand& command) {
-  Result<ProfileView> view = ProfileView::open(command.file);
+  Result<ProfileView> view = open_profile(command.file, command.epochs);
   if (!view) return fail(view.error());
   const Result<Annotation> answer = answer_annotation(*view, command.question);
   if (!answer) return fail(answer.error());
   return print_result(view->problem(),
                       print_annotation(view->profile(), *answer, command.question, command.format,
-                                       standard_output_style(command.width, command.file)),
+                                       style_of(command.width, command.file, command.epochs)),
                       command.format);
 }
 
@@ -51,8 +52,8 @@ int run(const LocalityCommand& command) {
 }
 
 int run(const WhyCommand& command) {
-  const TextStyle style = standard_output_style(command.width, command.files.front());
-  Result<ProfileView> view = ProfileView::open(command.files.front());
+  const TextStyle style = style_of(command.width, command.files.front(), command.epochs);
+  Result<ProfileView> view = open_profile(command.files.front(), command.epochs);
   if (!view) return fail(view.error());
   const Result<WhyAnswer> first = answer_why(*view, command.question);
   if (!first) return fail(first.error());

@@ -24,6 +24,11 @@ void add_idle_time(Profile& profile, const IdleTime& time) {
   profile.environment[kCapacity] = std::to_string(before.capacity_ns + time.capacity_ns);
 }
 
+void erase_idle_time(Profile& profile) {
+  profile.environment.erase(kIdle);
+  profile.environment.erase(kCapacity);
+}
+
 std::optional<IdleTime> find_idle_time(const Profile& profile) {
   const std::optional<uint64_t> idle = find_entry(profile, kIdle);
   const std::optional<uint64_t> capacity = find_entry(profile, kCapacity);

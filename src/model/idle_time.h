@@ -17,6 +17,7 @@ struct IdleTime {
 
 /// To what the profile has of earlier intervals.
 void add_idle_time(Profile& profile, const IdleTime& time);
+void erase_idle_time(Profile& profile);
 /// None where it was not measured, or makes no sense (more idle than there was).
 std::optional<IdleTime> find_idle_time(const Profile& profile);
 

@@ -248,6 +248,7 @@ std::string print_ledger(const Ledger& ledger, const TextStyle& style) {
 }
 
 std::string with_file(const std::string& command, const TextStyle& style) {
+  if (!style.selection.empty()) return command + " " + printable(style.selection);
   return style.file.empty() ? command : command + " " + printable(shell_word(style.file));
 }
 

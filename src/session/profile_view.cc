@@ -22,8 +22,16 @@ bool widen(FactParts& parts, const FactParts& more) {
 Result<ProfileView> ProfileView::open(const std::string& path) {
   ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(path));
   ASSIGN_OR_RETURN(Profile profile, reader.read_profile());
-  auto cache = std::make_unique<Cache>(Cache{std::move(reader), kNoParts, {}, {}});
-  return ProfileView(std::make_unique<Profile>(std::move(profile)), std::move(cache));
+  const auto shared = std::make_shared<ProfileReader>(std::move(reader));
+  return of(std::make_unique<Profile>(std::move(profile)),
+            [shared](ImageId image, const FactParts& parts) {
+              return shared->read_facts(image, parts);
+            });
+}
+
+ProfileView ProfileView::of(std::unique_ptr<Profile> profile, ReadFacts read) {
+  auto cache = std::make_unique<Cache>(Cache{std::move(read), kNoParts, {}, {}});
+  return {std::move(profile), std::move(cache)};
 }
 
 FactsLookup ProfileView::facts(const FactParts& parts) {
@@ -31,7 +39,7 @@ FactsLookup ProfileView::facts(const FactParts& parts) {
   return [cache = cache_.get()](ImageId image) -> const ImageFacts* {
     const auto [at, is_new] = cache->facts.try_emplace(image);
     if (is_new) {
-      Result<std::optional<ImageFacts>> facts = cache->reader.read_facts(image, cache->parts);
+      Result<std::optional<ImageFacts>> facts = cache->read(image, cache->parts);
       if (!facts) {
         cache->problem = facts.error().message;
       } else if (*facts) {

@@ -3,6 +3,7 @@
 // A profile opened for reading: its counts, and the facts of its images, which
 // are loaded when they are first asked for.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,12 @@ class ProfileView {
  public:
   static Result<ProfileView> open(const std::string& path);
 
+  /// Facts of one image, with at least these parts; nullopt: nothing is known of it.
+  using ReadFacts =
+      std::function<Result<std::optional<ImageFacts>>(ImageId image, const FactParts& parts)>;
+  /// Of a profile that is in no file.
+  static ProfileView of(std::unique_ptr<Profile> profile, ReadFacts read);
+
   [[nodiscard]] const Profile& profile() const { return *profile_; }
   /// The facts by image, with at least `parts` of them; damaged ones count as absent, and
   /// problem() tells. What it gave before is valid until parts are asked for that were not.
@@ -27,7 +34,7 @@ class ProfileView {
 
  private:
   struct Cache {
-    ProfileReader reader;
+    ReadFacts read;
     FactParts parts;  // of the facts that were read
     std::map<ImageId, std::unique_ptr<ImageFacts>> facts;
     std::string problem;

@@ -54,6 +54,7 @@ class HelpFormatter : public CLI::Formatter {
     if (name == "record" || name == "stat") usage += " [--] PROGRAM [ARGS]";
     if (name == "annotate") usage += " FUNCTION";
     if (name == "locality") usage += " [FUNCTION | FILE:LINE]";
+    if (name == "daemon") usage += " [status | flush | epoch | rate HZ | pause | resume | stop]";
     if (name == "events") usage += " [PATTERN]";
     if (name == "templates") usage += " [list | show NAME | lint [FILE...]]";
     if (const CLI::Option* file = app->get_option_no_throw("FILE")) {

@@ -16,6 +16,7 @@
 #include "perfdata/import.h"
 #include "session/comparisons.h"
 #include "session/questions.h"
+#include "session/epoch_view.h"
 #include "simulate/simulate.h"
 #include "snapshot/snapshot.h"
 
@@ -55,8 +56,20 @@ struct StatCommand {
   std::string log;              // where to print; "": standard error
 };
 
+/// Instead of a file: a stretch of time of an epoch database.
+struct EpochChoice {
+  std::string database;  // "": the usual one
+  std::string since;     // moments, as typed; "": open
+  std::string from;
+  std::string to;
+  std::string epoch;
+  std::vector<EpochFilter> filters;
+  bool is_chosen = false;
+};
+
 struct ReportCommand {
   std::string file = kDefaultProfile;
+  EpochChoice epochs;
   ReportQuestion question;
   Format format = Format::text;
   size_t width = 0;  // 0: the terminal's, or 80
@@ -64,6 +77,7 @@ struct ReportCommand {
 
 struct AnnotateCommand {
   std::string file = kDefaultProfile;
+  EpochChoice epochs;
   AnnotateOptions question;
   Format format = Format::text;
   size_t width = 0;
@@ -80,6 +94,7 @@ struct LocalityCommand {
 /// `culprit why`.
 struct WhyCommand {
   std::vector<std::string> files;  // one, or two to compare; none typed: the default
+  EpochChoice epochs;
   WhyQuestion question;
   Format format = Format::text;
   size_t width = 0;
@@ -116,6 +131,7 @@ struct RegionsCommand {
 
 struct ExportCommand {
   std::string file = kDefaultProfile;
+  EpochChoice epochs;
   ExportQuestion question;
   std::string output;  // "" or "-": standard output
   bool force = false;  // replaces whatever stands there
@@ -133,6 +149,20 @@ struct ImportCommand {
 struct SymbolizeCommand {
   std::string file = kDefaultProfile;
   SnapshotOptions snapshot;
+};
+
+/// `culprit daemon`: runs one, or asks the one that runs.
+struct DaemonCommand {
+  std::string request;   // of a running one; "": run
+  std::string database;  // "": the usual one
+  double rate_hz = 0;    // 0: by the budget
+  double budget_percent = 1;
+  int64_t epoch_s = 600;
+  int64_t flush_s = 10;
+  bool use_bpf = true;
+  bool symbolize = true;
+  SnapshotOptions snapshot;
+  Format format = Format::text;
 };
 
 struct DoctorCommand {

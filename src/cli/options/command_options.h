@@ -28,6 +28,8 @@ inline constexpr std::string_view kDashes("\0--", 3);
 void add_input(CLI::App* app, std::string* file);
 void add_levels(CLI::App* app, std::vector<RowLevel>* by);
 void add_presentation(CLI::App* app, Format* format, size_t* width);
+/// --db, --since, --from, --to, --epoch, --where.
+void add_epoch_choice(CLI::App* app, EpochChoice* choice);
 void add_snapshot_options(CLI::App* app, SnapshotOptions* options);
 /// Where a new profile goes, and how it is completed: of a RecordCommand or ImportCommand.
 template <class Command>

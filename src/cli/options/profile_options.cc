@@ -131,6 +131,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* /*erro
   app->add_option("--min-percent", report->minimum_percent, "leave smaller rows out")
       ->type_name("P")
       ->check(CLI::Range(0.0, 100.0));
+  add_epoch_choice(app, &command->epochs);
   add_presentation(app, &command->format, &command->width);
   app->footer(
       "\nExamples:\n"
@@ -142,6 +143,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* /*erro
       "  culprit report --tree callees               who called what (record -g)\n"
       "  culprit report --columns executions         how often it ran (record -b)\n"
       "  culprit report --columns hca                what took the cycles of each function\n"
+      "  culprit report --since 2h                   of what culprit daemon collected\n"
       "  culprit report --format json --limit 0      for programs");
   app->callback([command, limit] {
     // Programs want everything; people want a page.
@@ -166,6 +168,7 @@ CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* /*
                 "the blocks (lines) with most first, not in the order of the code");
   app->add_option("--limit", command->question.limit, "only so many, the hottest; 0: all [0]")
       ->type_name("N");
+  add_epoch_choice(app, &command->epochs);
   add_presentation(app, &command->format, &command->width);
   app->footer(
       "\nExamples:\n"
@@ -187,6 +190,7 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
   add_template(app, &command->question.cpu);
   app->add_flag("--events", command->question.why.show_events,
                 "every event, also those that only inform or cost next to nothing");
+  add_epoch_choice(app, &command->epochs);
   add_presentation(app, &command->format, &command->width);
   app->footer(
       "\nExamples:\n"
@@ -195,6 +199,9 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
       "  culprit why before.culprit after.culprit    side by side\n"
       "  culprit why --events --template zen4 run.culprit");
   app->callback([command, error] {
+    if (command->epochs.is_chosen && !command->files.empty()) {
+      *error = "give a file, or a stretch of time of a database";
+    }
     if (command->files.empty()) command->files.emplace_back(kDefaultProfile);
     if (command->files.size() == 2 && command->format == Format::csv) {
       *error = "two profiles are compared as text or as JSON";
@@ -228,6 +235,7 @@ CLI::App* add_export(CLI::App& root, ExportCommand* command, std::string* error)
   to->required()->type_name("FORMAT");
   app->add_option("-o,--output", command->output, "[standard output]")->type_name("FILE");
   add_force(app, &command->force);
+  add_epoch_choice(app, &command->epochs);
   CLI::Option* image =
       app->add_option("--image", command->question.image,
                       "autofdo, bolt, dot: this image only (a path, a file name or a pattern) "

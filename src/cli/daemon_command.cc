@@ -1,0 +1,67 @@
+// `culprit daemon`: runs one in the foreground, or asks the one that runs.
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/open_epochs.h"
+#include "cli/terminal.h"
+#include "daemon/control_socket.h"
+#include "daemon/daemon.h"
+#include "daemon/daemon_status.h"
+#include "epochs/epoch_database.h"
+#include "session/facts_archive.h"
+#include "store/profile_file.h"
+
+namespace culprit {
+
+namespace {
+
+/// Facts of what has counts in a finished epoch, into the archive beside it.
+void complete_facts(const ClosedEpoch& epoch, const SnapshotOptions& options) {
+  const auto done = [&]() -> Result<void> {
+    ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(epoch.path));
+    ASSIGN_OR_RETURN(const Profile profile, reader.read_profile());
+    Ledger missing;
+    FactsArchive archive(epoch.facts_folder);
+    return archive.complete(profile, collect_demand(profile), epoch.held, options, {}, missing);
+  }();
+  if (!done) print_message(done.error().message);
+}
+
+int ask(const DaemonCommand& command, const std::string& folder) {
+  const Result<EpochDatabase> database = EpochDatabase::open(folder);
+  if (!database) return fail(database.error());
+  const Result<std::string> answer = ask_daemon(database->socket_path(), command.request);
+  if (!answer) return fail(answer.error());
+  std::string text = *answer;
+  if (command.request == "status" && command.format == Format::text) {
+    const Result<DaemonStatus> status = parse_status(*answer);
+    if (!status) return fail(status.error());
+    text = print_status_text(*status);
+  }
+  const Result<void> written = write_output(text);
+  return written ? 0 : fail(written.error());
+}
+
+}  // namespace
+
+int run(const DaemonCommand& command) {
+  constexpr uint64_t kSecondNs = 1'000'000'000;
+  const std::string folder = find_database(command.database);
+  if (!command.request.empty()) return ask(command, folder);
+  DaemonOptions options;
+  options.database = folder;
+  options.rate_hz = command.rate_hz;
+  options.budget_percent = command.budget_percent;
+  options.epoch_ns = static_cast<uint64_t>(command.epoch_s) * kSecondNs;
+  options.flush_ns = static_cast<uint64_t>(command.flush_s) * kSecondNs;
+  options.use_bpf = command.use_bpf;
+  options.say = [](const std::string& text) { print_message(text); };
+  if (command.symbolize) {
+    options.complete = [&](const ClosedEpoch& epoch) { complete_facts(epoch, command.snapshot); };
+  }
+  const Result<void> ended = run_daemon(options);
+  return ended ? 0 : fail(ended.error());
+}
+
+}  // namespace culprit

@@ -1,0 +1,89 @@
+#include "cli/open_epochs.h"
+
+#include <cstdlib>
+#include <ctime>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/complete_profile.h"
+#include "cli/terminal.h"
+#include "daemon/control_socket.h"
+#include "epochs/epoch_database.h"
+#include "epochs/time_words.h"
+#include "base/names.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr const char* kSystemDatabase = "/var/lib/culprit";
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Result<EpochQuestion> make_question(const EpochChoice& choice) {
+  EpochQuestion question;
+  question.database = find_database(choice.database);
+  question.epoch = choice.epoch;
+  question.filters = choice.filters;
+  const int64_t now_s = std::time(nullptr);
+  for (const std::string& from : {choice.since, choice.from}) {
+    if (from.empty()) continue;
+    ASSIGN_OR_RETURN(question.span.from_s, parse_moment(from, now_s));
+  }
+  if (!choice.to.empty()) {
+    ASSIGN_OR_RETURN(question.span.to_s, parse_moment(choice.to, now_s));
+  }
+  if (question.span.from_s >= question.span.to_s) {
+    return Error{fmt::format("there is no time from {} to {}", format_moment(question.span.from_s),
+                             format_moment(question.span.to_s))};
+  }
+  return question;
+}
+
+}  // namespace
+
+std::string find_database(const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  if (const std::string named = environment("CULPRIT_DB"); !named.empty()) return named;
+  if (::geteuid() == 0 || file_exists(kSystemDatabase)) return kSystemDatabase;
+  const std::string state = environment("XDG_STATE_HOME");
+  return (state.empty() ? environment("HOME") + "/.local/state" : state) + "/culprit";
+}
+
+Result<ProfileView> open_profile(const std::string& file, const EpochChoice& choice) {
+  if (!choice.is_chosen) return ProfileView::open(file);
+  ASSIGN_OR_RETURN(const EpochQuestion question, make_question(choice));
+  // A daemon that runs writes what is new; without one, what it last wrote is all there is.
+  if (const Result<EpochDatabase> database = EpochDatabase::open(question.database)) {
+    static_cast<void>(ask_daemon(database->socket_path(), "flush"));
+  }
+  const InterruptGuard guard;
+  ProgressLine line;
+  return open_epochs(question, {}, show_symbols(line, guard, false));
+}
+
+TextStyle style_of(size_t width, const std::string& file, const EpochChoice& choice) {
+  TextStyle style = standard_output_style(width, file);
+  if (!choice.is_chosen) return style;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (value.empty()) return;
+    style.selection += fmt::format("{}{} {}", style.selection.empty() ? "" : " ", option,
+                                   shell_word(value));
+  };
+  add("--db", choice.database);
+  add("--since", choice.since);
+  add("--from", choice.from);
+  add("--until", choice.to);
+  add("--epoch", choice.epoch);
+  for (const EpochFilter& filter : choice.filters) {
+    add("--where", (filter.field == EpochFilter::Field::comm ? "comm=" : "cgroup=") +
+                       filter.pattern);
+  }
+  return style;
+}
+
+}  // namespace culprit

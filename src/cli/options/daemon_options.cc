@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include "cli/options/command_options.h"
+#include "cli/options/option_words.h"
+#include "daemon/control_request.h"
+#include "epochs/time_words.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr Word<Format> kStatusFormats[] = {{"text", Format::text}, {"json", Format::json}};
+
+/// "comm=cc*", "cgroup=/system.slice/*"
+EpochFilter parse_filter(const std::string& text) {
+  const size_t equals = text.find('=');
+  const std::string field = text.substr(0, equals);
+  if (equals == std::string::npos || (field != "comm" && field != "cgroup")) {
+    throw CLI::ValidationError(
+        fmt::format("--where takes comm=PATTERN or cgroup=PATTERN, not '{}'", text));
+  }
+  return {field == "comm" ? EpochFilter::Field::comm : EpochFilter::Field::cgroup,
+          text.substr(equals + 1)};
+}
+
+/// "comm=cc*,cgroup=/build": all of them must hold.
+void parse_filters(const std::string& text, EpochChoice* choice) {
+  for (const std::string_view one : split(text, ',')) {
+    choice->filters.push_back(parse_filter(std::string(one)));
+  }
+}
+
+int64_t parse_length(const std::string& text) {
+  const Result<int64_t> seconds = parse_seconds(text);
+  if (!seconds) throw CLI::ValidationError(seconds.error().message);
+  if (*seconds < 1) throw CLI::ValidationError("that is no time at all");
+  return *seconds;
+}
+
+void add_length(CLI::App* app, const std::string& name, int64_t* seconds,
+                const std::string& description) {
+  app->add_option_function<std::string>(
+         name, [seconds](const std::string& text) { *seconds = parse_length(text); }, description)
+      ->type_name("TIME");
+}
+
+/// What a running daemon is asked, as it takes it.
+std::string join_request(const std::vector<std::string>& words, std::string* error) {
+  std::string request;
+  for (const std::string& word : words) request += (request.empty() ? "" : " ") + word;
+  if (request.empty()) return request;
+  const Result<ControlRequest> understood = parse_control_request(request);
+  if (!understood) *error = understood.error().message;
+  return request;
+}
+
+}  // namespace
+
+void add_epoch_choice(CLI::App* app, EpochChoice* choice) {
+  const auto chosen = [app, choice](const std::string& name, std::string* to,
+                                    const std::string& description, const char* type) {
+    app->add_option_function<std::string>(
+           name,
+           [choice, to](const std::string& text) {
+             *to = text;
+             choice->is_chosen = true;
+           },
+           description)
+        ->type_name(type);
+  };
+  chosen("--db", &choice->database,
+         "instead of a file: the epochs that culprit daemon collected in this folder "
+         "[/var/lib/culprit, or ~/.local/state/culprit]",
+         "DIR");
+  chosen("--since", &choice->since, "those from then on: 2h, yesterday 10:00, 2026-11-25 10:00",
+         "TIME");
+  chosen("--from", &choice->from, "the same", "TIME");
+  // `export` has a --to of its own.
+  const bool is_free = app->get_option_no_throw("--to") == nullptr;
+  chosen(is_free ? "--to,--until" : "--until", &choice->to, "those before", "TIME");
+  chosen("--epoch", &choice->epoch, "those whose file names have this in them", "NAME");
+  app->add_option_function<std::string>(
+         "--where",
+         [choice](const std::string& text) {
+           parse_filters(text, choice);
+           choice->is_chosen = true;
+         },
+         "only what these commands or cgroups did: comm=PATTERN, cgroup=PATTERN")
+      ->type_name("FIELD=PATTERN");
+}
+
+CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error) {
+  CLI::App* app = root.add_subcommand(
+      "daemon", "samples the whole system, all day, into a database of epochs");
+  auto words = std::make_shared<std::vector<std::string>>();
+  app->add_option("REQUEST", *words,
+                  "asks the daemon that runs: status; flush (what is new, into its file); epoch "
+                  "(begin a new one); rate HZ; pause; resume; label KEY=VALUE (of the epochs from "
+                  "now on); stop");
+  app->add_option("--db", command->database,
+                  "the database, a folder [/var/lib/culprit, or ~/.local/state/culprit]")
+      ->type_name("DIR");
+  app->add_option_function<std::string>(
+         "--rate",
+         [command](const std::string& text) {
+           const Result<double> rate = parse_rate_hz(text);
+           if (!rate) throw CLI::ValidationError(rate.error().message);
+           command->rate_hz = *rate;
+         },
+         "samples a second on each CPU [by --budget]")
+      ->type_name("HZ");
+  app->add_option("--budget", command->budget_percent,
+                  "of each CPU's time, for samples: the rate follows from what one costs here [1]")
+      ->type_name("PERCENT")
+      ->check(CLI::Range(0.01, 50.0));
+  add_length(app, "--epoch", &command->epoch_s, "a new file every so often [10m]");
+  add_length(app, "--flush", &command->flush_s, "what kill -9 may cost at most [10s]");
+  add_off_flag(app, "--no-bpf", &command->use_bpf, "read the rings of perf_event instead");
+  add_off_flag(app, "--no-symbols", &command->symbolize,
+               "leave symbols to whoever asks for a report");
+  add_snapshot_options(app, &command->snapshot);
+  add_word(app, "--format", &command->format, kStatusFormats, "how to print a status");
+  app->footer(
+      "\nExamples:\n"
+      "  culprit daemon --db /var/lib/culprit     in the foreground; Ctrl-C ends it\n"
+      "  culprit daemon status                    rate, samples, losses, cost, memory\n"
+      "  culprit daemon rate 500                  from now on\n"
+      "  culprit report --since 2h                what it collected");
+  app->callback([command, words, error] { command->request = join_request(*words, error); });
+  return app;
+}
+
+}  // namespace culprit

@@ -1,0 +1,85 @@
+// The collector that counts in the kernel: BpfSampler's tables, placed by SamplePlacer.
+
+#include "daemon/bpf_sampler.h"
+#include "daemon/collector.h"
+#include "daemon/describe_epoch.h"
+#include "daemon/sample_placer.h"
+#include "model/idle_time.h"
+
+namespace culprit {
+
+namespace {
+
+class BpfCollector final : public Collector {
+ public:
+  BpfCollector(BpfSampler sampler, uint64_t period_ns)
+      : sampler_(std::move(sampler)), placer_(period_ns), period_ns_(period_ns) {}
+
+  [[nodiscard]] const char* name() const override { return "eBPF"; }
+
+  Result<void> begin_epoch() override {
+    ProfileBuilder builder;
+    describe_epoch(builder, name(), period_ns_);
+    placer_.begin_epoch(std::move(builder), EventId(0u), period_ns_);
+    return {};
+  }
+
+  void drain() override {
+    sampler_.drain(placer_);
+    placer_.end_drain();
+    attend_to_files();
+  }
+
+  void attend() override {
+    sampler_.read_names(placer_);
+    attend_to_files();
+  }
+  [[nodiscard]] std::vector<int> descriptors() const override {
+    return {sampler_.names_descriptor()};
+  }
+
+  Result<void> flush(const RecordSink& sink) override {
+    ProfileBuilder& builder = placer_.builder();
+    builder.take_counts();
+    RETURN_IF_ERROR(sink(builder.profile()));
+    clear_counts(builder.profile());
+    return {};
+  }
+
+  Recording end_epoch() override {
+    Recording recording = placer_.end_epoch();
+    const SamplingTotals& totals = placer_.epoch_totals();
+    if (totals.enabled_ns != 0) {
+      add_idle_time(recording.profile, {totals.idle * period_ns_, totals.enabled_ns});
+    }
+    return recording;
+  }
+
+  Result<void> set_period(uint64_t period_ns) override {
+    period_ns_ = period_ns;
+    return sampler_.set_period(period_ns);
+  }
+  void pause() override { sampler_.pause(); }
+  void resume() override { sampler_.resume(); }
+  [[nodiscard]] SamplingTotals totals() const override { return placer_.epoch_totals(); }
+  [[nodiscard]] uint64_t kernel_bytes() const override { return sampler_.kernel_bytes(); }
+
+ private:
+  void attend_to_files() {
+    for (const image_key& key : placer_.take_anonymous_files()) sampler_.treat_as_anonymous(key);
+  }
+
+  BpfSampler sampler_;
+  SamplePlacer placer_;
+  uint64_t period_ns_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Collector>> make_bpf_collector(uint64_t period_ns) {
+  ASSIGN_OR_RETURN(BpfSampler sampler, BpfSampler::start(period_ns));
+  return std::unique_ptr<Collector>(
+      std::make_unique<BpfCollector>(std::move(sampler), period_ns));
+}
+
+}  // namespace culprit

@@ -1,0 +1,344 @@
+#include "daemon/bpf_sampler.h"
+
+#ifdef CULPRIT_HAS_BPF
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <fmt/format.h>
+#include <linux/membarrier.h>
+#include <linux/perf_event.h>
+#include <algorithm>
+#include <random>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "collect/perf/perf_attr.h"
+#include "collect/perf/perf_targets.h"
+
+using u32 = __u32;  // as the skeleton names them
+using u64 = __u64;
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sampler.skel.h>
+
+namespace culprit {
+
+namespace {
+
+// Above this many names the kernel's tables are emptied: they hold MOST_IMAGES and MOST_WHOS.
+constexpr uint64_t kManyNames = MOST_IMAGES / 2;
+
+/// The last thing that libbpf had to say.
+std::string& last_words() {
+  static std::string words;
+  return words;
+}
+
+int keep_last_words(enum libbpf_print_level level, const char* format, va_list arguments) {
+  if (level != LIBBPF_WARN) return 0;
+  char text[512] = "";
+  std::vsnprintf(text, sizeof text, format, arguments);
+  const std::string_view line = trim(std::string_view(text).substr(0, std::string_view(text).find('\n')));
+  if (!line.starts_with("-- ")) last_words() = line;
+  return 0;
+}
+
+Error refusal(const char* what, int error_number) {
+  std::string text = fmt::format("{}: {}", what, error_number == 0 ? "refused" : strerrorname_np(error_number));
+  if (error_number == EPERM || error_number == EACCES) {
+    text += "; it needs CAP_BPF and CAP_PERFMON: run as root, or setcap "
+            "cap_bpf,cap_perfmon,cap_syslog,cap_sys_ptrace,cap_dac_read_search+ep culprit";
+  } else if (!last_words().empty()) {
+    text += " (" + printable(last_words()) + ")";
+  }
+  return Error{text};
+}
+
+struct CloseSkeleton {
+  void operator()(sampler* skeleton) const { sampler__destroy(skeleton); }
+};
+using Skeleton = std::unique_ptr<sampler, CloseSkeleton>;
+
+/// Opens and loads the program, with room for `cpus`.
+Result<Skeleton> load_program(uint32_t cpus) {
+  last_words().clear();
+  libbpf_set_print(keep_last_words);
+  if (::access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+    return Error{"this kernel does not describe its types (no /sys/kernel/btf/vmlinux; "
+                 "CONFIG_DEBUG_INFO_BTF)"};
+  }
+  Skeleton skeleton(sampler__open());
+  if (!skeleton) return refusal("the BPF program cannot be opened", errno);
+  bpf_map__set_max_entries(skeleton->maps.sets, 2 * cpus);
+  if (const int error = sampler__load(skeleton.get()); error != 0) {
+    return refusal("the kernel refuses the BPF program", -error);
+  }
+  return skeleton;
+}
+
+}  // namespace
+
+struct BpfSampler::State {
+  struct Cpu {
+    int number = 0;
+    int event = -1;  // closed with its link
+    bpf_link* link = nullptr;
+    uint64_t enabled_ns = 0;  // when it was drained last
+  };
+
+  ~State() {
+    close_clocks();
+    ring_buffer__free(names);
+    if (sets != nullptr) ::munmap(sets, sets_bytes);
+  }
+
+  Result<void> open(uint64_t period);
+  Result<void> open_clocks();
+  void close_clocks() {
+    for (const Cpu& cpu : cpus) bpf_link__destroy(cpu.link);
+    cpus.clear();
+  }
+  void forget_names(SampleVisitor& to);
+  void wait_for_handlers() const;
+  void read_set(sample_set& set, SampleVisitor& to) const;
+  static uint64_t read_enabled_ns(const Cpu& cpu);
+
+  Skeleton skeleton;
+  std::vector<Cpu> cpus;
+  uint64_t period_ns = 0;
+  bool is_paused = false;
+  sample_set* sets = nullptr;
+  size_t sets_bytes = 0;
+  ring_buffer* names = nullptr;
+  SampleVisitor* visitor = nullptr;  // during a read of names
+  uint64_t names_seen = 0;           // since they were last forgotten
+  bool has_membarrier = false;
+  std::minstd_rand random{std::random_device()()};
+};
+
+Result<void> BpfSampler::State::open(uint64_t period) {
+  period_ns = period;
+  const int possible = libbpf_num_possible_cpus();
+  if (possible <= 0) return refusal("the number of CPUs cannot be read", -possible);
+  ASSIGN_OR_RETURN(skeleton, load_program(static_cast<uint32_t>(possible)));
+  sets_bytes = sizeof(sample_set) * 2 * static_cast<size_t>(possible);
+  void* const at = ::mmap(nullptr, sets_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                          bpf_map__fd(skeleton->maps.sets), 0);
+  if (at == MAP_FAILED) return errno_error("cannot map the tables of samples", errno);
+  sets = static_cast<sample_set*>(at);
+  const auto take = [](void* context, void* data, size_t size) {
+    State& self = *static_cast<State*>(context);
+    uint32_t kind = 0;
+    if (self.visitor == nullptr || size < sizeof kind) return 0;
+    __builtin_memcpy(&kind, data, sizeof kind);
+    ++self.names_seen;
+    if (kind == RECORD_IMAGE && size >= sizeof(image_record)) {
+      self.visitor->note_image(*static_cast<const image_record*>(data));
+    } else if (kind == RECORD_WHO && size >= sizeof(who_record)) {
+      self.visitor->note_who(*static_cast<const who_record*>(data));
+    }
+    return 0;
+  };
+  names = ring_buffer__new(bpf_map__fd(skeleton->maps.names), take, this, nullptr);
+  if (names == nullptr) return refusal("the ring of names cannot be read", errno);
+  const long commands = ::syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+  has_membarrier = commands > 0 && (commands & MEMBARRIER_CMD_GLOBAL) != 0;
+  return open_clocks();
+}
+
+Result<void> BpfSampler::State::open_clocks() {
+  close_clocks();
+  for (const int number : list_online_cpus()) {
+    perf_event_attr attr{};
+    attr.size = sizeof attr;
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = PERF_COUNT_SW_CPU_CLOCK;
+    attr.sample_period = period_ns;
+    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    attr.disabled = is_paused ? 1 : 0;
+    Fd event = open_perf_event(attr, -1, number);
+    if (!event) {
+      if (errno == ENODEV) continue;  // it went offline
+      return refusal("the clock of a CPU cannot be sampled", errno);
+    }
+    bpf_link* const link =
+        bpf_program__attach_perf_event(skeleton->progs.count_time, event.get());
+    if (link == nullptr) return refusal("the BPF program cannot be attached", errno);
+    cpus.push_back({number, event.release(), link, 0});
+  }
+  if (cpus.empty()) return Error{"no CPU's clock can be sampled"};
+  return {};
+}
+
+uint64_t BpfSampler::State::read_enabled_ns(const Cpu& cpu) {
+  uint64_t values[3] = {};  // value, time enabled, time running
+  if (::read(cpu.event, values, sizeof values) != sizeof values) return 0;
+  return values[1];
+}
+
+/// Handlers run with interrupts off, under RCU: a grace period later none is left of those that
+/// saw the old set. Where membarrier is refused (nohz_full), a millisecond is far more than any
+/// takes.
+void BpfSampler::State::wait_for_handlers() const {
+  if (has_membarrier && ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0) return;
+  ::usleep(1000);
+}
+
+/// The maps are emptied and all slots made invalid before the sets are swapped: whatever the new
+/// sets hold has numbers that were told after that.
+void BpfSampler::State::forget_names(SampleVisitor& to) {
+  to.begin_numbers_anew();
+  names_seen = 0;
+  const auto empty = [](const bpf_map* map, auto key) {
+    const int fd = bpf_map__fd(map);
+    while (bpf_map_get_next_key(fd, nullptr, &key) == 0) {
+      if (bpf_map_delete_elem(fd, &key) != 0) return;
+    }
+  };
+  empty(skeleton->maps.images, image_key{});
+  empty(skeleton->maps.whos, who_key{});
+  __atomic_add_fetch(&skeleton->bss->generation, 1, __ATOMIC_SEQ_CST);
+}
+
+void BpfSampler::State::read_set(sample_set& set, SampleVisitor& to) const {
+  for (auto& bucket : set.buckets) {
+    for (sample_entry& entry : bucket) {
+      if (entry_count(&entry) == 0) continue;
+      to.count(entry);
+      entry = {};
+    }
+  }
+  const uint64_t used = std::min<uint64_t>(set.overflow_used, SAMPLE_OVERFLOW);
+  for (uint64_t i = 0; i < used; ++i) to.count(set.overflow[i]);
+  set.overflow_used = 0;
+}
+
+BpfSampler::BpfSampler(std::unique_ptr<State> state) : state_(std::move(state)) {}
+BpfSampler::BpfSampler(BpfSampler&&) noexcept = default;
+BpfSampler& BpfSampler::operator=(BpfSampler&&) noexcept = default;
+BpfSampler::~BpfSampler() = default;
+
+Result<BpfSampler> BpfSampler::start(uint64_t period_ns) {
+  auto state = std::make_unique<State>();
+  RETURN_IF_ERROR(state->open(period_ns));
+  return BpfSampler(std::move(state));
+}
+
+void BpfSampler::read_names(SampleVisitor& visitor) {
+  state_->visitor = &visitor;
+  ring_buffer__consume(state_->names);
+  state_->visitor = nullptr;
+}
+
+int BpfSampler::names_descriptor() const {
+  return ring_buffer__epoll_fd(state_->names);
+}
+
+void BpfSampler::drain(SampleVisitor& visitor) {
+  State& state = *state_;
+  read_names(visitor);
+  if (state.names_seen > kManyNames) state.forget_names(visitor);
+  const uint32_t old = state.skeleton->bss->active_set & 1;
+  __atomic_store_n(&state.skeleton->bss->active_set, old ^ 1, __ATOMIC_SEQ_CST);
+  state.wait_for_handlers();
+  read_names(visitor);
+  for (State::Cpu& cpu : state.cpus) {
+    sample_set& set = state.sets[2 * static_cast<size_t>(cpu.number) + old];
+    state.read_set(set, visitor);
+    const uint64_t enabled_ns = State::read_enabled_ns(cpu);
+    visitor.end_cpu(cpu.number, set.counters, enabled_ns - cpu.enabled_ns);
+    cpu.enabled_ns = enabled_ns;
+    set.counters = {};
+  }
+}
+
+void BpfSampler::treat_as_anonymous(const image_key& key) {
+  const uint32_t number = IMAGE_ANONYMOUS;
+  bpf_map_update_elem(bpf_map__fd(state_->skeleton->maps.images), &key, &number, BPF_EXIST);
+  __atomic_add_fetch(&state_->skeleton->bss->generation, 1, __ATOMIC_SEQ_CST);
+}
+
+Result<void> BpfSampler::set_period(uint64_t period_ns) {
+  state_->period_ns = period_ns;
+  return state_->open_clocks();
+}
+
+void BpfSampler::jitter() {
+  std::uniform_int_distribution<uint64_t> around(state_->period_ns - state_->period_ns / 16,
+                                                 state_->period_ns + state_->period_ns / 16);
+  for (const State::Cpu& cpu : state_->cpus) {
+    uint64_t period = around(state_->random);
+    ::ioctl(cpu.event, PERF_EVENT_IOC_PERIOD, &period);
+  }
+}
+
+void BpfSampler::pause() {
+  state_->is_paused = true;
+  for (const State::Cpu& cpu : state_->cpus) ::ioctl(cpu.event, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void BpfSampler::resume() {
+  state_->is_paused = false;
+  for (const State::Cpu& cpu : state_->cpus) ::ioctl(cpu.event, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+uint64_t BpfSampler::kernel_bytes() const {
+  constexpr uint64_t kSlotBytes = 320;  // 64 of them for each CPU
+  const uint64_t cpus = state_->sets_bytes / sizeof(sample_set) / 2;
+  return state_->sets_bytes + cpus * 64 * kSlotBytes + NAME_RING_BYTES +
+         MOST_IMAGES * (sizeof(image_key) + 72) + MOST_WHOS * (sizeof(who_key) + 72);
+}
+
+std::string explain_bpf_refusal() {
+  const Result<Skeleton> loaded = load_program(1);
+  return loaded ? "" : loaded.error().message;
+}
+
+}  // namespace culprit
+
+#else
+
+#include "base/file.h"
+
+namespace culprit {
+
+struct BpfSampler::State {};
+
+constexpr const char* kLeftOut =
+    "this culprit was built without its BPF program (clang, bpftool, libbpf-dev were missing)";
+
+BpfSampler::BpfSampler(std::unique_ptr<State> state) : state_(std::move(state)) {}
+BpfSampler::BpfSampler(BpfSampler&&) noexcept = default;
+BpfSampler& BpfSampler::operator=(BpfSampler&&) noexcept = default;
+BpfSampler::~BpfSampler() = default;
+Result<BpfSampler> BpfSampler::start(uint64_t) {
+  return Error{kLeftOut};
+}
+void BpfSampler::drain(SampleVisitor&) {}
+void BpfSampler::read_names(SampleVisitor&) {}
+int BpfSampler::names_descriptor() const {
+  return -1;
+}
+void BpfSampler::treat_as_anonymous(const image_key&) {}
+Result<void> BpfSampler::set_period(uint64_t) {
+  return Error{kLeftOut};
+}
+void BpfSampler::jitter() {}
+void BpfSampler::pause() {}
+void BpfSampler::resume() {}
+uint64_t BpfSampler::kernel_bytes() const {
+  return 0;
+}
+std::string explain_bpf_refusal() {
+  return kLeftOut;
+}
+
+}  // namespace culprit
+
+#endif

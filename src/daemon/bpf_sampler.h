@@ -1,0 +1,72 @@
+#pragma once
+
+// BpfSampler: the program in the kernel (sampler.bpf.c) and its tables, seen from here.
+//
+//     drain():  ask for new names  →  swap the sets of all CPUs  →  wait for the handlers that
+//               are still in the old ones (membarrier)  →  names again  →  read and empty them
+//
+// All names of what is in a set have been told by then: a handler tells them before it counts.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "daemon/sample_table.h"
+
+namespace culprit {
+
+/// Who is told what the kernel's tables hold.
+class SampleVisitor {
+ public:
+  virtual ~SampleVisitor() = default;
+  virtual void note_image(const image_record& record) = 0;
+  virtual void note_who(const who_record& record) = 0;
+  /// Numbers of images and tasks given out before may be given out again, but for what the sets
+  /// hold that are drained now.
+  virtual void begin_numbers_anew() = 0;
+  virtual void count(const sample_entry& entry) = 0;
+  /// What a CPU did since the last time, and for how long its clock ran.
+  virtual void end_cpu(int cpu, const sample_counters& counters, uint64_t enabled_ns) = 0;
+};
+
+class BpfSampler {
+ public:
+  /// Loads the program and starts a clock on each CPU that is online.
+  /// Errors: this build has no program; the kernel refuses it, and why.
+  static Result<BpfSampler> start(uint64_t period_ns);
+  BpfSampler(BpfSampler&&) noexcept;
+  BpfSampler& operator=(BpfSampler&&) noexcept;
+  ~BpfSampler();
+
+  void drain(SampleVisitor& visitor);
+  /// New images, at once: their processes may soon be gone.
+  void read_names(SampleVisitor& visitor);
+  /// Readable when there are some.
+  [[nodiscard]] int names_descriptor() const;
+  /// The file has no code of its own (a compiler keeps its code in it): its samples are told apart
+  /// by process and address from then on.
+  void treat_as_anonymous(const image_key& key);
+
+  /// Clocks on CPUs that came; those of CPUs that went are closed. From now on with that period.
+  Result<void> set_period(uint64_t period_ns);
+  /// Moves each clock a little, so that it is in step with nothing.
+  void jitter();
+  /// No samples until resume().
+  void pause();
+  void resume();
+
+  /// Of all tables and sets.
+  [[nodiscard]] uint64_t kernel_bytes() const;
+
+ private:
+  struct State;
+  explicit BpfSampler(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Loads the program, without starting anything: "" if that works, else why it does not.
+std::string explain_bpf_refusal();
+
+}  // namespace culprit

@@ -1,0 +1,49 @@
+#pragma once
+
+// Collector: whoever samples the whole system for the daemon, epoch after epoch. There are two:
+// the BPF program, and the rings of perf_event where BPF is refused.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "daemon/sampling_totals.h"
+#include "recording/recording.h"
+
+namespace culprit {
+
+class Collector {
+ public:
+  virtual ~Collector() = default;
+
+  /// "eBPF", "perf rings"
+  [[nodiscard]] virtual const char* name() const = 0;
+  /// A new profile begins, of one run.
+  virtual Result<void> begin_epoch() = 0;
+  /// Takes what has been sampled, about once a second.
+  virtual void drain() = 0;
+  /// Something is to be done before the next drain: descriptors() are readable.
+  virtual void attend() {}
+  [[nodiscard]] virtual std::vector<int> descriptors() const { return {}; }
+  /// Hands what is new to the sink and forgets its counts.
+  virtual Result<void> flush(const RecordSink& sink) = 0;
+  /// What has not been flushed, and what goes with an epoch; drained before.
+  virtual Recording end_epoch() = 0;
+
+  /// Between two epochs.
+  virtual Result<void> set_period(uint64_t period_ns) = 0;
+  virtual void pause() = 0;
+  virtual void resume() = 0;
+  /// Samples of this epoch.
+  [[nodiscard]] virtual SamplingTotals totals() const = 0;
+  /// Memory of the kernel's that it holds.
+  [[nodiscard]] virtual uint64_t kernel_bytes() const = 0;
+};
+
+/// Errors: as BpfSampler::start().
+Result<std::unique_ptr<Collector>> make_bpf_collector(uint64_t period_ns);
+/// Errors: the whole system may not be sampled.
+Result<std::unique_ptr<Collector>> make_ring_collector(uint64_t period_ns);
+
+}  // namespace culprit

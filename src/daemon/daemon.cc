@@ -1,0 +1,466 @@
+#include "daemon/daemon.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <deque>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <optional>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "collect/perf/perf_targets.h"
+#include "collect/perf/reader_priority.h"
+#include "daemon/bpf_sampler.h"
+#include "daemon/collector.h"
+#include "daemon/control_request.h"
+#include "daemon/control_socket.h"
+#include "daemon/daemon_status.h"
+#include "daemon/describe_epoch.h"
+#include "epochs/epoch_database.h"
+#include "host/capabilities_probe.h"
+#include "host/clock.h"
+#include "recording/describe_run.h"
+#include "recording/descriptor_limit.h"
+#include "recording/process_folder.h"
+#include "store/profile_file.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
+constexpr uint64_t kDrainNs = kSecondNs;
+constexpr int64_t kClockJumpNs = kSecondNs;
+constexpr size_t kProblemsKept = 5;
+constexpr size_t kEpochsWaiting = 4;  // for their facts
+constexpr double kRingRateHz = 99;    // each sample is a record, and wakes the daemon
+
+bool is_prime(uint64_t number) {
+  if (number % 2 == 0) return number == 2;
+  for (uint64_t factor = 3; factor * factor <= number; factor += 2) {
+    if (number % factor == 0) return false;
+  }
+  return number > 1;
+}
+
+uint64_t own_cpu_ns() {
+  rusage self{};
+  ::getrusage(RUSAGE_SELF, &self);
+  return compute_cpu_ns(self);
+}
+
+uint64_t own_resident_bytes() {
+  const std::string text = read_file("/proc/self/statm").value_or("");
+  const std::vector<std::string_view> fields = split(text, ' ');
+  if (fields.size() < 2) return 0;
+  return find_number(fields[1], 10).value_or(0) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+int64_t clock_offset_ns() {
+  return static_cast<int64_t>(read_clock_ns(CLOCK_REALTIME)) -
+         static_cast<int64_t>(read_clock_ns(CLOCK_BOOTTIME));
+}
+
+/// Ending signals and children's ends, as something to poll; the former mask at the end.
+class SignalDescriptor {
+ public:
+  SignalDescriptor() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) sigaddset(&set, signal);
+    ::pthread_sigmask(SIG_BLOCK, &set, &before_);
+    fd_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  SignalDescriptor(const SignalDescriptor&) = delete;
+  SignalDescriptor& operator=(const SignalDescriptor&) = delete;
+  ~SignalDescriptor() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+  [[nodiscard]] int get() const { return fd_.get(); }
+  void give_back() const { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  /// Whether one asked for an end.
+  bool take() const {
+    bool ends = false;
+    signalfd_siginfo info{};
+    while (::read(fd_.get(), &info, sizeof info) == sizeof info) {
+      ends = ends || info.ssi_signo != SIGCHLD;
+    }
+    return ends;
+  }
+
+ private:
+  sigset_t before_{};
+  Fd fd_;
+};
+
+class Daemon {
+ public:
+  Daemon(const DaemonOptions& options, EpochDatabase database, ControlSocket socket)
+      : options_(options), database_(std::move(database)), socket_(std::move(socket)) {}
+
+  Result<void> run();
+
+ private:
+  Result<void> choose_collector();
+  void begin_epoch();
+  void make_writer();
+  void flush();
+  void end_epoch();
+  void next_epoch() {
+    end_epoch();
+    begin_epoch();
+  }
+  void tick(uint64_t now);
+  int wait_ms(uint64_t now) const;
+  void complete_next();
+  void reap();
+  std::string answer(std::string_view line);
+  std::string answer_request(const ControlRequest& request);
+  [[nodiscard]] DaemonStatus status() const;
+  void note_problem(const std::string& problem);
+  void say(const std::string& text) const {
+    if (options_.say) options_.say(text);
+  }
+  [[nodiscard]] uint64_t epoch_ns(uint64_t now) const { return now - epoch_start_ns_; }
+
+  const DaemonOptions& options_;
+  EpochDatabase database_;
+  ControlSocket socket_;
+  SignalDescriptor signals_;
+  DescriptorLimit limit_;
+  std::unique_ptr<Collector> collector_;
+  std::string fallback_;
+  double rate_hz_ = 0;
+  uint64_t period_ns_ = 0;
+  std::optional<ProfileWriter> writer_;
+  std::string path_;
+  std::map<std::string, std::string> labels_;
+  SamplingTotals before_;  // of the epochs that are over
+  std::deque<ClosedEpoch> closed_;
+  pid_t completing_ = 0;
+  std::deque<std::string> problems_;
+  uint64_t start_ns_ = 0;
+  uint64_t epoch_start_ns_ = 0;
+  int64_t clock_offset_ns_ = 0;
+  uint64_t cpu_at_epoch_ns_ = 0;
+  uint64_t drain_at_ns_ = 0;
+  uint64_t flush_at_ns_ = 0;
+  bool is_paused_ = false;
+  bool is_over_ = false;
+};
+
+void Daemon::note_problem(const std::string& problem) {
+  say(problem);
+  problems_.push_back(problem);
+  if (problems_.size() > kProblemsKept) problems_.pop_front();
+}
+
+/// The best that is permitted: the BPF program, else the rings of perf_event.
+Result<void> Daemon::choose_collector() {
+  rate_hz_ = options_.rate_hz;
+  if (rate_hz_ <= 0) {
+    const std::optional<double> cost_ns = measure_sample_cost_ns();
+    constexpr double kUsualCostNs = 13'000;
+    rate_hz_ = options_.budget_percent * 0.01 * 1e9 / std::max(cost_ns.value_or(kUsualCostNs), 200.0);
+    rate_hz_ = std::clamp(rate_hz_, 19.0, 4999.0);
+  }
+  period_ns_ = choose_period_ns(rate_hz_);
+  if (options_.use_bpf) {
+    Result<std::unique_ptr<Collector>> counting = make_bpf_collector(period_ns_);
+    if (counting) {
+      collector_ = *std::move(counting);
+      return {};
+    }
+    fallback_ = counting.error().message;
+  } else {
+    fallback_ = "it was not wanted (--no-bpf)";
+  }
+  if (options_.rate_hz <= 0) rate_hz_ = std::min(rate_hz_, kRingRateHz);
+  period_ns_ = choose_period_ns(rate_hz_);
+  Result<std::unique_ptr<Collector>> rings = make_ring_collector(period_ns_);
+  if (!rings) {
+    return Error{fmt::format("nothing may sample the whole system here.\n  by eBPF: {}\n  by perf "
+                             "rings: {}",
+                             fallback_, rings.error().message)};
+  }
+  collector_ = *std::move(rings);
+  return {};
+}
+
+void Daemon::make_writer() {
+  Result<ProfileWriter> writer = ProfileWriter::create(path_);
+  if (writer) {
+    writer_ = *std::move(writer);
+  } else {
+    note_problem(writer.error().message);
+  }
+}
+
+void Daemon::begin_epoch() {
+  clock_offset_ns_ = clock_offset_ns();
+  epoch_start_ns_ = read_clock_ns(CLOCK_BOOTTIME);
+  cpu_at_epoch_ns_ = own_cpu_ns();
+  path_ = database_.path_of_next(static_cast<int64_t>(read_clock_ns(CLOCK_REALTIME) / kSecondNs));
+  if (const Result<void> begun = collector_->begin_epoch(); !begun) {
+    note_problem(begun.error().message);
+  }
+  make_writer();
+  flush_at_ns_ = read_clock_ns(CLOCK_BOOTTIME) + options_.flush_ns;
+}
+
+/// What describes the epoch as far as it is known now.
+void complete_run(Profile& profile, uint64_t length_ns, const SamplingTotals& totals,
+                  uint64_t cpu_ns, const std::map<std::string, std::string>& labels) {
+  profile.runs.back().duration_ns = static_cast<int64_t>(length_ns);
+  label_epoch(profile, totals, cpu_ns);
+  for (const auto& [key, value] : labels) {
+    profile.runs.back().labels[profile.strings.intern(key)] = profile.strings.intern(value);
+  }
+}
+
+void Daemon::flush() {
+  const uint64_t now = read_clock_ns(CLOCK_BOOTTIME);
+  flush_at_ns_ = now + options_.flush_ns;
+  if (!writer_) make_writer();
+  if (!writer_) return;  // the counts stay in memory until there is a file again
+  const Result<void> flushed = collector_->flush([&](const Profile& profile) {
+    Profile& known = const_cast<Profile&>(profile);  // NOLINT: tables that grow with the epoch
+    complete_run(known, epoch_ns(now), collector_->totals(), own_cpu_ns() - cpu_at_epoch_ns_,
+                 labels_);
+    return writer_->flush(profile);
+  });
+  if (!flushed) note_problem(flushed.error().message);
+}
+
+void Daemon::end_epoch() {
+  collector_->drain();
+  const uint64_t now = read_clock_ns(CLOCK_BOOTTIME);
+  const uint64_t length_ns = epoch_ns(now);
+  const SamplingTotals totals = collector_->totals();
+  Recording recording = collector_->end_epoch();
+  before_.add(totals);
+  complete_run(recording.profile, length_ns, totals, own_cpu_ns() - cpu_at_epoch_ns_, labels_);
+  if (!writer_) make_writer();
+  if (!writer_) {
+    note_problem(fmt::format("an epoch of {} samples is lost: it could not be written",
+                             format_thousands(totals.handled)));
+    return;
+  }
+  const auto closed = [&]() -> Result<std::string> {
+    for (const auto& [image, facts] : recording.jit_facts) {
+      RETURN_IF_ERROR(writer_->write_facts(image, facts));
+    }
+    RETURN_IF_ERROR(writer_->close(recording.profile));
+    return database_.finish(path_, length_ns / kSecondNs);
+  }();
+  writer_.reset();
+  if (!closed) {
+    note_problem(closed.error().message);
+    return;
+  }
+  if (options_.complete) {
+    closed_.push_back({*closed, database_.facts_folder(), std::move(recording.held)});
+    // Their files stay open until then; what nobody gets to is looked for when it is asked for.
+    if (closed_.size() > kEpochsWaiting) closed_.pop_front();
+    complete_next();
+  }
+}
+
+/// Symbols are looked up by a child: its memory goes with it, and a strange file cannot harm us.
+void Daemon::complete_next() {
+  if (completing_ != 0 || closed_.empty()) return;
+  const ClosedEpoch& epoch = closed_.front();
+  completing_ = ::fork();
+  if (completing_ == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    signals_.give_back();
+    ::setpriority(PRIO_PROCESS, 0, 19);
+    // Nothing of ours may stay open in it: the lock, the clocks, the socket.
+    std::vector<int> kept;
+    for (const auto& [image, fd] : epoch.held) kept.push_back(fd.get());
+    for (const uint32_t fd : list_numbered_entries("/proc/self/fd")) {
+      const int number = static_cast<int>(fd);
+      const bool is_kept = std::find(kept.begin(), kept.end(), number) != kept.end();
+      if (number > STDERR_FILENO && !is_kept) ::close(number);
+    }
+    options_.complete(epoch);
+    ::_exit(0);
+  }
+  if (completing_ < 0) {
+    completing_ = 0;
+    note_problem(errno_error("cannot start a process for symbols", errno).message);
+  }
+  closed_.pop_front();
+}
+
+void Daemon::reap() {
+  int wait_status = 0;
+  if (completing_ == 0 || ::waitpid(completing_, &wait_status, WNOHANG) != completing_) return;
+  completing_ = 0;
+  if (wait_status != 0) note_problem("looking up the symbols of an epoch failed");
+  complete_next();
+}
+
+void Daemon::tick(uint64_t now) {
+  if (now < drain_at_ns_) return;
+  drain_at_ns_ = now + kDrainNs;
+  collector_->drain();
+  const int64_t jump_ns = clock_offset_ns() - clock_offset_ns_;
+  if (jump_ns > kClockJumpNs || jump_ns < -kClockJumpNs) {
+    say("the clock was set: a new epoch begins");
+    next_epoch();
+  } else if (epoch_ns(now) >= options_.epoch_ns) {
+    next_epoch();
+  } else if (now >= flush_at_ns_) {
+    flush();
+  }
+}
+
+int Daemon::wait_ms(uint64_t now) const {
+  return drain_at_ns_ > now ? static_cast<int>((drain_at_ns_ - now + 999'999) / 1'000'000) : 0;
+}
+
+DaemonStatus Daemon::status() const {
+  DaemonStatus status;
+  status.database = database_.folder();
+  status.collector = collector_->name();
+  status.fallback = fallback_;
+  status.pid = static_cast<uint32_t>(::getpid());
+  status.rate_hz = 1e9 / static_cast<double>(period_ns_);
+  status.cpus = static_cast<uint32_t>(list_online_cpus().size());
+  status.is_paused = is_paused_;
+  const uint64_t now = read_clock_ns(CLOCK_BOOTTIME);
+  status.running_s = (now - start_ns_) / kSecondNs;
+  status.epoch = path_;
+  status.epoch_s = epoch_ns(now) / kSecondNs;
+  status.in_epoch = collector_->totals();
+  status.in_all = before_;
+  status.in_all.add(status.in_epoch);
+  status.cpu_ns = own_cpu_ns();
+  status.resident_bytes = own_resident_bytes();
+  rusage self{};
+  ::getrusage(RUSAGE_SELF, &self);
+  status.peak_bytes = static_cast<uint64_t>(self.ru_maxrss) * 1024;
+  status.kernel_bytes = collector_->kernel_bytes();
+  for (const EpochFile& file : database_.list()) {
+    ++status.epochs;
+    status.epochs_bytes += file.size_bytes;
+  }
+  status.problems.assign(problems_.begin(), problems_.end());
+  return status;
+}
+
+std::string Daemon::answer_request(const ControlRequest& request) {
+  switch (request.verb) {
+    case ControlVerb::status:
+      collector_->drain();
+      return print_status_json(status());
+    case ControlVerb::flush:
+      collector_->drain();
+      flush();
+      return path_ + "\n";
+    case ControlVerb::epoch:
+      next_epoch();
+      return path_ + "\n";
+    case ControlVerb::rate: {
+      end_epoch();
+      rate_hz_ = request.rate_hz;
+      period_ns_ = choose_period_ns(rate_hz_);
+      const Result<void> changed = collector_->set_period(period_ns_);
+      begin_epoch();
+      if (!changed) return std::string(kRefused) + changed.error().message;
+      return fmt::format("{:.4g} Hz\n", 1e9 / static_cast<double>(period_ns_));
+    }
+    case ControlVerb::pause:
+    case ControlVerb::resume: {
+      const bool pauses = request.verb == ControlVerb::pause;
+      if (pauses != is_paused_) {
+        pauses ? collector_->pause() : collector_->resume();
+        is_paused_ = pauses;
+      }
+      return pauses ? "paused\n" : "running\n";
+    }
+    case ControlVerb::label:
+      if (request.value.empty()) {
+        labels_.erase(request.key);
+      } else {
+        labels_[request.key] = request.value;
+      }
+      next_epoch();  // counts before it are not of that label
+      return path_ + "\n";
+    case ControlVerb::stop:
+      is_over_ = true;
+      return "stopping\n";
+  }
+  return "";
+}
+
+std::string Daemon::answer(std::string_view line) {
+  const Result<ControlRequest> request = parse_control_request(line);
+  if (!request) return std::string(kRefused) + request.error().message;
+  return answer_request(*request);
+}
+
+Result<void> Daemon::run() {
+  limit_.raise();
+  RETURN_IF_ERROR(choose_collector());
+  for (const std::string& remark : database_.remarks()) say(remark);
+  start_ns_ = read_clock_ns(CLOCK_BOOTTIME);
+  begin_epoch();
+  if (!writer_) return Error{problems_.back()};
+  drain_at_ns_ = start_ns_ + kDrainNs;
+  say(fmt::format("sampling the whole system by {} at {:.4g} Hz into {}{}", collector_->name(),
+                  1e9 / static_cast<double>(period_ns_), database_.folder(),
+                  fallback_.empty() ? "" : "\nnot by eBPF: " + fallback_));
+  while (!is_over_) {
+    std::vector<pollfd> polled = {{signals_.get(), POLLIN, 0}};
+    for (const int fd : socket_.descriptors()) polled.push_back({fd, POLLIN, 0});
+    const size_t first = polled.size();
+    for (const int fd : collector_->descriptors()) polled.push_back({fd, POLLIN, 0});
+    const int ready = ::poll(polled.data(), polled.size(), wait_ms(read_clock_ns(CLOCK_BOOTTIME)));
+    if (ready > 0) {
+      if (polled[0].revents != 0 && signals_.take()) is_over_ = true;
+      const bool has_names = std::any_of(polled.begin() + static_cast<ptrdiff_t>(first), polled.end(),
+                                         [](const pollfd& one) { return one.revents != 0; });
+      if (has_names) collector_->attend();
+      reap();
+    }
+    socket_.attend([&](std::string_view line) { return answer(line); });
+    tick(read_clock_ns(CLOCK_BOOTTIME));
+  }
+  end_epoch();
+  // Symbols of the last epoch are worth a wait; a second signal ends it.
+  while (completing_ != 0) {
+    pollfd ending{signals_.get(), POLLIN, 0};
+    ::poll(&ending, 1, -1);
+    if (signals_.take()) break;
+    reap();
+  }
+  return {};
+}
+
+}  // namespace
+
+uint64_t choose_period_ns(double rate_hz) {
+  uint64_t period_ns = static_cast<uint64_t>(1e9 / rate_hz) | 1;
+  while (!is_prime(period_ns)) period_ns += 2;
+  return period_ns;
+}
+
+Result<void> run_daemon(const DaemonOptions& options) {
+  ASSIGN_OR_RETURN(EpochDatabase database, EpochDatabase::claim(options.database));
+  ASSIGN_OR_RETURN(ControlSocket socket, ControlSocket::listen(database.socket_path()));
+  Daemon daemon(options, std::move(database), std::move(socket));
+  return daemon.run();
+}
+
+}  // namespace culprit

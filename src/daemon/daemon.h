@@ -1,0 +1,50 @@
+#pragma once
+
+// run_daemon(): samples the whole system into a database of epochs, until it is told to stop.
+//
+//     every second      drain      the collector's tables → the profile of this epoch
+//     every 10 s        flush      what is new → current/….culprit (survives kill -9)
+//     every 10 minutes  next epoch the file is completed, renamed into epochs/, and its symbols
+//                                  are looked up by a child process of low priority
+//
+// A new epoch begins, too, when it is asked for, when the clock is set, and when the rate changes.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "model/ids.h"
+
+namespace culprit {
+
+struct ClosedEpoch {
+  std::string path;
+  std::string facts_folder;
+  std::map<ImageId, Fd> held;  // files of its images
+};
+
+struct DaemonOptions {
+  std::string database;
+  double rate_hz = 0;       // per CPU; 0: by `budget_percent`
+  double budget_percent = 1;  // of each CPU's time, for samples
+  uint64_t epoch_ns = 600'000'000'000;
+  uint64_t flush_ns = 10'000'000'000;
+  bool use_bpf = true;
+  /// What the operator should know: a line each.
+  std::function<void(const std::string&)> say;
+  /// Makes facts of what has counts in a finished epoch. Runs in a process of its own, one at a
+  /// time; may be empty.
+  std::function<void(const ClosedEpoch&)> complete;
+};
+
+/// Errors: the database is in use or cannot be written; nothing may be sampled here.
+Result<void> run_daemon(const DaemonOptions& options);
+
+/// A period near 1 / rate, prime, so that it is in step with nothing.
+/// Units:  rate [1/s] -> [ns]
+uint64_t choose_period_ns(double rate_hz);
+
+}  // namespace culprit

@@ -1,0 +1,179 @@
+#include "daemon/daemon_status.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace culprit {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Calls visit(name, field) for each count, of one or several totals at once.
+void visit_totals(auto&& visit, auto&... totals) {
+  visit("handled", totals.handled...);
+  visit("idle", totals.idle...);
+  visit("lost", totals.lost...);
+  visit("skipped", totals.skipped...);
+  visit("table_hits", totals.hits...);
+  visit("table_misses", totals.misses...);
+  visit("table_evictions", totals.evicted...);
+  visit("entries", totals.entries...);
+  visit("range_hits", totals.range_hits...);
+  visit("range_searches", totals.range_searches...);
+  visit("range_refusals", totals.range_refusals...);
+  visit("names_refused", totals.records_refused...);
+  visit("handler_timed", totals.timed...);
+  visit("handler_ns", totals.timed_ns...);
+  visit("clock_ns", totals.enabled_ns...);
+  visit("unknown_locked", totals.unknown_busy...);
+  visit("unknown_unmapped", totals.unknown_unmapped...);
+  visit("unknown_kernel", totals.unknown_kernel...);
+  visit("without_file", totals.anonymous...);
+}
+
+Json to_json(const SamplingTotals& totals) {
+  Json json;
+  visit_totals([&](const char* name, uint64_t value) { json[name] = value; }, totals);
+  return json;
+}
+
+double percent(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string per_sample(uint64_t ns, uint64_t samples) {
+  return samples == 0
+             ? "-"
+             : format_duration_ns(static_cast<double>(ns) / static_cast<double>(samples));
+}
+
+std::string describe_samples(const SamplingTotals& totals) {
+  return fmt::format("{} samples, {:.1f} % of them idle; {} lost, {} skipped",
+                     format_thousands(totals.handled), percent(totals.idle, totals.handled),
+                     format_thousands(totals.lost), format_thousands(totals.skipped));
+}
+
+std::string describe_unknown(const SamplingTotals& totals) {
+  const uint64_t counted = totals.hits + totals.misses;
+  const uint64_t unknown = totals.unknown_busy + totals.unknown_unmapped + totals.unknown_kernel;
+  return fmt::format("{:.3f} % of {}: {} locked, {} not mapped, {} in the kernel; {:.2f} % without "
+                     "a file",
+                     percent(unknown, counted), format_thousands(counted), totals.unknown_busy,
+                     totals.unknown_unmapped, totals.unknown_kernel,
+                     percent(totals.anonymous, counted));
+}
+
+}  // namespace
+
+std::string print_status_json(const DaemonStatus& status) {
+  Json json{{"schema", "culprit-daemon-status-1"},
+            {"database", printable(status.database)},
+            {"collector", status.collector},
+            {"fallback", printable(status.fallback)},
+            {"pid", status.pid},
+            {"rate_hz", status.rate_hz},
+            {"cpus", status.cpus},
+            {"paused", status.is_paused},
+            {"running_s", status.running_s},
+            {"epoch", printable(status.epoch)},
+            {"epoch_s", status.epoch_s},
+            {"in_epoch", to_json(status.in_epoch)},
+            {"in_all", to_json(status.in_all)},
+            {"cpu_ns", status.cpu_ns},
+            {"resident_bytes", status.resident_bytes},
+            {"peak_bytes", status.peak_bytes},
+            {"kernel_bytes", status.kernel_bytes},
+            {"epochs", status.epochs},
+            {"epochs_bytes", status.epochs_bytes},
+            {"problems", Json::array()}};
+  for (const std::string& problem : status.problems) json["problems"].push_back(printable(problem));
+  return json.dump(1) + "\n";
+}
+
+Result<DaemonStatus> parse_status(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || json.value("schema", "") != "culprit-daemon-status-1") {
+    return Error{"the daemon's answer is not understood: it may be of another version"};
+  }
+  DaemonStatus status;
+  const auto word = [&](const char* name, std::string& to) {
+    const auto at = json.find(name);
+    if (at != json.end() && at->is_string()) to = at->get<std::string>();
+  };
+  const auto number = [](const Json& in, const char* name, auto& to) {
+    const auto at = in.find(name);
+    if (at != in.end() && at->is_number()) to = at->get<std::remove_reference_t<decltype(to)>>();
+  };
+  const auto totals = [&](const char* name, SamplingTotals& to) {
+    const auto at = json.find(name);
+    if (at == json.end() || !at->is_object()) return;
+    visit_totals([&](const char* field, uint64_t& value) { number(*at, field, value); }, to);
+  };
+  word("database", status.database);
+  word("collector", status.collector);
+  word("fallback", status.fallback);
+  word("epoch", status.epoch);
+  number(json, "pid", status.pid);
+  number(json, "rate_hz", status.rate_hz);
+  number(json, "cpus", status.cpus);
+  number(json, "running_s", status.running_s);
+  number(json, "epoch_s", status.epoch_s);
+  number(json, "cpu_ns", status.cpu_ns);
+  number(json, "resident_bytes", status.resident_bytes);
+  number(json, "peak_bytes", status.peak_bytes);
+  number(json, "kernel_bytes", status.kernel_bytes);
+  number(json, "epochs", status.epochs);
+  number(json, "epochs_bytes", status.epochs_bytes);
+  const auto paused = json.find("paused");
+  status.is_paused = paused != json.end() && paused->is_boolean() && paused->get<bool>();
+  totals("in_epoch", status.in_epoch);
+  totals("in_all", status.in_all);
+  const auto problems = json.find("problems");
+  if (problems != json.end() && problems->is_array()) {
+    for (const Json& problem : *problems) {
+      if (problem.is_string()) status.problems.push_back(problem.get<std::string>());
+    }
+  }
+  return status;
+}
+
+std::string print_status_text(const DaemonStatus& status) {
+  std::string text;
+  const auto row = [&](const char* name, const std::string& value) {
+    text += fmt::format("{:<12} {}\n", name, printable(value));
+  };
+  const SamplingTotals& all = status.in_all;
+  row("database", status.database);
+  row("collector", fmt::format("{}, {:.4g} Hz on {} CPUs{}", status.collector, status.rate_hz,
+                               status.cpus, status.is_paused ? ", paused" : ""));
+  if (!status.fallback.empty()) row("", "not eBPF: " + status.fallback);
+  row("running", fmt::format("{} s, pid {}", format_thousands(status.running_s), status.pid));
+  row("this epoch", fmt::format("{} s: {}", status.epoch_s, describe_samples(status.in_epoch)));
+  row("in all", describe_samples(all));
+  row("unknown", describe_unknown(all));
+  if (all.hits + all.misses > 0 && all.entries > 0 && all.timed > 0) {
+    row("table", fmt::format("{:.1f} % hits, {:.1f} % evictions, {:.2f} samples an entry",
+                             percent(all.hits, all.hits + all.misses),
+                             percent(all.evicted, all.hits + all.misses),
+                             static_cast<double>(all.hits + all.misses) /
+                                 static_cast<double>(all.entries)));
+    row("ranges", fmt::format("{:.1f} % known, {} searches, {} refused",
+                              percent(all.range_hits, all.range_hits + all.range_searches),
+                              format_thousands(all.range_searches), all.range_refusals));
+  }
+  row("cost", fmt::format("a sample takes {} in its handler, {} in the daemon",
+                          per_sample(all.timed_ns, all.timed),
+                          per_sample(status.cpu_ns, all.handled)));
+  row("memory", fmt::format("{} resident (peak {}), {} in the kernel",
+                            format_bytes(status.resident_bytes), format_bytes(status.peak_bytes),
+                            format_bytes(status.kernel_bytes)));
+  row("epochs", fmt::format("{}, {}", status.epochs, format_bytes(status.epochs_bytes)));
+  for (const std::string& problem : status.problems) row("problem", problem);
+  return text;
+}
+
+}  // namespace culprit

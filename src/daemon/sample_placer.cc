@@ -1,0 +1,426 @@
+#include "daemon/sample_placer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "records/callchain.h"
+#include "records/proc_text.h"
+
+namespace culprit {
+
+namespace {
+
+constexpr std::string_view kBusy = "[unknown: its address space was locked]";
+constexpr std::string_view kUnmapped = "[unknown: nothing is mapped there]";
+// JIT compilers write their files in pieces: names of new code come some seconds late.
+constexpr int kDrainsToWait = 5;
+constexpr size_t kMostWaiting = 1 << 16;
+
+/// Field 22 of /proc/PID/stat: when it started, in ticks since boot; 0: it is gone.
+uint64_t read_start_ticks(uint32_t pid) {
+  const std::string text = read_file(fmt::format("/proc/{}/stat", pid), 4096).value_or("");
+  const size_t name_end = text.rfind(')');  // names may hold anything
+  if (name_end == std::string::npos) return 0;
+  const std::vector<std::string_view> fields = split(std::string_view(text).substr(name_end), ' ');
+  return fields.size() > 20 ? find_number(fields[20], 10).value_or(0) : 0;
+}
+
+/// Whether the process that began then still has this number.
+bool is_alive(uint32_t pid, uint64_t start_ns) {
+  static const auto kTicks = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
+  return read_start_ticks(pid) == start_ns / (1'000'000'000 / kTicks);
+}
+
+std::string path_of(const image_record& record) {
+  std::string path = record.is_cut != 0 ? "..." : "";
+  for (uint32_t part = std::min<uint32_t>(record.parts, PATH_PARTS); part-- > 0;) {
+    const char* name = record.path[part];
+    path += '/' + std::string(name, ::strnlen(name, PATH_PART_BYTES));
+  }
+  return path + (record.is_deleted != 0 ? " (deleted)" : "");
+}
+
+std::vector<ProcMapping> read_mappings(uint32_t pid) {
+  constexpr uint64_t kMostBytes = 16 << 20;  // of a process that maps a hundred thousand files
+  return parse_proc_maps(
+      read_file(fmt::format("/proc/{}/maps", pid), kMostBytes).value_or(""));
+}
+
+MmapRecord to_record(uint32_t pid, ProcMapping& entry) {
+  MmapRecord map;
+  map.pid = pid;
+  map.start = entry.start;
+  map.length = entry.end - entry.start;
+  map.file_offset = entry.file_offset;
+  map.executable = true;
+  map.device_major = entry.device_major;
+  map.device_minor = entry.device_minor;
+  map.inode = entry.inode;
+  map.path = std::move(entry.path);
+  return map;
+}
+
+}  // namespace
+
+/// What the numbers mean that the kernel gives to images and tasks, and the images themselves.
+struct SamplePlacer::Names {
+  struct Watched {
+    uint64_t start_ns = 0;
+    uint32_t execs = 0;
+  };
+
+  ProfileBuilder builder;  // of rows of images only
+  LiveImages images{builder, [](uint32_t) {}};
+  std::unordered_map<uint32_t, ImageId> files;  // all: it has no code of its own
+  std::unordered_map<uint32_t, who_key> whos;
+  std::map<uint32_t, Watched> watched;  // processes with code that has no file
+  std::map<ImageId, ImageFacts> facts;  // of code made at run time
+  ImageId vdso;
+  uint64_t serial = 0;
+
+  void keep_facts() {
+    for (auto& [image, its] : images.release_facts()) facts.insert_or_assign(image, std::move(its));
+  }
+};
+
+SamplePlacer::SamplePlacer(uint64_t period_ns)
+    : period_ns_(period_ns), names_(std::make_shared<Names>()) {}
+SamplePlacer::~SamplePlacer() = default;
+
+void SamplePlacer::begin_epoch(ProfileBuilder epoch, EventId event, uint64_t period_ns) {
+  epoch_ = std::move(epoch);
+  event_ = event;
+  period_ns_ = period_ns;
+  names_->builder.profile().machine = epoch_.profile().machine;
+  totals_ = {};
+  image_rows_.clear();
+  reasons_.clear();
+  contexts_.clear();
+}
+
+/// The file is opened at once. /proc has its path and inode as its process sees them, which
+/// differ from the kernel's own where file systems lie over each other.
+void SamplePlacer::note_image(const image_record& record) {
+  MmapRecord map;
+  map.pid = record.pid;
+  map.start = RunAddress(record.start);
+  map.length = record.end - record.start;
+  map.file_offset = record.file_offset;
+  map.executable = true;
+  map.device_major = record.key.device >> 20;
+  map.device_minor = record.key.device & ((1u << 20) - 1);
+  map.inode = record.key.inode;
+  map.path = path_of(record);
+  if (is_alive(record.pid, record.process_start_ns)) {
+    for (ProcMapping& entry : read_mappings(record.pid)) {
+      if (entry.start != map.start || entry.file_offset != map.file_offset) continue;
+      map = to_record(record.pid, entry);
+      break;
+    }
+  }
+  const Mapping mapping{map.start, RunAddress(map.start.value + map.length), map.file_offset,
+                        names_->images.intern(map, false)};
+  const CallFrame frame{map.start, Mode::user};
+  const Location place = names_->images.locate(record.pid, frame, &mapping);
+  names_->files.insert_or_assign(record.id, place.image);
+  if (place.image.is_all()) anonymous_files_.push_back(record.key);
+}
+
+void SamplePlacer::note_who(const who_record& record) {
+  names_->whos.insert_or_assign(record.id, record.key);
+}
+
+void SamplePlacer::begin_numbers_anew() {
+  old_names_ = std::move(names_);
+  names_ = std::make_shared<Names>();
+  names_->serial = old_names_->serial + 1;
+  names_->builder.profile().machine = epoch_.profile().machine;
+}
+
+/// Numbers are not given out twice within two generations: the newer one is asked first.
+const who_key* SamplePlacer::find_who(uint32_t number) const {
+  for (const Names* names : {names_.get(), old_names_.get()}) {
+    if (names == nullptr) continue;
+    const auto found = names->whos.find(number);
+    if (found != names->whos.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+ContextId SamplePlacer::context_of(const who_key& who, Mode mode) {
+  const std::string name(who.name, ::strnlen(who.name, sizeof who.name));
+  const std::string key = fmt::format("{}\n{}\n{}", static_cast<int>(mode), who.cgroup, name);
+  const auto [at, is_new] = contexts_.try_emplace(key);
+  if (!is_new) return at->second;
+  Profile& profile = epoch_.profile();
+  const StringId name_id = epoch_.intern(name);
+  Context context;
+  context.run = epoch_.run_id();
+  context.mode = mode;
+  const std::string& cgroup = cgroups_.find(who.cgroup);
+  if (!cgroup.empty()) context.cgroup = epoch_.intern(cgroup);
+  for (size_t i = 0; i < profile.processes.size(); ++i) {
+    if (profile.processes[i].name == name_id) context.process = ProcessId(i);
+  }
+  if (context.process.is_all()) {
+    context.process = ProcessId(profile.processes.size());
+    profile.processes.push_back({epoch_.run_id(), 0, 0, name_id});
+  }
+  at->second = epoch_.intern_context(context);
+  return at->second;
+}
+
+/// The epoch's row of an image.
+ImageId SamplePlacer::image_row(Names& names, ImageId image) {
+  const auto [at, is_new] = image_rows_.try_emplace({names.serial, image.value});
+  if (!is_new) return at->second;
+  Image row = names.builder.profile().images[image.value];
+  row.path = epoch_.intern(names.builder.profile().strings.text(row.path));
+  at->second = ImageId(epoch_.profile().images.size());
+  epoch_.profile().images.push_back(row);
+  return at->second;
+}
+
+ImageId SamplePlacer::image_of_reason(std::string_view reason) {
+  const auto known = reasons_.find(reason);
+  if (known != reasons_.end()) return known->second;
+  Image row;
+  row.path = epoch_.intern(reason);
+  const ImageId image(epoch_.profile().images.size());
+  epoch_.profile().images.push_back(row);
+  reasons_.emplace(reason, image);
+  return image;
+}
+
+void SamplePlacer::add(ContextId context, Names& names, const Location& place, uint64_t samples) {
+  epoch_.add(context, {image_row(names, place.image), place.offset}, event_, samples,
+             samples * period_ns_);
+}
+
+/// All of a reason is one row: the addresses say nothing without what was there.
+void SamplePlacer::add_unknown(const who_key& who, std::string_view reason, uint64_t samples) {
+  epoch_.profile().ledger.add(ledger::kUnknownAddress, samples);
+  epoch_.add(context_of(who, Mode::user), {image_of_reason(reason), FileOffset(0)}, event_, samples,
+             samples * period_ns_);
+}
+
+void SamplePlacer::count(const sample_entry& entry) {
+  const uint64_t samples = entry_count(&entry);
+  ++totals_.entries;
+  static const who_key kNobody{};
+  const who_key* found = find_who(entry_who(&entry));
+  const who_key who = found != nullptr ? *found : kNobody;
+  switch (place_kind_of(entry.place)) {
+    case PLACE_KERNEL: {
+      Ledger& ledger = names_->builder.profile().ledger;
+      const uint64_t before = ledger.amount(ledger::kUnknownAddress);
+      const CallFrame frame{RunAddress(place_address(entry.place)), Mode::kernel};
+      const Location place = names_->images.locate(0, frame, nullptr);
+      if (ledger.amount(ledger::kUnknownAddress) != before) {
+        totals_.unknown_kernel += samples;
+        epoch_.profile().ledger.add(ledger::kUnknownAddress, samples);
+      }
+      add(context_of(who, Mode::kernel), *names_, place, samples);
+      return;
+    }
+    case PLACE_FILE:
+      count_in_file(who, entry.place, samples);
+      return;
+    case PLACE_PROCESS:
+      count_in_process(who, place_address(entry.place), samples);
+      return;
+    case PLACE_UNKNOWN:
+      count_unknown(who, place_address(entry.place), samples);
+      return;
+  }
+}
+
+void SamplePlacer::count_in_file(const who_key& who, uint64_t place, uint64_t samples) {
+  const ContextId context = context_of(who, Mode::user);
+  const uint32_t number = place_image(place);
+  const FileOffset offset(place_offset(place));
+  if (number == IMAGE_VDSO) {
+    if (names_->vdso.is_all()) {
+      MmapRecord map;
+      map.path = "[vdso]";
+      map.length = 1 << 16;
+      const Mapping mapping{RunAddress(0), RunAddress(map.length), 0,
+                            names_->images.intern(map, false)};
+      names_->vdso = names_->images.locate(0, {RunAddress(0), Mode::user}, &mapping).image;
+    }
+    add(context, *names_, {names_->vdso, offset}, samples);
+    return;
+  }
+  for (const std::shared_ptr<Names>& names : {names_, old_names_}) {
+    if (!names) continue;
+    const auto file = names->files.find(number);
+    if (file == names->files.end()) continue;
+    if (file->second.is_all()) {
+      totals_.anonymous += samples;
+      add(context, *names, {names->images.image_of_unnamed(true), offset}, samples);
+    } else {
+      add(context, *names, {file->second, offset}, samples);
+    }
+    return;
+  }
+  totals_.unknown_busy += samples;
+  add_unknown(who, "[unknown: the name of its file was lost]", samples);
+}
+
+/// Code that no file is behind: its compiler may tell its names, now or later.
+void SamplePlacer::count_in_process(const who_key& who, uint64_t address, uint64_t samples) {
+  const auto [at, is_new] = names_->watched.try_emplace(who.pid);
+  Names::Watched& watched = at->second;
+  if (!is_new && (watched.start_ns != who.start_ns || watched.execs != who.execs)) {
+    names_->images.forget(who.pid);
+  }
+  if (is_new || watched.start_ns != who.start_ns || watched.execs != who.execs) {
+    watched = {who.start_ns, who.execs};
+    if (is_alive(who.pid, who.start_ns)) {
+      names_->images.jit().watch(who.pid);
+      // A jitdump is announced by being mapped.
+      for (ProcMapping& entry : read_mappings(who.pid)) {
+        if (entry.executable && entry.path.ends_with(".dump")) {
+          names_->images.intern(to_record(who.pid, entry), false);
+        }
+      }
+    }
+  }
+  waiting_.push_back({names_, who, address, samples, 0});
+  if (waiting_.size() > kMostWaiting) end_waiting();
+}
+
+/// What the kernel could not say, its process may still tell.
+void SamplePlacer::count_unknown(const who_key& who, uint64_t address, uint64_t samples) {
+  if (is_alive(who.pid, who.start_ns)) {
+    for (ProcMapping& entry : read_mappings(who.pid)) {
+      if (address < entry.start.value || address >= entry.end.value) continue;
+      const MmapRecord map = to_record(who.pid, entry);
+      const Mapping mapping{map.start, RunAddress(map.start.value + map.length), map.file_offset,
+                            names_->images.intern(map, false)};
+      const CallFrame frame{RunAddress(address), Mode::user};
+      const Location place = names_->images.locate(who.pid, frame, &mapping);
+      if (place.image.is_all()) {
+        count_in_process(who, address, samples);
+      } else {
+        add(context_of(who, Mode::user), *names_, place, samples);
+      }
+      return;
+    }
+    totals_.unknown_unmapped += samples;
+    add_unknown(who, kUnmapped, samples);
+    return;
+  }
+  totals_.unknown_busy += samples;
+  add_unknown(who, kBusy, samples);
+}
+
+/// Whether its compiler has named it by now.
+bool SamplePlacer::place_code(Waiting& waiting) {
+  JitCode& jit = waiting.names->images.jit();
+  if (!jit.is_watched(waiting.who.pid)) return false;
+  const auto place =
+      jit.locate(waiting.who.pid, RunAddress(waiting.address), UINT64_MAX, waiting.names->builder);
+  if (!place) return false;
+  add(context_of(waiting.who, Mode::user), *waiting.names, *place, waiting.samples);
+  return true;
+}
+
+void SamplePlacer::end_drain() {
+  ++drains_;
+  std::vector<uint32_t> refreshed;
+  std::vector<Waiting> still;
+  for (Waiting& waiting : waiting_) {
+    const uint32_t pid = waiting.who.pid;
+    if (std::find(refreshed.begin(), refreshed.end(), pid) == refreshed.end()) {
+      if (waiting.names->images.jit().is_watched(pid)) waiting.names->images.jit().refresh(pid);
+      refreshed.push_back(pid);
+    }
+    if (place_code(waiting)) continue;
+    ++waiting.drains;
+    still.push_back(std::move(waiting));
+  }
+  waiting_ = std::move(still);
+  count_nameless(kDrainsToWait);
+  old_names_.reset();
+  constexpr uint64_t kDrainsBetweenVisits = 16;
+  if (drains_ % kDrainsBetweenVisits == 0) forget_dead();
+  if (drains_ % kDrainsBetweenVisits == 0) cgroups_.forget_failures();
+}
+
+/// Those that have waited that long stay without a name.
+void SamplePlacer::count_nameless(int drains) {
+  std::erase_if(waiting_, [&](Waiting& waiting) {
+    if (waiting.drains < drains) return false;
+    totals_.anonymous += waiting.samples;
+    const ImageId image = waiting.names->images.image_of_unnamed(true);
+    add(context_of(waiting.who, Mode::user), *waiting.names,
+        {image, FileOffset(waiting.address)}, waiting.samples);
+    return true;
+  });
+}
+
+void SamplePlacer::end_waiting() {
+  count_nameless(0);
+}
+
+void SamplePlacer::forget_dead() {
+  std::erase_if(names_->watched, [&](const auto& one) {
+    const auto& [pid, watched] = one;
+    if (is_alive(pid, watched.start_ns)) return false;
+    const bool is_waited_for = std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) {
+      return w.who.pid == pid;
+    });
+    if (is_waited_for) return false;
+    names_->images.forget(pid);
+    return true;
+  });
+}
+
+void SamplePlacer::end_cpu(int, const sample_counters& counters, uint64_t enabled_ns) {
+  totals_.handled += counters.handled;
+  totals_.idle += counters.idle;
+  totals_.hits += counters.hits;
+  totals_.misses += counters.misses;
+  totals_.lost += counters.lost;
+  totals_.evicted += counters.evicted;
+  totals_.range_hits += counters.range_hits;
+  totals_.range_searches += counters.range_searches;
+  totals_.range_refusals += counters.range_refusals;
+  totals_.records_refused += counters.records_refused;
+  totals_.timed += counters.timed;
+  totals_.timed_ns += counters.timed_ns;
+  totals_.enabled_ns += enabled_ns;
+  const uint64_t expected = totals_.enabled_ns / period_ns_;
+  totals_.skipped = expected > totals_.handled ? expected - totals_.handled : 0;
+}
+
+Recording SamplePlacer::end_epoch() {
+  end_waiting();
+  names_->keep_facts();
+  epoch_.take_counts();
+  Recording recording;
+  recording.samples = totals_.hits + totals_.misses - totals_.lost;
+  recording.lost = totals_.lost;
+  Ledger& ledger = epoch_.profile().ledger;
+  if (totals_.lost != 0) ledger.add(ledger::kLostSamples, totals_.lost);
+  if (totals_.skipped != 0) ledger.add(ledger::kUnsampledTime, totals_.skipped * period_ns_);
+  std::map<ImageId, Fd> held = names_->images.release_files();
+  for (const auto& [key, row] : image_rows_) {
+    if (key.first != names_->serial) continue;
+    const ImageId image(key.second);
+    const auto file = held.find(image);
+    if (file != held.end()) recording.held.emplace(row, std::move(file->second));
+    const auto facts = names_->facts.find(image);
+    if (facts != names_->facts.end()) recording.jit_facts.emplace_back(row, facts->second);
+  }
+  recording.profile = std::move(epoch_.profile());
+  return recording;
+}
+
+}  // namespace culprit

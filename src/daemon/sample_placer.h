@@ -1,0 +1,95 @@
+#pragma once
+
+// SamplePlacer: what the kernel's tables hold → counts of the epoch that grows.
+//
+//     image number ─→ LiveImages ─→ an image and its file, opened while its process lives
+//     who number   ─→ a context: command, cgroup, user or kernel
+//     (process, address) of code without a file ─→ waits some drains for the names of its JIT
+//
+// Images are known beyond the end of an epoch, in a profile of names of their own; each epoch has
+// rows for those that it counts.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "collect/stream/live_images.h"
+#include "daemon/bpf_sampler.h"
+#include "daemon/cgroup_names.h"
+#include "daemon/sampling_totals.h"
+#include "model/builder.h"
+#include "recording/recording.h"
+
+namespace culprit {
+
+class SamplePlacer final : public SampleVisitor {
+ public:
+  explicit SamplePlacer(uint64_t period_ns);
+  ~SamplePlacer() override;
+
+  /// The tables of the epoch, to describe it in.
+  ProfileBuilder& builder() { return epoch_; }
+  /// Begins a new profile, with one run and one event that the caller has described.
+  void begin_epoch(ProfileBuilder epoch, EventId event, uint64_t period_ns);
+
+  void note_image(const image_record& record) override;
+  void note_who(const who_record& record) override;
+  void begin_numbers_anew() override;
+  void count(const sample_entry& entry) override;
+  void end_cpu(int cpu, const sample_counters& counters, uint64_t enabled_ns) override;
+  /// After each drain.
+  void end_drain();
+
+  /// Files that have no code of their own, since the last call.
+  std::vector<image_key> take_anonymous_files() { return std::exchange(anonymous_files_, {}); }
+
+  /// Counts what waits for a name as it is.
+  void end_waiting();
+  /// Everything of the epoch: profile, held files, facts of code made at run time.
+  Recording end_epoch();
+
+  [[nodiscard]] const SamplingTotals& epoch_totals() const { return totals_; }
+
+ private:
+  struct Names;  // what the kernel's numbers mean
+  struct Waiting {
+    std::shared_ptr<Names> names;
+    who_key who;
+    uint64_t address = 0;
+    uint64_t samples = 0;
+    int drains = 0;
+  };
+
+  const who_key* find_who(uint32_t number) const;
+  ContextId context_of(const who_key& who, Mode mode);
+  void add(ContextId context, Names& names, const Location& place, uint64_t samples);
+  void add_unknown(const who_key& who, std::string_view reason, uint64_t samples);
+  ImageId image_row(Names& names, ImageId image);
+  ImageId image_of_reason(std::string_view reason);
+  void count_in_file(const who_key& who, uint64_t place, uint64_t samples);
+  void count_in_process(const who_key& who, uint64_t address, uint64_t samples);
+  void count_unknown(const who_key& who, uint64_t address, uint64_t samples);
+  bool place_code(Waiting& waiting);
+  void count_nameless(int drains);
+  void forget_dead();
+
+  ProfileBuilder epoch_;
+  EventId event_;
+  uint64_t period_ns_;
+  std::shared_ptr<Names> names_;      // those that are given out now
+  std::shared_ptr<Names> old_names_;  // during the drain in which numbers began anew
+  std::map<std::pair<uint64_t, uint32_t>, ImageId> image_rows_;  // by serial of names, and image
+  std::map<std::string, ImageId, std::less<>> reasons_;              // likewise
+  std::map<std::string, ContextId> contexts_;
+  std::vector<Waiting> waiting_;
+  std::vector<image_key> anonymous_files_;
+  CgroupNames cgroups_;
+  SamplingTotals totals_;
+  uint64_t drains_ = 0;
+};
+
+}  // namespace culprit

@@ -1,0 +1,213 @@
+#include "epochs/epoch_database.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "epochs/merge_epochs.h"
+#include "model/idle_time.h"
+#include "store/profile_file.h"
+
+namespace culprit {
+namespace {
+
+#define ASSERT_DONE(result) ASSERT_TRUE(result) << (result).error().message
+
+class EpochDatabaseTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::access("/dev/shm", W_OK) == 0) ::setenv("TMPDIR", "/dev/shm", 1);
+    Result<TemporaryFolder> made = TemporaryFolder::make();
+    ASSERT_DONE(made);
+    temporary_.emplace(*std::move(made));
+    folder_ = temporary_->path() + "/db";
+  }
+
+  /// One run of 600 s, `samples` samples at one place of one program.
+  static Profile make_epoch(uint64_t samples, uint64_t period_ns = 1001003) {
+    Profile p;
+    p.runs.push_back({p.strings.intern("host"), {}, {}, 0, 600'000'000'000, {}, {}});
+    p.processes.push_back({RunId(0u), 0, 0, p.strings.intern("cc1")});
+    Context context;
+    context.run = RunId(0u);
+    context.process = ProcessId(0u);
+    p.contexts.push_back(context);
+    p.events.push_back({p.strings.intern("cpu-clock"), Unit::ns, Provenance::sampled, {}, {},
+                        period_ns, 1});
+    Image image;
+    image.kind = ImageKind::program;
+    image.path = p.strings.intern("/usr/bin/cc1");
+    image.build_id = "abcd";
+    p.images.push_back(image);
+    p.histograms.push_back({ContextId(0u), ImageId(0u), {FileOffset(16)},
+                            {{EventId(0u), {samples}, {samples * period_ns}, {}}}});
+    add_idle_time(p, {100, 1000});
+    return p;
+  }
+
+  static void write(const std::string& path, const Profile& profile, bool closes = true) {
+    Result<ProfileWriter> writer = ProfileWriter::create(path);
+    ASSERT_DONE(writer);
+    const Result<void> written = closes ? writer->close(profile) : writer->flush(profile);
+    ASSERT_DONE(written);
+  }
+
+  static uint64_t samples_of(const Profile& profile) {
+    uint64_t sum = 0;
+    for (const Histogram& histogram : profile.histograms) {
+      for (const EventColumn& column : histogram.columns) {
+        for (const uint64_t samples : column.samples) sum += samples;
+      }
+    }
+    return sum;
+  }
+
+  std::optional<TemporaryFolder> temporary_;
+  std::string folder_;
+};
+
+TEST_F(EpochDatabaseTest, IsMadeOnceAndHasOneDaemon) {
+  Result<EpochDatabase> first = EpochDatabase::claim(folder_);
+  ASSERT_DONE(first);
+  const Result<EpochDatabase> second = EpochDatabase::claim(folder_);
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message.find("is in use"), std::string::npos);
+  ASSERT_DONE(EpochDatabase::open(folder_));  // readers need no lock
+  struct stat status{};
+  ASSERT_EQ(::stat(folder_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07, 0u) << "what a machine runs is not everybody's to know";
+}
+
+TEST_F(EpochDatabaseTest, RefusesFoldersOfOthers) {
+  std::filesystem::create_directory(folder_);
+  std::ofstream(folder_ + "/letter.txt") << "Dear Sir";
+  const Result<EpochDatabase> claimed = EpochDatabase::claim(folder_);
+  ASSERT_FALSE(claimed);
+  EXPECT_NE(claimed.error().message.find("no database of epochs"), std::string::npos);
+  EXPECT_FALSE(EpochDatabase::open(folder_));
+  EXPECT_FALSE(EpochDatabase::open(folder_ + "/nowhere"));
+}
+
+TEST_F(EpochDatabaseTest, RefusesALaterVersionAndNonsense) {
+  ASSERT_DONE(EpochDatabase::claim(folder_));
+  std::ofstream(folder_ + "/version") << "culprit epochs 2\n";
+  const Result<EpochDatabase> later = EpochDatabase::open(folder_);
+  ASSERT_FALSE(later);
+  EXPECT_NE(later.error().message.find("version 2"), std::string::npos);
+  EXPECT_FALSE(EpochDatabase::claim(folder_));
+  std::ofstream(folder_ + "/version") << std::string(5000, 'x');
+  EXPECT_FALSE(EpochDatabase::open(folder_));
+}
+
+TEST_F(EpochDatabaseTest, FindsByTimeTheCurrentEpochToo) {
+  Result<EpochDatabase> database = EpochDatabase::claim(folder_);
+  ASSERT_DONE(database);
+  const std::string first = database->path_of_next(1000);
+  write(first, make_epoch(1));
+  ASSERT_DONE(database->finish(first, 600));
+  const int64_t now = ::time(nullptr);
+  write(database->path_of_next(now - 5), make_epoch(2), false);
+  std::ofstream(folder_ + "/epochs/notes.txt") << "not ours";
+  std::filesystem::create_directory(folder_ + "/epochs/20261125T031000Z-600s-1a2b3c4d-9.culprit");
+
+  EXPECT_EQ(database->list().size(), 2u);
+  ASSERT_EQ(database->find({0, 2000}).size(), 1u);
+  EXPECT_FALSE(database->find({0, 2000}).front().is_current);
+  ASSERT_EQ(database->find({now - 2, now + 1}).size(), 1u);
+  EXPECT_TRUE(database->find({now - 2, now + 1}).front().is_current);
+  EXPECT_TRUE(database->find({2000, 3000}).empty());
+}
+
+TEST_F(EpochDatabaseTest, RecoversWhatAKilledDaemonLeft) {
+  {
+    Result<EpochDatabase> database = EpochDatabase::claim(folder_);
+    ASSERT_DONE(database);
+    write(database->path_of_next(1000), make_epoch(7), false);
+    std::ofstream(folder_ + "/current/half.tmp") << "half";
+    std::ofstream(database->path_of_next(2000)) << "no database at all";
+  }
+  Result<EpochDatabase> database = EpochDatabase::claim(folder_);
+  ASSERT_DONE(database);
+  EXPECT_EQ(database->remarks().size(), 2u);
+  const std::vector<EpochFile> files = database->list();
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].name.length_s, 600u);
+  EXPECT_FALSE(files[0].is_current);
+  const Result<MergedEpochs> merged = merge_epochs(files);
+  ASSERT_DONE(merged);
+  EXPECT_EQ(samples_of(merged->profile), 7u);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/current"));
+  EXPECT_FALSE(std::filesystem::is_empty(folder_ + "/damaged"));
+  // Its number is not given out again.
+  const auto next = parse_epoch_name(database->path_of_next(3000).substr(folder_.size() + 9));
+  ASSERT_TRUE(next.has_value());
+  EXPECT_GT(next->first, files[0].name.first);
+}
+
+TEST_F(EpochDatabaseTest, RemovesWhatACompactionLeft) {
+  std::string part;
+  {
+    Result<EpochDatabase> database = EpochDatabase::claim(folder_);
+    ASSERT_DONE(database);
+    const std::string path = database->path_of_next(1000);
+    write(path, make_epoch(1));
+    Result<std::string> finished = database->finish(path, 600);
+    ASSERT_DONE(finished);
+    part = *finished;
+    EpochName whole = *parse_epoch_name(part.substr(part.rfind('/') + 1));
+    whole.last += 5;
+    write(folder_ + "/epochs/" + format_epoch_name(whole), make_epoch(6));
+    EXPECT_EQ(database->find({}).size(), 1u);
+  }
+  ASSERT_DONE(EpochDatabase::claim(folder_));
+  EXPECT_FALSE(file_exists(part));
+}
+
+TEST_F(EpochDatabaseTest, MergingConservesCountsAndTime) {
+  Result<EpochDatabase> database = EpochDatabase::claim(folder_);
+  ASSERT_DONE(database);
+  uint64_t expected = 0;
+  for (uint64_t i = 1; i <= 5; ++i) {
+    const std::string path = database->path_of_next(static_cast<int64_t>(1000 * i));
+    write(path, make_epoch(i * i, i == 3 ? 2'000'003 : 1'001'003));
+    ASSERT_DONE(database->finish(path, 600));
+    expected += i * i;
+  }
+  const Result<MergedEpochs> merged = merge_epochs(database->find({}));
+  ASSERT_DONE(merged);
+  const Profile& all = merged->profile;
+  EXPECT_EQ(merged->epochs, 5u);
+  EXPECT_EQ(samples_of(all), expected);
+  EXPECT_EQ(all.runs.size(), 5u);
+  EXPECT_EQ(all.images.size(), 1u);
+  EXPECT_EQ(all.processes.size(), 1u) << "commands of one name are one, whatever the epoch";
+  ASSERT_EQ(all.events.size(), 1u) << "a changed rate makes no second event";
+  EXPECT_EQ(all.events[0].period, 0u) << "it varies";
+  ASSERT_TRUE(find_idle_time(all).has_value());
+  EXPECT_EQ(find_idle_time(all)->idle_ns, 500u);
+  EXPECT_TRUE(all.ledger.notes().empty()) << all.ledger.notes().front();
+}
+
+TEST_F(EpochDatabaseTest, ADamagedEpochIsMissingAndSaid) {
+  Result<EpochDatabase> database = EpochDatabase::claim(folder_);
+  ASSERT_DONE(database);
+  const std::string good = database->path_of_next(1000);
+  write(good, make_epoch(4));
+  ASSERT_DONE(database->finish(good, 600));
+  const std::string bad = database->path_of_next(2000);
+  std::ofstream(bad) << "SQLite format 3" << std::string(3000, '\0');
+  ASSERT_DONE(database->finish(bad, 600));
+  const Result<MergedEpochs> merged = merge_epochs(database->find({}));
+  ASSERT_DONE(merged);
+  EXPECT_EQ(samples_of(merged->profile), 4u);
+  ASSERT_EQ(merged->profile.ledger.notes().size(), 1u);
+  EXPECT_NE(merged->profile.ledger.notes()[0].find("an epoch is missing"), std::string::npos);
+  EXPECT_FALSE(merge_epochs(database->find({2000, 3000})));
+  EXPECT_FALSE(merge_epochs({}));
+}
+
+}  // namespace
+}  // namespace culprit

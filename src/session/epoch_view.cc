@@ -1,0 +1,97 @@
+#include "session/epoch_view.h"
+
+#include <fmt/format.h>
+#include <memory>
+
+#include "base/text.h"
+#include "epochs/epoch_database.h"
+#include "epochs/merge_epochs.h"
+#include "epochs/time_words.h"
+#include "session/facts_archive.h"
+
+namespace culprit {
+
+namespace {
+
+Error nothing_there(const EpochDatabase& database, const std::string& wanted) {
+  const std::vector<EpochFile> all = database.list();
+  if (all.empty()) {
+    return Error{fmt::format("'{}' has no epochs yet: culprit daemon --db {} makes them",
+                             database.folder(), database.folder())};
+  }
+  return Error{fmt::format("'{}' has no epoch {}: its {} are from {} to {}", database.folder(),
+                           wanted, all.size(), format_moment(all.front().name.start_s),
+                           format_moment(all.back().name.end_s()))};
+}
+
+Result<std::vector<EpochFile>> find_files(const EpochDatabase& database,
+                                          const EpochQuestion& question) {
+  if (question.epoch.empty()) {
+    std::vector<EpochFile> files = database.find(question.span);
+    if (files.empty()) return nothing_there(database, "of that time");
+    return files;
+  }
+  std::vector<EpochFile> files = database.find({});
+  std::erase_if(files, [&](const EpochFile& file) {
+    return file.path.substr(file.path.rfind('/') + 1).find(question.epoch) == std::string::npos;
+  });
+  if (files.empty()) return nothing_there(database, fmt::format("'{}'", question.epoch));
+  return files;
+}
+
+bool is_wanted(const Profile& profile, const Context& context, const EpochFilter& filter) {
+  StringId name = context.cgroup;
+  if (filter.field == EpochFilter::Field::comm) {
+    if (context.process.value >= profile.processes.size()) return false;
+    name = profile.processes[context.process.value].name;
+  }
+  return !name.is_all() && matches_pattern(profile.strings.text(name), filter.pattern);
+}
+
+/// Counts of whom nobody asked for are left out.
+void keep_wanted(Profile& profile, const std::vector<EpochFilter>& filters) {
+  if (filters.empty()) return;
+  std::vector<bool> wanted;
+  for (const Context& context : profile.contexts) {
+    bool is = true;
+    for (const EpochFilter& filter : filters) is = is && is_wanted(profile, context, filter);
+    wanted.push_back(is);
+  }
+  std::erase_if(profile.histograms, [&](const Histogram& histogram) {
+    return histogram.context.value >= wanted.size() || !wanted[histogram.context.value];
+  });
+  profile.ledger.note("of what was recorded, only what --where lets through is shown; what the "
+                      "lines above count is of everything");
+}
+
+}  // namespace
+
+Result<ProfileView> open_epochs(const EpochQuestion& question, SnapshotOptions options,
+                                const SnapshotProgress& progress) {
+  ASSIGN_OR_RETURN(const EpochDatabase database, EpochDatabase::open(question.database));
+  ASSIGN_OR_RETURN(const std::vector<EpochFile> files, find_files(database, question));
+  ASSIGN_OR_RETURN(MergedEpochs merged, merge_epochs(files));
+  keep_wanted(merged.profile, question.filters);
+
+  auto archive = std::make_shared<FactsArchive>(database.facts_folder());
+  // Names of files are whatever the database says.
+  options.rights = ReadingRights::of_owner(database.folder());
+  auto profile = std::make_unique<Profile>(std::move(merged.profile));
+  Ledger missing;
+  RETURN_IF_ERROR(
+      archive->complete(*profile, collect_demand(*profile), {}, options, progress, missing));
+  profile->ledger.merge(missing);
+  const Profile* const rows = profile.get();
+  const auto read = [rows, archive, own = std::move(merged.own_facts)](
+                        ImageId image,
+                        const FactParts& parts) -> Result<std::optional<ImageFacts>> {
+    const auto at = own.find(image);
+    if (at == own.end()) return archive->read(*rows, image, parts);
+    ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(at->second.path));
+    RETURN_IF_ERROR(reader.read_profile());
+    return reader.read_facts(at->second.image, parts);
+  };
+  return ProfileView::of(std::move(profile), read);
+}
+
+}  // namespace culprit

@@ -1,0 +1,34 @@
+#pragma once
+
+// A stretch of time of an epoch database, opened like a file: its epochs merged, their images'
+// facts from the database's archive, completed where they lack.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "epochs/epoch_name.h"
+#include "session/profile_view.h"
+#include "snapshot/snapshot.h"
+
+namespace culprit {
+
+/// One condition on who did it: a name, or a pattern like 'cc*'.
+struct EpochFilter {
+  enum class Field : uint8_t { comm, cgroup };
+  Field field = Field::comm;
+  std::string pattern;
+};
+
+struct EpochQuestion {
+  std::string database;
+  TimeSpan span;
+  std::string epoch;  // instead: the name of one, or a part of it
+  std::vector<EpochFilter> filters;  // all must hold
+};
+
+/// Errors: no such database; no epoch of that time, and which times there are.
+Result<ProfileView> open_epochs(const EpochQuestion& question, SnapshotOptions options,
+                                const SnapshotProgress& progress);
+
+}  // namespace culprit
