@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "cli/commands.h"
-#include "cli/open_epochs.h"
-#include "cli/terminal.h"
 #include "daemon/control_socket.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_status.h"
 #include "epochs/epoch_database.h"
+
+#include "cli/commands.h"
+#include "cli/open_epochs.h"
+#include "cli/terminal.h"
 #include "session/facts_archive.h"
 #include "store/profile_file.h"
 

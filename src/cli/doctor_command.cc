@@ -8,6 +8,7 @@
 #include "base/cpuid.h"
 #include "base/program_files.h"
 #include "base/text.h"
+#include "cli/always_on.h"
 #include "cli/commands.h"
 #include "cli/simulating.h"
 #include "cli/terminal.h"
@@ -42,6 +43,9 @@ Capability describe_accounting(bool has_counters) {
 
 int run(const DoctorCommand& command) {
   std::vector<Capability> rows = probe_capabilities(find_shim(), find_qemu_plugin());
+  for (Capability& row : rows) {
+    if (row.name == "always-on (eBPF)") describe_always_on(row);
+  }
   rows.push_back(describe_accounting(rows.front().available == Availability::yes));
   if (std::optional<Capability> row = describe_machine_model()) rows.push_back(std::move(*row));
   const std::string text = print_capabilities(rows, command.format, standard_output_style(0));

@@ -5,13 +5,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "cli/complete_profile.h"
-#include "cli/terminal.h"
 #include "daemon/control_socket.h"
 #include "epochs/epoch_database.h"
 #include "epochs/time_words.h"
+
+#include "base/file.h"
 #include "base/names.h"
+#include "cli/complete_profile.h"
+#include "cli/terminal.h"
 
 namespace culprit {
 
@@ -71,8 +72,8 @@ TextStyle style_of(size_t width, const std::string& file, const EpochChoice& cho
   if (!choice.is_chosen) return style;
   const auto add = [&](const char* option, const std::string& value) {
     if (value.empty()) return;
-    style.selection += fmt::format("{}{} {}", style.selection.empty() ? "" : " ", option,
-                                   shell_word(value));
+    style.selection +=
+        fmt::format("{}{} {}", style.selection.empty() ? "" : " ", option, shell_word(value));
   };
   add("--db", choice.database);
   add("--since", choice.since);
@@ -80,8 +81,8 @@ TextStyle style_of(size_t width, const std::string& file, const EpochChoice& cho
   add("--until", choice.to);
   add("--epoch", choice.epoch);
   for (const EpochFilter& filter : choice.filters) {
-    add("--where", (filter.field == EpochFilter::Field::comm ? "comm=" : "cgroup=") +
-                       filter.pattern);
+    add("--where",
+        (filter.field == EpochFilter::Field::comm ? "comm=" : "cgroup=") + filter.pattern);
   }
   return style;
 }

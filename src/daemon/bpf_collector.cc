@@ -4,6 +4,7 @@
 #include "daemon/collector.h"
 #include "daemon/describe_epoch.h"
 #include "daemon/sample_placer.h"
+
 #include "model/idle_time.h"
 
 namespace culprit {
@@ -78,8 +79,7 @@ class BpfCollector final : public Collector {
 
 Result<std::unique_ptr<Collector>> make_bpf_collector(uint64_t period_ns) {
   ASSIGN_OR_RETURN(BpfSampler sampler, BpfSampler::start(period_ns));
-  return std::unique_ptr<Collector>(
-      std::make_unique<BpfCollector>(std::move(sampler), period_ns));
+  return std::unique_ptr<Collector>(std::make_unique<BpfCollector>(std::move(sampler), period_ns));
 }
 
 }  // namespace culprit

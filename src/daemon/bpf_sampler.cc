@@ -2,13 +2,13 @@
 
 #ifdef CULPRIT_HAS_BPF
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <fmt/format.h>
 #include <linux/membarrier.h>
 #include <linux/perf_event.h>
-#include <algorithm>
 #include <random>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -25,6 +25,7 @@ using u32 = __u32;  // as the skeleton names them
 using u64 = __u64;
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+
 #include <sampler.skel.h>
 
 namespace culprit {
@@ -44,16 +45,19 @@ int keep_last_words(enum libbpf_print_level level, const char* format, va_list a
   if (level != LIBBPF_WARN) return 0;
   char text[512] = "";
   std::vsnprintf(text, sizeof text, format, arguments);
-  const std::string_view line = trim(std::string_view(text).substr(0, std::string_view(text).find('\n')));
+  const std::string_view line =
+      trim(std::string_view(text).substr(0, std::string_view(text).find('\n')));
   if (!line.starts_with("-- ")) last_words() = line;
   return 0;
 }
 
 Error refusal(const char* what, int error_number) {
-  std::string text = fmt::format("{}: {}", what, error_number == 0 ? "refused" : strerrorname_np(error_number));
+  std::string text =
+      fmt::format("{}: {}", what, error_number == 0 ? "refused" : strerrorname_np(error_number));
   if (error_number == EPERM || error_number == EACCES) {
-    text += "; it needs CAP_BPF and CAP_PERFMON: run as root, or setcap "
-            "cap_bpf,cap_perfmon,cap_syslog,cap_sys_ptrace,cap_dac_read_search+ep culprit";
+    text +=
+        "; it needs CAP_BPF and CAP_PERFMON: run as root, or setcap "
+        "cap_bpf,cap_perfmon,cap_syslog,cap_sys_ptrace,cap_dac_read_search+ep culprit";
   } else if (!last_words().empty()) {
     text += " (" + printable(last_words()) + ")";
   }
@@ -70,8 +74,9 @@ Result<Skeleton> load_program(uint32_t cpus) {
   last_words().clear();
   libbpf_set_print(keep_last_words);
   if (::access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
-    return Error{"this kernel does not describe its types (no /sys/kernel/btf/vmlinux; "
-                 "CONFIG_DEBUG_INFO_BTF)"};
+    return Error{
+        "this kernel does not describe its types (no /sys/kernel/btf/vmlinux; "
+        "CONFIG_DEBUG_INFO_BTF)"};
   }
   Skeleton skeleton(sampler__open());
   if (!skeleton) return refusal("the BPF program cannot be opened", errno);
@@ -167,8 +172,7 @@ Result<void> BpfSampler::State::open_clocks() {
       if (errno == ENODEV) continue;  // it went offline
       return refusal("the clock of a CPU cannot be sampled", errno);
     }
-    bpf_link* const link =
-        bpf_program__attach_perf_event(skeleton->progs.count_time, event.get());
+    bpf_link* const link = bpf_program__attach_perf_event(skeleton->progs.count_time, event.get());
     if (link == nullptr) return refusal("the BPF program cannot be attached", errno);
     cpus.push_back({number, event.release(), link, 0});
   }

@@ -12,8 +12,9 @@
 #include <memory>
 #include <string>
 
-#include "base/result.h"
 #include "daemon/sample_table.h"
+
+#include "base/result.h"
 
 namespace culprit {
 

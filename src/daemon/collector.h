@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "daemon/sampling_totals.h"
+
+#include "base/result.h"
 #include "recording/recording.h"
 
 namespace culprit {

@@ -13,9 +13,8 @@ namespace culprit {
 namespace {
 
 constexpr std::pair<std::string_view, ControlVerb> kVerbs[] = {
-    {"status", ControlVerb::status}, {"flush", ControlVerb::flush},
-    {"epoch", ControlVerb::epoch},   {"rate", ControlVerb::rate},
-    {"pause", ControlVerb::pause},   {"resume", ControlVerb::resume},
+    {"status", ControlVerb::status}, {"flush", ControlVerb::flush}, {"epoch", ControlVerb::epoch},
+    {"rate", ControlVerb::rate},     {"pause", ControlVerb::pause}, {"resume", ControlVerb::resume},
     {"label", ControlVerb::label},   {"stop", ControlVerb::stop}};
 
 }  // namespace
@@ -43,9 +42,10 @@ Result<ControlRequest> parse_control_request(std::string_view line) {
   const auto* const found = std::find_if(std::begin(kVerbs), std::end(kVerbs),
                                          [&](const auto& verb) { return verb.first == word; });
   if (found == std::end(kVerbs)) {
-    return Error{fmt::format("'{}' is nothing that can be asked of a daemon: status, flush, epoch, "
-                             "rate HZ, pause, resume, label KEY=VALUE, stop",
-                             printable(word))};
+    return Error{
+        fmt::format("'{}' is nothing that can be asked of a daemon: status, flush, epoch, "
+                    "rate HZ, pause, resume, label KEY=VALUE, stop",
+                    printable(word))};
   }
   ControlRequest request;
   request.verb = found->second;

@@ -11,8 +11,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/time.h"
 #include "daemon/control_request.h"
+
+#include "base/time.h"
 
 namespace culprit {
 
@@ -38,7 +39,8 @@ Result<SocketAddress> make_address(const std::string& path) {
     if (!address.folder) return errno_error("cannot open the folder '" + folder + "'", errno);
     text = fmt::format("/proc/self/fd/{}/{}", address.folder.get(), path.substr(slash + 1));
   }
-  if (text.size() >= sizeof address.name.sun_path) return Error{"'" + path + "' is too long a name"};
+  if (text.size() >= sizeof address.name.sun_path)
+    return Error{"'" + path + "' is too long a name"};
   std::memcpy(address.name.sun_path, text.c_str(), text.size() + 1);
   return address;
 }
@@ -129,8 +131,7 @@ void ControlSocket::attend(const std::function<std::string(std::string_view)>& a
     if (!client.may_ask) {
       reply = std::string(kRefused) +
               "only root, the daemon's user and members of its socket's group are heard";
-    } else if ((message.msg_flags & MSG_TRUNC) != 0 ||
-               static_cast<size_t>(got) > kLongestRequest) {
+    } else if ((message.msg_flags & MSG_TRUNC) != 0 || static_cast<size_t>(got) > kLongestRequest) {
       reply = std::string(kRefused) + "the request is too long";
     } else {
       reply = answer(std::string_view(text, static_cast<size_t>(got)));
@@ -145,9 +146,10 @@ Result<std::string> ask_daemon(const std::string& path, const std::string& reque
   constexpr int kSeconds = 30;
   Result<Fd> fd = connect_to(path);
   if (!fd) {
-    return Error{fmt::format("no daemon answers ({}): start one with culprit daemon, or name its "
-                             "database with --db",
-                             fd.error().message)};
+    return Error{
+        fmt::format("no daemon answers ({}): start one with culprit daemon, or name its "
+                    "database with --db",
+                    fd.error().message)};
   }
   const timeval patience{kSeconds, 0};
   ::setsockopt(fd->get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);

@@ -9,11 +9,12 @@
 #include <thread>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "daemon/control_request.h"
 #include "daemon/control_socket.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_status.h"
+
+#include "base/file.h"
 
 namespace culprit {
 namespace {
@@ -196,8 +197,9 @@ TEST(DaemonStatusText, ComesBackFromJson) {
                           "{\"schema\":7}", "{\"schema\":\"culprit-daemon-status-1\""}) {
     EXPECT_FALSE(parse_status(bad)) << bad;
   }
-  EXPECT_TRUE(parse_status("{\"schema\":\"culprit-daemon-status-1\",\"pid\":-1,\"cpus\":1e300,"
-                           "\"in_all\":[],\"problems\":{}}"));
+  EXPECT_TRUE(
+      parse_status("{\"schema\":\"culprit-daemon-status-1\",\"pid\":-1,\"cpus\":1e300,"
+                   "\"in_all\":[],\"problems\":{}}"));
 }
 
 }  // namespace

@@ -15,11 +15,6 @@
 #include <unistd.h>
 #include <vector>
 
-#include "base/number.h"
-#include "base/text.h"
-#include "base/time.h"
-#include "collect/perf/perf_targets.h"
-#include "collect/perf/reader_priority.h"
 #include "daemon/bpf_sampler.h"
 #include "daemon/collector.h"
 #include "daemon/control_request.h"
@@ -27,6 +22,12 @@
 #include "daemon/daemon_status.h"
 #include "daemon/describe_epoch.h"
 #include "epochs/epoch_database.h"
+
+#include "base/number.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "collect/perf/perf_targets.h"
+#include "collect/perf/reader_priority.h"
 #include "host/capabilities_probe.h"
 #include "host/clock.h"
 #include "recording/describe_run.h"
@@ -170,7 +171,8 @@ Result<void> Daemon::choose_collector() {
   if (rate_hz_ <= 0) {
     const std::optional<double> cost_ns = measure_sample_cost_ns();
     constexpr double kUsualCostNs = 13'000;
-    rate_hz_ = options_.budget_percent * 0.01 * 1e9 / std::max(cost_ns.value_or(kUsualCostNs), 200.0);
+    rate_hz_ =
+        options_.budget_percent * 0.01 * 1e9 / std::max(cost_ns.value_or(kUsualCostNs), 200.0);
     rate_hz_ = std::clamp(rate_hz_, 19.0, 4999.0);
   }
   period_ns_ = choose_period_ns(rate_hz_);
@@ -188,9 +190,10 @@ Result<void> Daemon::choose_collector() {
   period_ns_ = choose_period_ns(rate_hz_);
   Result<std::unique_ptr<Collector>> rings = make_ring_collector(period_ns_);
   if (!rings) {
-    return Error{fmt::format("nothing may sample the whole system here.\n  by eBPF: {}\n  by perf "
-                             "rings: {}",
-                             fallback_, rings.error().message)};
+    return Error{
+        fmt::format("nothing may sample the whole system here.\n  by eBPF: {}\n  by perf "
+                    "rings: {}",
+                    fallback_, rings.error().message)};
   }
   collector_ = *std::move(rings);
   return {};
@@ -214,6 +217,7 @@ void Daemon::begin_epoch() {
     note_problem(begun.error().message);
   }
   make_writer();
+  if (writer_) flush();  // the file says from when it is, whatever happens
   flush_at_ns_ = read_clock_ns(CLOCK_BOOTTIME) + options_.flush_ns;
 }
 
@@ -429,8 +433,9 @@ Result<void> Daemon::run() {
     const int ready = ::poll(polled.data(), polled.size(), wait_ms(read_clock_ns(CLOCK_BOOTTIME)));
     if (ready > 0) {
       if (polled[0].revents != 0 && signals_.take()) is_over_ = true;
-      const bool has_names = std::any_of(polled.begin() + static_cast<ptrdiff_t>(first), polled.end(),
-                                         [](const pollfd& one) { return one.revents != 0; });
+      const bool has_names =
+          std::any_of(polled.begin() + static_cast<ptrdiff_t>(first), polled.end(),
+                      [](const pollfd& one) { return one.revents != 0; });
       if (has_names) collector_->attend();
       reap();
     }

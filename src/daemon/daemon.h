@@ -28,7 +28,7 @@ struct ClosedEpoch {
 
 struct DaemonOptions {
   std::string database;
-  double rate_hz = 0;       // per CPU; 0: by `budget_percent`
+  double rate_hz = 0;         // per CPU; 0: by `budget_percent`
   double budget_percent = 1;  // of each CPU's time, for samples
   uint64_t epoch_ns = 600'000'000'000;
   uint64_t flush_ns = 10'000'000'000;

@@ -46,9 +46,8 @@ double percent(uint64_t part, uint64_t whole) {
 }
 
 std::string per_sample(uint64_t ns, uint64_t samples) {
-  return samples == 0
-             ? "-"
-             : format_duration_ns(static_cast<double>(ns) / static_cast<double>(samples));
+  return samples == 0 ? "-"
+                      : format_duration_ns(static_cast<double>(ns) / static_cast<double>(samples));
 }
 
 std::string describe_samples(const SamplingTotals& totals) {
@@ -60,11 +59,9 @@ std::string describe_samples(const SamplingTotals& totals) {
 std::string describe_unknown(const SamplingTotals& totals) {
   const uint64_t counted = totals.hits + totals.misses;
   const uint64_t unknown = totals.unknown_busy + totals.unknown_unmapped + totals.unknown_kernel;
-  return fmt::format("{:.3f} % of {}: {} locked, {} not mapped, {} in the kernel; {:.2f} % without "
-                     "a file",
+  return fmt::format("{:.3f} % of {}: {} locked, {} unmapped, {} in the kernel",
                      percent(unknown, counted), format_thousands(counted), totals.unknown_busy,
-                     totals.unknown_unmapped, totals.unknown_kernel,
-                     percent(totals.anonymous, counted));
+                     totals.unknown_unmapped, totals.unknown_kernel);
 }
 
 }  // namespace
@@ -96,7 +93,8 @@ std::string print_status_json(const DaemonStatus& status) {
 
 Result<DaemonStatus> parse_status(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || json.value("schema", "") != "culprit-daemon-status-1") {
+  const auto schema = json.is_object() ? json.find("schema") : json.end();
+  if (schema == json.end() || *schema != "culprit-daemon-status-1") {
     return Error{"the daemon's answer is not understood: it may be of another version"};
   }
   DaemonStatus status;
@@ -106,7 +104,11 @@ Result<DaemonStatus> parse_status(std::string_view text) {
   };
   const auto number = [](const Json& in, const char* name, auto& to) {
     const auto at = in.find(name);
-    if (at != in.end() && at->is_number()) to = at->get<std::remove_reference_t<decltype(to)>>();
+    using Number = std::remove_reference_t<decltype(to)>;
+    const bool fits =
+        at != in.end() &&
+        (std::is_floating_point_v<Number> ? at->is_number() : at->is_number_unsigned());
+    if (fits) to = at->get<Number>();
   };
   const auto totals = [&](const char* name, SamplingTotals& to) {
     const auto at = json.find(name);
@@ -155,22 +157,24 @@ std::string print_status_text(const DaemonStatus& status) {
   row("this epoch", fmt::format("{} s: {}", status.epoch_s, describe_samples(status.in_epoch)));
   row("in all", describe_samples(all));
   row("unknown", describe_unknown(all));
+  row("", fmt::format("{:.2f} % in code without a file or a name",
+                      percent(all.anonymous, all.hits + all.misses)));
   if (all.hits + all.misses > 0 && all.entries > 0 && all.timed > 0) {
-    row("table", fmt::format("{:.1f} % hits, {:.1f} % evictions, {:.2f} samples an entry",
-                             percent(all.hits, all.hits + all.misses),
-                             percent(all.evicted, all.hits + all.misses),
-                             static_cast<double>(all.hits + all.misses) /
-                                 static_cast<double>(all.entries)));
+    row("table",
+        fmt::format("{:.1f} % hits, {:.1f} % evictions, {:.2f} samples an entry",
+                    percent(all.hits, all.hits + all.misses),
+                    percent(all.evicted, all.hits + all.misses),
+                    static_cast<double>(all.hits + all.misses) / static_cast<double>(all.entries)));
     row("ranges", fmt::format("{:.1f} % known, {} searches, {} refused",
                               percent(all.range_hits, all.range_hits + all.range_searches),
                               format_thousands(all.range_searches), all.range_refusals));
   }
-  row("cost", fmt::format("a sample takes {} in its handler, {} in the daemon",
-                          per_sample(all.timed_ns, all.timed),
-                          per_sample(status.cpu_ns, all.handled)));
-  row("memory", fmt::format("{} resident (peak {}), {} in the kernel",
-                            format_bytes(status.resident_bytes), format_bytes(status.peak_bytes),
-                            format_bytes(status.kernel_bytes)));
+  row("cost",
+      fmt::format("a sample takes {} in its handler, {} in the daemon",
+                  per_sample(all.timed_ns, all.timed), per_sample(status.cpu_ns, all.handled)));
+  row("memory",
+      fmt::format("{} resident (peak {}), {} in the kernel", format_bytes(status.resident_bytes),
+                  format_bytes(status.peak_bytes), format_bytes(status.kernel_bytes)));
   row("epochs", fmt::format("{}, {}", status.epochs, format_bytes(status.epochs_bytes)));
   for (const std::string& problem : status.problems) row("problem", problem);
   return text;

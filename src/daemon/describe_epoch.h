@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "daemon/sampling_totals.h"
+
 #include "model/builder.h"
 
 namespace culprit {

@@ -4,12 +4,13 @@
 #include <optional>
 #include <span>
 
+#include "daemon/collector.h"
+#include "daemon/describe_epoch.h"
+
 #include "base/time.h"
 #include "collect/perf/perf_events.h"
 #include "collect/perf/perf_targets.h"
 #include "collect/stream/process_stream.h"
-#include "daemon/collector.h"
-#include "daemon/describe_epoch.h"
 #include "records/parse_record.h"
 
 namespace culprit {
@@ -27,7 +28,8 @@ class RingCollector final : public Collector {
     OpenFailure failure;
     EventTargets targets;
     targets.cpus = list_online_cpus();
-    events_ = PerfEvents::open(targets, {}, {{make_clock_event(period_ns_, false, false)}}, failure);
+    events_ =
+        PerfEvents::open(targets, {}, {{make_clock_event(period_ns_, false, false)}}, failure);
     if (!events_) return failure.error;
     events_->start_sideband();
     return {};

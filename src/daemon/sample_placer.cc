@@ -47,8 +47,7 @@ std::string path_of(const image_record& record) {
 
 std::vector<ProcMapping> read_mappings(uint32_t pid) {
   constexpr uint64_t kMostBytes = 16 << 20;  // of a process that maps a hundred thousand files
-  return parse_proc_maps(
-      read_file(fmt::format("/proc/{}/maps", pid), kMostBytes).value_or(""));
+  return parse_proc_maps(read_file(fmt::format("/proc/{}/maps", pid), kMostBytes).value_or(""));
 }
 
 MmapRecord to_record(uint32_t pid, ProcMapping& entry) {
@@ -359,8 +358,8 @@ void SamplePlacer::count_nameless(int drains) {
     if (waiting.drains < drains) return false;
     totals_.anonymous += waiting.samples;
     const ImageId image = waiting.names->images.image_of_unnamed(true);
-    add(context_of(waiting.who, Mode::user), *waiting.names,
-        {image, FileOffset(waiting.address)}, waiting.samples);
+    add(context_of(waiting.who, Mode::user), *waiting.names, {image, FileOffset(waiting.address)},
+        waiting.samples);
     return true;
   });
 }
@@ -373,9 +372,8 @@ void SamplePlacer::forget_dead() {
   std::erase_if(names_->watched, [&](const auto& one) {
     const auto& [pid, watched] = one;
     if (is_alive(pid, watched.start_ns)) return false;
-    const bool is_waited_for = std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) {
-      return w.who.pid == pid;
-    });
+    const bool is_waited_for = std::any_of(waiting_.begin(), waiting_.end(),
+                                           [&](const Waiting& w) { return w.who.pid == pid; });
     if (is_waited_for) return false;
     names_->images.forget(pid);
     return true;

@@ -17,10 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "collect/stream/live_images.h"
 #include "daemon/bpf_sampler.h"
 #include "daemon/cgroup_names.h"
 #include "daemon/sampling_totals.h"
+
+#include "collect/stream/live_images.h"
 #include "model/builder.h"
 #include "recording/recording.h"
 
@@ -83,7 +84,7 @@ class SamplePlacer final : public SampleVisitor {
   std::shared_ptr<Names> names_;      // those that are given out now
   std::shared_ptr<Names> old_names_;  // during the drain in which numbers began anew
   std::map<std::pair<uint64_t, uint32_t>, ImageId> image_rows_;  // by serial of names, and image
-  std::map<std::string, ImageId, std::less<>> reasons_;              // likewise
+  std::map<std::string, ImageId, std::less<>> reasons_;          // likewise
   std::map<std::string, ContextId> contexts_;
   std::vector<Waiting> waiting_;
   std::vector<image_key> anonymous_files_;

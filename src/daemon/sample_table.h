@@ -187,7 +187,7 @@ struct image_record {
   __u32 kind;
   __u32 id;
   struct image_key key;
-  __u64 start;        // of the mapping in which it was first seen
+  __u64 start;  // of the mapping in which it was first seen
   __u64 end;
   __u64 file_offset;  // of `start`
   __u64 process_start_ns;

@@ -205,8 +205,7 @@ static __always_inline void describe_path(struct file* file, struct image_record
     }
     const __u32 part = *parts;
     if (part >= PATH_PARTS) break;
-    bpf_probe_read_kernel_str(record->path[part], PATH_PART_BYTES,
-                              BPF_CORE_READ(at, d_name.name));
+    bpf_probe_read_kernel_str(record->path[part], PATH_PART_BYTES, BPF_CORE_READ(at, d_name.name));
     *parts = part + 1;
     at = parent;
   }

@@ -48,9 +48,10 @@ void sync_folder(const std::string& path) {
 Result<void> check_version(const std::string& folder) {
   const Result<std::string> text = read_file(folder + "/version", 1024);
   if (!text) {
-    return Error{fmt::format("'{}' is no database of epochs (it has no file 'version'): "
-                             "culprit daemon --db {} makes one",
-                             folder, folder)};
+    return Error{
+        fmt::format("'{}' is no database of epochs (it has no file 'version'): "
+                    "culprit daemon --db {} makes one",
+                    folder, folder)};
   }
   const std::string_view words = trim(*text);
   const auto version = words.starts_with(kVersionWords)
@@ -60,9 +61,10 @@ Result<void> check_version(const std::string& folder) {
     return Error{fmt::format("'{}/version' is not of a database of epochs", folder)};
   }
   if (*version > kVersion) {
-    return Error{fmt::format("'{}' is a database of version {}, which this culprit does not know "
-                             "(it knows {}): use the culprit that made it, or a newer one",
-                             folder, *version, kVersion)};
+    return Error{
+        fmt::format("'{}' is a database of version {}, which this culprit does not know "
+                    "(it knows {}): use the culprit that made it, or a newer one",
+                    folder, *version, kVersion)};
   }
   return {};
 }
@@ -72,9 +74,10 @@ Result<void> make_database(const std::string& folder) {
   const std::string version = folder + "/version";
   if (!file_exists(version)) {
     if (!list_files(folder).empty()) {
-      return Error{fmt::format("'{}' has files in it but is no database of epochs: give an empty "
-                               "folder, or one that does not exist yet",
-                               folder)};
+      return Error{
+          fmt::format("'{}' has files in it but is no database of epochs: give an empty "
+                      "folder, or one that does not exist yet",
+                      folder)};
     }
     const std::string text = fmt::format("{}{}\n", kVersionWords, kVersion);
     const Fd fd(::open(version.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
@@ -94,9 +97,10 @@ Result<Fd> lock_database(const std::string& folder) {
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
   if (!fd) return errno_error("cannot open '" + path + "'", errno);
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    return Error{fmt::format("'{}' is in use: another daemon collects into it "
-                             "(culprit daemon status --db {})",
-                             folder, folder)};
+    return Error{
+        fmt::format("'{}' is in use: another daemon collects into it "
+                    "(culprit daemon status --db {})",
+                    folder, folder)};
   }
   return fd;
 }
@@ -145,25 +149,30 @@ void EpochDatabase::recover() {
       if (file.ends_with(".tmp")) ::unlink(path.c_str());
       continue;
     }
-    const auto recovered = [&]() -> Result<uint64_t> {
+    const auto recovered = [&]() -> Result<std::optional<uint64_t>> {
       {
         ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::open(path));
         RETURN_IF_ERROR(writer.close());
       }
       ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(path));
       ASSIGN_OR_RETURN(const Profile profile, reader.read_profile());
-      const int64_t length_ns = profile.runs.empty() ? 0 : profile.runs.back().duration_ns;
-      return static_cast<uint64_t>(std::max<int64_t>(length_ns, 0)) / 1'000'000'000;
+      if (profile.runs.empty()) return std::optional<uint64_t>();  // killed before the first flush
+      const int64_t length_ns = profile.runs.back().duration_ns;
+      return std::optional(static_cast<uint64_t>(std::max<int64_t>(length_ns, 0)) / 1'000'000'000);
     }();
-    if (recovered && finish(path, *recovered)) {
+    if (recovered && !*recovered) {
+      ::unlink(path.c_str());
+      continue;
+    }
+    if (recovered && finish(path, **recovered)) {
       remarks_.push_back("recovered the epoch '" + file + "', which was not closed");
       continue;
     }
     static_cast<void>(make_folder(folder_ + "/damaged"));
     ::rename(path.c_str(), (folder_ + "/damaged/" + file).c_str());
-    remarks_.push_back(fmt::format("put the unfinished epoch '{}' into damaged/: {}", file,
-                                   recovered ? "it could not be renamed"
-                                             : recovered.error().message));
+    remarks_.push_back(
+        fmt::format("put the unfinished epoch '{}' into damaged/: {}", file,
+                    recovered ? "it could not be renamed" : recovered.error().message));
   }
   std::vector<EpochName> names;
   for (const std::string& file : list_files(folder_ + "/epochs")) {

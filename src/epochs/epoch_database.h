@@ -16,9 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "epochs/epoch_name.h"
+
 #include "base/file.h"
 #include "base/result.h"
-#include "epochs/epoch_name.h"
 
 namespace culprit {
 
@@ -55,8 +56,7 @@ class EpochDatabase {
   Result<std::string> finish(const std::string& path, uint64_t length_s);
 
  private:
-  EpochDatabase(std::string folder, Fd lock)
-      : folder_(std::move(folder)), lock_(std::move(lock)) {}
+  EpochDatabase(std::string folder, Fd lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
   void recover();
 
   std::string folder_;

@@ -6,8 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "epochs/merge_epochs.h"
+
+#include "base/file.h"
 #include "model/idle_time.h"
 #include "store/profile_file.h"
 
@@ -35,14 +36,16 @@ class EpochDatabaseTest : public testing::Test {
     context.run = RunId(0u);
     context.process = ProcessId(0u);
     p.contexts.push_back(context);
-    p.events.push_back({p.strings.intern("cpu-clock"), Unit::ns, Provenance::sampled, {}, {},
-                        period_ns, 1});
+    p.events.push_back(
+        {p.strings.intern("cpu-clock"), Unit::ns, Provenance::sampled, {}, {}, period_ns, 1});
     Image image;
     image.kind = ImageKind::program;
     image.path = p.strings.intern("/usr/bin/cc1");
     image.build_id = "abcd";
     p.images.push_back(image);
-    p.histograms.push_back({ContextId(0u), ImageId(0u), {FileOffset(16)},
+    p.histograms.push_back({ContextId(0u),
+                            ImageId(0u),
+                            {FileOffset(16)},
                             {{EventId(0u), {samples}, {samples * period_ns}, {}}}});
     add_idle_time(p, {100, 1000});
     return p;

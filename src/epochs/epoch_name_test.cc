@@ -70,8 +70,9 @@ TEST(EpochName, PartsOfAMergedEpochAreNotCountedTwice) {
   const EpochName day = name_at(0, 1800, 1, 3);
   EpochName of_another_boot = name_at(0, 600, 1, 1);
   of_another_boot.boot = "ffffffff";
-  const std::vector<EpochName> names = {name_at(0, 600, 1, 1), name_at(600, 600, 2, 2), hour, day,
-                                        name_at(1800, 600, 4, 4), of_another_boot};
+  const std::vector<EpochName> names = {
+      name_at(0, 600, 1, 1),    name_at(600, 600, 2, 2), hour, day,
+      name_at(1800, 600, 4, 4), of_another_boot};
   EXPECT_EQ(find_left_over(names), (std::vector<EpochName>{names[0], names[1], hour}));
   const std::vector<EpochName> chosen = choose_epochs(names, {});
   ASSERT_EQ(chosen.size(), 3u);

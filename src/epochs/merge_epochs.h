@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "epochs/epoch_database.h"
+
+#include "base/result.h"
 #include "model/profile.h"
 
 namespace culprit {

@@ -80,8 +80,7 @@ Result<int64_t> parse_seconds(std::string_view text) {
     default:
       break;
   }
-  const auto number =
-      unit == 0 ? std::nullopt : find_number(text.substr(0, text.size() - 1), 10);
+  const auto number = unit == 0 ? std::nullopt : find_number(text.substr(0, text.size() - 1), 10);
   if (!number || *number > static_cast<uint64_t>(kLongest / unit)) {
     return Error{fmt::format("'{}' is no length of time: write 90s, 10m, 2h, 3d or 1w", text)};
   }

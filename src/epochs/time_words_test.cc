@@ -34,8 +34,8 @@ TEST_F(TimeWords, LengthsHaveAUnit) {
   EXPECT_EQ(*parse_seconds("2h"), 7200);
   EXPECT_EQ(*parse_seconds("3d"), 259200);
   EXPECT_EQ(*parse_seconds("1w"), 604800);
-  for (const char* text : {"", "h", "2", "-2h", "2 h", "2.5h", "2y", "99999999999999999999s",
-                           "999999999999w"}) {
+  for (const char* text :
+       {"", "h", "2", "-2h", "2 h", "2.5h", "2y", "99999999999999999999s", "999999999999w"}) {
     EXPECT_FALSE(parse_seconds(text)) << text;
   }
 }

@@ -171,14 +171,14 @@ Capability probe_simulate(const std::string& plugin_path) {
 }
 
 Capability probe_always_on() {
-  Capability row{"always-on (eBPF)", Availability::no, "comes with a later version of culprit; ",
-                 ""};
+  Capability row{"always-on (eBPF)", Availability::yes, "", ""};
   const int reason = try_bpf_program();
   if (reason == 0) {
-    row.detail += "BPF programs may be loaded here";
+    row.detail = "BPF programs may be loaded here";
     return row;
   }
-  row.detail += "a BPF program was refused (bpf: " + error_name(reason) + ")";
+  row.available = Availability::no;
+  row.detail = "a BPF program was refused (bpf: " + error_name(reason) + ")";
   row.remedy = reason == ENOSYS ? "a kernel with CONFIG_BPF_SYSCALL"
                                 : "run as root, or setcap cap_bpf,cap_perfmon+ep culprit";
   return row;

@@ -135,10 +135,19 @@ std::string print_run(const Profile& profile, const TextStyle& style) {
     facts.push_back(fmt::format("{}", fmt::join(times, ", ")));
   } else {
     const Run& run = profile.runs.front();
+    int64_t duration_ns = 0;
+    size_t recorded = 0;  // simulated time is none of the wall's
+    for (const Run& one : profile.runs) {
+      if (is_simulated(profile, one)) continue;
+      duration_ns += one.duration_ns;
+      ++recorded;
+    }
+    if (recorded < 2) duration_ns = run.duration_ns;
+    if (recorded > 1) times.push_back(plural(recorded, "run", "runs"));
     facts.push_back(
         elide_middle(printable(describe_command(profile)), std::min<size_t>(style.width, 60)));
-    if (run.duration_ns > 0) {
-      times.push_back(format_duration_ns(static_cast<double>(run.duration_ns)) + " wall");
+    if (duration_ns > 0) {
+      times.push_back(format_duration_ns(static_cast<double>(duration_ns)) + " wall");
     }
     if (const std::string cpu_time = describe_cpu_time(profile); !cpu_time.empty()) {
       times.push_back(cpu_time);

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include "base/text.h"
 #include "epochs/epoch_database.h"
 #include "epochs/merge_epochs.h"
 #include "epochs/time_words.h"
+
+#include "base/text.h"
 #include "session/facts_archive.h"
 
 namespace culprit {
@@ -60,8 +61,9 @@ void keep_wanted(Profile& profile, const std::vector<EpochFilter>& filters) {
   std::erase_if(profile.histograms, [&](const Histogram& histogram) {
     return histogram.context.value >= wanted.size() || !wanted[histogram.context.value];
   });
-  profile.ledger.note("of what was recorded, only what --where lets through is shown; what the "
-                      "lines above count is of everything");
+  profile.ledger.note(
+      "of what was recorded, only what --where lets through is shown; what the "
+      "lines above count is of everything");
 }
 
 }  // namespace

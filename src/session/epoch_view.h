@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "epochs/epoch_name.h"
+
+#include "base/result.h"
 #include "session/profile_view.h"
 #include "snapshot/snapshot.h"
 
@@ -23,7 +24,7 @@ struct EpochFilter {
 struct EpochQuestion {
   std::string database;
   TimeSpan span;
-  std::string epoch;  // instead: the name of one, or a part of it
+  std::string epoch;                 // instead: the name of one, or a part of it
   std::vector<EpochFilter> filters;  // all must hold
 };
 

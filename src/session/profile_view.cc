@@ -23,10 +23,9 @@ Result<ProfileView> ProfileView::open(const std::string& path) {
   ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(path));
   ASSIGN_OR_RETURN(Profile profile, reader.read_profile());
   const auto shared = std::make_shared<ProfileReader>(std::move(reader));
-  return of(std::make_unique<Profile>(std::move(profile)),
-            [shared](ImageId image, const FactParts& parts) {
-              return shared->read_facts(image, parts);
-            });
+  return of(
+      std::make_unique<Profile>(std::move(profile)),
+      [shared](ImageId image, const FactParts& parts) { return shared->read_facts(image, parts); });
 }
 
 ProfileView ProfileView::of(std::unique_ptr<Profile> profile, ReadFacts read) {

@@ -15,8 +15,8 @@
 #include "collect/record.h"
 #include "perfdata/import.h"
 #include "session/comparisons.h"
-#include "session/questions.h"
 #include "session/epoch_view.h"
+#include "session/questions.h"
 #include "simulate/simulate.h"
 #include "snapshot/snapshot.h"
 

@@ -123,8 +123,8 @@ TEST(CommandLine, SuggestsTheNearestCommand) {
 TEST(CommandLine, WordsOfPerfAreNotProgramsToRun) {
   // `perf --list-cmds`, Linux 6.1, without annotate, record, report, stat, version and help.
   for (const char* const word :
-       {"archive", "bench",  "buildid-cache", "buildid-list", "c2c",    "config",   "daemon",
-        "data",    "evlist", "ftrace",        "inject",       "iostat", "kallsyms", "kmem",
+       {"archive", "bench",  "buildid-cache", "buildid-list", "c2c",    "config",   "data",
+        "diff",    "evlist", "ftrace",        "inject",       "iostat", "kallsyms", "kmem",
         "kvm",     "kwork",  "list",          "lock",         "mem",    "probe",    "sched",
         "script",  "test",   "timechart",     "top",          "trace"}) {
     const auto usage = parse<Usage>({word, "FILE"});

@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
-#include "cli/options/command_options.h"
-#include "cli/options/option_words.h"
 #include "daemon/control_request.h"
 #include "epochs/time_words.h"
+
+#include "cli/options/command_options.h"
+#include "cli/options/option_words.h"
 
 namespace culprit {
 
@@ -90,8 +91,8 @@ void add_epoch_choice(CLI::App* app, EpochChoice* choice) {
 }
 
 CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error) {
-  CLI::App* app = root.add_subcommand(
-      "daemon", "samples the whole system, all day, into a database of epochs");
+  CLI::App* app =
+      root.add_subcommand("daemon", "samples the whole system, all day, into a database of epochs");
   auto words = std::make_shared<std::vector<std::string>>();
   app->add_option("REQUEST", *words,
                   "asks the daemon that runs: status; flush (what is new, into its file); epoch "
