@@ -79,10 +79,8 @@ std::string describe_regions(size_t regions, Recording& recording) {
 
 /// Samples the command, or what else is to be recorded; `flushed` says whether the file has
 /// some of it already; `second` sees it, too.
-Result<Recording> record_samples(RecordOptions options, bool quiet, ProfileWriter& writer,
+Result<Recording> record_samples(const RecordOptions& options, bool quiet, ProfileWriter& writer,
                                  bool* flushed, std::optional<SecondRun>& second) {
-  SignalGuard signals;
-  options.control = &signals;
   ProgressLine line;
   Result<Recording> recording = record(
       options,
@@ -199,13 +197,15 @@ int run(const RecordCommand& command) {
   std::string amount;
   Result<void> simulated;
   Result<Recording> recording = [&]() -> Result<Recording> {
+    SignalGuard signals;  // of both runs, if there are two
     if (options.engine == EngineChoice::simulate) {
       const auto save = [&](const Profile& profile) {
         flushed = true;
         return writer->replace(profile);
       };
-      return run_simulation(command, save, &amount);
+      return run_simulation(command, signals, save, &amount);
     }
+    options.control = &signals;
     Result<Recording> done = [&] {
       const ScopedEnvironment environment(regions ? regions->environment()
                                                   : std::map<std::string, std::string>());
@@ -215,7 +215,7 @@ int run(const RecordCommand& command) {
     amount = describe_samples(sampled);
     if (regions) amount += describe_regions(regions->add_to(sampled.profile), sampled);
     warn_of_short_turns(options, sampled);
-    if (second) simulated = second->run(command, sampled, &amount);
+    if (second) simulated = second->run(command, sampled, signals, &amount);
     return sampled;
   }();
   if (!recording) {

@@ -15,7 +15,6 @@
 #include "cli/terminal.h"
 #include "host/describe_machine.h"
 #include "model/profile_merger.h"
-#include "recording/signals.h"
 #include "simulate/joined_threads.h"
 
 namespace culprit {
@@ -101,9 +100,10 @@ Result<SecondRun> SecondRun::prepare(const RecordCommand& command) {
   return second;
 }
 
-Result<void> SecondRun::run(const RecordCommand& command, Recording& native, std::string* amount) {
+Result<void> SecondRun::run(const RecordCommand& command, Recording& native, RunControl& control,
+                            std::string* amount) {
   Ledger& ledger = native.profile.ledger;
-  if (SignalGuard::interruptions() > 0) {
+  if (native.interrupted) {
     ledger.note("not simulated: the native run was interrupted");
     native.remarks.emplace_back("interrupted: the profile has the native run only");
     return {};
@@ -115,22 +115,23 @@ Result<void> SecondRun::run(const RecordCommand& command, Recording& native, std
     const NullStream output(STDOUT_FILENO, O_WRONLY);
     if (input_start_) {
       const RewoundInput input(*input_start_);
-      return run_simulation(command, nullptr, &instructions);
+      return run_simulation(command, control, nullptr, &instructions);
     }
     const NullStream input(STDIN_FILENO, O_RDONLY);
-    return run_simulation(command, nullptr, &instructions);
+    return run_simulation(command, control, nullptr, &instructions);
   }();
   if (!simulated) {
     ledger.note("not simulated: " + simulated.error().message);
     return simulated.error();
   }
   const int status = simulated->command_wait_status;
+  const bool interrupted = simulated->interrupted;
   take_over(native, *std::move(simulated));
   if (!input_start_) {
     ledger.note(
         "the simulated run had no standard input: that of the native run cannot be rewound");
   }
-  if (SignalGuard::interruptions() > 0) {
+  if (interrupted) {
     native.remarks.emplace_back("interrupted: the counts are those of a part of the simulated run");
     native.command_wait_status = WIFSIGNALED(status) ? status : SIGINT;
   } else if (native.command_started && status != native.command_wait_status) {

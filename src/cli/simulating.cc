@@ -30,9 +30,10 @@ bool has_simulation() {
   return true;
 }
 
-Result<Recording> run_simulation(const RecordCommand& command, const SaveProfile& save,
-                                 std::string* amount) {
-  ASSIGN_OR_RETURN(const SimulateOptions options, choose_simulation(command));
+Result<Recording> run_simulation(const RecordCommand& command, RunControl& control,
+                                 const SaveProfile& save, std::string* amount) {
+  ASSIGN_OR_RETURN(SimulateOptions options, choose_simulation(command));
+  options.control = &control;
   ProgressLine line;
   const auto show = [&](const SimulateProgress& now) {
     if (command.quiet) return;

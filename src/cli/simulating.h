@@ -22,8 +22,8 @@ bool has_simulation();
 /// Runs the command and shows how far it is. `amount`: "1,234,567 instructions". `save` is given
 /// what there is so far, now and then; nullptr: nobody wants it.
 /// Errors: as run_simulated(); choose_simulation()
-Result<Recording> run_simulation(const RecordCommand& command, const SaveProfile& save,
-                                 std::string* amount);
+Result<Recording> run_simulation(const RecordCommand& command, RunControl& control,
+                                 const SaveProfile& save, std::string* amount);
 
 /// The row of `culprit doctor` on what the software PMU knows of this machine; nullopt: this build
 /// has no software PMU.

@@ -64,10 +64,6 @@ void SignalGuard::follow_command(pid_t command) {
   if (command > 0 && interruption_count > 0) ::kill(command, last_signal);
 }
 
-int SignalGuard::interruptions() {
-  return interruption_count;
-}
-
 void SignalGuard::give_back_in_child() {
   const SignalGuard* const guard = living_guard;
   if (guard == nullptr) return;

@@ -28,9 +28,6 @@ class SignalGuard final : public RunControl {
   /// A signal that came before there was a command is passed on now.
   void follow_command(pid_t command) override;
 
-  /// How many signals came since the last one was made.
-  [[nodiscard]] static int interruptions();
-
   /// In a child, before exec: the signals as we got them. Ignored ones stay ignored.
   static void give_back_in_child();
 

@@ -1,10 +1,8 @@
 #include "simulate/simulate.h"
 
 #include <algorithm>
-#include <csignal>
 #include <fmt/format.h>
 #include <sys/personality.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -13,9 +11,7 @@
 #include "model/engine.h"
 #include "model/profile_merger.h"
 #include "recording/describe_run.h"
-#include "recording/descriptor_limit.h"
-#include "recording/signals.h"
-#include "recording/started_command.h"
+#include "recording/run_loop.h"
 #include "simulate/counting/machine_file.h"
 #include "simulate/counting/tenures_file.h"
 #include "simulate/counts_folder.h"
@@ -26,7 +22,7 @@
 namespace culprit {
 namespace {
 
-constexpr int kLookEveryMs = 100;
+constexpr uint64_t kLookEveryNs = 100'000'000;
 // What is not saved yet is lost with a kill -9. Saving takes a fiftieth of the time at most.
 constexpr uint64_t kSaveEveryNs = 2'000'000'000;
 constexpr uint64_t kSaveShare = 50;
@@ -54,10 +50,13 @@ void describe_machine_model(const simulate::MachineModel& machine, Profile& prof
 }
 
 /// One simulation, from the start of the command to its end.
-class Session {
+class SimulationRun final : public RunSource {
  public:
-  Session(const SimulateOptions& options, const SimulationEngine& engine,
-          const EngineCommand& command, CountsFolder& folder, const simulate::SetSample& sample)
+  SimulationRun(const SimulateOptions& options, const SimulationEngine& engine,
+                const EngineCommand& command, CountsFolder& folder,
+                const simulate::SetSample& sample,
+                const std::function<void(const SimulateProgress&)>& progress,
+                const SaveProfile& save)
       : options_(options),
         engine_(engine),
         command_(command),
@@ -66,21 +65,28 @@ class Session {
                 .cycles = has_cycles(options),
                 .sampled = !sample.is_all()},
         sample_(sample),
+        progress_(progress),
+        save_(save),
         profile_(detail_, sample) {}
 
-  Result<Simulation> run(const std::function<void(const SimulateProgress&)>& progress,
-                         const SaveProfile& save);
+  Result<Simulation> run();
+
+  void begin() override { start_ns_ = monotonic_ns(); }
+  void take(uint64_t now_ns) override;
+  [[nodiscard]] uint64_t next_take_ns(uint64_t now_ns) const override {
+    return now_ns + kLookEveryNs;
+  }
+  Result<void> flush(uint64_t since_start_ns) override;
+  void end() override { take_ended(false); }
 
  private:
-  Result<StartedCommand> start();
+  Result<void> prepare(RunTargets& targets);
   void describe_profile();
   void look();
   void take_ended(bool all);
-  void save_when_due(const SaveProfile& save);
   Profile profile_so_far() const;
-  uint64_t elapsed_ns() const { return monotonic_ns() - start_ns_; }
-  void note_what_runs_on(bool has_ended);
-  Result<Simulation> complete(const StartedCommand& command, bool has_ended);
+  void note_what_runs_on(const RunEnd& end);
+  Result<Simulation> complete(const RunEnd& end);
   Result<void> read_counts(const CountsFolder::File& file, bool is_running);
   Result<void> add_counts(const CountsFolder::File& file);
   counting::Tenures take_tenures(const ProcessCounts& counts, const std::string& path);
@@ -94,10 +100,12 @@ class Session {
   CountsFolder& folder_;
   SimulatedDetail detail_;
   const simulate::SetSample& sample_;
+  const std::function<void(const SimulateProgress&)>& progress_;
+  const SaveProfile& save_;
   SimulatedProfile profile_;
   ImageAccounts accounts_;
   uint64_t start_ns_ = 0;
-  uint64_t save_at_ns_ = 0;
+  bool cannot_save_ = false;
   uint64_t running_instructions_ = 0;  // of processes that have not ended
   uint64_t processes_ = 0;
   uint64_t clock_ticks_ = 0;
@@ -106,32 +114,23 @@ class Session {
   std::vector<std::string> remarks_;
 };
 
-Result<Simulation> Session::run(const std::function<void(const SimulateProgress&)>& progress,
-                                const SaveProfile& save) {
+Result<Simulation> SimulationRun::run() {
   describe_profile();
-  SignalGuard signals;
-  start_ns_ = monotonic_ns();
-  ASSIGN_OR_RETURN(StartedCommand command, start());
-  signals.follow_command(command.pid());
-  DescriptorLimit limit;
-  limit.raise();
-  while (!command.wait(kLookEveryMs) && SignalGuard::interruptions() < 2) {
-    look();
-    save_when_due(save);
-    if (!progress) continue;
-    progress({static_cast<double>(elapsed_ns()) * 1e-9,
-              profile_.instructions() + running_instructions_});
-  }
-  const bool has_ended = command.wait(0);
-  take_ended(false);
-  note_what_runs_on(has_ended);
+  RunTargets targets;
+  RETURN_IF_ERROR(prepare(targets));
+  ASSIGN_OR_RETURN(const RunEnd end, run_loop(*this, targets,
+                                              {.flush_every_ns = save_ ? kSaveEveryNs : 0,
+                                               .flush_share = kSaveShare,
+                                               .control = options_.control}));
+  note_what_runs_on(end);
   take_ended(true);
-  return complete(command, has_ended);
+  return complete(end);
 }
 
-void Session::note_what_runs_on(bool has_ended) {
+void SimulationRun::note_what_runs_on(const RunEnd& end) {
   Ledger& ledger = profile_.builder().profile().ledger;
-  if (SignalGuard::interruptions() > 0) {
+  const bool has_ended = end.wait_status.has_value();
+  if (end.stop != StopRequest::none) {
     ledger.note(fmt::format("the simulation was interrupted: counted is what ran until then{}",
                             has_ended ? "" : ", the command was still running"));
   }
@@ -143,18 +142,18 @@ void Session::note_what_runs_on(bool has_ended) {
 }
 
 /// At the same addresses in each run: caches and TLBs index by them.
-Result<StartedCommand> Session::start() {
+Result<void> SimulationRun::prepare(RunTargets& targets) {
   constexpr unsigned long kAsk = 0xffff'ffff;
   const int before = ::personality(kAsk);
   const bool is_fixed =
       before >= 0 && ::personality(static_cast<unsigned long>(before) | ADDR_NO_RANDOMIZE) >= 0;
-  Result<StartedCommand> command = StartedCommand::start(command_.words, command_.environment);
+  const Result<void> prepared = targets.prepare({command_.words, {}, &command_.environment});
   if (is_fixed) ::personality(static_cast<unsigned long>(before));
   if (!is_fixed) {
     profile_.builder().profile().ledger.note(
         "address space randomization could not be turned off: misses differ from run to run");
   }
-  return command;
+  return prepared;
 }
 
 /// "32768/8": bytes and ways, as locality's answers read it.
@@ -172,7 +171,7 @@ void describe_caches(const simulate::MachineModel& machine,
   if (machine.l3.present()) environment["simulate.l3"] = describe_cache(machine.l3);
 }
 
-void Session::describe_profile() {
+void SimulationRun::describe_profile() {
   ProfileBuilder& builder = profile_.builder();
   Profile& profile = builder.profile();
   profile.machine = describe_machine();
@@ -202,7 +201,7 @@ void Session::describe_profile() {
   }
 }
 
-void Session::look() {
+void SimulationRun::look() {
   take_ended(false);
   running_instructions_ = 0;
   for (const auto& [key, file] : folder_.living()) {
@@ -213,20 +212,25 @@ void Session::look() {
   }
 }
 
-void Session::save_when_due(const SaveProfile& save) {
-  const uint64_t now = monotonic_ns();
-  if (save_at_ns_ == 0) save_at_ns_ = now + kSaveEveryNs;
-  if (!save || now < save_at_ns_) return;
-  const Result<void> saved = save(profile_so_far());
-  const uint64_t done = monotonic_ns();
-  save_at_ns_ = done + std::max(kSaveEveryNs, kSaveShare * (done - now));
-  if (saved) return;
-  save_at_ns_ = UINT64_MAX;  // the program goes on; there may be room at its end
-  remarks_.push_back(saved.error().message);
+void SimulationRun::take(uint64_t now_ns) {
+  look();
+  if (!progress_) return;
+  progress_({static_cast<double>(now_ns - start_ns_) * 1e-9,
+             profile_.instructions() + running_instructions_});
+}
+
+/// Where it cannot be saved the program goes on: there may be room at its end.
+Result<void> SimulationRun::flush(uint64_t) {
+  if (cannot_save_) return {};
+  if (const Result<void> saved = save_(profile_so_far()); !saved) {
+    cannot_save_ = true;
+    remarks_.push_back(saved.error().message);
+  }
+  return {};
 }
 
 /// With what the processes that still run have counted: it is read again when they have ended.
-Profile Session::profile_so_far() const {
+Profile SimulationRun::profile_so_far() const {
   SimulatedProfile living(detail_, sample_);
   Profile so_far = profile_.so_far();
   living.builder().profile().machine = so_far.machine;
@@ -251,7 +255,7 @@ Profile Session::profile_so_far() const {
   return all;
 }
 
-void Session::take_ended(bool all) {
+void SimulationRun::take_ended(bool all) {
   for (const CountsFolder::File& file : folder_.take_ended(all)) {
     ++processes_;
     const Result<void> added = read_counts(file, all);
@@ -262,7 +266,7 @@ void Session::take_ended(bool all) {
 }
 
 /// What a running process counts while it is read is not missing.
-Result<void> Session::read_counts(const CountsFolder::File& file, bool is_running) {
+Result<void> SimulationRun::read_counts(const CountsFolder::File& file, bool is_running) {
   const auto ask = [&] {
     const Result<CountsGlance> glance = glance_at_counts(file.fd.get(), file.path);
     return glance ? glance->instructions : 0;
@@ -276,7 +280,7 @@ Result<void> Session::read_counts(const CountsFolder::File& file, bool is_runnin
   return added;
 }
 
-Result<void> Session::add_counts(const CountsFolder::File& file) {
+Result<void> SimulationRun::add_counts(const CountsFolder::File& file) {
   ASSIGN_OR_RETURN(const CountsFile counts, CountsFile::read(file.fd.get(), file.path));
   const ProcessCounts& process = counts.process();
   clock_ticks_ += process.clock_ticks;
@@ -285,7 +289,8 @@ Result<void> Session::add_counts(const CountsFolder::File& file) {
   return profile_.add(counts, take_tenures(process, file.path + ".tenures"));
 }
 
-counting::Tenures Session::take_tenures(const ProcessCounts& counts, const std::string& path) {
+counting::Tenures SimulationRun::take_tenures(const ProcessCounts& counts,
+                                              const std::string& path) {
   if (options_.locality == simulate::Locality::off) return {};
   Result<counting::Tenures> tenures = counting::read_tenures(path);
   ::unlink(path.c_str());
@@ -297,7 +302,7 @@ counting::Tenures Session::take_tenures(const ProcessCounts& counts, const std::
 }
 
 /// The engine's own words about an end that is its doing, not the program's.
-void Session::explain_end(const ProcessCounts& counts) {
+void SimulationRun::explain_end(const ProcessCounts& counts) {
   const bool has_avx512 = std::any_of(
       counts.sites.begin(), counts.sites.end(),
       [](const counts_file::Site& site) { return (site.flags & counts_file::kEvex) != 0; });
@@ -306,7 +311,7 @@ void Session::explain_end(const ProcessCounts& counts) {
 }
 
 /// Whether another run would count the same.
-void Session::note_order_of_threads(Ledger& ledger) const {
+void SimulationRun::note_order_of_threads(Ledger& ledger) const {
   if (processes_in_turn_ > 0) {
     ledger.note(fmt::format("threads took turns by simulated time, in {} process{}",
                             processes_in_turn_, processes_in_turn_ == 1 ? "" : "es"));
@@ -320,7 +325,7 @@ void Session::note_order_of_threads(Ledger& ledger) const {
 }
 
 /// Those that were asked for and are nowhere.
-void Session::note_ranges(Ledger& ledger) {
+void SimulationRun::note_ranges(Ledger& ledger) {
   const Profile& profile = profile_.builder().profile();
   for (const objects::Range& range : options_.ranges) {
     const auto is_it = [&](const DataObject& object) {
@@ -335,7 +340,7 @@ void Session::note_ranges(Ledger& ledger) {
   }
 }
 
-Result<Simulation> Session::complete(const StartedCommand& command, bool has_ended) {
+Result<Simulation> SimulationRun::complete(const RunEnd& end) {
   if (processes_ == 0) {
     RETURN_IF_ERROR(engine_.check(command_));
     return Error{fmt::format("{} did not load culprit's plugin '{}'; what it says is above",
@@ -366,13 +371,8 @@ Result<Simulation> Session::complete(const StartedCommand& command, bool has_end
         fmt::format("{} instructions are missing: the ledger has more", format_thousands(missing)));
   }
   Recording& recording = simulation.recording;
-  Run& run = recording.run();
-  run.duration_ns = static_cast<int64_t>(elapsed_ns());
-  if (has_ended) run.wait_status = command.wait_status();
-  run.cpu_time_ns = static_cast<int64_t>(compute_cpu_ns(command.usage()));
   recording.engine = EngineChoice::simulate;
-  recording.command_wait_status = has_ended ? command.wait_status() : SIGINT;  // we did not wait
-  recording.command_started = true;
+  end.describe(recording);
   recording.remarks = std::move(remarks_);
   return simulation;
 }
@@ -437,7 +437,7 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
   ASSIGN_OR_RETURN(const EngineCommand command,
                    engine->make_command(options.command, own_environment(),
                                         counting_options(options, folder.path())));
-  return Session(options, *engine, command, folder, sample).run(progress, save);
+  return SimulationRun(options, *engine, command, folder, sample, progress, save).run();
 }
 
 }  // namespace culprit

@@ -1,6 +1,6 @@
 #pragma once
 
-// run_simulated(): runs a command under QEMU with the plugin (plugin/) and makes a Profile of what
+// run_simulated(): runs a command under QEMU with the plugin (qemu/) and makes a Profile of what
 // was counted, as record() does of samples. Needs no privileges and no PMU.
 //
 //     SimulateOptions options;
@@ -18,6 +18,7 @@
 
 #include "base/result.h"
 #include "recording/recording.h"
+#include "recording/run_control.h"
 #include "simulate/counting/region.h"
 #include "simulate/machine/machine.h"
 #include "simulate/machine/outcome.h"
@@ -45,6 +46,7 @@ struct SimulateOptions {
   bool objects = false;                                  // counts by data object, too
   objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap
   std::vector<objects::Range> ranges{};                  // --range
+  RunControl* control = nullptr;                         // who may ask for an end; null: nobody
 };
 
 struct SimulateProgress {
@@ -69,8 +71,8 @@ struct Simulation {
 /// Errors: as make_qemu_command()
 Result<std::string> check_simulated(const SimulateOptions& options);
 
-/// Runs until the command ends (children that live on are counted up to then). SIGINT,
-/// SIGTERM, SIGHUP and SIGQUIT are passed on to it.
+/// Runs until the command ends (children that live on are counted up to then), or `control` asks
+/// for an end.
 /// Errors: as make_qemu_command(); QEMU refused the plugin; no place for the counts.
 Result<Simulation> run_simulated(const SimulateOptions& options,
                                  const std::function<void(const SimulateProgress&)>& progress,

@@ -106,7 +106,8 @@ Result<SimulateOptions> choose_simulation(const RecordCommand&) {
       "culprit and QEMU's user mode are"};
 }
 
-Result<Recording> run_simulation(const RecordCommand& command, const SaveProfile&, std::string*) {
+Result<Recording> run_simulation(const RecordCommand& command, RunControl&, const SaveProfile&,
+                                 std::string*) {
   return choose_simulation(command).error();
 }
 
@@ -116,7 +117,7 @@ Result<SecondRun> SecondRun::prepare(const RecordCommand&) {
       "culprit and QEMU's user mode are"};
 }
 
-Result<void> SecondRun::run(const RecordCommand&, Recording&, std::string*) {
+Result<void> SecondRun::run(const RecordCommand&, Recording&, RunControl&, std::string*) {
   return {};
 }
 
