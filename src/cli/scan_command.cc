@@ -251,9 +251,7 @@ Result<OpenScan> open_scan(const std::string& path, bool may_be_empty = false) {
     return Error{fmt::format("'{}' holds no cells of a scan: culprit scan run makes such a file",
                              printable(path))};
   }
-  FactParts parts = kNoParts;
-  parts.functions = true;
-  const FactsLookup lookup = scan.view.facts(parts);
+  const FactsLookup lookup = scan.view.facts(FactPart::functions);
   CodeIndex code(scan.view.profile(), lookup);
   const scan::CostReader reader(scan.view.profile());
   for (const scan::Cell& cell : scan.cells) {

@@ -21,4 +21,26 @@ ImageFacts make_code_object_facts(const std::string& architecture, const std::st
   return facts;
 }
 
+uint64_t estimate_memory_bytes(const ImageFacts& facts) {
+  const auto rows = [](const auto& vector) { return vector.capacity() * sizeof vector.front(); };
+  const auto text = [](const std::string& one) {
+    return one.capacity() < sizeof one ? 0 : one.capacity() + 1;
+  };
+  uint64_t bytes = sizeof facts + rows(facts.segments) + rows(facts.functions) + rows(facts.lines) +
+                   rows(facts.inlines) + rows(facts.blocks) + rows(facts.code) +
+                   rows(facts.sources);
+  for (const CodeFact& code : facts.code) bytes += text(code.bytes);
+  for (const SourceFact& source : facts.sources) {
+    bytes += rows(source.lines);
+    for (const std::string& line : source.lines) bytes += text(line);
+  }
+  // Of an interned text: itself, and its node and bucket in the index.
+  constexpr uint64_t kIndexBytes = 48;
+  for (size_t i = 0; i < facts.strings.size(); ++i) {
+    const std::string& one = facts.strings.text(StringId(i));
+    bytes += sizeof one + text(one) + kIndexBytes;
+  }
+  return bytes;
+}
+
 }  // namespace culprit

@@ -119,6 +119,11 @@ struct ImageFacts {
 ImageFacts make_code_object_facts(const std::string& architecture, const std::string& name,
                                   uint64_t size_bytes);
 
+/// What the facts take in memory.
+/// Units:  -> [bytes]
+/// Errors: of strings, the allocator's own share is not known: a tenth or so
+uint64_t estimate_memory_bytes(const ImageFacts& facts);
+
 /// The link address of an offset; the offset's own number where no segment has it.
 LinkAddress to_link_address(const ImageFacts& facts, FileOffset offset);
 

@@ -125,8 +125,15 @@ Result<StartedCommand> StartedCommand::start(const std::vector<std::string>& com
 
 bool StartedCommand::wait(int timeout_ms) {
   if (has_ended()) return true;
-  pollfd end{pidfd_.get(), POLLIN, 0};
-  ::poll(&end, 1, timeout_ms);
+  if (pidfd_) {
+    pollfd end{pidfd_.get(), POLLIN, 0};
+    ::poll(&end, 1, timeout_ms);
+    return has_ended();
+  }
+  constexpr int kStepMs = 5;  // a kernel, or filter, without pidfd_open
+  for (int waited_ms = 0; waited_ms < timeout_ms && !has_ended(); waited_ms += kStepMs) {
+    ::poll(nullptr, 0, kStepMs);
+  }
   return has_ended();
 }
 

@@ -49,12 +49,12 @@ std::optional<Profile> count_by_branches(const Profile& profile, const FactsLook
 
 }  // namespace
 
-Result<AccountingView> AccountingView::make(ProfileView& view, const std::string& wanted,
+Result<AccountingView> AccountingView::make(const ProfileView& view, const std::string& wanted,
                                             FactParts parts) {
   ASSIGN_OR_RETURN(Template cpu, choose_template(view.profile(), wanted));
   AccountingView made(view.profile(), std::move(cpu));
   if (!needs_static_model(*made.cpu_, view.profile())) return made;
-  parts.functions = parts.code = true;
+  parts |= {FactPart::functions, FactPart::code};
   const Result<void> modelled = made.add_static_model(view.facts(parts));
   if (!modelled) return modelled.error();
   return made;

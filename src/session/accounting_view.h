@@ -18,7 +18,8 @@ class AccountingView {
  public:
   /// `wanted`: a template by name or file; "": the profile's own. `parts`: what else of the facts
   /// will be needed. `view` must outlive it.
-  static Result<AccountingView> make(ProfileView& view, const std::string& wanted, FactParts parts);
+  static Result<AccountingView> make(const ProfileView& view, const std::string& wanted,
+                                     FactParts parts);
 
   [[nodiscard]] const Profile& profile() const { return modelled_ ? *modelled_ : *own_; }
   [[nodiscard]] const Template& cpu() const { return *cpu_; }

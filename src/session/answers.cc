@@ -21,38 +21,31 @@ bool has_level(const ReportOptions& options, RowLevel level) {
 }
 
 FactParts needed_parts(const ReportOptions& options) {
+  const bool runs_code = options.columns == Columns::executions;
+  const bool lines =
+      has_level(options, RowLevel::line) || has_level(options, RowLevel::instruction) ||
+      has_level(options, RowLevel::object);  // blocks are named by who allocates them
   const bool names = has_level(options, RowLevel::function) || options.tree != Tree::none;
   FactParts parts;
-  parts.lines = has_level(options, RowLevel::line) || has_level(options, RowLevel::instruction) ||
-                has_level(options, RowLevel::object);  // blocks are named by who allocates them
-  parts.inlines = parts.lines || names;
-  parts.blocks = has_level(options, RowLevel::block);
-  parts.functions = parts.inlines || parts.blocks;
-  parts.code = options.columns == Columns::executions;
-  if (parts.code) parts.functions = parts.inlines = true;
-  parts.sources = false;
+  if (lines) parts |= FactPart::lines;
+  if (lines || names || runs_code) parts |= {FactPart::functions, FactPart::inlines};
+  if (has_level(options, RowLevel::block)) parts |= {FactPart::functions, FactPart::blocks};
+  if (runs_code) parts |= FactPart::code;
   return parts;
 }
 
 /// Everything about code: advice names functions and lines.
-FactParts parts_for_advice() {
-  FactParts parts;
-  parts.blocks = false;
-  parts.code = false;
-  parts.sources = false;
-  return parts;
-}
+constexpr FactParts kPartsForAdvice{FactPart::functions, FactPart::lines, FactPart::inlines};
 
 FactParts needed_parts(ExportFormat format) {
-  FactParts parts;
-  parts.lines = format != ExportFormat::collapsed;
-  parts.blocks = false;
-  parts.code = format == ExportFormat::dot || format == ExportFormat::callgrind;  // its calls
-  parts.sources = false;
+  FactParts parts{FactPart::functions, FactPart::inlines};
+  if (format != ExportFormat::collapsed) parts |= FactPart::lines;
+  const bool has_calls = format == ExportFormat::dot || format == ExportFormat::callgrind;
+  if (has_calls) parts |= FactPart::code;
   return parts;
 }
 
-Result<ReportAnswer> answer_costs(ProfileView& view, const ReportQuestion& question) {
+Result<ReportAnswer> answer_costs(const ProfileView& view, const ReportQuestion& question) {
   const FactParts parts = needed_parts(question.report);
   ASSIGN_OR_RETURN(const AccountingView accounting,
                    AccountingView::make(view, question.cpu, parts));
@@ -63,7 +56,7 @@ Result<ReportAnswer> answer_costs(ProfileView& view, const ReportQuestion& quest
                       std::move(costs.table), std::nullopt};
 }
 
-Result<ReportAnswer> answer_executions(ProfileView& view, const ReportQuestion& question) {
+Result<ReportAnswer> answer_executions(const ProfileView& view, const ReportQuestion& question) {
   const FactsLookup facts = view.facts(needed_parts(question.report));
   ASSIGN_OR_RETURN(Profile executions, with_branch_events(view.profile(), facts));
   ASSIGN_OR_RETURN(ReportTable table, make_report(executions, facts, question.report));
@@ -91,7 +84,7 @@ Result<WhyReport> explain_part(const AccountingView& accounting, const FactsLook
                            question.part)};
 }
 
-Result<std::string> export_addresses(ProfileView& view, Format format) {
+Result<std::string> export_addresses(const ProfileView& view, Format format) {
   ReportQuestion question;
   question.report.by = {RowLevel::process,  RowLevel::thread, RowLevel::module,
                         RowLevel::function, RowLevel::line,   RowLevel::instruction};
@@ -102,9 +95,9 @@ Result<std::string> export_addresses(ProfileView& view, Format format) {
 
 }  // namespace
 
-Result<ReportAnswer> answer_report(ProfileView& view, const ReportQuestion& question) {
+Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion& question) {
   if (is_counts_only(view.profile())) {
-    ASSIGN_OR_RETURN(ReportTable table, make_report(view.profile(), view.facts(kNoParts), {}));
+    ASSIGN_OR_RETURN(ReportTable table, make_report(view.profile(), view.facts({}), {}));
     return ReportAnswer{&view.profile(), nullptr, std::move(table),
                         make_count_table(view.profile(), {})};
   }
@@ -124,36 +117,35 @@ std::string print_answer(const ReportAnswer& answer, Format format, const TextSt
          print_next("culprit record", "where in the program these are", style);
 }
 
-Result<Annotation> answer_annotation(ProfileView& view, const AnnotateOptions& question) {
-  FactParts parts;
-  parts.blocks = false;  // they come with the decoded text
+Result<Annotation> answer_annotation(const ProfileView& view, const AnnotateOptions& question) {
+  // Blocks come with the decoded text.
+  const FactParts parts{FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::code,
+                        FactPart::sources};
   return make_annotation(view.profile(), view.facts(parts), question);
 }
 
-Result<LocalityReport> answer_locality(ProfileView& view, const LocalityOptions& question) {
-  FactParts parts = parts_for_advice();
-  return make_locality(view.profile(), view.facts(parts), question);
+Result<LocalityReport> answer_locality(const ProfileView& view, const LocalityOptions& question) {
+  return make_locality(view.profile(), view.facts(kPartsForAdvice), question);
 }
 
-Result<WhyAnswer> answer_why(ProfileView& view, const WhyQuestion& question) {
-  const FactParts parts = parts_for_advice();
-  ASSIGN_OR_RETURN(AccountingView accounting, AccountingView::make(view, question.cpu, parts));
+Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& question) {
+  ASSIGN_OR_RETURN(AccountingView accounting,
+                   AccountingView::make(view, question.cpu, kPartsForAdvice));
   WhyAnswer answer;
   answer.accounting = std::make_unique<AccountingView>(std::move(accounting));
-  ASSIGN_OR_RETURN(answer.why, explain_part(*answer.accounting, view.facts(parts), question));
+  ASSIGN_OR_RETURN(answer.why,
+                   explain_part(*answer.accounting, view.facts(kPartsForAdvice), question));
   return answer;
 }
 
-Result<RegionsReport> answer_regions(ProfileView& view) {
-  FactParts parts;
-  parts.blocks = false;
-  parts.code = false;
-  const FactsLookup facts = view.facts(parts);
+Result<RegionsReport> answer_regions(const ProfileView& view) {
+  const FactsLookup facts =
+      view.facts({FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::sources});
   CodeIndex code(view.profile(), facts);
   return make_regions_report(view.profile(), code);
 }
 
-Result<std::string> answer_export(ProfileView& view, const ExportQuestion& question) {
+Result<std::string> answer_export(const ProfileView& view, const ExportQuestion& question) {
   if (question.to == ExportFormat::json) return export_addresses(view, Format::json);
   if (question.to == ExportFormat::csv) return export_addresses(view, Format::csv);
   const Profile& profile = view.profile();

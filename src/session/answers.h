@@ -7,7 +7,8 @@
 //     ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view, question));
 //     print_answer(answer, Format::json, style);
 //
-// Only the facts that a question needs are read. The view must outlive the answers.
+// Only the facts that a question needs are read. The view must outlive the answers; several threads
+// may ask one view at once.
 
 #include <memory>
 #include <optional>
@@ -37,15 +38,15 @@ struct ReportAnswer {
 };
 
 /// Errors: as make_report(); a template that does not exist; columns that the profile cannot fill
-Result<ReportAnswer> answer_report(ProfileView& view, const ReportQuestion& question);
+Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion& question);
 
 std::string print_answer(const ReportAnswer& answer, Format format, const TextStyle& style);
 
 /// Errors: as make_annotation()
-Result<Annotation> answer_annotation(ProfileView& view, const AnnotateOptions& question);
+Result<Annotation> answer_annotation(const ProfileView& view, const AnnotateOptions& question);
 
 /// Errors: as make_locality()
-Result<LocalityReport> answer_locality(ProfileView& view, const LocalityOptions& question);
+Result<LocalityReport> answer_locality(const ProfileView& view, const LocalityOptions& question);
 
 /// A tree, which points into its template.
 struct WhyAnswer {
@@ -57,15 +58,15 @@ struct WhyAnswer {
 };
 
 /// Errors: a template that does not exist; a part that is neither a function nor a module
-Result<WhyAnswer> answer_why(ProfileView& view, const WhyQuestion& question);
+Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& question);
 
 /// What OpenMP constructs took, by thread.
 /// Errors: a profile without regions
-Result<RegionsReport> answer_regions(ProfileView& view);
+Result<RegionsReport> answer_regions(const ProfileView& view);
 
 /// The bytes of a file of another program.
 /// Errors: as the exports; branch records that are missing
-Result<std::string> answer_export(ProfileView& view, const ExportQuestion& question);
+Result<std::string> answer_export(const ProfileView& view, const ExportQuestion& question);
 
 /// The tree of cycles of counts that are in no file (yet), in words. `wanted`: as
 /// choose_template().

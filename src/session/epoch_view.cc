@@ -85,8 +85,7 @@ Result<ProfileView> open_epochs(const EpochQuestion& question, SnapshotOptions o
   profile->ledger.merge(missing);
   const Profile* const rows = profile.get();
   const auto read = [rows, archive, own = std::move(merged.own_facts)](
-                        ImageId image,
-                        const FactParts& parts) -> Result<std::optional<ImageFacts>> {
+                        ImageId image, FactParts parts) -> Result<std::optional<ImageFacts>> {
     const auto at = own.find(image);
     if (at == own.end()) return archive->read(*rows, image, parts);
     ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(at->second.path));

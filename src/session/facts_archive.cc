@@ -12,8 +12,7 @@ namespace culprit {
 
 namespace {
 
-constexpr FactParts kFunctionsOnly{
-    .lines = false, .inlines = false, .blocks = false, .code = false, .sources = false};
+constexpr FactParts kFunctionsOnly{FactPart::functions};
 
 /// FNV-1a of an identity that is no name of a file.
 uint64_t hash_text(std::string_view text) {
@@ -139,7 +138,7 @@ Result<void> FactsArchive::complete(const Profile& profile, const std::vector<Im
 }
 
 Result<std::optional<ImageFacts>> FactsArchive::read(const Profile& profile, ImageId image,
-                                                     const FactParts& parts) const {
+                                                     FactParts parts) const {
   const Image& row = profile.images[image.value];
   if (!belongs_in_archive(row)) return std::optional<ImageFacts>();
   const std::string path = path_of(profile, row);

@@ -33,7 +33,7 @@ class FactsArchive {
 
   /// nullopt: nothing is known of the image.
   Result<std::optional<ImageFacts>> read(const Profile& profile, ImageId image,
-                                         const FactParts& parts) const;
+                                         FactParts parts) const;
 
  private:
   [[nodiscard]] std::string path_of(const Profile& profile, const Image& image) const;

@@ -44,11 +44,9 @@ class FirstLook {
 
 /// Of the facts that a file has.
 Result<FirstLook> look_into(ProfileReader& reader, const std::vector<ImageDemand>& demand) {
-  const FactParts functions_only{
-      .lines = false, .inlines = false, .blocks = false, .code = false, .sources = false};
   FirstLook first;
   for (const ImageDemand& image : demand) {
-    ASSIGN_OR_RETURN(const auto facts, reader.read_facts(image.image, functions_only));
+    ASSIGN_OR_RETURN(const auto facts, reader.read_facts(image.image, FactPart::functions));
     if (facts) first.note(image.image, *facts);
   }
   return first;

@@ -159,7 +159,7 @@ Result<void> check_facts(ImageFacts& facts) {
   return {};
 }
 
-Result<void> read_parts(const Database& database, ImageId image, const FactParts& wanted,
+Result<void> read_parts(const Database& database, ImageId image, FactParts wanted,
                         ImageFacts& facts) {
   ASSIGN_OR_RETURN(Statement query,
                    database.prepare("SELECT id, part, rows, raw_bytes, data FROM facts "
@@ -187,19 +187,20 @@ Result<void> read_parts(const Database& database, ImageId image, const FactParts
       good = unpack_strings(rows, raw_bytes, query.text(4).value_or(""), facts.strings, strings);
     } else if (part == "segments") {
       good = unpack(facts.segments);
-    } else if (part == "functions" && wanted.functions) {
+    } else if (part == "functions" && wanted.has(FactPart::functions)) {
       good = unpack(facts.functions);
-    } else if (part == "lines" && wanted.lines) {
+    } else if (part == "lines" && wanted.has(FactPart::lines)) {
       good = unpack(facts.lines);
-    } else if (part == "inlines" && wanted.inlines) {
+    } else if (part == "inlines" && wanted.has(FactPart::inlines)) {
       good = unpack(facts.inlines);
-    } else if (part == "blocks" && wanted.blocks) {
+    } else if (part == "blocks" && wanted.has(FactPart::blocks)) {
       good = unpack(facts.blocks);
-    } else if (part == "code" && (wanted.code || (wanted.blocks && facts.blocks.empty()))) {
+    } else if (part == "code" && (wanted.has(FactPart::code) ||
+                                  (wanted.has(FactPart::blocks) && facts.blocks.empty()))) {
       good = unpack(facts.code);
-    } else if (part == "sources" && wanted.sources) {
+    } else if (part == "sources" && wanted.has(FactPart::sources)) {
       good = unpack(sources.pieces);
-    } else if (part == "source_lines" && wanted.sources) {
+    } else if (part == "source_lines" && wanted.has(FactPart::sources)) {
       good = unpack(sources.lines);
     }
     if (!good) return Error{part + ": " + good.error().message};
@@ -228,7 +229,7 @@ Result<uint64_t> replace_facts(const Database& database, ImageId image, const Im
 }
 
 Result<std::optional<ImageFacts>> read_image_facts(const Database& database, ImageId image,
-                                                   const FactParts& parts) {
+                                                   FactParts parts) {
   if (image.is_all()) return std::nullopt;
   ASSIGN_OR_RETURN(Statement query,
                    database.prepare("SELECT architecture, symbol_source, has_lines, debug_file, "

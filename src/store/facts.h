@@ -17,6 +17,6 @@ Result<uint64_t> replace_facts(const Database& database, ImageId image, const Im
 
 /// nullopt: the file has none. Ids are in range and rows in order, whatever the file says.
 Result<std::optional<ImageFacts>> read_image_facts(const Database& database, ImageId image,
-                                                   const FactParts& parts);
+                                                   FactParts parts);
 
 }  // namespace culprit

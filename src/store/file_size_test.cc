@@ -147,7 +147,7 @@ TEST_F(FileSize, LoadsAHundredThousandPlacesFast) {
   ASSERT_GOOD(profile);
   const double profile_ms = milliseconds_since(start);
   start = std::chrono::steady_clock::now();
-  const auto facts = reader->read_facts(ImageId(0u), {true, false, true, false, false});
+  const auto facts = reader->read_facts(ImageId(0u), {FactPart::functions, FactPart::inlines});
   ASSERT_GOOD(facts);
   const double facts_ms = milliseconds_since(start);
   std::printf("%zu places: profile %.1f ms, functions and inlines %.1f ms; written in %.0f ms\n",

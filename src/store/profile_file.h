@@ -17,18 +17,9 @@
 #include "base/result.h"
 #include "model/image_facts.h"
 #include "model/profile.h"
+#include "store/fact_parts.h"
 
 namespace culprit {
-
-/// Which parts of ImageFacts to load: the other vectors stay empty.
-struct FactParts {
-  bool functions = true;
-  bool lines = true;
-  bool inlines = true;
-  bool blocks = true;  // where the file has none, the code to find them in
-  bool code = true;
-  bool sources = true;
-};
 
 /// What a file that is being made must outlive. Waiting for the disk takes longer than writing.
 enum class Survives : uint8_t {
@@ -88,8 +79,9 @@ class ProfileReader {
 
   /// Everything but the facts. Interrupted files have kInterrupted in the ledger.
   Result<Profile> read_profile();
-  /// nullopt: nothing is known of this image.
-  Result<std::optional<ImageFacts>> read_facts(ImageId image, FactParts parts = {});
+  /// The parts that are asked for; the other vectors stay empty. nullopt: nothing is known of this
+  /// image.
+  Result<std::optional<ImageFacts>> read_facts(ImageId image, FactParts parts = FactParts::all());
 
  private:
   struct State;

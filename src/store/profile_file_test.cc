@@ -205,7 +205,7 @@ TEST_F(ProfileFile, GivesBackFactsWhollyAndInParts) {
   ASSERT_TRUE(whole->has_value());
   expect_equal_facts(**whole, some_facts());
 
-  const FactParts parts{.lines = false, .blocks = false, .code = false, .sources = false};
+  const FactParts parts{FactPart::functions, FactPart::inlines};
   const auto some = reader->read_facts(ImageId(1u), parts);
   ASSERT_GOOD(some);
   EXPECT_EQ((*some)->functions, some_facts().functions);
@@ -228,7 +228,7 @@ TEST_F(ProfileFile, GivesTheCodeWhereBlocksAreWantedAndNoneAreStored) {
   }
   Result<ProfileReader> reader = ProfileReader::open(path_);
   ASSERT_GOOD(reader);
-  const FactParts parts{.code = false};
+  const FactParts parts{FactPart::functions, FactPart::blocks};
   const auto without = reader->read_facts(ImageId(0u), parts);
   ASSERT_GOOD(without);
   EXPECT_TRUE((*without)->blocks.empty());

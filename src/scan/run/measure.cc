@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/wait_status.h"
 #include "model/profile_merger.h"
+#include "recording/signals.h"
 #include "simulate/simulate.h"
 #include "snapshot/snapshot.h"
 
@@ -84,6 +85,8 @@ Result<Measured> measure(const MeasureOptions& options) {
     Result<Simulation> simulation = Error{""};
     {
       ASSIGN_OR_RETURN(const Redirected redirected, Redirected::make(options.output_file));
+      SignalGuard signals;
+      simulate.control = &signals;
       simulation = run_simulated(simulate, nullptr);
     }
     if (!simulation) return simulation.error();
