@@ -314,8 +314,8 @@ enum class EdgeKind : uint8_t {
 };
 
 /// From the instruction that brought a line in (or lost it) to the one that reused it
-/// (or pushed it out, or had to bring it in again), each in its own context. `object` is of the line,
-/// `to_object` of what the second one accessed.
+/// (or pushed it out, or had to bring it in again), each in its own context. `object` is of the
+/// line, `to_object` of what the second one accessed.
 struct Edge {
   ContextId from_context;
   ContextId to_context;
