@@ -9,8 +9,8 @@
 namespace culprit {
 
 /// The order by what objects have most of, unless another is asked for; and what text shows.
-/// Nothing for other reports, and for profiles that have no objects. Errors: none of the profile's
-/// counts is of an object
+/// Nothing for other reports, and for profiles that have no objects.
+/// Errors: none of the profile's counts is of an object
 Result<void> add_object_columns(const Profile& profile, ReportTable& table, RowOrder& order);
 
 }  // namespace culprit
