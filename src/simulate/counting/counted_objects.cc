@@ -23,11 +23,9 @@ using PathRoom = std::array<uint32_t, objects::DataObjects::kLongestPath>;
 
 }  // namespace
 
-CountedObjects::CountedObjects(CountsWriter& writer, Translation& translation,
-                               std::vector<objects::Range> ranges, objects::Grouping grouping,
-                               std::string_view architecture)
+CountedObjects::CountedObjects(CountsWriter& writer, std::vector<objects::Range> ranges,
+                               objects::Grouping grouping, std::string_view architecture)
     : writer_(writer),
-      translation_(translation),
       convention_(call_convention(architecture)),
       objects_(std::move(ranges), grouping) {
   writer_.header().has_objects = grouping == objects::Grouping::size ? 2 : 1;
@@ -105,7 +103,7 @@ uint32_t CountedObjects::find_site(uint32_t instruction, ObjectNumber object) {
   if (count >= kMostOfSite && object != objects_.other()) object = objects_.other();
   uint32_t& site = sites_[key_of(instruction, object)];
   if (site != 0) return site;
-  site = translation_.add_site_of_object(instruction, row_of(object));
+  site = writer_.add_site_of_object(instruction, row_of(object));
   if (site == 0) site = instruction;
   ++count;
   return site;

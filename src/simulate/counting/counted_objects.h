@@ -18,14 +18,13 @@
 namespace culprit::counting {
 
 struct CountedThread;
-class Translation;
 
 class CountedObjects {
  public:
   /// Further objects of an instruction are counted together.
   static constexpr uint32_t kMostOfSite = 256;
 
-  CountedObjects(CountsWriter& writer, Translation& translation, std::vector<objects::Range> ranges,
+  CountedObjects(CountsWriter& writer, std::vector<objects::Range> ranges,
                  objects::Grouping grouping, std::string_view architecture);
 
   [[nodiscard]] const objects::ShadowMemory& shadow() const { return objects_.shadow(); }
@@ -61,7 +60,6 @@ class CountedObjects {
 
   std::mutex mutex_;
   CountsWriter& writer_;
-  Translation& translation_;
   CallConvention convention_;
   objects::DataObjects objects_;
   tsl::robin_map<uint64_t, uint32_t> sites_;       // by instruction and object

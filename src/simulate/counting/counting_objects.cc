@@ -12,8 +12,8 @@ Result<void> Counting::start_objects(const CountingOptions& options,
   if (!options.objects) return {};
   ASSIGN_OR_RETURN(std::vector<objects::Range> ranges,
                    objects::read_ranges_file(objects::ranges_file_path(options.folder)));
-  objects_ = std::make_unique<CountedObjects>(writer_, translation_, std::move(ranges),
-                                              options.grouping, setting.architecture);
+  objects_ = std::make_unique<CountedObjects>(writer_, std::move(ranges), options.grouping,
+                                              setting.architecture);
   shadow_ = &objects_->shadow();
   translation_.follow_calls();
   translation_.set_mapping_listener(

@@ -136,6 +136,7 @@ void CountsWriter::forget_file() {
 }
 
 uint32_t CountsWriter::add_site(const file::Site& site) {
+  const std::lock_guard lock(adding_);
   const uint32_t number = header_->sites;
   if (number >= file::kMaxSites) return 0;
   table<file::Site>(file::kSitesStart)[number] = site;
@@ -145,6 +146,7 @@ uint32_t CountsWriter::add_site(const file::Site& site) {
 }
 
 uint32_t CountsWriter::add_site_of_object(uint32_t instruction, uint32_t object) {
+  const std::lock_guard lock(adding_);
   const uint32_t number = header_->sites;
   if (number >= file::kMaxSites) return 0;
   table<file::SiteObject>(file::kSiteObjectsStart)[number] = {instruction, object};
@@ -156,6 +158,7 @@ uint32_t CountsWriter::add_site_of_object(uint32_t instruction, uint32_t object)
 
 uint32_t CountsWriter::add_object(file::Object object, std::string_view name,
                                   std::span<const uint32_t> path) {
+  const std::lock_guard lock(adding_);
   const uint32_t number = header_->objects;
   const uint32_t first = header_->object_paths;
   if (number >= file::kMaxObjects || path.size() > file::kMaxObjectPaths - first) return 0;
@@ -202,6 +205,7 @@ uint32_t CountsWriter::add_text(std::string_view text) {
 }
 
 uint32_t CountsWriter::add_mapping(file::MappedRange mapping, std::string_view path) {
+  const std::lock_guard lock(adding_);
   const uint32_t number = header_->mappings;
   if (number >= file::kMaxMappings) return 0;
   mapping.path = add_text(path);

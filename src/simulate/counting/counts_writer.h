@@ -6,6 +6,7 @@
 // own from the same table.
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -78,6 +79,9 @@ class CountsWriter {
     return reinterpret_cast<T*>(reinterpret_cast<char*>(header_) + start);
   }
 
+  // Sites, objects, mappings and texts are added by threads that translate and by those that meet
+  // an object first; whoever adds holds no other lock afterwards.
+  std::mutex adding_;
   std::string folder_;
   std::string path_;
   int fd_ = -1;  // only while something is being mapped

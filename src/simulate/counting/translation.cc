@@ -169,11 +169,6 @@ const BlockFacts* Translation::translate(std::span<const BlockInstruction> code,
   return &facts_.back();
 }
 
-uint32_t Translation::add_site_of_object(uint32_t instruction, uint32_t object) {
-  const std::lock_guard lock(mutex_);
-  return writer_.add_site_of_object(instruction, object);
-}
-
 void Translation::forget_mapping(uint64_t start, uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   maps_.forget(start, bytes);

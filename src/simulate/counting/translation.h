@@ -101,9 +101,6 @@ class Translation {
   void set_mapping_listener(KnownMappings::Listener listener) {
     maps_.set_listener(std::move(listener));
   }
-  /// The site of the instruction's accesses to one data object (its row in the counts file). 0: the
-  /// table is full.
-  uint32_t add_site_of_object(uint32_t instruction, uint32_t object);
 
  private:
   struct KnownSite {
