@@ -202,6 +202,29 @@ class Daemon(harness.CulpritTest):
 
     # ---- what is refused, and how ----
 
+    def test_rights_that_it_needs(self):
+        self.need("setpriv")
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to become somebody with some of its rights")
+        program = self.culprit_for_anybody()
+        self.folder.chmod(0o777)
+        self.start_in_kernel(settle=0)
+        for rights, expected in (("+bpf,+perfmon,+syslog", "by eBPF"), ("+perfmon", "by perf rings"),
+                                 ("+bpf", "nothing may sample")):
+            log = self.folder / "rights"
+            with open(log, "w") as output:
+                process = subprocess.Popen(
+                    ["setpriv", "--reuid", str(harness.NOBODY), "--regid", str(harness.NOBODY),
+                     "--clear-groups", "--inh-caps", "-all," + rights, "--ambient-caps",
+                     "-all," + rights, program, "daemon", "--rate", "99", "--db",
+                     self.folder / ("db" + rights)], stdout=output, stderr=output)
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            deadline = time.monotonic() + 20
+            while time.monotonic() < deadline and "sampl" not in log.read_text():
+                time.sleep(0.05)
+            self.assertIn(expected, log.read_text(), rights)
+
     def test_second_daemon_is_refused(self):
         self.start("--no-bpf")
         done = self.ask(status=1)

@@ -57,6 +57,8 @@ int run(const DaemonCommand& command) {
   options.epoch_ns = static_cast<uint64_t>(command.epoch_s) * kSecondNs;
   options.flush_ns = static_cast<uint64_t>(command.flush_s) * kSecondNs;
   options.use_bpf = command.use_bpf;
+  options.keeping = command.keeping;
+  options.keeping.most_bytes = command.most_megabytes * 1'000'000;
   options.say = [](const std::string& text) { print_message(text); };
   if (command.symbolize) {
     options.complete = [&](const ClosedEpoch& epoch) { complete_facts(epoch, command.snapshot); };

@@ -81,8 +81,10 @@ TextStyle style_of(size_t width, const std::string& file, const EpochChoice& cho
   add("--until", choice.to);
   add("--epoch", choice.epoch);
   for (const EpochFilter& filter : choice.filters) {
-    add("--where",
-        (filter.field == EpochFilter::Field::comm ? "comm=" : "cgroup=") + filter.pattern);
+    const char* const field = filter.field == EpochFilter::Field::comm     ? "comm="
+                              : filter.field == EpochFilter::Field::cgroup ? "cgroup="
+                                                                           : "label=";
+    add("--where", field + filter.pattern);
   }
   return style;
 }

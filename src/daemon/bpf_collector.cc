@@ -5,7 +5,7 @@
 #include "daemon/describe_epoch.h"
 #include "daemon/sample_placer.h"
 
-#include "model/idle_time.h"
+#include "model/merge.h"
 
 namespace culprit {
 
@@ -21,6 +21,7 @@ class BpfCollector final : public Collector {
   Result<void> begin_epoch() override {
     ProfileBuilder builder;
     describe_epoch(builder, name(), period_ns_);
+    placer_.set_label(label_);
     placer_.begin_epoch(std::move(builder), EventId(0u), period_ns_);
     return {};
   }
@@ -42,24 +43,24 @@ class BpfCollector final : public Collector {
   Result<void> flush(const RecordSink& sink) override {
     ProfileBuilder& builder = placer_.builder();
     builder.take_counts();
-    RETURN_IF_ERROR(sink(builder.profile()));
+    const Result<void> taken = sink(builder.profile());
+    // What could not be written (a full disk) is kept for the next time.
+    if (!taken) {
+      for_each_row(builder.profile().histograms, [&](const HistogramRow& row) {
+        builder.add(row.context, row.location, row.cell.event, row.cell.samples, row.cell.value);
+      });
+    }
     clear_counts(builder.profile());
-    return {};
+    return taken;
   }
 
-  Recording end_epoch() override {
-    Recording recording = placer_.end_epoch();
-    const SamplingTotals& totals = placer_.epoch_totals();
-    if (totals.enabled_ns != 0) {
-      add_idle_time(recording.profile, {totals.idle * period_ns_, totals.enabled_ns});
-    }
-    return recording;
-  }
+  Recording end_epoch() override { return placer_.end_epoch(); }
 
   Result<void> set_period(uint64_t period_ns) override {
     period_ns_ = period_ns;
     return sampler_.set_period(period_ns);
   }
+  void set_label(const std::string& label) override { label_ = label; }
   void pause() override { sampler_.pause(); }
   void resume() override { sampler_.resume(); }
   [[nodiscard]] SamplingTotals totals() const override { return placer_.epoch_totals(); }
@@ -73,6 +74,7 @@ class BpfCollector final : public Collector {
   BpfSampler sampler_;
   SamplePlacer placer_;
   uint64_t period_ns_;
+  std::string label_;
 };
 
 }  // namespace

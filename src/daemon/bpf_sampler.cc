@@ -94,6 +94,7 @@ struct BpfSampler::State {
     int number = 0;
     int event = -1;  // closed with its link
     bpf_link* link = nullptr;
+    uint64_t period_ns = 0;
     uint64_t enabled_ns = 0;  // when it was drained last
   };
 
@@ -113,6 +114,7 @@ struct BpfSampler::State {
   void wait_for_handlers() const;
   void read_set(sample_set& set, SampleVisitor& to) const;
   static uint64_t read_enabled_ns(const Cpu& cpu);
+  void change_period(Cpu& cpu);
 
   Skeleton skeleton;
   std::vector<Cpu> cpus;
@@ -174,7 +176,7 @@ Result<void> BpfSampler::State::open_clocks() {
     }
     bpf_link* const link = bpf_program__attach_perf_event(skeleton->progs.count_time, event.get());
     if (link == nullptr) return refusal("the BPF program cannot be attached", errno);
-    cpus.push_back({number, event.release(), link, 0});
+    cpus.push_back({number, event.release(), link, period_ns, 0});
   }
   if (cpus.empty()) return Error{"no CPU's clock can be sampled"};
   return {};
@@ -184,6 +186,13 @@ uint64_t BpfSampler::State::read_enabled_ns(const Cpu& cpu) {
   uint64_t values[3] = {};  // value, time enabled, time running
   if (::read(cpu.event, values, sizeof values) != sizeof values) return 0;
   return values[1];
+}
+
+void BpfSampler::State::change_period(Cpu& cpu) {
+  std::uniform_int_distribution<uint64_t> around(period_ns - period_ns / 16,
+                                                 period_ns + period_ns / 16);
+  uint64_t period = around(random);
+  if (::ioctl(cpu.event, PERF_EVENT_IOC_PERIOD, &period) == 0) cpu.period_ns = period;
 }
 
 /// Handlers run with interrupts off, under RCU: a grace period later none is left of those that
@@ -254,10 +263,13 @@ void BpfSampler::drain(SampleVisitor& visitor) {
   read_names(visitor);
   for (State::Cpu& cpu : state.cpus) {
     sample_set& set = state.sets[2 * static_cast<size_t>(cpu.number) + old];
-    state.read_set(set, visitor);
     const uint64_t enabled_ns = State::read_enabled_ns(cpu);
-    visitor.end_cpu(cpu.number, set.counters, enabled_ns - cpu.enabled_ns);
+    const uint64_t passed_ns = enabled_ns - cpu.enabled_ns;
+    visitor.begin_cpu(set.counters, passed_ns,
+                      static_cast<double>(passed_ns) / static_cast<double>(cpu.period_ns));
+    state.read_set(set, visitor);
     cpu.enabled_ns = enabled_ns;
+    state.change_period(cpu);
     set.counters = {};
   }
 }
@@ -271,15 +283,6 @@ void BpfSampler::treat_as_anonymous(const image_key& key) {
 Result<void> BpfSampler::set_period(uint64_t period_ns) {
   state_->period_ns = period_ns;
   return state_->open_clocks();
-}
-
-void BpfSampler::jitter() {
-  std::uniform_int_distribution<uint64_t> around(state_->period_ns - state_->period_ns / 16,
-                                                 state_->period_ns + state_->period_ns / 16);
-  for (const State::Cpu& cpu : state_->cpus) {
-    uint64_t period = around(state_->random);
-    ::ioctl(cpu.event, PERF_EVENT_IOC_PERIOD, &period);
-  }
 }
 
 void BpfSampler::pause() {
@@ -333,7 +336,6 @@ void BpfSampler::treat_as_anonymous(const image_key&) {}
 Result<void> BpfSampler::set_period(uint64_t) {
   return Error{kLeftOut};
 }
-void BpfSampler::jitter() {}
 void BpfSampler::pause() {}
 void BpfSampler::resume() {}
 uint64_t BpfSampler::kernel_bytes() const {

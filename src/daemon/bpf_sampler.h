@@ -5,6 +5,9 @@
 //     drain():  ask for new names  →  swap the sets of all CPUs  →  wait for the handlers that
 //               are still in the old ones (membarrier)  →  names again  →  read and empty them
 //
+// With each drain a CPU's clock gets a new period, at random within 1/16 of the one asked for: no
+// program can be in step with it for longer.
+//
 // All names of what is in a set have been told by then: a handler tells them before it counts.
 
 #include <cstdint>
@@ -27,9 +30,10 @@ class SampleVisitor {
   /// Numbers of images and tasks given out before may be given out again, but for what the sets
   /// hold that are drained now.
   virtual void begin_numbers_anew() = 0;
+  /// What a CPU did since the last time, for how long its clock ran, and how often it should have
+  /// called the handler in that time. Its entries follow.
+  virtual void begin_cpu(const sample_counters& counters, uint64_t enabled_ns, double expected) = 0;
   virtual void count(const sample_entry& entry) = 0;
-  /// What a CPU did since the last time, and for how long its clock ran.
-  virtual void end_cpu(int cpu, const sample_counters& counters, uint64_t enabled_ns) = 0;
 };
 
 class BpfSampler {
@@ -52,8 +56,6 @@ class BpfSampler {
 
   /// Clocks on CPUs that came; those of CPUs that went are closed. From now on with that period.
   Result<void> set_period(uint64_t period_ns);
-  /// Moves each clock a little, so that it is in step with nothing.
-  void jitter();
   /// No samples until resume().
   void pause();
   void resume();

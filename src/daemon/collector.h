@@ -34,6 +34,8 @@ class Collector {
 
   /// Between two epochs.
   virtual Result<void> set_period(uint64_t period_ns) = 0;
+  /// Of the contexts of the next epoch.
+  virtual void set_label(const std::string&) {}
   virtual void pause() = 0;
   virtual void resume() = 0;
   /// Samples of this epoch.

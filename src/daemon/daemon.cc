@@ -121,10 +121,12 @@ class Daemon {
     begin_epoch();
   }
   void tick(uint64_t now);
+  void follow_cpus();
   int wait_ms(uint64_t now) const;
   void complete_next();
   void reap();
   std::string answer(std::string_view line);
+  [[nodiscard]] std::string join_labels() const;
   std::string answer_request(const ControlRequest& request);
   [[nodiscard]] DaemonStatus status() const;
   void note_problem(const std::string& problem);
@@ -142,6 +144,7 @@ class Daemon {
   std::string fallback_;
   double rate_hz_ = 0;
   uint64_t period_ns_ = 0;
+  std::vector<int> cpus_;  // that are online
   std::optional<ProfileWriter> writer_;
   std::string path_;
   std::map<std::string, std::string> labels_;
@@ -271,12 +274,10 @@ void Daemon::end_epoch() {
     note_problem(closed.error().message);
     return;
   }
-  if (options_.complete) {
-    closed_.push_back({*closed, database_.facts_folder(), std::move(recording.held)});
-    // Their files stay open until then; what nobody gets to is looked for when it is asked for.
-    if (closed_.size() > kEpochsWaiting) closed_.pop_front();
-    complete_next();
-  }
+  closed_.push_back({*closed, database_.facts_folder(), std::move(recording.held)});
+  // Their files stay open until then; what nobody gets to is looked for when it is asked for.
+  if (closed_.size() > kEpochsWaiting) closed_.pop_front();
+  complete_next();
 }
 
 /// Symbols are looked up by a child: its memory goes with it, and a strange file cannot harm us.
@@ -296,7 +297,11 @@ void Daemon::complete_next() {
       const bool is_kept = std::find(kept.begin(), kept.end(), number) != kept.end();
       if (number > STDERR_FILENO && !is_kept) ::close(number);
     }
-    options_.complete(epoch);
+    if (options_.complete) options_.complete(epoch);
+    const auto now_s = static_cast<int64_t>(read_clock_ns(CLOCK_REALTIME) / kSecondNs);
+    if (const Result<EpochDatabase> database = EpochDatabase::open(database_.folder())) {
+      for (const std::string& problem : thin_out(*database, options_.keeping, now_s)) say(problem);
+    }
     ::_exit(0);
   }
   if (completing_ < 0) {
@@ -318,6 +323,7 @@ void Daemon::tick(uint64_t now) {
   if (now < drain_at_ns_) return;
   drain_at_ns_ = now + kDrainNs;
   collector_->drain();
+  follow_cpus();
   const int64_t jump_ns = clock_offset_ns() - clock_offset_ns_;
   if (jump_ns > kClockJumpNs || jump_ns < -kClockJumpNs) {
     say("the clock was set: a new epoch begins");
@@ -327,6 +333,19 @@ void Daemon::tick(uint64_t now) {
   } else if (now >= flush_at_ns_) {
     flush();
   }
+}
+
+/// Clocks are on the CPUs that were there when they were opened: others need new ones.
+void Daemon::follow_cpus() {
+  std::vector<int> online = list_online_cpus();
+  if (online == cpus_) return;
+  say("CPUs came or went: their clocks are opened anew");
+  cpus_ = std::move(online);
+  end_epoch();
+  if (const Result<void> opened = collector_->set_period(period_ns_); !opened) {
+    note_problem(opened.error().message);
+  }
+  begin_epoch();
 }
 
 int Daemon::wait_ms(uint64_t now) const {
@@ -361,6 +380,15 @@ DaemonStatus Daemon::status() const {
   }
   status.problems.assign(problems_.begin(), problems_.end());
   return status;
+}
+
+/// "build=17 host=a"
+std::string Daemon::join_labels() const {
+  std::string text;
+  for (const auto& [key, value] : labels_) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value);
+  }
+  return text;
 }
 
 std::string Daemon::answer_request(const ControlRequest& request) {
@@ -399,7 +427,9 @@ std::string Daemon::answer_request(const ControlRequest& request) {
       } else {
         labels_[request.key] = request.value;
       }
-      next_epoch();  // counts before it are not of that label
+      end_epoch();  // counts before it are not of that label
+      collector_->set_label(join_labels());
+      begin_epoch();
       return path_ + "\n";
     case ControlVerb::stop:
       is_over_ = true;
@@ -419,6 +449,7 @@ Result<void> Daemon::run() {
   RETURN_IF_ERROR(choose_collector());
   for (const std::string& remark : database_.remarks()) say(remark);
   start_ns_ = read_clock_ns(CLOCK_BOOTTIME);
+  cpus_ = list_online_cpus();
   begin_epoch();
   if (!writer_) return Error{problems_.back()};
   drain_at_ns_ = start_ns_ + kDrainNs;

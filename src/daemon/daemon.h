@@ -5,7 +5,8 @@
 //     every second      drain      the collector's tables → the profile of this epoch
 //     every 10 s        flush      what is new → current/….culprit (survives kill -9)
 //     every 10 minutes  next epoch the file is completed, renamed into epochs/, and its symbols
-//                                  are looked up by a child process of low priority
+//                                  are looked up by a child process of low priority, which
+//                                  then thins out old epochs
 //
 // A new epoch begins, too, when it is asked for, when the clock is set, and when the rate changes.
 
@@ -13,6 +14,8 @@
 #include <functional>
 #include <map>
 #include <string>
+
+#include "epochs/thin_out.h"
 
 #include "base/file.h"
 #include "base/result.h"
@@ -33,6 +36,7 @@ struct DaemonOptions {
   uint64_t epoch_ns = 600'000'000'000;
   uint64_t flush_ns = 10'000'000'000;
   bool use_bpf = true;
+  Keeping keeping;  // of old epochs
   /// What the operator should know: a line each.
   std::function<void(const std::string&)> say;
   /// Makes facts of what has counts in a finished epoch. Runs in a process of its own, one at a

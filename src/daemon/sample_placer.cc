@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "model/idle_time.h"
 #include "records/callchain.h"
 #include "records/proc_text.h"
 
@@ -80,15 +81,28 @@ struct SamplePlacer::Names {
   std::map<uint32_t, Watched> watched;  // processes with code that has no file
   std::map<ImageId, ImageFacts> facts;  // of code made at run time
   ImageId vdso;
-  uint64_t serial = 0;
+  std::vector<ImageId> rows;  // in the epoch of that serial, by image; all: none yet
+  uint64_t rows_serial = 0;
 
   void keep_facts() {
     for (auto& [image, its] : images.release_facts()) facts.insert_or_assign(image, std::move(its));
   }
 };
 
+/// Of a process or of any: what reports tell apart is the name and the cgroup.
+size_t SamplePlacer::WhoHash::operator()(const std::pair<who_key, Mode>& who) const noexcept {
+  const std::string_view name(who.first.name, sizeof who.first.name);
+  return std::hash<std::string_view>()(name) ^ (who.first.cgroup * 0x9e3779b97f4a7c15u) ^
+         static_cast<size_t>(who.second);
+}
+bool SamplePlacer::WhoEqual::operator()(const std::pair<who_key, Mode>& a,
+                                        const std::pair<who_key, Mode>& b) const noexcept {
+  return a.second == b.second && a.first.cgroup == b.first.cgroup &&
+         std::memcmp(a.first.name, b.first.name, sizeof a.first.name) == 0;
+}
+
 SamplePlacer::SamplePlacer(uint64_t period_ns)
-    : period_ns_(period_ns), names_(std::make_shared<Names>()) {}
+    : period_ns_(period_ns), weight_ns_(period_ns), names_(std::make_shared<Names>()) {}
 SamplePlacer::~SamplePlacer() = default;
 
 void SamplePlacer::begin_epoch(ProfileBuilder epoch, EventId event, uint64_t period_ns) {
@@ -97,7 +111,9 @@ void SamplePlacer::begin_epoch(ProfileBuilder epoch, EventId event, uint64_t per
   period_ns_ = period_ns;
   names_->builder.profile().machine = epoch_.profile().machine;
   totals_ = {};
-  image_rows_.clear();
+  expected_ = 0;
+  idle_ns_ = 0;
+  ++epoch_serial_;
   reasons_.clear();
   contexts_.clear();
 }
@@ -137,7 +153,6 @@ void SamplePlacer::note_who(const who_record& record) {
 void SamplePlacer::begin_numbers_anew() {
   old_names_ = std::move(names_);
   names_ = std::make_shared<Names>();
-  names_->serial = old_names_->serial + 1;
   names_->builder.profile().machine = epoch_.profile().machine;
 }
 
@@ -152,10 +167,13 @@ const who_key* SamplePlacer::find_who(uint32_t number) const {
 }
 
 ContextId SamplePlacer::context_of(const who_key& who, Mode mode) {
+  const auto [at, is_new] = contexts_.try_emplace({who, mode});
+  if (is_new) at->second = make_context(who, mode);
+  return at->second;
+}
+
+ContextId SamplePlacer::make_context(const who_key& who, Mode mode) {
   const std::string name(who.name, ::strnlen(who.name, sizeof who.name));
-  const std::string key = fmt::format("{}\n{}\n{}", static_cast<int>(mode), who.cgroup, name);
-  const auto [at, is_new] = contexts_.try_emplace(key);
-  if (!is_new) return at->second;
   Profile& profile = epoch_.profile();
   const StringId name_id = epoch_.intern(name);
   Context context;
@@ -163,6 +181,7 @@ ContextId SamplePlacer::context_of(const who_key& who, Mode mode) {
   context.mode = mode;
   const std::string& cgroup = cgroups_.find(who.cgroup);
   if (!cgroup.empty()) context.cgroup = epoch_.intern(cgroup);
+  if (!label_.empty()) context.label = epoch_.intern(label_);
   for (size_t i = 0; i < profile.processes.size(); ++i) {
     if (profile.processes[i].name == name_id) context.process = ProcessId(i);
   }
@@ -170,19 +189,21 @@ ContextId SamplePlacer::context_of(const who_key& who, Mode mode) {
     context.process = ProcessId(profile.processes.size());
     profile.processes.push_back({epoch_.run_id(), 0, 0, name_id});
   }
-  at->second = epoch_.intern_context(context);
-  return at->second;
+  return epoch_.intern_context(context);
 }
 
 /// The epoch's row of an image.
 ImageId SamplePlacer::image_row(Names& names, ImageId image) {
-  const auto [at, is_new] = image_rows_.try_emplace({names.serial, image.value});
-  if (!is_new) return at->second;
+  if (names.rows_serial != epoch_serial_) names.rows.clear();
+  names.rows_serial = epoch_serial_;
+  if (image.value >= names.rows.size()) names.rows.resize(image.value + 1);
+  ImageId& found = names.rows[image.value];
+  if (!found.is_all()) return found;
   Image row = names.builder.profile().images[image.value];
   row.path = epoch_.intern(names.builder.profile().strings.text(row.path));
-  at->second = ImageId(epoch_.profile().images.size());
+  found = ImageId(epoch_.profile().images.size());
   epoch_.profile().images.push_back(row);
-  return at->second;
+  return found;
 }
 
 ImageId SamplePlacer::image_of_reason(std::string_view reason) {
@@ -196,34 +217,38 @@ ImageId SamplePlacer::image_of_reason(std::string_view reason) {
   return image;
 }
 
-void SamplePlacer::add(ContextId context, Names& names, const Location& place, uint64_t samples) {
-  epoch_.add(context, {image_row(names, place.image), place.offset}, event_, samples,
-             samples * period_ns_);
+void SamplePlacer::add(ContextId context, Names& names, const Location& place, uint64_t samples,
+                       uint64_t value_ns) {
+  epoch_.add(context, {image_row(names, place.image), place.offset}, event_, samples, value_ns);
 }
 
 /// All of a reason is one row: the addresses say nothing without what was there.
 void SamplePlacer::add_unknown(const who_key& who, std::string_view reason, uint64_t samples) {
   epoch_.profile().ledger.add(ledger::kUnknownAddress, samples);
   epoch_.add(context_of(who, Mode::user), {image_of_reason(reason), FileOffset(0)}, event_, samples,
-             samples * period_ns_);
+             samples * weight_ns_);
+}
+
+/// The kernel's images count in their ledger what they could not place; such a place is offset 0.
+void SamplePlacer::note_unknown_in_kernel(uint64_t samples) {
+  const uint64_t now = names_->builder.profile().ledger.amount(ledger::kUnknownAddress);
+  if (now == unknown_in_kernel_) return;
+  unknown_in_kernel_ = now;
+  totals_.unknown_kernel += samples;
+  epoch_.profile().ledger.add(ledger::kUnknownAddress, samples);
 }
 
 void SamplePlacer::count(const sample_entry& entry) {
   const uint64_t samples = entry_count(&entry);
   ++totals_.entries;
   static const who_key kNobody{};
-  const who_key* found = find_who(entry_who(&entry));
-  const who_key who = found != nullptr ? *found : kNobody;
+  const who_key* const found = find_who(entry_who(&entry));
+  const who_key& who = found != nullptr ? *found : kNobody;
   switch (place_kind_of(entry.place)) {
     case PLACE_KERNEL: {
-      Ledger& ledger = names_->builder.profile().ledger;
-      const uint64_t before = ledger.amount(ledger::kUnknownAddress);
       const CallFrame frame{RunAddress(place_address(entry.place)), Mode::kernel};
       const Location place = names_->images.locate(0, frame, nullptr);
-      if (ledger.amount(ledger::kUnknownAddress) != before) {
-        totals_.unknown_kernel += samples;
-        epoch_.profile().ledger.add(ledger::kUnknownAddress, samples);
-      }
+      if (place.offset.value == 0) note_unknown_in_kernel(samples);
       add(context_of(who, Mode::kernel), *names_, place, samples);
       return;
     }
@@ -255,8 +280,8 @@ void SamplePlacer::count_in_file(const who_key& who, uint64_t place, uint64_t sa
     add(context, *names_, {names_->vdso, offset}, samples);
     return;
   }
-  for (const std::shared_ptr<Names>& names : {names_, old_names_}) {
-    if (!names) continue;
+  for (Names* const names : {names_.get(), old_names_.get()}) {
+    if (names == nullptr) continue;
     const auto file = names->files.find(number);
     if (file == names->files.end()) continue;
     if (file->second.is_all()) {
@@ -290,7 +315,7 @@ void SamplePlacer::count_in_process(const who_key& who, uint64_t address, uint64
       }
     }
   }
-  waiting_.push_back({names_, who, address, samples, 0});
+  waiting_.push_back({names_, who, address, samples, samples * weight_ns_, 0});
   if (waiting_.size() > kMostWaiting) end_waiting();
 }
 
@@ -326,7 +351,8 @@ bool SamplePlacer::place_code(Waiting& waiting) {
   const auto place =
       jit.locate(waiting.who.pid, RunAddress(waiting.address), UINT64_MAX, waiting.names->builder);
   if (!place) return false;
-  add(context_of(waiting.who, Mode::user), *waiting.names, *place, waiting.samples);
+  add(context_of(waiting.who, Mode::user), *waiting.names, *place, waiting.samples,
+      waiting.value_ns);
   return true;
 }
 
@@ -359,7 +385,7 @@ void SamplePlacer::count_nameless(int drains) {
     totals_.anonymous += waiting.samples;
     const ImageId image = waiting.names->images.image_of_unnamed(true);
     add(context_of(waiting.who, Mode::user), *waiting.names, {image, FileOffset(waiting.address)},
-        waiting.samples);
+        waiting.samples, waiting.value_ns);
     return true;
   });
 }
@@ -380,7 +406,10 @@ void SamplePlacer::forget_dead() {
   });
 }
 
-void SamplePlacer::end_cpu(int, const sample_counters& counters, uint64_t enabled_ns) {
+void SamplePlacer::begin_cpu(const sample_counters& counters, uint64_t enabled_ns,
+                             double expected) {
+  // A period that nobody handled is shared by those that were: they stand for all of the time.
+  weight_ns_ = counters.handled == 0 ? period_ns_ : enabled_ns / counters.handled;
   totals_.handled += counters.handled;
   totals_.idle += counters.idle;
   totals_.hits += counters.hits;
@@ -394,8 +423,10 @@ void SamplePlacer::end_cpu(int, const sample_counters& counters, uint64_t enable
   totals_.timed += counters.timed;
   totals_.timed_ns += counters.timed_ns;
   totals_.enabled_ns += enabled_ns;
-  const uint64_t expected = totals_.enabled_ns / period_ns_;
-  totals_.skipped = expected > totals_.handled ? expected - totals_.handled : 0;
+  expected_ += expected;
+  idle_ns_ += counters.idle * weight_ns_;
+  const auto all = static_cast<uint64_t>(expected_);
+  totals_.skipped = all > totals_.handled ? all - totals_.handled : 0;
 }
 
 Recording SamplePlacer::end_epoch() {
@@ -407,15 +438,18 @@ Recording SamplePlacer::end_epoch() {
   recording.lost = totals_.lost;
   Ledger& ledger = epoch_.profile().ledger;
   if (totals_.lost != 0) ledger.add(ledger::kLostSamples, totals_.lost);
-  if (totals_.skipped != 0) ledger.add(ledger::kUnsampledTime, totals_.skipped * period_ns_);
+  for (const std::string& note : names_->builder.profile().ledger.notes()) ledger.note(note);
   std::map<ImageId, Fd> held = names_->images.release_files();
-  for (const auto& [key, row] : image_rows_) {
-    if (key.first != names_->serial) continue;
-    const ImageId image(key.second);
-    const auto file = held.find(image);
+  for (size_t i = 0; names_->rows_serial == epoch_serial_ && i < names_->rows.size(); ++i) {
+    const ImageId row = names_->rows[i];
+    if (row.is_all()) continue;
+    const auto file = held.find(ImageId(i));
     if (file != held.end()) recording.held.emplace(row, std::move(file->second));
-    const auto facts = names_->facts.find(image);
+    const auto facts = names_->facts.find(ImageId(i));
     if (facts != names_->facts.end()) recording.jit_facts.emplace_back(row, facts->second);
+  }
+  if (totals_.enabled_ns != 0) {
+    add_idle_time(epoch_.profile(), {std::min(idle_ns_, totals_.enabled_ns), totals_.enabled_ns});
   }
   recording.profile = std::move(epoch_.profile());
   return recording;

@@ -36,12 +36,14 @@ class SamplePlacer final : public SampleVisitor {
   ProfileBuilder& builder() { return epoch_; }
   /// Begins a new profile, with one run and one event that the caller has described.
   void begin_epoch(ProfileBuilder epoch, EventId event, uint64_t period_ns);
+  /// Of all that is counted until the next epoch; "": none.
+  void set_label(std::string_view label) { label_ = label; }
 
   void note_image(const image_record& record) override;
   void note_who(const who_record& record) override;
   void begin_numbers_anew() override;
+  void begin_cpu(const sample_counters& counters, uint64_t enabled_ns, double expected) override;
   void count(const sample_entry& entry) override;
-  void end_cpu(int cpu, const sample_counters& counters, uint64_t enabled_ns) override;
   /// After each drain.
   void end_drain();
 
@@ -62,15 +64,22 @@ class SamplePlacer final : public SampleVisitor {
     who_key who;
     uint64_t address = 0;
     uint64_t samples = 0;
+    uint64_t value_ns = 0;
     int drains = 0;
   };
 
   const who_key* find_who(uint32_t number) const;
   ContextId context_of(const who_key& who, Mode mode);
-  void add(ContextId context, Names& names, const Location& place, uint64_t samples);
+  ContextId make_context(const who_key& who, Mode mode);
+  void add(ContextId context, Names& names, const Location& place, uint64_t samples,
+           uint64_t value_ns);
+  void add(ContextId context, Names& names, const Location& place, uint64_t samples) {
+    add(context, names, place, samples, samples * weight_ns_);
+  }
   void add_unknown(const who_key& who, std::string_view reason, uint64_t samples);
   ImageId image_row(Names& names, ImageId image);
   ImageId image_of_reason(std::string_view reason);
+  void note_unknown_in_kernel(uint64_t samples);
   void count_in_file(const who_key& who, uint64_t place, uint64_t samples);
   void count_in_process(const who_key& who, uint64_t address, uint64_t samples);
   void count_unknown(const who_key& who, uint64_t address, uint64_t samples);
@@ -81,11 +90,23 @@ class SamplePlacer final : public SampleVisitor {
   ProfileBuilder epoch_;
   EventId event_;
   uint64_t period_ns_;
+  uint64_t weight_ns_;  // of a sample of the CPU that is drained: its clock's time by samples
+  uint64_t idle_ns_ = 0;
+  double expected_ = 0;  // samples of the epoch, by the clocks
+  std::string label_;
+  uint64_t unknown_in_kernel_ = 0;    // that the kernel's images have counted so far
   std::shared_ptr<Names> names_;      // those that are given out now
   std::shared_ptr<Names> old_names_;  // during the drain in which numbers began anew
-  std::map<std::pair<uint64_t, uint32_t>, ImageId> image_rows_;  // by serial of names, and image
-  std::map<std::string, ImageId, std::less<>> reasons_;          // likewise
-  std::map<std::string, ContextId> contexts_;
+  uint64_t epoch_serial_ = 0;
+  std::map<std::string, ImageId, std::less<>> reasons_;  // likewise
+  struct WhoHash {
+    size_t operator()(const std::pair<who_key, Mode>& who) const noexcept;
+  };
+  struct WhoEqual {
+    bool operator()(const std::pair<who_key, Mode>& a,
+                    const std::pair<who_key, Mode>& b) const noexcept;
+  };
+  std::unordered_map<std::pair<who_key, Mode>, ContextId, WhoHash, WhoEqual> contexts_;
   std::vector<Waiting> waiting_;
   std::vector<image_key> anonymous_files_;
   CgroupNames cgroups_;

@@ -1,5 +1,6 @@
 #include "epochs/epoch_database.h"
 
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "epochs/merge_epochs.h"
+#include "epochs/thin_out.h"
 
 #include "base/file.h"
 #include "model/idle_time.h"
@@ -210,6 +212,129 @@ TEST_F(EpochDatabaseTest, ADamagedEpochIsMissingAndSaid) {
   EXPECT_NE(merged->profile.ledger.notes()[0].find("an epoch is missing"), std::string::npos);
   EXPECT_FALSE(merge_epochs(database->find({2000, 3000})));
   EXPECT_FALSE(merge_epochs({}));
+}
+
+// ---- Thinning out. ----
+
+EpochFile file_at(int64_t start_s, uint32_t number, uint64_t size_bytes = 100) {
+  const EpochName name{start_s, 600, "1a2b3c4d", number, number};
+  return {name, "/db/epochs/" + format_epoch_name(name), size_bytes, false};
+}
+
+Keeping keep_all() {
+  return {.forget_after_s = 0, .most_bytes = 0, .least_free_bytes = 0};
+}
+
+std::vector<std::vector<uint32_t>> numbers_of(const ThinningPlan& plan) {
+  std::vector<std::vector<uint32_t>> numbers;
+  for (const auto& group : plan.merges) {
+    numbers.emplace_back();
+    for (const EpochFile& file : group) numbers.back().push_back(file.name.first);
+  }
+  return numbers;
+}
+
+TEST(ThinningPlan, MergesOldEpochsByTheHourThenByTheDay) {
+  // Hours of two days: 0 to 2 h, in epochs of ten minutes.
+  std::vector<EpochFile> files;
+  for (uint32_t i = 0; i < 12; ++i) files.push_back(file_at(i * 600, i + 1));
+  const int64_t day_s = 86'400;
+  EXPECT_TRUE(plan_thinning(files, keep_all(), 7'200, 0, 0).merges.empty());
+  using Groups = std::vector<std::vector<uint32_t>>;
+  EXPECT_EQ(numbers_of(plan_thinning(files, keep_all(), day_s + 3'601, 0, 0)),
+            (Groups{{1, 2, 3, 4, 5, 6}}));
+  EXPECT_EQ(numbers_of(plan_thinning(files, keep_all(), day_s + 7'201, 0, 0)),
+            (Groups{{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12}}));
+  EXPECT_EQ(numbers_of(plan_thinning(files, keep_all(), 8 * day_s, 0, 0)).size(), 1u);
+}
+
+// The clock was set back: the second epoch lies in another hour than its neighbours, which must
+// not be merged around it: their numbers would say that it is one of their parts.
+TEST(ThinningPlan, MergesNeighboursOnly) {
+  const std::vector<EpochFile> files = {file_at(7'200, 1), file_at(600, 2), file_at(7'800, 3),
+                                        file_at(8'400, 4)};
+  EXPECT_EQ(numbers_of(plan_thinning(files, keep_all(), 200'000, 0, 0)),
+            (std::vector<std::vector<uint32_t>>{{3, 4}}));
+}
+
+TEST(ThinningPlan, RemovesTheOldestAndNeverTheCurrentOne) {
+  std::vector<EpochFile> files;
+  for (uint32_t i = 0; i < 4; ++i) files.push_back(file_at(i * 600, i + 1));
+  files.push_back(file_at(-100'000, 5));
+  files.back().is_current = true;
+  const auto removed = [&](const Keeping& keeping, int64_t now_s, uint64_t free_bytes) {
+    std::vector<uint32_t> numbers;
+    for (const EpochFile& file : plan_thinning(files, keeping, now_s, 1'000, free_bytes).removals)
+      numbers.push_back(file.name.first);
+    return numbers;
+  };
+  Keeping by_age = keep_all();
+  by_age.forget_after_s = 1'000;
+  EXPECT_EQ(removed(by_age, 2'201, 0), (std::vector<uint32_t>{1, 2}));
+  Keeping by_size = keep_all();
+  by_size.most_bytes = 1'300;  // 1,500 are there, of which 1,000 are no epochs
+  EXPECT_EQ(removed(by_size, 2'400, 0), (std::vector<uint32_t>{1, 2}));
+  by_size.most_bytes = 1;
+  EXPECT_EQ(removed(by_size, 2'400, 0), (std::vector<uint32_t>{1, 2, 3, 4}));
+  Keeping by_space = keep_all();
+  by_space.least_free_bytes = 50;
+  EXPECT_EQ(removed(by_space, 2'400, 20), (std::vector<uint32_t>{1}));
+  EXPECT_TRUE(removed(keep_all(), 1'000'000'000, 0).empty());
+}
+
+TEST_F(EpochDatabaseTest, ThinningConservesCounts) {
+  Result<EpochDatabase> database = EpochDatabase::claim(folder_);
+  ASSERT_DONE(database);
+  uint64_t expected = 0;
+  for (uint64_t i = 0; i < 8; ++i) {
+    const std::string path = database->path_of_next(static_cast<int64_t>(600 * i));
+    write(path, make_epoch(i + 1));
+    ASSERT_DONE(database->finish(path, 600));
+    expected += i + 1;
+  }
+  EXPECT_TRUE(thin_out(*database, keep_all(), 100'000).empty());  // by the hour
+  EXPECT_EQ(database->list().size(), 2u);
+  const Result<MergedEpochs> by_hour = merge_epochs(database->find({}));
+  ASSERT_DONE(by_hour);
+  EXPECT_EQ(samples_of(by_hour->profile), expected);
+  EXPECT_TRUE(thin_out(*database, keep_all(), 1'000'000).empty());  // by the day
+  ASSERT_EQ(database->list().size(), 1u);
+  EXPECT_EQ(database->list()[0].name.length_s, 4800u);
+  const Result<MergedEpochs> by_day = merge_epochs(database->find({}));
+  ASSERT_DONE(by_day);
+  EXPECT_EQ(samples_of(by_day->profile), expected);
+  EXPECT_EQ(by_day->profile.runs.size(), 8u) << "what is known of each epoch stays";
+  EXPECT_EQ(find_idle_time(by_day->profile)->idle_ns, 800u);
+}
+
+TEST_F(EpochDatabaseTest, ThinningLeavesAloneWhatItCannotRead) {
+  Result<EpochDatabase> database = EpochDatabase::claim(folder_);
+  ASSERT_DONE(database);
+  const std::string good = database->path_of_next(0);
+  write(good, make_epoch(4));
+  ASSERT_DONE(database->finish(good, 600));
+  const std::string bad = database->path_of_next(600);
+  std::ofstream(bad) << "no database";
+  ASSERT_DONE(database->finish(bad, 600));
+  EXPECT_EQ(thin_out(*database, keep_all(), 100'000).size(), 1u);
+  EXPECT_EQ(database->list().size(), 2u);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/current"));
+}
+
+TEST_F(EpochDatabaseTest, FactsThatNoEpochNeedsGo) {
+  Result<EpochDatabase> database = EpochDatabase::claim(folder_);
+  ASSERT_DONE(database);
+  const int64_t now = ::time(nullptr);
+  for (const char* name : {"/old.culprit", "/new.culprit"}) {
+    std::ofstream(database->facts_folder() + name) << "facts";
+  }
+  const timespec then[2] = {{now - 100'000, 0}, {now - 100'000, 0}};
+  ::utimensat(AT_FDCWD, (database->facts_folder() + "/old.culprit").c_str(), then, 0);
+  Keeping keeping = keep_all();
+  keeping.forget_after_s = 86'400;
+  EXPECT_TRUE(thin_out(*database, keeping, now).empty());
+  EXPECT_FALSE(file_exists(database->facts_folder() + "/old.culprit"));
+  EXPECT_TRUE(file_exists(database->facts_folder() + "/new.culprit"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "session/epoch_view.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 
@@ -40,8 +41,21 @@ Result<std::vector<EpochFile>> find_files(const EpochDatabase& database,
   return files;
 }
 
+/// Epochs may be merged into longer ones while they are read: then they are looked for again.
+Result<MergedEpochs> read_epochs(const EpochDatabase& database, const EpochQuestion& question) {
+  constexpr int kTries = 5;
+  for (int i = 1;; ++i) {
+    ASSIGN_OR_RETURN(const std::vector<EpochFile> files, find_files(database, question));
+    Result<MergedEpochs> merged = merge_epochs(files);
+    const bool are_there = std::all_of(files.begin(), files.end(), [](const EpochFile& file) {
+      return file.is_current || file_exists(file.path);
+    });
+    if (are_there || i == kTries) return merged;
+  }
+}
+
 bool is_wanted(const Profile& profile, const Context& context, const EpochFilter& filter) {
-  StringId name = context.cgroup;
+  StringId name = filter.field == EpochFilter::Field::label ? context.label : context.cgroup;
   if (filter.field == EpochFilter::Field::comm) {
     if (context.process.value >= profile.processes.size()) return false;
     name = profile.processes[context.process.value].name;
@@ -71,8 +85,7 @@ void keep_wanted(Profile& profile, const std::vector<EpochFilter>& filters) {
 Result<ProfileView> open_epochs(const EpochQuestion& question, SnapshotOptions options,
                                 const SnapshotProgress& progress) {
   ASSIGN_OR_RETURN(const EpochDatabase database, EpochDatabase::open(question.database));
-  ASSIGN_OR_RETURN(const std::vector<EpochFile> files, find_files(database, question));
-  ASSIGN_OR_RETURN(MergedEpochs merged, merge_epochs(files));
+  ASSIGN_OR_RETURN(MergedEpochs merged, read_epochs(database, question));
   keep_wanted(merged.profile, question.filters);
 
   auto archive = std::make_shared<FactsArchive>(database.facts_folder());

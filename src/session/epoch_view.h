@@ -16,7 +16,7 @@ namespace culprit {
 
 /// One condition on who did it: a name, or a pattern like 'cc*'.
 struct EpochFilter {
-  enum class Field : uint8_t { comm, cgroup };
+  enum class Field : uint8_t { comm, cgroup, label };
   Field field = Field::comm;
   std::string pattern;
 };

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <iterator>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -116,7 +118,11 @@ Result<void> FactsArchive::complete(const Profile& profile, const std::vector<Im
     if (!belongs_in_archive(image)) continue;
     std::vector<FileOffset> wanted = one.offsets;
     const std::vector<FileOffset> made_for = find_covered(path_of(profile, image), wanted);
-    if (wanted.empty()) continue;
+    if (wanted.empty()) {
+      // Facts that nobody has needed for long are removed with the epochs of their time.
+      ::utimensat(AT_FDCWD, path_of(profile, image).c_str(), nullptr, 0);
+      continue;
+    }
     std::vector<FileOffset> all;
     std::set_union(made_for.begin(), made_for.end(), one.offsets.begin(), one.offsets.end(),
                    std::back_inserter(all));

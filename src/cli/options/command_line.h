@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "epochs/thin_out.h"
 #include "regions/regions_print.h"
 
 #include "cli/options/scan_options.h"
@@ -160,6 +161,8 @@ struct DaemonCommand {
   int64_t epoch_s = 600;
   int64_t flush_s = 10;
   bool use_bpf = true;
+  Keeping keeping;
+  uint64_t most_megabytes = 1000;
   bool symbolize = true;
   SnapshotOptions snapshot;
   Format format = Format::text;

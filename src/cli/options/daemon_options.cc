@@ -10,18 +10,22 @@ namespace culprit {
 
 namespace {
 
+constexpr Word<EpochFilter::Field> kFilterFields[] = {{"comm", EpochFilter::Field::comm},
+                                                      {"cgroup", EpochFilter::Field::cgroup},
+                                                      {"label", EpochFilter::Field::label}};
 constexpr Word<Format> kStatusFormats[] = {{"text", Format::text}, {"json", Format::json}};
 
 /// "comm=cc*", "cgroup=/system.slice/*"
 EpochFilter parse_filter(const std::string& text) {
   const size_t equals = text.find('=');
   const std::string field = text.substr(0, equals);
-  if (equals == std::string::npos || (field != "comm" && field != "cgroup")) {
-    throw CLI::ValidationError(
-        fmt::format("--where takes comm=PATTERN or cgroup=PATTERN, not '{}'", text));
+  for (const Word<EpochFilter::Field>& known : kFilterFields) {
+    if (equals != std::string::npos && field == known.word) {
+      return {known.value, text.substr(equals + 1)};
+    }
   }
-  return {field == "comm" ? EpochFilter::Field::comm : EpochFilter::Field::cgroup,
-          text.substr(equals + 1)};
+  throw CLI::ValidationError(
+      fmt::format("--where takes comm=, cgroup= or label=PATTERN, not '{}'", text));
 }
 
 /// "comm=cc*,cgroup=/build": all of them must hold.
@@ -86,7 +90,7 @@ void add_epoch_choice(CLI::App* app, EpochChoice* choice) {
            parse_filters(text, choice);
            choice->is_chosen = true;
          },
-         "only what these commands or cgroups did: comm=PATTERN, cgroup=PATTERN")
+         "only what these did: comm=PATTERN, cgroup=PATTERN, label=PATTERN (culprit daemon label)")
       ->type_name("FIELD=PATTERN");
 }
 
@@ -116,6 +120,10 @@ CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error)
       ->check(CLI::Range(0.01, 50.0));
   add_length(app, "--epoch", &command->epoch_s, "a new file every so often [10m]");
   add_length(app, "--flush", &command->flush_s, "what kill -9 may cost at most [10s]");
+  add_length(app, "--keep", &command->keeping.forget_after_s, "older epochs are removed [90d]");
+  app->add_option("--most-megabytes", command->most_megabytes,
+                  "so much for epochs and symbols: beyond it the oldest go; 0: any [1000]")
+      ->type_name("N");
   add_off_flag(app, "--no-bpf", &command->use_bpf, "read the rings of perf_event instead");
   add_off_flag(app, "--no-symbols", &command->symbolize,
                "leave symbols to whoever asks for a report");

@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+"""What `culprit daemon` costs, and what it leaves unknown, beside what else users would pick.
+
+    bench/always_on.py build/release/culprit [--part unknown,cost,epoch] [--seconds S] [--pairs N]
+
+  unknown   a mixed load (compiles, python, code made at run time, deleted programs, programs on
+            an overlay in a mount namespace of their own) for S seconds under the daemon, then
+            again under `culprit record -a` and `perf record -a`: samples without an image, by
+            reason; what the daemon counted, skipped and lost; its time and memory per sample
+  cost      fixed work (a loop; compiles: short processes) in interleaved rounds, each set-up once a
+            round in a new order: bare, daemon, ring (record -a), perf record -a, bpftrace's
+            profile (if it is there); slowdown against the bare run of its round: median, and a
+            95 % interval from order statistics
+  epoch     bytes of the epochs that `unknown` left, and how long a report of them takes
+
+All at 999 Hz on every CPU. Needs root. Run it on a machine that does nothing else.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+RATE = 999
+SPIN = r"""
+#include <stdio.h>
+#include <time.h>
+int main(void) {
+  double x = 1;
+  for (long i = 0; i < ITERATIONS; ++i) x = x * 1.0000001 + 0.5;
+  printf("%f\n", x);
+  return 0;
+}
+"""
+JIT = r"""
+/* Code made at run time, without names: a loop in anonymous memory. */
+#include <string.h>
+#include <sys/mman.h>
+int main(void) {
+  /* mov ecx, edi; dec ecx; jnz -4; ret */
+  static const unsigned char code[] = {0x89, 0xf9, 0xff, 0xc9, 0x75, 0xfc, 0xc3};
+  void* at = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memcpy(at, code, sizeof code);
+  for (int i = 0; i < 60; ++i) ((void (*)(int))at)(20000000);
+  return 0;
+}
+"""
+SOURCE = """#include <map>
+#include <string>
+#include <vector>
+std::map<std::string, std::vector<int>> f%d() { return {{"a", {1, 2}}, {"b", {3}}}; }
+"""
+PYTHON = "sum(len(str(i)) for i in range(3_000_000)); import sqlite3; sqlite3.connect(':memory:')"
+
+
+def run(*words, **options):
+    options.setdefault("stdout", subprocess.DEVNULL)
+    options.setdefault("stderr", subprocess.DEVNULL)
+    return subprocess.run([str(word) for word in words], **options)
+
+
+class Loads:
+    """Programs to watch, in a folder of their own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for name, text in (("spin", SPIN), ("jit", JIT)):
+            (folder / f"{name}.c").write_text(text)
+        run("gcc", "-O1", "-DITERATIONS=600000000L", folder / "spin.c", "-o", folder / "spin", check=True)
+        run("gcc", "-O1", "-DITERATIONS=100000000L", folder / "spin.c", "-o", folder / "short", check=True)
+        run("gcc", "-O1", folder / "jit.c", "-o", folder / "jit", check=True)
+        for i in range(6):
+            (folder / f"source{i}.cc").write_text(SOURCE % i)
+        self.overlay = folder / "overlay"
+        for part in ("lower", "upper", "work", "merged"):
+            (self.overlay / part).mkdir(parents=True)
+        shutil.copy(folder / "short", self.overlay / "lower/inside")
+
+    def compile_once(self):
+        for i in range(6):
+            run("g++", "-O1", "-c", self.folder / f"source{i}.cc", "-o", self.folder / "o.o")
+
+    def deleted(self):
+        program = self.folder / f"deleted{random.random()}"
+        shutil.copy(self.folder / "short", program)
+        process = subprocess.Popen([program], stdout=subprocess.DEVNULL)
+        time.sleep(0.05)
+        program.unlink()
+        process.wait()
+
+    def replaced(self):
+        program = self.folder / "upgraded"
+        shutil.copy(self.folder / "short", self.folder / "new")
+        os.replace(self.folder / "new", program)
+        run(program)
+
+    def in_overlay(self):
+        o = self.overlay
+        run("unshare", "-m", "sh", "-c",
+            f"mount -t overlay none -o lowerdir={o}/lower,upperdir={o}/upper,workdir={o}/work "
+            f"{o}/merged && cp {o}/merged/inside {o}/merged/copied && {o}/merged/inside && "
+            f"{o}/merged/copied")
+
+    def mixed(self, seconds):
+        """Two streams of work, so that both of two CPUs are busy."""
+        end = time.monotonic() + seconds
+        other = None
+        while time.monotonic() < end:
+            if other is None or other.poll() is not None:
+                other = subprocess.Popen([sys.executable, "-c", PYTHON])
+            self.compile_once()
+            self.deleted()
+            self.replaced()
+            self.in_overlay()
+            run(self.folder / "jit")
+            for _ in range(50):
+                run("/bin/true")
+        if other is not None:
+            other.wait()
+
+
+class Tools:
+    def __init__(self, culprit, folder):
+        self.culprit, self.folder = culprit, folder
+
+    def daemon(self):
+        database = self.folder / "db"
+        process = subprocess.Popen([self.culprit, "daemon", "--db", database, "--rate", str(RATE)],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while "sampling the whole system" not in process.stderr.readline():
+            if process.poll() is not None:
+                sys.exit("the daemon does not start")
+        return process
+
+    def ring(self):
+        return subprocess.Popen([self.culprit, "record", "-a", "-F", str(RATE), "-q", "-o",
+                                 self.folder / "ring.culprit"], stdout=subprocess.DEVNULL)
+
+    def perf(self):
+        return subprocess.Popen(["perf", "record", "-q", "-a", "-e", "cpu-clock", "-F", str(RATE), "-o",
+                                 self.folder / "perf.data"], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+
+    def bpftrace(self):
+        return subprocess.Popen(["bpftrace", "-e", f"profile:hz:{RATE} {{ @[pid, ustack(1)] = count(); }}"],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def status(self):
+        text = subprocess.check_output([self.culprit, "daemon", "status", "--db", self.folder / "db",
+                                        "--format", "json"])
+        return json.loads(text)
+
+    @staticmethod
+    def stop(process):
+        process.send_signal(signal.SIGINT)
+        process.wait()
+
+
+def modules_of(culprit, *what):
+    text = subprocess.check_output([culprit, "report", *map(str, what), "--by", "module", "--format", "json"])
+    report = json.loads(text)
+    event = report["events"][0]["name"]
+    rows = {row["module"]: row["values"][event]["samples"] for row in report["rows"]}
+    return rows, sum(rows.values())
+
+
+def print_unknown(name, rows, total):
+    unknown = {module: samples for module, samples in rows.items() if module.startswith("[unknown")}
+    nameless = rows.get("[anonymous]", 0)
+    print(f"\n{name}: {total:,} samples; without an image {sum(unknown.values())}"
+          f" ({100 * sum(unknown.values()) / max(total, 1):.3f} %)"
+          f", code without a file or name {nameless} ({100 * nameless / max(total, 1):.2f} %)")
+    for module, samples in unknown.items():
+        print(f"  {samples:8,}  {module}")
+
+
+def measure_unknown(tools, loads, seconds):
+    daemon = tools.daemon()
+    loads.mixed(seconds)
+    status = tools.status()
+    totals = status["in_all"]
+    tools.stop(daemon)
+    counted = totals["table_hits"] + totals["table_misses"]
+    expected = totals["clock_ns"] / (1e9 / status["rate_hz"])
+    print_unknown("daemon", *modules_of(tools.culprit, "--db", tools.folder / "db"))
+    print(f"  conservation: handled {totals['handled']:,} + skipped {totals['skipped']:,} of "
+          f"{expected:,.0f} periods; handled = idle {totals['idle']:,} + counted {counted:,}; lost "
+          f"{totals['lost']}")
+    print(f"  names refused {totals['names_refused']}; searches refused {totals['range_refusals']}"
+          f" of {totals['range_searches']:,} ({totals['unknown_locked']} of them never resolved)")
+    print(f"  table: {100 * totals['table_hits'] / counted:.1f} % hits, "
+          f"{100 * totals['table_evictions'] / counted:.2f} % evictions, "
+          f"{counted / max(totals['entries'], 1):.2f} samples an entry; ranges known "
+          f"{100 * totals['range_hits'] / max(totals['range_hits'] + totals['range_searches'], 1):.1f} %")
+    print(f"  handler {totals['handler_ns'] / max(totals['handler_timed'], 1):.0f} ns a sample; daemon "
+          f"{status['cpu_ns'] / totals['handled']:.0f} ns a sample; resident "
+          f"{status['resident_bytes'] / 1e6:.1f} MB (peak {status['peak_bytes'] / 1e6:.1f}), kernel "
+          f"{status['kernel_bytes'] / 1e6:.1f} MB")
+    ring = tools.ring()
+    time.sleep(1)
+    loads.mixed(seconds)
+    tools.stop(ring)
+    print_unknown("record -a", *modules_of(tools.culprit, tools.folder / "ring.culprit"))
+    if shutil.which("perf"):
+        perf = tools.perf()
+        time.sleep(1)
+        loads.mixed(seconds)
+        tools.stop(perf)
+        text = subprocess.run(["perf", "script", "-i", tools.folder / "perf.data", "-F", "ip,dso"],
+                              capture_output=True, text=True, check=False).stdout
+        lines = [line for line in text.splitlines() if line.strip()]
+        unknown = sum("([unknown])" in line for line in lines)
+        nameless = sum("//anon" in line or "(/tmp/perf-" in line for line in lines)
+        print(f"\nperf record -a: {len(lines):,} samples; without an image {unknown} "
+              f"({100 * unknown / max(len(lines), 1):.3f} %), code without a file or name {nameless} "
+              f"({100 * nameless / max(len(lines), 1):.2f} %)")
+
+
+def measure_epochs(tools):
+    files = sorted((tools.folder / "db/epochs").glob("*.culprit"))
+    facts = sorted((tools.folder / "db/facts").glob("*.culprit"))
+    print(f"\nepochs: {[path.stat().st_size for path in files]} bytes; facts of {len(facts)} images: "
+          f"{sum(path.stat().st_size for path in facts):,} bytes")
+    began = time.monotonic()
+    modules_of(tools.culprit, "--db", tools.folder / "db", "--since", "24h")
+    print(f"report --since 24h: {time.monotonic() - began:.2f} s")
+
+
+def interval(values):
+    """The median, and an interval that holds it in 95 of 100 cases, by ranks (n >= 6)."""
+    ordered = sorted(values)
+    n = len(ordered)
+    low = max(int(n / 2 - 0.98 * n ** 0.5), 0)
+    return statistics.median(ordered), ordered[low], ordered[n - 1 - low]
+
+
+def measure_cost(tools, loads, pairs):
+    ways = {"bare": None, "daemon": tools.daemon, "ring": tools.ring}
+    if shutil.which("perf"):
+        ways["perf"] = tools.perf
+    if shutil.which("bpftrace"):
+        ways["bpftrace"] = tools.bpftrace
+    works = {"loop": lambda: run(loads.folder / "spin"), "compiles": loads.compile_once}
+    for name, work in works.items():
+        ratios = {way: [] for way in ways if way != "bare"}
+        for _ in range(pairs):
+            took = {}
+            order = list(ways)
+            random.shuffle(order)
+            for way in order:
+                tool = ways[way]() if ways[way] else None
+                time.sleep(1.5)   # compiling, start-up
+                began = time.monotonic()
+                work()
+                took[way] = time.monotonic() - began
+                if tool:
+                    tools.stop(tool)
+                    shutil.rmtree(tools.folder / "db", ignore_errors=True)
+            for way, values in ratios.items():
+                values.append(100 * (took[way] / took["bare"] - 1))
+        print(f"\nslowdown of {name}, {pairs} rounds [%], median and 95 %")
+        for way, values in ratios.items():
+            print("  {:9} {:6.2f}  {:6.2f} to {:6.2f}".format(way, *interval(values)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("culprit", type=pathlib.Path)
+    parser.add_argument("--part", default="unknown,epoch,cost")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--pairs", type=int, default=12)
+    arguments = parser.parse_args()
+    if os.geteuid() != 0:
+        sys.exit("needs root: it samples the whole system")
+    load = os.getloadavg()[0]
+    print(f"{os.cpu_count()} CPUs, load {load:.1f} before we begin"
+          + ("; this machine is busy: compare, do not quote" if load > 0.5 else ""))
+    with tempfile.TemporaryDirectory(prefix="always-on-") as name:
+        folder = pathlib.Path(name)
+        loads = Loads(folder)
+        tools = Tools(arguments.culprit.resolve(), folder)
+        parts = arguments.part.split(",")
+        if "unknown" in parts:
+            measure_unknown(tools, loads, arguments.seconds)
+        if "epoch" in parts:
+            measure_epochs(tools)
+        if "cost" in parts:
+            shutil.rmtree(folder / "db", ignore_errors=True)
+            measure_cost(tools, loads, arguments.pairs)
+
+
+if __name__ == "__main__":
+    main()
