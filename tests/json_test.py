@@ -61,7 +61,7 @@ class Schemas(CulpritTest):
         # Some have theirs in events_test.py, locality_test.py, regions_test.py, templates_test.py and
         # why_test.py.
         tested = {"report.schema.json", "annotate.schema.json", "doctor.schema.json",
-                  "events.schema.json", "locality.schema.json", "stat.schema.json",
+                  "data.schema.json", "events.schema.json", "locality.schema.json", "stat.schema.json",
                   "stat_interval.schema.json", "regions.schema.json", "templates.schema.json",
                   "why.schema.json", "why_both.schema.json"}
         self.assertEqual(set(os.listdir(SOURCE / "schema")) - {"README.md"}, tested)

@@ -5,7 +5,7 @@ import json
 
 import jsonschema
 
-from harness import PROGRAMS, SOURCE, CulpritTest
+from harness import PROGRAMS, SOURCE, CulpritTest, run
 
 MACHINE = """
 name = "analytic"
@@ -240,8 +240,29 @@ class Lines(CulpritTest):
         self.assertIn("nowhere.c", wrong)
         self.culprit("locality", "--by", "words", path, status=2)
 
+    def test_advice(self):
+        """Programs of bench/locality_advice.py on a machine without prefetchers: a piece of the kind that
+        the program was made for names its lines. Takes seconds: whole programs."""
+        for name, kind in (("column_sums", "swap_loops"), ("two_passes", "fuse_loops")):
+            source = SOURCE / "bench/locality_pairs" / f"{name}.c"
+            run("gcc", "-O2", "-g", "-DPOINTS=40000", "-DROUNDS=1", "-o", self.folder / name, source)
+            path, _ = self.record("-q", "--engine", "simulate", "--locality", "all", "--machine",
+                                  self.folder / "ways8.toml", "--", self.folder / name, timeout=280)
+            advice = self.locality(path)["advice"]
+            marked = {f"{name}.c:{number}" for number, text in enumerate(
+                source.read_text().splitlines(), 1) if text.endswith("// here")}
+            pieces = [one for one in advice if one["kind"] == kind]
+            self.assertTrue(pieces, [one["title"] for one in advice])
+            self.assertLessEqual(set(pieces[0]["lines"]), marked)
+            self.assertGreater(pieces[0]["share"], 0.05)
+            text = self.culprit("locality", path, "--width", "80").stdout
+            self.assertLessEqual(max(len(line) for line in text.splitlines()[2:]
+                                     if not line.startswith("Next")), 80, text)
+
     def test_profile_without_locality(self):
         path, _ = self.record("-q", "--engine", "simulate", "--detail", "events", "--", self.program,
                               "stride", "64", "100")
         wrong = self.culprit("locality", path, status=1).stderr
         self.assertIn("--locality all", wrong)
+        wrong = self.culprit("data", path, status=1).stderr
+        self.assertIn("--objects", wrong)

@@ -1,4 +1,5 @@
-// `culprit report`, `annotate`, `locality` and `why`: ask an opened profile, print the answer.
+// `culprit report`, `annotate`, `locality`, `data` and `why`: ask an opened profile, print the
+// answer.
 
 #include "cli/commands.h"
 #include "cli/open_epochs.h"
@@ -48,6 +49,17 @@ int run(const LocalityCommand& command) {
   return print_result(view->problem(),
                       print_locality(view->profile(), *answer, command.format,
                                      standard_output_style(command.width, command.file)),
+                      command.format);
+}
+
+int run(const DataCommand& command) {
+  Result<ProfileView> view = ProfileView::open(command.file);
+  if (!view) return fail(view.error());
+  const Result<DataReport> answer = answer_data(*view, command.question);
+  if (!answer) return fail(answer.error());
+  return print_result(view->problem(),
+                      print_data(view->profile(), *answer, command.format,
+                                 standard_output_style(command.width, command.file)),
                       command.format);
 }
 

@@ -7,6 +7,23 @@ Json json_number(const std::optional<double>& value) {
   return value ? Json(*value) : Json();
 }
 
+Json json_edge_rows(const std::vector<EdgeRow>& rows) {
+  Json list = Json::array();
+  for (const EdgeRow& row : rows) {
+    Json object = row.is_itself ? Json::object() : json_spot(row.spot);
+    object["itself"] = row.is_itself;
+    object["count"] = row.count;
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+Json json_texts(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(printable(text));
+  return list;
+}
+
 bool is_recorded(size_t level, const Caches& caches) {
   const CacheLevel which = kTenureLevels[level];
   if (!caches.levels[level]) return false;
@@ -85,6 +102,86 @@ Json json_use(const Use& use, const UseEvents& events, const Caches& caches) {
   object["waiting_cycles"] = events.has_waits ? Json(use.waits) : Json();
   object["levels"] = json_levels(use.levels, caches);
   return object;
+}
+
+Json json_kinds(const std::array<KindUse, kDataKinds>& kinds, const Caches& caches) {
+  static constexpr const char* kWords[kDataKinds] = {"integer_load", "integer_store", "float_load",
+                                                     "float_store"};
+  Json object = Json::object();
+  for (size_t kind = 0; kind < kDataKinds; ++kind) {
+    object[kWords[kind]] = {{"accesses", kinds[kind].accesses},
+                            {"misses", json_misses(kinds[kind].misses)},
+                            {"levels", json_levels(kinds[kind].levels, caches)}};
+  }
+  return object;
+}
+
+Json json_edges(const std::array<LevelEdges, kTenureLevels.size()>& levels) {
+  Json object = Json::object();
+  for (size_t i = 0; i < kTenureLevels.size(); ++i) {
+    const LevelEdges& level = levels[i];
+    object[level_word(kTenureLevels[i])] = {
+        {"reused_by", json_edge_rows(level.reused_by)},
+        {"evicted_by_capacity", json_edge_rows(level.evicted_by_capacity)},
+        {"evicted_by_conflict", json_edge_rows(level.evicted_by_conflict)},
+        {"refetched_by", json_edge_rows(level.refetched_by)},
+        {"shared_same_bytes", json_edge_rows(level.shared_same_bytes)},
+        {"shared_other_bytes", json_edge_rows(level.shared_other_bytes)},
+        {"reuses_of", json_edge_rows(level.reuses_of)},
+        {"evicts", json_edge_rows(level.evicts)},
+        {"refetches", json_edge_rows(level.refetches)},
+        {"takes_from", json_edge_rows(level.takes_from)}};
+  }
+  return object;
+}
+
+Json json_object(const ObjectWords& name) {
+  return {{"name", printable(name.name)},
+          {"kind", name.kind},
+          {"place", printable(name.place)},
+          {"kept_in", printable(name.kept_in)},
+          {"type", printable(name.type)},
+          {"size_bytes", name.size_bytes == 0 ? Json() : Json(name.size_bytes)},
+          {"blocks", name.blocks == 0 ? Json() : Json(name.blocks)},
+          {"total_bytes", name.total_bytes == 0 ? Json() : Json(name.total_bytes)}};
+}
+
+Json json_objects(const std::vector<ObjectRow>& rows, const UseEvents& events,
+                  const Caches& caches) {
+  Json list = Json::array();
+  for (const ObjectRow& row : rows) {
+    Json object = json_object(row.name);
+    object["use"] = json_use(row.use, events, caches);
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+Json json_statements(const std::vector<StatementRow>& rows, const UseEvents& events,
+                     const Caches& caches) {
+  Json list = Json::array();
+  for (const StatementRow& row : rows) {
+    Json object = json_spot(row.spot);
+    object["use"] = json_use(row.use, events, caches);
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+Json json_advice(const std::vector<LocalityAdvice>& advice) {
+  Json list = Json::array();
+  for (const LocalityAdvice& one : advice) {
+    Json object = {{"kind", advice_word(one.kind)},
+                   {"title", one.title},
+                   {"reason", one.reason},
+                   {"lines", json_texts(one.lines)},
+                   {"objects", json_texts(one.objects)},
+                   {"saved_cycles", one.saved_cycles},
+                   {"share", one.share}};
+    object["overlaps"] = one.overlaps ? Json(*one.overlaps) : Json();
+    list.push_back(std::move(object));
+  }
+  return list;
 }
 
 void add_use_headings(CsvLine& line) {

@@ -4,7 +4,9 @@
 
 #include <array>
 
+#include "locality/advice.h"
 #include "locality/caches.h"
+#include "locality/locality.h"
 #include "locality/statements.h"
 #include "locality/use.h"
 #include "print/csv.h"
@@ -20,6 +22,15 @@ Json json_misses(const std::array<uint64_t, kMissLevels>& misses);
 /// Levels that the machine does not have, or that were not recorded, are null.
 Json json_levels(const std::array<LineUse, kTenureLevels.size()>& levels, const Caches& caches);
 Json json_use(const Use& use, const UseEvents& events, const Caches& caches);
+
+Json json_kinds(const std::array<KindUse, kDataKinds>& kinds, const Caches& caches);
+Json json_edges(const std::array<LevelEdges, kTenureLevels.size()>& levels);
+Json json_object(const ObjectWords& name);
+Json json_objects(const std::vector<ObjectRow>& rows, const UseEvents& events,
+                  const Caches& caches);
+Json json_statements(const std::vector<StatementRow>& rows, const UseEvents& events,
+                     const Caches& caches);
+Json json_advice(const std::vector<LocalityAdvice>& advice);
 
 void add_use_headings(CsvLine& line);
 void add_use(CsvLine& line, const Use& use, const UseEvents& events, const Caches& caches);

@@ -21,6 +21,8 @@
 #include "attribute/attribution.h"
 #include "base/result.h"
 #include "base/text_style.h"
+#include "locality/advice.h"
+#include "locality/objects.h"
 #include "locality/statements.h"
 #include "locality/use.h"
 #include "model/profile.h"
@@ -36,6 +38,11 @@ struct LocalityOptions {
 
 struct StatementRow {
   CodeSpot spot;
+  Use use;
+};
+
+struct ObjectRow {
+  ObjectWords name;
   Use use;
 };
 
@@ -66,6 +73,7 @@ struct PartLocality {
   Use use;
   std::array<KindUse, kDataKinds> kinds;
   std::array<LevelEdges, kTenureLevels.size()> levels;
+  std::vector<ObjectRow> objects;  // that it accesses, hottest first; empty: not recorded
 };
 
 struct LocalityReport {
@@ -77,6 +85,7 @@ struct LocalityReport {
   Use rest;                        // of rows that the limit cut
   size_t rest_rows = 0;
   std::optional<PartLocality> part;
+  std::vector<LocalityAdvice> advice;  // of everything, or that a part's lines are in
   std::vector<std::string> remarks;
 };
 

@@ -2,118 +2,55 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <tsl/robin_map.h>
+#include <set>
 
+#include "base/names.h"
+#include "base/text.h"
 #include "locality/locality.h"
+#include "locality/part_edges.h"
 #include "locality/use_order.h"
 
 namespace culprit {
 namespace {
 
-/// Adds up the edges of one part by the statements at their other ends.
-class PartEdges {
- public:
-  PartEdges(CodeIndex& code, CodePart& part, PartLocality& into)
-      : others_(code, LocalityBy::line), part_(part), into_(into) {}
-
-  void add(const Edge& edge) {
-    const auto level = tenure_level(edge.level);
-    if (!level) return;
-    const bool from_here = part_.holds(edge.from);
-    const bool to_here = part_.holds(edge.to);
-    if (from_here) count(*level, outgoing(edge.kind), edge.to, to_here, edge.count);
-    if (to_here) count(*level, incoming(edge.kind), edge.from, from_here, edge.count);
+/// What a part of the code accesses, by data object.
+std::vector<ObjectRow> find_objects_of(const Profile& profile, CodeIndex& code, CodePart& part,
+                                       const UseEvents& events) {
+  if (!has_objects(profile)) return {};
+  const auto last = static_cast<uint32_t>(profile.objects.size());
+  std::vector<Use> uses;
+  add_uses(
+      profile, events,
+      [&](ContextId, const Location& at, ObjectId object) {
+        if (object.value == kNoAccess.value || !part.holds(at)) return kNoRow;
+        return std::min(object.value, last);
+      },
+      uses);
+  ObjectDescriber names(code);
+  std::vector<ObjectRow> rows;
+  constexpr size_t kMostObjects = 20;
+  for (const uint32_t row : order_by_cost(uses, events)) {
+    if (rows.size() == kMostObjects) break;
+    rows.push_back({names.describe(row < last ? ObjectId(row) : ObjectId()), uses[row]});
   }
+  return rows;
+}
 
-  void finish() {
-    for (const auto& [key, count] : counts_) {
-      EdgeRow row;
-      row.is_itself = key.row == kNoRow;
-      if (!row.is_itself) row.spot = others_.spot(key.row);
-      row.count = count;
-      (into_.levels[key.level].*lists(key.list)).push_back(std::move(row));
-    }
-    for (LevelEdges& level : into_.levels) {
-      for (size_t list = 0; list < kLists; ++list) {
-        auto& rows = level.*lists(list);
-        std::sort(rows.begin(), rows.end(), [](const EdgeRow& a, const EdgeRow& b) {
-          if (a.count != b.count) return a.count > b.count;
-          return a.spot.label() < b.spot.label();
-        });
-      }
+/// Advice that has something to do with a part: one of its lines is to be touched.
+void keep_advice_of(const std::vector<StatementRow>& rows, std::vector<LocalityAdvice>& advice) {
+  std::set<std::string> lines;
+  for (const StatementRow& row : rows) {
+    if (row.spot.line != 0) {
+      lines.insert(fmt::format("{}:{}", printable(base_name(row.spot.file)), row.spot.line));
     }
   }
-
- private:
-  using List = std::vector<EdgeRow> LevelEdges::*;
-  static constexpr size_t kLists = 10;
-  static List lists(size_t number) {
-    static constexpr List kAll[kLists] = {
-        &LevelEdges::reused_by,           &LevelEdges::evicted_by_capacity,
-        &LevelEdges::evicted_by_conflict, &LevelEdges::refetched_by,
-        &LevelEdges::shared_same_bytes,   &LevelEdges::shared_other_bytes,
-        &LevelEdges::reuses_of,           &LevelEdges::evicts,
-        &LevelEdges::refetches,           &LevelEdges::takes_from};
-    return kAll[number];
-  }
-  static size_t outgoing(EdgeKind kind) {
-    switch (kind) {
-      case EdgeKind::reuse:
-        return 0;
-      case EdgeKind::eviction_capacity:
-        return 1;
-      case EdgeKind::eviction_conflict:
-        return 2;
-      case EdgeKind::refetch_capacity:
-      case EdgeKind::refetch_conflict:
-        return 3;
-      case EdgeKind::sharing_true:
-        return 4;
-      case EdgeKind::sharing_false:
-        return 5;
-    }
-    return 0;
-  }
-  static size_t incoming(EdgeKind kind) {
-    switch (kind) {
-      case EdgeKind::reuse:
-        return 6;
-      case EdgeKind::eviction_capacity:
-      case EdgeKind::eviction_conflict:
-        return 7;
-      case EdgeKind::refetch_capacity:
-      case EdgeKind::refetch_conflict:
-        return 8;
-      case EdgeKind::sharing_true:
-      case EdgeKind::sharing_false:
-        return 9;
-    }
-    return 6;
-  }
-
-  /// Of a function its own lines are told apart; a line itself is "itself".
-  void count(size_t level, size_t list, const Location& other, bool is_here, uint64_t amount) {
-    const uint32_t row = is_here && part_.is_line() ? kNoRow : others_.row_of(other);
-    counts_[{static_cast<uint8_t>(level), static_cast<uint8_t>(list), row}] += amount;
-  }
-
-  struct Key {
-    uint8_t level;
-    uint8_t list;
-    uint32_t row;
-    friend bool operator==(const Key&, const Key&) = default;
-  };
-  struct Hash {
-    size_t operator()(const Key& key) const {
-      return (uint64_t{key.row} << 16 | uint64_t{key.level} << 8 | key.list) * 0x9e3779b97f4a7c15;
-    }
-  };
-
-  Statements others_;
-  CodePart& part_;
-  PartLocality& into_;
-  tsl::robin_map<Key, uint64_t, Hash> counts_;
-};
+  std::erase_if(advice, [&](const LocalityAdvice& one) {
+    return std::none_of(one.lines.begin(), one.lines.end(),
+                        [&](const std::string& line) { return lines.contains(line); });
+  });
+  // Numbers of pieces that are not shown mean nothing.
+  for (LocalityAdvice& one : advice) one.overlaps.reset();
+}
 
 Result<PartLocality> make_part(const Profile& profile, CodeIndex& code, CodePart& part,
                                const UseEvents& events) {
@@ -127,9 +64,12 @@ Result<PartLocality> make_part(const Profile& profile, CodeIndex& code, CodePart
   found.use = use.front();
   found.kinds = split_by_kind(
       profile, events, [&](ContextId, const Location& at, ObjectId) { return part.holds(at); });
-  PartEdges edges(code, part, found);
-  for (const Edge& edge : profile.edges) edges.add(edge);
-  edges.finish();
+  PartEdges edges(code, !part.is_line());
+  for (const Edge& edge : profile.edges) {
+    edges.add(edge, part.holds(edge.from), part.holds(edge.to));
+  }
+  edges.finish(found.levels);
+  found.objects = find_objects_of(profile, code, part, events);
   return found;
 }
 
@@ -180,7 +120,7 @@ Result<LocalityReport> make_locality(const Profile& profile, const FactsLookup& 
   std::vector<Use> all;
   add_uses(profile, report.events, [](ContextId, const Location&, ObjectId) { return 0U; }, all);
   if (!all.empty()) report.totals = all.front();
-  for (const uint32_t row : order_by_cost(uses)) {
+  for (const uint32_t row : order_by_cost(uses, report.events)) {
     if (options.limit != 0 && report.rows.size() >= options.limit) {
       report.rest += uses[row];
       ++report.rest_rows;
@@ -188,6 +128,8 @@ Result<LocalityReport> make_locality(const Profile& profile, const FactsLookup& 
       report.rows.push_back({statements.spot(row), uses[row]});
     }
   }
+  report.advice = make_locality_advice(profile, code, report.caches, report.events);
+  if (report.part) keep_advice_of(report.rows, report.advice);
   add_remarks(profile, report);
   return report;
 }

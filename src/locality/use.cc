@@ -101,7 +101,7 @@ std::optional<double> compute_temporal_use(const LineUse& use) {
   return static_cast<double>(use.bytes_accessed) / static_cast<double>(use.bytes_touched) - 1;
 }
 
-UseEvents find_use_events(const Profile& profile) {
+UseEvents find_use_events(const Profile& profile, bool may_be_measured) {
   UseEvents events;
   std::optional<size_t> cycles;
   std::optional<size_t> misses;
@@ -115,7 +115,8 @@ UseEvents find_use_events(const Profile& profile) {
     events.has_waits = events.has_waits || events.roles.back() == kWaits;
   }
   std::optional<size_t> cost;
-  if (const auto runs = find_two_runs(profile)) {
+  const auto runs = may_be_measured ? find_two_runs(profile) : std::nullopt;
+  if (runs) {
     events.cost = UseEvents::Cost::measured;
     events.cost_scale = runs->cycles_per_ns;
     cost = runs->time;
@@ -133,6 +134,8 @@ UseEvents find_use_events(const Profile& profile) {
 }
 
 Value UseEvents::value_of(const Use& use) const {
+  // As Uses have them whatever their cost is of: what was added up beside a measured run, too.
+  if (cost == Cost::modelled) return {0, use.cycles, 0};
   Value value = to_value(cost_event, use.cost);
   value.value *= cost_scale;
   value.error *= cost_scale;

@@ -92,7 +92,8 @@ struct UseEvents {
   /// "~cycles", "?cycles", "=misses".
   [[nodiscard]] const char* heading() const;
 };
-UseEvents find_use_events(const Profile& profile);
+/// `may_be_measured`: not of data objects, as samples of time tell nothing of those.
+UseEvents find_use_events(const Profile& profile, bool may_be_measured = true);
 
 namespace use_internal {
 /// Adds one count; `is_float`: of an instruction that accesses floating-point values.

@@ -11,7 +11,7 @@
 namespace culprit {
 
 /// The numbers of the rows that hold anything.
-inline std::vector<uint32_t> order_by_cost(const std::vector<Use>& uses) {
+inline std::vector<uint32_t> order_by_cost(const std::vector<Use>& uses, const UseEvents& events) {
   std::vector<uint32_t> order;
   for (uint32_t row = 0; row < uses.size(); ++row) {
     const Use& use = uses[row];
@@ -22,7 +22,9 @@ inline std::vector<uint32_t> order_by_cost(const std::vector<Use>& uses) {
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
     const Use& one = uses[a];
     const Use& other = uses[b];
-    if (one.cost.value != other.cost.value) return one.cost.value > other.cost.value;
+    const double cost = events.value_of(one).value;
+    const double other_cost = events.value_of(other).value;
+    if (cost != other_cost) return cost > other_cost;
     if (one.accesses != other.accesses) return one.accesses > other.accesses;
     return a < b;
   });

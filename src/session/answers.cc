@@ -36,6 +36,8 @@ FactParts needed_parts(const ReportOptions& options) {
 
 /// Everything about code: advice names functions and lines.
 constexpr FactParts kPartsForAdvice{FactPart::functions, FactPart::lines, FactPart::inlines};
+/// The statement that allocates data says where it keeps them.
+constexpr FactParts kPartsForLocality = kPartsForAdvice | FactPart::sources;
 
 FactParts needed_parts(ExportFormat format) {
   FactParts parts{FactPart::functions, FactPart::inlines};
@@ -125,7 +127,11 @@ Result<Annotation> answer_annotation(const ProfileView& view, const AnnotateOpti
 }
 
 Result<LocalityReport> answer_locality(const ProfileView& view, const LocalityOptions& question) {
-  return make_locality(view.profile(), view.facts(kPartsForAdvice), question);
+  return make_locality(view.profile(), view.facts(kPartsForLocality), question);
+}
+
+Result<DataReport> answer_data(const ProfileView& view, const DataOptions& question) {
+  return make_data(view.profile(), view.facts(kPartsForLocality), question);
 }
 
 Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& question) {

@@ -20,6 +20,7 @@
 #include "annotate/annotation.h"
 #include "base/result.h"
 #include "base/text_style.h"
+#include "locality/data.h"
 #include "locality/locality.h"
 #include "session/accounting_view.h"
 #include "session/profile_view.h"
@@ -47,6 +48,9 @@ Result<Annotation> answer_annotation(const ProfileView& view, const AnnotateOpti
 
 /// Errors: as make_locality()
 Result<LocalityReport> answer_locality(const ProfileView& view, const LocalityOptions& question);
+
+/// Errors: as make_data()
+Result<DataReport> answer_data(const ProfileView& view, const DataOptions& question);
 
 /// A tree, which points into its template.
 struct WhyAnswer {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "annotate/annotation.h"
+#include "locality/data.h"
 #include "locality/locality.h"
 #include "report/report.h"
 #include "why/cost_columns.h"

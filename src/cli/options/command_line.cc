@@ -53,6 +53,7 @@ class HelpFormatter : public CLI::Formatter {
     if (name == "scan") return "Usage: culprit scan ACTION [OPTIONS]\n";
     if (name == "record" || name == "stat") usage += " [--] PROGRAM [ARGS]";
     if (name == "annotate") usage += " FUNCTION";
+    if (name == "data") usage += " [OBJECT]";
     if (name == "locality") usage += " [FUNCTION | FILE:LINE]";
     if (name == "daemon") usage += " [status | flush | epoch | rate HZ | pause | resume | stop]";
     if (name == "events") usage += " [PATTERN]";

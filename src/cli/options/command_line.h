@@ -92,6 +92,14 @@ struct LocalityCommand {
   size_t width = 0;
 };
 
+/// `culprit data`.
+struct DataCommand {
+  std::string file = kDefaultProfile;
+  DataOptions question;
+  Format format = Format::text;
+  size_t width = 0;
+};
+
 /// `culprit why`.
 struct WhyCommand {
   std::vector<std::string> files;  // one, or two to compare; none typed: the default

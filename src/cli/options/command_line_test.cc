@@ -123,10 +123,10 @@ TEST(CommandLine, SuggestsTheNearestCommand) {
 TEST(CommandLine, WordsOfPerfAreNotProgramsToRun) {
   // `perf --list-cmds`, Linux 6.1, without annotate, record, report, stat, version and help.
   for (const char* const word :
-       {"archive", "bench",     "buildid-cache", "buildid-list", "c2c",      "config", "data",
-        "evlist",  "ftrace",    "inject",        "iostat",       "kallsyms", "kmem",   "kvm",
-        "kwork",   "list",      "lock",          "mem",          "probe",    "sched",  "script",
-        "test",    "timechart", "top",           "trace"}) {
+       {"archive", "bench",  "buildid-cache", "buildid-list", "c2c",      "config",
+        "evlist",  "ftrace", "inject",        "iostat",       "kallsyms", "kmem",
+        "kvm",     "kwork",  "list",          "lock",         "mem",      "probe",
+        "sched",   "script", "test",          "timechart",    "top",      "trace"}) {
     const auto usage = parse<Usage>({word, "FILE"});
     EXPECT_EQ(usage.status, 2);
     EXPECT_NE(usage.text.find(std::string("culprit -- ") + word + " FILE"), std::string::npos);

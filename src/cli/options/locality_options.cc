@@ -29,6 +29,19 @@ bool is_profile(const std::string& word) {
          word.find("operator/") == std::string::npos;
 }
 
+/// [PART] [FILE], each of which may be missing. "" unless the file is named twice.
+std::string take_words(const std::vector<std::string>& words, bool has_input, std::string& part,
+                       std::string& file) {
+  if (words.size() == 2 && has_input) return "the profile is named twice: as a word and by --input";
+  if (words.size() == 2) {
+    part = words.front();
+    file = words.back();
+  } else if (words.size() == 1) {
+    (is_profile(words.front()) && !has_input ? file : part) = words.front();
+  }
+  return "";
+}
+
 }  // namespace
 
 CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* error) {
@@ -61,21 +74,41 @@ CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* er
       "  culprit locality --by function --level l2\n"
       "  culprit locality --format json --limit 0    for programs");
   app->callback([command, words, input, by, limit, error] {
-    if (words->size() == 2 && input->count() > 0) {
-      *error = "the profile is named twice: as a word and by --input";
-      return;
-    }
-    if (words->size() == 2) {
-      command->question.part = words->front();
-      command->file = words->back();
-    } else if (words->size() == 1) {
-      std::string& to = is_profile(words->front()) && input->count() == 0 ? command->file
-                                                                          : command->question.part;
-      to = words->front();
-    }
+    *error = take_words(*words, input->count() > 0, command->question.part, command->file);
     const bool is_line = is_file_and_line(command->question.part);
     if (is_line && by->count() == 0) command->question.by = LocalityBy::column;
     // Programs want everything; people want a page.
+    if (command->format != Format::text && limit->count() == 0) command->question.limit = 0;
+  });
+  return app;
+}
+
+CLI::App* add_data(CLI::App& root, DataCommand* command, std::string* error) {
+  CLI::App* app = root.add_subcommand(
+      "data", "which data the program waits for, and what became of their lines");
+  auto words = std::make_shared<std::vector<std::string>>();
+  app->add_option(
+         "OBJECT", *words,
+         "a data object (a name, a pattern, or where it is allocated): its statements, fields "
+         "and edges; and the profile, where it is not profile.culprit")
+      ->type_name("")
+      ->expected(0, 2);
+  CLI::Option* input = app->add_option("-i,--input", command->file, "the profile [profile.culprit]")
+                           ->type_name("FILE");
+  add_word(app, "--level", &command->question.level, kCacheLevels,
+           "whose spatial and temporal use, and edges, text shows [l1]");
+  CLI::Option* limit =
+      app->add_option("--limit", command->question.limit, "rows to print; 0: all [20]")
+          ->type_name("N");
+  add_presentation(app, &command->format, &command->width);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit record --engine simulate --locality all --objects site ./a.out && culprit data\n"
+      "  culprit data matrix                 its statements, fields, who evicts it\n"
+      "  culprit data quake.c:431            what is allocated there\n"
+      "  culprit data --format json run.culprit");
+  app->callback([command, words, input, limit, error] {
+    *error = take_words(*words, input->count() > 0, command->question.object, command->file);
     if (command->format != Format::text && limit->count() == 0) command->question.limit = 0;
   });
   return app;

@@ -21,7 +21,6 @@ constexpr ReservedWord kReservedWords[] = {
     {"check", "culprit doctor"},
     {"config", ""},
     {"convert", "culprit import, culprit export"},
-    {"data", "culprit import, culprit export"},
     {"evlist", "culprit report FILE"},
     {"ftrace", ""},
     {"inject", ""},

@@ -43,6 +43,9 @@ int run(const VarianceCommand&) {
 int run(const RegionsCommand&) {
   return refuse("regions");
 }
+int run(const DataCommand&) {
+  return refuse("data");
+}
 int run(const ExportCommand&) {
   return refuse("export");
 }

@@ -1,0 +1,455 @@
+#include "locality/advice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <set>
+
+#include "base/names.h"
+#include "base/text.h"
+#include "locality/advice_facts.h"
+#include "locality/objects.h"
+
+namespace culprit {
+namespace {
+
+constexpr size_t kMostAdvice = 8;
+constexpr size_t kMostLines = 3;
+/// Of lines that are used in full nothing is to be gained by layout.
+constexpr double kLittleUsed = 0.6;
+constexpr double kWellUsed = 0.9;
+constexpr double kMostly = 0.5;
+
+const char* const kLevelWords[kDataLevels] = {"L1D", "L2", "L3"};
+
+struct Candidate {
+  LocalityAdvice advice;
+  std::set<uint32_t> loops;  // that save by it
+};
+
+class Adviser {
+ public:
+  Adviser(const Profile& profile, CodeIndex& code, const Caches& caches, const UseEvents& events)
+      : code_(code), caches_(caches), events_(events), facts_(profile, code, events) {
+    find_function_scales();
+  }
+
+  std::vector<LocalityAdvice> make() {
+    if (!(facts_.total.all > 0)) return {};
+    for (uint32_t loop = 0; loop < facts_.by_loop.size(); ++loop) advise_on_refetches(loop);
+    advise_on_fusion();
+    advise_on_layout();
+    advise_on_sharing();
+    return choose();
+  }
+
+ private:
+  // ---- How much, and of what. ----
+
+  /// Measured cycles for a modelled one, by function: the model is not equally good everywhere.
+  void find_function_scales() {
+    if (events_.cost != UseEvents::Cost::measured) return;
+    for (uint32_t row = 0; row < facts_.by_loop.size(); ++row) {
+      by_function_[facts_.loops.row(row).function] += facts_.by_loop[row].waits;
+    }
+    measured_total_ = to_cycles(facts_.total.measured);
+  }
+  [[nodiscard]] double to_cycles(uint64_t measured) const {
+    return static_cast<double>(measured) * events_.cost_event.scale * events_.cost_scale;
+  }
+  [[nodiscard]] double scale_of(uint32_t loop) const {
+    if (events_.cost != UseEvents::Cost::measured) return 1;
+    constexpr double kFurthest = 4;  // beyond it the model knows nothing of this code
+    const auto found = by_function_.find(facts_.loops.row(loop).function);
+    if (found == by_function_.end() || !(found->second.all > 0)) return 1;
+    return std::min(kFurthest, to_cycles(found->second.measured) / found->second.all);
+  }
+  [[nodiscard]] double all_cycles() const {
+    return measured_total_ > 0 ? measured_total_ : facts_.total.all;
+  }
+
+  [[nodiscard]] std::array<LinesIn, 3> lines_in(const Use& use, const Refetches& refetched) const {
+    std::array<LinesIn, 3> levels;
+    for (size_t i = 0; i < kDataLevels; ++i) {
+      levels[i] = {static_cast<double>(use.levels[i].lines), refetched.all(i)};
+    }
+    return levels;
+  }
+  [[nodiscard]] double spatial(const Use& use, size_t level) const {
+    return compute_spatial_percent(use.levels[level], caches_.line_bytes).value_or(100) / 100;
+  }
+
+  /// Of a line of this level, what is used of it before it is gone from the farther ones, too: what
+  /// comes back for its other bytes is not badly laid out, only used too late.
+  [[nodiscard]] double used_in_the_end(const Use& use, size_t level) const {
+    double used = spatial(use, level);
+    for (size_t i = level + 1; i < kDataLevels; ++i) {
+      const LineUse& farther = use.levels[i];
+      // Of lines that were cut, as in a victim cache, not all uses are known.
+      if (farther.lines > 0 && 2 * farther.lines_cut < farther.lines) {
+        used = std::max(used, spatial(use, i));
+      }
+    }
+    return used;
+  }
+
+  // ---- Words. ----
+
+  [[nodiscard]] std::vector<std::string> top(const std::map<uint32_t, uint64_t>& counts,
+                                             auto label) const {
+    std::vector<std::pair<uint64_t, uint32_t>> order;
+    uint64_t all = 0;
+    for (const auto& [row, count] : counts) {
+      order.emplace_back(count, row);
+      all += count;
+    }
+    std::sort(order.rbegin(), order.rend());
+    std::vector<std::string> words;
+    for (const auto& [count, row] : order) {
+      constexpr uint64_t kTenth = 10;
+      if (words.size() == kMostLines || (!words.empty() && count < all / kTenth)) break;
+      words.push_back(label(row));
+    }
+    return words;
+  }
+  std::vector<std::string> lines_of(uint32_t loop) {
+    return top(facts_.lines_of_loop[loop],
+               [&](uint32_t row) { return facts_.lines.spot(row).label(); });
+  }
+  std::vector<std::string> objects_of(uint32_t loop) {
+    ObjectDescriber names(code_);
+    return top(facts_.objects_of_loop[loop],
+               [&](uint32_t object) { return printable(names.describe(ObjectId(object)).name); });
+  }
+  /// "quake.c:498-505", by the lines that bring something in; else its function.
+  std::string place_of(uint32_t loop) {
+    const CodeSpot* first = nullptr;
+    uint64_t most = 0;
+    for (const auto& [row, count] : facts_.lines_of_loop[loop]) {
+      const CodeSpot& spot = facts_.lines.spot(row);
+      if (spot.line == 0 || (first != nullptr && count <= most)) continue;
+      first = &spot;
+      most = count;
+    }
+    const std::string function =
+        printable(std::string(without_parameters(facts_.loops.row(loop).function)));
+    if (first == nullptr) return function;
+    uint32_t low = first->line;
+    uint32_t high = first->line;
+    for (const auto& [row, count] : facts_.lines_of_loop[loop]) {
+      const CodeSpot& spot = facts_.lines.spot(row);
+      constexpr uint64_t kHundredth = 100;
+      if (spot.file != first->file || spot.line == 0 || count < most / kHundredth) continue;
+      low = std::min(low, spot.line);
+      high = std::max(high, spot.line);
+    }
+    const std::string file = printable(base_name(first->file));
+    return low == high ? fmt::format("{}:{}", file, low) : fmt::format("{}:{}-{}", file, low, high);
+  }
+  [[nodiscard]] bool has_lines(uint32_t loop) const {
+    return std::any_of(facts_.lines_of_loop[loop].begin(), facts_.lines_of_loop[loop].end(),
+                       [&](const auto& entry) { return facts_.lines.spot(entry.first).line != 0; });
+  }
+  static std::string percent(double part, double whole) {
+    return fmt::format("{:.0f} %", whole > 0 ? 100 * part / whole : 0);
+  }
+
+  void add(LocalityAdvice advice, std::set<uint32_t> loops) {
+    advice.share = advice.saved_cycles / all_cycles();
+    if (!(advice.share >= kLeastGain)) return;
+    found_.push_back({std::move(advice), std::move(loops)});
+  }
+
+  // ---- One loop that comes back to its own lines too late. ----
+
+  void advise_on_refetches(uint32_t loop) {
+    const GroupFacts& here = facts_.by_loop[loop];
+    if (!(here.waits.all > 0) || !has_lines(loop)) return;
+    Refetches own;
+    for (const auto& [pair, refetched] : facts_.refetches) {
+      if (pair.second == loop && facts_.loops.is_nested(pair.first, loop)) own += refetched;
+    }
+    const double saved =
+        compute_saved_by_hits(here.waits, lines_in(here.use, own)) * scale_of(loop);
+    // Lines of which little is used at a time are the fault of the order of the loops, wherever the
+    // lines come from.
+    const bool comes_back = own.all(0) > kMostly * static_cast<double>(here.use.levels[0].lines);
+    const bool for_other_bytes =
+        used_in_the_end(here.use, 0) >= kLittleUsed || own.conflict[0] > kMostly * own.all(0);
+    const bool steps_over = spatial(here.use, 0) < kLittleUsed && comes_back && for_other_bytes;
+    // Where something else in the loop runs along its lines, as in a transposition, another order
+    // would only change which of the two steps.
+    constexpr double kSomething = 0.05;
+    const bool runs_along = static_cast<double>(here.lines_along) >
+                            kSomething * static_cast<double>(here.use.levels[0].lines);
+    const size_t level = steps_over ? 0 : level_of_waits(here.waits, own);
+    const double lines = static_cast<double>(here.use.levels[level].lines);
+    const double used = spatial(here.use, level);
+    LocalityAdvice advice;
+    advice.saved_cycles = saved;
+    advice.lines = lines_of(loop);
+    advice.objects = objects_of(loop);
+    const std::string back = fmt::format("{} of the lines that it brings into {} were there before",
+                                         percent(own.all(level), lines), kLevelWords[level]);
+    const bool by_conflict = own.conflict[level] > kMostly * own.all(level);
+    if (steps_over && !runs_along) {
+      advice.kind = AdviceKind::swap_loops;
+      advice.title = fmt::format("swap the loops around {}", place_of(loop));
+      advice.reason = fmt::format(
+          "It steps over lines and comes back to them too late: of each line that comes into {} it "
+          "uses {} before it is gone, and {}. The innermost loop should run along the lines.",
+          kLevelWords[level], percent(used, 1), back);
+    } else {
+      advice.kind = AdviceKind::block_loops;
+      advice.title = fmt::format("block the loops around {}", place_of(loop));
+      advice.reason = fmt::format(
+          "It comes back to the same lines when they are gone: {}{}. Parts that fit should be "
+          "finished "
+          "before the next one begins.",
+          back,
+          steps_over ? fmt::format(", and of each it uses {} at a time, while other data are gone "
+                                   "through along the lines",
+                                   percent(used, 1))
+                     : ", lost for want of room");
+    }
+    if (!by_conflict || steps_over) add(advice, {loop});
+    if (by_conflict) advise_on_padding(loop, own, level, advice);
+  }
+
+  void advise_on_padding(uint32_t loop, const Refetches& own, size_t level, LocalityAdvice advice) {
+    Refetches conflicts;
+    conflicts.conflict = own.conflict;
+    const GroupFacts& here = facts_.by_loop[loop];
+    advice.kind = AdviceKind::pad_arrays;
+    advice.saved_cycles =
+        compute_saved_by_hits(here.waits, lines_in(here.use, conflicts)) * scale_of(loop);
+    advice.title = fmt::format("pad the arrays that {} accesses", place_of(loop));
+    const auto& cache = caches_.levels[level];
+    advice.reason = fmt::format(
+        "{} of the lines that it brings into {} were there before and lost to others of their set, "
+        "while the rest of the cache had room.{}",
+        percent(own.conflict[level], static_cast<double>(here.use.levels[level].lines)),
+        kLevelWords[level],
+        cache ? fmt::format(" Lines a multiple of {} B apart share a set of {}: make rows, or "
+                            "arrays, a line longer than that.",
+                            format_thousands(cache->size_bytes / cache->ways), cache->ways)
+              : "");
+    add(std::move(advice), {loop});
+  }
+
+  /// Where most of what it waits for comes from decides which level's lines matter.
+  [[nodiscard]] static size_t level_of_waits(const Waits& waits, const Refetches& own) {
+    if (own.all(1) == 0) return 0;
+    return waits.l2 > waits.l3 + waits.memory + waits.bandwidth ? 0 : 1;
+  }
+
+  // ---- Two loops over the same lines. ----
+
+  void advise_on_fusion() {
+    std::set<AdviceFacts::Pair> seen;
+    for (const auto& [pair, refetched] : facts_.refetches) {
+      const uint32_t from = pair.first;
+      const uint32_t to = pair.second;
+      if (facts_.loops.is_nested(from, to) || !facts_.loops.row(from).is_loop() ||
+          !facts_.loops.row(to).is_loop() || !has_lines(from) || !has_lines(to)) {
+        continue;
+      }
+      const AdviceFacts::Pair both = std::minmax(from, to);
+      if (!seen.insert(both).second) continue;
+      const double there = saved_by_fusion(from, to);
+      const double back = saved_by_fusion(to, from);
+      if (there <= 0 && back <= 0) continue;
+      if (there >= back) {
+        add_fusion(from, to, there);
+      } else {
+        add_fusion(to, from, back);
+      }
+    }
+  }
+  [[nodiscard]] double saved_by_fusion(uint32_t from, uint32_t to) const {
+    const auto found = facts_.refetches.find({from, to});
+    if (found == facts_.refetches.end()) return 0;
+    // Loops that now and then meet on a line, as those that fill an array first, are no pair.
+    constexpr double kLeastPart = 0.25;
+    const Refetches& everybody = facts_.by_loop[to].refetched;
+    const size_t at = level_of_waits(facts_.by_loop[to].waits, found->second);
+    if (found->second.capacity[at] < kLeastPart * everybody.all(at)) return 0;
+    Refetches by_capacity;
+    by_capacity.capacity = found->second.capacity;
+    const GroupFacts& second = facts_.by_loop[to];
+    return compute_saved_by_hits(second.waits, lines_in(second.use, by_capacity)) * scale_of(to);
+  }
+  void add_fusion(uint32_t from, uint32_t to, double saved) {
+    LocalityAdvice advice;
+    advice.kind = AdviceKind::fuse_loops;
+    advice.saved_cycles = saved;
+    advice.title = fmt::format("one loop for {} and {}", place_of(from), place_of(to));
+    advice.lines = lines_of(from);
+    for (std::string& line : lines_of(to)) advice.lines.push_back(std::move(line));
+    advice.objects = objects_of(to);
+    const Refetches& refetched = facts_.refetches.at({from, to});
+    const size_t level = level_of_waits(facts_.by_loop[to].waits, refetched);
+    advice.reason = fmt::format(
+        "They pass over the same lines one after the other: {} of the lines that {} brings into {} "
+        "were there for {}, and are gone in between (capacity).",
+        percent(refetched.capacity[level],
+                static_cast<double>(facts_.by_loop[to].use.levels[level].lines)),
+        place_of(to), kLevelWords[level], place_of(from));
+    add(std::move(advice), {from, to});
+  }
+
+  // ---- Lines of which little is used. ----
+
+  void advise_on_layout() {
+    if (!facts_.by_object.empty()) {
+      ObjectDescriber names(code_);
+      for (uint32_t object = 1; object < facts_.by_object.size(); ++object) {
+        advise_on_object(object, names);
+      }
+      return;
+    }
+    for (uint32_t loop = 0; loop < facts_.by_loop.size(); ++loop) {
+      const GroupFacts& here = facts_.by_loop[loop];
+      if (!has_lines(loop)) continue;
+      LocalityAdvice advice = layout_of(here, "the data of " + place_of(loop));
+      advice.saved_cycles *= scale_of(loop);
+      advice.lines = lines_of(loop);
+      if (spatial(here.use, 0) < kWellUsed) add(std::move(advice), {loop});
+    }
+  }
+  LocalityAdvice layout_of(const GroupFacts& here, const std::string& what) {
+    LocalityAdvice advice;
+    advice.kind = AdviceKind::split_layout;
+    advice.saved_cycles = compute_saved_by_packing(
+        here.waits,
+        {used_in_the_end(here.use, 0), used_in_the_end(here.use, 1), used_in_the_end(here.use, 2)});
+    advice.title = fmt::format("lay out {} so that lines are used", what);
+    advice.reason = fmt::format(
+        "Of each {} B line that comes into L1D {} are used. Keep together what is used together: "
+        "split "
+        "the struct, or arrays instead of an array of structs.",
+        caches_.line_bytes, percent(spatial(here.use, 0), 1));
+    return advice;
+  }
+  void advise_on_object(uint32_t object, ObjectDescriber& names) {
+    const GroupFacts& here = facts_.by_object[object];
+    if (!(here.waits.all > 0) || spatial(here.use, 0) >= kWellUsed) return;
+    const ObjectWords name = names.describe(ObjectId(object));
+    LocalityAdvice advice = layout_of(here, printable(name.name));
+    std::set<uint32_t> loops;
+    double scale = 0;
+    double weight = 0;
+    for (const auto& [loop, lines] : facts_.loops_of_object[object]) {
+      scale += scale_of(loop) * static_cast<double>(lines);
+      weight += static_cast<double>(lines);
+      loops.insert(loop);
+    }
+    if (weight > 0) advice.saved_cycles *= scale / weight;
+    advice.objects = {printable(name.name)};
+    advice.lines = top(facts_.lines_of_object[object],
+                       [&](uint32_t row) { return facts_.lines.spot(row).label(); });
+    const double block =
+        name.blocks > 0 ? static_cast<double>(name.total_bytes) / static_cast<double>(name.blocks)
+                        : 0;
+    constexpr uint64_t kManyBlocks = 100;
+    if (name.blocks >= kManyBlocks && block < caches_.line_bytes) {
+      advice.kind = AdviceKind::pool_blocks;
+      advice.title = fmt::format("allocate {} together", printable(name.name));
+      advice.reason = fmt::format(
+          "{} blocks of {:.0f} B, allocated one by one{}, leave gaps: of each {} B line that comes "
+          "into L1D {} are used. One block for all of them, or a pool, has no gaps.",
+          format_thousands(name.blocks), block,
+          name.kept_in.empty() ? "" : " into " + printable(name.kept_in), caches_.line_bytes,
+          percent(spatial(here.use, 0), 1));
+    }
+    add(std::move(advice), std::move(loops));
+  }
+
+  // ---- Lines that cores take from each other. ----
+
+  void advise_on_sharing() {
+    std::set<AdviceFacts::Pair> seen;
+    for (const auto& [pair, first] : facts_.sharing) {
+      const AdviceFacts::Pair both = std::minmax(pair.first, pair.second);
+      if (!seen.insert(both).second) continue;
+      double saved = saved_by_apart(pair.first, pair.second);
+      if (pair.first != pair.second) saved += saved_by_apart(pair.second, pair.first);
+      LocalityAdvice advice;
+      advice.kind = AdviceKind::false_sharing;
+      advice.saved_cycles = saved;
+      advice.lines = lines_of(pair.first);
+      if (pair.first != pair.second) {
+        for (std::string& line : lines_of(pair.second)) advice.lines.push_back(std::move(line));
+      }
+      advice.objects = objects_of(pair.second);
+      advice.title = fmt::format("put what threads write at {} into lines of their own",
+                                 place_of(pair.second));
+      advice.reason = fmt::format(
+          "Cores took lines from each other {} times there, and {} of these for bytes that the "
+          "other "
+          "one did not use (false sharing): align each thread's data to {} B.",
+          format_si(first.same_bytes + first.other_bytes),
+          percent(first.other_bytes, first.same_bytes + first.other_bytes), caches_.line_bytes);
+      if (first.other_bytes > first.same_bytes) add(std::move(advice), {pair.first, pair.second});
+    }
+  }
+  [[nodiscard]] double saved_by_apart(uint32_t from, uint32_t to) const {
+    double all = 0;
+    for (const auto& [pair, taken] : facts_.sharing) {
+      if (pair.second == to) all += taken.same_bytes + taken.other_bytes;
+    }
+    const auto found = facts_.sharing.find({from, to});
+    if (found == facts_.sharing.end() || !(all > 0)) return 0;
+    const Waits& waits = facts_.by_loop[to].waits;
+    return (waits.other_cores + waits.bandwidth) * found->second.other_bytes / all * scale_of(to);
+  }
+
+  // ---- The order. ----
+
+  std::vector<LocalityAdvice> choose() {
+    // Blocking changes most of the code, and may be forbidden by what depends on what: it comes
+    // first only where it promises twice as much.
+    const auto worth = [](const Candidate& one) {
+      const bool is_hard = one.advice.kind == AdviceKind::block_loops;
+      return one.advice.saved_cycles * (is_hard ? 0.5 : 1);
+    };
+    std::stable_sort(found_.begin(), found_.end(),
+                     [&](const Candidate& a, const Candidate& b) { return worth(a) > worth(b); });
+    if (found_.size() > kMostAdvice) found_.resize(kMostAdvice);
+    std::vector<LocalityAdvice> advice;
+    for (size_t i = 0; i < found_.size(); ++i) {
+      for (size_t before = 0; before < i && !found_[i].advice.overlaps; ++before) {
+        const auto shares = [&](uint32_t loop) { return found_[before].loops.contains(loop); };
+        if (std::any_of(found_[i].loops.begin(), found_[i].loops.end(), shares)) {
+          found_[i].advice.overlaps = before;
+        }
+      }
+      advice.push_back(found_[i].advice);
+    }
+    return advice;
+  }
+
+  CodeIndex& code_;
+  const Caches& caches_;
+  const UseEvents& events_;
+  AdviceFacts facts_;
+  std::map<std::string, Waits> by_function_;
+  double measured_total_ = 0;
+  std::vector<Candidate> found_;
+};
+
+}  // namespace
+
+const char* advice_word(AdviceKind kind) {
+  static constexpr const char* kWords[] = {"swap_loops",   "block_loops", "fuse_loops",
+                                           "pad_arrays",   "pool_blocks", "split_layout",
+                                           "false_sharing"};
+  return kWords[static_cast<size_t>(kind)];
+}
+
+std::vector<LocalityAdvice> make_locality_advice(const Profile& profile, CodeIndex& code,
+                                                 const Caches& caches, const UseEvents& events) {
+  return Adviser(profile, code, caches, events).make();
+}
+
+}  // namespace culprit

@@ -1,0 +1,116 @@
+#include "locality/advice_facts.h"
+
+#include "locality/objects.h"
+
+namespace culprit {
+
+Refetches& Refetches::operator+=(const Refetches& other) {
+  for (size_t level = 0; level < kDataLevels; ++level) {
+    capacity[level] += other.capacity[level];
+    conflict[level] += other.conflict[level];
+  }
+  return *this;
+}
+
+AdviceFacts::AdviceFacts(const Profile& profile, CodeIndex& code, const UseEvents& events)
+    : loops(code), lines(code, LocalityBy::line) {
+  if (has_objects(profile)) {
+    by_object.resize(profile.objects.size());
+    lines_of_object.resize(profile.objects.size());
+    loops_of_object.resize(profile.objects.size());
+  }
+  add_counts(profile, events);
+  add_tenures(profile);
+  add_edges(profile);
+  by_loop.resize(loops.size());
+  lines_of_loop.resize(loops.size());
+  objects_of_loop.resize(loops.size());
+}
+
+uint32_t AdviceFacts::loop_of(const Location& at) {
+  const uint32_t row = loops.row_of(at);
+  if (row >= by_loop.size()) {
+    by_loop.resize(row + size_t{1});
+    lines_of_loop.resize(row + size_t{1});
+    objects_of_loop.resize(row + size_t{1});
+  }
+  return row;
+}
+
+GroupFacts* AdviceFacts::object_facts(ObjectId object) {
+  if (!names_row(object) || object.value >= by_object.size()) return nullptr;
+  return &by_object[object.value];
+}
+
+void AdviceFacts::add_counts(const Profile& profile, const UseEvents& events) {
+  const WaitEvents wait_events(profile);
+  for (const Histogram& histogram : profile.histograms) {
+    for (size_t i = 0; i < histogram.offsets.size(); ++i) {
+      GroupFacts* const loop = &by_loop[loop_of({histogram.image, histogram.offsets[i]})];
+      GroupFacts* const object =
+          i < histogram.objects.size() ? object_facts(histogram.objects[i]) : nullptr;
+      for (const EventColumn& column : histogram.columns) {
+        const size_t number = column.event.value;
+        if (number >= profile.events.size()) continue;
+        const Sum sum = use_internal::sum_at(profile, histogram, column, i);
+        if (sum.empty()) continue;
+        const Event& event = profile.events[number];
+        for (GroupFacts* const group : {loop, object}) {
+          if (group == nullptr) continue;
+          use_internal::add_count(events, event, number, sum, group->use);
+          wait_events.add(number, sum.value, event.scale, group->waits);
+        }
+      }
+    }
+  }
+  for (GroupFacts& loop : by_loop) {
+    loop.waits.measured = loop.use.cost.value;
+    total += loop.waits;
+  }
+}
+
+void AdviceFacts::add_tenures(const Profile& profile) {
+  for (const Tenure& tenure : profile.tenures) {
+    const auto level = tenure_level(tenure.level);
+    if (!level || *level >= kDataLevels) continue;
+    const uint32_t loop = loop_of(tenure.location);
+    by_loop[loop].use.levels[*level] += tenure;
+    GroupFacts* const object = object_facts(tenure.object);
+    if (object != nullptr) object->use.levels[*level] += tenure;
+    if (*level != 0) continue;
+    constexpr uint64_t kFewestTouches = 4;
+    if (tenure.touches >= kFewestTouches * tenure.lines) by_loop[loop].lines_along += tenure.lines;
+    const uint32_t line = lines.row_of(tenure.location);
+    lines_of_loop[loop][line] += tenure.lines;
+    if (object == nullptr) continue;
+    lines_of_object[tenure.object.value][line] += tenure.lines;
+    loops_of_object[tenure.object.value][loop] += tenure.lines;
+    objects_of_loop[loop][tenure.object.value] += tenure.lines;
+  }
+}
+
+void AdviceFacts::add_edges(const Profile& profile) {
+  for (const Edge& edge : profile.edges) {
+    const auto level = tenure_level(edge.level);
+    if (!level || *level >= kDataLevels) continue;
+    const bool is_capacity = edge.kind == EdgeKind::refetch_capacity;
+    const bool is_refetch = is_capacity || edge.kind == EdgeKind::refetch_conflict;
+    const bool is_same = edge.kind == EdgeKind::sharing_true;
+    if (!is_refetch && !is_same && edge.kind != EdgeKind::sharing_false) continue;
+    const uint32_t from = loop_of(edge.from);
+    const uint32_t to = loop_of(edge.to);
+    const auto count = static_cast<double>(edge.count);
+    if (!is_refetch) {
+      Sharing& taken = sharing[{from, to}];
+      (is_same ? taken.same_bytes : taken.other_bytes) += count;
+      continue;
+    }
+    Refetches one;
+    (is_capacity ? one.capacity : one.conflict)[*level] = count;
+    refetches[{from, to}] += one;
+    by_loop[to].refetched += one;
+    if (GroupFacts* const object = object_facts(edge.object)) object->refetched += one;
+  }
+}
+
+}  // namespace culprit

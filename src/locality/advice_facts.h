@@ -1,0 +1,66 @@
+#pragma once
+
+// AdviceFacts: what advice rests on, added up once: uses, waits and edges of each loop, and uses
+// and waits of each data object.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <tsl/robin_map.h>
+#include <vector>
+
+#include "locality/loops.h"
+#include "locality/statements.h"
+#include "locality/use.h"
+#include "locality/waits.h"
+
+namespace culprit {
+
+/// Lines of one loop that came back to one: by level, L1D, L2, L3.
+struct Refetches {
+  std::array<double, 3> capacity{};
+  std::array<double, 3> conflict{};
+  [[nodiscard]] double all(size_t level) const { return capacity[level] + conflict[level]; }
+  Refetches& operator+=(const Refetches& other);
+};
+
+/// Lines that one core's loop took from another's.
+struct Sharing {
+  double same_bytes = 0;
+  double other_bytes = 0;
+};
+
+struct GroupFacts {
+  Use use;
+  Waits waits;
+  Refetches refetched;       // into it, from anybody
+  uint64_t lines_along = 0;  // of a loop, into L1D, by instructions that run along lines
+};
+
+struct AdviceFacts {
+  using Pair = std::pair<uint32_t, uint32_t>;  // from, to: rows of loops
+
+  AdviceFacts(const Profile& profile, CodeIndex& code, const UseEvents& events);
+
+  CodeLoops loops;
+  Statements lines;
+  std::vector<GroupFacts> by_loop;    // by row of `loops`
+  std::vector<GroupFacts> by_object;  // by ObjectId; empty: objects were not recorded
+  std::map<Pair, Refetches> refetches;
+  std::map<Pair, Sharing> sharing;
+  Waits total;
+  /// Which lines a loop, or an object, is at: rows of `lines` -> lines brought into L1D.
+  std::vector<std::map<uint32_t, uint64_t>> lines_of_loop;
+  std::vector<std::map<uint32_t, uint64_t>> lines_of_object;
+  std::vector<std::map<uint32_t, uint64_t>> objects_of_loop;  // ObjectId -> likewise
+  std::vector<std::map<uint32_t, uint64_t>> loops_of_object;
+
+ private:
+  void add_counts(const Profile& profile, const UseEvents& events);
+  void add_tenures(const Profile& profile);
+  void add_edges(const Profile& profile);
+  uint32_t loop_of(const Location& at);
+  GroupFacts* object_facts(ObjectId object);
+};
+
+}  // namespace culprit

@@ -1,0 +1,126 @@
+#include "locality/advice.h"
+
+#include <gtest/gtest.h>
+
+#include "locality/test_locality.h"
+#include "locality/waits.h"
+
+namespace culprit {
+namespace {
+
+/// Loops at 0x210-0x212 (mill.c:11) and 0x214-0x216 (mill.c:12).
+struct MadeLoops : MadeLocality {
+  MadeLoops() {
+    Profile& p = test.profile;
+    p.edges.clear();
+    p.tenures[0].bytes_touched = 100 * 64;  // line 11 uses all of its lines
+    const auto branch = [&](uint64_t from, uint64_t to) {
+      p.branch_counts.push_back({ContextId(0u), at(from), at(to), 100, 0, 0, 0, 0});
+    };
+    p.branch_counts.clear();
+    branch(0x212, 0x210);
+    branch(0x216, 0x214);
+    // All of its 10,000 cycles: 1,000 + 5,000 of them for data from L2.
+  }
+  std::vector<LocalityAdvice> advise() {
+    const FactsLookup facts = test.lookup();
+    CodeIndex code(test.profile, facts);
+    return make_locality_advice(test.profile, code, *find_caches(test.profile),
+                                find_use_events(test.profile));
+  }
+};
+
+TEST(LocalityAdvice, SwapsALoopThatStepsOverLines) {
+  MadeLoops made;
+  // 120 of the 200 lines of line 12 come back, of which 12.5 % is used; 50 came from beyond L2.
+  made.test.profile.tenures[2].bytes_touched = 50 * 64;  // L2 keeps them until all is used
+  made.test.profile.edges = {edge(0x214, 0x214, EdgeKind::refetch_capacity, 120)};
+  const auto advice = made.advise();
+  ASSERT_FALSE(advice.empty());
+  EXPECT_EQ(advice[0].kind, AdviceKind::swap_loops);
+  // 5,000 cycles x 120 / (200 - 50).
+  EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 4000);
+  EXPECT_DOUBLE_EQ(advice[0].share, 0.4);
+  EXPECT_EQ(advice[0].lines, std::vector<std::string>{"mill.c:12"});
+}
+
+TEST(LocalityAdvice, FusesLoopsThatHandOnLinesTooLate) {
+  MadeLoops made;
+  made.test.profile.tenures[1].bytes_touched = 200 * 64;  // nothing is wrong with the layout
+  made.test.profile.edges = {edge(0x210, 0x214, EdgeKind::refetch_capacity, 75)};
+  const auto advice = made.advise();
+  ASSERT_FALSE(advice.empty());
+  EXPECT_EQ(advice[0].kind, AdviceKind::fuse_loops);
+  EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 2500);
+  EXPECT_EQ(advice[0].lines, (std::vector<std::string>{"mill.c:11", "mill.c:12"}));
+}
+
+TEST(LocalityAdvice, BlocksALoopThatComesBackToWholeLines) {
+  MadeLoops made;
+  made.test.profile.tenures[1].bytes_touched = 200 * 64;
+  made.test.profile.edges = {edge(0x214, 0x214, EdgeKind::refetch_capacity, 150)};
+  const auto advice = made.advise();
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].kind, AdviceKind::block_loops);
+}
+
+TEST(LocalityAdvice, PadsWhereConflictsTookTheLines) {
+  MadeLoops made;
+  made.test.profile.tenures[1].bytes_touched = 200 * 64;
+  made.test.profile.edges = {edge(0x214, 0x214, EdgeKind::refetch_conflict, 150)};
+  const auto advice = made.advise();
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].kind, AdviceKind::pad_arrays);
+  EXPECT_NE(advice[0].reason.find("4,096 B"), std::string::npos) << advice[0].reason;
+}
+
+TEST(LocalityAdvice, LayoutOfLinesThatAreLittleUsed) {
+  MadeLoops made;
+  made.test.profile.tenures[2].bytes_touched = 50 * 8;  // L2, too, uses 12.5 %
+  const auto advice = made.advise();
+  ASSERT_FALSE(advice.empty());
+  EXPECT_EQ(advice[0].kind, AdviceKind::split_layout);
+  EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 5000 * 0.875);
+}
+
+TEST(LocalityAdvice, NoneUnderTwoPercentAndNoneWithoutCycles) {
+  MadeLoops made;
+  made.test.profile.tenures[1].bytes_touched = 200 * 64;
+  made.test.profile.edges = {edge(0x214, 0x214, EdgeKind::refetch_capacity, 5)};
+  EXPECT_TRUE(made.advise().empty());
+  made.test.profile.edges[0].count = 150;
+  EXPECT_FALSE(made.advise().empty());
+  made.test.profile.events[0].name = made.test.profile.strings.intern("other");
+  EXPECT_TRUE(made.advise().empty());
+}
+
+TEST(LocalityAdvice, PiecesThatSaveTheSameSaySo) {
+  MadeLoops made;
+  made.test.profile.tenures[1].bytes_touched = 200 * 64;
+  made.test.profile.edges = {edge(0x214, 0x214, EdgeKind::refetch_capacity, 90),
+                             edge(0x210, 0x214, EdgeKind::refetch_capacity, 60)};
+  const auto advice = made.advise();
+  ASSERT_EQ(advice.size(), 2u);
+  // 2,000 against 3,000 cycles: blocking is the harder one, and saves less than twice as much.
+  EXPECT_EQ(advice[0].kind, AdviceKind::fuse_loops);
+  EXPECT_EQ(advice[1].kind, AdviceKind::block_loops);
+  EXPECT_FALSE(advice[0].overlaps);
+  EXPECT_EQ(advice[1].overlaps, 0u);
+}
+
+TEST(Waits, AreSavedLevelByLevel) {
+  Waits waits;
+  waits.l2 = 100;
+  waits.l3 = 200;
+  waits.memory = 400;
+  // Of 10 lines L2 has 6, of the other 4 L3 has 3. 5 come back to L1D, 2 of these from beyond L2.
+  const std::array<LinesIn, 3> levels = {{{10, 5}, {4, 2}, {1, 0}}};
+  EXPECT_DOUBLE_EQ(compute_saved_by_hits(waits, levels), 100 * 3.0 / 6 + 600 * 2.0 / 4);
+  const std::array<LinesIn, 3> with_third = {{{10, 5}, {4, 2}, {2, 1}}};
+  EXPECT_DOUBLE_EQ(compute_saved_by_hits(waits, with_third),
+                   100 * 3.0 / 6 + 200 * 1.0 / 2 + 400 * 1.0 / 2);
+  EXPECT_EQ(compute_saved_by_hits(waits, {}), 0);
+}
+
+}  // namespace
+}  // namespace culprit

@@ -1,0 +1,66 @@
+#pragma once
+
+// data: which data a program waits for, and what became of their lines.
+//
+//     $ culprit data
+//
+//      ?cycles ?share waits =accesses L1miss L2miss spatial temporal  data
+//       2.14 G 51.0 %  91 %     412 M 24.1 %  9.8 %  37.2 %     0.20  mem_init quake.c:431
+//
+//     mem_init quake.c:431   heap, quake.c:431, kept in disp[i]: 9,000 blocks of 24 B
+//
+//     $ culprit data quake.c:431               its statements, fields, edges
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "locality/advice.h"
+#include "locality/locality.h"
+#include "locality/objects.h"
+
+namespace culprit {
+
+struct DataOptions {
+  std::string object = {};             // a name or a pattern; "": all
+  CacheLevel level = CacheLevel::l1d;  // whose spatial and temporal use the table shows
+  size_t limit = 20;                   // rows; 0: all
+};
+
+/// The object that is asked about.
+struct ObjectPart {
+  ObjectWords name;
+  Use use;
+  std::array<KindUse, kDataKinds> kinds;
+  std::array<LevelEdges, kTenureLevels.size()> levels;  // by the statements at the other ends
+  std::vector<StatementRow> statements;                 // that access it, hottest first
+  std::vector<ObjectRow> fields;
+  std::vector<std::string> others;  // what else matches
+};
+
+struct DataReport {
+  DataOptions options;
+  bool has_locality = false;  // else spatial and temporal use are unknown
+  Caches caches;
+  UseEvents events;             // never measured cycles: these are of no object
+  Use totals;                   // of all accesses
+  std::vector<ObjectRow> rows;  // hottest first; of a part: empty
+  Use rest;
+  size_t rest_rows = 0;
+  std::optional<ObjectPart> part;
+  std::vector<LocalityAdvice> advice;
+  std::vector<std::string> remarks;
+};
+
+/// Errors: objects were not recorded; no object of that name
+Result<DataReport> make_data(const Profile& profile, const FactsLookup& facts,
+                             const DataOptions& options);
+
+std::string print_data(const Profile& profile, const DataReport& report, Format format,
+                       const TextStyle& style);
+std::string print_data_text(const Profile& profile, const DataReport& report,
+                            const TextStyle& style);
+std::string print_data_json(const Profile& profile, const DataReport& report);
+std::string print_data_csv(const DataReport& report);
+
+}  // namespace culprit

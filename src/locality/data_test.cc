@@ -1,0 +1,128 @@
+#include "locality/data.h"
+
+#include <gtest/gtest.h>
+
+#include "locality/test_locality.h"
+
+namespace culprit {
+namespace {
+
+/// Line 11 accesses a heap object that mill.c:14 (offset 0x223) allocated, line 12 a variable.
+struct MadeData : MadeLocality {
+  MadeData() {
+    Profile& p = test.profile;
+    test.facts[kMill].sources[0].lines[5] = "  rows[n] = malloc(n);";  // mill.c:14
+    p.objects.resize(4);
+    p.objects[1].kind = ObjectKind::heap;
+    p.objects[1].site = at(0x223);
+    p.objects[2].kind = ObjectKind::global;
+    p.objects[2].name = p.strings.intern("table");
+    p.objects[2].size_bytes = 4096;
+    p.objects[3].kind = ObjectKind::field;
+    p.objects[3].name = p.strings.intern("weight");
+    p.objects[3].parent = ObjectId(2u);
+    p.histograms[0].objects = {ObjectId(1u), ObjectId(2u)};
+    p.tenures[0].object = ObjectId(1u);
+    p.tenures[1].object = ObjectId(2u);
+    p.tenures[2].object = ObjectId(3u);
+    for (Edge& edge : p.edges) edge.object = edge.from == at(0x210) ? ObjectId(1u) : ObjectId(2u);
+  }
+  Result<DataReport> make_data_report(const DataOptions& options = {}) {
+    return make_data(test.profile, test.lookup(), options);
+  }
+};
+
+TEST(Data, ObjectsHottestFirstAndAllOfThem) {
+  MadeData made;
+  const auto report = made.make_data_report();
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->rows.size(), 3u);
+  EXPECT_EQ(report->rows[0].name.name, "table");
+  EXPECT_EQ(report->rows[0].use.levels[0].lines, 200u);
+  EXPECT_EQ(report->rows[1].use.accesses, 800u);
+  EXPECT_EQ(report->rows[2].name.name, "table.weight");
+  EXPECT_EQ(report->totals.accesses, 1000u);
+  EXPECT_EQ(report->totals.levels[0].lines, 300u);
+}
+
+TEST(Data, AnAllocationIsNamedByItsStatement) {
+  MadeData made;
+  const auto report = made.make_data_report();
+  EXPECT_EQ(report->rows[1].name.name, "rows[n]");
+  EXPECT_EQ(report->rows[1].name.place, "mill.c:14 in grind");
+  EXPECT_EQ(report->rows[1].name.kind, "heap");
+}
+
+TEST(Data, OneObjectHasItsStatementsFieldsAndEdges) {
+  MadeData made;
+  const auto report = made.make_data_report({.object = "table"});
+  ASSERT_TRUE(report) << report.error().message;
+  const ObjectPart& part = *report->part;
+  ASSERT_EQ(part.statements.size(), 1u);
+  EXPECT_EQ(part.statements[0].spot.label(), "mill.c:12");
+  ASSERT_EQ(part.fields.size(), 1u);
+  EXPECT_EQ(part.fields[0].use.levels[1].lines, 50u);
+  // Its lines, of which mill.c:11 brought 40 in again.
+  ASSERT_EQ(part.levels[0].refetched_by.size(), 1u);
+  EXPECT_EQ(part.levels[0].refetched_by[0].spot.label(), "mill.c:11");
+  const auto by_place = made.make_data_report({.object = "mill.c:14"});
+  ASSERT_TRUE(by_place);
+  EXPECT_EQ(by_place->part->name.name, "rows[n]");
+  const auto wrong = made.make_data_report({.object = "tabel"});
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message.find("did you mean table"), std::string::npos);
+}
+
+TEST(Data, SaysThatNothingWasRecorded) {
+  MadeLocality made;
+  const auto none = make_data(made.test.profile, made.test.lookup(), {});
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find("--objects"), std::string::npos);
+}
+
+TEST(Data, ObjectsWithoutLocality) {
+  MadeData made;
+  made.test.profile.environment.clear();
+  made.test.profile.tenures.clear();
+  const auto report = made.make_data_report();
+  ASSERT_TRUE(report);
+  EXPECT_FALSE(report->has_locality);
+  EXPECT_EQ(report->rows.size(), 2u);
+  for (const Format format : {Format::text, Format::json, Format::csv}) {
+    EXPECT_FALSE(print_data(made.test.profile, *report, format, {}).empty());
+  }
+}
+
+TEST(Data, SurvivesADamagedProfile) {
+  MadeData made;
+  Profile& p = made.test.profile;
+  p.objects[2].kind = ObjectKind::field;
+  p.objects[2].parent = ObjectId(3u);  // a circle
+  p.objects[1].site.image = ImageId(77u);
+  p.tenures.push_back(p.tenures[0]);
+  p.tenures.back().object = ObjectId(4711u);
+  p.histograms[0].objects[0] = kNoAccess;
+  const auto report = made.make_data_report();
+  ASSERT_TRUE(report);
+  for (const Format format : {Format::text, Format::json, Format::csv}) {
+    EXPECT_FALSE(print_data(p, *report, format, {}).empty());
+  }
+  EXPECT_TRUE(made.make_data_report({.object = "*"}));
+}
+
+TEST(Data, WhatAStatementAssignsTo) {
+  EXPECT_EQ(find_assigned("  K[i] = (double*)malloc(9 * sizeof(double));"), "K[i]");
+  EXPECT_EQ(find_assigned("double* row = malloc(24);"), "row");
+  EXPECT_EQ(find_assigned("for (int i = 0; i < n; ++i) rows[i] = malloc(24);"), "i");
+  EXPECT_EQ(find_assigned("  node->next[k] = make(a == b);"), "node->next[k]");
+  EXPECT_EQ(find_assigned("auto x = std::make_unique<int[]>(5);"), "x");
+  EXPECT_EQ(find_assigned("return malloc(24);"), "");
+  EXPECT_EQ(find_assigned("if (a <= b) f(c != d);"), "");
+  EXPECT_EQ(find_assigned("*p = 5;"), "p");
+  EXPECT_EQ(find_assigned("] = 5;"), "");
+  EXPECT_EQ(find_assigned(""), "");
+  EXPECT_EQ(find_assigned("="), "");
+}
+
+}  // namespace
+}  // namespace culprit

@@ -1,0 +1,164 @@
+// Data objects for people: the table, what they are, and what to change; of one its statements,
+// fields and edges.
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/names.h"
+#include "base/text.h"
+#include "locality/data.h"
+#include "locality/part_text.h"
+#include "locality/use_columns.h"
+#include "print/header_text.h"
+#include "print/text_table.h"
+
+namespace culprit {
+namespace {
+
+/// "heap, quake.c:431, kept in K[i]: 9,000 blocks of 24 B".
+std::string describe_data(const ObjectWords& name) {
+  std::string text = name.kind;
+  if (!name.type.empty()) text += (text.empty() ? "" : ", ") + printable(name.type);
+  if (!name.place.empty()) text += (text.empty() ? "" : ", ") + printable(name.place);
+  if (!name.kept_in.empty()) text += ", kept in " + printable(name.kept_in);
+  if (name.blocks > 0) {
+    const double mean = static_cast<double>(name.total_bytes) / static_cast<double>(name.blocks);
+    text += fmt::format(": {} block{} of {}{:.0f} B", format_thousands(name.blocks),
+                        name.blocks == 1 ? "" : "s",
+                        name.size_bytes == 0 && name.blocks > 1 ? "about " : "", mean);
+  } else if (name.size_bytes > 0) {
+    text += fmt::format(": {} B", format_thousands(name.size_bytes));
+  }
+  return text;
+}
+
+class DataText {
+ public:
+  DataText(const Profile& profile, const DataReport& report, const TextStyle& style)
+      : profile_(profile), report_(report), style_(style) {}
+
+  std::string print() {
+    std::string text = print_run(profile_, style_);
+    if (report_.has_locality) text += wrap(describe_caches(report_.caches), style_.width, 2) + "\n";
+    text += "\n";
+    if (report_.part) {
+      text += print_part(*report_.part);
+    } else {
+      text += print_objects(report_.rows, true) + print_names(report_.rows);
+      text += print_locality_advice(report_.advice, report_.events, style_);
+    }
+    for (const std::string& remark : report_.remarks) {
+      text += print_labelled("Note", printable(remark), style_);
+    }
+    text += print_ledger(profile_.ledger, style_);
+    return text + next_step();
+  }
+
+ private:
+  [[nodiscard]] UseColumns columns() const {
+    return {report_.events, report_.caches, report_.totals, report_.options.level};
+  }
+
+  [[nodiscard]] std::string print_objects(const std::vector<ObjectRow>& rows,
+                                          bool with_total) const {
+    std::vector<const Use*> uses;
+    std::vector<std::string> labels;
+    for (const ObjectRow& row : rows) {
+      uses.push_back(&row.use);
+      labels.push_back(printable(row.name.name));
+    }
+    if (with_total && report_.rest_rows > 0) {
+      uses.push_back(&report_.rest);
+      labels.push_back(fmt::format("({} more)", report_.rest_rows));
+    }
+    if (with_total) {
+      uses.push_back(&report_.totals);
+      labels.emplace_back("total");
+    }
+    return print_table(columns().make(uses, with_total ? "data" : "field", labels, style_.width),
+                       style_.width) +
+           "\n";
+  }
+
+  /// What those are whose name alone does not say it.
+  [[nodiscard]] std::string print_names(const std::vector<ObjectRow>& rows) const {
+    constexpr size_t kMost = 8;
+    std::string text;
+    size_t shown = 0;
+    for (const ObjectRow& row : rows) {
+      const std::string words = describe_data(row.name);
+      if (words.empty() || shown++ == kMost) continue;
+      constexpr size_t kNameWidth = 28;
+      text += wrap(fmt::format(
+                       "{}  {}",
+                       pad_right(elide_middle(printable(row.name.name), kNameWidth), kNameWidth),
+                       words),
+                   style_.width, kNameWidth + 2) +
+              "\n";
+      if (shown == kMost) break;
+    }
+    return text.empty() ? "" : text + "\n";
+  }
+
+  [[nodiscard]] std::string print_part(const ObjectPart& part) const {
+    std::string text = printable(part.name.name) + "   " + columns().describe_cost(part.use) + "\n";
+    const std::string words = describe_data(part.name);
+    if (!words.empty()) text += wrap("  " + words, style_.width, 2) + "\n";
+    text += "\n";
+    const PartText printed(report_.caches, report_.options.level, style_);
+    if (report_.has_locality) text += printed.levels(part.use, part.levels) + "\n";
+    text += printed.kinds(part.kinds) + "\n";
+    if (!part.fields.empty()) text += print_objects(part.fields, false);
+    std::vector<const Use*> uses;
+    std::vector<std::string> labels;
+    for (const StatementRow& row : part.statements) {
+      uses.push_back(&row.use);
+      labels.push_back(row.spot.label());
+    }
+    text +=
+        print_table(columns().make(uses, "accessed at", labels, style_.width), style_.width) + "\n";
+    if (report_.has_locality) text += printed.edges(part.use, part.levels) + "\n";
+    if (!part.others.empty()) {
+      constexpr size_t kMost = 5;
+      std::vector<std::string> shown(
+          part.others.begin(),
+          part.others.begin() + static_cast<ptrdiff_t>(std::min(kMost, part.others.size())));
+      text += print_labelled(
+          "Note",
+          fmt::format("also matches: {}{}", printable(fmt::format("{}", fmt::join(shown, ", "))),
+                      part.others.size() > kMost
+                          ? fmt::format(" and {} more", part.others.size() - kMost)
+                          : ""),
+          style_);
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string next_step() const {
+    if (!report_.part && !report_.rows.empty()) {
+      const std::string& name = report_.rows.front().name.name;
+      return print_next(with_file("culprit data " + shell_word(printable(name)), style_),
+                        "its statements, and who evicts it", style_);
+    }
+    if (report_.part && !report_.part->statements.empty()) {
+      const std::string label = report_.part->statements.front().spot.label();
+      return print_next(with_file("culprit locality " + shell_word(label), style_),
+                        "what else this statement does to lines", style_);
+    }
+    return print_next(with_file("culprit data", style_), "all data", style_);
+  }
+
+  const Profile& profile_;
+  const DataReport& report_;
+  const TextStyle& style_;
+};
+
+}  // namespace
+
+std::string print_data_text(const Profile& profile, const DataReport& report,
+                            const TextStyle& style) {
+  return DataText(profile, report, style).print();
+}
+
+}  // namespace culprit

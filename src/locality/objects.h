@@ -1,0 +1,51 @@
+#pragma once
+
+// What answers say of a data object beside its name (attribute/object_names.h): what it is, where
+// it is allocated, and what the statement that allocates it assigns it to:
+//
+//     quake.c:431   K[i] = (double*)malloc(9 * sizeof(double));      heap, kept in K[i]
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "attribute/code_index.h"
+#include "attribute/object_names.h"
+#include "model/profile.h"
+
+namespace culprit {
+
+struct ObjectWords {
+  std::string name;     // as reports have it; never empty
+  std::string kind;     // "heap", "variable", "stack", ...; "" where nothing is known
+  std::string place;    // of what is allocated: "quake.c:431"; "" where none is known
+  std::string kept_in;  // "K[i]"; "" where the source does not tell
+  std::string type;
+  uint64_t size_bytes = 0;   // of each block, or of the whole; 0: not known, or different ones
+  uint64_t blocks = 0;       // 0: not counted
+  uint64_t total_bytes = 0;  // of blocks
+};
+
+class ObjectDescriber {
+ public:
+  /// `code` must outlive it.
+  explicit ObjectDescriber(CodeIndex& code) : code_(code), names_(code) {}
+
+  /// Of any id, those that name no row among them.
+  ObjectWords describe(ObjectId object);
+
+ private:
+  void add_place(const DataObject& object, ObjectWords& words);
+
+  CodeIndex& code_;
+  ObjectNames names_;
+};
+
+/// Whether the profile says of accesses which object they were to.
+bool has_objects(const Profile& profile);
+
+/// What a statement assigns to: "K[i]" of "K[i] = (double*)malloc(9);"; "" if it is none, or its
+/// left side is no name.
+std::string find_assigned(std::string_view statement);
+
+}  // namespace culprit

@@ -1,0 +1,59 @@
+#pragma once
+
+// Waits: in what the cycles went that some code waited for data, by where the data came from.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "locality/use.h"
+#include "model/profile.h"
+
+namespace culprit {
+
+/// Levels that data come through: L1D, L2, L3, as kTenureLevels begins.
+inline constexpr size_t kDataLevels = 3;
+
+/// Modelled cycles.
+struct Waits {
+  double all = 0;  // cycles, whatever they went to
+  double l2 = 0;   // for data that L2 had
+  double l3 = 0;
+  double memory = 0;
+  double bandwidth = 0;    // for lines on their way, and for room to store
+  double other_cores = 0;  // for lines of other cores
+  uint64_t measured = 0;   // of the event that says what it costs, if that was measured
+
+  Waits& operator+=(const Waits& other);
+};
+
+/// What each event of a profile adds to, found once.
+class WaitEvents {
+ public:
+  explicit WaitEvents(const Profile& profile);
+  void add(size_t event, uint64_t value, double scale, Waits& to) const;
+  [[nodiscard]] bool any() const { return any_; }
+
+ private:
+  std::vector<uint8_t> roles_;
+  bool any_ = false;
+};
+
+/// Lines that came in, and of these those that had been there before, at one level.
+struct LinesIn {
+  double lines = 0;
+  double refetched = 0;
+};
+
+/// The part of the waits that is gone if these refetches are hits: level by level, by how many of
+/// the lines that came from there they are. [cycles] Shape:  by level: L1D, L2, L3; a level that
+/// has none is all zero
+double compute_saved_by_hits(const Waits& waits, const std::array<LinesIn, 3>& levels);
+
+/// The part that is gone if only the bytes that are used had to come. [cycles]
+/// Shape:  `used`: of the bytes of a line that comes from beyond L1D, L2, L3, those that somebody
+/// uses
+///         before it is gone from all of them [0 to 1]
+double compute_saved_by_packing(const Waits& waits, const std::array<double, 3>& used);
+
+}  // namespace culprit
