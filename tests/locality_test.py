@@ -231,6 +231,10 @@ class Lines(CulpritTest):
         text = self.culprit("locality", "kernel_columns", path, "--width", "80").stdout
         for words in ("reused by", "refetched", "nobody"):
             self.assertIn(words, text)
+        text = self.culprit("annotate", "kernel_columns", path, "--columns", "locality").stdout
+        self.assertRegex(text, r"100.0 %   12.5 %     0.00 .*sd ")
+        self.culprit("annotate", "kernel_columns", path, "--columns", "locality", "--format", "json",
+                     status=2)
         rows = self.culprit("locality", path, "--format", "csv").stdout.splitlines()
         self.assertIn("L1D lines", rows[0])
         self.assertEqual({len(rows[0].split(","))}, {len(row.split(",")) for row in rows[1:4]})

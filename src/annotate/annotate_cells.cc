@@ -26,26 +26,35 @@ AnnotateCells::AnnotateCells(const Profile& profile, const Annotation& annotatio
     : annotation_(annotation), display_(profile, profile.events.front()) {}
 
 size_t AnnotateCells::width() const {
-  const size_t costs = kAmountWidth + 2 + kShareWidth;
+  const size_t further =
+      annotation_.more_heading.empty() ? 0 : 2 + count_columns(annotation_.more_heading);
+  const size_t costs = kAmountWidth + 2 + kShareWidth + further;
   return annotation_.executed ? costs + 2 + kExecutedWidth + 2 + kCpiWidth : costs;
 }
 
 std::string AnnotateCells::heading(const char* skid) const {
   const std::string text =
       pad_left(display_.heading(), kAmountWidth) + "  " + pad_left("~share", kShareWidth) + skid;
-  if (!annotation_.executed) return text;
+  const std::string further = more(annotation_.more_heading);
+  if (!annotation_.executed) return text + further;
   return text + pad_left("=executed", 2 + kExecutedWidth - count_columns(skid)) + "  " +
-         pad_left("~CPI", kCpiWidth) + skid;
+         pad_left("~CPI", kCpiWidth) + skid + further;
 }
 
-std::string AnnotateCells::row(const std::vector<Value>& values, const std::string& cpi) const {
+std::string AnnotateCells::more(const std::string& cells) const {
+  if (annotation_.more_heading.empty()) return "";
+  return "  " + pad_left(cells, count_columns(annotation_.more_heading));
+}
+
+std::string AnnotateCells::row(const std::vector<Value>& values, const std::string& cpi,
+                               const std::string& further) const {
   const bool has_cost = annotation_.executed ? values[0].samples > 0 : !is_empty(values);
   const std::string text =
       pad_left(has_cost ? display_.format(values[0]) : "", kAmountWidth) + "  " +
       pad_left(has_cost ? format_share(values[0], annotation_.values[0]) : "", kShareWidth);
-  if (!annotation_.executed) return text;
+  if (!annotation_.executed) return text + more(further);
   return text + "  " + pad_left(is_empty(values) ? "" : executed(values), kExecutedWidth) + "  " +
-         pad_left(cpi, kCpiWidth);
+         pad_left(cpi, kCpiWidth) + more(further);
 }
 
 std::string AnnotateCells::block(const AnnotatedBlock& block) const {

@@ -24,7 +24,8 @@ class AnnotateCells {
   /// `skid`: the mark of columns whose rows are single instructions; "" of lines.
   [[nodiscard]] std::string heading(const char* skid) const;
   /// Blank where nothing is.
-  [[nodiscard]] std::string row(const std::vector<Value>& values, const std::string& cpi) const;
+  [[nodiscard]] std::string row(const std::vector<Value>& values, const std::string& cpi,
+                                const std::string& more) const;
 
   /// "1.00 G cycles   76.9 %   500 samples"
   [[nodiscard]] std::string block(const AnnotatedBlock& block) const;
@@ -36,6 +37,8 @@ class AnnotateCells {
   [[nodiscard]] const EventDisplay& display() const { return display_; }
 
  private:
+  /// The further columns, which are as wide as their heading.
+  [[nodiscard]] std::string more(const std::string& cells) const;
   [[nodiscard]] std::string executed(const std::vector<Value>& values) const;
 
   const Annotation& annotation_;

@@ -226,7 +226,8 @@ class AnnotationText {
     const AnnotatedInstruction* before = nullptr;
     for (const AnnotatedInstruction& one : block.instructions) {
       print_context(one, before, address_width);
-      line(fmt::format("{}   {}  {}", cells_.row(one.values, one.cpi ? format_cpi(*one.cpi) : ""),
+      line(fmt::format("{}   {}  {}",
+                       cells_.row(one.values, one.cpi ? format_cpi(*one.cpi) : "", one.more),
                        pad_left(fmt::format("{:x}", one.address), address_width),
                        one.size == 0 ? "-" : one.text),
            share_of(one.values));
@@ -277,7 +278,8 @@ class AnnotationText {
     line(fmt::format("{}   source", cells_.heading("")));
     for (const size_t index : hottest) {
       const AnnotatedLine& one = annotation_.lines[index];
-      line(fmt::format("{}   {}{}", cells_.row(one.values, one.cpi ? format_cpi(*one.cpi) : ""),
+      line(fmt::format("{}   {}{}",
+                       cells_.row(one.values, one.cpi ? format_cpi(*one.cpi) : "", one.more),
                        place_of(one.file, one.line), one.text ? " | " + trimmed(*one.text) : ""),
            share_of(one.values));
     }
@@ -314,7 +316,8 @@ class AnnotationText {
   }
 
   void print_line(const AnnotatedLine& one) {
-    line(fmt::format("{}   {}  {}", cells_.row(one.values, one.cpi ? format_cpi(*one.cpi) : ""),
+    line(fmt::format("{}   {}  {}",
+                     cells_.row(one.values, one.cpi ? format_cpi(*one.cpi) : "", one.more),
                      pad_left(one.line == 0 ? "-" : std::to_string(one.line), 5),
                      one.text ? expand_tabs(*one.text) : ""),
          share_of(one.values));

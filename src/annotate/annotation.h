@@ -27,6 +27,7 @@ struct AnnotateOptions {
   bool show_assembly = true;
   size_t limit = 0;            // blocks of each place, or lines; the hottest; 0: all
   bool hottest_first = false;  // else in the order of the code
+  bool with_locality = false;  // columns of `locality` beside the counts
 };
 
 /// One frame of inlined code around an instruction: what was called, and from where.
@@ -46,6 +47,7 @@ struct AnnotatedInstruction {
   std::vector<InlineCall> inlined;  // outermost first
   std::vector<Value> values;
   std::optional<Interval> cpi;  // of profiles of two runs, as below: annotation_cpi.h
+  std::string more = {};        // cells of Annotation::more_heading
 };
 
 struct AnnotatedBlock {
@@ -72,6 +74,7 @@ struct AnnotatedLine {
   std::optional<std::string> text;  // not known: the profile has no source
   std::vector<Value> values;
   std::optional<Estimate> cpi;
+  std::string more = {};  // as of instructions
 };
 
 struct Annotation {
@@ -87,6 +90,7 @@ struct Annotation {
   std::optional<size_t> executed;  // of two runs: the event of executed instructions
   std::vector<AnnotatedPlace> places;
   std::vector<AnnotatedLine> lines;  // the function's source, by file and line
+  std::string more_heading;          // columns that another room adds, aligned; "": none
   std::vector<std::string> remarks;
 };
 

@@ -8,6 +8,7 @@
 #include "counts/print_counts.h"
 #include "exports/exports.h"
 
+#include "locality/annotate_columns.h"
 #include "print/header_text.h"
 #include "session/choose_template.h"
 
@@ -123,7 +124,12 @@ Result<Annotation> answer_annotation(const ProfileView& view, const AnnotateOpti
   // Blocks come with the decoded text.
   const FactParts parts{FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::code,
                         FactPart::sources};
-  return make_annotation(view.profile(), view.facts(parts), question);
+  const FactsLookup facts = view.facts(parts);
+  ASSIGN_OR_RETURN(Annotation annotation, make_annotation(view.profile(), facts, question));
+  if (question.with_locality) {
+    RETURN_IF_ERROR(add_locality_columns(view.profile(), facts, annotation));
+  }
+  return annotation;
 }
 
 Result<LocalityReport> answer_locality(const ProfileView& view, const LocalityOptions& question) {

@@ -43,7 +43,7 @@ Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion
 
 std::string print_answer(const ReportAnswer& answer, Format format, const TextStyle& style);
 
-/// Errors: as make_annotation()
+/// Errors: as make_annotation(), and find_caches() where its columns are asked for
 Result<Annotation> answer_annotation(const ProfileView& view, const AnnotateOptions& question);
 
 /// Errors: as make_locality()

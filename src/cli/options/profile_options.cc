@@ -19,6 +19,7 @@ constexpr Word<ExportFormat> kExportFormats[] = {
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
 constexpr Word<Columns> kColumns[] = {
     {"events", Columns::events}, {"executions", Columns::executions}, {"hca", Columns::hca}};
+constexpr Word<bool> kAnnotateColumns[] = {{"counts", false}, {"locality", true}};
 constexpr Word<Format> kEventFormats[] = {{"text", Format::text}, {"json", Format::json}};
 
 /// "events", "events:L1-dcache-load-misses,instructions", "hca", "hca:load_latency".
@@ -152,7 +153,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* /*erro
   return app;
 }
 
-CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* /*error*/) {
+CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand("annotate", "source and assembly of a function, with costs");
   app->add_option("FUNCTION", command->question.function, "a name or a pattern")->required();
   add_input(app, &command->file);
@@ -168,13 +169,23 @@ CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* /*
                 "the blocks (lines) with most first, not in the order of the code");
   app->add_option("--limit", command->question.limit, "only so many, the hottest; 0: all [0]")
       ->type_name("N");
+  add_word(
+      app, "--columns", &command->question.with_locality, kAnnotateColumns,
+      "beside the counts: locality, what became of the lines that each instruction brought into "
+      "L1D (record --locality) [counts]");
   add_epoch_choice(app, &command->epochs);
   add_presentation(app, &command->format, &command->width);
   app->footer(
       "\nExamples:\n"
       "  culprit annotate main\n"
       "  culprit annotate main --hottest --limit 5\n"
+      "  culprit annotate main --columns locality    (record --engine simulate --locality all)\n"
       "  culprit annotate 'sort_*' --no-assembly run.culprit");
+  app->callback([command, error] {
+    if (command->question.with_locality && command->format != Format::text) {
+      *error = "--columns locality is for text; culprit locality --by instruction has JSON and CSV";
+    }
+  });
   return app;
 }
 
