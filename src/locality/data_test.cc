@@ -14,7 +14,10 @@ struct MadeData : MadeLocality {
     test.facts[kMill].sources[0].lines[5] = "  rows[n] = malloc(n);";  // mill.c:14
     p.objects.resize(4);
     p.objects[1].kind = ObjectKind::heap;
-    p.objects[1].site = at(0x223);
+    p.stacks = {{StackId(), at(0x223)}};
+    p.objects[1].calls = StackId(0u);
+    p.objects[1].blocks = 10;
+    p.objects[1].total_bytes = 240;
     p.objects[2].kind = ObjectKind::global;
     p.objects[2].name = p.strings.intern("table");
     p.objects[2].size_bytes = 4096;
@@ -40,7 +43,7 @@ TEST(Data, ObjectsHottestFirstAndAllOfThem) {
   EXPECT_EQ(report->rows[0].name.name, "table");
   EXPECT_EQ(report->rows[0].use.levels[0].lines, 200u);
   EXPECT_EQ(report->rows[1].use.accesses, 800u);
-  EXPECT_EQ(report->rows[2].name.name, "table.weight");
+  EXPECT_EQ(report->rows[2].name.name, "weight");
   EXPECT_EQ(report->totals.accesses, 1000u);
   EXPECT_EQ(report->totals.levels[0].lines, 300u);
 }
@@ -48,8 +51,10 @@ TEST(Data, ObjectsHottestFirstAndAllOfThem) {
 TEST(Data, AnAllocationIsNamedByItsStatement) {
   MadeData made;
   const auto report = made.make_data_report();
-  EXPECT_EQ(report->rows[1].name.name, "rows[n]");
-  EXPECT_EQ(report->rows[1].name.place, "mill.c:14 in grind");
+  EXPECT_EQ(report->rows[1].name.name, "grind mill.c:14");
+  EXPECT_EQ(report->rows[1].name.place, "mill.c:14");
+  EXPECT_EQ(report->rows[1].name.kept_in, "rows[n]");
+  EXPECT_EQ(report->rows[1].name.blocks, 10u);
   EXPECT_EQ(report->rows[1].name.kind, "heap");
 }
 
@@ -67,7 +72,7 @@ TEST(Data, OneObjectHasItsStatementsFieldsAndEdges) {
   EXPECT_EQ(part.levels[0].refetched_by[0].spot.label(), "mill.c:11");
   const auto by_place = made.make_data_report({.object = "mill.c:14"});
   ASSERT_TRUE(by_place);
-  EXPECT_EQ(by_place->part->name.name, "rows[n]");
+  EXPECT_EQ(by_place->part->name.kept_in, "rows[n]");
   const auto wrong = made.make_data_report({.object = "tabel"});
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().message.find("did you mean table"), std::string::npos);
@@ -98,7 +103,8 @@ TEST(Data, SurvivesADamagedProfile) {
   Profile& p = made.test.profile;
   p.objects[2].kind = ObjectKind::field;
   p.objects[2].parent = ObjectId(3u);  // a circle
-  p.objects[1].site.image = ImageId(77u);
+  p.stacks[0].location.image = ImageId(77u);
+  p.objects[2].calls = StackId(99u);
   p.tenures.push_back(p.tenures[0]);
   p.tenures.back().object = ObjectId(4711u);
   p.histograms[0].objects[0] = kNoAccess;

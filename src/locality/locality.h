@@ -80,6 +80,7 @@ struct LocalityReport {
   LocalityOptions options;
   Caches caches;
   UseEvents events;                // what the cost is
+  UseEvents data_events;           // of data objects, of which no measured time is
   Use totals;                      // of everything
   std::vector<StatementRow> rows;  // hottest first
   Use rest;                        // of rows that the limit cut

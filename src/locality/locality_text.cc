@@ -77,7 +77,8 @@ class LocalityText {
       uses.push_back(&row.use);
       labels.push_back(printable(row.name.name));
     }
-    const UseColumns columns(report_.events, report_.caches, report_.totals, report_.options.level);
+    const UseColumns columns(report_.data_events, report_.caches, report_.totals,
+                             report_.options.level);
     return print_table(columns.make(uses, "data", labels, style_.width), style_.width) + "\n";
   }
 

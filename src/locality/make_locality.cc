@@ -69,7 +69,7 @@ Result<PartLocality> make_part(const Profile& profile, CodeIndex& code, CodePart
     edges.add(edge, part.holds(edge.from), part.holds(edge.to));
   }
   edges.finish(found.levels);
-  found.objects = find_objects_of(profile, code, part, events);
+  found.objects = find_objects_of(profile, code, part, find_use_events(profile, false));
   return found;
 }
 
@@ -101,6 +101,7 @@ Result<LocalityReport> make_locality(const Profile& profile, const FactsLookup& 
                              level_word(options.level))};
   }
   report.events = find_use_events(profile);
+  report.data_events = find_use_events(profile, false);
   CodeIndex code(profile, facts);
   Statements statements(code, options.by);
   std::optional<CodePart> part;
