@@ -31,7 +31,6 @@ program = ["{SOURCE}/examples/scan/vecadd.cc"]
 build = "{{cc}} {{flags}} -g -DDIM={{DIM}} {{program}} -o {{out}}"
 run = "{{out}} {{runs}}"
 runs = [100, 300, 700]
-iterations_per_run = 100
 DIM = {DIMS}
 [setup]
 gcc12_O2 = {{ cc = "g++-12", flags = "-O2" }}

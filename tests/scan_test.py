@@ -15,7 +15,11 @@ from harness import CULPRIT, SOURCE, CulpritTest
 ONE = jsonschema.Draft7Validator(json.loads((SOURCE / "schema/scan_one.schema.json").read_text()))
 TABLE = jsonschema.Draft7Validator(json.loads((SOURCE / "schema/scan_table.schema.json").read_text()))
 
-VECADD = (SOURCE / "examples/scan/vecadd.cc").read_text()
+EXPLAIN = jsonschema.Draft7Validator(
+    json.loads((SOURCE / "schema/scan_explain.schema.json").read_text()))
+
+VECADD = (SOURCE / "examples/scan/vecadd.cc").read_text().replace(
+    "culprit_kernel.h", str(SOURCE / "examples/scan/culprit_kernel.h"))
 
 PLAN = """[scan]
 program = ["{program}"]
@@ -162,7 +166,7 @@ class Campaign(ScanTest):
                   'gcc12_O2 = { cc = "g++-12", flags = "-O2" }\n'
                   'gcc12_O3 = { cc = "g++-12", flags = "-O3" }\n'
                   'clang19_O2 = { cc = "clang++-19", flags = "-O2" }\n',
-                  "iterations_per_run = 100\nDIM = [3, 5]")
+                  "DIM = [3, 5]")
         self.culprit("scan", "run")
         self.assertEqual(self.values(), {"gcc12_O2": [9, 41], "gcc12_O3": [13, 12],
                                          "clang19_O2": [9, 13]})
@@ -299,6 +303,79 @@ int main(int, char** argv) {
         self.assertIn("counted.cc", done.stderr)
         (self.folder / "counted.cc").unlink()
         self.assertIn("no file matches", self.culprit("scan", "run", status=1).stderr)
+
+
+# What each setup does to it is known: the flags are the cause.
+PLANTED = """#include "HEADER"
+#ifdef CALL
+__attribute__((noinline))
+#endif
+static double step(double x, double y) { return x OPERATION y; }
+int main(int argc, char** argv) {
+  const long runs = culprit_runs(argc, argv);
+  double a[8], b[8];
+  double factor = 1.5;
+  for (int i = 0; i < 8; ++i) a[i] = b[i] = 1.25 + i;
+  CULPRIT_CHANGED(b);
+  for (long n = 0; n < runs; ++n) {
+#ifndef KEEP
+    CULPRIT_CHANGED(a);
+    CULPRIT_CHANGED_FLOAT(factor);
+#endif
+    for (int i = 0; i < 8; ++i)
+      a[i] = step(b[i], factor);
+  }
+#ifdef KEEP
+  return 0;
+#endif
+  return culprit_use(a, sizeof a);
+}
+""".replace("HEADER", str(SOURCE / "examples/scan/culprit_kernel.h"))
+
+
+class Explain(ScanTest):
+    def causes(self, a, b):
+        document = json.loads(self.culprit("scan", "explain", f"planted {a} 1", f"planted {b} 1",
+                                           "--format", "json").stdout)
+        EXPLAIN.validate(document)
+        return document
+
+    def test_names_planted_causes(self):
+        setups = {"packed": "-O3", "again": "-O3 -DOTHER", "scalar": "-O3 -fno-tree-vectorize",
+                  "rolled": "-O2 -fno-tree-vectorize",
+                  "call": "-O3 -DCALL", "divides": "-O3 -DOPERATION=/", "removed": "-O3 -DKEEP"}
+        lines = "\n".join(
+            f'{name} = {{ cc = "g++", flags = "{flags}'
+            f'{"" if "OPERATION" in flags else " -DOPERATION=*"}" }}'
+            for name, flags in setups.items())
+        self.plan("planted.cc", PLANTED, lines, "DIM = 1")
+        self.culprit("scan", "run")
+        for other, cause in (("scalar", "scalar"), ("call", "calls"),
+                             ("divides", "divisions"), ("removed", "removed")):
+            with self.subTest(cause=cause):
+                found = self.causes(other, "packed")
+                self.assertEqual(found["causes"][0]["name"], cause, found["causes"])
+        rolled = self.causes("rolled", "scalar")
+        self.assertEqual(rolled["causes"][0]["name"], "rolled", rolled["causes"])
+        line = 1 + PLANTED.splitlines().index("    for (int i = 0; i < 8; ++i)")
+        self.assertIn(rolled["causes"][0]["place"], [f"planted.cc:{line}", f"planted.cc:{line + 1}"])
+        same = self.causes("again", "packed")
+        self.assertEqual((same["causes"], same["events"]), ([], []))
+        text = self.culprit("scan", "explain", "planted", "scalar", "1", "planted", "packed", "1").stdout
+        self.assertIn("A does 0 % of its floating-point operations in packed", " ".join(text.split()))
+        best = self.culprit("scan", "best", "--setup", "scalar,packed,again").stdout
+        self.assertRegex(best, r"(?m)^ ?1 +\d+ +\d+  again, packed$")
+        self.assertEqual(self.values("packed_ratio", "--setup", "packed,scalar"),
+                         {"packed": [1], "scalar": [0]})
+
+    def test_what_is_wrong_is_said(self):
+        self.plan("counted.cc", COUNTED, 'O2 = { cc = "g++", flags = "-O2" }', "DIM = [1]")
+        self.culprit("scan", "run")
+        done = self.culprit("scan", "explain", "counted O2 1", "counted O3 1", status=1)
+        self.assertIn("did you mean 'counted O2 1'?", done.stderr)
+        self.assertIn("two cells", self.culprit("scan", "explain", "counted", status=1).stderr)
+        same = self.culprit("scan", "explain", "counted O2 1", "counted O2 1").stdout
+        self.assertIn("every event is equal", same)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
-// Adds one vector to another: the kernel of docs/manual.md and of tests/scan_test.py. The loop
-// count is multiplied by 100, as in papers/parametric-evaluation.
-#include <cstdlib>
+// Adds one vector to another: the kernel of docs/manual.md, tests/scan_test.py and bench/scan.py.
+#include "culprit_kernel.h"
 
-int main(int, char** argv) {
-  const long iterations = std::strtol(argv[1], nullptr, 10) * 100;
+int main(int argc, char** argv) {
+  const long runs = culprit_runs(argc, argv);
   volatile double one = 1;
   double a[DIM], b[DIM];
   for (int i = 0; i < DIM; ++i) a[i] = b[i] = one;
-  asm volatile("" : "+m"(b));
-  for (long n = 0; n < iterations; ++n) {
-    asm volatile("" : "+m"(a));
+  CULPRIT_CHANGED(b);
+  for (long n = 0; n < runs; ++n) {
+    CULPRIT_CHANGED(a);
     for (int i = 0; i < DIM; ++i) a[i] += b[i];
   }
   double sum = 0;

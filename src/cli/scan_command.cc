@@ -11,6 +11,7 @@
 #include "scan/cells.h"
 #include "scan/costs.h"
 #include "scan/expectations.h"
+#include "scan/explain.h"
 #include "scan/place_table.h"
 #include "scan/print_answer.h"
 #include "scan/quantities.h"
@@ -365,6 +366,7 @@ Result<std::string> answer_question(const ScanCommand& command) {
   ASSIGN_OR_RETURN(const scan::Answer answer,
                    scan::answer(command.question, quantities, open.cells, open.costs));
   const TextStyle style = standard_output_style(command.width);
+  if (command.action == ScanAction::best) return print_best_text(answer, style);
   if (command.action == ScanAction::table) {
     if (command.format == Format::json) return print_answer_json(answer);
     if (command.format == Format::csv) return print_answer_csv(answer);
@@ -384,6 +386,56 @@ Result<std::string> answer_question(const ScanCommand& command) {
       break;
   }
   return print_plot_text(answer, command.plot, style);
+}
+
+// ---- explain ----
+
+/// The cell that some words name.
+Result<size_t> find_cell(const OpenScan& open, const std::string& words) {
+  std::vector<std::string> known;
+  for (size_t i = 0; i < open.cells.size(); ++i) {
+    known.push_back(open.cells[i].name.text());
+    if (known.back() != words) continue;
+    if (!open.cells[i].is_measured() || !open.costs[i]) {
+      return Error{fmt::format("{} was not measured: {}", printable(words),
+                               open.cells[i].detail(scan::kStatusLabel))};
+    }
+    if (open.costs[i]->is_refused) {
+      return Error{fmt::format("{}: its cost grows with the loop count", printable(words))};
+    }
+    return i;
+  }
+  const std::string nearest = nearest_word(words, known);
+  return Error{fmt::format("there is no cell '{}'{}", printable(words),
+                           nearest.empty() ? "" : " (did you mean '" + printable(nearest) + "'?)")};
+}
+
+/// Two words, or twice as many as one cell's name has.
+Result<std::pair<std::string, std::string>> split_cells(const std::vector<std::string>& words) {
+  if (words.size() % 2 != 0) {
+    return Error{"two cells: PROGRAM SETUP SIZE, and the same of the other"};
+  }
+  std::pair<std::string, std::string> cells;
+  for (size_t i = 0; i < words.size(); ++i) {
+    std::string& cell = i < words.size() / 2 ? cells.first : cells.second;
+    cell += (cell.empty() ? "" : " ") + words[i];
+  }
+  return cells;
+}
+
+Result<std::string> answer_explain(const ScanCommand& command) {
+  ASSIGN_OR_RETURN(const auto words, split_cells(command.cells));
+  ASSIGN_OR_RETURN(OpenScan open, open_scan(command.scan_file()));
+  ASSIGN_OR_RETURN(const size_t a, find_cell(open, words.first));
+  ASSIGN_OR_RETURN(const size_t b, find_cell(open, words.second));
+  FactParts parts;
+  parts.sources = false;
+  const FactsLookup lookup = open.view.facts(parts);
+  CodeIndex code(open.view.profile(), lookup);
+  const scan::Explanation explanation =
+      scan::explain(open.cells[a], *open.costs[a], open.cells[b], *open.costs[b], code);
+  if (command.format == Format::json) return print_explanation_json(explanation);
+  return print_explanation(explanation, standard_output_style(command.width));
 }
 
 int print(const ScanCommand& command, const Result<std::string>& text) {
@@ -420,6 +472,9 @@ int run(const ScanCommand& command) {
       return print(command, answer_status(command));
     case ScanAction::forget:
       return run_forget(command);
+    case ScanAction::explain:
+      return print(command, answer_explain(command));
+    case ScanAction::best:
     case ScanAction::table:
     case ScanAction::plot:
       return print(command, answer_question(command));

@@ -12,6 +12,7 @@ namespace {
 constexpr Word<scan::PlaceLevel> kPlaceLevels[] = {{"function", scan::PlaceLevel::function},
                                                    {"line", scan::PlaceLevel::line},
                                                    {"instruction", scan::PlaceLevel::instruction}};
+constexpr Word<Format> kExplainFormats[] = {{"text", Format::text}, {"json", Format::json}};
 constexpr Word<PlotForm> kPlotForms[] = {{"text", PlotForm::text},
                                          {"svg", PlotForm::svg},
                                          {"gnuplot", PlotForm::gnuplot},
@@ -194,6 +195,29 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
       "  culprit scan table 'instructions / DIM' --over DIM --setup 'gcc*'\n"
       "  culprit scan table loads --over setup --by program --base vecadd");
 
+  CLI::App* best = add_action(scan, command, ScanAction::best, "best",
+                              "which setup has the least, at each size");
+  add_question(best, command);
+  best->add_option("--width", command->width, "columns of the text [the terminal's, or 80]")
+      ->type_name("N")
+      ->check(CLI::Range(size_t{60}, size_t{1000}));
+
+  CLI::App* explain = add_action(scan, command, ScanAction::explain, "explain",
+                                 "why an iteration of one cell costs more than of another");
+  explain->add_option("CELL", command->cells, "two cells: PROGRAM SETUP SIZE, PROGRAM SETUP SIZE")
+      ->type_name("CELL")
+      ->required();
+  explain->add_option("-i,--input", command->file, "the scan's file [scan.culprit]")
+      ->type_name("FILE");
+  add_word(explain, "--format", &command->format, kExplainFormats, "how to print");
+  explain->add_option("--width", command->width, "columns of the text [the terminal's, or 80]")
+      ->type_name("N")
+      ->check(CLI::Range(size_t{60}, size_t{1000}));
+  explain->footer(
+      "\nExamples:\n"
+      "  culprit scan explain vecadd gcc12_O2 5 vecadd gcc12_O3 5\n"
+      "  culprit scan explain 'vecadd gcc12_O2 5' 'vecadd gcc12_O3 5'");
+
   CLI::App* plot =
       add_action(scan, command, ScanAction::plot, "plot", "the same as a plot, a curve for each");
   add_question(plot, command);
@@ -225,7 +249,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
 
   scan->callback([command, error] {
     if (command->action == ScanAction::none) {
-      *error = "which action? one, init, run, status, retry, forget, table, plot";
+      *error = "which action? one, init, run, status, retry, forget, table, best, plot, explain";
     }
   });
   return scan;

@@ -15,7 +15,19 @@
 
 namespace culprit {
 
-enum class ScanAction : uint8_t { none, one, init, run, status, retry, forget, table, plot };
+enum class ScanAction : uint8_t {
+  none,
+  one,
+  init,
+  run,
+  status,
+  retry,
+  forget,
+  table,
+  best,
+  plot,
+  explain
+};
 
 enum class PlotForm : uint8_t { text, svg, gnuplot, vega, csv };
 
@@ -36,7 +48,8 @@ struct ScanCommand {
   std::string machine = "none";
   scan::PlaceLevel level = scan::PlaceLevel::function;
   size_t limit = 30;
-  std::string source;  // init: a program's file
+  std::vector<std::string> cells;  // explain: words that name two
+  std::string source;              // init: a program's file
   Format format = Format::text;
   size_t width = 0;
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "mix/instruction_mix.h"
 #include "scan/cells.h"
 #include "scan/costs.h"
 #include "scan/plan.h"
@@ -117,6 +118,14 @@ Result<Measured> measure(const MeasureOptions& options) {
         return {};
       },
       [](size_t, size_t) { return true; }, measured.profile.ledger));
+  const FactsLookup lookup = [&](ImageId image) -> const ImageFacts* {
+    const auto found = measured.facts.find(image);
+    return found == measured.facts.end() ? nullptr : &found->second;
+  };
+  if (const uint64_t unknown = add_instruction_mix(measured.profile, lookup); unknown > 0) {
+    measured.profile.ledger.note(fmt::format(
+        "{} instructions whose code is not known are in no kind (flops, moves, ...)", unknown));
+  }
   return measured;
 }
 
