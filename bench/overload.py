@@ -6,6 +6,7 @@ hold, and no more may be lost than perf record loses on the same load.
     bench/overload.py build/release/culprit [SECONDS] [OTHER_CULPRIT...]
 
 Needs root. Prints, for each program, how long it ran, its samples, and those lost."""
+import argparse
 import json
 import pathlib
 import re
@@ -50,9 +51,14 @@ def measure_perf(seconds, folder):
 
 
 def main():
-    culprits = [pathlib.Path(sys.argv[1]).resolve()]
-    seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    culprits += [pathlib.Path(other).resolve() for other in sys.argv[3:]]
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("culprit", type=pathlib.Path)
+    parser.add_argument("seconds", type=int, nargs="?", default=20)
+    parser.add_argument("others", type=pathlib.Path, nargs="*")
+    asked = parser.parse_args()
+    culprits = [one.resolve() for one in [asked.culprit, *asked.others]]
+    seconds = asked.seconds
     busy = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(6)]
     try:
         with tempfile.TemporaryDirectory() as name:

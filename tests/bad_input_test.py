@@ -1,8 +1,9 @@
 """Every command with every kind of wrong input: a clear message, the right status."""
 import os
 import sqlite3
+import sys
 
-from harness import CULPRIT, CulpritTest, NOBODY, run
+from harness import CULPRIT, CulpritTest, NOBODY, SOURCE, run
 
 READERS = (["report"], ["why"], ["annotate", "main"], ["export", "--to", "json"], ["symbolize"])
 
@@ -116,6 +117,17 @@ class BadInput(CulpritTest):
                           ["record", "--engine", "magic", "true"], ["doctor", "extra"]):
             with self.subTest(arguments=arguments):
                 self.fails(arguments, 2)
+
+    def test_words_that_mean_nothing_are_said(self):
+        self.small_profile()
+        self.fails(["report", "--min-percent", "nan"], 2, "nan")
+        self.fails(["report", "--template", "../../etc/passwd"], 2, "--columns hca")
+        self.fails(["record", "-C", "8191", "true"], 125, "there is no CPU 8191")
+        self.fails(["stat", "-C", "8191", "-e", "task-clock", "true"], 125, "there is no CPU 8191")
+
+    def test_a_benchmark_says_how_it_is_used(self):
+        said = run(sys.executable, SOURCE / "bench/overload.py", "--help")
+        self.assertIn("usage: overload.py", said.stdout)
 
     def test_events_that_cannot_be(self):
         for command in ("record", "stat"):

@@ -23,7 +23,10 @@ bool is_empty(const std::vector<Value>& values) {
 }
 
 AnnotateCells::AnnotateCells(const Profile& profile, const Annotation& annotation)
-    : annotation_(annotation), display_(profile, profile.events.front()) {}
+    : annotation_(annotation),
+      display_(profile, profile.events.front()),
+      is_sampled_(profile.events.front().provenance == Provenance::sampled),
+      share_heading_(provenance_mark(profile.events.front().provenance) + std::string("share")) {}
 
 size_t AnnotateCells::width() const {
   const size_t further =
@@ -33,8 +36,8 @@ size_t AnnotateCells::width() const {
 }
 
 std::string AnnotateCells::heading(const char* skid) const {
-  const std::string text =
-      pad_left(display_.heading(), kAmountWidth) + "  " + pad_left("~share", kShareWidth) + skid;
+  const std::string text = pad_left(display_.heading(), kAmountWidth) + "  " +
+                           pad_left(share_heading_, kShareWidth) + skid;
   const std::string further = more(annotation_.more_heading);
   if (!annotation_.executed) return text + further;
   return text + pad_left("=executed", 2 + kExecutedWidth - count_columns(skid)) + "  " +
@@ -60,8 +63,10 @@ std::string AnnotateCells::row(const std::vector<Value>& values, const std::stri
 std::string AnnotateCells::block(const AnnotatedBlock& block) const {
   const Value& cost = block.values[0];
   if (annotation_.executed && cost.samples == 0) return "no samples";
-  return fmt::format("{}   {}   {} samples", display_.format_named(cost),
-                     format_share(cost, annotation_.values[0]), format_thousands(cost.samples));
+  const std::string samples =
+      is_sampled_ ? "   " + format_thousands(cost.samples) + " samples" : "";
+  return fmt::format("{}   {}{}", display_.format_named(cost),
+                     format_share(cost, annotation_.values[0]), samples);
 }
 
 std::string AnnotateCells::runs(const AnnotatedBlock& block) const {

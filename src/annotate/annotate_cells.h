@@ -43,6 +43,8 @@ class AnnotateCells {
 
   const Annotation& annotation_;
   EventDisplay display_;
+  bool is_sampled_ = true;  // the event of the costs
+  std::string share_heading_;
 };
 
 }  // namespace culprit

@@ -53,9 +53,12 @@ class AnnotationText {
     } else {
       print_lines();
     }
-    text_ += "\nShares in the listing are of this function.  ~ sampled";
+    text_ += "\nShares in the listing are of this function.  ";
+    const Provenance provenance =
+        profile_.events.empty() ? Provenance::sampled : profile_.events[0].provenance;
+    text_ += fmt::format("{} {}", provenance_mark(provenance), provenance_name(provenance));
     text_ += annotation_.executed ? "  = counted in the simulated run\n" : "\n";
-    if (options_.show_assembly) {
+    if (options_.show_assembly && is_sampled()) {
       text_ += wrap(
                    "^ skid: samples land a little late; the instruction before may own some. "
                    "The total of a block is firm.",
@@ -79,6 +82,11 @@ class AnnotationText {
   }
 
  private:
+  /// Whether the first event, which the listing is of, was sampled: else nothing skids.
+  bool is_sampled() const {
+    return profile_.events.empty() || profile_.events[0].provenance == Provenance::sampled;
+  }
+
   /// One line, cut at the width. `share`: of the function; hot lines have a colour.
   void line(const std::string& content, double share = 0) {
     std::string cut = printable(content);
@@ -112,9 +120,10 @@ class AnnotationText {
     const Value& value = values[0];
     const Value& total = annotation_.totals[0];
     const std::string half = format_half_width(profile_.events[0], value, total);
-    return fmt::format("{}, {}{} of everything, {} samples", cells_.display().format_named(value),
-                       format_share(value, total), half.empty() ? "" : " +-" + half,
-                       format_thousands(value.samples));
+    const std::string samples =
+        is_sampled() ? ", " + format_thousands(value.samples) + " samples" : "";
+    return fmt::format("{}, {}{} of everything{}", cells_.display().format_named(value),
+                       format_share(value, total), half.empty() ? "" : " +-" + half, samples);
   }
 
   void print_title() {
@@ -214,7 +223,8 @@ class AnnotationText {
     text_ += "\n";
     line(fmt::format("Block{} {:x}-{:x}   {} ({} instruction{})", blocks.size() == 1 ? "" : "s",
                      blocks.front().begin, blocks.back().end,
-                     is_nothing ? "no samples" : fmt::format("{:.1f} %", 100 * share),
+                     is_nothing ? is_sampled() ? "no samples" : "nothing counted"
+                                : fmt::format("{:.1f} %", 100 * share),
                      format_thousands(instructions), instructions == 1 ? "" : "s"));
   }
 
@@ -222,7 +232,8 @@ class AnnotationText {
     text_ += "\n";
     line(fmt::format("Block {:x}-{:x}   {}", block.begin, block.end, cells_.block(block)));
     if (const std::string runs = cells_.runs(block); !runs.empty()) line("  " + runs);
-    line(fmt::format("{}  {}  instruction", cells_.heading("^"), pad_left("addr", address_width)));
+    line(fmt::format("{}  {}  instruction", cells_.heading(is_sampled() ? "^" : ""),
+                     pad_left("addr", address_width)));
     const AnnotatedInstruction* before = nullptr;
     for (const AnnotatedInstruction& one : block.instructions) {
       print_context(one, before, address_width);
@@ -306,8 +317,8 @@ class AnnotationText {
         ++end;
       }
       if (end - i > kFoldedLines) {
-        line(fmt::format("{}({} lines without samples)",
-                         std::string(cells_.width() + 3 + 5 + 2, ' '), end - i));
+        line(fmt::format("{}({} lines without {})", std::string(cells_.width() + 3 + 5 + 2, ' '),
+                         end - i, is_sampled() ? "samples" : "counts"));
         i = end;
         continue;
       }

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 
 #include "base/names.h"
 #include "base/text.h"
@@ -32,8 +31,10 @@ namespace {
 
 using Candidate = FunctionCandidate;
 
-bool comes_first(const Candidate& a, const Candidate& b) {
-  return std::tie(b.value, *a.name, a.image) < std::tie(a.value, *b.name, b.image);
+using CandidateList = FunctionFinder::CandidateList;
+
+bool comes_first(const Candidate* a, const Candidate* b) {
+  return std::tie(b->value, *a->name, a->image) < std::tie(a->value, *b->name, b->image);
 }
 
 /// Adds the counts at each location to its symbol, and to all that is inlined there.
@@ -79,19 +80,25 @@ class Candidates {
   }
 
   Candidate& candidate(const ImageFacts& facts, ImageId image, bool inlined, StringId name) {
-    const uint64_t key = uint64_t{image.value} << 33 | uint64_t{inlined} << 32 | name.value;
-    const auto [at, is_new] = rows_.try_emplace(key, all_.size());
-    if (is_new) {
+    const size_t table = 2 * size_t{image.value} + (inlined ? 1 : 0);
+    if (table >= rows_.size()) rows_.resize(table + 1);
+    std::vector<uint32_t>& rows = rows_[table];
+    if (rows.empty()) rows.resize(std::max<size_t>(facts.strings.size(), 1), kNone);
+    uint32_t& row = rows[name.value < rows.size() ? name.value : 0];  // 0: ""
+    if (row == kNone) {
+      row = static_cast<uint32_t>(all_.size());
       Candidate& one = all_.emplace_back();
       one.image = image;
       one.inlined = inlined;
       one.name = &facts.strings.text(name);
     }
-    return all_[at->second];
+    return all_[row];
   }
 
+  static constexpr uint32_t kNone = UINT32_MAX;
   CodeIndex& code_;
-  std::unordered_map<uint64_t, size_t> rows_;  // of all_
+  // Rows of all_, by the image's own strings: there may be hundreds of thousands of names.
+  std::vector<std::vector<uint32_t>> rows_;
   std::vector<Candidate> all_;
 };
 
@@ -112,10 +119,10 @@ constexpr std::array<Matcher, 4> kMatchers = {
     },
 };
 
-Error not_found(const WantedFunction& wanted, std::vector<Candidate> all) {
+Error not_found(const WantedFunction& wanted, CandidateList all) {
   std::sort(all.begin(), all.end(), comes_first);
   std::vector<std::string> names;
-  for (const Candidate& one : all) names.emplace_back(without_parameters(*one.name));
+  for (const Candidate* one : all) names.emplace_back(without_parameters(*one->name));
   const std::string nearest = nearest_word(wanted.function, names);
   return Error{
       fmt::format("no function '{}' with samples{}{}\nsee: culprit report --by function",
@@ -135,29 +142,38 @@ std::vector<bool> find_images(const CodeIndex& code, const std::string& module) 
   return wanted;
 }
 
-std::vector<Candidate> find_matches(const std::vector<Candidate>& all, bool inlined,
-                                    Matcher matches, const std::string& wanted,
-                                    const std::vector<bool>& images) {
-  std::vector<Candidate> matching;
-  for (const Candidate& one : all) {
-    if (one.inlined != inlined || one.name->empty()) continue;
-    if (one.image.value >= images.size() || !images[one.image.value]) continue;
-    if (!matches(one, wanted)) continue;
-    matching.push_back(one);
+CandidateList list_matches(const CandidateList& all, bool inlined, Matcher matches,
+                           const std::string& wanted, const std::vector<bool>& images) {
+  CandidateList matching;
+  for (const Candidate* one : all) {
+    if (one->inlined != inlined || one->name->empty()) continue;
+    if (one->image.value >= images.size() || !images[one->image.value]) continue;
+    if (matches(*one, wanted)) matching.push_back(one);
   }
-  std::sort(matching.begin(), matching.end(), comes_first);
   return matching;
 }
 
-Result<FoundFunction> tell(const CodeIndex& code, const std::vector<Candidate>& matching,
-                           size_t copy) {
+/// What the first step finds that finds something, in no order.
+CandidateList find_matches(const CodeIndex& code, const CandidateList& all,
+                           const WantedFunction& wanted) {
+  const std::vector<bool> images = find_images(code, wanted.module);
+  for (const bool inlined : {false, true}) {
+    for (const Matcher matches : kMatchers) {
+      CandidateList matching = list_matches(all, inlined, matches, wanted.function, images);
+      if (!matching.empty()) return matching;
+    }
+  }
+  return {};
+}
+
+Result<FoundFunction> tell(const CodeIndex& code, const CandidateList& matching, size_t copy) {
   if (copy == 0 || copy > matching.size()) {
     return Error{fmt::format(
         "there {} of that name with samples: --copy takes 1 to {}",
         matching.size() == 1 ? "is 1 function" : fmt::format("are {} functions", matching.size()),
         matching.size())};
   }
-  const Candidate& chosen = matching[copy - 1];
+  const Candidate& chosen = *matching[copy - 1];
   FoundFunction found;
   found.image = chosen.image;
   found.name = *chosen.name;
@@ -166,8 +182,8 @@ Result<FoundFunction> tell(const CodeIndex& code, const std::vector<Candidate>& 
   found.functions.assign(functions.begin(), functions.end());
   for (size_t i = 0; i < matching.size(); ++i) {
     if (i + 1 == copy) continue;
-    found.others.push_back({i + 1, fmt::format("{} ({})", *matching[i].name,
-                                               base_name(code.module(matching[i].image)))});
+    found.others.push_back({i + 1, fmt::format("{} ({})", *matching[i]->name,
+                                               base_name(code.module(matching[i]->image)))});
   }
   return found;
 }
@@ -183,15 +199,32 @@ FunctionFinder::FunctionFinder(CodeIndex& code) : code_(code) {
 FunctionFinder::~FunctionFinder() = default;
 
 Result<FoundFunction> FunctionFinder::find(const WantedFunction& wanted) const {
-  const std::vector<bool> images = find_images(code_, wanted.module);
-  for (const bool inlined : {false, true}) {
-    for (const Matcher matches : kMatchers) {
-      const std::vector<Candidate> matching =
-          find_matches(all_, inlined, matches, wanted.function, images);
-      if (!matching.empty()) return tell(code_, matching, wanted.copy);
+  const CandidateList all = list_mentioning("");
+  CandidateList matching = find_matches(code_, all, wanted);
+  if (matching.empty()) return not_found(wanted, all);
+  std::sort(matching.begin(), matching.end(), comes_first);
+  return tell(code_, matching, wanted.copy);
+}
+
+FunctionFinder::CandidateList FunctionFinder::list_mentioning(std::string_view word) const {
+  CandidateList list;
+  for (const Candidate& one : all_) {
+    const bool has_linkage_name = one.linkage_name != nullptr;
+    if (one.name->find(word) != std::string::npos ||
+        (has_linkage_name && one.linkage_name->find(word) != std::string::npos)) {
+      list.push_back(&one);
     }
   }
-  return not_found(wanted, all_);
+  return list;
+}
+
+std::optional<FunctionMatch> FunctionFinder::match(const WantedFunction& wanted,
+                                                   const CandidateList& among) const {
+  CandidateList matching = find_matches(code_, among, wanted);
+  if (wanted.copy == 0 || wanted.copy > matching.size()) return std::nullopt;
+  const auto chosen = matching.begin() + static_cast<std::ptrdiff_t>(wanted.copy - 1);
+  std::nth_element(matching.begin(), chosen, matching.end(), comes_first);
+  return FunctionMatch{(*chosen)->image, (*chosen)->name, (*chosen)->inlined, matching.size()};
 }
 
 }  // namespace culprit

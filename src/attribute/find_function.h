@@ -2,7 +2,9 @@
 
 // Which function a name means: the symbol, or the inlined code, with the most counts.
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attribute/code_index.h"
@@ -29,6 +31,14 @@ struct FoundFunction {
   std::vector<Other> others;  // what else matched
 };
 
+/// What a name means, without the names of all others that it could mean.
+struct FunctionMatch {
+  ImageId image;
+  const std::string* name = nullptr;  // in the facts
+  bool inlined = false;
+  size_t matches = 0;  // how many functions the name may mean
+};
+
 struct FunctionCandidate;
 
 /// Looks names up among all code that has counts, which is added up once.
@@ -40,8 +50,15 @@ class FunctionFinder {
   FunctionFinder& operator=(const FunctionFinder&) = delete;
   ~FunctionFinder();
 
+  using CandidateList = std::vector<const FunctionCandidate*>;
+
   /// An error where nothing with counts matches, with the nearest name there is.
   [[nodiscard]] Result<FoundFunction> find(const WantedFunction& wanted) const;
+  /// For who asks for many names that a word is in: those alone, and what each of them means among
+  /// them. nullopt: nothing.
+  [[nodiscard]] CandidateList list_mentioning(std::string_view word) const;
+  [[nodiscard]] std::optional<FunctionMatch> match(const WantedFunction& wanted,
+                                                   const CandidateList& among) const;
   [[nodiscard]] const CodeIndex& code() const { return code_; }
 
  private:

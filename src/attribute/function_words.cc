@@ -53,10 +53,27 @@ std::vector<std::string> list_patterns(const std::string& name, size_t room) {
   return patterns;
 }
 
-bool is_meant(const FunctionFinder& finder, const Result<FoundFunction>& found,
+bool is_meant(const FunctionFinder& finder, const std::optional<FunctionMatch>& found,
               const NamedFunction& function) {
-  return found && found->name == function.name && found->inlined == function.inlined &&
+  return found && *found->name == function.name && found->inlined == function.inlined &&
          (function.module.empty() || finder.code().module(found->image) == function.module);
+}
+
+/// The longest plain word of the function's own name. No pattern that list_patterns() makes of the
+/// name matches one that does not have it, so most functions need not be looked at.
+std::string find_own_word(const std::string& name) {
+  const std::string bare = without_template_arguments(without_parameters(name));
+  std::string longest;
+  std::string word;
+  for (const char c : std::string(last_part(bare)) + " ") {
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
+      word += c;
+      continue;
+    }
+    if (word.size() > longest.size()) longest = word;
+    word.clear();
+  }
+  return longest;
 }
 
 }  // namespace
@@ -64,24 +81,26 @@ bool is_meant(const FunctionFinder& finder, const Result<FoundFunction>& found,
 std::string make_function_words(const FunctionFinder& finder, const NamedFunction& function,
                                 size_t room) {
   const std::vector<std::string> patterns = list_patterns(function.name, room);
+  const FunctionFinder::CandidateList among = finder.list_mentioning(find_own_word(function.name));
   for (const bool alone : {true, false}) {  // else it is the one with the most counts
     for (const std::string& pattern : patterns) {
-      const Result<FoundFunction> found = finder.find({pattern});
-      if (!is_meant(finder, found, function) || (alone && !found->others.empty())) continue;
+      const std::optional<FunctionMatch> found = finder.match({pattern}, among);
+      if (!is_meant(finder, found, function) || (alone && found->matches > 1)) continue;
       return shell_word(pattern);
     }
   }
   if (!function.module.empty()) {
     const std::string module = base_name(function.module);
     for (const std::string& pattern : patterns) {
-      if (!is_meant(finder, finder.find({pattern, escape_pattern(module)}), function)) continue;
+      const WantedFunction wanted{pattern, escape_pattern(module)};
+      if (!is_meant(finder, finder.match(wanted, among), function)) continue;
       return shell_word(pattern) + " --module " + shell_word(escape_pattern(module));
     }
   }
   constexpr size_t kMostCopies = 100;
   const std::string exact = escape_pattern(function.name);
   for (size_t copy = 2; copy <= kMostCopies; ++copy) {
-    const Result<FoundFunction> found = finder.find({exact, "", copy});
+    const std::optional<FunctionMatch> found = finder.match({exact, "", copy}, among);
     if (!found) break;
     if (is_meant(finder, found, function)) {
       return fmt::format("{} --copy {}", shell_word(exact), copy);

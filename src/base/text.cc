@@ -118,7 +118,8 @@ bool disguises_text(unsigned char second, unsigned char third) {
          (second == 0x81 && third >= 0xa6 && third <= 0xa9);
 }
 
-/// Length of the valid UTF-8 sequence that starts `text`, 0 if there is none.
+/// Length of the valid UTF-8 sequence that starts `text`, 0 if there is none; of a character that
+/// must not be shown, too.
 size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto continues = [&](size_t count) {
@@ -130,15 +131,11 @@ size_t utf8_length(std::string_view text) {
   };
   const unsigned char first = byte(0);
   if (first < 0x80) return 1;
-  if (first >= 0xc2 && first < 0xe0 && continues(1)) {
-    return first == 0xc2 && byte(1) < 0xa0 ? 0 : 2;  // U+0080..U+009F are control characters
-  }
+  if (first >= 0xc2 && first < 0xe0 && continues(1)) return 2;
   if ((first & 0xf0) == 0xe0 && continues(2)) {
     const unsigned char second = byte(1);
     if (first == 0xe0 && second < 0xa0) return 0;   // overlong
     if (first == 0xed && second >= 0xa0) return 0;  // surrogates
-    if (first == 0xe2 && disguises_text(second, byte(2))) return 0;
-    if (first == 0xef && second == 0xbb && byte(2) == 0xbf) return 0;  // U+FEFF, a byte order mark
     return 3;
   }
   if (first >= 0xf0 && first < 0xf5 && continues(3)) {
@@ -148,6 +145,16 @@ size_t utf8_length(std::string_view text) {
     return 4;
   }
   return 0;
+}
+
+/// Whether a terminal and a reader may see the valid sequence.
+bool is_harmless(std::string_view sequence) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(sequence[i]); };
+  if (sequence.size() == 1) return byte(0) >= 0x20 && byte(0) != 0x7f;
+  if (sequence.size() == 2) return byte(0) != 0xc2 || byte(1) >= 0xa0;  // U+0080..U+009F: control
+  if (sequence.size() != 3) return true;
+  if (byte(0) == 0xe2) return !disguises_text(byte(1), byte(2));
+  return byte(0) != 0xef || byte(1) != 0xbb || byte(2) != 0xbf;  // U+FEFF, a byte order mark
 }
 
 }  // namespace
@@ -164,14 +171,13 @@ std::string printable(std::string_view text) {
   clean.reserve(text.size());
   while (!text.empty()) {
     const size_t length = utf8_length(text);
-    const unsigned char first = static_cast<unsigned char>(text[0]);
-    if (length == 0 || first < 0x20 || first == 0x7f) {
-      clean += '?';
-      text.remove_prefix(1);
+    const std::string_view sequence = text.substr(0, std::max<size_t>(length, 1));
+    if (length > 0 && is_harmless(sequence)) {
+      clean += sequence;
     } else {
-      clean += text.substr(0, length);
-      text.remove_prefix(length);
+      clean += '?';
     }
+    text.remove_prefix(sequence.size());
   }
   return clean;
 }

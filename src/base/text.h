@@ -39,8 +39,8 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 /// Without blanks, tabs and line ends at both ends.
 std::string_view trim(std::string_view text);
 
-/// Bytes that would move the cursor or colour a terminal become '?', and so do invalid UTF-8
-/// and characters that turn text around or show nothing: names in profiles may come from strangers.
+/// Bytes that would move the cursor or colour a terminal become '?', each invalid byte of UTF-8 and
+/// characters that turn text around or show nothing: names in profiles may come from strangers.
 std::string printable(std::string_view text);
 
 /// 'name', printable: a path or a word of the user's in a message, whose lines it must not break.

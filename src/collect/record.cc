@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "collect/perf/perf_attr.h"
+#include "collect/perf/perf_targets.h"
 #include "collect/perf_record.h"
 #include "collect/timer/posix_timer.h"
 
@@ -44,6 +45,7 @@ Result<void> check(const RecordOptions& options) {
   if (!options.pids.empty() && !options.command.empty()) {
     return Error{"record either a command or processes that run already"};
   }
+  RETURN_IF_ERROR(check_cpus(options.cpus));
   if (options.user_only && options.kernel_only) {
     return Error{"neither user code nor the kernel would be sampled"};
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "branches/event_names.h"
@@ -12,6 +14,7 @@
 #include "base/wait_status.h"
 #include "model/counts.h"
 #include "model/engine.h"
+#include "model/exiting_thread.h"
 #include "print/event_display.h"
 
 namespace culprit {
@@ -46,14 +49,25 @@ bool is_repetition(const Profile& profile, RunId run) {
 }
 
 std::pair<size_t, size_t> count_tasks(const Profile& profile) {
-  const auto is_new = [&](const Process& process) { return !is_repetition(profile, process.run); };
-  const auto processes = std::count_if(profile.processes.begin(), profile.processes.end(), is_new);
-  const auto threads =
-      std::count_if(profile.threads.begin(), profile.threads.end(), [&](const Thread& thread) {
-        const size_t process = thread.process.value;
-        return process >= profile.processes.size() || is_new(profile.processes[process]);
-      });
-  return {static_cast<size_t>(processes), static_cast<size_t>(threads)};
+  // A process that runs its own program anew is the one that it was. Numbers of 0 are of many.
+  std::set<std::tuple<RunId, uint32_t, StringId>> processes;
+  std::set<std::tuple<RunId, uint32_t, uint32_t, StringId>> threads;
+  size_t process_count = 0;
+  size_t thread_count = 0;
+  for (const Process& process : profile.processes) {
+    if (is_repetition(profile, process.run)) continue;
+    const bool is_new = processes.emplace(process.run, process.pid, process.name).second;
+    if (is_new || process.pid == 0) ++process_count;
+  }
+  for (const Thread& thread : profile.threads) {
+    const size_t row = thread.process.value;
+    const Process process = row < profile.processes.size() ? profile.processes[row] : Process{};
+    if (is_repetition(profile, process.run)) continue;
+    if (profile.strings.text(thread.name) == kExitingThread) continue;
+    const bool is_new = threads.emplace(process.run, process.pid, thread.tid, thread.name).second;
+    if (is_new || thread.tid == 0) ++thread_count;
+  }
+  return {process_count, thread_count};
 }
 
 /// "counts: simulated as zen4 (22.0 s)"; "" if that is no second run.

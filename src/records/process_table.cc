@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/exiting_thread.h"
+
 namespace culprit {
 
 ProcessTable::Process& ProcessTable::add(uint32_t pid, uint32_t parent_pid, std::string_view name) {
@@ -166,8 +168,8 @@ ProcessId ProcessTable::make_process_row(const Process& process, ProfileBuilder&
 ThreadId ProcessTable::make_thread_row(const Process& process, uint32_t tid, const Thread& thread,
                                        ProfileBuilder& builder) {
   Profile& profile = builder.profile();
-  culprit::Thread row{process.row, tid, builder.intern(name_or_number(thread.name, tid)),
-                      thread.ordinal};
+  culprit::Thread row{process.row, tid == UINT32_MAX ? 0 : tid,
+                      builder.intern(name_or_number(thread.name, tid)), thread.ordinal};
   const bool is_folded = profile.processes[process.row.value].pid == 0;
   if (!is_folded && profile.threads.size() < kMaxThreadRows) {
     profile.threads.push_back(row);
@@ -184,9 +186,11 @@ ThreadId ProcessTable::make_thread_row(const Process& process, uint32_t tid, con
 
 ContextId ProcessTable::context(Process& process, uint32_t tid, Mode mode,
                                 ProfileBuilder& builder) {
+  // The kernel gives a task that has let go of its number this one.
+  constexpr uint32_t kNoNumber = UINT32_MAX;
   const auto [at, is_new] = process.threads.try_emplace(tid);
   Thread& thread = at->second;
-  if (is_new) thread.name = process.name;
+  if (is_new) thread.name = tid == kNoNumber ? std::string(kExitingThread) : process.name;
   ContextId& context = thread.contexts[static_cast<size_t>(mode)];
   if (!context.is_all()) return context;
   if (process.row.is_all()) process.row = make_process_row(process, builder);

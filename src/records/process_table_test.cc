@@ -48,6 +48,20 @@ TEST(ProcessTable, CountsAnExitOnceThatIsToldTwice) {
   EXPECT_NE(tasks.find(kPid), nullptr);
 }
 
+// task_tgid_nr_ns() and its kin: what has let go of its number has -1.
+TEST(ProcessTable, AThreadWithoutANumberIsOneThatExits) {
+  ProcessTable tasks(true);
+  ProfileBuilder builder;
+  builder.profile().runs.emplace_back();
+  ProcessTable::Process& process = tasks.add(kPid, 1, "program");
+  tasks.context(process, kPid, Mode::user, builder);
+  tasks.context(process, UINT32_MAX, Mode::kernel, builder);
+  const Profile& profile = builder.profile();
+  ASSERT_EQ(profile.threads.size(), 2u);
+  EXPECT_EQ(profile.threads[1].tid, 0u);
+  EXPECT_EQ(profile.strings.text(profile.threads[1].name), "[exiting]");
+}
+
 /// The threads' ordinals, by tid.
 std::map<uint32_t, uint32_t> ordinals(ProcessTable& tasks, uint32_t pid,
                                       std::initializer_list<uint32_t> tids) {

@@ -12,14 +12,15 @@
 #include <span>
 #include <utility>
 
-#include "attribute/function_words.h"
 #include "base/text.h"
 #include "model/counts.h"
 #include "model/event_names.h"
 #include "print/event_display.h"
 #include "print/values.h"
+#include "report/add_up.h"
 #include "report/execution_columns.h"
 #include "report/inclusive.h"
+#include "report/next_function.h"
 #include "report/object_columns.h"
 #include "report/report.h"
 #include "report/row_filter.h"
@@ -32,45 +33,6 @@
 namespace culprit {
 
 namespace {
-
-/// Rows under construction: keys → sums, in order of arrival.
-struct Accounts {
-  size_t events;
-  std::vector<RowKey> keys;
-  std::vector<Sum> sums;  // rows x events
-
-  [[nodiscard]] std::span<Sum> of(size_t row) { return {sums.data() + row * events, events}; }
-};
-
-Accounts add_up(const Profile& profile, RowKeys& keys) {
-  Accounts accounts{profile.events.size(), {}, {}};
-  RowIndex rows;
-  for (const Histogram& histogram : profile.histograms) {
-    const RowKey context = keys.of_context(histogram.context);
-    Location last_location;
-    ObjectId last_object;
-    size_t last_row = SIZE_MAX;
-    const auto add = [&](const Location& at, ObjectId object, size_t event, const Sum& sum) {
-      if (last_row == SIZE_MAX || at != last_location || object != last_object) {
-        const RowKey key = keys.of_object(keys.of_location(context, at), object);
-        // Neighbours in code mostly belong to the same row.
-        if (last_row == SIZE_MAX || key != accounts.keys[last_row]) {
-          last_row = rows.find_or_add(RowKeyHash()(key), accounts.keys.size(),
-                                      [&](size_t row) { return accounts.keys[row] == key; });
-          if (last_row == accounts.keys.size()) {
-            accounts.keys.push_back(key);
-            accounts.sums.resize(accounts.sums.size() + accounts.events);
-          }
-        }
-        last_location = at;
-        last_object = object;
-      }
-      accounts.of(last_row)[event] += sum;
-    };
-    for_each_count_of_objects(profile, histogram, add);
-  }
-  return accounts;
-}
 
 /// Drops the names that were needed by filters only.
 void reduce(RowNames& row, const Levels& by) {
@@ -262,24 +224,18 @@ double own_value(const ReportTable& table, const ReportRow& row) {
   return has_self ? row.self[0].value : row.values[0].value;
 }
 
-bool can_annotate(const ReportRow& row) {
-  return row.function && !row.function->empty() && row.function->front() != '[' &&
-         row.function->find("+0x") == std::string::npos;
-}
-
 /// For people, who see some rows: how to open the one with most.
 void name_hottest(CodeIndex& code, ReportTable& table) {
-  constexpr size_t kRoom = 50;
-  if (table.options.limit == 0 || table.events.empty()) return;
+  if (!table.options.names_hottest || table.options.limit == 0 || table.events.empty()) return;
   const ReportRow* hottest = nullptr;
   for (const ReportRow& row : table.rows) {
-    if (!can_annotate(row)) continue;
+    if (!row.function || !can_annotate(*row.function)) continue;
     if (hottest == nullptr || own_value(table, row) > own_value(table, *hottest)) hottest = &row;
   }
   if (hottest == nullptr) return;
   const FunctionFinder finder(code);
-  table.hottest = make_function_words(
-      finder, {*hottest->function, hottest->inlined, hottest->module.value_or("")}, kRoom);
+  table.hottest =
+      make_next_words(finder, {*hottest->function, hottest->inlined, hottest->module.value_or("")});
 }
 
 }  // namespace

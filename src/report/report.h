@@ -57,6 +57,7 @@ struct ReportOptions {
   std::string sort;                 // "" = first event, descending; "inclusive"; or a column's name
   size_t limit = 30;                // rows; 0 = all; the rest is summed in a row "(N more)"
   double minimum_percent = 0;
+  bool names_hottest = true;  // ReportTable::hottest is wanted, which takes a search of all names
 };
 
 /// A row; only the fields that `by` makes meaningful are set. An instruction or block

@@ -11,6 +11,7 @@
 #include "model/idle_time.h"
 #include "print/event_display.h"
 #include "print/values.h"
+#include "report/largest_rows.h"
 #include "report/measured_cycles.h"
 #include "report/row_filter.h"
 #include "why/why.h"
@@ -92,54 +93,35 @@ std::optional<HaltedTime> find_halted(const Profile& profile, const Template& cp
   return halted;
 }
 
-/// Rows by such levels, the one with most of an event first.
-Result<ReportTable> rank(const Profile& profile, const FactsLookup& facts, size_t event,
-                         std::vector<RowLevel> by, std::vector<Filter> filters) {
-  ReportOptions wanted;
-  wanted.by = std::move(by);
-  wanted.filters = std::move(filters);
-  wanted.sort = profile.strings.text(profile.events[event].name);
-  wanted.limit = 1;
-  return make_report(profile, facts, wanted);
-}
-
-std::string name_line(const ReportRow& row) {
-  return row.line ? fmt::format("{}:{}", base_name(row.file.value_or("?")), *row.line) : "";
+std::string name_line(const std::optional<LargestRow>& row) {
+  return row && row->line != 0 ? fmt::format("{}:{}", base_name(row->file), row->line) : "";
 }
 
 /// Where most of one event is.
-void find_place(const Profile& profile, const FactsLookup& facts, size_t event,
-                const std::vector<Filter>& filters, PlacedAdvice& placed) {
-  const auto share_of = [&](const Result<ReportTable>& table) {
-    const bool has_rows = table && !table->rows.empty() && table->shown[event].value > 0;
-    return has_rows ? table->rows.front().values[event].value / table->shown[event].value : 0;
-  };
-  const auto functions = rank(profile, facts, event, {RowLevel::function}, filters);
-  const auto lines = rank(profile, facts, event, {RowLevel::line}, filters);
-  placed.share = share_of(functions);
-  if (placed.share == 0) return;
-  placed.words = functions->hottest;
-  if (share_of(lines) > placed.share && !name_line(lines->rows.front()).empty()) {
-    placed.share = share_of(lines);
-    placed.line = name_line(lines->rows.front());
+void find_place(const LargestRows& rows, size_t event, PlacedAdvice& placed) {
+  const std::optional<LargestRow> function = rows.find_function(event);
+  const std::optional<LargestRow> line = rows.find_line(event);
+  if (!function || !line) return;
+  placed.share = function->share;
+  placed.words = rows.make_words(*function);
+  if (line->share > placed.share && line->line != 0) {
+    placed.share = line->share;
+    placed.line = name_line(line);
     return;
   }
-  placed.function = functions->rows.front().function.value_or("");
-  std::vector<Filter> inside = filters;
-  inside.push_back({RowLevel::function, placed.function});
-  const auto own = rank(profile, facts, event, {RowLevel::line}, std::move(inside));
-  if (share_of(own) > 0) placed.line = name_line(own->rows.front());
+  placed.function = function->function;
+  placed.line = name_line(rows.find_line_within(function->function, event));
 }
 
-PlacedAdvice place(const Profile& profile, const FactsLookup& facts, const EventMatch& match,
-                   const Template& cpu, const WhyOptions& options, const Advice& advice) {
+PlacedAdvice place(const LargestRows& rows, const EventMatch& match, const Template& cpu,
+                   const Advice& advice) {
   PlacedAdvice placed;
   placed.advice = advice;
   const TemplateRow* const row = advice.node->row;
   if (row == nullptr) return placed;  // functions of events have no place of their own
   const auto index = static_cast<size_t>(row - cpu.rows.data());
   if (match.parts(index).empty()) return placed;
-  find_place(profile, facts, match.parts(index).front().event, options.filters, placed);
+  find_place(rows, match.parts(index).front().event, placed);
   return placed;
 }
 
@@ -198,9 +180,12 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   }
   why.rules = check_rules(cpu, amounts);
   why.verdict = find_verdict(cpu, why.tree, why.measured);
-  for (const Advice& advice : find_advice(why.tree)) {
+  const std::vector<Advice> all = find_advice(why.tree);
+  if (all.empty()) return why;
+  const LargestRows rows(profile, facts, options.filters);
+  for (const Advice& advice : all) {
     if (why.advice.size() == options.advice_limit) break;
-    why.advice.push_back(place(profile, facts, match, cpu, options, advice));
+    why.advice.push_back(place(rows, match, cpu, advice));
     bound_gain(why, why.advice.back());
   }
   return why;

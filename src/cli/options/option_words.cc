@@ -54,6 +54,16 @@ std::vector<pid_t> parse_pids(const std::string& text) {
   return pids;
 }
 
+const CLI::Validator kPercent(
+    [](std::string& text) {
+      char* end = nullptr;
+      const double percent = std::strtod(text.c_str(), &end);
+      const bool is_number = end != text.c_str() && *end == '\0';
+      return is_number && percent >= 0 && percent <= 100 ? ""
+                                                         : "'" + text + "' is not from 0 to 100";
+    },
+    "");
+
 void add_force(CLI::App* app, bool* force) {
   app->add_flag("--force", *force, "replace the output also if it is a file of another kind");
 }

@@ -72,6 +72,9 @@ CLI::Option* add_word(CLI::App* app, const std::string& names, T* target, const 
       help, fmt::format("{}", fmt::join(known, "|")));
 }
 
+/// 0 to 100; CLI11's own range lets through what is no number.
+extern const CLI::Validator kPercent;
+
 /// --force, of commands that write files (cli/output_file.h).
 void add_force(CLI::App* app, bool* force);
 

@@ -96,7 +96,7 @@ void add_snapshot_options(CLI::App* app, SnapshotOptions* options) {
                "do not ask the servers in DEBUGINFOD_URLS");
 }
 
-CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* /*error*/) {
+CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand("report", "a table of where the time went");
   ReportOptions* report = &command->question.report;
   add_input(app, &command->file);
@@ -131,7 +131,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* /*erro
       app->add_option("--limit", report->limit, "rows to print; 0: all [30]")->type_name("N");
   app->add_option("--min-percent", report->minimum_percent, "leave smaller rows out")
       ->type_name("P")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(kPercent);
   add_epoch_choice(app, &command->epochs);
   add_presentation(app, &command->format, &command->width);
   app->footer(
@@ -146,9 +146,14 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* /*erro
       "  culprit report --columns hca                what took the cycles of each function\n"
       "  culprit report --since 2h                   of what culprit daemon collected\n"
       "  culprit report --format json --limit 0      for programs");
-  app->callback([command, limit] {
+  app->callback([app, command, limit, error] {
+    if (app->count("--template") > 0 && command->question.report.columns != Columns::hca) {
+      *error = "--template says which events are which cycles: it is for --columns hca";
+    }
     // Programs want everything; people want a page.
-    if (command->format != Format::text && limit->count() == 0) command->question.report.limit = 0;
+    if (command->format == Format::text) return;
+    if (limit->count() == 0) command->question.report.limit = 0;
+    command->question.report.names_hottest = false;  // for the text's next step
   });
   return app;
 }
@@ -262,7 +267,7 @@ CLI::App* add_export(CLI::App& root, ExportCommand* command, std::string* error)
   limit->type_name("N");
   CLI::Option* minimum = app->add_option("--min-percent", command->question.minimum_percent,
                                          "dot without --function: leave smaller ones out");
-  minimum->type_name("P")->check(CLI::Range(0.0, 100.0));
+  minimum->type_name("P")->check(kPercent);
   app->footer(
       "\nExamples:\n"
       "  culprit export --to collapsed | flamegraph.pl > flame.svg\n"

@@ -35,6 +35,7 @@ Result<void> check(const CountOptions& options) {
     return Error{"only a command can be run again"};
   }
   if (options.groups.empty()) return Error{"nothing to count: no events"};
+  RETURN_IF_ERROR(check_cpus(options.cpus));
   return {};
 }
 

@@ -1,5 +1,6 @@
 #include "collect/perf/perf_targets.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
@@ -51,6 +52,17 @@ std::vector<int> list_online_cpus() {
   const std::vector<int> cpus =
       parse_cpu_list(read_file("/sys/devices/system/cpu/online").value_or(""));
   return cpus.empty() ? std::vector<int>{0} : cpus;
+}
+
+Result<void> check_cpus(const std::vector<int>& cpus) {
+  const std::vector<int> online = list_online_cpus();
+  for (const int cpu : cpus) {
+    if (std::find(online.begin(), online.end(), cpu) != online.end()) continue;
+    const std::string list = read_file("/sys/devices/system/cpu/online").value_or("?");
+    return Error{
+        fmt::format("there is no CPU {}, or it is offline: this machine has {}", cpu, trim(list))};
+  }
+  return {};
 }
 
 std::vector<int> parse_cpu_list(std::string_view text) {

@@ -16,6 +16,9 @@ namespace culprit {
 std::vector<int> list_allowed_cpus();
 std::vector<int> list_online_cpus();
 
+/// Errors: a CPU that this machine has not, or that is offline
+Result<void> check_cpus(const std::vector<int>& cpus);
+
 /// "0-3,8" -> 0 1 2 3 8; nonsense is left out.
 std::vector<int> parse_cpu_list(std::string_view text);
 

@@ -1,0 +1,49 @@
+#pragma once
+
+// Where most of an event is: the first row that a report by function or by line would have, for
+// any number of events, without making a report for each.
+//
+//     LargestRows rows(profile, facts, filters);
+//     rows.find_function(event)     grind, 62 % of the event
+//     rows.find_line(event)         grind.c:9, 70 %: many functions may have a copy of it
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/report.h"
+
+namespace culprit {
+
+/// A row of a report by function or by line.
+struct LargestRow {
+  std::string function;  // by line: "" where the line is known
+  bool inlined = false;
+  std::string file;
+  uint32_t line = 0;  // 0: unknown
+  double share = 0;   // of what the filters leave of the event [0 to 1]
+};
+
+class LargestRows {
+ public:
+  /// Both must outlive it.
+  LargestRows(const Profile& profile, const FactsLookup& facts, const std::vector<Filter>& filters);
+  ~LargestRows();
+
+  /// nullopt: nothing is left of the event.
+  [[nodiscard]] std::optional<LargestRow> find_function(size_t event) const;
+  [[nodiscard]] std::optional<LargestRow> find_line(size_t event) const;
+  /// The line with most of it within code of that name; its share is of the function.
+  [[nodiscard]] std::optional<LargestRow> find_line_within(const std::string& function,
+                                                           size_t event) const;
+
+  /// What `culprit annotate` opens the function by; "" for code without a name.
+  [[nodiscard]] std::string make_words(const LargestRow& function) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace culprit

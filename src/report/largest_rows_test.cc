@@ -1,0 +1,71 @@
+// The rows that LargestRows finds are those that a report would have first, which report_test.cc
+// works out by hand.
+
+#include "report/largest_rows.h"
+
+#include <gtest/gtest.h>
+
+#include "attribute/test_profile.h"
+
+namespace culprit {
+namespace {
+
+/// The first row of a report, with its share of what the filters leave.
+LargestRow first_of_report(const TestProfile& test, RowLevel by, const std::vector<Filter>& filters,
+                           size_t event) {
+  ReportOptions options;
+  options.by = {by};
+  options.filters = filters;
+  options.limit = 1;
+  options.sort = test.profile.strings.text(test.profile.events[event].name);
+  const Result<ReportTable> table = make_report(test.profile, test.lookup(), options);
+  EXPECT_TRUE(table);
+  LargestRow row;
+  if (!table || table->rows.empty()) return row;
+  const ReportRow& first = table->rows.front();
+  row.function = first.function.value_or("");
+  row.file = first.file.value_or("");
+  row.line = first.line.value_or(0);
+  row.share = first.values[event].value / table->shown[event].value;
+  return row;
+}
+
+void expect_same(const std::optional<LargestRow>& found, const LargestRow& wanted) {
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->function, wanted.function);
+  EXPECT_EQ(found->file, wanted.file);
+  EXPECT_EQ(found->line, wanted.line);
+  EXPECT_DOUBLE_EQ(found->share, wanted.share);
+}
+
+TEST(LargestRows, AreTheFirstRowsOfReports) {
+  const TestProfile test = make_test_profile();
+  const FactsLookup facts = test.lookup();
+  const std::vector<std::vector<Filter>> kFilters = {
+      {}, {{RowLevel::module, "*"}}, {{RowLevel::function, "grind"}}};
+  for (const std::vector<Filter>& filters : kFilters) {
+    const LargestRows rows(test.profile, facts, filters);
+    for (size_t event = 0; event < test.profile.events.size(); ++event) {
+      expect_same(rows.find_function(event),
+                  first_of_report(test, RowLevel::function, filters, event));
+      expect_same(rows.find_line(event), first_of_report(test, RowLevel::line, filters, event));
+      const std::string function = rows.find_function(event)->function;
+      std::vector<Filter> within = filters;
+      within.push_back({RowLevel::function, function});
+      expect_same(rows.find_line_within(function, event),
+                  first_of_report(test, RowLevel::line, within, event));
+    }
+  }
+}
+
+TEST(LargestRows, OfNothingThereAreNone) {
+  const TestProfile test = make_test_profile();
+  const FactsLookup facts = test.lookup();
+  const LargestRows rows(test.profile, facts, {{RowLevel::function, "no such function"}});
+  EXPECT_FALSE(rows.find_function(0));
+  EXPECT_FALSE(rows.find_line(0));
+  EXPECT_FALSE(rows.find_line_within("grind", 0));
+}
+
+}  // namespace
+}  // namespace culprit
