@@ -65,17 +65,16 @@ class EdgeCounts {
 
   /// `room`: how many more different keys may be kept; others go to rest().
   void add(const Key& key, uint64_t count, size_t& room) {
-    Entry& recent = recent_[hash_of(key) % kRecent];
-    if (recent.key != key) [[unlikely]] {
-      give_up(recent, room);
-      recent.key = key;
-    }
-    recent.count += count;
+    Entry* recent = &recent_[hash_of(key) & recent_mask_];
+    if (recent->key != key) [[unlikely]]
+      recent = &replace_recent(key, room);
+    recent->count += count;
   }
 
   /// All that was added is in the parts, or the rest.
   void settle(size_t& room) {
-    for (size_t i = 0; i < kRecent; ++i) give_up(recent_[i], room);
+    if (recent_mask_ == 0 && recent_[0].count != 0) make_room();
+    for (size_t i = 0; i <= recent_mask_; ++i) give_up(recent_[i], room);
     for (size_t part = 0; part < kParts; ++part) settle(part, room);
   }
   template <class Visit>
@@ -101,6 +100,23 @@ class EdgeCounts {
     size_t waiting = 0;  // entries
   };
 
+  [[gnu::noinline]] Entry& replace_recent(const Key& key, size_t& room) {
+    if (recent_mask_ == 0) make_room();
+    Entry& recent = recent_[hash_of(key) & recent_mask_];
+    if (recent.key == key) return recent;
+    give_up(recent, room);
+    recent.key = key;
+    return recent;
+  }
+  /// Before the second key.
+  void make_room() {
+    const Entry first = recent_[0];
+    recent_ = ZeroedArray<Entry>(kRecent);
+    waiting_ = ZeroedArray<Entry>(kParts * kMostWaiting);
+    recent_mask_ = kRecent - 1;
+    recent_[hash_of(first.key) & recent_mask_] = first;
+  }
+
   void give_up(Entry& recent, size_t& room) {
     if (recent.count == 0) return;
     const size_t number = hash_of(recent.key) >> (64 - std::countr_zero(kParts));
@@ -111,10 +127,12 @@ class EdgeCounts {
   }
   [[gnu::noinline]] void settle(size_t number, size_t& room);
 
-  // Of a core that records nothing they take no memory.
-  ZeroedArray<Entry> recent_{kRecent};
-  ZeroedArray<Entry> waiting_{kParts * kMostWaiting};  // part by part
-  std::array<Part, kParts> parts_;                     // by the highest bits of the hash
+  // A core that records nothing has one entry: a heap has to clear what it was given back, also
+  // where nobody will look.
+  size_t recent_mask_ = 0;
+  ZeroedArray<Entry> recent_{1};
+  ZeroedArray<Entry> waiting_;      // part by part
+  std::array<Part, kParts> parts_;  // by the highest bits of the hash
   Map rest_;
 };
 
