@@ -1,11 +1,13 @@
 """The software PMU counts whatever processes do: what is known to have been executed is there, in
 any tree of forks, vforks, execs, spawns, threads and violent ends."""
 import os
+import pathlib
+import signal
 import subprocess
-import sys
+import time
 
 import process_trees
-from harness import SYSTEM_PATH, CulpritTest, runs_alone
+from harness import CULPRIT, SYSTEM_PATH, CulpritTest, run
 
 ENVIRONMENT = {"PATH": SYSTEM_PATH, "LC_ALL": "C", "PYTHONHASHSEED": "0", "HOME": "/nonexistent"}
 
@@ -124,3 +126,80 @@ class Trees(Exact):
                 tree = process_trees.simulate(program, self.folder, seed, "--detail", "events",
                                               *options)
                 self.assertEqual(tree.faults(), [])
+
+
+class Ends(Exact):
+    def test_full_disk_keeps_the_hottest_places(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to mount a small file system")
+        small = self.folder / "small"
+        small.mkdir()
+        mounted = run("mount", "-t", "tmpfs", "-o", "size=480k", "none", small, status=None)
+        if mounted.returncode != 0:
+            self.skipTest(f"cannot mount: {mounted.stderr}")
+        self.addCleanup(run, "umount", small)
+        chain = self.chain()
+        # 15,000 places of code that runs once, and three that run often.
+        code = "".join(f"__asm__ volatile(\"mov ${i}, %%eax\\n add $1, %%eax\\n nop\" ::: \"eax\");\n"
+                       for i in range(20000))
+        program = self.compile_text(f"#include <stdlib.h>\nint main(int c, char** v) {{ (void)c;\n{code} "
+                                    "return system(v[1]); }", "long.c", "long", "-O0")
+        path = small / "p.culprit"
+        done = self.culprit("record", "--engine", "simulate", "--detail", "events", "-o", path, "--",
+                            program, f"'{chain}'; echo done", status=None, env=ENVIRONMENT)
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertIn("done", done.stdout)
+        self.assertIn("no space left", done.stderr)
+        self.assertRegex(done.stderr, "the [0-9,]+ hottest of [0-9,]+ places are in it, with 9")
+        report = self.report(path)
+        self.assertIn("hottest of", " ".join(report["ledger"]["notes"]))
+        total = next(one["total"] for one in report["events"] if one["name"] == "instructions")
+        self.assertGreaterEqual(total, OF_A_SPIN - 2)
+        self.assertNotIn("interrupted", report["ledger"])
+
+    def running(self, word):
+        """Processes with the word on their command line."""
+        found = []
+        for process in pathlib.Path("/proc").iterdir():
+            try:
+                if word.encode() in (process / "cmdline").read_bytes():
+                    found.append(process.name)
+            except OSError:
+                continue   # it is no process, or no more
+        return found
+
+    def test_kill_9_of_culprit_ends_what_it_simulates(self):
+        """Children, those in sessions of their own and those that have executed another program
+        among them; and what was in memory goes."""
+        self.need("setsid", "sh")
+        program = self.compile_text("int main(void) { for (;;) __asm__ volatile(\"\"); }",
+                                    f"forever-{os.getpid()}.c", f"forever-{os.getpid()}")
+        command = f"'{program}' & (setsid sh -c 'exec \"{program}\"' &) ; exec '{program}'"
+        culprit = subprocess.Popen([CULPRIT, "record", "-q", "--engine", "simulate", "--detail",
+                                    "events", "-o", self.folder / "p.culprit", "--", "sh", "-c",
+                                    command], env=ENVIRONMENT, start_new_session=True)
+        self.addCleanup(culprit.kill)
+        until = time.monotonic() + 60
+
+        def programs():
+            found = []
+            for pid in self.running("folder="):
+                try:
+                    words = pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+                except OSError:
+                    continue
+                found += [pid] * (str(program) in words)
+            return found
+        while len(programs()) < 3 and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertEqual(len(programs()), 3)
+        words = pathlib.Path(f"/proc/{programs()[0]}/cmdline").read_text()
+        folder = pathlib.Path(words.split("folder=")[1].split("\0")[0].split(",")[0])
+        self.assertTrue(folder.exists())
+        os.killpg(culprit.pid, signal.SIGKILL)
+        culprit.wait()
+        until = time.monotonic() + 60
+        while (self.running(f"folder={folder}") or folder.exists()) and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertEqual(self.running(f"folder={folder}"), [])
+        self.assertFalse(folder.exists())

@@ -15,6 +15,7 @@
 #include "simulate/counting/machine_file.h"
 #include "simulate/counting/tenures_file.h"
 #include "simulate/counts_folder.h"
+#include "simulate/end_with_culprit.h"
 #include "simulate/image_accounts.h"
 #include "simulate/qemu_engine.h"
 #include "simulate/simulated_profile.h"
@@ -116,6 +117,7 @@ class SimulationRun final : public RunSource {
 
 Result<Simulation> SimulationRun::run() {
   describe_profile();
+  const EndWithCulprit watched(folder_.path());
   RunTargets targets;
   RETURN_IF_ERROR(prepare(targets));
   ASSIGN_OR_RETURN(const RunEnd end, run_loop(*this, targets,
