@@ -428,9 +428,8 @@ Result<std::string> answer_explain(const ScanCommand& command) {
   ASSIGN_OR_RETURN(OpenScan open, open_scan(command.scan_file()));
   ASSIGN_OR_RETURN(const size_t a, find_cell(open, words.first));
   ASSIGN_OR_RETURN(const size_t b, find_cell(open, words.second));
-  FactParts parts;
-  parts.sources = false;
-  const FactsLookup lookup = open.view.facts(parts);
+  const FactsLookup lookup = open.view.facts(
+      {FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::blocks, FactPart::code});
   CodeIndex code(open.view.profile(), lookup);
   const scan::Explanation explanation =
       scan::explain(open.cells[a], *open.costs[a], open.cells[b], *open.costs[b], code);
