@@ -58,10 +58,10 @@ class Schemas(CulpritTest):
         self.check("stat.schema.json", total)
 
     def test_every_schema_has_a_test(self):
-        # Some have theirs in events_test.py, locality_test.py, regions_test.py, templates_test.py and
-        # why_test.py.
-        tested = {"report.schema.json", "annotate.schema.json", "doctor.schema.json",
-                  "data.schema.json", "events.schema.json", "locality.schema.json", "stat.schema.json",
-                  "stat_interval.schema.json", "regions.schema.json", "templates.schema.json",
-                  "why.schema.json", "why_both.schema.json"}
+        # Some have theirs in compare_test.py, daemon_test.py, events_test.py, locality_test.py,
+        # regions_test.py, scan_test.py, templates_test.py and why_test.py.
+        tested = {f"{name}.schema.json" for name in (
+            "annotate", "daemon_status", "data", "diff", "doctor", "events", "locality", "regions",
+            "report", "scan_explain", "scan_one", "scan_table", "stat", "stat_interval", "templates",
+            "variance", "why", "why_both")}
         self.assertEqual(set(os.listdir(SOURCE / "schema")) - {"README.md"}, tested)

@@ -66,7 +66,7 @@ class Calls(Base):
 
     def exported(self, profile, format, *options):
         path = self.folder / f"out.{format}"
-        self.culprit("export", profile, "--to", format, "-o", path, *options)
+        self.culprit("export", profile, "--to", format, "-o", path, "--force", *options)
         return path
 
     def check_branches(self, program, *arguments):

@@ -133,7 +133,8 @@ void add_uses(const Profile& profile, const UseEvents& events, RowOf row_of,
   }
   for (const Tenure& tenure : profile.tenures) {
     const auto level = tenure_level(tenure.level);
-    if (!level) continue;
+    // Lines of code come to the levels that data share, too: they are no use of data.
+    if (!level || tenure.kind == AccessKind::fetch) continue;
     Use* const use = find(tenure.context, tenure.location, tenure.object);
     if (use != nullptr) use->levels[*level] += tenure;
   }
