@@ -6,7 +6,6 @@
 
 #include "base/program_files.h"
 #include "base/text.h"
-#include "cli/close_profile.h"
 #include "cli/commands.h"
 #include "cli/complete_profile.h"
 #include "cli/output_file.h"
@@ -129,24 +128,10 @@ OutputRequest request_output(const RecordCommand& command) {
   return request;
 }
 
-/// What is written of a simulation whose file has no room for all of it; "": all of it is.
-Result<std::string> close_profile(const RecordCommand& command, ProfileWriter& writer,
-                                  Profile& profile) {
-  if (command.record.engine == EngineChoice::simulate) return close_with_what_fits(writer, profile);
-  RETURN_IF_ERROR(writer.close(profile));  // what does not fit was flushed, mostly
-  return std::string();
-}
-
 /// Writes, completes and describes what was recorded; `amount` says how much that is.
 Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recording& recording,
                     const std::string& amount) {
-  ASSIGN_OR_RETURN(const std::string lacks, close_profile(command, writer, recording.profile));
-  if (!lacks.empty()) {
-    return Error{
-        fmt::format("{}\nfree some room and run it again; names of functions: culprit "
-                    "symbolize {}",
-                    lacks, command.output)};
-  }
+  RETURN_IF_ERROR(writer.close(recording.profile));
   if (command.symbolize) {
     ASSIGN_OR_RETURN(const SymbolizeOutcome outcome,
                      complete_profile(command.output, recording.held, recording.jit_facts,
