@@ -235,7 +235,7 @@ class Killed(Base):
     def test_counts_survive_the_program(self):
         culprit = self.start()
         self.wait_for(self.rounds, "the program runs")
-        simulated = int(run("pgrep", "-P", culprit.pid).stdout.split()[0])
+        simulated = int(run("pgrep", "-f", "-P", culprit.pid, "qemu-").stdout.split()[0])
         before = self.rounds()
         os.kill(simulated, signal.SIGKILL)
         self.assertEqual(-signal.SIGKILL, culprit.wait(60))

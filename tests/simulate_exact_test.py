@@ -129,34 +129,6 @@ class Trees(Exact):
 
 
 class Ends(Exact):
-    def test_full_disk_keeps_the_hottest_places(self):
-        if os.geteuid() != 0:
-            self.skipTest("needs root to mount a small file system")
-        small = self.folder / "small"
-        small.mkdir()
-        mounted = run("mount", "-t", "tmpfs", "-o", "size=480k", "none", small, status=None)
-        if mounted.returncode != 0:
-            self.skipTest(f"cannot mount: {mounted.stderr}")
-        self.addCleanup(run, "umount", small)
-        chain = self.chain()
-        # 15,000 places of code that runs once, and three that run often.
-        code = "".join(f"__asm__ volatile(\"mov ${i}, %%eax\\n add $1, %%eax\\n nop\" ::: \"eax\");\n"
-                       for i in range(20000))
-        program = self.compile_text(f"#include <stdlib.h>\nint main(int c, char** v) {{ (void)c;\n{code} "
-                                    "return system(v[1]); }", "long.c", "long", "-O0")
-        path = small / "p.culprit"
-        done = self.culprit("record", "--engine", "simulate", "--detail", "events", "-o", path, "--",
-                            program, f"'{chain}'; echo done", status=None, env=ENVIRONMENT)
-        self.assertEqual(done.returncode, 125, done.stderr)
-        self.assertIn("done", done.stdout)
-        self.assertIn("no space left", done.stderr)
-        self.assertRegex(done.stderr, "the [0-9,]+ hottest of [0-9,]+ places are in it, with 9")
-        report = self.report(path)
-        self.assertIn("hottest of", " ".join(report["ledger"]["notes"]))
-        total = next(one["total"] for one in report["events"] if one["name"] == "instructions")
-        self.assertGreaterEqual(total, OF_A_SPIN - 2)
-        self.assertNotIn("interrupted", report["ledger"])
-
     def running(self, word):
         """Processes with the word on their command line."""
         found = []

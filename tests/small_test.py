@@ -39,8 +39,8 @@ class Small(CulpritTest):
     def test_watches_this_machine_and_its_programs(self):
         doctor = json.loads(self.run_small("doctor", "--format", "json").stdout)
         whole = json.loads(self.culprit("doctor", "--format", "json").stdout)
-        # The shim and QEMU's plugin are beside the whole culprit only.
-        self.assertEqual([one["name"] for one in doctor["capabilities"]],
+        # The shim and QEMU's plugin are beside the whole culprit only, and so is the software PMU.
+        self.assertEqual([one["name"] for one in doctor["capabilities"]] + ["machine model"],
                          [one["name"] for one in whole["capabilities"]])
         events = self.run_small("events", "-e", "{task-clock,page-faults}:u").stdout
         self.assertEqual(events, self.culprit("events", "-e", "{task-clock,page-faults}:u").stdout)

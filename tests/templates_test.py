@@ -72,7 +72,7 @@ class Shipped(CulpritTest):
     def test_the_simulated_core_has_the_events_of_the_software_pmu(self):
         """All of them, and no other: no library would find a name that is mistyped."""
         source = (SOURCE / "src/simulate/simulated_events.cc").read_text()
-        events = re.findall(r'(?m)^    \{"([^"]+)", k?\w+', source)
+        events = re.findall(r'(?m)^    (?:\{|of_data\()"([^"]+)", k?\w+', source)
         self.assertIn("sim:cycles", events)
         shown = json.loads(self.culprit("templates", "show", "simulated-core", "--format", "json").stdout)
         self.assertEqual({row["event"] for row in shown["template"]["rows"]}, set(events))
