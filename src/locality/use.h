@@ -133,8 +133,9 @@ void add_uses(const Profile& profile, const UseEvents& events, RowOf row_of,
   }
   for (const Tenure& tenure : profile.tenures) {
     const auto level = tenure_level(tenure.level);
-    // Lines of code come to the levels that data share, too: they are no use of data.
-    if (!level || tenure.kind == AccessKind::fetch) continue;
+    // Lines of code come to the levels that data use, too, and are no use of data there.
+    const bool is_code = tenure.kind == AccessKind::fetch && tenure.level != CacheLevel::l1i;
+    if (!level || is_code) continue;
     Use* const use = find(tenure.context, tenure.location, tenure.object);
     if (use != nullptr) use->levels[*level] += tenure;
   }
