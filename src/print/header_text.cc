@@ -153,7 +153,9 @@ std::string print_run(const Profile& profile, const TextStyle& style) {
     size_t recorded = 0;  // simulated time is none of the wall's
     for (const Run& one : profile.runs) {
       if (is_simulated(profile, one)) continue;
-      duration_ns += one.duration_ns;
+      if (__builtin_add_overflow(duration_ns, one.duration_ns, &duration_ns)) {
+        duration_ns = INT64_MAX;  // a damaged profile's
+      }
       ++recorded;
     }
     if (recorded < 2) duration_ns = run.duration_ns;
