@@ -119,7 +119,11 @@ TEST(Data, SurvivesADamagedProfile) {
 TEST(Data, WhatAStatementAssignsTo) {
   EXPECT_EQ(find_assigned("  K[i] = (double*)malloc(9 * sizeof(double));"), "K[i]");
   EXPECT_EQ(find_assigned("double* row = malloc(24);"), "row");
-  EXPECT_EQ(find_assigned("for (int i = 0; i < n; ++i) rows[i] = malloc(24);"), "i");
+  EXPECT_EQ(find_assigned("for (int i = 0; i < n; ++i) rows[i] = malloc(24);"), "rows[i]");
+  EXPECT_EQ(find_assigned("for (x = f(); x; x = g(x)) for (;;) a = h(x);"), "a");
+  EXPECT_EQ(find_assigned("M = make(), C = make();"), "");
+  EXPECT_EQ(find_assigned("for (int i = 0"), "");
+  EXPECT_EQ(find_assigned("for x = 1;"), "x");
   EXPECT_EQ(find_assigned("  node->next[k] = make(a == b);"), "node->next[k]");
   EXPECT_EQ(find_assigned("auto x = std::make_unique<int[]>(5);"), "x");
   EXPECT_EQ(find_assigned("return malloc(24);"), "");

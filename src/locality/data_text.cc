@@ -16,12 +16,13 @@
 namespace culprit {
 namespace {
 
-/// "heap, quake.c:431, kept in K[i]: 9,000 blocks of 24 B".
+/// "heap, quake.c:431, kept in K[i], for main quake.c:90: 9,000 blocks of 24 B".
 std::string describe_data(const ObjectWords& name) {
   std::string text = name.kind;
   if (!name.type.empty()) text += (text.empty() ? "" : ", ") + printable(name.type);
   if (!name.place.empty()) text += (text.empty() ? "" : ", ") + printable(name.place);
   if (!name.kept_in.empty()) text += ", kept in " + printable(name.kept_in);
+  if (!name.caller.empty()) text += ", for " + printable(name.caller);
   if (name.blocks > 0) {
     const double mean = static_cast<double>(name.total_bytes) / static_cast<double>(name.blocks);
     text += fmt::format(": {} block{} of {}{:.0f} B", format_thousands(name.blocks),

@@ -140,6 +140,7 @@ Json json_object(const ObjectWords& name) {
           {"kind", name.kind},
           {"place", printable(name.place)},
           {"kept_in", printable(name.kept_in)},
+          {"caller", printable(name.caller)},
           {"type", printable(name.type)},
           {"size_bytes", name.size_bytes == 0 ? Json() : Json(name.size_bytes)},
           {"blocks", name.blocks == 0 ? Json() : Json(name.blocks)},

@@ -34,18 +34,42 @@ bool is_name_part(char c) {
   return is_name_start(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
+/// What follows "for (...)", whose own assignments are none of the statement's.
+std::string_view without_loop_heads(std::string_view statement) {
+  constexpr std::string_view kFor = "for";
+  for (statement = trim(statement); statement.starts_with(kFor); statement = trim(statement)) {
+    const std::string_view head = trim(statement.substr(kFor.size()));
+    if (!head.starts_with('(')) return statement;
+    size_t end = 0;
+    int depth = 0;
+    do {
+      depth += head[end] == '(' ? 1 : head[end] == ')' ? -1 : 0;
+    } while (++end < head.size() && depth > 0);
+    statement = head.substr(end);
+  }
+  return statement;
+}
+
+/// The next "=" that is not part of another operator; npos: none.
+size_t find_assignment(std::string_view statement, size_t from) {
+  for (size_t i = from; i + 1 < statement.size(); ++i) {
+    if (statement[i] != '=') continue;
+    const bool is_other =
+        statement[i + 1] == '=' ||
+        std::string_view("=!<>+-*/%&|^").find(statement[i - 1]) != std::string_view::npos;
+    if (!is_other) return i;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 std::string find_assigned(std::string_view statement) {
-  // The first "=" that is not part of another operator.
-  size_t equals = std::string_view::npos;
-  for (size_t i = 1; i + 1 < statement.size(); ++i) {
-    if (statement[i] != '=' || statement[i + 1] == '=') continue;
-    if (std::string_view("=!<>+-*/%&|^").find(statement[i - 1]) != std::string_view::npos) continue;
-    equals = i;
-    break;
-  }
+  statement = without_loop_heads(statement);
+  const size_t equals = find_assignment(statement, 1);
   if (equals == std::string_view::npos) return "";
+  // Of several it is not known which one is meant.
+  if (find_assignment(statement, equals + 1) != std::string_view::npos) return "";
   std::string_view left = trim(statement.substr(0, equals));
   // Backwards over subscripts, members and the name that they are of; types before it are no part.
   size_t begin = left.size();
@@ -76,17 +100,22 @@ bool has_objects(const Profile& profile) {
                      [](const Tenure& tenure) { return !tenure.object.is_all(); });
 }
 
-/// By the first frame that has a line and is not an allocator's.
+/// By the first frame that has a line and is not an allocator's, and the one that called it.
 void ObjectDescriber::add_place(const DataObject& object, ObjectWords& words) {
   for (const Location& call : stack_locations(code_.profile(), object.calls)) {
     const ImageFacts* const facts = code_.facts(call.image);
     if (facts == nullptr) continue;
     for (const Frame& frame : code_.frames(call)) {
-      const bool is_helper = is_allocating_function(facts->strings.text(frame.function));
-      if (frame.line == 0 || is_helper) continue;
-      words.place = fmt::format("{}:{}", base_name(facts->strings.text(frame.file)), frame.line);
+      const std::string& function = facts->strings.text(frame.function);
+      if (frame.line == 0 || is_allocating_function(function)) continue;
+      const std::string place =
+          fmt::format("{}:{}", base_name(facts->strings.text(frame.file)), frame.line);
+      if (!words.place.empty()) {
+        words.caller = fmt::format("{} {}", last_part(without_parameters(function)), place);
+        return;
+      }
+      words.place = place;
       words.kept_in = find_assigned(find_source(*facts, frame.file, frame.line));
-      return;
     }
   }
 }

@@ -41,7 +41,7 @@ void call_pushes(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, void*);
 /// When a block runs with which a function begins that allocates (counting::Allocator, as a word).
 ///
 /// Interface 1 has no registers. What QEMU has of them is looked at instead, where it keeps it: a
-/// detail of QEMU's, the same from 7.2 to 11. So the counting believes only what agrees with the
+/// detail of QEMU's, seen in 7.2. So the counting believes only what agrees with the
 /// calls that it has seen (CountedObjects::enter()).
 extern "C" void culprit_allocator_runs(unsigned vcpu, void* word);
 /// The program's architecture: where its registers are.
