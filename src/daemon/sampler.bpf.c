@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR GPL-2.0-or-later
 //
 // The part of the daemon that runs in the kernel: one straight program that counts each sample in
 // a table of its CPU (sample_table.h). It walks no stack and reads no user memory.
