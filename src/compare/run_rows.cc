@@ -7,24 +7,11 @@
 
 #include "base/names.h"
 #include "base/text.h"
+#include "model/event_names.h"
 #include "print/event_display.h"
 
 namespace culprit {
 namespace {
-
-const char* unit_name(Unit unit) {
-  switch (unit) {
-    case Unit::cycles:
-      return "cycles";
-    case Unit::ns:
-      return "ns";
-    case Unit::events:
-      return "events";
-    case Unit::bytes:
-      return "bytes";
-  }
-  return "events";
-}
 
 /// The file name of the program that was run: another build may call it otherwise.
 std::string find_program(const Profile& profile) {
