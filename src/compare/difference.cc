@@ -133,7 +133,7 @@ class Comparison {
   Difference find() {
     out_.base_runs = groups_.base();
     out_.new_runs = groups_.fresh();
-    out_.is_exact = rows_.measure.provenance == Provenance::counted && rows_.per_sample == 0;
+    out_.is_exact = rows_.per_sample == 0;
     out_.total = describe_row(rows_.total, groups_);
     out_.total.key = {"total"};
     for (const ComparedRow& row : rows_.rows) sort_in(row);

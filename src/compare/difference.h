@@ -51,7 +51,7 @@ struct Difference {
   std::optional<RowChange> everything;  // what rows share; none: too few rows to tell
   double spread = 0;                    // between runs, relative: measured, else assumed
   bool is_spread_assumed = false;
-  bool is_exact = false;     // counts, not samples: what differs, differs
+  bool is_exact = false;     // counted or modelled, not sampled: what differs, differs
   size_t rows_untested = 0;  // by too few samples
 };
 

@@ -121,6 +121,9 @@ TEST(Difference, CountsAreExact) {
   EXPECT_EQ(find(difference, "f").verdict, ChangeVerdict::more);
   EXPECT_EQ(find(difference, "g").verdict, ChangeVerdict::same);
   EXPECT_EQ(difference.total.verdict, ChangeVerdict::more);
+  // A model has no chance in it either.
+  rows.measure = {"sim:cycles", "cycles", Provenance::modelled};
+  EXPECT_EQ(find(find_difference(rows, 1, {}), "f").verdict, ChangeVerdict::more);
 }
 
 TEST(Difference, TheLargestAmountComesFirst) {

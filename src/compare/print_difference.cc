@@ -159,7 +159,11 @@ class DifferenceText {
   [[nodiscard]] std::string legend() const {
     std::string text;
     if (difference_.is_exact) {
-      text += wrap("= counted: what differs, differs", style_.width, 2) + "\n";
+      const bool is_counted = what_.rows.measure.provenance == Provenance::counted;
+      text += wrap(is_counted ? "= counted: what differs, differs"
+                              : "? modelled: what differs, differs in the model",
+                   style_.width, 2) +
+              "\n";
     } else if (difference_.is_spread_assumed) {
       text +=
           wrap("? not tested   +- half of the 95 % interval, in points", style_.width, 2) + "\n";
