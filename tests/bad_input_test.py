@@ -163,15 +163,44 @@ class BadInput(CulpritTest):
         self.fails(["record", "-p", "4194000"], 125)
         self.assertEqual(profile.read_bytes(), before)
 
-    def test_full_disk_while_recording(self):
+    def mount_small(self, size):
         if os.geteuid() != 0:
             self.skipTest("needs root to mount a small file system")
         small = self.folder / "small"
         small.mkdir()
-        mounted = run("mount", "-t", "tmpfs", "-o", "size=200k", "none", small, status=None)
+        mounted = run("mount", "-t", "tmpfs", "-o", f"size={size}", "none", small, status=None)
         if mounted.returncode != 0:
             self.skipTest(f"cannot mount: {mounted.stderr}")
         self.addCleanup(run, "umount", small)
+        return small
+
+    def test_full_disk_when_a_simulation_ends(self):
+        """Its counts are all in memory then, and took long: they go where there is room."""
+        small = self.mount_small("64k")
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        environment = {**os.environ, "TMPDIR": str(elsewhere)}
+        arguments = ["record", "--engine", "simulate", "-o"]
+        program = ["--", "sh", "-c", "exit 3"]
+        whole = self.folder / "whole.culprit"
+        self.culprit(*arguments, whole, *program, status=3, env=environment)
+        done = self.fails([*arguments, small / "p.culprit", *program], 125, "no space left",
+                          env=environment)
+        self.assertEqual(list(small.iterdir()), [])  # nothing that only looks like a profile
+        [kept] = elsewhere.glob("culprit-*/p.culprit")
+        self.assertIn(str(kept), done.stderr)
+        self.assertEqual(kept.stat().st_mode & 0o077, 0)
+        totals = []
+        for path in whole, kept:
+            report = self.report(path, "--by", "module")
+            self.assertNotIn("interrupted", str(report["ledger"]))
+            totals += [event["total"] for event in report["events"]
+                       if event["name"] == "instructions"]
+        self.assertGreater(totals[0], 10_000)
+        self.assertAlmostEqual(totals[1] / totals[0], 1, delta=0.01)  # its path is part of its input
+
+    def test_full_disk_while_recording(self):
+        small = self.mount_small("200k")
         program = self.compile_text(
             "#include <stdio.h>\n#include <unistd.h>\nstatic volatile long s;\n"
             "int main(void) { for (long i = 0; i < 9000000000; ++i) s = i; printf(\"done\\n\"); }",

@@ -233,6 +233,62 @@ class RecordedHere(CulpritTest):
         self.assertLess(peaks[1], 1.2 * peaks[0])
 
 
+class CountsOfRuns(CulpritTest):
+    """perf stat record has no samples: its counts are what `perf stat report` and, of intervals,
+    perf's own lines say."""
+
+    SPIN = ("python3", "-c", "sum(range(6000000))")
+
+    def record_stat(self, *options):
+        self.need("perf")
+        done = run("perf", "stat", "record", "-o", "stat.data", "-e", "task-clock,page-faults",
+                   *options, status=None, cwd=self.folder)
+        if done.returncode != 0:
+            self.skipTest(f"perf stat record: {done.stderr.strip()[-200:]}")
+        return done
+
+    def ours(self):
+        said = self.culprit("import", "-o", "stat.culprit", "stat.data").stderr
+        self.assertIn("counts of 2 events", said)
+        report = json.loads(self.culprit("report", "--format", "json", "stat.culprit").stdout)
+        self.assertEqual([], [note for note in report["ledger"] if "no samples" in str(note)])
+        return report
+
+    def test_counts_are_perfs(self):
+        self.record_stat("--", *self.SPIN)
+        # "139.86 msec task-clock", "9,410 page-faults", "0.302786589 seconds time elapsed"
+        printed = run("perf", "stat", "report", "-i", "stat.data", cwd=self.folder).stderr
+        perfs = {event: float(value.replace(",", "")) for value, event in re.findall(
+            r"([\d.,]+) +(?:msec )? *(task-clock|page-faults|seconds time elapsed)", printed)}
+        report = self.ours()
+        ours = {row["name"]: row["total"] for row in report["events"]}
+        self.assertEqual(ours["page-faults"], perfs["page-faults"])
+        self.assertAlmostEqual(ours["task-clock"] / 1e6, perfs["task-clock"], delta=0.006)
+        self.assertAlmostEqual(report["runs"][0]["duration_ns"] / 1e9,
+                               perfs["seconds time elapsed"], delta=1e-6)
+
+    def test_intervals_are_added_up(self):
+        """perf's last line of an interval has what the counters had reached, less the one before:
+        all together are the whole."""
+        self.record_stat("-I", "50", "--", *self.SPIN)
+        text = run("perf", "stat", "report", "-i", "stat.data", cwd=self.folder).stderr
+        lines = re.findall(r"^ +[\d.]+ +([\d.,]+) +(?:msec )? *(task-clock|page-faults)", text,
+                           re.MULTILINE)
+        self.assertGreater(len(lines), 4, text)
+        faults = sum(int(value.replace(",", "")) for value, event in lines if event == "page-faults")
+        ours = {row["name"]: row["total"] for row in self.ours()["events"]}
+        self.assertEqual(ours["page-faults"], faults)
+
+    def test_cpus_are_added_up(self):
+        self.record_stat("-a", "-A", "--", "sleep", "0.2")
+        printed = run("perf", "stat", "report", "-i", "stat.data", cwd=self.folder).stderr
+        of_cpus = re.findall(r"^CPU\d+ +([\d,]+) +page-faults", printed, re.MULTILINE)
+        self.assertGreaterEqual(len(of_cpus), 1, printed)
+        ours = {row["name"]: row["total"] for row in self.ours()["events"]}
+        self.assertEqual(ours["page-faults"],
+                         sum(int(value.replace(",", "")) for value in of_cpus))
+
+
 class CallsInBranchRecords(CulpritTest):
     """perf record --call-graph lbr takes a CPU that few machines have: a file laid out by hand, and
     what perf script makes of it. perf begins with where the latest call went, we with where the

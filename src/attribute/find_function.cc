@@ -128,7 +128,8 @@ Error not_found(const WantedFunction& wanted, CandidateList all) {
       fmt::format("no function '{}' with samples{}{}\nsee: culprit report --by function",
                   printable(wanted.function),
                   wanted.module.empty() ? "" : " in module '" + printable(wanted.module) + "'",
-                  nearest.empty() ? "" : " (did you mean " + printable(nearest) + "?)")};
+                  nearest.empty() ? "" : " (did you mean " + printable(nearest) + "?)"),
+      ErrorKind::not_found};
 }
 
 /// Which images a pattern of modules means.
@@ -168,10 +169,12 @@ CandidateList find_matches(const CodeIndex& code, const CandidateList& all,
 
 Result<FoundFunction> tell(const CodeIndex& code, const CandidateList& matching, size_t copy) {
   if (copy == 0 || copy > matching.size()) {
-    return Error{fmt::format(
-        "there {} of that name with samples: --copy takes 1 to {}",
-        matching.size() == 1 ? "is 1 function" : fmt::format("are {} functions", matching.size()),
-        matching.size())};
+    return Error{
+        fmt::format("there {} of that name with samples: --copy takes 1 to {}",
+                    matching.size() == 1 ? "is 1 function"
+                                         : fmt::format("are {} functions", matching.size()),
+                    matching.size()),
+        ErrorKind::not_found};
   }
   const Candidate& chosen = *matching[copy - 1];
   FoundFunction found;

@@ -11,6 +11,7 @@
 // CHECK(condition) is for our own mistakes and stays on in release builds.
 
 #include <concepts>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -19,10 +20,27 @@
 
 namespace culprit {
 
+/// What went wrong, for code that can do something about it: choose another folder, an exit
+/// status, a status of HTTP.
+enum class ErrorKind : uint8_t {
+  other,
+  not_found,     // a file, a function, an event: no such thing is there
+  refused,       // permission
+  bad_input,     // what the user or a program asked for cannot be meant
+  damaged,       // a file that does not keep to its format
+  out_of_space,  // a full disk, a quota, a limit on the size of files
+};
+
 /// Why the world is wrong. One sentence (or a few lines) for the user, without
 /// a trailing newline: what failed, where, what to do.
 struct Error {
   std::string message;
+  ErrorKind kind = ErrorKind::other;
+
+  /// The same failure with other words; its kind stays.
+  [[nodiscard]] Error with(std::string other_message) const {
+    return Error{std::move(other_message), kind};
+  }
 };
 
 template <class T>
@@ -94,7 +112,7 @@ class [[nodiscard]] Result<void> {
 /// Prints where `condition` was false and aborts. Never returns.
 [[noreturn]] void check_failed(const char* file, int line, const char* condition);
 
-/// An Error from errno: "cannot open 'a.out': No such file or directory".
+/// An Error from errno, with its kind: "cannot open 'a.out': No such file or directory".
 Error errno_error(const std::string& what, int error_number);
 
 }  // namespace culprit

@@ -33,7 +33,8 @@ std::string today() {
 Result<OutputStream> open_machine_file(const std::string& path, bool force) {
   Result<OutputStream> file =
       OutputStream::open({.path = path, .kind = OutputKind::machine_file, .force = force});
-  if (!file) return Error{file.error().message + "\n-o FILE keeps the figures elsewhere"};
+  if (!file)
+    return file.error().with(file.error().message + "\n-o FILE keeps the figures elsewhere");
   return file;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/complete_profile.h"
 #include "cli/output_file.h"
 #include "cli/record_events.h"
+#include "cli/roomy_file.h"
 #include "cli/run_program.h"
 #include "cli/second_run.h"
 #include "cli/simulating.h"
@@ -129,24 +130,32 @@ OutputRequest request_output(const RecordCommand& command) {
 }
 
 /// Writes, completes and describes what was recorded; `amount` says how much that is.
-Result<void> finish(const RecordCommand& command, ProfileWriter writer, Recording& recording,
-                    const std::string& amount) {
-  RETURN_IF_ERROR(writer.close(recording.profile));
+/// Errors: it is not where it should be; it may be elsewhere then, as the message says.
+Result<void> finish(const RecordCommand& command, const OutputFile& output, ProfileWriter writer,
+                    Recording& recording, const std::string& amount) {
+  ASSIGN_OR_RETURN(const std::string path,
+                   close_where_there_is_room(writer, recording.profile, command.output));
+  const bool is_elsewhere = path != command.output;
+  if (is_elsewhere) output.give_back();
   if (command.symbolize) {
     ASSIGN_OR_RETURN(const SymbolizeOutcome outcome,
-                     complete_profile(command.output, recording.held, recording.jit_facts,
-                                      command.snapshot, command.quiet));
+                     complete_profile(path, recording.held, recording.jit_facts, command.snapshot,
+                                      command.quiet));
     if (outcome.interrupted) {
       print_message(
           fmt::format("interrupted while reading symbols; to complete the profile:\n"
                       "culprit symbolize {}",
-                      printable(command.output)));
+                      printable(path)));
     }
+  }
+  if (is_elsewhere) {
+    return Error{fmt::format("no space left for {}: the profile is {}", in_quotes(command.output),
+                             in_quotes(path)),
+                 ErrorKind::out_of_space};
   }
   if (command.quiet) return {};
   for (const std::string& remark : recording.remarks) print_message(remark);
-  print_message(fmt::format("{} -> {} ({})", amount, printable(command.output),
-                            file_size_text(command.output)));
+  print_message(fmt::format("{} -> {} ({})", amount, printable(path), file_size_text(path)));
   return {};
 }
 
@@ -228,7 +237,8 @@ int run(const RecordCommand& command) {
     return fail(recording.error(), kOurFailure);
   }
 
-  if (const Result<void> done = finish(command, *std::move(writer), *recording, amount); !done) {
+  if (const Result<void> done = finish(command, *output, *std::move(writer), *recording, amount);
+      !done) {
     return fail(done.error(), kOurFailure);
   }
   if (!simulated) return fail(simulated.error(), kOurFailure);

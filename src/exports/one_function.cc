@@ -77,7 +77,7 @@ Error several(CodeIndex& code, const std::string& name, const std::vector<Candid
                     code.link_address({one.image, fact.begin}).value);
   }
   if (matches.size() > kMost) message += "\n  ...";
-  return Error{message};
+  return Error{message, ErrorKind::not_found};
 }
 
 Error none(const std::string& name, const std::vector<Candidate>& candidates) {
@@ -86,7 +86,8 @@ Error none(const std::string& name, const std::vector<Candidate>& candidates) {
   const std::string nearest = nearest_word(name, names);
   return Error{fmt::format("no function '{}' with counts{}\nsee: culprit report --by function",
                            printable(name),
-                           nearest.empty() ? "" : " (did you mean " + printable(nearest) + "?)")};
+                           nearest.empty() ? "" : " (did you mean " + printable(nearest) + "?)"),
+               ErrorKind::not_found};
 }
 
 }  // namespace

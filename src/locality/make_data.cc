@@ -44,7 +44,8 @@ Result<std::vector<uint32_t>> find_objects(const Profile& profile, ObjectDescrib
   const std::string nearest = nearest_word(wanted, known);
   return Error{
       fmt::format("no data object here is '{}'{} (culprit data lists them)", printable(wanted),
-                  nearest.empty() ? "" : fmt::format(" (did you mean {}?)", printable(nearest)))};
+                  nearest.empty() ? "" : fmt::format(" (did you mean {}?)", printable(nearest))),
+      ErrorKind::not_found};
 }
 
 class ObjectAsked {

@@ -146,7 +146,8 @@ Error CodePart::not_found() const {
   return Error{
       fmt::format("no code that accessed memory is '{}'{} (culprit locality lists the statements)",
                   printable(words_),
-                  nearest.empty() ? "" : fmt::format(" (did you mean {}?)", printable(nearest)))};
+                  nearest.empty() ? "" : fmt::format(" (did you mean {}?)", printable(nearest))),
+      ErrorKind::not_found};
 }
 
 }  // namespace culprit

@@ -8,6 +8,7 @@
 #include "perfdata/record_importer.h"
 #include "perfdata/script_importer.h"
 #include "perfdata/script_words.h"
+#include "perfdata/stat_records.h"
 #include "perfdata/stat_text.h"
 #include "perfdata/time_order.h"
 #include "perfdata/user_records.h"
@@ -35,6 +36,7 @@ class Importer {
   const ImportTools& tools_;
   const ImportProgress& progress_;
   RecordImporter importer_;
+  StatRecords stat_;
   TimeOrder ordered_;
   Record parsed_;                                                // the one at hand
   std::vector<std::optional<PlainSampleParser>> plain_parsers_;  // by event
@@ -49,6 +51,7 @@ Importer::Importer(PerfDataFile& file, const ImportTools& tools, const ImportSin
       tools_(tools),
       progress_(progress),
       importer_(file.attributes(), sink),
+      stat_(file.attributes(), file.order()),
       ordered_([this](const RawRecord& record) { return deliver(record); }) {}
 
 /// Null if samples of this event take parse_record().
@@ -96,7 +99,13 @@ Result<void> Importer::take(RawRecord record) {
   if (++records_ % kRecordsPerProgress == 0 && progress_) {
     is_stopped_ = !progress_(file_.consumed_bytes(), file_.total_bytes());
   }
-  if (record.header.type >= kFirstUserRecord) return ordered_.end_round();
+  if (record.header.type >= kFirstUserRecord) {
+    if (static_cast<UserRecord>(record.header.type) == UserRecord::finished_round) {
+      return ordered_.end_round();
+    }
+    if (!stat_.add(record)) importer_.ledger().add(ledger::kDamagedRecords);
+    return {};
+  }
   const std::vector<RecordedEvent>& events = file_.attributes().events();
   if (events.empty()) return Error{"it has records before the events that they belong to"};
   const auto event = file_.attributes().find_event(record.bytes, record.header.type);
@@ -157,6 +166,7 @@ void Importer::describe_losses() {
 
 Result<Imported> Importer::run() {
   RETURN_IF_ERROR(read_all());
+  importer_.add_counts(stat_);
   describe_losses();
   Imported imported = importer_.finish(file_.facts());
   imported.is_stopped = is_stopped_;

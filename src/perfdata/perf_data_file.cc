@@ -265,6 +265,8 @@ Result<bool> PerfDataFile::handle(const RawRecord& record) {
   Result<void> parsed;
   switch (static_cast<UserRecord>(record.header.type)) {
     case UserRecord::finished_round:
+    case UserRecord::counted:
+    case UserRecord::counting_round:
       return true;
     case UserRecord::attribute:
       RETURN_IF_ERROR(handle_attribute(record));

@@ -82,6 +82,7 @@ void RecordImporter::take_counts() {
   for (StackCount& count : profile.stack_counts) count.cell.event = moved[count.cell.event.value];
   std::sort(profile.stack_counts.begin(), profile.stack_counts.end());
   for (MemorySample& sample : profile.memory_samples) sample.event = moved[sample.event.value];
+  for (Count& count : profile.counts) count.event = moved[count.event.value];
 }
 
 EventId RecordImporter::add_event_row(const RecordedEvent& recorded) {
@@ -177,6 +178,23 @@ Result<void> RecordImporter::add(const PlainSample& sample, size_t event) {
   return flush_if_much();
 }
 
+void RecordImporter::add_counts(const StatRecords& counted) {
+  if (counted.is_empty()) return;
+  Profile& profile = builder_.profile();
+  Context whole;
+  whole.run = builder_.run_id();
+  const ContextId context = builder_.intern_context(whole);
+  for (const IntervalCount& row : counted.counts()) {
+    const EventId event = find_event_row(row.event);
+    Event& counter = profile.events[event.value];
+    counter.provenance = Provenance::counted;
+    counter.unit = find_unit(profile.strings.text(counter.name));
+    profile.counts.push_back(
+        {context, event, row.interval, 0, row.value, row.time_enabled_ns, row.time_running_ns});
+  }
+  counted_ns_ = counted.end_ns();
+}
+
 void RecordImporter::extend_time(uint64_t time_ns) {
   first_ns_ = std::min(first_ns_, time_ns);
   last_ns_ = std::max(last_ns_, time_ns);
@@ -228,6 +246,9 @@ void RecordImporter::describe_run(const RecordedFacts& facts) {
   run.command = builder_.intern(facts.command);
   const auto [first_ns, last_ns] = facts.sample_time_ns.value_or(std::pair(first_ns_, last_ns_));
   if (last_ns > first_ns) run.duration_ns = static_cast<int64_t>(last_ns - first_ns);
+  if (counted_ns_) {
+    run.duration_ns = static_cast<int64_t>(std::min<uint64_t>(*counted_ns_, INT64_MAX));
+  }
   if (facts.clocks_ns && last_ns >= first_ns) {
     const auto [sample_ns, real_ns] = *facts.clocks_ns;
     run.start_ns = static_cast<int64_t>(real_ns + (first_ns - sample_ns));

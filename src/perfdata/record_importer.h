@@ -20,6 +20,7 @@
 #include "perfdata/features.h"
 #include "perfdata/import.h"
 #include "perfdata/recorded_places.h"
+#include "perfdata/stat_records.h"
 #include "records/plain_sample.h"
 #include "records/record.h"
 
@@ -34,6 +35,8 @@ class RecordImporter {
   Result<void> add(const Record& record, size_t event);
   /// The same for a sample of a plain layout.
   Result<void> add(const PlainSample& sample, size_t event);
+  /// What was counted over the whole run, and for how long that was. No counts: nothing changes.
+  void add_counts(const StatRecords& counted);
   Ledger& ledger() { return builder_.profile().ledger; }
   /// Something that makes the result weaker: for the terminal and the ledger.
   void remark(const std::string& sentence);
@@ -76,6 +79,7 @@ class RecordImporter {
   std::unordered_map<uint64_t, uint64_t> read_values_;  // by counter id, the last one seen
   std::vector<SampleWeight> weights_;                   // of the sample at hand
   uint64_t samples_ = 0;
+  std::optional<uint64_t> counted_ns_;  // how long the counts of a whole run were
   uint64_t first_ns_ = UINT64_MAX;
   uint64_t last_ns_ = 0;
   std::vector<std::string> remarks_;

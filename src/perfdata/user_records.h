@@ -17,10 +17,12 @@ enum class UserRecord : uint32_t {
   auxtrace_info = 70,
   auxtrace = 71,  // followed by as many bytes as it says
   auxtrace_error = 72,
-  event_update = 78,  // an event's name, unit or scale
-  feature = 80,       // pipe form: a header feature
-  compressed = 81,    // zstd, whole record
-  compressed2 = 83,   // zstd, as many bytes as it says
+  counted = 76,         // perf stat: what a counter has reached
+  counting_round = 77,  // perf stat: what was counted before is of one interval, or of the whole
+  event_update = 78,    // an event's name, unit or scale
+  feature = 80,         // pipe form: a header feature
+  compressed = 81,      // zstd, whole record
+  compressed2 = 83,     // zstd, as many bytes as it says
 };
 
 constexpr uint32_t kFirstUserRecord = 64;

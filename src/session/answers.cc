@@ -84,7 +84,8 @@ Result<WhyReport> explain_part(const AccountingView& accounting, const FactsLook
   Result<WhyReport> of_module = make_why(profile, facts, cpu, options);
   if (of_module) return of_module;
   return Error{fmt::format("no function and no module here is '{}' (culprit report lists them)",
-                           question.part)};
+                           question.part),
+               ErrorKind::not_found};
 }
 
 Result<std::string> export_addresses(const ProfileView& view, Format format) {

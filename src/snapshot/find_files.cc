@@ -34,7 +34,7 @@ Result<OpenedElf> open_mapped(int fd, const std::string& path, const ReadingRigh
   if (::fstat(fd, &status) != 0) return errno_error("cannot read " + in_quotes(path), errno);
   ASSIGN_OR_RETURN(MappedFile bytes, MappedFile::map(fd, path));
   Result<ElfFile> elf = ElfFile::open(bytes.bytes());
-  if (!elf) return Error{"cannot use " + in_quotes(path) + ": " + elf.error().message};
+  if (!elf) return elf.error().with("cannot use " + in_quotes(path) + ": " + elf.error().message);
   return OpenedElf{path, std::move(bytes), *std::move(elf),
                    named_by.narrowed(ReadingRights::of_owner(status))};
 }

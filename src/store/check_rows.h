@@ -68,7 +68,7 @@ template <class Row>
 Result<void> check_read(const std::string& path, std::string_view table,
                         const std::vector<Row>& rows, const TableSizes& sizes) {
   if (const Result<void> good = check_rows(table, std::span<const Row>(rows), sizes); !good) {
-    return Error{in_quotes(path) + " is damaged: " + good.error().message};
+    return Error{in_quotes(path) + " is damaged: " + good.error().message, ErrorKind::damaged};
   }
   return {};
 }

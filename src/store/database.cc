@@ -179,6 +179,18 @@ Result<int64_t> Database::query_integer(std::string_view sql) const {
   return has_row ? query.integer(0).value_or(0) : 0;
 }
 
+Result<void> Database::copy_to(const std::string& path) const {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> copy, open(path, Access::create));
+  constexpr int kAllPages = -1;
+  sqlite3_backup* const backup =
+      sqlite3_backup_init(copy->handle_.get(), "main", handle_.get(), "main");
+  if (backup != nullptr) sqlite3_backup_step(backup, kAllPages);
+  if (backup != nullptr && sqlite3_backup_finish(backup) == SQLITE_OK) return {};
+  const Error error = copy->error();
+  ::unlink(path.c_str());
+  return error;
+}
+
 Database::Head Database::read_head(size_t count) const {
   sqlite3_file* file = nullptr;
   sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file));
@@ -205,12 +217,14 @@ Error Database::error() const {
   needs_recovery_ = needs_recovery_ || is_recovery_code(code, path_);
   switch (code & 0xff) {
     case SQLITE_NOTADB:
-      return Error{in_quotes(path_) + " is not a profile of Culprit"};
+      return Error{in_quotes(path_) + " is not a profile of Culprit", ErrorKind::bad_input};
     case SQLITE_CORRUPT:
     case SQLITE_FORMAT:
-      return Error{in_quotes(path_) + " is damaged: " + sqlite3_errmsg(handle_.get())};
+      return Error{in_quotes(path_) + " is damaged: " + sqlite3_errmsg(handle_.get()),
+                   ErrorKind::damaged};
     case SQLITE_FULL:
-      return Error{"cannot write " + in_quotes(path_) + ": no space left on the device"};
+      return Error{"cannot write " + in_quotes(path_) + ": no space left on the device",
+                   ErrorKind::out_of_space};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return Error{"cannot use " + in_quotes(path_) +
@@ -219,7 +233,8 @@ Error Database::error() const {
       return Error{"cannot read " + in_quotes(path_) + ": out of memory"};
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return Error{"cannot write " + in_quotes(path_) + ": it, or its folder, may not be written"};
+      return Error{"cannot write " + in_quotes(path_) + ": it, or its folder, may not be written",
+                   ErrorKind::refused};
     default: {
       std::string message = "cannot use " + in_quotes(path_) + ": " + sqlite3_errmsg(handle_.get());
       if (system_error != 0) message += fmt::format(" ({})", std::strerror(system_error));

@@ -68,6 +68,10 @@ class Database {
   /// The integer that a query gives (0 if it gives none).
   Result<int64_t> query_integer(std::string_view sql) const;
 
+  /// Makes a new file of what was committed to this one. Errors: as open() to create; no space
+  /// there, and then the new file is gone again.
+  [[nodiscard]] Result<void> copy_to(const std::string& path) const;
+
   /// The first bytes of the file, as they are now, and its size. Not through a descriptor
   /// of our own: closing one would drop the locks that this process has on the file.
   struct Head {

@@ -64,6 +64,10 @@ class ProfileWriter {
   /// The same for a file that was open()ed: its profile is what it holds already.
   Result<void> close();
 
+  /// Goes on in a new file at `path`, with what this one holds, after close() has failed for want
+  /// of space. The old file stays. Errors: as create(); no space there either.
+  Result<void> move_to(const std::string& path);
+
  private:
   struct State;
   explicit ProfileWriter(std::unique_ptr<State> state);

@@ -23,7 +23,7 @@ constexpr int64_t kMinFreePart = 4;  // a quarter
 
 Error cannot_write(const std::string& path, const Error& error) {
   if (error.message.find(printable(path)) != std::string::npos) return error;
-  return Error{"cannot write " + in_quotes(path) + ": " + error.message};
+  return error.with("cannot write " + in_quotes(path) + ": " + error.message);
 }
 
 }  // namespace
@@ -156,6 +156,18 @@ Result<ProfileWriter> ProfileWriter::extend(const std::string& path, const Profi
   ASSIGN_OR_RETURN(ProfileWriter writer, open(path));
   writer.state_->written = TableSizes(held);
   return writer;
+}
+
+Result<void> ProfileWriter::move_to(const std::string& path) {
+  CHECK(state_ != nullptr && state_->database != nullptr);
+  const bool is_provisional = state_->is_provisional;
+  if (file_exists(path)) return Error{"cannot make " + in_quotes(path) + ": it exists already"};
+  RETURN_IF_ERROR(state_->database->copy_to(path));
+  ASSIGN_OR_RETURN(ProfileWriter moved, open(path));
+  moved.state_->written = state_->written;
+  moved.state_->is_provisional = is_provisional;
+  *this = std::move(moved);
+  return {};
 }
 
 Result<void> ProfileWriter::flush(const Profile& profile) {

@@ -71,7 +71,11 @@ const std::vector<SqlTable>& tables() {
 }
 
 Error not_a_profile(const std::string& path) {
-  return Error{in_quotes(path) + " is not a profile of Culprit"};
+  return Error{in_quotes(path) + " is not a profile of Culprit", ErrorKind::bad_input};
+}
+
+Error nothing_in(const std::string& path) {
+  return Error{in_quotes(path) + " is empty: nothing was recorded in it", ErrorKind::bad_input};
 }
 
 /// What to do about a profile of somebody else: profiles are made readable by their owners alone.
@@ -87,10 +91,10 @@ Result<void> check_path(const std::string& path, Database::Access access) {
   if (::stat(path.c_str(), &status) != 0)
     return errno_error("cannot open " + in_quotes(path), errno);
   if (S_ISDIR(status.st_mode))
-    return Error{"cannot read " + in_quotes(path) + ": it is a directory"};
+    return Error{"cannot read " + in_quotes(path) + ": it is a directory", ErrorKind::bad_input};
   if (!S_ISREG(status.st_mode))
-    return Error{"cannot read " + in_quotes(path) + ": not a regular file"};
-  if (status.st_size == 0) return Error{in_quotes(path) + " is empty: nothing was recorded in it"};
+    return Error{"cannot read " + in_quotes(path) + ": not a regular file", ErrorKind::bad_input};
+  if (status.st_size == 0) return nothing_in(path);
   const int wanted = access == Database::Access::read ? R_OK : R_OK | W_OK;
   if (::access(path.c_str(), wanted) != 0) {
     const std::string verb = access == Database::Access::read ? "read" : "write";
@@ -117,20 +121,25 @@ Result<void> check_head(const Database& database) {
   const std::string_view bytes = head.bytes;
   if (bytes.empty() || !bytes.starts_with(kMagic.substr(0, bytes.size())))
     return not_a_profile(path);
-  if (bytes.size() < 100) return Error{in_quotes(path) + " is truncated: its header is incomplete"};
+  if (bytes.size() < 100) {
+    return Error{in_quotes(path) + " is truncated: its header is incomplete", ErrorKind::damaged};
+  }
   if (big_endian(bytes.substr(68, 4)) != kApplicationId) return not_a_profile(path);
   const uint32_t version = big_endian(bytes.substr(60, 4));
   if (version > kFormatVersion) {
-    return Error{fmt::format(
-        "{} was made by a newer version of Culprit (format {}; this one reads up to {})",
-        in_quotes(path), version, kFormatVersion)};
+    return Error{
+        fmt::format(
+            "{} was made by a newer version of Culprit (format {}; this one reads up to {})",
+            in_quotes(path), version, kFormatVersion),
+        ErrorKind::bad_input};
   }
   if (version == 0) return not_a_profile(path);
   const uint64_t page_bytes = std::max(uint32_t{512}, big_endian(bytes.substr(16, 2)));
   const uint64_t should_be = big_endian(bytes.substr(28, 4)) * page_bytes;
   if (head.file_bytes < should_be && !file_exists(path + "-journal")) {
     return Error{fmt::format("{} is truncated: it has {} of {} bytes", in_quotes(path),
-                             head.file_bytes, should_be)};
+                             head.file_bytes, should_be),
+                 ErrorKind::damaged};
   }
   return {};
 }
@@ -165,7 +174,8 @@ bool is_plain_table(std::string_view sql) {
 Result<void> check_schema(const Database& database) {
   const auto strange = [&](std::string_view what) {
     return Error{fmt::format("{} is not a profile that Culprit wrote: it has {}",
-                             in_quotes(database.path()), what)};
+                             in_quotes(database.path()), what),
+                 ErrorKind::damaged};
   };
   ASSIGN_OR_RETURN(Statement query, database.prepare("SELECT type, name, sql FROM sqlite_schema"));
   std::set<std::string, std::less<>> found;
@@ -178,9 +188,7 @@ Result<void> check_schema(const Database& database) {
     found.emplace(query.text(1).value_or(""));
     if (found.size() > 100) return strange("too many tables");
   }
-  if (found.empty()) {
-    return Error{in_quotes(database.path()) + " is empty: nothing was recorded in it"};
-  }
+  if (found.empty()) return nothing_in(database.path());
   for (const SqlTable& table : tables()) {
     if (!found.contains(table.name)) return strange(fmt::format("no table '{}'", table.name));
   }
@@ -212,9 +220,11 @@ Result<void> check_sizes(const Database& database) {
   const uint64_t limit = limit_unfolded_bytes(database.read_head(1).file_bytes);
   ASSIGN_OR_RETURN(const std::optional<uint64_t> unfolded, sum_unfolded_bytes(database, limit));
   if (unfolded) return {};
-  return Error{fmt::format(
-      "{} is damaged or hostile: it claims more than it can hold (to unfold to more than {})",
-      in_quotes(database.path()), format_bytes(limit))};
+  return Error{
+      fmt::format(
+          "{} is damaged or hostile: it claims more than it can hold (to unfold to more than {})",
+          in_quotes(database.path()), format_bytes(limit)),
+      ErrorKind::damaged};
 }
 
 Result<void> check_content(const Database& database) {
@@ -277,7 +287,7 @@ Result<std::unique_ptr<Database>> open_database(const std::string& path, Databas
   if (!good) return good.error();
   if (access != Database::Access::read) {
     if (database->is_readonly())
-      return Error{"cannot write " + in_quotes(path) + ": it is read-only"};
+      return Error{"cannot write " + in_quotes(path) + ": it is read-only", ErrorKind::refused};
     RETURN_IF_ERROR(database->execute(
         "PRAGMA journal_mode = DELETE; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF"));
   }

@@ -165,7 +165,8 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     wanted.limit = 0;
     ASSIGN_OR_RETURN(const ReportTable table, make_report(profile, facts, wanted));
     if (!options.filters.empty() && table.rows.empty()) {
-      return Error{"nothing here matches " + describe_filters(options.filters)};
+      return Error{"nothing here matches " + describe_filters(options.filters),
+                   ErrorKind::not_found};
     }
     amounts = match.amounts(to_estimates(profile, table.shown));
     why.tree = make_cost_tree(cpu, amounts, cost);

@@ -135,7 +135,7 @@ Result<MachineModel> parse_machine(std::string_view text, const std::string& nam
   file.end();
   if (parsed.mistake) return parsed.mistake->error();
   if (Result<void> checked = check_machine(machine); !checked) {
-    return Error{printable(name) + ": " + checked.error().message};
+    return Error{printable(name) + ": " + checked.error().message, ErrorKind::bad_input};
   }
   return machine;
 }
