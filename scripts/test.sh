@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing and runs every test: the dev build, the sanitizer
 # build with its fuzz targets, formatting. `scripts/test.sh quick`: the dev build only.
+# `scripts/test.sh layouts [NAME...]`: what must not matter to the software PMU's tests (environment,
+# folder, CPUs, load, user; scripts/test_layouts.py --list), which takes an hour.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,6 +20,12 @@ test_build() {
     --output-junit "$PWD/build/$1/live.junit.xml" || failed=1
 }
 
+if [ "${1:-all}" = layouts ]; then
+  run cmake --preset dev >/dev/null
+  run cmake --build --preset dev -- --quiet
+  run scripts/test_layouts.py "${@:2}"
+  exit
+fi
 failed=0
 builds=(build/dev)
 test_build dev

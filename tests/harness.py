@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -182,6 +183,8 @@ def main():
     if sys.argv[1] == "--list":
         print("\n".join(test_names(sys.argv[2])))
         return 0
+    # A shell starts what runs in the background with SIGINT ignored, which programs inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     module = load(sys.argv[1])
     suite = unittest.defaultTestLoader.loadTestsFromName(sys.argv[2], module)
     result = unittest.TextTestRunner(verbosity=2).run(suite)

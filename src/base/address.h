@@ -35,7 +35,7 @@ using FileOffset = Address<struct FileOffsetTag>;
 using LinkAddress = Address<struct LinkAddressTag>;
 using RunAddress = Address<struct RunAddressTag>;
 
-/// From here on addresses are the kernel's.
+/// The first address of the kernel's half.
 inline constexpr RunAddress kKernelHalf(uint64_t{1} << 63);
 
 }  // namespace culprit

@@ -17,12 +17,12 @@ namespace culprit {
 /// The first "key : value" of the text of /proc/cpuinfo; "" if there is none.
 std::string_view find_cpuinfo(std::string_view cpuinfo, std::string_view key);
 
-/// Of this machine, from /proc/cpuinfo and sysfs below `root` ("/": the machine itself).
+/// Reads what CPU this machine has, from /proc/cpuinfo and sysfs below `root` ("/": its own).
 /// Errors: they do not say.
 Result<std::string> read_cpuid(const std::string& root = "/");
 
-/// As recordings write it (HEADER_CPUID of perf.data: "GenuineIntel,6,85,4",
-/// "0x00000000413fd0c1", "78,515") or as above → as above; other text as it is.
+/// Turns what recordings write (HEADER_CPUID of perf.data: "GenuineIntel,6,85,4",
+/// "0x00000000413fd0c1", "78,515") into the form above. Other text stays as it is.
 std::string normalize_cpuid(std::string_view text);
 
 /// Whether `pattern` (a shell pattern; a leading part will do: "GenuineIntel-6-55" is for every

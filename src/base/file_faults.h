@@ -7,8 +7,8 @@
 
 namespace culprit {
 
-/// From now on a read of a mapped page that its file no longer has gives zeros, in the whole
-/// process. Faults in the program's own code and data still end it.
+/// Makes reads of mapped pages that their file no longer has give zeros, from now on and in the
+/// whole process. Faults in the program's own code and data still end it.
 void survive_file_faults();
 
 }  // namespace culprit

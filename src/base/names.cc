@@ -89,7 +89,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-/// As many of the last parts as fit, behind ".."; "" if not even the last one does.
+/// Keeps as many of the last parts as fit, behind ".."; "" if not even the last one does.
 std::string drop_qualifiers(std::string_view name, size_t width) {
   std::string result;
   for_each_break(name, [&](size_t at) {
@@ -158,7 +158,7 @@ bool is_called(std::string_view name, std::string_view wanted) {
     const bool is_in_name = name.find(sign) != std::string_view::npos;
     if (!is_in_name && wanted.find(sign) != std::string_view::npos) return false;
   }
-  // Nor is one whose last word is not in the name, in whatever form.
+  // It cannot be meant either if its last word is not in the name, in whatever form.
   const size_t last_word = wanted.find_last_not_of(kWordCharacters) + 1;
   if (name.find(wanted.substr(last_word)) == std::string_view::npos) return false;
   const std::string_view bare = without_parameters(name);

@@ -32,11 +32,11 @@ std::string without_template_arguments(std::string_view name);
 /// ("<..>") and qualifiers. "(anonymous namespace)::f(int)" is called "f".
 bool is_called(std::string_view name, std::string_view wanted);
 
-/// At most `width` columns, giving up the least first: parameters, then template
+/// Shortens it to at most `width` columns, giving up the least first: parameters, then template
 /// arguments ("vector<..>::push_back"), then qualifiers ("..::push_back"), then the middle.
 std::string shorten_name(std::string_view name, size_t width);
 
-/// As a word for the shell: quoted where it must be.
+/// Writes it as a word for the shell, quoted where it must be.
 std::string shell_word(std::string_view text);
 
 /// Terminal columns of printable text (one for each code point).

@@ -24,7 +24,7 @@ std::string format_thousands(uint64_t value);
 /// The same text, or a shell pattern (* ? [..]) that matches.
 bool matches_pattern(std::string_view text, std::string_view pattern);
 
-/// At most `width` columns: the middle of a longer text becomes "..".
+/// Cuts it to at most `width` columns: the middle of a longer text becomes "..".
 std::string elide_middle(std::string_view text, size_t width);
 
 /// ASCII letters in lower case.
@@ -36,7 +36,7 @@ bool is_same_word(std::string_view a, std::string_view b);
 /// Fields between separators; "" gives one empty field.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// Without blanks, tabs and line ends at both ends.
+/// The text without blanks, tabs and line ends at both ends.
 std::string_view trim(std::string_view text);
 
 /// Bytes that would move the cursor or colour a terminal become '?', each invalid byte of UTF-8 and
@@ -46,8 +46,8 @@ std::string printable(std::string_view text);
 /// 'name', printable: a path or a word of the user's in a message, whose lines it must not break.
 std::string in_quotes(std::string_view name);
 
-/// For cells of CSV: a name that a spreadsheet would take for a formula gets an apostrophe in
-/// front, by which it is a text there. Numbers stay as they are.
+/// Makes a cell of CSV safe: a name that a spreadsheet would take for a formula gets an apostrophe
+/// in front, by which it is a text there. Numbers stay as they are.
 std::string disarm_formula(std::string cell);
 
 /// "name (did you mean ...?)": the candidate nearest to `word`, or "".

@@ -29,7 +29,7 @@ struct MadeEvent {
   Counts counts;
 };
 
-/// In the order of Made.
+/// The events in the order of Made.
 constexpr std::array<MadeEvent, kMadeEvents> kEvents = {{
     {branch_events::kInstructions, Unit::events, Counts::runs},
     {branch_events::kBlocks, Unit::events, Counts::runs},

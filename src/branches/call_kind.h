@@ -2,7 +2,8 @@
 
 // Which taken branches are calls. By the instruction at the source, where its code is known:
 // call instructions, and jumps to the first instruction of another function (tail calls).
-// Without its code: whatever arrives at the first instruction of another function.
+// What a branch is, seen without its code: a call arrives at the first instruction of another
+// function.
 
 #include "branches/function_code.h"
 

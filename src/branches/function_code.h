@@ -59,7 +59,7 @@ class FunctionCodes {
   /// `code` must outlive it.
   explicit FunctionCodes(CodeIndex& code) : code_(code) {}
 
-  /// By row of the image's functions; nullptr without its code.
+  /// Finds it by its row among the image's functions; nullptr without its code.
   const FunctionCode* find(ImageId image, uint32_t function);
   [[nodiscard]] CodeIndex& index() { return code_; }
 

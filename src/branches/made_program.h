@@ -88,7 +88,7 @@ class MadeProgram {
     const auto found = calls_.find(at);
     return found == calls_.end() ? 0 : found->second;
   }
-  /// By offset; those of what is no instruction's first byte are 0.
+  /// Executions by offset: 0 where no instruction begins.
   [[nodiscard]] const std::vector<uint64_t>& all_executions() const { return executions_; }
   [[nodiscard]] const std::vector<std::pair<uint64_t, uint64_t>>& taken() const { return taken_; }
 

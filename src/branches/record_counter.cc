@@ -19,7 +19,7 @@ uint64_t to_count(double value) {
                            : static_cast<uint64_t>(std::llround(std::max(value, 0.0)));
 }
 
-/// In order of place.
+/// The runs in order of place.
 std::vector<const FallThrough*> order_runs(const std::vector<FallThrough>& runs) {
   std::vector<const FallThrough*> ordered;
   for (const FallThrough& run : runs) {

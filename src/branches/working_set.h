@@ -18,7 +18,7 @@ struct WorkingSetPart {
   [[nodiscard]] uint64_t size_bytes() const { return lines * kCodeLineBytes; }
 };
 
-/// Of a profile with_branch_events(): the lines for 50, 90, 99 and 100 %.
+/// How many lines have 50, 90, 99 and 100 % of the executions, in a profile with_branch_events().
 /// Units:  executions of each instruction [count] -> lines of code [count]
 /// Shape:  empty where nothing is known of instructions
 /// Errors: lines that no record saw are missing: a lower bound, above all for 100 %. Code

@@ -7,7 +7,7 @@
 //
 // Words are those that perf's users know (grammar: docs/manual.md, "Events"); the
 // numbers come from the kernel's sysfs (PmuCatalog), from libpfm4, or are given raw.
-// Nothing is opened here: whether this machine can count it, event_probe.h tells.
+// Nothing is opened here: whether this machine can count it, collect/perf finds out.
 
 #include <cstdint>
 #include <optional>

@@ -15,10 +15,10 @@ struct IdleTime {
   uint64_t capacity_ns = 0;  // wall time x CPUs
 };
 
-/// To what the profile has of earlier intervals.
+/// Adds it to what the profile has of earlier intervals.
 void add_idle_time(Profile& profile, const IdleTime& time);
 void erase_idle_time(Profile& profile);
-/// None where it was not measured, or makes no sense (more idle than there was).
+/// Finds none where it was not measured, or makes no sense (more idle than there was).
 std::optional<IdleTime> find_idle_time(const Profile& profile);
 
 }  // namespace culprit

@@ -115,7 +115,8 @@ struct ImageFacts {
   std::vector<SourceFact> sources;
 };
 
-/// Of code that is one function and has no file: a BPF program. The source is kallsyms.
+/// Makes the facts of code that is one function and has no file, as a BPF program is. Their source
+/// is kallsyms.
 ImageFacts make_code_object_facts(const std::string& architecture, const std::string& name,
                                   uint64_t size_bytes);
 

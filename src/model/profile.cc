@@ -4,8 +4,8 @@
 
 namespace culprit {
 
-// Of Machine, which tables.h does not list, there are eight fields; then environment, strings
-// and the ledger.
+// Machine, which tables.h does not list, has eight fields; environment, strings and the ledger are
+// three more.
 static_assert(field_list::count_members<Profile>() ==
                   8 + 3 + count_tables() + count_kinds_of_counts(),
               "a table or a kind of count is missing in model/tables.h");

@@ -7,7 +7,7 @@
 //                    ├── StackCount, BranchCount, FallThrough, MemorySample
 //                    ├── Tenure, Edge             what happened in the caches
 //                    ├── Count                    an event over a whole interval
-//                    └── RegionTime               OpenMP constructs
+//                    └── RegionValue              OpenMP constructs
 //   Event: what is counted, in which unit, how it was obtained
 //   Image: the code, by identity;  ImageFacts (image_facts.h): what reports
 //   need to know of it.  Ledger: what makes the numbers weaker.
@@ -313,7 +313,7 @@ enum class EdgeKind : uint8_t {
   refetch_conflict
 };
 
-/// From the instruction that brought a line in (or lost it) to the one that reused it
+/// An edge leads from the instruction that brought a line in (or lost it) to the one that reused it
 /// (or pushed it out, or had to bring it in again), each in its own context. `object` is of the
 /// line, `to_object` of what the second one accessed.
 struct Edge {

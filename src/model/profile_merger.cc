@@ -246,7 +246,7 @@ void ProfileMerger::add_counts(const Profile& other, const auto& translated) {
         size_t& united = united_[kind++];
         if (std::is_same_v<Row, MemorySample> && !projection_.memory_samples) return;
         for (const Row& row : theirs) ours.push_back(translated(row));
-        // As many came as there were: so a row is moved a few times only.
+        // Rows are merged when as many came as there were, so that each is moved a few times only.
         if (ours.size() < 2 * united + kFewRows) return;
         merge_rows(ours, profile_.events);
         united = ours.size();

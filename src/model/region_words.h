@@ -11,11 +11,14 @@ inline constexpr std::string_view kBody = "body";
 inline constexpr std::string_view kExit = "exit";
 inline constexpr std::string_view kExitBarrier = "exit barrier";
 inline constexpr std::string_view kWait = "wait";
-/// Not a part but in the exit barrier: of a parallel region that ends with a single.
+/// The time in the exit barrier of a parallel region that ends with a single. It is no part of its
+/// own: the barrier has it.
 inline constexpr std::string_view kBehindSingle = "behind single";
-/// Not a part but in the body: tasks that the thread ran while it waited there.
+/// The time of tasks that the thread ran while it waited there. It is no part of its own: the body
+/// has it.
 inline constexpr std::string_view kInnerTasks = "inner tasks";
-/// Not a time: chunks of a loop, sections or singles that the thread ran, tasks that it created.
+/// A number and no time: chunks of a loop, sections or singles that the thread ran, tasks that it
+/// created.
 inline constexpr std::string_view kPieces = "pieces";
 
 }  // namespace culprit::region

@@ -25,9 +25,9 @@ class Restricted {
  public:
   Restricted(const Profile& profile, const Restriction& restriction);
 
-  /// Of a whole context: whether its thread and region are allowed.
+  /// Whether the thread and the region of the context are allowed.
   [[nodiscard]] bool allows(ContextId context) const;
-  /// Of an object: whether it is the one asked for, or a field of it.
+  /// Whether the object is the one asked for, or a field of it.
   [[nodiscard]] bool allows(ObjectId object) const;
 
  private:

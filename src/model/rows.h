@@ -15,7 +15,7 @@
 
 namespace culprit {
 
-/// By the fields of the key, in the order of the list.
+/// Compares by the fields of the key, in the order of the list.
 template <class Row>
 std::strong_ordering compare_keys(const Row& a, const Row& b) {
   std::strong_ordering order = std::strong_ordering::equal;
@@ -49,7 +49,7 @@ uint64_t hash_bits(const T& field) {
   if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) return static_cast<uint64_t>(field);
 }
 
-/// Of the key; good in its low bits (the multiplier is that of splitmix64).
+/// The hash of the key. Its low bits are good, too (the multiplier is that of splitmix64).
 template <class Row>
 size_t hash_key(const Row& row) {
   uint64_t hash = 0;
@@ -64,7 +64,7 @@ size_t hash_key(const Row& row) {
   return hash;
 }
 
-/// For hash tables of rows by key.
+/// What hash tables of rows by key take.
 struct KeyHash {
   template <class Row>
   size_t operator()(const Row& row) const noexcept {

@@ -25,7 +25,7 @@ struct Sum {
   [[nodiscard]] bool empty() const { return samples == 0 && value == 0; }
 };
 
-/// Of all events, parallel to Profile::events.
+/// One sum for each event, parallel to Profile::events.
 using Sums = std::vector<Sum>;
 
 inline void add_sums(std::span<Sum> to, std::span<const Sum> from) {

@@ -86,7 +86,7 @@ class TableSizes {
         profile);
   }
 
-  /// Of the table that such ids name.
+  /// How many rows the table has that such ids name.
   [[nodiscard]] size_t of(StringId) const { return strings_; }
   [[nodiscard]] size_t& of(StringId) { return strings_; }
   template <class Tag>

@@ -1,7 +1,7 @@
 #pragma once
 
 // RecordImporter: records in order of time → a Profile. It does not mind where they come
-// from: a perf.data file (import.cc), or what perf printed of one (import_text.cc).
+// from: a perf.data file (import.cc), or what perf printed of one (script_importer.h).
 //
 //   record ─→ what its sample counts for ─→ RecordFollower (room follow) ─→ ProfileBuilder
 //                                                └─ address → image: RecordedPlaces

@@ -17,8 +17,8 @@
 namespace culprit {
 
 struct CallFrame {
-  /// In the function that runs: the sampled address, the place where the kernel was entered,
-  /// and for callers the last byte of the call, which the return address follows.
+  /// Where in the function: the sampled address, the place where the kernel was entered, and for
+  /// callers the last byte of the call, which the return address follows.
   RunAddress address;
   Mode mode = Mode::user;
   friend bool operator==(const CallFrame&, const CallFrame&) = default;

@@ -8,7 +8,7 @@ namespace culprit {
 
 namespace {
 
-/// By PERF_RECORD_*, but for SAMPLE; kinds without a parser become UnknownRecord.
+/// The parser of each PERF_RECORD_* but SAMPLE. Kinds without a parser become UnknownRecord.
 constexpr auto kParsers = [] {
   std::array<BodyParser, PERF_RECORD_CGROUP + 1> parsers{};
   parsers[PERF_RECORD_MMAP] = parse_mmap;

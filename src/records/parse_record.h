@@ -28,7 +28,7 @@ Result<RecordHeader> parse_header(std::span<const std::byte> bytes, std::endian 
 
 /// `bytes` is one whole record, header included. Kinds nothing knows become UnknownRecord.
 Result<Record> parse_record(std::span<const std::byte> bytes, const RecordLayout& layout);
-/// The same into a record that is there already, for millions of them.
+/// Parses into a record that is there already, which is quicker for millions of them.
 Result<void> parse_record(std::span<const std::byte> bytes, const RecordLayout& layout,
                           Record& record);
 

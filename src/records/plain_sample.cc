@@ -7,7 +7,7 @@
 namespace culprit {
 
 std::optional<PlainSampleParser> PlainSampleParser::make(const RecordLayout& layout) {
-  // In the order of perf_event_open(2); each takes 8 bytes.
+  // The fields come in the order of perf_event_open(2); each takes 8 bytes.
   constexpr uint64_t kFields[] = {PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,    PERF_SAMPLE_TID,
                                   PERF_SAMPLE_TIME,       PERF_SAMPLE_ID,    PERF_SAMPLE_STREAM_ID,
                                   PERF_SAMPLE_CPU,        PERF_SAMPLE_PERIOD};

@@ -34,7 +34,7 @@ class PlainSampleParser {
   [[nodiscard]] bool fits(std::span<const std::byte> record) const {
     return record.size() >= size_bytes_;
   }
-  /// Of a record that fits.
+  /// The time of a record that fits.
   [[nodiscard]] uint64_t time_ns(std::span<const std::byte> record) const {
     return take(record, time_at_);
   }

@@ -185,7 +185,8 @@ void order_and_cut(const Profile& profile, Accounts& accounts, std::vector<Merge
   if (table.rest_rows > 0) table.rest = to_values(profile.events, rest);
 }
 
-/// Of whole runs, per event: the mean of the repetitions, made up for shared counters.
+/// The counts of whole runs, one for each event: the mean of the repetitions, made up for the time
+/// in which an event shared its counter.
 std::vector<Value> totals_of_counts(const Profile& profile) {
   std::vector<Value> totals(profile.events.size());
   uint32_t repetitions = 1;
@@ -218,13 +219,14 @@ Result<void> check_events(const Profile& profile, const ReportOptions& options) 
   return {};
 }
 
-/// In a tree by callers the topmost rows are the sampled functions, below are callers.
+/// The value of the row's own code. In a tree by callers the topmost rows are the sampled
+/// functions, and callers are below.
 double own_value(const ReportTable& table, const ReportRow& row) {
   const bool has_self = table.options.tree == Tree::callees && !row.self.empty();
   return has_self ? row.self[0].value : row.values[0].value;
 }
 
-/// For people, who see some rows: how to open the one with most.
+/// Says how to open the row with most, for people, who see some rows.
 void name_hottest(CodeIndex& code, ReportTable& table) {
   if (!table.options.names_hottest || table.options.limit == 0 || table.events.empty()) return;
   const ReportRow* hottest = nullptr;

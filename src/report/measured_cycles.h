@@ -46,7 +46,7 @@ std::optional<TwoRuns> find_two_runs(const Profile& profile);
 /// Errors: of the number of samples; nullopt without samples or executions
 std::optional<Estimate> estimate_cpi(const TwoRuns& runs, const std::vector<Value>& values);
 
-/// Of what the table shows, which is by module and function, all rows.
+/// Finds the measured cycles of all rows of a table that is by module and function.
 std::optional<MeasuredCycles> find_measured_cycles(const Profile& profile,
                                                    const ReportTable& table);
 

@@ -105,7 +105,7 @@ struct ReportTable {
 /// Whether it holds counts of whole runs and nothing by place in the code (`culprit stat -o`).
 bool is_counts_only(const Profile& profile);
 
-/// Of counts only, the table has totals and no rows.
+/// Makes the table. That of a profile with counts of whole runs only has totals and no rows.
 Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts,
                                 const ReportOptions& options);
 std::string print_report(const Profile& profile, const ReportTable& table, Format format,

@@ -172,7 +172,7 @@ class ReportText {
     std::string label;
   };
 
-  /// Of costs the cycles say enough above the table.
+  /// How many totals stand above the table. Where its columns are costs, the cycles say enough.
   size_t most_events() const {
     const bool columns_say_it =
         table_.options.columns == Columns::hca ||
@@ -376,7 +376,7 @@ class ReportText {
     return std::string(" ") + provenance_mark(table_.events[event].provenance) + heading;
   }
 
-  /// As many as fit.
+  /// The derived columns, as many as fit.
   std::vector<TextColumn> derived_columns(const std::vector<Line>& all, size_t room) const {
     std::vector<TextColumn> result;
     for (const DerivedColumn& column : table_.derived) {

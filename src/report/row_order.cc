@@ -18,7 +18,7 @@ constexpr std::array kLevels = {RowLevel::process, RowLevel::comm,        RowLev
                                 RowLevel::module,  RowLevel::function,    RowLevel::line,
                                 RowLevel::block,   RowLevel::instruction, RowLevel::object};
 
-/// Of a ReportRow or of RowNames: their fields have the same names.
+/// The names of a ReportRow or of RowNames, whose fields are called alike.
 template <class Row>
 auto names_of(const Row& row) {
   return std::tie(row.process, row.process_id, row.thread, row.thread_id, row.module, row.function,

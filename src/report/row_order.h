@@ -17,7 +17,8 @@
 
 namespace culprit {
 
-/// By a value (falling) or a level's names (rising); ties by all names in one total order.
+/// Orders rows by a value (falling) or a level's names (rising). Ties go by all names, so that the
+/// order is total.
 class RowOrder {
  public:
   static RowOrder by_value(size_t event) { return {event, false, std::nullopt}; }

@@ -88,12 +88,12 @@ class TreeBuilder {
     return at->second;
   }
 
-  /// From the root of the tree to the leaf.
+  /// The way from the root of the tree to the leaf.
   std::vector<RowKey> path_of(const StackCount& count) {
     std::vector<RowKey> path;
     for (const Location& location : stack_locations(code_.profile(), count.stack)) {
       for (const RowKey& key : frames_at(location)) {
-        // By module alone, a stay in one module is one node.
+        // In a tree by module alone a stay in one module is one node.
         if (!levels_.code() && !path.empty() && path.back() == key) continue;
         path.push_back(key);
       }

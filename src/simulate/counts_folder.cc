@@ -33,8 +33,8 @@ Fd open_finished(const std::string& path) {
   return is_ready ? std::move(fd) : Fd();
 }
 
-/// Of the text of /proc/PID/status: ended, but not waited for. (The first thread of a process may
-/// have ended before others.)
+/// Whether the process of this /proc/PID/status has ended, but was not waited for. (The first
+/// thread of a process may have ended before others.)
 bool is_zombie(const std::string& status) {
   const auto field = [&](const char* name) {
     const size_t at = status.find(name);

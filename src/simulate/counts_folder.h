@@ -32,7 +32,7 @@ struct ListedImage {
 
 class CountsFolder {
  public:
-  /// In memory (/dev/shm) if there is room, else in the folder for temporary files.
+  /// Makes it in memory (/dev/shm) if there is room, else in the folder for temporary files.
   static Result<CountsFolder> make();
 
   [[nodiscard]] const std::string& path() const { return folder_.path(); }

@@ -269,7 +269,7 @@ class ThreadSum {
   void note_at_object(uint32_t site, const Row& row);
   void add_known_accesses();
   void add_accesses_at_objects();
-  /// Of the site of a data object: the instruction's.
+  /// The instruction's site, of the site of a data object.
   [[nodiscard]] uint32_t instruction_of(size_t site) const {
     if (site >= process_.site_objects.size()) return static_cast<uint32_t>(site);
     const uint32_t instruction = process_.site_objects[site].instruction;

@@ -65,7 +65,7 @@ struct ThreadCounts {
   std::string name;
   std::vector<uint32_t> ran;         // sites that have executions, in no order
   std::vector<uint32_t> at_objects;  // sites of data objects that were accessed, in no order
-  // By site:
+  // One value for each site:
   std::vector<uint64_t> executions;
   std::vector<counts_file::SiteCounts> counts;
   std::vector<simulate::SiteTicks> ticks;    // with those of blocks; empty: no cycles were modelled

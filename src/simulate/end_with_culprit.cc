@@ -31,7 +31,8 @@ std::vector<int> read_numbers(const char* folder) {
   return numbers;
 }
 
-/// As counting_words() writes it into the options of the plugin.
+/// Whether the process is simulated with this folder, which counting_words() has written into the
+/// options of the plugin.
 bool is_simulated_in(const std::string& folder, pid_t pid) {
   std::string words(1 << 16, '\0');  // the engine's own come first
   const Fd fd(::open(("/proc/" + std::to_string(pid) + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC));

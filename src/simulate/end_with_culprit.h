@@ -17,8 +17,8 @@ namespace culprit {
 
 class EndWithCulprit {
  public:
-  /// Of the simulation whose counts are in the folder, which goes with it. Before the program is
-  /// started. Where no process can be made, nothing is watched.
+  /// Watches the simulation whose counts are in the folder, and removes the folder with it. It is
+  /// made before the program is started. Where no process can be made, nothing is watched.
   explicit EndWithCulprit(const std::string& folder);
   EndWithCulprit(const EndWithCulprit&) = delete;
   EndWithCulprit& operator=(const EndWithCulprit&) = delete;

@@ -1,7 +1,7 @@
 #pragma once
 
-// From a word of the command line, or from what this CPU calls itself, to the description of a
-// machine (docs/machine-files.md).
+// Finds the description of a machine (docs/machine-files.md) by a word of the command line, or by
+// what this CPU calls itself.
 
 #include <string>
 

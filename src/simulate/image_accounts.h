@@ -24,7 +24,7 @@ class ImageAccounts {
   };
   void add(uint32_t image, const Read& read) { read_[image] = read; }
 
-  /// At the end, of all images that the folder's list has.
+  /// Closes the accounts at the end, of all images that the folder's list has.
   void close(const CountsFolder& folder, Ledger& ledger) const;
 
  private:

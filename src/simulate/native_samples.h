@@ -30,7 +30,7 @@ class NativeSamples {
   [[nodiscard]] JoinedSamples join(const Profile& both) const;
 
   using Samples = std::map<Location, uint64_t>;
-  /// In user mode.
+  /// The samples in user mode.
   [[nodiscard]] const std::map<ThreadId, Samples>& by_thread() const { return user_; }
 
  private:

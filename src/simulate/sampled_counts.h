@@ -23,9 +23,9 @@ namespace culprit {
 ///         (2nd edition, 2007), section 2.4; design effect: L. Kish, Survey Sampling (1965), 8.2
 double estimate_design_effect(std::span<const uint32_t> misses_of_classes);
 
-/// By site, of one process. What sites have in common (they meet the same sets) shows in the
-/// sum of all sites only: it raises all, so that the variances of sites sum to no less than that
-/// of their sum.
+/// The design effects of one process, one for each site. What sites have in common (they meet the
+/// same sets) shows in the sum of all sites only: it raises all, so that the variances of sites sum
+/// to no less than that of their sum.
 std::vector<double> estimate_design_effects(const ProcessCounts& counts);
 
 }  // namespace culprit

@@ -143,7 +143,7 @@ void SimulationRun::note_what_runs_on(const RunEnd& end) {
   }
 }
 
-/// At the same addresses in each run: caches and TLBs index by them.
+/// Has the program at the same addresses in each run: caches and TLBs index by them.
 Result<void> SimulationRun::prepare(RunTargets& targets) {
   constexpr unsigned long kAsk = 0xffff'ffff;
   const int before = ::personality(kAsk);

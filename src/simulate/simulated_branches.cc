@@ -56,7 +56,7 @@ class Branches {
   }
   [[nodiscard]] bool has_run(uint32_t site) const { return thread_.executions[site] != 0; }
 
-  /// Without the further rounds of string instructions.
+  /// Executions without the further rounds of string instructions.
   [[nodiscard]] uint64_t executions(uint32_t site) const {
     const uint64_t repeats = thread_.counts[site].value[static_cast<size_t>(Counter::repeats)];
     return thread_.executions[site] - std::min(thread_.executions[site], repeats);

@@ -58,7 +58,7 @@ uint64_t counted_float(const SimulatedSite& of) {
   return is_float(of.site) ? get(of.counts, counter) : 0;
 }
 
-/// Of counters that follow each other.
+/// The sum of counters that follow each other.
 template <Counter first, Counter last>
 uint64_t sum(const SimulatedSite& of) {
   uint64_t total = 0;
@@ -110,7 +110,7 @@ constexpr SimulatedEvent kOfProgram[] = {
     of_data("store-bytes", Unit::bytes, counted<Counter::store_bytes>),
 };
 
-// Of cache sets: these can be of a sample of them.
+// These are counted by cache set, and can be of a sample of them.
 constexpr SimulatedEvent kOfSets[] = {
     of_data("L1-dcache-load-misses", kCount, sum<Counter::load_l2, Counter::load_memory>),
     of_data("L1-dcache-store-misses", kCount, sum<Counter::store_l2, Counter::store_memory>),
@@ -130,7 +130,7 @@ constexpr SimulatedEvent kOfSets[] = {
 constexpr SimulatedEvent kOfMachine[] = {
     {"branch-misses", kCount, 1, counted<Counter::mispredicted>},
     {"late-branch-targets", kCount, 1, counted<Counter::late_targets>},
-    // As perf has it: no TLB had the page, its table was walked.
+    // These are misses as perf means them: no TLB had the page, and its table was walked.
     of_data("dTLB-load-misses", kCount, counted<Counter::load_walks>),
     of_data("dTLB-store-misses", kCount, counted<Counter::store_walks>),
     {"iTLB-load-misses", kCount, 1, counted<Counter::fetch_walks>},
@@ -168,7 +168,7 @@ constexpr SimulatedEvent kOfCycles[] = {
     {"sim:serialization-cycles", kCycles, kTick, cycles_of<CycleClass::serialization>},
     {"sim:microcode-cycles", kCycles, kTick, cycles_of<CycleClass::microcode>},
     {"sim:base-cycles", kCycles, kTick, cycles_of<CycleClass::base>},
-    // In how many of them a condition held; these overlap.
+    // These say in how many cycles a condition held. They overlap.
     {"sim:miss-buffers-full-cycles", kCycles, kTick, cycles_with<&Busy::miss_buffers_full>},
     {"sim:store-queue-full-cycles", kCycles, kTick, cycles_with<&Busy::store_queue_full>},
     {"sim:scheduler-empty-cycles", kCycles, kTick, cycles_with<&Busy::scheduler_empty>},

@@ -36,7 +36,7 @@ struct SimulatedEvent {
   bool is_of_data = false;   // it happens where data are, of an object
 };
 
-/// In the order of the profile's events: what it sorts by, cycles if there are any, first.
+/// The events in the profile's order: what it sorts by, cycles if there are any, comes first.
 std::vector<SimulatedEvent> simulated_events(SimulatedDetail detail);
 
 }  // namespace culprit

@@ -43,7 +43,7 @@ class SimulatedProfile {
 
   /// Executed so far, as the event `instructions` has it.
   [[nodiscard]] uint64_t instructions() const { return instructions_; }
-  /// As the threads' own sums have it: each turn of a repeated string instruction is one.
+  /// The sum of the threads' own sums: each turn of a repeated string instruction is one.
   [[nodiscard]] uint64_t executions() const { return executions_; }
 
  private:

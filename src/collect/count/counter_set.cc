@@ -91,8 +91,8 @@ struct CounterSet::Opening {
     return true;
   }
 
-  /// Of a task on certain CPUs: a counter of nothing, which needs no hardware and so runs for as
-  /// long as the task is there.
+  /// Opens a counter of nothing for a task on certain CPUs. It needs no hardware, and so runs for
+  /// as long as the task is there.
   Result<void> open_presence(size_t source, int cpu) const {
     EventRequest nothing;
     nothing.name = "dummy";
@@ -124,9 +124,9 @@ struct CounterSet::Opening {
         event.name)};
   }
 
-  /// In the order in which a new thread inherits: pinned ones, then CPU by CPU. Where the kernel
-  /// exchanges the counters of two threads, it takes those at the same place of their lists for
-  /// the same.
+  /// Opens them in the order in which a new thread inherits: pinned ones, then CPU by CPU. Where
+  /// the kernel exchanges the counters of two threads, it takes those at the same place of their
+  /// lists for the same.
   Result<void> open_in_order(std::span<const EventGroup> groups,
                              std::vector<RefusedEvent>* refused) const {
     for (const EventGroup& group : groups) {
@@ -181,7 +181,7 @@ struct CounterSet::Opening {
     for (size_t i = 0; i < group.members.size(); ++i) refused.push_back({first_event + i, reason});
   }
 
-  /// On CPUs of the PMU alone: a hybrid one has not all, an uncore one has one per package.
+  /// The CPUs that the PMU counts on: a hybrid one has not all, an uncore one has one per package.
   [[nodiscard]] std::vector<int> cpus_of(const EventRequest& event) const {
     if (event.cpus.empty()) return targets.cpus;
     std::vector<int> common;

@@ -23,8 +23,8 @@ struct CountTargets {
   std::vector<int> cpus;        // whole CPUs: these; tasks: only there (empty: anywhere)
   bool inherit = true;          // by threads and children of the tasks
   bool starts_at_exec = false;  // of the one task there is
-  /// Not 0: the kernel also tells of each thread what it counted (thread_readings.h), in records
-  /// with these parts. Wants tasks, `inherit`, and all CPUs in `cpus`.
+  /// If it is not 0, the kernel also tells of each thread what it counted (thread_readings.h), in
+  /// records with these parts. Wants tasks, `inherit`, and all CPUs in `cpus`.
   uint64_t thread_sample_type = 0;
 };
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kReadingsBytes = 256 * 1024;  // some 2,700 READ records
 
-/// As uname tells: 6.1.0-56-arm64 -> 601.
+/// The version that uname tells: 6.1.0-56-arm64 is 601.
 uint64_t read_kernel_version() {
   utsname name{};
   if (::uname(&name) != 0) return 0;
@@ -152,7 +152,7 @@ void ThreadReadings::take(const Record& record) {
 
 /// A task has its parent's name until it takes one of its own.
 void ThreadReadings::replay_changes() {
-  // At the same moment births come before names.
+  // Of changes at the same moment births come before names.
   std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) {
     return std::pair(a.time_ns, a.parent == 0) < std::pair(b.time_ns, b.parent == 0);
   });

@@ -42,21 +42,21 @@ struct ThreadReading {
   std::vector<Reading> readings;  // by event
 };
 
-/// Of the records in which the kernel tells what threads counted, the parts to ask for.
+/// Finds the parts to ask for, of the records in which the kernel tells what threads counted.
 /// Errors: this kernel tells nothing (between Linux 5.13 and 2025 it forgot to), or mixes counters
 /// up when it switches between threads
 Result<uint64_t> find_thread_sample_type();
 
 class ThreadReadings {
  public:
-  /// For counters that were opened with `targets`, before they are enabled.
+  /// Opens the rings for counters that were opened with `targets`, before they are enabled.
   /// Errors: no rings, for want of memory that may be locked
   static Result<ThreadReadings> open(const CounterSet& counters, const CountTargets& targets);
 
   /// Takes what the kernel wrote: often, lest it finds no room.
   void drain();
 
-  /// Of every thread there was, in the order they began, of `counters` that were disabled.
+  /// What every thread there was has counted, in the order they began; `counters` are disabled.
   /// Appends to `remarks` what could not be told apart.
   std::vector<ThreadReading> finish(const CounterSet& counters, std::vector<std::string>& remarks);
 

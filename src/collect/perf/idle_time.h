@@ -16,8 +16,8 @@ struct IdleTicks {
   size_t cpus = 0;
 };
 
-/// Of `cpus`; of all that are online if there are none. `ticks_per_second`: sysconf(_SC_CLK_TCK).
-/// None if the text lacks one of them.
+/// Reads how long `cpus` were idle, or all that are online if there are none. `ticks_per_second` is
+/// sysconf(_SC_CLK_TCK). The result is none if the text lacks one of them.
 std::optional<IdleTicks> parse_idle(std::string_view proc_stat, const std::vector<int>& cpus,
                                     uint64_t ticks_per_second);
 
@@ -25,7 +25,7 @@ std::optional<IdleTicks> parse_idle(std::string_view proc_stat, const std::vecto
 class IdleWatch {
  public:
   explicit IdleWatch(std::vector<int> cpus);
-  /// None where the kernel does not tell, or CPUs came or went.
+  /// The result is none where the kernel does not tell, or CPUs came or went.
   [[nodiscard]] std::optional<IdleTime> measure() const;
 
  private:

@@ -267,7 +267,7 @@ void PerfEvents::stop() {
 }
 
 std::optional<uint64_t> PerfEvents::read_lost_samples() const {
-  // Of inherited events it tells only what the first task lost.
+  // The kernel tells of inherited events only what the first task lost.
   if (!features_.lost_counts || !is_per_cpu_) return std::nullopt;
   uint64_t lost = 0;
   for (const Sampler& sampler : samplers_) {

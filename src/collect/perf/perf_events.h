@@ -70,7 +70,7 @@ class PerfEvents {
   /// Samples that did not fit into the rings; nullopt: the kernel does not say.
   [[nodiscard]] std::optional<uint64_t> read_lost_samples() const;
 
-  /// Of each event, in the order of the groups and their members.
+  /// The totals of each event, in the order of the groups and their members.
   [[nodiscard]] std::vector<EventTotal> read_totals() const;
   /// Which event the records with an identifier are of: for several events.
   [[nodiscard]] const std::map<uint64_t, size_t>& event_of_id() const { return event_of_id_; }

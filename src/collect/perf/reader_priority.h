@@ -1,7 +1,7 @@
 #pragma once
 
 // ReaderPriority: what is not read in time is lost, however little the reader takes in all.
-// Beside many busy programs it must not wait for its turn.
+// Gives whoever reads the rings priority: beside many busy programs it must not wait for its turn.
 
 namespace culprit {
 
@@ -13,7 +13,7 @@ class ReaderPriority {
   ReaderPriority& operator=(const ReaderPriority&) = delete;
   ~ReaderPriority();
 
-  /// To be called after the command has started, which keeps the priority it was given.
+  /// Call it after the command has started, which keeps the priority that it was given.
   void raise();
 
  private:

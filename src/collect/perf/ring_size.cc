@@ -18,7 +18,7 @@ uint64_t foresee_samples(const SampledEvent& event) {
   return is_clock(event.request) ? 1'000'000'000 / event.period : kUnknownRate;
 }
 
-/// Of one sample, stack copy and all.
+/// How many bytes one sample takes, stack copy and all.
 uint64_t foresee_bytes(const SamplingSetup& setup) {
   constexpr uint64_t kPlain = 64;
   constexpr uint64_t kCallchain = 48 * 8;  // kernel and program; few are deeper

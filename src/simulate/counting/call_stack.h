@@ -41,7 +41,7 @@ class CallStack {
 
   /// Calls under way, with those that were forgotten since there were too many: the oldest.
   [[nodiscard]] size_t height() const { return forgotten_ + calls_.size(); }
-  /// Of those that are not, the oldest first.
+  /// The calls under way that were not forgotten, the oldest first.
   [[nodiscard]] std::span<const Call> calls() const { return calls_; }
   /// Sites of the instructions that called, the innermost first: as many as there is room for.
   [[nodiscard]] std::span<const uint32_t> path(std::span<uint32_t> room) const;

@@ -63,7 +63,7 @@ ControlFlow branch_of(const X86Opcode& opcode) {
   }
 }
 
-/// Of a direct branch, whose last bytes say how far behind its end it goes.
+/// How far behind its end a direct branch goes, as its last bytes say; 0 for others.
 int32_t displacement_of(ControlFlow branch, const X86Opcode& opcode,
                         std::span<const uint8_t> code) {
   const bool is_direct = branch == ControlFlow::conditional || branch == ControlFlow::jump ||

@@ -14,7 +14,8 @@
 
 namespace culprit::counting {
 
-/// As the host side has described it beside the counts; none is no mistake.
+/// Makes the machine that the host side has described in a file beside the counts. Without the file
+/// there is no machine, and blocks are only counted.
 Result<void> Counting::make_machine(const CountingOptions& options, const ProcessSetting& setting) {
   const std::string path = machine_file_path(options.folder);
   if (!file_exists(path)) return {};
@@ -37,7 +38,8 @@ Result<void> Counting::make_machine(const CountingOptions& options, const Proces
   return {};
 }
 
-/// As the host side has described it beside the counts; none is no mistake.
+/// Finds the region that the host side has described in a file beside the counts. Without the file
+/// all of the program counts.
 Result<void> Counting::find_region(const CountingOptions& options) {
   const std::string path = region_file_path(options.folder);
   has_region_ = file_exists(path);

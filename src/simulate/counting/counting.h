@@ -113,7 +113,7 @@ class Counting {
   // System calls of the program.
   void begin_system_call(unsigned number, const SystemCall& call);
   void end_system_call(unsigned number, int64_t call, int64_t result);
-  /// Of the program's memory in this process: its addresses are shifted by so much.
+  /// Tells by how much the program's addresses are shifted in this process.
   void set_base(uint64_t base) { base_ = base; }
 
   /// The program that this process runs ends now, by a call of this thread: what is kept in memory
@@ -123,7 +123,7 @@ class Counting {
   void begin_exec(unsigned number);
   /// It is not executed: what runs goes on.
   void exec_failed();
-  /// By the system call under way a program is started that is not counted, if the call succeeds.
+  /// Notes that the system call under way starts a program that is not counted, if it succeeds.
   void add_native_exec() {
     ++native_execs_under_way_;
     ++writer_.header().native_execs;
@@ -207,8 +207,8 @@ class Counting {
   template <bool kInTurns>
   void wait_for_turn(unsigned number);
 
-  // By number of thread; nullptr: not counted. `counting_` has those whose accesses are counted
-  // now: all, or those in the region.
+  // The places are the numbers of threads; one that is not counted has nullptr. `counting_` has
+  // those whose accesses are counted now: all, or those in the region.
   std::array<CountedThread*, kMostThreads> threads_{};
   std::array<CountedThread*, kMostThreads> counting_{};
   std::array<std::unique_ptr<CountedThread>, kMostThreads> owned_threads_;

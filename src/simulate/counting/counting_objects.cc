@@ -39,7 +39,7 @@ uint32_t Counting::find_other_site(CountedThread& thread, uint32_t instruction,
   return site;
 }
 
-/// As CallStack::follow(). The thread goes on with `now`.
+/// Follows calls as CallStack::follow() does. The thread goes on with `now`.
 size_t Counting::follow_calls(CountedThread& thread, const BlockFacts& before,
                               const BlockFacts& now) {
   using counts_file::ControlFlow;

@@ -41,7 +41,7 @@ void Counting::end_turns(unsigned number) {
   turns_->stop();
 }
 
-/// In a forked child of the thread.
+/// Begins the turns anew in a forked child of the thread.
 void Counting::renew_turns(unsigned number) {
   if (!turns_) return;
   const CountedThread* const thread = threads_[number];

@@ -67,7 +67,7 @@ enum class ControlFlow : uint8_t {
   system_call,
 };
 
-/// SiteFacts::flags.
+/// Bits of Site::flags.
 inline constexpr uint8_t kFloat = 1;           // works on floating-point values
 inline constexpr uint8_t kRepeats = 2;         // x86 string instruction with a repeat prefix
 inline constexpr uint8_t kEvex = 4;            // AVX-512 encoding, which QEMU does not run
@@ -94,7 +94,7 @@ struct SiteObject {
   uint32_t object;
 };
 
-/// By objects::Kind.
+/// A data object; its kind is an objects::Kind.
 struct Object {
   uint8_t kind;
   uint8_t reserved[3];
@@ -185,8 +185,9 @@ struct SiteAccesses {
   uint64_t value[kAccessCounters];
 };
 
-/// Of a site, if only some cache sets are simulated: its misses (those that the counters have) by
-/// classes of sets, as many as the header says; how they differ tells how good the sample is.
+/// The misses of a site by classes of sets, if only some cache sets are simulated: as many classes
+/// as the header says. The counters have these misses, too; how they differ between classes tells
+/// how good the sample is.
 inline constexpr uint32_t kMostSampleClasses = 16;
 struct SampledMisses {
   uint32_t misses[kMostSampleClasses];

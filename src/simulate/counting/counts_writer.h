@@ -32,12 +32,13 @@ class CountsWriter {
   bool create(const std::string& folder, uint32_t image);
   void set_program(std::string_view path);
 
-  /// In a forked child, the process image of that number, of the thread that has the part `core`
-  /// (nullptr: none): a file of its own with the same sites and blocks, and no counts yet. At the
-  /// same address the thread has the first part there; those of other threads are no more.
+  /// Goes on in a forked child, as the process image of that number, with a file of its own that
+  /// has the same sites and blocks, and no counts yet. `core` is the part of the thread that forked
+  /// (nullptr: it has none); the child has the first part at the same address, and those of other
+  /// threads are no more.
   bool continue_in_child(uint32_t image, const counts_file::CoreHeader* core);
-  /// In a forked child that cannot: what is written goes nowhere, least of all into its parent's
-  /// file.
+  /// What a forked child calls that cannot have a file: what it writes goes nowhere, least of all
+  /// into its parent's file.
   void forget_file();
 
   // Each returns the new entry's number, or 0 if the table is full (0 is never a real one:
@@ -57,7 +58,7 @@ class CountsWriter {
     return table<counts_file::Object>(counts_file::kObjectsStart)[number];
   }
 
-  /// Of a mapping that was added; "" for number 0.
+  /// A mapping that was added, and its path; number 0 has "".
   counts_file::MappedRange mapping(uint32_t number);
   std::string_view mapping_path(uint32_t number);
 

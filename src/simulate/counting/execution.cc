@@ -7,7 +7,7 @@ using counts_file::Counter;
 
 namespace {
 
-/// By counts_file::ControlFlow; `none` and `system_call` are not predicted.
+/// How each counts_file::ControlFlow is predicted; `none` and `system_call` are not.
 constexpr simulate::BranchKind kPredicted[] = {
     {},
     simulate::BranchKind::conditional,
@@ -88,7 +88,8 @@ bool Counting::is_in_region(CountedThread& thread, const BlockFacts& block) {
   return thread.region.step(block, least, thread.calls.height());
 }
 
-/// To the block for one thread; of others, what they have not added yet is missed.
+/// Whether the run has not got far enough for the block to count. What other threads have not added
+/// yet is missed.
 bool Counting::is_skipped(CountedThread& thread, const BlockFacts& block) {
   constexpr uint64_t kAddAt = 4096;
   if (run_so_far_.load(std::memory_order_relaxed) + thread.not_added >= skipped_) return false;

@@ -1,8 +1,9 @@
 #pragma once
 
 // The fast path of Counting: what happens each time a block runs and each time it accesses memory.
-// Without a machine model blocks are only counted; with one, each access also goes through its
-// caches. Included by what calls it, so that the way of an access is one function.
+// What happens when a block runs and when it accesses memory. Without a machine model blocks are
+// only counted; with one, each access also goes through its caches. It is a header, included by
+// what calls it, so that the compiler makes one function of an access's way.
 
 #include <algorithm>
 
@@ -53,7 +54,7 @@ void count_outcome(counts_file::SiteCounts& counts, simulate::Outcome outcome,
                    counts_file::Counter first, counts_file::Counter second_tlb,
                    counts_file::Counter walk_cycles);
 
-/// Of the branch at the end of `before`, now that it is known where it went.
+/// Predicts the branch at the end of `before`, now that it is known where it went.
 template <bool kCycles>
 void predict_branch(CountedThread& thread, const BlockFacts& before, const BlockFacts& now);
 

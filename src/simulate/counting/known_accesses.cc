@@ -25,11 +25,12 @@ constexpr KnownAccesses load_and_store_of(uint8_t bytes) {
   return {.is_known = true, .load_bytes = bytes, .store_bytes = bytes};
 }
 
-/// Of the operand in memory of a general instruction. Even opcodes work on bytes, if those beside
-/// them do not.
+/// How many bytes the operand in memory of a general instruction has that does not work on bytes.
 uint8_t word_bytes(const X86Opcode& opcode) {
   return opcode.is_w ? 8 : opcode.has_66 ? 2 : 4;
 }
+/// The same of any general instruction: opcodes come in pairs, of which the even one works on
+/// bytes.
 uint8_t byte_or_word(const X86Opcode& opcode) {
   return (opcode.byte & 1) == 0 ? 1 : word_bytes(opcode);
 }
@@ -94,7 +95,7 @@ bool is_arithmetic(const X86Opcode& opcode) {
   return opcode.byte < 0x40 && (opcode.byte & 7) < 4;
 }
 
-/// Of an operand in memory.
+/// What an instruction does with its operand in memory.
 KnownAccesses of_operand(const X86Opcode& opcode) {
   const uint8_t bytes = byte_or_word(opcode);
   if (is_arithmetic(opcode)) {

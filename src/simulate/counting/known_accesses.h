@@ -11,7 +11,8 @@
 
 namespace culprit::counting {
 
-/// Of one execution. A load and a store of the same instruction are apart (add %eax,(%rbx)).
+/// What one execution accesses. A load and a store of the same instruction are apart
+/// (add %eax,(%rbx)).
 struct KnownAccesses {
   bool is_known = false;
   uint8_t load_bytes = 0;  // 0: it loads nothing
@@ -23,7 +24,7 @@ struct KnownAccesses {
 };
 
 KnownAccesses find_accesses(const X86Opcode& opcode);
-/// Of an A64 instruction that is no branch.
+/// Finds what an A64 instruction that is no branch accesses.
 KnownAccesses find_accesses_a64(uint32_t word);
 
 }  // namespace culprit::counting

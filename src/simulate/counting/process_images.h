@@ -52,7 +52,7 @@ inline std::string image_list_path(const std::string& folder) {
   return folder + "/process-images";
 }
 
-/// Of the calling process; 0: not known.
+/// The pid namespace of the calling process; 0 if it is not known.
 uint64_t find_pid_namespace();
 
 /// The row of the image that runs in this process. Nothing of it is this process's alone.

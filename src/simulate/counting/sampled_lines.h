@@ -36,7 +36,7 @@ class SampledLines {
     const bool may_reach_next = (address & (line_bytes_ - 1)) > line_bytes_ - kMostBytes;
     return class_of(address) != kNot || may_reach_next;
   }
-  /// Of the first line that the access touches and the sample holds.
+  /// The class of the first line that the access touches and the sample holds.
   [[nodiscard]] uint8_t class_of(uint64_t address, uint32_t bytes) const {
     const uint8_t first = class_of(address);
     const bool is_one_line = (address & (line_bytes_ - 1)) + bytes <= line_bytes_;

@@ -41,7 +41,7 @@ bool TurnScheduler::is_in_call(const Thread& thread, const ThreadActivity& seen)
   return thread.call.is_futex ? is_futex && seen.first_argument == thread.call.address : !is_futex;
 }
 
-/// By the engine, on a lock of its own.
+/// Whether the engine has parked the thread, on a lock of its own.
 bool TurnScheduler::is_parked(const ThreadActivity& seen) {
   return seen.state == ThreadActivity::State::sleeping &&
          (seen.call == SYS_futex || seen.call == ThreadActivity::kUnknownCall);

@@ -16,7 +16,7 @@ SystemCalls::SystemCalls(std::string_view architecture) {
 }
 
 AnnouncedCall SystemCalls::announce(const SystemCall& call, uint64_t base) const {
-  // As QEMU takes it: a vfork is a fork, and there is no clone3.
+  // What QEMU makes of it: a vfork is a fork, and there is no clone3.
   constexpr uint64_t kSharesMemory = 0x100;  // CLONE_VM
   constexpr uint64_t kVfork = 0x4000;        // CLONE_VFORK
   const uint64_t first = call.arguments[0];

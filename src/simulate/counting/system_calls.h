@@ -39,7 +39,7 @@ struct ExecCall {
 class SystemCalls {
  public:
   SystemCalls() = default;
-  /// Of programs for "x86_64" or "aarch64".
+  /// Knows the calls of programs for "x86_64" or "aarch64".
   explicit SystemCalls(std::string_view architecture);
 
   /// `base`: the program's addresses are shifted by so much in this process.

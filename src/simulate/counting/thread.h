@@ -29,7 +29,7 @@ struct AccessShape {
 struct CountedThread {
   CoreCounts shared;
   uint8_t number = 0;  // in the order of their beginning; counts_file::kThreadsApart: a later one
-  // Of the machine model, if there is one:
+  // What the machine model has of this thread, if there is a model:
   simulate::CoreState* memory = nullptr;
   std::unique_ptr<simulate::BranchPredictor> predictor;
   std::unique_ptr<simulate::IntervalCore> clock;  // if cycles are modelled
@@ -81,8 +81,8 @@ struct CountedThread {
   /// What another thread of the process is called now, if it is still there.
   void note_name();
 
-  /// In ticks, for threads in turn. Without cycles, or outside the region, an instruction takes
-  /// one cycle.
+  /// The thread's time, by which threads take turns [ticks]. Without cycles, or outside the
+  /// region, an instruction takes one cycle.
   [[nodiscard]] uint64_t now() const {
     const counts_file::CoreHeader& header = *shared.header;
     const uint64_t outside = header.outside_instructions * simulate::kTicksPerCycle;

@@ -19,8 +19,8 @@ struct ThreadActivity {
   bool operator==(const ThreadActivity&) const = default;
 };
 
-/// Of the text of both files; an empty `stat`: there is no such thread. What cannot be read is
-/// awake.
+/// Reads the text of both files. An empty `stat` says that there is no such thread; one whose text
+/// cannot be read counts as awake.
 ThreadActivity parse_thread_activity(std::string_view stat, std::string_view syscall);
 
 ThreadActivity read_thread_activity(pid_t thread);

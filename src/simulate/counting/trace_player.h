@@ -143,7 +143,8 @@ class TracePlayer {
                           plus == std::string::npos ? 0 : parse(word.substr(plus + 1), 10)});
       }
     }
-    // In a thread of this process, too: each has a number of its own for the kernel.
+    // It plays in a thread of its own, as in a program: each has a number of its own for the
+    // kernel.
     std::thread([&] {
       with_model(counting_, [&]<Model kModel, bool kInTurns>() {
         for (uint64_t i = 0; i < times; ++i) run_once<kModel, kInTurns>(thread, block, places, i);

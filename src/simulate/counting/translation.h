@@ -72,13 +72,14 @@ class Translation {
   Translation(CountsWriter& writer, DecodeFunction decode)
       : writer_(writer), maps_(writer), decode_(decode) {}
 
-  /// Of the simulated machine: its lines, and which of them it simulates. Must live to the end.
+  /// Tells of the simulated machine how long its lines are, and which of them it simulates. The
+  /// sample must live to the end.
   void set_lines(uint32_t line_bytes, const simulate::SetSample* sample) {
     line_bytes_ = line_bytes;
     sample_ = sample;
   }
 
-  /// From now on blocks have cycles. The source must live to the end.
+  /// Gives blocks cycles from now on. The source must live to the end.
   void set_costs(simulate::CostSource* source, const simulate::CoreSettings& core) {
     costs_ = source;
     core_ = core;

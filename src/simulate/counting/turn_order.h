@@ -50,7 +50,7 @@ class TurnOrder {
   [[nodiscard]] bool any(TurnState state) const;
   [[nodiscard]] unsigned end() const { return static_cast<unsigned>(entries_.size()); }
 
-  /// Of those that wait, or of those that wait in a block.
+  /// Whose turn is next among those that wait, or among those that wait in a block.
   [[nodiscard]] std::optional<unsigned> next(bool in_block_only = false) const;
   /// Whether it goes on before all that wait.
   [[nodiscard]] bool is_first(unsigned number) const;

@@ -54,14 +54,14 @@ class TurnScheduler {
   void begin_call(unsigned number, uint64_t now, const AnnouncedCall& call);
   void end_call(unsigned number, uint64_t now, bool has_failed);
 
-  /// From now on all run as they come.
+  /// Ends the turns: from now on all threads run as they come.
   void stop();
   [[nodiscard]] bool is_stopped() const { return is_stopped_.load(std::memory_order_relaxed); }
 
   // Around a fork, by the thread that does:
   void before_fork() { lock_.lock(); }
   void after_fork() { lock_.unlock(); }
-  /// In the child, where there is no other thread.
+  /// Begins anew in a forked child, where there is no other thread.
   void renew(unsigned number, uint64_t now);
 
  private:

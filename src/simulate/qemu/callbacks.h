@@ -23,7 +23,8 @@ inline counting::Counting& the_counting() {
   return counting_storage.counting;
 }
 
-/// As the Counting needs them, by counting::AccessCall; nullptr: not needed.
+/// The callbacks that the Counting needs, by counting::AccessCall; those that it does not need are
+/// nullptr.
 struct Callbacks {
   qemu_plugin_vcpu_udata_cb_t block_runs = nullptr;  // the word: the block's BlockFacts
   qemu_plugin_vcpu_mem_cb_t count = nullptr;         // the word: AccessPlace
@@ -35,7 +36,7 @@ struct Callbacks {
   [[nodiscard]] qemu_plugin_vcpu_mem_cb_t find(counting::AccessCall call) const;
 };
 
-/// Of the stores of an instruction that calls.
+/// Is told of the stores of instructions that call: they push the return address.
 void call_pushes(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, void*);
 
 /// When a block runs with which a function begins that allocates (counting::Allocator, as a word).

@@ -78,15 +78,15 @@ ExecTakeover::ExecTakeover(std::string_view architecture, std::vector<std::strin
       program_(whole_path(program)),
       needed_(std::move(needed)) {}
 
-/// For the kernel /proc/self/exe is QEMU; the program means itself.
+/// The kernel takes /proc/self/exe for QEMU, where the program means itself.
 std::string ExecTakeover::resolve_own_path(const std::string& path) const {
   const bool is_own =
       path == "/proc/self/exe" || path == "/proc/" + std::to_string(::getpid()) + "/exe";
   return is_own && !program_.empty() ? program_ : path;
 }
 
-/// Not in another root, or as another user, from which they are hidden: there QEMU would end where
-/// the program by itself runs.
+/// Whether QEMU and the plugin can be read there. In another root, or as another user, they may be
+/// hidden, and QEMU would end where the program by itself runs.
 bool ExecTakeover::has_all_needed() const {
   // Asked for the real user without the capabilities that an exec takes away, too.
   const auto can = [](const std::string& path, int mode) {

@@ -37,9 +37,10 @@ bool is_elf_for(const std::string& start, uint16_t machine) {
          header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == machine;
 }
 
-/// From QEMU 9.0 on the kernel places the program's mappings among QEMU's own. A heap for each of
-/// QEMU's threads, or a mapping for what its heap has no room for, would come at a time, so at
-/// addresses, of chance.
+/// A variable that keeps QEMU from mapping memory while the program runs. From QEMU 9.0 on the
+/// kernel places the program's mappings among QEMU's own: a heap for each of QEMU's threads, or a
+/// mapping for what its heap has no room for, would come at a time of chance, and so move the
+/// program's addresses by chance.
 struct HeapLimit {
   std::string_view name;
   std::string_view value;

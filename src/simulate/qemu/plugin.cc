@@ -73,7 +73,7 @@ CommandLine read_command_line(size_t count) {
   return line;
 }
 
-/// Of this library.
+/// The path of this library.
 std::string own_path() {
   Dl_info self{};
   ::dladdr(&qemu_plugin_version, &self);

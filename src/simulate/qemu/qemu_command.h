@@ -1,6 +1,6 @@
 #pragma once
 
-// From the words of a command to those that run it under QEMU with the plugin.
+// Turns the words of a command into those that run it under QEMU with the plugin.
 
 #include <string>
 #include <vector>

@@ -38,7 +38,8 @@ struct QemuEvents {
   void (*program_exits)() = nullptr;  // by itself: not of a signal, nor in an exec
 };
 
-/// From now on. Once, while the plugin is installed; before read_code().
+/// Passes events on from now on. It is called once, while the plugin is installed and before
+/// read_code().
 void tell_qemu_events(qemu_plugin_id_t id, const qemu_info_t& info, const QemuEvents& events);
 
 /// Whether a block's last instruction may be one that QEMU has taken out of it again, or the part
