@@ -103,6 +103,25 @@ struct LargestRows::State {
     return to_largest(groups.names[largest], value(sums[largest]) / value(all));
   }
 
+  std::vector<RowSums> sum(const Groups& groups) const {
+    std::vector<std::vector<Sum>> sums(groups.names.size(), std::vector<Sum>(accounts.events));
+    for (size_t row = 0; row < rows.size(); ++row) {
+      std::vector<Sum>& group = sums[groups.of_row[row]];
+      for (size_t event = 0; event < group.size(); ++event) {
+        group[event] += accounts.of(rows[row], event);
+      }
+    }
+    std::vector<RowSums> all;
+    for (size_t group = 0; group < sums.size(); ++group) {
+      RowSums& one = all.emplace_back();
+      one.row = to_largest(groups.names[group], 0);
+      for (size_t event = 0; event < sums[group].size(); ++event) {
+        one.values.push_back(to_value(profile.events[event], sums[group][event]));
+      }
+    }
+    return all;
+  }
+
   const Profile& profile;
   CodeIndex code;
   RowKeys keys;
@@ -135,6 +154,14 @@ std::optional<LargestRow> LargestRows::find_line_within(const std::string& funct
   }
   return state_->find(state_->lines, event,
                       [&](size_t row) { return is_wanted[state_->functions.of_row[row]]; });
+}
+
+std::vector<RowSums> LargestRows::sum_functions() const {
+  return state_->sum(state_->functions);
+}
+
+std::vector<RowSums> LargestRows::sum_lines() const {
+  return state_->sum(state_->lines);
 }
 
 std::string LargestRows::make_words(const LargestRow& function) const {

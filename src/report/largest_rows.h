@@ -25,6 +25,12 @@ struct LargestRow {
   double share = 0;   // of what the filters leave of the event [0 to 1]
 };
 
+/// All of a function, or of a line, by event.
+struct RowSums {
+  LargestRow row;             // without a share
+  std::vector<Value> values;  // parallel to the profile's events
+};
+
 class LargestRows {
  public:
   /// Both must outlive it.
@@ -37,6 +43,10 @@ class LargestRows {
   /// The line with most of it within code of that name; its share is of the function.
   [[nodiscard]] std::optional<LargestRow> find_line_within(const std::string& function,
                                                            size_t event) const;
+
+  /// Every row of what the filters leave, in no order. By line, code without one is by function.
+  [[nodiscard]] std::vector<RowSums> sum_functions() const;
+  [[nodiscard]] std::vector<RowSums> sum_lines() const;
 
   /// What `culprit annotate` opens the function by; "" for code without a name.
   [[nodiscard]] std::string make_words(const LargestRow& function) const;

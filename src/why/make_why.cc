@@ -11,9 +11,9 @@
 #include "model/idle_time.h"
 #include "print/event_display.h"
 #include "print/values.h"
-#include "report/largest_rows.h"
 #include "report/measured_cycles.h"
 #include "report/row_filter.h"
+#include "why/repairs.h"
 #include "why/why.h"
 
 namespace culprit {
@@ -93,50 +93,6 @@ std::optional<HaltedTime> find_halted(const Profile& profile, const Template& cp
   return halted;
 }
 
-std::string name_line(const std::optional<LargestRow>& row) {
-  return row && row->line != 0 ? fmt::format("{}:{}", base_name(row->file), row->line) : "";
-}
-
-/// Where most of one event is.
-void find_place(const LargestRows& rows, size_t event, PlacedAdvice& placed) {
-  const std::optional<LargestRow> function = rows.find_function(event);
-  const std::optional<LargestRow> line = rows.find_line(event);
-  if (!function || !line) return;
-  placed.share = function->share;
-  placed.words = rows.make_words(*function);
-  if (line->share > placed.share && line->line != 0) {
-    placed.share = line->share;
-    placed.line = name_line(line);
-    return;
-  }
-  placed.function = function->function;
-  placed.line = name_line(rows.find_line_within(function->function, event));
-}
-
-PlacedAdvice place(const LargestRows& rows, const EventMatch& match, const Template& cpu,
-                   const Advice& advice) {
-  PlacedAdvice placed;
-  placed.advice = advice;
-  const TemplateRow* const row = advice.node->row;
-  if (row == nullptr) return placed;  // functions of events have no place of their own
-  const auto index = static_cast<size_t>(row - cpu.rows.data());
-  if (match.parts(index).empty()) return placed;
-  find_place(rows, match.parts(index).front().event, placed);
-  return placed;
-}
-
-/// What a repair of it saves at most, by what was measured.
-void bound_gain(const WhyReport& why, PlacedAdvice& placed) {
-  placed.at_most = placed.upper_end = placed.advice.share;
-  if (!why.measured || !(why.measured->measured.value > 0)) return;
-  const MeasuredCycles& measured = *why.measured;
-  const double cycles = placed.advice.cycles.value;
-  const double chance = kNormal95 * measured.unexplained.standard_error;
-  const double whole = measured.measured.value;
-  placed.at_most = std::min(1.0, cycles / whole);
-  placed.upper_end = std::min(1.0, (cycles + measured.fit.missing + chance) / whole);
-}
-
 }  // namespace
 
 Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, const Template& cpu,
@@ -181,14 +137,9 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   }
   why.rules = check_rules(cpu, amounts);
   why.verdict = find_verdict(cpu, why.tree, why.measured);
-  const std::vector<Advice> all = find_advice(why.tree);
-  if (all.empty()) return why;
-  const LargestRows rows(profile, facts, options.filters);
-  for (const Advice& advice : all) {
-    if (why.advice.size() == options.advice_limit) break;
-    why.advice.push_back(place(rows, match, cpu, advice));
-    bound_gain(why, why.advice.back());
-  }
+  why.advice = cost.is_counting ? advise_on_counts(why.tree)
+                                : find_repairs({profile, facts, cpu, match, cost}, why);
+  if (why.advice.size() > options.advice_limit) why.advice.resize(options.advice_limit);
   return why;
 }
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "accounting/advice.h"
 #include "accounting/consistency.h"
 #include "accounting/cost_tree.h"
 #include "base/result.h"
@@ -25,19 +24,34 @@ struct WhyOptions {
   size_t advice_limit = 5;
 };
 
-/// One piece of advice, and where in the code most of it is: a function and its line; or a line
-/// alone that more of it is at, since many functions have a copy of that (templates, inlining).
-struct PlacedAdvice {
-  Advice advice;
-  std::string function;
-  std::string line;   // "file.c:9"; "" if unknown
-  std::string words;  // for `culprit annotate`
-  double share = 0;   // of the cost, that this place has
+/// What a repair saves, by running the model without the branch's cost: shares of the cycles
+/// measured where there are some, else of the modelled ones [0 to 1].
+struct GainForecast {
+  double expected = 0;
+  double low = 0;  // by how far model and measurement differ there, and the model's usual error
+  double high = 0;
+};
 
-  // What is saved if this cost were gone, of the cycles measured where there are some [0 to 1]. The
-  // upper end: if all that the model lacks were of it.
+/// A repair: what one change does away with. That is all that one branch of the tree costs at one
+/// place, whatever its labels are: a function; the instances of a template; or a line that many
+/// functions have a copy of. The places of one branch do not overlap.
+struct PlacedAdvice {
+  CostBranch branch = CostBranch::general;
+  std::string label;    // what most of it is: "memory + L3"
+  std::string problem;  // of the largest label
+  std::string advice;
+  Estimate cycles;       // that the branch has there
+  double unhalted = 0;   // of the tree's unhalted cycles, that these are [0 to 1]
+  std::string function;  // "" of a line
+  std::string line;      // "file.c:9"; "" if unknown
+  std::string words;     // for `culprit annotate`
+  double share = 0;      // of the branch's cycles, that this place has
+
+  // What is saved at most: if this cost were gone, and nothing that it hides showed; of the cycles
+  // measured where there are some [0 to 1]. The upper end: if all that the model lacks were of it.
   double at_most = 0;
   double upper_end = 0;
+  std::optional<GainForecast> gain;  // where the model ran without that cost
 };
 
 /// Of the time that whole CPUs had, what they did not run, where that was measured: by the time

@@ -100,17 +100,23 @@ Json json_verdict(const Verdict& verdict) {
   return object;
 }
 
+Json json_gain(const std::optional<GainForecast>& gain) {
+  if (!gain) return {};
+  return {{"expected", gain->expected}, {"low", gain->low}, {"high", gain->high}};
+}
+
 Json json_advice(const WhyReport& why) {
   Json list = Json::array();
   for (const PlacedAdvice& one : why.advice) {
-    list.push_back({{"label", printable(one.advice.node->label)},
-                    {"branch", std::string(branch_key(one.advice.node->branch))},
-                    {"cycles", json_estimate(one.advice.cycles)},
-                    {"share", one.advice.share},
+    list.push_back({{"label", printable(one.label)},
+                    {"branch", std::string(branch_key(one.branch))},
+                    {"cycles", json_estimate(one.cycles)},
+                    {"share", one.unhalted},
                     {"at_most", one.at_most},
                     {"upper_end", one.upper_end},
-                    {"problem", printable(one.advice.problem)},
-                    {"advice", printable(one.advice.advice)},
+                    {"gain", json_gain(one.gain)},
+                    {"problem", printable(one.problem)},
+                    {"advice", printable(one.advice)},
                     {"function", printable(one.function)},
                     {"line", printable(one.line)},
                     {"share_of_cost", one.share}});

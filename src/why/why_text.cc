@@ -267,11 +267,11 @@ class WhyText {
     size_t number = 0;
     for (const PlacedAdvice& one : why_.advice) {
       const std::string where = describe_place(one);
-      std::string head = fmt::format("{:3} {}", ++number, printable(one.advice.node->label));
+      std::string head = fmt::format("{:3} {}", ++number, printable(one.label));
       if (!where.empty()) head += ": " + where;
       text +=
           pad_right(elide_middle(head, kHeadWidth), kHeadWidth + 2) + describe_worth(one) + "\n";
-      text += indented(printable(one.advice.problem + " " + one.advice.advice));
+      text += indented(describe_gain(one) + printable(one.problem + " " + one.advice));
     }
     return text + "\n";
   }
@@ -280,8 +280,14 @@ class WhyText {
   static std::string describe_worth(const PlacedAdvice& one) {
     const std::string least = fmt::format("{:.0f}", 100 * one.at_most);
     const std::string most = fmt::format("{:.0f}", 100 * one.upper_end);
-    return fmt::format("{}  {} %", format_si(one.advice.cycles.value),
+    return fmt::format("{}  {} %", format_si(one.cycles.value),
                        least == most ? least : least + "-" + most);
+  }
+
+  static std::string describe_gain(const PlacedAdvice& one) {
+    if (!one.gain) return "";
+    return fmt::format("Expected: {:.0f} % less time ({:.0f} to {:.0f} %). ",
+                       100 * one.gain->expected, 100 * one.gain->low, 100 * one.gain->high);
   }
 
   std::string indented(const std::string& words) const {

@@ -1,0 +1,26 @@
+#pragma once
+
+// Events by which a simulated profile tells what a repair would save: in sampled stretches the
+// model of the core ran again, once as it is and once without each class of cost.
+//
+//     gain of a repair = 1 - without / replayed        summed over the places of the repair
+
+#include <string>
+#include <string_view>
+
+namespace culprit {
+
+/// Cycles of the stretches, as the model is.
+inline constexpr std::string_view kReplayedCycles = "sim:replayed-cycles";
+
+inline constexpr std::string_view kWithoutPrefix = "sim:without-";
+
+/// Cycles of the same stretches without a class of cost: "load_latency" is
+/// "sim:without-load-latency".
+inline std::string without_event(std::string_view branch) {
+  std::string name(kWithoutPrefix);
+  for (const char letter : branch) name += letter == '_' ? '-' : letter;
+  return name;
+}
+
+}  // namespace culprit

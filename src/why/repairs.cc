@@ -1,0 +1,312 @@
+#include "why/repairs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "accounting/advice.h"
+#include "accounting/formulas.h"
+#include "base/names.h"
+#include "model/forecast_events.h"
+#include "report/largest_rows.h"
+#include "report/measured_cycles.h"
+
+namespace culprit {
+namespace {
+
+constexpr double kWorthALook = 0.03;  // of the unhalted cycles, that is worth a look
+constexpr double kLeastOfEvent = 0.005;
+constexpr double kLeastOfLabel = 0.15;  // of a repair's cycles, that its label names
+
+/// A function, instances of a template, or a line.
+struct Place {
+  std::string function;
+  std::string line;
+  std::string words;
+  std::vector<Value> values;  // by event
+  CostTree tree;
+};
+
+std::string name_line(const LargestRow& row) {
+  return row.line == 0 ? "" : fmt::format("{}:{}", base_name(row.file), row.line);
+}
+
+void add_values(std::vector<Value>& sums, const std::vector<Value>& values) {
+  if (sums.empty()) sums.resize(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    sums[i].value += values[i].value;
+    sums[i].error = std::hypot(sums[i].error, values[i].error);
+    sums[i].samples += values[i].samples;
+  }
+}
+
+/// Rows with equal keys are one place, which is called after the largest of them.
+using KeyOf = std::function<std::string(const LargestRow&)>;
+
+class RepairFinder {
+ public:
+  RepairFinder(const RepairInput& input, const WhyReport& why)
+      : input_(input),
+        why_(why),
+        rows_(input.profile, input.facts, why.options.filters),
+        runs_(find_two_runs(input.profile)),
+        replayed_(find_event(kReplayedCycles)) {
+    unhalted_ = why.tree.unhalted.cycles->value;
+  }
+
+  std::vector<PlacedAdvice> find();
+
+ private:
+  std::vector<Place> make_places(const std::vector<RowSums>& rows, const KeyOf& key_of) const;
+  [[nodiscard]] bool is_much(const std::vector<Value>& values) const;
+  const std::vector<Place>& choose_places(CostBranch branch);
+  std::vector<PlacedAdvice> find_of(const CostNode& branch, bool is_first);
+  PlacedAdvice describe(const Place& place, const CostNode& branch, const CostNode& of_place);
+  void bound_gain(const Place& place, PlacedAdvice& placed) const;
+  void forecast_gain(const Place& place, PlacedAdvice& placed) const;
+  [[nodiscard]] std::optional<size_t> find_event(std::string_view name) const;
+
+  const RepairInput& input_;
+  const WhyReport& why_;
+  LargestRows rows_;
+  std::optional<TwoRuns> runs_;
+  std::optional<size_t> replayed_;
+  double unhalted_ = 0;
+  std::vector<Value> totals_;
+  std::vector<Place> functions_;
+  std::vector<Place> families_;
+  std::vector<Place> lines_;
+};
+
+std::optional<size_t> RepairFinder::find_event(std::string_view name) const {
+  const Profile& profile = input_.profile;
+  for (size_t event = 0; event < profile.events.size(); ++event) {
+    if (profile.strings.text(profile.events[event].name) == name) return event;
+  }
+  return std::nullopt;
+}
+
+/// Whether a place has enough of any event to be worth a tree of its own.
+bool RepairFinder::is_much(const std::vector<Value>& values) const {
+  for (size_t event = 0; event < values.size(); ++event) {
+    if (values[event].value > kLeastOfEvent * totals_[event].value) return true;
+  }
+  return false;
+}
+
+std::vector<Place> RepairFinder::make_places(const std::vector<RowSums>& rows,
+                                             const KeyOf& key_of) const {
+  struct Group {
+    std::vector<Value> values;
+    const RowSums* largest = nullptr;
+    double most = -1;
+  };
+  std::map<std::string, Group> groups;
+  for (const RowSums& row : rows) {
+    Group& group = groups[key_of(row.row)];
+    add_values(group.values, row.values);
+    const double size = row.values.empty() ? 0 : row.values.front().value;
+    if (size > group.most) {
+      group.most = size;
+      group.largest = &row;
+    }
+  }
+  std::vector<Place> places;
+  for (auto& [key, group] : groups) {
+    if (!is_much(group.values)) continue;
+    Place& place = places.emplace_back();
+    place.function = group.largest->row.function;
+    place.line = name_line(group.largest->row);
+    place.words = rows_.make_words(group.largest->row);
+    place.values = std::move(group.values);
+    std::vector<Estimate> estimates;
+    for (const Value& value : place.values) estimates.push_back({value.value, value.error});
+    place.tree = make_cost_tree(input_.cpu, input_.match.amounts(estimates), input_.cost);
+  }
+  return places;
+}
+
+double cycles_of(const Place& place, CostBranch branch) {
+  const CostNode* const node = place.tree.find(branch);
+  return node != nullptr && node->cycles ? node->cycles->value : 0;
+}
+
+double most_of(const std::vector<Place>& places, CostBranch branch) {
+  double most = 0;
+  for (const Place& place : places) most = std::max(most, cycles_of(place, branch));
+  return most;
+}
+
+/// By function; by template, where instances are many; by line, where functions have copies of it.
+const std::vector<Place>& RepairFinder::choose_places(CostBranch branch) {
+  const double by_function = most_of(functions_, branch);
+  const double by_family = most_of(families_, branch);
+  const double by_line = most_of(lines_, branch);
+  const bool has_instances = by_function < 0.5 * by_family;
+  if (by_line > (has_instances ? by_family : by_function)) return lines_;
+  return has_instances ? families_ : functions_;
+}
+
+/// Parts of a branch that say what to do, the largest first.
+void collect_causes(const CostNode& node, std::vector<const CostNode*>& causes) {
+  for (const CostNode& part : node.parts) collect_causes(part, causes);
+  if (!node.cycles || !node.in_sum || !(node.cycles->value > 0)) return;
+  const bool has_advice = (node.row != nullptr && !node.row->advice.empty()) ||
+                          (node.formula != nullptr && !node.formula->advice.empty());
+  if (has_advice) causes.push_back(&node);
+}
+
+std::vector<const CostNode*> find_causes(const CostNode& branch) {
+  std::vector<const CostNode*> causes;
+  collect_causes(branch, causes);
+  std::ranges::stable_sort(causes, std::greater(),
+                           [](const CostNode* one) { return one->cycles->value; });
+  return causes;
+}
+
+std::string join_labels(const std::vector<const CostNode*>& causes, double cycles) {
+  std::vector<std::string> labels;
+  for (const CostNode* const cause : causes) {
+    const bool is_large = cause->cycles->value >= kLeastOfLabel * cycles;
+    if (labels.empty() || is_large) labels.push_back(cause->label);
+  }
+  return fmt::format("{}", fmt::join(labels, " + "));
+}
+
+void copy_advice(const CostNode& cause, PlacedAdvice& placed) {
+  placed.problem = cause.row != nullptr ? cause.row->problem : cause.formula->problem;
+  placed.advice = cause.row != nullptr ? cause.row->advice : cause.formula->advice;
+}
+
+double least_share_of(const CostNode& branch) {
+  const bool is_formula =
+      std::any_of(branch.parts.begin(), branch.parts.end(), [](const CostNode& part) {
+        return part.formula != nullptr && part.formula->formula == Formula::port_saturation;
+      });
+  return is_formula ? kPortAttention : kWorthALook;
+}
+
+PlacedAdvice RepairFinder::describe(const Place& place, const CostNode& branch,
+                                    const CostNode& of_place) {
+  PlacedAdvice placed;
+  placed.branch = branch.branch;
+  placed.cycles = *of_place.cycles;
+  placed.unhalted = placed.cycles.value / unhalted_;
+  placed.share = branch.cycles->value > 0 ? placed.cycles.value / branch.cycles->value : 0;
+  placed.function = place.function;
+  placed.line = place.line;
+  placed.words = place.words;
+  const std::vector<const CostNode*> causes = find_causes(of_place);
+  placed.label = join_labels(causes, placed.cycles.value);
+  copy_advice(*causes.front(), placed);
+  if (placed.line.empty() && !placed.function.empty()) {
+    const auto index = static_cast<size_t>(causes.front()->row - input_.cpu.rows.data());
+    const bool is_row = causes.front()->row != nullptr && !input_.match.parts(index).empty();
+    const std::optional<LargestRow> line =
+        is_row ? rows_.find_line_within(place.function, input_.match.parts(index).front().event)
+               : std::nullopt;
+    if (line) placed.line = name_line(*line);
+  }
+  bound_gain(place, placed);
+  forecast_gain(place, placed);
+  return placed;
+}
+
+/// The repairs of one branch. Of the first branch, the largest however small it is.
+std::vector<PlacedAdvice> RepairFinder::find_of(const CostNode& branch, bool is_first) {
+  const double least = least_share_of(branch);
+  std::vector<std::pair<const Place*, const CostNode*>> found;
+  for (const Place& place : choose_places(branch.branch)) {
+    const CostNode* const node = place.tree.find(branch.branch);
+    if (node != nullptr && node->cycles && !find_causes(*node).empty()) {
+      found.emplace_back(&place, node);
+    }
+  }
+  std::ranges::stable_sort(found, std::greater(),
+                           [](const auto& one) { return one.second->cycles->value; });
+  std::vector<PlacedAdvice> repairs;
+  for (const auto& [place, node] : found) {
+    const bool is_worth_it = node->cycles->value >= least * unhalted_;
+    if (!is_worth_it && !(is_first && repairs.empty())) break;
+    repairs.push_back(describe(*place, branch, *node));
+  }
+  return repairs;
+}
+
+std::vector<const CostNode*> branches_by_cycles(const CostTree& tree, const CostNode* first) {
+  std::vector<const CostNode*> branches;
+  for (const CostNode& level : tree.unhalted.parts) {
+    for (const CostNode& branch : level.parts) {
+      if (branch.kind == NodeKind::branch && branch.cycles) branches.push_back(&branch);
+    }
+  }
+  std::ranges::stable_sort(branches, std::greater(), [&](const CostNode* one) {
+    return std::pair(one == first, one->cycles->value);
+  });
+  return branches;
+}
+
+std::vector<PlacedAdvice> RepairFinder::find() {
+  const std::vector<RowSums> functions = rows_.sum_functions();
+  for (const RowSums& row : functions) add_values(totals_, row.values);
+  const auto by_name = [](const LargestRow& row) {
+    return row.function + (row.inlined ? " (inlined)" : "");
+  };
+  functions_ = make_places(functions, by_name);
+  for (Place& place : functions_) place.line.clear();
+  families_ = make_places(functions, [](const LargestRow& row) {
+    return without_template_arguments(without_parameters(row.function));
+  });
+  for (Place& place : families_) place.line.clear();
+  lines_ = make_places(rows_.sum_lines(), [&](const LargestRow& row) {
+    return row.line == 0 ? by_name(row) : fmt::format("{}:{}", row.file, row.line);
+  });
+  std::vector<PlacedAdvice> all;
+  const CostNode* const first = find_largest_branch(why_.tree);
+  for (const CostNode* const branch : branches_by_cycles(why_.tree, first)) {
+    for (PlacedAdvice& one : find_of(*branch, branch == first)) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+/// What a repair of it saves at most, by what was measured.
+void RepairFinder::bound_gain(const Place&, PlacedAdvice& placed) const {
+  placed.at_most = placed.upper_end = placed.unhalted;
+  if (!why_.measured || !(why_.measured->measured.value > 0)) return;
+  const MeasuredCycles& measured = *why_.measured;
+  const double cycles = placed.cycles.value;
+  const double chance = kNormal95 * measured.unexplained.standard_error;
+  const double whole = measured.measured.value;
+  placed.at_most = std::min(1.0, cycles / whole);
+  placed.upper_end = std::min(1.0, (cycles + measured.fit.missing + chance) / whole);
+}
+
+void RepairFinder::forecast_gain(const Place&, PlacedAdvice&) const {}
+
+}  // namespace
+
+std::vector<PlacedAdvice> find_repairs(const RepairInput& input, const WhyReport& why) {
+  const std::optional<Estimate>& unhalted = why.tree.unhalted.cycles;
+  if (!unhalted || !(unhalted->value > 0)) return {};
+  return RepairFinder(input, why).find();
+}
+
+std::vector<PlacedAdvice> advise_on_counts(const CostTree& tree) {
+  std::vector<PlacedAdvice> all;
+  for (const Advice& advice : find_advice(tree)) {
+    PlacedAdvice& placed = all.emplace_back();
+    placed.branch = advice.node->branch;
+    placed.label = advice.node->label;
+    placed.problem = advice.problem;
+    placed.advice = advice.advice;
+    placed.cycles = advice.cycles;
+    placed.unhalted = placed.at_most = placed.upper_end = advice.share;
+  }
+  return all;
+}
+
+}  // namespace culprit

@@ -1,0 +1,38 @@
+#pragma once
+
+// Repairs: the costs of a profile by what one change of the code does away with.
+//
+//     branch           label                        branch           place
+//     load latency     L3          412 M            load latency     find_word   980 M
+//     load latency     memory      405 M     =>     load latency     add_word     44 M
+//     load latency     translation 207 M            misprediction    find_word    91 M
+//     misprediction    ...          91 M
+//
+// Who lays out the data of find_word anew is rid of what L3, memory and translation cost there,
+// together, and of nothing that other functions wait for.
+
+#include <vector>
+
+#include "accounting/event_match.h"
+#include "why/why.h"
+
+namespace culprit {
+
+/// What repairs are found in.
+struct RepairInput {
+  const Profile& profile;
+  const FactsLookup& facts;
+  const Template& cpu;
+  const EventMatch& match;
+  const CostOptions& cost;
+};
+
+/// Repairs worth a look: of the verdict's branch first (at least one), then branch after branch as
+/// their cycles are, the largest of each first.
+/// Shape:  `why` has its tree, verdict and what was measured
+std::vector<PlacedAdvice> find_repairs(const RepairInput& input, const WhyReport& why);
+
+/// Of counts of whole runs, which have no places: by label.
+std::vector<PlacedAdvice> advise_on_counts(const CostTree& tree);
+
+}  // namespace culprit
