@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/builder.h"
+#include "model/merge.h"
 #include "store/profile_file.h"
 
 using namespace culprit;
@@ -73,6 +74,9 @@ void add_tables(ProfileBuilder& builder) {
     DataObject object;
     object.kind = ObjectKind::heap;
     object.site = {ImageId(0u), offset_of(i % kInstructions)};
+    object.calls = builder.intern_stack({StackId(), object.site});
+    object.blocks = 1;
+    object.size_bytes = object.total_bytes = 640;
     profile.objects.push_back(object);
   }
 }
@@ -124,6 +128,7 @@ void add_counts(ProfileBuilder& builder) {
     profile.edges.push_back(edge);
   }
   profile.histograms = {std::move(histogram)};
+  merge_counts(profile);  // as a recording leaves them
 }
 
 Result<void> write_profile(const std::string& path) {

@@ -154,10 +154,20 @@ class Adviser {
     return fmt::format("{:.0f} %", whole > 0 ? 100 * part / whole : 0);
   }
 
+  /// Whether the gain is worth advice, and so the words that it is put in.
+  [[nodiscard]] bool is_worth(double saved_cycles) const {
+    return saved_cycles / all_cycles() >= kLeastGain;
+  }
   void add(LocalityAdvice advice, std::set<uint32_t> loops) {
+    if (!is_worth(advice.saved_cycles)) return;
     advice.share = advice.saved_cycles / all_cycles();
-    if (!(advice.share >= kLeastGain)) return;
     found_.push_back({std::move(advice), std::move(loops)});
+  }
+
+  /// Of two loops with edges both ways only one pair is looked at.
+  template <class Value>
+  static bool is_second(RowPair pair, const PairSums<Value>& sums) {
+    return pair.first > pair.second && sums.find({pair.second, pair.first}) != nullptr;
   }
 
   // ---- One loop that comes back to its own lines too late. ----
@@ -165,12 +175,10 @@ class Adviser {
   void advise_on_refetches(uint32_t loop) {
     const GroupFacts& here = facts_.by_loop[loop];
     if (!(here.waits.all > 0) || !has_lines(loop)) return;
-    Refetches own;
-    for (const auto& [pair, refetched] : facts_.refetches) {
-      if (pair.second == loop && facts_.loops.is_nested(pair.first, loop)) own += refetched;
-    }
+    const Refetches& own = here.own;
     const double saved =
         compute_saved_by_hits(here.waits, lines_in(here.use, own)) * scale_of(loop);
+    if (!is_worth(saved)) return;
     // Lines of which little is used at a time are the fault of the order of the loops, wherever the
     // lines come from.
     const bool comes_back = own.all(0) > kMostly * static_cast<double>(here.use.levels[0].lines);
@@ -246,19 +254,16 @@ class Adviser {
   // ---- Two loops over the same lines. ----
 
   void advise_on_fusion() {
-    std::set<AdviceFacts::Pair> seen;
     for (const auto& [pair, refetched] : facts_.refetches) {
-      const uint32_t from = pair.first;
-      const uint32_t to = pair.second;
+      const auto& [from, to] = pair;
       if (facts_.loops.is_nested(from, to) || !facts_.loops.row(from).is_loop() ||
           !facts_.loops.row(to).is_loop() || !has_lines(from) || !has_lines(to)) {
         continue;
       }
-      const AdviceFacts::Pair both = std::minmax(from, to);
-      if (!seen.insert(both).second) continue;
+      if (is_second(pair, facts_.refetches)) continue;
       const double there = saved_by_fusion(from, to);
       const double back = saved_by_fusion(to, from);
-      if (there <= 0 && back <= 0) continue;
+      if (!is_worth(std::max(there, back))) continue;
       if (there >= back) {
         add_fusion(from, to, there);
       } else {
@@ -267,15 +272,15 @@ class Adviser {
     }
   }
   [[nodiscard]] double saved_by_fusion(uint32_t from, uint32_t to) const {
-    const auto found = facts_.refetches.find({from, to});
-    if (found == facts_.refetches.end()) return 0;
+    const Refetches* const found = facts_.refetches.find({from, to});
+    if (found == nullptr) return 0;
     // Loops that now and then meet on a line, as those that fill an array first, are no pair.
     constexpr double kLeastPart = 0.25;
     const Refetches& everybody = facts_.by_loop[to].refetched;
-    const size_t at = level_of_waits(facts_.by_loop[to].waits, found->second);
-    if (found->second.capacity[at] < kLeastPart * everybody.all(at)) return 0;
+    const size_t at = level_of_waits(facts_.by_loop[to].waits, *found);
+    if (found->capacity[at] < kLeastPart * everybody.all(at)) return 0;
     Refetches by_capacity;
-    by_capacity.capacity = found->second.capacity;
+    by_capacity.capacity = found->capacity;
     const GroupFacts& second = facts_.by_loop[to];
     return compute_saved_by_hits(second.waits, lines_in(second.use, by_capacity)) * scale_of(to);
   }
@@ -287,7 +292,7 @@ class Adviser {
     advice.lines = lines_of(from);
     for (std::string& line : lines_of(to)) advice.lines.push_back(std::move(line));
     advice.objects = objects_of(to);
-    const Refetches& refetched = facts_.refetches.at({from, to});
+    const Refetches& refetched = *facts_.refetches.find({from, to});
     const size_t level = level_of_waits(facts_.by_loop[to].waits, refetched);
     advice.reason = fmt::format(
         "They pass over the same lines one after the other: {} of the lines that {} brings into {} "
@@ -310,19 +315,24 @@ class Adviser {
     }
     for (uint32_t loop = 0; loop < facts_.by_loop.size(); ++loop) {
       const GroupFacts& here = facts_.by_loop[loop];
-      if (!has_lines(loop)) continue;
+      const double saved = saved_by_layout(here) * scale_of(loop);
+      if (!has_lines(loop) || !is_worth(saved)) continue;
       LocalityAdvice advice = layout_of(here, "the data of " + place_of(loop));
-      advice.saved_cycles *= scale_of(loop);
+      advice.saved_cycles = saved;
       advice.lines = lines_of(loop);
-      if (spatial(here.use, 0) < kWellUsed) add(std::move(advice), {loop});
+      add(std::move(advice), {loop});
     }
+  }
+  /// 0 where lines are well used.
+  [[nodiscard]] double saved_by_layout(const GroupFacts& here) const {
+    if (!(here.waits.all > 0) || spatial(here.use, 0) >= kWellUsed) return 0;
+    return compute_saved_by_packing(here.waits, {used_in_the_end(here.use, 0),
+                                                 used_in_the_end(here.use, 1),
+                                                 used_in_the_end(here.use, 2)});
   }
   LocalityAdvice layout_of(const GroupFacts& here, const std::string& what) {
     LocalityAdvice advice;
     advice.kind = AdviceKind::split_layout;
-    advice.saved_cycles = compute_saved_by_packing(
-        here.waits,
-        {used_in_the_end(here.use, 0), used_in_the_end(here.use, 1), used_in_the_end(here.use, 2)});
     advice.title = fmt::format("lay out {} so that lines are used", what);
     advice.reason = fmt::format(
         "Of each {} B line that comes into L1D {} are used. Keep together what is used together: "
@@ -333,9 +343,8 @@ class Adviser {
   }
   void advise_on_object(uint32_t object, ObjectDescriber& names) {
     const GroupFacts& here = facts_.by_object[object];
-    if (!(here.waits.all > 0) || spatial(here.use, 0) >= kWellUsed) return;
-    const ObjectWords name = names.describe(ObjectId(object));
-    LocalityAdvice advice = layout_of(here, printable(name.name));
+    double saved = saved_by_layout(here);
+    if (!(saved > 0)) return;
     std::set<uint32_t> loops;
     double scale = 0;
     double weight = 0;
@@ -344,7 +353,11 @@ class Adviser {
       weight += static_cast<double>(lines);
       loops.insert(loop);
     }
-    if (weight > 0) advice.saved_cycles *= scale / weight;
+    if (weight > 0) saved *= scale / weight;
+    if (!is_worth(saved)) return;
+    const ObjectWords name = names.describe(ObjectId(object));
+    LocalityAdvice advice = layout_of(here, printable(name.name));
+    advice.saved_cycles = saved;
     advice.objects = {printable(name.name)};
     advice.lines = top(facts_.lines_of_object[object],
                        [&](uint32_t row) { return facts_.lines.spot(row).label(); });
@@ -368,12 +381,11 @@ class Adviser {
   // ---- Lines that cores take from each other. ----
 
   void advise_on_sharing() {
-    std::set<AdviceFacts::Pair> seen;
     for (const auto& [pair, first] : facts_.sharing) {
-      const AdviceFacts::Pair both = std::minmax(pair.first, pair.second);
-      if (!seen.insert(both).second) continue;
+      if (is_second(pair, facts_.sharing)) continue;
       double saved = saved_by_apart(pair.first, pair.second);
       if (pair.first != pair.second) saved += saved_by_apart(pair.second, pair.first);
+      if (!is_worth(saved)) continue;
       LocalityAdvice advice;
       advice.kind = AdviceKind::false_sharing;
       advice.saved_cycles = saved;
@@ -394,14 +406,11 @@ class Adviser {
     }
   }
   [[nodiscard]] double saved_by_apart(uint32_t from, uint32_t to) const {
-    double all = 0;
-    for (const auto& [pair, taken] : facts_.sharing) {
-      if (pair.second == to) all += taken.same_bytes + taken.other_bytes;
-    }
-    const auto found = facts_.sharing.find({from, to});
-    if (found == facts_.sharing.end() || !(all > 0)) return 0;
+    const double all = facts_.by_loop[to].taken_from_others;
+    const Sharing* const found = facts_.sharing.find({from, to});
+    if (found == nullptr || !(all > 0)) return 0;
     const Waits& waits = facts_.by_loop[to].waits;
-    return (waits.other_cores + waits.bandwidth) * found->second.other_bytes / all * scale_of(to);
+    return (waits.other_cores + waits.bandwidth) * found->other_bytes / all * scale_of(to);
   }
 
   // ---- The order. ----

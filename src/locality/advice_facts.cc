@@ -22,6 +22,9 @@ AdviceFacts::AdviceFacts(const Profile& profile, CodeIndex& code, const UseEvent
   add_counts(profile, events);
   add_tenures(profile);
   add_edges(profile);
+  for (const auto& [pair, refetched] : refetches) {
+    if (loops.is_nested(pair.first, pair.second)) by_loop[pair.second].own += refetched;
+  }
   by_loop.resize(loops.size());
   lines_of_loop.resize(loops.size());
   objects_of_loop.resize(loops.size());
@@ -103,6 +106,7 @@ void AdviceFacts::add_edges(const Profile& profile) {
     if (!is_refetch) {
       Sharing& taken = sharing[{from, to}];
       (is_same ? taken.same_bytes : taken.other_bytes) += count;
+      by_loop[to].taken_from_others += count;
       continue;
     }
     Refetches one;

@@ -6,10 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <tsl/robin_map.h>
 #include <vector>
 
 #include "locality/loops.h"
+#include "locality/pair_sums.h"
 #include "locality/statements.h"
 #include "locality/use.h"
 #include "locality/waits.h"
@@ -33,21 +33,21 @@ struct Sharing {
 struct GroupFacts {
   Use use;
   Waits waits;
-  Refetches refetched;       // into it, from anybody
-  uint64_t lines_along = 0;  // of a loop, into L1D, by instructions that run along lines
+  Refetches refetched;           // into it, from anybody
+  Refetches own;                 // of these: by a loop, from itself and what is nested with it
+  double taken_from_others = 0;  // lines that a loop took from other cores
+  uint64_t lines_along = 0;      // of a loop, into L1D, by instructions that run along lines
 };
 
 struct AdviceFacts {
-  using Pair = std::pair<uint32_t, uint32_t>;  // from, to: rows of loops
-
   AdviceFacts(const Profile& profile, CodeIndex& code, const UseEvents& events);
 
   CodeLoops loops;
   Statements lines;
   std::vector<GroupFacts> by_loop;    // by row of `loops`
   std::vector<GroupFacts> by_object;  // by ObjectId; empty: objects were not recorded
-  std::map<Pair, Refetches> refetches;
-  std::map<Pair, Sharing> sharing;
+  PairSums<Refetches> refetches;  // by rows of loops, as sharing
+  PairSums<Sharing> sharing;
   Waits total;
   /// Which lines a loop, or an object, is at: rows of `lines` -> lines brought into L1D.
   std::vector<std::map<uint32_t, uint64_t>> lines_of_loop;
