@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
+
 namespace culprit {
 
 using RowPair = std::pair<uint32_t, uint32_t>;  // from, to
@@ -17,8 +19,7 @@ class PairSums {
  public:
   /// The sum of the pair, which adding another pair may move.
   Value& operator[](RowPair pair) {
-    const auto [at, is_new] =
-        index_.try_emplace(key_of(pair), static_cast<uint32_t>(sums_.size()));
+    const auto [at, is_new] = index_.try_emplace(key_of(pair), static_cast<uint32_t>(sums_.size()));
     if (is_new) sums_.push_back({pair, Value()});
     return sums_[at->second].second;
   }
@@ -31,15 +32,9 @@ class PairSums {
   [[nodiscard]] auto end() const { return sums_.end(); }
 
  private:
-  struct Hash {
-    size_t operator()(uint64_t key) const {
-      constexpr uint64_t kGoldenRatio = 0x9e37'79b9'7f4a'7c15;  // Fibonacci hashing
-      return static_cast<size_t>((key * kGoldenRatio) >> 20);
-    }
-  };
   static uint64_t key_of(RowPair pair) { return uint64_t{pair.first} << 32 | pair.second; }
 
-  tsl::robin_map<uint64_t, uint32_t, Hash> index_;
+  tsl::robin_map<uint64_t, uint32_t, SpreadHash> index_;
   std::vector<std::pair<RowPair, Value>> sums_;
 };
 

@@ -10,6 +10,7 @@
 #include <tsl/robin_map.h>
 #include <vector>
 
+#include "base/hash.h"
 #include "simulate/counting/known_mappings.h"
 #include "simulate/counting/registers.h"
 #include "simulate/counting/system_calls.h"
@@ -62,9 +63,9 @@ class CountedObjects {
   CountsWriter& writer_;
   CallConvention convention_;
   objects::DataObjects objects_;
-  tsl::robin_map<uint64_t, uint32_t> sites_;       // by instruction and object
-  tsl::robin_map<uint32_t, uint32_t> objects_of_;  // of an instruction: how many
-  uint64_t heap_end_ = 0;                          // by brk
+  tsl::robin_map<uint64_t, uint32_t, SpreadHash> sites_;  // by instruction and object
+  tsl::robin_map<uint32_t, uint32_t> objects_of_;         // of an instruction: how many
+  uint64_t heap_end_ = 0;                                 // by brk
   size_t ranges_added_ = 0;
 };
 

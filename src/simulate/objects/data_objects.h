@@ -23,6 +23,7 @@
 #include <tsl/robin_map.h>
 #include <vector>
 
+#include "base/hash.h"
 #include "simulate/objects/elf_objects.h"
 #include "simulate/objects/ranges.h"
 #include "simulate/objects/shadow_memory.h"
@@ -141,9 +142,9 @@ class DataObjects {
   std::vector<Object> objects_;
   std::vector<Image> images_;
   std::map<std::pair<uint64_t, uint64_t>, size_t> known_images_;  // by place: which, or none
-  tsl::robin_map<uint64_t, Allocator> allocators_;                // by address
+  tsl::robin_map<uint64_t, Allocator, SpreadHash> allocators_;    // by address
   tsl::robin_map<std::string, ObjectNumber> places_;              // of allocation
-  tsl::robin_map<uint64_t, Block> blocks_;                        // alive, by address
+  tsl::robin_map<uint64_t, Block, SpreadHash> blocks_;            // alive, by address
   std::map<uint64_t, uint64_t> mapped_;                           // begin to end, by mmap
   std::map<uint32_t, ObjectNumber> stacks_;
   std::vector<ActiveRange> active_ranges_;
