@@ -15,7 +15,7 @@ bool is_library_of_containers(std::string_view function) {
   constexpr std::string_view kBegins[] = {
       "std::",    "__gnu_cxx::", "operator new", "boost::",     "absl::",       "alloc::",
       "<alloc::", "core::",      "<core::",      "hashbrown::", "<hashbrown::", "__rust_",
-      "__rdl_",   "void std::",  "eastl::",      "folly::",     "<std::",       "char* std::"};
+      "__rdl_",   "eastl::",     "folly::",      "<std::"};
   return std::any_of(std::begin(kBegins), std::end(kBegins),
                      [&](std::string_view begin) { return function.starts_with(begin); });
 }
@@ -26,6 +26,19 @@ bool is_system_library(std::string_view module) {
       "libgcc_s.so", "libpthread", "libjemalloc",  "libtcmalloc", "libmimalloc"};
   return std::any_of(std::begin(kBegins), std::end(kBegins),
                      [&](std::string_view begin) { return module.starts_with(begin); });
+}
+
+bool is_dynamic_linker(std::string_view module) {
+  return module.starts_with("ld-linux") || module.starts_with("ld-2");
+}
+
+/// Tables of the linker's and the compiler's, in which no variable lies.
+bool is_table_of_linker(std::string_view section) {
+  constexpr std::string_view kBegins[] = {
+      "[.got", "[.plt",      "[.dyn",  "[.hash",     "[.gnu.hash", "[.gnu.version",
+      "[.rel", "[.eh_frame", "[.note", "[.gcc_exce", "[.init_arr", "[.fini_arr"};
+  return std::any_of(std::begin(kBegins), std::end(kBegins),
+                     [&](std::string_view begin) { return section.starts_with(begin); });
 }
 
 std::string lower(std::string_view text) {
@@ -39,9 +52,10 @@ std::string lower(std::string_view text) {
 }  // namespace
 
 bool is_allocating_function(std::string_view name) {
-  if (is_library_of_containers(name)) return true;
+  if (is_library_of_containers(pretty_name(name))) return true;  // without what it returns
   const std::string own = lower(last_part(without_parameters(name)));
-  constexpr std::string_view kParts[] = {"malloc", "calloc", "realloc", "zalloc", "memalign"};
+  constexpr std::string_view kParts[] = {"malloc",   "calloc", "realloc", "zalloc",
+                                         "memalign", "arena",  "mmap",    "gc_new"};
   constexpr std::string_view kEnds[] = {"alloc",  "alloc0", "strdup", "strndup",
                                         "memdup", "_new0",  "growbuf"};
   return std::any_of(std::begin(kParts), std::end(kParts),
@@ -51,59 +65,76 @@ bool is_allocating_function(std::string_view name) {
 }
 
 const std::string& ObjectNames::name(ObjectId object) {
-  static const std::string kNotRecorded = "[not recorded]";
-  static const std::string kNone = "[no access]";
-  static const std::string kUnknown = "[unknown]";
+  return find(object).text;
+}
+
+bool ObjectNames::is_named(ObjectId object) {
+  return find(object).is_of_data;
+}
+
+const ObjectNames::Name& ObjectNames::find(ObjectId object) {
+  static const Name kNotRecorded{"[not recorded]"};
+  static const Name kNone{"[no access]"};
+  static const Name kUnknown{"[unknown]"};
   if (object.is_all()) return kNotRecorded;
   if (object.value == kNoAccess.value) return kNone;
   const size_t rows = code_.profile().objects.size();
   if (object == kUnknownObject || object.value >= rows) return kUnknown;
   names_.resize(rows);
-  std::string& name = names_[object.value];
-  if (name.empty()) name = make_name(object);
+  Name& name = names_[object.value];
+  if (name.text.empty()) name = make_name(object);
   return name;
 }
 
-std::string ObjectNames::make_name(ObjectId id) {
+ObjectNames::Name ObjectNames::make_name(ObjectId id) {
   const Profile& profile = code_.profile();
   const DataObject& object = profile.objects[id.value];
   const std::string& own = profile.strings.text(object.name);
   const bool is_by_calls =
       own.empty() && (object.kind == ObjectKind::heap || object.kind == ObjectKind::mapping);
   if (is_by_calls) {
-    const std::string name = name_by_calls(object);
-    return object.size_bytes == 0 ? name : fmt::format("{} {} B", name, object.size_bytes);
+    Name name = name_by_calls(object);
+    if (object.size_bytes != 0) name.text += fmt::format(" {} B", object.size_bytes);
+    return name;
   }
-  if (own.empty()) return "[unknown]";
-  if (object.kind == ObjectKind::global) return demangle(own);
-  if (object.kind == ObjectKind::mapping) return fmt::format("[mapped {}]", own);
-  return own;
+  if (own.empty()) return {"[unknown]"};
+  if (own == kAllocatorObject && object.calls.value < profile.stacks.size()) {
+    const Name caller = name_by_calls(object);
+    return {fmt::format("{} for {}", own, caller.text), caller.is_of_data};
+  }
+  if (object.kind == ObjectKind::mapping) return {fmt::format("[mapped {}]", own), true};
+  const bool is_stack = object.kind == ObjectKind::stack;
+  const bool has_brackets = own.starts_with('[');  // a section, an allocator's own memory
+  return {object.kind == ObjectKind::global ? demangle(own) : own,
+          is_stack || !has_brackets || is_table_of_linker(own)};
 }
 
-std::string ObjectNames::name_by_calls(const DataObject& object) {
+ObjectNames::Name ObjectNames::name_by_calls(const DataObject& object) {
   const char* const what = object.kind == ObjectKind::heap ? "" : "mmap ";
   std::string fallback;
+  bool is_of_linker = object.calls.value < code_.profile().stacks.size();
   for (const Location& at : stack_locations(code_.profile(), object.calls)) {
     const std::string module = base_name(code_.module(at.image));
     const ImageFacts* const facts = code_.facts(at.image);
+    is_of_linker = is_of_linker && is_dynamic_linker(module);
     bool has_frame = false;
     for (const Frame& frame : code_.frames(at)) {
       if (facts == nullptr || frame.function.value == 0 || frame.function.is_all()) continue;
       has_frame = true;
       const std::string& function = facts->strings.text(frame.function);
-      std::string name = fmt::format("{}{}", what, pretty_name(without_parameters(function)));
+      std::string name = fmt::format("{}{}", what, without_parameters(pretty_name(function)));
       if (frame.line != 0) {
         name += fmt::format(" {}:{}", base_name(facts->strings.text(frame.file)), frame.line);
       }
-      const bool is_named = !is_allocating_function(function) && !is_system_library(module);
-      if (is_named) return name;
+      if (!is_allocating_function(function) && !is_system_library(module)) return {name, true};
       if (fallback.empty() || !is_allocating_function(function)) fallback = name;
     }
     if (has_frame || is_system_library(module)) continue;
-    return what + code_.unnamed(at);
+    return {what + code_.unnamed(at)};
   }
-  if (!fallback.empty()) return fallback;
-  return object.kind == ObjectKind::heap ? "[heap]" : "[mapped]";
+  if (is_of_linker) return {"[dynamic linker]", true};  // its own data
+  if (!fallback.empty()) return {fallback};
+  return {object.kind == ObjectKind::heap ? "[heap]" : "[mapped]"};
 }
 
 }  // namespace culprit

@@ -23,13 +23,21 @@ class ObjectNames {
 
   /// "disp", "make_rows quake.c:452", "[stack]", "[unknown]", "[no access]", "[not recorded]".
   const std::string& name(ObjectId object);
+  /// Whether the name is that of a data structure: a variable, memory that a function outside
+  /// allocators asked for, a stack, a file. A section, or the memory of an allocator, is none.
+  bool is_named(ObjectId object);
 
  private:
-  std::string make_name(ObjectId object);
-  std::string name_by_calls(const DataObject& object);
+  struct Name {
+    std::string text;
+    bool is_of_data = false;
+  };
+  const Name& find(ObjectId object);
+  Name make_name(ObjectId object);
+  Name name_by_calls(const DataObject& object);
 
   CodeIndex& code_;
-  std::vector<std::string> names_;  // by row; "": not made yet
+  std::vector<Name> names_;  // by row; "": not made yet
 };
 
 }  // namespace culprit

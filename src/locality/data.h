@@ -44,6 +44,7 @@ struct DataReport {
   Caches caches;
   UseEvents events;             // never measured cycles: these are of no object
   Use totals;                   // of all accesses
+  Use named;                    // of those to data structures that have a name
   std::vector<ObjectRow> rows;  // hottest first; of a part: empty
   Use rest;
   size_t rest_rows = 0;

@@ -37,6 +37,7 @@ std::string print_data_json(const Profile& profile, const DataReport& report) {
                      : Json{{"rows", report.rest_rows},
                             {"use", json_use(report.rest, report.events, report.caches)}};
   json["totals"] = json_use(report.totals, report.events, report.caches);
+  json["named"] = json_use(report.named, report.events, report.caches);
   json["part"] = json_object_part(report);
   json["advice"] = json_advice(report.advice);
   json["remarks"] = std::move(remarks);

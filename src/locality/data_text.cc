@@ -46,7 +46,7 @@ class DataText {
     if (report_.part) {
       text += print_part(*report_.part);
     } else {
-      text += print_objects(report_.rows, true) + print_names(report_.rows);
+      text += print_objects(report_.rows, true) + print_named() + print_names(report_.rows);
       text += print_locality_advice(report_.advice, report_.events, style_);
     }
     for (const std::string& remark : report_.remarks) {
@@ -80,6 +80,22 @@ class DataText {
     return print_table(columns().make(uses, with_total ? "data" : "field", labels, style_.width),
                        style_.width) +
            "\n";
+  }
+
+  /// "97.3 % of L1D misses and 99.1 % of accesses are of data that have a name".
+  [[nodiscard]] std::string print_named() const {
+    const auto percent = [](uint64_t part, uint64_t whole) {
+      return 100 * static_cast<double>(part) / static_cast<double>(whole);
+    };
+    const Use& all = report_.totals;
+    if (all.accesses == 0) return "";
+    std::string text =
+        fmt::format("{:.1f} % of accesses", percent(report_.named.accesses, all.accesses));
+    if (report_.events.has_misses && all.misses[0] > 0) {
+      text = fmt::format("{:.1f} % of L1D misses and {}",
+                         percent(report_.named.misses[0], all.misses[0]), text);
+    }
+    return text + " are of data that have a name\n\n";
   }
 
   /// What those are whose name alone does not say it.

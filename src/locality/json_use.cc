@@ -138,6 +138,7 @@ Json json_edges(const std::array<LevelEdges, kTenureLevels.size()>& levels) {
 Json json_object(const ObjectWords& name) {
   return {{"name", printable(name.name)},
           {"kind", name.kind},
+          {"named", name.is_named},
           {"place", printable(name.place)},
           {"kept_in", printable(name.kept_in)},
           {"caller", printable(name.caller)},

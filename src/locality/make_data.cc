@@ -145,7 +145,11 @@ Result<DataReport> make_data(const Profile& profile, const FactsLookup& facts,
   add_uses(
       profile, report.events,
       [&](ContextId, const Location&, ObjectId object) { return row_of(profile, object); }, uses);
-  for (const Use& use : uses) report.totals += use;
+  for (uint32_t row = 0; row < uses.size(); ++row) {
+    report.totals += uses[row];
+    if (uses[row].accesses == 0) continue;
+    if (names.is_named(object_of(profile, row))) report.named += uses[row];
+  }
   const std::vector<uint32_t> order = order_by_cost(uses, report.events);
   if (!options.object.empty()) {
     ASSIGN_OR_RETURN(const std::vector<uint32_t> found,

@@ -123,6 +123,7 @@ void ObjectDescriber::add_place(const DataObject& object, ObjectWords& words) {
 ObjectWords ObjectDescriber::describe(ObjectId object) {
   ObjectWords words;
   words.name = names_.name(object);
+  words.is_named = names_.is_named(object);
   const DataObject* const row =
       names_row(object) ? find_row(code_.profile().objects, object) : nullptr;
   if (row == nullptr) return words;

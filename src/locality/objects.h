@@ -16,11 +16,12 @@
 namespace culprit {
 
 struct ObjectWords {
-  std::string name;     // as reports have it; never empty
-  std::string kind;     // "heap", "variable", "stack", ...; "" where nothing is known
-  std::string place;    // of what is allocated: "quake.c:431"; "" where none is known
-  std::string kept_in;  // "K[i]"; "" where the source does not tell
-  std::string caller;   // of what allocates it: "make_mesh quake.c:40"; "" where none is known
+  std::string name;       // as reports have it; never empty
+  bool is_named = false;  // the name is that of a data structure (see ObjectNames)
+  std::string kind;       // "heap", "variable", "stack", ...; "" where nothing is known
+  std::string place;      // of what is allocated: "quake.c:431"; "" where none is known
+  std::string kept_in;    // "K[i]"; "" where the source does not tell
+  std::string caller;     // of what allocates it: "make_mesh quake.c:40"; "" where none is known
   std::string type;
   uint64_t size_bytes = 0;   // of each block, or of the whole; 0: not known, or different ones
   uint64_t blocks = 0;       // 0: not counted
@@ -34,6 +35,7 @@ class ObjectDescriber {
 
   /// Of any id, those that name no row among them.
   ObjectWords describe(ObjectId object);
+  bool is_named(ObjectId object) { return names_.is_named(object); }
 
  private:
   void add_place(const DataObject& object, ObjectWords& words);

@@ -182,6 +182,7 @@ DataObject SimulatedProfile::describe_object(const ProcessCounts& counts,
     case Kind::allocator:
       result.kind = ObjectKind::heap;
       name = kAllocatorObject;
+      result.size_bytes = 0;
       break;
     case Kind::stack:
       result.kind = ObjectKind::stack;

@@ -109,6 +109,11 @@ uint32_t CountedObjects::find_site(uint32_t instruction, ObjectNumber object) {
   return site;
 }
 
+ObjectNumber CountedObjects::allocator_for(std::span<const uint32_t> path) {
+  const std::lock_guard lock(mutex_);
+  return objects_.allocator_for(path);
+}
+
 void CountedObjects::enter(CountedThread& thread, Allocator allocator, RegisterFile registers,
                            uint64_t base) {
   const auto argument = [&](uint8_t number, uint64_t otherwise) {

@@ -23,7 +23,7 @@ struct CountedThread;
 class CountedObjects {
  public:
   /// Further objects of an instruction are counted together.
-  static constexpr uint32_t kMostOfSite = 256;
+  static constexpr uint32_t kMostOfSite = 1024;
 
   CountedObjects(CountsWriter& writer, std::vector<objects::Range> ranges,
                  objects::Grouping grouping, std::string_view architecture);
@@ -37,6 +37,8 @@ class CountedObjects {
   /// The site of what the instruction accesses of the object; that of the instruction itself if
   /// there is no more room.
   uint32_t find_site(uint32_t instruction, objects::ObjectNumber object);
+
+  objects::ObjectNumber allocator_for(std::span<const uint32_t> path);
 
   /// `base`: the program's addresses are shifted by so much in this process.
   void enter(CountedThread& thread, objects::Allocator allocator, RegisterFile registers,

@@ -184,6 +184,7 @@ class Counting {
   template <Model kModel>
   void fetch_block(CountedThread& thread, const BlockFacts& block);
   uint32_t find_site(CountedThread& thread, uint32_t instruction, uint64_t address);
+  objects::ObjectNumber find_allocator_object(CountedThread& thread);
   uint32_t find_other_site(CountedThread& thread, uint32_t instruction,
                            objects::ObjectNumber object);
   template <Model kModel>

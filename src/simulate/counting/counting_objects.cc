@@ -31,6 +31,16 @@ void Counting::enter_allocator(unsigned number, objects::Allocator allocator,
   if (thread != nullptr && objects_) objects_->enter(*thread, allocator, registers, base_);
 }
 
+/// Of memory of the heap that is in no block: an allocator's own, for whoever has called it.
+objects::ObjectNumber Counting::find_allocator_object(CountedThread& thread) {
+  if (!thread.heap.is_inside()) return objects::DataObjects::kAllocator;
+  HeapCalls::Call& call = thread.heap.call();
+  if (call.allocator_object == objects::kNothing) {
+    call.allocator_object = objects_->allocator_for(call.path());
+  }
+  return call.allocator_object;
+}
+
 uint32_t Counting::find_other_site(CountedThread& thread, uint32_t instruction,
                                    objects::ObjectNumber object) {
   uint32_t site = thread.object_sites->find(instruction, object);

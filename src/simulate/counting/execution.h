@@ -246,7 +246,9 @@ template <Model kModel>
 /// The site of the instruction at the data object that has the address.
 [[gnu::always_inline]] inline uint32_t Counting::find_site(CountedThread& thread,
                                                            uint32_t instruction, uint64_t address) {
-  const objects::ObjectNumber object = shadow_->find(address);
+  objects::ObjectNumber object = shadow_->find(address);
+  if (object == objects::DataObjects::kAllocator) [[unlikely]]
+    object = find_allocator_object(thread);
   const ObjectSites::Latest& latest = thread.object_sites->latest(instruction);
   if (latest.holds(object)) [[likely]]
     return latest.site;

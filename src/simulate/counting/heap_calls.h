@@ -23,6 +23,7 @@ class HeapCalls {
     const uint64_t* registers = nullptr;
     std::array<uint32_t, objects::DataObjects::kLongestPath> callers{};
     size_t caller_count = 0;
+    objects::ObjectNumber allocator_object = objects::kNothing;  // once it was asked for
 
     /// Sites of the calls that led to it, the innermost first.
     [[nodiscard]] std::span<const uint32_t> path() const {
@@ -32,6 +33,7 @@ class HeapCalls {
 
   [[nodiscard]] bool is_inside() const { return is_inside_; }
   [[nodiscard]] const Call& call() const { return call_; }
+  [[nodiscard]] Call& call() { return call_; }
 
   /// False: it is called by one that is under way.
   bool enter(const Call& call) {

@@ -30,6 +30,27 @@ constexpr Named kOfC[] = {
     {"free_aligned_sized", kFrees},
 };
 
+/// Of interpreters and databases that hand out parts of what they have got from malloc or mmap.
+constexpr Named kOfPrograms[] = {
+    {"PyObject_Malloc", kOfSize},
+    {"PyObject_Calloc", {Allocator::Kind::allocates, 1, 0, kNone}},
+    {"PyObject_Realloc", {Allocator::Kind::reallocates, 1, kNone, 0}},
+    {"PyObject_Free", kFrees},
+    {"PyMem_Malloc", kOfSize},
+    {"PyMem_Calloc", {Allocator::Kind::allocates, 1, 0, kNone}},
+    {"PyMem_Realloc", {Allocator::Kind::reallocates, 1, kNone, 0}},
+    {"PyMem_Free", kFrees},
+    {"PyMem_RawMalloc", kOfSize},
+    {"PyMem_RawCalloc", {Allocator::Kind::allocates, 1, 0, kNone}},
+    {"PyMem_RawRealloc", {Allocator::Kind::reallocates, 1, kNone, 0}},
+    {"PyMem_RawFree", kFrees},
+    {"sqlite3_malloc", kOfSize},
+    {"sqlite3_malloc64", kOfSize},
+    {"sqlite3_realloc", {Allocator::Kind::reallocates, 1, kNone, 0}},
+    {"sqlite3_realloc64", {Allocator::Kind::reallocates, 1, kNone, 0}},
+    {"sqlite3_free", kFrees},
+};
+
 // As mangled: operator new, new[], delete, delete[] with whatever follows the size (m: size_t).
 constexpr Named kOfCpp[] = {
     {"_Znwm", kOfSize}, {"_Znam", kOfSize}, {"_ZdlPv", kFrees}, {"_ZdaPv", kFrees}};
@@ -41,6 +62,9 @@ constexpr std::string_view kPrefixes[] = {"je_", "tc_", "mi_", "__libc_"};
 std::optional<Allocator> find_allocator(std::string_view symbol) {
   for (const Named& one : kOfCpp) {
     if (symbol.starts_with(one.name)) return one.what;
+  }
+  for (const Named& one : kOfPrograms) {
+    if (symbol == one.name) return one.what;
   }
   for (const std::string_view prefix : kPrefixes) {
     if (symbol.starts_with(prefix)) {

@@ -132,11 +132,18 @@ std::optional<Allocator> DataObjects::find_allocator(uint64_t address) const {
   return found == allocators_.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// What many call in many ways, as an interpreter's constructors, is told apart less finely.
+size_t DataObjects::longest_path(std::span<const uint32_t> path) const {
+  if (places_.size() >= kMostPlaces) return 1;
+  const auto paths = path.empty() ? paths_of_site_.end() : paths_of_site_.find(path.front());
+  const uint32_t known = paths == paths_of_site_.end() ? 0 : paths->second;
+  return known < kManyPaths ? kLongestPath : known < 2 * kManyPaths ? 4 : 3;
+}
+
 /// The object of a place of allocation, or of mapping.
 ObjectNumber DataObjects::place_of_allocation(Kind kind, std::string_view name,
                                               std::span<const uint32_t> path, uint64_t size_bytes) {
-  const size_t longest = places_.size() < kMostPlaces ? kLongestPath : 1;
-  path = path.first(std::min(path.size(), longest));
+  path = path.first(std::min(path.size(), longest_path(path)));
   const uint64_t size = kind == Kind::block && grouping_ == Grouping::size ? size_bytes : 0;
   std::string key(1, static_cast<char>(kind));
   key.append(reinterpret_cast<const char*>(&size), sizeof size);
@@ -144,9 +151,15 @@ ObjectNumber DataObjects::place_of_allocation(Kind kind, std::string_view name,
   key.append(name);
   ObjectNumber& number = places_[key];
   if (number == kNothing) {
+    if (!path.empty()) ++paths_of_site_[path.front()];
     number = add({.kind = kind, .name = std::string(name), .path = {path.begin(), path.end()}});
   }
   return number;
+}
+
+ObjectNumber DataObjects::allocator_for(std::span<const uint32_t> path) {
+  constexpr size_t kLongest = 2;  // frees have more ways than allocations
+  return place_of_allocation(Kind::allocator, "", path.first(std::min(path.size(), kLongest)), 0);
 }
 
 void DataObjects::map(Span where, std::string_view file, std::span<const uint32_t> path) {
@@ -206,21 +219,28 @@ ObjectNumber DataObjects::allocate(uint64_t address, uint64_t size_bytes,
   object.total_bytes += size_bytes;
   ++object.blocks;
   blocks_[address] = {size_bytes, number};
-  const uint64_t end = size_bytes > UINT64_MAX - address ? UINT64_MAX : address + size_bytes;
-  paint({address, end}, number, kAllocator);
+  paint({address, end_with_header(address, size_bytes)}, number, kAllocator);
   return number;
 }
 
+/// The end of what allocators use for a block: many have the header of the next one behind it,
+/// eight bytes in what they round up to. Where another block begins there, there is none.
+uint64_t DataObjects::end_with_header(uint64_t address, uint64_t size_bytes) const {
+  constexpr uint64_t kHeader = 8;
+  constexpr uint64_t kRounding = 16;
+  if (size_bytes > UINT64_MAX / 2 - address) return address + UINT64_MAX / 2;
+  const uint64_t end = address + size_bytes;
+  const uint64_t rounded = (end + kHeader + kRounding - 1) / kRounding * kRounding;
+  const uint64_t last = rounded - kRounding;  // where a neighbour would begin at the latest
+  for (uint64_t at = (end + kHeader - 1) / kHeader * kHeader; at <= last; at += kHeader) {
+    if (blocks_.contains(at)) return end;
+  }
+  return rounded;
+}
+
+/// Its memory stays the object's until it is another's: allocators keep lists in what was freed.
 bool DataObjects::free(uint64_t address) {
-  const auto found = blocks_.find(address);
-  if (found == blocks_.end()) return false;
-  constexpr uint64_t kRounding = 16;  // what paint() may have given it beyond its size
-  const uint64_t end = address + found->second.size_bytes;
-  const uint64_t rounded = (end + kRounding - 1) / kRounding * kRounding;
-  const bool is_rounded = shadow_.find(rounded - 1) == found->second.object;
-  paint({address, is_rounded ? rounded : end}, kAllocator);
-  blocks_.erase(found);
-  return true;
+  return blocks_.erase(address) != 0;
 }
 
 }  // namespace culprit::objects

@@ -35,7 +35,7 @@ enum class Kind : uint8_t {
   variable,   // `name`, at `place` of the file of `mapping`
   section,    // what no variable is known of
   block,      // of the heap: allocated by the calls of `path`
-  allocator,  // memory of the heap that is in no block
+  allocator,  // memory of the heap that is in no block; while an allocator runs: for `path`
   stack,      // of the thread `number`
   mapping,    // `name`: of which file; "": of none, mapped by the calls of `path`
   range,      // `name`, given by the user; `parent`: what it lies in, if that is known
@@ -77,12 +77,17 @@ class DataObjects {
   static constexpr size_t kLongestPath = 8;
   /// Further places of allocation are told apart by their innermost call only.
   static constexpr size_t kMostPlaces = 1 << 18;
+  /// Of one innermost call: further ones are told apart by their four innermost calls, then three.
+  static constexpr uint32_t kManyPaths = 64;
 
   explicit DataObjects(std::vector<Range> ranges = {}, Grouping grouping = Grouping::site);
 
   [[nodiscard]] const ShadowMemory& shadow() const { return shadow_; }
   [[nodiscard]] Object& object(ObjectNumber number) { return objects_[number]; }
   [[nodiscard]] ObjectNumber other() const { return kOther; }
+  static constexpr ObjectNumber kAllocator = 1;
+  /// What kAllocator is called while an allocator works for the calls of `path`.
+  ObjectNumber allocator_for(std::span<const uint32_t> path);
 
   /// A file whose code runs. The same again is no news.
   void add_image(const ImagePlace& place, const ElfObjects& elf);
@@ -102,14 +107,13 @@ class DataObjects {
 
   /// A block is there: the object that it is of.
   ObjectNumber allocate(uint64_t address, uint64_t size_bytes, std::span<const uint32_t> path);
-  /// It is no more. Whether there was one.
+  /// It is no more, though its memory is the object's until it is another's. Whether there was one.
   bool free(uint64_t address);
 
   /// Ranges that are somewhere by now.
   [[nodiscard]] const std::vector<ObjectNumber>& found_ranges() const { return found_ranges_; }
 
  private:
-  static constexpr ObjectNumber kAllocator = 1;
   static constexpr ObjectNumber kOther = 2;
 
   struct Image {
@@ -128,8 +132,10 @@ class DataObjects {
   };
 
   ObjectNumber add(Object object);
+  [[nodiscard]] size_t longest_path(std::span<const uint32_t> path) const;
   ObjectNumber place_of_allocation(Kind kind, std::string_view name, std::span<const uint32_t> path,
                                    uint64_t size_bytes);
+  [[nodiscard]] uint64_t end_with_header(uint64_t address, uint64_t size_bytes) const;
   void paint(Span where, ObjectNumber object, ObjectNumber spare = ShadowMemory::kMostObjects);
   void paint_images(Span where);
   void activate(const Range& range, Span where);
@@ -144,6 +150,7 @@ class DataObjects {
   std::map<std::pair<uint64_t, uint64_t>, size_t> known_images_;  // by place: which, or none
   tsl::robin_map<uint64_t, Allocator, SpreadHash> allocators_;    // by address
   tsl::robin_map<std::string, ObjectNumber> places_;              // of allocation
+  tsl::robin_map<uint32_t, uint32_t> paths_of_site_;              // by the innermost call
   tsl::robin_map<uint64_t, Block, SpreadHash> blocks_;            // alive, by address
   std::map<uint64_t, uint64_t> mapped_;                           // begin to end, by mmap
   std::map<uint32_t, ObjectNumber> stacks_;

@@ -1,6 +1,7 @@
 #include "simulate/objects/data_objects.h"
 
 #include <gtest/gtest.h>
+#include <set>
 
 namespace culprit::objects {
 namespace {
@@ -86,13 +87,52 @@ TEST(DataObjects, AnAddressIsOfWhoHasItNow) {
   const ObjectNumber first = objects.allocate(0x1010, 24, kHere);
   EXPECT_TRUE(objects.free(0x1010));
   EXPECT_FALSE(objects.free(0x1010));
-  EXPECT_EQ(objects.shadow().find(0x1010), allocators);
-  EXPECT_EQ(objects.shadow().find(0x102f), allocators);  // what it was rounded up to
+  EXPECT_EQ(objects.shadow().find(0x1010), first);  // until it is another's
   const ObjectNumber second = objects.allocate(0x1010, 8, kThere);
   EXPECT_NE(first, second);
   EXPECT_EQ(objects.shadow().find(0x1010), second);
+  EXPECT_EQ(objects.shadow().find(0x1020), first);
+  EXPECT_EQ(objects.shadow().find(0x1030), allocators);
   objects.unmap({0x1000, 0x2000});
   EXPECT_EQ(objects.shadow().find(0x1010), kNothing);
+}
+
+// The allocator of glibc: blocks at multiples of 16, the header of the next one in the eight bytes
+// before it.
+TEST(DataObjects, ABlockHasTheHeaderBehindItUnlessAnotherBeginsThere) {
+  constexpr uint32_t kHere[] = {5};
+  constexpr uint32_t kThere[] = {6};
+  DataObjects objects;
+  objects.map_for_allocator({0x1000, 0x2000});
+  const ObjectNumber allocators = objects.shadow().find(0x1000);
+  const ObjectNumber first = objects.allocate(0x1010, 32, kHere);
+  EXPECT_EQ(objects.shadow().find(0x1038), first);
+  EXPECT_EQ(objects.shadow().find(0x1040), allocators);
+  const ObjectNumber second = objects.allocate(0x1120, 32, kThere);
+  EXPECT_EQ(objects.allocate(0x1100, 32, kHere), first);
+  EXPECT_EQ(objects.shadow().find(0x1120), second);
+}
+
+TEST(DataObjects, WhatIsCalledInManyWaysIsToldApartByFewerCalls) {
+  DataObjects objects;
+  std::set<ObjectNumber> found;
+  for (uint32_t i = 0; i < 10'000; ++i) {
+    const uint32_t path[] = {5, i % 2, 7, 8, i};
+    found.insert(objects.allocate(0x1000 + 64 * i, 32, path));
+  }
+  // 64 by all their calls, and by four of them only two
+  EXPECT_EQ(found.size(), 64u + 2u);
+}
+
+TEST(DataObjects, WhileAnAllocatorWorksItsMemoryIsForItsCaller) {
+  constexpr uint32_t kHere[] = {5, 1, 2};
+  constexpr uint32_t kFromElsewhere[] = {5, 1, 9};
+  constexpr uint32_t kThere[] = {6};
+  DataObjects objects;
+  const ObjectNumber here = objects.allocator_for(kHere);
+  EXPECT_EQ(objects.object(here).kind, Kind::allocator);
+  EXPECT_EQ(objects.allocator_for(kFromElsewhere), here);
+  EXPECT_NE(objects.allocator_for(kThere), here);
 }
 
 TEST(DataObjects, AStackIsWhatWasMappedForIt) {
