@@ -33,6 +33,7 @@ else()
   pkg_check_modules(ELFUTILS REQUIRED IMPORTED_TARGET libdw libelf)
   pkg_check_modules(DEBUGINFOD REQUIRED libdebuginfod)  # its header: it is loaded when needed
   pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)
+  pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
   find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19)
   add_library(culprit_llvm INTERFACE)
   target_include_directories(culprit_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})

@@ -97,7 +97,7 @@ Result<Recording> PerfRecorder::run(std::optional<std::string>& refusal) {
   ASSIGN_OR_RETURN(const RunEnd end, run_loop(*this, targets_,
                                               {.delay_ns = options_.delay_ns,
                                                .duration_ns = options_.duration_ns,
-                                               .flush_every_ns = kFlushEveryNs,
+                                               .flush_every_ns = options_.flush_every_ns,
                                                .spin_below_ns = spins ? options_.period_ns : 0,
                                                .control = options_.control}));
   RETURN_IF_ERROR(end.flushed);

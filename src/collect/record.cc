@@ -81,6 +81,7 @@ Result<Recording> record_inside(const RecordOptions& options, const RecordSink& 
   const TimerOptions timer{.command = options.command,
                            .period_ns = options.period_ns,
                            .delay_ns = options.delay_ns,
+                           .flush_every_ns = options.flush_every_ns,
                            .duration_ns = options.duration_ns,
                            .stacks = options.stacks,
                            .shim_path = options.shim_path,

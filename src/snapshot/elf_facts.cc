@@ -180,8 +180,8 @@ std::vector<Stretch> find_loose_stretches(const std::vector<LinkAddress>& loose,
 /// Turns link addresses and debug strings into the facts' own offsets and strings.
 class FactWriter {
  public:
-  FactWriter(ImageFacts& facts, const ElfFile& elf, const DebugFacts* debug)
-      : facts_(facts), elf_(elf), debug_(debug) {
+  FactWriter(ImageFacts& facts, const ElfFile& elf, const DebugFacts* debug, bool with_code)
+      : facts_(facts), elf_(elf), debug_(debug), with_code_(with_code) {
     if (debug != nullptr) {
       texts_.resize(debug->strings.size());
       names_.resize(debug->strings.size());
@@ -195,7 +195,7 @@ class FactWriter {
     if (stretch.is_function) write_function(stretch, debug);
     if (debug != nullptr) write_debug(*debug, stretch.range.end);
     const auto bytes = elf_.loaded_bytes(stretch.range.begin, stretch.range.end);
-    if (!bytes.empty() && elf_.has_code())
+    if (with_code_ && !bytes.empty() && elf_.has_code())
       facts_.code.push_back(
           {*begin, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
   }
@@ -270,6 +270,7 @@ class FactWriter {
   ImageFacts& facts_;
   const ElfFile& elf_;
   const DebugFacts* debug_;
+  bool with_code_;
   uint64_t shift_ = 0;                          // link address - file offset of the stretch at hand
   std::vector<std::optional<StringId>> texts_;  // by id in debug_->strings
   std::vector<std::optional<StringId>> names_;
@@ -302,7 +303,7 @@ std::vector<LinkAddress> to_link_addresses(const ElfFile& elf,
 std::optional<DebugReaders> open_debug_readers(const ElfSources& sources, unsigned threads,
                                                ImageFacts& facts) {
   const uint64_t size_bytes = file_with_debug_info(sources).debug_info_bytes();
-  if (size_bytes == 0) return std::nullopt;
+  if (size_bytes == 0 || sources.names_only) return std::nullopt;
   Result<DebugReaders> readers =
       DebugReaders::open(sources, size_bytes >= kBigDebugInfoBytes ? threads : 1);
   if (readers) return *std::move(readers);
@@ -350,10 +351,11 @@ ImageFacts make_elf_facts(const ElfSources& sources, const std::vector<FileOffse
     for (const Stretch& s : stretches) wanted.push_back(s.range);
     debug = readers->read(wanted);
   }
-  FactWriter writer(facts, elf, readers ? &debug : nullptr);
+  FactWriter writer(facts, elf, readers ? &debug : nullptr, !sources.names_only);
   for (size_t i = 0; i < stretches.size(); ++i)
     writer.write(stretches[i], readers ? &debug.ranges[i] : nullptr);
   writer.finish();
+  if (sources.names_only) return facts;
   add_block_facts(facts);
   facts.has_lines = std::any_of(facts.lines.begin(), facts.lines.end(),
                                 [](const LineFact& l) { return l.line != 0; });

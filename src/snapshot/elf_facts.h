@@ -21,6 +21,7 @@ struct ElfSources {
   const OpenedElf* alt = nullptr;
   std::vector<std::string> folders = {};  // where .dwp and .dwo files may be, too
   ReadingRights rights = {};              // with which these are opened
+  bool names_only = false;                // SnapshotOptions::names_only
 };
 
 /// `offsets` ascend. `threads`: how many may read debug information at the same time; the

@@ -116,10 +116,11 @@ MadeFacts ImageFactsMaker::make_from_file(const Image& image, const ImageDemand&
                            debug ? &*debug : nullptr,
                            alt ? &*alt : nullptr,
                            search_.symbol_folders,
-                           rights};
+                           rights,
+                           options_.names_only};
   made.facts = make_elf_facts(sources, demand.offsets, threads);
   note_first(made.facts, found.missing);
-  if (options_.with_source) {
+  if (options_.with_source && !options_.names_only) {
     const SourceOutcome sources_read =
         add_source_text(made.facts, options_.symbol_folders, rights, find_mtime_ns(binary.path));
     note_first(made.facts, sources_read.remark);

@@ -211,7 +211,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   std::string used = "culprit";
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-    if (first == "record" || first == "stat" || first == "scan") {
+    if (first == "record" || first == "stat" || first == "top" || first == "scan") {
       std::replace(reversed.begin(), reversed.end(), std::string("--"), std::string(kDashes));
     }
     root.parse(reversed);

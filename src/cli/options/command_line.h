@@ -44,6 +44,18 @@ struct RecordCommand {
   bool report_after = false;
 };
 
+/// `culprit top`.
+struct TopCommand {
+  RecordCommand recording;         // what is sampled, and how
+  bool takes_what_it_may = false;  // no target was named: the system, or else one's own processes
+  uint64_t redraw_ns = 1'000'000'000;
+  uint64_t window_ns = 10'000'000'000;  // what is shown is of the last; 0: everything
+  bool by_function = false;             // at first, else by process
+  bool batch = false;
+  uint32_t iterations = 0;  // batch; 0: no end
+  size_t limit = 20;        // batch: rows of each table; 0: all
+};
+
 /// `culprit stat`.
 struct StatCommand {
   CountOptions count;               // its groups come from `events`

@@ -121,12 +121,12 @@ TEST(CommandLine, SuggestsTheNearestCommand) {
 }
 
 TEST(CommandLine, WordsOfPerfAreNotProgramsToRun) {
-  // `perf --list-cmds`, Linux 6.1, without annotate, record, report, stat, version and help.
+  // `perf --list-cmds`, Linux 6.1, without annotate, record, report, stat, top, version and help.
   for (const char* const word :
        {"archive", "bench",  "buildid-cache", "buildid-list", "c2c",      "config",
         "evlist",  "ftrace", "inject",        "iostat",       "kallsyms", "kmem",
         "kvm",     "kwork",  "list",          "lock",         "mem",      "probe",
-        "sched",   "script", "test",          "timechart",    "top",      "trace"}) {
+        "sched",   "script", "test",          "timechart",    "trace"}) {
     const auto usage = parse<Usage>({word, "FILE"});
     EXPECT_EQ(usage.status, 2);
     EXPECT_NE(usage.text.find(std::string("culprit -- ") + word + " FILE"), std::string::npos);
@@ -134,6 +134,25 @@ TEST(CommandLine, WordsOfPerfAreNotProgramsToRun) {
   EXPECT_NE(parse<Usage>({"compare", "A", "B"}).text.find("culprit diff"), std::string::npos);
   for (const char* const word : {"serve", "validate", "scan", "monitor", "variance"}) {
     EXPECT_EQ(parse<Usage>({word}).status, 2) << word;
+  }
+}
+
+TEST(CommandLine, TopTakesTheSystemOrWhatIsNamed) {
+  const auto all = parse<TopCommand>({"top"});
+  EXPECT_TRUE(all.recording.record.system_wide);
+  EXPECT_TRUE(all.takes_what_it_may);
+  EXPECT_EQ(all.window_ns, 10'000'000'000u);
+  const auto one = parse<TopCommand>({"top", "-p", "17", "-b", "-n", "3", "--by", "function"});
+  EXPECT_EQ(one.recording.record.pids, std::vector<pid_t>{17});
+  EXPECT_FALSE(one.takes_what_it_may);
+  EXPECT_TRUE(one.by_function);
+  EXPECT_EQ(one.iterations, 3u);
+  const auto program = parse<TopCommand>({"top", "-w", "0", "--", "./a.out", "-x"});
+  EXPECT_EQ(program.recording.record.command, (std::vector<std::string>{"./a.out", "-x"}));
+  EXPECT_EQ(program.window_ns, 0u);
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"top", "-n", "3"}, {"top", "-w", "61s"}, {"top", "-d", "10ms"}}) {
+    EXPECT_EQ(parse<Usage>(wrong).status, 2);
   }
 }
 

@@ -6,13 +6,12 @@
 #include "base/number.h"
 #include "cli/options/command_options.h"
 #include "cli/options/option_words.h"
+#include "cli/options/program_words.h"
 #include "cli/options/simulation_options.h"
 
 namespace culprit {
 
 namespace {
-
-constexpr double kHighestFrequency = 100'000;  // cpu-clock refuses periods below 10 us
 
 constexpr Word<EngineChoice> kEngines[] = {
     {"auto", EngineChoice::automatic},    {"pmu", EngineChoice::pmu},
@@ -42,56 +41,6 @@ void parse_call_graph(const std::string& text, RecordOptions& options) {
   }
   options.stacks = true;
   options.stack_copy_bytes = static_cast<uint32_t>(*number);
-}
-
-void add_targets(CLI::App* app, std::vector<pid_t>* pids, bool* system_wide, std::string* cgroup,
-                 std::vector<int>* cpus) {
-  add_parsed(app, "-p,--pid", pids, parse_pids, "running processes, and their children",
-             "PID[,PID]");
-  app->add_flag("-a,--all-cpus", *system_wide, "everything on this machine");
-  app->add_option("-G,--cgroup", *cgroup, "a cgroup, by its path below the cgroup mount")
-      ->type_name("PATH");
-  add_parsed(app, "-C,--cpu", cpus, parse_cpus, "only on these CPUs", "LIST");
-}
-
-/// CLI11 takes an option that it does not know for the program's first word.
-void refuse_unknown_option(const CLI::App& app, const std::string& word) {
-  if (word.size() < 2 || word.front() != '-') return;
-  const std::string name = word.substr(0, word.find('='));
-  std::vector<std::string> known;
-  for (const CLI::Option* const option : app.get_options()) {
-    for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
-  }
-  const std::string nearest = nearest_word(name, known);
-  throw CLI::ValidationError(fmt::format("there is no option '{}'{}", name,
-                                         nearest.empty() ? "; a program of that name goes behind --"
-                                                         : " (did you mean " + nearest + "?)"));
-}
-
-/// The words behind the options: the program to run, "--" before it taken away.
-std::vector<std::string> take_program(const CLI::App& app) {
-  std::vector<std::string> words = app.remaining();
-  if (!words.empty() && words.front() != kDashes) refuse_unknown_option(app, words.front());
-  if (!words.empty() && words.front() == kDashes) words.erase(words.begin());
-  std::replace(words.begin(), words.end(), std::string(kDashes), std::string("--"));
-  return words;
-}
-
-/// "" if what to observe is clear: a program, processes, a cgroup or all.
-template <class Options>
-std::string check_targets(const Options& options, const char* verb) {
-  const int targets = (options.pids.empty() ? 0 : 1) + (options.cgroup.empty() ? 0 : 1) +
-                      (options.system_wide ? 1 : 0);
-  if (targets == 0 && options.command.empty()) {
-    return fmt::format("nothing to {}: give a program, -p PID, --cgroup PATH or -a", verb);
-  }
-  if (targets > 1) {
-    return fmt::format("-p, --cgroup and -a: only one of them to {} at a time", verb);
-  }
-  if (!options.pids.empty() && !options.command.empty()) {
-    return "give either a program or -p, not both";
-  }
-  return "";
 }
 
 /// "" if threads can be told apart.
@@ -177,17 +126,8 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
                   "{instructions,cycles}, page-faults; may be repeated [as --engine says]")
       ->type_name("EVENT")
       ->allow_extra_args(false);
-  CLI::Option* frequency = add_parsed(
-      app, "-F,--freq", &command->frequency_hz,
-      [](const std::string& text) {
-        char* end = nullptr;
-        const double hertz = std::strtod(text.c_str(), &end);
-        if (end == text.c_str() || *end != '\0' || !(hertz >= 0.1 && hertz <= kHighestFrequency)) {
-          throw CLI::ValidationError("'" + text + "' is not a frequency from 0.1 to 100000 Hz");
-        }
-        return std::optional(hertz);
-      },
-      "samples per second of CPU time [999]", "HZ");
+  CLI::Option* frequency = add_parsed(app, "-F,--freq", &command->frequency_hz, parse_frequency_hz,
+                                      "samples per second of CPU time [999]", "HZ");
   app->add_option("-c,--count", command->period,
                   "the exact period instead: events per sample; of cpu-clock ns")
       ->type_name("N")

@@ -37,7 +37,6 @@ constexpr ReservedWord kReservedWords[] = {
     {"script", "culprit export"},
     {"test", "culprit doctor"},
     {"timechart", ""},
-    {"top", "culprit record -a --duration 10s, then culprit report"},
     {"trace", ""},
     {"compare", "culprit diff OLD NEW"},
     {"edges", ""},

@@ -22,6 +22,9 @@ int refuse(const char* command) {
 
 }  // namespace
 
+int run(const TopCommand&) {
+  return refuse("top");
+}
 int run(const ReportCommand&) {
   return refuse("report");
 }

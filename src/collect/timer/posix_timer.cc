@@ -87,7 +87,7 @@ Result<Recording> TimerRecorder::run(const std::string& reason) {
   ASSIGN_OR_RETURN(const RunEnd end, run_loop(*this, targets_,
                                               {.delay_ns = options_.delay_ns,
                                                .duration_ns = options_.duration_ns,
-                                               .flush_every_ns = kFlushEveryNs,
+                                               .flush_every_ns = options_.flush_every_ns,
                                                .control = options_.control}));
   RETURN_IF_ERROR(end.flushed);
   add(rings_.read_rest());

@@ -26,6 +26,7 @@ struct TimerOptions {
   std::vector<std::string> command;
   uint64_t period_ns = 0;
   uint64_t delay_ns = 0;
+  uint64_t flush_every_ns = kFlushEveryNs;
   std::optional<uint64_t> duration_ns;
   bool stacks = false;
   std::string shim_path;  // libculprit_timer.so
