@@ -32,6 +32,7 @@ else()
   find_path(PROTOZERO_INCLUDE protozero/pbf_writer.hpp REQUIRED)  # headers only
   pkg_check_modules(ELFUTILS REQUIRED IMPORTED_TARGET libdw libelf)
   pkg_check_modules(DEBUGINFOD REQUIRED libdebuginfod)  # its header: it is loaded when needed
+  pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
   pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)
   pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
   find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19)

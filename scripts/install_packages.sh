@@ -8,7 +8,8 @@ set -euo pipefail
 list="$(dirname "${BASH_SOURCE[0]}")/packages.txt"
 missing=()
 for group in "$@"; do
-  while read -r package; do
+  while read -r package command; do
+    if [ -n "$command" ] && command -v "$command" >/dev/null; then continue; fi
     if [ "$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null)" != "ii " ]; then
       missing+=("$package")
     fi

@@ -1,6 +1,11 @@
 // `culprit export`: ask an opened profile for another tool's format, write it.
 
+#include <fmt/format.h>
+
+#include "documents/html_file.h"
+
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "cli/open_epochs.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
@@ -22,12 +27,33 @@ OutputKind kind_of(ExportFormat format) {
       return OutputKind::report_json;
     case ExportFormat::csv:
       return OutputKind::report_csv;
+    case ExportFormat::html:
+      return OutputKind::html;
     case ExportFormat::collapsed:
     case ExportFormat::autofdo:
     case ExportFormat::bolt:
       break;
   }
   return OutputKind::plain;
+}
+
+/// One file for a browser.
+Result<std::string> export_page(const ProfileView& view, const ExportCommand& command) {
+  const InterruptGuard guard;
+  ProgressLine line;
+  const Documents documents(view, command.file);
+  HtmlFileOptions options;
+  options.most_bytes = command.most_bytes;
+  ASSIGN_OR_RETURN(HtmlFile file, make_html_file(documents, options, [&](size_t done, size_t all) {
+                     line.show(fmt::format("code of {} of {} functions", done, all));
+                     return !guard.is_interrupted();
+                   }));
+  line.clear();
+  if (file.functions_left_out > 0) {
+    print_message(
+        fmt::format("left out: the code of {} functions (--max-size)", file.functions_left_out));
+  }
+  return std::move(file.html);
 }
 
 }  // namespace
@@ -43,7 +69,9 @@ int run(const ExportCommand& command) {
   }
   Result<ProfileView> view = open_profile(command.file, command.epochs);
   if (!view) return fail(view.error());
-  const Result<std::string> text = answer_export(*view, command.question);
+  const Result<std::string> text = command.question.to == ExportFormat::html
+                                       ? export_page(*view, command)
+                                       : answer_export(*view, command.question);
   if (!text) return fail(text.error());
   if (!view->problem().empty()) print_message(view->problem());
   if (const Result<void> written = output->write(*text); !written) return fail(written.error());

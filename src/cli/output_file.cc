@@ -36,6 +36,7 @@ constexpr KindMark kMarks[] = {
     {OutputKind::report_csv, "a table of addresses that culprit wrote",
      "process,process_id,thread,thread_id,module,function,inlined,file,line,address,"},
     {OutputKind::stat_json, "a table of counts that culprit wrote", "\"culprit-stat-"},
+    {OutputKind::html, "a page that culprit wrote", "<title>Culprit</title>"},
     {OutputKind::plain, "empty, and this format has no mark to know it by", {}},
 };
 

@@ -25,6 +25,7 @@ enum class OutputKind : uint8_t {
   report_json,
   report_csv,
   stat_json,
+  html,
   plain,  // text that bears no mark, by which nobody's notes can be told from it
 };
 

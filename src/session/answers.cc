@@ -177,6 +177,7 @@ Result<std::string> answer_export(const ProfileView& view, const ExportQuestion&
     case ExportFormat::dot:
     case ExportFormat::json:
     case ExportFormat::csv:
+    case ExportFormat::html:  // of `documents`, which asks the questions above
       break;
   }
   if (!question.function.empty()) {

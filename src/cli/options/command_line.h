@@ -150,11 +150,21 @@ struct RegionsCommand {
   size_t width = 0;
 };
 
+/// `culprit serve`.
+inline constexpr const char* kLoopback = "127.0.0.1";
+struct ServeCommand {
+  std::vector<std::string> files;  // none typed: the default
+  std::string listen = kLoopback;
+  uint16_t port = 0;  // 0: any
+  bool open_browser = true;
+};
+
 struct ExportCommand {
   std::string file = kDefaultProfile;
   EpochChoice epochs;
   ExportQuestion question;
   std::string output;  // "" or "-": standard output
+  uint64_t most_bytes = uint64_t{10} << 20;  // html
   bool force = false;  // replaces whatever stands there
 };
 

@@ -11,11 +11,15 @@ constexpr Word<RowLevel> kLevels[] = {
     {"function", RowLevel::function}, {"line", RowLevel::line},
     {"block", RowLevel::block},       {"instruction", RowLevel::instruction},
     {"object", RowLevel::object}};
-constexpr Word<ExportFormat> kExportFormats[] = {
-    {"collapsed", ExportFormat::collapsed}, {"pprof", ExportFormat::pprof},
-    {"callgrind", ExportFormat::callgrind}, {"autofdo", ExportFormat::autofdo},
-    {"bolt", ExportFormat::bolt},           {"dot", ExportFormat::dot},
-    {"json", ExportFormat::json},           {"csv", ExportFormat::csv}};
+constexpr Word<ExportFormat> kExportFormats[] = {{"collapsed", ExportFormat::collapsed},
+                                                 {"pprof", ExportFormat::pprof},
+                                                 {"callgrind", ExportFormat::callgrind},
+                                                 {"autofdo", ExportFormat::autofdo},
+                                                 {"bolt", ExportFormat::bolt},
+                                                 {"dot", ExportFormat::dot},
+                                                 {"json", ExportFormat::json},
+                                                 {"csv", ExportFormat::csv},
+                                                 {"html", ExportFormat::html}};
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
 constexpr Word<Columns> kColumns[] = {
     {"events", Columns::events}, {"executions", Columns::executions}, {"hca", Columns::hca}};
@@ -243,14 +247,20 @@ CLI::App* add_regions(CLI::App& root, RegionsCommand* command, std::string* /*er
 CLI::App* add_export(CLI::App& root, ExportCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand("export", "the profile for other programs");
   add_input(app, &command->file);
-  CLI::Option* to = add_word(app, "--to", &command->question.to, kExportFormats,
-                             "collapsed: folded stacks, for flame graphs; pprof: gzip'd "
-                             "profile.proto; callgrind: for KCachegrind; autofdo: LLVM's text "
-                             "sample profile; bolt: for perf2bolt --pa; dot: for Graphviz, the "
-                             "blocks of one function, or who calls whom; json, csv: every address");
+  CLI::Option* to = add_word(
+      app, "--to", &command->question.to, kExportFormats,
+      "collapsed: folded stacks, for flame graphs; pprof: gzip'd "
+      "profile.proto; callgrind: for KCachegrind; autofdo: LLVM's text "
+      "sample profile; bolt: for perf2bolt --pa; dot: for Graphviz, the "
+      "blocks of one function, or who calls whom; json, csv: every address; html: one file "
+      "for a browser, with everything");
   to->required()->type_name("FORMAT");
   app->add_option("-o,--output", command->output, "[standard output]")->type_name("FILE");
   add_force(app, &command->force);
+  app->add_option("--max-size", command->most_bytes,
+                  "html: leave out the code of functions beyond that [10M]")
+      ->type_name("BYTES")
+      ->transform(CLI::AsSizeValue(false));
   add_epoch_choice(app, &command->epochs);
   CLI::Option* image =
       app->add_option("--image", command->question.image,
@@ -274,7 +284,8 @@ CLI::App* add_export(CLI::App& root, ExportCommand* command, std::string* error)
       "  culprit export --to pprof -o run.pb.gz && pprof -http=: run.pb.gz\n"
       "  culprit export --to callgrind -o callgrind.out.run && kcachegrind callgrind.out.run\n"
       "  culprit export --to dot --function main | dot -Tsvg > main.svg\n"
-      "  culprit export --to csv -o addresses.csv run.culprit\n\n"
+      "  culprit export --to csv -o addresses.csv run.culprit\n"
+      "  culprit export --to html -o run.html       the page of culprit serve, as one file\n\n"
       "From branch records (record -b):\n"
       "  culprit export --to dot | dot -Tsvg > calls.svg\n"
       "  culprit export --to autofdo -o run.prof && clang++ -fprofile-sample-use=run.prof ...\n"

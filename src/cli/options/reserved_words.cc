@@ -46,7 +46,6 @@ constexpr ReservedWord kReservedWords[] = {
     {"merge", ""},
     {"monitor", ""},
     {"objects", ""},
-    {"serve", ""},
     {"stalls", ""},
     {"tree", "culprit report --tree"},
     {"validate", ""},

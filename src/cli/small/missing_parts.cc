@@ -49,6 +49,9 @@ int run(const RegionsCommand&) {
 int run(const DataCommand&) {
   return refuse("data");
 }
+int run(const ServeCommand&) {
+  return refuse("serve");
+}
 int run(const ExportCommand&) {
   return refuse("export");
 }

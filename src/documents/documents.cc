@@ -1,0 +1,240 @@
+#include "documents/documents.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "documents/function_document.h"
+#include "documents/table_document.h"
+
+#include "base/number.h"
+#include "print/json_parts.h"
+
+namespace culprit {
+
+namespace {
+
+const std::vector<RowLevel> kPlaces = {RowLevel::process, RowLevel::module, RowLevel::function};
+/// Rows of the tree of calls that have less than this of everything are in their callers' rest.
+constexpr double kLeastCallPercent = 0.02;
+/// Of data objects and statements so many are listed with what is known of them.
+constexpr size_t kListedRows = 30;
+
+/// What is asked of a profile, and the command that records it for those that cannot be answered.
+struct Offered {
+  std::string_view name;
+  bool (*is_there)(const Profile& profile);
+  std::string_view filled_by;
+};
+
+bool is_simulated(const Profile& profile) {
+  return std::ranges::any_of(profile.events, [&](const Event& event) {
+    return profile.strings.text(event.name) == "sim:cycles";
+  });
+}
+
+constexpr Offered kOffered[] = {
+    {"why", [](const Profile& profile) { return !profile.events.empty(); },
+     "culprit record PROGRAM"},
+    {"places", [](const Profile& profile) { return !profile.histograms.empty(); },
+     "culprit record PROGRAM"},
+    {"costs", is_simulated, "culprit record --engine timer+simulate PROGRAM"},
+    {"calls", [](const Profile& profile) { return !profile.stack_counts.empty(); },
+     "culprit record -g PROGRAM"},
+    {"data", [](const Profile& profile) { return profile.objects.size() > 1; },
+     "culprit record --engine simulate --locality all --objects site PROGRAM"},
+    {"locality", [](const Profile& profile) { return !profile.tenures.empty(); },
+     "culprit record --engine simulate --locality all PROGRAM"},
+    {"regions", [](const Profile& profile) { return !profile.region_values.empty(); },
+     "culprit record --regions PROGRAM"},
+};
+
+std::optional<CostBranch> branch_of(std::string_view key) {
+  for (auto i = static_cast<uint8_t>(kFirstStalled); i < static_cast<uint8_t>(CostBranch::general);
+       ++i) {
+    if (branch_key(static_cast<CostBranch>(i)) == key) return static_cast<CostBranch>(i);
+  }
+  return std::nullopt;
+}
+
+Error no_document() {
+  return Error{"there is no such document", ErrorKind::not_found};
+}
+
+}  // namespace
+
+std::string function_id(std::string_view module, std::string_view function) {
+  // FNV-1a: an id must be the same wherever and whenever the page is made.
+  uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](std::string_view text) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    hash = hash * 0x100000001b3;  // as if of a zero byte behind the text
+  };
+  add(module);
+  add(function);
+  return fmt::format("{:016x}", hash);
+}
+
+Result<std::string> Documents::make(std::string_view name) const {
+  const TextStyle style;
+  if (name == "index") return make_index();
+  if (name == "places") return make_places();
+  if (name == "costs") return make_costs("");
+  if (name.starts_with("costs/")) return make_costs(name.substr(name.find('/') + 1));
+  if (name.starts_with("function/"))
+    return make_function(std::string(name.substr(name.find('/') + 1)));
+  if (name == "why") {
+    WhyQuestion question;
+    question.why.show_events = true;
+    question.why.advice_limit = 12;
+    ASSIGN_OR_RETURN(const WhyAnswer answer, answer_why(view_, question));
+    return print_why(answer.profile(), answer.cpu(), answer.why, Format::json, style);
+  }
+  if (name == "calls") {
+    ReportQuestion question;
+    question.report.by = {RowLevel::module, RowLevel::function};
+    question.report.tree = Tree::callees;
+    question.report.limit = 0;
+    question.report.minimum_percent = kLeastCallPercent;
+    question.report.names_hottest = false;
+    ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view_, question));
+    return calls_document(answer);
+  }
+  if (name == "data") return make_data("");
+  if (name.starts_with("data/")) return make_data(name.substr(name.find('/') + 1));
+  if (name == "locality") return make_locality("");
+  if (name.starts_with("locality/")) return make_locality(name.substr(name.find('/') + 1));
+  if (name == "regions") {
+    ASSIGN_OR_RETURN(const RegionsReport report, answer_regions(view_));
+    return print_regions(view_.profile(), report, {}, Format::json, style);
+  }
+  return no_document();
+}
+
+std::vector<std::string> Documents::list() const {
+  std::vector<std::string> names{"index"};
+  for (const Offered& offered : kOffered) {
+    if (!offered.is_there(view_.profile())) continue;
+    names.emplace_back(offered.name);
+    const bool has_parts = offered.name == "data" || offered.name == "locality";
+    for (size_t row = 0; has_parts && row < kListedRows; ++row) {
+      names.push_back(fmt::format("{}/{}", offered.name, row));
+    }
+    if (offered.name != "costs") continue;
+    for (auto i = static_cast<uint8_t>(kFirstStalled);
+         i < static_cast<uint8_t>(CostBranch::general); ++i) {
+      names.push_back(fmt::format("costs/{}", branch_key(static_cast<CostBranch>(i))));
+    }
+  }
+  return names;
+}
+
+std::string Documents::make_index() const {
+  const Profile& profile = view_.profile();
+  Json documents = Json::object();
+  for (const Offered& offered : kOffered) {
+    documents[std::string(offered.name)] = {{"is_there", offered.is_there(profile)},
+                                            {"filled_by", offered.filled_by}};
+  }
+  const Json index{
+      {"schema", "culprit-web-index-1"},      {"name", printable(name_)},
+      {"runs", json_runs(profile)},           {"machine", json_machine(profile.machine)},
+      {"clock", json_clock(profile.machine)}, {"documents", std::move(documents)},
+      {"ledger", json_ledger(profile.ledger)}};
+  return dump_compact(index);
+}
+
+Result<std::string> Documents::make_places() const {
+  ReportQuestion question;
+  question.report.by = kPlaces;
+  question.report.limit = 0;
+  question.report.names_hottest = false;
+  ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view_, question));
+  return table_document(answer);
+}
+
+Result<std::string> Documents::make_costs(std::string_view branch) const {
+  ReportQuestion question;
+  question.report.by = kPlaces;
+  question.report.columns = Columns::hca;
+  question.report.limit = 0;
+  question.report.names_hottest = false;
+  if (!branch.empty()) {
+    question.costs.detail = branch_of(branch);
+    if (!question.costs.detail) return no_document();
+  }
+  ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view_, question));
+  return table_document(answer);
+}
+
+Result<std::string> Documents::make_data(std::string_view row) const {
+  DataOptions question;
+  question.limit = 0;
+  ASSIGN_OR_RETURN(DataReport report, answer_data(view_, question));
+  if (!row.empty()) {
+    const std::optional<uint64_t> number = find_number(row, 10);
+    if (!number || *number >= report.rows.size()) return no_document();
+    question.object = report.rows[*number].name.name;
+    ASSIGN_OR_RETURN(report, answer_data(view_, question));
+  }
+  return print_data(view_.profile(), report, Format::json, TextStyle());
+}
+
+Result<std::string> Documents::make_locality(std::string_view row) const {
+  LocalityOptions question;
+  question.limit = 0;
+  ASSIGN_OR_RETURN(LocalityReport report, answer_locality(view_, question));
+  if (!row.empty()) {
+    const std::optional<uint64_t> number = find_number(row, 10);
+    if (!number || *number >= report.rows.size()) return no_document();
+    const CodeSpot& spot = report.rows[*number].spot;
+    question.part = spot.line != 0 ? fmt::format("{}:{}", spot.file, spot.line) : spot.function;
+    ASSIGN_OR_RETURN(report, answer_locality(view_, question));
+  }
+  return print_locality(view_.profile(), report, Format::json, TextStyle());
+}
+
+Result<const Documents::Functions*> Documents::functions() const {
+  const std::scoped_lock guard(lock_);
+  if (functions_) return &*functions_;
+  ReportQuestion question;
+  question.report.by = {RowLevel::module, RowLevel::function};
+  question.report.limit = 0;
+  question.report.names_hottest = false;
+  ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view_, question));
+  Functions found;
+  const std::vector<Value>& totals = answer.table.totals;
+  for (const ReportRow& row : answer.table.rows) {
+    ListedFunction one{"", row.module.value_or(""), row.function.value_or("")};
+    one.id = function_id(one.module, one.function);
+    for (size_t i = 0; i < row.values.size() && i < totals.size(); ++i) {
+      if (totals[i].value > 0)
+        one.share = std::max(one.share, row.values[i].value / totals[i].value);
+    }
+    found.emplace(one.id, std::move(one));
+  }
+  functions_ = std::move(found);
+  return &*functions_;
+}
+
+Result<std::vector<ListedFunction>> Documents::list_functions() const {
+  ASSIGN_OR_RETURN(const Functions* all, functions());
+  std::vector<ListedFunction> listed;
+  for (const auto& [id, one] : *all) listed.push_back(one);
+  std::sort(listed.begin(), listed.end(), [](const ListedFunction& a, const ListedFunction& b) {
+    return std::tie(b.share, a.id) < std::tie(a.share, b.id);
+  });
+  return listed;
+}
+
+Result<std::string> Documents::make_function(const std::string& id) const {
+  ASSIGN_OR_RETURN(const Functions* all, functions());
+  const auto found = all->find(id);
+  if (found == all->end()) return no_document();
+  AnnotateOptions question;
+  question.function = found->second.function;
+  question.module = found->second.module;
+  ASSIGN_OR_RETURN(const Annotation annotation, answer_annotation(view_, question));
+  return function_document(view_.profile(), annotation);
+}
+
+}  // namespace culprit

@@ -1,0 +1,46 @@
+#pragma once
+
+// Tables by column: what a page sorts, filters and adds up.
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "print/json_parts.h"
+#include "session/answers.h"
+
+namespace culprit {
+
+/// Rows of a flat report by process, module and function. Columns without any count are left out.
+/// Shape:  schema/web_table.schema.json
+std::string table_document(const ReportAnswer& answer);
+
+/// A tree of calls; rows in the order of the tree, each with its depth.
+/// Shape:  schema/web_calls.schema.json
+std::string calls_document(const ReportAnswer& answer);
+
+/// The numbers of texts in the order in which they come; a text is stored once.
+class TextNumbers {
+ public:
+  size_t number_of(const std::string& text);
+  [[nodiscard]] Json texts() const { return texts_; }
+
+ private:
+  std::unordered_map<std::string, size_t> numbers_;
+  Json texts_ = Json::array();
+};
+
+/// Which of the columns have a value other than 0 in one of the rows.
+/// Shape:  [column]
+std::vector<size_t> columns_with_values(size_t columns,
+                                        const std::vector<const std::vector<Value>*>& rows);
+
+/// {"values": [[...]], "errors": [[...]], "samples": [[...]]}: one list a column. A list of zeros
+/// alone is empty.
+void add_value_columns(Json& to, const std::vector<size_t>& columns,
+                       const std::vector<const std::vector<Value>*>& rows);
+
+/// Not indented, and with what is no UTF-8 replaced.
+std::string dump_compact(const Json& json);
+
+}  // namespace culprit

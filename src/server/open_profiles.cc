@@ -1,0 +1,38 @@
+#include "server/open_profiles.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace culprit {
+
+Result<void> OpenProfiles::open(const std::vector<std::string>& files) {
+  files_ = files;
+  slots_.resize(files.size());
+  for (size_t number = 0; number < files.size(); ++number) RETURN_IF_ERROR(find(number));
+  return {};
+}
+
+std::string OpenProfiles::version(size_t number) const {
+  struct stat status{};
+  if (number >= files_.size() || ::stat(files_[number].c_str(), &status) != 0) return "";
+  return fmt::format("{:x}-{:x}-{:x}-{:x}", status.st_ino, status.st_size, status.st_mtim.tv_sec,
+                     status.st_mtim.tv_nsec);
+}
+
+Result<std::shared_ptr<const OpenProfile>> OpenProfiles::find(size_t number) {
+  if (number >= files_.size()) return Error{"there is no such profile", ErrorKind::not_found};
+  const std::string now = version(number);
+  const std::scoped_lock guard(lock_);
+  Slot& slot = slots_[number];
+  if (slot.profile && (slot.version == now || now.empty())) return slot.profile;
+  Result<ProfileView> view = ProfileView::open(files_[number]);
+  // A recording under way changes the file at every moment: what was read before still holds.
+  if (!view && slot.profile) return slot.profile;
+  if (!view) return view.error();
+  slot.profile = std::make_shared<const OpenProfile>(*std::move(view), files_[number]);
+  slot.version = now;
+  return slot.profile;
+}
+
+}  // namespace culprit

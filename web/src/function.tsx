@@ -1,0 +1,313 @@
+// One function: source, assembly and blocks side by side. What is chosen in one is shown in the
+// others.
+
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import { findGraph, layOut } from "./blocks";
+import { amount, fileName, heat, inUnit, MARKS, MARK_WORDS, percent, shortName } from "./format";
+import { go, tweak, type Route } from "./route";
+import { Table, type ColumnOf } from "./table";
+import type { Function as Code, Index } from "./types";
+import { useDocument, Waiting } from "./use_document";
+
+interface Instruction {
+  at: number;  // its place in the document
+  place: number;
+  block: number;  // among all blocks
+}
+
+/// The instructions of all places in order, and which block each is in.
+function listInstructions(code: Code.FunctionDocument): Instruction[] {
+  const all: Instruction[] = [];
+  let block = 0;
+  code.places.forEach((place, i) => place.blocks.forEach((one) => {
+    for (let k = 0; k < one.count; ++k) all.push({ at: one.first + k, place: i, block });
+    ++block;
+  }));
+  return all;
+}
+
+interface Shown {
+  column: number;
+  name: string;
+  unit: string;
+  provenance: "counted" | "sampled" | "modelled";
+  total: number;  // of the function
+}
+
+function columnsOf(code: Code.FunctionDocument): Shown[] {
+  return code.columns.map((one, column) => ({
+    column, name: one.name, unit: one.unit, provenance: one.provenance, total: one.function.value,
+  }));
+}
+
+/// The event that heat and blocks show, and those beside it.
+function choose(all: Shown[], query: URLSearchParams): { main: Shown; beside: Shown[] } {
+  const main = all.find((one) => one.name === query.get("ev")) ?? all[0];
+  const usual = ["sim:cycles", "instructions", "L1-dcache-load-misses", "branch-misses"];
+  const wanted = query.get("cols")?.split("~") ?? usual;
+  return { main, beside: all.filter((one) => one !== main && wanted.includes(one.name)).slice(0, 6) };
+}
+
+function number(value: number, unit: string): string | JSX.Element {
+  return value === 0 ? <span class="dim">·</span> : inUnit(value, unit);
+}
+
+function Assembly({ code, list, main, beside, selected, hovered, onSelect, onHover }: {
+  code: Code.FunctionDocument; list: Instruction[]; main: Shown; beside: Shown[];
+  selected: number | null; hovered: { line: string | null; block: number | null };
+  onSelect: (at: Instruction) => void; onHover: (at: Instruction | null) => void;
+}): JSX.Element {
+  const { instructions } = code;
+  const hottest = Math.max(1e-300, ...(instructions.values[main.column] ?? []));
+  const valueColumn = (one: Shown): ColumnOf<Instruction> => ({
+    key: one.name, title: `${MARKS[one.provenance]}${one.name}`, hint: MARK_WORDS[one.provenance],
+    width: Math.max(74, Math.min(150, 20 + 7 * one.name.length)),
+    value: (row) => instructions.values[one.column]?.[row.at] ?? 0,
+    draw: (row) => number(instructions.values[one.column]?.[row.at] ?? 0, one.unit),
+    share: one === main ? (row) => (instructions.values[one.column]?.[row.at] ?? 0) / hottest : undefined,
+  });
+  const hasCpi = instructions.cpi.some((one) => one !== null);
+  const columns: ColumnOf<Instruction>[] = [
+    valueColumn(main),
+    ...(hasCpi ? [{ key: "cpi", title: "CPI", hint: "cycles per execution: 95 % interval", width: 84,
+      value: (row: Instruction) => instructions.cpi[row.at]?.[1] ?? null,
+      draw: (row: Instruction) => {
+        const range = instructions.cpi[row.at];
+        return range ? `${range[0].toFixed(1)}–${range[1].toFixed(1)}` : "";
+      } }] : []),
+    { key: "address", title: "address", width: 74, value: (row) => instructions.address[row.at].slice(2) },
+    { key: "text", title: "instruction", isText: true, width: 230, value: (row) => instructions.text[row.at],
+      draw: (row) => <code>{instructions.text[row.at] || <span class="dim">its code is not in the profile</span>}</code> },
+    { key: "line", title: "line", isText: true, width: 120, value: (row) => lineName(code, row.at),
+      draw: (row) => <span class="dim" title={stackWords(code, row.at)}>{lineName(code, row.at)}</span> },
+    ...beside.map(valueColumn),
+  ];
+  return (
+    <Table label="assembly" columns={columns} rows={list} keyOf={(row) => String(row.at)} sort="" isSorted
+           selected={selected === null ? null : String(selected)} onSelect={onSelect} onHover={onHover}
+           scrollTo={selected === null ? null : list.findIndex((row) => row.at === selected)}
+           classOf={(row) => [
+             list[row.at - 1]?.block !== row.block ? "begins" : "",
+             hovered.line !== null && lineKey(code, row.at) === hovered.line ? "linked" : "",
+             hovered.block === row.block ? "linked" : "",
+           ].join(" ")} />
+  );
+}
+
+function lineName(code: Code.FunctionDocument, at: number): string {
+  const line = code.instructions.line[at];
+  return line === 0 ? "" : `${fileName(code.files[code.instructions.file[at]])}:${line}`;
+}
+function lineKey(code: Code.FunctionDocument, at: number): string {
+  return `${code.instructions.file[at]}:${code.instructions.line[at]}`;
+}
+function stackWords(code: Code.FunctionDocument, at: number): string {
+  const stack = code.inline_stacks[code.instructions.stack[at]] ?? [];
+  return stack.map((one) => `${shortName(one.function)}, called at ${fileName(code.files[one.call_file])}:${one.call_line}`).join("\n");
+}
+
+interface SourceLine { key: string; at: number | null; file: number; line: number }
+
+function Source({ code, main, file, selected, hovered, onSelect, onHover }: {
+  code: Code.FunctionDocument; main: Shown; file: number; selected: string | null; hovered: string | null;
+  onSelect: (key: string) => void; onHover: (key: string | null) => void;
+}): JSX.Element {
+  const { lines } = code;
+  const rows = useMemo(() => lines.line.map((line, at): SourceLine => ({ key: `${lines.file[at]}:${line}`, at, file: lines.file[at], line }))
+    .filter((row) => row.file === file).sort((a, b) => a.line - b.line), [code, file]);
+  const hottest = Math.max(1e-300, ...(lines.values[main.column] ?? []));
+  const hasCpi = lines.cpi.some((one) => one !== null);
+  const columns: ColumnOf<SourceLine>[] = [
+    { key: "value", title: `${MARKS[main.provenance]}${main.name}`, width: 92, value: (row) => lines.values[main.column]?.[row.at!] ?? 0,
+      draw: (row) => number(lines.values[main.column]?.[row.at!] ?? 0, main.unit),
+      share: (row) => (lines.values[main.column]?.[row.at!] ?? 0) / hottest },
+    ...(hasCpi ? [{ key: "cpi", title: "CPI", width: 52, value: (row: SourceLine) => lines.cpi[row.at!]?.value ?? null,
+      draw: (row: SourceLine) => lines.cpi[row.at!] ? lines.cpi[row.at!]!.value.toFixed(2) : "" }] : []),
+    { key: "line", title: "line", width: 50, value: (row) => row.line },
+    { key: "text", title: "source", isText: true, value: (row) => lines.text[row.at!] ?? "",
+      draw: (row) => <code>{lines.text[row.at!] ?? <span class="dim">(the profile has no source of this line)</span>}</code> },
+  ];
+  return (
+    <Table label="source" columns={columns} rows={rows} keyOf={(row) => row.key} sort="" isSorted selected={selected}
+           onSelect={(row) => onSelect(row.key)} onHover={(row) => onHover(row?.key ?? null)}
+           scrollTo={selected === null ? null : rows.findIndex((row) => row.key === selected)}
+           classOf={(row) => hovered === row.key ? "linked" : ""} empty="no source of this file is in the profile" />
+  );
+}
+
+const MOST_LINES = 6, CHAR = 6.3, LINE = 13;
+
+function Blocks({ code, list, place, main, selectedBlock, hoveredBlock, onSelect, onHover }: {
+  code: Code.FunctionDocument; list: Instruction[]; place: number; main: Shown;
+  selectedBlock: number | null; hoveredBlock: number | null;
+  onSelect: (at: Instruction) => void; onHover: (block: number | null) => void;
+}): JSX.Element {
+  const frame = useRef<HTMLDivElement>(null);
+  const [zoom, setZoom] = useState(1);
+  const [hidesCold, setHidesCold] = useState(true);
+  const { instructions } = code;
+  const base = code.places.slice(0, place).reduce((sum, one) => sum + one.blocks.length, 0);
+  const values = instructions.values[main.column] ?? [];
+  const all = code.places[place]?.blocks ?? [];
+  const weight = all.map((one) => {
+    let sum = 0;
+    for (let k = 0; k < one.count; ++k) sum += values[one.first + k] ?? 0;
+    return sum;
+  });
+  const total = weight.reduce((sum, one) => sum + one, 0) || 1;
+  const drawn = useMemo(() => {
+    const graph = findGraph(all.map((one) => one.begin), all.map((one) => instructions.text[one.first + one.count - 1] ?? ""));
+    // Of very large functions what is cold is left out, or nobody sees the rest.
+    const isCut = hidesCold && all.length > 300;
+    const kept = all.map((_, i) => i).filter((i) => !isCut || weight[i] > 0.001 * total || i === 0);
+    const number = new Map(kept.map((old, now) => [old, now]));
+    const successors = kept.map((old) => graph.successors[old].map((to) => number.get(to)).filter((to): to is number => to !== undefined));
+    const inside = { successors, isBack: (from: number, to: number) => graph.isBack(kept[from], kept[to]) };
+    const texts = kept.map((old) => {
+      const one = all[old];
+      const shown = Math.min(one.count, MOST_LINES);
+      const text = Array.from({ length: shown }, (_, k) => instructions.text[one.first + k]);
+      if (one.count > shown) text.push(`… ${one.count - shown} more`);
+      return text;
+    });
+    const widths = texts.map((text) => Math.min(260, Math.max(110, ...text.map((one) => 12 + CHAR * one.length))));
+    const heights = texts.map((text) => 20 + LINE * text.length);
+    return { kept, texts, widths, heights, graph: inside, layout: layOut(inside, widths, heights), cut: all.length - kept.length };
+  }, [code, place, hidesCold, main.column]);
+  const { kept, texts, widths, heights, layout } = drawn;
+  useEffect(() => {
+    const at = selectedBlock === null ? -1 : kept.indexOf(selectedBlock - base);
+    if (at < 0 || !frame.current) return;
+    frame.current.scrollTo({ left: layout.x[at] * zoom - frame.current.clientWidth / 2 + 20, top: layout.y[at] * zoom - frame.current.clientHeight / 3 });
+  }, [selectedBlock, drawn]);
+  const edges: JSX.Element[] = [];
+  kept.forEach((_, from) => drawn.graph.successors[from].forEach((to, k) => {
+    const isBack = drawn.graph.isBack(from, to);
+    const [x1, y1, x2, y2] = [layout.x[from], layout.y[from] + heights[from], layout.x[to], layout.y[to]];
+    const side = Math.max(x1 + widths[from] / 2, x2 + widths[to] / 2) + 14;
+    const path = isBack
+      ? `M${x1 + widths[from] / 4},${y1} C${side},${y1 + 40} ${side},${y2 - 40} ${x2 + widths[to] / 4},${y2 - 3}`
+      : `M${x1},${y1} C${x1},${y1 + 16} ${x2},${y2 - 16} ${x2},${y2 - 3}`;
+    edges.push(<path d={path} class={`edge ${isBack ? "back" : k > 0 ? "taken" : ""}`} marker-end="url(#arrow)" />);
+  }));
+  return (
+    <div class="blocks">
+      <div class="bar-of-tools small">
+        <button type="button" onClick={() => setZoom(zoom * 1.25)} aria-label="larger">+</button>
+        <button type="button" onClick={() => setZoom(zoom / 1.25)} aria-label="smaller">−</button>
+        <button type="button" onClick={() => frame.current && setZoom(Math.min(1, frame.current.clientWidth / (layout.width + 50), frame.current.clientHeight / (layout.height + 40)))}>all</button>
+        <span class="dim">{all.length} blocks{drawn.cut > 0 ? `, ${drawn.cut} cold ones hidden` : ""}</span>
+        {all.length > 300 && <label><input type="checkbox" checked={!hidesCold} onChange={() => setHidesCold(!hidesCold)} /> cold ones, too</label>}
+      </div>
+      <div class="frame" ref={frame} tabIndex={0} role="group" aria-label="blocks of the function">
+        <svg role="img" aria-label={`control flow: ${kept.length} blocks`} width={(layout.width + 50) * zoom} height={(layout.height + 30) * zoom} viewBox={`-20 -8 ${layout.width + 50} ${layout.height + 30}`}>
+          <defs><marker id="arrow" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" orient="auto"><path d="M0,0 L6,3 L0,6 Z" class="arrow" /></marker></defs>
+          {edges}
+          {kept.map((old, i) => {
+            const share = weight[old] / total;
+            const isChosen = selectedBlock === base + old, isLinked = hoveredBlock === base + old;
+            return (
+              <g transform={`translate(${layout.x[i] - widths[i] / 2},${layout.y[i]})`} class={`block ${isChosen ? "selected" : ""} ${isLinked ? "linked" : ""}`}
+                 onMouseEnter={() => onHover(base + old)} onMouseLeave={() => onHover(null)}
+                 onClick={() => { const first = list.find((row) => row.block === base + old); if (first) onSelect(first); }}>
+                <rect width={widths[i]} height={heights[i]} rx="2" class="box" />
+                <rect width={widths[i]} height={heights[i]} rx="2" style={{ fill: heat(share) }} />
+                <text x="6" y="13" class="title">{all[old].begin.slice(2)}  {percent(share)}{all[old].cpi ? `  CPI ${all[old].cpi!.value.toFixed(2)}` : ""}</text>
+                {texts[i].map((text, k) => <text x="6" y={27 + LINE * k}>{text.replace(/\s+/g, " ").slice(0, 38)}</text>)}
+              </g>
+            );
+          })}
+        </svg>
+      </div>
+    </div>
+  );
+}
+
+function FunctionOf({ code, route }: { code: Code.FunctionDocument; route: Route }): JSX.Element {
+  const list = useMemo(() => listInstructions(code), [code]);
+  const all = columnsOf(code);
+  const { main, beside } = choose(all, route.query);
+  const panes = (route.query.get("panes") ?? "sab").split("");
+  const selected = route.query.get("sel");
+  const at = selected === null ? null : code.instructions.address.indexOf(`0x${selected}`);
+  const chosen = at === null || at < 0 ? null : list.find((row) => row.at === at) ?? null;
+  const [line, setLine] = useState<string | null>(null);
+  const [hoveredLine, hoverLine] = useState<string | null>(null);
+  const [hoveredBlock, hoverBlock] = useState<number | null>(null);
+  const values = code.instructions.values[main?.column] ?? [];
+  const byHeat = useMemo(() => list.map((row) => row.at).sort((a, b) => (values[b] ?? 0) - (values[a] ?? 0)), [code, main?.name]);
+  // At first the hottest instruction is in sight.
+  const shownAt = chosen?.at ?? byHeat[0] ?? null;
+  const shownRow = list.find((row) => row.at === shownAt) ?? null;
+  const shownLine = line ?? (shownAt === null ? null : lineKey(code, shownAt));
+  const file = shownLine === null ? 0 : Number(shownLine.split(":")[0]);
+  const select = (row: Instruction) => {
+    setLine(lineKey(code, row.at));
+    tweak({ sel: code.instructions.address[row.at].slice(2) });
+  };
+  const selectLine = (key: string) => {
+    setLine(key);
+    const first = byHeat.find((one) => lineKey(code, one) === key);
+    if (first !== undefined) tweak({ sel: code.instructions.address[first].slice(2) });
+  };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (/^(INPUT|SELECT|TEXTAREA)$/.test((event.target as HTMLElement).tagName) || event.ctrlKey || event.metaKey) return;
+      if (event.key === "[" || event.key === "]") {
+        const now = byHeat.indexOf(shownAt ?? -1);
+        const next = byHeat[Math.min(byHeat.length - 1, Math.max(0, now + (event.key === "]" ? 1 : -1)))];
+        const row = list.find((one) => one.at === next);
+        if (row) select(row);
+      } else if ("sab".includes(event.key)) {
+        const now = panes.includes(event.key) ? panes.filter((one) => one !== event.key) : [...panes, event.key];
+        if (now.length > 0) tweak({ panes: now.join("") });
+      }
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  });
+  if (!main) return <p class="missing">nothing of this function was counted</p>;
+  const hoveredKey = hoveredLine;
+  return (
+    <div class="stack">
+      <div class="bar-of-tools">
+        <h1 title={code.function}>{shortName(code.function)}</h1>
+        <span class="dim" title={code.module}>{fileName(code.module)}{code.file && `, ${fileName(code.file)}:${code.line}`}{code.inlined && `, inlined into ${code.places.length} places`}</span>
+        <label>event <select value={main.name} onChange={(event) => tweak({ ev: (event.target as HTMLSelectElement).value })}>
+          {all.map((one) => <option value={one.name}>{MARKS[one.provenance]}{one.name}</option>)}</select></label>
+        <span>{inUnit(main.total, main.unit)}, {percent(main.total / (code.columns[main.column].total.value || 1))} of everything</span>
+        {code.cpi && <span>CPI {code.cpi.value.toFixed(2)}<span class="dim"> ±{(1.96 * code.cpi.error).toFixed(2)}</span></span>}
+        <span class="choice" role="group" aria-label="panes">
+          {[["s", "source"], ["a", "assembly"], ["b", "blocks"]].map(([key, title]) => (
+            <button type="button" aria-pressed={panes.includes(key)} onClick={() => {
+              const now = panes.includes(key) ? panes.filter((one) => one !== key) : [...panes, key];
+              if (now.length > 0) tweak({ panes: now.join("") });
+            }}>{title}</button>
+          ))}
+        </span>
+        <button type="button" onClick={() => go({ profile: route.profile, screen: "functions" })}>all functions</button>
+      </div>
+      {shownAt !== null && code.instructions.stack[shownAt] >= 0 && <p class="hint">{stackWords(code, shownAt).replace(/\n/g, " › ")}</p>}
+      {code.remarks.map((one) => <p class="hint">{one}</p>)}
+      {code.places.filter((one) => one.problem).map((one) => <p class="missing">{one.problem}</p>)}
+      <div class={`panes n${panes.length}`}>
+        {panes.includes("s") && <section class="pane" aria-label="source"><h2>{fileName(code.files[file] ?? "") || "source"}</h2>
+          <Source code={code} main={main} file={file} selected={shownLine} hovered={hoveredKey} onSelect={selectLine} onHover={hoverLine} /></section>}
+        {panes.includes("a") && <section class="pane" aria-label="assembly"><h2>assembly</h2>
+          <Assembly code={code} list={list} main={main} beside={beside} selected={shownAt} hovered={{ line: hoveredKey, block: hoveredBlock }}
+                    onSelect={select} onHover={(row) => { hoverLine(row ? lineKey(code, row.at) : null); hoverBlock(row?.block ?? null); }} /></section>}
+        {panes.includes("b") && <section class="pane" aria-label="blocks"><h2>blocks{code.places.length > 1 && shownRow ? ` of ${shortName(code.places[shownRow.place].function)}` : ""}</h2>
+          <Blocks code={code} list={list} place={shownRow?.place ?? 0} main={main} selectedBlock={shownRow?.block ?? null} hoveredBlock={hoveredBlock}
+                  onSelect={select} onHover={hoverBlock} /></section>}
+      </div>
+      <p class="hint">{amount(list.length)} instructions in {code.places.length === 1 ? "one place" : `${code.places.length} places`}; [ and ] go to the next hottest.</p>
+    </div>
+  );
+}
+
+export function FunctionScreen({ route }: { index: Index.IndexDocument; route: Route }): JSX.Element {
+  const code = useDocument<Code.FunctionDocument>(route.profile, `function/${route.what}`);
+  return <Waiting loaded={code}>{(value) => <FunctionOf code={value} route={route} />}</Waiting>;
+}

@@ -1,0 +1,186 @@
+// What takes the cycles and what to change, without a click.
+
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+
+import { amount, inUnit, MARKS, MARK_WORDS, percent, shortName, fileName } from "./format";
+import { usePlaces } from "./functions";
+import { group } from "./places";
+import { go, type Route } from "./route";
+import { Table, type ColumnOf } from "./table";
+import type { Index, Why } from "./types";
+import { useDocument, Waiting } from "./use_document";
+
+export interface CostNode {
+  label: string;
+  kind: string;
+  branch: string;
+  state: string;
+  reason: string;
+  cycles: { value: number; error: number } | null;
+  provenance: "counted" | "sampled" | "modelled";
+  in_sum: boolean;
+  event: { name: string; count: { value: number; error: number } | null; problem: string; advice: string;
+           penalty: number | null; penalty_source: string } | null;
+  parts: CostNode[];
+}
+interface CostRow { path: string; depth: number; node: CostNode }
+
+function flatten(node: CostNode, isOpen: (path: string, depth: number) => boolean): CostRow[] {
+  const rows: CostRow[] = [];
+  const walk = (at: CostNode, path: string, depth: number) => {
+    rows.push({ path, depth, node: at });
+    if (!isOpen(path, depth)) return;
+    at.parts.forEach((part, i) => {
+      // A level's own sum stands in the level's row already.
+      const repeats = part.kind === "event" && part.label === at.label;
+      if (!repeats) walk(part, `${path}.${i}`, depth + 1);
+    });
+  };
+  walk(node, "0", 0);
+  return rows;
+}
+
+const STATES: Record<string, string> = {
+  not_recorded: "not recorded", not_covered: "not covered", partly_measured: "partly measured",
+};
+
+function CostTree({ why }: { why: Why.WhyDocument }): JSX.Element {
+  const [toggled, setToggled] = useState<Set<string>>(new Set());
+  const [selected, setSelected] = useState<string | null>(null);
+  const tree = why.tree as unknown as CostNode;
+  const total = tree.cycles?.value ?? 0;
+  const isOpen = (path: string, depth: number) => (depth < 2) !== toggled.has(path);
+  const rows = flatten(tree, isOpen);
+  const hasParts = (row: CostRow) => row.node.parts.some((part) => part.label !== row.node.label || part.kind !== "event");
+  const columns: ColumnOf<CostRow>[] = [
+    { key: "label", title: "tree of cycles", isText: true, value: (row) => row.node.label },
+    { key: "cycles", title: "cycles", width: 110, value: (row) => row.node.cycles?.value ?? null,
+      draw: (row) => row.node.cycles
+        ? <span title={MARK_WORDS[row.node.provenance]}>{MARKS[row.node.provenance]}{amount(row.node.cycles.value)}</span>
+        : <span class="dim" title={row.node.reason}>{STATES[row.node.state] ?? "–"}</span> },
+    { key: "share", title: "share", width: 130, value: (row) => row.node.cycles ? row.node.cycles.value / total : null,
+      draw: (row) => row.node.cycles && total > 0
+        ? <>{percent(row.node.cycles.value / total)}{row.node.cycles.error > 0 && <span class="dim"> ±{percent(2 * row.node.cycles.error / total)}</span>}</>
+        : "–",
+      share: (row) => row.node.cycles && total > 0 ? row.node.cycles.value / total : 0 },
+    { key: "count", title: "events", width: 90, value: (row) => row.node.event?.count?.value ?? null,
+      draw: (row) => row.node.event?.count ? amount(row.node.event.count.value) : "" },
+  ];
+  const chosen = rows.find((row) => row.path === selected)?.node;
+  return (
+    <section aria-label="tree of cycles" class="grow">
+      <h2>Where the cycles went</h2>
+      <Table label="tree of cycles" columns={columns} rows={rows} keyOf={(row) => row.path} sort="" isSorted
+             selected={selected} onSelect={(row) => setSelected(row.path)}
+             levelOf={(row) => row.depth} isOpen={(row) => hasParts(row) ? isOpen(row.path, row.depth) : null}
+             onToggle={(row) => setToggled((was) => {
+               const now = new Set(was);
+               if (!now.delete(row.path)) now.add(row.path);
+               return now;
+             })}
+             classOf={(row) => `${row.node.kind} ${row.node.in_sum ? "" : "beside"}`} />
+      {chosen?.event && (
+        <p class="explain"><b>{chosen.label}</b> {chosen.event.problem} {chosen.event.advice}
+          {chosen.event.penalty !== null && <span class="dim"> {chosen.event.penalty} cycles each: {chosen.event.penalty_source}</span>}</p>
+      )}
+      {chosen && chosen.reason && <p class="explain">{chosen.reason}</p>}
+    </section>
+  );
+}
+
+/// How a verdict begins, by how sure it is.
+const CERTAINTY: Record<string, string> = { firm: "It is", candidate: "It may be", none: "Not sure; most is" };
+
+function Verdict({ why }: { why: Why.WhyDocument }): JSX.Element {
+  const { verdict } = why;
+  const branch = verdict.branch?.replace(/_/g, " ");
+  return (
+    <section class={`verdict ${verdict.certainty}`} aria-label="verdict">
+      <h2>{branch ? <>{CERTAINTY[verdict.certainty]} <em>{branch}</em></> : "No single cause"}</h2>
+      <p>{verdict.reason}</p>
+      {why.measured?.measured && (
+        <p class="dim">measured {amount(why.measured.measured.value)} cycles ({why.measured.samples.toLocaleString("en")} samples),
+          modelled {amount(why.measured.modelled)}; {percent((why.measured.kernel?.value ?? NaN) / why.measured.measured.value)} in the kernel,
+          unexplained {percent((why.measured.unexplained?.value ?? NaN) / why.measured.measured.value)}</p>
+      )}
+      {!why.template.validated && <p class="dim">template {why.template.name}: not validated on hardware</p>}
+    </section>
+  );
+}
+
+function AdviceList({ why, profile }: { why: Why.WhyDocument; profile: number }): JSX.Element {
+  return (
+    <section aria-label="what to change">
+      <h2>What to change</h2>
+      {why.advice.length === 0 && <p class="missing">nothing that would gain much</p>}
+      <ol class="advice">
+        {why.advice.map((one) => (
+          <li>
+            <div class="gain" title="of all cycles, if this cost were gone: at most">{percent(one.at_most, 0)}<small>at most</small></div>
+            <div>
+              <b>{one.label}</b> <span class="dim">{one.branch.replace(/_/g, " ")}, {percent(one.share)} of the cycles</span>
+              <p>{one.problem} {one.advice}</p>
+              {one.function && (
+                <a href={`#1/${profile}/functions?q=${encodeURIComponent(`^${one.function.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`)}`}>
+                  {shortName(one.function)}</a>
+              )} <code>{one.line}</code> <span class="dim">{percent(one.share_of_cost, 0)} of it there</span>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Hottest({ index, route }: { index: Index.IndexDocument; route: Route }): JSX.Element {
+  const places = usePlaces(index, route.profile);
+  const rows = useMemo(() => places && "value" in places
+    ? group(places.value.rows, (row) => row.id).filter((row) => row.values[0] > 0).sort((a, b) => b.values[0] - a.values[0]).slice(0, 14) : [], [places]);
+  return (
+    <section aria-label="hottest functions">
+      <h2><a href={`#1/${route.profile}/functions`}>Hottest functions</a></h2>
+      <Waiting loaded={places}>{({ measures }) => {
+        const first = measures[0];
+        return (
+          <table class="plain">
+            <thead><tr><th class="number">{MARKS[first.provenance]}{first.name}</th><th class="number">share</th><th>function</th><th>module</th></tr></thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr onClick={() => go({ profile: route.profile, screen: "function", what: row.id })}>
+                  <td class="number">{inUnit(row.values[0], first.unit)}</td>
+                  <td class="number barred"><span class="bar" style={{ width: `${100 * row.values[0] / first.total}%` }} aria-hidden="true" />
+                    <span class="cell">{percent(row.values[0] / first.total)}{row.errors[0] > 0 && <span class="dim"> ±{(196 * row.errors[0] / first.total).toFixed(1)}</span>}</span></td>
+                  <td><a href={`#1/${route.profile}/function/${row.id}`} title={row.name}>{shortName(row.name)}</a></td>
+                  <td class="dim" title={row.module}>{fileName(row.module)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        );
+      }}</Waiting>
+    </section>
+  );
+}
+
+export function Overview({ index, route }: { index: Index.IndexDocument; route: Route }): JSX.Element {
+  const why = useDocument<Why.WhyDocument>(route.profile, "why");
+  const simulated = index.documents.costs?.is_there;
+  return (
+    <div class="overview">
+      <div class="column">
+        <Waiting loaded={why}>{(value) => <>
+          <Verdict why={value} />
+          {!simulated && !index.machine.has_pmu && (
+            <p class="next">This profile says where the time went. What took it: <code>{index.documents.costs?.filled_by}</code></p>
+          )}
+          <CostTree why={value} />
+        </>}</Waiting>
+      </div>
+      <div class="column">
+        <Waiting loaded={why}>{(value) => <AdviceList why={value} profile={route.profile} />}</Waiting>
+        <Hottest index={index} route={route} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,1228 @@
+// Made by types.mjs of schema/*.json: do not edit.
+
+export namespace Profiles {
+export interface ProfilesDocument {
+  schema: "culprit-web-profiles-1";
+  profiles: {
+    name: string;
+    /**
+     * another word when the file has changed
+     */
+    version: string;
+  }[];
+}
+}
+
+export namespace Index {
+/**
+ * the core clock, measured; null if it was not. cycles = ns x hertz / 1e9
+ */
+export type Clock = null | {
+  hertz: number;
+  /**
+   * 95 % interval
+   */
+  low_hertz: number;
+  high_hertz: number;
+  bursts: number;
+};
+
+export interface IndexDocument {
+  schema: "culprit-web-index-1";
+  name: string;
+  runs: Run[];
+  machine: Machine;
+  clock: Clock;
+  documents: {
+    [k: string]: {
+      is_there: boolean;
+      /**
+       * the command that records it
+       */
+      filled_by: string;
+    };
+  };
+  ledger: Ledger;
+}
+export interface Run {
+  command: string;
+  host: string;
+  /**
+   * CLOCK_REALTIME
+   */
+  start_ns: number;
+  duration_ns: number;
+  cpu_time_ns: number | null;
+  /**
+   * as wait(2) gives it; null where nothing was started
+   */
+  wait_status: number | null;
+}
+export interface Machine {
+  architecture: string;
+  cpu_model: string;
+  cpu_id: string;
+  kernel_release: string;
+  cpus_online: number;
+  has_pmu: boolean;
+  virtualization: string;
+}
+/**
+ * what makes the numbers weaker: amounts by key, and sentences
+ */
+export interface Ledger {
+  lost_samples: number;
+  notes: string[];
+  [k: string]: number | string[];
+}
+}
+
+export namespace Table {
+export interface TableDocument {
+  schema: "culprit-web-table-1";
+  columns: Column[];
+  /**
+   * names, which the columns below number
+   */
+  texts: string[];
+  process: number[];
+  process_id: number[];
+  module: number[];
+  function: number[];
+  /**
+   * of the function: function/ID is its document
+   */
+  id: string[];
+  /**
+   * one list a column; an empty list is all 0
+   */
+  values: number[][];
+  /**
+   * one list a column; an empty list is all 0
+   */
+  errors: number[][];
+  /**
+   * one list a column; an empty list is all 0
+   */
+  samples: number[][];
+  /**
+   * of the first column, with all that was called; empty: no call stacks
+   */
+  inclusive: number[];
+  remarks: string[];
+}
+export interface Column {
+  name: string;
+  unit: string;
+  provenance: "counted" | "sampled" | "modelled";
+  engine: string;
+  period: number;
+  samples: number;
+  total: Value;
+}
+export interface Value {
+  samples: number;
+  value: number;
+  error: number;
+}
+}
+
+export namespace Calls {
+export interface CallsDocument {
+  schema: "culprit-web-calls-1";
+  column: Column;
+  /**
+   * names, which the columns below number
+   */
+  texts: string[];
+  depth: number[];
+  module: number[];
+  function: number[];
+  value: number[];
+  self: number[];
+  /**
+   * of rows that are too small
+   */
+  rest: number;
+}
+export interface Column {
+  name: string;
+  unit: string;
+  provenance: "counted" | "sampled" | "modelled";
+  engine: string;
+  period: number;
+  samples: number;
+  total: Value;
+}
+export interface Value {
+  samples: number;
+  value: number;
+  error: number;
+}
+}
+
+export namespace Function {
+export interface FunctionDocument {
+  schema: "culprit-web-function-1";
+  function: string;
+  module: string;
+  file: string;
+  line: number;
+  inlined: boolean;
+  cpi: null | {
+    value: number;
+    error: number;
+  };
+  columns: Column[];
+  places: {
+    function: string;
+    begin: string;
+    end: string;
+    /**
+     * why there is no code; empty: there is
+     */
+    problem: string;
+    blocks: {
+      begin: string;
+      end: string;
+      /**
+       * its first instruction
+       */
+      first: number;
+      count: number;
+      cpi: null | {
+        value: number;
+        error: number;
+      };
+    }[];
+  }[];
+  instructions: {
+    address: string[];
+    text: string[];
+    file: number[];
+    line: number[];
+    /**
+     * of inline_stacks; -1: none
+     */
+    stack: number[];
+    cpi: (null | number[])[];
+    more: string[];
+    /**
+     * one list a column; an empty list is all 0
+     */
+    values: number[][];
+    /**
+     * one list a column; an empty list is all 0
+     */
+    errors: number[][];
+    /**
+     * one list a column; an empty list is all 0
+     */
+    samples: number[][];
+  };
+  lines: {
+    file: number[];
+    line: number[];
+    text: (string | null)[];
+    cpi: (null | {
+      value: number;
+      error: number;
+    })[];
+    more: string[];
+    /**
+     * one list a column; an empty list is all 0
+     */
+    values: number[][];
+    /**
+     * one list a column; an empty list is all 0
+     */
+    errors: number[][];
+    /**
+     * one list a column; an empty list is all 0
+     */
+    samples: number[][];
+  };
+  inline_stacks: {
+    function: string;
+    call_file: number;
+    call_line: number;
+  }[][];
+  files: string[];
+  more_heading: string;
+  remarks: string[];
+}
+export interface Column {
+  name: string;
+  unit: string;
+  provenance: "counted" | "sampled" | "modelled";
+  engine: string;
+  period: number;
+  samples: number;
+  total: Value;
+  function: Value;
+}
+export interface Value {
+  samples: number;
+  value: number;
+  error: number;
+}
+}
+
+export namespace Why {
+/**
+ * the core clock, measured; null if it was not. cycles = ns x hertz / 1e9
+ */
+export type Clock = null | {
+  hertz: number;
+  /**
+   * 95 % interval
+   */
+  low_hertz: number;
+  high_hertz: number;
+  bursts: number;
+};
+export type Estimate = null | {
+  value: number;
+  /**
+   * standard error
+   */
+  error: number;
+};
+
+export interface WhyDocument {
+  schema: "culprit-why-2";
+  runs: Run[];
+  machine: Machine;
+  clock: Clock;
+  template: {
+    name: string;
+    description: string;
+    /**
+     * by anybody, on hardware
+     */
+    validated: boolean;
+    /**
+     * by whom; empty: by nobody
+     */
+    validated_by: string;
+    source: string;
+  };
+  filters: {
+    level: "process" | "thread" | "module" | "function" | "line" | "block" | "instruction";
+    pattern: string;
+  }[];
+  tree: Node;
+  general: Node1[];
+  everything: Estimate;
+  overlap: Estimate;
+  unexplained: Estimate;
+  measured: null | {
+    measured: Estimate;
+    kernel: Estimate;
+    modelled: number;
+    unexplained: Estimate;
+    /**
+     * of the native run, in this part
+     */
+    samples: number;
+    /**
+     * over the functions of user code, in cycles: measured in those with at least 100 samples; of them, where the modelled cycles differ by at most 25 % beyond sampling error; measured beyond the modelled ones, and modelled beyond the measured ones
+     */
+    fit: {
+      judged: number;
+      fitting: number;
+      missing: number;
+      excess: number;
+    };
+    /**
+     * measured of the whole profile
+     */
+    everything: null | {
+      value: number;
+      /**
+       * standard error
+       */
+      error: number;
+    };
+  };
+  halted: null | {
+    measured_by: "tsc" | "idle_time";
+    total_cycles: null | number;
+    cycles: null | number;
+    seconds: null | number;
+    capacity_seconds: null | number;
+    /**
+     * halted of all, 0 to 1
+     */
+    ratio: number;
+  };
+  advice: {
+    label: string;
+    branch: string;
+    cycles: Estimate;
+    share: number;
+    problem: string;
+    advice: string;
+    function: string;
+    line: string;
+    share_of_cost: number;
+    /**
+     * what a repair saves at most, of the cycles measured where there are some [0 to 1]
+     */
+    at_most: number;
+    /**
+     * the same, if all that the model lacks were of it
+     */
+    upper_end: number;
+    /**
+     * what the repair saves by a forecast, of the cycles measured where there are some; null: the model did not run without this cost
+     */
+    gain: null | {
+      expected: number;
+      low: number;
+      high: number;
+    };
+  }[];
+  rules: {
+    name: string;
+    left: Estimate;
+    right: Estimate;
+    difference: number;
+    tolerance: number;
+    broken: boolean;
+    meaning: string;
+  }[];
+  remarks: string[];
+  other_events: string[];
+  ledger: Ledger;
+  /**
+   * which branch is the culprit, and how far that may be believed: firm; a candidate; none
+   */
+  verdict: {
+    certainty: "firm" | "candidate" | "none";
+    /**
+     * the one with most cycles, if any has many; also where it is no verdict
+     */
+    branch: string | null;
+    /**
+     * why it is not firm
+     */
+    reason: string;
+  };
+}
+export interface Run {
+  command: string;
+  host: string;
+  /**
+   * CLOCK_REALTIME
+   */
+  start_ns: number;
+  duration_ns: number;
+  cpu_time_ns: number | null;
+  /**
+   * as wait(2) gives it; null where nothing was started
+   */
+  wait_status: number | null;
+}
+export interface Machine {
+  architecture: string;
+  cpu_model: string;
+  cpu_id: string;
+  kernel_release: string;
+  cpus_online: number;
+  has_pmu: boolean;
+  virtualization: string;
+}
+/**
+ * unhalted cycles; null cycles are not known, which is not 0
+ */
+export interface Node {
+  kind: "level" | "branch" | "group" | "event" | "formula";
+  label: string;
+  branch: string;
+  state: "measured" | "partly_measured" | "not_recorded" | "not_covered";
+  reason: string;
+  cycles: Estimate;
+  provenance: "counted" | "sampled" | "modelled";
+  in_sum: boolean;
+  linear: boolean;
+  uncapped: Estimate;
+  ratio: Estimate;
+  event: null | Event;
+  parts: Node1[];
+}
+export interface Event {
+  name: string;
+  role: "sum" | "info" | "bound" | "derive";
+  count: Estimate;
+  count_provenance: null | ("counted" | "sampled" | "modelled");
+  penalty: null | number;
+  penalty_unit: "cycles" | "ns";
+  penalty_source: string;
+  penalty_is_estimate: boolean;
+  problem: string;
+  advice: string;
+}
+export interface Node1 {
+  kind: "level" | "branch" | "group" | "event" | "formula";
+  label: string;
+  branch: string;
+  state: "measured" | "partly_measured" | "not_recorded" | "not_covered";
+  reason: string;
+  cycles: Estimate;
+  provenance: "counted" | "sampled" | "modelled";
+  in_sum: boolean;
+  linear: boolean;
+  uncapped: Estimate;
+  ratio: Estimate;
+  event: null | Event;
+  parts: Node1[];
+}
+/**
+ * what makes the numbers weaker: amounts by key, and sentences
+ */
+export interface Ledger {
+  lost_samples: number;
+  notes: string[];
+  [k: string]: number | string[];
+}
+}
+
+export namespace Data {
+export interface DataDocument {
+  schema: "culprit-data-1";
+  runs: Run[];
+  machine: Machine;
+  caches: Caches | null;
+  cost: Cost;
+  rows: Object[];
+  rest: {
+    rows: number;
+    use: Use;
+  } | null;
+  totals: Use;
+  named: Use1;
+  part: {
+    name: string;
+    kind: "" | "variable" | "heap" | "stack" | "range" | "field" | "mapping";
+    /**
+     * where it is allocated
+     */
+    place: string;
+    /**
+     * whether the name is that of a data structure
+     */
+    named: boolean;
+    /**
+     * what the statement that allocates it assigns it to
+     */
+    kept_in: string;
+    /**
+     * who called what allocates it
+     */
+    caller: string;
+    type: string;
+    size_bytes: number | null;
+    blocks: number | null;
+    total_bytes: number | null;
+    use: Use;
+    kinds: {
+      integer_load: Kind;
+      integer_store: Kind;
+      float_load: Kind;
+      float_store: Kind;
+    };
+    edges: {
+      L1D: Edges;
+      L2: Edges;
+      L3: Edges;
+      L1I: Edges;
+    };
+    statements: Statement[];
+    fields: Object[];
+    /**
+     * what else matches
+     */
+    others: string[];
+  } | null;
+  advice: Advice[];
+  remarks: string[];
+  ledger: Ledger;
+}
+export interface Run {
+  command: string;
+  host: string;
+  /**
+   * CLOCK_REALTIME
+   */
+  start_ns: number;
+  duration_ns: number;
+  cpu_time_ns: number | null;
+  /**
+   * as wait(2) gives it; null where nothing was started
+   */
+  wait_status: number | null;
+}
+export interface Machine {
+  architecture: string;
+  cpu_model: string;
+  cpu_id: string;
+  kernel_release: string;
+  cpus_online: number;
+  has_pmu: boolean;
+  virtualization: string;
+}
+export interface Caches {
+  machine: string;
+  line_bytes: number;
+  recorded: "l1" | "all";
+  levels: {
+    L1D: {
+      size_bytes: number;
+      ways: number;
+    } | null;
+    L2: {
+      size_bytes: number;
+      ways: number;
+    } | null;
+    L3: {
+      size_bytes: number;
+      ways: number;
+    } | null;
+    L1I: {
+      size_bytes: number;
+      ways: number;
+    } | null;
+  };
+}
+export interface Cost {
+  unit: "cycles" | "L1D misses";
+  provenance: "sampled" | "modelled" | "counted";
+}
+export interface Object {
+  name: string;
+  kind: "" | "variable" | "heap" | "stack" | "range" | "field" | "mapping";
+  /**
+   * where it is allocated
+   */
+  place: string;
+  /**
+   * whether the name is that of a data structure
+   */
+  named: boolean;
+  /**
+   * what the statement that allocates it assigns it to
+   */
+  kept_in: string;
+  /**
+   * who called what allocates it
+   */
+  caller: string;
+  type: string;
+  size_bytes: number | null;
+  blocks: number | null;
+  total_bytes: number | null;
+  use: Use;
+}
+export interface Use {
+  /**
+   * in the unit of `cost`
+   */
+  cost: {
+    samples: number;
+    value: number;
+    error: number;
+  };
+  accesses: number;
+  misses: Misses | null;
+  modelled_cycles: number | null;
+  /**
+   * of modelled_cycles: waiting for data, or for room to store them
+   */
+  waiting_cycles: number | null;
+  levels: Levels;
+}
+/**
+ * that this level did not have
+ */
+export interface Misses {
+  L1D: number;
+  L2: number;
+  L3: number;
+}
+/**
+ * null: the machine has no such level, or it was not recorded
+ */
+export interface Levels {
+  L1D: Level | null;
+  L2: Level | null;
+  L3: Level | null;
+  L1I: Level | null;
+}
+export interface Level {
+  lines: number;
+  /**
+   * different bytes of each line that were used while it was there
+   */
+  bytes_touched: number;
+  bytes_accessed: number;
+  /**
+   * times that this level was asked for one of the lines
+   */
+  touches: number;
+  /**
+   * asked for more than once
+   */
+  lines_reused: number;
+  /**
+   * still there when the run ended
+   */
+  lines_at_end: number;
+  lines_prefetched: number;
+  /**
+   * of those prefetched
+   */
+  lines_never_used: number;
+  /**
+   * of which not all uses are known
+   */
+  lines_cut: number;
+  spatial_percent: number | null;
+  temporal: number | null;
+}
+/**
+ * of the totals, what was of data structures that have a name
+ */
+export interface Use1 {
+  /**
+   * in the unit of `cost`
+   */
+  cost: {
+    samples: number;
+    value: number;
+    error: number;
+  };
+  accesses: number;
+  misses: Misses | null;
+  modelled_cycles: number | null;
+  /**
+   * of modelled_cycles: waiting for data, or for room to store them
+   */
+  waiting_cycles: number | null;
+  levels: Levels;
+}
+export interface Kind {
+  accesses: number;
+  misses: Misses;
+  levels: Levels;
+}
+export interface Edges {
+  reused_by: Edge[];
+  evicted_by_capacity: Edge[];
+  evicted_by_conflict: Edge[];
+  refetched_by: Edge[];
+  shared_same_bytes: Edge[];
+  shared_other_bytes: Edge[];
+  reuses_of: Edge[];
+  evicts: Edge[];
+  refetches: Edge[];
+  takes_from: Edge[];
+}
+export interface Edge {
+  module?: string;
+  function?: string;
+  file?: string;
+  line?: number;
+  column?: number;
+  address?: string;
+  itself: boolean;
+  count: number;
+}
+export interface Statement {
+  module: string;
+  function?: string;
+  file?: string;
+  line?: number;
+  column?: number;
+  address?: string;
+  use: Use;
+}
+export interface Advice {
+  kind: "swap_loops" | "block_loops" | "fuse_loops" | "pad_arrays" | "pool_blocks" | "split_layout" | "false_sharing";
+  title: string;
+  reason: string;
+  /**
+   * to touch
+   */
+  lines: string[];
+  objects: string[];
+  /**
+   * at most; modelled, as the measured time of the function has them where there is one
+   */
+  saved_cycles: number;
+  /**
+   * of all cycles, 0 to 1
+   */
+  share: number;
+  /**
+   * the number of an earlier piece, from 0, that saves some of the same cycles
+   */
+  overlaps: number | null;
+}
+/**
+ * what makes the numbers weaker: amounts by key, and sentences
+ */
+export interface Ledger {
+  lost_samples: number;
+  notes: string[];
+  [k: string]: number | string[];
+}
+}
+
+export namespace Locality {
+export interface LocalityDocument {
+  schema: "culprit-locality-1";
+  runs: Run[];
+  machine: Machine;
+  caches: Caches;
+  cost: Cost;
+  by: "module" | "function" | "line" | "column" | "instruction";
+  rows: Statement[];
+  rest: {
+    rows: number;
+    use: Use;
+  } | null;
+  totals: Use;
+  part: {
+    name: string;
+    use: Use;
+    kinds: {
+      integer_load: Kind;
+      integer_store: Kind;
+      float_load: Kind;
+      float_store: Kind;
+    };
+    edges: {
+      L1D: Edges;
+      L2: Edges;
+      L3: Edges;
+      L1I: Edges;
+    };
+    objects: Object[];
+  } | null;
+  advice: Advice[];
+  remarks: string[];
+  ledger: Ledger;
+}
+export interface Run {
+  command: string;
+  host: string;
+  /**
+   * CLOCK_REALTIME
+   */
+  start_ns: number;
+  duration_ns: number;
+  cpu_time_ns: number | null;
+  /**
+   * as wait(2) gives it; null where nothing was started
+   */
+  wait_status: number | null;
+}
+export interface Machine {
+  architecture: string;
+  cpu_model: string;
+  cpu_id: string;
+  kernel_release: string;
+  cpus_online: number;
+  has_pmu: boolean;
+  virtualization: string;
+}
+export interface Caches {
+  machine: string;
+  line_bytes: number;
+  recorded: "l1" | "all";
+  levels: {
+    L1D: {
+      size_bytes: number;
+      ways: number;
+    } | null;
+    L2: {
+      size_bytes: number;
+      ways: number;
+    } | null;
+    L3: {
+      size_bytes: number;
+      ways: number;
+    } | null;
+    L1I: {
+      size_bytes: number;
+      ways: number;
+    } | null;
+  };
+}
+export interface Cost {
+  unit: "cycles" | "L1D misses";
+  provenance: "sampled" | "modelled" | "counted";
+}
+export interface Statement {
+  module: string;
+  function?: string;
+  file?: string;
+  line?: number;
+  column?: number;
+  address?: string;
+  use: Use;
+}
+export interface Use {
+  /**
+   * in the unit of `cost`
+   */
+  cost: {
+    samples: number;
+    value: number;
+    error: number;
+  };
+  accesses: number;
+  misses: Misses | null;
+  modelled_cycles: number | null;
+  /**
+   * of modelled_cycles: waiting for data, or for room to store them
+   */
+  waiting_cycles: number | null;
+  levels: Levels;
+}
+/**
+ * that this level did not have
+ */
+export interface Misses {
+  L1D: number;
+  L2: number;
+  L3: number;
+}
+/**
+ * null: the machine has no such level, or it was not recorded
+ */
+export interface Levels {
+  L1D: Level | null;
+  L2: Level | null;
+  L3: Level | null;
+  L1I: Level | null;
+}
+export interface Level {
+  lines: number;
+  /**
+   * different bytes of each line that were used while it was there
+   */
+  bytes_touched: number;
+  bytes_accessed: number;
+  /**
+   * times that this level was asked for one of the lines
+   */
+  touches: number;
+  /**
+   * asked for more than once
+   */
+  lines_reused: number;
+  /**
+   * still there when the run ended
+   */
+  lines_at_end: number;
+  lines_prefetched: number;
+  /**
+   * of those prefetched
+   */
+  lines_never_used: number;
+  /**
+   * of which not all uses are known
+   */
+  lines_cut: number;
+  spatial_percent: number | null;
+  temporal: number | null;
+}
+export interface Kind {
+  accesses: number;
+  misses: Misses;
+  levels: Levels;
+}
+export interface Edges {
+  reused_by: Edge[];
+  evicted_by_capacity: Edge[];
+  evicted_by_conflict: Edge[];
+  refetched_by: Edge[];
+  shared_same_bytes: Edge[];
+  shared_other_bytes: Edge[];
+  reuses_of: Edge[];
+  evicts: Edge[];
+  refetches: Edge[];
+  takes_from: Edge[];
+}
+export interface Edge {
+  module?: string;
+  function?: string;
+  file?: string;
+  line?: number;
+  column?: number;
+  address?: string;
+  itself: boolean;
+  count: number;
+}
+export interface Object {
+  name: string;
+  kind: "" | "variable" | "heap" | "stack" | "range" | "field" | "mapping";
+  /**
+   * where it is allocated
+   */
+  place: string;
+  /**
+   * whether the name is that of a data structure
+   */
+  named: boolean;
+  /**
+   * what the statement that allocates it assigns it to
+   */
+  kept_in: string;
+  /**
+   * who called what allocates it
+   */
+  caller: string;
+  type: string;
+  size_bytes: number | null;
+  blocks: number | null;
+  total_bytes: number | null;
+  use: Use;
+}
+export interface Advice {
+  kind: "swap_loops" | "block_loops" | "fuse_loops" | "pad_arrays" | "pool_blocks" | "split_layout" | "false_sharing";
+  title: string;
+  reason: string;
+  /**
+   * to touch
+   */
+  lines: string[];
+  objects: string[];
+  /**
+   * at most; modelled, as the measured time of the function has them where there is one
+   */
+  saved_cycles: number;
+  /**
+   * of all cycles, 0 to 1
+   */
+  share: number;
+  /**
+   * the number of an earlier piece, from 0, that saves some of the same cycles
+   */
+  overlaps: number | null;
+}
+/**
+ * what makes the numbers weaker: amounts by key, and sentences
+ */
+export interface Ledger {
+  lost_samples: number;
+  notes: string[];
+  [k: string]: number | string[];
+}
+}
+
+export namespace Regions {
+export interface RegionsDocument {
+  schema: "culprit-regions-1";
+  runs: Run[];
+  machine: Machine;
+  program_wall_ns: number;
+  /**
+   * of outermost parallel regions; over program_wall_ns: the coverage
+   */
+  parallel_wall_ns: number;
+  /**
+   * that one parallel region had
+   */
+  most_threads: number;
+  overheads: Overheads;
+  threads: {
+    thread: string;
+    pid: number;
+    tid: number;
+  }[];
+  constructs: {
+    id: string;
+    kind: string;
+    /**
+     * for people: PARALLEL LOOP
+     */
+    type: string;
+    /**
+     * the schedule of a loop, what a user called a region; empty without
+     */
+    name: string;
+    file: string;
+    first_line: number;
+    /**
+     * 0: not known
+     */
+    last_line: number;
+    function: string;
+    /**
+     * function: the lines are those of the region around
+     */
+    lines_are: "construct" | "function" | "unknown";
+    /**
+     * the innermost parallel construct around; itself, if it is one
+     */
+    region: string | null;
+    sum: {
+      executions: number;
+      /**
+       * chunks of a loop, sections or singles that ran, tasks that were created
+       */
+      pieces: number;
+      /**
+       * enter + body + exit + exit barrier + wait
+       */
+      whole_ns: number;
+      enter_ns: number;
+      body_ns: number;
+      exit_ns: number;
+      exit_barrier_ns: number;
+      wait_ns: number;
+      /**
+       * in body_ns: tasks that ran on the thread while the body waited
+       */
+      inner_tasks_ns: number;
+      /**
+       * in exit_barrier_ns: of a region that ends with a single
+       */
+      behind_single_ns: number;
+    };
+    threads: {
+      thread: string;
+      executions: number;
+      /**
+       * chunks of a loop, sections or singles that ran, tasks that were created
+       */
+      pieces: number;
+      /**
+       * enter + body + exit + exit barrier + wait
+       */
+      whole_ns: number;
+      enter_ns: number;
+      body_ns: number;
+      exit_ns: number;
+      exit_barrier_ns: number;
+      wait_ns: number;
+      /**
+       * in body_ns: tasks that ran on the thread while the body waited
+       */
+      inner_tasks_ns: number;
+      /**
+       * in exit_barrier_ns: of a region that ends with a single
+       */
+      behind_single_ns: number;
+    }[];
+  }[];
+  call_graph: {
+    construct: string;
+    /**
+     * row of call_graph
+     */
+    parent: number | null;
+    executions: number;
+    inclusive_ns: number;
+    exclusive_ns: number;
+  }[];
+  regions: {
+    construct: string;
+    executions: number;
+    threads: number;
+    wall_ns: number;
+    /**
+     * of all its threads
+     */
+    whole_ns: number;
+    overheads: Overheads;
+  }[];
+  findings: {
+    property: string;
+    construct: string;
+    /**
+     * waiting time / (wall time of its region x threads)
+     */
+    severity: number;
+    waiting_ns: number;
+    saves_at_most_ns: number;
+    advice: string;
+  }[];
+  remarks: string[];
+  ledger: Ledger;
+}
+export interface Run {
+  command: string;
+  host: string;
+  /**
+   * CLOCK_REALTIME
+   */
+  start_ns: number;
+  duration_ns: number;
+  cpu_time_ns: number | null;
+  /**
+   * as wait(2) gives it; null where nothing was started
+   */
+  wait_status: number | null;
+}
+export interface Machine {
+  architecture: string;
+  cpu_model: string;
+  cpu_id: string;
+  kernel_release: string;
+  cpus_online: number;
+  has_pmu: boolean;
+  virtualization: string;
+}
+/**
+ * summed over threads
+ */
+export interface Overheads {
+  synchronization_ns: number;
+  imbalance_ns: number;
+  limited_parallelism_ns: number;
+  thread_management_ns: number;
+}
+/**
+ * what makes the numbers weaker: amounts by key, and sentences
+ */
+export interface Ledger {
+  lost_samples: number;
+  notes: string[];
+  [k: string]: number | string[];
+}
+}
+
+export namespace Diff {
+export interface DiffDocument {
+  schema: "culprit-diff-1";
+  base: string[];
+  new: string[];
+  event: string;
+  unit: "cycles" | "ns" | "events" | "bytes";
+  provenance: "counted" | "sampled" | "modelled";
+  tested: boolean;
+  spread: number;
+  rows_untested: number;
+  rows: Row[];
+  everything: null | Row;
+  total: Row;
+}
+export interface Row {
+  names: {
+    [k: string]: string;
+  };
+  base: number;
+  new: number;
+  base_samples: number;
+  new_samples: number;
+  change: number | null;
+  interval95: null | number[];
+  tail: number;
+  verdict: "more" | "less" | "same" | "not-tested" | "too-few-samples" | "new" | "gone";
+}
+}
+
