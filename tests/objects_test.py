@@ -1,5 +1,6 @@
 """Data objects in the software PMU: whose accesses are whose, in programs that access each of theirs
 a known number of times."""
+import json
 import re
 
 from harness import PROGRAMS, CulpritTest
@@ -144,6 +145,39 @@ class Static(EveryKind, ObjectsTest):
 class Aarch64(EveryKind, ObjectsTest):
     programs = ("qemu-aarch64", "aarch64-linux-gnu-g++")
     compiler = "aarch64-linux-gnu-g++"
+
+
+class Fields(ObjectsTest):
+    """tests/programs/fields.c"""
+    def fields(self, profile, name):
+        text = self.culprit("data", name, "-i", profile, "--format", "json").stdout
+        part = json.loads(text)["part"]
+        return part, {field["name"]: field["use"]["accesses"] for field in part["fields"]}
+
+    def check(self, compiler):
+        program = self.compile("fields.c", "fields", "-O1", "-g", "-fno-tree-vectorize",
+                               compiler=compiler)
+        profile = self.simulate(program, "--objects", "site", "--machine", "small-core")
+        part, bodies = self.fields(profile, "bodies")
+        self.assertEqual(bodies, {"tag": 0, "[padding]": 0, "at.x": 0, "at.y": 2000, "id": 2000,
+                                  "speed": 0, "next": 0})
+        self.assertEqual([(field["place"], field["size_bytes"]) for field in part["fields"]],
+                         [("offset 0", 1), ("offset 1", 7), ("offset 8", 8), ("offset 16", 8),
+                          ("offset 24", 4), ("offset 28", 4), ("offset 32", 24), ("offset 56", 8)])
+        self.assertEqual(part["type"], "body")
+        part, nodes = self.fields(profile, "make_node*")
+        self.assertEqual(part["type"], "node")
+        self.assertEqual(nodes["key"], 20000 + 10 * 20000)
+        self.assertEqual(nodes["next"], 2 * 20000 + 10 * 20000)
+        self.assertEqual(sum(nodes.values()), part["use"]["accesses"])
+
+    def test_members_of_a_variable_and_of_blocks(self):
+        self.need("qemu-x86_64", "gcc")
+        self.check("gcc")
+
+    def test_the_same_of_aarch64(self):
+        self.need("qemu-aarch64", "aarch64-linux-gnu-gcc")
+        self.check("aarch64-linux-gnu-gcc")
 
 
 class Sizes(ObjectsTest):

@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "locality/advice_facts.h"
+#include "locality/object_fields.h"
 #include "locality/objects.h"
 
 namespace culprit {
@@ -30,7 +31,11 @@ struct Candidate {
 class Adviser {
  public:
   Adviser(const Profile& profile, CodeIndex& code, const Caches& caches, const UseEvents& events)
-      : code_(code), caches_(caches), events_(events), facts_(profile, code, events) {
+      : code_(code),
+        caches_(caches),
+        events_(events),
+        events_of_data_(find_use_events(profile, false)),
+        facts_(profile, code, events) {
     find_function_scales();
   }
 
@@ -326,9 +331,9 @@ class Adviser {
   /// 0 where lines are well used.
   [[nodiscard]] double saved_by_layout(const GroupFacts& here) const {
     if (!(here.waits.all > 0) || spatial(here.use, 0) >= kWellUsed) return 0;
-    return compute_saved_by_packing(here.waits, {used_in_the_end(here.use, 0),
-                                                 used_in_the_end(here.use, 1),
-                                                 used_in_the_end(here.use, 2)});
+    return compute_saved_by_packing(
+        here.waits,
+        {used_in_the_end(here.use, 0), used_in_the_end(here.use, 1), used_in_the_end(here.use, 2)});
   }
   LocalityAdvice layout_of(const GroupFacts& here, const std::string& what) {
     LocalityAdvice advice;
@@ -361,11 +366,12 @@ class Adviser {
     advice.objects = {printable(name.name)};
     advice.lines = top(facts_.lines_of_object[object],
                        [&](uint32_t row) { return facts_.lines.spot(row).label(); });
+    const bool is_split = advise_on_fields(ObjectId(object), name, advice);
     const double block =
         name.blocks > 0 ? static_cast<double>(name.total_bytes) / static_cast<double>(name.blocks)
                         : 0;
     constexpr uint64_t kManyBlocks = 100;
-    if (name.blocks >= kManyBlocks && block < caches_.line_bytes) {
+    if (!is_split && name.blocks >= kManyBlocks && block < caches_.line_bytes) {
       advice.kind = AdviceKind::pool_blocks;
       advice.title = fmt::format("allocate {} together", printable(name.name));
       advice.reason = fmt::format(
@@ -376,6 +382,44 @@ class Adviser {
           percent(spatial(here.use, 0), 1));
     }
     add(std::move(advice), std::move(loops));
+  }
+
+  /// Of a struct: which of its members are used, and which only take room in the lines. Whether
+  /// there are such.
+  bool advise_on_fields(ObjectId object, const ObjectWords& name, LocalityAdvice& advice) {
+    const std::vector<FieldUse> fields = find_field_uses(code_, object, events_of_data_);
+    uint64_t all = 0;
+    for (const FieldUse& field : fields) all += field.use.accesses;
+    if (all == 0) return false;
+    constexpr double kHot = 0.1;
+    constexpr double kCold = 0.01;
+    std::string hot;
+    uint64_t hot_bytes = 0;
+    uint64_t cold_bytes = 0;
+    uint64_t padding_bytes = 0;
+    for (const FieldUse& field : fields) {
+      const double share = static_cast<double>(field.use.accesses) / static_cast<double>(all);
+      if (field.size_bytes == 0 && share >= kHot)
+        return false;  // of too many it is not known which
+      if (field.is_padding) padding_bytes += field.size_bytes;
+      if (share < kCold) cold_bytes += field.size_bytes;
+      if (share < kHot) continue;
+      hot += (hot.empty() ? "" : ", ") + printable(field.name);
+      hot_bytes += field.size_bytes;
+    }
+    constexpr double kMuch = 0.25;
+    const auto element = static_cast<double>(name.element_bytes);
+    if (hot.empty() || static_cast<double>(cold_bytes) < kMuch * element) return false;
+    advice.title = fmt::format("{} {}", cold_bytes > padding_bytes ? "split" : "reorder",
+                               printable(name.type));
+    advice.reason = fmt::format(
+        "Of each {} B line that comes into L1D {} are used. Of the {} B of each {} the program "
+        "accesses {} ({} B) most, and {} B hardly ever{}: keep those together, and the others "
+        "elsewhere.",
+        caches_.line_bytes, percent(spatial(facts_.by_object[object.value].use, 0), 1),
+        name.element_bytes, printable(name.type), hot, hot_bytes, cold_bytes,
+        padding_bytes == 0 ? "" : fmt::format(", {} of them padding", padding_bytes));
+    return true;
   }
 
   // ---- Lines that cores take from each other. ----
@@ -441,6 +485,7 @@ class Adviser {
   CodeIndex& code_;
   const Caches& caches_;
   const UseEvents& events_;
+  UseEvents events_of_data_;
   AdviceFacts facts_;
   std::map<std::string, Waits> by_function_;
   double measured_total_ = 0;

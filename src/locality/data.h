@@ -34,8 +34,8 @@ struct ObjectPart {
   std::array<KindUse, kDataKinds> kinds;
   std::array<LevelEdges, kTenureLevels.size()> levels;  // by the statements at the other ends
   std::vector<StatementRow> statements;                 // that access it, hottest first
-  std::vector<ObjectRow> fields;
-  std::vector<std::string> others;  // what else matches
+  std::vector<ObjectRow> fields;                        // members of its type, by their place
+  std::vector<std::string> others;                      // what else matches
 };
 
 struct DataReport {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "locality/object_fields.h"
 #include "locality/test_locality.h"
 
 namespace culprit {
@@ -116,22 +117,27 @@ TEST(Data, SurvivesADamagedProfile) {
   EXPECT_TRUE(made.make_data_report({.object = "*"}));
 }
 
-TEST(Data, WhatAStatementAssignsTo) {
-  EXPECT_EQ(find_assigned("  K[i] = (double*)malloc(9 * sizeof(double));"), "K[i]");
-  EXPECT_EQ(find_assigned("double* row = malloc(24);"), "row");
-  EXPECT_EQ(find_assigned("for (int i = 0; i < n; ++i) rows[i] = malloc(24);"), "rows[i]");
-  EXPECT_EQ(find_assigned("for (x = f(); x; x = g(x)) for (;;) a = h(x);"), "a");
-  EXPECT_EQ(find_assigned("M = make(), C = make();"), "");
-  EXPECT_EQ(find_assigned("for (int i = 0"), "");
-  EXPECT_EQ(find_assigned("for x = 1;"), "x");
-  EXPECT_EQ(find_assigned("  node->next[k] = make(a == b);"), "node->next[k]");
-  EXPECT_EQ(find_assigned("auto x = std::make_unique<int[]>(5);"), "x");
-  EXPECT_EQ(find_assigned("return malloc(24);"), "");
-  EXPECT_EQ(find_assigned("if (a <= b) f(c != d);"), "");
-  EXPECT_EQ(find_assigned("*p = 5;"), "p");
-  EXPECT_EQ(find_assigned("] = 5;"), "");
-  EXPECT_EQ(find_assigned(""), "");
-  EXPECT_EQ(find_assigned("="), "");
+FieldFact member(uint64_t offset, uint64_t size_bytes) {
+  FieldFact fact;
+  fact.element_bytes = 48;
+  fact.offset = offset;
+  fact.size_bytes = size_bytes;
+  return fact;
+}
+
+// struct { double at[3]; node* next; int mark; (4 B of padding) id[8]; }, 48 B
+TEST(ObjectFields, AMemberIsFoundThroughArraysOfStructs) {
+  const std::vector<FieldFact> members = {member(0, 24), member(24, 8), member(32, 4),
+                                          member(36, 4), member(40, 8)};
+  EXPECT_EQ(find_member_at(members, 24, 0), 1u);
+  EXPECT_EQ(find_member_at(members, 24, 48), 1u);
+  EXPECT_EQ(find_member_at(members, 24 + 48 * 7, 96), 1u);
+  EXPECT_EQ(find_member_at(members, 35, 48), 2u);
+  EXPECT_EQ(find_member_at(members, 38, 0), 3u);  // padding
+  // Every other double of the three is not only theirs: 16 apart means 0, 16, 32 of an element.
+  EXPECT_EQ(find_member_at(members, 0, 16), members.size());
+  EXPECT_EQ(find_member_at(members, 0, 8), members.size());
+  EXPECT_EQ(find_member_at(members, 0, 24), members.size());  // 0 and 24
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ namespace {
 std::string describe_data(const ObjectWords& name) {
   std::string text = name.kind;
   if (!name.type.empty()) text += (text.empty() ? "" : ", ") + printable(name.type);
+  if (name.element_bytes > 1) text += fmt::format(" of {} B", name.element_bytes);
   if (!name.place.empty()) text += (text.empty() ? "" : ", ") + printable(name.place);
   if (!name.kept_in.empty()) text += ", kept in " + printable(name.kept_in);
   if (!name.caller.empty()) text += ", for " + printable(name.caller);
@@ -46,7 +47,7 @@ class DataText {
     if (report_.part) {
       text += print_part(*report_.part);
     } else {
-      text += print_objects(report_.rows, true) + print_named() + print_names(report_.rows);
+      text += print_objects(report_.rows) + print_named() + print_names(report_.rows);
       text += print_locality_advice(report_.advice, report_.events, style_);
     }
     for (const std::string& remark : report_.remarks) {
@@ -61,25 +62,20 @@ class DataText {
     return {report_.events, report_.caches, report_.totals, report_.options.level};
   }
 
-  [[nodiscard]] std::string print_objects(const std::vector<ObjectRow>& rows,
-                                          bool with_total) const {
+  [[nodiscard]] std::string print_objects(const std::vector<ObjectRow>& rows) const {
     std::vector<const Use*> uses;
     std::vector<std::string> labels;
     for (const ObjectRow& row : rows) {
       uses.push_back(&row.use);
       labels.push_back(printable(row.name.name));
     }
-    if (with_total && report_.rest_rows > 0) {
+    if (report_.rest_rows > 0) {
       uses.push_back(&report_.rest);
       labels.push_back(fmt::format("({} more)", report_.rest_rows));
     }
-    if (with_total) {
-      uses.push_back(&report_.totals);
-      labels.emplace_back("total");
-    }
-    return print_table(columns().make(uses, with_total ? "data" : "field", labels, style_.width),
-                       style_.width) +
-           "\n";
+    uses.push_back(&report_.totals);
+    labels.emplace_back("total");
+    return print_table(columns().make(uses, "data", labels, style_.width), style_.width) + "\n";
   }
 
   /// "97.3 % of L1D misses and 99.1 % of accesses are of data that have a name".
@@ -118,6 +114,24 @@ class DataText {
     return text.empty() ? "" : text + "\n";
   }
 
+  /// The members, in the order in which they lie: "24 next node*".
+  [[nodiscard]] std::string print_fields(const ObjectPart& part) const {
+    std::vector<const Use*> uses;
+    std::vector<std::string> labels;
+    for (const ObjectRow& field : part.fields) {
+      const ObjectWords& name = field.name;
+      uses.push_back(&field.use);
+      const std::string at =
+          name.place.empty() ? "" : name.place.substr(std::string_view("offset ").size());
+      labels.push_back(fmt::format("{:>4} {}{}", at, printable(name.name),
+                                   name.type.empty() ? "" : " " + printable(name.type)));
+    }
+    const std::string heading =
+        fmt::format("at {} B of {}", part.name.element_bytes, printable(part.name.type));
+    return print_table(columns().make(uses, heading.c_str(), labels, style_.width), style_.width) +
+           "\n";
+  }
+
   [[nodiscard]] std::string print_part(const ObjectPart& part) const {
     std::string text = printable(part.name.name) + "   " + columns().describe_cost(part.use) + "\n";
     const std::string words = describe_data(part.name);
@@ -126,7 +140,7 @@ class DataText {
     const PartText printed(report_.caches, report_.options.level, style_);
     if (report_.has_locality) text += printed.levels(part.use, part.levels) + "\n";
     text += printed.kinds(part.kinds) + "\n";
-    if (!part.fields.empty()) text += print_objects(part.fields, false);
+    if (!part.fields.empty()) text += print_fields(part);
     std::vector<const Use*> uses;
     std::vector<std::string> labels;
     for (const StatementRow& row : part.statements) {

@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "locality/data.h"
+#include "locality/object_fields.h"
 #include "locality/part_edges.h"
 #include "locality/use_order.h"
 
@@ -63,14 +64,12 @@ class ObjectAsked {
       const ObjectWords other = names_.describe(object_of(profile_, rows[i]));
       part.others.push_back(other.place.empty() ? other.name : other.name + " of " + other.place);
     }
-    const auto is_it = [&](ObjectId one) {
-      return row_of(profile_, one) == rows.front() || is_field_of(one, object);
-    };
+    const auto is_it = [&](ObjectId one) { return row_of(profile_, one) == rows.front(); };
     part.kinds =
         split_by_kind(profile_, report_.events,
                       [&](ContextId, const Location&, ObjectId one) { return is_it(one); });
     add_statements(is_it, part);
-    add_fields(object, uses, part);
+    add_fields(object, part);
     PartEdges edges(code_, true);
     for (const Edge& edge : profile_.edges) {
       const bool is_its_line = is_it(edge.object);
@@ -81,11 +80,6 @@ class ObjectAsked {
   }
 
  private:
-  [[nodiscard]] bool is_field_of(ObjectId one, ObjectId of) const {
-    const DataObject* const row = names_row(one) ? find_row(profile_.objects, one) : nullptr;
-    return row != nullptr && row->kind == ObjectKind::field && names_row(of) && row->parent == of;
-  }
-
   void add_statements(const auto& is_it, ObjectPart& part) {
     Statements statements(code_, LocalityBy::line);
     std::vector<Use> uses;
@@ -101,13 +95,17 @@ class ObjectAsked {
     }
   }
 
-  void add_fields(ObjectId object, const std::vector<Use>& uses, ObjectPart& part) {
-    std::vector<Use> of_fields(uses.size());
-    for (uint32_t row = 0; row < uses.size(); ++row) {
-      if (is_field_of(object_of(profile_, row), object)) of_fields[row] = uses[row];
-    }
-    for (const uint32_t row : order_by_cost(of_fields, report_.events)) {
-      part.fields.push_back({names_.describe(object_of(profile_, row)), of_fields[row]});
+  void add_fields(ObjectId object, ObjectPart& part) {
+    for (const FieldUse& field : find_field_uses(code_, object, report_.events)) {
+      ObjectRow row;
+      row.name.name = field.name;
+      row.name.is_named = field.size_bytes != 0;
+      row.name.kind = "field";
+      row.name.place = field.size_bytes == 0 ? "" : fmt::format("offset {}", field.offset);
+      row.name.type = field.type;
+      row.name.size_bytes = field.size_bytes;
+      row.use = field.use;
+      part.fields.push_back(std::move(row));
     }
   }
 

@@ -22,10 +22,11 @@ struct ObjectWords {
   std::string place;      // of what is allocated: "quake.c:431"; "" where none is known
   std::string kept_in;    // "K[i]"; "" where the source does not tell
   std::string caller;     // of what allocates it: "make_mesh quake.c:40"; "" where none is known
-  std::string type;
-  uint64_t size_bytes = 0;   // of each block, or of the whole; 0: not known, or different ones
-  uint64_t blocks = 0;       // 0: not counted
-  uint64_t total_bytes = 0;  // of blocks
+  std::string type;       // of an element
+  uint64_t element_bytes = 0;  // 0: not known
+  uint64_t size_bytes = 0;     // of each block, or of the whole; 0: not known, or different ones
+  uint64_t blocks = 0;         // 0: not counted
+  uint64_t total_bytes = 0;    // of blocks
 };
 
 class ObjectDescriber {
@@ -46,9 +47,5 @@ class ObjectDescriber {
 
 /// Whether the profile says of accesses which object they were to.
 bool has_objects(const Profile& profile);
-
-/// What a statement assigns to: "K[i]" of "K[i] = (double*)malloc(9);"; "" if it is none, its left
-/// side is no name, or it assigns more than once. Heads of loops are no part of it.
-std::string find_assigned(std::string_view statement);
 
 }  // namespace culprit

@@ -72,6 +72,20 @@ struct FieldList<CodeFact> {
 };
 
 template <>
+struct FieldList<FieldFact> {
+  static constexpr void visit(auto&& visit, auto&... rows) {
+    visit(Field{"place"}, rows.place...);
+    visit(Field{"is_call"}, rows.is_call...);
+    visit(Field{"type"}, rows.type...);
+    visit(Field{"element_bytes"}, rows.element_bytes...);
+    visit(Field{"name"}, rows.name...);
+    visit(Field{"member_type"}, rows.member_type...);
+    visit(Field{"offset"}, rows.offset...);
+    visit(Field{"size_bytes"}, rows.size_bytes...);
+  }
+};
+
+template <>
 inline constexpr SymbolSource kLastOf<SymbolSource> = SymbolSource::jitdump;
 
 }  // namespace culprit

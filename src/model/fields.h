@@ -265,6 +265,19 @@ struct FieldList<Edge> {
 };
 
 template <>
+struct FieldList<AccessOffset> {
+  static constexpr void visit(auto&& visit, auto&... rows) {
+    visit(NeededId{"context"}, rows.context...);
+    visit(Field{"image"}, rows.location.image...);
+    visit(Field{"offset"}, rows.location.offset...);
+    visit(Field{"object"}, rows.object...);
+    visit(Field{"in_object"}, rows.offset...);
+    visit(Field{"stride"}, rows.stride...);
+    visit(Total{"samples"}, rows.samples...);
+  }
+};
+
+template <>
 struct FieldList<RegionValue> {
   static constexpr void visit(auto&& visit, auto&... rows) {
     visit(NeededId{"context"}, rows.context...);

@@ -28,7 +28,7 @@ uint64_t estimate_memory_bytes(const ImageFacts& facts) {
   };
   uint64_t bytes = sizeof facts + rows(facts.segments) + rows(facts.functions) + rows(facts.lines) +
                    rows(facts.inlines) + rows(facts.blocks) + rows(facts.code) +
-                   rows(facts.sources);
+                   rows(facts.sources) + rows(facts.fields);
   for (const CodeFact& code : facts.code) bytes += text(code.bytes);
   for (const SourceFact& source : facts.sources) {
     bytes += rows(source.lines);

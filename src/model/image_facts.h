@@ -98,6 +98,20 @@ struct SegmentFact {
   friend bool operator==(const SegmentFact&, const SegmentFact&) = default;
 };
 
+/// A member of the type of some data: of the variable at `place`, or of what the call there
+/// allocates. All members of a place follow each other; elements of arrays have one type.
+struct FieldFact {
+  FileOffset place;
+  bool is_call = false;
+  StringId type;
+  uint64_t element_bytes = 0;
+  StringId name;         // "who.id"; "": padding, or the whole of what is no struct
+  StringId member_type;  // "": padding
+  uint64_t offset = 0;
+  uint64_t size_bytes = 0;
+  friend bool operator==(const FieldFact&, const FieldFact&) = default;
+};
+
 struct ImageFacts {
   std::string architecture;  // "x86_64", "aarch64": for decoding `code`
   SymbolSource symbol_source = SymbolSource::none;
@@ -113,6 +127,7 @@ struct ImageFacts {
   std::vector<BlockFact> blocks;  // empty: not found yet, `code` has to be decoded
   std::vector<CodeFact> code;
   std::vector<SourceFact> sources;
+  std::vector<FieldFact> fields;  // by (is_call, place, offset)
 };
 
 /// Makes the facts of code that is one function and has no file, as a BPF program is. Their source

@@ -268,6 +268,17 @@ struct DataObject {
   friend auto operator<=>(const DataObject&, const DataObject&) = default;
 };
 
+/// Where in the blocks of an object, or in a variable, an instruction was seen to access it.
+struct AccessOffset {
+  ContextId context;
+  Location location;
+  ObjectId object;
+  uint64_t offset = 0;   // of the first access seen [bytes]
+  uint64_t stride = 0;   // the others differ from it by multiples of it; 0: none does
+  uint64_t samples = 0;  // accesses seen
+  friend auto operator<=>(const AccessOffset&, const AccessOffset&) = default;
+};
+
 /// Where an object was, and when.
 struct ObjectRange {
   ObjectId object;
@@ -401,6 +412,7 @@ struct Profile {
   std::vector<Tenure> tenures;
   std::vector<Edge> edges;
   std::vector<RegionValue> region_values;
+  std::vector<AccessOffset> access_offsets;
 
   Ledger ledger;
 };

@@ -43,6 +43,7 @@ constexpr void visit_flat_counts(auto&& visit, auto&... profiles) {
   visit("tenures", profiles.tenures...);
   visit("edges", profiles.edges...);
   visit("region_values", profiles.region_values...);
+  visit("access_offsets", profiles.access_offsets...);
 }
 
 /// All kinds of counts.

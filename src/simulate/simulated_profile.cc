@@ -227,6 +227,18 @@ std::vector<ObjectId> SimulatedProfile::add_objects(const ProcessCounts& counts,
   return ids;
 }
 
+void SimulatedProfile::add_offsets(const ProcessCounts& counts,
+                                   const std::vector<ObjectId>& objects, const LocateAny& locate,
+                                   ContextId context) {
+  if (objects.empty()) return;
+  for (uint32_t site = 0; site < counts.site_objects.size(); ++site) {
+    const counts_file::SiteObject& row = counts.site_objects[site];
+    if (row.instruction == 0 || row.samples == 0) continue;
+    builder_.profile().access_offsets.push_back(
+        {context, locate(site), objects[row.object], row.offset, row.stride, row.samples});
+  }
+}
+
 Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenures& tenures) {
   static constexpr simulate::SiteTicks kNoTicks;
   const ProcessCounts& counts = file.process();
@@ -276,6 +288,7 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
     for (const uint32_t site : thread.at_objects) add_one(site, object_of(site));
     other_targets += add_branches(counts, thread, locations, context, builder_);
   }));
+  add_offsets(counts, objects, locate_site, context_of(0, 0, kOtherThreads));
   if (other_targets > 0) builder_.profile().ledger.add(ledger::kOtherTargets, other_targets);
   const auto find_place = [&](uint32_t site) -> std::optional<SitePlace> {
     if (site >= counts.sites.size()) return std::nullopt;
@@ -387,6 +400,7 @@ Recording SimulatedProfile::finish() {
   if (unknown_costs_ > 0) builder_.profile().ledger.add(ledger::kUnknownCosts, unknown_costs_);
   merge_rows(builder_.profile().tenures, builder_.profile().events);
   merge_rows(builder_.profile().edges, builder_.profile().events);
+  merge_rows(builder_.profile().access_offsets, builder_.profile().events);
   Recording recording;
   recording.held = images_.release();
   recording.jit_facts = jit_.release_facts();

@@ -61,6 +61,8 @@ class SimulatedProfile {
   /// The process's objects, by their numbers.
   std::vector<ObjectId> add_objects(const ProcessCounts& counts, const std::vector<Place>& places,
                                     const LocateAny& locate);
+  void add_offsets(const ProcessCounts& counts, const std::vector<ObjectId>& objects,
+                   const LocateAny& locate, ContextId context);
   ObjectId intern_object(const DataObject& object);
   DataObject describe_object(const ProcessCounts& counts, const CountedObject& object,
                              const std::vector<Place>& places, const LocateAny& locate);

@@ -13,6 +13,7 @@
 #include "base/vdso.h"
 #include "snapshot/elf_facts.h"
 #include "snapshot/source_text.h"
+#include "snapshot/type_facts.h"
 
 namespace culprit {
 namespace {
@@ -126,6 +127,7 @@ MadeFacts ImageFactsMaker::make_from_file(const Image& image, const ImageDemand&
     note_first(made.facts, sources_read.remark);
     made.sources_refused = sources_read.refused;
   }
+  add_type_facts(made.facts, sources, demand.variables, demand.allocations);
   const auto has_changed = [](const std::optional<OpenedElf>& file) {
     return file && file->bytes.has_changed();
   };

@@ -90,6 +90,36 @@ void sort_and_thin(std::vector<FileOffset>& offsets) {
   offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
 }
 
+/// Where data objects of which anything was counted come from, by image.
+struct DataPlaces {
+  std::vector<std::vector<FileOffset>> variables;
+  std::vector<std::vector<FileOffset>> allocations;
+};
+DataPlaces find_data_places(const Profile& profile) {
+  DataPlaces places;
+  places.variables.resize(profile.images.size());
+  places.allocations.resize(profile.images.size());
+  std::vector<bool> is_seen(profile.stacks.size());
+  for (const DataObject& object : profile.objects) {
+    if (object.kind == ObjectKind::global && object.site.image.value < profile.images.size()) {
+      places.variables[object.site.image.value].push_back(object.site.offset);
+    }
+    if (object.kind != ObjectKind::heap) continue;
+    for (StackId at = object.calls; at.value < profile.stacks.size() && !is_seen[at.value];
+         at = profile.stacks[at.value].parent) {
+      is_seen[at.value] = true;
+      const Location& call = profile.stacks[at.value].location;
+      if (call.image.value < profile.images.size()) {
+        places.allocations[call.image.value].push_back(call.offset);
+      }
+    }
+  }
+  for (auto* const all : {&places.variables, &places.allocations}) {
+    for (std::vector<FileOffset>& offsets : *all) sort_and_thin(offsets);
+  }
+  return places;
+}
+
 }  // namespace
 
 std::vector<ImageDemand> collect_demand(const Profile& profile) {
@@ -109,11 +139,12 @@ std::vector<ImageDemand> collect_demand(const Profile& profile) {
     want(region.end.image, region.end.offset);
   }
 
+  const DataPlaces data = find_data_places(profile);
   std::vector<ImageDemand> demand;
   for (size_t i = 0; i < by_image.size(); ++i) {
     if (by_image[i].empty()) continue;
     sort_and_thin(by_image[i]);
-    demand.push_back({ImageId(i), std::move(by_image[i])});
+    demand.push_back({ImageId(i), std::move(by_image[i]), data.variables[i], data.allocations[i]});
   }
   return demand;
 }

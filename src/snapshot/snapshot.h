@@ -41,6 +41,9 @@ struct SnapshotOptions {
 struct ImageDemand {
   ImageId image;
   std::vector<FileOffset> offsets;
+  // Of data objects, whose types are wanted:
+  std::vector<FileOffset> variables{};
+  std::vector<FileOffset> allocations{};  // calls that led to them
 };
 
 /// Every image with counts in histograms or stacks of `profile`.

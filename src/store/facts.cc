@@ -143,6 +143,7 @@ Result<void> check_facts(ImageFacts& facts) {
   RETURN_IF_ERROR(check_rows("functions", std::span<const FunctionFact>(facts.functions), sizes));
   RETURN_IF_ERROR(check_rows("lines", std::span<const LineFact>(facts.lines), sizes));
   RETURN_IF_ERROR(check_rows("inlines", std::span<const InlineFact>(facts.inlines), sizes));
+  RETURN_IF_ERROR(check_rows("fields", std::span<const FieldFact>(facts.fields), sizes));
   for (const SourceFact& source : facts.sources) {
     if (!source.file.is_all() && source.file.value >= sizes.of(StringId())) {
       return Error{"a source file without a name"};
@@ -155,6 +156,8 @@ Result<void> check_facts(ImageFacts& facts) {
   restore_order(facts.lines, [](const LineFact& f) { return f.offset; });
   restore_order(facts.inlines, [](const InlineFact& f) { return std::tie(f.begin, f.depth); });
   restore_order(facts.blocks, [](const BlockFact& f) { return f.begin; });
+  restore_order(facts.fields,
+                [](const FieldFact& f) { return std::tie(f.is_call, f.place, f.offset); });
   restore_order(facts.code, [](const CodeFact& f) { return f.begin; });
   return {};
 }
@@ -187,6 +190,8 @@ Result<void> read_parts(const Database& database, ImageId image, FactParts wante
       good = unpack_strings(rows, raw_bytes, query.text(4).value_or(""), facts.strings, strings);
     } else if (part == "segments") {
       good = unpack(facts.segments);
+    } else if (part == "fields") {
+      good = unpack(facts.fields);
     } else if (part == "functions" && wanted.has(FactPart::functions)) {
       good = unpack(facts.functions);
     } else if (part == "lines" && wanted.has(FactPart::lines)) {
@@ -218,6 +223,7 @@ Result<uint64_t> replace_facts(const Database& database, ImageId image, const Im
   PartWriter writer(database, image, facts.strings);
   RETURN_IF_ERROR(writer.put("strings", std::span<const TextRow>(texts_of(facts.strings))));
   RETURN_IF_ERROR(writer.put("segments", std::span<const SegmentFact>(facts.segments)));
+  RETURN_IF_ERROR(writer.put("fields", std::span<const FieldFact>(facts.fields)));
   RETURN_IF_ERROR(writer.put("functions", std::span<const FunctionFact>(facts.functions)));
   RETURN_IF_ERROR(writer.put("lines", std::span<const LineFact>(facts.lines)));
   RETURN_IF_ERROR(writer.put("inlines", std::span<const InlineFact>(facts.inlines)));

@@ -102,7 +102,9 @@ void write_seed(const std::string& path) {
   p.tenures.push_back({context, place, {}, {}, {}, 1, 2, 3, 4, 5, 6, 7, 8});
   p.edges.push_back({context, context, place, place, {}, {}, {}, 1});
   p.region_values.push_back({context, RegionId(0u), {}, {}, 1, 2});
+  p.access_offsets.push_back({context, place, {}, 8, 48, 3});
   ImageFacts facts;
+  facts.fields.push_back({FileOffset(16), true, {}, 48, {}, {}, 8, 8});
   facts.functions.push_back({FileOffset(16), FileOffset(32), facts.strings.intern("f"), {}, {}, 1});
   facts.lines.push_back({FileOffset(16), {}, 1, 1});
   facts.inlines.push_back({FileOffset(16), FileOffset(20), 0, {}, {}, 1});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/file.h"
 #include "simulate/counting/thread.h"
@@ -94,7 +95,7 @@ void CountedObjects::note_totals(const objects::Object& object) {
   row.blocks = object.blocks;
 }
 
-uint32_t CountedObjects::find_site(uint32_t instruction, ObjectNumber object) {
+uint32_t CountedObjects::find_site(uint32_t instruction, ObjectNumber object, uint64_t address) {
   const std::lock_guard lock(mutex_);
   if (const auto known = sites_.find(key_of(instruction, object)); known != sites_.end()) {
     return known->second;
@@ -105,8 +106,29 @@ uint32_t CountedObjects::find_site(uint32_t instruction, ObjectNumber object) {
   if (site != 0) return site;
   site = writer_.add_site_of_object(instruction, row_of(object));
   if (site == 0) site = instruction;
+  if (site != instruction) add_offset(site, object, address);
   ++count;
   return site;
+}
+
+void CountedObjects::note_offset(uint32_t site, ObjectNumber object, uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  add_offset(site, object, address);
+}
+
+void CountedObjects::add_offset(uint32_t site, ObjectNumber object, uint64_t address) {
+  counts_file::SiteObject& row = writer_.site_object(site);
+  // Beyond an instruction's most its sites are those of other objects.
+  if (row.instruction == 0 || object == objects::kNothing || objects_.object(object).row == 0 ||
+      row.object != objects_.object(object).row) {
+    return;
+  }
+  const std::optional<uint64_t> begin = objects_.find_begin(object, address);
+  if (!begin) return;
+  const uint64_t offset = address - *begin;
+  if (row.samples++ == 0) row.offset = offset;
+  const uint64_t apart = offset > row.offset ? offset - row.offset : row.offset - offset;
+  row.stride = std::gcd(row.stride, apart);
 }
 
 ObjectNumber CountedObjects::allocator_for(std::span<const uint32_t> path) {

@@ -36,7 +36,10 @@ class CountedObjects {
 
   /// The site of what the instruction accesses of the object; that of the instruction itself if
   /// there is no more room.
-  uint32_t find_site(uint32_t instruction, objects::ObjectNumber object);
+  /// The first access, `address`, is looked at as by note_offset().
+  uint32_t find_site(uint32_t instruction, objects::ObjectNumber object, uint64_t address);
+  /// An access of the site: where in its block of the object it is.
+  void note_offset(uint32_t site, objects::ObjectNumber object, uint64_t address);
 
   objects::ObjectNumber allocator_for(std::span<const uint32_t> path);
 
@@ -57,6 +60,7 @@ class CountedObjects {
 
  private:
   uint32_t row_of(objects::ObjectNumber number);
+  void add_offset(uint32_t site, objects::ObjectNumber object, uint64_t address);
   void add_found_ranges();
   void allocate(CountedThread& thread, uint64_t address, uint64_t size_bytes);
   void note_totals(const objects::Object& object);

@@ -185,8 +185,10 @@ class Counting {
   void fetch_block(CountedThread& thread, const BlockFacts& block);
   uint32_t find_site(CountedThread& thread, uint32_t instruction, uint64_t address);
   objects::ObjectNumber find_allocator_object(CountedThread& thread);
+  void note_offset(CountedThread& thread, uint32_t site, objects::ObjectNumber object,
+                   uint64_t address);
   uint32_t find_other_site(CountedThread& thread, uint32_t instruction,
-                           objects::ObjectNumber object);
+                           objects::ObjectNumber object, uint64_t address);
   template <Model kModel>
   void model_shaped(CountedThread& thread, AccessPlace place, uint64_t address, AccessShape shape,
                     bool is_new);

@@ -41,10 +41,19 @@ objects::ObjectNumber Counting::find_allocator_object(CountedThread& thread) {
   return call.allocator_object;
 }
 
+void Counting::note_offset(CountedThread& thread, uint32_t site, objects::ObjectNumber object,
+                           uint64_t address) {
+  // Loops have periods, too: the next one comes after half to one and a half of ours.
+  thread.offset_random = thread.offset_random * 1'664'525 + 1'013'904'223;  // Knuth's
+  constexpr uint32_t kPeriod = CountedThread::kOffsetPeriod;
+  thread.until_offset = kPeriod / 2 + (thread.offset_random >> 16) % kPeriod;
+  objects_->note_offset(site, object, address);
+}
+
 uint32_t Counting::find_other_site(CountedThread& thread, uint32_t instruction,
-                                   objects::ObjectNumber object) {
+                                   objects::ObjectNumber object, uint64_t address) {
   uint32_t site = thread.object_sites->find(instruction, object);
-  if (site == 0) site = objects_->find_site(instruction, object);
+  if (site == 0) site = objects_->find_site(instruction, object, address);
   thread.object_sites->note(instruction, object, site);
   return site;
 }

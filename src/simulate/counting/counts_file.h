@@ -36,7 +36,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 10;
+inline constexpr uint32_t kLayout = 11;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -92,6 +92,10 @@ static_assert(sizeof(Site) == 32);
 struct SiteObject {
   uint32_t instruction;  // its site; 0: this is an instruction itself
   uint32_t object;
+  // Where in the object's blocks it accesses, by some of its accesses:
+  uint64_t offset;   // of the first
+  uint64_t stride;   // what the others' differ from it by: their greatest common divisor
+  uint64_t samples;  // how many; 0: nothing is known
 };
 
 /// A data object; its kind is an objects::Kind.

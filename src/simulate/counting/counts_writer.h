@@ -54,6 +54,9 @@ class CountsWriter {
   /// Its name and path are put where the row then says they are.
   uint32_t add_object(counts_file::Object object, std::string_view name,
                       std::span<const uint32_t> path);
+  counts_file::SiteObject& site_object(uint32_t site) {
+    return table<counts_file::SiteObject>(counts_file::kSiteObjectsStart)[site];
+  }
   counts_file::Object& object(uint32_t number) {
     return table<counts_file::Object>(counts_file::kObjectsStart)[number];
   }

@@ -250,9 +250,11 @@ template <Model kModel>
   if (object == objects::DataObjects::kAllocator) [[unlikely]]
     object = find_allocator_object(thread);
   const ObjectSites::Latest& latest = thread.object_sites->latest(instruction);
-  if (latest.holds(object)) [[likely]]
-    return latest.site;
-  return find_other_site(thread, instruction, object);
+  const uint32_t site =
+      latest.holds(object) ? latest.site : find_other_site(thread, instruction, object, address);
+  if (--thread.until_offset == 0) [[unlikely]]
+    note_offset(thread, site, object, address);
+  return site;
 }
 
 /// An access whose size is the instruction's.

@@ -27,6 +27,9 @@ struct AccessShape {
 };
 
 struct CountedThread {
+  /// Of so many accesses to data objects one's place in its block is looked at, at random.
+  static constexpr uint32_t kOffsetPeriod = 64;
+
   CoreCounts shared;
   uint8_t number = 0;  // in the order of their beginning; counts_file::kThreadsApart: a later one
   // What the machine model has of this thread, if there is a model:
@@ -61,6 +64,8 @@ struct CountedThread {
   // If data objects are told apart:
   std::unique_ptr<ObjectSites> object_sites;
   HeapCalls heap;
+  uint32_t until_offset = kOffsetPeriod;  // accesses, until one's place in its block is looked at
+  uint32_t offset_random = 1;
   SystemCall system_call;     // under way
   std::string mapped_file{};  // that it maps
   bool has_stack = false;     // it is known where its stack is

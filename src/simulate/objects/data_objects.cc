@@ -47,6 +47,7 @@ void DataObjects::activate(const Range& range, Span where) {
   const ObjectNumber number = add({.kind = Kind::range,
                                    .name = range.name,
                                    .place = where.begin,
+                                   .address = where.begin,
                                    .size_bytes = where.end - where.begin,
                                    .total_bytes = where.end - where.begin,
                                    .blocks = 1,
@@ -94,6 +95,7 @@ void DataObjects::add_image(const ImagePlace& place, const ElfObjects& elf) {
                                            .name = part.name,
                                            .mapping = place.mapping,
                                            .place = elf.offset_of(part.address),
+                                           .address = where.begin,
                                            .size_bytes = part.size_bytes,
                                            .total_bytes = part.size_bytes,
                                            .blocks = 1}));
@@ -219,6 +221,9 @@ ObjectNumber DataObjects::allocate(uint64_t address, uint64_t size_bytes,
   object.total_bytes += size_bytes;
   ++object.blocks;
   blocks_[address] = {size_bytes, number};
+  if (size_bytes >= kLargeBlock && size_bytes < UINT64_MAX - address) {
+    large_blocks_[address] = address + size_bytes;
+  }
   paint({address, end_with_header(address, size_bytes)}, number, kAllocator);
   return number;
 }
@@ -240,7 +245,42 @@ uint64_t DataObjects::end_with_header(uint64_t address, uint64_t size_bytes) con
 
 /// Its memory stays the object's until it is another's: allocators keep lists in what was freed.
 bool DataObjects::free(uint64_t address) {
+  large_blocks_.erase(address);
   return blocks_.erase(address) != 0;
+}
+
+std::optional<uint64_t> DataObjects::find_begin(ObjectNumber number, uint64_t address) {
+  const Object& object = objects_[number];
+  if (object.kind == Kind::variable || object.kind == Kind::range) {
+    return address >= object.address ? std::optional(object.address) : std::nullopt;
+  }
+  if (object.kind != Kind::block) return std::nullopt;
+  uint64_t& latest = found_blocks_[number % found_blocks_.size()];
+  const auto is_in = [&](uint64_t begin) {
+    const auto block = blocks_.find(begin);
+    return block != blocks_.end() && block->second.object == number && address >= begin &&
+           address - begin < block->second.size_bytes;
+  };
+  if (is_in(latest)) return latest;
+  const std::optional<uint64_t> begin = find_block(number, address);
+  if (!begin || !is_in(*begin)) return std::nullopt;
+  latest = *begin;
+  return begin;
+}
+
+std::optional<uint64_t> DataObjects::find_block(ObjectNumber number, uint64_t address) const {
+  if (const auto after = large_blocks_.upper_bound(address); after != large_blocks_.begin()) {
+    const auto& [begin, end] = *std::prev(after);
+    const auto block = blocks_.find(begin);
+    if (address < end && block != blocks_.end() && block->second.object == number) return begin;
+  }
+  constexpr uint64_t kAlignment = 8;  // of what allocators give
+  const uint64_t first = address / kAlignment * kAlignment;
+  for (uint64_t at = first; first - at < kLargeBlock && at != 0; at -= kAlignment) {
+    if (shadow_.find(at) != number) return std::nullopt;
+    if (blocks_.contains(at)) return at;
+  }
+  return std::nullopt;
 }
 
 }  // namespace culprit::objects

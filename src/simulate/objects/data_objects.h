@@ -14,6 +14,7 @@
 //
 // One thread at a time, but for shadow(), which may be looked at meanwhile.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -48,6 +49,7 @@ struct Object {
   std::string name{};
   uint32_t mapping = 0;     // of the counts file
   uint64_t place = 0;       // variable, section: offset in the file; range: address; stack: thread
+  uint64_t address = 0;     // of a variable, or a range
   uint64_t size_bytes = 0;  // of the largest block, and of all else as a whole
   uint64_t total_bytes = 0;
   uint64_t blocks = 0;  // that there ever were
@@ -110,6 +112,9 @@ class DataObjects {
   /// It is no more, though its memory is the object's until it is another's. Whether there was one.
   bool free(uint64_t address);
 
+  /// Where the variable, the range or the block of the object begins that has the address.
+  std::optional<uint64_t> find_begin(ObjectNumber number, uint64_t address);
+
   /// Ranges that are somewhere by now.
   [[nodiscard]] const std::vector<ObjectNumber>& found_ranges() const { return found_ranges_; }
 
@@ -126,6 +131,10 @@ class DataObjects {
     uint64_t size_bytes = 0;
     ObjectNumber object = kNothing;
   };
+  /// Blocks at least as large are found by their order, smaller ones by looking at each place.
+  static constexpr uint64_t kLargeBlock = 32 << 10;
+  std::optional<uint64_t> find_block(ObjectNumber number, uint64_t address) const;
+
   struct ActiveRange {
     Span where;
     ObjectNumber object = kNothing;
@@ -152,6 +161,8 @@ class DataObjects {
   tsl::robin_map<std::string, ObjectNumber> places_;              // of allocation
   tsl::robin_map<uint32_t, uint32_t> paths_of_site_;              // by the innermost call
   tsl::robin_map<uint64_t, Block, SpreadHash> blocks_;            // alive, by address
+  std::map<uint64_t, uint64_t> large_blocks_;                     // alive, begin to end
+  std::array<uint64_t, 16> found_blocks_{};                       // begins, by number of object
   std::map<uint64_t, uint64_t> mapped_;                           // begin to end, by mmap
   std::map<uint32_t, ObjectNumber> stacks_;
   std::vector<ActiveRange> active_ranges_;

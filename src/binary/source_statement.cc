@@ -1,0 +1,145 @@
+#include "binary/source_statement.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/text.h"
+
+namespace culprit {
+namespace {
+
+bool is_name_start(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+bool is_name_part(char c) {
+  return is_name_start(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+/// What follows "for (...)", whose own assignments are none of the statement's.
+std::string_view without_loop_heads(std::string_view statement) {
+  constexpr std::string_view kFor = "for";
+  for (statement = trim(statement); statement.starts_with(kFor); statement = trim(statement)) {
+    const std::string_view head = trim(statement.substr(kFor.size()));
+    if (!head.starts_with('(')) return statement;
+    size_t end = 0;
+    int depth = 0;
+    do {
+      depth += head[end] == '(' ? 1 : head[end] == ')' ? -1 : 0;
+    } while (++end < head.size() && depth > 0);
+    statement = head.substr(end);
+  }
+  return statement;
+}
+
+/// The next "=" that is not part of another operator; npos: none.
+size_t find_assignment(std::string_view statement, size_t from) {
+  for (size_t i = from; i + 1 < statement.size(); ++i) {
+    if (statement[i] != '=') continue;
+    const bool is_other =
+        statement[i + 1] == '=' ||
+        std::string_view("=!<>+-*/%&|^").find(statement[i - 1]) != std::string_view::npos;
+    if (!is_other) return i;
+  }
+  return std::string_view::npos;
+}
+
+/// The name of a type at the beginning, with its arguments: "std::pair<int, int>"; "" if there is
+/// none.
+std::string_view take_type(std::string_view text) {
+  for (const std::string_view word : {"const ", "struct ", "class ", "union "}) {
+    text = trim(text);
+    if (text.starts_with(word)) text.remove_prefix(word.size());
+  }
+  text = trim(text);
+  if (text.empty() || !is_name_start(text.front())) return {};
+  size_t end = 0;
+  int depth = 0;
+  for (; end < text.size(); ++end) {
+    const char c = text[end];
+    depth += c == '<' ? 1 : c == '>' ? -1 : 0;
+    const bool is_part = depth > 0 || is_name_part(c) || c == ':' || c == '>';
+    if (!is_part) break;
+  }
+  return text.substr(0, end);
+}
+
+/// Types that say nothing of what is laid out in the memory.
+bool is_plain(std::string_view type) {
+  return type == "void" || type == "char" || type == "unsigned" || type == "long" || type == "auto";
+}
+
+/// "(struct node *)" before a call.
+std::string find_cast(std::string_view statement) {
+  for (size_t at = statement.find('('); at != std::string_view::npos;
+       at = statement.find('(', at + 1)) {
+    const std::string_view inside = statement.substr(at + 1);
+    const std::string_view type = take_type(inside);
+    if (type.empty() || is_plain(type)) continue;
+    const size_t end = static_cast<size_t>(type.data() + type.size() - inside.data());
+    const std::string_view rest = trim(inside.substr(end));
+    // One asterisk: what two lead to is an array of pointers.
+    if (!rest.starts_with('*')) continue;
+    const std::string_view behind = trim(rest.substr(1));
+    if (behind.starts_with(')') && behind.find('(') != std::string_view::npos) {
+      return std::string(type);
+    }
+  }
+  return "";
+}
+
+std::string find_behind(std::string_view statement, std::string_view word) {
+  for (size_t at = statement.find(word); at != std::string_view::npos;
+       at = statement.find(word, at + 1)) {
+    if (at > 0 && is_name_part(statement[at - 1])) continue;
+    const std::string_view type = take_type(statement.substr(at + word.size()));
+    if (!type.empty() && !is_plain(type)) return std::string(type);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string find_assigned(std::string_view statement) {
+  statement = without_loop_heads(statement);
+  const size_t equals = find_assignment(statement, 1);
+  if (equals == std::string_view::npos) return "";
+  // Of several it is not known which one is meant.
+  if (find_assignment(statement, equals + 1) != std::string_view::npos) return "";
+  std::string_view left = trim(statement.substr(0, equals));
+  // Backwards over subscripts, members and the name that they are of; types before it are no part.
+  size_t begin = left.size();
+  int depth = 0;
+  while (begin > 0) {
+    const char c = left[begin - 1];
+    if (c == ']') ++depth;
+    const bool is_part = depth > 0 || is_name_part(c) || c == '.' || c == ']' ||
+                         (c == '>' && begin > 1 && left[begin - 2] == '-') ||
+                         (c == '-' && begin < left.size() && left[begin] == '>');
+    if (!is_part) break;
+    if (c == '[') --depth;
+    --begin;
+  }
+  left = left.substr(begin);
+  constexpr size_t kLongest = 40;
+  if (depth != 0 || left.empty() || !is_name_start(left.front()) || left.size() > kLongest)
+    return "";
+  return std::string(left);
+}
+
+std::string find_allocated_type(std::string_view statement) {
+  for (std::string found :
+       {find_cast(statement), find_behind(statement, "new "),
+        find_behind(statement, "make_unique<"), find_behind(statement, "make_shared<")}) {
+    // What is between the brackets of make_unique<...> ends where they do.
+    if (!found.empty()) {
+      if (std::count(found.begin(), found.end(), '>') >
+          std::count(found.begin(), found.end(), '<')) {
+        found.pop_back();
+      }
+      return found;
+    }
+  }
+  return "";
+}
+
+}  // namespace culprit

@@ -1,0 +1,19 @@
+#pragma once
+
+// What a line of source text says of the memory that it allocates: to what it assigns it, and of
+// which type it is. For people and for hints: nothing here knows a language.
+
+#include <string>
+#include <string_view>
+
+namespace culprit {
+
+/// What a statement assigns to: "K[i]" of "K[i] = (double*)malloc(9);"; "" if it is none, its left
+/// side is no name, or it assigns more than once. Heads of loops are no part of it.
+std::string find_assigned(std::string_view statement);
+
+/// The type that it names: "node" of "p = (struct node *)malloc(n)", "Tree" of "new Tree[3]",
+/// "std::make_unique<Tree>()"; "" where it names none.
+std::string find_allocated_type(std::string_view statement);
+
+}  // namespace culprit

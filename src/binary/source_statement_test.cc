@@ -1,0 +1,43 @@
+#include "binary/source_statement.h"
+
+#include <gtest/gtest.h>
+
+namespace culprit {
+namespace {
+
+TEST(SourceStatement, WhatItAssignsTo) {
+  EXPECT_EQ(find_assigned("  K[i] = (double*)malloc(9 * sizeof(double));"), "K[i]");
+  EXPECT_EQ(find_assigned("double* row = malloc(24);"), "row");
+  EXPECT_EQ(find_assigned("for (int i = 0; i < n; ++i) rows[i] = malloc(24);"), "rows[i]");
+  EXPECT_EQ(find_assigned("for (x = f(); x; x = g(x)) for (;;) a = h(x);"), "a");
+  EXPECT_EQ(find_assigned("M = make(), C = make();"), "");
+  EXPECT_EQ(find_assigned("for (int i = 0"), "");
+  EXPECT_EQ(find_assigned("for x = 1;"), "x");
+  EXPECT_EQ(find_assigned("  node->next[k] = make(a == b);"), "node->next[k]");
+  EXPECT_EQ(find_assigned("auto x = std::make_unique<int[]>(5);"), "x");
+  EXPECT_EQ(find_assigned("return malloc(24);"), "");
+  EXPECT_EQ(find_assigned("if (a <= b) f(c != d);"), "");
+  EXPECT_EQ(find_assigned("*p = 5;"), "p");
+  EXPECT_EQ(find_assigned("] = 5;"), "");
+  EXPECT_EQ(find_assigned(""), "");
+  EXPECT_EQ(find_assigned("="), "");
+}
+
+TEST(SourceStatement, WhichTypeItAllocates) {
+  EXPECT_EQ(find_allocated_type("  node = (struct node *)malloc(sizeof(struct node));"), "node");
+  EXPECT_EQ(find_allocated_type("  Cell* cells = (Cell*) calloc(n, sizeof(Cell));"), "Cell");
+  EXPECT_EQ(find_allocated_type("K = (double ***) malloc(n * sizeof(double **));"), "");
+  EXPECT_EQ(find_allocated_type("  K[i] = (double**)malloc(9);"), "");
+  EXPECT_EQ(find_allocated_type("auto* t = new shop::Tree(3);"), "shop::Tree");
+  EXPECT_EQ(find_allocated_type("x = new std::pair<int, long>[9];"), "std::pair<int, long>");
+  EXPECT_EQ(find_allocated_type("tree = std::make_unique<Tree>();"), "Tree");
+  EXPECT_EQ(find_allocated_type("p = make_shared<std::vector<int>>(4);"), "std::vector<int>");
+  EXPECT_EQ(find_allocated_type("p = (void *)malloc(9);"), "");
+  EXPECT_EQ(find_allocated_type("renew (x);"), "");
+  EXPECT_EQ(find_allocated_type("("), "");
+  EXPECT_EQ(find_allocated_type("new "), "");
+  EXPECT_EQ(find_allocated_type(""), "");
+}
+
+}  // namespace
+}  // namespace culprit

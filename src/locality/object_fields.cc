@@ -1,0 +1,123 @@
+#include "locality/object_fields.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+#include "model/counts.h"
+
+namespace culprit {
+namespace {
+
+std::span<const FieldFact> find_fields(const ImageFacts& facts, FileOffset place, bool is_call) {
+  const auto key = [](const FieldFact& one) { return std::pair(one.is_call, one.place.value); };
+  const auto wanted = std::pair(is_call, place.value);
+  const auto [first, last] = std::equal_range(
+      facts.fields.begin(), facts.fields.end(), wanted, [&](const auto& a, const auto& b) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(a)>, FieldFact>) {
+          return key(a) < b;
+        } else {
+          return a < key(b);
+        }
+      });
+  return {facts.fields.data() + (first - facts.fields.begin()), static_cast<size_t>(last - first)};
+}
+
+/// A damaged file may say anything: members must be parts of an element.
+bool is_sound(std::span<const FieldFact> members) {
+  return !members.empty() && std::all_of(members.begin(), members.end(), [&](const FieldFact& one) {
+    return one.element_bytes == members.front().element_bytes && one.element_bytes > 0 &&
+           one.offset < one.element_bytes && one.size_bytes <= one.element_bytes - one.offset;
+  });
+}
+
+size_t member_with(std::span<const FieldFact> members, uint64_t offset) {
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (offset >= members[i].offset && offset - members[i].offset < members[i].size_bytes) return i;
+  }
+  return members.size();
+}
+
+}  // namespace
+
+const std::string& ObjectLayout::type() const {
+  return facts->strings.text(members.front().type);
+}
+
+ObjectLayout find_layout(CodeIndex& code, ObjectId object) {
+  const Profile& profile = code.profile();
+  const DataObject* const row = names_row(object) ? find_row(profile.objects, object) : nullptr;
+  if (row == nullptr) return {};
+  const auto at = [&](const Location& place, bool is_call) -> ObjectLayout {
+    const ImageFacts* const facts = code.facts(place.image);
+    if (facts == nullptr) return {};
+    const std::span<const FieldFact> members = find_fields(*facts, place.offset, is_call);
+    return is_sound(members) ? ObjectLayout{facts, members} : ObjectLayout{};
+  };
+  if (row->kind == ObjectKind::global) return at(row->site, false);
+  if (row->kind != ObjectKind::heap || row->blocks == 0) return {};
+  for (const Location& call : stack_locations(profile, row->calls)) {
+    const ObjectLayout found = at(call, true);
+    if (!found.is_known()) continue;
+    return found.element_bytes() <= row->total_bytes / row->blocks ? found : ObjectLayout{};
+  }
+  return {};
+}
+
+size_t find_member_at(std::span<const FieldFact> members, uint64_t offset, uint64_t stride) {
+  const uint64_t element = members.front().element_bytes;
+  const uint64_t step = std::gcd(stride, element);  // 0, or that of places in an element
+  const size_t found = member_with(members, offset % element);
+  if (found == members.size()) return found;
+  const FieldFact& member = members[found];
+  // All places that are a step apart, of the whole element, must be in the member.
+  const uint64_t first = step == 0 ? offset % element : offset % step;
+  const bool has_one_place = step == 0 || step == element;
+  if (has_one_place) return found;
+  const uint64_t last = first + (element - 1 - first) / step * step;
+  const bool is_inside = first >= member.offset && last < member.offset + member.size_bytes;
+  return is_inside ? found : members.size();
+}
+
+std::vector<FieldUse> find_field_uses(CodeIndex& code, ObjectId object, const UseEvents& events) {
+  const ObjectLayout layout = find_layout(code, object);
+  if (!layout.is_known() || !layout.is_struct()) return {};
+  const std::span<const FieldFact> members = layout.members;
+  const StringTable& strings = layout.facts->strings;
+  std::vector<FieldUse> fields;
+  for (const FieldFact& member : members) {
+    const std::string& name = strings.text(member.name);
+    const std::string& type = strings.text(member.member_type);
+    const bool is_padding = name.empty() && type.empty();
+    fields.push_back({is_padding ? "[padding]" : name, type, member.offset, member.size_bytes,
+                      is_padding, Use()});
+  }
+  const auto several = static_cast<uint32_t>(fields.size());
+  fields.push_back({.name = "[several members]", .type = "", .use = Use()});
+  const auto unknown = static_cast<uint32_t>(fields.size());
+  fields.push_back({.name = "[not known which]", .type = "", .use = Use()});
+  std::unordered_map<Location, uint32_t> field_of;
+  for (const AccessOffset& seen : code.profile().access_offsets) {
+    if (seen.object != object) continue;
+    const auto found = static_cast<uint32_t>(find_member_at(members, seen.offset, seen.stride));
+    const auto [at, is_new] = field_of.try_emplace(seen.location, found);
+    if (!is_new && at->second != found) at->second = several;
+  }
+  std::vector<Use> uses(fields.size());
+  add_uses(
+      code.profile(), events,
+      [&](ContextId, const Location& at, ObjectId of) {
+        if (of != object) return kNoRow;
+        const auto found = field_of.find(at);
+        return found == field_of.end() ? unknown : found->second;
+      },
+      uses);
+  for (size_t i = 0; i < fields.size(); ++i) fields[i].use = uses[i];
+  const auto is_nothing = [](const FieldUse& one) {
+    return one.size_bytes == 0 && one.use.accesses == 0 && one.use.levels[0].lines == 0;
+  };
+  std::erase_if(fields, is_nothing);
+  return fields;
+}
+
+}  // namespace culprit

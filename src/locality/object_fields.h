@@ -1,0 +1,56 @@
+#pragma once
+
+// The members of a data object whose type is known, and which of them each instruction accesses:
+//
+//     struct node { double at[3]; struct node* next; int mark; };     48 B in a block of 8 of them
+//
+//     12a4  mov 0x18(%rax),%rax    seen at 24, and then 48 apart: next
+//     12b0  movups %xmm0,(%rdi)    seen at 0, and then 16 apart: several
+//
+// Where an instruction accesses is known by some of its accesses (AccessOffset).
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "attribute/code_index.h"
+#include "locality/use.h"
+
+namespace culprit {
+
+struct ObjectLayout {
+  const ImageFacts* facts = nullptr;
+  std::span<const FieldFact> members;  // of one element; empty: the type is not known
+  [[nodiscard]] bool is_known() const { return !members.empty(); }
+  /// With members to tell apart.
+  [[nodiscard]] bool is_struct() const { return members.size() > 1; }
+  [[nodiscard]] const std::string& type() const;
+  [[nodiscard]] uint64_t element_bytes() const { return members.front().element_bytes; }
+};
+
+/// Of a variable by its place, of blocks by the innermost call that tells a type. Types that are
+/// larger than the blocks are no types of theirs.
+ObjectLayout find_layout(CodeIndex& code, ObjectId object);
+
+/// What was done to a member.
+struct FieldUse {
+  std::string name;  // "who.id", "[padding]", "[several members]", "[not known which]"
+  std::string type;
+  uint64_t offset = 0;
+  uint64_t size_bytes = 0;  // 0: no member
+  bool is_padding = false;
+  Use use;
+};
+
+/// In the order of their places, those that nothing was done to as well; at last what is of no one
+/// member. Sums are the object's. Empty: no struct.
+std::vector<FieldUse> find_field_uses(CodeIndex& code, ObjectId object, const UseEvents& events);
+
+/// The member that accesses at `offset` and multiples of `stride` from there are all to, of those
+/// of one element; members.size(): they are to several.
+/// Units:  offset, stride [bytes]; stride 0: all were at `offset`
+size_t find_member_at(std::span<const FieldFact> members, uint64_t offset, uint64_t stride);
+
+}  // namespace culprit
