@@ -146,7 +146,7 @@ std::string first_plan(const std::string& source) {
       "# Words in braces stand for the variables below; commands run in this file's folder.\n"
       "\n[scan]\n"
       "program = [\"{}\"]              # or patterns: \"kernels/*.cc\"\n"
-      "build = \"{{cc}} {{flags}} -g -DDIM={{DIM}} {{program}} -o {{out}}\"\n"
+      "build = \"{{cc}} {{flags}} {{remarks}} -g -DDIM={{DIM}} {{program}} -o {{out}}\"\n"
       "run = \"{{out}} {{runs}}\"           # {{runs}}: how often the loop goes round\n"
       "runs = [100, 300, 700]           # a third count checks that iterations cost the same\n"
       "# iterations_per_run = 100       # if the program multiplies the count by itself\n"
@@ -370,7 +370,7 @@ Result<std::string> answer_question(const ScanCommand& command) {
   if (command.action == ScanAction::table) {
     if (command.format == Format::json) return print_answer_json(answer);
     if (command.format == Format::csv) return print_answer_csv(answer);
-    return print_table_text(answer, style) +
+    return print_table_text(answer, style) + "\n" +
            print_next("culprit scan plot", "the same as a plot", style);
   }
   switch (command.form) {
@@ -428,13 +428,14 @@ Result<std::string> answer_explain(const ScanCommand& command) {
   ASSIGN_OR_RETURN(OpenScan open, open_scan(command.scan_file()));
   ASSIGN_OR_RETURN(const size_t a, find_cell(open, words.first));
   ASSIGN_OR_RETURN(const size_t b, find_cell(open, words.second));
-  const FactsLookup lookup = open.view.facts(
-      {FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::blocks, FactPart::code});
+  const FactsLookup lookup =
+      open.view.facts({FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::blocks,
+                       FactPart::code, FactPart::sources});
   CodeIndex code(open.view.profile(), lookup);
   const scan::Explanation explanation =
       scan::explain(open.cells[a], *open.costs[a], open.cells[b], *open.costs[b], code);
   if (command.format == Format::json) return print_explanation_json(explanation);
-  return print_explanation(explanation, standard_output_style(command.width));
+  return print_explanation(explanation, command.limit, standard_output_style(command.width));
 }
 
 int print(const ScanCommand& command, const Result<std::string>& text) {

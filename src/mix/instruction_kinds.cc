@@ -15,6 +15,7 @@ const std::array<std::string_view, kMixKinds> kMixEvents = {"flops",
                                                             "fp-packed-512",
                                                             "fp-multiplies",
                                                             "fp-divisions",
+                                                            "fused-multiply-adds",
                                                             "simd-integer",
                                                             "shuffles",
                                                             "conversions",
@@ -24,6 +25,7 @@ const std::array<std::string_view, kMixKinds> kMixEvents = {"flops",
                                                             "stack-accesses",
                                                             "nops",
                                                             "conditional-branches",
+                                                            "loop-branches",
                                                             "jumps",
                                                             "returns"};
 
@@ -89,6 +91,7 @@ bool count_x86_fp(Counter& counter, std::string_view mnemonic, unsigned bits) {
   if (!is_fused && !is_any(base, kPlain)) return false;
   count_fp(counter, suffix[0] == 's', bits, suffix[1] == 's' ? 32 : 64, is_fused ? 2 : 1);
   if (is_fused || base == "mul") counter.add(MixKind::fp_multiplies);
+  if (is_fused) counter.add(MixKind::fused_multiply_adds);
   if (base == "div" || base == "sqrt") counter.add(MixKind::fp_divisions);
   return true;
 }
@@ -182,6 +185,7 @@ void count_arm_fp(Counter& counter, std::string_view mnemonic, std::string_view 
   if (is_fused || mnemonic.find("mul") != std::string_view::npos) {
     counter.add(MixKind::fp_multiplies);
   }
+  if (is_fused) counter.add(MixKind::fused_multiply_adds);
   if (mnemonic == "fdiv" || mnemonic == "fsqrt") counter.add(MixKind::fp_divisions);
 }
 
@@ -240,6 +244,10 @@ MixCounts count_kinds(const Instruction& instruction, std::string_view architect
   Counter counter;
   if (instruction.bad) return counter.counts;
   count_flow(counter, instruction.flow);
+  if (instruction.flow == Flow::branch && instruction.target &&
+      *instruction.target <= instruction.address) {
+    counter.add(MixKind::loop_branches);
+  }
   if (instruction.flow != Flow::next) return counter.counts;
   Words words = split_text(instruction.text);
   static constexpr const char* kPrefixes[] = {"lock", "rep", "repne", "repe", "data16", "notrack"};

@@ -21,8 +21,9 @@ enum class MixKind : uint8_t {
   fp_packed_512,
   fp_multiplies,  // multiplications and fused multiply-adds
   fp_divisions,   // divisions and square roots
-  simd_integer,   // on vectors of integers, and bitwise on vectors
-  shuffles,       // of lanes: unpack, permute, insert, extract, broadcast, blend
+  fused_multiply_adds,
+  simd_integer,  // on vectors of integers, and bitwise on vectors
+  shuffles,      // of lanes: unpack, permute, insert, extract, broadcast, blend
   conversions,
   integer_multiplies,
   integer_divisions,
@@ -30,10 +31,11 @@ enum class MixKind : uint8_t {
   stack_accesses,  // memory relative to the stack or frame pointer; no push, pop, call
   nops,
   conditional_branches,
-  jumps,  // unconditional, direct and indirect
+  loop_branches,  // conditional ones to an earlier address: they close loops
+  jumps,          // unconditional, direct and indirect
   returns,
 };
-inline constexpr size_t kMixKinds = 19;
+inline constexpr size_t kMixKinds = 21;
 
 /// By MixKind.
 using MixCounts = std::array<uint8_t, kMixKinds>;

@@ -32,11 +32,14 @@ TEST(InstructionKinds, CountFloatingPointOperationsByWidth) {
       (Counts{{"flops", 2}, {"packed-flops", 2}, {"fp-packed-128", 1}, {"fp-multiplies", 1}}));
   EXPECT_EQ(kinds("vaddps %ymm2,%ymm1,%ymm0"),
             (Counts{{"flops", 8}, {"packed-flops", 8}, {"fp-packed-256", 1}}));
+  EXPECT_EQ(kinds("vfmadd231pd %zmm2,%zmm1,%zmm0"), (Counts{{"flops", 16},
+                                                            {"packed-flops", 16},
+                                                            {"fp-packed-512", 1},
+                                                            {"fp-multiplies", 1},
+                                                            {"fused-multiply-adds", 1}}));
   EXPECT_EQ(
-      kinds("vfmadd231pd %zmm2,%zmm1,%zmm0"),
-      (Counts{{"flops", 16}, {"packed-flops", 16}, {"fp-packed-512", 1}, {"fp-multiplies", 1}}));
-  EXPECT_EQ(kinds("vfnmadd213ss (%rax),%xmm1,%xmm0"),
-            (Counts{{"flops", 2}, {"fp-scalar", 1}, {"fp-multiplies", 1}}));
+      kinds("vfnmadd213ss (%rax),%xmm1,%xmm0"),
+      (Counts{{"flops", 2}, {"fp-scalar", 1}, {"fp-multiplies", 1}, {"fused-multiply-adds", 1}}));
   EXPECT_EQ(kinds("sqrtsd %xmm0,%xmm0"),
             (Counts{{"flops", 1}, {"fp-scalar", 1}, {"fp-divisions", 1}}));
   EXPECT_EQ(kinds("fmulp  %st,%st(1)"),
@@ -70,11 +73,27 @@ TEST(InstructionKinds, KnowBranchesByTheirFlow) {
   EXPECT_EQ(kinds("retq", "x86_64", Flow::returns), (Counts{{"returns", 1}}));
 }
 
+TEST(InstructionKinds, TellBranchesThatCloseLoops) {
+  Instruction branch;
+  branch.text = "jne    10c0";
+  branch.flow = Flow::branch;
+  branch.address = LinkAddress(0x10e0);
+  const auto is_loop = [&](uint64_t target) {
+    branch.target = LinkAddress(target);
+    return count_kinds(branch, "x86_64")[static_cast<size_t>(MixKind::loop_branches)];
+  };
+  EXPECT_EQ(is_loop(0x10c0), 1);
+  EXPECT_EQ(is_loop(0x10e0), 1);
+  EXPECT_EQ(is_loop(0x10f0), 0);
+}
+
 TEST(InstructionKinds, KnowAArch64) {
   EXPECT_EQ(kinds("fadd   d0, d1, d2", "aarch64"), (Counts{{"flops", 1}, {"fp-scalar", 1}}));
-  EXPECT_EQ(
-      kinds("fmla   v0.2d, v1.2d, v2.2d", "aarch64"),
-      (Counts{{"flops", 4}, {"packed-flops", 4}, {"fp-packed-128", 1}, {"fp-multiplies", 1}}));
+  EXPECT_EQ(kinds("fmla   v0.2d, v1.2d, v2.2d", "aarch64"), (Counts{{"flops", 4},
+                                                                    {"packed-flops", 4},
+                                                                    {"fp-packed-128", 1},
+                                                                    {"fp-multiplies", 1},
+                                                                    {"fused-multiply-adds", 1}}));
   EXPECT_EQ(kinds("fdiv   s0, s1, s2", "aarch64"),
             (Counts{{"flops", 1}, {"fp-scalar", 1}, {"fp-divisions", 1}}));
   EXPECT_EQ(kinds("udiv   x0, x1, x2", "aarch64"), (Counts{{"integer-divisions", 1}}));

@@ -221,6 +221,7 @@ Result<Answer> answer(const Question& asked, const Quantities& quantities,
     mark.cell = static_cast<size_t>(cell - cells.data());
     const std::optional<CellCosts>& found = costs[mark.cell];
     fill_mark(mark, *cell, found ? &*found : nullptr, expression, quantities);
+    if (found && quantities.is_idle(*found)) out.idle.push_back(cell->name.text());
     if (!mark.value && mark.missing != "-") {
       const std::string message = first_line(cell->detail(kMessageLabel));
       out.failures.push_back(

@@ -59,6 +59,7 @@ struct Answer {
   bool is_modelled = false;
   std::vector<Panel> panels;
   std::vector<std::string> failures;  // a line each, cells that have no value: what failed
+  std::vector<std::string> idle;      // cells that neither load, store nor compute
 };
 
 /// `costs` of each cell, parallel to `cells`.

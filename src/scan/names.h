@@ -22,6 +22,15 @@ inline const std::string* find_variable(const Variables& variables, std::string_
   return nullptr;
 }
 
+/// How the compiler of a setup is called: a setup names it as cc, cxx, fc or compiler. nullptr:
+/// it does not.
+inline const std::string* find_compiler(const Variables& variables) {
+  for (const char* name : {"cc", "cxx", "CC", "CXX", "fc", "FC", "compiler"}) {
+    if (const std::string* const value = find_variable(variables, name)) return value;
+  }
+  return nullptr;
+}
+
 struct CellName {
   std::string program;
   std::string setup;

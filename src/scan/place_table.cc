@@ -62,6 +62,7 @@ class RowMaker {
     } else if (level_ == PlaceLevel::instruction) {
       row.name = fmt::format("{:x}", code_.link_address(at).value);
       row.detail = instruction_text(at);
+      if (const auto line = line_of(code_, at)) std::tie(row.line, row.source) = *line;
     }
     return row;
   }

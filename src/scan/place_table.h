@@ -30,7 +30,9 @@ struct PlaceRow {
   std::string name;    // "main", "kernel.cc:12", "11a0"
   std::string detail;  // the source line or the instruction; "" if it is not known
   std::string function;
-  std::vector<Estimate> per_iteration;  // by event
+  std::string line = {};    // of an instruction: "kernel.cc:12"; "" if it is not known
+  std::string source = {};  // the text of that line; "" if the facts do not have it
+  std::vector<Estimate> per_iteration = {};  // by event
   bool varies = false;
 };
 

@@ -16,6 +16,7 @@ namespace culprit::scan {
 namespace {
 
 constexpr size_t kMostFailures = 8;  // lines of text
+constexpr size_t kMostIdle = 6;
 
 std::string cell_text(const Mark& mark) {
   if (!mark.value) return mark.missing;
@@ -79,6 +80,18 @@ std::string print_notes(const Answer& answer, const TextStyle& style) {
     out += print_labelled("*", "iterations differ: a mean of those that were run", style);
   }
   if (!answer.caveat.empty()) out += print_labelled("Caveat", answer.caveat, style);
+  if (!answer.idle.empty()) {
+    std::string names;
+    for (size_t i = 0; i < std::min(answer.idle.size(), kMostIdle); ++i) {
+      names += (i == 0 ? "" : ", ") + printable(answer.idle[i]);
+    }
+    if (answer.idle.size() > kMostIdle) {
+      names += fmt::format(" and {} more", answer.idle.size() - kMostIdle);
+    }
+    out += print_labelled(
+        "Idle", "neither loads, stores nor computes, so was probably optimised away: " + names,
+        style);
+  }
   for (size_t i = 0; i < std::min(answer.failures.size(), kMostFailures); ++i) {
     out += print_labelled(i == 0 ? "Failed" : "", printable(answer.failures[i]), style);
   }
@@ -214,7 +227,8 @@ std::string print_answer_json(const Answer& answer) {
                {"by", answer.by},
                {"base", answer.base},
                {"panels", std::move(panels)},
-               {"failures", answer.failures}});
+               {"failures", answer.failures},
+               {"idle", answer.idle}});
 }
 
 }  // namespace culprit::scan

@@ -103,6 +103,14 @@ std::optional<Estimate> Quantities::evaluate(const Expression& expression, const
   return expression.evaluate([&](const std::string& name) { return find(name, cell, costs); });
 }
 
+bool Quantities::is_idle(const CellCosts& costs) const {
+  for (const char* name : {"L1-dcache-loads", "L1-dcache-stores", "flops"}) {
+    const auto event = events_.find(name);
+    if (event == events_.end() || costs.totals[event->second].value != 0) return false;
+  }
+  return !costs.is_refused;
+}
+
 std::string Quantities::title(const Expression& expression) const {
   for (const Preset& preset : all_presets_) {
     if (preset.name == expression.text() && presets_.contains(preset.name)) {

@@ -39,6 +39,10 @@ class Quantities {
   [[nodiscard]] std::optional<Estimate> evaluate(const Expression& expression, const Cell& cell,
                                                  const CellCosts* costs) const;
 
+  /// Whether an iteration of a cell loads, stores and computes nothing: it was optimised away, or
+  /// needs no memory.
+  [[nodiscard]] bool is_idle(const CellCosts& costs) const;
+
   /// For headings: the title of a preset, or the expression itself.
   [[nodiscard]] std::string title(const Expression& expression) const;
   /// What is to be said under it; "" if nothing is.

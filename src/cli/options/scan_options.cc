@@ -209,6 +209,8 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
       ->required();
   explain->add_option("-i,--input", command->file, "the scan's file [scan.culprit]")
       ->type_name("FILE");
+  explain->add_option("--limit", command->limit, "rows of code to print; 0: all [30]")
+      ->type_name("N");
   add_word(explain, "--format", &command->format, kExplainFormats, "how to print");
   explain->add_option("--width", command->width, "columns of the text [the terminal's, or 80]")
       ->type_name("N")

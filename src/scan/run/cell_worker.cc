@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "scan/cells.h"
+#include "scan/remarks.h"
 #include "scan/run/inputs.h"
 #include "scan/run/measure.h"
 
@@ -29,7 +30,7 @@ namespace {
 constexpr size_t kMostText = 16'384;
 
 /// Part of every key: raised when cells measured before mean something else.
-constexpr const char* kKeyVersion = "scan 1";
+constexpr const char* kKeyVersion = "scan 2";
 
 std::string cut_text(std::string text) {
   if (text.size() <= kMostText) return text;
@@ -98,7 +99,10 @@ Result<Build> build(const ScanSetting& setting, const CellJob& job, const std::s
                               environment_with("SUNPRO_DEPENDENCIES=" + dependencies)));
     while (!command.wait(10'000)) continue;
     build.duration_ns = monotonic_ns() - start_ns;
-    build.log = read_text(log);
+    // Of what went well the words about the user's own code stay.
+    const Result<std::string> said = read_file(log, uint64_t{64} << 20);
+    const bool is_good = command.wait_status() == 0;
+    build.log = cut_text(!said ? "" : is_good ? keep_own_remarks(*said) : *said);
     if (command.wait_status() != 0) {
       build.failure = tell_failure(describe_wait_status(command.wait_status()), build.log);
     } else if (!file_exists(out)) {
@@ -180,6 +184,8 @@ Result<std::string> build_command(const ScanSetting& setting, const PlannedCell&
   Variables variables = cell.variables;
   variables.push_back({"program", shell_word(cell.program)});
   variables.push_back({"out", shell_word(out)});
+  const std::string* const compiler = find_compiler(cell.variables);
+  variables.push_back({"remarks", compiler == nullptr ? "" : remark_options(*compiler)});
   return fill_in(setting.plan.build, variables, "scan.build");
 }
 
@@ -232,6 +238,7 @@ Result<void> run_cell(const ScanSetting& setting, const CellJob& job) {
   options.machine = setting.machine;
   options.plugin_path = setting.plugin_path;
   options.output_file = job.scratch + "/output";
+  options.with_source = true;
   Variables variables = job.cell.variables;
   variables.push_back({"program", job.cell.program});
   const bool has_folder = out.find('/') != std::string::npos;

@@ -36,21 +36,18 @@ unsigned count_usable_cpus() {
   return static_cast<unsigned>(std::max(1, CPU_COUNT(&cpus)));
 }
 
-/// What the compilers of setups say of themselves: asked once each. A setup names its compiler as
-/// cc, cxx, fc or compiler; a build command is the user's own and is not asked.
+/// What the compilers of setups say of themselves: asked once each. A build command is the user's
+/// own and is not asked.
 class Compilers {
  public:
   const std::string& find(const PlannedCell& cell) {
     static const std::string kUnknown;
-    for (const char* name : {"cc", "cxx", "CC", "CXX", "fc", "FC", "compiler"}) {
-      const std::string* const value = find_variable(cell.variables, name);
-      if (value == nullptr) continue;
-      const std::string program = value->substr(0, value->find(' '));
-      const auto [at, is_new] = known_.try_emplace(program);
-      if (is_new) at->second = ask_compiler(program);
-      return at->second;
-    }
-    return kUnknown;
+    const std::string* const value = find_compiler(cell.variables);
+    if (value == nullptr) return kUnknown;
+    const std::string program = value->substr(0, value->find(' '));
+    const auto [at, is_new] = known_.try_emplace(program);
+    if (is_new) at->second = ask_compiler(program);
+    return at->second;
   }
 
  private:

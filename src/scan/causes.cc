@@ -1,0 +1,375 @@
+#include "scan/causes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+#include "scan/print_answer.h"
+
+#include "base/names.h"
+#include "base/text.h"
+
+namespace culprit::scan {
+namespace {
+
+/// Less is rounding.
+constexpr double kNothing = 1e-9;
+
+/// What a division takes more than other instructions do: 13 to 20 cycles on current cores, where
+/// others take about a quarter of one (uops.info, Zen 4 and Golden Cove).
+constexpr double kDivisionWeight = 20;
+
+/// An inner loop's count, comparison and branch.
+constexpr double kLoopOverhead = 3;
+
+/// The costs of both cells by event name, and by line.
+class Sides {
+ public:
+  Sides(const Profile& profile, const Side& a, const Side& b)
+      : profile_(profile), costs_{a.costs, b.costs}, lines_{a.lines, b.lines} {}
+
+  [[nodiscard]] double a(std::string_view event) const { return value(0, event); }
+  [[nodiscard]] double b(std::string_view event) const { return value(1, event); }
+  /// How much more A has.
+  [[nodiscard]] double excess(std::string_view event) const { return a(event) - b(event); }
+  [[nodiscard]] bool has(std::string_view event) const {
+    return find_event(profile_, event) != SIZE_MAX;
+  }
+
+  /// The line where an event differs most; "" if there is none.
+  [[nodiscard]] std::string worst_line(std::string_view event) const {
+    const size_t index = find_event(profile_, event);
+    if (index == SIZE_MAX) return "";
+    std::map<std::string, double> differences;
+    for (int side = 0; side < 2; ++side) {
+      for (const PlaceRow& row : lines_[side]->rows) {
+        differences[row.name] += (side == 0 ? 1 : -1) * row.per_iteration[index].value;
+      }
+    }
+    std::string worst;
+    double most = kNothing;
+    for (const auto& [line, difference] : differences) {
+      if (std::abs(difference) <= most) continue;
+      most = std::abs(difference);
+      worst = line;
+    }
+    return worst;
+  }
+
+  /// How often branches that close loops were executed. One that is never taken goes to code for
+  /// errors, which compilers put before a function as well as behind it.
+  [[nodiscard]] double loop_rounds(int side) const {
+    const size_t loops = find_event(profile_, "loop-branches");
+    const size_t taken = find_event(profile_, "branches-taken");
+    if (loops == SIZE_MAX) return value(side, "branches");
+    double sum = 0;
+    for (const PlaceCost& place : costs_[side]->places) {
+      if (place.behaviour == Behaviour::once) continue;
+      const bool is_taken = taken == SIZE_MAX || place.per_iteration[taken].value > 0;
+      if (is_taken) sum += place.per_iteration[loops].value;
+    }
+    return sum;
+  }
+
+  /// Functions that one side executes each iteration and the other does not.
+  [[nodiscard]] std::vector<std::string> only_in(int side) const {
+    std::set<std::string> others;
+    for (const PlaceRow& row : lines_[1 - side]->rows) others.insert(row.function);
+    std::vector<std::string> names;
+    for (const PlaceRow& row : lines_[side]->rows) {
+      if (others.contains(row.function)) continue;
+      if (std::find(names.begin(), names.end(), row.function) == names.end()) {
+        names.push_back(row.function);
+      }
+    }
+    return names;
+  }
+  [[nodiscard]] double instructions_of(int side, const std::vector<std::string>& functions) const {
+    const size_t instructions = find_event(profile_, "instructions");
+    double sum = 0;
+    for (const PlaceRow& row : lines_[side]->rows) {
+      if (std::find(functions.begin(), functions.end(), row.function) != functions.end()) {
+        sum += row.per_iteration[instructions].value;
+      }
+    }
+    return sum;
+  }
+
+ private:
+  [[nodiscard]] double value(int side, std::string_view event) const {
+    const size_t index = find_event(profile_, event);
+    return index == SIZE_MAX ? 0 : costs_[side]->totals[index].value;
+  }
+
+  const Profile& profile_;
+  const CellCosts* costs_[2];
+  const PlaceTable* lines_[2];
+};
+
+std::string count(double value) {
+  return format_cost({value, 0});
+}
+
+double fp_instructions(const Sides& sides, int side) {
+  double sum = 0;
+  for (const char* event : {"fp-scalar", "fp-packed-128", "fp-packed-256", "fp-packed-512"}) {
+    sum += side == 0 ? sides.a(event) : sides.b(event);
+  }
+  return sum;
+}
+
+/// Lanes of a floating-point instruction, a mean. A fused one does two operations in each.
+double lanes(const Sides& sides, int side) {
+  const auto value = [&](const char* event) { return side == 0 ? sides.a(event) : sides.b(event); };
+  double operations = value("flops");
+  const double instructions = fp_instructions(sides, side);
+  if (instructions < kNothing) return 0;
+  const double fused = value("fused-multiply-adds");
+  // Of fused ones the width is that of all: kinds do not say it.
+  operations /= 1 + fused / instructions;
+  return operations / instructions;
+}
+
+/// Finds causes. Each looks for one thing that compilers do.
+class CauseFinder {
+ public:
+  CauseFinder(const Sides& sides, const std::vector<Remark>& remarks_a,
+              const std::vector<Remark>& remarks_b)
+      : sides_(sides), remarks_{remarks_a, remarks_b} {}
+
+  std::vector<Cause> find() {
+    if (find_removed()) return std::move(causes_);
+    find_packing();
+    find_rolled();
+    find_checks();
+    find_calls();
+    find_divisions();
+    find_work();
+    find_memory();
+    find_kinds();
+    std::stable_sort(causes_.begin(), causes_.end(),
+                     [](const Cause& x, const Cause& y) { return x.weight > y.weight; });
+    return std::move(causes_);
+  }
+
+ private:
+  /// `excess` above 0: A is the one that does more of it. The sentence is of who does more.
+  static const char* who(double excess) { return excess > 0 ? "A" : "B"; }
+  static const char* other(double excess) { return excess > 0 ? "B" : "A"; }
+  static double more(double a, double b) { return std::max(a, b); }
+  static double less(double a, double b) { return std::min(a, b); }
+
+  void add(const char* name, double weight, const char* event, std::string text) {
+    causes_.push_back({name, std::move(text), sides_.worst_line(event), std::abs(weight)});
+  }
+
+  bool find_removed() {
+    const auto works = [&](int side) {
+      double sum = 0;
+      for (const char* event : {"L1-dcache-loads", "L1-dcache-stores", "flops"}) {
+        sum += side == 0 ? sides_.a(event) : sides_.b(event);
+      }
+      return sum > kNothing;
+    };
+    if (works(0) == works(1)) return false;
+    const double excess = works(0) ? 1 : -1;
+    add("removed", sides_.excess("instructions"), "instructions",
+        fmt::format("{} loads, stores and computes nothing: its kernel was optimised away",
+                    other(excess)));
+    return true;
+  }
+
+  void find_packing() {
+    const double flops_a = sides_.a("flops");
+    const double flops_b = sides_.b("flops");
+    if (!(flops_a > kNothing && flops_b > kNothing)) return;
+    const double instructions = fp_instructions(sides_, 0) - fp_instructions(sides_, 1);
+    const double weight = std::abs(instructions) + std::abs(sides_.excess("L1-dcache-loads")) +
+                          std::abs(sides_.excess("L1-dcache-stores"));
+    const double share_a = sides_.a("packed-flops") / flops_a;
+    const double share_b = sides_.b("packed-flops") / flops_b;
+    if (std::abs(share_a - share_b) > 0.01) {
+      const double excess = share_b - share_a;  // the one that is scalar
+      add("scalar", weight, "packed-flops",
+          fmt::format("{} does {:.0f} % of its floating-point operations in packed instructions, "
+                      "{} {:.0f} %",
+                      who(excess), 100 * less(share_a, share_b), other(excess),
+                      100 * more(share_a, share_b)));
+      return;
+    }
+    const auto width = [&](int side) { return lanes(sides_, side); };
+    const double excess = width(1) - width(0);  // the one that is narrow
+    if (std::abs(width(0) / width(1) - 1) >= 0.05) {
+      add("narrow", weight, "flops",
+          fmt::format("{} works on {} lanes in a floating-point instruction, {} on {}: narrower "
+                      "vectors",
+                      who(excess), count(less(width(0), width(1))), other(excess),
+                      count(more(width(0), width(1)))));
+    }
+    const double fused = sides_.excess("fused-multiply-adds");
+    if (std::abs(fused) < 0.01 || std::abs(excess) >= 0.05) return;
+    add("unfused", std::max(std::abs(instructions), std::abs(fused)), "fused-multiply-adds",
+        fmt::format("{} fuses {} multiplications with additions, {} {}: it takes instructions for "
+                    "that (FMA), and permission to round once",
+                    who(-fused),
+                    count(less(sides_.a("fused-multiply-adds"), sides_.b("fused-multiply-adds"))),
+                    other(-fused),
+                    count(more(sides_.a("fused-multiply-adds"), sides_.b("fused-multiply-adds")))));
+  }
+
+  /// Not those that follow from packed instructions, which do several rounds in one.
+  void find_rolled() {
+    const char* const event = sides_.has("loop-branches") ? "loop-branches" : "branches";
+    const double rounds[] = {sides_.loop_rounds(0), sides_.loop_rounds(1)};
+    double a = rounds[0];
+    double b = rounds[1];
+    const double fp_a = fp_instructions(sides_, 0);
+    const double fp_b = fp_instructions(sides_, 1);
+    const bool is_packed = std::any_of(causes_.begin(), causes_.end(), [](const Cause& one) {
+      return one.name == "scalar" || one.name == "narrow";
+    });
+    if (is_packed && fp_a > kNothing && fp_b > kNothing)
+      (a > b ? a : b) *= less(fp_a, fp_b) / more(fp_a, fp_b);
+    const double excess = a - b;
+    if (std::abs(excess) < 0.5 || excess * (rounds[0] - rounds[1]) <= 0) return;
+    add("rolled", kLoopOverhead * excess, event,
+        fmt::format("{} goes {} times through inner loops in an iteration, {} {}: loops that are "
+                    "not unrolled, or that do less each time",
+                    who(excess), count(more(rounds[0], rounds[1])), other(excess),
+                    count(less(rounds[0], rounds[1]))));
+  }
+
+  /// Conditional branches that close no loop, with what they compare.
+  void find_checks() {
+    if (!sides_.has("loop-branches")) return;
+    const auto checks = [&](int side) {
+      const char* const all = "conditional-branches";
+      return (side == 0 ? sides_.a(all) : sides_.b(all)) - sides_.loop_rounds(side);
+    };
+    const double excess = checks(0) - checks(1);
+    if (std::abs(excess) < 0.5) return;
+    const int side = excess > 0 ? 0 : 1;
+    std::string said;
+    for (const Remark& remark : remarks_[side]) {
+      if (remark.is_missed || remark.text.find("versioned") == std::string::npos) continue;
+      said = fmt::format(" (its compiler says: {})", printable(remark.text));
+      break;
+    }
+    add("checks", 2 * excess, "conditional-branches",
+        fmt::format(
+            "{} takes {} decisions in an iteration, {} {}: checks of bounds, of aliasing or "
+            "of what is left of a loop{}",
+            who(excess), count(more(checks(0), checks(1))), other(excess),
+            count(less(checks(0), checks(1))), said));
+  }
+
+  void find_calls() {
+    const double excess = sides_.excess("calls");
+    if (std::abs(excess) < 0.01) return;
+    const int side = excess > 0 ? 0 : 1;
+    const std::vector<std::string> functions = sides_.only_in(side);
+    std::string names;
+    for (size_t i = 0; i < std::min<size_t>(functions.size(), 3); ++i) {
+      names += (i == 0 ? " (" : ", ") + shorten_name(printable(functions[i]), 30);
+    }
+    if (!names.empty()) names += ")";
+    // A call and its return, and what the callee sets up.
+    double weight = 2 * std::abs(excess) + sides_.instructions_of(side, functions);
+    // Loops with calls in them are not vectorised.
+    for (const Cause& one : causes_) {
+      if (one.name == "scalar" && one.text.starts_with(who(excess))) weight += one.weight;
+    }
+    add("calls", weight, "calls",
+        fmt::format("{} calls {} functions more in an iteration{}: not inlined", who(excess),
+                    count(std::abs(excess)), names));
+  }
+
+  /// Whether there are fewer of it only because each does more at once.
+  [[nodiscard]] bool follows_packing(const char* event) const {
+    const double ratio = sides_.a(event) / sides_.b(event);
+    const double packing = fp_instructions(sides_, 0) / fp_instructions(sides_, 1);
+    return std::isfinite(ratio) && std::isfinite(packing) && std::abs(ratio / packing - 1) < 0.05;
+  }
+
+  void find_divisions() {
+    for (const char* event : {"fp-divisions", "integer-divisions"}) {
+      const double excess = sides_.excess(event);
+      if (std::abs(excess) < 0.01 || follows_packing(event)) continue;
+      add("divisions", kDivisionWeight * excess, event,
+          fmt::format("{} divides {} times, {} {} ({})", who(excess),
+                      count(more(sides_.a(event), sides_.b(event))), other(excess),
+                      count(less(sides_.a(event), sides_.b(event))), event));
+    }
+  }
+
+  void find_work() {
+    const double excess = sides_.excess("flops");
+    if (std::abs(excess) < 0.01) return;
+    add("work", excess, "flops",
+        fmt::format(
+            "{} does {} floating-point operations, {} {}: work done twice, or in lanes that "
+            "nobody uses",
+            who(excess), count(more(sides_.a("flops"), sides_.b("flops"))), other(excess),
+            count(less(sides_.a("flops"), sides_.b("flops")))));
+  }
+
+  /// Bytes, not accesses: packed ones move more at once.
+  void find_memory() {
+    const double stack = sides_.excess("stack-accesses");
+    const double bytes = sides_.excess("load-bytes") + sides_.excess("store-bytes");
+    if (std::abs(bytes) < 0.5) return;
+    const double accesses = sides_.excess("L1-dcache-loads") + sides_.excess("L1-dcache-stores");
+    const auto total = [&](int side) {
+      return side == 0 ? sides_.a("load-bytes") + sides_.a("store-bytes")
+                       : sides_.b("load-bytes") + sides_.b("store-bytes");
+    };
+    const bool is_of_stack = stack * bytes > 0 && std::abs(stack) >= 0.5 * std::abs(accesses);
+    add(is_of_stack ? "spills" : "reloads", std::max(std::abs(accesses), std::abs(bytes) / 8),
+        sides_.excess("load-bytes") * bytes > 0 ? "load-bytes" : "store-bytes",
+        fmt::format("{} loads and stores {} bytes, {} {}: {}", who(bytes),
+                    count(more(total(0), total(1))), other(bytes), count(less(total(0), total(1))),
+                    is_of_stack ? "much of it on the stack, as spilled registers and copies are"
+                                : "operands that are not kept in registers"));
+  }
+
+  void find_kinds() {
+    static constexpr struct {
+      const char* event;
+      const char* words;
+    } kKinds[] = {{"moves", "moves (copies, loads and stores by themselves)"},
+                  {"shuffles", "shuffles of vector lanes"},
+                  {"conversions", "conversions between types"},
+                  {"integer-multiplies", "integer multiplications"},
+                  {"simd-integer", "integer and bitwise operations on vectors"},
+                  {"nops", "NOPs, which cost next to nothing"}};
+    for (const auto& kind : kKinds) {
+      const double excess = sides_.excess(kind.event);
+      if (std::abs(excess) < 0.01) continue;
+      // Moves are a consequence of what is above more often than a cause.
+      const bool is_slight = kind.event == std::string_view("moves");
+      const bool is_free = kind.event == std::string_view("nops");
+      add(kind.event,
+          excess * (is_free     ? 0.1
+                    : is_slight ? 0.5
+                                : 1),
+          kind.event,
+          fmt::format("{} executes {} {}, {} {}", who(excess),
+                      count(more(sides_.a(kind.event), sides_.b(kind.event))), kind.words,
+                      other(excess), count(less(sides_.a(kind.event), sides_.b(kind.event)))));
+    }
+  }
+
+  const Sides& sides_;
+  const std::vector<Remark> remarks_[2];
+  std::vector<Cause> causes_;
+};
+
+}  // namespace
+
+std::vector<Cause> find_causes(const Profile& profile, const Side& a, const Side& b) {
+  return CauseFinder(Sides(profile, a, b), a.remarks, b.remarks).find();
+}
+
+}  // namespace culprit::scan

@@ -1,0 +1,37 @@
+#pragma once
+
+// Causes of a difference between two cells: kinds of instructions of which one cell executes more
+// than the other, said in the words of what compilers do: packed or scalar, rolled or unrolled,
+// called or inlined, spilled. They are ranked by how many instructions of the difference they stand
+// for; divisions count for what they take. They are what the code shows, not what a compiler had in
+// mind.
+
+#include <string>
+#include <vector>
+
+#include "scan/costs.h"
+#include "scan/place_table.h"
+#include "scan/remarks.h"
+
+#include "model/profile.h"
+
+namespace culprit::scan {
+
+struct Cause {
+  std::string name;   // for programs: "scalar", "rolled", "calls", ...
+  std::string text;   // a sentence
+  std::string place;  // where the difference is largest: "kernel.cc:12"; "" if nowhere
+  double weight = 0;  // instructions per iteration that it stands for
+};
+
+/// One of two cells that are compared.
+struct Side {
+  const CellCosts* costs;
+  const PlaceTable* lines;  // by line
+  std::vector<Remark> remarks;
+};
+
+/// The largest first.
+std::vector<Cause> find_causes(const Profile& profile, const Side& a, const Side& b);
+
+}  // namespace culprit::scan

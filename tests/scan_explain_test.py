@@ -1,0 +1,102 @@
+"""culprit scan explain: pairs of builds whose one difference is planted must be explained by it, and
+pairs without a difference by nothing. Which cause each pair has follows from its flags and its
+source, not from what Culprit said of it."""
+import json
+import unittest
+
+import jsonschema
+
+from harness import SOURCE, CulpritTest
+
+EXPLAIN = jsonschema.Draft7Validator(
+    json.loads((SOURCE / "schema/scan_explain.schema.json").read_text()))
+
+PLANTED = (SOURCE / "tests/programs/scan_planted.cc").read_text().replace(
+    "culprit_kernel.h", str(SOURCE / "examples/scan/culprit_kernel.h"))
+
+# Kernel, what A is built with, what B is built with, the cause that A pays for. All with -O2 or more
+# by g++-12, where -O2 vectorises what needs no check.
+PAIRS = {
+    "not_vectorised": ("SCALE", "-O3 -fno-tree-vectorize -fno-tree-slp-vectorize", "-O3", "scalar"),
+    "missing_restrict": ("ALIAS", "-O2", "-O2 -DRESTRICT=__restrict", "scalar"),
+    "order_of_sums": ("SUM", "-O3", "-O3 -ffast-math", "scalar"),
+    "wrapping_index": ("WRAP -DINDEX=unsigned", "-O3", "-O3 -UINDEX -DINDEX=long", "scalar"),
+    "alias_check": ("ALIAS", "-O3", "-O3 -DRESTRICT=__restrict", "checks"),
+    "bounds_check": ("BOUNDS", "-O2 -DCHECKED", "-O2", "checks"),
+    "narrow_vectors": ("SCALE", "-O3", "-O3 -mavx2", "narrow"),
+    "not_fused": ("HORNER", "-O2 -mfma -ffp-contract=off", "-O2 -mfma", "unfused"),
+    "rolled": ("ROLLED", "-O2 -fno-tree-vectorize",
+               "-O2 -fno-tree-vectorize -funroll-loops", "rolled"),
+    "not_inlined": ("CALL", "-O2 -fno-inline", "-O2", "calls"),
+    "library_copy": ("COPY", "-O2 -fno-builtin", "-O2", "calls"),
+    "divides_floating": ("DIVIDE", "-O2", "-O2 -DINVERSE", "divisions"),
+    "divides_integer": ("MODULO", "-O2", "-O2 -DFIXED=7", "divisions"),
+    "spills": ("SPILL", "-O2 " + " ".join(f"-ffixed-xmm{n}" for n in range(6, 16)), "-O2", "spills"),
+    "volatile": ("KEPT", "-O2 -DKIND=volatile", "-O2", "reloads"),
+    "conversions": ("CONVERT -DLITERAL=1.1", "-O2 -fno-tree-vectorize",
+                    "-O2 -fno-tree-vectorize -ULITERAL -DLITERAL=1.1f", "conversions"),
+    "twice": ("TWICE", "-O2 -fno-tree-vectorize", "-O2 -fno-tree-vectorize -DONCE", "work"),
+    "optimised_away": ("DEAD", "-O2", "-O2 -DDROPPED", "removed"),
+}
+SAME = ["-Wall", "-fno-ident", "-DUNUSED=1", "-fno-exceptions", "-fno-asynchronous-unwind-tables",
+        "-ffunction-sections", "-fvisibility=hidden", "-DRENAMED", "-DMOVED", "-falign-functions=64"]
+
+
+class Planted(CulpritTest):
+    def explain(self, name, a, b):
+        document = json.loads(self.culprit("scan", "explain", f"planted {a} 1", f"planted {b} 1",
+                                           "--format", "json").stdout)
+        EXPLAIN.validate(document)
+        return document
+
+    def test_causes_and_no_causes(self):
+        """Takes some seconds: 49 builds and three runs of each."""
+        self.need("g++-12")
+        setups = {}
+        for name, (kernel, a, b, _) in PAIRS.items():
+            setups[name + "_a"] = f"-D{kernel} {a}"
+            setups[name + "_b"] = f"-D{kernel} {b}"
+        setups["same_base"] = "-DSCALE -O2"
+        for i, flag in enumerate(SAME):
+            setups[f"same_{i}"] = f"-DSCALE -O2 {flag}"
+        (self.folder / "planted.cc").write_text(PLANTED)
+        lines = "\n".join(f'{name} = {{ cc = "g++-12", flags = "{flags}" }}'
+                          for name, flags in setups.items())
+        (self.folder / "scan.toml").write_text(f"""[scan]
+program = "planted.cc"
+build = "{{cc}} {{flags}} {{remarks}} -g {{program}} -o {{out}}"
+run = "{{out}} {{runs}}"
+DIM = 1
+[setup]
+{lines}
+""")
+        self.culprit("scan", "run")
+        by_place, wrong = 0, []
+        marked = {text.split("// HERE: ")[1]: number
+                  for number, text in enumerate(PLANTED.splitlines(), 1) if "// HERE: " in text}
+        for name, (kernel, _, _, cause) in PAIRS.items():
+            found = self.explain(name, name + "_a", name + "_b")
+            causes = [one["name"] for one in found["causes"]]
+            if causes[:1] != [cause]:
+                wrong.append((name, cause, causes))
+            places = [int(one["line"].rsplit(":")[1]) for one in found["code"][:2]
+                      if one["line"].startswith("planted.cc:")]
+            by_place += any(abs(line - marked[kernel.split()[0]]) <= 3 for line in places)
+        for i in range(len(SAME)):
+            with self.subTest(flag=SAME[i]):
+                found = self.explain("same", f"same_{i}", "same_base")
+                self.assertEqual((found["causes"], found["events"]), ([], []))
+        said = self.explain("remarks", "alias_check_a", "alias_check_b")
+        self.assertIn("loop versioned for vectorization because of possible aliasing",
+                      [one["text"] for one in said["remarks_a"]])
+        text = self.culprit("scan", "explain", "planted alias_check_a 1", "planted alias_check_b 1",
+                            "--width", "120").stdout
+        self.assertIn("possible aliasing", " ".join(text.split()))
+        # The vector loop is in both, side by side.
+        self.assertRegex(text, r"mulpd .*\|.* mulpd")
+        self.assertEqual(wrong, [])
+        self.assertEqual(by_place, len(PAIRS))
+
+
+if __name__ == "__main__":
+    unittest.main()
