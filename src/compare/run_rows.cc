@@ -39,6 +39,7 @@ std::string key_part(RowLevel level, const ReportRow& row, const std::string& pr
                       : std::string(without_clone_suffix(row.function.value_or("")));
     case RowLevel::object:
       return row.object.value_or("");
+    case RowLevel::loop:
     case RowLevel::block:
     case RowLevel::instruction:
       break;
@@ -55,7 +56,7 @@ void add(Value& sum, const Value& value) {
 }  // namespace
 
 bool can_be_compared(RowLevel level) {
-  return level != RowLevel::block && level != RowLevel::instruction;
+  return level != RowLevel::loop && level != RowLevel::block && level != RowLevel::instruction;
 }
 
 std::string_view without_clone_suffix(std::string_view function) {

@@ -19,6 +19,7 @@
 #include "print/values.h"
 #include "report/add_up.h"
 #include "report/execution_columns.h"
+#include "report/frequency_columns.h"
 #include "report/inclusive.h"
 #include "report/next_function.h"
 #include "report/object_columns.h"
@@ -269,6 +270,9 @@ Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts
   }
   if (options.columns == Columns::executions) {
     RETURN_IF_ERROR(add_execution_columns(profile, table));
+  }
+  if (options.columns == Columns::frequency) {
+    RETURN_IF_ERROR(add_frequency_columns(profile, table));
   }
   if (options.columns == Columns::events && options.tree == Tree::none) {
     add_two_run_columns(profile, table);

@@ -33,14 +33,16 @@ enum class RowLevel : uint8_t {
   module,
   function,
   line,
+  loop,
   block,
   instruction,
   object
 };
 enum class Tree : uint8_t { none, callers, callees };
 /// What stands in the columns: the events that there are; what branch records say of them (of a
-/// profile with_branch_events()); what they cost, by a template (cost_columns.h).
-enum class Columns : uint8_t { events, executions, hca };
+/// profile with_branch_events()); how often code ran, by the best source (of a profile
+/// with_flow_events()); what they cost, by a template (cost_columns.h).
+enum class Columns : uint8_t { events, executions, frequency, hca };
 
 /// Keeps what matches: `level` = `pattern` (shell pattern or exact).
 struct Filter {
@@ -66,8 +68,8 @@ struct ReportOptions {
 struct ReportRow {
   std::optional<std::string> process, thread, module, function, file, object;
   std::optional<uint32_t> process_id, thread_id, line;
-  std::optional<uint64_t> address;      // link address: instruction, or first of the block
-  std::optional<uint64_t> end_address;  // block: behind its last instruction
+  std::optional<uint64_t> address;      // link address: instruction, or first of the block or loop
+  std::optional<uint64_t> end_address;  // block, loop: behind its last instruction
   bool inlined = false;                 // all of it is inlined code
   bool skid = false;                    // an instruction or inline boundary: a neighbour may own it
   size_t depth = 0;                     // --tree

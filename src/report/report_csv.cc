@@ -45,7 +45,7 @@ std::vector<CsvColumn> label_columns(const ReportTable& table) {
       {"file", by.line || by.instruction, [](const ReportRow& r) { return r.file.value_or(""); }},
       {"line", by.line || by.instruction, [](const ReportRow& r) { return number(r.line); }},
       {"address", by.address(), [](const ReportRow& r) { return address(r.address); }},
-      {"end_address", by.block && !by.instruction,
+      {"end_address", (by.loop || by.block) && !by.instruction,
        [](const ReportRow& r) { return address(r.end_address); }},
   };
 }

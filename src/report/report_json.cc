@@ -84,6 +84,8 @@ const char* columns_name(Columns columns) {
       return "events";
     case Columns::executions:
       return "executions";
+    case Columns::frequency:
+      return "frequency";
     case Columns::hca:
       return "hca";
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "branches/branch_events.h"
+#include "flow/flow_events.h"
 
 #include "attribute/test_profile.h"
 #include "base/names.h"
@@ -191,6 +192,24 @@ TEST(Report, SumsByBlock) {
   EXPECT_EQ(table.rows[0].values[0].samples, 500u);
   EXPECT_EQ(table.rows[1].address, 0x1220u);
   EXPECT_EQ(*table.rows[1].function, "grind");
+}
+
+// grind() by hand: `for (;;)` from 1210 on goes round by the jump at its end.
+TEST(Report, SumsByLoop) {
+  const ReportTable table = report_of(make_test_profile(), by({RowLevel::loop}));
+  ASSERT_GE(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0].address, 0x1210u);
+  EXPECT_EQ(*table.rows[0].function, "grind");
+  uint64_t samples = 0;
+  for (const ReportRow& row : table.rows) samples += row.values[0].samples;
+  EXPECT_EQ(samples, table.totals[0].samples);  // what is in no loop has rows, too
+}
+
+TEST(Report, FrequencyNeedsMoreThanTime) {
+  const TestProfile test = make_test_profile();
+  const auto flow = with_flow_events(test.profile, test.lookup());
+  ASSERT_FALSE(flow);
+  EXPECT_NE(flow.error().message.find("time alone"), std::string::npos);
 }
 
 TEST(Report, SumsByStoredBlocksWithoutCode) {

@@ -82,6 +82,7 @@ std::string level_cell(RowLevel level, const ReportRow& row, const Levels& by) {
       return function_cell(row);
     case RowLevel::line:
       return line_cell(row, !by.function && !by.address());
+    case RowLevel::loop:
     case RowLevel::block:
     case RowLevel::instruction:
       return address_cell(row);
@@ -474,8 +475,8 @@ class ReportText {
 
   void add_level_column(RowLevel level, const std::vector<Line>& all,
                         std::vector<TextColumn>& result) const {
-    static constexpr const char* kHeadings[] = {"process", "comm",  "thread",  "module", "function",
-                                                "line",    "block", "address", "object"};
+    static constexpr const char* kHeadings[] = {"process", "comm", "thread", "module",  "function",
+                                                "line",    "loop", "block",  "address", "object"};
     const bool name = level == RowLevel::function || level == RowLevel::line;
     TextColumn column{
         kHeadings[static_cast<size_t>(level)], false, name ? fit_function : fit_plain, 2, {}};

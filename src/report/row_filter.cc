@@ -55,6 +55,7 @@ bool matches(const Filter& filter, const ReportRow& row) {
       return row.function && matches_function(*row.function, filter.pattern);
     case RowLevel::line:
       return matches_line(row, filter.pattern);
+    case RowLevel::loop:
     case RowLevel::block:
     case RowLevel::instruction:
       return matches_address(row, filter.pattern);
@@ -89,6 +90,7 @@ RowNames names_at(RowLevel level, const RowNames& row) {
       names.file = row.file;
       names.line = row.line;
       break;
+    case RowLevel::loop:
     case RowLevel::block:
     case RowLevel::instruction:
       names.address = row.address;
@@ -103,8 +105,8 @@ RowNames names_at(RowLevel level, const RowNames& row) {
 }  // namespace
 
 const char* level_name(RowLevel level) {
-  static constexpr const char* kNames[] = {"process", "comm",  "thread",      "module", "function",
-                                           "line",    "block", "instruction", "object"};
+  static constexpr const char* kNames[] = {"process", "comm", "thread", "module",      "function",
+                                           "line",    "loop", "block",  "instruction", "object"};
   return kNames[static_cast<size_t>(level)];
 }
 

@@ -69,6 +69,9 @@ void Levels::add(RowLevel level) {
     case RowLevel::line:
       line = true;
       break;
+    case RowLevel::loop:
+      loop = true;
+      break;
     case RowLevel::block:
       block = true;
       break;
@@ -125,6 +128,7 @@ RowKey RowKeys::of_location(RowKey key, const Location& location) {
     key.offset = location.offset.value;
     return key;
   }
+  if (levels_.loop && !levels_.block) return of_loop(key, location);
   if (levels_.block) {
     const auto block = code_.find_block(location);
     key.has_block = block.has_value();
@@ -133,6 +137,25 @@ RowKey RowKeys::of_location(RowKey key, const Location& location) {
   }
 
   return of_frame(key, location, find_innermost(code_.attributor(location.image), location.offset));
+}
+
+std::optional<CodeIndex::Range> RowKeys::find_part(const Location& location) {
+  return levels_.block ? code_.find_block(location) : flow_.find_loop(location);
+}
+
+/// What is in no loop belongs to its function.
+RowKey RowKeys::of_loop(RowKey key, const Location& location) {
+  const auto loop = find_part(location);
+  if (loop) {
+    key.has_block = true;
+    key.offset = loop->begin.value;
+    return key;
+  }
+  const CodePlace place = code_.find(location);
+  key.offset = place.function == CodePlace::kNone
+                   ? location.offset.value
+                   : code_.facts(location.image)->functions[place.function].begin.value;
+  return key;
 }
 
 RowKey RowKeys::of_frame(RowKey key, const Location& location, const Frame& frame) const {
@@ -204,13 +227,13 @@ void RowKeys::name_address(const RowKey& key, RowNames& row) {
     row.address = code_.link_address(location).value;
     row.skid = true;
   } else if (key.has_block) {
-    const auto block = code_.find_block(location);
+    const auto block = find_part(location);
     row.address = code_.link_address(location).value;
     if (block) row.end_address = *row.address + (block->end - block->begin);
   }
   RowKey inner = key;
-  if (levels_.instruction || (!levels_.function && !levels_.line)) {
-    // The address decides the rest; a block is named by its function, not by what was
+  if (levels_.instruction || levels_.loop || (!levels_.function && !levels_.line)) {
+    // The address decides the rest; a block or loop is named by its function, not by what was
     // inlined into its first instruction.
     Attributor* attributor = code_.attributor(location.image);
     const Frame frame = levels_.instruction ? find_innermost(attributor, location.offset)

@@ -7,6 +7,8 @@
 #include <functional>
 #include <vector>
 
+#include "flow/code_flow.h"
+
 #include "attribute/code_index.h"
 #include "attribute/object_names.h"
 #include "report/report.h"
@@ -17,12 +19,12 @@ namespace culprit {
 /// The levels of a report, as flags.
 struct Levels {
   bool process = false, comm = false, thread = false, module = false, function = false,
-       line = false, block = false, instruction = false, object = false;
+       line = false, loop = false, block = false, instruction = false, object = false;
 
   static Levels of(const std::vector<RowLevel>& levels);
   void add(RowLevel level);
   [[nodiscard]] bool names_process() const { return process || comm; }
-  [[nodiscard]] bool address() const { return block || instruction; }
+  [[nodiscard]] bool address() const { return loop || block || instruction; }
   [[nodiscard]] bool code() const { return function || line || address(); }
 };
 
@@ -36,11 +38,11 @@ struct RowKey {
   uint32_t name = kNone;  // of the function, in the image's own strings
   uint32_t file = kNone;  // likewise
   uint32_t line = 0;
-  uint64_t offset = kNoOffset;  // instruction, block, or code without a name
+  uint64_t offset = kNoOffset;  // instruction, block, loop, or code without a name
   ObjectId object{};            // as counts have it
   bool code = false;            // false: only process and thread mean something
   bool inlined = false;
-  bool has_block = false;  // offset is the first of a block that is known
+  bool has_block = false;  // offset is the first of a block or loop that is known
   friend bool operator==(const RowKey&, const RowKey&) = default;
 };
 
@@ -52,7 +54,11 @@ struct RowKeyHash {
 class RowKeys {
  public:
   RowKeys(CodeIndex& code, Levels levels)
-      : code_(code), levels_(levels), objects_(code), images_(code.profile().images.size() + 1) {}
+      : code_(code),
+        levels_(levels),
+        flow_(code),
+        objects_(code),
+        images_(code.profile().images.size() + 1) {}
   RowKeys(const RowKeys&) = delete;  // names point into the pool
   RowKeys& operator=(const RowKeys&) = delete;
 
@@ -78,12 +84,16 @@ class RowKeys {
 
   void name_code(const RowKey& key, RowNames& row);
   void name_address(const RowKey& key, RowNames& row);
+  /// The loop or block around a location, whichever the levels ask for.
+  std::optional<CodeIndex::Range> find_part(const Location& location);
+  [[nodiscard]] RowKey of_loop(RowKey key, const Location& location);
   ImageNames& image_names(ImageId image);
   Name module(ImageId image);
   Name word(ImageId image, StringId id);
 
   CodeIndex& code_;
   Levels levels_;
+  CodeFlow flow_;
   ObjectNames objects_;
   NamePool pool_;
   std::vector<ImageNames> images_;  // parallel to the profile's, one more for none

@@ -14,9 +14,9 @@ namespace culprit {
 namespace {
 
 constexpr std::array<const char*, 4> kValueColumns = {"cycles", "time", "share", "value"};
-constexpr std::array kLevels = {RowLevel::process, RowLevel::comm,        RowLevel::thread,
-                                RowLevel::module,  RowLevel::function,    RowLevel::line,
-                                RowLevel::block,   RowLevel::instruction, RowLevel::object};
+constexpr std::array kLevels = {
+    RowLevel::process, RowLevel::comm, RowLevel::thread, RowLevel::module,      RowLevel::function,
+    RowLevel::line,    RowLevel::loop, RowLevel::block,  RowLevel::instruction, RowLevel::object};
 
 /// The names of a ReportRow or of RowNames, whose fields are called alike.
 template <class Row>
@@ -40,6 +40,7 @@ bool level_before(RowLevel level, const Row& a, const Row& b) {
       return a.function < b.function;
     case RowLevel::line:
       return std::tie(a.file, a.line) < std::tie(b.file, b.line);
+    case RowLevel::loop:
     case RowLevel::block:
     case RowLevel::instruction:
       return std::tie(a.module, a.address) < std::tie(b.module, b.address);

@@ -7,6 +7,7 @@
 #include "branches/branch_events.h"
 #include "counts/print_counts.h"
 #include "exports/exports.h"
+#include "flow/flow_events.h"
 
 #include "locality/annotate_columns.h"
 #include "print/header_text.h"
@@ -22,7 +23,8 @@ bool has_level(const ReportOptions& options, RowLevel level) {
 }
 
 FactParts needed_parts(const ReportOptions& options) {
-  const bool runs_code = options.columns == Columns::executions;
+  const bool runs_code =
+      options.columns == Columns::executions || options.columns == Columns::frequency;
   const bool lines =
       has_level(options, RowLevel::line) || has_level(options, RowLevel::instruction) ||
       has_level(options, RowLevel::object);  // blocks are named by who allocates them
@@ -30,6 +32,7 @@ FactParts needed_parts(const ReportOptions& options) {
   FactParts parts;
   if (lines) parts |= FactPart::lines;
   if (lines || names || runs_code) parts |= {FactPart::functions, FactPart::inlines};
+  if (has_level(options, RowLevel::loop)) parts |= {FactPart::functions, FactPart::code};
   if (has_level(options, RowLevel::block)) parts |= {FactPart::functions, FactPart::blocks};
   if (runs_code) parts |= FactPart::code;
   return parts;
@@ -64,6 +67,14 @@ Result<ReportAnswer> answer_executions(const ProfileView& view, const ReportQues
   ASSIGN_OR_RETURN(Profile executions, with_branch_events(view.profile(), facts));
   ASSIGN_OR_RETURN(ReportTable table, make_report(executions, facts, question.report));
   return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(executions)),
+                      std::move(table), std::nullopt};
+}
+
+Result<ReportAnswer> answer_frequency(const ProfileView& view, const ReportQuestion& question) {
+  const FactsLookup facts = view.facts(needed_parts(question.report));
+  ASSIGN_OR_RETURN(FlowProfile flow, with_flow_events(view.profile(), facts));
+  ASSIGN_OR_RETURN(ReportTable table, make_report(flow.profile, facts, question.report));
+  return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(flow.profile)),
                       std::move(table), std::nullopt};
 }
 
@@ -106,6 +117,7 @@ Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion
                         make_count_table(view.profile(), {})};
   }
   if (question.report.columns == Columns::hca) return answer_costs(view, question);
+  if (question.report.columns == Columns::frequency) return answer_frequency(view, question);
   if (question.report.columns == Columns::executions) return answer_executions(view, question);
   const FactsLookup facts = view.facts(needed_parts(question.report));
   ASSIGN_OR_RETURN(ReportTable table, make_report(view.profile(), facts, question.report));

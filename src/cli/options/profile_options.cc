@@ -5,24 +5,27 @@ namespace culprit {
 
 namespace {
 
-constexpr Word<RowLevel> kLevels[] = {
-    {"process", RowLevel::process},   {"comm", RowLevel::comm},
-    {"thread", RowLevel::thread},     {"module", RowLevel::module},
-    {"function", RowLevel::function}, {"line", RowLevel::line},
-    {"block", RowLevel::block},       {"instruction", RowLevel::instruction},
-    {"object", RowLevel::object}};
-constexpr Word<ExportFormat> kExportFormats[] = {{"collapsed", ExportFormat::collapsed},
-                                                 {"pprof", ExportFormat::pprof},
-                                                 {"callgrind", ExportFormat::callgrind},
-                                                 {"autofdo", ExportFormat::autofdo},
-                                                 {"bolt", ExportFormat::bolt},
-                                                 {"dot", ExportFormat::dot},
-                                                 {"json", ExportFormat::json},
-                                                 {"csv", ExportFormat::csv},
-                                                 {"html", ExportFormat::html}};
+constexpr Word<RowLevel> kLevels[] = {{"process", RowLevel::process},
+                                      {"comm", RowLevel::comm},
+                                      {"thread", RowLevel::thread},
+                                      {"module", RowLevel::module},
+                                      {"function", RowLevel::function},
+                                      {"line", RowLevel::line},
+                                      {"loop", RowLevel::loop},
+                                      {"block", RowLevel::block},
+                                      {"instruction", RowLevel::instruction},
+                                      {"object", RowLevel::object}};
+constexpr Word<ExportFormat> kExportFormats[] = {
+    {"collapsed", ExportFormat::collapsed}, {"pprof", ExportFormat::pprof},
+    {"callgrind", ExportFormat::callgrind}, {"autofdo", ExportFormat::autofdo},
+    {"bolt", ExportFormat::bolt},           {"dot", ExportFormat::dot},
+    {"json", ExportFormat::json},           {"csv", ExportFormat::csv},
+    {"html", ExportFormat::html}};
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
-constexpr Word<Columns> kColumns[] = {
-    {"events", Columns::events}, {"executions", Columns::executions}, {"hca", Columns::hca}};
+constexpr Word<Columns> kColumns[] = {{"events", Columns::events},
+                                      {"executions", Columns::executions},
+                                      {"frequency", Columns::frequency},
+                                      {"hca", Columns::hca}};
 constexpr Word<bool> kAnnotateColumns[] = {{"counts", false}, {"locality", true}};
 constexpr Word<Format> kEventFormats[] = {{"text", Format::text}, {"json", Format::json}};
 
@@ -75,7 +78,8 @@ void add_levels(CLI::App* app, std::vector<RowLevel>* by) {
              }
            }
          },
-         "process, comm (processes of one name together), thread, module, function, line, block, "
+         "process, comm (processes of one name together), thread, module, function, line, loop, "
+         "block, "
          "instruction, or object (of data: record --objects); may be repeated "
          "[function]")
       ->type_name("LEVEL")
@@ -111,12 +115,16 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
          "--columns", [command](const std::string& text) { parse_columns(text, command); },
          "events; events:NAME,...: these beside the first one; executions: what branch records say "
          "(record -b): executions, calls, "
-         "mispredictions; hca: what took the cycles, by a template; hca:BRANCH: one branch "
+         "mispredictions; frequency: how often it ran, by the best source there is (simulated, "
+         "branch "
+         "records, sampled instructions); hca: what took the cycles, by a template; hca:BRANCH: "
+         "one branch "
          "(load_latency, ...) in detail [events]")
       ->type_name("COLUMNS");
   add_template(app, &command->question.cpu);
   for (const Word<RowLevel>& level : kLevels) {
-    const bool has_no_filter = level.value == RowLevel::comm || level.value == RowLevel::block ||
+    const bool has_no_filter = level.value == RowLevel::comm || level.value == RowLevel::loop ||
+                               level.value == RowLevel::block ||
                                level.value == RowLevel::instruction;
     if (has_no_filter) continue;
     app->add_option_function<std::vector<std::string>>(
@@ -143,10 +151,12 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
       "  culprit report                              functions\n"
       "  culprit report --by module,function         functions within modules\n"
       "  culprit report --by line --function main    lines of one function\n"
+      "  culprit report --by loop                    innermost loops, by the code's jumps\n"
       "  culprit report --by object,line             data and who accesses them (record "
       "--objects)\n"
       "  culprit report --tree callees               who called what (record -g)\n"
       "  culprit report --columns executions         how often it ran (record -b)\n"
+      "  culprit report --by loop --columns frequency   rounds of loops, and what one takes\n"
       "  culprit report --columns hca                what took the cycles of each function\n"
       "  culprit report --since 2h                   of what culprit daemon collected\n"
       "  culprit report --format json --limit 0      for programs");

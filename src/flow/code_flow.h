@@ -1,0 +1,70 @@
+#pragma once
+
+// CodeFlow: the control-flow graphs of a profile's functions, each made when it is first asked for.
+//
+//     CodeFlow flow(code);
+//     const FunctionGraph* graph = flow.find(image, row);    // nullptr: no machine code of it
+//     const auto loop = flow.find_loop(location);            // of `report --by loop`
+//
+// Targets of indirect jumps are those that were recorded: all of them where a simulator ran the
+// program, else those that branch records happened to see.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "flow/equivalence.h"
+#include "flow/flow_graph.h"
+#include "flow/loop_forest.h"
+
+#include "attribute/code_index.h"
+
+namespace culprit {
+
+struct FunctionGraph {
+  Disassembly code;  // without texts
+  FlowGraph graph;
+  LoopForest loops;
+
+  /// Of a loop: from its head to behind its last block. Other code may be between.
+  [[nodiscard]] CodeIndex::Range range_of(const FlowLoop& loop) const;
+};
+
+/// A taken branch within a function, where branches were recorded.
+struct RecordedBranch {
+  FileOffset from;
+  FileOffset to;
+  double count = 0;
+  friend auto operator<=>(const RecordedBranch&, const RecordedBranch&) = default;
+};
+
+class CodeFlow {
+ public:
+  /// `code` must outlive it.
+  explicit CodeFlow(CodeIndex& code);
+
+  /// By row of the image's functions.
+  const FunctionGraph* find(ImageId image, uint32_t function);
+  /// The innermost loop around a location; none outside of loops, and of code that is not known.
+  std::optional<CodeIndex::Range> find_loop(const Location& at);
+  /// Taken branches from [begin, end), by `from` and `to`; counts of records, or of branches where
+  /// all were counted.
+  [[nodiscard]] std::vector<RecordedBranch> branches_within(ImageId image, FileOffset begin,
+                                                            FileOffset end) const;
+  /// Whether no taken branch is missing.
+  [[nodiscard]] bool has_all_branches() const { return has_all_branches_; }
+
+  [[nodiscard]] CodeIndex& code() { return code_; }
+
+ private:
+  std::unique_ptr<FunctionGraph> make(ImageId image, uint32_t function);
+
+  CodeIndex& code_;
+  bool has_all_branches_ = false;
+  std::vector<std::vector<RecordedBranch>> branches_;  // by image
+  std::map<std::pair<ImageId, uint32_t>, std::unique_ptr<FunctionGraph>> known_;
+};
+
+}  // namespace culprit
