@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `culprit daemon` costs, and what it leaves unknown, beside what else users would pick.
 
-    bench/always_on.py build/release/culprit [--part unknown,cost,epoch] [--seconds S] [--pairs N]
+    bench/always_on.py build/release/culprit [--part unknown,cost,epoch,day,top] [--seconds S] [--pairs N]
 
   unknown   a mixed load (compiles, python, code made at run time, deleted programs, programs on
             an overlay in a mount namespace of their own) for S seconds under the daemon, then
@@ -11,6 +11,10 @@
             round in a new order: bare, daemon, ring (record -a), perf record -a, bpftrace's
             profile (if it is there); slowdown against the bare run of its round: median, and a
             95 % interval from order statistics
+  day       144 epochs of ten minutes with 30,000 entries each, made by day_of_epochs: bytes, and
+            wall and CPU seconds of each question (the first one makes the symbols, too)
+  top       `culprit top`: from the start to the first rows; CPU time of a redraw every second,
+            beside what sampling alone (record -a) takes
   epoch     bytes of the epochs that `unknown` left, and how long a report of them takes
 
 All at 999 Hz on every CPU. Needs root. Run it on a machine that does nothing else.
@@ -234,6 +238,74 @@ def measure_epochs(tools):
     print(f"report --since 24h: {time.monotonic() - began:.2f} s")
 
 
+def timed(*words):
+    """Wall and CPU seconds of a command and its children."""
+    before, began = os.times(), time.monotonic()
+    done = run(*words)
+    after = os.times()
+    cpu = (after.children_user + after.children_system
+           - before.children_user - before.children_system)
+    return time.monotonic() - began, cpu, done.returncode
+
+
+def measure_day(tools, maker):
+    database = tools.folder / "day"
+    libraries = [path for path in ("/usr/bin/python3.11", "/usr/lib/x86_64-linux-gnu/libc.so.6",
+                                   "/usr/bin/git", "/usr/bin/perl", "/usr/bin/gdb")
+                 if os.path.exists(path)]
+    run(maker, database, 144, 30000, *libraries, check=True)
+    size = sum(path.stat().st_size for path in (database / "epochs").iterdir())
+    print(f"\na day: 144 epochs, {size / 1e6:.1f} MB without facts")
+    span = ["--db", database, "--since", "24h"]
+    for name, words in (("report, first", ["report", *span]), ("report", ["report", *span]),
+                        ("report --by comm", ["report", *span, "--by", "comm"]),
+                        ("annotate main", ["annotate", "main", *span]), ("why", ["why", *span]),
+                        ("top-instructions", ["top-instructions", "libc.so.6", *span]),
+                        ("export collapsed", ["export", "--to", "collapsed", *span]),
+                        ("diff by comm", ["diff", *span, "--to", "12h", "--by", "comm"]),
+                        ("variance by comm", ["variance", *span, "--by", "comm"])):
+        wall, cpu, status = timed(tools.culprit, *words)
+        print(f"  {name:18} {wall:6.2f} s wall {cpu:6.2f} s CPU" + (f"  FAILED {status}" if status else ""))
+
+
+def measure_top(tools):
+    import pty
+    import select
+    first = []
+    for _ in range(5):
+        began = time.monotonic()
+        child, terminal = pty.fork()
+        if child == 0:
+            os.environ["TERM"] = "linux"
+            os.execv(tools.culprit, [str(tools.culprit), "top"])
+        seen = b""
+        while b"CPU %" not in seen and time.monotonic() < began + 20:
+            if select.select([terminal], [], [], 1)[0]:
+                seen += os.read(terminal, 65536)
+        first.append(time.monotonic() - began)
+        # The terminal is read, or the program waits for us.
+        settled = time.monotonic() + 5
+        while time.monotonic() < settled:
+            if select.select([terminal], [], [], 0.1)[0]:
+                os.read(terminal, 65536)
+        stat = pathlib.Path(f"/proc/{child}/stat")
+        before = sum(map(int, stat.read_text().rsplit(")", 1)[1].split()[11:13]))
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            if select.select([terminal], [], [], 0.1)[0]:
+                os.read(terminal, 65536)
+        after = sum(map(int, stat.read_text().rsplit(")", 1)[1].split()[11:13]))
+        percent = (after - before) / os.sysconf("SC_CLK_TCK") / 10 * 100
+        os.write(terminal, b"q")
+        os.waitpid(child, 0)
+        os.close(terminal)
+        print(f"  first rows after {first[-1]:.2f} s; then {percent:.1f} % of a CPU")
+    _, cpu, _ = timed("timeout", "-s", "INT", "10", tools.culprit, "record", "-a", "-q", "--no-symbols",
+                      "--force", "-o", tools.folder / "beside.culprit")
+    print(f"top: first rows {statistics.median(first):.2f} s (median of 5); record -a alone: "
+          f"{cpu * 10:.1f} % of a CPU")
+
+
 def interval(values):
     """The median, and an interval that holds it in 95 of 100 cases, by ranks (n >= 6)."""
     ordered = sorted(values)
@@ -292,6 +364,10 @@ def main():
             measure_unknown(tools, loads, arguments.seconds)
         if "epoch" in parts:
             measure_epochs(tools)
+        if "day" in parts:
+            measure_day(tools, arguments.culprit.resolve().parent / "day_of_epochs")
+        if "top" in parts:
+            measure_top(tools)
         if "cost" in parts:
             shutil.rmtree(folder / "db", ignore_errors=True)
             measure_cost(tools, loads, arguments.pairs)

@@ -1,6 +1,9 @@
 // `culprit diff` and `culprit variance`: several profiles, one answer.
 
+#include <fmt/format.h>
+
 #include "cli/commands.h"
+#include "cli/open_epochs.h"
 #include "cli/terminal.h"
 #include "compare/print_comparison.h"
 #include "session/comparisons.h"
@@ -15,12 +18,35 @@ Result<void> print(const std::string& problem, const std::string& text, Format f
   return format == Format::text ? write_paged(text) : write_output(text);
 }
 
+void remark_left_out(size_t epochs) {
+  print_message(fmt::format("{} epochs are left out: not finished, or of another length", epochs));
+}
+
+/// Opens what is compared: files, or epochs of the database that was chosen.
+OpenRun opener_of(const EpochChoice& epochs) {
+  if (!epochs.is_chosen) return [](const std::string& file) { return ProfileView::open(file); };
+  return [&epochs](const std::string& name) { return open_epoch_run(epochs, name); };
+}
+
+/// What --since and --to choose, as the files of two groups.
+Result<void> choose_groups(DiffCommand& command) {
+  if (!command.epochs.is_chosen) return {};
+  ASSIGN_OR_RETURN(EpochRuns runs, find_epoch_runs(command.epochs, true));
+  if (runs.left_out != 0) remark_left_out(runs.left_out);
+  command.base = std::move(runs.before);
+  command.fresh = std::move(runs.after);
+  return {};
+}
+
 }  // namespace
 
-int run(const DiffCommand& command) {
+int run(const DiffCommand& asked) {
+  DiffCommand command = asked;
+  if (const Result<void> chosen = choose_groups(command); !chosen) return fail(chosen.error());
   std::vector<std::string> files = command.base;
   files.insert(files.end(), command.fresh.begin(), command.fresh.end());
-  const Result<ComparedFiles> compared = compare_files(files, command.question);
+  const Result<ComparedFiles> compared =
+      compare_runs(files, opener_of(command.epochs), command.question);
   if (!compared) return fail(compared.error());
   const Difference difference =
       find_difference(compared->rows, command.base.size(), command.question.options);
@@ -35,7 +61,15 @@ int run(const DiffCommand& command) {
 }
 
 int run(const VarianceCommand& command) {
-  const Result<ComparedFiles> compared = compare_files(command.files, command.question);
+  std::vector<std::string> files = command.files;
+  if (command.epochs.is_chosen) {
+    Result<EpochRuns> runs = find_epoch_runs(command.epochs, false);
+    if (!runs) return fail(runs.error());
+    if (runs->left_out != 0) remark_left_out(runs->left_out);
+    files = std::move(runs->before);
+  }
+  const Result<ComparedFiles> compared =
+      compare_runs(files, opener_of(command.epochs), command.question);
   if (!compared) return fail(compared.error());
   const RunVariance variance =
       find_variance(compared->rows, command.question.options.least_samples);

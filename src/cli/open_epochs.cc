@@ -1,8 +1,10 @@
 #include "cli/open_epochs.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <fmt/format.h>
+#include <map>
 #include <unistd.h>
 
 #include "daemon/control_socket.h"
@@ -65,6 +67,67 @@ Result<ProfileView> open_profile(const std::string& file, const EpochChoice& cho
   const InterruptGuard guard;
   ProgressLine line;
   return open_epochs(question, {}, show_symbols(line, guard, false));
+}
+
+Result<EpochRuns> find_epoch_runs(const EpochChoice& choice, bool to_divides) {
+  EpochChoice whole = choice;
+  if (to_divides) whole.to.clear();
+  ASSIGN_OR_RETURN(const EpochQuestion question, make_question(whole));
+  ASSIGN_OR_RETURN(const EpochDatabase database, EpochDatabase::open(question.database));
+  int64_t divided_at_s = INT64_MAX;
+  if (to_divides && !choice.to.empty()) {
+    ASSIGN_OR_RETURN(divided_at_s, parse_moment(choice.to, std::time(nullptr)));
+  }
+  std::vector<EpochFile> files = database.find(question.span);
+  std::erase_if(files, [&](const EpochFile& file) {
+    return file.path.find(question.epoch) == std::string::npos;
+  });
+  // Those that were cut short, by a start or by a command, are no runs beside the others.
+  std::map<uint64_t, size_t> lengths;
+  for (const EpochFile& file : files) {
+    if (!file.is_current) ++lengths[file.name.length_s];
+  }
+  const auto usual =
+      std::max_element(lengths.begin(), lengths.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  EpochRuns runs;
+  for (const EpochFile& file : files) {
+    const uint64_t length_s = file.name.length_s;
+    const uint64_t usual_s = usual == lengths.end() ? 0 : usual->first;
+    const uint64_t apart_s = length_s > usual_s ? length_s - usual_s : usual_s - length_s;
+    constexpr uint64_t kTolerance = 20;  // one part in
+    if (file.is_current || apart_s * kTolerance > usual_s) {
+      ++runs.left_out;
+      continue;
+    }
+    (file.name.start_s < divided_at_s ? runs.before : runs.after).push_back(base_name(file.path));
+  }
+  if (!runs.before.empty()) {
+    const InterruptGuard guard;
+    ProgressLine line;
+    RETURN_IF_ERROR(open_epochs(question, {}, show_symbols(line, guard, false)));
+  }
+  const std::string where =
+      fmt::format("of '{}', {} others left out", database.folder(), runs.left_out);
+  if (!to_divides && runs.before.size() < 2) {
+    return Error{fmt::format("fewer than two finished epochs of one length ({})", where)};
+  }
+  if (to_divides && (runs.before.empty() || runs.after.empty())) {
+    return Error{fmt::format(
+        "{} finished epochs of one length before --to, {} after it ({}): there is nothing to "
+        "compare",
+        runs.before.size(), runs.after.size(), where)};
+  }
+  return runs;
+}
+
+Result<ProfileView> open_epoch_run(const EpochChoice& choice, const std::string& name) {
+  EpochChoice one;
+  one.database = choice.database;
+  one.epoch = name;
+  one.filters = choice.filters;
+  ASSIGN_OR_RETURN(const EpochQuestion question, make_question(one));
+  return open_epochs(question, {}, {}, true);
 }
 
 TextStyle style_of(size_t width, const std::string& file, const EpochChoice& choice) {

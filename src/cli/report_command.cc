@@ -30,6 +30,10 @@ int run(const ReportCommand& command) {
       command.format);
 }
 
+int run(const TopInstructionsCommand& command) {
+  return run(command.report);
+}
+
 int run(const AnnotateCommand& command) {
   Result<ProfileView> view = open_profile(command.file, command.epochs);
   if (!view) return fail(view.error());

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <span>
 
 #include "base/names.h"
 #include "base/text.h"
@@ -75,16 +76,9 @@ class DifferenceText {
 
  private:
   [[nodiscard]] std::string describe_groups() const {
-    std::string text;
-    for (size_t run = 0; run < what_.rows.names.size(); ++run) {
-      const bool begins_new = run == difference_.base_runs;
-      if (run == 0 || begins_new) {
-        text += begins_new ? "\nnew  " : "old  ";
-      } else {
-        text += ", ";
-      }
-      text += printable(what_.rows.names[run]);
-    }
+    const std::span<const std::string> names = what_.rows.names;
+    std::string text = "old  " + list_runs(names.first(difference_.base_runs)) + "\nnew  " +
+                       list_runs(names.subspan(difference_.base_runs));
     text += "\n" + describe_measure(what_.rows.measure);
     if (difference_.is_spread_assumed) {
       text +=
@@ -94,6 +88,18 @@ class DifferenceText {
       text += fmt::format("; totals spread by {:.1f} % between runs", 100 * difference_.spread);
     }
     return wrap_lines(text);
+  }
+
+  /// "a, b, c"; of many the first and the last.
+  static std::string list_runs(std::span<const std::string> names) {
+    constexpr size_t kMost = 12;
+    if (names.size() > kMost) {
+      return fmt::format("{} to {} ({} runs)", printable(names.front()), printable(names.back()),
+                         names.size());
+    }
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + printable(name);
+    return text;
   }
 
   [[nodiscard]] std::string wrap_lines(const std::string& text) const {

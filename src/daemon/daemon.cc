@@ -6,6 +6,7 @@
 #include <deque>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <optional>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -274,6 +275,8 @@ void Daemon::end_epoch() {
     note_problem(closed.error().message);
     return;
   }
+  // What an epoch needed is free, in pieces between what stays: the allocator would keep it all.
+  ::malloc_trim(0);
   closed_.push_back({*closed, database_.facts_folder(), std::move(recording.held)});
   // Their files stay open until then; what nobody gets to is looked for when it is asked for.
   if (closed_.size() > kEpochsWaiting) closed_.pop_front();

@@ -9,9 +9,9 @@ namespace culprit {
 namespace {
 
 /// Cycles are compared only where every run knows its clock.
-Result<bool> do_all_have_clocks(const std::vector<std::string>& files) {
-  for (const std::string& file : files) {
-    ASSIGN_OR_RETURN(const ProfileView view, ProfileView::open(file));
+Result<bool> do_all_have_clocks(const std::vector<std::string>& names, const OpenRun& open) {
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(const ProfileView view, open(name));
     if (find_clock(view.profile().machine) == nullptr) return false;
   }
   return true;
@@ -19,23 +19,23 @@ Result<bool> do_all_have_clocks(const std::vector<std::string>& files) {
 
 }  // namespace
 
-Result<ComparedFiles> compare_files(const std::vector<std::string>& files,
-                                    const ComparisonQuestion& question) {
+Result<ComparedFiles> compare_runs(const std::vector<std::string>& names, const OpenRun& open,
+                                   const ComparisonQuestion& question) {
   if (!std::all_of(question.by.begin(), question.by.end(), can_be_compared)) {
     return Error{
         "addresses differ from build to build: compare by function, line, module, object, process, "
         "comm or thread"};
   }
-  ASSIGN_OR_RETURN(const bool time_as_cycles, do_all_have_clocks(files));
+  ASSIGN_OR_RETURN(const bool time_as_cycles, do_all_have_clocks(names, open));
   ReportQuestion report;
   report.report.by = question.by;
   report.report.limit = 0;
   ComparedFiles out;
   std::vector<RunRows> runs;
-  for (const std::string& file : files) {
-    ASSIGN_OR_RETURN(ProfileView view, ProfileView::open(file));
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(ProfileView view, open(name));
     ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view, report));
-    ASSIGN_OR_RETURN(RunRows run, make_run_rows(answer.shown(), answer.table, file,
+    ASSIGN_OR_RETURN(RunRows run, make_run_rows(answer.shown(), answer.table, name,
                                                 {question.event, time_as_cycles}));
     runs.push_back(std::move(run));
     if (out.problem.empty()) out.problem = view.problem();

@@ -3,11 +3,13 @@
 // Questions about several profiles: what changed between two groups of runs, and what varies in
 // one. Each file is a run; they are read one after the other, and only their rows are kept.
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "compare/difference.h"
+#include "session/profile_view.h"
 
 namespace culprit {
 
@@ -22,9 +24,12 @@ struct ComparedFiles {
   std::string problem;  // damaged facts of one of them; "": none
 };
 
+using OpenRun = std::function<Result<ProfileView>(const std::string& name)>;
+
+/// Each of `names` is a run, which `open` opens: files, or epochs of a database.
 /// Errors: a file that cannot be read; runs that measure different things; a level that has no
 ///         names over builds (block, instruction)
-Result<ComparedFiles> compare_files(const std::vector<std::string>& files,
-                                    const ComparisonQuestion& question);
+Result<ComparedFiles> compare_runs(const std::vector<std::string>& names, const OpenRun& open,
+                                   const ComparisonQuestion& question);
 
 }  // namespace culprit

@@ -83,7 +83,7 @@ void keep_wanted(Profile& profile, const std::vector<EpochFilter>& filters) {
 }  // namespace
 
 Result<ProfileView> open_epochs(const EpochQuestion& question, SnapshotOptions options,
-                                const SnapshotProgress& progress) {
+                                const SnapshotProgress& progress, bool facts_are_there) {
   ASSIGN_OR_RETURN(const EpochDatabase database, EpochDatabase::open(question.database));
   ASSIGN_OR_RETURN(MergedEpochs merged, read_epochs(database, question));
   keep_wanted(merged.profile, question.filters);
@@ -93,8 +93,10 @@ Result<ProfileView> open_epochs(const EpochQuestion& question, SnapshotOptions o
   options.rights = ReadingRights::of_owner(database.folder());
   auto profile = std::make_unique<Profile>(std::move(merged.profile));
   Ledger missing;
-  RETURN_IF_ERROR(
-      archive->complete(*profile, collect_demand(*profile), {}, options, progress, missing));
+  if (!facts_are_there) {
+    RETURN_IF_ERROR(
+        archive->complete(*profile, collect_demand(*profile), {}, options, progress, missing));
+  }
   profile->ledger.merge(missing);
   const Profile* const rows = profile.get();
   const auto read = [rows, archive, own = std::move(merged.own_facts)](

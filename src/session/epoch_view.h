@@ -29,7 +29,8 @@ struct EpochQuestion {
 };
 
 /// Errors: no such database; no epoch of that time, and which times there are.
+/// `facts_are_there`: a call for a longer time has just completed the archive.
 Result<ProfileView> open_epochs(const EpochQuestion& question, SnapshotOptions options,
-                                const SnapshotProgress& progress);
+                                const SnapshotProgress& progress, bool facts_are_there = false);
 
 }  // namespace culprit

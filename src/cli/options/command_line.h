@@ -96,6 +96,11 @@ struct AnnotateCommand {
   size_t width = 0;
 };
 
+/// `culprit top-instructions`: a report by instruction of one binary, over all epochs.
+struct TopInstructionsCommand {
+  ReportCommand report;
+};
+
 /// `culprit locality`.
 struct LocalityCommand {
   std::string file = kDefaultProfile;
@@ -123,6 +128,7 @@ struct WhyCommand {
 
 /// `culprit diff`: two groups of runs.
 struct DiffCommand {
+  EpochChoice epochs;              // instead: those since --since, and those since --to
   std::vector<std::string> files;  // two, instead of the groups
   std::vector<std::string> base;
   std::vector<std::string> fresh;
@@ -135,6 +141,7 @@ struct DiffCommand {
 
 /// `culprit variance`: runs of one program.
 struct VarianceCommand {
+  EpochChoice epochs;  // instead: each of them
   std::vector<std::string> files;
   ComparisonQuestion question;
   size_t limit = 30;

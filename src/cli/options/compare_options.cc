@@ -59,13 +59,26 @@ CLI::App* add_diff(CLI::App& root, DiffCommand* command, std::string* error) {
          "total takes more than this, for certain (95 %)")
       ->type_name("PERCENT");
   add_comparison(app, command);
+  add_epoch_choice(app, &command->epochs);
   app->footer(
+      "\nWith --since and --to each finished epoch of culprit daemon is a run: what ran from "
+      "--since "
+      "on\nis compared with what ran from --to on.\n"
       "\nExamples:\n"
+      "  culprit diff --since 'yesterday 10:00' --to 'yesterday 12:00' --by comm,function\n"
       "  culprit diff old.culprit new.culprit                 one run each: not tested\n"
       "  culprit diff --base a1 a2 a3 --new b1 b2 b3          tested\n"
       "  culprit diff --by module,function --event instructions old.culprit new.culprit\n"
       "  culprit diff --fail-above 5% --base a* --new b*      for CI");
   app->callback([command, error] {
+    if (command->epochs.is_chosen) {
+      if (!command->files.empty() || !command->base.empty() || !command->fresh.empty()) {
+        *error = "either files or epochs (--since, --to, --db) are compared";
+      } else if (command->epochs.to.empty()) {
+        *error = "--to says where the epochs begin that are compared with those before";
+      }
+      return;
+    }
     const bool has_groups = !command->base.empty() || !command->fresh.empty();
     if (!has_groups && command->files.size() == 2) {
       command->base = {command->files[0]};
@@ -84,12 +97,19 @@ CLI::App* add_variance(CLI::App& root, VarianceCommand* command, std::string* er
   CLI::App* app = root.add_subcommand("variance", "what varies from run to run of one program");
   app->add_option("FILE", command->files, "profiles, a run each; two or more")->type_name("FILE");
   add_comparison(app, command);
+  add_epoch_choice(app, &command->epochs);
   app->footer(
+      "\nWith --since (--db, --to) each finished epoch of culprit daemon is a run.\n"
       "\nExamples:\n"
+      "  culprit variance --since 24h --by comm,function\n"
       "  for i in 1 2 3 4 5; do culprit record -q -o run$i.culprit ./a.out; done\n"
       "  culprit variance run?.culprit\n"
       "  culprit variance --by line run?.culprit");
   app->callback([command, error] {
+    if (command->epochs.is_chosen) {
+      if (!command->files.empty()) *error = "either files or epochs (--since, --db) are compared";
+      return;
+    }
     if (command->files.size() < 2) *error = "one run does not vary: name two profiles or more";
   });
   return app;

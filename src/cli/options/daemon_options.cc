@@ -94,6 +94,29 @@ void add_epoch_choice(CLI::App* app, EpochChoice* choice) {
       ->type_name("FIELD=PATTERN");
 }
 
+CLI::App* add_top_instructions(CLI::App& root, TopInstructionsCommand* command, std::string*) {
+  CLI::App* app = root.add_subcommand("top-instructions",
+                                      "the instructions of a binary with most samples, all epochs");
+  ReportCommand* report = &command->report;
+  report->question.report.by = {RowLevel::function, RowLevel::instruction};
+  report->epochs.is_chosen = true;
+  app->add_option_function<std::string>(
+         "BINARY",
+         [report](const std::string& name) {
+           report->question.report.filters = {{RowLevel::module, name}};
+         },
+         "its path as processes saw it, its name, or a pattern")
+      ->required();
+  app->add_option("--limit", report->question.report.limit, "rows; 0: all [30]")->type_name("N");
+  add_presentation(app, &report->format, &report->width);
+  add_epoch_choice(app, &report->epochs);
+  app->footer(
+      "\nExamples:\n"
+      "  culprit top-instructions libz.so.1\n"
+      "  culprit top-instructions /usr/bin/python3.11 --since 1w --where comm=backup");
+  return app;
+}
+
 CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error) {
   CLI::App* app =
       root.add_subcommand("daemon", "samples the whole system, all day, into a database of epochs");

@@ -25,6 +25,9 @@ int refuse(const char* command) {
 int run(const TopCommand&) {
   return refuse("top");
 }
+int run(const TopInstructionsCommand&) {
+  return refuse("top-instructions");
+}
 int run(const ReportCommand&) {
   return refuse("report");
 }
