@@ -1,6 +1,7 @@
 """The web page (culprit serve, culprit export --to html) in Debian's Chromium: what it shows against
 `--format json`, from the server and from one file; and what the server refuses."""
 import contextlib
+import fcntl
 import html.parser
 import http.client
 import json
@@ -64,6 +65,7 @@ class Web(CulpritTest):
         server = subprocess.Popen([CULPRIT, "serve", "--no-browser", *arguments], text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder)
         try:
+            self.server = server
             address = server.stdout.readline().strip()
             self.assertRegex(address, r"^http://[^ ]+/[0-9a-f]{32}/$", server.poll())
             yield address
@@ -313,8 +315,8 @@ class OneFile(Web):
         self.assertRegex(done.stderr, r"left out: the code of \d+ functions")
 
 
-class Page(Web):
-    """web/test/page.mjs drives Chromium; here is what it finds against what the terminal says."""
+class Browser(Web):
+    """What tests in Chromium share: web/test/page.mjs and web/test/steps.mjs."""
 
     def setUp(self):
         super().setUp()
@@ -323,23 +325,39 @@ class Page(Web):
     def packages(self):
         """The packages that only tests need, by the lock file; kept beside the build."""
         folder = BUILD / "web-test"
-        lock = SOURCE / "web/package-lock.json"
-        if not (folder / "installed-lock.json").exists() or \
-                (folder / "installed-lock.json").read_text() != lock.read_text():
-            folder.mkdir(exist_ok=True)
-            for name in ("package.json", "package-lock.json"):
-                shutil.copy(SOURCE / "web" / name, folder)
-            done = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder, status=None, timeout=200)
-            if done.returncode != 0:
-                self.skipTest(f"npm: {done.stderr[-300:]}")
-            shutil.copy(lock, folder / "installed-lock.json")
+        folder.mkdir(exist_ok=True)
+        lock, installed = SOURCE / "web/package-lock.json", folder / "installed-lock.json"
+        with open(folder / "lock", "w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)  # tests run beside each other
+            if not installed.exists() or installed.read_text() != lock.read_text():
+                for name in ("package.json", "package-lock.json"):
+                    shutil.copy(SOURCE / "web" / name, folder)
+                done = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder, status=None,
+                           timeout=200)
+                if done.returncode != 0:
+                    self.skipTest(f"npm: {done.stderr[-300:]}")
+                shutil.copy(lock, installed)
         return folder
 
-    def drive(self, job, *arguments):
-        done = run("node", SOURCE / "web/test/page.mjs", self.packages(), job, *arguments, status=None, timeout=200,
-                   env={**os.environ, "HOME": str(self.folder)})
+    def node(self, script, *arguments, **options):
+        done = run("node", SOURCE / "web/test" / script, self.packages(), *arguments, status=None, timeout=200,
+                   env={**os.environ, "HOME": str(self.folder)}, **options)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return json.loads(done.stdout)
+
+    def drive(self, job, *arguments):
+        return self.node("page.mjs", job, *arguments)
+
+    def steps(self, address, *steps):
+        """What the steps found (web/test/steps.mjs); nothing may go wrong on the way."""
+        done = self.node("steps.mjs", address, input=json.dumps(steps))
+        for trouble in "errors", "elsewhere", "dialogs":
+            self.assertEqual(done[trouble], [])
+        return done["found"]
+
+
+class Page(Browser):
+    """web/test/page.mjs drives Chromium; here is what it finds against what the terminal says."""
 
     def test_types_are_those_of_the_schemas(self):
         folder = self.packages()

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "compare/print_comparison.h"
 #include "print/json_parts.h"
+#include "server/bounded_server.h"
 #include "server/open_profiles.h"
 #include "session/comparisons.h"
 
@@ -22,10 +23,7 @@ namespace culprit {
 
 namespace {
 
-constexpr size_t kThreads = 8;  // browsers hold several connections
-constexpr size_t kRequestsAConnection = 1000;
-constexpr time_t kReadSeconds = 5;
-constexpr time_t kIdleSeconds = 2;
+constexpr size_t kThreads = 32;  // browsers open connections before they need them
 
 enum Status : int {
   kOk = 200,
@@ -101,7 +99,7 @@ struct Server::State {
   ServerOptions options;
   std::string word;
   OpenProfiles profiles;
-  httplib::Server http;
+  BoundedServer http;
   int port = 0;
   std::thread thread;
 };
@@ -143,7 +141,8 @@ bool Server::State::is_our_host(std::string_view host) const {
 
 std::optional<int> Server::State::find_refusal(const httplib::Request& request) const {
   if (request.method != "GET" && request.method != "HEAD") return kNotAllowed;
-  if (request.has_header("Transfer-Encoding") ||
+  // A list of overlapping ranges could ask for the same bytes a thousand times.
+  if (request.has_header("Transfer-Encoding") || request.has_header("Range") ||
       (request.has_header("Content-Length") && request.get_header_value("Content-Length") != "0")) {
     return kBadRequest;
   }
@@ -235,11 +234,6 @@ Result<void> Server::State::start() {
     ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   });
   http.set_tcp_nodelay(true);
-  http.set_keep_alive_max_count(kRequestsAConnection);
-  http.set_keep_alive_timeout(kIdleSeconds);
-  http.set_read_timeout(kReadSeconds);
-  http.set_write_timeout(kReadSeconds);
-  http.set_payload_max_length(0);
   http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
   // Before a body is read, and instead of the library's own ways of finding an answer.
   http.set_pre_routing_handler(

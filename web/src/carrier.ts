@@ -11,10 +11,16 @@ function chunk(name: string): string | null {
 /// Whether the page is one file with everything in it.
 export const isOneFile = chunk("index") !== null;
 
+/// The document of a JSON text. Characters that turn the order of others (Unicode's bidirectional
+/// controls) would make names and source look like what they are not: they show as U+FFFD.
+function parse(json: string): unknown {
+  return JSON.parse(json.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd"));
+}
+
 async function inflate(base64: string): Promise<unknown> {
   const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
+  return parse(await new Response(stream).text());
 }
 
 async function load(path: string, inFile: string | null): Promise<unknown> {
@@ -27,9 +33,13 @@ async function load(path: string, inFile: string | null): Promise<unknown> {
     return inflate(text);
   }
   const answer = await fetch(path);
-  const body = await answer.json().catch(() => ({ error: `the server answered ${answer.status}` }));
-  if (!answer.ok) throw new Missing(body.error);
-  return body;
+  const text = await answer.text();
+  if (answer.ok) return parse(text);
+  let reason = `the server answered ${answer.status}`;
+  try {
+    reason = (parse(text) as { error: string }).error;
+  } catch { /* it was no document: the status says enough */ }
+  throw new Missing(reason);
 }
 
 /// A document of a profile; asked for once.
