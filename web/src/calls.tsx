@@ -85,7 +85,7 @@ function neighbours(nodes: Node[], name: string): { callers: Neighbour[]; callee
       self += node.self;
       if (!inside(node)) {  // recursion counts once
         value += node.value;
-        const caller = node.parent < 0 ? "(nobody: the beginning of a thread)" : nodes[node.parent].name;
+        const caller = node.parent < 0 ? "(nobody known: recorded stacks begin here)" : nodes[node.parent].name;
         callers.set(caller, (callers.get(caller) ?? 0) + node.value);
       }
     } else if (node.parent >= 0 && nodes[node.parent].name === name) {

@@ -23,13 +23,13 @@ function useColumns(cost: DataTypes.Cost, total: number): ColumnOf<Row>[] {
     { key: "waits", title: "waits", hint: "of its modelled cycles, those that wait for data", width: 62,
       value: (row) => row.use.modelled_cycles ? (row.use.waiting_cycles ?? 0) / row.use.modelled_cycles : null,
       draw: (row) => row.use.modelled_cycles ? percent((row.use.waiting_cycles ?? 0) / row.use.modelled_cycles, 0) : "–" },
-    { key: "accesses", title: "=accesses", width: 84, value: (row) => row.use.accesses, draw: (row) => amount(row.use.accesses) },
-    ...LEVELS.map((level): ColumnOf<Row> => ({ key: level, title: `${level} miss`, hint: `of its accesses, those that missed ${level}`, width: 70,
+    { key: "accesses", title: "=accesses", width: 96, value: (row) => row.use.accesses, draw: (row) => amount(row.use.accesses) },
+    ...LEVELS.map((level): ColumnOf<Row> => ({ key: level, title: `${level} miss`, hint: `of its accesses, those that missed ${level}`, width: 84,
       value: (row) => row.use.misses ? row.use.misses[level] / row.use.accesses : null,
       draw: (row) => row.use.misses ? percent(row.use.misses[level] / row.use.accesses) : "–" })),
-    { key: "spatial", title: "spatial", hint: "of the bytes of its lines in L1D, those that were touched", width: 62, value: (row) => row.use.levels.L1D?.spatial_percent ?? null,
+    { key: "spatial", title: "spatial", hint: "of the bytes of its lines in L1D, those that were touched", width: 72, value: (row) => row.use.levels.L1D?.spatial_percent ?? null,
       draw: (row) => row.use.levels.L1D?.spatial_percent == null ? "–" : `${row.use.levels.L1D.spatial_percent.toFixed(0)} %` },
-    { key: "temporal", title: "temporal", hint: "how often a touched byte was accessed again before its line went", width: 70, value: (row) => row.use.levels.L1D?.temporal ?? null,
+    { key: "temporal", title: "temporal", hint: "how often a touched byte was accessed again before its line went", width: 84, value: (row) => row.use.levels.L1D?.temporal ?? null,
       draw: (row) => row.use.levels.L1D?.temporal?.toFixed(2) ?? "–" },
     { key: "name", title: "name", isText: true, value: (row) => row.name, draw: (row) => <span title={row.note}>{row.name} <span class="dim">{row.place}</span></span> },
   ];
@@ -95,7 +95,7 @@ function EdgeLists({ part }: { part: Part }): JSX.Element {
           <table class="plain edges"><caption>{title} <span class="dim">{amount(all)}</span></caption>
             <tbody>{edges[key].slice(0, 8).map((edge) => (
               <tr><td class="number">{amount(edge.count)}</td><td class="number barred"><span class="bar" style={{ width: `${100 * edge.count / all}%` }} aria-hidden="true" /><span class="cell">{percent(edge.count / all, 0)}</span></td>
-                <td title={edge.function}>{edge.itself ? <em>itself</em> : spotName(edge)} <span class="dim">{edge.itself ? spotName(edge) : edge.function && edge.line ? shortName(edge.function) : ""}</span></td></tr>
+                <td title={edge.function}>{edge.itself ? <em>itself</em> : spotName(edge)} <span class="dim">{edge.itself ? (edge.line ? spotName(edge) : "") : edge.function && edge.line ? shortName(edge.function) : ""}</span></td></tr>
             ))}</tbody></table>
         );
       })}

@@ -26,9 +26,9 @@ function DifferenceOf({ diff, route }: { diff: Diff.DiffDocument; route: Route }
         const isSure = row.verdict === "more" || row.verdict === "less" || row.verdict === "new" || row.verdict === "gone";
         return <span class={`delta ${isSure ? "" : "unsure"}`}><i class={size > 0 ? "up" : "down"} style={{ width: `${Math.min(50, 50 * Math.abs(size))}%` }} />{row.new > row.base ? "+" : ""}{inUnit(row.new - row.base, diff.unit)}</span>;
       } },
-    { key: "change", title: "change", width: 120, value: (row) => row.change,
+    { key: "change", title: "change", width: 210, value: (row) => row.change,
       draw: (row) => row.change === null ? "–" : <>{row.change > 0 ? "+" : ""}{percent(row.change)}{row.interval95 && <span class="dim"> {percent(row.interval95[0])} … {percent(row.interval95[1])}</span>}</> },
-    { key: "verdict", title: "verdict", isText: true, width: 170, value: (row) => row.verdict, draw: (row) => VERDICTS[row.verdict] },
+    { key: "verdict", title: "verdict", isText: true, width: 220, value: (row) => row.verdict, draw: (row) => VERDICTS[row.verdict] },
     { key: "name", title: Object.keys(diff.total.names)[0] ?? "name", isText: true, value: name, draw: (row) => <span title={name(row)}>{shortName(name(row))}</span> },
   ];
   const rows = [diff.total, ...(diff.everything ? [diff.everything] : []), ...diff.rows];

@@ -63,7 +63,7 @@ function Assembly({ code, list, main, beside, selected, hovered, onSelect, onHov
   const hottest = Math.max(1e-300, ...(instructions.values[main.column] ?? []));
   const valueColumn = (one: Shown): ColumnOf<Instruction> => ({
     key: one.name, title: `${MARKS[one.provenance]}${one.name}`, hint: MARK_WORDS[one.provenance],
-    width: Math.max(74, Math.min(150, 20 + 7 * one.name.length)),
+    width: Math.max(74, Math.min(160, 28 + 8 * one.name.length)),
     value: (row) => instructions.values[one.column]?.[row.at] ?? 0,
     draw: (row) => number(instructions.values[one.column]?.[row.at] ?? 0, one.unit),
     share: one === main ? (row) => (instructions.values[one.column]?.[row.at] ?? 0) / hottest : undefined,

@@ -5,7 +5,7 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
 import { getDocument } from "./carrier";
-import { amount, fileName, inUnit, MARKS, MARK_WORDS, patternOf, percent } from "./format";
+import { fileName, inUnit, MARKS, MARK_WORDS, patternOf, percent } from "./format";
 import { group, joinPlaces, type Measure, type Place, type Places } from "./places";
 import { go, tweak, type Route } from "./route";
 import { CopyButtons, Table, type ColumnOf } from "./table";
@@ -50,6 +50,11 @@ function withDetail(places: Places, detail: TableTypes.TableDocument, branch: st
 const UNITS = ["value", "%"] as const;
 const FEW_SAMPLES = 5;
 
+/// Whether there are too few samples to rely on the number.
+export function isThin(measure: Measure, samples: number): boolean {
+  return measure.provenance === "sampled" && samples > 0 && samples < FEW_SAMPLES;
+}
+
 function measureColumn(measure: Measure, at: number, shows: string): ColumnOf<Place> {
   const mark = MARKS[measure.provenance];
   return {
@@ -62,10 +67,10 @@ function measureColumn(measure: Measure, at: number, shows: string): ColumnOf<Pl
     draw: (row) => {
       const { values, errors, samples } = row;
       if (values[at] === 0) return <span class="dim">0</span>;
-      const isThin = measure.provenance === "sampled" && samples[at] > 0 && samples[at] < FEW_SAMPLES;
+      const isUnsure = isThin(measure, samples[at]);
       const error = errors[at] > 0 ? ` ±${shows === "%" ? (196 * errors[at] / measure.total).toFixed(1) : inUnit(1.96 * errors[at], measure.unit)}` : "";
       return (
-        <span class={isThin ? "thin" : ""} title={isThin ? `too few samples: ${samples[at]}` : `${values[at].toLocaleString("en")} ${measure.unit}${error}`}>
+        <span class={isUnsure ? "thin" : ""} title={isUnsure ? `too few samples: ${samples[at]}` : `${values[at].toLocaleString("en")} ${measure.unit}${error}`}>
           {shows === "%" ? percent(values[at] / measure.total) : inUnit(values[at], measure.unit)}
           {error && <span class="dim">{error}</span>}
         </span>
@@ -155,17 +160,17 @@ function FunctionsOf({ places, route, unfolded }: { places: Places; route: Route
     key: "share", title: "share", width: 70, value: (row) => row.values[0] / first.total, draw: (row) => percent(row.values[0] / first.total),
   };
   const name: ColumnOf<Place> = {
-    key: "function", title: "function", isText: true, value: (row) => row.name,
+    key: "function", title: "function", isText: true, width: 300, value: (row) => row.name,
     draw: (row) => <span title={row.name}>{pattern && pattern.test(row.name) ? <mark>{row.name}</mark> : row.name}</span>,
   };
   const moduleColumn: ColumnOf<Place> = {
-    key: "module", title: "module", isText: true, width: 150, value: (row) => fileName(row.module),
+    key: "module", title: "module", isText: true, value: (row) => fileName(row.module),
     draw: (row) => <span title={row.module}>{fileName(row.module)}</span>,
   };
   const processColumn: ColumnOf<Place> = {
     key: "process", title: "process", isText: true, width: 150, value: (row) => `${row.process} ${row.pid}`,
   };
-  const columns = [...shown.slice(0, 1), share, ...inclusive, ...shown.slice(1), name, moduleColumn];
+  const columns = [name, ...shown.slice(0, 1), share, ...inclusive, ...shown.slice(1), moduleColumn];
   const branches = places.measures.filter((one) => one.isCost && !one.name.includes(": ") && !/^(un)?(halted|stalled) cycles$|^unstalled/.test(one.name));
   return (
     <div class="stack">
@@ -196,7 +201,7 @@ function FunctionsOf({ places, route, unfolded }: { places: Places; route: Route
         <CopyButtons columns={columns} rows={lower} sort={sort} />
       </div>
       <div class="upper">
-        <Table label="processes and modules" columns={[processColumn, ...shown.slice(0, 1), share, ...shown.slice(1), { ...moduleColumn, width: undefined }]}
+        <Table label="processes and modules" columns={[processColumn, { ...moduleColumn, width: 150 }, ...shown.slice(0, 1), share, ...shown.slice(1)]}
                rows={upper} keyOf={(row) => row.key} sort={`-${first.name}`}
                selected={upper.find((row) => row.module === module && (!process || `${row.process} ${row.pid}` === process))?.key ?? null}
                onSelect={(row) => row.module === module && `${row.process} ${row.pid}` === process
@@ -206,7 +211,7 @@ function FunctionsOf({ places, route, unfolded }: { places: Places; route: Route
              selected={selected} onSelect={(row) => setSelected(row.key)}
              onOpen={(row) => go({ profile: route.profile, screen: "function", what: row.id })}
              empty={<>no function matches; <button type="button" class="chip" onClick={() => tweak({ q: "", module: "", process: "", mine: "" })}>take the filters away</button></>} />
-      <p class="hint">Enter or a double click opens a function. Total: {amount(first.total)} {first.unit} of {first.name}.</p>
+      <p class="hint">Enter or a double click opens a function. Total: {inUnit(first.total, first.unit)} of {first.name}.</p>
     </div>
   );
 }

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
 import { amount, inUnit, MARKS, MARK_WORDS, percent, shortName, fileName } from "./format";
-import { usePlaces } from "./functions";
+import { isThin, usePlaces } from "./functions";
 import { group } from "./places";
 import { go, type Route } from "./route";
 import { Table, type ColumnOf } from "./table";
@@ -92,8 +92,19 @@ function CostTree({ why }: { why: Why.WhyDocument }): JSX.Element {
 /// How a verdict begins, by how sure it is.
 const CERTAINTY: Record<string, string> = { firm: "It is", candidate: "It may be", none: "Not sure; most is" };
 
+/// Whether no template says what cycles are made of: the profile has the cycles alone.
+function isTimeOnly(why: Why.WhyDocument): boolean {
+  return why.template.name === "";
+}
+
 function Verdict({ why }: { why: Why.WhyDocument }): JSX.Element {
   const { verdict } = why;
+  if (isTimeOnly(why)) {
+    return (
+      <section class="verdict none" aria-label="verdict"><h2>Where the time went</h2>
+        <p>Only time was recorded. What took it is not covered.</p></section>
+    );
+  }
   const branch = verdict.branch?.replace(/_/g, " ");
   return (
     <section class={`verdict ${verdict.certainty}`} aria-label="verdict">
@@ -113,7 +124,7 @@ function AdviceList({ why, profile }: { why: Why.WhyDocument; profile: number })
   return (
     <section aria-label="what to change">
       <h2>What to change</h2>
-      {why.advice.length === 0 && <p class="missing">nothing that would gain much</p>}
+      {why.advice.length === 0 && <p class="missing">{isTimeOnly(why) ? "not covered: advice needs what took the time" : "nothing that would gain much"}</p>}
       <ol class="advice">
         {why.advice.map((one) => (
           <li>
@@ -148,7 +159,7 @@ function Hottest({ index, route }: { index: Index.IndexDocument; route: Route })
             <tbody>
               {rows.map((row) => (
                 <tr onClick={() => go({ profile: route.profile, screen: "function", what: row.id })}>
-                  <td class="number">{inUnit(row.values[0], first.unit)}</td>
+                  <td class={`number ${isThin(first, row.samples[0]) ? "thin" : ""}`} title={isThin(first, row.samples[0]) ? `too few samples: ${row.samples[0]}` : undefined}>{inUnit(row.values[0], first.unit)}</td>
                   <td class="number barred"><span class="bar" style={{ width: `${100 * row.values[0] / first.total}%` }} aria-hidden="true" />
                     <span class="cell">{percent(row.values[0] / first.total)}{row.errors[0] > 0 && <span class="dim"> ±{(196 * row.errors[0] / first.total).toFixed(1)}</span>}</span></td>
                   <td><a href={`#1/${route.profile}/function/${row.id}`} title={row.name}>{shortName(row.name)}</a></td>
