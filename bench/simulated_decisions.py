@@ -11,10 +11,11 @@ first lines which branch of the tree of cycles has the bottleneck, and in which 
   expected, named    the branch that the file says; the branch of the verdict, or of the first
                      piece of advice where there is no verdict ("first": they agree)
   place              the function is that of one of the first two pieces of advice
-  promised, measured what advice about the expected branch saves at most, added up; 1 - after/before
-                     of user CPU time (medians of runs that take turns); "gain": they differ by at
-                     most 10 points or 30 % of the measured one
-  upper              the same by the upper ends of the advice; "!" where the measured gain exceeds it
+  promised, measured what advice about the expected branch is expected to save, added up (its ceiling
+                     where there is no forecast); 1 - after/before of user CPU time (medians of runs
+                     that take turns); "gain": they differ by at most 10 points or 30 % of the
+                     measured one
+  upper              the same by the upper ends of the ceilings; "!" where the measured gain exceeds it
 
 --no-model only measures. --old is the pairs of kernels of decisions.c: for each the branch that has
 most of the kernel before the repair, its share, and the gain modelled and measured.
@@ -113,8 +114,12 @@ def base_name(function):
     return (plain.split("::")[-1].split() or [function])[-1]
 
 
-def sum_of(advice, branches, key):
-    return min(1.0, sum(piece[key] for piece in advice if piece["branch"] in branches))
+def sum_of(advice, branches, value):
+    return min(1.0, sum(value(piece) for piece in advice if piece["branch"] in branches))
+
+
+def promise_of(piece):
+    return piece["gain"]["expected"] if piece["gain"] else piece["at_most"]
 
 
 def answer_of(why, branches):
@@ -122,7 +127,8 @@ def answer_of(why, branches):
     first = verdict["branch"] or (advice[0]["branch"] if advice else "none")
     return Answer(first, verdict["certainty"],
                   [base_name(piece["function"]) for piece in advice[:2]],
-                  sum_of(advice, branches, "at_most"), sum_of(advice, branches, "upper_end"))
+                  sum_of(advice, branches, promise_of),
+                  sum_of(advice, branches, lambda piece: piece["upper_end"]))
 
 
 def ask(culprit, machine, pair, folder):

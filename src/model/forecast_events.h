@@ -13,7 +13,18 @@ namespace culprit {
 /// Cycles of the stretches, as the model is.
 inline constexpr std::string_view kReplayedCycles = "sim:replayed-cycles";
 
+/// The same with what depends on the day, and on neighbours: latency beyond L2 twice as long, or
+/// half the bandwidth. What they take more is what such a mistake of the model would be.
+inline constexpr std::string_view kSlowLatencyCycles = "sim:with-slow-latency";
+inline constexpr std::string_view kSlowBandwidthCycles = "sim:with-slow-bandwidth";
+
 inline constexpr std::string_view kWithoutPrefix = "sim:without-";
+
+/// Whether an event is one of these.
+inline bool is_forecast_event(std::string_view name) {
+  return name == kReplayedCycles || name == kSlowLatencyCycles || name == kSlowBandwidthCycles ||
+         name.starts_with(kWithoutPrefix);
+}
 
 /// Cycles of the same stretches without a class of cost: "load_latency" is
 /// "sim:without-load-latency".

@@ -43,7 +43,7 @@ bool read_table(int fd, uint64_t start, size_t count, std::vector<T>* table) {
 template <class T, class Visit>
 bool visit_rows(int fd, uint64_t start, size_t count, Visit visit) {
   constexpr size_t kMostAtOnce = (size_t{1} << 16) / sizeof(T);
-  struct stat status{};
+  struct stat status {};
   if (::fstat(fd, &status) != 0) return false;
   if (static_cast<uint64_t>(status.st_size) < start + count * sizeof(T)) return false;
   std::vector<T> rows(std::min(kMostAtOnce, count));
@@ -253,7 +253,10 @@ class ThreadSum {
     is_noted_.resize(process.sites.size());
     sum_.executions.resize(process.sites.size());
     sum_.counts.resize(process.sites.size());
-    if (has_cycles) sum_.ticks.resize(process.sites.size());
+    if (has_cycles) {
+      sum_.ticks.resize(process.sites.size());
+      sum_.replays.resize(process.sites.size());
+    }
   }
 
   Result<void> add_core(uint32_t number, const file::CoreHeader& core);
@@ -372,8 +375,12 @@ Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) 
     sum_.ticks[site].stalls.add(row.stalls);
     sum_.ticks[site].busy.add(row.busy);
   };
+  const auto add_replays = [&](size_t site, const simulate::ReplayTicks& row) {
+    for (size_t i = 0; i < row.ticks.size(); ++i) sum_.replays[site].ticks[i] += row.ticks[i];
+  };
   const bool is_whole =
-      visit_rows<simulate::SiteTicks>(fd_, start + file::kTicksInCore, sites, add_stalls);
+      visit_rows<simulate::SiteTicks>(fd_, start + file::kTicksInCore, sites, add_stalls) &&
+      visit_rows<simulate::ReplayTicks>(fd_, start + file::kReplaysInCore, sites, add_replays);
   return is_whole ? Result<void>() : damaged("cycles of a core");
 }
 
@@ -441,10 +448,12 @@ void ThreadSum::clear() {
     sum_.executions[site] = 0;
     sum_.counts[site] = {};
     if (!sum_.ticks.empty()) sum_.ticks[site] = {};
+    if (!sum_.replays.empty()) sum_.replays[site] = {};
   }
   for (const uint32_t site : sum_.at_objects) {
     sum_.counts[site] = {};
     if (!sum_.ticks.empty()) sum_.ticks[site] = {};
+    if (!sum_.replays.empty()) sum_.replays[site] = {};
     is_noted_[site] = false;
   }
   blocks_run_.clear();

@@ -68,9 +68,10 @@ struct ThreadCounts {
   // One value for each site:
   std::vector<uint64_t> executions;
   std::vector<counts_file::SiteCounts> counts;
-  std::vector<simulate::SiteTicks> ticks;    // with those of blocks; empty: no cycles were modelled
-  std::vector<counts_file::Target> targets;  // of indirect branches; each pair once
-  uint64_t other_targets = 0;                // branches that are in no row of them
+  std::vector<simulate::SiteTicks> ticks;  // with those of blocks; empty: no cycles were modelled
+  std::vector<simulate::ReplayTicks> replays;  // as `ticks`, of sampled stretches
+  std::vector<counts_file::Target> targets;    // of indirect branches; each pair once
+  uint64_t other_targets = 0;                  // branches that are in no row of them
 };
 
 /// A counts file whose tables are read and checked; what threads have counted is read when it is

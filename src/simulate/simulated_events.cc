@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "model/forecast_events.h"
+
 namespace culprit {
 namespace {
 
@@ -85,9 +87,14 @@ uint64_t cycles_of(const SimulatedSite& of) {
   return of.ticks.stalls[kind];
 }
 
-template <simulate::Ticks simulate::Busy::* condition>
+template <simulate::Ticks simulate::Busy::*condition>
 uint64_t cycles_with(const SimulatedSite& of) {
   return of.ticks.busy.*condition;
+}
+
+template <simulate::Change change>
+uint64_t replayed(const SimulatedSite& of) {
+  return of.replays.ticks[static_cast<size_t>(change)];
 }
 
 /// What happens at the address of an access.
@@ -175,6 +182,32 @@ constexpr SimulatedEvent kOfCycles[] = {
     {"sim:wrong-path-cycles", kCycles, kTick, cycles_with<&Busy::wrong_path>},
 };
 
+// Of stretches that ran again, by what was change: forecast_events.h.
+using simulate::Change;
+constexpr SimulatedEvent kOfReplays[] = {
+    {kReplayedCycles, kCycles, kTick, replayed<Change::nothing>},
+    {"sim:without-load-latency", kCycles, kTick, replayed<Change::load_latency>},
+    {"sim:without-bandwidth-saturation", kCycles, kTick, replayed<Change::bandwidth>},
+    {"sim:without-data", kCycles, kTick, replayed<Change::data>},
+    {"sim:without-l2", kCycles, kTick, replayed<Change::l2>},
+    {"sim:without-l3", kCycles, kTick, replayed<Change::l3>},
+    {"sim:without-memory", kCycles, kTick, replayed<Change::memory>},
+    {"sim:without-translation", kCycles, kTick, replayed<Change::translation>},
+    {"sim:without-sharing", kCycles, kTick, replayed<Change::sharing>},
+    {"sim:without-forwarding", kCycles, kTick, replayed<Change::forwarding>},
+    {"sim:without-branch-misprediction", kCycles, kTick, replayed<Change::misprediction>},
+    {"sim:without-instruction-starvation", kCycles, kTick, replayed<Change::starvation>},
+    {"sim:without-store-resource-saturation", kCycles, kTick, replayed<Change::stores>},
+    {"sim:without-instruction-latency", kCycles, kTick, replayed<Change::divider>},
+    {"sim:without-instruction-serialization", kCycles, kTick, replayed<Change::chains>},
+    {"sim:without-port-saturation", kCycles, kTick, replayed<Change::ports>},
+    {"sim:without-function-call-overhead", kCycles, kTick, replayed<Change::calls>},
+    {"sim:without-microcode-exceptions", kCycles, kTick, replayed<Change::microcode>},
+    {kSlowLatencyCycles, kCycles, kTick, replayed<Change::slow_latency>},
+    {kSlowBandwidthCycles, kCycles, kTick, replayed<Change::slow_bandwidth>},
+};
+static_assert(std::size(kOfReplays) == simulate::kReplays);
+
 }  // namespace
 
 std::vector<SimulatedEvent> simulated_events(SimulatedDetail detail) {
@@ -191,6 +224,7 @@ std::vector<SimulatedEvent> simulated_events(SimulatedDetail detail) {
   } else if (detail.machine) {
     add(kOfMachine);
   }
+  if (detail.cycles) add(kOfReplays);
   return events;
 }
 

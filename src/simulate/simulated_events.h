@@ -25,6 +25,7 @@ struct SimulatedSite {
   uint64_t executions = 0;
   const counts_file::SiteCounts& counts;
   const simulate::SiteTicks& ticks;
+  const simulate::ReplayTicks& replays;
 };
 
 struct SimulatedEvent {

@@ -241,6 +241,7 @@ void SimulatedProfile::add_offsets(const ProcessCounts& counts,
 
 Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenures& tenures) {
   static constexpr simulate::SiteTicks kNoTicks;
+  static constexpr simulate::ReplayTicks kNoReplays;
   const ProcessCounts& counts = file.process();
   std::vector<Place> places;
   for (size_t number = 0; number < counts.mappings.size(); ++number) {
@@ -281,7 +282,8 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
     const ContextId context = context_of(thread.number, thread.tid, thread.name);
     const auto add_one = [&](uint32_t site, std::optional<ObjectId> object) {
       add_site({counts.sites[site], thread.executions[site], thread.counts[site],
-                thread.ticks.empty() ? kNoTicks : thread.ticks[site]},
+                thread.ticks.empty() ? kNoTicks : thread.ticks[site],
+                thread.replays.empty() ? kNoReplays : thread.replays[site]},
                context, locate_site(site), effects.empty() ? 1 : effects[site], object);
     };
     for (const uint32_t site : thread.ran) add_one(site, std::nullopt);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "model/counts.h"
 #include "model/engine.h"
+#include "model/forecast_events.h"
 #include "model/idle_time.h"
 #include "print/event_display.h"
 #include "print/values.h"
@@ -103,7 +104,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   why.remarks = match.remarks();
   for (const size_t event : match.others()) {
     const std::string& name = profile.strings.text(profile.events[event].name);
-    if (!is_tsc(name)) why.other_events.push_back(name);
+    if (!is_tsc(name) && !is_forecast_event(name)) why.other_events.push_back(name);
   }
   CostOptions cost;
   cost.hertz = find_hertz(profile);
@@ -136,9 +137,10 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     why.part = describe_filters(options.filters);
   }
   why.rules = check_rules(cpu, amounts);
-  why.verdict = find_verdict(cpu, why.tree, why.measured);
   why.advice = cost.is_counting ? advise_on_counts(why.tree)
                                 : find_repairs({profile, facts, cpu, match, cost}, why);
+  why.verdict =
+      find_verdict(cpu, why.tree, why.measured, find_branch_by_gain(why.advice, why.tree));
   if (why.advice.size() > options.advice_limit) why.advice.resize(options.advice_limit);
   return why;
 }

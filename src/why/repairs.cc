@@ -14,6 +14,7 @@
 #include "model/forecast_events.h"
 #include "report/largest_rows.h"
 #include "report/measured_cycles.h"
+#include "why/gain.h"
 
 namespace culprit {
 namespace {
@@ -230,9 +231,10 @@ std::vector<PlacedAdvice> RepairFinder::find_of(const CostNode& branch, bool is_
                            [](const auto& one) { return one.second->cycles->value; });
   std::vector<PlacedAdvice> repairs;
   for (const auto& [place, node] : found) {
-    const bool is_worth_it = node->cycles->value >= least * unhalted_;
-    if (!is_worth_it && !(is_first && repairs.empty())) break;
-    repairs.push_back(describe(*place, branch, *node));
+    PlacedAdvice repair = describe(*place, branch, *node);
+    const bool is_worth_it = node->cycles->value >= least * unhalted_ ||
+                             (repair.gain && repair.gain->expected >= kWorthALook);
+    if (is_worth_it || (is_first && repairs.empty())) repairs.push_back(std::move(repair));
   }
   return repairs;
 }
@@ -248,6 +250,13 @@ std::vector<const CostNode*> branches_by_cycles(const CostTree& tree, const Cost
     return std::pair(one == first, one->cycles->value);
   });
   return branches;
+}
+
+void order_by_gain(std::vector<PlacedAdvice>& repairs, const CostNode* first) {
+  if (first == nullptr) return;
+  std::ranges::stable_sort(repairs, std::greater(), [&](const PlacedAdvice& one) {
+    return std::pair(one.branch == first->branch, one.gain ? one.gain->expected : 0.0);
+  });
 }
 
 std::vector<PlacedAdvice> RepairFinder::find() {
@@ -270,6 +279,7 @@ std::vector<PlacedAdvice> RepairFinder::find() {
   for (const CostNode* const branch : branches_by_cycles(why_.tree, first)) {
     for (PlacedAdvice& one : find_of(*branch, branch == first)) all.push_back(std::move(one));
   }
+  order_by_gain(all, find_branch_by_gain(all, why_.tree));
   return all;
 }
 
@@ -285,7 +295,32 @@ void RepairFinder::bound_gain(const Place&, PlacedAdvice& placed) const {
   placed.upper_end = std::min(1.0, (cycles + measured.fit.missing + chance) / whole);
 }
 
-void RepairFinder::forecast_gain(const Place&, PlacedAdvice&) const {}
+void RepairFinder::forecast_gain(const Place& place, PlacedAdvice& placed) const {
+  const std::optional<size_t> without = find_event(without_event(branch_key(placed.branch)));
+  const bool was_replayed = replayed_ && without && place.values[*replayed_].value > 0;
+  if (!was_replayed || !place.tree.unhalted.cycles) return;
+  const double ratio = place.values[*without].value / place.values[*replayed_].value;
+  const auto exposure = [&](std::string_view name) {
+    const std::optional<size_t> slow = find_event(name);
+    if (!slow) return 0.0;
+    const double more = place.values[*slow].value / place.values[*replayed_].value - 1;
+    return std::max(0.0, more) * place.tree.unhalted.cycles->value;
+  };
+  PlaceTime time;
+  time.modelled = place.tree.unhalted.cycles->value;
+  time.slow_latency = exposure(kSlowLatencyCycles);
+  time.slow_bandwidth = exposure(kSlowBandwidthCycles);
+  time.whole = unhalted_;
+  if (runs_ && why_.measured && why_.measured->measured.value > 0) {
+    const Value& measured = place.values[runs_->time];
+    const double period = measured.samples > 0 ? measured.value / double(measured.samples)
+                                               : double(input_.profile.events[runs_->time].period);
+    time.measured = Estimate{measured.value, period * std::sqrt(double(measured.samples) + 1)} *
+                    runs_->cycles_per_ns;
+    time.whole = why_.measured->measured.value;
+  }
+  placed.gain = culprit::forecast_gain(place.tree, placed.branch, 1 - ratio, time);
+}
 
 }  // namespace
 
@@ -293,6 +328,19 @@ std::vector<PlacedAdvice> find_repairs(const RepairInput& input, const WhyReport
   const std::optional<Estimate>& unhalted = why.tree.unhalted.cycles;
   if (!unhalted || !(unhalted->value > 0)) return {};
   return RepairFinder(input, why).find();
+}
+
+const CostNode* find_branch_by_gain(const std::vector<PlacedAdvice>& repairs,
+                                    const CostTree& tree) {
+  constexpr double kMuch = 0.1;  // of the time
+  std::map<CostBranch, double> gains;
+  for (const PlacedAdvice& one : repairs) {
+    if (one.gain) gains[one.branch] += one.gain->expected;
+  }
+  const auto largest =
+      std::ranges::max_element(gains, {}, [](const auto& one) { return one.second; });
+  if (largest == gains.end() || largest->second < kMuch) return nullptr;
+  return tree.find(largest->first);
 }
 
 std::vector<PlacedAdvice> advise_on_counts(const CostTree& tree) {

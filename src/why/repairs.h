@@ -27,10 +27,15 @@ struct RepairInput {
   const CostOptions& cost;
 };
 
-/// Repairs worth a look: of the verdict's branch first (at least one), then branch after branch as
-/// their cycles are, the largest of each first.
-/// Shape:  `why` has its tree, verdict and what was measured
+/// Repairs worth a look. Where their gains are forecast, those of the branch with the largest gain
+/// first, and the others by their gains; else those of the branch with most cycles (at least one),
+/// then branch after branch as their cycles are, the largest of each first.
+/// Shape:  `why` has its tree and what was measured
 std::vector<PlacedAdvice> find_repairs(const RepairInput& input, const WhyReport& why);
+
+/// The branch of the tree whose repairs save most together, if that is a tenth of the time; nullptr
+/// if none does, or nothing was forecast.
+const CostNode* find_branch_by_gain(const std::vector<PlacedAdvice>& repairs, const CostTree& tree);
 
 /// Of counts of whole runs, which have no places: by label.
 std::vector<PlacedAdvice> advise_on_counts(const CostTree& tree);

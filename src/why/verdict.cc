@@ -112,8 +112,8 @@ std::string describe_machine_model(const Profile& profile) {
 }  // namespace
 
 Verdict find_verdict(const Template& cpu, const CostTree& tree,
-                     const std::optional<MeasuredCycles>& measured) {
-  const CostNode* const first = find_largest_branch(tree);
+                     const std::optional<MeasuredCycles>& measured, const CostNode* first) {
+  if (first == nullptr) first = find_largest_branch(tree);
   if (first == nullptr) return {Certainty::none, nullptr, "no branch has a tenth of the cycles"};
   if (!cpu.is_simulated) return of_hardware(tree, *first);
   if (!measured) {

@@ -32,9 +32,11 @@ struct Verdict {
 
 /// Firm is what hardware counted, by samples enough, and what a model says whose cycles agree with
 /// those measured in most of the time, and leave less unexplained than would change the verdict.
-/// Shape:  `measured`: of the tree's part; none where nothing was measured beside the model
+/// Shape:  `measured`: of the tree's part; none where nothing was measured beside the model.
+///         `first`: the branch, where something else than its cycles chose it; else nullptr
 Verdict find_verdict(const Template& cpu, const CostTree& tree,
-                     const std::optional<MeasuredCycles>& measured);
+                     const std::optional<MeasuredCycles>& measured,
+                     const CostNode* first = nullptr);
 
 /// "firm", "candidate", "none".
 const char* certainty_name(Certainty certainty);

@@ -122,6 +122,7 @@ bool Counting::make_thread(unsigned number) {
                          .memory = thread.memory,
                          .predictor = std::move(thread.predictor),
                          .clock = std::move(thread.clock),
+                         .forecaster = std::move(thread.forecaster),
                          .ticks_before = thread.ticks_before,
                          .previous = &kNoBlock,
                          .targets = std::move(thread.targets),
@@ -148,6 +149,7 @@ void Counting::leave_core(CountedThread& thread) {
   ended_instructions_ += thread.shared.header->instructions.load();
   if (thread.clock == nullptr) return;
   thread.clock->end_block();
+  thread.forecaster->stop(*thread.clock);
   thread.shared.header->ticks = thread.clock->now() - thread.ticks_before;
   thread.ticks_before = thread.clock->now();
 }
@@ -165,9 +167,12 @@ void Counting::make_core(CountedThread& thread) {
   if (thread.clock == nullptr) {
     thread.clock =
         std::make_unique<simulate::IntervalCore>(machine_->machine(), thread.shared.ticks);
+    thread.forecaster =
+        std::make_unique<simulate::Forecaster>(machine_->machine(), thread.shared.replays);
     thread.ticks_before = 0;
   }
   thread.clock->set_sites(thread.shared.ticks);
+  thread.forecaster->set_sites(thread.shared.replays);
 }
 
 void Counting::start_thread(unsigned number) {
@@ -325,6 +330,7 @@ void Counting::after_fork_in_child(unsigned number) {
     if (other == number || gone == nullptr) continue;
     gone->shared = {};
     gone->clock.reset();
+    gone->forecaster.reset();
     gone->targets.forget();
   }
   ended_instructions_ = 0;

@@ -17,7 +17,8 @@
 //   kObjectPathsStart   uint32_t[]          sites of the calls that allocated them
 //   core_start(c)       CoreHeader, BlockRuns[kMaxBlocks], SiteAccesses[kMaxSites],
 //                       SiteCounts[kMaxSites], simulate::SiteTicks[kMaxSites],
-//                       SampledMisses[kMaxSites], Target[kMaxTargets]
+//                       simulate::ReplayTicks[kMaxSites], SampledMisses[kMaxSites],
+//                       Target[kMaxTargets]
 //
 // A part is called a core's since each thread runs on one. The first kThreadsApart threads of the
 // process have a part of their own, in the order in which they began; later ones count into the
@@ -32,6 +33,7 @@
 #include <cstdint>
 
 #include "simulate/machine/cycles.h"
+#include "simulate/machine/forecast.h"
 
 namespace culprit::counts_file {
 
@@ -284,8 +286,10 @@ inline constexpr uint64_t kCountsInCore =
     kAccessesInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SiteAccesses));
 inline constexpr uint64_t kTicksInCore =
     kCountsInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SiteCounts));
-inline constexpr uint64_t kMissesInCore =
+inline constexpr uint64_t kReplaysInCore =
     kTicksInCore + up_to_page(uint64_t{kMaxSites} * sizeof(simulate::SiteTicks));
+inline constexpr uint64_t kMissesInCore =
+    kReplaysInCore + up_to_page(uint64_t{kMaxSites} * sizeof(simulate::ReplayTicks));
 inline constexpr uint64_t kTargetsInCore =
     kMissesInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SampledMisses));
 inline constexpr uint64_t kCoreBytes =

@@ -249,6 +249,7 @@ CoreCounts CountsWriter::core(uint32_t number) {
           reinterpret_cast<file::SiteAccesses*>(start + file::kAccessesInCore),
           reinterpret_cast<file::SiteCounts*>(start + file::kCountsInCore),
           reinterpret_cast<simulate::SiteTicks*>(start + file::kTicksInCore),
+          reinterpret_cast<simulate::ReplayTicks*>(start + file::kReplaysInCore),
           reinterpret_cast<file::SampledMisses*>(start + file::kMissesInCore),
           reinterpret_cast<file::Target*>(start + file::kTargetsInCore)};
 }

@@ -22,6 +22,7 @@ struct CoreCounts {
   counts_file::SiteAccesses* accesses = nullptr;  // by site
   counts_file::SiteCounts* counts = nullptr;      // by site
   simulate::SiteTicks* ticks = nullptr;           // by site
+  simulate::ReplayTicks* replays = nullptr;       // by site
   counts_file::SampledMisses* misses = nullptr;   // by site
   counts_file::Target* targets = nullptr;         // in the order in which they came
 };

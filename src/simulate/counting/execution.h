@@ -152,6 +152,7 @@ template <Model kModel, bool kInTurns>
   }
   if constexpr (kModel.caches) fetch_block<kModel>(*thread, block);
   if constexpr (kModel.cycles) {
+    thread->forecaster->step(*thread->clock);
     thread->clock->begin_block(block.cycles);
     thread->shared.header->ticks = thread->clock->now() - thread->ticks_before;
   }

@@ -16,6 +16,7 @@
 #include "simulate/counting/translation.h"
 #include "simulate/machine/branch.h"
 #include "simulate/machine/core.h"
+#include "simulate/machine/forecast.h"
 #include "simulate/machine/hierarchy.h"
 
 namespace culprit::counting {
@@ -35,9 +36,10 @@ struct CountedThread {
   // What the machine model has of this thread, if there is a model:
   simulate::CoreState* memory = nullptr;
   std::unique_ptr<simulate::BranchPredictor> predictor;
-  std::unique_ptr<simulate::IntervalCore> clock;  // if cycles are modelled
-  simulate::Ticks ticks_before = 0;               // of its clock, in a parent process
-  const BlockFacts* previous = nullptr;           // never null once the thread is set up
+  std::unique_ptr<simulate::IntervalCore> clock;     // if cycles are modelled
+  std::unique_ptr<simulate::Forecaster> forecaster;  // with the clock
+  simulate::Ticks ticks_before = 0;                  // of its clock, in a parent process
+  const BlockFacts* previous = nullptr;              // never null once the thread is set up
 
   // The access before, to see parts of one wide access.
   uint64_t access_block = 0;  // by the instructions before its end

@@ -80,12 +80,16 @@ IntervalCore::IntervalCore(const MachineModel& machine, SiteTicks* sites)
 }
 
 void IntervalCore::begin_block(const BlockCycles& block) {
+  if (trace_ != nullptr) [[unlikely]]
+    trace_->begin_block(block);
   block_ = &block;
   next_step_ = 0;
 }
 
 void IntervalCore::end_block() {
   if (block_ == nullptr) return;
+  if (trace_ != nullptr) [[unlikely]]
+    trace_->end_block();
   advance(static_cast<uint32_t>(block_->steps.size()));
   base_ += block_->total;
   offset_ = 0;
@@ -357,6 +361,8 @@ void IntervalCore::note_fill(const Fill& fill) {
 
 /// They follow the access's own line, and are the last ones in the channels now.
 void IntervalCore::prefetch(PrefetchedLines& lines) {
+  if (trace_ != nullptr) [[unlikely]]
+    trace_->prefetch(lines);
   Ticks behind_shared = 0;
   Ticks behind_memory = 0;
   while (lines.count != 0) {
@@ -469,6 +475,8 @@ void IntervalCore::wait_for_store(const Store& store) {
 
 void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address, uint32_t bytes,
                          Site site) {
+  if (trace_ != nullptr) [[unlikely]]
+    trace_->store(number, packed, address, bytes, site);
   accessed_ = site;
   advance(number);
   const Step& step = block_->steps[number];
@@ -559,6 +567,8 @@ void IntervalCore::mispredicted(Site site, Misprediction misprediction) {
 }
 
 void IntervalCore::taken(Site site) {
+  if (trace_ != nullptr) [[unlikely]]
+    trace_->taken(site);
   stall(site, CycleClass::instruction_starvation, taken_at_ + kTicksPerCycle);
   taken_at_ = time();
 }

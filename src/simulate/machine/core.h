@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "simulate/machine/branch.h"
+#include "simulate/machine/core_trace.h"
 #include "simulate/machine/cycles.h"
 #include "simulate/machine/machine.h"
 #include "simulate/machine/outcome.h"
@@ -52,6 +53,8 @@ class IntervalCore {
   void begin_block(const BlockCycles& block);
   /// Stalls are added there from now on; between two blocks.
   void set_sites(SiteTicks* sites) { sites_ = sites; }
+  /// What it is told is kept there, too, from now on; nullptr: it is not. Between two blocks.
+  void set_trace(CoreTrace* trace) { trace_ = trace; }
   /// All instructions of the block have run, if there is one.
   void end_block();
 
@@ -61,6 +64,8 @@ class IntervalCore {
   /// `site`: whose the time is that is the access's own; 0: the instruction's.
   void load(uint32_t step, PackedOutcome outcome, uint64_t address = 0, uint32_t bytes = 8,
             bool is_part = false, Site site = 0) {
+    if (trace_ != nullptr) [[unlikely]]
+      trace_->load(step, outcome, address, bytes, is_part, site);
     if (!outcome.plain_hit()) {
       accessed_ = site;
       load_missed(step, outcome, address);
@@ -76,7 +81,11 @@ class IntervalCore {
   void store(uint32_t step, PackedOutcome outcome, uint64_t address = 0, uint32_t bytes = 8,
              Site site = 0);
   /// and else by this.
-  void store_part(uint64_t address, uint32_t bytes) { note_stored(address, bytes); }
+  void store_part(uint64_t address, uint32_t bytes) {
+    if (trace_ != nullptr) [[unlikely]]
+      trace_->store_part(address, bytes);
+    note_stored(address, bytes);
+  }
   /// Lines that the load, or store, before set off prefetches of; then `lines` is empty.
   void prefetch(PrefetchedLines& lines);
 
@@ -84,13 +93,19 @@ class IntervalCore {
 
   /// The last instruction was a branch that `site` is, and it was predicted like this.
   void branch(Site site, Misprediction misprediction) {
-    if (misprediction != Misprediction::none) mispredicted(site, misprediction);
+    if (misprediction == Misprediction::none) return;
+    if (trace_ != nullptr) [[unlikely]]
+      trace_->branch(site, misprediction);
+    mispredicted(site, misprediction);
   }
   /// It was taken: the front end follows one such branch per cycle.
   void taken(Site site);
   /// `outcome` of fetching the next block's bytes.
   void fetch(Site site, PackedOutcome outcome) {
-    if (!outcome.plain_hit()) fetch_missed(site, outcome);
+    if (outcome.plain_hit()) return;
+    if (trace_ != nullptr) [[unlikely]]
+      trace_->fetch(site, outcome);
+    fetch_missed(site, outcome);
   }
 
   /// The whole block under way is in it.
@@ -237,6 +252,7 @@ class IntervalCore {
   CoreSettings settings_;
   Costs costs_;
   SiteTicks* sites_;
+  CoreTrace* trace_ = nullptr;
   const BlockCycles* block_ = nullptr;
   Ticks base_ = 0;    // when the block's first uop could be dispatched
   Ticks offset_ = 0;  // of the instruction that is dispatched

@@ -107,6 +107,20 @@ std::vector<Step> make_steps(std::span<const InstructionCosts> instructions,
   return steps;
 }
 
+std::vector<StaticCost> list_costs(std::span<const CycleParts> parts) {
+  std::vector<StaticCost> costs;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    for (size_t kind = 0; kind < parts[i].ticks.size(); ++kind) {
+      const bool is_base = kind == static_cast<size_t>(CycleClass::base);
+      if (is_base || parts[i].ticks[kind] == 0) continue;
+      costs.push_back({at_most<uint32_t>(parts[i].ticks[kind]), at_most<uint16_t>(i),
+                       static_cast<CycleClass>(kind)});
+    }
+  }
+  costs.shrink_to_fit();
+  return costs;
+}
+
 }  // namespace
 
 void CycleParts::add(const CycleParts& other) {
@@ -167,6 +181,7 @@ BlockCycles compute_block_cycles(std::span<const InstructionCosts> instructions,
     cycles.total += parts.total();
   }
   cycles.steps = make_steps(instructions, cycles.instructions);
+  cycles.costs = list_costs(cycles.instructions);
   return cycles;
 }
 

@@ -143,12 +143,21 @@ struct Step {
   StepKind kind = StepKind::other;
 };
 
+/// What an instruction takes in its block beyond the width's time, by class.
+struct StaticCost {
+  uint32_t ticks = 0;
+  uint16_t step = 0;
+  CycleClass kind = CycleClass::base;
+};
+
 /// A block's cost, worked out once per translation.
 struct BlockCycles {
   uint32_t uops = 0;
   uint32_t loads = 0;
   Ticks total = 0;
-  std::vector<CycleParts> instructions;  // as the instructions; they sum to `total`
+  std::vector<CycleParts> instructions;  // as the instructions; they sum to `total`. Not needed to
+                                         // run the block
+  std::vector<StaticCost> costs;         // of them, what is not base
   std::vector<Step> steps;               // as the instructions; `site` is for the caller to set
 };
 

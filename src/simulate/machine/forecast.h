@@ -1,0 +1,111 @@
+#pragma once
+
+// Forecast: what a core would save if a class of cost were gone. In sampled stretches of blocks
+// the core's events are kept, and then a core runs them again: once as it is, and once without
+// each class, on the same outcomes. What hid behind the cost shows in the second time:
+//
+//     loop: load (memory, 200 cycles), chain of additions (150 cycles), side by side
+//     as it is 200        load latency has 200 of 200 cycles
+//     without memory 150  a repair saves 50
+//
+// The time of each instruction in each of them is kept; sums over a place tell what it would save
+// there: 1 - without / as it is.
+
+#include <array>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "simulate/machine/core.h"
+#include "simulate/machine/core_trace.h"
+
+namespace culprit::simulate {
+
+/// What is gone, or slower, when a stretch runs again.
+enum class Change : uint8_t {
+  nothing,
+  load_latency,  // all that loads wait for beyond an L1 hit, but for bandwidth
+  bandwidth,     // of all channels, and the limit of misses under way
+  data,          // both: where only both together help, they overlap (a gather)
+  l2,            // latency of loads from there
+  l3,
+  memory,
+  translation,
+  sharing,     // lines out of other cores, and taken from them
+  forwarding,  // refused forwarding, aliases
+  misprediction,
+  starvation,
+  stores,   // of loads' lines nothing changes
+  divider,  // divisions become multiplications
+  chains,   // broken into four: latencies are a quarter
+  ports,
+  calls,
+  microcode,
+  // How much time depends on what is known least, or hidden by little:
+  slow_latency,    // of L3, memory and translation: twice as long
+  slow_bandwidth,  // half as much, of memory and what cores share
+};
+inline constexpr int kReplays = 20;
+
+/// Of one instruction, in all stretches.
+struct ReplayTicks {
+  std::array<Ticks, kReplays> ticks{};
+};
+
+class Forecaster {
+ public:
+  Forecaster(const MachineModel& machine, ReplayTicks* sites) : machine_(machine), sites_(sites) {}
+
+  /// As IntervalCore's; between two blocks.
+  void set_sites(ReplayTicks* sites) { sites_ = sites; }
+
+  /// Before each begin_block() of the core. Stretches are drawn by number of blocks.
+  void step(IntervalCore& core) {
+    if (--left_ == 0) [[unlikely]]
+      turn(core);
+  }
+  /// Ends a stretch early, between two blocks.
+  void stop(IntervalCore& core);
+
+ private:
+  /// A block without a class of its own costs; the caller's blocks live on.
+  struct Variant {
+    BlockCycles cycles;
+    std::vector<Ticks> ticks;  // by instruction
+  };
+  struct BlockRuns {
+    const BlockCycles* block;
+    uint64_t runs;
+  };
+
+  void turn(IntervalCore& core);
+  void replay();
+  void find_touched();
+  [[nodiscard]] bool is_worth_it(Change change) const;
+  void run(Change change);
+  const Variant& variant_of(const BlockCycles& block, Change change);
+  uint64_t draw_pause();
+
+  MachineModel machine_;
+  ReplayTicks* sites_;
+  CoreTrace trace_;
+  bool is_tracing_ = false;
+  uint64_t left_ = kFirstPause;
+  uint64_t random_ = 0x9e37'79b9'7f4a'7c15;
+  std::vector<BlockRuns> runs_;   // of the stretch, each block once
+  std::vector<uint32_t> number_;  // in runs_, of each begin_block
+  std::vector<Site> touched_;     // sites that may have time in the stretch
+  std::vector<bool> is_touched_;
+  std::vector<uint32_t> place_;     // in touched_, by site
+  std::vector<Ticks> as_it_is_;     // parallel to touched_: the first run
+  CycleParts has_;                  // of the stretch, by the first run
+  uint64_t far_lines_ = 0;          // of it, beyond L2, and page walks
+  std::vector<SiteTicks> scratch_;  // by site
+  std::array<std::unordered_map<const BlockCycles*, std::unique_ptr<Variant>>, kReplays> variants_;
+
+  static constexpr uint64_t kFirstPause = 512;
+  static constexpr uint64_t kStretch = 1024;  // blocks
+  static constexpr uint64_t kPause = 100 * kStretch;
+};
+
+}  // namespace culprit::simulate

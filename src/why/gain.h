@@ -1,0 +1,43 @@
+#pragma once
+
+// The gain of a repair: by the model's second run without a cost, put right by the time measured.
+//
+// What a place takes beyond (or below) its modelled time is shared out among the classes of cost
+// by how wrong each usually is, and how much there is of it: latency of far caches may be twice as
+// long on the day, an addition takes the cycles that it takes.
+//
+//     modelled  200 = 120 load latency + 80 chains      measured 320: 120 are missing
+//     spread          120 x 1.0         80 x 0.3        shares of 120: 0.96 and 0.04
+//     without load latency the model takes 110: saves 90; expected 90 + 115 of 320
+//
+// Source: linear least squares of the classes' costs with independent prior errors, given their
+//         sum (the Kalman update of one measurement).
+
+#include <optional>
+#include <vector>
+
+#include "accounting/cost_tree.h"
+#include "why/why.h"
+
+namespace culprit {
+
+/// One place, in cycles.
+struct PlaceTime {
+  double modelled = 0;
+  std::optional<Estimate> measured;
+  double whole = 0;  // of the profile: what gains are shares of
+  // What it takes more where far caches and memory are slower than the model says: at least so
+  // wrong may the model be, however little its own costs of them are.
+  double slow_latency = 0;
+  double slow_bandwidth = 0;
+};
+
+/// Of a branch at a place. `replay_gain`: what the second run saves, of the first [0 to 1].
+/// Units:  cycles -> shares of `time.whole` [0 to 1]
+/// Shape:  `tree` is of the place, by the simulated core's template
+/// Errors: low and high hold 90 % if the priors are right: they are judged by
+///         bench/simulated_decisions.py, not derived
+GainForecast forecast_gain(const CostTree& tree, CostBranch branch, double replay_gain,
+                           const PlaceTime& time);
+
+}  // namespace culprit
