@@ -216,6 +216,7 @@ int run(const RecordCommand& command) {
     }
     options.control = &signals;
     Result<Recording> done = [&] {
+      if (regions) options.regions = regions->sampled();
       const ScopedEnvironment environment(regions ? regions->environment()
                                                   : std::map<std::string, std::string>());
       return record_samples(options, command.quiet, *writer, &flushed, second);

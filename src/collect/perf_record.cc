@@ -28,6 +28,7 @@ namespace {
 constexpr uint64_t kReadEveryNs = 200'000'000;
 // A record may become visible later than one that was made after it on another CPU.
 constexpr uint64_t kDisorderNs = 20'000'000;
+constexpr uint64_t kKeepRegionsNs = 5 * kDisorderNs;
 
 size_t read_frames_limit() {
   std::string text = read_file("/proc/sys/kernel/perf_event_max_stack").value_or("");
@@ -44,9 +45,9 @@ class PerfRecorder final : public RunSource {
   Result<Recording> run(std::optional<std::string>& refusal);
 
   void begin() override;
-  void take(uint64_t now_ns) override { drain(now_ns - kDisorderNs); }
+  void take(uint64_t now_ns) override;
   [[nodiscard]] uint64_t next_take_ns(uint64_t now_ns) const override {
-    return now_ns + kReadEveryNs;
+    return now_ns + (options_.regions == nullptr ? kReadEveryNs : kTakeRegionsEveryNs);
   }
   [[nodiscard]] std::span<const int> descriptors() const override { return events_->wakeups(); }
   Result<void> flush(uint64_t since_start_ns) override {
@@ -192,6 +193,7 @@ void PerfRecorder::describe_profile() {
   processing.frames_limit = options_.stacks ? read_frames_limit() : 0;
   processing.event_of_id = events_->event_of_id();
   processing.layout = events_->layout();
+  processing.regions = options_.regions;
   if (options_.stack_copy_bytes != 0) processing.make_unwinder = options_.make_unwinder;
   processor_.emplace(processing);
   sampled_.emplace(*processor_, sink_, progress_);
@@ -251,9 +253,16 @@ void PerfRecorder::begin() {
   if (options_.system_wide) idle_.emplace(options_.cpus);
 }
 
+void PerfRecorder::take(uint64_t now_ns) {
+  if (options_.regions != nullptr) options_.regions->take();
+  drain(now_ns - kDisorderNs);
+  if (options_.regions != nullptr) options_.regions->forget_before(now_ns - kKeepRegionsNs);
+}
+
 void PerfRecorder::end() {
   if (idle_) idle_time_ = idle_->measure();
   events_->stop();
+  if (options_.regions != nullptr) options_.regions->take();
   drain(UINT64_MAX);
 }
 

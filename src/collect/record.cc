@@ -84,6 +84,7 @@ Result<Recording> record_inside(const RecordOptions& options, const RecordSink& 
                            .flush_every_ns = options.flush_every_ns,
                            .duration_ns = options.duration_ns,
                            .stacks = options.stacks,
+                           .regions = options.regions,
                            .shim_path = options.shim_path,
                            .control = options.control};
   return record_with_posix_timer(timer, sink, progress, reason);

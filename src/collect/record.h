@@ -17,6 +17,7 @@
 #include "events/event_request.h"
 
 #include "base/result.h"
+#include "follow/sample_regions.h"
 #include "recording/recording.h"
 #include "recording/run_control.h"
 #include "records/user_stack.h"
@@ -57,10 +58,11 @@ struct RecordOptions {
   /// (room `unwind`, which this room does without).
   uint32_t stack_copy_bytes = 0;
   MakeUnwindStack make_unwinder;
-  bool user_only = false;         // event modifier :u
-  bool kernel_only = false;       // event modifier :k
-  std::string shim_path;          // libculprit_timer.so, for posix_timer
-  RunControl* control = nullptr;  // who may ask for an end; null: nobody
+  SampleRegions* regions = nullptr;  // what else is measured in the command; null: nothing
+  bool user_only = false;            // event modifier :u
+  bool kernel_only = false;          // event modifier :k
+  std::string shim_path;             // libculprit_timer.so, for posix_timer
+  RunControl* control = nullptr;     // who may ask for an end; null: nobody
 };
 
 /// Runs until the command ends, the processes exit, `duration_ns` has passed or `control` asks

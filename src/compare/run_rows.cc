@@ -39,6 +39,8 @@ std::string key_part(RowLevel level, const ReportRow& row, const std::string& pr
                       : std::string(without_clone_suffix(row.function.value_or("")));
     case RowLevel::object:
       return row.object.value_or("");
+    case RowLevel::region:
+      return row.region.value_or("");
     case RowLevel::loop:
     case RowLevel::block:
     case RowLevel::instruction:

@@ -79,7 +79,8 @@ void RecordFollower::handle(const MmapRecord& record, const RecordOrigin&) {
   if (find_or_introduce(record.pid) != nullptr) map(record);
 }
 
-void RecordFollower::handle(const CommRecord& comm, const RecordOrigin&) {
+void RecordFollower::handle(const CommRecord& comm, const RecordOrigin& origin) {
+  if (comm.exec && regions_ != nullptr) regions_->exec(comm.pid, origin.time_ns);
   ProcessTable::Process* const process = find_or_introduce(comm.pid);
   if (process == nullptr) return;
   // What a task without a name did, even before its exec, goes under the first name it gets.
@@ -138,13 +139,25 @@ ContextId RecordFollower::find_context(uint32_t pid, uint32_t tid, Mode mode) {
 }
 
 ContextId RecordFollower::find_context(const SampleRecord& sample, const RecordOrigin& origin) {
-  const ContextId context = find_context(origin.pid, origin.tid, sample.mode);
+  const ContextId context = tag(find_context(origin.pid, origin.tid, sample.mode), origin.pid,
+                                origin.tid, origin.time_ns);
   if (sample.cgroup == 0 || context.is_all()) return context;
   Context fields = builder_.profile().contexts[context.value];
   const auto known = cgroups_.find(sample.cgroup);
   fields.cgroup = known != cgroups_.end()
                       ? known->second
                       : builder_.intern(fmt::format("cgroup {}", sample.cgroup));
+  return builder_.intern_context(fields);
+}
+
+/// The context within the region that the thread was in.
+ContextId RecordFollower::tag(ContextId context, uint32_t pid, uint32_t tid, uint64_t time_ns) {
+  if (regions_ == nullptr || context.is_all()) return context;
+  const auto locate = [&](RunAddress address) { return locate_now(pid, {address, Mode::user}); };
+  const RegionId region = regions_->find(pid, tid, time_ns, locate, builder_);
+  if (region.is_all()) return context;
+  Context fields = builder_.profile().contexts[context.value];
+  fields.region = region;
   return builder_.intern_context(fields);
 }
 
@@ -263,7 +276,8 @@ bool RecordFollower::count(const SampleRecord& sample, const RecordOrigin& origi
 }
 
 bool RecordFollower::count(const PlainSample& sample, const SampleWeight& weight) {
-  const ContextId context = find_context(sample.pid, sample.tid, sample.mode);
+  const ContextId context = tag(find_context(sample.pid, sample.tid, sample.mode), sample.pid,
+                                sample.tid, sample.time_ns);
   if (context.is_all()) return false;
   const Location place = locate_leaf(sample.pid, {sample.ip, sample.mode});
   if (place.image.is_all()) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "follow/image_source.h"
+#include "follow/sample_regions.h"
 #include "model/builder.h"
 #include "records/plain_sample.h"
 #include "records/process_table.h"
@@ -64,6 +65,8 @@ class RecordFollower {
   /// Takes the samples some of whose places are not known yet.
   using Wait = std::function<void(PlacedSample)>;
   void wait_with(Wait wait) { wait_ = std::move(wait); }
+  /// Tells samples apart by region.
+  void tag_with(SampleRegions* regions) { regions_ = regions; }
   /// Walks copied user stacks.
   void unwind_with(UnwindStack unwind) { unwind_ = std::move(unwind); }
 
@@ -115,6 +118,7 @@ class RecordFollower {
   void forget_recent();
   ContextId find_context(uint32_t pid, uint32_t tid, Mode mode);
   ContextId find_context(const SampleRecord& sample, const RecordOrigin& origin);
+  ContextId tag(ContextId context, uint32_t pid, uint32_t tid, uint64_t time_ns);
   const Mapping* find_mapping(uint32_t pid, const CallFrame& frame);
   Location locate(uint32_t pid, const CallFrame& frame);
   Location locate_now(uint32_t pid, const CallFrame& frame);
@@ -133,6 +137,7 @@ class RecordFollower {
   Introduce introduce_;
   Wait wait_;
   UnwindStack unwind_;
+  SampleRegions* regions_ = nullptr;
   std::array<RecentContext, 64> recent_contexts_;
   std::array<RecentMapping, 64> recent_mappings_;
   std::unordered_map<uint64_t, StringId> cgroups_;

@@ -1,10 +1,19 @@
 #pragma once
 
-// The words of RegionValue::part.
+// The words of Region::kind that are no construct's, and of RegionValue::part.
 
 #include <string_view>
 
 namespace culprit::region {
+
+/// Waiting to be let into the construct around, or at its end: samples are told apart by it.
+inline constexpr std::string_view kWaiting = "waiting";
+/// Nobody knows which region it was.
+inline constexpr std::string_view kNotKnown = "[not known]";
+
+constexpr bool is_construct(std::string_view kind) {
+  return kind != kWaiting && kind != kNotKnown;
+}
 
 inline constexpr std::string_view kEnter = "enter";
 inline constexpr std::string_view kBody = "body";

@@ -31,110 +31,8 @@ std::string to_upper(std::string text) {
   return text;
 }
 
-/// The text of a line; nullopt if the profile does not have it.
-std::optional<std::string_view> find_source(const ImageFacts& facts, StringId file, uint32_t line) {
-  for (const SourceFact& source : facts.sources) {
-    if (source.file != file || line < source.first_line) continue;
-    const size_t row = line - source.first_line;
-    if (row < source.lines.size()) return source.lines[row];
-  }
-  return std::nullopt;
-}
-
-bool has_word(std::string_view text, std::string_view word) {
-  return to_lower(text).find(word) != std::string::npos;
-}
-
-/// The word of a construct's pragma; "" if it is none of its own.
-std::string_view pragma_word(Kind kind) {
-  switch (kind) {
-    case Kind::sections:
-    case Kind::single:
-    case Kind::master:
-    case Kind::critical:
-    case Kind::ordered:
-    case Kind::barrier:
-    case Kind::taskwait:
-    case Kind::taskgroup:
-      return word_of(kind);
-    default:
-      return "";
-  }
-}
-
-/// Where a call is the first of its function, GCC gives it the line of the region's pragma. A line
-/// with another pragma is moved to the construct's own, if that follows.
-uint32_t find_own_pragma(const ImageFacts& facts, StringId file, uint32_t line, Kind kind) {
-  constexpr uint32_t kFarthest = 20;
-  const std::string_view word = pragma_word(kind);
-  const auto is_pragma = [&](uint32_t at, std::string_view with) {
-    const auto text = find_source(facts, file, at);
-    return text && has_word(*text, "omp ") && has_word(*text, with);
-  };
-  if (word.empty() || !is_pragma(line, "parallel") || is_pragma(line, word)) return line;
-  for (uint32_t at = line + 1; at <= line + kFarthest; ++at)
-    if (is_pragma(at, word)) return at;
-  return line;
-}
-
-struct FoundPlace {
-  ConstructPlace place;
-  std::optional<std::string> source;  // the first line
-};
-
-/// The last line of a function that is a construct's body.
-uint32_t find_last_line(const ImageFacts& facts, const FunctionFact& function, StringId file,
-                        uint32_t first) {
-  constexpr uint32_t kLongest = 10'000;  // more is another file's line with this one's name
-  uint32_t last = first;
-  for (const LineFact& line : facts.lines) {
-    if (line.offset < function.begin || line.offset >= function.end || line.file != file) continue;
-    if (line.line > last && line.line - first < kLongest) last = line.line;
-  }
-  return last;
-}
-
-FoundPlace find_place(const Region& region, Kind kind, CodeIndex& code) {
-  FoundPlace found;
-  Attributor* attributor = code.attributor(region.site.image);
-  if (attributor == nullptr) {
-    if (region.site.image != ImageId()) found.place.function = code.unnamed(region.site);
-    return found;
-  }
-  const ImageFacts& facts = attributor->facts();
-  const Attribution at = attributor->attribute(region.site.offset);
-  if (at.function == nullptr || at.frames.empty()) {
-    found.place.function = code.unnamed(region.site);
-    return found;
-  }
-  // Marks of our own header are where they were written, not in the header.
-  const auto is_mark = [&](const Frame& one) {
-    return one.inlined && facts.strings.text(one.file).ends_with("culprit/region.h");
-  };
-  size_t level = 0;
-  while (level + 1 < at.frames.size() && is_mark(at.frames[level])) ++level;
-  const Frame& frame = at.frames[level];
-  found.place.function = facts.strings.text(at.function->name);
-  found.place.file = facts.strings.text(frame.file);
-  if (frame.line == 0) return found;
-  const uint32_t line = find_own_pragma(facts, frame.file, frame.line, kind);
-  found.place.first_line = line;
-  found.place.lines = LinesAre::construct;
-  if (const auto text = find_source(facts, frame.file, line)) found.source = std::string(*text);
-  const bool is_outlined = at.function->begin == region.site.offset;
-  if (is_outlined) {
-    found.place.last_line = find_last_line(facts, *at.function, frame.file, line);
-  } else if (region.end.image == region.site.image) {
-    const Attribution end = attributor->attribute(region.end.offset);
-    const bool fits = !end.frames.empty() && end.frames.front().file == frame.file &&
-                      end.frames.front().line >= line;
-    if (fits) found.place.last_line = end.frames.front().line;
-  }
-  return found;
-}
-
 bool has_word(const std::optional<std::string>& text, std::string_view word) {
-  return text && has_word(std::string_view(*text), word);
+  return text && to_lower(*text).find(word) != std::string::npos;
 }
 
 /// The name in "#pragma omp critical(name)"; "" if the line has none.
@@ -160,7 +58,7 @@ bool has_own_function(Kind kind) {
 Construct make_construct(const Profile& profile, const Region& region, CodeIndex& code) {
   Construct construct;
   construct.kind = find_kind(profile.strings.text(region.kind));
-  FoundPlace found = find_place(region, construct.kind, code);
+  FoundRegion found = find_region(region, code);
   construct.name = profile.strings.text(region.name);
   construct.place = std::move(found.place);
   if (construct.place.file.empty() && !region.file.is_all()) {
@@ -302,7 +200,7 @@ void ConstructFinder::order_regions() {
 
 ConstructFinder::Identity ConstructFinder::identify(const Construct& construct,
                                                     const Region& region) {
-  const ConstructPlace& place = construct.place;
+  const RegionPlace& place = construct.place;
   const bool has_line = place.lines == LinesAre::construct;
   return {construct.kind,
           construct.name,
@@ -315,6 +213,7 @@ ConstructFinder::Identity ConstructFinder::identify(const Construct& construct,
 
 void ConstructFinder::add_region(size_t row) {
   const Region& region = profile_.regions[row];
+  if (!region::is_construct(profile_.strings.text(region.kind))) return;
   const auto parent = region.parent.is_all() ? path_of_.end() : path_of_.find(region.parent.value);
   CallPath path;
   if (parent != path_of_.end()) {

@@ -20,6 +20,7 @@
 #include "regions/regions_print.h"
 
 #include "attribute/code_index.h"
+#include "attribute/region_names.h"
 #include "base/result.h"
 #include "base/text_style.h"
 #include "model/profile.h"
@@ -70,23 +71,11 @@ enum class Kind : uint8_t {
 };
 const char* word_of(Kind kind);
 
-/// What a construct's lines are.
-enum class LinesAre : uint8_t { unknown, construct, function };
-
-/// Where a construct is in the source.
-struct ConstructPlace {
-  std::string file;
-  uint32_t first_line = 0;
-  uint32_t last_line = 0;  // 0: not known
-  std::string function;
-  LinesAre lines = LinesAre::unknown;
-};
-
 struct Construct {
   Kind kind = Kind::unknown;
   std::string type;  // for people: "PARALLEL LOOP"
   std::string name;  // "dynamic", "named", what a user called it; "" without
-  ConstructPlace place;
+  RegionPlace place;
   struct Thread {
     size_t thread = 0;  // row of RegionsReport::threads
     RegionTimes times;

@@ -180,7 +180,7 @@ std::string construct_number(size_t construct) {
   return fmt::format("R{:05}", construct + 1);
 }
 
-std::string describe_place(const ConstructPlace& place) {
+std::string describe_place(const RegionPlace& place) {
   if (place.lines == LinesAre::unknown) {
     return place.function.empty() ? "[unknown]" : printable(place.function);
   }

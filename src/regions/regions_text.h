@@ -19,7 +19,7 @@ const char* pieces_of(Kind kind);
 /// "R00003".
 std::string construct_number(size_t construct);
 /// "main.c (20-23)"; of a function alone its name.
-std::string describe_place(const ConstructPlace& place);
+std::string describe_place(const RegionPlace& place);
 
 std::string print_regions_text(const Profile& profile, const RegionsReport& report,
                                const RegionsPrint& options, const TextStyle& style);

@@ -12,10 +12,7 @@ namespace {
 class FrameRows {
  public:
   FrameRows(CodeIndex& code, const RowKeys& keys, const Levels& by, const FindRow& find_row)
-      : code_(code),
-        keys_(keys),
-        find_row_(find_row),
-        by_context_(by.names_process() || by.thread) {}
+      : code_(code), keys_(keys), find_row_(find_row), by_context_(by.context()) {}
 
   /// Innermost first; frames without a row are left out.
   const std::vector<size_t>& at(ContextId context, const Location& location) {

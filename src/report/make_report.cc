@@ -51,6 +51,8 @@ void reduce(RowNames& row, const Levels& by) {
     row.line.reset();
   }
   if (!by.object) row.object = {};
+  if (!by.region) row.region = {};
+  row.region_path = {};
   if (!by.address()) {
     row.address.reset();
     row.end_address.reset();

@@ -36,7 +36,8 @@ enum class RowLevel : uint8_t {
   loop,
   block,
   instruction,
-  object
+  object,
+  region
 };
 enum class Tree : uint8_t { none, callers, callees };
 /// What stands in the columns: the events that there are; what branch records say of them (of a
@@ -66,7 +67,9 @@ struct ReportOptions {
 /// implies module and function (and an instruction its line); a line that is unknown
 /// leaves file and line empty and has the function instead.
 struct ReportRow {
-  std::optional<std::string> process, thread, module, function, file, object;
+  std::optional<std::string> process, thread, module, function, file, object, region;
+  /// Filters only: the region, and those around it, each on a line.
+  std::optional<std::string> region_path;
   std::optional<uint32_t> process_id, thread_id, line;
   std::optional<uint64_t> address;      // link address: instruction, or first of the block or loop
   std::optional<uint64_t> end_address;  // block, loop: behind its last instruction

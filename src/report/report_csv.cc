@@ -36,6 +36,7 @@ std::vector<CsvColumn> label_columns(const ReportTable& table) {
       {"process_id", by.process, [](const ReportRow& r) { return number(r.process_id); }},
       {"thread", by.thread, [](const ReportRow& r) { return r.thread.value_or(""); }},
       {"thread_id", by.thread, [](const ReportRow& r) { return number(r.thread_id); }},
+      {"region", by.region, [](const ReportRow& r) { return r.region.value_or(""); }},
       {"object", by.object, [](const ReportRow& r) { return r.object.value_or(""); }},
       {"module", by.module || by.address(),
        [](const ReportRow& r) { return r.module.value_or(""); }},

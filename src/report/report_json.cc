@@ -24,6 +24,7 @@ void add_names(const ReportRow& row, Json& object) {
   if (row.function) object["inlined"] = row.inlined;
   text("file", row.file);
   text("object", row.object);
+  text("region", row.region);
   number("line", row.line);
   if (row.address) object["address"] = json_address(*row.address);
   if (row.end_address) object["end_address"] = json_address(*row.end_address);

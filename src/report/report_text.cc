@@ -88,6 +88,8 @@ std::string level_cell(RowLevel level, const ReportRow& row, const Levels& by) {
       return address_cell(row);
     case RowLevel::object:
       return pretty_name(printable(row.object.value_or("")));
+    case RowLevel::region:
+      return printable(row.region.value_or(""));
   }
   return "";
 }
@@ -475,8 +477,9 @@ class ReportText {
 
   void add_level_column(RowLevel level, const std::vector<Line>& all,
                         std::vector<TextColumn>& result) const {
-    static constexpr const char* kHeadings[] = {"process", "comm", "thread", "module",  "function",
-                                                "line",    "loop", "block",  "address", "object"};
+    static constexpr const char* kHeadings[] = {"process",  "comm",   "thread", "module",
+                                                "function", "line",   "loop",   "block",
+                                                "address",  "object", "region"};
     const bool name = level == RowLevel::function || level == RowLevel::line;
     TextColumn column{
         kHeadings[static_cast<size_t>(level)], false, name ? fit_function : fit_plain, 2, {}};

@@ -40,6 +40,16 @@ bool matches_object(const std::string& name, const std::string& pattern) {
          matches_pattern(name.substr(blank + 1), pattern);
 }
 
+/// Any of them: "critical mill.c:31" is also called mill.c:31.
+bool matches_region(const std::string& path, const std::string& pattern) {
+  const std::vector<std::string_view> names = split(path, '\n');
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    const size_t blank = name.rfind(' ');
+    return matches_pattern(name, pattern) ||
+           (blank != std::string_view::npos && matches_pattern(name.substr(blank + 1), pattern));
+  });
+}
+
 bool matches(const Filter& filter, const ReportRow& row) {
   switch (filter.level) {
     case RowLevel::process:
@@ -61,6 +71,8 @@ bool matches(const Filter& filter, const ReportRow& row) {
       return matches_address(row, filter.pattern);
     case RowLevel::object:
       return row.object && matches_object(*row.object, filter.pattern);
+    case RowLevel::region:
+      return row.region_path && matches_region(*row.region_path, filter.pattern);
   }
   return false;
 }
@@ -98,6 +110,9 @@ RowNames names_at(RowLevel level, const RowNames& row) {
     case RowLevel::object:
       names.object = row.object;
       break;
+    case RowLevel::region:
+      names.region_path = row.region_path;
+      break;
   }
   return names;
 }
@@ -105,8 +120,9 @@ RowNames names_at(RowLevel level, const RowNames& row) {
 }  // namespace
 
 const char* level_name(RowLevel level) {
-  static constexpr const char* kNames[] = {"process", "comm", "thread", "module",      "function",
-                                           "line",    "loop", "block",  "instruction", "object"};
+  static constexpr const char* kNames[] = {"process",     "comm",   "thread", "module",
+                                           "function",    "line",   "loop",   "block",
+                                           "instruction", "object", "region"};
   return kNames[static_cast<size_t>(level)];
 }
 

@@ -81,6 +81,9 @@ void Levels::add(RowLevel level) {
     case RowLevel::object:
       object = true;
       break;
+    case RowLevel::region:
+      region = true;
+      break;
   }
 }
 
@@ -94,7 +97,7 @@ size_t RowKeyHash::operator()(const RowKey& key) const noexcept {
   mix(uint64_t{key.process} << 32 | key.thread);
   mix(uint64_t{key.image} << 32 | key.name);
   mix(uint64_t{key.file} << 32 | key.line);
-  mix(key.object.value);
+  mix(uint64_t{key.object.value} << 32 | key.region.value);
   mix(uint64_t{key.code} | uint64_t{key.inlined} << 1 | uint64_t{key.has_block} << 2);
   return static_cast<size_t>(hash);
 }
@@ -105,6 +108,7 @@ RowKey RowKeys::of_context(ContextId context) const {
   const Context* row = find_row(profile.contexts, context);
   if (row == nullptr) return key;
   const Thread* thread = find_row(profile.threads, row->thread);
+  if (levels_.region) key.region = row->region;
   if (levels_.thread && thread != nullptr) key.thread = row->thread.value;
   if (levels_.names_process()) {
     const ProcessId process =
@@ -196,6 +200,10 @@ RowNames RowKeys::name(const RowKey& key) {
     if (thread != nullptr && thread->tid != 0) row.thread_id = thread->tid;
   }
   if (levels_.object) row.object = pool_.name(objects_.name(key.object));
+  if (levels_.region) {
+    row.region = pool_.name(regions_.name(key.region));
+    row.region_path = pool_.name(regions_.path(key.region));
+  }
   if (!key.code) return row;
   if (levels_.module || levels_.address()) row.module = module(ImageId(key.image));
   if (levels_.address()) {

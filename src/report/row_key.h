@@ -11,6 +11,7 @@
 
 #include "attribute/code_index.h"
 #include "attribute/object_names.h"
+#include "attribute/region_names.h"
 #include "report/report.h"
 #include "report/row_names.h"
 
@@ -19,11 +20,14 @@ namespace culprit {
 /// The levels of a report, as flags.
 struct Levels {
   bool process = false, comm = false, thread = false, module = false, function = false,
-       line = false, loop = false, block = false, instruction = false, object = false;
+       line = false, loop = false, block = false, instruction = false, object = false,
+       region = false;
 
   static Levels of(const std::vector<RowLevel>& levels);
   void add(RowLevel level);
   [[nodiscard]] bool names_process() const { return process || comm; }
+  /// Rows of different contexts may differ.
+  [[nodiscard]] bool context() const { return names_process() || thread || region; }
   [[nodiscard]] bool address() const { return loop || block || instruction; }
   [[nodiscard]] bool code() const { return function || line || address(); }
 };
@@ -40,7 +44,8 @@ struct RowKey {
   uint32_t line = 0;
   uint64_t offset = kNoOffset;  // instruction, block, loop, or code without a name
   ObjectId object{};            // as counts have it
-  bool code = false;            // false: only process and thread mean something
+  RegionId region{};            // as contexts have it
+  bool code = false;            // false: only process, thread and region mean something
   bool inlined = false;
   bool has_block = false;  // offset is the first of a block or loop that is known
   friend bool operator==(const RowKey&, const RowKey&) = default;
@@ -58,11 +63,12 @@ class RowKeys {
         levels_(levels),
         flow_(code),
         objects_(code),
+        regions_(code),
         images_(code.profile().images.size() + 1) {}
   RowKeys(const RowKeys&) = delete;  // names point into the pool
   RowKeys& operator=(const RowKeys&) = delete;
 
-  /// Process and thread of a context, as far as they matter.
+  /// Process, thread and region of a context, as far as they matter.
   [[nodiscard]] RowKey of_context(ContextId context) const;
   /// Adds the innermost code at `location` to the key of its context.
   RowKey of_location(RowKey key, const Location& location);
@@ -95,6 +101,7 @@ class RowKeys {
   Levels levels_;
   CodeFlow flow_;
   ObjectNames objects_;
+  RegionNames regions_;
   NamePool pool_;
   std::vector<ImageNames> images_;  // parallel to the profile's, one more for none
 };

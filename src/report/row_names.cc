@@ -16,6 +16,8 @@ ReportRow to_row(const RowNames& names) {
   row.function = text(names.function);
   row.file = text(names.file);
   row.object = text(names.object);
+  row.region = text(names.region);
+  row.region_path = text(names.region_path);
   row.process_id = names.process_id;
   row.thread_id = names.thread_id;
   row.line = names.line;
@@ -29,7 +31,8 @@ ReportRow to_row(const RowNames& names) {
 bool SameNames::operator()(const RowNames& a, const RowNames& b) const {
   const auto identity = [](const RowNames& row) {
     return std::tie(row.address, row.line, row.function, row.file, row.module, row.end_address,
-                    row.process, row.process_id, row.thread, row.thread_id, row.object);
+                    row.process, row.process_id, row.thread, row.thread_id, row.object, row.region,
+                    row.region_path);
   };
   return identity(a) == identity(b) && (!a.function || a.inlined == b.inlined);
 }
@@ -50,6 +53,8 @@ size_t NamesHash::operator()(const RowNames& row) const noexcept {
   mix_name(row.function);
   mix_name(row.file);
   mix_name(row.object);
+  mix_name(row.region);
+  mix_name(row.region_path);
   return static_cast<size_t>(hash);
 }
 

@@ -44,7 +44,7 @@ class NamePool {
 
 /// The fields of ReportRow of the same names.
 struct RowNames {
-  Name process, thread, module, function, file, object;
+  Name process, thread, module, function, file, object, region, region_path;
   std::optional<uint32_t> process_id, thread_id, line;
   std::optional<uint64_t> address, end_address;
   bool inlined = false;

@@ -14,15 +14,17 @@ namespace culprit {
 namespace {
 
 constexpr std::array<const char*, 4> kValueColumns = {"cycles", "time", "share", "value"};
-constexpr std::array kLevels = {
-    RowLevel::process, RowLevel::comm, RowLevel::thread, RowLevel::module,      RowLevel::function,
-    RowLevel::line,    RowLevel::loop, RowLevel::block,  RowLevel::instruction, RowLevel::object};
+constexpr std::array kLevels = {RowLevel::process, RowLevel::comm,     RowLevel::thread,
+                                RowLevel::module,  RowLevel::function, RowLevel::line,
+                                RowLevel::loop,    RowLevel::block,    RowLevel::instruction,
+                                RowLevel::object,  RowLevel::region};
 
 /// The names of a ReportRow or of RowNames, whose fields are called alike.
 template <class Row>
 auto names_of(const Row& row) {
   return std::tie(row.process, row.process_id, row.thread, row.thread_id, row.module, row.function,
-                  row.inlined, row.file, row.line, row.address, row.end_address, row.object);
+                  row.inlined, row.file, row.line, row.address, row.end_address, row.object,
+                  row.region);
 }
 
 template <class Row>
@@ -46,6 +48,8 @@ bool level_before(RowLevel level, const Row& a, const Row& b) {
       return std::tie(a.module, a.address) < std::tie(b.module, b.address);
     case RowLevel::object:
       return a.object < b.object;
+    case RowLevel::region:
+      return a.region < b.region;
   }
   return false;
 }

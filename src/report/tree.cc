@@ -99,7 +99,7 @@ class TreeBuilder {
       }
     }
     if (options_.tree == Tree::callees) std::reverse(path.begin(), path.end());
-    if (levels_.names_process() || levels_.thread) {
+    if (levels_.context()) {
       path.insert(path.begin(), keys_.of_context(count.context));
     }
     return path;

@@ -27,7 +27,8 @@ FactParts needed_parts(const ReportOptions& options) {
       options.columns == Columns::executions || options.columns == Columns::frequency;
   const bool lines =
       has_level(options, RowLevel::line) || has_level(options, RowLevel::instruction) ||
-      has_level(options, RowLevel::object);  // blocks are named by who allocates them
+      has_level(options, RowLevel::object) ||  // blocks are named by who allocates them
+      has_level(options, RowLevel::region);
   const bool names = has_level(options, RowLevel::function) || options.tree != Tree::none;
   FactParts parts;
   if (lines) parts |= FactPart::lines;
@@ -35,6 +36,7 @@ FactParts needed_parts(const ReportOptions& options) {
   if (has_level(options, RowLevel::loop)) parts |= {FactPart::functions, FactPart::code};
   if (has_level(options, RowLevel::block)) parts |= {FactPart::functions, FactPart::blocks};
   if (runs_code) parts |= FactPart::code;
+  if (has_level(options, RowLevel::region)) parts |= FactPart::sources;  // of pragmas
   return parts;
 }
 
@@ -84,14 +86,21 @@ Result<WhyReport> explain_part(const AccountingView& accounting, const FactsLook
   const Profile& profile = accounting.profile();
   const Template& cpu = accounting.cpu();
   WhyOptions options = question.why;
-  if (question.part.empty()) return make_why(profile, facts, cpu, options);
+  if (!question.region.empty()) options.filters.push_back({RowLevel::region, question.region});
+  if (question.part.empty()) {
+    Result<WhyReport> of_region = make_why(profile, facts, cpu, options);
+    if (of_region || question.region.empty()) return of_region;
+    return Error{fmt::format("no region here is '{}' (culprit report --by region lists them)",
+                             question.region),
+                 ErrorKind::not_found};
+  }
   if (profile.histograms.empty()) {
     return Error{"counts of whole runs have no parts: --in needs a recording"};
   }
-  options.filters = {{RowLevel::function, question.part}};
+  options.filters.push_back({RowLevel::function, question.part});
   Result<WhyReport> of_function = make_why(profile, facts, cpu, options);
   if (of_function) return of_function;
-  options.filters = {{RowLevel::module, question.part}};
+  options.filters.back() = {RowLevel::module, question.part};
   Result<WhyReport> of_module = make_why(profile, facts, cpu, options);
   if (of_module) return of_module;
   return Error{fmt::format("no function and no module here is '{}' (culprit report lists them)",

@@ -26,8 +26,9 @@ struct ReportQuestion {
 /// `culprit why`: the tree of cycles of everything, or of a part.
 struct WhyQuestion {
   WhyOptions why;
-  std::string part;  // --in: a function or a module; "": everything
-  std::string cpu;   // --template; "": by the profile
+  std::string part;    // --in: a function or a module; "": everything
+  std::string region;  // --in-region: a region, with what is in it; "": everywhere
+  std::string cpu;     // --template; "": by the profile
 };
 
 enum class ExportFormat : uint8_t { collapsed, pprof, callgrind, autofdo, bolt, dot, json, csv, html };

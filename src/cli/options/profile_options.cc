@@ -14,13 +14,17 @@ constexpr Word<RowLevel> kLevels[] = {{"process", RowLevel::process},
                                       {"loop", RowLevel::loop},
                                       {"block", RowLevel::block},
                                       {"instruction", RowLevel::instruction},
-                                      {"object", RowLevel::object}};
-constexpr Word<ExportFormat> kExportFormats[] = {
-    {"collapsed", ExportFormat::collapsed}, {"pprof", ExportFormat::pprof},
-    {"callgrind", ExportFormat::callgrind}, {"autofdo", ExportFormat::autofdo},
-    {"bolt", ExportFormat::bolt},           {"dot", ExportFormat::dot},
-    {"json", ExportFormat::json},           {"csv", ExportFormat::csv},
-    {"html", ExportFormat::html}};
+                                      {"object", RowLevel::object},
+                                      {"region", RowLevel::region}};
+constexpr Word<ExportFormat> kExportFormats[] = {{"collapsed", ExportFormat::collapsed},
+                                                 {"pprof", ExportFormat::pprof},
+                                                 {"callgrind", ExportFormat::callgrind},
+                                                 {"autofdo", ExportFormat::autofdo},
+                                                 {"bolt", ExportFormat::bolt},
+                                                 {"dot", ExportFormat::dot},
+                                                 {"json", ExportFormat::json},
+                                                 {"csv", ExportFormat::csv},
+                                                 {"html", ExportFormat::html}};
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
 constexpr Word<Columns> kColumns[] = {{"events", Columns::events},
                                       {"executions", Columns::executions},
@@ -80,7 +84,8 @@ void add_levels(CLI::App* app, std::vector<RowLevel>* by) {
          },
          "process, comm (processes of one name together), thread, module, function, line, loop, "
          "block, "
-         "instruction, or object (of data: record --objects); may be repeated "
+         "instruction, object (of data: record --objects), or region (record --regions); may be "
+         "repeated "
          "[function]")
       ->type_name("LEVEL")
       ->allow_extra_args(false);
@@ -154,6 +159,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
       "  culprit report --by loop                    innermost loops, by the code's jumps\n"
       "  culprit report --by object,line             data and who accesses them (record "
       "--objects)\n"
+      "  culprit report --by region,function         in which OpenMP construct (record --regions)\n"
       "  culprit report --tree callees               who called what (record -g)\n"
       "  culprit report --columns executions         how often it ran (record -b)\n"
       "  culprit report --by loop --columns frequency   rounds of loops, and what one takes\n"
@@ -217,6 +223,10 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
   app->add_option("--in", command->question.part,
                   "only this function or module (a name or a pattern)")
       ->type_name("PATTERN");
+  app->add_option("--in-region", command->question.region,
+                  "only this OpenMP construct or marked region, and what is in it (a name or a "
+                  "pattern, as `culprit report --by region` has it)")
+      ->type_name("PATTERN");
   add_template(app, &command->question.cpu);
   app->add_flag("--events", command->question.why.show_events,
                 "every event, also those that only inform or cost next to nothing");
@@ -226,6 +236,7 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
       "\nExamples:\n"
       "  culprit record --engine simulate ./a.out && culprit why\n"
       "  culprit why --in sort_rows                  of one function\n"
+      "  culprit why --in-region 'loop *'            of some regions (record --regions)\n"
       "  culprit why before.culprit after.culprit    side by side\n"
       "  culprit why --events --template zen4 run.culprit");
   app->callback([command, error] {

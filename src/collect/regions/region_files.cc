@@ -118,6 +118,7 @@ RegionFiles read_region_files(const std::string& folder) {
         ++files.damaged;
       }
     }
+    process->name = name.stem().string();
     files.processes.push_back(*std::move(process));
   }
   std::stable_sort(files.processes.begin(), files.processes.end(),

@@ -55,6 +55,7 @@ struct RegionThread {
 };
 
 struct RegionProcess {
+  std::string name;  // of its files
   uint32_t pid = 0;
   uint32_t parent_pid = 0;
   bool uses_tsc = false;

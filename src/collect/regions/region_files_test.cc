@@ -103,7 +103,8 @@ TEST(RegionFiles, RandomBytesNeverDoHarm) {
     files.processes[0].threads.push_back(*parse_region_thread(bytes_of(*thread), 3));
     Profile profile;
     profile.runs.emplace_back();
-    add_regions(files, 0.5, profile);
+    RegionRows rows;
+    add_regions(files, 0.5, rows, profile);
     for (size_t i = 0; i < profile.regions.size(); ++i) {
       const RegionId parent = profile.regions[i].parent;
       EXPECT_TRUE(parent.is_all() || parent.value < i);
@@ -119,7 +120,8 @@ TEST(RegionProfile, TicksBecomeNanosecondsAndPlacesOffsets) {
   files.processes[0].threads.push_back(*parse_region_thread(bytes_of(*thread), 3));
   Profile profile;
   profile.runs.emplace_back();
-  add_regions(files, 0.5, profile);
+  RegionRows rows;
+  add_regions(files, 0.5, rows, profile);
   ASSERT_EQ(profile.regions.size(), 2u);
   EXPECT_EQ(profile.regions[1].parent, RegionId(0u));
   // 0x400210 in a mapping of file offset 0x1000 at 0x400000.

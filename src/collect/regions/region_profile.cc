@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <map>
 #include <sys/stat.h>
 #include <tuple>
 
@@ -14,25 +13,14 @@
 namespace culprit {
 namespace {
 
-constexpr std::string_view kKindWords[] = {
-#define KIND(symbol, word) word,
-#include "collect/regions/guest/region_kinds.def"
-#undef KIND
-};
-static_assert(std::size(kKindWords) == CULPRIT_KINDS);
-
-constexpr std::string_view kDetailWords[] = {"",        "static", "dynamic", "guided",
-                                             "runtime", "",       "named"};
-static_assert(std::size(kDetailWords) == CULPRIT_DETAILS);
-
 constexpr std::string_view kPartWords[] = {region::kEnter, region::kBody, region::kExit,
                                            region::kExitBarrier, region::kWait};
 static_assert(std::size(kPartWords) == CULPRIT_PARTS);
 
 class RegionAdder {
  public:
-  RegionAdder(Profile& profile, double tick_ns)
-      : profile_(profile), run_(profile.runs.size() - 1), tick_ns_(tick_ns) {}
+  RegionAdder(Profile& profile, double tick_ns, RegionRows& rows)
+      : profile_(profile), run_(profile.runs.size() - 1), tick_ns_(tick_ns), rows_(rows) {}
 
   void add(const RegionProcess& process);
 
@@ -49,7 +37,7 @@ class RegionAdder {
   Profile& profile_;
   RunId run_;
   double tick_ns_;
-  std::map<Region, RegionId> regions_;
+  RegionRows& rows_;
 };
 
 /// The row of the file: the recording's own, or a new one.
@@ -95,21 +83,14 @@ ProcessId RegionAdder::find_process(const RegionProcess& process) {
   return ProcessId(profile_.processes.size() - 1);
 }
 
-/// The regions of its paths, by their numbers; those of several processes are the same rows.
+/// The regions of its paths, by their numbers.
 std::vector<RegionId> RegionAdder::add_paths(const RegionProcess& process) {
+  const auto locate_here = [&](RunAddress address) { return locate(process, address); };
   std::vector<RegionId> ids(process.paths.size());
   for (size_t i = 1; i < process.paths.size(); ++i) {
     const RegionPath& path = process.paths[i];
-    Region row;
-    row.kind = profile_.strings.intern(kKindWords[path.kind]);
-    row.name = profile_.strings.intern(path.name.empty() ? kDetailWords[path.detail] : path.name);
-    row.parent = ids[path.parent];
-    if (path.name.empty())
-      row.site = locate(process, path.site);  // else it is the name that counts
-    const auto [at, is_new] = regions_.try_emplace(row, RegionId(profile_.regions.size()));
-    if (is_new) profile_.regions.push_back(row);
-    ids[i] = at->second;
-    Region& kept = profile_.regions[at->second.value];
+    ids[i] = rows_.find(process, static_cast<uint32_t>(i), locate_here, profile_);
+    Region& kept = profile_.regions[ids[i].value];
     if (kept.site == Location{}) kept.site = locate(process, path.site);
     if (kept.end == Location{} && path.end.value != 0) kept.end = locate(process, path.end);
   }
@@ -231,9 +212,9 @@ void RegionAdder::add(const RegionProcess& process) {
 
 }  // namespace
 
-void add_regions(const RegionFiles& files, double tick_ns, Profile& profile) {
+void add_regions(const RegionFiles& files, double tick_ns, RegionRows& rows, Profile& profile) {
   if (profile.runs.empty()) return;
-  RegionAdder adder(profile, tick_ns);
+  RegionAdder adder(profile, tick_ns, rows);
   for (const RegionProcess& process : files.processes) adder.add(process);
   if (files.damaged > 0) profile.ledger.add(ledger::kRegionFilesDamaged, files.damaged);
 }

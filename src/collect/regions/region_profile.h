@@ -4,11 +4,13 @@
 // processes and threads that the recording has not met itself.
 
 #include "collect/regions/region_files.h"
+#include "collect/regions/region_rows.h"
 #include "model/profile.h"
 
 namespace culprit {
 
-/// Adds to the last run of `profile`. `tick_ns`: the length of a tick of the CPU's counter.
-void add_regions(const RegionFiles& files, double tick_ns, Profile& profile);
+/// Adds to the last run of `profile`. `tick_ns`: the length of a tick of the CPU's counter. `rows`:
+/// those that the profile has already.
+void add_regions(const RegionFiles& files, double tick_ns, RegionRows& rows, Profile& profile);
 
 }  // namespace culprit

@@ -1,5 +1,6 @@
 #include "collect/regions/regions_recording.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <time.h>
 
@@ -8,19 +9,23 @@
 #include "collect/regions/region_files.h"
 #include "collect/regions/region_profile.h"
 #include "collect/timer/posix_timer_check.h"
+#include "model/region_words.h"
 
 namespace culprit {
 namespace {
 
 // Of one process with sixteen threads.
 constexpr uint64_t kRoomBytes =
-    sizeof(culprit_region_paths) + uint64_t{16} * sizeof(culprit_region_thread);
+    sizeof(culprit_region_paths) +
+    uint64_t{16} * (sizeof(culprit_region_thread) + sizeof(culprit_region_log));
 constexpr uint64_t kShortestNs = 10'000'000;
 
 }  // namespace
 
 RegionsRecording::RegionsRecording(SharedFolder folder, const std::string& shim_path)
-    : folder_(std::move(folder)), start_(read_both_clocks()) {
+    : folder_(std::move(folder)),
+      start_(read_both_clocks()),
+      sampled_(std::make_unique<SampledRegions>(folder_.path(), start_)) {
   const char* preloaded = std::getenv("LD_PRELOAD");
   environment_["LD_PRELOAD"] =
       preloaded == nullptr || *preloaded == '\0' ? shim_path : shim_path + ":" + preloaded;
@@ -48,16 +53,19 @@ Result<RegionsRecording> RegionsRecording::prepare(const std::vector<std::string
   return RegionsRecording(std::move(folder), shim_path);
 }
 
-size_t RegionsRecording::add_to(Profile& profile) const {
+size_t RegionsRecording::add_to(Profile& profile) {
   ClockMoment end = read_both_clocks();
   if (end.monotonic_ns - start_.monotonic_ns < kShortestNs) {
     const timespec rest{0, static_cast<long>(kShortestNs)};
     ::nanosleep(&rest, nullptr);
     end = read_both_clocks();
   }
-  const size_t before = profile.regions.size();
-  add_regions(read_region_files(folder_.path()), compute_tick_ns(start_, end), profile);
-  return profile.regions.size() - before;
+  add_regions(read_region_files(folder_.path()), compute_tick_ns(start_, end), sampled_->rows(),
+              profile);
+  return static_cast<size_t>(
+      std::count_if(profile.regions.begin(), profile.regions.end(), [&](const Region& region) {
+        return region::is_construct(profile.strings.text(region.kind));
+      }));
 }
 
 ScopedEnvironment::ScopedEnvironment(const std::map<std::string, std::string>& values) {

@@ -5,15 +5,17 @@
 //     ASSIGN_OR_RETURN(RegionsRecording regions, RegionsRecording::prepare(command, shim_path));
 //     {
 //       const ScopedEnvironment environment(regions.environment());   // what it starts inherits it
-//       recording = record(...);
+//       recording = record({..., .regions = regions.sampled()});   // or without it
 //     }
 //     regions.add_to(recording.profile);
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "collect/regions/sampled_regions.h"
 #include "collect/regions/tick_clock.h"
 #include "model/profile.h"
 #include "recording/shared_folder.h"
@@ -32,13 +34,16 @@ class RegionsRecording {
     return environment_;
   }
   /// After the command: its regions, into the last run of `profile`; how many there are.
-  size_t add_to(Profile& profile) const;
+  size_t add_to(Profile& profile);
+  /// What tells the samples of a recording apart by region; it must not outlive this.
+  SampleRegions* sampled() { return sampled_.get(); }
 
  private:
   RegionsRecording(SharedFolder folder, const std::string& shim_path);
 
   SharedFolder folder_;
   ClockMoment start_;
+  std::unique_ptr<SampledRegions> sampled_;
   std::map<std::string, std::string> environment_;
 };
 

@@ -76,6 +76,7 @@ class SampleProcessor::Impl {
 SampleProcessor::Impl::Impl(const ProcessorOptions& options)
     : options_(options), follower_(follow_options(options), builder_, images_) {
   follower_.introduce_with([this](uint32_t pid) { return introduce(pid); });
+  follower_.tag_with(options_.regions);
   follower_.wait_with([this](PlacedSample sample) { waiting_.add(std::move(sample)); });
   if (!options_.make_unwinder) return;
   follower_.unwind_with(options_.make_unwinder(

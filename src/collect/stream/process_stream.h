@@ -17,6 +17,7 @@
 #include <memory>
 #include <vector>
 
+#include "follow/sample_regions.h"
 #include "model/builder.h"
 #include "recording/recording.h"
 #include "records/record.h"
@@ -31,7 +32,8 @@ struct ProcessorOptions {
   size_t frames_limit = 0;     // stacks of so many frames were cut; 0: somebody else counts them
   std::map<uint64_t, size_t> event_of_id;  // rows of the events; empty: there is one
   RecordLayout layout = {.branch_sample_type = PERF_SAMPLE_BRANCH_ANY};  // of the samples
-  MakeUnwindStack make_unwinder;  // for samples with stack copies; empty: they have none
+  SampleRegions* regions = nullptr;  // of the samples; null: they are not told apart
+  MakeUnwindStack make_unwinder;     // for samples with stack copies; empty: they have none
 };
 
 class SampleProcessor {

@@ -17,6 +17,8 @@ namespace culprit {
 namespace {
 
 constexpr uint64_t kReadEveryNs = 100'000'000;
+// Samples come out one reading late; a thread's clock and its record lie close together.
+constexpr uint64_t kKeepRegionsNs = 1'000'000'000;
 
 Result<void> check_command(const std::vector<std::string>& command, const std::string& reason) {
   if (const Result<void> loads = check_preloadable(command); !loads) {
@@ -52,9 +54,17 @@ class TimerRecorder final : public RunSource {
   Result<Recording> run(const std::string& reason);
 
   void begin() override { profile_.begin(monotonic_ns()); }
-  void take(uint64_t now_ns) override { add(rings_.read(now_ns)); }
+  void take(uint64_t now_ns) override {
+    if (options_.regions != nullptr) {
+      options_.regions->take();
+      if (now_ns < next_read_ns_) return;
+      next_read_ns_ = now_ns + kReadEveryNs;
+    }
+    add(rings_.read(now_ns));
+    if (options_.regions != nullptr) options_.regions->forget_before(now_ns - kKeepRegionsNs);
+  }
   [[nodiscard]] uint64_t next_take_ns(uint64_t now_ns) const override {
-    return now_ns + kReadEveryNs;
+    return now_ns + (options_.regions == nullptr ? kReadEveryNs : kTakeRegionsEveryNs);
   }
   Result<void> flush(uint64_t since_start_ns) override {
     return sampled_.flush(since_start_ns, rings_.totals().lost_samples);
@@ -73,6 +83,7 @@ class TimerRecorder final : public RunSource {
   TimerProfile profile_;
   SampledRun sampled_;
   RunTargets targets_;
+  uint64_t next_read_ns_ = 0;  // of the rings, where regions are taken more often
 };
 
 Result<Recording> TimerRecorder::run(const std::string& reason) {
@@ -90,6 +101,7 @@ Result<Recording> TimerRecorder::run(const std::string& reason) {
                                                .flush_every_ns = options_.flush_every_ns,
                                                .control = options_.control}));
   RETURN_IF_ERROR(end.flushed);
+  if (options_.regions != nullptr) options_.regions->take();
   add(rings_.read_rest());
   return complete(end, reason);
 }

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "follow/sample_regions.h"
 #include "recording/recording.h"
 #include "recording/run_control.h"
 
@@ -29,7 +30,8 @@ struct TimerOptions {
   uint64_t flush_every_ns = kFlushEveryNs;
   std::optional<uint64_t> duration_ns;
   bool stacks = false;
-  std::string shim_path;  // libculprit_timer.so
+  SampleRegions* regions = nullptr;  // as RecordOptions
+  std::string shim_path;             // libculprit_timer.so
   RunControl* control = nullptr;
 };
 

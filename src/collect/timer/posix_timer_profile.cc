@@ -9,8 +9,11 @@
 namespace culprit {
 
 TimerProfile::TimerProfile(const TimerOptions& options)
-    : processor_(ProcessorOptions{
-          .stacks = options.stacks, .event_of_id = {}, .layout = {}, .make_unwinder = {}}) {
+    : processor_(ProcessorOptions{.stacks = options.stacks,
+                                  .event_of_id = {},
+                                  .layout = {},
+                                  .regions = options.regions,
+                                  .make_unwinder = {}}) {
   layout_.sample_type = options.stacks ? CULPRIT_SAMPLE_TYPE_STACKS : CULPRIT_SAMPLE_TYPE;
   layout_.sample_id_all = true;
 

@@ -22,21 +22,30 @@ static void push(struct thread* thread, const struct frame* frame) {
   if (thread->depth == kDeepest) {
     ++thread->too_deep;
     ++thread->shared->too_deep;
+    thread_tell_place(thread, frame->begin);
     return;
   }
   thread->frames[thread->depth++] = *frame;
   if (!frame->is_wait) ++thread->open[frame->path];
   thread->shared->open = thread->depth;
+  thread_tell_place(thread, frame->begin);
 }
 
 /* The innermost frame is over; what ran inside it is told to the one around it. */
-static void pop(struct thread* thread) {
+static void pop(struct thread* thread, uint64_t now) {
   const struct frame* top = &thread->frames[--thread->depth];
   if (!top->is_wait) --thread->open[top->path];
   if (thread->depth > 0 && top->kind != CULPRIT_KIND_TASK) {
     thread->frames[thread->depth - 1].tasks += top->tasks;
   }
   thread->shared->open = thread->depth;
+  thread_tell_place(thread, now);
+}
+
+/* The end of one that was too deep to be followed. */
+static void leave_too_deep(struct thread* thread, uint64_t now) {
+  --thread->too_deep;
+  thread_tell_place(thread, now);
 }
 
 void construct_begin(struct thread* thread, uint32_t path, uint16_t kind, uint64_t now) {
@@ -55,16 +64,16 @@ static uint32_t find_frame(const struct thread* thread, uint16_t kind) {
   return UINT32_MAX;
 }
 
-static void drop_above(struct thread* thread, uint32_t depth) {
+static void drop_above(struct thread* thread, uint32_t depth, uint64_t now) {
   while (thread->depth > depth) {
     ++thread->shared->dropped;
-    pop(thread);
+    pop(thread, now);
   }
 }
 
 uint32_t construct_end(struct thread* thread, uint16_t kind, uint64_t now, uint64_t address) {
   if (thread->too_deep > 0) {
-    --thread->too_deep;
+    leave_too_deep(thread, now);
     return 0;
   }
   const uint32_t at = find_frame(thread, kind);
@@ -72,7 +81,7 @@ uint32_t construct_end(struct thread* thread, uint16_t kind, uint64_t now, uint6
     ++thread->shared->unmatched;
     return 0;
   }
-  drop_above(thread, at + 1);
+  drop_above(thread, at + 1, now);
   const struct frame* frame = &thread->frames[at];
   struct culprit_region_counter* counter = thread_counter(thread, frame->path);
   ++counter->executions;
@@ -81,9 +90,13 @@ uint32_t construct_end(struct thread* thread, uint16_t kind, uint64_t now, uint6
   if (thread->open[path] == 1) {
     counter->ticks[CULPRIT_PART_BODY] += thread_ticks(thread, frame->begin, now);
   }
-  pop(thread);
+  pop(thread, now);
   paths_set_end(path, address);
   return path;
+}
+
+void construct_ask(struct thread* thread, uint32_t path, uint64_t now) {
+  thread_tell(thread, now, path, path == 0 ? CULPRIT_STATE_UNKNOWN : CULPRIT_STATE_WAITING);
 }
 
 void construct_add(struct thread* thread, uint32_t path, unsigned part, uint64_t from,
@@ -117,7 +130,7 @@ int region_end(struct thread* thread, uint32_t name, uint64_t site) {
     const struct frame* frame = &thread->frames[at - 1];
     if (frame->kind == CULPRIT_KIND_PARALLEL || frame->kind == CULPRIT_KIND_TASK) break;
     if (frame->kind != CULPRIT_KIND_USER || paths_file()->paths[frame->path].name != name) continue;
-    drop_above(thread, at);
+    drop_above(thread, at, now);
     return construct_end(thread, CULPRIT_KIND_USER, now, site) != 0;
   }
   ++thread->shared->unmatched;
@@ -133,12 +146,12 @@ void wait_begin(struct thread* thread, uint32_t path, unsigned part, uint64_t no
 
 void wait_end(struct thread* thread, uint64_t now) {
   if (thread->too_deep > 0) {
-    --thread->too_deep;
+    leave_too_deep(thread, now);
     return;
   }
   while (thread->depth > 0 && !thread->frames[thread->depth - 1].is_wait) {
     ++thread->shared->dropped;
-    pop(thread);
+    pop(thread, now);
   }
   if (thread->depth == 0) return;
   const struct frame* frame = &thread->frames[thread->depth - 1];
@@ -150,7 +163,7 @@ void wait_end(struct thread* thread, uint64_t now) {
     const uint32_t around = thread->frames[thread->depth - 2].path;
     thread_counter(thread, around)->inner_tasks += frame->tasks;
   }
-  pop(thread);
+  pop(thread, now);
 }
 
 /* ---- tasks ---- */
@@ -162,7 +175,7 @@ void task_begin(struct thread* thread, uint32_t path, const void* task, uint64_t
 
 void task_end(struct thread* thread, uint64_t now, int is_over) {
   if (thread->too_deep > 0) {
-    --thread->too_deep;
+    leave_too_deep(thread, now);
     return;
   }
   uint32_t at = thread->depth;
@@ -171,13 +184,13 @@ void task_end(struct thread* thread, uint64_t now, int is_over) {
     ++thread->shared->unmatched;
     return;
   }
-  drop_above(thread, at);
+  drop_above(thread, at, now);
   const struct frame* frame = &thread->frames[at - 1];
   struct culprit_region_counter* counter = thread_counter(thread, frame->path);
   const uint64_t ticks = thread_ticks(thread, frame->begin, now);
   counter->executions += is_over ? 1 : 0;
   counter->ticks[CULPRIT_PART_BODY] += ticks > frame->tasks ? ticks - frame->tasks : 0;
-  pop(thread);
+  pop(thread, now);
   if (thread->depth > 0) thread->frames[thread->depth - 1].tasks += ticks;
   if (thread->in_barrier != NULL) {
     thread->last_end = now;
@@ -206,6 +219,7 @@ static struct held_lock* find_lock(struct thread* thread, uint64_t lock) {
 void lock_acquired(struct thread* thread, uint64_t lock, uint32_t path, uint64_t from,
                    uint64_t to) {
   struct held_lock* held = find_lock(thread, lock);
+  thread_tell_place(thread, to);
   if (held != NULL) { /* a nestable one */
     ++held->depth;
     return;
@@ -258,7 +272,7 @@ void member_begin(struct thread* thread, struct team* team, unsigned number, uin
   thread->team_number = number;
   if (thread->shared->number == 0) thread->shared->number = number + 1;
   if (number != 0) { /* what it was in before is over */
-    while (thread->depth > 0) pop(thread);
+    while (thread->depth > 0) pop(thread, now);
     thread->too_deep = 0;
   }
   construct_add(thread, team->path, CULPRIT_PART_ENTER, team->begin, now);
@@ -283,7 +297,9 @@ void member_end(struct thread* thread, struct team* team, uint64_t now) {
   thread->body_end = now;
   thread->last_end = now;
   thread->barrier_tasks = 0;
+  thread->barrier_depth = thread->depth;
   __atomic_store_n(&thread->in_barrier, team, __ATOMIC_RELEASE);
+  thread_tell_place(thread, now);
   struct thread* next = __atomic_load_n(&team->ended, __ATOMIC_RELAXED);
   do {
     thread->next_ended = next;
@@ -308,8 +324,11 @@ void team_end(struct thread* primary, struct team* team, uint64_t now) {
     counter->ticks[CULPRIT_PART_EXIT_BARRIER] += idle;
     if (member->ended_in_single) counter->behind_single += idle;
     counter->ticks[CULPRIT_PART_EXIT] += thread_ticks(primary, last, now);
+    /* It runs nothing of the program before the primary thread begins another team. */
+    if (member != primary) thread_tell(member, now, 0, CULPRIT_STATE_INSIDE);
     __atomic_store_n(&member->in_barrier, NULL, __ATOMIC_RELEASE);
     member = next;
   }
   team->is_used = 0;
+  thread_tell_place(primary, now);
 }

@@ -22,6 +22,8 @@ void construct_begin(struct thread* thread, uint32_t path, uint16_t kind, uint64
 /* Ends the innermost construct of `kind`, and what was left open in it; its path, 0 if there is
  * none. `address`: where it ended, 0 if unknown. */
 uint32_t construct_end(struct thread* thread, uint16_t kind, uint64_t now, uint64_t address);
+/* The thread waits to be let in; construct_begin() or lock_acquired() follows. */
+void construct_ask(struct thread* thread, uint32_t path, uint64_t now);
 void construct_add(struct thread* thread, uint32_t path, unsigned part, uint64_t from, uint64_t to);
 /* A piece of the innermost construct of the thread was taken: a chunk, a section. */
 void construct_count_piece(struct thread* thread, uint16_t kind);

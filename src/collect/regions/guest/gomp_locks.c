@@ -21,6 +21,7 @@ static void measure_set(set_function* real, void* lock, const void* caller) {
   const uint32_t path = construct_path(thread, CULPRIT_KIND_LOCK, CULPRIT_DETAIL_NONE,
                                        (uint64_t)(uintptr_t)caller - 1);
   const uint64_t start = clock_now();
+  if (path != 0) construct_ask(thread, path, start);
   real(lock);
   if (path != 0) lock_acquired(thread, (uint64_t)(uintptr_t)lock, path, start, clock_now());
 }

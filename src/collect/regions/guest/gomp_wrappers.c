@@ -374,10 +374,12 @@ static void begin_exclusive(struct thread* thread, uint32_t path, uint16_t kind,
   construct_begin(thread, path, kind, now);
 }
 
-#define ENTER(kind, detail)                                \
-  if (thread != NULL) leave_open_single(thread, NULL, 0);  \
-  const uint64_t start = thread == NULL ? 0 : clock_now(); \
-  const uint32_t path = thread == NULL ? 0 : construct_path(thread, kind, detail, site_of(caller))
+#define ENTER(kind, detail)                                                       \
+  if (thread != NULL) leave_open_single(thread, NULL, 0);                         \
+  const uint64_t start = thread == NULL ? 0 : clock_now();                        \
+  const uint32_t path =                                                           \
+      thread == NULL ? 0 : construct_path(thread, kind, detail, site_of(caller)); \
+  if (thread != NULL) construct_ask(thread, path, start)
 
 #define ENTERED(kind) \
   if (thread != NULL) begin_exclusive(thread, path, kind, start)

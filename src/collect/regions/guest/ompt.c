@@ -244,6 +244,9 @@ static void on_mutex_acquire(int kind, unsigned hint, unsigned implementation, u
   thread->waiting_since = clock_now();
   thread->waited_for =
       construct_path(thread, kind_of_mutex(kind), CULPRIT_DETAIL_NONE, site_of(address));
+  if (thread->waited_for != 0) {
+    construct_ask(thread, (uint32_t)thread->waited_for, thread->waiting_since);
+  }
 }
 
 static void on_mutex_acquired(int kind, uint64_t lock, const void* address) {

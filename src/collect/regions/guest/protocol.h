@@ -6,6 +6,7 @@
  *
  *   <pid>.<n>.paths            header, mapped files, call paths of regions
  *   <pid>.<n>.<slot>.thread    header, a struct culprit_region_counter per path
+ *   <pid>.<n>.<slot>.log       header, the thread's last changes of region, for samples of it
  *
  * A path is a construct below the constructs around it: its parent is another path, 0 is the
  * program itself. Counters are added up in place, so what a program leaves behind grows with its
@@ -29,8 +30,11 @@
 #define CULPRIT_THREAD_MAGIC UINT64_C(0x31646872546c7543) /* "CulThrd1" */
 #define CULPRIT_PATHS_SUFFIX ".paths"
 #define CULPRIT_THREAD_SUFFIX ".thread"
+#define CULPRIT_LOG_MAGIC UINT64_C(0x31676f4c6e67526c) /* "lRgnLog1" */
+#define CULPRIT_LOG_SUFFIX ".log"
 
 #define CULPRIT_MAX_PATHS 4096
+#define CULPRIT_LOG_CHANGES 65536 /* a power of two */
 #define CULPRIT_MAX_FILES 256
 #define CULPRIT_FILE_NAME_BYTES 512
 #define CULPRIT_NAMES_BYTES 65536
@@ -74,6 +78,7 @@ enum culprit_region_part {
 #define CULPRIT_IS_FORKED 32u        /* the process did not begin with exec */
 #define CULPRIT_OLD_RUNTIME 64u      /* a runtime refused callbacks */
 #define CULPRIT_SAW_SINGLE_OPEN 128u /* a single of libgomp whose end was not seen */
+#define CULPRIT_NO_LOG 512u          /* there was no room for a thread's log */
 #define CULPRIT_SAW_MARKS 256u       /* the program marked regions itself */
 
 /* A mapping of code that constructs are in. */
@@ -136,6 +141,31 @@ struct culprit_region_thread {
   uint64_t backwards; /* times the clock went backwards */
   uint64_t spare[4];
   struct culprit_region_counter counters[CULPRIT_MAX_PATHS];
+};
+
+/* What a thread does in the path that it is in. */
+enum culprit_region_state {
+  CULPRIT_STATE_INSIDE,  /* works; path 0: outside of all regions */
+  CULPRIT_STATE_WAITING, /* waits to be let in, or at its end */
+  CULPRIT_STATE_UNKNOWN, /* the path found no room, or is deeper than is followed */
+  CULPRIT_STATES
+};
+
+/* From `ticks` on the thread was there. */
+struct culprit_region_change {
+  uint64_t ticks;
+  uint32_t tid; /* a slot's threads follow each other */
+  uint16_t path;
+  uint16_t state;
+};
+
+/* A ring of the last changes. Number `count` is written over the one CULPRIT_LOG_CHANGES before,
+ * then counted; a reader asks again afterwards how many there are. */
+struct culprit_region_log {
+  uint64_t magic;
+  uint64_t count; /* that there ever were */
+  uint64_t spare[6];
+  struct culprit_region_change changes[CULPRIT_LOG_CHANGES];
 };
 
 #endif

@@ -37,6 +37,7 @@ static void end_thread(void* ending) {
   is_attaching = 1;
   thread->shared->dropped += thread->depth;
   thread->shared->open = 0;
+  thread_tell(thread, clock_now(), 0, CULPRIT_STATE_INSIDE);
   __atomic_store_n(&thread->is_free, 1, __ATOMIC_RELEASE);
 }
 
@@ -46,21 +47,46 @@ void threads_prepare(void) {
 
 static void reset(struct thread* thread) {
   struct culprit_region_thread* shared = thread->shared;
+  struct culprit_region_log* log = thread->log;
   memset(thread, 0, sizeof *thread);
   thread->shared = shared;
+  thread->log = log;
+  thread->tid = (uint32_t)syscall(SYS_gettid);
   ++shared->threads;
 }
 
-static struct thread* make_slot(uint32_t slot) {
-  char name[128];
-  struct text text = {name, sizeof name, 0};
+void thread_tell_place(struct thread* thread, uint64_t now) {
+  if (thread->too_deep > 0) {
+    thread_tell(thread, now, 0, CULPRIT_STATE_UNKNOWN);
+  } else if (thread->in_barrier != NULL && thread->depth <= thread->barrier_depth) {
+    const uint32_t path = thread->in_barrier->path;
+    thread_tell(thread, now, path, path == 0 ? CULPRIT_STATE_UNKNOWN : CULPRIT_STATE_WAITING);
+  } else if (thread->depth == 0) {
+    thread_tell(thread, now, 0, CULPRIT_STATE_INSIDE);
+  } else {
+    const struct frame* top = &thread->frames[thread->depth - 1];
+    const uint16_t state = top->path == 0 ? CULPRIT_STATE_UNKNOWN
+                           : top->is_wait ? CULPRIT_STATE_WAITING
+                                          : CULPRIT_STATE_INSIDE;
+    thread_tell(thread, now, top->path, state);
+  }
+}
+
+/* The name of a slot's file in `name`; 0: it does not fit. */
+static int name_file(uint32_t slot, const char* suffix, char* name, size_t size) {
+  struct text text = {name, size, 0};
   text_add_number(&text, (uint64_t)getpid());
   text_add(&text, ".");
   text_add_number(&text, paths_salt());
   text_add(&text, ".");
   text_add_number(&text, slot);
-  text_add(&text, CULPRIT_THREAD_SUFFIX);
-  if (!text_finish(&text)) return NULL;
+  text_add(&text, suffix);
+  return text_finish(&text);
+}
+
+static struct thread* make_slot(uint32_t slot) {
+  char name[128];
+  if (!name_file(slot, CULPRIT_THREAD_SUFFIX, name, sizeof name)) return NULL;
   struct thread* thread =
       mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (thread == MAP_FAILED) return NULL;
@@ -70,8 +96,17 @@ static struct thread* make_slot(uint32_t slot) {
     return NULL;
   }
   thread->shared->pid = (uint32_t)getpid();
-  thread->shared->tid = (uint32_t)syscall(SYS_gettid);
+  thread->tid = (uint32_t)syscall(SYS_gettid);
+  thread->shared->tid = thread->tid;
   __atomic_store_n(&thread->shared->magic, CULPRIT_THREAD_MAGIC, __ATOMIC_RELEASE);
+  if (name_file(slot, CULPRIT_LOG_SUFFIX, name, sizeof name)) {
+    thread->log = paths_map_file(name, sizeof *thread->log);
+  }
+  if (thread->log == NULL) {
+    paths_set_flag(CULPRIT_NO_LOG);
+  } else {
+    __atomic_store_n(&thread->log->magic, CULPRIT_LOG_MAGIC, __ATOMIC_RELEASE);
+  }
   return thread;
 }
 
@@ -123,6 +158,8 @@ void threads_after_fork(void) {
   for (uint32_t i = 0; i < slot_count; ++i) {
     munmap(slots[i]->shared, sizeof *slots[i]->shared);
     slots[i]->shared = NULL;
+    if (slots[i]->log != NULL) munmap(slots[i]->log, sizeof *slots[i]->log);
+    slots[i]->log = NULL;
   }
   struct thread* inherited = before;
   slot_count = 0;
@@ -133,8 +170,12 @@ void threads_after_fork(void) {
   if (thread == NULL) return;
   slots[slot_count++] = thread;
   struct culprit_region_thread* shared = thread->shared;
+  struct culprit_region_log* log = thread->log;
+  const uint32_t tid = thread->tid;
   memcpy(thread, inherited, sizeof *thread);
   thread->shared = shared;
+  thread->log = log;
+  thread->tid = tid;
   thread->in_barrier = NULL;
   shared->threads = 1;
   shared->open = thread->depth;
@@ -144,6 +185,7 @@ void threads_after_fork(void) {
     thread->frames[i].tasks = 0;
   }
   for (uint32_t i = 0; i < thread->lock_count; ++i) thread->locks[i].since = now;
+  thread_tell_place(thread, now);
   if (has_end_key) pthread_setspecific(end_key, thread);
   self = thread;
 }

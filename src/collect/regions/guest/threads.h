@@ -40,6 +40,8 @@ struct held_lock {
 
 struct thread {
   struct culprit_region_thread* shared;
+  struct culprit_region_log* log; /* NULL: there was no room */
+  uint32_t tid;
   uint32_t depth;
   uint32_t too_deep;    /* constructs above the last frame that is kept */
   uint32_t last_work;   /* path of the work-sharing construct that has just ended */
@@ -54,6 +56,7 @@ struct thread {
   uint32_t ended_in_single; /* the body's last construct was a single without a barrier */
   struct thread* next_ended;
   struct team* in_barrier; /* of this team */
+  uint32_t barrier_depth;  /* there; above it are tasks that run meanwhile */
   struct team teams[kTeams];
   uint32_t lock_count;
   struct held_lock locks[kHeldLocks];
@@ -73,6 +76,22 @@ static inline uint32_t thread_path(const struct thread* thread) {
 static inline struct culprit_region_counter* thread_counter(struct thread* thread, uint32_t path) {
   return &thread->shared->counters[path];
 }
+
+/* Tells who samples the thread where it is from `now` on. */
+static inline void thread_tell(struct thread* thread, uint64_t now, uint32_t path, uint16_t state) {
+  struct culprit_region_log* log = thread->log;
+  if (log == NULL) return;
+  const uint64_t count = log->count;
+  struct culprit_region_change* change = &log->changes[count & (CULPRIT_LOG_CHANGES - 1)];
+  change->ticks = now;
+  change->tid = thread->tid;
+  change->path = (uint16_t)path;
+  change->state = state;
+  __atomic_store_n(&log->count, count + 1, __ATOMIC_RELEASE);
+}
+
+/* The same by what it is in. */
+void thread_tell_place(struct thread* thread, uint64_t now);
 
 /* Ticks from one time to a later one of the same thread. */
 static inline uint64_t thread_ticks(struct thread* thread, uint64_t from, uint64_t to) {
