@@ -22,6 +22,10 @@ struct MadeData : MadeLocality {
     p.objects[2].kind = ObjectKind::global;
     p.objects[2].name = p.strings.intern("table");
     p.objects[2].size_bytes = 4096;
+    p.objects[2].site = {kMill, FileOffset(0x900)};
+    add_member("key", 0);
+    add_member("value", 8);
+    p.access_offsets = {{ContextId(0u), at(0x214), ObjectId(2u), 8, 16, 3}};
     p.objects[3].kind = ObjectKind::field;
     p.objects[3].name = p.strings.intern("weight");
     p.objects[3].parent = ObjectId(2u);
@@ -30,6 +34,12 @@ struct MadeData : MadeLocality {
     p.tenures[1].object = ObjectId(2u);
     p.tenures[2].object = ObjectId(3u);
     for (Edge& edge : p.edges) edge.object = edge.from == at(0x210) ? ObjectId(1u) : ObjectId(2u);
+  }
+  /// Of the type of the elements of the table, which have two.
+  void add_member(const char* name, uint64_t offset) {
+    ImageFacts& facts = test.facts[kMill];
+    facts.fields.push_back({FileOffset(0x900), false, facts.strings.intern("row"), 16,
+                            facts.strings.intern(name), facts.strings.intern("long"), offset, 8});
   }
   Result<DataReport> make_data_report(const DataOptions& options = {}) {
     return make_data(test.profile, test.lookup(), options);
@@ -66,8 +76,13 @@ TEST(Data, OneObjectHasItsStatementsFieldsAndEdges) {
   const ObjectPart& part = *report->part;
   ASSERT_EQ(part.statements.size(), 1u);
   EXPECT_EQ(part.statements[0].spot.label(), "mill.c:12");
-  ASSERT_EQ(part.fields.size(), 1u);
-  EXPECT_EQ(part.fields[0].use.levels[1].lines, 50u);
+  EXPECT_EQ(part.name.type, "row");
+  ASSERT_EQ(part.fields.size(), 2u);
+  EXPECT_EQ(part.fields[0].name.name, "key");
+  EXPECT_EQ(part.fields[0].use.accesses, 0u);
+  EXPECT_EQ(part.fields[1].name.place, "offset 8");
+  EXPECT_EQ(part.fields[1].use.accesses, 200u);
+  EXPECT_EQ(part.fields[1].use.levels[0].lines, 200u);
   // Its lines, of which mill.c:11 brought 40 in again.
   ASSERT_EQ(part.levels[0].refetched_by.size(), 1u);
   EXPECT_EQ(part.levels[0].refetched_by[0].spot.label(), "mill.c:11");

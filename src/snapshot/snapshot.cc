@@ -158,10 +158,13 @@ void merge_demand(const std::vector<ImageDemand>& more, std::vector<ImageDemand>
       demand.insert(at, its);
       continue;
     }
-    std::vector<FileOffset> both;
-    std::set_union(at->offsets.begin(), at->offsets.end(), its.offsets.begin(), its.offsets.end(),
-                   std::back_inserter(both));
-    at->offsets = std::move(both);
+    for (std::vector<FileOffset> ImageDemand::* const list :
+         {&ImageDemand::offsets, &ImageDemand::variables, &ImageDemand::allocations}) {
+      std::vector<FileOffset> both;
+      std::set_union((*at.*list).begin(), (*at.*list).end(), (its.*list).begin(), (its.*list).end(),
+                     std::back_inserter(both));
+      *at.*list = std::move(both);
+    }
   }
 }
 
