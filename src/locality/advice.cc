@@ -366,7 +366,16 @@ class Adviser {
     advice.objects = {printable(name.name)};
     advice.lines = top(facts_.lines_of_object[object],
                        [&](uint32_t row) { return facts_.lines.spot(row).label(); });
-    const bool is_split = advise_on_fields(ObjectId(object), name, advice);
+    const uint64_t hot_bytes = advise_on_fields(ObjectId(object), name, advice);
+    const bool is_split = hot_bytes != 0;
+    if (is_split) {
+      const double scaled = weight > 0 ? scale / weight : 1;
+      const uint64_t all_bytes = name.total_bytes != 0 ? name.total_bytes : name.size_bytes;
+      advice.saved_cycles = std::max(
+          saved, scaled * saved_by_fitting(here, static_cast<double>(all_bytes) *
+                                                     static_cast<double>(hot_bytes) /
+                                                     static_cast<double>(name.element_bytes)));
+    }
     const double block =
         name.blocks > 0 ? static_cast<double>(name.total_bytes) / static_cast<double>(name.blocks)
                         : 0;
@@ -384,13 +393,28 @@ class Adviser {
     add(std::move(advice), std::move(loops));
   }
 
-  /// Of a struct: which of its members are used, and which only take room in the lines. Whether
-  /// there are such.
-  bool advise_on_fields(ObjectId object, const ObjectWords& name, LocalityAdvice& advice) {
+  /// As saved_by_layout(), where what is used takes `bytes` when it is packed: nobody waits any
+  /// more for caches beyond the first one that holds it.
+  [[nodiscard]] double saved_by_fitting(const GroupFacts& here, double bytes) const {
+    const Waits& waits = here.waits;
+    const auto fits = [&](size_t level) {
+      return caches_.levels[level] &&
+             bytes <= static_cast<double>(caches_.levels[level]->size_bytes);
+    };
+    if (fits(0)) return waits.l2 + waits.l3 + waits.memory + waits.bandwidth;
+    const double saved = waits.l2 * (1 - used_in_the_end(here.use, 0));
+    if (fits(1)) return saved + waits.l3 + waits.memory + waits.bandwidth;
+    if (!fits(2)) return 0;
+    return saved + waits.l3 * (1 - used_in_the_end(here.use, 1)) + waits.memory + waits.bandwidth;
+  }
+
+  /// Of a struct: which of its members are used, and which only take room in the lines. The bytes
+  /// of the former; 0: there are no such.
+  uint64_t advise_on_fields(ObjectId object, const ObjectWords& name, LocalityAdvice& advice) {
     const std::vector<FieldUse> fields = find_field_uses(code_, object, events_of_data_);
     uint64_t all = 0;
     for (const FieldUse& field : fields) all += field.use.accesses;
-    if (all == 0) return false;
+    if (all == 0) return 0;
     constexpr double kHot = 0.1;
     constexpr double kCold = 0.01;
     std::string hot;
@@ -399,8 +423,7 @@ class Adviser {
     uint64_t padding_bytes = 0;
     for (const FieldUse& field : fields) {
       const double share = static_cast<double>(field.use.accesses) / static_cast<double>(all);
-      if (field.size_bytes == 0 && share >= kHot)
-        return false;  // of too many it is not known which
+      if (field.size_bytes == 0 && share >= kHot) return 0;  // of too many it is not known which
       if (field.is_padding) padding_bytes += field.size_bytes;
       if (share < kCold) cold_bytes += field.size_bytes;
       if (share < kHot) continue;
@@ -409,7 +432,7 @@ class Adviser {
     }
     constexpr double kMuch = 0.25;
     const auto element = static_cast<double>(name.element_bytes);
-    if (hot.empty() || static_cast<double>(cold_bytes) < kMuch * element) return false;
+    if (hot.empty() || static_cast<double>(cold_bytes) < kMuch * element) return 0;
     advice.title = fmt::format("{} {}", cold_bytes > padding_bytes ? "split" : "reorder",
                                printable(name.type));
     advice.reason = fmt::format(
@@ -419,7 +442,7 @@ class Adviser {
         caches_.line_bytes, percent(spatial(facts_.by_object[object.value].use, 0), 1),
         name.element_bytes, printable(name.type), hot, hot_bytes, cold_bytes,
         padding_bytes == 0 ? "" : fmt::format(", {} of them padding", padding_bytes));
-    return true;
+    return hot_bytes;
   }
 
   // ---- Lines that cores take from each other. ----
