@@ -23,6 +23,49 @@ void add_cpi(const Annotation& annotation, const std::optional<Estimate>& cpi, J
       cpi ? Json{{"value", cpi->value}, {"error", cpi->standard_error}} : Json();
 }
 
+Json json_stall(const AnnotatedStall& stall) {
+  Json causes = Json::array();
+  for (const AnnotatedCause& cause : stall.causes) {
+    Json one = {{"cause", cause.key}, {"letter", cause.letter}};
+    if (cause.cycles) {
+      one["low_cycles"] = cause.cycles->low;
+      one["high_cycles"] = cause.cycles->high;
+    }
+    causes.push_back(std::move(one));
+  }
+  Json json = {{"waits_for", json_address(stall.waits_for)}, {"causes", std::move(causes)}};
+  if (stall.cycles) {
+    json["cycles"] = *stall.cycles;
+    json["unexplained_cycles"] = stall.unexplained;
+  }
+  return json;
+}
+
+/// The control flow of a place; null ends are outside of it.
+void add_flow(const AnnotatedPlace& place, Json& object) {
+  if (place.executions.empty()) return;
+  object["executions"] = place.executions;
+  Json edges = Json::array();
+  for (const AnnotatedEdge& edge : place.edges) {
+    Json one = {{"from", edge.from ? Json(json_address(*edge.from)) : Json()},
+                {"to", edge.to ? Json(json_address(*edge.to)) : Json()},
+                {"assumed", edge.is_assumed}};
+    if (edge.runs) one["runs"] = *edge.runs;
+    edges.push_back(std::move(one));
+  }
+  object["edges"] = std::move(edges);
+  Json loops = Json::array();
+  for (const AnnotatedLoop& loop : place.loops) {
+    Json one = {{"address", json_address(loop.begin)},
+                {"end_address", json_address(loop.end)},
+                {"depth", loop.depth},
+                {"irreducible", loop.is_irreducible}};
+    if (loop.rounds) one["rounds"] = *loop.rounds;
+    loops.push_back(std::move(one));
+  }
+  object["loops"] = std::move(loops);
+}
+
 Json json_instruction(const AnnotatedInstruction& one, const Names& names) {
   Json object = {{"address", json_address(one.address)}, {"size", one.size}};
   if (one.size > 0) object["text"] = printable(one.text);
@@ -41,6 +84,7 @@ Json json_instruction(const AnnotatedInstruction& one, const Names& names) {
   if (one.cpi) {
     object["cycles_per_instruction"] = {{"low", one.cpi->low}, {"high", one.cpi->high}};
   }
+  if (one.stall) object["stall"] = json_stall(*one.stall);
   return object;
 }
 
@@ -64,6 +108,7 @@ Json json_place(const Annotation& annotation, const AnnotatedPlace& place, const
                  {"values", json_values(names, place.values)},
                  {"blocks", std::move(blocks)}};
   if (!place.problem.empty()) object["problem"] = printable(place.problem);
+  add_flow(place, object);
   return object;
 }
 

@@ -72,6 +72,7 @@ class AnnotationText {
                  "\n";
       }
     }
+    print_legend();
     text_ += print_ledger(profile_.ledger, style_);
     text_ += options_.show_assembly
                  ? print_next(with_file("culprit report --by line", style_),
@@ -82,6 +83,18 @@ class AnnotationText {
   }
 
  private:
+  void print_legend() {
+    if (!options_.show_assembly || annotation_.legend.empty()) return;
+    text_ += wrap("~~ held up, by one or several of: " + annotation_.legend +
+                      "; ? unexplained. Cycles an execution, at least and at most; for: the "
+                      "instruction that was waited for. What is not listed is ruled out.",
+                  style_.width, 2) +
+             "\n";
+    if (!annotation_.places.empty() && !annotation_.places.front().executions.empty()) {
+      text_ += "  executions: " + annotation_.places.front().executions + "\n";
+    }
+  }
+
   /// Whether the first event, which the listing is of, was sampled: else nothing skids.
   bool is_sampled() const {
     return profile_.events.empty() || profile_.events[0].provenance == Provenance::sampled;
@@ -237,6 +250,7 @@ class AnnotationText {
     const AnnotatedInstruction* before = nullptr;
     for (const AnnotatedInstruction& one : block.instructions) {
       print_context(one, before, address_width);
+      print_stall(one);
       line(fmt::format("{}   {}  {}",
                        cells_.row(one.values, one.cpi ? format_cpi(*one.cpi) : "", one.more),
                        pad_left(fmt::format("{:x}", one.address), address_width),
@@ -244,6 +258,32 @@ class AnnotationText {
            share_of(one.values));
       before = &one;
     }
+  }
+
+  /// "~~ 144 cycles for 13d0: dm 12-144, t 0-80", above what was held up.
+  void print_stall(const AnnotatedInstruction& one) {
+    if (!one.stall) return;
+    const AnnotatedStall& stall = *one.stall;
+    constexpr size_t kMostCauses = 4;
+    const auto number = [](double value) { return fmt::format("{:.3g}", value); };
+    std::string text =
+        stall.cycles
+            ? fmt::format("  ~~ {} cycles for {:x}: ", number(*stall.cycles), stall.waits_for)
+            : fmt::format("  ~~ for {:x}: one of ", stall.waits_for);
+    for (size_t i = 0; i < std::min(kMostCauses, stall.causes.size()); ++i) {
+      const AnnotatedCause& cause = stall.causes[i];
+      text += fmt::format("{}{}", i == 0 ? "" : ", ", cause.letter);
+      if (cause.cycles) {
+        text += fmt::format(" {}-{}", number(cause.cycles->low), number(cause.cycles->high));
+      }
+    }
+    if (stall.causes.size() > kMostCauses) {
+      text += fmt::format(" and {} more", stall.causes.size() - kMostCauses);
+    }
+    if (stall.unexplained > 0) {
+      text += fmt::format("{}? {}", stall.causes.empty() ? "" : ", ", number(stall.unexplained));
+    }
+    line(text);
   }
 
   /// Inlined calls and the source line, where they change.

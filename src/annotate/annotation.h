@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attribute/attribution.h"
@@ -38,6 +39,36 @@ struct InlineCall {
   friend bool operator==(const InlineCall&, const InlineCall&) = default;
 };
 
+/// What may have held an instruction up. `number`: of the room stalls' causes.
+struct AnnotatedCause {
+  size_t number = 0;
+  std::string_view letter;         // "dm"
+  std::string_view key;            // "load_memory"
+  std::optional<Interval> cycles;  // per execution; none: nothing bounds it
+};
+
+struct AnnotatedStall {
+  uint64_t waits_for = 0;              // link address
+  std::optional<double> cycles;        // per execution, beyond the best case; none: not known
+  double unexplained = 0;              // of them
+  std::vector<AnnotatedCause> causes;  // highest bound first
+};
+
+/// From the last instruction of a block to another block; no address: from outside, or to it.
+struct AnnotatedEdge {
+  std::optional<uint64_t> from, to;  // link addresses of the blocks
+  bool is_assumed = false;           // nothing in the code says so
+  std::optional<double> runs = {};
+};
+
+struct AnnotatedLoop {
+  uint64_t begin = 0;  // link addresses: the head's, and behind the last block
+  uint64_t end = 0;
+  uint32_t depth = 1;
+  bool is_irreducible = false;
+  std::optional<double> rounds;
+};
+
 struct AnnotatedInstruction {
   uint64_t address = 0;  // link address
   uint32_t size = 0;     // 0: its code is not in the profile
@@ -48,6 +79,7 @@ struct AnnotatedInstruction {
   std::vector<Value> values;
   std::optional<Interval> cpi;  // of profiles of two runs, as below: annotation_cpi.h
   std::string more = {};        // cells of Annotation::more_heading
+  std::optional<AnnotatedStall> stall = {};
 };
 
 struct AnnotatedBlock {
@@ -66,6 +98,9 @@ struct AnnotatedPlace {
   std::string problem;  // why there is no assembly; "" if there is
   std::vector<AnnotatedBlock> blocks;
   std::vector<Value> values;
+  std::string executions = {};  // where they are known from; "": no control flow was found
+  std::vector<AnnotatedEdge> edges = {};
+  std::vector<AnnotatedLoop> loops = {};
 };
 
 struct AnnotatedLine {
@@ -92,6 +127,7 @@ struct Annotation {
   std::vector<AnnotatedLine> lines;  // the function's source, by file and line
   std::string more_heading;          // columns that another room adds, aligned; "": none
   std::vector<std::string> remarks;
+  std::string legend = {};  // of the letters of stalls
 };
 
 Result<Annotation> make_annotation(const Profile& profile, const FactsLookup& facts,

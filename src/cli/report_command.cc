@@ -71,6 +71,13 @@ int run(const WhyCommand& command) {
   const TextStyle style = style_of(command.width, command.files.front(), command.epochs);
   Result<ProfileView> view = open_profile(command.files.front(), command.epochs);
   if (!view) return fail(view.error());
+  if (command.stalls) {
+    const Result<StallSummary> answer = answer_stalls(*view, command.question.part);
+    if (!answer) return fail(answer.error());
+    return print_result(view->problem(),
+                        print_stall_summary(view->profile(), *answer, command.format, style),
+                        command.format);
+  }
   const Result<WhyAnswer> first = answer_why(*view, command.question);
   if (!first) return fail(first.error());
   if (command.files.size() == 1) {

@@ -12,6 +12,7 @@
 #include "locality/annotate_columns.h"
 #include "print/header_text.h"
 #include "session/choose_template.h"
+#include "stalls/annotate_stalls.h"
 
 namespace culprit {
 namespace {
@@ -148,6 +149,7 @@ Result<Annotation> answer_annotation(const ProfileView& view, const AnnotateOpti
                         FactPart::sources};
   const FactsLookup facts = view.facts(parts);
   ASSIGN_OR_RETURN(Annotation annotation, make_annotation(view.profile(), facts, question));
+  if (question.show_assembly) add_stalls(view.profile(), facts, annotation);
   if (question.with_locality) {
     RETURN_IF_ERROR(add_locality_columns(view.profile(), facts, annotation));
   }
@@ -170,6 +172,12 @@ Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& questio
   ASSIGN_OR_RETURN(answer.why,
                    explain_part(*answer.accounting, view.facts(kPartsForAdvice), question));
   return answer;
+}
+
+Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& part) {
+  return make_stall_summary(
+      view.profile(),
+      view.facts({FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::code}), part);
 }
 
 Result<RegionsReport> answer_regions(const ProfileView& view) {

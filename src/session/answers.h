@@ -25,6 +25,7 @@
 #include "session/accounting_view.h"
 #include "session/profile_view.h"
 #include "session/questions.h"
+#include "stalls/stall_summary.h"
 
 namespace culprit {
 
@@ -63,6 +64,10 @@ struct WhyAnswer {
 
 /// Errors: a template that does not exist; a part that is neither a function nor a module
 Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& question);
+
+/// The summary of stalls of everything, or of a function, module or loop.
+/// Errors: as make_stall_summary()
+Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& part);
 
 /// What OpenMP constructs took, by thread.
 /// Errors: a profile without regions

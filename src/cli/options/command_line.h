@@ -122,6 +122,7 @@ struct WhyCommand {
   std::vector<std::string> files;  // one, or two to compare; none typed: the default
   EpochChoice epochs;
   WhyQuestion question;
+  bool stalls = false;  // the summary of stalls, not the tree
   Format format = Format::text;
   size_t width = 0;
 };
@@ -170,9 +171,9 @@ struct ExportCommand {
   std::string file = kDefaultProfile;
   EpochChoice epochs;
   ExportQuestion question;
-  std::string output;  // "" or "-": standard output
+  std::string output;                        // "" or "-": standard output
   uint64_t most_bytes = uint64_t{10} << 20;  // html
-  bool force = false;  // replaces whatever stands there
+  bool force = false;                        // replaces whatever stands there
 };
 
 struct ImportCommand {

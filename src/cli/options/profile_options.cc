@@ -190,6 +190,15 @@ CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* er
       ->check(CLI::Range(size_t{1}, size_t{1000000}));
   add_off_flag(app, "--no-source", &command->question.show_source, "assembly only");
   add_off_flag(app, "--no-assembly", &command->question.show_assembly, "source only");
+  app->add_option_function<size_t>(
+         "--hot",
+         [command](const size_t& blocks) {
+           command->question.hottest_first = true;
+           command->question.limit = blocks;
+         },
+         "the N blocks (lines) with most, hottest first: --hottest --limit N")
+      ->type_name("N")
+      ->check(CLI::Range(size_t{1}, size_t{1000000}));
   app->add_flag("--hottest", command->question.hottest_first,
                 "the blocks (lines) with most first, not in the order of the code");
   app->add_option("--limit", command->question.limit, "only so many, the hottest; 0: all [0]")
@@ -203,7 +212,7 @@ CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* er
   app->footer(
       "\nExamples:\n"
       "  culprit annotate main\n"
-      "  culprit annotate main --hottest --limit 5\n"
+      "  culprit annotate main --hot 5               its five hottest blocks\n"
       "  culprit annotate main --columns locality    (record --engine simulate --locality all)\n"
       "  culprit annotate 'sort_*' --no-assembly run.culprit");
   app->callback([command, error] {
@@ -220,13 +229,18 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
                   "the profile [profile.culprit]; two are compared")
       ->type_name("FILE")
       ->expected(1, 2);
-  app->add_option("--in", command->question.part,
-                  "only this function or module (a name or a pattern)")
+  app->add_option(
+         "--in", command->question.part,
+         "only this function or module (a name or a pattern); with --stalls a loop, too, by "
+         "the address of its head")
       ->type_name("PATTERN");
   app->add_option("--in-region", command->question.region,
                   "only this OpenMP construct or marked region, and what is in it (a name or a "
                   "pattern, as `culprit report --by region` has it)")
       ->type_name("PATTERN");
+  app->add_flag("--stalls", command->stalls,
+                "measured cycles beyond the best case of the code, and what cannot be ruled out as "
+                "their cause, with bounds");
   add_template(app, &command->question.cpu);
   app->add_flag("--events", command->question.why.show_events,
                 "every event, also those that only inform or cost next to nothing");
@@ -237,6 +251,7 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
       "  culprit record --engine simulate ./a.out && culprit why\n"
       "  culprit why --in sort_rows                  of one function\n"
       "  culprit why --in-region 'loop *'            of some regions (record --regions)\n"
+      "  culprit why --stalls --in sort_rows         what its instructions waited for\n"
       "  culprit why before.culprit after.culprit    side by side\n"
       "  culprit why --events --template zen4 run.culprit");
   app->callback([command, error] {
@@ -244,6 +259,15 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
       *error = "give a file, or a stretch of time of a database";
     }
     if (command->files.empty()) command->files.emplace_back(kDefaultProfile);
+    if (command->stalls && (command->files.size() == 2 || command->format == Format::csv)) {
+      *error = "--stalls is of one profile, as text or as JSON";
+    }
+    if (command->stalls && !command->question.cpu.empty()) {
+      *error = "--stalls uses no template";
+    }
+    if (command->stalls && !command->question.region.empty()) {
+      *error = "--stalls is of code: --in takes a function, a module or a loop";
+    }
     if (command->files.size() == 2 && command->format == Format::csv) {
       *error = "two profiles are compared as text or as JSON";
     }

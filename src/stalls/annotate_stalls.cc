@@ -1,0 +1,211 @@
+#include "stalls/annotate_stalls.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "stalls/function_stalls.h"
+
+namespace culprit {
+namespace {
+
+/// So far back what retires together may hide who was waited for.
+constexpr size_t kGroup = 3;
+constexpr uint64_t kLeastSamples = 5;
+constexpr double kLeastShare = 0.01;
+
+class PlaceStalls {
+ public:
+  PlaceStalls(const FunctionFlow& flow, const Disassembly& code,
+              std::vector<InstructionEvidence> evidence, bool has_model)
+      : flow_(flow),
+        code_(code),
+        graph_(flow.function->graph),
+        evidence_(std::move(evidence)),
+        has_model_(has_model) {
+    for (const InstructionEvidence& one : evidence_) samples_ += one.samples;
+  }
+
+  void fill(AnnotatedPlace& place, std::set<size_t>& used) {
+    add_graph(place);
+    std::map<uint64_t, AnnotatedInstruction*> by_address;
+    for (AnnotatedBlock& block : place.blocks) {
+      for (AnnotatedInstruction& one : block.instructions) by_address[one.address] = &one;
+    }
+    for (uint32_t block = 0; block < graph_.blocks; ++block) {
+      const Block& where = code_.blocks[block];
+      for (size_t i = where.first; i < where.last; ++i) {
+        const auto found = by_address.find(code_.instructions[i].address.value);
+        if (found == by_address.end()) continue;
+        found->second->stall = find_stall(block, i);
+        if (!found->second->stall) continue;
+        for (const AnnotatedCause& cause : found->second->stall->causes) used.insert(cause.number);
+      }
+    }
+  }
+
+ private:
+  void add_graph(AnnotatedPlace& place) const {
+    place.executions = describe(flow_.source);
+    for (size_t i = 0; i < graph_.edges.size(); ++i) {
+      const FlowEdge& edge = graph_.edges[i];
+      AnnotatedEdge made;
+      if (edge.from < graph_.blocks) made.from = code_.blocks[edge.from].begin.value;
+      if (edge.to < graph_.blocks) made.to = code_.blocks[edge.to].begin.value;
+      made.is_assumed = edge.kind == FlowEdgeKind::assumed;
+      if (flow_.edges[i]) made.runs = flow_.edges[i]->runs.value;
+      place.edges.push_back(made);
+    }
+    for (const FlowLoop& loop : flow_.function->loops.loops) {
+      const CodeIndex::Range range = flow_.function->range_of(loop);
+      AnnotatedLoop made{code_.to_link(range.begin).value, code_.to_link(range.end).value,
+                         loop.depth, loop.is_irreducible, std::nullopt};
+      if (flow_.blocks[loop.head]) made.rounds = flow_.runs(loop.head);
+      place.loops.push_back(made);
+    }
+  }
+
+  [[nodiscard]] std::vector<uint32_t> predecessors(uint32_t block) const {
+    std::vector<uint32_t> all;
+    for (const uint32_t edge : in_.of(block)) {
+      const bool never = flow_.source == ExecutionSource::counted && flow_.edges[edge] &&
+                         flow_.edges[edge]->runs.value == 0;
+      if (graph_.edges[edge].from < graph_.blocks && !never) {
+        all.push_back(graph_.edges[edge].from);
+      }
+    }
+    return all;
+  }
+
+  /// Instructions that samples at `i` may have waited for, nearest first.
+  [[nodiscard]] std::vector<size_t> find_suspects(uint32_t block, size_t i) const {
+    std::vector<size_t> suspects;
+    const Block& where = code_.blocks[block];
+    for (size_t at = i; at > where.first && suspects.size() <= kGroup; --at) {
+      suspects.push_back(at - 1);
+    }
+    if (suspects.size() > kGroup) return suspects;
+    // Control came from elsewhere: any of these blocks' last.
+    for (const uint32_t before : predecessors(block)) {
+      suspects.push_back(code_.blocks[before].last - 1);
+    }
+    return suspects;
+  }
+
+  [[nodiscard]] std::optional<AnnotatedStall> find_stall(uint32_t block, size_t i) const {
+    const InstructionEvidence& here = evidence_[i];
+    if (here.samples < kLeastSamples ||
+        static_cast<double>(here.samples) < kLeastShare * static_cast<double>(samples_)) {
+      return std::nullopt;
+    }
+    const std::vector<size_t> suspects = find_suspects(block, i);
+    if (suspects.empty()) return std::nullopt;
+    const bool is_behind_branch = i - code_.blocks[block].first <= 1;
+    constexpr auto kMisprediction = static_cast<size_t>(StallCause::misprediction);
+    constexpr auto kFetch = static_cast<size_t>(StallCause::code_fetch);
+    CauseCycles most{};
+    double best = 0;
+    std::optional<size_t> chief;  // that can have cost most
+    double cost_of_chief = 0;
+    for (const size_t suspect : suspects) {
+      const InstructionEvidence& one = evidence_[suspect];
+      double largest = 0;
+      for (size_t cause = 0; cause < kStallCauses; ++cause) {
+        if (cause == kMisprediction && !is_behind_branch) continue;
+        if (cause == kFetch) continue;
+        most[cause] += one.most[cause];
+        const bool is_of_data = cause != static_cast<size_t>(StallCause::port) &&
+                                cause != static_cast<size_t>(StallCause::chain);
+        if (is_of_data) largest = std::max(largest, one.most[cause]);
+      }
+      if (largest > cost_of_chief) {
+        cost_of_chief = largest;
+        chief = suspect;
+      }
+    }
+    most[kFetch] = here.most[kFetch];
+    most[kMisprediction] += here.most[kMisprediction];  // what waits may be the branch itself
+    for (const size_t suspect : suspects) {
+      if (has_model_) best = std::max(best, evidence_[suspect].best.total());
+    }
+    const double stall = std::max(0.0, here.cycles - best);
+    if (!(stall > kLeastShare * here.cycles)) return std::nullopt;
+    AnnotatedStall result;
+    result.waits_for = code_.instructions[chief.value_or(suspects.front())].address.value;
+    const bool is_counted = has_model_ && evidence_[i].executions > 0;
+    const double executions = is_counted ? evidence_[i].executions : 0;
+    const CauseBounds bounds = bound_causes(stall, most);
+    if (is_counted) {
+      result.cycles = stall / executions;
+      result.unexplained = bounds.unexplained / executions;
+    }
+    for (size_t cause = 0; cause < kStallCauses; ++cause) {
+      if (!(bounds.high[cause] > 0.02 * stall)) continue;
+      AnnotatedCause one{cause, kStallCauseNames[cause].letter, kStallCauseNames[cause].key,
+                         std::nullopt};
+      if (is_counted) {
+        one.cycles = Interval{bounds.low[cause] / executions, bounds.high[cause] / executions};
+      }
+      result.causes.push_back(one);
+    }
+    std::stable_sort(result.causes.begin(), result.causes.end(),
+                     [&](const AnnotatedCause& a, const AnnotatedCause& b) {
+                       return bounds.high[a.number] > bounds.high[b.number];
+                     });
+    return result;
+  }
+
+  const FunctionFlow& flow_;
+  const Disassembly& code_;
+  const FlowGraph& graph_;
+  EdgeIndex in_ = index_targets(graph_);
+  std::vector<InstructionEvidence> evidence_;
+  bool has_model_;
+  uint64_t samples_ = 0;
+};
+
+/// "d2 data from L2, t address translation": of those that the listing has.
+std::string describe_letters(const std::set<size_t>& used) {
+  std::string text;
+  for (const size_t cause : used) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kStallCauseNames[cause].letter,
+                        kStallCauseNames[cause].words);
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_stalls(const Profile& profile, const FactsLookup& facts, Annotation& annotation) {
+  const Result<StallEvidence> evidence = StallEvidence::make(profile);
+  if (!evidence || annotation.inlined) return;
+  CodeIndex code(profile, facts);
+  CodeFlow code_flow(code);
+  FlowFinder flows(code_flow, find_executions(profile, facts));
+  std::set<size_t> used;
+  for (uint32_t image = 0; image < profile.images.size(); ++image) {
+    const ImageFacts* const known = code.facts(ImageId(image));
+    if (known == nullptr || code.module(ImageId(image)) != annotation.module) continue;
+    for (AnnotatedPlace& place : annotation.places) {
+      for (uint32_t row = 0; row < known->functions.size(); ++row) {
+        const FunctionFact& function = known->functions[row];
+        if (code.link_address({ImageId(image), function.begin}).value != place.begin) continue;
+        const std::optional<FunctionFlow> flow = flows.find(ImageId(image), row);
+        const Result<Disassembly> texts =
+            code.disassemble(ImageId(image), function.begin, function.end, Detail::text);
+        if (!flow || !texts) break;
+        PlaceStalls(*flow, *texts,
+                    evidence->find(ImageId(image), *flow, *texts, known->architecture),
+                    evidence->has_model())
+            .fill(place, used);
+        break;
+      }
+    }
+  }
+  if (!used.empty()) annotation.legend = describe_letters(used);
+}
+
+}  // namespace culprit

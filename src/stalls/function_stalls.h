@@ -1,0 +1,55 @@
+#pragma once
+
+// Where the cycles of one function went, by region: each innermost loop, and the rest of it.
+//
+// Samples land behind what was waited for, and behind a mispredicted branch in another block:
+// within a loop that evens out, so its cycles are firm where those of a block or an instruction are
+// a range.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flow/function_flow.h"
+
+#include "stalls/stall_evidence.h"
+
+namespace culprit {
+
+/// A part of code, or the sum of several: `cycles` = best.total() - gain + explained + unexplained.
+/// Without executions there is no best case: all is in `untold`, and causes have upper bounds only.
+struct Stalls {
+  double cycles = 0;  // measured
+  uint64_t samples = 0;
+  double executions = 0;  // of instructions
+  StaticCycles best;
+  double gain = 0;         // by which parts took less than their best case: the model's error
+  double explained = 0;    // stalls that some cause can have had
+  double unexplained = 0;  // stalls that none can
+  double untold = 0;
+  CauseCycles low{};
+  CauseCycles high{};
+
+  Stalls& operator+=(const Stalls& more);
+};
+
+struct StallRegion {
+  std::optional<uint32_t> loop;  // of the function's loops; none: what is in no innermost loop
+  Stalls stalls;
+};
+
+struct FunctionStalls {
+  std::vector<InstructionEvidence> instructions;
+  std::vector<StallRegion> regions;  // most cycles first
+  Stalls all;
+};
+
+/// Shape:  `evidence`: of each instruction
+FunctionStalls find_function_stalls(const FunctionFlow& flow,
+                                    std::vector<InstructionEvidence> evidence, bool has_model);
+
+/// Of evidence added up: a loop's, or a function's.
+Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts, bool has_model,
+                   bool can_miss_code);
+
+}  // namespace culprit

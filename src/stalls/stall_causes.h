@@ -1,0 +1,81 @@
+#pragma once
+
+// What instructions can be held up by, and how much of a stall each cause may have.
+//
+// Guilty until ruled out: a cause has all of a stall, unless something says that it cannot have
+// that much (its upper bound); and no more than what no other cause can have had is certain (its
+// lower bound). What all of them together cannot have had is unexplained.
+//
+//     stall 100 cycles, bounds: memory 80, translation 50
+//       memory       50 to 80     translation can have had 50 of them at most
+//       translation  20 to 50
+//       unexplained  0
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace culprit {
+
+enum class StallCause : uint8_t {
+  load_l2,
+  load_l3,
+  load_memory,
+  load_other_core,
+  translation,
+  misprediction,
+  code_fetch,
+  store_buffer,
+  bandwidth,
+  divider,
+  port,
+  chain,
+  forwarding,
+  serializing,
+  microcode,
+};
+inline constexpr size_t kStallCauses = 15;
+
+struct StallCauseName {
+  std::string_view letter;  // in listings
+  std::string_view key;     // in JSON
+  std::string_view words;
+};
+inline constexpr std::array<StallCauseName, kStallCauses> kStallCauseNames = {{
+    {"d2", "load_l2", "data from L2"},
+    {"d3", "load_l3", "data from L3"},
+    {"dm", "load_memory", "data from memory"},
+    {"dx", "load_other_core", "data from another core"},
+    {"t", "translation", "address translation"},
+    {"b", "misprediction", "branch misprediction"},
+    {"i", "code_fetch", "code fetch"},
+    {"w", "store_buffer", "store buffer"},
+    {"m", "bandwidth", "memory bandwidth"},
+    {"q", "divider", "division, square root"},
+    {"p", "port", "execution port"},
+    {"c", "chain", "chain of operations"},
+    {"l", "forwarding", "store forwarding, alias"},
+    {"s", "serializing", "atomic, fence"},
+    {"y", "microcode", "microcode, strings"},
+}};
+constexpr const StallCauseName& name_of(StallCause cause) {
+  return kStallCauseNames[static_cast<size_t>(cause)];
+}
+
+/// By cause. [cycles]
+using CauseCycles = std::array<double, kStallCauses>;
+
+struct CauseBounds {
+  CauseCycles low{};
+  CauseCycles high{};
+  double unexplained = 0;
+};
+
+/// Units:  stall, most [cycles] -> [cycles]
+/// Shape:  `most`: by cause, 0 where it is ruled out, infinity where nothing is known of it
+/// Errors: lower bounds hold if the list of causes is complete
+CauseBounds bound_causes(double stall, std::span<const double, kStallCauses> most);
+
+}  // namespace culprit

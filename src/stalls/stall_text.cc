@@ -1,0 +1,231 @@
+// The summary for people:
+//
+//     in chase: 2.88 G cycles, 73.4 % of everything, 779 samples
+//     executions: counted in the simulated run
+//     CPI 144 +-10, best case 1.00
+//
+//       dynamic stalls, of which                    99.3 %
+//         dm  data from memory          0.0 % to   99.3 %
+//         ...
+//       unexplained stall                            0.0 %
+//       unexplained gain                             0.0 %
+//       static stalls: chain                         0.6 %
+//       execution                                    0.1 %
+//       total                                      100.0 %
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+#include "base/names.h"
+#include "base/text.h"
+#include "print/header_text.h"
+#include "stalls/stall_summary.h"
+#include "stats/counting.h"
+
+namespace culprit {
+namespace {
+
+struct SummaryRow {
+  std::string label;
+  double cycles = 0;
+  bool is_shown = true;  // also where it is 0
+};
+
+/// Tenths of a percent that add up to 1000: what rounding loses goes to the largest row.
+std::vector<long> to_tenths(const std::vector<SummaryRow>& rows, double all) {
+  std::vector<long> tenths;
+  tenths.reserve(rows.size());
+  for (const SummaryRow& row : rows) tenths.push_back(std::lround(1000 * row.cycles / all));
+  const long lost = 1000 - std::accumulate(tenths.begin(), tenths.end(), 0L);
+  const auto largest = std::max_element(
+      rows.begin(), rows.end(),
+      [](const SummaryRow& a, const SummaryRow& b) { return a.cycles < b.cycles; });
+  tenths[static_cast<size_t>(largest - rows.begin())] += lost;
+  return tenths;
+}
+
+std::string format_tenths(long tenths) {
+  return fmt::format("{:.1f} %", static_cast<double>(tenths) / 10);
+}
+
+class SummaryText {
+ public:
+  SummaryText(const Profile& profile, const StallSummary& summary, const TextStyle& style)
+      : profile_(profile), summary_(summary), style_(style) {}
+
+  std::string print() {
+    const std::string run = print_run(profile_, style_);
+    text_ += run.substr(0, run.find('\n') + 1);
+    print_title();
+    if (!(summary_.cycles > 0)) {
+      text_ += "\nno samples here: nothing was measured that could be explained\n";
+      return std::move(text_);
+    }
+    print_rows();
+    print_places();
+    print_remarks();
+    text_ += print_ledger(profile_.ledger, style_);
+    const std::string function =
+        summary_.places.empty() ? "FUNCTION" : shell_word(summary_.places.front().function);
+    text_ += print_next(with_file("culprit annotate " + function, style_),
+                        "the instructions that wait", style_);
+    return std::move(text_);
+  }
+
+ private:
+  [[nodiscard]] std::string amount(double cycles) const {
+    return summary_.is_in_cycles ? format_si(cycles) + " cycles" : format_si(cycles / 1e9) + " s";
+  }
+
+  void print_title() {
+    text_ += fmt::format("{}: {}, {:.1f} % of everything, {} samples\n",
+                         summary_.part.empty() ? "everything" : printable(summary_.part),
+                         amount(summary_.cycles),
+                         summary_.everything > 0 ? 100 * summary_.cycles / summary_.everything : 0,
+                         format_thousands(summary_.samples));
+    text_ += "executions: " + describe(summary_.source) + "\n";
+    const Stalls& stalls = summary_.tallied;
+    if (!summary_.has_model || !(stalls.executions > 0) || stalls.samples == 0) {
+      text_ += "CPI -, best case -\n";
+      return;
+    }
+    const double cpi = stalls.cycles / stalls.executions;
+    const double half = kNormal95 * cpi / std::sqrt(static_cast<double>(stalls.samples));
+    text_ += fmt::format("CPI {:.3g} +-{:.2g}, best case {:.3g}\n", cpi, half,
+                         stalls.best.total() / stalls.executions);
+  }
+
+  void add_row(const std::string& label, long tenths) {
+    text_ += fmt::format("  {:<44}{:>10}\n", label, format_tenths(tenths));
+  }
+
+  void print_rows() {
+    const Stalls& stalls = summary_.tallied;
+    const std::vector<SummaryRow> rows = {
+        {"dynamic stalls", stalls.explained, summary_.has_model},
+        {"execution and stalls, not told apart", stalls.untold, false},
+        {"unexplained stall", stalls.unexplained, summary_.has_model},
+        {"unexplained gain", -stalls.gain, summary_.has_model},
+        {"static: execution ports", stalls.best.port, false},
+        {"static: chains of operations", stalls.best.chain, false},
+        {"static: division, square root", stalls.best.divider, false},
+        {"static: microcode and others", stalls.best.other, false},
+        {"execution", stalls.best.execution, summary_.has_model},
+        {"kernel", summary_.kernel, false},
+        {"code that is not known", summary_.other, false}};
+    const std::vector<long> tenths = to_tenths(rows, summary_.cycles);
+    text_ += "\n";
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (!rows[i].is_shown && tenths[i] == 0) continue;
+      add_row(rows[i].label, tenths[i]);
+      if (i <= 1) print_causes();
+    }
+    add_row("total", std::accumulate(tenths.begin(), tenths.end(), 0L));
+  }
+
+  /// Most likely first: by the upper bound.
+  void print_causes() {
+    const Stalls& stalls = summary_.tallied;
+    std::array<size_t, kStallCauses> order{};
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return stalls.high[a] > stalls.high[b]; });
+    size_t ruled_out = 0;
+    for (const size_t cause : order) {
+      if (!(stalls.high[cause] >= 0.0005 * summary_.cycles)) {
+        ++ruled_out;
+        continue;
+      }
+      const auto percent = [&](double cycles) {
+        return fmt::format("{:.1f} %", 100 * cycles / summary_.cycles);
+      };
+      text_ += fmt::format("    {:<3} {:<26}{:>8} to {:>8}\n", kStallCauseNames[cause].letter,
+                           kStallCauseNames[cause].words, percent(stalls.low[cause]),
+                           percent(stalls.high[cause]));
+    }
+    text_ +=
+        fmt::format("    {} of {} causes ruled out, or below 0.05 %\n", ruled_out, kStallCauses);
+  }
+
+  void print_places() {
+    constexpr size_t kMost = 6;
+    if (summary_.places.size() < 2) return;
+    text_ += "\n  ~cycles  ~share   best   ~CPI  may wait for   where\n";
+    for (size_t i = 0; i < std::min(kMost, summary_.places.size()); ++i) {
+      const StallPlace& place = summary_.places[i];
+      const Stalls& stalls = place.stalls;
+      const bool has_cpi = summary_.has_model && stalls.executions > 0;
+      const std::string where =
+          place.begin ? fmt::format("{:x}-{:x} in ", *place.begin, *place.end) : "";
+      text_ += fmt::format(
+          "  {:>7}  {:>5.1f} %  {:>5}  {:>5}  {:<13}  {}{}\n", format_si(stalls.cycles),
+          100 * stalls.cycles / summary_.everything,
+          has_cpi ? fmt::format("{:.2f}", stalls.best.total() / stalls.executions) : "-",
+          has_cpi ? fmt::format("{:.2f}", stalls.cycles / stalls.executions) : "-", letters(stalls),
+          where, shorten_name(place.function, 36));
+    }
+    if (summary_.places.size() > kMost) {
+      text_ += fmt::format("  ({} more loops and functions)\n",
+                           format_thousands(summary_.places.size() - kMost));
+    }
+  }
+
+  /// At most three, those with the highest bounds first; capital: certainly most of the stall.
+  static std::string letters(const Stalls& stalls) {
+    std::array<size_t, kStallCauses> order{};
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return stalls.high[a] > stalls.high[b]; });
+    std::string text;
+    constexpr size_t kMost = 3;
+    for (size_t i = 0; i < kMost; ++i) {
+      if (!(stalls.high[order[i]] >= 0.05 * stalls.cycles)) break;
+      std::string letter(kStallCauseNames[order[i]].letter);
+      if (stalls.low[order[i]] > 0.5 * stalls.cycles) {
+        std::transform(letter.begin(), letter.end(), letter.begin(),
+                       [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+      }
+      text += (text.empty() ? "" : " ") + letter;
+    }
+    return text.empty() ? "." : text;
+  }
+
+  void print_remarks() {
+    text_ += "\n" +
+             wrap(
+                 "From X to Y: no other cause can have had X, and this one no more than Y. "
+                 "Their sum is not 100 %: cycles may have had several causes.",
+                 style_.width, 2) +
+             "\n";
+    if (!summary_.has_model) {
+      text_ += wrap(
+                   "Nothing says how often the code ran, so its best case is not known: causes "
+                   "are ruled out by what the code is only. culprit record --engine "
+                   "timer+simulate counts.",
+                   style_.width, 2) +
+               "\n";
+    }
+    text_ += wrap(
+                 "Not told apart: another thread on the core, time that a hypervisor took, the "
+                 "samples' own time.",
+                 style_.width, 2) +
+             "\n";
+  }
+
+  const Profile& profile_;
+  const StallSummary& summary_;
+  const TextStyle& style_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string print_stall_summary(const Profile& profile, const StallSummary& summary, Format format,
+                                const TextStyle& style) {
+  if (format == Format::json) return print_stall_summary_json(profile, summary);
+  return SummaryText(profile, summary, style).print();
+}
+
+}  // namespace culprit
