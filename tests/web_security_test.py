@@ -241,6 +241,7 @@ class HostileNames(Browser):
         self.assertIn(NAMES[0], [row["function"] for row in found[-1]], carrier)
 
     def test_names_are_text_in_both_carriers(self):
+        # Every screen twice, with a name of 100 kB in most documents: that takes its time.
         profiles = self.hostile_profiles()
         with self.serving(*profiles) as address:
             self.check(address, "server", calls=False)

@@ -19,7 +19,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kWriteMilliseconds = 5000;  // how long a client may take nothing of its answer
 constexpr std::string_view kTooLong =
-    "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: "
+    "0\r\n\r\n";
 
 bool wait_for(int socket, short what, int milliseconds) {
   pollfd one{socket, what, 0};

@@ -17,8 +17,8 @@ class BoundedServer : public httplib::Server {
   static constexpr int kHeadMilliseconds = 2000;
 
  private:
-  /// Answers the request on the connection and closes it: 431 if its head is too long, nothing if it
-  /// does not come in time.
+  /// Answers the request on the connection and closes it: 431 if its head is too long, nothing if
+  /// it does not come in time.
   bool process_and_close_socket(socket_t socket) override;
 };
 

@@ -40,15 +40,15 @@ const DO = {
     await page.goto(address + hash);
     await page.waitForSelector(ready);
   },
-  wait: (selector) => page.waitForSelector(selector),
+  wait: (selector) => page.waitForSelector(selector).then(() => null),
   press: (key) => page.keyboard.press(key),
   type: (text) => page.keyboard.type(text),
   click: (selector) => page.locator(selector).first().click(),
   focus: (selector) => page.locator(selector).first().focus(),
   hover: (selector) => page.locator(selector).first().hover(),
   select: (selector, value) => page.locator(selector).first().selectOption(value),
-  back: () => page.goBack(),
-  forward: () => page.goForward(),
+  back: () => page.goBack().then(() => null),
+  forward: () => page.goForward().then(() => null),
   /// Time for the page to draw what was asked for.
   settle: () => page.waitForTimeout(150),
   hash: () => new URL(page.url()).hash,

@@ -1,0 +1,108 @@
+"""Figures that the page draws, row by row, against `--format json`; and the state in its address.
+Each test starts Chromium, which takes some seconds."""
+from web_test import Browser, three_digits
+
+PROGRAM = """
+enum { kSize = 60 };
+double a[kSize][kSize], b[kSize][kSize], c[kSize][kSize];
+__attribute__((noinline)) void product(void) {
+  for (int i = 0; i < kSize; i++)
+    for (int j = 0; j < kSize; j++)
+      for (int k = 0; k < kSize; k++) c[i][j] += a[i][k] * b[k][j];
+}
+int main(void) { for (int i = 0; i < 4; i++) product(); return (int)c[1][1]; }
+"""
+
+
+class Figures(Browser):
+    """Everything here is counted by the software PMU, so that two runs of the page agree."""
+
+    def setUp(self):
+        super().setUp()
+        program = self.compile_text(PROGRAM, "p.c", "p", "-O1", "-g")
+        self.culprit("record", "-q", "--engine", "simulate", "--machine", "zen4", "--locality", "all",
+                     "--objects", "site", "-o", "p.culprit", program)
+        self.profile = self.folder / "p.culprit"
+
+    def test_rows_are_those_of_json(self):
+        report = self.answer_json("report", self.profile, "--by", "function,module", "--limit", "0", "--columns", "hca")
+        data = self.answer_json("data", self.profile, "--limit", "0")
+        upper = "[aria-label='processes and modules'] .row:not(.head)"
+        with self.serving(self.profile) as address:
+            found = self.steps(
+                address,
+                ["open", "#1/0/functions?sort=-stalled+cycles", "[aria-label=functions] .row:not(.head)"], ["settle"],
+                ["rows", "functions"], ["rows", "processes and modules"],
+                # Choosing above restricts what is below, and stands in the address.
+                ["click", upper], ["settle"], ["rows", "functions"], ["hash"],
+                ["open", "#1/0/data", "[aria-label='data objects'] .row:not(.head)"], ["rows", "data objects"],
+                # Back is where one was, with what was chosen there.
+                ["click", "nav a[title='g f']"], ["wait", "[aria-label=functions]"], ["back"],
+                ["wait", "[aria-label='data objects'] .row:not(.head)"], ["hash"])
+        functions, modules, chosen, hash_chosen, objects, after_back = (found[at] for at in (2, 3, 6, 7, 9, 14))
+        by_name = {}
+        for row in report["rows"]:
+            by_name.setdefault(row["function"], []).append(row["values"])
+        drawn = 0
+        for row in functions:
+            values = by_name.get(row["function"], [])
+            if len(values) != 1:
+                continue  # names that two modules have
+            for column in "stalled cycles", "unstalled cycles":
+                self.assertEqual(row[f"?{column}"], three_digits_or_less(values[0][column]["value"]), row)
+            drawn += 1
+        self.assertGreater(drawn, 10)
+        ranks = [max(values["stalled cycles"]["value"] for values in by_name[row["function"]]) for row in functions
+                 if len(by_name.get(row["function"], [])) == 1]
+        self.assertEqual(ranks, sorted(ranks, reverse=True))
+        self.assertLess(len(chosen), len(functions) + 1)
+        self.assertEqual({row["module"] for row in chosen}, {modules[0]["module"]})
+        self.assertIn("module=", hash_chosen)
+        self.assertTrue(after_back.startswith("#1/0/data"), after_back)
+        self.assertEqual([row["name"].split("\n")[0].split(" kept in")[0] for row in objects][:5],
+                         [row["name"] for row in data["rows"]][:5])
+        for row, expected in list(zip(objects, data["rows"]))[:5]:
+            self.assertEqual(row["=accesses"], three_digits_or_less(expected["use"]["accesses"]))
+
+    def test_usable_at_every_width(self):
+        """No screen is wider than its window: wide tables scroll by themselves."""
+        steps = []
+        for width in (800, 1280, 3840):
+            steps.append(["size", width, 900])
+            for screen, ready in (("overview", "section[aria-label='hottest functions'] tbody tr"),
+                                  ("functions", "[aria-label=functions] .row:not(.head)"),
+                                  ("data", "[aria-label='data objects'] .row:not(.head)")):
+                steps += [["open", f"#1/0/{screen}", ready], ["settle"],
+                          ["evaluate", "document.documentElement.scrollWidth - window.innerWidth"]]
+        self.culprit("export", "--to", "html", "-o", "p.html", self.profile)
+        found = self.steps((self.folder / "p.html").as_uri(), *steps)
+        wider = [found[at] for at, step in enumerate(steps) if step[0] == "evaluate"]
+        self.assertEqual(wider, [0] * 9)
+
+
+class TimeAlone(Browser):
+    """A timer's profile says where the time went, what it cannot say, and the command that would."""
+
+    def test_what_was_not_recorded_says_what_records_it(self):
+        self.culprit("record", "-q", "-o", "t.culprit", "--", "python3", "-c",
+                     "sorted(str(i) for i in range(600000))")
+        with self.serving("t.culprit") as address:
+            found = self.steps(
+                address, ["open", "#1/0/overview", "section[aria-label='hottest functions'] tbody tr"],
+                ["texts", "section[aria-label=verdict]"], ["texts", ".next code"],
+                *(step for screen in ("calls", "data", "locality", "regions")
+                  for step in (["open", f"#1/0/{screen}", ".missing code"], ["texts", ".missing code"])))
+        self.assertIn("not covered", found[1][0])
+        self.assertEqual(found[2], ["culprit record --engine timer+simulate PROGRAM"])
+        self.assertEqual([texts[0] for texts in found[4::2]],
+                         ["culprit record -g PROGRAM",
+                          "culprit record --engine simulate --locality all --objects site PROGRAM",
+                          "culprit record --engine simulate --locality all PROGRAM",
+                          "culprit record --regions PROGRAM"])
+
+
+def three_digits_or_less(value):
+    """As the page writes an amount that may be small."""
+    if value >= 999.5 or value == int(value):
+        return three_digits(value) if value >= 999.5 else str(int(value))
+    return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f}"
