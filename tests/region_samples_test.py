@@ -4,9 +4,12 @@ In the programs each region has a function of its own, so addresses say what the
 """
 import csv
 import io
+import json
 import unittest
 
-from harness import PROGRAMS, CulpritTest
+import jsonschema
+
+from harness import PROGRAMS, SOURCE, CulpritTest
 
 ALTERNATE = PROGRAMS / "openmp/alternate.c"
 KINDS = PROGRAMS / "openmp/waiting.c"
@@ -91,6 +94,15 @@ class RegionSamples(CulpritTest):
         totals = [sum(count for by_region in rows.values() for count in by_region.values())
                   for rows in (whole, self.samples(profile, "--region", "*"))]
         self.assertEqual(totals[0], totals[1])
+
+    def test_json_is_of_its_schema(self):
+        program = self.openmp(ALTERNATE, "gcc")
+        profile, _ = self.record("--engine", "posix-timer", "--regions", program, "100000", "0.2",
+                                 "1")
+        report = self.report(profile, "--by", "region,line", "--region", "*")
+        schema = json.loads((SOURCE / "schema/report.schema.json").read_text())
+        jsonschema.validate(report, schema)
+        self.assertIn("[outside regions]", {row["region"] for row in report["rows"]})
 
     def test_no_regions_without_the_option(self):
         program = self.openmp(ALTERNATE, "gcc")
