@@ -66,6 +66,9 @@ function measureColumn(measure: Measure, at: number, shows: string): ColumnOf<Pl
     share: (row) => measure.total > 0 ? row.values[at] / measure.total : 0,
     draw: (row) => {
       const { values, errors, samples } = row;
+      if (measure.isSimulated && values[at] === 0 && row.module.startsWith("[kernel")) {
+        return <span class="dim" title="not covered: the software PMU runs programs, not the kernel">–</span>;
+      }
       if (values[at] === 0) return <span class="dim">0</span>;
       const isUnsure = isThin(measure, samples[at]);
       const error = errors[at] > 0 ? ` ±${shows === "%" ? (196 * errors[at] / measure.total).toFixed(1) : inUnit(1.96 * errors[at], measure.unit)}` : "";

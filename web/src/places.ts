@@ -9,6 +9,7 @@ export interface Measure {
   provenance: "counted" | "sampled" | "modelled";
   total: number;
   isCost: boolean;  // a branch of the tree of cycles
+  isSimulated: boolean;  // of programs alone: nothing is known of the kernel
 }
 
 export interface Place {
@@ -33,6 +34,7 @@ export interface Places {
 function measuresOf(table: Table.TableDocument, isCost: boolean): Measure[] {
   return table.columns.map((one) => ({
     name: one.name, unit: one.unit, provenance: one.provenance, total: one.total.value, isCost,
+    isSimulated: one.engine === "simulate" || (isCost && one.provenance === "modelled"),
   }));
 }
 
