@@ -36,7 +36,14 @@ objects::ObjectNumber Counting::find_allocator_object(CountedThread& thread) {
   if (!thread.heap.is_inside()) return objects::DataObjects::kAllocator;
   HeapCalls::Call& call = thread.heap.call();
   if (call.allocator_object == objects::kNothing) {
-    call.allocator_object = objects_->allocator_for(call.path());
+    const std::span<const uint32_t> path = call.path();
+    const uint32_t inner = path.empty() ? 0 : path[0];
+    const uint32_t outer = path.size() < 2 ? 0 : path[1];
+    auto& known = thread.allocator_callers[(inner * 31 + outer) % thread.allocator_callers.size()];
+    if (known.object == objects::kNothing || known.inner != inner || known.outer != outer) {
+      known = {inner, outer, objects_->allocator_for(path)};
+    }
+    call.allocator_object = known.object;
   }
   return call.allocator_object;
 }

@@ -3,6 +3,7 @@
 // CountedThread: all that counting keeps of one thread of the program. Only the thread itself
 // writes to it while it runs.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -66,6 +67,13 @@ struct CountedThread {
   // If data objects are told apart:
   std::unique_ptr<ObjectSites> object_sites;
   HeapCalls heap;
+  /// What an allocator's own memory is called for its callers of late: by the two innermost calls.
+  struct AllocatorCaller {
+    uint32_t inner = 0;
+    uint32_t outer = 0;
+    objects::ObjectNumber object = objects::kNothing;
+  };
+  std::array<AllocatorCaller, 64> allocator_callers{};
   uint32_t until_offset = kOffsetPeriod;  // accesses, until one's place in its block is looked at
   uint32_t offset_random = 1;
   SystemCall system_call;     // under way
