@@ -12,7 +12,7 @@ OUTSIDE = {"dwarf.h", "elf.h", "hashtable.h", "hashtable_policy.h"}
 EXAMPLES = {"a.c", "a.cc", "a.py", "b.h", "f.h", "h.h", "foo_test.cc", "kernel.cc", "scale.h", "vector.h",
             "machine.toml", "scan.toml"}
 # Names of others in CamelCase or with a call's parentheses.
-FOREIGN = {"DasGupta", "LbrExtV2", "MiniDebugInfo", "NtC3foo3bar", "NumPy", "ThreadSanitizer",
+FOREIGN = {"DasGupta", "LbrExtV2", "MiniDebugInfo", "NtC3foo3bar", "NumPy", "ThreadSanitizer", "TypeScript",
            "task_tgid_nr_ns"}
 
 FILE = re.compile(r"(?<![\w/.<*-])((?:[\w.-]+/)*[a-z]\w*\.(?:h|cc|py|md|toml|def|cmake))\b(?!\()")

@@ -19,8 +19,8 @@
 namespace culprit {
 
 /// The largest plausible costs of an event. [cycles]
-/// Source: latencies that published measurements of x86-64 and Arm servers since 2012 reach under
-///         load, rounded up: upper bounds, no estimates
+/// Source: nothing was measured for them: they are round figures above what such events are known
+///         to cost on servers under load. Upper bounds rest on them, and so are no estimates
 struct LargestCosts {
   static constexpr double kL2 = 30;
   static constexpr double kL3 = 250;
