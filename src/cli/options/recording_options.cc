@@ -126,8 +126,9 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
                   "{instructions,cycles}, page-faults; may be repeated [as --engine says]")
       ->type_name("EVENT")
       ->allow_extra_args(false);
-  CLI::Option* frequency = add_parsed(app, "-F,--freq", &command->frequency_hz, parse_frequency_hz,
-                                      "samples per second of CPU time [999]", "HZ");
+  CLI::Option* frequency =
+      add_parsed(app, "-F,--freq", &command->frequency_hz, parse_frequency_hz,
+                 "samples per second of CPU time [999; timer+simulate: 3205]", "HZ");
   app->add_option("-c,--count", command->period,
                   "the exact period instead: events per sample; of cpu-clock ns")
       ->type_name("N")
