@@ -63,7 +63,7 @@ class Schemas(CulpritTest):
         # why_test.py.
         tested = {f"{name}.schema.json" for name in (
             "annotate", "daemon_status", "data", "diff", "doctor", "events", "locality", "regions",
-            "report", "scan_explain", "scan_one", "scan_table", "stalls", "stat", "stat_interval",
+            "report", "scan_diff", "scan_explain", "scan_one", "scan_table", "stalls", "stat", "stat_interval",
             "templates",
             "variance", "web_calls", "web_function", "web_index", "web_profiles", "web_table", "why",
             "why_both")}

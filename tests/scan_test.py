@@ -305,6 +305,50 @@ int main(int, char** argv) {
         self.assertIn("no file matches", self.culprit("scan", "run", status=1).stderr)
 
 
+DIFF = jsonschema.Draft7Validator(json.loads((SOURCE / "schema/scan_diff.schema.json").read_text()))
+
+
+class History(ScanTest):
+    def diff(self, *sides, status):
+        done = self.culprit("scan", "diff", *sides, "--format", "json", status=status)
+        document = json.loads(done.stdout)
+        DIFF.validate(document)
+        return document
+
+    def test_what_changed_between_labels(self):
+        """A history of four, of which the third executes one instruction more in each iteration."""
+        setups = 'O1 = { cc = "g++", flags = "-O1" }\nO2 = { cc = "g++", flags = "-O2" }'
+        self.plan("counted.cc", COUNTED, setups, "DIM = [50]")
+        for label in ("v1", "v2", "v3", "v4"):
+            if label == "v3":
+                planted = COUNTED.replace(".endr", ".endr\\n\\tnop")
+                self.assertNotEqual(planted, COUNTED)
+                (self.folder / "counted.cc").write_text(planted)
+            self.culprit("scan", "run", "--label", label)
+        self.assertEqual(len(self.values()), 2)  # of the last label
+        first = self.values("--label", "v1")
+        self.assertEqual([after[0] - first[setup][0] for setup, after in self.values().items()],
+                         [1, 1])
+        document = self.diff("v2", "v3", status=1)
+        self.assertEqual(sorted((one["cell"], one["b"] - one["a"], one["function"])
+                                for one in document["changes"]),
+                         [("counted O1 50", 1, "main"), ("counted O2 50", 1, "main")])
+        self.assertEqual((document["equal"], document["unpaired"]), (0, 0))
+        self.assertEqual(self.diff("v3", "v4", status=0)["changes"], [])
+        self.assertEqual(self.diff("v3", "v2", status=0)["equal"], 0)  # better is no failure
+        trend = self.culprit("scan", "trend").stdout
+        self.assertRegex(trend, r"(?m)^v3 .*changed since v2$")
+        self.assertEqual(trend.count("changed since"), 1)
+        self.assertIn("4 cells, 4 measured: 0 problems".replace("4 c", "8 c").replace("4 m", "8 m"),
+                      self.culprit("scan", "verify").stdout)
+        found = self.culprit("scan", "find", "++ -o1 ").stdout
+        self.assertRegex(found, r"build: g\+\+ -O1 .*counted O1 50")
+        self.assertIn("0 lines", self.culprit("scan", "find", "no such words").stdout)
+        self.assertIn("did you mean", self.culprit("scan", "diff", "v1", "v9", status=2).stderr)
+        self.assertIn("no cells with the label",
+                      self.culprit("scan", "table", "--label", "v9", status=1).stderr)
+
+
 # What each setup does to it is known: the flags are the cause.
 PLANTED = """#include "HEADER"
 #ifdef CALL

@@ -25,6 +25,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/open_scan.h"
 #include "cli/options/scan_options.h"
 #include "cli/terminal.h"
 #include "print/header_text.h"
@@ -186,11 +187,13 @@ Result<scan::ScanSetting> read_setting(const ScanCommand& command) {
   ASSIGN_OR_RETURN(scan::ScanSetting setting,
                    scan::read_setting(command.plan, find_machines(), find_calibration()));
   setting.plugin_path = find_qemu_plugin();
+  setting.label = command.label;
   return setting;
 }
 
 /// Cells of the scan that break an expectation, or the rules of kernels.
-Result<size_t> count_broken(const scan::Plan& plan, const std::string& path);
+Result<size_t> count_broken(const scan::Plan& plan, const std::string& path,
+                            const std::string& label);
 
 int run_cells(const ScanCommand& command) {
   scan::ScanOptions options;
@@ -226,7 +229,7 @@ int run_cells(const ScanCommand& command) {
                                   outcome->left)});
   }
   if (!command.quiet) print_message(fmt::format("{} -> {}", what, printable(options.output)));
-  const Result<size_t> broken = count_broken(options.setting.plan, options.output);
+  const Result<size_t> broken = count_broken(options.setting.plan, options.output, command.label);
   if (!broken) return fail(broken.error());
   if (*broken > 0 && !command.quiet) {
     print_message(fmt::format("{} cells are not as expected (culprit scan status)", *broken));
@@ -235,55 +238,6 @@ int run_cells(const ScanCommand& command) {
 }
 
 // ---- status ----
-
-/// A scan's file, opened, with what its cells cost.
-struct OpenScan {
-  ProfileView view;
-  std::vector<scan::Cell> cells;
-  std::vector<std::optional<scan::CellCosts>> costs;
-  std::vector<scan::Preset> presets;
-};
-
-Result<OpenScan> open_scan(const std::string& path, bool may_be_empty = false) {
-  ASSIGN_OR_RETURN(ProfileView view, ProfileView::open(path));
-  OpenScan scan{std::move(view), {}, {}, {}};
-  scan.cells = scan::find_cells(scan.view.profile());
-  if (scan.cells.empty() && !may_be_empty) {
-    return Error{fmt::format("'{}' holds no cells of a scan: culprit scan run makes such a file",
-                             printable(path))};
-  }
-  const FactsLookup lookup = scan.view.facts(FactPart::functions);
-  CodeIndex code(scan.view.profile(), lookup);
-  const scan::CostReader reader(scan.view.profile());
-  for (const scan::Cell& cell : scan.cells) {
-    scan.costs.push_back(reader.compute(cell, scan::function_of(code)));
-  }
-  const std::string file = find_scan_presets();
-  if (!file.empty()) {
-    ASSIGN_OR_RETURN(const std::string text, read_file(file));
-    ASSIGN_OR_RETURN(scan.presets, scan::parse_presets(text, file));
-  }
-  return scan;
-}
-
-/// Lines of a list, as many as were asked for.
-class List {
- public:
-  explicit List(size_t limit) : limit_(limit) {}
-  void add(const std::string& line) {
-    if (limit_ != 0 && lines_++ >= limit_) return;
-    text_ += "  " + printable(line) + "\n";
-  }
-  [[nodiscard]] std::string text() const {
-    if (limit_ == 0 || lines_ <= limit_) return text_;
-    return text_ + fmt::format("  ({} more: --limit 0)\n", lines_ - limit_);
-  }
-
- private:
-  size_t limit_;
-  size_t lines_ = 0;
-  std::string text_;
-};
 
 /// What is wrong with cells that were measured.
 Result<size_t> list_broken(const scan::Plan& plan, const OpenScan& open, List* list) {
@@ -302,8 +256,9 @@ Result<size_t> list_broken(const scan::Plan& plan, const OpenScan& open, List* l
   return broken.size();
 }
 
-Result<size_t> count_broken(const scan::Plan& plan, const std::string& path) {
-  ASSIGN_OR_RETURN(const OpenScan open, open_scan(path));
+Result<size_t> count_broken(const scan::Plan& plan, const std::string& path,
+                            const std::string& label) {
+  ASSIGN_OR_RETURN(const OpenScan open, open_scan(path, WhichCells::of_label, label));
   return list_broken(plan, open, nullptr);
 }
 
@@ -317,7 +272,7 @@ Result<std::string> answer_status(const ScanCommand& command) {
   const std::string path = command.scan_file();
   std::optional<OpenScan> open;
   if (file_exists(path)) {
-    ASSIGN_OR_RETURN(open, open_scan(path, true));
+    ASSIGN_OR_RETURN(open, open_scan(path, WhichCells::of_label, command.label));
   }
   const std::vector<scan::Cell> held = open ? open->cells : std::vector<scan::Cell>();
   ASSIGN_OR_RETURN(const auto states, scan::find_states(setting, planned, held));
@@ -361,7 +316,7 @@ Result<std::string> answer_status(const ScanCommand& command) {
 // ---- table, plot ----
 
 Result<std::string> answer_question(const ScanCommand& command) {
-  ASSIGN_OR_RETURN(const OpenScan open, open_scan(command.scan_file()));
+  ASSIGN_OR_RETURN(const OpenScan open, open_scan(command));
   const scan::Quantities quantities(open.view.profile(), open.cells, open.presets);
   ASSIGN_OR_RETURN(const scan::Answer answer,
                    scan::answer(command.question, quantities, open.cells, open.costs));
@@ -425,7 +380,7 @@ Result<std::pair<std::string, std::string>> split_cells(const std::vector<std::s
 
 Result<std::string> answer_explain(const ScanCommand& command) {
   ASSIGN_OR_RETURN(const auto words, split_cells(command.cells));
-  ASSIGN_OR_RETURN(OpenScan open, open_scan(command.scan_file()));
+  ASSIGN_OR_RETURN(OpenScan open, open_scan(command));
   ASSIGN_OR_RETURN(const size_t a, find_cell(open, words.first));
   ASSIGN_OR_RETURN(const size_t b, find_cell(open, words.second));
   const FactsLookup lookup =
@@ -472,6 +427,14 @@ int run(const ScanCommand& command) {
       return print(command, answer_status(command));
     case ScanAction::forget:
       return run_forget(command);
+    case ScanAction::diff:
+      return run_scan_diff(command);
+    case ScanAction::trend:
+      return run_scan_trend(command);
+    case ScanAction::find:
+      return run_scan_find(command);
+    case ScanAction::verify:
+      return run_scan_verify(command);
     case ScanAction::explain:
       return print(command, answer_explain(command));
     case ScanAction::best:

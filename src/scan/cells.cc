@@ -57,12 +57,12 @@ std::vector<Cell> find_cells(const Profile& profile) {
   for (size_t run = 0; run < profile.runs.size(); ++run) {
     std::optional<Cell> read = read_run(profile, RunId(run));
     if (!read) continue;
-    std::string key = read->name.program + '\0' + read->name.setup;
+    std::string key = read->label() + '\0' + read->name.program + '\0' + read->name.setup;
     for (const Variable& one : read->name.parameters) key += '\0' + one.name + '\0' + one.value;
     const auto [place, is_new] = places.try_emplace(std::move(key), cells.size());
     if (is_new) {
       cells.push_back(*std::move(read));
-    } else if (!read->details.empty()) {  // measured again
+    } else if (!read->detail(kStatusLabel).empty()) {  // measured again
       cells[place->second] = *std::move(read);
     } else {
       Cell& cell = cells[place->second];
@@ -74,6 +74,13 @@ std::vector<Cell> find_cells(const Profile& profile) {
               [](const Point& a, const Point& b) { return a.runs < b.runs; });
   }
   return cells;
+}
+
+std::string find_last_label(const std::vector<Cell>& cells) {
+  const auto last = std::max_element(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
+    return a.first.value < b.first.value;
+  });
+  return last == cells.end() ? "" : last->label();
 }
 
 void label_run(StringTable& strings, Run& run, std::string_view label, std::string_view value) {

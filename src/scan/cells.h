@@ -27,12 +27,18 @@ struct Cell {
   std::map<std::string, std::string> details;  // of its first run's labels: "scan:status", ...
 
   [[nodiscard]] const std::string& detail(std::string_view label) const;
+  /// Which of several scans in one file it is of; "" of one without a label.
+  [[nodiscard]] const std::string& label() const { return detail(kHistoryLabel); }
   [[nodiscard]] bool is_measured() const { return detail(kStatusLabel) == kMeasured; }
   [[nodiscard]] uint64_t iterations_per_run() const;
 };
 
-/// In the order in which they were first measured; of cells measured again the latest.
+/// In the order in which they were first measured; of cells measured again the latest. Cells of
+/// one name but of several labels are several.
 std::vector<Cell> find_cells(const Profile& profile);
+
+/// The label of what was measured last.
+std::string find_last_label(const std::vector<Cell>& cells);
 
 /// Writes a name into the labels of a run, as find_cells() reads it.
 void label_run(StringTable& strings, Run& run, const CellName& name);

@@ -60,11 +60,19 @@ void add_choice(CLI::App* app, std::vector<std::string>* setups,
   add_patterns(app, "--program", programs, "only programs like this");
 }
 
-void add_format(CLI::App* app, ScanCommand* command) {
-  add_word(app, "--format", &command->format, kFormats, "how to print");
+void add_label(CLI::App* app, ScanCommand* command, const char* help) {
+  app->add_option("--label", command->label, help)->type_name("TEXT");
+}
+
+void add_width(CLI::App* app, ScanCommand* command) {
   app->add_option("--width", command->width, "columns of the text [the terminal's, or 80]")
       ->type_name("N")
       ->check(CLI::Range(size_t{60}, size_t{1000}));
+}
+
+void add_format(CLI::App* app, ScanCommand* command) {
+  add_word(app, "--format", &command->format, kFormats, "how to print");
+  add_width(app, command);
 }
 
 CLI::App* add_action(CLI::App* scan, ScanCommand* command, ScanAction action, const char* name,
@@ -112,6 +120,12 @@ void add_one(CLI::App* scan, ScanCommand* command, std::string* error) {
   });
 }
 
+/// The file, and which of its cells.
+void add_selection(CLI::App* app, ScanCommand* command) {
+  app->add_option("-i,--input", command->file, "the scan's file [scan.culprit]")->type_name("FILE");
+  add_choice(app, &command->question.setups, &command->question.programs);
+}
+
 void add_question(CLI::App* app, ScanCommand* command) {
   app->add_option("EXPR", command->question.expression,
                   "an event, a preset (cpi, loads, ...) or an expression of them and of parameters "
@@ -125,6 +139,7 @@ void add_question(CLI::App* app, ScanCommand* command) {
                   "a row or curve for each: setup, program or a "
                   "parameter [setup]")
       ->type_name("DIM");
+  add_label(app, command, "of which measurement, where the file has several [the last]");
   app->add_option("--base", command->question.base, "ratios to this row or curve")
       ->type_name("NAME");
   add_choice(app, &command->question.setups, &command->question.programs);
@@ -155,6 +170,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
     CLI::App* app = add_action(scan, command, action, name, help);
     add_plan(app, command);
     add_choice(app, &command->choice.setups, &command->choice.programs);
+    add_label(app, command, "a name of this measurement: cells of other labels stay (commit=1a2b)");
     app->add_option("-j,--jobs", command->jobs, "cells at once [as many as there are CPUs]")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
@@ -172,6 +188,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
                                 "which cells are done, failed and why, changed, or missing");
   add_plan(status, command);
   add_choice(status, &command->choice.setups, &command->choice.programs);
+  add_label(status, command, "of which measurement [of none]");
   status->add_option("--limit", command->limit, "cells to list; 0: all [30]")->type_name("N");
 
   CLI::App* forget =
@@ -198,9 +215,50 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   CLI::App* best = add_action(scan, command, ScanAction::best, "best",
                               "which setup has the least, at each size");
   add_question(best, command);
-  best->add_option("--width", command->width, "columns of the text [the terminal's, or 80]")
-      ->type_name("N")
-      ->check(CLI::Range(size_t{60}, size_t{1000}));
+  add_width(best, command);
+
+  CLI::App* diff =
+      add_action(scan, command, ScanAction::diff, "diff",
+                 "what costs more or less: with another setup, or since another label");
+  diff->add_option("A B", command->sides, "two setups, or two labels of `scan run --label`")
+      ->type_name("A B")
+      ->required()
+      ->expected(2);
+  diff->add_option("--of", command->question.expression,
+                   "an event, preset or expression [instructions]")
+      ->type_name("EXPR");
+  add_selection(diff, command);
+  diff->add_option("--limit", command->limit, "changes to list; 0: all [30]")->type_name("N");
+  add_word(diff, "--format", &command->format, kExplainFormats, "how to print");
+  add_width(diff, command);
+  diff->footer(
+      "\nExits with 1 if something costs more in B.\n\nExamples:\n"
+      "  culprit scan diff gcc12_O2 gcc12_O3\n"
+      "  culprit scan run --label commit=1a2b; culprit scan diff commit=0f9e commit=1a2b");
+
+  CLI::App* trend = add_action(scan, command, ScanAction::trend, "trend",
+                               "at which label costs changed, of what, and why");
+  trend
+      ->add_option("EXPR", command->question.expression,
+                   "an event, preset or expression [instructions]")
+      ->type_name("EXPR");
+  add_selection(trend, command);
+  trend->add_option("--limit", command->limit, "changes to list at each label; 0: all [30]")
+      ->type_name("N");
+  add_width(trend, command);
+
+  CLI::App* find = add_action(scan, command, ScanAction::find, "find",
+                              "cells by a text in their commands, compilers, remarks, messages, "
+                              "output, or in names and hashes of the files they were built from");
+  find->add_option("TEXT", command->words, "what to look for")->type_name("TEXT")->required();
+  add_selection(find, command);
+  find->add_option("--limit", command->limit, "lines to print; 0: all [30]")->type_name("N");
+
+  CLI::App* verify = add_action(scan, command, ScanAction::verify, "verify",
+                                "cells of the file that are incomplete or contradict themselves");
+  verify->add_option("-i,--input", command->file, "the scan's file [scan.culprit]")
+      ->type_name("FILE");
+  verify->add_option("--limit", command->limit, "cells to list; 0: all [30]")->type_name("N");
 
   CLI::App* explain = add_action(scan, command, ScanAction::explain, "explain",
                                  "why an iteration of one cell costs more than of another");
@@ -209,12 +267,11 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
       ->required();
   explain->add_option("-i,--input", command->file, "the scan's file [scan.culprit]")
       ->type_name("FILE");
+  add_label(explain, command, "of which measurement, where the file has several [the last]");
   explain->add_option("--limit", command->limit, "rows of code to print; 0: all [30]")
       ->type_name("N");
   add_word(explain, "--format", &command->format, kExplainFormats, "how to print");
-  explain->add_option("--width", command->width, "columns of the text [the terminal's, or 80]")
-      ->type_name("N")
-      ->check(CLI::Range(size_t{60}, size_t{1000}));
+  add_width(explain, command);
   explain->footer(
       "\nExamples:\n"
       "  culprit scan explain vecadd gcc12_O2 5 vecadd gcc12_O3 5\n"
@@ -238,9 +295,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
         throw CLI::ValidationError(fmt::format("'{}' is not one of auto, light, dark", text));
       },
       "of svg: auto follows the reader's settings [auto]", "auto|light|dark");
-  plot->add_option("--width", command->width, "columns of the text [the terminal's, or 80]")
-      ->type_name("N")
-      ->check(CLI::Range(size_t{60}, size_t{1000}));
+  add_width(plot, command);
   plot->callback([command] {
     if (command->form != PlotForm::text) return;
     if (command->output.ends_with(".svg")) command->form = PlotForm::svg;
@@ -251,7 +306,10 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
 
   scan->callback([command, error] {
     if (command->action == ScanAction::none) {
-      *error = "which action? one, init, run, status, retry, forget, table, best, plot, explain";
+      *error =
+          "which action? one, init, run, status, retry, forget, verify, find, table, best, plot, "
+          "diff, "
+          "trend, explain";
     }
   });
   return scan;

@@ -26,7 +26,11 @@ enum class ScanAction : uint8_t {
   table,
   best,
   plot,
-  explain
+  explain,
+  diff,
+  trend,
+  find,
+  verify
 };
 
 enum class PlotForm : uint8_t { text, svg, gnuplot, vega, csv };
@@ -49,6 +53,9 @@ struct ScanCommand {
   scan::PlaceLevel level = scan::PlaceLevel::function;
   size_t limit = 30;
   std::vector<std::string> cells;  // explain: words that name two
+  std::string label;               // run, status, retry: of the cells; else: which cells
+  std::vector<std::string> sides;  // diff
+  std::string words;               // find
   std::string source;              // init: a program's file
   Format format = Format::text;
   size_t width = 0;

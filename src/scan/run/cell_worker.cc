@@ -141,7 +141,10 @@ Result<void> write_cell(const std::string& scratch, const Profile& profile,
 void label_cell(const ScanSetting& setting, const CellJob& job, const Build& build,
                 const std::string& status, const std::string& message, const std::string& key,
                 Profile& profile) {
-  for (Run& run : profile.runs) label_run(profile.strings, run, job.cell.name);
+  for (Run& run : profile.runs) {
+    label_run(profile.strings, run, job.cell.name);
+    if (!setting.label.empty()) label_run(profile.strings, run, kHistoryLabel, setting.label);
+  }
   Run& first = profile.runs.front();
   const auto label = [&](std::string_view name, std::string_view value) {
     if (!value.empty()) label_run(profile.strings, first, name, value);

@@ -21,6 +21,7 @@ struct ScanSetting {
   std::optional<simulate::MachineModel> machine;
   std::string machine_text;  // all its figures, for keys
   std::string plugin_path;
+  std::string label;  // of the cells that are measured; "": none
 };
 
 struct CellJob {

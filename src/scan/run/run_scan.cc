@@ -281,7 +281,9 @@ Result<std::vector<CellState>> find_states(const ScanSetting& setting,
                                            const std::vector<PlannedCell>& planned,
                                            const std::vector<Cell>& held) {
   std::map<std::string, const Cell*> known;
-  for (const Cell& cell : held) known.emplace(name_key(cell.name), &cell);
+  for (const Cell& cell : held) {
+    if (cell.label() == setting.label) known.emplace(name_key(cell.name), &cell);
+  }
   Compilers compilers;
   FileHashes hashes;
   const FolderGuard folder(setting.folder);

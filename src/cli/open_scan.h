@@ -1,0 +1,59 @@
+#pragma once
+
+// A scan's file, opened, with what its cells cost; and what lists of cells are printed with.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scan/cells.h"
+#include "scan/costs.h"
+#include "scan/quantities.h"
+
+#include "base/result.h"
+#include "cli/options/scan_options.h"
+#include "session/profile_view.h"
+
+namespace culprit {
+
+struct OpenScan {
+  ProfileView view;
+  std::vector<scan::Cell> cells;
+  std::vector<std::optional<scan::CellCosts>> costs;
+  std::vector<scan::Preset> presets;
+
+  [[nodiscard]] scan::Quantities quantities() const { return {view.profile(), cells, presets}; }
+  /// All that says what code is, of images that cells executed.
+  [[nodiscard]] FactsLookup code_facts();
+};
+
+enum class WhichCells : uint8_t { of_label, of_last_label, all };
+
+/// Errors: the file cannot be read, or has no such cells
+Result<OpenScan> open_scan(const std::string& path, WhichCells which,
+                           const std::string& label = "");
+
+/// Those of the label that was asked for, or of the last one.
+Result<OpenScan> open_scan(const ScanCommand& command);
+
+/// Lines of a list, as many as were asked for.
+class List {
+ public:
+  explicit List(size_t limit) : limit_(limit) {}
+  void add(const std::string& line);
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] size_t size() const { return lines_; }
+
+ private:
+  size_t limit_;
+  size_t lines_ = 0;
+  std::string text_;
+};
+
+/// Answers about several measurements in one file, and about what is known of cells.
+int run_scan_diff(const ScanCommand& command);
+int run_scan_trend(const ScanCommand& command);
+int run_scan_find(const ScanCommand& command);
+int run_scan_verify(const ScanCommand& command);
+
+}  // namespace culprit

@@ -1,0 +1,203 @@
+#include "scan/history.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+
+#include "scan/causes.h"
+#include "scan/place_table.h"
+#include "scan/print_answer.h"
+
+#include "base/names.h"
+#include "base/text.h"
+#include "print/header_text.h"
+#include "print/json_parts.h"
+#include "print/text_table.h"
+
+namespace culprit::scan {
+namespace {
+
+std::optional<Estimate> value_of(const History& history, size_t cell) {
+  const std::optional<CellCosts>& costs = history.costs[cell];
+  return history.quantities.evaluate(history.expression, history.cells[cell],
+                                     costs ? &*costs : nullptr);
+}
+
+/// More than chance and rounding make.
+bool differ(const Estimate& a, const Estimate& b) {
+  const double error = kNormal95 * std::hypot(a.standard_error, b.standard_error);
+  return std::abs(a.value - b.value) > error + 1e-9 * std::max(1.0, std::abs(a.value));
+}
+
+std::string pair_key(const CellName& name, bool of_setups) {
+  std::string key = name.program + '\0' + (of_setups ? "" : name.setup);
+  for (const Variable& one : name.parameters) key += '\0' + one.name + '\0' + one.value;
+  return key;
+}
+
+/// Growth is worse: infinite from 0.
+double growth(const Change& change) {
+  return change.from.value == 0 ? change.to.value * HUGE_VAL
+                                : change.to.value / change.from.value - 1;
+}
+
+std::string name_of(const Cell& cell) {
+  return cell.name.text();
+}
+
+}  // namespace
+
+std::vector<std::string> find_labels(const std::vector<Cell>& cells) {
+  std::map<std::string, uint32_t> first;
+  for (const Cell& cell : cells) {
+    const auto [at, is_new] = first.try_emplace(cell.label(), cell.first.value);
+    if (!is_new) at->second = std::min(at->second, cell.first.value);
+  }
+  std::vector<std::string> labels;
+  for (const auto& [label, run] : first) labels.push_back(label);
+  std::sort(labels.begin(), labels.end(),
+            [&](const auto& a, const auto& b) { return first.at(a) < first.at(b); });
+  return labels;
+}
+
+Comparison compare_cells(const History& history, const std::vector<size_t>& before,
+                         const std::vector<size_t>& after, bool of_setups) {
+  Comparison out;
+  std::map<std::string, size_t> known;
+  for (const size_t cell : before) {
+    known.emplace(pair_key(history.cells[cell].name, of_setups), cell);
+  }
+  out.unpaired = known.size();
+  double logarithms = 0;
+  size_t ratios = 0;
+  for (const size_t cell : after) {
+    const auto partner = known.find(pair_key(history.cells[cell].name, of_setups));
+    if (partner == known.end()) {
+      ++out.unpaired;
+      continue;
+    }
+    const std::optional<Estimate> from = value_of(history, partner->second);
+    const std::optional<Estimate> to = value_of(history, cell);
+    if (!from || !to) continue;
+    --out.unpaired;
+    if (from->value > 0 && to->value > 0) {
+      logarithms += std::log(to->value / from->value);
+      ++ratios;
+    }
+    if (differ(*from, *to)) {
+      out.changes.push_back({partner->second, cell, *from, *to});
+    } else {
+      ++out.equal;
+    }
+  }
+  if (ratios > 0) out.mean_ratio = std::exp(logarithms / static_cast<double>(ratios));
+  std::stable_sort(out.changes.begin(), out.changes.end(),
+                   [](const Change& a, const Change& b) { return growth(a) > growth(b); });
+  return out;
+}
+
+void explain_change(const History& history, CodeIndex& code, Change& change) {
+  const std::optional<CellCosts>& a = history.costs[change.before];
+  const std::optional<CellCosts>& b = history.costs[change.after];
+  const size_t instructions = find_event(code.profile(), "instructions");
+  if (!a || !b || instructions == SIZE_MAX) return;
+  std::map<std::string, double> differences;
+  for (int side = 0; side < 2; ++side) {
+    const PlaceTable table = make_place_table(side == 0 ? *a : *b, code, PlaceLevel::function);
+    for (const PlaceRow& row : table.rows) {
+      differences[row.function] += (side == 0 ? -1 : 1) * row.per_iteration[instructions].value;
+    }
+  }
+  double most = 1e-9;
+  for (const auto& [function, difference] : differences) {
+    if (std::abs(difference) <= most) continue;
+    most = std::abs(difference);
+    change.function = function;
+  }
+  const PlaceTable lines_a = make_place_table(*a, code, PlaceLevel::line);
+  const PlaceTable lines_b = make_place_table(*b, code, PlaceLevel::line);
+  const auto remarks = [&](size_t cell) {
+    return parse_remarks(history.cells[cell].detail(kRemarksLabel));
+  };
+  const std::vector<Cause> causes =
+      find_causes(code.profile(), {&*a, &lines_a, remarks(change.before)},
+                  {&*b, &lines_b, remarks(change.after)});
+  if (causes.empty()) return;
+  const Cause& first = causes.front();
+  change.cause = first.name + (first.place.empty() ? "" : " at " + first.place);
+}
+
+std::string print_comparison(const Comparison& comparison, const History& history, size_t limit,
+                             const TextStyle& style) {
+  const size_t worse =
+      static_cast<size_t>(std::count_if(comparison.changes.begin(), comparison.changes.end(),
+                                        [](const Change& one) { return growth(one) > 0; }));
+  std::string out = fmt::format("{}{}\nA  {}\nB  {}\n\n",
+                                history.quantities.is_modelled(history.expression) ? "?" : "=",
+                                history.quantities.title(history.expression),
+                                printable(comparison.before), printable(comparison.after));
+  out += fmt::format(
+      "{} cells cost more in B, {} less, {} the same{}; geometric mean of B/A {:.4g}\n", worse,
+      comparison.changes.size() - worse, comparison.equal,
+      comparison.unpaired > 0
+          ? fmt::format(", {} are of one side only or have no value", comparison.unpaired)
+          : "",
+      comparison.mean_ratio);
+  if (comparison.changes.empty()) return out;
+  TextColumn a{"A", true, nullptr, 1, {}};
+  TextColumn b{"B", true, nullptr, 2, {}};
+  TextColumn change{"B/A-1", true, nullptr, 2, {}};
+  TextColumn cell{"cell",
+                  false,
+                  [](const std::string& text, size_t width) { return elide_middle(text, width); },
+                  2,
+                  {}};
+  TextColumn function{
+      "function",
+      false,
+      [](const std::string& text, size_t width) { return shorten_name(text, width); },
+      2,
+      {}};
+  TextColumn cause{"why", false, nullptr, 2, {}};
+  const size_t rows =
+      limit == 0 ? comparison.changes.size() : std::min(limit, comparison.changes.size());
+  for (size_t i = 0; i < rows; ++i) {
+    const Change& one = comparison.changes[i];
+    a.cells.push_back(format_cost(one.from));
+    b.cells.push_back(format_cost(one.to));
+    change.cells.push_back(one.from.value == 0 ? "new"
+                                               : fmt::format("{:+.1f} %", 100 * growth(one)));
+    cell.cells.push_back(printable(name_of(history.cells[one.after])));
+    function.cells.push_back(printable(one.function.empty() ? "-" : one.function));
+    cause.cells.push_back(printable(one.cause.empty() ? "-" : one.cause));
+  }
+  out += "\n" + print_table({a, b, change, cell, function, cause}, style.width);
+  if (rows < comparison.changes.size()) {
+    out += fmt::format("({} more: --limit 0)\n", comparison.changes.size() - rows);
+  }
+  return out;
+}
+
+std::string print_comparison_json(const Comparison& comparison, const History& history) {
+  Json changes = Json::array();
+  for (const Change& one : comparison.changes) {
+    changes.push_back({{"cell", name_of(history.cells[one.after])},
+                       {"a", one.from.value},
+                       {"a_error", one.from.standard_error},
+                       {"b", one.to.value},
+                       {"b_error", one.to.standard_error},
+                       {"function", one.function},
+                       {"cause", one.cause}});
+  }
+  return dump({{"schema", "culprit-scan-diff-1"},
+               {"expression", history.expression.text()},
+               {"a", comparison.before},
+               {"b", comparison.after},
+               {"equal", comparison.equal},
+               {"unpaired", comparison.unpaired},
+               {"mean_ratio", comparison.mean_ratio},
+               {"changes", std::move(changes)}});
+}
+
+}  // namespace culprit::scan

@@ -1,0 +1,63 @@
+#pragma once
+
+// Cells before and after: two setups, or the scan of two labels (versions of the source, dates).
+// What has become better or worse, where, and why.
+
+#include <string>
+#include <vector>
+
+#include "scan/cells.h"
+#include "scan/costs.h"
+#include "scan/quantities.h"
+
+#include "attribute/code_index.h"
+#include "base/result.h"
+#include "base/text_style.h"
+
+namespace culprit::scan {
+
+/// A value of two cells that differs by more than both errors.
+struct Change {
+  size_t before = 0;  // of the cells
+  size_t after = 0;
+  Estimate from;
+  Estimate to;
+  std::string function = {};  // whose instructions differ most; "" if none do
+  std::string cause = {};     // "rolled at kernel.cc:12"; "" if none stands out
+};
+
+struct Comparison {
+  std::string before;  // what the sides are called
+  std::string after;
+  std::vector<Change> changes;  // the worst first: values are costs
+  size_t equal = 0;             // cells with the same value
+  size_t unpaired = 0;          // cells that only one side has, or that have no value
+  double mean_ratio = 1;        // geometric mean of after / before, of cells with values above 0
+};
+
+/// All that the cells of a file are compared by. All must outlive it.
+struct History {
+  const Quantities& quantities;
+  const Expression& expression;
+  const std::vector<Cell>& cells;
+  const std::vector<std::optional<CellCosts>>& costs;
+};
+
+/// Two cells are of one pair that differ in nothing but their setups (`of_setups`) or labels.
+/// Functions and causes are not looked for.
+Comparison compare_cells(const History& history, const std::vector<size_t>& before,
+                         const std::vector<size_t>& after, bool of_setups);
+
+/// Finds the function and the cause of a change.
+void explain_change(const History& history, CodeIndex& code, Change& change);
+
+/// Labels of cells, the one that was measured first first.
+std::vector<std::string> find_labels(const std::vector<Cell>& cells);
+
+/// `limit`: of changes; 0: all.
+std::string print_comparison(const Comparison& comparison, const History& history, size_t limit,
+                             const TextStyle& style);
+/// Schema: culprit-scan-diff-1
+std::string print_comparison_json(const Comparison& comparison, const History& history);
+
+}  // namespace culprit::scan
