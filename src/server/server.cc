@@ -191,7 +191,8 @@ void Server::State::answer_difference(std::string_view path, httplib::Response& 
   }
   const ComparisonQuestion question;
   const Result<ComparedFiles> compared =
-      compare_files({profiles.files()[*a], profiles.files()[*b]}, question);
+      compare_runs({profiles.files()[*a], profiles.files()[*b]},
+                   [](const std::string& name) { return ProfileView::open(name); }, question);
   if (!compared) return send_error(response, compared.error());
   const Difference difference = find_difference(compared->rows, 1, question.options);
   send_json(response, print_difference({compared->rows, question.by, 0}, difference, Format::json,
