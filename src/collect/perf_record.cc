@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "collect/perf/idle_time.h"
 #include "collect/perf/perf_events.h"
 #include "collect/perf/perf_targets.h"
@@ -114,12 +115,12 @@ Result<void> PerfRecorder::prepare(std::optional<std::string>& refusal) {
   return open_events(refusal);
 }
 
-/// What to sample: the events asked for, or time.
+/// What to sample: the events asked for, or time; switches come last.
 std::vector<SampledGroup> PerfRecorder::list_events(bool user_only) const {
-  if (options_.groups.empty()) {
-    return {{make_clock_event(options_.period_ns, user_only, options_.kernel_only)}};
-  }
   std::vector<SampledGroup> groups;
+  if (options_.groups.empty()) {
+    groups.push_back({make_clock_event(options_.period_ns, user_only, options_.kernel_only)});
+  }
   for (const EventGroup& group : options_.groups) {
     groups.emplace_back();
     for (const EventRequest& request : group.members) {
@@ -130,6 +131,7 @@ std::vector<SampledGroup> PerfRecorder::list_events(bool user_only) const {
       groups.back().push_back(std::move(event));
     }
   }
+  if (options_.off_cpu) groups.push_back({make_switch_event()});
   return groups;
 }
 
@@ -148,7 +150,8 @@ bool PerfRecorder::try_events(bool per_cpu, bool user_only, OpenFailure& failure
     targets.tids.insert(targets.tids.end(), tids.begin(), tids.end());
   }
   SamplingSetup setup;
-  setup.stacks = options_.stacks;
+  setup.stacks = options_.stacks || options_.off_cpu;
+  setup.switches = options_.off_cpu;
   setup.stack_copy_bytes = options_.stack_copy_bytes;
   setup.branches = options_.branches;
   setup.memory = options_.memory;
@@ -174,7 +177,9 @@ Result<void> PerfRecorder::open_events(std::optional<std::string>& refusal) {
         "short-lived processes get too few samples");
   }
   if (try_events(false, options_.user_only, failure)) return {};
-  if (is_permission(failure.error_number) && !options_.user_only && !options_.kernel_only) {
+  const bool can_do_without_kernel =
+      !options_.user_only && !options_.kernel_only && !options_.off_cpu;
+  if (is_permission(failure.error_number) && can_do_without_kernel) {
     if (try_events(false, true, failure)) {
       remarks_.emplace_back("kernel code is not sampled (perf_event_paranoid)");
       return {};
@@ -189,11 +194,16 @@ Result<void> PerfRecorder::open_events(std::optional<std::string>& refusal) {
 void PerfRecorder::describe_profile() {
   ProcessorOptions processing;
   processing.all_processes = records_all();
-  processing.stacks = options_.stacks;
-  processing.frames_limit = options_.stacks ? read_frames_limit() : 0;
+  processing.stacks = options_.stacks || options_.off_cpu;
+  processing.frames_limit = processing.stacks ? read_frames_limit() : 0;
   processing.event_of_id = events_->event_of_id();
   processing.layout = events_->layout();
   processing.regions = options_.regions;
+  if (options_.off_cpu) {
+    size_t events = 0;
+    for (const SampledGroup& group : list_events(false)) events += group.size();
+    processing.off_cpu = OffCpuEvents{EventId(events - 1), EventId(events)};
+  }
   if (options_.stack_copy_bytes != 0) processing.make_unwinder = options_.make_unwinder;
   processor_.emplace(processing);
   sampled_.emplace(*processor_, sink_, progress_);
@@ -211,7 +221,9 @@ void PerfRecorder::describe_profile() {
 void PerfRecorder::describe_events() {
   ProfileBuilder& builder = processor_->builder();
   const bool user_only = options_.user_only || losses_.kernel_barred;
-  for (const SampledGroup& group : list_events(user_only)) {
+  std::vector<SampledGroup> groups = list_events(user_only);
+  if (options_.off_cpu) groups.pop_back();
+  for (const SampledGroup& group : groups) {
     for (const SampledEvent& sampled : group) {
       const EventRequest& request = sampled.request;
       Event event;
@@ -227,6 +239,7 @@ void PerfRecorder::describe_events() {
       builder.profile().events.push_back(event);
     }
   }
+  if (options_.off_cpu) add_off_cpu_events(builder);
   for (const std::string& remark : events_->remarks()) remarks_.push_back(remark);
 }
 
@@ -264,6 +277,7 @@ void PerfRecorder::end() {
   events_->stop();
   if (options_.regions != nullptr) options_.regions->take();
   drain(UINT64_MAX);
+  processor_->end_waits(monotonic_ns());
 }
 
 void PerfRecorder::drain(uint64_t before_ns) {
@@ -302,6 +316,9 @@ Recording PerfRecorder::complete(const RunEnd& end) {
   Recording recording = sampled_->finish(end);
   Profile& profile = recording.profile;
   if (idle_time_) add_idle_time(profile, *idle_time_);
+  if (options_.off_cpu && options_.command.empty()) {
+    profile.ledger.note("waits that had begun before the recording are not covered");
+  }
   recording.engine = samples_time() ? EngineChoice::timer : EngineChoice::pmu;
   // What is missing must be told by every report, not by this terminal alone.
   for (const std::string& remark : remarks_) profile.ledger.note(remark);
@@ -325,7 +342,8 @@ Recording PerfRecorder::complete(const RunEnd& end) {
 /// what was recorded alone and not of whole CPUs.
 void PerfRecorder::add_totals(Profile& profile, RunId run) const {
   if (samples_time()) return;
-  const std::vector<EventTotal> totals = events_->read_totals();
+  std::vector<EventTotal> totals = events_->read_totals();
+  if (options_.off_cpu) totals.pop_back();  // switches, not their time
   const bool are_ours = !losses_.is_per_cpu || records_all();
   ContextId context;
   if (are_ours) {

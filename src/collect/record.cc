@@ -49,6 +49,14 @@ Result<void> check(const RecordOptions& options) {
   if (options.user_only && options.kernel_only) {
     return Error{"neither user code nor the kernel would be sampled"};
   }
+  if (options.off_cpu && options.user_only) {
+    return Error{"--off-cpu: a task leaves its CPU in the kernel, which :u does not see"};
+  }
+  if (options.off_cpu && options.engine == EngineChoice::posix_timer) {
+    return Error{
+        "--off-cpu: the posix-timer engine runs with the program's CPU time and does not see it "
+        "wait; use --engine timer"};
+  }
   RETURN_IF_ERROR(check_stack_copy(options));
   if (options.engine == EngineChoice::posix_timer &&
       (!options.groups.empty() || options.branches || options.memory)) {
@@ -100,7 +108,7 @@ Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
   }
   std::optional<std::string> refusal;
   Result<Recording> recording = record_with_perf(options, sink, progress, refusal);
-  const bool may_fall_back = options.engine == EngineChoice::automatic && options.groups.empty();
+  const bool may_fall_back = options.engine == EngineChoice::automatic && options.groups.empty() && !options.off_cpu;
   if (recording || !refusal || !may_fall_back) return recording;
   if (options.stack_copy_bytes != 0) {
     return Error{fmt::format("{}; and {}; use --call-graph fp", *refusal, kNoCopies)};

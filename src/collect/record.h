@@ -58,6 +58,9 @@ struct RecordOptions {
   /// (room `unwind`, which this room does without).
   uint32_t stack_copy_bytes = 0;
   MakeUnwindStack make_unwinder;
+  /// Time that tasks spend off their CPUs, too, by the stack with which they left. Implies
+  /// `stacks`; needs events of the kernel, so no `user_only`, and not the posix-timer engine.
+  bool off_cpu = false;
   SampleRegions* regions = nullptr;  // what else is measured in the command; null: nothing
   bool user_only = false;            // event modifier :u
   bool kernel_only = false;          // event modifier :k

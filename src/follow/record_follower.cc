@@ -33,6 +33,12 @@ bool is_memory_sample(const SampleRecord& sample, const RecordLayout& layout) {
   return has_source || sample.data_address != 0;
 }
 
+/// Whether some place is not known yet.
+bool must_wait(std::span<const Location> places) {
+  return std::any_of(places.begin(), places.end(),
+                     [](const Location& place) { return place.image.is_all(); });
+}
+
 }  // namespace
 
 RecordFollower::RecordFollower(const FollowOptions& options, ProfileBuilder& builder,
@@ -226,11 +232,8 @@ MemorySample RecordFollower::make_memory_sample(const SampleRecord& sample,
   return row;
 }
 
-bool RecordFollower::count(const SampleRecord& sample, const RecordOrigin& origin,
-                           const RecordLayout& layout, std::span<const SampleWeight> weights) {
-  const ContextId context = find_context(sample, origin);
-  if (context.is_all()) return false;
-  const uint32_t pid = origin.pid;
+RecordFollower::FoundStack RecordFollower::find_places(const SampleRecord& sample, uint32_t pid,
+                                                       const RecordLayout& layout) {
   places_.clear();
   places_.push_back(locate_leaf(pid, {sample.ip, sample.mode}));
 
@@ -249,7 +252,15 @@ bool RecordFollower::count(const SampleRecord& sample, const RecordOrigin& origi
   }
   // The first frame is the sampled address itself.
   for (size_t i = 1; i < frames.size(); ++i) places_.push_back(locate(pid, frames[i]));
-  const bool has_stack = options_.stacks || !frames.empty();
+  return {options_.stacks || !frames.empty(), has_calls};
+}
+
+bool RecordFollower::count(const SampleRecord& sample, const RecordOrigin& origin,
+                           const RecordLayout& layout, std::span<const SampleWeight> weights) {
+  const ContextId context = find_context(sample, origin);
+  if (context.is_all()) return false;
+  const uint32_t pid = origin.pid;
+  const auto [has_stack, has_calls] = find_places(sample, pid, layout);
   if (!sample.branches.empty() && !has_calls) count_branches(sample, pid, context, layout);
   if (is_memory_sample(sample, layout)) {
     MemorySample row = make_memory_sample(sample, origin, context);
@@ -259,9 +270,7 @@ bool RecordFollower::count(const SampleRecord& sample, const RecordOrigin& origi
     }
   }
 
-  const bool waits = std::any_of(places_.begin(), places_.end(),
-                                 [](const Location& place) { return place.image.is_all(); });
-  if (waits) {
+  if (must_wait(places_)) {
     for (const auto& [event, value] : weights) {
       wait_({origin.time_ns, pid, context, event, 1, value, has_stack, places_});
     }
@@ -273,6 +282,24 @@ bool RecordFollower::count(const SampleRecord& sample, const RecordOrigin& origi
     if (has_stack) builder_.add_stack(context, stack, event, 1, value);
   }
   return true;
+}
+
+std::optional<PlacedSample> RecordFollower::place(const SampleRecord& sample,
+                                                  const RecordOrigin& origin,
+                                                  const RecordLayout& layout) {
+  const ContextId context = find_context(sample, origin);
+  if (context.is_all()) return std::nullopt;
+  const FoundStack found = find_places(sample, origin.pid, layout);
+  return PlacedSample{origin.time_ns, origin.pid, context, EventId(), 0, 0, found.has_stack,
+                      places_};
+}
+
+void RecordFollower::count_or_wait(PlacedSample sample) {
+  if (must_wait(sample.places)) {
+    wait_(std::move(sample));
+  } else {
+    count(sample);
+  }
 }
 
 bool RecordFollower::count(const PlainSample& sample, const SampleWeight& weight) {

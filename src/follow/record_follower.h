@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -76,6 +77,12 @@ class RecordFollower {
   bool count(const SampleRecord& sample, const RecordOrigin& origin, const RecordLayout& layout,
              std::span<const SampleWeight> weights);
   bool count(const PlainSample& sample, const SampleWeight& weight);
+  /// A sample and its places, not counted yet: its event, samples and value are the caller's to
+  /// fill in. Nothing: its task is not counted.
+  std::optional<PlacedSample> place(const SampleRecord& sample, const RecordOrigin& origin,
+                                    const RecordLayout& layout);
+  /// Such a sample, some places of which may not be known yet.
+  void count_or_wait(PlacedSample sample);
   /// A sample all places of which are known.
   void count(const PlacedSample& sample);
 
@@ -123,6 +130,12 @@ class RecordFollower {
   Location locate(uint32_t pid, const CallFrame& frame);
   Location locate_now(uint32_t pid, const CallFrame& frame);
   Location locate_leaf(uint32_t pid, const CallFrame& frame);
+  struct FoundStack {
+    bool has_stack = false;
+    bool has_recorded_calls = false;  // by the CPU's record of branches
+  };
+  /// The places of a sample, into `places_`.
+  FoundStack find_places(const SampleRecord& sample, uint32_t pid, const RecordLayout& layout);
   StackId intern_stack(std::span<const Location> places);
   void count_branches(const SampleRecord& sample, uint32_t pid, ContextId context,
                       const RecordLayout& layout);

@@ -133,6 +133,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   }
   if (options.filters.empty()) {
     why.halted = find_halted(profile, cpu, why.everything);
+    why.waiting = find_waiting(profile, facts);
   } else {
     why.part = describe_filters(options.filters);
   }

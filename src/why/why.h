@@ -15,6 +15,7 @@
 #include "report/measured_cycles.h"
 #include "report/report.h"
 #include "why/verdict.h"
+#include "why/waiting.h"
 
 namespace culprit {
 
@@ -76,6 +77,7 @@ struct WhyReport {
   std::string part;                        // "in main"; "" for everything
   CostTree tree;                           // of the part; points into the template
   std::optional<Estimate> everything;      // unhalted cycles of the whole profile
+  std::optional<WaitingTime> waiting;      // of everything, where it was recorded
   std::optional<HaltedTime> halted;        // of whole CPUs, where it was measured
   std::optional<MeasuredCycles> measured;  // where both runs are in the profile
   Verdict verdict;                         // points into the tree

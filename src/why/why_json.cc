@@ -77,6 +77,22 @@ Json json_halted(const std::optional<HaltedTime>& halted) {
           {"ratio", halted->ratio()}};
 }
 
+Json json_waiting(const std::optional<WaitingTime>& waiting) {
+  if (!waiting) return {};
+  Json kinds = Json::array();
+  for (const WaitKind& kind : waiting->kinds) {
+    kinds.push_back({{"kind", kind.kind},
+                     {"ns", kind.ns},
+                     {"function", printable(kind.function)},
+                     {"share", kind.share}});
+  }
+  return {{"on_cpu_ns", waiting->on_cpu_ns},
+          {"on_cpu_is_sampled", waiting->on_cpu_is_sampled},
+          {"waiting_ns", waiting->waiting_ns},
+          {"preempted_ns", waiting->preempted_ns},
+          {"kinds", std::move(kinds)}};
+}
+
 Json json_measured(const std::optional<MeasuredCycles>& measured) {
   if (!measured) return {};
   return {{"measured", json_estimate(measured->measured)},
@@ -196,6 +212,7 @@ std::string print_why_json(const Profile& profile, const Template& cpu, const Wh
                      {"overlap", json_estimate(why.tree.overlap)},
                      {"unexplained", json_estimate(why.tree.unexplained)},
                      {"halted", json_halted(why.halted)},
+                     {"waiting", json_waiting(why.waiting)},
                      {"measured", json_measured(why.measured)},
                      {"verdict", json_verdict(why.verdict)},
                      {"advice", json_advice(why)},

@@ -45,7 +45,7 @@ class WhyText {
     collect_lines();
     text += coloured_heading(print_table(columns(), style_.width));
     text += "\n" + print_below_tree() + print_verdict();
-    text += print_advice();
+    text += print_advice() + print_waiting();
     text += print_notes();
     text += print_ledger(profile_.ledger, style_);
     return text + next_step();
@@ -292,6 +292,12 @@ class WhyText {
 
   std::string indented(const std::string& words) const {
     return wrap("    " + words, style_.width, 4) + "\n";
+  }
+
+  /// "Time   of the threads: 31 % on CPU, 64 % waiting (sleep 60 %, in pace; ...), 5 % preempted".
+  std::string print_waiting() const {
+    if (!why_.waiting || !(why_.waiting->whole_ns() > 0)) return "";
+    return print_labelled("Time", describe_waiting(*why_.waiting), style_);
   }
 
   std::string print_notes() const {

@@ -1,5 +1,6 @@
 #include "cli/options/command_options.h"
 #include "cli/options/option_words.h"
+#include "model/off_cpu_events.h"
 
 namespace culprit {
 
@@ -142,6 +143,8 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
         ->type_name("PATTERN")
         ->allow_extra_args(false);
   }
+  CLI::Option* off_cpu = app->add_flag(
+      "--off-cpu", "time off the CPU (record --off-cpu), by who called what [--tree callees]");
   app->add_option("--sort", report->sort, "by this column [the first event, falling]")
       ->type_name("COLUMN");
   CLI::Option* limit =
@@ -161,12 +164,20 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
       "--objects)\n"
       "  culprit report --by region,function         in which OpenMP construct (record --regions)\n"
       "  culprit report --tree callees               who called what (record -g)\n"
+      "  culprit report --off-cpu                    what it waited for (record --off-cpu)\n"
       "  culprit report --columns executions         how often it ran (record -b)\n"
       "  culprit report --by loop --columns frequency   rounds of loops, and what one takes\n"
       "  culprit report --columns hca                what took the cycles of each function\n"
       "  culprit report --since 2h                   of what culprit daemon collected\n"
       "  culprit report --format json --limit 0      for programs");
-  app->callback([app, command, limit, error] {
+  app->callback([app, command, limit, off_cpu, error] {
+    if (off_cpu->count() > 0) {
+      ReportOptions& report = command->question.report;
+      if (report.sort.empty()) report.sort = kOffCpuEvent;
+      report.events = {std::string(kOffCpuEvent), std::string(kPreemptedEvent)};
+      const bool says_form = app->count("--by") > 0 || app->count("--tree") > 0;
+      if (!says_form) report.tree = Tree::callees;
+    }
     if (app->count("--template") > 0 && command->question.report.columns != Columns::hca) {
       *error = "--template says which events are which cycles: it is for --columns hca";
     }

@@ -79,7 +79,8 @@ std::string check_engine(const CLI::App& app, EngineChoice engine) {
   constexpr const char* kOfSampling[] = {"--pid",      "--template",   "--all-cpus", "--cgroup",
                                          "--cpu",      "--event",      "--freq",     "--count",
                                          "-g",         "--call-graph", "--branches", "--data",
-                                         "--duration", "--delay",      "--per-task", "--regions"};
+                                         "--duration", "--delay",      "--per-task", "--regions",
+                                         "--off-cpu"};
   constexpr const char* kNotOfBoth[] = {"--pid",      "--template", "--all-cpus", "--cgroup",
                                         "--cpu",      "--event",    "--branches", "--data",
                                         "--duration", "--delay"};
@@ -140,6 +141,10 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
          "call stacks, by frame pointers (fp) or by unwind tables on copies of BYTES of each "
          "stack [8192] (dwarf: for code built without frame pointers)")
       ->type_name("fp|dwarf[,BYTES]|none");
+  app->add_flag_callback(
+      "--off-cpu", [record] { record->off_cpu = record->stacks = true; },
+      "time that tasks wait (sleeps, locks, pipes, disks) or are preempted, too, by call stack; "
+      "every switch is seen (culprit report --off-cpu)");
   app->add_flag("-b,--branches", record->branches,
                 "the CPU's record of the last taken branches with each sample");
   app->add_flag("-d,--data", record->memory,
@@ -163,6 +168,7 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
       "  culprit record -g -F 4999 -- make -j2  with stacks, 4,999 samples per second\n"
       "  culprit record -p 1234 --duration 10s  a running process\n"
       "  culprit record -e cycles:pp -e page-faults ./a.out   what the hardware counts\n"
+      "  culprit record --off-cpu ./server      what it waits for, too\n"
       "  culprit record -a --duration 5s        the whole system\n"
       "  culprit record --engine timer+simulate ./a.out   measured time beside exact counts\n\n"
       "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"

@@ -48,7 +48,9 @@ void add_sample_parts(perf_event_attr& attr, const SamplingSetup& setup) {
   }
 }
 
-void add_sideband(perf_event_attr& attr, const PerfFeatures& features) {
+void add_sideband(perf_event_attr& attr, const SamplingSetup& setup,
+                  const PerfFeatures& features) {
+  attr.context_switch = setup.switches ? 1 : 0;
   attr.mmap = 1;
   attr.mmap2 = 1;
   attr.comm = 1;
@@ -110,6 +112,16 @@ SampledEvent make_clock_event(uint64_t period_ns, bool user_only, bool kernel_on
   return event;
 }
 
+SampledEvent make_switch_event() {
+  SampledEvent event;
+  event.request.name = "context-switches";
+  event.request.pmu = "software";
+  event.request.type = PERF_TYPE_SOFTWARE;
+  event.request.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+  event.period = 1;
+  return event;
+}
+
 bool is_clock(const EventRequest& event) {
   return event.type == PERF_TYPE_SOFTWARE &&
          (event.config == PERF_COUNT_SW_CPU_CLOCK || event.config == PERF_COUNT_SW_TASK_CLOCK);
@@ -128,7 +140,7 @@ perf_event_attr make_sampling_attr(const SampledEvent& event, const SamplingSetu
   if (setup.per_cpu && is_clock(event.request)) attr.exclude_idle = 1;
   attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
                      (features.lost_counts ? PERF_FORMAT_LOST : 0);
-  if (carries_sideband) add_sideband(attr, features);
+  if (carries_sideband) add_sideband(attr, setup, features);
   return attr;
 }
 
@@ -136,7 +148,7 @@ perf_event_attr make_sideband_attr(const SamplingSetup& setup, const PerfFeature
   perf_event_attr attr = make_common(setup);
   attr.type = PERF_TYPE_SOFTWARE;
   attr.config = PERF_COUNT_SW_DUMMY;
-  add_sideband(attr, features);
+  add_sideband(attr, setup, features);
   return attr;
 }
 

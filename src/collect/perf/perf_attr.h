@@ -39,9 +39,13 @@ struct SamplingSetup {
   bool branches = false;          // the CPU's record of taken branches, where it has one
   bool memory = false;            // data address, weight and source, where the event has them
   bool many_events = false;       // records must say which event they belong to
+  bool switches = false;          // the sideband tells when tasks leave and enter a CPU
   bool per_cpu = false;           // of all tasks there; otherwise inherited by children
   uint32_t wakeup_bytes = 0;
 };
+
+/// Every switch away from a task: where it was when it left its CPU. The period is 1.
+SampledEvent make_switch_event();
 
 /// Time: cpu-clock, which every machine has.
 SampledEvent make_clock_event(uint64_t period_ns, bool user_only, bool kernel_only);

@@ -52,6 +52,7 @@ class SampleProcessor::Impl {
   bool follow_running(uint32_t pid);
   void follow_all_running();
   void process(const Record& record);
+  void end_waits(uint64_t now_ns);
   Result<void> flush(const RecordSink& sink);
   Recording finish();
   [[nodiscard]] uint64_t lost() const {
@@ -65,9 +66,11 @@ class SampleProcessor::Impl {
  private:
   ProcessTable::Process* introduce(uint32_t pid);
   void count(const SampleRecord& sample, const RecordOrigin& origin);
+  void take_switch(const Record& record);
   std::optional<EventId> find_event(const RecordOrigin& origin) const;
 
   ProcessorOptions options_;
+  std::optional<OffCpuTime> off_cpu_;
   LiveImages images_{builder_, [this](uint32_t pid) { waiting_.end(pid); }};
   RecordFollower follower_;
   WaitingSamples waiting_{builder_, images_, follower_};
@@ -75,6 +78,7 @@ class SampleProcessor::Impl {
 
 SampleProcessor::Impl::Impl(const ProcessorOptions& options)
     : options_(options), follower_(follow_options(options), builder_, images_) {
+  if (options_.off_cpu) off_cpu_.emplace(*options_.off_cpu);
   follower_.introduce_with([this](uint32_t pid) { return introduce(pid); });
   follower_.tag_with(options_.regions);
   follower_.wait_with([this](PlacedSample sample) { waiting_.add(std::move(sample)); });
@@ -124,7 +128,33 @@ void SampleProcessor::Impl::process(const Record& record) {
   if (const auto* const sample = std::get_if<SampleRecord>(&record.body)) {
     count(*sample, record.origin);
   } else {
+    if (off_cpu_) take_switch(record);
     follower_.follow(record);
+  }
+}
+
+void SampleProcessor::Impl::take_switch(const Record& record) {
+  const RecordOrigin& origin = record.origin;
+  if (const auto* const change = std::get_if<SwitchRecord>(&record.body)) {
+    if (change->out) {
+      off_cpu_->confirm(origin.tid, change->preempted);
+    } else if (std::optional<PlacedSample> wait = off_cpu_->enter(origin.tid, origin.time_ns)) {
+      follower_.count_or_wait(*std::move(wait));
+    }
+  } else if (const auto* const exit = std::get_if<ExitRecord>(&record.body)) {
+    off_cpu_->mark_exited(exit->tid);
+  } else if (const auto* const fork = std::get_if<ForkRecord>(&record.body)) {
+    off_cpu_->begin(fork->tid);
+  }
+}
+
+void SampleProcessor::Impl::end_waits(uint64_t now_ns) {
+  if (!off_cpu_) return;
+  for (PlacedSample& wait : off_cpu_->end(now_ns)) follower_.count_or_wait(std::move(wait));
+  if (off_cpu_->lost_ends() != 0) {
+    builder_.profile().ledger.note(
+        fmt::format("{} waits are of unknown length: the records of their ends are lost",
+                    off_cpu_->lost_ends()));
   }
 }
 
@@ -145,6 +175,12 @@ std::optional<EventId> SampleProcessor::Impl::find_event(const RecordOrigin& ori
 
 void SampleProcessor::Impl::count(const SampleRecord& sample, const RecordOrigin& origin) {
   const std::optional<EventId> event = find_event(origin);
+  if (off_cpu_ && event == options_.off_cpu->waiting) {
+    if (std::optional<PlacedSample> place = follower_.place(sample, origin, options_.layout)) {
+      off_cpu_->leave(origin.tid, *std::move(place));
+    }
+    return;
+  }
   const SampleWeight weight{event.value_or(EventId()), sample.period};
   const std::span<const SampleWeight> weights(&weight, event ? 1 : 0);
   if (!follower_.count(sample, origin, options_.layout, weights)) return;
@@ -197,6 +233,9 @@ void SampleProcessor::follow_all_running() {
 }
 void SampleProcessor::process(const Record& record) {
   impl_->process(record);
+}
+void SampleProcessor::end_waits(uint64_t now_ns) {
+  impl_->end_waits(now_ns);
 }
 Result<void> SampleProcessor::flush(const RecordSink& sink) {
   return impl_->flush(sink);

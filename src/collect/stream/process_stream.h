@@ -15,8 +15,10 @@
 #include <linux/perf_event.h>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "collect/stream/off_cpu.h"
 #include "follow/sample_regions.h"
 #include "model/builder.h"
 #include "recording/recording.h"
@@ -32,6 +34,7 @@ struct ProcessorOptions {
   size_t frames_limit = 0;     // stacks of so many frames were cut; 0: somebody else counts them
   std::map<uint64_t, size_t> event_of_id;  // rows of the events; empty: there is one
   RecordLayout layout = {.branch_sample_type = PERF_SAMPLE_BRANCH_ANY};  // of the samples
+  std::optional<OffCpuEvents> off_cpu;  // samples of `waiting` are switches away from a task
   SampleRegions* regions = nullptr;  // of the samples; null: they are not told apart
   MakeUnwindStack make_unwinder;     // for samples with stack copies; empty: they have none
 };
@@ -57,6 +60,9 @@ class SampleProcessor {
 
   /// In the order of time (small disorder does no harm).
   void process(const Record& record);
+
+  /// Waits that go on now end at `now_ns` (CLOCK_MONOTONIC): the recording does.
+  void end_waits(uint64_t now_ns);
 
   /// Hands what is new to the sink (which may be empty) and forgets its counts.
   Result<void> flush(const RecordSink& sink);

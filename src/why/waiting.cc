@@ -1,0 +1,187 @@
+#include "why/waiting.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+
+#include "attribute/code_index.h"
+#include "base/text.h"
+#include "model/counts.h"
+#include "model/off_cpu_events.h"
+
+namespace culprit {
+namespace {
+
+struct WaitWord {
+  std::string_view prefix;  // of the function's name
+  std::string_view kind;
+};
+
+// Functions of Linux 4.19 to 6.18 and of glibc. Frames are asked innermost first: what lies below
+// (a lock inside a file system) says more than the call above it.
+constexpr WaitWord kWords[] = {
+    {"do_nanosleep", "sleep"},        {"hrtimer_nanosleep", "sleep"},
+    {"clock_nanosleep", "sleep"},     {"__clock_nanosleep", "sleep"},
+    {"futex_wait", "lock"},           {"__futex_wait", "lock"},
+    {"futex_lock_pi", "lock"},        {"do_futex", "lock"},
+    {"pthread_cond_", "lock"},        {"pthread_mutex_", "lock"},
+    {"__lll_lock_wait", "lock"},      {"__futex_abstimed", "lock"},
+    {"pipe_read", "pipe"},            {"pipe_write", "pipe"},
+    {"anon_pipe_", "pipe"},           {"pipe_wait", "pipe"},
+    {"do_sys_poll", "poll"},          {"do_select", "poll"},
+    {"do_epoll_wait", "poll"},        {"ep_poll", "poll"},
+    {"epoll_wait", "poll"},           {"do_wait", "child process"},
+    {"kernel_wait4", "child process"}, {"sk_wait_data", "socket"},
+    {"tcp_recvmsg", "socket"},        {"inet_csk_accept", "socket"},
+    {"unix_stream_", "socket"},       {"__skb_wait_for", "socket"},
+    {"sk_stream_wait", "socket"},     {"io_schedule", "disk"},
+    {"folio_wait", "disk"},           {"__folio_lock", "disk"},
+    {"wait_on_page_bit", "disk"},     {"submit_bio_wait", "disk"},
+    {"blkdev_", "disk"},              {"ext4_sync_file", "disk"},
+    {"jbd2_", "disk"},                {"vfs_fsync", "disk"},
+    {"rwsem_down_", "kernel lock"},   {"__mutex_lock", "kernel lock"},
+    {"n_tty_read", "terminal"},       {"do_sigtimedwait", "signal"},
+    {"sigsuspend", "signal"},         {"do_sys_pause", "signal"},
+    {"handle_mm_fault", "page fault"},
+};
+
+bool is_c_library(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("libc.") || name.starts_with("libc-") ||
+         name.starts_with("libpthread") || name.starts_with("ld-");
+}
+
+std::optional<EventId> find_event(const Profile& profile, std::string_view name) {
+  for (size_t event = 0; event < profile.events.size(); ++event) {
+    if (profile.strings.text(profile.events[event].name) == name) return EventId(event);
+  }
+  return std::nullopt;
+}
+
+double sum_event(const Profile& profile, EventId event) {
+  double sum = 0;
+  for (const Histogram& histogram : profile.histograms) {
+    for (const EventColumn& column : histogram.columns) {
+      if (column.event != event) continue;
+      for (const uint64_t value : column.value) sum += static_cast<double>(value);
+    }
+  }
+  return sum * profile.events[event.value].scale;
+}
+
+/// The kernel's account of the runs, where all of them have one; else what was sampled.
+void add_on_cpu(const Profile& profile, WaitingTime& time) {
+  const bool has_accounts =
+      !profile.runs.empty() && std::all_of(profile.runs.begin(), profile.runs.end(),
+                                           [](const Run& run) { return run.cpu_time_ns; });
+  if (has_accounts) {
+    for (const Run& run : profile.runs) time.on_cpu_ns += static_cast<double>(*run.cpu_time_ns);
+    return;
+  }
+  time.on_cpu_is_sampled = true;
+  const std::optional<EventId> clock = find_event(profile, "cpu-clock");
+  if (clock) time.on_cpu_ns = sum_event(profile, *clock);
+}
+
+/// Waits by kind, and of each by the function of the program's own that waits.
+class WaitSums {
+ public:
+  WaitSums(const Profile& profile, const FactsLookup& facts)
+      : profile_(profile), code_(profile, facts) {}
+
+  void add(StackId stack, double ns) {
+    std::string_view kind;
+    std::string function;
+    for (const Location& location : stack_locations(profile_, stack)) {
+      const Image* const image = code_.image(location.image);
+      const bool is_kernel = image != nullptr && (image->kind == ImageKind::kernel ||
+                                                  image->kind == ImageKind::module);
+      const bool is_own = image != nullptr && !is_kernel && image->kind != ImageKind::vdso &&
+                          !is_c_library(profile_.strings.text(image->path));
+      for (const Frame& frame : code_.frames(location)) {
+        const std::string& name = code_.facts(location.image)->strings.text(frame.function);
+        if (kind.empty() && !is_own) kind = find_wait_kind(name);
+        if (function.empty() && is_own) function = name;
+      }
+      if (is_own && function.empty()) function = code_.unnamed(location);
+      if (!function.empty()) break;
+    }
+    sums_[std::string(kind.empty() ? "other" : kind)][function] += ns;
+  }
+
+  [[nodiscard]] std::vector<WaitKind> list() const {
+    std::vector<WaitKind> kinds;
+    for (const auto& [word, functions] : sums_) {
+      WaitKind kind;
+      kind.kind = word;
+      double most = 0;
+      for (const auto& [function, ns] : functions) {
+        kind.ns += ns;
+        if (function.empty() || ns <= most) continue;
+        most = ns;
+        kind.function = function;
+      }
+      if (kind.ns > 0) kind.share = most / kind.ns;
+      kinds.push_back(std::move(kind));
+    }
+    std::sort(kinds.begin(), kinds.end(),
+              [](const WaitKind& a, const WaitKind& b) { return a.ns > b.ns; });
+    return kinds;
+  }
+
+ private:
+  const Profile& profile_;
+  CodeIndex code_;
+  std::map<std::string, std::map<std::string, double>> sums_;
+};
+
+}  // namespace
+
+std::string_view find_wait_kind(std::string_view function) {
+  for (const auto& [prefix, kind] : kWords) {
+    if (function.starts_with(prefix)) return kind;
+  }
+  return "";
+}
+
+std::string describe_waiting(const WaitingTime& time) {
+  constexpr double kLeastPercent = 1;
+  const auto percent = [&](double ns) { return 100 * ns / time.whole_ns(); };
+  std::vector<std::string> kinds;
+  for (const WaitKind& kind : time.kinds) {
+    if (percent(kind.ns) < kLeastPercent) continue;
+    std::string words = fmt::format("{} {:.1f} %", kind.kind, percent(kind.ns));
+    if (!kind.function.empty()) {
+      words += fmt::format(", {} of it in {}", fmt::format("{:.0f} %", 100 * kind.share),
+                           printable(kind.function));
+    }
+    kinds.push_back(std::move(words));
+  }
+  return fmt::format("of all threads, {:.3g} s: {:.1f} % on a CPU{}, {:.1f} % waiting{}, {:.1f} % "
+                     "preempted. culprit report --off-cpu has the stacks.",
+                     time.whole_ns() * 1e-9, percent(time.on_cpu_ns),
+                     time.on_cpu_is_sampled ? " (sampled)" : "", percent(time.waiting_ns),
+                     kinds.empty() ? "" : fmt::format(" ({})", fmt::join(kinds, "; ")),
+                     percent(time.preempted_ns));
+}
+
+std::optional<WaitingTime> find_waiting(const Profile& profile, const FactsLookup& facts) {
+  const std::optional<EventId> waiting = find_event(profile, kOffCpuEvent);
+  const std::optional<EventId> preempted = find_event(profile, kPreemptedEvent);
+  if (!waiting || !preempted) return std::nullopt;
+  WaitingTime time;
+  add_on_cpu(profile, time);
+  time.waiting_ns = sum_event(profile, *waiting);
+  time.preempted_ns = sum_event(profile, *preempted);
+  WaitSums sums(profile, facts);
+  const double scale = profile.events[waiting->value].scale;
+  for (const StackCount& count : profile.stack_counts) {
+    if (count.cell.event != *waiting) continue;
+    sums.add(count.stack, scale * static_cast<double>(count.cell.value));
+  }
+  time.kinds = sums.list();
+  return time;
+}
+
+}  // namespace culprit
