@@ -72,7 +72,7 @@ class Epochs(harness.CulpritTest):
         self.assertEqual(len(difference["new"]), 8)
         text = self.ask("diff", "--since", "175m", "--to", "85m", "--by", "comm").stdout
         self.assertRegex(text, r"old +\S+-1\.culprit")
-        none = self.ask("diff", "--since", "175m", "--to", "3h", status=1)
+        none = self.ask("diff", "--since", "175m", "--to", "5h", status=1)
         self.assertIn("nothing to", none.stderr)
         for words, said in ((["--since", "3h"], "--to says where"), (["--to", "1h", "a", "b"], "either")):
             self.assertIn(said, self.ask("diff", *words, status=2).stderr)
