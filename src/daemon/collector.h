@@ -22,7 +22,7 @@ class Collector {
   [[nodiscard]] virtual const char* name() const = 0;
   /// A new profile begins, of one run.
   virtual Result<void> begin_epoch() = 0;
-  /// Takes what has been sampled, about once a second.
+  /// Takes what has been sampled, every few seconds.
   virtual void drain() = 0;
   /// Something is to be done before the next drain: descriptors() are readable.
   virtual void attend() {}

@@ -41,7 +41,10 @@ namespace culprit {
 namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
-constexpr uint64_t kDrainNs = kSecondNs;
+constexpr uint64_t kTickNs = kSecondNs;
+// At the highest rate 20,000 samples, which a CPU's set has room for even if no two are alike; the
+// longer, the more samples share an entry.
+constexpr uint64_t kDrainNs = 4 * kSecondNs;
 constexpr int64_t kClockJumpNs = kSecondNs;
 constexpr size_t kProblemsKept = 5;
 constexpr size_t kEpochsWaiting = 4;  // for their facts
@@ -154,9 +157,11 @@ class Daemon {
   pid_t completing_ = 0;
   std::deque<std::string> problems_;
   uint64_t start_ns_ = 0;
+  uint64_t start_cpu_ns_ = 0;  // what loading the program and measuring its cost took
   uint64_t epoch_start_ns_ = 0;
   int64_t clock_offset_ns_ = 0;
   uint64_t cpu_at_epoch_ns_ = 0;
+  uint64_t tick_at_ns_ = 0;
   uint64_t drain_at_ns_ = 0;
   uint64_t flush_at_ns_ = 0;
   bool is_paused_ = false;
@@ -323,10 +328,13 @@ void Daemon::reap() {
 }
 
 void Daemon::tick(uint64_t now) {
-  if (now < drain_at_ns_) return;
-  drain_at_ns_ = now + kDrainNs;
-  collector_->drain();
-  follow_cpus();
+  if (now < tick_at_ns_) return;
+  tick_at_ns_ = now + kTickNs;
+  if (now >= drain_at_ns_) {
+    drain_at_ns_ = now + kDrainNs;
+    collector_->drain();
+    follow_cpus();
+  }
   const int64_t jump_ns = clock_offset_ns() - clock_offset_ns_;
   if (jump_ns > kClockJumpNs || jump_ns < -kClockJumpNs) {
     say("the clock was set: a new epoch begins");
@@ -334,6 +342,7 @@ void Daemon::tick(uint64_t now) {
   } else if (epoch_ns(now) >= options_.epoch_ns) {
     next_epoch();
   } else if (now >= flush_at_ns_) {
+    collector_->drain();
     flush();
   }
 }
@@ -352,7 +361,7 @@ void Daemon::follow_cpus() {
 }
 
 int Daemon::wait_ms(uint64_t now) const {
-  return drain_at_ns_ > now ? static_cast<int>((drain_at_ns_ - now + 999'999) / 1'000'000) : 0;
+  return tick_at_ns_ > now ? static_cast<int>((tick_at_ns_ - now + 999'999) / 1'000'000) : 0;
 }
 
 DaemonStatus Daemon::status() const {
@@ -371,7 +380,8 @@ DaemonStatus Daemon::status() const {
   status.in_epoch = collector_->totals();
   status.in_all = before_;
   status.in_all.add(status.in_epoch);
-  status.cpu_ns = own_cpu_ns();
+  status.start_cpu_ns = start_cpu_ns_;
+  status.cpu_ns = own_cpu_ns() - start_cpu_ns_;
   status.resident_bytes = own_resident_bytes();
   rusage self{};
   ::getrusage(RUSAGE_SELF, &self);
@@ -455,7 +465,9 @@ Result<void> Daemon::run() {
   cpus_ = list_online_cpus();
   begin_epoch();
   if (!writer_) return Error{problems_.back()};
+  tick_at_ns_ = start_ns_ + kTickNs;
   drain_at_ns_ = start_ns_ + kDrainNs;
+  start_cpu_ns_ = own_cpu_ns();
   say(fmt::format("sampling the whole system by {} at {:.4g} Hz into {}{}", collector_->name(),
                   1e9 / static_cast<double>(period_ns_), database_.folder(),
                   fallback_.empty() ? "" : "\nnot by eBPF: " + fallback_));

@@ -2,7 +2,7 @@
 
 // run_daemon(): samples the whole system into a database of epochs, until it is told to stop.
 //
-//     every second      drain      the collector's tables → the profile of this epoch
+//     every 4 seconds   drain      the collector's tables → the profile of this epoch
 //     every 10 s        flush      what is new → current/….culprit (survives kill -9)
 //     every 10 minutes  next epoch the file is completed, renamed into epochs/, and its symbols
 //                                  are looked up by a child process of low priority, which

@@ -80,6 +80,7 @@ std::string print_status_json(const DaemonStatus& status) {
             {"epoch_s", status.epoch_s},
             {"in_epoch", to_json(status.in_epoch)},
             {"in_all", to_json(status.in_all)},
+            {"start_cpu_ns", status.start_cpu_ns},
             {"cpu_ns", status.cpu_ns},
             {"resident_bytes", status.resident_bytes},
             {"peak_bytes", status.peak_bytes},
@@ -124,6 +125,7 @@ Result<DaemonStatus> parse_status(std::string_view text) {
   number(json, "cpus", status.cpus);
   number(json, "running_s", status.running_s);
   number(json, "epoch_s", status.epoch_s);
+  number(json, "start_cpu_ns", status.start_cpu_ns);
   number(json, "cpu_ns", status.cpu_ns);
   number(json, "resident_bytes", status.resident_bytes);
   number(json, "peak_bytes", status.peak_bytes);
@@ -170,8 +172,9 @@ std::string print_status_text(const DaemonStatus& status) {
                               format_thousands(all.range_searches), all.range_refusals));
   }
   row("cost",
-      fmt::format("a sample takes {} in its handler, {} in the daemon",
-                  per_sample(all.timed_ns, all.timed), per_sample(status.cpu_ns, all.handled)));
+      fmt::format("a sample takes {} in its handler, {} in the daemon (whose start took {})",
+                  per_sample(all.timed_ns, all.timed), per_sample(status.cpu_ns, all.handled),
+                  format_duration_ns(static_cast<double>(status.start_cpu_ns))));
   row("memory",
       fmt::format("{} resident (peak {}), {} in the kernel", format_bytes(status.resident_bytes),
                   format_bytes(status.peak_bytes), format_bytes(status.kernel_bytes)));

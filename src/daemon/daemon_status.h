@@ -25,8 +25,9 @@ struct DaemonStatus {
   std::string epoch;  // its path
   uint64_t epoch_s = 0;
   SamplingTotals in_epoch;
-  SamplingTotals in_all;  // this epoch included
-  uint64_t cpu_ns = 0;    // of the daemon, children included
+  SamplingTotals in_all;      // this epoch included
+  uint64_t start_cpu_ns = 0;  // of the daemon until it sampled
+  uint64_t cpu_ns = 0;        // and since then; without the children that look up symbols
   uint64_t resident_bytes = 0;
   uint64_t peak_bytes = 0;
   uint64_t kernel_bytes = 0;

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kBusy = "[unknown: its address space was locked]";
 constexpr std::string_view kUnmapped = "[unknown: nothing is mapped there]";
 // JIT compilers write their files in pieces: names of new code come some seconds late.
-constexpr int kDrainsToWait = 5;
+constexpr int kDrainsToWait = 3;  // mostly of four seconds each
 constexpr size_t kMostWaiting = 1 << 16;
 
 /// Field 22 of /proc/PID/stat: when it started, in ticks since boot; 0: it is gone.
@@ -148,6 +148,7 @@ void SamplePlacer::note_image(const image_record& record) {
 
 void SamplePlacer::note_who(const who_record& record) {
   names_->whos.insert_or_assign(record.id, record.key);
+  if (record.key.pid != 0) watch_process(record.key);
 }
 
 void SamplePlacer::begin_numbers_anew() {
@@ -296,25 +297,28 @@ void SamplePlacer::count_in_file(const who_key& who, uint64_t place, uint64_t sa
   add_unknown(who, "[unknown: the name of its file was lost]", samples);
 }
 
-/// Code that no file is behind: its compiler may tell its names, now or later.
-void SamplePlacer::count_in_process(const who_key& who, uint64_t address, uint64_t samples) {
+/// Follows what the compiler of a process tells of its code; it has some that no file is behind.
+void SamplePlacer::watch_process(const who_key& who) {
   const auto [at, is_new] = names_->watched.try_emplace(who.pid);
   Names::Watched& watched = at->second;
   if (!is_new && (watched.start_ns != who.start_ns || watched.execs != who.execs)) {
     names_->images.forget(who.pid);
   }
-  if (is_new || watched.start_ns != who.start_ns || watched.execs != who.execs) {
-    watched = {who.start_ns, who.execs};
-    if (is_alive(who.pid, who.start_ns)) {
-      names_->images.jit().watch(who.pid);
-      // A jitdump is announced by being mapped.
-      for (ProcMapping& entry : read_mappings(who.pid)) {
-        if (entry.executable && entry.path.ends_with(".dump")) {
-          names_->images.intern(to_record(who.pid, entry), false);
-        }
-      }
+  if (!is_new && watched.start_ns == who.start_ns && watched.execs == who.execs) return;
+  watched = {who.start_ns, who.execs};
+  if (!is_alive(who.pid, who.start_ns)) return;
+  names_->images.jit().watch(who.pid);
+  // A jitdump is announced by being mapped.
+  for (ProcMapping& entry : read_mappings(who.pid)) {
+    if (entry.executable && entry.path.ends_with(".dump")) {
+      names_->images.intern(to_record(who.pid, entry), false);
     }
   }
+}
+
+/// Code that no file is behind: its compiler may tell its names, now or later.
+void SamplePlacer::count_in_process(const who_key& who, uint64_t address, uint64_t samples) {
+  watch_process(who);
   waiting_.push_back({names_, who, address, samples, samples * weight_ns_, 0});
   if (waiting_.size() > kMostWaiting) end_waiting();
 }

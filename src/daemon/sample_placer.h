@@ -81,6 +81,7 @@ class SamplePlacer final : public SampleVisitor {
   ImageId image_of_reason(std::string_view reason);
   void note_unknown_in_kernel(uint64_t samples);
   void count_in_file(const who_key& who, uint64_t place, uint64_t samples);
+  void watch_process(const who_key& who);
   void count_in_process(const who_key& who, uint64_t address, uint64_t samples);
   void count_unknown(const who_key& who, uint64_t address, uint64_t samples);
   bool place_code(Waiting& waiting);

@@ -169,7 +169,8 @@ static __always_inline __u32 intern_who(const struct who_key* key, struct sample
     note_refused(set);
     return 0;
   }
-  bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+  // A process with code of its own making is looked at while it lives.
+  bpf_ringbuf_submit(record, key->pid != 0 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
   return id;
 }
 
