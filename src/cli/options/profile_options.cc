@@ -143,8 +143,9 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
         ->type_name("PATTERN")
         ->allow_extra_args(false);
   }
-  CLI::Option* off_cpu = app->add_flag(
-      "--off-cpu", "time off the CPU (record --off-cpu), by who called what [--tree callees]");
+  // Of two texts CLI11 cannot tell in C++20 which is a description.
+  CLI::Option* off_cpu = app->add_flag("--off-cpu");
+  off_cpu->description("time off the CPU (record --off-cpu), by who called what [--tree callees]");
   app->add_option("--sort", report->sort, "by this column [the first event, falling]")
       ->type_name("COLUMN");
   CLI::Option* limit =
