@@ -25,7 +25,7 @@ class OffCpu(CulpritTest):
     def test_waits_are_where_and_as_long_as_they_were(self):
         profile, truth = self.record_waits()
         whole = truth["whole"]["wall"]
-        rows = self.report(profile, "--by", "function")["rows"]
+        rows = self.report(profile, "--by", "function", "--sort", "inclusive")["rows"]
         off = {name: 0.0 for name in (*KINDS, "work")}
         for row in rows:
             if row["function"] not in off:
