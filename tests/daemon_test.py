@@ -201,7 +201,7 @@ class Daemon(harness.CulpritTest):
         if os.geteuid() != 0:
             self.skipTest("needs root, for a file system of its own")
         self.database.mkdir()
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", self.database],
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", self.database],
                                  capture_output=True, text=True, check=False)
         if mounted.returncode != 0:
             self.skipTest("no mounts here: " + mounted.stderr.strip())

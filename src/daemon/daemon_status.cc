@@ -172,7 +172,7 @@ std::string print_status_text(const DaemonStatus& status) {
                               format_thousands(all.range_searches), all.range_refusals));
   }
   row("cost",
-      fmt::format("a sample takes {} in its handler, {} in the daemon (whose start took {})",
+      fmt::format("a sample takes {} in its handler, {} in the daemon (start: {})",
                   per_sample(all.timed_ns, all.timed), per_sample(status.cpu_ns, all.handled),
                   format_duration_ns(static_cast<double>(status.start_cpu_ns))));
   row("memory",
