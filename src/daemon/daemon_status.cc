@@ -172,9 +172,9 @@ std::string print_status_text(const DaemonStatus& status) {
                               format_thousands(all.range_searches), all.range_refusals));
   }
   row("cost",
-      fmt::format("a sample takes {} in its handler, {} in the daemon (start: {})",
-                  per_sample(all.timed_ns, all.timed), per_sample(status.cpu_ns, all.handled),
-                  format_duration_ns(static_cast<double>(status.start_cpu_ns))));
+      fmt::format("a sample takes {} in its handler, {} in the daemon",
+                  per_sample(all.timed_ns, all.timed), per_sample(status.cpu_ns, all.handled)));
+  row("", "to start took " + format_duration_ns(static_cast<double>(status.start_cpu_ns)));
   row("memory",
       fmt::format("{} resident (peak {}), {} in the kernel", format_bytes(status.resident_bytes),
                   format_bytes(status.peak_bytes), format_bytes(status.kernel_bytes)));
