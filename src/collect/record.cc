@@ -108,7 +108,8 @@ Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
   }
   std::optional<std::string> refusal;
   Result<Recording> recording = record_with_perf(options, sink, progress, refusal);
-  const bool may_fall_back = options.engine == EngineChoice::automatic && options.groups.empty() && !options.off_cpu;
+  const bool may_fall_back =
+      options.engine == EngineChoice::automatic && options.groups.empty() && !options.off_cpu;
   if (recording || !refusal || !may_fall_back) return recording;
   if (options.stack_copy_bytes != 0) {
     return Error{fmt::format("{}; and {}; use --call-graph fp", *refusal, kNoCopies)};

@@ -52,7 +52,7 @@ struct RecordOptions {
   std::optional<uint64_t> duration_ns;
   uint64_t delay_ns = 0;
   uint64_t flush_every_ns = kFlushEveryNs;  // what was recorded goes to the sink so often
-  bool stacks = false;  // -g
+  bool stacks = false;                      // -g
   /// Bytes of the user stack to copy into each sample for unwinding, a multiple of 8 up to
   /// kLargestStackCopyBytes; 0: stacks are walked by frame pointers. Needs `make_unwinder`
   /// (room `unwind`, which this room does without).

@@ -290,8 +290,8 @@ std::optional<PlacedSample> RecordFollower::place(const SampleRecord& sample,
   const ContextId context = find_context(sample, origin);
   if (context.is_all()) return std::nullopt;
   const FoundStack found = find_places(sample, origin.pid, layout);
-  return PlacedSample{origin.time_ns, origin.pid, context, EventId(), 0, 0, found.has_stack,
-                      places_};
+  return PlacedSample{origin.time_ns,  origin.pid, context, EventId(), 0, 0,
+                      found.has_stack, places_};
 }
 
 void RecordFollower::count_or_wait(PlacedSample sample) {

@@ -46,7 +46,7 @@ struct AdviceFacts {
   Statements lines;
   std::vector<GroupFacts> by_loop;    // by row of `loops`
   std::vector<GroupFacts> by_object;  // by ObjectId; empty: objects were not recorded
-  PairSums<Refetches> refetches;  // by rows of loops, as sharing
+  PairSums<Refetches> refetches;      // by rows of loops, as sharing
   PairSums<Sharing> sharing;
   Waits total;
   /// Which lines a loop, or an object, is at: rows of `lines` -> lines brought into L1D.

@@ -6,7 +6,7 @@
 
 namespace culprit {
 
-inline constexpr std::string_view kOffCpuEvent = "off-cpu";      // the task left by itself
+inline constexpr std::string_view kOffCpuEvent = "off-cpu";       // the task left by itself
 inline constexpr std::string_view kPreemptedEvent = "preempted";  // it could have run on
 
 }  // namespace culprit

@@ -190,9 +190,9 @@ void Server::State::answer_difference(std::string_view path, httplib::Response& 
     return send_error(response, Error{"there is no such profile", ErrorKind::not_found});
   }
   const ComparisonQuestion question;
-  const Result<ComparedFiles> compared =
-      compare_runs({profiles.files()[*a], profiles.files()[*b]},
-                   [](const std::string& name) { return ProfileView::open(name); }, question);
+  const Result<ComparedFiles> compared = compare_runs(
+      {profiles.files()[*a], profiles.files()[*b]},
+      [](const std::string& name) { return ProfileView::open(name); }, question);
   if (!compared) return send_error(response, compared.error());
   const Difference difference = find_difference(compared->rows, 1, question.options);
   send_json(response, print_difference({compared->rows, question.by, 0}, difference, Format::json,

@@ -31,7 +31,17 @@ struct WhyQuestion {
   std::string cpu;     // --template; "": by the profile
 };
 
-enum class ExportFormat : uint8_t { collapsed, pprof, callgrind, autofdo, bolt, dot, json, csv, html };
+enum class ExportFormat : uint8_t {
+  collapsed,
+  pprof,
+  callgrind,
+  autofdo,
+  bolt,
+  dot,
+  json,
+  csv,
+  html
+};
 
 /// `culprit export`: the profile for another program.
 struct ExportQuestion {

@@ -43,7 +43,7 @@ bool read_table(int fd, uint64_t start, size_t count, std::vector<T>* table) {
 template <class T, class Visit>
 bool visit_rows(int fd, uint64_t start, size_t count, Visit visit) {
   constexpr size_t kMostAtOnce = (size_t{1} << 16) / sizeof(T);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd, &status) != 0) return false;
   if (static_cast<uint64_t>(status.st_size) < start + count * sizeof(T)) return false;
   std::vector<T> rows(std::min(kMostAtOnce, count));

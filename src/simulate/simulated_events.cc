@@ -87,7 +87,7 @@ uint64_t cycles_of(const SimulatedSite& of) {
   return of.ticks.stalls[kind];
 }
 
-template <simulate::Ticks simulate::Busy::*condition>
+template <simulate::Ticks simulate::Busy::* condition>
 uint64_t cycles_with(const SimulatedSite& of) {
   return of.ticks.busy.*condition;
 }

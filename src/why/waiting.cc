@@ -21,35 +21,57 @@ struct WaitWord {
 // Functions of Linux 4.19 to 6.18 and of glibc. Frames are asked innermost first: what lies below
 // (a lock inside a file system) says more than the call above it.
 constexpr WaitWord kWords[] = {
-    {"do_nanosleep", "sleep"},        {"hrtimer_nanosleep", "sleep"},
-    {"clock_nanosleep", "sleep"},     {"__clock_nanosleep", "sleep"},
-    {"futex_wait", "lock"},           {"__futex_wait", "lock"},
-    {"futex_lock_pi", "lock"},        {"do_futex", "lock"},
-    {"pthread_cond_", "lock"},        {"pthread_mutex_", "lock"},
-    {"__lll_lock_wait", "lock"},      {"__futex_abstimed", "lock"},
-    {"pipe_read", "pipe"},            {"pipe_write", "pipe"},
-    {"anon_pipe_", "pipe"},           {"pipe_wait", "pipe"},
-    {"do_sys_poll", "poll"},          {"do_select", "poll"},
-    {"do_epoll_wait", "poll"},        {"ep_poll", "poll"},
-    {"epoll_wait", "poll"},           {"do_wait", "child process"},
-    {"kernel_wait4", "child process"}, {"sk_wait_data", "socket"},
-    {"tcp_recvmsg", "socket"},        {"inet_csk_accept", "socket"},
-    {"unix_stream_", "socket"},       {"__skb_wait_for", "socket"},
-    {"sk_stream_wait", "socket"},     {"io_schedule", "disk"},
-    {"folio_wait", "disk"},           {"__folio_lock", "disk"},
-    {"wait_on_page_bit", "disk"},     {"submit_bio_wait", "disk"},
-    {"blkdev_", "disk"},              {"ext4_sync_file", "disk"},
-    {"jbd2_", "disk"},                {"vfs_fsync", "disk"},
-    {"rwsem_down_", "kernel lock"},   {"__mutex_lock", "kernel lock"},
-    {"n_tty_read", "terminal"},       {"do_sigtimedwait", "signal"},
-    {"sigsuspend", "signal"},         {"do_sys_pause", "signal"},
+    {"do_nanosleep", "sleep"},
+    {"hrtimer_nanosleep", "sleep"},
+    {"clock_nanosleep", "sleep"},
+    {"__clock_nanosleep", "sleep"},
+    {"futex_wait", "lock"},
+    {"__futex_wait", "lock"},
+    {"futex_lock_pi", "lock"},
+    {"do_futex", "lock"},
+    {"pthread_cond_", "lock"},
+    {"pthread_mutex_", "lock"},
+    {"__lll_lock_wait", "lock"},
+    {"__futex_abstimed", "lock"},
+    {"pipe_read", "pipe"},
+    {"pipe_write", "pipe"},
+    {"anon_pipe_", "pipe"},
+    {"pipe_wait", "pipe"},
+    {"do_sys_poll", "poll"},
+    {"do_select", "poll"},
+    {"do_epoll_wait", "poll"},
+    {"ep_poll", "poll"},
+    {"epoll_wait", "poll"},
+    {"do_wait", "child process"},
+    {"kernel_wait4", "child process"},
+    {"sk_wait_data", "socket"},
+    {"tcp_recvmsg", "socket"},
+    {"inet_csk_accept", "socket"},
+    {"unix_stream_", "socket"},
+    {"__skb_wait_for", "socket"},
+    {"sk_stream_wait", "socket"},
+    {"io_schedule", "disk"},
+    {"folio_wait", "disk"},
+    {"__folio_lock", "disk"},
+    {"wait_on_page_bit", "disk"},
+    {"submit_bio_wait", "disk"},
+    {"blkdev_", "disk"},
+    {"ext4_sync_file", "disk"},
+    {"jbd2_", "disk"},
+    {"vfs_fsync", "disk"},
+    {"rwsem_down_", "kernel lock"},
+    {"__mutex_lock", "kernel lock"},
+    {"n_tty_read", "terminal"},
+    {"do_sigtimedwait", "signal"},
+    {"sigsuspend", "signal"},
+    {"do_sys_pause", "signal"},
     {"handle_mm_fault", "page fault"},
 };
 
 bool is_c_library(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  return name.starts_with("libc.") || name.starts_with("libc-") ||
-         name.starts_with("libpthread") || name.starts_with("ld-");
+  return name.starts_with("libc.") || name.starts_with("libc-") || name.starts_with("libpthread") ||
+         name.starts_with("ld-");
 }
 
 std::optional<EventId> find_event(const Profile& profile, std::string_view name) {
@@ -95,8 +117,8 @@ class WaitSums {
     std::string function;
     for (const Location& location : stack_locations(profile_, stack)) {
       const Image* const image = code_.image(location.image);
-      const bool is_kernel = image != nullptr && (image->kind == ImageKind::kernel ||
-                                                  image->kind == ImageKind::module);
+      const bool is_kernel = image != nullptr &&
+                             (image->kind == ImageKind::kernel || image->kind == ImageKind::module);
       const bool is_own = image != nullptr && !is_kernel && image->kind != ImageKind::vdso &&
                           !is_c_library(profile_.strings.text(image->path));
       for (const Frame& frame : code_.frames(location)) {
@@ -158,12 +180,12 @@ std::string describe_waiting(const WaitingTime& time) {
     }
     kinds.push_back(std::move(words));
   }
-  return fmt::format("of all threads, {:.3g} s: {:.1f} % on a CPU{}, {:.1f} % waiting{}, {:.1f} % "
-                     "preempted. culprit report --off-cpu has the stacks.",
-                     time.whole_ns() * 1e-9, percent(time.on_cpu_ns),
-                     time.on_cpu_is_sampled ? " (sampled)" : "", percent(time.waiting_ns),
-                     kinds.empty() ? "" : fmt::format(" ({})", fmt::join(kinds, "; ")),
-                     percent(time.preempted_ns));
+  return fmt::format(
+      "of all threads, {:.3g} s: {:.1f} % on a CPU{}, {:.1f} % waiting{}, {:.1f} % "
+      "preempted. culprit report --off-cpu has the stacks.",
+      time.whole_ns() * 1e-9, percent(time.on_cpu_ns), time.on_cpu_is_sampled ? " (sampled)" : "",
+      percent(time.waiting_ns), kinds.empty() ? "" : fmt::format(" ({})", fmt::join(kinds, "; ")),
+      percent(time.preempted_ns));
 }
 
 std::optional<WaitingTime> find_waiting(const Profile& profile, const FactsLookup& facts) {

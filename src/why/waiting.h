@@ -19,7 +19,7 @@ std::string_view find_wait_kind(std::string_view function);
 
 /// What threads waited for. Sums, so that nothing is counted twice.
 struct WaitKind {
-  std::string kind;      // of find_wait_kind(); "other": no function on the stacks says
+  std::string kind;  // of find_wait_kind(); "other": no function on the stacks says
   double ns = 0;
   std::string function;  // the function of the program's own with most of it; "" if unknown
   double share = 0;      // of `ns`, that this function has [0 to 1]

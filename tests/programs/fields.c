@@ -1,24 +1,57 @@
-// Structs whose members are accessed a known number of times: an array of 1,000 (y and id twice each)
-// and a list of 20,000 that is walked ten times. tests/objects_test.py.
+// Structs whose members are accessed a known number of times: an array of 1,000 (y and id twice
+// each) and a list of 20,000 that is walked ten times. tests/objects_test.py.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-struct point { double x, y; };
-struct body { char tag; struct point at; int id; double speed[3]; struct body* next; };
+struct point {
+  double x, y;
+};
+struct body {
+  char tag;
+  struct point at;
+  int id;
+  double speed[3];
+  struct body* next;
+};
 static struct body bodies[1000];
-struct node { long key; struct node* next; char name[40]; };
+struct node {
+  long key;
+  struct node* next;
+  char name[40];
+};
 struct node* make_node(long key) {
   struct node* n = malloc(sizeof *n);
-  n->key = key; n->next = NULL; memset(n->name, 0, sizeof n->name);
+  n->key = key;
+  n->next = NULL;
+  memset(n->name, 0, sizeof n->name);
   return n;
 }
-__attribute__((noinline)) double sum_y(void) { double s = 0; for (int i = 0; i < 1000; ++i) s += bodies[i].at.y; return s; }
-__attribute__((noinline)) long sum_ids(void) { long s = 0; for (int i = 0; i < 1000; ++i) s += bodies[i].id; return s; }
-__attribute__((noinline)) long walk(const struct node* n) { long s = 0; for (; n; n = n->next) s += n->key; return s; }
+__attribute__((noinline)) double sum_y(void) {
+  double s = 0;
+  for (int i = 0; i < 1000; ++i) s += bodies[i].at.y;
+  return s;
+}
+__attribute__((noinline)) long sum_ids(void) {
+  long s = 0;
+  for (int i = 0; i < 1000; ++i) s += bodies[i].id;
+  return s;
+}
+__attribute__((noinline)) long walk(const struct node* n) {
+  long s = 0;
+  for (; n; n = n->next) s += n->key;
+  return s;
+}
 int main(void) {
-  for (int i = 0; i < 1000; ++i) { bodies[i].id = i; bodies[i].at.y = i; }
+  for (int i = 0; i < 1000; ++i) {
+    bodies[i].id = i;
+    bodies[i].at.y = i;
+  }
   struct node* head = NULL;
-  for (int i = 0; i < 20000; ++i) { struct node* n = make_node(i); n->next = head; head = n; }
+  for (int i = 0; i < 20000; ++i) {
+    struct node* n = make_node(i);
+    n->next = head;
+    head = n;
+  }
   long keys = 0;
   for (int r = 0; r < 10; ++r) keys += walk(head);
   printf("%f %ld %ld\n", sum_y(), sum_ids(), keys);

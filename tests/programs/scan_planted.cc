@@ -23,7 +23,7 @@ KIND long kept = 5;
 
 #ifdef ALIAS
 __attribute__((noipa)) void scale(double* RESTRICT to, const double* RESTRICT from,
-                                     const double* RESTRICT by) {
+                                  const double* RESTRICT by) {
   for (int i = 0; i < kSize; ++i) to[i] = from[i] * by[i];  // HERE: ALIAS
 }
 double c[kSize];
@@ -34,7 +34,9 @@ __attribute__((noipa)) void shift(INDEX from, INDEX count) {
 }
 #endif
 #ifdef CALL
-static double step(double x) { return x * factor + 0.25; }
+static double step(double x) {
+  return x * factor + 0.25;
+}
 #endif
 #ifdef BOUNDS
 static double& checked(double* array, unsigned long at) {
@@ -116,9 +118,18 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 12; ++i) x[i] = a[i];
     for (int k = 0; k < 8; ++k) {
       const double y = b[k];
-      x[0] += x[1] * y; x[1] += x[2] * y; x[2] += x[3] * y; x[3] += x[4] * y;  // HERE: SPILL
-      x[4] += x[5] * y; x[5] += x[6] * y; x[6] += x[7] * y; x[7] += x[8] * y;
-      x[8] += x[9] * y; x[9] += x[10] * y; x[10] += x[11] * y; x[11] += x[0] * y;
+      x[0] += x[1] * y;
+      x[1] += x[2] * y;
+      x[2] += x[3] * y;
+      x[3] += x[4] * y;  // HERE: SPILL
+      x[4] += x[5] * y;
+      x[5] += x[6] * y;
+      x[6] += x[7] * y;
+      x[7] += x[8] * y;
+      x[8] += x[9] * y;
+      x[9] += x[10] * y;
+      x[10] += x[11] * y;
+      x[11] += x[0] * y;
     }
     for (int i = 0; i < 12; ++i) a[i] = x[i];
 #endif

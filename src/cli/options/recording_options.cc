@@ -76,11 +76,10 @@ std::string check_template(const CLI::App& app, std::initializer_list<const char
 
 /// "" if every option is one of the engine's own.
 std::string check_engine(const CLI::App& app, EngineChoice engine) {
-  constexpr const char* kOfSampling[] = {"--pid",      "--template",   "--all-cpus", "--cgroup",
-                                         "--cpu",      "--event",      "--freq",     "--count",
-                                         "-g",         "--call-graph", "--branches", "--data",
-                                         "--duration", "--delay",      "--per-task", "--regions",
-                                         "--off-cpu"};
+  constexpr const char* kOfSampling[] = {
+      "--pid",      "--template", "--all-cpus", "--cgroup",     "--cpu",      "--event",
+      "--freq",     "--count",    "-g",         "--call-graph", "--branches", "--data",
+      "--duration", "--delay",    "--per-task", "--regions",    "--off-cpu"};
   constexpr const char* kNotOfBoth[] = {"--pid",      "--template", "--all-cpus", "--cgroup",
                                         "--cpu",      "--event",    "--branches", "--data",
                                         "--duration", "--delay"};

@@ -48,8 +48,7 @@ void add_sample_parts(perf_event_attr& attr, const SamplingSetup& setup) {
   }
 }
 
-void add_sideband(perf_event_attr& attr, const SamplingSetup& setup,
-                  const PerfFeatures& features) {
+void add_sideband(perf_event_attr& attr, const SamplingSetup& setup, const PerfFeatures& features) {
   attr.context_switch = setup.switches ? 1 : 0;
   attr.mmap = 1;
   attr.mmap2 = 1;

@@ -35,8 +35,8 @@ struct ProcessorOptions {
   std::map<uint64_t, size_t> event_of_id;  // rows of the events; empty: there is one
   RecordLayout layout = {.branch_sample_type = PERF_SAMPLE_BRANCH_ANY};  // of the samples
   std::optional<OffCpuEvents> off_cpu;  // samples of `waiting` are switches away from a task
-  SampleRegions* regions = nullptr;  // of the samples; null: they are not told apart
-  MakeUnwindStack make_unwinder;     // for samples with stack copies; empty: they have none
+  SampleRegions* regions = nullptr;     // of the samples; null: they are not told apart
+  MakeUnwindStack make_unwinder;        // for samples with stack copies; empty: they have none
 };
 
 class SampleProcessor {
