@@ -170,12 +170,18 @@ TEST_F(CountsReader, AddsTicksOfBlocksAndStalls) {
   stalls.busy.wrong_path = 7;
   put(file::core_start(0) + file::kTicksInCore + 2 * sizeof stalls, stalls);
   put(file::core_start(0) + file::kTicksInCore + 3 * sizeof stalls, stalls);  // no site's
+  simulate::ReplayTicks replays{};
+  replays.ticks.front() = 11;
+  put(file::core_start(0) + file::kReplaysInCore + 2 * sizeof replays, replays);
+  put(file::core_start(0) + file::kReplaysInCore + 3 * sizeof replays, replays);  // no site's
   const Result<Read> counts = read();
   ASSERT_TRUE(counts.has_value()) << counts.error().message;
   EXPECT_EQ(counts->threads.at(0).ticks[1].stalls.total(), 5U * 840);
   EXPECT_EQ(counts->threads.at(0).ticks[2].stalls.total(), 5U * 1680 + 99);
   EXPECT_EQ(counts->threads.at(0).ticks[2].stalls.stalled(), 99U);
   EXPECT_EQ(counts->threads.at(0).ticks[2].busy.wrong_path, 7U);
+  EXPECT_EQ(counts->threads.at(0).replays[1].ticks.front(), 0U);
+  EXPECT_EQ(counts->threads.at(0).replays[2].ticks.front(), 11U);
 }
 
 // Two classes of sets: what lies behind them belongs to none.
