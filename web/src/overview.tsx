@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
-import { amount, inUnit, MARKS, MARK_WORDS, percent, shortName, fileName } from "./format";
+import { amount, duration, inUnit, MARKS, MARK_WORDS, percent, shortName, fileName } from "./format";
 import { isThin, usePlaces } from "./functions";
 import { group } from "./places";
 import { go, type Route } from "./route";
@@ -120,6 +120,22 @@ function Verdict({ why }: { why: Why.WhyDocument }): JSX.Element {
   );
 }
 
+/// What threads did while they did not run: of all their time.
+function Waits({ why }: { why: Why.WhyDocument }): JSX.Element | null {
+  const { waiting } = why;
+  if (!waiting) return null;
+  const all = waiting.on_cpu_ns + waiting.waiting_ns + waiting.preempted_ns;
+  return (
+    <section aria-label="waiting" class="explain">
+      <b>Time of all threads, {duration(all)}:</b> {percent(waiting.on_cpu_ns / all)} on a CPU, {percent(waiting.waiting_ns / all)} waiting, {percent(waiting.preempted_ns / all)} preempted
+      <table class="plain"><tbody>{waiting.kinds.map((one) => (
+        <tr><td class="number">{duration(one.ns)}</td><td class="number">{percent(one.ns / all)}</td><td>{one.kind}</td>
+          <td class="dim" title={one.function}>{one.function && `${shortName(one.function)}, ${percent(one.share, 0)} of it`}</td></tr>
+      ))}</tbody></table>
+    </section>
+  );
+}
+
 function AdviceList({ why, profile }: { why: Why.WhyDocument; profile: number }): JSX.Element {
   return (
     <section aria-label="what to change">
@@ -128,7 +144,10 @@ function AdviceList({ why, profile }: { why: Why.WhyDocument; profile: number })
       <ol class="advice">
         {why.advice.map((one) => (
           <li>
-            <div class="gain" title="of all cycles, if this cost were gone: at most">{percent(one.at_most, 0)}<small>at most</small></div>
+            {one.gain
+              ? <div class="gain" title={`forecast: the model ran without this cost; at most ${percent(one.at_most, 0)}`}>{percent(one.gain.expected, 0)}
+                  <small>expected, {percent(one.gain.low, 0)} to {percent(one.gain.high, 0)}</small></div>
+              : <div class="gain" title="of all cycles, if this cost were gone: at most">{percent(one.at_most, 0)}<small>at most</small></div>}
             <div>
               <b>{one.label}</b> <span class="dim">{one.branch.replace(/_/g, " ")}, {percent(one.share)} of the cycles</span>
               <p>{one.problem} {one.advice}</p>
@@ -185,6 +204,7 @@ export function Overview({ index, route }: { index: Index.IndexDocument; route: 
           {!simulated && !index.machine.has_pmu && (
             <p class="next">This profile says where the time went. What took it: <code>{index.documents.costs?.filled_by}</code></p>
           )}
+          <Waits why={value} />
           <CostTree why={value} />
         </>}</Waiting>
       </div>

@@ -345,6 +345,45 @@ export interface WhyDocument {
       error: number;
     };
   };
+  /**
+   * where the time of all threads went, recorded with --off-cpu
+   */
+  waiting: null | {
+    /**
+     * time of all threads on a CPU
+     */
+    on_cpu_ns: number;
+    /**
+     * false: by the kernel's account
+     */
+    on_cpu_is_sampled: boolean;
+    /**
+     * counted, from each switch away to the next switch back
+     */
+    waiting_ns: number;
+    /**
+     * as waiting_ns, where the thread could have run on
+     */
+    preempted_ns: number;
+    /**
+     * what was waited for; their ns add up to waiting_ns
+     */
+    kinds: {
+      /**
+       * sleep, lock, pipe, poll, disk, ...; other: no function on the stacks says
+       */
+      kind: string;
+      ns: number;
+      /**
+       * the program's function with most of it; empty if unknown
+       */
+      function: string;
+      /**
+       * of ns, that this function has, 0 to 1
+       */
+      share: number;
+    }[];
+  };
   halted: null | {
     measured_by: "tsc" | "idle_time";
     total_cycles: null | number;
