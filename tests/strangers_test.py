@@ -117,7 +117,7 @@ class Strangers(CulpritTest):
         (self.folder / "FILE").write_text("a profile")
         marker = self.folder / "bin"
         marker.mkdir()
-        for word in ("script", "sched", "evlist", "serve", "monitor"):
+        for word in ("script", "sched", "evlist", "lock", "monitor"):
             fake = marker / word
             fake.write_text("#!/bin/sh\necho overwritten > FILE\n")
             fake.chmod(0o755)

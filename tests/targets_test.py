@@ -104,6 +104,10 @@ class Targets(CulpritTest):
         # What stands in a process group of its own ends with it, whatever becomes of the test.
         self.addCleanup(lambda: [os.kill(pid, signal.SIGKILL) for pid in self.list_spinning(shell)])
         self.assertEqual("ready\n", shell.stdout.readline())
+        # The shell has forked it by now; it may not have become the program yet.
+        deadline = time.monotonic() + 20
+        while len(self.list_spinning(shell)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
         self.assertEqual(2, len(self.list_spinning(shell)))
         return shell
 
