@@ -47,6 +47,7 @@ const check = async (screen) => {
 const text = (selector) => page.locator(selector).first().innerText();
 
 await open("#1/0/overview", "section[aria-label='hottest functions'] tbody tr");
+await page.waitForSelector("section[aria-label='what to change']");
 found.hottest = await text("section[aria-label='hottest functions'] tbody a");
 found.advice = await page.locator("ol.advice li").count();
 found.tree = await page.locator("[role=treegrid] .body > .row:nth-child(3) [role=gridcell]").nth(1).innerText();
