@@ -100,6 +100,13 @@ class Documents(Web):
                     self.assertEqual(status, 200, body)
                     got[name] = json.loads(body)
                     self.validate(got[name], schema)
+            # Objects may share a name (three blocks of main here): details are of the row.
+            rows = got["data"]["rows"]
+            self.assertLess(len({row["name"] for row in rows}), len(rows))
+            for i, row in enumerate(rows[:8]):
+                part = json.loads(fetch(address, f"d/0/data/{i}")[1])["part"]
+                self.assertEqual((part["name"], part["use"]), (row["name"], row["use"]))
+            self.assertEqual(fetch(address, f"d/0/data/{len(rows)}")[0], 404)
             places = got["places"]
             report = self.answer_json("report", profile, "--by", "process,module,function", "--limit", "0")
             self.assertEqual(len(places["id"]), len(report["rows"]))

@@ -7,6 +7,7 @@
 #include "documents/table_document.h"
 
 #include "base/number.h"
+#include "model/engine.h"
 #include "print/json_parts.h"
 
 namespace culprit {
@@ -26,9 +27,11 @@ struct Offered {
   std::string_view filled_by;
 };
 
-bool is_simulated(const Profile& profile) {
+/// By a PMU, in hardware or the simulated one: what a template can tell the costs of.
+bool has_pmu_events(const Profile& profile) {
   return std::ranges::any_of(profile.events, [&](const Event& event) {
-    return profile.strings.text(event.name) == "sim:cycles";
+    const std::string& engine = profile.strings.text(event.engine);
+    return engine == word_of(Engine::pmu) || engine == word_of(Engine::simulate);
   });
 }
 
@@ -37,7 +40,7 @@ constexpr Offered kOffered[] = {
      "culprit record PROGRAM"},
     {"places", [](const Profile& profile) { return !profile.histograms.empty(); },
      "culprit record PROGRAM"},
-    {"costs", is_simulated, "culprit record --engine timer+simulate PROGRAM"},
+    {"costs", has_pmu_events, "culprit record --engine timer+simulate PROGRAM"},
     {"calls", [](const Profile& profile) { return !profile.stack_counts.empty(); },
      "culprit record -g PROGRAM"},
     {"data", [](const Profile& profile) { return profile.objects.size() > 1; },
@@ -169,28 +172,40 @@ Result<std::string> Documents::make_costs(std::string_view branch) const {
 Result<std::string> Documents::make_data(std::string_view row) const {
   DataOptions question;
   question.limit = 0;
-  ASSIGN_OR_RETURN(DataReport report, answer_data(view_, question));
   if (!row.empty()) {
-    const std::optional<uint64_t> number = find_number(row, 10);
-    if (!number || *number >= report.rows.size()) return no_document();
-    question.object = report.rows[*number].name.name;
-    ASSIGN_OR_RETURN(report, answer_data(view_, question));
+    question.row = find_number(row, 10);
+    if (!question.row) return no_document();
   }
+  ASSIGN_OR_RETURN(const DataReport report, answer_data(view_, question));
   return print_data(view_.profile(), report, Format::json, TextStyle());
 }
 
 Result<std::string> Documents::make_locality(std::string_view row) const {
   LocalityOptions question;
   question.limit = 0;
-  ASSIGN_OR_RETURN(LocalityReport report, answer_locality(view_, question));
   if (!row.empty()) {
+    ASSIGN_OR_RETURN(const std::vector<std::string>* parts, locality_parts());
     const std::optional<uint64_t> number = find_number(row, 10);
-    if (!number || *number >= report.rows.size()) return no_document();
-    const CodeSpot& spot = report.rows[*number].spot;
-    question.part = spot.line != 0 ? fmt::format("{}:{}", spot.file, spot.line) : spot.function;
-    ASSIGN_OR_RETURN(report, answer_locality(view_, question));
+    if (!number || *number >= parts->size()) return no_document();
+    question.part = (*parts)[*number];
   }
+  ASSIGN_OR_RETURN(const LocalityReport report, answer_locality(view_, question));
   return print_locality(view_.profile(), report, Format::json, TextStyle());
+}
+
+Result<const std::vector<std::string>*> Documents::locality_parts() const {
+  const std::scoped_lock guard(lock_);
+  if (locality_parts_) return &*locality_parts_;
+  LocalityOptions question;
+  question.limit = 0;
+  ASSIGN_OR_RETURN(const LocalityReport report, answer_locality(view_, question));
+  locality_parts_.emplace();
+  for (const StatementRow& row : report.rows) {
+    const CodeSpot& spot = row.spot;
+    locality_parts_->push_back(spot.line != 0 ? fmt::format("{}:{}", spot.file, spot.line)
+                                              : spot.function);
+  }
+  return &*locality_parts_;
 }
 
 Result<const Documents::Functions*> Documents::functions() const {

@@ -46,7 +46,8 @@ class Documents {
   /// Errors: not_found: there is no document of that name; those of the answer: not recorded
   [[nodiscard]] Result<std::string> make(std::string_view name) const;
 
-  /// The documents that are not of one function and can be made, the index first.
+  /// The documents that are not of one function, the index first; of rows the first thirty, whether
+  /// there are so many or not.
   [[nodiscard]] std::vector<std::string> list() const;
   /// Functions, those with the largest share first.
   [[nodiscard]] Result<std::vector<ListedFunction>> list_functions() const;
@@ -61,11 +62,14 @@ class Documents {
   [[nodiscard]] Result<std::string> make_locality(std::string_view row) const;
   [[nodiscard]] Result<std::string> make_function(const std::string& id) const;
   [[nodiscard]] Result<const Functions*> functions() const;
+  /// What to ask of `locality` for each row of its table.
+  [[nodiscard]] Result<const std::vector<std::string>*> locality_parts() const;
 
   const ProfileView& view_;
   std::string name_;
   mutable std::mutex lock_;  // of what follows, which is made when it is first asked for
   mutable std::optional<Functions> functions_;
+  mutable std::optional<std::vector<std::string>> locality_parts_;
 };
 
 /// The id of a function: the same in all profiles for the same names.

@@ -23,6 +23,8 @@ namespace culprit {
 
 struct DataOptions {
   std::string object = {};             // a name or a pattern; "": all
+  std::optional<size_t> row = {};      // the object in this row of the table of all, from 0: names
+                                       // may be shared
   CacheLevel level = CacheLevel::l1d;  // whose spatial and temporal use the table shows
   size_t limit = 20;                   // rows; 0: all
 };
@@ -53,7 +55,7 @@ struct DataReport {
   std::vector<std::string> remarks;
 };
 
-/// Errors: objects were not recorded; no object of that name
+/// Errors: objects were not recorded; no object of that name, no such row
 Result<DataReport> make_data(const Profile& profile, const FactsLookup& facts,
                              const DataOptions& options);
 

@@ -149,10 +149,18 @@ Result<DataReport> make_data(const Profile& profile, const FactsLookup& facts,
     if (names.is_named(object_of(profile, row))) report.named += uses[row];
   }
   const std::vector<uint32_t> order = order_by_cost(uses, report.events);
-  if (!options.object.empty()) {
-    ASSIGN_OR_RETURN(const std::vector<uint32_t> found,
-                     find_objects(profile, names, uses, order, options.object));
-    report.part = ObjectAsked(profile, code, names, report).make(found, uses);
+  std::vector<uint32_t> asked;
+  if (options.row) {
+    if (*options.row >= order.size()) {
+      return Error{fmt::format("there are only {} data objects", order.size()),
+                   ErrorKind::not_found};
+    }
+    asked = {order[*options.row]};
+  } else if (!options.object.empty()) {
+    ASSIGN_OR_RETURN(asked, find_objects(profile, names, uses, order, options.object));
+  }
+  if (!asked.empty()) {
+    report.part = ObjectAsked(profile, code, names, report).make(asked, uses);
     return report;
   }
   for (const uint32_t row : order) {

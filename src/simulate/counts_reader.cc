@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/read_at.h"
 #include "base/text.h"
 #include "simulate/objects/data_objects.h"
 
@@ -18,23 +19,10 @@ namespace file = counts_file;
 
 namespace {
 
-/// Reads into what `to` points to; what lies beyond the file's end stays as it is.
-bool pread_all(int fd, void* to, size_t bytes, uint64_t offset) {
-  char* at = static_cast<char*>(to);
-  while (bytes > 0) {
-    const ssize_t got = ::pread(fd, at, bytes, static_cast<off_t>(offset));
-    if (got <= 0) return false;
-    at += got;
-    bytes -= static_cast<size_t>(got);
-    offset += static_cast<uint64_t>(got);
-  }
-  return true;
-}
-
 template <class T>
 bool read_table(int fd, uint64_t start, size_t count, std::vector<T>* table) {
   table->resize(count);
-  return pread_all(fd, table->data(), count * sizeof(T), start);
+  return read_at(fd, table->data(), count * sizeof(T), start);
 }
 
 /// Calls visit(index, row) for the rows of a table. Rows in holes of the file are left out: they
@@ -54,7 +42,7 @@ bool visit_rows(int fd, uint64_t start, size_t count, Visit visit) {
     if (data > 0) first += (static_cast<uint64_t>(data) - wanted) / sizeof(T);
     if (first >= count) return true;
     rows.resize(std::min(kMostAtOnce, count - first));
-    if (!pread_all(fd, rows.data(), rows.size() * sizeof(T), start + first * sizeof(T))) {
+    if (!read_at(fd, rows.data(), rows.size() * sizeof(T), start + first * sizeof(T))) {
       return false;
     }
     for (size_t i = 0; i < rows.size(); ++i) visit(first + i, rows[i]);
@@ -97,7 +85,7 @@ class Reader {
 };
 
 Result<void> Reader::read_header() {
-  if (!pread_all(fd_, static_cast<void*>(&header_), sizeof header_, 0)) return damaged("header");
+  if (!read_at(fd_, static_cast<void*>(&header_), sizeof header_, 0)) return damaged("header");
   if (header_.magic != file::kMagic || header_.layout != file::kLayout) {
     return Error{in_quotes(name_) +
                  " was not written by this version of culprit's plugin for QEMU"};
@@ -211,7 +199,7 @@ Result<void> Reader::read_cores(ProcessCounts& process) {
   for (uint32_t number = 0; number < header_.cores; ++number) {
     const uint64_t start = file::core_start(number);
     const auto core = std::make_unique<file::CoreHeader>();
-    if (!pread_all(fd_, static_cast<void*>(core.get()), sizeof *core, start)) continue;
+    if (!read_at(fd_, static_cast<void*>(core.get()), sizeof *core, start)) continue;
     process.threads += core->instructions + core->outside_instructions != 0 ? 1 : 0;
     process.outside_instructions += core->outside_instructions;
     process.system_calls += core->system_calls;
@@ -227,14 +215,14 @@ Result<uint64_t> Reader::count_instructions() {
   for (uint32_t number = 0; number < header_.cores; ++number) {
     uint64_t of_core = 0;
     static_assert(offsetof(file::CoreHeader, instructions) == 0);
-    if (pread_all(fd_, &of_core, sizeof of_core, file::core_start(number))) instructions += of_core;
+    if (read_at(fd_, &of_core, sizeof of_core, file::core_start(number))) instructions += of_core;
   }
   return instructions;
 }
 
 Result<std::string> Reader::read_messages() {
   std::string text(header_.message_bytes, '\0');
-  if (!pread_all(fd_, text.data(), text.size(), file::kMessagesStart)) return damaged("messages");
+  if (!read_at(fd_, text.data(), text.size(), file::kMessagesStart)) return damaged("messages");
   return text;
 }
 
@@ -509,7 +497,7 @@ Result<void> CountsFile::visit_threads(
     const auto core = std::make_unique<file::CoreHeader>();
     const uint64_t start = file::core_start(number);
     // Numbers may be skipped.
-    if (!pread_all(fd_, static_cast<void*>(core.get()), sizeof *core, start)) continue;
+    if (!read_at(fd_, static_cast<void*>(core.get()), sizeof *core, start)) continue;
     RETURN_IF_ERROR(threads.add_core(number, *core));
     if (number >= file::kThreadsApart) continue;
     sum.number = number;

@@ -6,10 +6,11 @@
 namespace culprit {
 namespace {
 
-/// What a second run leaves out that a real repair does not: its own instructions.
+/// What a second run leaves out that a real repair does not: its own instructions. A round figure.
 constexpr double kRepairError = 0.15;
 
-/// How wrong a class of the model's cost is, as a part of it: one standard deviation.
+/// How wrong a class of the model's cost is taken to be, as a part of it: one standard deviation.
+/// Source: judgement, in this order; they are fitted to nothing
 double spread_of(CostBranch branch) {
   switch (branch) {
     case CostBranch::load_latency:

@@ -35,8 +35,8 @@ struct PlaceTime {
 /// Of a branch at a place. `replay_gain`: what the second run saves, of the first [0 to 1].
 /// Units:  cycles -> shares of `time.whole` [0 to 1]
 /// Shape:  `tree` is of the place, by the simulated core's template
-/// Errors: low and high hold 90 % if the priors are right: they are judged by
-///         bench/simulated_decisions.py, not derived
+/// Errors: low and high are meant to hold 90 %. The priors are judgement, and no run has shown yet
+///         how often they do (bench/simulated_decisions.py prints promised and measured gains)
 GainForecast forecast_gain(const CostTree& tree, CostBranch branch, double replay_gain,
                            const PlaceTime& time);
 

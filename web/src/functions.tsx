@@ -16,7 +16,9 @@ export function usePlaces(index: Index.IndexDocument, profile: number, unfolded:
   return usePromise(async () => {
     const events = await getDocument<TableTypes.TableDocument>(profile, "places");
     if (!index.documents.costs?.is_there) return joinPlaces(events, null);
-    const costs = await getDocument<TableTypes.TableDocument>(profile, "costs");
+    // A profile whose events no template names, or without cycles, has events alone.
+    const costs = await getDocument<TableTypes.TableDocument>(profile, "costs").catch(() => null);
+    if (costs === null) return joinPlaces(events, null);
     let places = joinPlaces(events, costs);
     for (const branch of unfolded) {
       const detail = await getDocument<TableTypes.TableDocument>(profile, `costs/${branch}`);

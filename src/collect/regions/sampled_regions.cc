@@ -4,23 +4,19 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/number.h"
+#include "base/read_at.h"
 
 namespace culprit {
 namespace {
 
 constexpr size_t kMostLogs = 4096;
 
-bool pread_all(int fd, void* to, size_t size, uint64_t offset) {
-  return ::pread(fd, to, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
-}
-
 template <class T>
 bool pread_field(int fd, T& to, size_t offset) {
-  return pread_all(fd, &to, sizeof to, offset);
+  return read_at(fd, &to, sizeof to, offset);
 }
 
 /// "100.42" of "100.42.3".
@@ -107,8 +103,8 @@ void SampledRegions::take_log(const std::string& name, Log& log, const ClockMome
   constexpr size_t kBegin = offsetof(culprit_region_log, changes);
   constexpr size_t kSize = sizeof(culprit_region_change);
   uint64_t count_after = 0;
-  if (!pread_all(file->get(), raw.data(), before_end * kSize, kBegin + first * kSize) ||
-      !pread_all(file->get(), raw.data() + before_end, (raw.size() - before_end) * kSize, kBegin) ||
+  if (!read_at(file->get(), raw.data(), before_end * kSize, kBegin + first * kSize) ||
+      !read_at(file->get(), raw.data() + before_end, (raw.size() - before_end) * kSize, kBegin) ||
       !pread_field(file->get(), count_after, offsetof(culprit_region_log, count)) ||
       count_after < count) {
     log.is_damaged = true;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/read_at.h"
 #include "base/text.h"
 
 namespace culprit {
@@ -27,10 +28,6 @@ uint64_t read_u64(std::span<const std::byte> bytes, size_t offset) {
   uint64_t value = 0;
   std::memcpy(&value, bytes.data() + offset, sizeof value);
   return value;
-}
-
-bool pread_all(int fd, void* to, size_t size, uint64_t offset) {
-  return ::pread(fd, to, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
 }
 
 void write_field(int fd, size_t offset, uint64_t value) {
@@ -95,8 +92,7 @@ bool TimerRings::open_ring(const std::string& path, std::vector<Ring>& fresh) {
   if (!ring.fd && (errno == EMFILE || errno == ENFILE)) return false;
   struct stat status{};
   const bool usable = ring.fd && ::fstat(ring.fd.get(), &status) == 0 && S_ISREG(status.st_mode);
-  const bool is_complete = usable &&
-                           pread_all(ring.fd.get(), &ring.header, sizeof ring.header, 0) &&
+  const bool is_complete = usable && read_at(ring.fd.get(), &ring.header, sizeof ring.header, 0) &&
                            ring.header.magic == CULPRIT_RING_MAGIC;
   if (usable && !is_complete) return true;  // still being made
   ::unlink(path.c_str());
@@ -126,7 +122,7 @@ void TimerRings::adopt(Ring ring) {
 void TimerRings::drain(Ring& ring) {
   const bool was_gone = process_is_gone(ring.header.pid);
   culprit_ring header{};
-  if (!pread_all(ring.fd.get(), &header, sizeof header, 0)) {
+  if (!read_at(ring.fd.get(), &header, sizeof header, 0)) {
     ++gone_.damaged;
     ring.ended = true;
     return;
@@ -143,8 +139,8 @@ void TimerRings::drain(Ring& ring) {
   std::vector<std::byte> bytes(held <= data_bytes_ ? held : 0);
   const bool is_whole =
       held <= data_bytes_ &&
-      pread_all(ring.fd.get(), bytes.data(), first, CULPRIT_RING_DATA_OFFSET + offset) &&
-      pread_all(ring.fd.get(), bytes.data() + first, held - first, CULPRIT_RING_DATA_OFFSET);
+      read_at(ring.fd.get(), bytes.data(), first, CULPRIT_RING_DATA_OFFSET + offset) &&
+      read_at(ring.fd.get(), bytes.data() + first, held - first, CULPRIT_RING_DATA_OFFSET);
   if (!is_whole || !take_records(bytes)) {
     ++gone_.damaged;
     ring.ended = true;
