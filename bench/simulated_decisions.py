@@ -17,7 +17,8 @@ first lines which branch of the tree of cycles has the bottleneck, and in which 
                      measured one
   upper              the same by the upper ends of the ceilings; "!" where the measured gain exceeds it
 
---no-model only measures. --old is the pairs of kernels of decisions.c: for each the branch that has
+Pairs whose repair saves less than 5 % on this machine are printed and not judged: that cost is not
+there. --no-model only measures. --old is the pairs of kernels of decisions.c: for each the branch that has
 most of the kernel before the repair, its share, and the gain modelled and measured.
 """
 import argparse
@@ -33,6 +34,7 @@ import tempfile
 FOLDER = pathlib.Path(__file__).parent / "decisions"
 OLD_PROGRAM = FOLDER / "decisions.c"
 SIDES = ("before", "after")
+LEAST_GAIN = 0.05
 COMPILERS = {".c": ("gcc",), ".cc": ("g++", "-std=c++20")}
 CLONE_SUFFIX = re.compile(r"(\.(constprop|isra|part|cold|lto_priv)\b|@).*$")
 
@@ -173,7 +175,8 @@ def run_folder(title, options, place):
                 continue
             answer = ask(options.culprit, options.machine, pair, folder)
         marks = judge(pair, answer, gain)
-        judged.append(marks)
+        if gain >= LEAST_GAIN:
+            judged.append(marks)
         words = {name: "yes" if is_so else "no" for name, is_so in marks.items()}
         exceeded = "!" if marks["upper end exceeded"] else ""
         print(f"{pair.name:18}{expected:36}{answer.branch:28}{answer.certainty:11}"

@@ -252,10 +252,10 @@ std::vector<const CostNode*> branches_by_cycles(const CostTree& tree, const Cost
   return branches;
 }
 
-void order_by_gain(std::vector<PlacedAdvice>& repairs, const CostNode* first) {
-  if (first == nullptr) return;
+void order_by_gain(std::vector<PlacedAdvice>& repairs, const std::optional<BranchGain>& first) {
+  if (!first) return;
   std::ranges::stable_sort(repairs, std::greater(), [&](const PlacedAdvice& one) {
-    return std::pair(one.branch == first->branch, one.gain ? one.gain->expected : 0.0);
+    return std::pair(one.branch == first->branch->branch, one.gain ? one.gain->expected : 0.0);
   });
 }
 
@@ -320,6 +320,7 @@ void RepairFinder::forecast_gain(const Place& place, PlacedAdvice& placed) const
     time.whole = why_.measured->measured.value;
   }
   placed.gain = culprit::forecast_gain(place.tree, placed.branch, 1 - ratio, time);
+  placed.upper_end = std::max(placed.upper_end, placed.gain->high);
 }
 
 }  // namespace
@@ -330,17 +331,30 @@ std::vector<PlacedAdvice> find_repairs(const RepairInput& input, const WhyReport
   return RepairFinder(input, why).find();
 }
 
-const CostNode* find_branch_by_gain(const std::vector<PlacedAdvice>& repairs,
-                                    const CostTree& tree) {
+std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& repairs,
+                                              const CostTree& tree) {
   constexpr double kMuch = 0.1;  // of the time
-  std::map<CostBranch, double> gains;
+  constexpr double kNothing = 0.02;
+  std::map<CostBranch, GainForecast> gains;
   for (const PlacedAdvice& one : repairs) {
-    if (one.gain) gains[one.branch] += one.gain->expected;
+    if (!one.gain) continue;
+    GainForecast& sum = gains[one.branch];
+    sum.expected += one.gain->expected;
+    sum.low += one.gain->low;
+    sum.high = std::min(1.0, sum.high + one.gain->high);
   }
-  const auto largest =
-      std::ranges::max_element(gains, {}, [](const auto& one) { return one.second; });
-  if (largest == gains.end() || largest->second < kMuch) return nullptr;
-  return tree.find(largest->first);
+  if (gains.empty()) return std::nullopt;
+  const auto& [branch, most] =
+      *std::ranges::max_element(gains, {}, [](const auto& one) { return one.second.expected; });
+  if (most.expected < kMuch) {
+    const CostNode* const largest = find_largest_branch(tree);
+    const auto found = largest == nullptr ? gains.end() : gains.find(largest->branch);
+    if (found == gains.end()) return std::nullopt;
+    const GainForecast& of_largest = found->second;
+    const bool hides = of_largest.expected < kNothing && most.expected >= kNothing;
+    if (!hides) return BranchGain{largest, of_largest};
+  }
+  return BranchGain{tree.find(branch), most};
 }
 
 std::vector<PlacedAdvice> advise_on_counts(const CostTree& tree) {

@@ -11,6 +11,7 @@
 // Who lays out the data of find_word anew is rid of what L3, memory and translation cost there,
 // together, and of nothing that other functions wait for.
 
+#include <optional>
 #include <vector>
 
 #include "accounting/event_match.h"
@@ -33,9 +34,11 @@ struct RepairInput {
 /// Shape:  `why` has its tree and what was measured
 std::vector<PlacedAdvice> find_repairs(const RepairInput& input, const WhyReport& why);
 
-/// The branch of the tree whose repairs save most together, if that is a tenth of the time; nullptr
-/// if none does, or nothing was forecast.
-const CostNode* find_branch_by_gain(const std::vector<PlacedAdvice>& repairs, const CostTree& tree);
+/// The branch of the tree to name first where gains were forecast: the one whose repairs save most
+/// together, if that is a tenth of the time or the branch with most cycles saves nothing (it hides
+/// behind what then takes its place); else the one with most cycles. none: nothing was forecast.
+std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& repairs,
+                                              const CostTree& tree);
 
 /// Of counts of whole runs, which have no places: by label.
 std::vector<PlacedAdvice> advise_on_counts(const CostTree& tree);

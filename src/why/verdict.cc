@@ -10,6 +10,7 @@ namespace culprit {
 namespace {
 
 constexpr double kMostOfTheTime = 2.0 / 3;
+constexpr double kLeastGain = 0.02;  // of the time: a repair that saves less is none
 
 double percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
@@ -61,7 +62,8 @@ Verdict of_hardware(const CostTree& tree, const CostNode& first) {
   return {Certainty::firm, &first, ""};
 }
 
-Verdict of_model(const CostTree& tree, const CostNode& first, const MeasuredCycles& measured) {
+Verdict of_model(const CostTree& tree, const CostNode& first, const MeasuredCycles& measured,
+                 const GainForecast* gain) {
   const ModelFit& fit = measured.fit;
   const double cycles = first.cycles->value;
   const double whole = measured.measured.value;
@@ -90,6 +92,12 @@ Verdict of_model(const CostTree& tree, const CostNode& first, const MeasuredCycl
             fmt::format("by what model and measurement differ, it may as well be {}",
                         printable(second->label))};
   }
+  if (gain != nullptr && gain->low < kLeastGain) {
+    return {Certainty::candidate, &first,
+            fmt::format("without it the simulated core saves {:.0f} % ({:.0f} to {:.0f} %): what "
+                        "else is slow may take its place",
+                        100 * gain->expected, 100 * gain->low, 100 * gain->high)};
+  }
   return {Certainty::firm, &first, ""};
 }
 
@@ -112,15 +120,16 @@ std::string describe_machine_model(const Profile& profile) {
 }  // namespace
 
 Verdict find_verdict(const Template& cpu, const CostTree& tree,
-                     const std::optional<MeasuredCycles>& measured, const CostNode* first) {
-  if (first == nullptr) first = find_largest_branch(tree);
+                     const std::optional<MeasuredCycles>& measured,
+                     const std::optional<BranchGain>& chosen) {
+  const CostNode* const first = chosen ? chosen->branch : find_largest_branch(tree);
   if (first == nullptr) return {Certainty::none, nullptr, "no branch has a tenth of the cycles"};
   if (!cpu.is_simulated) return of_hardware(tree, *first);
   if (!measured) {
     return {Certainty::candidate, first,
             "no time was measured beside the model: its fit is not known"};
   }
-  return of_model(tree, *first, *measured);
+  return of_model(tree, *first, *measured, chosen ? &chosen->gain : nullptr);
 }
 
 const char* certainty_name(Certainty certainty) {

@@ -5,8 +5,9 @@
 //     const Verdict verdict = find_verdict(cpu, tree, measured);
 //     if (verdict.certainty == Certainty::firm) ...  // verdict.branch->label
 //
-// A model names what it has most of. Only where the time measured beside it agrees is that a
-// culprit; else it is a candidate, or nothing.
+// A model names what it has most of. Only where the time measured beside it agrees, and a second
+// run of the model without that cost is faster, is that a culprit; else it is a candidate, or
+// nothing.
 
 #include <optional>
 #include <string>
@@ -17,6 +18,20 @@
 #include "report/measured_cycles.h"
 
 namespace culprit {
+
+/// What a repair saves, by running the model without the branch's cost: shares of the cycles
+/// measured where there are some, else of the modelled ones [0 to 1].
+struct GainForecast {
+  double expected = 0;
+  double low = 0;  // by how far model and measurement differ there, and the model's usual error
+  double high = 0;
+};
+
+/// A branch of the tree, and what all of its repairs save together.
+struct BranchGain {
+  const CostNode* branch = nullptr;
+  GainForecast gain;
+};
 
 enum class Certainty : uint8_t {
   none,       // no branch costs much, or what speaks against the one that does is as large
@@ -31,12 +46,13 @@ struct Verdict {
 };
 
 /// Firm is what hardware counted, by samples enough, and what a model says whose cycles agree with
-/// those measured in most of the time, and leave less unexplained than would change the verdict.
+/// those measured in most of the time, leave less unexplained than would change the verdict, and
+/// are not forecast to hide behind others.
 /// Shape:  `measured`: of the tree's part; none where nothing was measured beside the model.
-///         `first`: the branch, where something else than its cycles chose it; else nullptr
+///         `chosen`: the branch that the forecasts chose; none: the one with most cycles
 Verdict find_verdict(const Template& cpu, const CostTree& tree,
                      const std::optional<MeasuredCycles>& measured,
-                     const CostNode* first = nullptr);
+                     const std::optional<BranchGain>& chosen = std::nullopt);
 
 /// "firm", "candidate", "none".
 const char* certainty_name(Certainty certainty);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "why/repairs.h"
+
 namespace culprit {
 namespace {
 
@@ -106,6 +108,61 @@ TEST_F(Verdicts, AreCandidatesWhereAnotherMayBeLarger) {
   EXPECT_NE(find().reason.find("may as well be branch misprediction"), std::string::npos);
   measured_->fit.excess = 79 * kMillion;
   EXPECT_EQ(find().certainty, Certainty::firm);
+}
+
+TEST_F(Verdicts, AreCandidatesWhereTheForecastMaySaveNothing) {
+  const CostNode* const latency = tree_.find(CostBranch::load_latency);
+  const auto find_with = [&](double low) {
+    return find_verdict(cpu_, tree_, measured_, BranchGain{latency, {0.3, low, 0.5}});
+  };
+  EXPECT_EQ(find_with(0.02).certainty, Certainty::firm);
+  EXPECT_EQ(find_with(0.01).certainty, Certainty::candidate);
+  EXPECT_EQ(find_with(0.01).branch, latency);
+  EXPECT_NE(find_with(0.01).reason.find("saves 30 % (1 to 50 %)"), std::string::npos);
+}
+
+// Load latency has most cycles. What is forecast without it decides whether it is named.
+class BranchesByGain : public ::testing::Test {
+ protected:
+  const CostNode* find(double load_latency, double misprediction) const {
+    const auto chosen = find_branch_by_gain(
+        {make_advice(CostBranch::load_latency, load_latency),
+         make_advice(CostBranch::branch_misprediction, misprediction)},
+        tree_);
+    return chosen ? chosen->branch : nullptr;
+  }
+  static PlacedAdvice make_advice(CostBranch branch, double expected) {
+    PlacedAdvice one;
+    one.branch = branch;
+    one.gain = GainForecast{expected, 0, 2 * expected};
+    return one;
+  }
+  const CostNode* of(CostBranch branch) const { return tree_.find(branch); }
+  const CostTree tree_ = make_tree();
+};
+
+TEST_F(BranchesByGain, AreThoseThatSaveMostOfATenth) {
+  EXPECT_EQ(find(0.3, 0.1), of(CostBranch::load_latency));
+  EXPECT_EQ(find(0.08, 0.1), of(CostBranch::branch_misprediction));
+}
+
+TEST_F(BranchesByGain, AreTheLargestWhereGainsAreSmall) {
+  EXPECT_EQ(find(0.03, 0.09), of(CostBranch::load_latency));
+  EXPECT_EQ(find(0.01, 0.01), of(CostBranch::load_latency));
+}
+
+TEST_F(BranchesByGain, AreWhatALargestThatSavesNothingHidesBehind) {
+  EXPECT_EQ(find(0.01, 0.04), of(CostBranch::branch_misprediction));
+}
+
+TEST_F(BranchesByGain, AddUpWhatPlacesSave) {
+  const auto chosen = find_branch_by_gain({make_advice(CostBranch::load_latency, 0.2),
+                                           make_advice(CostBranch::load_latency, 0.4)},
+                                          tree_);
+  ASSERT_TRUE(chosen);
+  EXPECT_DOUBLE_EQ(chosen->gain.expected, 0.2 + 0.4);
+  EXPECT_DOUBLE_EQ(chosen->gain.high, 1);  // 1.2
+  EXPECT_FALSE(find_branch_by_gain({PlacedAdvice()}, tree_));
 }
 
 TEST_F(Verdicts, OfHardwareNeedSamplesAndExplainedStalls) {

@@ -25,14 +25,6 @@ struct WhyOptions {
   size_t advice_limit = 5;
 };
 
-/// What a repair saves, by running the model without the branch's cost: shares of the cycles
-/// measured where there are some, else of the modelled ones [0 to 1].
-struct GainForecast {
-  double expected = 0;
-  double low = 0;  // by how far model and measurement differ there, and the model's usual error
-  double high = 0;
-};
-
 /// A repair: what one change does away with. That is all that one branch of the tree costs at one
 /// place, whatever its labels are: a function; the instances of a template; or a line that many
 /// functions have a copy of. The places of one branch do not overlap.
