@@ -125,10 +125,10 @@ TEST_F(Verdicts, AreCandidatesWhereTheForecastMaySaveNothing) {
 class BranchesByGain : public ::testing::Test {
  protected:
   const CostNode* find(double load_latency, double misprediction) const {
-    const auto chosen = find_branch_by_gain(
-        {make_advice(CostBranch::load_latency, load_latency),
-         make_advice(CostBranch::branch_misprediction, misprediction)},
-        tree_);
+    const auto chosen =
+        find_branch_by_gain({make_advice(CostBranch::load_latency, load_latency),
+                             make_advice(CostBranch::branch_misprediction, misprediction)},
+                            tree_);
     return chosen ? chosen->branch : nullptr;
   }
   static PlacedAdvice make_advice(CostBranch branch, double expected) {
@@ -156,9 +156,9 @@ TEST_F(BranchesByGain, AreWhatALargestThatSavesNothingHidesBehind) {
 }
 
 TEST_F(BranchesByGain, AddUpWhatPlacesSave) {
-  const auto chosen = find_branch_by_gain({make_advice(CostBranch::load_latency, 0.2),
-                                           make_advice(CostBranch::load_latency, 0.4)},
-                                          tree_);
+  const auto chosen = find_branch_by_gain(
+      {make_advice(CostBranch::load_latency, 0.2), make_advice(CostBranch::load_latency, 0.4)},
+      tree_);
   ASSERT_TRUE(chosen);
   EXPECT_DOUBLE_EQ(chosen->gain.expected, 0.2 + 0.4);
   EXPECT_DOUBLE_EQ(chosen->gain.high, 1);  // 1.2
