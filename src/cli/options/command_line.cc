@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "cli/options/command_options.h"
@@ -40,7 +41,8 @@ std::string scan_operands(const std::string& action) {
   return action == "forget" ? "" : " [PLAN]";
 }
 
-/// CLI11's help, with usage lines that can be typed and without its notes on checks.
+/// CLI11's help within 80 columns, with usage lines that can be typed and without its notes on
+/// checks.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string) const override {
@@ -56,7 +58,7 @@ class HelpFormatter : public CLI::Formatter {
     if (name == "annotate") usage += " FUNCTION";
     if (name == "data") usage += " [OBJECT]";
     if (name == "locality") usage += " [FUNCTION | FILE:LINE]";
-    if (name == "daemon") usage += " [status | flush | epoch | rate HZ | pause | resume | stop]";
+    if (name == "daemon") usage += " [status|flush|epoch|rate HZ|pause|resume|stop]";
     if (name == "events") usage += " [PATTERN]";
     if (name == "templates") usage += " [list | show NAME | lint [FILE...]]";
     if (const CLI::Option* file = app->get_option_no_throw("FILE")) {
@@ -65,10 +67,58 @@ class HelpFormatter : public CLI::Formatter {
     return usage + "\n";
   }
 
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    std::string name = "  " + make_option_name(option, is_positional);
+    if (!is_positional) name += make_option_opts(option);
+    return in_columns(name, make_option_desc(option));
+  }
+
+  std::string make_group(std::string group, bool is_positional,
+                         std::vector<const CLI::Option*> options) const override {
+    const bool comes_first = is_positional || group == "Options";
+    std::string text = (comes_first ? "\n" : "") + group + ":\n";
+    for (const CLI::Option* option : options) text += make_option(option, is_positional);
+    return text;
+  }
+
+  std::string make_subcommand(const CLI::App* command) const override {
+    return in_columns("  " + command->get_name(), command->get_description());
+  }
+
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    std::string name = option->get_name(is_positional, !is_positional);  // "-p,--pid"
+    if (const size_t comma = name.find(','); comma != std::string::npos) {
+      name.insert(comma + 1, " ");
+    }
+    return name;
+  }
+
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_type_size() == 0) return "";
     const std::string type = option->get_type_name();  // "NS:UINT in [1 - 9]"
     return " " + type.substr(0, type.find(':'));
+  }
+
+  std::string make_description(const CLI::App* app) const override {
+    if (app->get_parent() == nullptr) return app->get_description();  // lines of its own
+    return wrap(app->get_description(), kWidth, 0) + "\n";
+  }
+
+  std::string make_footer(const CLI::App* app) const override {
+    const std::string footer = app->get_footer();  // "\nExamples:..."
+    return footer.empty() ? "" : footer.substr(footer.front() == '\n') + "\n";
+  }
+
+ private:
+  static constexpr size_t kWidth = 80;
+
+  /// "  -p, --pid PID        running processes": what is said of it begins in one column.
+  static std::string in_columns(std::string name, const std::string& words) {
+    constexpr size_t kColumn = 27;
+    const size_t length = name.size();
+    name += length + 2 > kColumn ? "\n" + std::string(kColumn, ' ')
+                                 : std::string(kColumn - length, ' ');
+    return name + wrap(std::string(kColumn, ' ') + words, kWidth, kColumn).substr(kColumn) + "\n";
   }
 };
 
@@ -184,7 +234,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   CLI::App root(kFirstLines, "culprit");
   root.formatter(std::make_shared<HelpFormatter>());
   root.require_subcommand(0, 1);
-  root.set_version_flag("--version", kVersion);
+  root.set_help_flag("-h,--help", "this help");
+  root.set_version_flag("--version", kVersion, "the version");
   const std::vector<Offer> offers = offer_all(root, &error);
   check_whole_numbers(root);
 

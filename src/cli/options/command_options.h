@@ -34,6 +34,7 @@ void add_snapshot_options(CLI::App* app, SnapshotOptions* options);
 /// Where a new profile goes, and how it is completed: of a RecordCommand or ImportCommand.
 template <class Command>
 void add_profile_output(CLI::App* app, Command* command) {
+  const OptionGroup group(app, "The profile");
   app->add_option("-o,--output", command->output, "the profile [profile.culprit]")
       ->type_name("FILE");
   add_force(app, &command->force);

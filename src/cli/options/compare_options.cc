@@ -61,9 +61,8 @@ CLI::App* add_diff(CLI::App& root, DiffCommand* command, std::string* error) {
   add_comparison(app, command);
   add_epoch_choice(app, &command->epochs);
   app->footer(
-      "\nWith --since and --to each finished epoch of culprit daemon is a run: what ran from "
-      "--since "
-      "on\nis compared with what ran from --to on.\n"
+      "\nWith --since and --to each finished epoch of culprit daemon is a run: what ran\n"
+      "from --since on is compared with what ran from --to on.\n"
       "\nExamples:\n"
       "  culprit diff --since 'yesterday 10:00' --to 'yesterday 12:00' --by comm,function\n"
       "  culprit diff old.culprit new.culprit                 one run each: not tested\n"

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <sys/types.h>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -71,6 +72,24 @@ CLI::Option* add_word(CLI::App* app, const std::string& names, T* target, const 
       app, names, target, [&words](const std::string& text) { return parse_word(words, text); },
       help, fmt::format("{}", fmt::join(known, "|")));
 }
+
+/// The options that are added while it lives stand under a heading of their own in the help.
+class OptionGroup {
+ public:
+  OptionGroup(CLI::App* app, std::string heading)
+      : app_(*app), heading_(std::move(heading)), before_(app->get_options().size()) {}
+  OptionGroup(const OptionGroup&) = delete;
+  OptionGroup& operator=(const OptionGroup&) = delete;
+  ~OptionGroup() {
+    const std::vector<CLI::Option*> options = app_.get_options();
+    for (size_t i = before_; i < options.size(); ++i) options[i]->group(heading_);
+  }
+
+ private:
+  CLI::App& app_;
+  const std::string heading_;
+  const size_t before_;
+};
 
 /// 0 to 100; CLI11's own range lets through what is no number.
 extern const CLI::Validator kPercent;

@@ -10,6 +10,7 @@ namespace culprit {
 
 void add_targets(CLI::App* app, std::vector<pid_t>* pids, bool* system_wide, std::string* cgroup,
                  std::vector<int>* cpus) {
+  const OptionGroup group(app, "What to observe, if not a program");
   add_parsed(app, "-p,--pid", pids, parse_pids, "running processes, and their children",
              "PID[,PID]");
   app->add_flag("-a,--all-cpus", *system_wide, "everything on this machine");

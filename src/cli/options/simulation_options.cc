@@ -37,6 +37,7 @@ void parse_sets(const std::string& text, SimulateOptions& options) {
 }  // namespace
 
 void add_simulation(CLI::App* app, RecordCommand* command) {
+  const OptionGroup group(app, "Software PMU (--engine simulate and timer+simulate)");
   app->add_option("--machine", command->machine,
                   "simulate: whose caches and TLBs, a name (host, zen4, ...), a file, or none for "
                   "executions and accesses only [host]")
