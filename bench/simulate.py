@@ -11,7 +11,8 @@ cycles, but all of it skipped; with cycles; with both cycles and locality), and 
 `valgrind --tool=cachegrind --cache-sim=yes` and `--tool=callgrind --cacheuse=yes`, interleaved, and
 prints CPU time against native: medians ("-": the simplest plugin is not for several threads, and its
 mean is that of the others). Programs are Debian's, or compiled here. Some minutes a run. The last
-integer program is mostly start-up: code that runs a few times, or once.
+integer program is mostly start-up: code that runs a few times, or once. Strings are copies and
+fills by the C library, of 1 GiB (bench/strings.py has more of them).
 """
 import argparse
 import math
@@ -130,6 +131,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int, char*
 }
 }
 """
+GROUPS = ("integer", "FP", "strings")
 LAST_LEVEL_KIB = 8192
 MACHINE = plain_machine(LAST_LEVEL_KIB)
 CACHES = plain_caches(LAST_LEVEL_KIB)
@@ -152,7 +154,7 @@ def build(folder, name, text, compiler, *flags):
 
 
 def programs(folder):
-    """[(name, is floating point, command)]"""
+    """[(name, group, command)]"""
     data = folder / "data"
     data.write_bytes(pathlib.Path("/usr/bin/python3").resolve().read_bytes()[:1_000_000])
     matmul = build(folder, "matmul.c", MATMUL, "gcc")
@@ -160,17 +162,22 @@ def programs(folder):
            "where i<10000) insert into t select i, (i*7919)%10007 from r;"
            "select sum(x.b) from t x join t y on x.a=y.b;")
     python = f"import sqlite3;c=sqlite3.connect(':memory:');c.executescript({sql!r})"
-    yield "gzip", False, ["gzip", "-c", data]
-    yield "xz -1", False, ["xz", "-1", "-T1", "-c", data]
-    yield "sqlite3", False, ["sqlite3", ":memory:", sql.replace("10000)", "30000)")]
-    yield "unordered_map", False, [build(folder, "hash.cc", HASH, "g++")]
-    yield "two threads", False, [build(folder, "threads.c", THREADS, "gcc", "-pthread")]
-    yield "sqlite in python", False, ["/usr/bin/python3", "-I", "-c", python]
+    yield "gzip", "integer", ["gzip", "-c", data]
+    yield "xz -1", "integer", ["xz", "-1", "-T1", "-c", data]
+    yield "sqlite3", "integer", ["sqlite3", ":memory:", sql.replace("10000)", "30000)")]
+    yield "unordered_map", "integer", [build(folder, "hash.cc", HASH, "g++")]
+    yield "two threads", "integer", [build(folder, "threads.c", THREADS, "gcc", "-pthread")]
+    yield "sqlite in python", "integer", ["/usr/bin/python3", "-I", "-c", python]
     wide = build(folder, "matmul_avx2.c", MATMUL, "gcc", "-O3", "-mavx2", "-mfma")
-    yield "matmul row", True, [matmul, "350"]
-    yield "matmul column", True, [matmul, "350", "column"]
-    yield "matmul row AVX2", True, [wide, "400"]
-    yield "nbody", True, [build(folder, "nbody.c", NBODY, "gcc", "-lm")]
+    yield "matmul row", "FP", [matmul, "350"]
+    yield "matmul column", "FP", [matmul, "350", "column"]
+    yield "matmul row AVX2", "FP", [wide, "400"]
+    yield "nbody", "FP", [build(folder, "nbody.c", NBODY, "gcc", "-lm")]
+    strings = (SOURCE / "bench/strings/strings.c").read_text()
+    strings = build(folder, "strings.c", strings, "gcc", "-static")
+    for kind in ("memcpy", "memset"):
+        for size, unit in ((2 << 10, "2 KiB"), (64 << 20, "64 MiB")):
+            yield f"{kind} {unit}", "strings", [strings, kind, str(size), str((1 << 30) // size)]
 
 
 def main():
@@ -207,7 +214,7 @@ def main():
             parser.error(f"--tools: {name} is not one of {', '.join(tools)}")
         tools = {name: words for name, words in tools.items()
                  if name == "native" or name in options.tools}
-    ratios = {name: {False: [], True: []} for name in tools}
+    ratios = {name: {group: [] for group in GROUPS} for name in tools}
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         (folder / "machine.toml").write_text(MACHINE)
@@ -216,7 +223,7 @@ def main():
             build(folder, name, text, "g++", "-std=c++20", "-shared", "-fPIC",
                   "-I", SOURCE / "src", SOURCE / "src/simulate/qemu/qemu_events.cc")
         print(f"{'CPU time / native':20}" + "".join(f"{name:>12}" for name in tools))
-        for name, is_float, command in programs(folder):
+        for name, group, command in programs(folder):
             if options.only and options.only not in name:
                 continue
             program = shutil.which(command[0])  # QEMU does not look for it
@@ -235,13 +242,13 @@ def main():
                     line += f"{'-':>12}"
                     continue
                 ratio = medians[tool] / medians["native"]
-                ratios[tool][is_float].append(ratio)
+                ratios[tool][group].append(ratio)
                 line += f"{ratio:12.1f}"
             print(line, flush=True)
-        for is_float, name in ((False, "geomean integer"), (True, "geomean FP")):
-            line = f"{name:20}{'':12}"
+        for group in GROUPS:
+            line = f"{'geomean ' + group:20}{'':12}"
             for tool in list(tools)[1:]:
-                values = ratios[tool][is_float]
+                values = ratios[tool][group]
                 mean = math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
                 line += f"{mean:12.1f}"
             print(line)

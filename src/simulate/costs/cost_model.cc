@@ -150,6 +150,16 @@ bool CostModel::Machinery::decode(std::span<const uint8_t> code, llvm::MCInst* i
   }
 }
 
+/// Of x86: LLVM shows no other instruction for it.
+bool has_repeat_prefix(std::span<const uint8_t> code) {
+  constexpr std::string_view kPrefixes = "\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0";
+  for (const uint8_t byte : code) {
+    if (byte == 0xf2 || byte == 0xf3) return true;
+    if (kPrefixes.find(static_cast<char>(byte)) == std::string_view::npos) return false;
+  }
+  return false;
+}
+
 const llvm::MCSchedClassDesc* CostModel::Machinery::find_class(const llvm::MCSubtargetInfo& of,
                                                                const llvm::MCInst& inst) const {
   const llvm::MCSchedModel& costs = of.getSchedModel();
@@ -209,17 +219,21 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
   size_t bytes = 0;
   for (size_t i = 0; i < code.size(); ++i) {
     costs[i] = InstructionCosts();
-    bytes += code[i].size();
     llvm::MCInst inst;
     bool is_locked = false;
     known[i] = m.decode(code[i], &inst, &is_locked);
     if (!known[i]) {
+      bytes += code[i].size();
       before = {};
       continue;
     }
     const llvm::StringRef name = m.instructions->getName(inst.getOpcode());
-    const Decoded decoded{
-        inst, m.instructions->get(inst.getOpcode()), {name.data(), name.size()}, is_locked};
+    const Decoded decoded{inst,
+                          m.instructions->get(inst.getOpcode()),
+                          {name.data(), name.size()},
+                          is_locked,
+                          m.has_classes && has_repeat_prefix(code[i])};
+    if (!is_timed_by_rounds(decoded)) bytes += code[i].size();
     const InstructionTiming& timing =
         m.timings[m.has_classes ? find_instruction_class(decoded) : InstructionClass::other];
     costs[i].is_call = decoded.facts.isCall();
@@ -236,7 +250,9 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
       if (costs[i - 1].loads == 0) uses_[i - 1].clear();
     }
     before = decoded.name;
-    if (kind == nullptr || costs[i].divider_cycles > 0 || costs[i].microcode_cycles > 0) continue;
+    const bool needs_no_port =
+        costs[i].divider_cycles > 0 || costs[i].microcode_cycles > 0 || is_timed_by_rounds(decoded);
+    if (kind == nullptr || needs_no_port) continue;
     for (const llvm::MCWriteProcResEntry& write : resources(*m.cpu, *kind)) {
       uses_[i].push_back({write.ProcResourceIdx, cycles_on(*m.cpu, write)});
     }

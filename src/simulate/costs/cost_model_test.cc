@@ -273,9 +273,15 @@ TEST(CostModel, DivisionsKeepTheDividerBusy) {
 }
 
 // 8 bytes a round, 32 a cycle.
-TEST(CostModel, RoundsOfStringInstructionsAreShort) {
-  EXPECT_DOUBLE_EQ(cost({kMoveString}).costs[0].microcode_cycles, 0.25);
-  EXPECT_EQ(cost({kMoveString}).costs[0].uops, 0U);
+// Their time is told round by round, and no round waits for the registers of the one before.
+TEST(CostModel, RoundsOfStringInstructionsTakeNoTimeOfTheBlock) {
+  const Costed block = cost({kMoveString});
+  EXPECT_EQ(block.costs[0].uops, 0U);
+  EXPECT_EQ(block.costs[0].loads, 1U);
+  EXPECT_EQ(block.costs[0].stores, 1U);
+  EXPECT_EQ(compute_block_cycles(block.costs, block.block, CoreSettings()).total, 0U);
+  for (const Register one : block.costs[0].writes) EXPECT_EQ(one, kNoRegister);
+  EXPECT_EQ(block.costs[0].updates, kNoRegister);
 }
 
 TEST(CostModel, PrefixesBelongToTheirInstruction) {

@@ -19,6 +19,7 @@ struct Decoded {
   const llvm::MCInstrDesc& facts;
   std::string_view name;  // of the opcode, as LLVM has it: "ADD64rm"
   bool is_locked = false;
+  bool repeats = false;  // it has a rep prefix
 };
 
 /// Fills reads, addresses, writes and updates of `costs`.

@@ -93,6 +93,12 @@ bool is_division(const Decoded& instruction) {
   return has(name, "DIV") || has(name, "SQRT");
 }
 
+bool is_timed_by_rounds(const Decoded& instruction) {
+  const std::string_view name = instruction.name;
+  const bool moves = name.starts_with("MOVS") || name.starts_with("STOS");
+  return instruction.repeats && moves && string_bytes(name) != 0;
+}
+
 // Intel, Optimization Reference Manual, 2.6.2 (macro-fusion); AMD's Zen 3 and later fuse as many.
 bool is_fused(std::string_view before, const Decoded& instruction) {
   if (instruction.name != "JCC_1" && instruction.name != "JCC_4") return false;
@@ -126,11 +132,18 @@ void adjust_costs(const Decoded& instruction, unsigned load_latency, Instruction
   if (is_changed_in_memory(name)) costs.latency_cycles = std::min(costs.latency_cycles, 1.0);
   if (is_move(name) || is_zero_idiom(instruction)) costs.latency_cycles = 0;
   if (const unsigned bytes = string_bytes(name); bytes != 0) {
-    // With a repeat prefix each round is seen as an instruction. Long ones move 32 bytes a cycle.
+    // With a repeat prefix each round is seen as an instruction.
     constexpr double kBytesPerCycle = 32;
     costs.uops = 0;
     costs.latency_cycles = 0;
     costs.microcode_cycles = bytes / kBytesPerCycle;
+    if (!is_timed_by_rounds(instruction)) return;
+    costs.microcode_cycles = 0;
+    costs.loads = name.starts_with("MOVS") ? 1 : 0;  // LLVM says nothing
+    costs.stores = 1;
+    // Rounds do not wait for each other: microcode counts them and their addresses by itself.
+    costs.writes.fill(kNoRegister);
+    costs.updates = kNoRegister;
     return;
   }
   // More uops than decoders make come from the microcode sequencer, about four a cycle.

@@ -19,6 +19,10 @@ bool is_division(const Decoded& instruction);
 /// The instruction whose costs, in LLVM's model of `cpu`, that of this name has: mostly itself.
 std::string_view find_alike(std::string_view cpu, std::string_view name);
 
+/// rep movs, rep stos: what they take is for who knows their rounds to say
+/// (IntervalCore::spend_microcode()); the block has no time of them.
+bool is_timed_by_rounds(const Decoded& instruction);
+
 /// A conditional branch that is one uop with the instruction `before` it, which sets its flags.
 bool is_fused(std::string_view before, const Decoded& instruction);
 

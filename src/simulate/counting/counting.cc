@@ -25,6 +25,8 @@ Result<void> Counting::make_machine(const CountingOptions& options, const Proces
                                                            .sample_sets = options.sample_sets,
                                                            .sample_seed = options.sample_seed}));
   translation_.set_lines(description.line_bytes, &machine_->sample());
+  line_bytes_ = description.line_bytes;
+  round_costs_ = RoundCosts(description.core.strings);
   model_ = {.caches = true,
             .locality = options.locality,
             .cycles = options.cycles,
@@ -89,6 +91,7 @@ Result<void> Counting::prepare(const CountingOptions& options, ProcessSetting se
 }
 
 AccessCall Counting::access_call(const BlockFacts& block, const KnownAccesses& accesses) const {
+  if (accesses.repeats) return AccessCall::round;
   if (!accesses.is_known) return AccessCall::count;
   if (accesses.load_bytes == 0 && accesses.store_bytes == 0) return AccessCall::none;
   if (!model_.caches && !model_.objects) return AccessCall::none;
@@ -125,6 +128,7 @@ bool Counting::make_thread(unsigned number) {
                          .forecaster = std::move(thread.forecaster),
                          .ticks_before = thread.ticks_before,
                          .previous = &kNoBlock,
+                         .rounds = {},
                          .targets = std::move(thread.targets),
                          .object_sites = std::move(thread.object_sites),
                          .heap = {},

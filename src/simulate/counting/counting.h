@@ -41,6 +41,9 @@
 
 namespace culprit::counting {
 
+struct LineAccess;
+struct RoundsInLine;
+
 /// What is modelled; a fast path is compiled for each.
 struct Model {
   bool caches = false;
@@ -61,6 +64,7 @@ struct AccessPlace {
 enum class AccessCall : uint8_t {
   none,   // nothing has to be known of them
   count,  // access()
+  round,  // access_of_round()
   known,  // access_known(), with the shape of the access
   wider,  // access_wider(): the engine shows more than AccessPlace::bytes
   load,   // access_known(), of a load of AccessPlace::bytes
@@ -73,6 +77,21 @@ struct ProcessSetting {
   std::string program;       // its path, or a part of it
   std::string costs_path;    // of the library with the costs of instructions, for cycles
   FindMapping find_mapping;  // asked while blocks are translated
+};
+
+/// What rounds of rep movs and rep stos take [ticks].
+struct RoundCosts {
+  simulate::Ticks copy_start = 0;
+  simulate::Ticks fill_start = 0;
+  simulate::Ticks copy_64 = 0;  // 64 bytes, by lines
+  simulate::Ticks fill_64 = 0;
+  simulate::Ticks alone = 0;  // a round that is none of many in a line
+
+  RoundCosts() = default;
+  explicit RoundCosts(const simulate::StringSettings& settings);
+  [[nodiscard]] simulate::Ticks of_bytes(const KnownAccesses& accesses, uint64_t bytes) const {
+    return bytes * (accesses.load_bytes != 0 ? copy_64 : fill_64) / 64;
+  }
 };
 
 class Counting {
@@ -154,6 +173,13 @@ class Counting {
   void access_wider(unsigned number, AccessPlace place, uint64_t address, AccessShape shape);
   template <Model kModel, bool kIsStore>
   void access_known(unsigned number, AccessPlace place, uint64_t address);
+  /// An access of one round of rep movs or rep stos (AccessCall::round).
+  template <Model kModel>
+  void access_of_round(unsigned number, AccessPlace place, uint64_t address, AccessShape shape);
+  /// Does rounds that come before the one with which `round` (BlockFacts::is_round()) is about to
+  /// run: to be called before run_block(). See rounds.h.
+  template <Model kModel>
+  void do_rounds(unsigned number, const BlockFacts& round, ChangedRegisters registers);
   /// A call wrote its return address there, before the block that it calls runs.
   void call_pushes(unsigned number, uint64_t address) {
     if (CountedThread* const thread = threads_[number]) thread->calls.note_slot(address);
@@ -193,6 +219,22 @@ class Counting {
   void model_shaped(CountedThread& thread, AccessPlace place, uint64_t address, AccessShape shape,
                     bool is_new);
   size_t follow_calls(CountedThread& thread, const BlockFacts& before, const BlockFacts& now);
+  // Rounds (rounds.h).
+  [[nodiscard]] bool is_overlapping(uint64_t source, uint64_t destination) const;
+  uint64_t find_rounds(unsigned number, const BlockFacts& round, const uint64_t* registers);
+  void move_all(const KnownAccesses& accesses, const uint64_t* registers, uint64_t rounds) const;
+  void note_rounds(unsigned number, const BlockFacts& round, uint64_t rounds);
+  [[nodiscard]] simulate::Ticks find_round_ticks(const CountedThread& thread, bool is_backward,
+                                                 uint64_t bytes) const;
+  template <Model kModel>
+  void count_rounds(CountedThread& thread, const BlockFacts& round, const RoundsInLine& line);
+  template <Model kModel>
+  void access_line(CountedThread& thread, const LineAccess& line);
+  template <Model kModel>
+  void access_line_at(CountedThread& thread, const LineAccess& line, uint32_t site);
+  template <Model kModel>
+  void access_objects(CountedThread& thread, LineAccess line);
+
   void begin_mapping(CountedThread& thread, const SystemCall& call);
   void end_mapping(CountedThread& thread, int64_t result);
   Result<void> start_objects(const CountingOptions& options, const ProcessSetting& setting);
@@ -229,6 +271,9 @@ class Counting {
   SystemCalls system_calls_;
   uint64_t base_ = 0;
   Model model_;
+  uint64_t line_bytes_ = 64;  // of the machine, if there is one
+  RoundCosts round_costs_;
+  std::atomic<bool> knows_registers_{false};  // that an engine shows, of rounds: they are right
   std::unique_ptr<simulate::Hierarchy> machine_;
   std::vector<std::unique_ptr<simulate::Hierarchy>> retired_machines_;
   std::unique_ptr<TurnScheduler> turns_;  // --deterministic

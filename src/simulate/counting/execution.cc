@@ -67,10 +67,11 @@ void Counting::check_limit(uint64_t own_before, uint64_t own_now) {
 /// What was left to do of `before` until it was known what runs next; and whether this is enough.
 void Counting::finish_block(CountedThread& thread, const BlockFacts& before,
                             const BlockFacts& now) {
-  if (before.left == Left::target) {
-    thread.targets.count(before, now, thread.shared);
-  } else if (before.left == Left::repeats && now.first_site == before.last_site) {
+  thread.rounds.goes_on = before.left == Left::repeats && now.first_site == before.last_site;
+  if (thread.rounds.goes_on) {
     ++count(thread, before.last_site, Counter::repeats);
+  } else if (before.left == Left::target) {
+    thread.targets.count(before, now, thread.shared);
   } else if (before.left == Left::beginning && thread.shared.header->tid == 0) {
     thread.note_task();
   }

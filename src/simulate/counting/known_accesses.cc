@@ -293,10 +293,23 @@ KnownAccesses of_two_registers(uint32_t word) {
   return accesses;
 }
 
+/// movs and stos with a repeat prefix, by the registers of 64 bits.
+bool is_repeated_move(const X86Opcode& opcode) {
+  constexpr OpcodeRange kMoves[] = {{0xa4, 0xa5}, {0xaa, 0xab}};
+  return opcode.repeats() && !opcode.has_67 && is_string(opcode) && contains(kMoves, opcode.byte);
+}
+
+KnownAccesses of_repeated_move(const X86Opcode& opcode) {
+  const uint8_t bytes = byte_or_word(opcode);
+  const bool copies = opcode.byte < 0xaa;
+  return {.load_bytes = copies ? bytes : uint8_t{0}, .store_bytes = bytes, .repeats = true};
+}
+
 }  // namespace
 
 KnownAccesses find_accesses(const X86Opcode& opcode) {
   if (opcode.is_locked || opcode.is_evex) return kUnknown;
+  if (is_repeated_move(opcode)) return of_repeated_move(opcode);
   switch (opcode.map) {
     case Map::one_byte:
       return of_one_byte_map(opcode);

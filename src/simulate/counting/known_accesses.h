@@ -19,6 +19,8 @@ struct KnownAccesses {
   uint8_t store_bytes = 0;
   bool in_parts = false;        // engines may show them one after the other
   bool is_shown_wider = false;  // engines may show more bytes than these, behind them
+  bool repeats = false;  // rep movs, rep stos: bytes are of one round; how many there are is not
+                         // known
 
   friend bool operator==(const KnownAccesses&, const KnownAccesses&) = default;
 };

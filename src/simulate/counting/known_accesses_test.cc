@@ -24,6 +24,9 @@ KnownAccesses loads_narrow(uint8_t bytes) {
 KnownAccesses changes(uint8_t bytes) {
   return {.is_known = true, .load_bytes = bytes, .store_bytes = bytes};
 }
+KnownAccesses rounds(uint8_t load_bytes, uint8_t store_bytes) {
+  return {.load_bytes = load_bytes, .store_bytes = store_bytes, .repeats = true};
+}
 const KnownAccesses kNothing{.is_known = true};
 
 KnownAccesses x86(std::vector<uint8_t> bytes) {
@@ -120,9 +123,20 @@ TEST(KnownAccesses, OfOperandsThatAreNarrowerThanTheVector) {
   EXPECT_EQ(x86({0x0f, 0x60, 0x00}), loads_narrow(4));              // punpcklbw (%rax),%mm0
 }
 
-// Masks, repetitions, locks, and what is rare: counted as it happens.
+// Opcodes and prefixes: Intel SDM volume 2, "REP/REPE/REPZ/REPNE/REPNZ".
+TEST(KnownAccesses, OfRoundsOfStringInstructions) {
+  EXPECT_EQ(x86({0xf3, 0xa4}), rounds(1, 1));        // rep movsb
+  EXPECT_EQ(x86({0xf3, 0x48, 0xa5}), rounds(8, 8));  // rep movsq
+  EXPECT_EQ(x86({0xf2, 0xa5}), rounds(4, 4));        // repne movsl, which is the same
+  EXPECT_EQ(x86({0x66, 0xf3, 0xa5}), rounds(2, 2));  // rep movsw
+  EXPECT_EQ(x86({0xf3, 0xaa}), rounds(0, 1));        // rep stosb
+  EXPECT_EQ(x86({0xf3, 0x48, 0xab}), rounds(0, 8));  // rep stosq
+}
+
+// Masks, locks, other repetitions, and what is rare: counted as it happens.
 TEST(KnownAccesses, OfOthersNothingIsKnown) {
-  EXPECT_EQ(x86({0xf3, 0x48, 0xa5}), kUnknown);                    // rep movsq
+  EXPECT_EQ(x86({0xf3, 0x67, 0xa4}), kUnknown);                    // rep movsb, by %ecx
+  EXPECT_EQ(x86({0xf3, 0xa6}), kUnknown);                          // repe cmpsb
   EXPECT_EQ(x86({0xa4}), kUnknown);                                // movsb
   EXPECT_EQ(x86({0xf0, 0x48, 0x01, 0x18}), kUnknown);              // lock add %rbx,(%rax)
   EXPECT_EQ(x86({0x48, 0x87, 0x18}), kUnknown);                    // xchg %rbx,(%rax)

@@ -12,6 +12,8 @@ namespace culprit::counting {
 /// order of their numbers in code (x86-64: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, ...;
 /// aarch64: x0 to x30, sp). nullptr: it does not tell.
 using RegisterFile = const uint64_t*;
+/// The same, which may be written at that time.
+using ChangedRegisters = uint64_t*;
 
 /// How functions are called, by the System V ABIs of both architectures.
 struct CallConvention {

@@ -28,6 +28,14 @@ struct AccessShape {
   bool is_store = false;
 };
 
+/// The latest rep movs or rep stos (rounds.h).
+struct StringRounds {
+  uint64_t load = 0;  // where the last round has loaded, and stored
+  uint64_t store = 0;
+  uint64_t count = 0;    // its register, before the block under way
+  bool goes_on = false;  // the block under way is not its first round
+};
+
 struct CountedThread {
   /// Of so many accesses to data objects one's place in its block is looked at, at random.
   static constexpr uint32_t kOffsetPeriod = 64;
@@ -61,6 +69,8 @@ struct CountedThread {
     access_is_store = shape.is_store;
     return same;
   }
+
+  StringRounds rounds;
 
   CountedTargets targets;
 

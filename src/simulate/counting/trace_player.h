@@ -15,6 +15,7 @@
 // After the name of a block there is one address for each of its instructions that accesses memory,
 // in their order. Code is for x86-64.
 
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <map>
@@ -26,7 +27,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "simulate/counting/execution.h"
+#include "simulate/counting/rounds.h"
 
 namespace culprit::counting {
 
@@ -52,6 +53,35 @@ class TracePlayer {
       std::string verb;
       if (words >> verb) obey(verb, words);
     }
+  }
+
+  /// Runs a block that ends with rep movs or rep stos, then `round`, which is that instruction
+  /// alone, until the registers say that it is done: as QEMU does, which runs a block for each
+  /// round, and at last one that only goes on. Memory is the test's own. `backward`: the direction
+  /// flag; `shows_others`: registers that are not the
+  /// program's are shown. Returns how many rounds the Counting has left to the engine.
+  uint64_t repeat(unsigned thread, const std::string& first, const std::string& round,
+                  std::array<uint64_t, 8>& registers, bool backward = false,
+                  bool shows_others = false) {
+    uint64_t own_rounds = 0;
+    std::thread([&] {
+      with_model(counting_, [&]<Model kModel, bool kInTurns>() {
+        const TracedBlock* block = &blocks_.at(first);
+        for (;;) {
+          if (block->facts->is_round()) {
+            std::array<uint64_t, 8> others{};
+            uint64_t* const shown = shows_others ? others.data() : registers.data();
+            counting_.do_rounds<kModel>(thread, *block->facts, shown);
+          }
+          counting_.run_block<kModel, kInTurns>(thread, *block->facts);
+          if (registers[kCountRegister] == 0) break;
+          run_round<kModel>(thread, *block, registers, backward);
+          ++own_rounds;
+          block = &blocks_.at(round);
+        }
+      });
+    }).join();
+    return own_rounds;
   }
 
  private:
@@ -169,6 +199,29 @@ class TracePlayer {
       show<kModel>(thread, counting_.access_call(*block.facts, accesses), place, address, accesses);
     }
     CHECK(next == places.size());
+  }
+
+  /// What its last instruction does in one round.
+  template <Model kModel>
+  void run_round(unsigned thread, const TracedBlock& block, std::array<uint64_t, 8>& registers,
+                 bool backward) {
+    const TranslatedInstruction& last = block.instructions.back();
+    const uint8_t bytes = last.accesses.store_bytes;
+    CHECK(counting_.access_call(*block.facts, last.accesses) == AccessCall::round);
+    const AccessPlace place{last.site, static_cast<uint16_t>(block.instructions.size() - 1), bytes};
+    const uint64_t step = backward ? -uint64_t{bytes} : bytes;
+    uint64_t& source = registers[kSourceRegister];
+    uint64_t& destination = registers[kDestinationRegister];
+    uint64_t value = registers[kValueRegister];
+    if (last.accesses.load_bytes != 0) {
+      counting_.access_of_round<kModel>(thread, place, source, {bytes, false});
+      std::memcpy(&value, reinterpret_cast<const void*>(source), bytes);
+      source += step;
+    }
+    counting_.access_of_round<kModel>(thread, place, destination, {bytes, true});
+    std::memcpy(reinterpret_cast<void*>(destination), &value, bytes);
+    destination += step;
+    --registers[kCountRegister];
   }
 
   template <Model kModel>

@@ -76,8 +76,10 @@ const Translation::KnownSite* Translation::find_or_add_site(const BlockInstructi
   site.branch = facts.branch;
   site.flags = static_cast<uint8_t>(facts.flags | (has_known_costs ? 0 : file::kUnknownCosts) |
                                     (facts.accesses.is_known ? file::kKnownAccesses : 0));
-  site.load_bytes = facts.accesses.load_bytes;
-  site.store_bytes = facts.accesses.store_bytes;
+  if (facts.accesses.is_known) {
+    site.load_bytes = facts.accesses.load_bytes;
+    site.store_bytes = facts.accesses.store_bytes;
+  }
   const uint32_t number = writer_.add_site(site);
   if (number == 0) return nullptr;
   sites_.push_back({number, newest, site, facts.accesses});
@@ -143,6 +145,7 @@ const BlockFacts* Translation::translate(std::span<const BlockInstruction> code,
   facts.branch = end.branch;
   facts.enters_region = enters_region(facts.start);
   facts.is_wide = is_wide;
+  facts.last_accesses = end.accesses;
   if ((end.flags & file::kRepeats) != 0) facts.left = Left::repeats;
   if (follows_calls_ && calls_or_returns(end.branch)) facts.left = Left::call;
   if (has_unknown_target(end.branch)) facts.left = Left::target;

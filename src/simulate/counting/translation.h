@@ -48,6 +48,10 @@ struct alignas(64) BlockFacts {
   CodePart first_part{};
   std::vector<CodePart> other_parts{};
   simulate::BlockCycles cycles{};  // if they are modelled
+  KnownAccesses last_accesses{};   // of the last instruction
+
+  /// Nothing but a round of rep movs or rep stos.
+  [[nodiscard]] bool is_round() const { return last_accesses.repeats && instructions == 1; }
 };
 static_assert(offsetof(BlockFacts, other_parts) == 64,
               "what most need is in one of the host's lines");

@@ -26,7 +26,9 @@ bool take_prefix(uint8_t byte, X86Opcode& opcode) {
     case 0x3e:
     case 0x64:
     case 0x65:
+      return true;
     case 0x67:
+      opcode.has_67 = true;
       return true;
     case 0x66:
       opcode.has_66 = true;

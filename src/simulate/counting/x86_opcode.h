@@ -23,6 +23,7 @@ struct X86Opcode {
   uint8_t modrm = 0;  // the byte behind the opcode, whether the instruction has a ModRM or not
   Mandatory mandatory = Mandatory::none;
   bool has_66 = false;     // the operands are of 16 bits
+  bool has_67 = false;     // addresses, and what counts rounds, are of 32 bits
   bool is_locked = false;  // F0
   bool is_w = false;       // REX.W, VEX.W, EVEX.W
   bool is_l = false;       // VEX.L: vectors of 32 bytes

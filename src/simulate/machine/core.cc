@@ -521,6 +521,12 @@ void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address
   if (moves_lines) hold_back(site_of(step));
 }
 
+void IntervalCore::spend_microcode(Site site, Ticks ticks) {
+  if (trace_ != nullptr) [[unlikely]]
+    trace_->spend_microcode(site, ticks);
+  stall(site, CycleClass::microcode, time() + ticks);
+}
+
 void IntervalCore::fetch_missed(Site site, Outcome outcome) {
   const Ticks ahead = std::min(costs_.fetch_queue, time() - front_end_since_);
   const Ticks late =

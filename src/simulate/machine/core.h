@@ -86,6 +86,9 @@ class IntervalCore {
       trace_->store_part(address, bytes);
     note_stored(address, bytes);
   }
+  /// The instruction told last takes so long by itself, beside what it has in its block: microcode
+  /// whose time its operands decide (a string instruction's).
+  void spend_microcode(Site site, Ticks ticks);
   /// Lines that the load, or store, before set off prefetches of; then `lines` is empty.
   void prefetch(PrefetchedLines& lines);
 

@@ -18,6 +18,7 @@ enum class CoreEventKind : uint8_t {
   load,
   store,
   store_part,
+  microcode,
   prefetch,  // one line; the last of an access is_last
   branch,
   taken,
@@ -25,7 +26,8 @@ enum class CoreEventKind : uint8_t {
 };
 
 struct CoreEvent {
-  uint64_t address = 0;  // prefetch: the line; begin_block: number among CoreTrace::blocks
+  uint64_t address = 0;  // prefetch: the line; begin_block: number among CoreTrace::blocks;
+                         // microcode: ticks
   PackedOutcome outcome;
   uint32_t step = 0;
   uint32_t bytes = 0;
@@ -58,6 +60,11 @@ class CoreTrace {
   }
   [[gnu::noinline]] void store_part(uint64_t address, uint32_t bytes) {
     set_access(add(CoreEventKind::store_part), 0, {}, address, bytes, 0);
+  }
+  [[gnu::noinline]] void spend_microcode(Site site, Ticks ticks) {
+    CoreEvent& event = add(CoreEventKind::microcode);
+    event.site = site;
+    event.address = ticks;
   }
   [[gnu::noinline]] void prefetch(const PrefetchedLines& lines) {
     for (uint32_t i = 0; i < lines.count; ++i) {

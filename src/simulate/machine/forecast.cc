@@ -332,6 +332,9 @@ void Forecaster::run(Change change) {
       case CoreEventKind::store_part:
         core.store_part(event.address, event.bytes);
         break;
+      case CoreEventKind::microcode:
+        if (change != Change::microcode) core.spend_microcode(event.site, event.address);
+        break;
       case CoreEventKind::prefetch:
         lines.add({event.address, event.source,
                    latency_with(change, event.source, event.latency_cycles)});

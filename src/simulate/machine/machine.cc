@@ -77,7 +77,16 @@ Result<void> check_core(const CoreSettings& core) {
   RETURN_IF_ERROR(check_range("core.reorder_buffer", core.reorder_buffer, 1, 4096));
   RETURN_IF_ERROR(check_range("core.load_queue", core.load_queue, 1, 4096));
   RETURN_IF_ERROR(check_range("core.store_queue", core.store_queue, 1, 4096));
-  return check_range("core.miss_buffers", core.miss_buffers, 1, 1024);
+  RETURN_IF_ERROR(check_range("core.miss_buffers", core.miss_buffers, 1, 1024));
+  const StringSettings& strings = core.strings;
+  for (const double bytes : {strings.copy_bytes_per_cycle, strings.fill_bytes_per_cycle}) {
+    RETURN_IF_ERROR(check_range("strings: bytes per cycle", bytes, 0.01, 1e4));
+  }
+  for (const double cycles : {double(strings.copy_start_cycles), double(strings.fill_start_cycles),
+                              strings.round_cycles}) {
+    RETURN_IF_ERROR(check_range("strings: a time in cycles", cycles, 0, 1e4));
+  }
+  return {};
 }
 
 Result<void> check_branch(const BranchSettings& branch) {

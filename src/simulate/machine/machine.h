@@ -76,6 +76,16 @@ struct BranchSettings {
   uint32_t return_stack = 32;
 };
 
+/// String instructions that repeat (rep movs, rep stos), as microcode runs them: by lines if it
+/// can.
+struct StringSettings {
+  uint32_t copy_start_cycles = 35;   // before the first line: of movs
+  uint32_t fill_start_cycles = 35;   // of stos
+  double copy_bytes_per_cycle = 32;  // by lines, all of them in L1D
+  double fill_bytes_per_cycle = 32;
+  double round_cycles = 1;  // a round by itself: backward, or onto what it has just read
+};
+
 struct CoreSettings {
   uint32_t dispatch_width = 4;  // uops per cycle
   uint32_t reorder_buffer = 192;
@@ -88,6 +98,7 @@ struct CoreSettings {
   uint32_t mispredict_cycles = 14;  // from the branch's execution to the right path's dispatch
   uint32_t redirect_cycles = 7;     // a target that the decoder corrects (BTB miss)
   InstructionTimings instructions;  // where LLVM has them wrong
+  StringSettings strings;
   // Of loads from what a store wrote that has not left the queue:
   uint32_t store_forward_cycles = 0;     // from the store's value to the load's; 0: an L1 hit's
   bool renamed_memory = false;           // none, for whole words in general registers

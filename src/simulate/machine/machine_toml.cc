@@ -95,6 +95,15 @@ void read_instructions(TomlSection section, InstructionTimings& timings) {
   section.end();
 }
 
+void read_strings(TomlSection section, StringSettings& strings) {
+  section.integer("copy_start_cycles", strings.copy_start_cycles, 0, kMostCycles);
+  section.integer("fill_start_cycles", strings.fill_start_cycles, 0, kMostCycles);
+  section.number("copy_bytes_per_cycle", strings.copy_bytes_per_cycle, 0.01, kMostCycles);
+  section.number("fill_bytes_per_cycle", strings.fill_bytes_per_cycle, 0.01, kMostCycles);
+  section.number("round_cycles", strings.round_cycles, 0, kMostCycles);
+  section.end();
+}
+
 void read_memory(TomlSection section, MemorySettings& memory) {
   section.integer("latency_cycles", memory.latency_cycles, 0, kMostCycles);
   section.number("bytes_per_cycle", memory.bytes_per_cycle, 0.01, 10000);
@@ -131,6 +140,7 @@ Result<MachineModel> parse_machine(std::string_view text, const std::string& nam
   read_branch(file.section("branch"), machine.branch);
   read_core(file.section("core"), machine.core);
   read_instructions(file.section("instructions"), machine.core.instructions);
+  read_strings(file.section("strings"), machine.core.strings);
   read_memory(file.section("memory"), machine.memory);
   file.end();
   if (parsed.mistake) return parsed.mistake->error();

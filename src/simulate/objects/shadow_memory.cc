@@ -105,6 +105,18 @@ void ShadowMemory::paint_within(uint64_t begin, uint64_t end, ObjectNumber objec
   if (word < kFirstMixed) __atomic_store_n(&word, shared, __ATOMIC_RELEASE);
 }
 
+bool ShadowMemory::is_one(uint64_t begin, uint64_t end) const {
+  const uint64_t number = begin >> kPartShift;
+  if (number >= kParts || (end - 1) >> kPartShift != number) return false;
+  const uint32_t* const part = __atomic_load_n(&parts_[number], __ATOMIC_ACQUIRE);
+  if (part == nullptr) return true;  // nobody's
+  const uint32_t first = __atomic_load_n(&part[place_of(begin)], __ATOMIC_RELAXED);
+  for (uint64_t at = (begin >> kGranuleShift) + 1; at <= (end - 1) >> kGranuleShift; ++at) {
+    if (__atomic_load_n(&part[at & (kPartGranules - 1)], __ATOMIC_RELAXED) != first) return false;
+  }
+  return first < kFirstMixed;
+}
+
 void ShadowMemory::paint(uint64_t begin, uint64_t end, ObjectNumber object, ObjectNumber spare) {
   end = std::min(end, kParts << kPartShift);
   if (begin >= end) return;

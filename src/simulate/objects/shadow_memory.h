@@ -37,6 +37,10 @@ class ShadowMemory {
     return found < kFirstMixed ? found : find_mixed(found, address);
   }
 
+  /// Whether all bytes [begin, end) are surely the same object's; where several share 16 bytes it
+  /// is not sure.
+  [[nodiscard]] bool is_one(uint64_t begin, uint64_t end) const;
+
   /// The bytes [begin, end) are the object's from now on. If the last 16 bytes are not filled, and
   /// the rest of them is `spare`, that becomes the object's, too: what an allocator rounds up to.
   void paint(uint64_t begin, uint64_t end, ObjectNumber object, ObjectNumber spare = kFirstMixed);

@@ -2,7 +2,7 @@
 
 #include "simulate/qemu/callbacks.h"
 
-#include "simulate/counting/execution.h"
+#include "simulate/counting/rounds.h"
 #include "simulate/qemu/access_shapes.h"
 
 namespace culprit {
@@ -26,6 +26,18 @@ template <Model kModel>
 void accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* word) {
   the_counting().access<kModel>(vcpu, place_of(word), address, shapes.find(info));
 }
+
+template <Model kModel>
+void accessed_by_round(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* word) {
+  the_counting().access_of_round<kModel>(vcpu, place_of(word), address, shapes.find(info));
+}
+
+template <Model kModel>
+void round_runs(unsigned vcpu, const BlockFacts& round, uint64_t* registers) {
+  the_counting().do_rounds<kModel>(vcpu, round, registers);
+}
+/// That of the model.
+void (*any_round_runs)(unsigned vcpu, const BlockFacts& round, uint64_t* registers) = nullptr;
 
 template <Model kModel>
 void known_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* word) {
@@ -59,7 +71,10 @@ void loads_or_stores(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, voi
 
 template <Model kModel, bool kInTurns>
 Callbacks callbacks_of() {
-  Callbacks callbacks{.block_runs = block_runs<kModel, kInTurns>, .count = accessed<kModel>};
+  Callbacks callbacks{.block_runs = block_runs<kModel, kInTurns>,
+                      .count = accessed<kModel>,
+                      .round = accessed_by_round<kModel>};
+  any_round_runs = round_runs<kModel>;
   if constexpr (kModel.caches || kModel.objects) callbacks.wider = wider_accessed<kModel>;
   if constexpr (kModel.sampled) {
     callbacks.known = sampled_may_be_accessed<kModel>;
@@ -79,6 +94,8 @@ qemu_plugin_vcpu_mem_cb_t Callbacks::find(AccessCall call) const {
       return nullptr;
     case AccessCall::count:
       return count;
+    case AccessCall::round:
+      return round;
     case AccessCall::known:
       return known;
     case AccessCall::wider:
@@ -103,6 +120,14 @@ culprit_allocator_runs:
   mov %rbp, %rdx
   jmp culprit_enter_allocator
   .size culprit_allocator_runs, . - culprit_allocator_runs
+
+  .globl culprit_round_runs
+  .hidden culprit_round_runs
+  .type culprit_round_runs, @function
+culprit_round_runs:
+  mov %rbp, %rdx
+  jmp culprit_do_rounds
+  .size culprit_round_runs, . - culprit_round_runs
 )");
 #elif defined(__aarch64__)
 asm(R"(
@@ -114,6 +139,14 @@ culprit_allocator_runs:
   mov x2, x19
   b culprit_enter_allocator
   .size culprit_allocator_runs, . - culprit_allocator_runs
+
+  .globl culprit_round_runs
+  .hidden culprit_round_runs
+  .type culprit_round_runs, @function
+culprit_round_runs:
+  mov x2, x19
+  b culprit_do_rounds
+  .size culprit_round_runs, . - culprit_round_runs
 )");
 #else
 #error "which register of this host has QEMU's state of the CPU?"
@@ -127,6 +160,11 @@ extern "C" [[gnu::used]] void culprit_enter_allocator(unsigned vcpu, void* word,
                                                       const char* state) {
   the_counting().enter_allocator(vcpu, allocator_of(word),
                                  reinterpret_cast<const uint64_t*>(state + register_offset));
+}
+
+extern "C" [[gnu::used]] void culprit_do_rounds(unsigned vcpu, void* word, char* state) {
+  any_round_runs(vcpu, *static_cast<const BlockFacts*>(word),
+                 reinterpret_cast<uint64_t*>(state + register_offset));
 }
 
 void set_guest(std::string_view architecture) {

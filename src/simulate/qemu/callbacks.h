@@ -28,6 +28,7 @@ inline counting::Counting& the_counting() {
 struct Callbacks {
   qemu_plugin_vcpu_udata_cb_t block_runs = nullptr;  // the word: the block's BlockFacts
   qemu_plugin_vcpu_mem_cb_t count = nullptr;         // the word: AccessPlace
+  qemu_plugin_vcpu_mem_cb_t round = nullptr;
   qemu_plugin_vcpu_mem_cb_t known = nullptr;
   qemu_plugin_vcpu_mem_cb_t wider = nullptr;
   qemu_plugin_vcpu_mem_cb_t load = nullptr;
@@ -45,6 +46,10 @@ void call_pushes(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, void*);
 /// detail of QEMU's, seen in 7.2. So the counting believes only what agrees with the
 /// calls that it has seen (CountedObjects::enter()).
 extern "C" void culprit_allocator_runs(unsigned vcpu, void* word);
+/// Before a block runs that is a round of a string instruction; the word: its BlockFacts.
+/// Registers are where they are for culprit_allocator_runs(), and are written there, too: what QEMU
+/// does next is to read them.
+extern "C" void culprit_round_runs(unsigned vcpu, void* word);
 /// The program's architecture: where its registers are.
 void set_guest(std::string_view architecture);
 

@@ -151,6 +151,10 @@ void block_is_translated(qemu_plugin_tb* block) {
   std::vector<counting::TranslatedInstruction> translated;
   const counting::BlockFacts* const facts = the_counting().translate(code, &translated);
   if (facts == nullptr) return;
+  if (facts->is_round()) {
+    qemu_plugin_register_vcpu_tb_exec_cb(block, culprit_round_runs, QEMU_PLUGIN_CB_NO_REGS,
+                                         const_cast<counting::BlockFacts*>(facts));
+  }
   qemu_plugin_register_vcpu_tb_exec_cb(block, plugin->callbacks.block_runs, QEMU_PLUGIN_CB_NO_REGS,
                                        const_cast<counting::BlockFacts*>(facts));
   if (const auto allocator = the_counting().find_allocator(*facts)) {
