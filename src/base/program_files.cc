@@ -48,6 +48,10 @@ std::string find_regions_shim() {
   return find_library("libculprit_regions.so");
 }
 
+std::string find_kernels() {
+  return find_library("culprit_kernels");
+}
+
 std::string find_machines() {
   return find_data("uarch");
 }

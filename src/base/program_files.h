@@ -10,6 +10,9 @@ std::string find_shim();
 /// libculprit_regions.so, likewise.
 std::string find_regions_shim();
 
+/// culprit_kernels: what `calibrate` and `validate` run.
+std::string find_kernels();
+
 /// The same for libculprit_qemu.so.
 std::string find_qemu_plugin();
 

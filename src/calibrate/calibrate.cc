@@ -26,15 +26,6 @@ double to_cycles(const Round& round, double ns) {
   return ns * round.hertz / 1e9;
 }
 
-/// Bytes that walks may take together, of what is free.
-uint64_t find_room(uint64_t wanted) {
-  const auto pages = ::sysconf(_SC_AVPHYS_PAGES);
-  const auto page = ::sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page <= 0) return wanted;
-  constexpr uint64_t kPart = 16;
-  return std::min(wanted, static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) / kPart);
-}
-
 /// All that is measured, and the memory for it.
 class Laboratory {
  public:
@@ -141,7 +132,26 @@ class Laboratory {
   std::vector<std::function<void(Round&)>> experiments_;
 };
 
+/// What others changed, as far as they ran on this machine, is no figure of it.
+void drop_disturbed(const std::optional<Neighbours>& neighbours, std::vector<Figure>& figures) {
+  constexpr double kQuiet = 0.1;  // CPUs
+  if (!neighbours || neighbours->busy_cpus + neighbours->stolen_cpus <= kQuiet) return;
+  for (Figure& figure : figures) {
+    if (!figure.is_shared || !figure.is_kept()) continue;
+    figure.dropped = fmt::format("others kept {:.1f} CPUs busy meanwhile, and had {:.1f} of ours",
+                                 neighbours->busy_cpus, neighbours->stolen_cpus);
+  }
+}
+
 }  // namespace
+
+uint64_t find_room(uint64_t wanted) {
+  const auto pages = ::sysconf(_SC_AVPHYS_PAGES);
+  const auto page = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return wanted;
+  constexpr uint64_t kPart = 16;
+  return std::min(wanted, static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) / kPart);
+}
 
 Calibration calibrate(const MachineModel& machine, const CalibrationOptions& options,
                       const std::function<bool()>& is_interrupted,
@@ -151,6 +161,8 @@ Calibration calibrate(const MachineModel& machine, const CalibrationOptions& opt
   Calibration calibration;
   std::vector<Round> rounds;
   std::vector<double> clocks;
+  std::vector<Curve> curves;
+  const std::optional<BusyTime> before = read_busy_time();
   const auto steps = static_cast<double>(options.rounds * laboratory.size());
   for (size_t number = 0; number < options.rounds && !is_interrupted(); ++number) {
     Round round;
@@ -163,13 +175,20 @@ Calibration calibrate(const MachineModel& machine, const CalibrationOptions& opt
       laboratory.run(i, round);
       progress(static_cast<double>(number * laboratory.size() + i + 1) / steps);
     }
-    if (!is_interrupted()) rounds.push_back(std::move(round));
+    if (is_interrupted()) break;
+    curves.push_back(round.walk);
+    rounds.push_back(std::move(round));
   }
   calibration.is_complete = rounds.size() == options.rounds;
   calibration.rounds = rounds.size();
+  calibration.curve = summarize_curves(curves);
+  if (const std::optional<BusyTime> after = read_busy_time(); before && after) {
+    calibration.neighbours = compute_neighbours(*before, *after);
+  }
   FoundFigures found = find_figures(rounds, machine);
   calibration.figures = std::move(found.figures);
   calibration.lacks = std::move(found.lacks);
+  drop_disturbed(calibration.neighbours, calibration.figures);
   if (!clocks.empty()) calibration.hertz = compute_median(clocks);
   calibration.seconds = static_cast<double>(monotonic_ns() - start) / 1e9;
   return calibration;

@@ -15,14 +15,12 @@ struct CalibrationHead {
   std::string date;      // "2026-11-24"
 };
 
-/// How many figures a machine file takes: a noisy one is worse than what the machine had before.
-size_t count_kept(const Calibration& calibration);
-
-/// A machine file of what was measured, and is not noisy: the rest `--machine host` has from
-/// elsewhere.
+/// A machine file of the figures that are kept: the rest `--machine host` has from elsewhere. The
+/// curve, and what was dropped, are comments in it.
 std::string print_machine_file(const Calibration& calibration, const CalibrationHead& head);
 
-/// Each figure with its interval, beside what the machine had; what could not be measured, and why.
+/// Each figure with its interval, beside what the machine had, and why it is not used; what could
+/// not be measured; the curve of loads; the kernels that figures were checked by.
 std::string print_calibration(const Calibration& calibration);
 
 }  // namespace culprit

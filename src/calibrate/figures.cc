@@ -4,12 +4,13 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "calibrate/curve.h"
+
 #include "stats/robust.h"
 
 namespace culprit {
 namespace {
 
-using Curve = std::map<uint64_t, double>;
 using simulate::MachineModel;
 
 // Width of the middle half of the rounds, of their median.
@@ -30,33 +31,18 @@ std::optional<double> last_of(const Curve& curve) {
   return curve.empty() ? std::nullopt : std::optional(curve.rbegin()->second);
 }
 
-/// Where the curve, from `begin` on, passes a level, between its points by their logarithms.
-std::optional<double> find_crossing(const Curve& curve, uint64_t begin, double level) {
-  for (auto point = curve.lower_bound(begin); point != curve.end(); ++point) {
-    const auto next = std::next(point);
-    if (next == curve.end()) break;
-    if (point->second > level || next->second <= level) continue;
-    const double part = (level - point->second) / (next->second - point->second);
-    const double low = std::log(static_cast<double>(point->first));
-    const double high = std::log(static_cast<double>(next->first));
-    return std::exp(low + part * (high - low));
-  }
-  return std::nullopt;
-}
-
 std::optional<double> latency_of_l3(const Round& round, const MachineModel& machine) {
   return at_least(round.walk, 2 * machine.l2.size_bytes);
 }
 
-/// The bytes up to which walks are nearer to L3's latency than to memory's.
+/// The bytes up to which walks are nearer to L3's latency than to memory's; of a walk that gets
+/// slower little by little there is no such place.
 std::optional<double> size_of_l3_kib(const Round& round, const MachineModel& machine) {
-  const std::optional<double> near = latency_of_l3(round, machine);
-  const std::optional<double> far = last_of(round.walk);
-  if (!near || !far) return std::nullopt;
   const auto largest = static_cast<double>(machine.l3.size_bytes) / 1024;
-  const std::optional<double> crossing =
-      find_crossing(round.walk, 2 * machine.l2.size_bytes, std::sqrt(*near * *far));
-  return crossing ? std::min(*crossing / 1024, largest) : largest;
+  const std::optional<LatencyStep> step = find_step(round.walk, 2 * machine.l2.size_bytes);
+  if (!step) return round.walk.empty() ? std::nullopt : std::optional(largest);
+  if (step->factor > kSteep) return std::nullopt;
+  return std::min(step->bytes / 1024, largest);
 }
 
 std::optional<double> second_level(const Round& round, const MachineModel& machine) {
@@ -102,63 +88,60 @@ struct Wanted {
   const char* section;
   const char* key;
   const char* what;
-  bool is_whole;  // the key takes whole numbers
+  bool is_whole;   // the key takes whole numbers
+  bool is_shared;  // others' work changes it
   double (*before)(const MachineModel& machine);
   std::optional<double> (*find)(const Round& round, const MachineModel& machine);
 };
 
 constexpr Wanted kWanted[] = {
-    {"l1d", "latency_cycles", "a load that hits L1D", true,
+    {"l1d", "latency_cycles", "a load that hits L1D", true, false,
      [](const MachineModel& m) -> double { return m.l1d.latency_cycles; },
      [](const Round& round, const MachineModel& machine) {
        return at_most(round.walk, machine.l1d.size_bytes / 2);
      }},
-    {"l2", "latency_cycles", "one that hits L2", true,
+    {"l2", "latency_cycles", "one that hits L2", true, false,
      [](const MachineModel& m) -> double { return m.l2.latency_cycles; },
      [](const Round& round, const MachineModel& machine) {
        // Of few pages: small ones may be all that a virtual machine gets.
        const uint64_t bytes = 3 * machine.l1d.size_bytes;
        return machine.l2.size_bytes >= 2 * bytes ? at_least(round.walk, bytes) : std::nullopt;
      }},
-    {"l3", "size_kib", "L3, as far as this machine gets it", true,
+    {"l3", "size_kib", "L3, as far as this machine gets it", true, true,
      [](const MachineModel& m) -> double { return static_cast<double>(m.l3.size_bytes) / 1024; },
-     [](const Round& round, const MachineModel& machine) {
-       return machine.l3.present() ? size_of_l3_kib(round, machine) : std::nullopt;
-     }},
-    {"l3", "latency_cycles", "a load that hits L3", true,
+     size_of_l3_kib},
+    {"l3", "latency_cycles", "a load that hits L3", true, true,
      [](const MachineModel& m) -> double { return m.l3.latency_cycles; },
-     [](const Round& round, const MachineModel& machine) {
-       return machine.l3.present() ? latency_of_l3(round, machine) : std::nullopt;
-     }},
-    {"tlb", "second_latency_cycles", "translation by the second-level TLB", true,
+     [](const Round& round, const MachineModel& machine) { return latency_of_l3(round, machine); }},
+    {"tlb", "second_latency_cycles", "translation by the second-level TLB", true, false,
      [](const MachineModel& m) -> double { return m.tlb.second_latency_cycles; }, second_level},
-    {"tlb", "walk_last_cycles", "a page walk, but for its upper levels", true,
+    {"tlb", "walk_last_cycles", "a page walk, but for its upper levels", true, true,
      [](const MachineModel& m) -> double { return m.tlb.walk_last_cycles; }, walk_last_level},
-    {"core", "miss_buffers", "misses under way at once", true,
+    {"core", "miss_buffers", "misses under way at once", true, true,
      [](const MachineModel& m) -> double { return m.core.miss_buffers; },
      [](const Round& round, const MachineModel&) { return misses_at_once(round); }},
-    {"core", "mispredict_cycles", "a misprediction", true,
+    {"core", "mispredict_cycles", "a misprediction", true, false,
      [](const MachineModel& m) -> double { return m.core.mispredict_cycles; },
      [](const Round& round, const MachineModel&) { return misprediction(round); }},
-    {"memory", "latency_cycles", "a load from memory", true,
+    {"memory", "latency_cycles", "a load from memory", true, true,
      [](const MachineModel& m) -> double { return m.memory.latency_cycles; },
      [](const Round& round, const MachineModel&) { return last_of(round.walk); }},
-    {"memory", "bytes_per_cycle", "reading memory", false,
+    {"memory", "bytes_per_cycle", "reading memory", false, true,
      [](const MachineModel& m) -> double { return m.memory.bytes_per_cycle; },
      [](const Round& round, const MachineModel&) { return last_of(round.reading); }},
-    {"memory", "l2_bytes_per_cycle", "reading L2", false,
+    {"memory", "l2_bytes_per_cycle", "reading L2", false, false,
      [](const MachineModel& m) -> double { return m.memory.l2_bytes_per_cycle; },
      [](const Round& round, const MachineModel& machine) {
        return at_most(round.reading, machine.l2.size_bytes / 2);
      }},
-    {"memory", "shared_bytes_per_cycle", "reading what is beyond L2", false,
+    {"memory", "shared_bytes_per_cycle", "reading what is beyond L2", false, true,
      [](const MachineModel& m) -> double { return m.memory.shared_bytes_per_cycle; },
      [](const Round& round, const MachineModel& machine) {
        return at_least(round.reading, 2 * machine.l2.size_bytes);
      }},
-    {"memory", "l1d_set_cycles", "lines that enter one set of L1D (0: as others)", true,
+    {"memory", "l1d_set_cycles", "lines that enter one set of L1D (0: as others)", true, false,
      [](const MachineModel& m) -> double { return m.memory.l1d_set_cycles; }, one_set},
-    {"memory", "other_core_modified_cycles", "a line that another core has written", true,
+    {"memory", "other_core_modified_cycles", "a line that another core has written", true, true,
      [](const MachineModel& m) -> double { return m.memory.other_core_modified_cycles; },
      [](const Round& round, const MachineModel&) { return round.transfer; }},
 };
@@ -168,12 +151,16 @@ constexpr Wanted kWanted[] = {
 FoundFigures find_figures(const std::vector<Round>& rounds, const MachineModel& machine) {
   FoundFigures found;
   for (const Wanted& wanted : kWanted) {
+    if (wanted.section == std::string_view("l3") && !machine.l3.present()) continue;
     std::vector<double> values;
     for (const Round& round : rounds) {
       if (const std::optional<double> value = wanted.find(round, machine)) values.push_back(*value);
     }
     if (values.empty() || 2 * values.size() < rounds.size()) {
-      found.lacks.push_back({wanted.what, "not measured here"});
+      const bool is_size = wanted.find == &size_of_l3_kib && !rounds.empty();
+      found.lacks.push_back(
+          {wanted.what, is_size ? "walks get slower little by little: no one size says it"
+                                : "not measured here"});
       continue;
     }
     const double median = compute_median(values);
@@ -191,9 +178,12 @@ FoundFigures find_figures(const std::vector<Round>& rounds, const MachineModel& 
     interval.low = std::max(0.0, std::min(interval.low, median - least));
     interval.high = std::max(interval.high, median + least);
     const double value = wanted.is_whole ? std::round(median) : std::round(100 * median) / 100;
-    const bool is_noisy = middle > std::max(kNoisy * median, 2 * unit);
-    found.figures.push_back({wanted.section, wanted.key, value, wanted.before(machine), interval,
-                             wanted.what, is_noisy});
+    Figure figure{wanted.section, wanted.key,       value, wanted.before(machine), interval,
+                  wanted.what,    wanted.is_shared, ""};
+    if (middle > std::max(kNoisy * median, 2 * unit)) {
+      figure.dropped = "noisy: the middle half of the rounds is wider than a quarter of it";
+    }
+    found.figures.push_back(std::move(figure));
   }
   return found;
 }

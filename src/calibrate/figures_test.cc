@@ -98,7 +98,7 @@ TEST_F(Figures, WhatScattersIsNoisyAndThenNoFigure) {
   }
   const FoundFigures found = find_figures(rounds, make_machine());
   ASSERT_NE(find(found, "memory", "other_core_modified_cycles"), nullptr);
-  EXPECT_TRUE(find(found, "memory", "other_core_modified_cycles")->is_noisy);
+  EXPECT_FALSE(find(found, "memory", "other_core_modified_cycles")->is_kept());
   EXPECT_EQ(find(found, "core", "mispredict_cycles"), nullptr);
   ASSERT_EQ(found.lacks.size(), 1u);
   EXPECT_EQ(found.lacks[0].what, "a misprediction");
@@ -106,10 +106,28 @@ TEST_F(Figures, WhatScattersIsNoisyAndThenNoFigure) {
   // What is marked so is no part of the machine file: it keeps what it had before.
   Calibration calibration;
   calibration.figures = found.figures;
-  EXPECT_EQ(count_kept(calibration), found.figures.size() - 1);
   const std::string file = print_machine_file(calibration, {"cpu", "a CPU", "2026-11-24"});
-  EXPECT_EQ(file.find("other_core_modified_cycles"), std::string::npos) << file;
+  EXPECT_EQ(file.find("\nother_core_modified_cycles"), std::string::npos) << file;
+  EXPECT_NE(file.find("# memory.other_core_modified_cycles = 280"), std::string::npos) << file;
   EXPECT_NE(file.find("latency_cycles"), std::string::npos) << file;
+}
+
+// Beside others L3 has fewer hits the more bytes are walked through: no size is like that.
+TEST_F(Figures, L3HasNoSizeWhereWalksSlowDownLittleByLittle) {
+  Round round = make_round();
+  round.walk[4 * kMib] = 120;
+  round.walk[8 * kMib] = 200;
+  round.walk[16 * kMib] = 330;
+  round.walk[32 * kMib] = 470;
+  const FoundFigures found = find_figures(std::vector<Round>(9, round), make_machine());
+  EXPECT_EQ(find(found, "l3", "size_kib"), nullptr);
+  ASSERT_EQ(found.lacks.size(), 1u);
+  EXPECT_EQ(found.lacks[0].reason, "walks get slower little by little: no one size says it");
+}
+
+TEST_F(Figures, SayWhichOfThemOthersChange) {
+  EXPECT_TRUE(find(found_, "l3", "latency_cycles")->is_shared);
+  EXPECT_FALSE(find(found_, "core", "mispredict_cycles")->is_shared);
 }
 
 TEST_F(Figures, WhatWasNotMeasuredIsALack) {

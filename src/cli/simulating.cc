@@ -64,7 +64,7 @@ std::optional<Capability> describe_machine_model() {
   row.detail = "caches by the kernel, core of " + printable(machine->core_of);
   if (machine->calibrated_date.empty()) {
     row.detail += "; not calibrated";
-    row.remedy = "culprit calibrate: measures this machine in 15 s";
+    row.remedy = "culprit calibrate: measures this machine in a minute";
   } else {
     row.available = Availability::yes;
     row.detail += "; calibrated " + printable(machine->calibrated_date);

@@ -12,7 +12,6 @@
 #include "base/text.h"
 
 namespace culprit {
-namespace {
 
 Result<Template> find_cpu_template(const std::string& name) {
   if (name != "auto") return find_template(name, find_templates());
@@ -24,8 +23,6 @@ Result<Template> find_cpu_template(const std::string& name) {
                   "-> culprit templates lists them; --template takes a name or a file",
                   printable(cpu))};
 }
-
-}  // namespace
 
 std::vector<EventGroup> list_template_events(const Template& cpu, const Pmu& pmu,
                                              bool for_sampling) {

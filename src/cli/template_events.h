@@ -11,6 +11,10 @@
 
 namespace culprit {
 
+/// `name`: "auto" (by this machine's CPU), a template's name, or a file.
+/// Errors: no such template, none for this CPU.
+Result<Template> find_cpu_template(const std::string& name);
+
 /// The events of a template on a PMU, as what the kernel is to be asked for: for counting all of
 /// them, for sampling those that have a period (with it, and their precise levels). Each is a
 /// group of its own: they take turns on the counters. An event of several rows is asked for once;

@@ -26,6 +26,22 @@ Result<simulate::MachineModel> read_host(const std::string& data_folder) {
   return simulate::read_host_machine("/sys", find_core(data_folder, read_cpuid().value_or("")));
 }
 
+/// What `culprit calibrate -o` wrote has some figures; all else is this machine's.
+/// Errors: as read_machine(); it is of another CPU, whose other figures are not in it
+Result<simulate::MachineModel> read_given(const std::string& path, const std::string& data_folder) {
+  ASSIGN_OR_RETURN(const simulate::MachineModel machine, simulate::read_machine(path));
+  if (machine.calibrated_cpu.empty()) return machine;
+  ASSIGN_OR_RETURN(const std::string cpuid, read_cpuid());
+  if (machine.calibrated_cpu != cpuid) {
+    return Error{
+        fmt::format("'{}' has figures that were measured on another CPU ({}; this is {}): "
+                    "what is not in it is that machine's",
+                    printable(path), printable(machine.calibrated_cpu), cpuid)};
+  }
+  ASSIGN_OR_RETURN(const simulate::MachineModel host, read_host(data_folder));
+  return simulate::read_machine(path, host);
+}
+
 /// One that was made on another CPU (a home on many machines) is passed over.
 Result<simulate::MachineModel> apply_calibration(const simulate::MachineModel& host,
                                                  const std::string& path) {
@@ -64,7 +80,7 @@ Result<simulate::MachineModel> find_machine(const std::string& name, const std::
     ASSIGN_OR_RETURN(const simulate::MachineModel host, read_host(data_folder));
     return apply_calibration(host, calibration);
   }
-  if (is_toml_path(name)) return simulate::read_machine(name);
+  if (is_toml_path(name)) return read_given(name, data_folder);
   const std::vector<std::string> known = list_toml_names(data_folder);
   if (std::find(known.begin(), known.end(), name) != known.end()) {
     return simulate::read_machine(data_folder + "/" + name + std::string(kTomlSuffix));

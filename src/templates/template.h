@@ -127,12 +127,13 @@ struct TemplateRow {
   std::string group;  // level 4, "DTLB"; "": directly below the branch
   std::string label;  // "DRAM": what a reader sees
   Role role = Role::info;
-  Penalty penalty;      // of sums and bounds
-  uint64_t period = 0;  // events per sample; 0: not sampled (counting only)
-  uint8_t precise = 0;  // precise_ip
-  std::string part_of;  // the row whose event counts what this one does, and more; "": none
-  std::string problem;  // what a high value means, one plain sentence
-  std::string advice;   // what a programmer does about it, one plain sentence
+  Penalty penalty;       // of sums and bounds
+  uint64_t period = 0;   // events per sample; 0: not sampled (counting only)
+  uint8_t precise = 0;   // precise_ip
+  std::string quantity;  // of kQuantities, what exactly it counts; "": none of them
+  std::string part_of;   // the row whose event counts what this one does, and more; "": none
+  std::string problem;   // what a high value means, one plain sentence
+  std::string advice;    // what a programmer does about it, one plain sentence
   std::string note;
   uint32_t line = 0;  // in the file
 };

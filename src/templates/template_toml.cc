@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "templates/quantities.h"
 #include "templates/template_words.h"
 #include "toml/toml_section.h"
 
@@ -93,6 +95,10 @@ TemplateRow read_row(TomlSection section, const Template& whole, const TemplateR
   section.text("label", row.label);
   section.choice("role", row.role, role_words());
   read_penalty(section, row.penalty);
+  section.text("quantity", row.quantity);
+  if (!row.quantity.empty() && !is_quantity(row.quantity)) {
+    section.mistake("quantity", fmt::format("it is none of: {}", fmt::join(kQuantities, ", ")));
+  }
   section.text("part_of", row.part_of);
   section.text("problem", row.problem);
   section.text("advice", row.advice);

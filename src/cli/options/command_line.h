@@ -213,7 +213,21 @@ struct DoctorCommand {
 /// `culprit calibrate`: measures this machine.
 struct CalibrateCommand {
   std::string output;  // a machine file; "": where --machine host finds it
+  size_t rounds = 9;   // of all measurements; a figure is their median
   bool force = false;  // replaces whatever stands there
+};
+
+enum class ValidateEngine : uint8_t { automatic, simulate, pmu };
+
+/// `culprit validate`: counts kernels whose events are known.
+struct ValidateCommand {
+  ValidateEngine engine = ValidateEngine::automatic;  // counters where there are any
+  std::string cpu;                                    // --template; "": generic events
+  std::string machine = "host";                       // of the software PMU
+  std::vector<std::string> only;                      // kernels; none: all
+  std::string report;                                 // a file for JSON; "": none
+  bool force = false;                                 // replaces whatever stands there
+  Format format = Format::text;
 };
 
 /// `culprit events`: lists, or with -e shows what the words stand for.

@@ -405,12 +405,17 @@ CLI::App* add_calibrate(CLI::App& root, CalibrateCommand* command, std::string* 
                   "a machine file of one's own [~/.config/culprit/machine.toml, which --machine "
                   "host takes]")
       ->type_name("FILE");
+  app->add_option("--rounds", command->rounds,
+                  "measure all of it so often: a figure is the median, its interval is theirs [9]")
+      ->type_name("N")
+      ->check(CLI::Range(3u, 1000u));
   add_force(app, &command->force);
   app->footer(
       "\nExamples:\n"
-      "  culprit calibrate                  caches, memory, translation, mispredictions: 20 s\n"
+      "  culprit calibrate                  caches, memory, translation, mispredictions: 1 min\n"
+      "  culprit calibrate --rounds 25      narrower intervals, and a longer look at neighbours\n"
       "  culprit record --engine timer+simulate ./a.out        has the figures from then on\n"
-      "  culprit calibrate -o quiet.toml    and  record --machine quiet.toml  elsewhere");
+      "  culprit calibrate -o quiet.toml    and  record --machine quiet.toml: only then");
   return app;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/complete_profile.h"
 #include "cli/counted_tree.h"
 #include "cli/second_run.h"
+#include "cli/simulated_kernels.h"
 #include "cli/simulating.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
@@ -72,6 +73,16 @@ void describe_always_on(Capability& row) {
 }
 int run(const CalibrateCommand&) {
   return refuse("calibrate");
+}
+Result<SimulatedKernels> SimulatedKernels::open(const std::string&, const std::string&,
+                                                RunControl&) {
+  return Error{"this small build has no software PMU: --engine pmu"};
+}
+CacheSizes SimulatedKernels::sizes() const {
+  return {};
+}
+Result<std::map<std::string, double>> SimulatedKernels::count(const KernelRun&) const {
+  return Error{"this small build has no software PMU"};
 }
 int run(const ScanCommand&) {
   return refuse("scan");

@@ -234,8 +234,9 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
                           is_locked,
                           m.has_classes && has_repeat_prefix(code[i])};
     if (!is_timed_by_rounds(decoded)) bytes += code[i].size();
-    const InstructionTiming& timing =
-        m.timings[m.has_classes ? find_instruction_class(decoded) : InstructionClass::other];
+    const InstructionClass instruction_class =
+        m.has_classes ? find_instruction_class(decoded) : InstructionClass::other;
+    const InstructionTiming& timing = m.timings[instruction_class];
     costs[i].is_call = decoded.facts.isCall();
     costs[i].loads = decoded.facts.mayLoad() ? 1 : 0;
     costs[i].stores = decoded.facts.mayStore() ? 1 : 0;
@@ -243,7 +244,7 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
     const llvm::MCSchedClassDesc* const kind = m.find_class(*m.cpu, inst);
     known[i] = kind != nullptr;
     if (kind != nullptr) m.add_class_costs(*kind, decoded, costs[i]);
-    apply_timing(timing, decoded, costs[i]);
+    apply_timing(timing, instruction_class, decoded, costs[i]);
     if (is_fused(before, decoded)) {
       costs[i].uops = 0;
       // One uop in the branch's port; a load of the first has its own.
@@ -256,7 +257,13 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
     for (const llvm::MCWriteProcResEntry& write : resources(*m.cpu, *kind)) {
       uses_[i].push_back({write.ProcResourceIdx, cycles_on(*m.cpu, write)});
     }
-    if (timing.cycles > 0) scale(uses_[i], timing.cycles);
+    if (timing.cycles > 0) {
+      if (is_apart_from_ports(instruction_class)) {
+        uses_[i].clear();
+      } else {
+        scale(uses_[i], timing.cycles);
+      }
+    }
   }
   for (const std::vector<ResourceUse>& uses : uses_) {
     for (const ResourceUse& use : uses) pressure[use.resource] += use.cycles;

@@ -127,6 +127,25 @@ TEST(CostModel, MachinesSetHowOftenAClassCanBegin) {
   EXPECT_DOUBLE_EQ(block.block.port_cycles, 4.25);  // a multiplier does bsf, too
 }
 
+// Neither is a matter of ports: locked instructions exclude each other, fences everything.
+TEST(CostModel, LocksAndFencesKeepNoPortBusy) {
+  InstructionTimings timings;
+  timings[InstructionClass::locked] = {3.5, 7};
+  timings[InstructionClass::memory_fence] = {1, 57};
+  const Bytes fence{0x0f, 0xae, 0xf0};     // mfence
+  const Bytes exchange{0x48, 0x87, 0x03};  // xchg %rax,(%rbx)
+  for (const char* const cpu : {"znver4", "sapphirerapids"}) {
+    const Costed block = cost("x86_64", cpu, {kLocked, exchange, fence, kAdd}, timings);
+    EXPECT_EQ(block.costs[0].exclusive_cycles, 7) << cpu;
+    EXPECT_EQ(block.costs[1].exclusive_cycles, 7) << cpu;
+    EXPECT_EQ(block.costs[1].microcode_cycles, 0) << cpu;
+    EXPECT_EQ(block.costs[2].serialize_cycles, 57) << cpu;
+    EXPECT_EQ(block.costs[2].exclusive_cycles, 0) << cpu;
+    EXPECT_EQ(block.costs[3].exclusive_cycles, 0) << cpu;
+    EXPECT_LT(block.block.port_cycles, 7) << cpu;
+  }
+}
+
 // Measured on Zen 4 with bench/instruction_costs.py, as Intel's and AMD's manuals have it.
 TEST(CostModel, EndbrIsANop) {
   for (const char* cpu : {"znver4", "sapphirerapids", "skylake", "icelake-server"}) {

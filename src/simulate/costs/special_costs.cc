@@ -155,10 +155,16 @@ void adjust_costs(const Decoded& instruction, unsigned load_latency, Instruction
   if (is_serializing(name)) costs.serialize_cycles = std::max(costs.latency_cycles, 4.0);
 }
 
-void apply_timing(const InstructionTiming& timing, const Decoded& instruction,
-                  InstructionCosts& costs) {
+bool is_apart_from_ports(InstructionClass kind) {
+  return kind == InstructionClass::locked || kind == InstructionClass::memory_fence;
+}
+
+void apply_timing(const InstructionTiming& timing, InstructionClass kind,
+                  const Decoded& instruction, InstructionCosts& costs) {
   if (timing.latency_cycles > 0) costs.latency_cycles = timing.latency_cycles;
   if (!(timing.cycles > 0)) return;
+  if (kind == InstructionClass::locked) costs.exclusive_cycles = timing.cycles;
+  if (kind == InstructionClass::memory_fence) costs.serialize_cycles = timing.cycles;
   if (costs.divider_cycles > 0 && !is_wide_vector(instruction)) {
     costs.divider_cycles = timing.cycles;
   }

@@ -31,8 +31,13 @@ bool is_fused(std::string_view before, const Decoded& instruction);
 /// zero idioms, microcode, serializing and string instructions.
 void adjust_costs(const Decoded& instruction, unsigned load_latency, InstructionCosts& costs);
 
+/// Whether what a class costs is no matter of ports: locked instructions exclude each other, and a
+/// fence waits until all before it is done. Measured on Zen 4: 16 loads or 32 additions beside a
+/// locked addition hide its 7 cycles; beside a fence each of them is added to its 57.
+bool is_apart_from_ports(InstructionClass kind);
+
 /// What a machine file says of its class. How long it keeps ports busy is the caller's.
-void apply_timing(const InstructionTiming& timing, const Decoded& instruction,
-                  InstructionCosts& costs);
+void apply_timing(const InstructionTiming& timing, InstructionClass kind,
+                  const Decoded& instruction, InstructionCosts& costs);
 
 }  // namespace culprit::simulate

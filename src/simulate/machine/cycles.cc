@@ -148,10 +148,12 @@ BlockCycles compute_block_cycles(std::span<const InstructionCosts> instructions,
   BlockCycles cycles;
   cycles.instructions.resize(instructions.size());
   double divider = 0;
+  double exclusive = 0;
   for (const InstructionCosts& one : instructions) {
     cycles.uops += one.uops;
     cycles.loads += one.loads;
     divider += one.divider_cycles;
+    exclusive += one.exclusive_cycles;
   }
   const Ticks base = Ticks{cycles.uops} * kTicksPerCycle / core.dispatch_width;
   add_base(instructions, base, core, cycles.instructions);
@@ -166,6 +168,8 @@ BlockCycles compute_block_cycles(std::span<const InstructionCosts> instructions,
        weigh(instructions, [](const InstructionCosts& one) { return one.port_cycles; })},
       {to_ticks(divider), CycleClass::instruction_latency,
        weigh(instructions, [](const InstructionCosts& one) { return one.divider_cycles; })},
+      {to_ticks(exclusive), CycleClass::serialization,
+       weigh(instructions, [](const InstructionCosts& one) { return one.exclusive_cycles; })},
       {to_ticks(block.fetch_cycles), CycleClass::instruction_starvation,
        weigh(instructions, [](const InstructionCosts&) { return 1.0; })}};
   const Limit& largest = *std::max_element(

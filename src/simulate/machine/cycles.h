@@ -6,6 +6,7 @@
 //   uops / width        base        | the largest is the time of a block; what it has above
 //   busiest port        port        | uops / width goes to the class of that limit
 //   divider             latency     |
+//   locked accesses     serialization
 //   fetch and decode    starvation  |
 //   + microcode, + serializing instructions
 //
@@ -103,7 +104,8 @@ struct InstructionCosts {
   double latency_cycles = 1;    // from its operands (loaded ones, too) to its results
   double divider_cycles = 0;    // it keeps the divider busy
   double microcode_cycles = 0;  // it is sent by the microcode sequencer
-  double serialize_cycles = 0;  // it waits until all before it is done (cpuid, lfence)
+  double serialize_cycles = 0;  // it waits until all before it is done (cpuid, lfence, mfence)
+  double exclusive_cycles = 0;  // no other such one may run meanwhile (locked ones); others may
   double port_cycles = 0;       // on the block's busiest port
   bool is_call = false;
   // kNoRegister where there are fewer; what is beyond these is left out.

@@ -39,6 +39,28 @@ TEST(BlockCycles, DividerIsLatency) {
                    20);
 }
 
+// Two locked additions and 20 others, four wide: 5.5 cycles of width within 14 of the locks.
+TEST(BlockCycles, LockedInstructionsExcludeEachOtherAndNothingElse) {
+  std::vector<InstructionCosts> instructions(22);
+  instructions[3].exclusive_cycles = 7;
+  instructions[9].exclusive_cycles = 7;
+  const BlockCycles block = compute_block_cycles(instructions, {}, CoreSettings());
+  EXPECT_DOUBLE_EQ(to_cycles(block.total), 14);
+  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[3][serialization]), 4.25);  // half of 8.5
+  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[9][serialization]), 4.25);
+  EXPECT_EQ(block.instructions[3][port_saturation], 0U);
+}
+
+// A fence of 57 cycles and 40 others: nothing runs beside it.
+TEST(BlockCycles, FencesAddUpWithWhatIsAroundThem) {
+  std::vector<InstructionCosts> instructions(41);
+  instructions[0].uops = 0;
+  instructions[0].serialize_cycles = 57;
+  const BlockCycles block = compute_block_cycles(instructions, {}, CoreSettings());
+  EXPECT_DOUBLE_EQ(to_cycles(block.total), 67);
+  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[0][serialization]), 57);
+}
+
 TEST(BlockCycles, PartsOfAnyWidthAddUpToTheTotal) {
   std::mt19937 random(1);
   for (uint32_t width = 1; width <= 16; ++width) {
