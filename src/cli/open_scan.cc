@@ -34,12 +34,15 @@ Result<OpenScan> open_scan(const std::string& path, WhichCells which, const std:
   for (const scan::Cell& cell : scan.cells) {
     scan.costs.push_back(reader.compute(cell, scan::function_of(code)));
   }
-  const std::string file = find_scan_presets();
-  if (!file.empty()) {
-    ASSIGN_OR_RETURN(const std::string text, read_file(file));
-    ASSIGN_OR_RETURN(scan.presets, scan::parse_presets(text, file));
-  }
+  ASSIGN_OR_RETURN(scan.presets, read_scan_presets());
   return scan;
+}
+
+Result<std::vector<scan::Preset>> read_scan_presets() {
+  const std::string file = find_scan_presets();
+  if (file.empty()) return std::vector<scan::Preset>();
+  ASSIGN_OR_RETURN(const std::string text, read_file(file));
+  return scan::parse_presets(text, file);
 }
 
 Result<OpenScan> open_scan(const ScanCommand& command) {

@@ -27,6 +27,9 @@ struct OpenScan {
   [[nodiscard]] FactsLookup code_facts();
 };
 
+/// Quantities with names of their own; none where the installation has no such file.
+Result<std::vector<scan::Preset>> read_scan_presets();
+
 enum class WhichCells : uint8_t { of_label, of_last_label, all };
 
 /// Errors: the file cannot be read, or has no such cells
@@ -55,5 +58,7 @@ int run_scan_diff(const ScanCommand& command);
 int run_scan_trend(const ScanCommand& command);
 int run_scan_find(const ScanCommand& command);
 int run_scan_verify(const ScanCommand& command);
+/// The best flags.
+int run_scan_search(const ScanCommand& command);
 
 }  // namespace culprit

@@ -435,6 +435,8 @@ int run(const ScanCommand& command) {
       return run_scan_find(command);
     case ScanAction::verify:
       return run_scan_verify(command);
+    case ScanAction::search:
+      return run_scan_search(command);
     case ScanAction::explain:
       return print(command, answer_explain(command));
     case ScanAction::best:

@@ -41,10 +41,12 @@ class PlanReader {
     read_scan();
     read_setups();
     read_expectations();
+    read_search();
     for (const TomlEntry& entry : *file_.root.table()) {
-      if (entry.key == "scan" || entry.key == "setup" || entry.key == "expect") continue;
-      add(entry.value, fmt::format("there is no section '{}': only scan, setup and expect",
-                                   printable(entry.key)));
+      const std::string& key = entry.key;
+      if (key == "scan" || key == "setup" || key == "expect" || key == "search") continue;
+      add(entry.value, fmt::format("there is no section '{}': only scan, setup, expect and search",
+                                   printable(key)));
     }
   }
 
@@ -73,7 +75,10 @@ class PlanReader {
   void read_setup(const std::string& name, const TomlValue& value);
   void add_setup(const std::string& pattern, const TomlValue& at, const Variables& axes,
                  const Variables& rest);
+  /// A table's lists and its texts.
+  bool read_axes(const TomlValue::Table& table, std::vector<Parameter>& axes, Variables& rest);
   void read_expectations();
+  void read_search();
 
   TomlFile& file_;
   Plan& plan_;
@@ -193,6 +198,22 @@ void PlanReader::add_setup(const std::string& pattern, const TomlValue& at, cons
   plan_.setups.push_back(std::move(setup));
 }
 
+bool PlanReader::read_axes(const TomlValue::Table& table, std::vector<Parameter>& axes,
+                           Variables& rest) {
+  for (const auto& [key, entry] : table) {
+    if (entry.array() != nullptr) {
+      axes.push_back({key, {}});
+      if (!read_texts(key, entry, axes.back().values)) return false;
+    } else if (const auto text = text_of(entry)) {
+      rest.push_back({key, *text});
+    } else {
+      add(entry, fmt::format("{} is a text, a number, or a list of them", printable(key)));
+      return false;
+    }
+  }
+  return true;
+}
+
 void PlanReader::read_setup(const std::string& name, const TomlValue& value) {
   if (value.table() == nullptr) {
     add(value, fmt::format("setup.{0} is a table: {0} = {{ cc = \"gcc\" }}", printable(name)));
@@ -200,17 +221,7 @@ void PlanReader::read_setup(const std::string& name, const TomlValue& value) {
   }
   std::vector<Parameter> axes;
   Variables rest;
-  for (const auto& [key, entry] : *value.table()) {
-    if (entry.array() != nullptr) {
-      axes.push_back({key, {}});
-      if (!read_texts(key, entry, axes.back().values)) return;
-    } else if (const auto text = text_of(entry)) {
-      rest.push_back({key, *text});
-    } else {
-      add(entry, fmt::format("{} is a text, a number, or a list of them", printable(key)));
-      return;
-    }
-  }
+  if (!read_axes(*value.table(), axes, rest)) return;
   // Every combination, the last axis the fastest.
   std::vector<size_t> at(axes.size());
   while (plan_.setups.size() < kMostCells) {
@@ -228,7 +239,8 @@ void PlanReader::read_setup(const std::string& name, const TomlValue& value) {
 void PlanReader::read_setups() {
   const TomlValue::Table* const setups = section("setup");
   if (setups == nullptr || setups->empty()) {
-    if (!file_.mistake) add(1, "there is no setup: [setup] has a line for each");
+    const bool has_search = section("search") != nullptr;
+    if (!file_.mistake && !has_search) add(1, "there is no setup: [setup] has a line for each");
     return;
   }
   for (const auto& [name, value] : *setups) read_setup(name, value);
@@ -254,7 +266,39 @@ void PlanReader::read_expectations() {
   }
 }
 
+void PlanReader::read_search() {
+  const TomlValue::Table* const table = section("search");
+  if (table == nullptr) return;
+  SearchSpace& space = plan_.search;
+  if (!read_axes(*table, space.factors, space.rest)) return;
+  for (const auto& [key, entry] : *table) {
+    if (!is_name(key)) {
+      add(entry, fmt::format("'{}' is no name: letters, digits and _", printable(key)));
+    } else if (plan_.find_parameter(key) != nullptr) {
+      add(entry, fmt::format("{} is a parameter of [scan] already", key));
+    }
+  }
+  for (const Parameter& factor : space.factors) {
+    std::vector<std::string> values = factor.values;
+    std::sort(values.begin(), values.end());
+    if (std::adjacent_find(values.begin(), values.end()) == values.end()) continue;
+    for (const auto& [key, entry] : *table) {
+      if (key == factor.name) add(entry, fmt::format("{} has a value twice", key));
+    }
+  }
+  if (space.factors.empty() && !file_.mistake) {
+    add(1, "[search] has nothing to choose: a list for each factor, O = [\"-O2\", \"-O3\"]");
+  }
+}
+
 }  // namespace
+
+const Parameter* Plan::find_parameter(std::string_view name) const {
+  for (const Parameter& one : parameters) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
 
 Result<std::vector<std::string>> expand_range(std::string_view text) {
   const size_t dots = text.find("..");
@@ -377,6 +421,16 @@ Result<std::vector<PlannedCell>> make_cells(const Plan& plan,
     }
   }
   return cells;
+}
+
+Result<std::vector<std::string>> fill_words(const std::vector<std::string>& words,
+                                            const std::string& runs) {
+  std::vector<std::string> out;
+  for (const std::string& word : words) {
+    ASSIGN_OR_RETURN(std::string filled, fill_in(word, {{"runs", runs}}, "the command"));
+    out.push_back(std::move(filled));
+  }
+  return out;
 }
 
 Result<std::vector<std::string>> split_words(std::string_view command) {

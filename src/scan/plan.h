@@ -13,6 +13,10 @@
 //     "clang{V}_{O}" = { V = [14, 19], O = ["O2", "O3"], cc = "clang++-{V}", flags = "-{O}" }
 //     [expect]
 //     L1-dcache-loads = ">= DIM"
+//     [search]
+//     O = ["-O2", "-O3"]
+//     math = ["", "-ffast-math"]
+//     cc = "g++-12"
 //
 // Words in braces stand for variables: of the setup, the parameters, and {program}, {out}, {runs}.
 
@@ -45,6 +49,12 @@ struct Expectation {
   uint32_t line = 0;
 };
 
+/// What `scan search` chooses among: one value of each factor.
+struct SearchSpace {
+  std::vector<Parameter> factors;  // the first value of each is where the search begins
+  Variables rest;                  // texts in which {FACTOR} stands for its value
+};
+
 struct Plan {
   std::string file;
   std::vector<std::string> programs;  // shell patterns, from the file's folder
@@ -57,6 +67,10 @@ struct Plan {
   std::vector<Parameter> parameters;
   std::vector<Setup> setups;
   std::vector<Expectation> expectations;
+  SearchSpace search;  // no factors: the file has no [search]
+
+  /// nullptr: there is none of that name.
+  [[nodiscard]] const Parameter* find_parameter(std::string_view name) const;
 };
 
 /// `name` is for messages.
@@ -93,6 +107,10 @@ Result<std::vector<PlannedCell>> make_cells(const Plan& plan,
 /// Errors: a name that no variable has; a brace that is not closed ("{{" stands for "{")
 Result<std::string> fill_in(std::string_view text, const Variables& variables,
                             const std::string& what);
+
+/// The same for each word, with the loop count for {runs}.
+Result<std::vector<std::string>> fill_words(const std::vector<std::string>& words,
+                                            const std::string& runs);
 
 /// The words of a command as a shell would split it: blanks, quotes and backslashes; nothing
 /// else is special. Braces stay.

@@ -145,6 +145,62 @@ void add_question(CLI::App* app, ScanCommand* command) {
   add_choice(app, &command->question.setups, &command->question.programs);
 }
 
+void add_search(CLI::App* scan, ScanCommand* command) {
+  CLI::App* app = add_action(scan, command, ScanAction::search, "search",
+                             "which flags take the least time, without trying all of them");
+  app->add_option("PLAN", command->plan, "the setup file, with a section [search] [scan.toml]")
+      ->type_name("PLAN");
+  add_patterns(app, "--program", &command->choice.programs,
+               "only programs like this; what is searched for is the best for all together");
+  app->add_option("--at", command->at, "at these values of a parameter: DIM=8, DIM=4,16")
+      ->type_name("NAME=VALUE,...")
+      ->allow_extra_args(false);
+  app->add_option("--max-runs", command->max_runs,
+                  "executions of the programs, counted and timed, at most [400]")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{40}, uint64_t{1'000'000'000}));
+  app->add_option("--max-minutes", command->max_minutes, "minutes at most [no limit]")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app->add_option("--tolerance", command->tolerance_percent,
+                  "setups that are slower than the best by less are as good, in % [1]")
+      ->type_name("PERCENT")
+      ->check(CLI::Range(0.0, 100.0));
+  app->add_option(
+         "--machine", command->machine,
+         "whose modelled cycles screen setups; none: instructions do [the plan's, or host]")
+      ->type_name("NAME|FILE");
+  app->add_flag("--all", command->all_setups, "tries every setup: no limit holds");
+  app->add_option("--rounds", command->rounds, "of --all: how often each is timed [5]")
+      ->type_name("N")
+      ->check(CLI::Range(size_t{1}, size_t{1000}));
+  app->add_flag("--any-output", command->any_output,
+                "setups whose programs print something else than base's may be chosen");
+  app->add_option("-j,--jobs", command->jobs,
+                  "setups that are built and counted at once [as many as there are CPUs]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  app->add_flag("-q,--quiet", command->quiet, "no messages but errors");
+  add_word(app, "--format", &command->format, kExplainFormats, "how to print");
+  add_width(app, command);
+  app->parse_complete_callback([app, command] {
+    command->action = ScanAction::search;
+    if (app->count("--machine") == 0) command->machine.clear();
+  });
+  app->footer(
+      "\nThe plan says what may be chosen; the first value of each is where the search begins:\n"
+      "  [search]\n"
+      "  cc = [\"g++-12\", \"clang++-19\"]\n"
+      "  O = [\"-O2\", \"-O3\"]\n"
+      "  math = [\"\", \"-ffast-math\"]\n"
+      "{flags} in its build command are all of these but the compiler; flags = \"{O} {math} -g\"\n"
+      "says it otherwise.\n"
+      "\nExamples:\n"
+      "  culprit scan search --program dot --at DIM=16\n"
+      "  culprit scan search --max-minutes 5 --machine none\n"
+      "  culprit scan search --all --rounds 9 --format json > all.json");
+}
+
 }  // namespace
 
 CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
@@ -158,6 +214,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
       "  culprit scan run                           builds and runs what is missing\n"
       "  culprit scan table cpi --over DIM          \n"
       "  culprit scan plot loads --form svg -o loads.svg\n"
+      "  culprit scan search --at DIM=16            the best flags, without trying all\n"
       "  culprit scan ACTION --help                 its options");
   add_one(scan, command, error);
 
@@ -247,6 +304,8 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
       ->type_name("N");
   add_width(trend, command);
 
+  add_search(scan, command);
+
   CLI::App* find = add_action(scan, command, ScanAction::find, "find",
                               "cells by a text in their commands, compilers, remarks, messages, "
                               "output, or in names and hashes of the files they were built from");
@@ -308,8 +367,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
     if (command->action == ScanAction::none) {
       *error =
           "which action? one, init, run, status, retry, forget, verify, find, table, best, plot, "
-          "diff, "
-          "trend, explain";
+          "diff, trend, explain, search";
     }
   });
   return scan;

@@ -30,7 +30,8 @@ enum class ScanAction : uint8_t {
   diff,
   trend,
   find,
-  verify
+  verify,
+  search
 };
 
 enum class PlotForm : uint8_t { text, svg, gnuplot, vega, csv };
@@ -49,7 +50,7 @@ struct ScanCommand {
   std::vector<std::string> command;  // one
   std::vector<uint64_t> runs = {100, 300, 700};
   uint64_t iterations_per_run = 1;
-  std::string machine = "none";
+  std::string machine = "none";  // one, search: "": the plan's, or the host's
   scan::PlaceLevel level = scan::PlaceLevel::function;
   size_t limit = 30;
   std::vector<std::string> cells;  // explain: words that name two
@@ -57,6 +58,13 @@ struct ScanCommand {
   std::vector<std::string> sides;  // diff
   std::string words;               // find
   std::string source;              // init: a program's file
+  std::vector<std::string> at;     // search: "DIM=8"
+  uint64_t max_runs = 400;         // search
+  double max_minutes = 0;          // search; 0: no limit
+  double tolerance_percent = 1;    // search
+  size_t rounds = 5;               // search --all
+  bool all_setups = false;         // search: tries every one
+  bool any_output = false;         // search
   Format format = Format::text;
   size_t width = 0;
 

@@ -181,6 +181,11 @@ std::string cell_profile_path(const std::string& scratch) {
   return scratch + "/cell.culprit";
 }
 
+std::string cell_program_path(const ScanSetting& setting, const PlannedCell& cell,
+                              const std::string& scratch) {
+  return setting.plan.build.empty() ? cell.program : scratch + "/kernel";
+}
+
 Result<std::string> build_command(const ScanSetting& setting, const PlannedCell& cell,
                                   const std::string& out) {
   if (setting.plan.build.empty()) return std::string();
@@ -190,6 +195,20 @@ Result<std::string> build_command(const ScanSetting& setting, const PlannedCell&
   const std::string* const compiler = find_compiler(cell.variables);
   variables.push_back({"remarks", compiler == nullptr ? "" : remark_options(*compiler)});
   return fill_in(setting.plan.build, variables, "scan.build");
+}
+
+Result<std::vector<std::string>> run_command(const ScanSetting& setting, const PlannedCell& cell,
+                                             const std::string& out) {
+  Variables variables = cell.variables;
+  variables.push_back({"program", cell.program});
+  const bool has_folder = out.find('/') != std::string::npos;
+  variables.push_back({"out", has_folder ? out : "./" + out});
+  variables.push_back({"runs", "{runs}"});
+  ASSIGN_OR_RETURN(std::vector<std::string> words, split_words(setting.plan.run));
+  for (std::string& word : words) {
+    ASSIGN_OR_RETURN(word, fill_in(word, variables, "scan.run"));
+  }
+  return words;
 }
 
 Result<std::string> compute_key(const ScanSetting& setting, const PlannedCell& cell,
@@ -224,8 +243,7 @@ Result<void> run_cell(const ScanSetting& setting, const CellJob& job) {
   if (::chdir(setting.folder.empty() ? "." : setting.folder.c_str()) != 0) {
     return errno_error("cannot go to '" + setting.folder + "'", errno);
   }
-  const std::string built = job.scratch + "/kernel";
-  const std::string out = setting.plan.build.empty() ? job.cell.program : built;
+  const std::string out = cell_program_path(setting, job.cell, job.scratch);
   write_phase(job.scratch, "building");
   ASSIGN_OR_RETURN(const Build made, build(setting, job, out));
   ASSIGN_OR_RETURN(const std::string key,
@@ -242,16 +260,7 @@ Result<void> run_cell(const ScanSetting& setting, const CellJob& job) {
   options.plugin_path = setting.plugin_path;
   options.output_file = job.scratch + "/output";
   options.with_source = true;
-  Variables variables = job.cell.variables;
-  variables.push_back({"program", job.cell.program});
-  const bool has_folder = out.find('/') != std::string::npos;
-  variables.push_back({"out", has_folder ? out : "./" + out});
-  variables.push_back({"runs", "{runs}"});
-  ASSIGN_OR_RETURN(const std::vector<std::string> words, split_words(setting.plan.run));
-  for (const std::string& word : words) {
-    ASSIGN_OR_RETURN(std::string filled, fill_in(word, variables, "scan.run"));
-    options.command.push_back(std::move(filled));
-  }
+  ASSIGN_OR_RETURN(options.command, run_command(setting, job.cell, out));
   Result<Measured> measured = measure(options);
   const std::string output = read_text(options.output_file);
   if (!measured || !measured->failure.empty()) {

@@ -34,10 +34,17 @@ struct CellJob {
 Result<std::string> build_command(const ScanSetting& setting, const PlannedCell& cell,
                                   const std::string& out);
 
+/// Its words when the program is `out`; {runs} stays.
+Result<std::vector<std::string>> run_command(const ScanSetting& setting, const PlannedCell& cell,
+                                             const std::string& out);
+
 /// What decides the cell's result, as a hash. `inputs`: describe_inputs().
 Result<std::string> compute_key(const ScanSetting& setting, const PlannedCell& cell,
                                 const std::string& compiler, const std::string& inputs);
 
+/// The program of a cell that is built in this folder; the plan's own if nothing is built.
+std::string cell_program_path(const ScanSetting& setting, const PlannedCell& cell,
+                              const std::string& scratch);
 /// The profile that a cell leaves in its folder.
 std::string cell_profile_path(const std::string& scratch);
 

@@ -1,15 +1,13 @@
 #include "scan/run/measure.h"
 
-#include <cerrno>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "mix/instruction_mix.h"
 #include "scan/cells.h"
 #include "scan/costs.h"
 #include "scan/plan.h"
+#include "scan/run/redirected.h"
 
 #include "base/file.h"
 #include "base/wait_status.h"
@@ -20,43 +18,6 @@
 
 namespace culprit::scan {
 namespace {
-
-/// While it lives, what is run reads nothing and writes to a file.
-class Redirected {
- public:
-  static Result<Redirected> make(const std::string& output) {
-    Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    Fd file(::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-    if (!null || !file) return errno_error("cannot write '" + output + "'", errno);
-    Redirected redirected;
-    for (int fd = 0; fd < 3; ++fd) {
-      redirected.saved_[fd] = Fd(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
-      ::dup2(fd == 0 ? null.get() : file.get(), fd);
-    }
-    return redirected;
-  }
-  Redirected(Redirected&&) noexcept = default;
-  Redirected& operator=(Redirected&&) = delete;
-  ~Redirected() {
-    for (int fd = 0; fd < 3; ++fd) {
-      if (saved_[fd]) ::dup2(saved_[fd].get(), fd);
-    }
-  }
-
- private:
-  Redirected() = default;
-  Fd saved_[3];
-};
-
-Result<std::vector<std::string>> fill_words(const std::vector<std::string>& words,
-                                            const std::string& runs) {
-  std::vector<std::string> out;
-  for (const std::string& word : words) {
-    ASSIGN_OR_RETURN(std::string filled, fill_in(word, {{"runs", runs}}, "the command"));
-    out.push_back(std::move(filled));
-  }
-  return out;
-}
 
 /// What was held open of an image, under the number that it has in the whole.
 void keep_held(Recording& recording, const std::vector<ImageId>& images,

@@ -1,58 +1,27 @@
 #include "scan/run/run_scan.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <filesystem>
 #include <fmt/format.h>
 #include <glob.h>
 #include <map>
-#include <sched.h>
 #include <set>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 
 #include "scan/answer.h"
+#include "scan/run/cell_process.h"
+#include "scan/run/compilers.h"
+#include "scan/run/folder_guard.h"
 #include "scan/run/inputs.h"
 #include "scan/run/scan_file.h"
 
 #include "base/file.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "base/wait_status.h"
 #include "simulate/counting/machine_file.h"
 #include "simulate/find_machine.h"
 
 namespace culprit::scan {
 namespace {
-
-constexpr auto kLookEvery = std::chrono::milliseconds(4);
-
-unsigned count_usable_cpus() {
-  cpu_set_t cpus;
-  if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
-  return static_cast<unsigned>(std::max(1, CPU_COUNT(&cpus)));
-}
-
-/// What the compilers of setups say of themselves: asked once each. A build command is the user's
-/// own and is not asked.
-class Compilers {
- public:
-  const std::string& find(const PlannedCell& cell) {
-    static const std::string kUnknown;
-    const std::string* const value = find_compiler(cell.variables);
-    if (value == nullptr) return kUnknown;
-    const std::string program = value->substr(0, value->find(' '));
-    const auto [at, is_new] = known_.try_emplace(program);
-    if (is_new) at->second = ask_compiler(program);
-    return at->second;
-  }
-
- private:
-  std::map<std::string, std::string> known_;
-};
 
 std::string name_key(const CellName& name) {
   std::string key = name.program + '\0' + name.setup;
@@ -61,47 +30,6 @@ std::string name_key(const CellName& name) {
             [](const Variable& a, const Variable& b) { return a.name < b.name; });
   for (const Variable& one : parameters) key += '\0' + one.name + '\0' + one.value;
   return key;
-}
-
-/// Paths in keys are as the compiler wrote them: from the plan's folder.
-class FolderGuard {
- public:
-  explicit FolderGuard(const std::string& folder) {
-    std::error_code ignored;
-    before_ = std::filesystem::current_path(ignored).string();
-    if (!folder.empty() && ::chdir(folder.c_str()) != 0) before_.clear();
-  }
-  ~FolderGuard() {
-    if (!before_.empty() && ::chdir(before_.c_str()) != 0) std::abort();
-  }
-  FolderGuard(const FolderGuard&) = delete;
-  FolderGuard& operator=(const FolderGuard&) = delete;
-
- private:
-  std::string before_;
-};
-
-/// A cell that is being built and run.
-struct Worker {
-  pid_t pid = 0;
-  CellJob job;
-  uint64_t start_ns = 0;
-  bool is_late = false;
-};
-
-[[noreturn]] void work(const ScanSetting& setting, const CellJob& job) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(signal, SIG_DFL);
-  const Result<void> done = run_cell(setting, job);
-  if (!done) {
-    const std::string path = job.scratch + "/problem";
-    if (std::FILE* file = std::fopen(path.c_str(), "we")) {
-      std::fputs(done.error().message.c_str(), file);
-      std::fclose(file);
-    }
-  }
-  ::_exit(done ? 0 : 1);
 }
 
 class Driver {
@@ -126,11 +54,10 @@ class Driver {
         outcome_.is_interrupted = true;
         break;
       }
-      if (!workers_.empty()) std::this_thread::sleep_for(kLookEvery);
+      if (!workers_.empty()) std::this_thread::sleep_for(CellProcess::kLookEvery);
     }
     outcome_.left = total - outcome_.done;
-    for (Worker& worker : workers_) end(worker);
-    workers_.clear();
+    workers_.clear();  // kills them
     if (!good) return good.error();
     return outcome_;
   }
@@ -138,81 +65,40 @@ class Driver {
  private:
   Result<void> begin(CellJob job) {
     job.scratch = fmt::format("{}/{}", scratch_, begun_++);
-    std::error_code failure;
-    if (!std::filesystem::create_directory(job.scratch, failure)) {
-      return Error{fmt::format("cannot make '{}': {}", job.scratch, failure.message())};
-    }
-    const pid_t pid = ::fork();
-    if (pid < 0) return errno_error("cannot start a process", errno);
-    if (pid == 0) work(options_.setting, job);
-    ::setpgid(pid, pid);
-    workers_.push_back({pid, std::move(job), monotonic_ns(), false});
+    ASSIGN_OR_RETURN(CellProcess worker, CellProcess::start(options_.setting, std::move(job)));
+    workers_.push_back(std::move(worker));
     return {};
-  }
-
-  /// Kills a worker with all that it started.
-  static void end(Worker& worker) {
-    ::kill(-worker.pid, SIGKILL);
-    ::waitpid(worker.pid, nullptr, 0);
-    remove(worker);
-  }
-
-  static void remove(const Worker& worker) {
-    std::error_code ignored;
-    std::filesystem::remove_all(worker.job.scratch, ignored);
   }
 
   Result<void> take_ended() {
     Result<void> good;
-    for (size_t i = 0; i < workers_.size();) {
-      Worker& worker = workers_[i];
-      const uint64_t limit_ns = options_.setting.plan.timeout_s * 1'000'000'000;
-      if (!worker.is_late && monotonic_ns() - worker.start_ns > limit_ns) {
-        worker.is_late = true;
-        ::kill(-worker.pid, SIGKILL);
-      }
-      int status = 0;
-      if (::waitpid(worker.pid, &status, WNOHANG) != worker.pid) {
+    for (size_t i = 0; i < workers_.size() && good;) {
+      if (!workers_[i].has_ended()) {
         ++i;
         continue;
       }
-      ::kill(-worker.pid, SIGKILL);  // what it left running
-      good = take(worker, status);
-      remove(worker);
+      good = take(workers_[i]);
+      workers_[i].remove_folder();
       workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
-      if (!good) break;
     }
     return good;
   }
 
-  Result<void> take(const Worker& worker, int status) {
-    const std::string path = cell_profile_path(worker.job.scratch);
+  Result<void> take(const CellProcess& worker) {
     ++outcome_.done;
-    if (status == 0 && !worker.is_late) {
-      RETURN_IF_ERROR(file_.add(path, last_was_measured_));
+    if (worker.left_profile()) {
+      RETURN_IF_ERROR(file_.add(cell_profile_path(worker.job().scratch), last_was_measured_));
       if (!last_was_measured_) ++outcome_.failed;
       return {};
     }
     ++outcome_.failed;
-    FileHashes hashes;
-    const FolderGuard folder(options_.setting.folder);
-    std::string message = describe_wait_status(status);
-    if (const auto problem = read_file(worker.job.scratch + "/problem")) message = *problem;
-    std::string state = "failed";
-    if (worker.is_late) {
-      const Result<std::string> phase = read_file(worker.job.scratch + "/phase");
-      state = "timed out";
-      message = fmt::format("ended after {} s while {}", options_.setting.plan.timeout_s,
-                            phase ? *phase : "starting");
-    }
-    return file_.add(make_failed_cell(options_.setting, worker.job, state, message,
-                                      describe_inputs({worker.job.cell.program}, hashes)));
+    return file_.add(worker.make_failure());
   }
 
   const ScanOptions& options_;
   ScanFile& file_;
   std::string scratch_;
-  std::vector<Worker> workers_;
+  std::vector<CellProcess> workers_;
   ScanOutcome outcome_;
   size_t begun_ = 0;
   bool last_was_measured_ = false;
@@ -241,11 +127,22 @@ Result<std::vector<std::string>> find_programs(const ScanSetting& setting) {
 
 }  // namespace
 
+Result<Plan> read_plan(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, read_file(path, uint64_t{16} << 20));
+  return parse_plan(text, path);
+}
+
 Result<ScanSetting> read_setting(const std::string& path, const std::string& machines,
                                  const std::string& calibration) {
-  ASSIGN_OR_RETURN(const std::string text, read_file(path, uint64_t{16} << 20));
+  ASSIGN_OR_RETURN(Plan plan, read_plan(path));
+  return make_setting(std::move(plan), machines, calibration);
+}
+
+Result<ScanSetting> make_setting(Plan plan, const std::string& machines,
+                                 const std::string& calibration) {
   ScanSetting setting;
-  ASSIGN_OR_RETURN(setting.plan, parse_plan(text, path));
+  setting.plan = std::move(plan);
+  const std::string& path = setting.plan.file;
   const size_t slash = path.rfind('/');
   setting.folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
   setting.machine_text = setting.plan.machine;

@@ -43,8 +43,15 @@ struct ScanOutcome {
   double elapsed_s = 0;
 };
 
-/// Reads a setup file and what it names: the machine. `machines`: the folder of machine files.
-/// Errors: as parse_plan(), find_machine()
+/// Errors: the file cannot be read; as parse_plan()
+Result<Plan> read_plan(const std::string& path);
+
+/// What a plan names: the machine. `machines`: the folder of machine files.
+/// Errors: as find_machine()
+Result<ScanSetting> make_setting(Plan plan, const std::string& machines,
+                                 const std::string& calibration);
+
+/// Both in one.
 Result<ScanSetting> read_setting(const std::string& path, const std::string& machines,
                                  const std::string& calibration);
 
