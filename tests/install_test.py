@@ -20,6 +20,7 @@ class Help(CulpritTest):
             before_examples = text.partition("Examples:")[0].split("\n")
             self.assertEqual([line for line in before_examples if len(line) > WIDTH], [])
             self.assertNotIn("\n\n\n", text)
+            self.assertNotIn("{false}", text)
 
     def test_groups_the_options_of_record(self):
         text = self.culprit("record", "--help").stdout

@@ -134,6 +134,20 @@ class Documents(Web):
             for i, column in enumerate(code["columns"]):
                 values = code["instructions"]["values"][i] or [0] * len(instructions)
                 self.assertEqual(values, [one["values"][column["name"]]["value"] for one in instructions])
+            stalls = [(one["stall"]["waits_for"], [cause["cause"] for cause in one["stall"]["causes"]])
+                      if "stall" in one else None for one in instructions]
+            self.assertGreater(len([one for one in stalls if one]), 0)
+            self.assertEqual([(one["waits_for"], [cause["cause"] for cause in one["causes"]]) if one else None
+                              for one in code["instructions"]["stall"]], stalls)
+            for shown, place in zip(code["places"], listing["places"], strict=True):
+                begins = [block["address"] for block in place["blocks"]] + [None]
+                edges = shown["edges"]
+                self.assertEqual([(begins[edges["from"][i]], begins[edges["to"][i]], edges["runs"][i])
+                                  for i in range(len(edges["from"]))],
+                                 [(one["from"], one["to"], one.get("runs")) for one in place["edges"]])
+                self.assertEqual([(one["begin"], one["depth"]) for one in shown["loops"]],
+                                 [(one["address"], one["depth"]) for one in place["loops"]])
+                self.assertGreater(len(shown["loops"]), 0)
             status, body = fetch(address, "profiles")
             self.validate(json.loads(body), "web_profiles")
 

@@ -44,6 +44,7 @@ class FunctionDocument {
     document["inline_stacks"] = std::move(stacks_);
     document["files"] = files_.texts();
     document["more_heading"] = annotation_.more_heading;
+    document["legend"] = annotation_.legend;
     document["remarks"] = annotation_.remarks;
     return dump_compact(document);
   }
@@ -75,7 +76,62 @@ class FunctionDocument {
                        {"begin", json_address(place.begin)},
                        {"end", json_address(place.end)},
                        {"problem", place.problem},
-                       {"blocks", std::move(blocks)}});
+                       {"blocks", std::move(blocks)},
+                       {"executions", place.executions},
+                       {"edges", json_edges(place)},
+                       {"loops", json_loops(place)}});
+  }
+
+  /// Between blocks by their places among the blocks; -1: outside.
+  static Json json_edges(const AnnotatedPlace& place) {
+    std::map<uint64_t, int64_t> number;
+    for (const AnnotatedBlock& block : place.blocks) {
+      number.emplace(block.begin, static_cast<int64_t>(number.size()));
+    }
+    const auto find = [&](const std::optional<uint64_t>& begin) {
+      const auto found = begin ? number.find(*begin) : number.end();
+      return found == number.end() ? -1 : found->second;
+    };
+    Json from = Json::array();
+    Json to = Json::array();
+    Json runs = Json::array();
+    Json assumed = Json::array();
+    for (const AnnotatedEdge& edge : place.edges) {
+      from.push_back(find(edge.from));
+      to.push_back(find(edge.to));
+      runs.push_back(edge.runs ? Json(*edge.runs) : Json(nullptr));
+      assumed.push_back(edge.is_assumed);
+    }
+    return {{"from", std::move(from)},
+            {"to", std::move(to)},
+            {"runs", std::move(runs)},
+            {"assumed", std::move(assumed)}};
+  }
+
+  static Json json_loops(const AnnotatedPlace& place) {
+    Json loops = Json::array();
+    for (const AnnotatedLoop& loop : place.loops) {
+      loops.push_back({{"begin", json_address(loop.begin)},
+                       {"end", json_address(loop.end)},
+                       {"depth", loop.depth},
+                       {"irreducible", loop.is_irreducible},
+                       {"rounds", loop.rounds ? Json(*loop.rounds) : Json(nullptr)}});
+    }
+    return loops;
+  }
+
+  static Json json_stall(const std::optional<AnnotatedStall>& stall) {
+    if (!stall) return nullptr;
+    Json causes = Json::array();
+    for (const AnnotatedCause& cause : stall->causes) {
+      causes.push_back({{"letter", cause.letter},
+                        {"cause", cause.key},
+                        {"cycles", json_interval(cause.cycles)}});
+    }
+    return {{"waits_for", json_address(stall->waits_for)},
+            {"cycles", stall->cycles ? Json(*stall->cycles) : Json(nullptr)},
+            {"unexplained", stall->unexplained},
+            {"causes", std::move(causes)}};
   }
 
   void add_instruction(const AnnotatedInstruction& one) {
@@ -86,6 +142,7 @@ class FunctionDocument {
     instructions_["stack"].push_back(stack_number(one.inlined));
     instructions_["cpi"].push_back(json_interval(one.cpi));
     instructions_["more"].push_back(one.more);
+    instructions_["stall"].push_back(json_stall(one.stall));
     of_instructions_.push_back(&one.values);
   }
 
@@ -133,7 +190,7 @@ class FunctionDocument {
   Json places_ = Json::array();
   Json instructions_{{"address", Json::array()}, {"text", Json::array()},  {"file", Json::array()},
                      {"line", Json::array()},    {"stack", Json::array()}, {"cpi", Json::array()},
-                     {"more", Json::array()}};
+                     {"more", Json::array()},    {"stall", Json::array()}};
   std::vector<const std::vector<Value>*> of_instructions_;
   Json stacks_ = Json::array();
   std::map<std::string, size_t> stack_numbers_;

@@ -5,6 +5,7 @@
 export interface Graph {
   successors: number[][];
   isBack: (from: number, to: number) => boolean;
+  runsOf: (from: number, to: number) => number | null;  // null: not known
 }
 
 export interface Layout {
@@ -26,7 +27,22 @@ function targetOf(text: string): { target: bigint | null; isJump: boolean; falls
   return { target: found && !operand.startsWith("*") ? BigInt(`0x${found[1]}`) : null, isJump: isX86Jump || isArmJump, falls: !isEnd };
 }
 
-/// Edges between the blocks of one place; `ends[i]` is the text of the last instruction of block i.
+/// The edges that the document has of the place.
+export function graphOf(blocks: number, edges: { from: number[]; to: number[]; runs: (number | null)[] }): Graph {
+  const successors: number[][] = Array.from({ length: blocks }, () => []);
+  const runs = new Map<number, number | null>();
+  edges.from.forEach((from, i) => {
+    const to = edges.to[i];
+    if (from < 0 || to < 0 || runs.has(from * blocks + to)) return;
+    successors[from].push(to);
+    runs.set(from * blocks + to, edges.runs[i]);
+  });
+  const back = findBackEdges(successors);
+  return { successors, isBack: (from, to) => back.has(from * blocks + to), runsOf: (from, to) => runs.get(from * blocks + to) ?? null };
+}
+
+/// Edges of code that was inlined, which is a part of another function: by what its jumps say.
+/// `ends[i]` is the text of the last instruction of block i.
 export function findGraph(begins: string[], ends: string[]): Graph {
   const at = new Map(begins.map((begin, i) => [BigInt(begin), i]));
   const successors = begins.map((_, i) => {
@@ -38,7 +54,7 @@ export function findGraph(begins: string[], ends: string[]): Graph {
     return next;
   });
   const back = findBackEdges(successors);
-  return { successors, isBack: (from, to) => back.has(from * begins.length + to) };
+  return { successors, isBack: (from, to) => back.has(from * begins.length + to), runsOf: () => null };
 }
 
 function findBackEdges(successors: number[][]): Set<number> {
@@ -66,7 +82,7 @@ function findBackEdges(successors: number[][]): Set<number> {
   return back;
 }
 
-export function layOut(graph: Graph, widths: number[], heights: number[]): Layout {
+export function layOut(graph: Omit<Graph, "runsOf">, widths: number[], heights: number[]): Layout {
   const count = graph.successors.length;
   const rank = new Int32Array(count);
   // Longest way from the entry; back edges do not count, so this ends.

@@ -4,7 +4,9 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { findGraph, layOut } from "./blocks";
+import { findGraph, graphOf, layOut } from "./blocks";
+import { Minimap } from "./minimap";
+import { StallLine, stallWords } from "./stalls";
 import { amount, fileName, heat, inUnit, MARKS, MARK_WORDS, percent, shortName } from "./format";
 import { go, tweak, type Route } from "./route";
 import { Table, type ColumnOf } from "./table";
@@ -80,7 +82,11 @@ function Assembly({ code, list, main, beside, selected, hovered, onSelect, onHov
     { key: "address", title: "address", width: 74, value: (row) => instructions.address[row.at].slice(2) },
     { key: "text", title: "instruction", isText: true, width: 230, value: (row) => instructions.text[row.at],
       draw: (row) => <code>{instructions.text[row.at] || <span class="dim">its code is not in the profile</span>}</code> },
-    { key: "line", title: "line", isText: true, width: 120, value: (row) => lineName(code, row.at),
+    ...(instructions.stall.some((one) => one !== null) ? [{ key: "stall", title: "held up by", isText: true, width: 150,
+      hint: `what cannot be ruled out, with the least and the most cycles per execution: ${code.legend}`,
+      value: (row: Instruction) => stallWords(instructions.stall[row.at]),
+      draw: (row: Instruction) => <span title={code.legend}>{stallWords(instructions.stall[row.at])}</span> }] : []),
+    { key: "line", title: "line", isText: true, width: 84, value: (row) => lineName(code, row.at),
       draw: (row) => <span class="dim" title={stackWords(code, row.at)}>{lineName(code, row.at)}</span> },
     ...beside.map(valueColumn),
   ];
@@ -98,7 +104,8 @@ function Assembly({ code, list, main, beside, selected, hovered, onSelect, onHov
 
 function lineName(code: Code.FunctionDocument, at: number): string {
   const line = code.instructions.line[at];
-  return line === 0 ? "" : `${fileName(code.files[code.instructions.file[at]])}:${line}`;
+  const file = code.files[code.instructions.file[at]];
+  return line === 0 ? "" : file === code.file ? `:${line}` : `${fileName(file)}:${line}`;
 }
 function lineKey(code: Code.FunctionDocument, at: number): string {
   return `${code.instructions.file[at]}:${code.instructions.line[at]}`;
@@ -150,7 +157,8 @@ function Blocks({ code, list, place, main, selectedBlock, hoveredBlock, onSelect
   const { instructions } = code;
   const base = code.places.slice(0, place).reduce((sum, one) => sum + one.blocks.length, 0);
   const values = instructions.values[main.column] ?? [];
-  const all = code.places[place]?.blocks ?? [];
+  const flow = code.places[place];
+  const all = flow?.blocks ?? [];
   const weight = all.map((one) => {
     let sum = 0;
     for (let k = 0; k < one.count; ++k) sum += values[one.first + k] ?? 0;
@@ -158,13 +166,18 @@ function Blocks({ code, list, place, main, selectedBlock, hoveredBlock, onSelect
   });
   const total = weight.reduce((sum, one) => sum + one, 0) || 1;
   const drawn = useMemo(() => {
-    const graph = findGraph(all.map((one) => one.begin), all.map((one) => instructions.text[one.first + one.count - 1] ?? ""));
+    const graph = flow && flow.executions ? graphOf(all.length, flow.edges)
+      : findGraph(all.map((one) => one.begin), all.map((one) => instructions.text[one.first + one.count - 1] ?? ""));
     // Of very large functions what is cold is left out, or nobody sees the rest.
     const isCut = hidesCold && all.length > 300;
     const kept = all.map((_, i) => i).filter((i) => !isCut || weight[i] > 0.001 * total || i === 0);
     const number = new Map(kept.map((old, now) => [old, now]));
     const successors = kept.map((old) => graph.successors[old].map((to) => number.get(to)).filter((to): to is number => to !== undefined));
-    const inside = { successors, isBack: (from: number, to: number) => graph.isBack(kept[from], kept[to]) };
+    const inside = {
+      successors, isBack: (from: number, to: number) => graph.isBack(kept[from], kept[to]),
+      runsOf: (from: number, to: number) => graph.runsOf(kept[from], kept[to]),
+    };
+    const mostRuns = Math.max(0, ...successors.flatMap((next, from) => next.map((to) => inside.runsOf(from, to) ?? 0)));
     const texts = kept.map((old) => {
       const one = all[old];
       const shown = Math.min(one.count, MOST_LINES);
@@ -172,9 +185,9 @@ function Blocks({ code, list, place, main, selectedBlock, hoveredBlock, onSelect
       if (one.count > shown) text.push(`… ${one.count - shown} more`);
       return text;
     });
-    const widths = texts.map((text) => Math.min(260, Math.max(110, ...text.map((one) => 12 + CHAR * one.length))));
+    const widths = texts.map((text, i) => Math.min(260, Math.max(110, all[kept[i]].cpi ? 168 : 0, ...text.map((one) => 12 + CHAR * one.length))));
     const heights = texts.map((text) => 20 + LINE * text.length);
-    return { kept, texts, widths, heights, graph: inside, layout: layOut(inside, widths, heights), cut: all.length - kept.length };
+    return { kept, texts, widths, heights, graph: inside, mostRuns, layout: layOut(inside, widths, heights), cut: all.length - kept.length };
   }, [code, place, hidesCold, main.column]);
   const { kept, texts, widths, heights, layout } = drawn;
   useEffect(() => {
@@ -186,11 +199,16 @@ function Blocks({ code, list, place, main, selectedBlock, hoveredBlock, onSelect
   kept.forEach((_, from) => drawn.graph.successors[from].forEach((to, k) => {
     const isBack = drawn.graph.isBack(from, to);
     const [x1, y1, x2, y2] = [layout.x[from], layout.y[from] + heights[from], layout.x[to], layout.y[to]];
-    const side = Math.max(x1 + widths[from] / 2, x2 + widths[to] / 2) + 14;
+    const side = Math.max(x1 + widths[from] / 2, x2 + widths[to] / 2) + 26;
     const path = isBack
-      ? `M${x1 + widths[from] / 4},${y1} C${side},${y1 + 40} ${side},${y2 - 40} ${x2 + widths[to] / 4},${y2 - 3}`
+      ? `M${x1 + widths[from] / 2},${y1 - 8} C${side},${y1 - 8} ${side},${y2 + 10} ${x2 + widths[to] / 2 + 3},${y2 + 10}`
       : `M${x1},${y1} C${x1},${y1 + 16} ${x2},${y2 - 16} ${x2},${y2 - 3}`;
-    edges.push(<path d={path} class={`edge ${isBack ? "back" : k > 0 ? "taken" : ""}`} marker-end="url(#arrow)" />);
+    const runs = drawn.graph.runsOf(from, to);
+    const strength = runs === null || drawn.mostRuns === 0 ? 1 : runs === 0 ? 0.5 : 1 + 2.5 * Math.max(0, 1 + Math.log10(runs / drawn.mostRuns) / 4);
+    edges.push(
+      <path d={path} class={`edge ${isBack ? "back" : k > 0 ? "taken" : ""} ${runs === 0 ? "never" : ""}`} style={{ strokeWidth: strength }} marker-end="url(#arrow)">
+        <title>{runs === null ? "how often: not known" : `${amount(runs)} times (${flow.executions})`}</title>
+      </path>);
   }));
   return (
     <div class="blocks">
@@ -198,12 +216,20 @@ function Blocks({ code, list, place, main, selectedBlock, hoveredBlock, onSelect
         <button type="button" onClick={() => setZoom(zoom * 1.25)} aria-label="larger">+</button>
         <button type="button" onClick={() => setZoom(zoom / 1.25)} aria-label="smaller">−</button>
         <button type="button" onClick={() => frame.current && setZoom(Math.min(1, frame.current.clientWidth / (layout.width + 50), frame.current.clientHeight / (layout.height + 40)))}>all</button>
+        {flow && flow.loops.length > 0 && <label>loop <select value="" onChange={(event) => {
+          const begin = (event.target as HTMLSelectElement).value;
+          const first = list.find((row) => row.place === place && instructions.address[row.at] === begin);
+          if (first) onSelect(first);
+        }}>
+          <option value="">{flow.loops.length} in all</option>
+          {flow.loops.map((one) => <option value={one.begin}>{"· ".repeat(one.depth - 1)}{one.begin.slice(2)}{one.rounds === null ? "" : `  ${amount(one.rounds)} rounds`}</option>)}
+        </select></label>}
         <span class="dim">{all.length} blocks{drawn.cut > 0 ? `, ${drawn.cut} cold ones hidden` : ""}</span>
         {all.length > 300 && <label><input type="checkbox" checked={!hidesCold} onChange={() => setHidesCold(!hidesCold)} /> cold ones, too</label>}
       </div>
       <div class="frame" ref={frame} tabIndex={0} role="group" aria-label="blocks of the function">
         <svg role="img" aria-label={`control flow: ${kept.length} blocks`} width={(layout.width + 50) * zoom} height={(layout.height + 30) * zoom} viewBox={`-20 -8 ${layout.width + 50} ${layout.height + 30}`}>
-          <defs><marker id="arrow" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" orient="auto"><path d="M0,0 L6,3 L0,6 Z" class="arrow" /></marker></defs>
+          <defs><marker id="arrow" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path d="M0,0 L6,3 L0,6 Z" class="arrow" /></marker></defs>
           {edges}
           {kept.map((old, i) => {
             const share = weight[old] / total;
@@ -221,6 +247,7 @@ function Blocks({ code, list, place, main, selectedBlock, hoveredBlock, onSelect
           })}
         </svg>
       </div>
+      {kept.length > 12 && <Minimap frame={frame} zoom={zoom} layout={layout} widths={widths} heights={heights} shares={kept.map((old) => weight[old] / total)} />}
     </div>
   );
 }
@@ -290,6 +317,10 @@ function FunctionOf({ code, route }: { code: Code.FunctionDocument; route: Route
         <button type="button" onClick={() => go({ profile: route.profile, screen: "functions" })}>all functions</button>
       </div>
       {shownAt !== null && code.instructions.stack[shownAt] >= 0 && <p class="hint">{stackWords(code, shownAt).replace(/\n/g, " › ")}</p>}
+      {shownAt !== null && <StallLine code={code} at={shownAt} onOpen={(address) => {
+        const row = list.find((one) => code.instructions.address[one.at] === address);
+        if (row) select(row);
+      }} />}
       {code.remarks.map((one) => <p class="hint">{one}</p>)}
       {code.places.filter((one) => one.problem).map((one) => <p class="missing">{one.problem}</p>)}
       <div class={`panes n${panes.length}`}>

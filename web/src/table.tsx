@@ -2,7 +2,7 @@
 // keyboard, copied as CSV. A tree if its rows have levels.
 
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 export interface ColumnOf<Row> {
   key: string;
@@ -65,7 +65,10 @@ export function csvOf<Row>(columns: ColumnOf<Row>[], rows: Row[]): string {
 
 export function Table<Row>(props: Props<Row>): JSX.Element {
   const { columns, keyOf } = props;
-  const rows = props.isSorted ? props.rows : sortRows(props.rows, columns, props.sort);
+  // Not at each scroll: the columns' closures are new each time, what they read of the rows is not.
+  const shape = columns.map((one) => one.key).join("~");
+  const rows = useMemo(() => props.isSorted ? props.rows : sortRows(props.rows, columns, props.sort),
+                       [props.rows, props.isSorted, props.sort, shape]);
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [room, setRoom] = useState(600);

@@ -195,6 +195,35 @@ export interface FunctionDocument {
         error: number;
       };
     }[];
+    /**
+     * where they are known from; empty: no control flow was found
+     */
+    executions: string;
+    /**
+     * one list a column
+     */
+    edges: {
+      /**
+       * of the place's blocks; -1: outside
+       */
+      from: number[];
+      /**
+       * likewise
+       */
+      to: number[];
+      runs: (number | null)[];
+      /**
+       * nothing in the code says so
+       */
+      assumed: boolean[];
+    };
+    loops: {
+      begin: string;
+      end: string;
+      depth: number;
+      irreducible: boolean;
+      rounds: number | null;
+    }[];
   }[];
   instructions: {
     address: string[];
@@ -219,6 +248,31 @@ export interface FunctionDocument {
      * one list a column; an empty list is all 0
      */
     samples: number[][];
+    /**
+     * what may have held it up
+     */
+    stall: (null | {
+      /**
+       * the address of who was waited for
+       */
+      waits_for: string;
+      /**
+       * per execution, beyond the best case
+       */
+      cycles: number | null;
+      /**
+       * of them
+       */
+      unexplained: number;
+      causes: {
+        letter: string;
+        cause: string;
+        /**
+         * least and most per execution; null: nothing bounds them
+         */
+        cycles: null | number[];
+      }[];
+    })[];
   };
   lines: {
     file: number[];
@@ -250,6 +304,10 @@ export interface FunctionDocument {
   files: string[];
   more_heading: string;
   remarks: string[];
+  /**
+   * the letters of stalls that stand here
+   */
+  legend: string;
 }
 export interface Column {
   name: string;
