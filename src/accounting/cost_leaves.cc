@@ -25,7 +25,7 @@ void be_unrecorded(CostNode& node, std::vector<std::string> missing) {
   node.reason = describe_missing(node.missing);
 }
 
-/// Of a maximum, or of a sum of calls, those that were measured are the least that it is; each
+/// A maximum, or a sum of calls, is at least what those give that were measured; each
 /// operand of the others has its own meaning.
 bool can_do_without(Formula formula, size_t operand) {
   switch (formula) {

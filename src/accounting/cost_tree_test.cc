@@ -91,7 +91,7 @@ TEST_F(CostTrees, LevelsAreAsSureAsWhatTellsThem) {
   EXPECT_EQ(none.find(CostBranch::unstalled)->state, NodeState::not_recorded);
 }
 
-/// Of every shipped template, with nothing counted, with everything, and with each row alone.
+/// Every shipped template is tried with nothing counted, with everything, and with each row alone.
 TEST(ShippedTemplates, MakeTreesOfWhateverWasCounted) {
   const std::string folder = source_folder() + "/data/templates";
   const std::vector<std::string> names = list_templates(folder);
@@ -148,7 +148,7 @@ TEST_F(CostTrees, FunctionsOfEventsAreWorkedOutAtTheNode) {
   EXPECT_TRUE(tree.find(CostBranch::function_call_overhead)->is_linear);
 }
 
-/// Of ports some may be missing, in any place: the busiest of the others is the least.
+/// Any of the ports may be missing: the busiest of the others is the least.
 TEST_F(CostTrees, MissingOperandsDoNotMoveTheOthers) {
   const CostTree tree =
       make_cost_tree(cpu_, made_amounts(cpu_, {{"CYCLES", 10000}, {"PORT_23", 9500}}));

@@ -19,14 +19,14 @@
 namespace culprit {
 namespace {
 
-// Of linux/perf_event.h, which a room that only calculates does not need.
+// These stand in linux/perf_event.h, which a room that only calculates does not need.
 constexpr uint32_t kHardwareType = 0;
 constexpr uint32_t kRawType = 4;
 constexpr uint32_t kFirstDynamicType = 6;
 constexpr uint64_t kGenericCycles = 0;
 constexpr uint64_t kGenericInstructions = 1;
 
-/// Of x86 configs, what libpfm4 and perf may set besides the event: privilege levels, INT, EN.
+/// What libpfm4 and perf may set in x86 configs besides the event: privilege levels, INT, EN.
 constexpr uint64_t kPolicyBits = 0x530000;
 
 struct EventName {
@@ -169,7 +169,7 @@ std::vector<size_t> choose_parts(const std::vector<Candidate>& candidates) {
   return parts;
 }
 
-/// By row of the template: the profile's events that are its.
+/// The profile's events that each row of the template may mean.
 struct Candidates {
   std::vector<std::vector<Candidate>> of_rows;
   std::vector<size_t> others;  // known by no row

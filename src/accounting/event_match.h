@@ -54,7 +54,7 @@ class EventMatch {
   std::vector<std::string> remarks_;
 };
 
-/// By raw code where the profile has it, else by name ("mem_load_retired.l2_hit" is
+/// Events match by raw code where the profile has it, else by name ("mem_load_retired.l2_hit" is
 /// "MEM_LOAD_RETIRED:L2_HIT"); the kernel's generic `cycles` and `instructions`, and time where
 /// the clock is known, are the template's first rows of that kind. Several events of one row
 /// (of user and of kernel code) are added; an event that was collected twice counts once.

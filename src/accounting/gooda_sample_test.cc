@@ -54,7 +54,7 @@ struct Table {
   [[nodiscard]] size_t find(const std::string& name) const {
     return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
   }
-  /// Of a sample of unhalted cycles, with its share of the time: the unit of branch columns.
+  /// What one sample of unhalted cycles stands for: the unit of branch columns.
   [[nodiscard]] double sample_cycles() const { return periods[0] * multiplex[0]; }
 };
 

@@ -25,7 +25,7 @@ class Paper : public ::testing::Test {
     cpu_ = *std::move(cpu);
   }
   CostTree tree(const Counts& counts) { return make_cost_tree(cpu_, made_amounts(cpu_, counts)); }
-  /// In percent of the unhalted cycles.
+  /// A share is in percent of the unhalted cycles.
   static double share(const CostTree& tree, CostBranch branch) {
     const CostNode* node = tree.find(branch);
     return node->cycles ? 100 * node->cycles->value / tree.unhalted.cycles->value : -1;

@@ -11,8 +11,8 @@
 
 namespace culprit {
 
-/// Of all executed instructions [0 to 1]: those whose costs are known, and those in loops whose
-/// chains were followed.
+/// Shares of all executed instructions [0 to 1]: those whose costs are known, and those in loops
+/// whose chains were followed.
 struct StaticReach {
   double modelled = 0;
   double looped = 0;

@@ -61,7 +61,7 @@ class Attributor {
   [[nodiscard]] const ImageFacts& facts() const { return facts_; }
 
  private:
-  /// From `begin` to the next Stretch the innermost inlined call is `inlined`.
+  /// The innermost inlined call is `inlined` from `begin` to the next Stretch.
   struct Stretch {
     FileOffset begin;
     uint32_t inlined = CodePlace::kNone;

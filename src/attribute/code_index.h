@@ -44,7 +44,7 @@ class CodeIndex {
   /// The machine code of one stretch; empty unless all of it is known.
   std::string_view find_bytes(ImageId image, FileOffset begin, uint64_t size_bytes);
 
-  /// As objdump prints it; the offset's own number where nothing is known.
+  /// The address that objdump prints; the offset's own number where nothing is known.
   LinkAddress link_address(const Location& location);
 
   /// Path of the image, "[kernel]", "[vdso]", "[jit]", "[anonymous]" or "[unknown]".
@@ -64,7 +64,7 @@ class CodeIndex {
     std::unordered_map<uint32_t, std::vector<Range>> blocks;  // by row of functions
   };
   State* load(ImageId image);
-  /// For profiles that hold no blocks: JIT code, and files of earlier versions.
+  /// Serves profiles that hold no blocks: JIT code, and files of earlier versions.
   std::optional<Range> decode_block(State& state, const Location& location, uint32_t function);
 
   const Profile& profile_;

@@ -54,8 +54,8 @@ class FunctionFinder {
 
   /// An error where nothing with counts matches, with the nearest name there is.
   [[nodiscard]] Result<FoundFunction> find(const WantedFunction& wanted) const;
-  /// For who asks for many names that a word is in: those alone, and what each of them means among
-  /// them. nullopt: nothing.
+  /// Serves who asks for many names that a word is in: those alone, and what each of them means
+  /// among them. nullopt: nothing.
   [[nodiscard]] CandidateList list_mentioning(std::string_view word) const;
   [[nodiscard]] std::optional<FunctionMatch> match(const WantedFunction& wanted,
                                                    const CandidateList& among) const;

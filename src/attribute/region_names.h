@@ -29,7 +29,7 @@ struct FoundRegion {
   RegionPlace place;
   std::optional<std::string> source;  // the first line
 };
-/// By its site and end; what is not known of the place is empty.
+/// Names it by its site and end; what is not known of the place is empty.
 FoundRegion find_region(const Region& region, CodeIndex& code);
 
 class RegionNames {
@@ -37,8 +37,8 @@ class RegionNames {
   /// It must outlive the RegionNames.
   explicit RegionNames(CodeIndex& code) : code_(code) {}
 
-  /// Of a row of the profile's regions, or of none. Equal constructs below different ones have
-  /// one name.
+  /// The name of a row of the profile's regions, or of none. Equal constructs below different ones
+  /// have one name.
   const std::string& name(RegionId region);
   /// Its name and those of the regions around it, each on a line.
   std::string path(RegionId region);

@@ -165,7 +165,7 @@ class UnitWalker {
                              to_number(attributes.call_line), names_.line(named),
                              to_number(attributes.call_discriminator)});
     }
-    // Without code of its own it may still hold calls that have some.
+    // A unit without code of its own may still hold calls that have some.
     if (!is_wanted && !ranges_.empty()) return true;
     return walk_children(die, inline_depth + (is_wanted ? 1 : 0), depth + 1);
   }
@@ -244,7 +244,7 @@ std::vector<Unit> find_units(Dwarf* dwarf, const ElfFile& image) {
   return units;
 }
 
-/// None of files that are rare: of 32 bits, or big-endian.
+/// Finds none in files that are rare: of 32 bits, or big-endian.
 LineSections find_line_sections(const ElfFile& file) {
   const std::span<const std::byte> bytes = file.bytes();
   const bool is_usual = bytes.size() > EI_DATA && bytes[EI_CLASS] == std::byte{ELFCLASS64} &&

@@ -201,7 +201,7 @@ class TypeSearch {
     return read_layout(&type);
   }
 
-  /// Of that name where the code is: in the blocks around it, then in the unit.
+  /// Looks for that name where the code is: in the blocks around it, then in the unit.
   static bool find_variable(Dwarf_Die* unit, uint64_t at, const std::string& name,
                             Dwarf_Die* variable) {
     Dwarf_Die* scopes = nullptr;

@@ -62,7 +62,7 @@ struct FoundTypes {
 
 class DebugTypes {
  public:
-  /// As DebugInfo::open().
+  /// Takes what DebugInfo::open() takes, and fails as it does.
   static Result<DebugTypes> open(const ElfFile& debug_file, const ElfFile* alt_file);
   DebugTypes(DebugTypes&&) noexcept;
   DebugTypes& operator=(DebugTypes&&) noexcept;

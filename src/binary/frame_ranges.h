@@ -5,7 +5,7 @@
 //
 //   readelf --debug-dump=frames:  ... FDE cie=00000000 pc=0000000000001180..00000000000011b5
 //
-// From .eh_frame and .debug_frame. A function split into hot and cold parts has a range
+// They stand in .eh_frame and .debug_frame. A function split into hot and cold parts has a range
 // for each.
 
 #include <vector>
@@ -15,7 +15,7 @@
 
 namespace culprit {
 
-/// By address, no overlaps. Damaged tables give fewer ranges, object files (.o, .ko) none.
+/// Ranges by address, no overlaps. Damaged tables give fewer, object files (.o, .ko) none.
 std::vector<AddressRange> read_frame_ranges(const ElfFile& file);
 
 }  // namespace culprit

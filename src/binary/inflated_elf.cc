@@ -12,7 +12,7 @@
 namespace culprit {
 namespace {
 
-// From here on zstd in elf.h's numbers; Debian 12's does not have the name yet.
+// This number means zstd; the elf.h of Debian 12 does not have its name yet.
 constexpr uint32_t kCompressedByZstd = 2;
 
 constexpr std::string_view kNeverRead[] = {

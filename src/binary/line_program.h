@@ -54,7 +54,7 @@ class LineProgram {
   static std::optional<LineProgram> parse(const LineSections& sections, uint64_t offset,
                                           std::string_view folder);
 
-  /// By their numbers in rows and DIEs. Relative to the unit's folder, if not absolute.
+  /// Files by their numbers in rows and DIEs, relative to the unit's folder if not absolute.
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
 
   /// Runs it; `ranges` ascending, disjoint. nullopt: damaged, or rare.

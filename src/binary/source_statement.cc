@@ -103,7 +103,7 @@ std::string find_assigned(std::string_view statement) {
   statement = without_loop_heads(statement);
   const size_t equals = find_assignment(statement, 1);
   if (equals == std::string_view::npos) return "";
-  // Of several it is not known which one is meant.
+  // If there are several, nobody knows which one is meant.
   if (find_assignment(statement, equals + 1) != std::string_view::npos) return "";
   std::string_view left = trim(statement.substr(0, equals));
   // Backwards over subscripts, members and the name that they are of; types before it are no part.

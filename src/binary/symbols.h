@@ -39,7 +39,7 @@ class Symbols {
   /// must outlive the Symbols: names point into them. Damaged tables give fewer symbols.
   static Symbols read(const ElfFile& image, const ElfFile* debug_file);
 
-  /// By address, no overlaps.
+  /// All symbols by address, without overlaps.
   [[nodiscard]] const std::vector<Symbol>& all() const { return symbols_; }
   [[nodiscard]] SymbolTableKind kind() const { return kind_; }
   [[nodiscard]] const Symbol* find(LinkAddress address) const;

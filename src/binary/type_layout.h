@@ -12,9 +12,9 @@ namespace culprit {
 
 /// The type that the DIE's DW_AT_type names. False: none.
 bool find_type(Dwarf_Die* die, Dwarf_Die* type);
-/// Without typedefs, const and their like. False: damaged.
+/// Takes typedefs, const and their like off a type. False: damaged.
 bool peel_type(Dwarf_Die* type, Dwarf_Die* peeled);
-/// Of an array its elements' type, of everything else itself. False: damaged.
+/// The type of an array's elements; any other type is its own. False: damaged.
 bool find_element_type(Dwarf_Die* type, Dwarf_Die* element);
 
 bool is_struct(Dwarf_Die* type);

@@ -9,7 +9,7 @@
 
 namespace culprit {
 
-/// As record(). If the kernel does not permit it at all, `refusal` says so, the result is an
+/// Does as record(). If the kernel does not permit it at all, `refusal` says so, the result is an
 /// error, and nothing was run.
 Result<Recording> record_with_perf(const RecordOptions& options, const RecordSink& sink,
                                    const ProgressSink& progress,

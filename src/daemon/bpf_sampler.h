@@ -60,7 +60,7 @@ class BpfSampler {
   void pause();
   void resume();
 
-  /// Of all tables and sets.
+  /// What all tables and sets take.
   [[nodiscard]] uint64_t kernel_bytes() const;
 
  private:

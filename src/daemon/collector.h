@@ -32,9 +32,9 @@ class Collector {
   /// What has not been flushed, and what goes with an epoch; drained before.
   virtual Recording end_epoch() = 0;
 
-  /// Between two epochs.
+  /// Call it between two epochs.
   virtual Result<void> set_period(uint64_t period_ns) = 0;
-  /// Of the contexts of the next epoch.
+  /// The contexts of the next epoch have this label.
   virtual void set_label(const std::string&) {}
   virtual void pause() = 0;
   virtual void resume() = 0;

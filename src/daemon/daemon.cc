@@ -42,8 +42,8 @@ namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kTickNs = kSecondNs;
-// At the highest rate 20,000 samples, which a CPU's set has room for even if no two are alike; the
-// longer, the more samples share an entry.
+// The highest rate makes it 20,000 samples, which a CPU's set has room for even if no two are
+// alike; the longer, the more samples share an entry.
 constexpr uint64_t kDrainNs = 4 * kSecondNs;
 constexpr int64_t kClockJumpNs = kSecondNs;
 constexpr size_t kProblemsKept = 5;

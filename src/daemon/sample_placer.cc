@@ -89,7 +89,7 @@ struct SamplePlacer::Names {
   }
 };
 
-/// Of a process or of any: what reports tell apart is the name and the cgroup.
+/// Hashes the name and the cgroup: reports tell nothing else of a process apart.
 size_t SamplePlacer::WhoHash::operator()(const std::pair<who_key, Mode>& who) const noexcept {
   const std::string_view name(who.first.name, sizeof who.first.name);
   return std::hash<std::string_view>()(name) ^ (who.first.cgroup * 0x9e3779b97f4a7c15u) ^

@@ -36,7 +36,7 @@ class SamplePlacer final : public SampleVisitor {
   ProfileBuilder& builder() { return epoch_; }
   /// Begins a new profile, with one run and one event that the caller has described.
   void begin_epoch(ProfileBuilder epoch, EventId event, uint64_t period_ns);
-  /// Of all that is counted until the next epoch; "": none.
+  /// All that is counted until the next epoch has this label; "": none.
   void set_label(std::string_view label) { label_ = label; }
 
   void note_image(const image_record& record) override;

@@ -187,7 +187,7 @@ static __always_inline void describe_path(struct file* file, struct image_record
   struct vfsmount* vfs = BPF_CORE_READ(file, f_path.mnt);
   struct mount* mount =
       (struct mount*)((char*)vfs - bpf_core_field_offset(((struct mount*)0)->mnt));
-  // In memory, where the verifier does not follow its value: it would try each one.
+  // It is in memory, where the verifier does not follow its value: it would try each one.
   volatile __u32* parts = &record->parts;
   *parts = 0;
   record->is_cut = 1;

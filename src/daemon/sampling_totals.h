@@ -23,7 +23,7 @@ struct SamplingTotals {
   uint64_t timed = 0;
   uint64_t timed_ns = 0;
   uint64_t enabled_ns = 0;
-  // Of the counted ones, those without an image, by reason.
+  // The counted ones without an image, by reason.
   uint64_t unknown_busy = 0;      // the address space was locked, and its process is gone
   uint64_t unknown_unmapped = 0;  // nothing is mapped there
   uint64_t unknown_kernel = 0;    // no part of the kernel that we know

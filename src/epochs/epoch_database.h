@@ -32,10 +32,11 @@ struct EpochFile {
 
 class EpochDatabase {
  public:
-  /// To read. Errors: there is none, it is of a later version, it may not be read.
+  /// Opens it to read. Errors: there is none, it is of a later version, it may not be read.
   static Result<EpochDatabase> open(const std::string& folder);
-  /// For its daemon: made if there is none; locked until it goes; epochs that a killed daemon
-  /// left unfinished are closed and renamed. Errors: another daemon has it, it may not be written.
+  /// Opens it for its daemon: made if there is none, locked until it goes; epochs that a killed
+  /// daemon left unfinished are closed and renamed. Errors: another daemon has it, it may not be
+  /// written.
   static Result<EpochDatabase> claim(const std::string& folder);
 
   [[nodiscard]] const std::string& folder() const { return folder_; }

@@ -47,7 +47,7 @@ struct TimeSpan {
   int64_t to_s = INT64_MAX;
 };
 
-/// By start, without what is left over: those of which any part lies within.
+/// Those of which any part lies within, by start, without what is left over.
 std::vector<EpochName> choose_epochs(std::vector<EpochName> names, const TimeSpan& span);
 
 }  // namespace culprit

@@ -47,7 +47,7 @@ constexpr CpuEvent kNeoverseV1[] = {
     {"STALL_BACKEND_MEM", 0x4005},
     {"L1I_CACHE_LMISS", 0x4006},
     {"L2D_CACHE_LMISS_RD", 0x4009},
-    // As on N1.
+    // These are as on N1.
     {"BUS_ACCESS_RD", 0x60},
     {"LD_SPEC", 0x70},
     {"ST_SPEC", 0x71},

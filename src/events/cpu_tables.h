@@ -23,7 +23,7 @@ struct CpuTable {
 
 std::span<const CpuTable> cpu_tables();
 
-/// By name, in any case; nullptr if there is none.
+/// Finds a table by name, in any case; nullptr if there is none.
 const CpuTable* find_cpu_table(std::string_view name);
 const CpuEvent* find_cpu_event(const CpuTable& table, std::string_view name);
 

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kLongestWord = 96;  // edit distance takes time by the square
 constexpr size_t kMostNames = 3;
 
-/// As names are compared: without case, makers' dots as libpfm4's colons.
+/// The form in which names are compared: without case, makers' dots as libpfm4's colons.
 std::string comparable(std::string_view name) {
   std::string text = to_lower(name);
   std::replace(text.begin(), text.end(), '.', ':');

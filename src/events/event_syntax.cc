@@ -94,7 +94,7 @@ class SyntaxParser {
     return event;
   }
 
-  /// From the first slash to after the last.
+  /// Reads from the first slash to behind the last.
   Result<void> parse_terms(EventWords& event) {
     const size_t opened = at_++;
     size_t start = at_;

@@ -25,7 +25,7 @@ struct GenericEvent {
 /// perf_event_attr.type of a kind.
 uint32_t perf_type(GenericKind kind);
 
-/// By any of its names, as perf's users type them; hardware and software names exactly,
+/// Finds it by any of its names, as perf's users type them; hardware and software names exactly,
 /// caches in any case.
 std::optional<GenericEvent> find_generic_event(std::string_view name);
 

@@ -187,7 +187,7 @@ class Graph {
         sum.empty() ? "" : fmt::format(", fillcolor=\"0.03 {:.3f} 1.0\"", 0.1 + 0.8 * heat));
   }
 
-  /// Without branch records nothing is known of how often.
+  /// How often an edge was taken only branch records tell.
   std::string edge(size_t from, size_t to, const Way& way) const {
     std::string label = way.is_branch ? "taken" : "";
     if (has_branches_) label += (label.empty() ? "" : " ") + format_thousands(way.count);

@@ -9,7 +9,7 @@
 
 namespace culprit {
 
-/// For within quotes.
+/// The text as it may stand within quotes.
 inline std::string dot_escaped(std::string_view text) {
   std::string result;
   for (const char c : printable(text)) {

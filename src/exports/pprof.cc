@@ -190,7 +190,7 @@ class PprofWriter {
 }  // namespace
 
 Result<std::string> export_pprof(const Profile& profile, const FactsLookup& facts) {
-  // By the comment `culprit export` knows its own files when it is to replace one.
+  // The comment tells `culprit export` that a file is its own when it is to replace one.
   return gzip(PprofWriter(profile, facts).write(), "culprit export --to pprof");
 }
 

@@ -64,7 +64,7 @@ uint64_t PprofTables::location(const Location& at) {
   return intern(location_ids_, at, locations_, std::move(row));
 }
 
-/// None where nothing is known: pprof then shows the address.
+/// There are none where nothing is known: pprof then shows the address.
 std::vector<PprofTables::Line> PprofTables::lines(const Location& at, Mapping* mapping) {
   const Image* image = code_.image(at.image);
   const std::vector<Frame> frames = code_.frames(at);

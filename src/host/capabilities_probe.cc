@@ -52,7 +52,7 @@ double median(std::array<double, kCostPairs> values) {
   return values[kCostPairs / 2];
 }
 
-/// Of the timer whose resolution is measured: only its signal handler can count them.
+/// Counted by the signal handler of the timer whose resolution is measured.
 volatile sig_atomic_t expirations = 0;
 void count_expiration(int /*signal*/) {
   expirations = expirations + 1;

@@ -48,7 +48,7 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// From what it said instead of loading the plugin.
+/// Tells the reason from what it said instead of loading the plugin.
 std::string explain(const std::string& text) {
   // "Could not load plugin ...: plugin requires API version ..."
   if (text.find("plugin requires API version") != std::string::npos) {

@@ -37,7 +37,7 @@ Result<bool> Decompressor::inflate_more() {
   block->resize(left + kBlockBytes);
   ZSTD_inBuffer in{compressed_.data(), compressed_.size(), compressed_begin_};
   ZSTD_outBuffer out{block->data(), block->size(), left};
-  // Until it neither takes nor gives any more.
+  // It is called until it neither takes nor gives any more.
   for (size_t before = SIZE_MAX; out.pos < out.size && before != in.pos + out.pos;) {
     before = in.pos + out.pos;
     const size_t result = ZSTD_decompressStream(stream_->zstd, &out, &in);

@@ -14,7 +14,7 @@ namespace culprit {
 
 namespace {
 
-// In the order of perf_hw_id, perf_sw_ids and perf_hw_cache_id (linux/perf_event.h).
+// Names stand in the order of perf_hw_id, perf_sw_ids and perf_hw_cache_id (linux/perf_event.h).
 constexpr std::array<std::string_view, 10> kHardware = {"cycles",
                                                         "instructions",
                                                         "cache-references",

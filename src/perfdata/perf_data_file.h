@@ -29,7 +29,7 @@ class PerfDataFile {
   Result<std::optional<RawRecord>> next();
   /// See RecordStream.
   bool next_whole(RawRecord& record) { return records_.next_whole(record); }
-  /// Of the record that came last; see RecordStream.
+  /// Keeps the block of the record that came last; see RecordStream.
   [[nodiscard]] HeldBlock hold() const { return records_.hold(); }
   [[nodiscard]] const RecordBlock* block() const { return records_.block(); }
 

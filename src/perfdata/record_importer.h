@@ -44,7 +44,7 @@ class RecordImporter {
   /// Copied user stacks are walked from now on.
   void unwind_with(const std::string& architecture, const ImportTools& tools);
 
-  /// As RecordedPlaces::refine_with().
+  /// Does what RecordedPlaces::refine_with() does.
   void refine_places(RecordedPlaces::Refine refine) { places_.refine_with(std::move(refine)); }
   ProfileBuilder& builder() { return builder_; }
   /// Whether `path` is mapped at `address`.

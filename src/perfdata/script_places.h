@@ -61,7 +61,7 @@ class ScriptPlaces {
   std::map<ImageId, Names> names_;
 };
 
-/// In which mode the code of a frame runs: the text does not say, but the dso does.
+/// The mode in which the code of a frame runs: the text does not say, but the dso does.
 Mode find_script_mode(const ScriptFrame& frame);
 
 }  // namespace culprit

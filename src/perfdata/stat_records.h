@@ -37,9 +37,9 @@ class StatRecords {
   Result<void> add(const RawRecord& record);
 
   [[nodiscard]] bool is_empty() const { return sums_.empty(); }
-  /// In the order of intervals, and of events in them.
+  /// Counts in the order of intervals, and of events in them.
   [[nodiscard]] std::vector<IntervalCount> counts() const;
-  /// Since the start, when the last counts were read.
+  /// When the last counts were read, since the start.
   [[nodiscard]] std::optional<uint64_t> end_ns() const { return end_ns_; }
 
  private:

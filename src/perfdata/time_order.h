@@ -39,7 +39,7 @@ class TimeOrder {
   [[nodiscard]] uint64_t late() const { return late_; }
 
   static constexpr size_t kMostWaiting = size_t{1} << 20;
-  /// Of the blocks in which waiting records lie, which may hold little else.
+  /// So large may the blocks be in which waiting records lie, which may hold little else.
   static constexpr size_t kMostWaitingBytes = size_t{256} << 20;
 
  private:

@@ -28,7 +28,7 @@ class EventDisplay {
   [[nodiscard]] const std::string& word() const { return word_; }
   /// "3.35 G", "1.15 s"; "-" where there is nothing.
   [[nodiscard]] std::string format(const Value& value) const;
-  /// With the word where it needs one: "3.35 G cycles", "1.15 s".
+  /// The value with the word that it needs: "3.35 G cycles", "1.15 s".
   [[nodiscard]] std::string format_named(const Value& value) const;
 
  private:
@@ -43,7 +43,7 @@ std::string format_share(const Value& part, const Value& whole);
 /// "279" or "1.20 %"; "-" of nothing.
 std::string format_derived(const DerivedColumn& column, const std::vector<Value>& values);
 /// "0.5": half of the 95 % interval, in points; "" where nothing is sampled.
-/// By the number of samples, or by the error of the value where that says more.
+/// It rests on the number of samples, or on the error of the value where that says more.
 std::string format_half_width(const Event& event, const Value& part, const Value& whole);
 
 }  // namespace culprit

@@ -42,7 +42,7 @@ Json json_machine(const Machine& machine);
 Json json_clock(const Machine& machine);  // null if it was not calibrated
 Json json_ledger(const Ledger& ledger);
 
-/// As text, never failing: bytes that are no UTF-8 are replaced.
+/// JSON as text, never failing: bytes that are no UTF-8 are replaced.
 inline std::string dump(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -13,7 +13,7 @@ class DescriptorLimit {
   /// Held images may be more than the old limit; that only bars further ones.
   ~DescriptorLimit();
 
-  /// To be called after the command has started, which keeps the limit it was given.
+  /// Call it after the command has started, which keeps the limit it was given.
   void raise();
 
  private:

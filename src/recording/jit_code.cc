@@ -163,7 +163,7 @@ void JitCode::read_dump(Process& process) {
     if (auto* load = std::get_if<JitLoad>(&record)) apply(process, *load);
     if (const auto* move = std::get_if<JitMove>(&record)) apply(process, *move);
   }
-  // In the order of time; those of the same time as they were told.
+  // Changes take place in the order of time; those of the same time as they were told.
   std::stable_sort(process.changes.begin() + static_cast<ptrdiff_t>(process.changes_applied),
                    process.changes.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

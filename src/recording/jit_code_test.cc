@@ -29,7 +29,7 @@ class JitCodeTest : public testing::Test {
       ::_exit(0);
     }
     path_ = fmt::format("/tmp/perf-{}.map", child_);
-    // Until it is who it will be.
+    // It takes a moment until it is who it will be.
     for (int i = 0; ::geteuid() == 0 && i < 1000 && owner_of_child() != kUser; ++i) ::usleep(1000);
   }
   void TearDown() override {

@@ -32,7 +32,7 @@ class RunSource {
  public:
   virtual ~RunSource() = default;
 
-  /// From now on samples or counts are of the run.
+  /// Samples or counts are of the run from now on.
   virtual void begin() = 0;
   /// Takes what there is, before begin(), too.
   virtual void take(uint64_t now_ns) = 0;
@@ -71,7 +71,8 @@ struct RunEnd {
   std::optional<int> wait_status;  // of the command, as wait(2); none: there is none, or it runs on
   std::optional<rusage> usage;     // likewise
 
-  /// For the shell that waits for us: a command that runs on counts as interrupted; 0: none.
+  /// What the shell that waits for us is told: a command that runs on counts as interrupted; 0:
+  /// none.
   [[nodiscard]] int command_wait_status() const;
   /// Duration, status and CPU time.
   void describe(Run& run) const;

@@ -209,7 +209,7 @@ TEST(RunLoop, ASecondSignalDoesNotWaitForTheCommand) {
   EXPECT_EQ(end.command_wait_status(), SIGINT);
 }
 
-/// Between the start of culprit and that of its command: the command must not run on unheard.
+/// It comes between the start of culprit and that of its command, which must not run on unheard.
 TEST(RunLoop, ASignalBeforeTheCommandEndsIt) {
   WritingSource source;
   SignalGuard signals;

@@ -16,7 +16,8 @@ namespace culprit {
 
 class SharedFolder {
  public:
-  /// In memory (/dev/shm) if `room_bytes` are free there, else in the folder for temporary files.
+  /// Makes one in memory (/dev/shm) if `room_bytes` are free there, else in the folder for
+  /// temporary files.
   static Result<SharedFolder> make(uint64_t room_bytes);
   SharedFolder(SharedFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}

@@ -21,7 +21,7 @@ extern "C" void pass_interruption_on(int signal_number, siginfo_t* info, void*) 
   const int saved_errno = errno;
   ++interruption_count;
   last_signal = signal_number;
-  // From a terminal the kernel sends it to the whole group, the command included.
+  // Where a terminal sends it, the kernel does so to the whole group, the command included.
   const bool is_for_us_alone = info->si_code == SI_USER || info->si_code == SI_TKILL;
   const pid_t command = interrupted_command;
   if (is_for_us_alone && command > 0) ::kill(command, signal_number);

@@ -28,7 +28,7 @@ class SignalGuard final : public RunControl {
   /// A signal that came before there was a command is passed on now.
   void follow_command(pid_t command) override;
 
-  /// In a child, before exec: the signals as we got them. Ignored ones stay ignored.
+  /// Sets a child's signals, before exec, to what we got. Ignored ones stay ignored.
   static void give_back_in_child();
 
  private:

@@ -33,7 +33,7 @@ std::vector<char*> make_pointers(const std::vector<std::string>& words) {
   return pointers;
 }
 
-/// Between fork and exec: only what is safe there. Descriptors of ours close themselves.
+/// This runs between fork and exec: only what is safe there. Descriptors of ours close themselves.
 [[noreturn]] void run_child(int gate, char* const* words, char* const* environment,
                             const sigset_t& mask) {
   SignalGuard::give_back_in_child();

@@ -81,7 +81,7 @@ Result<ReportAnswer> answer_frequency(const ProfileView& view, const ReportQuest
                       std::move(table), std::nullopt};
 }
 
-/// Of a function, else of a module.
+/// The part is a function, else a module.
 Result<WhyReport> explain_part(const AccountingView& accounting, const FactsLookup& facts,
                                const WhyQuestion& question) {
   const Profile& profile = accounting.profile();

@@ -30,11 +30,12 @@ class FactsCache {
   FactsCache(ReadFacts read, uint64_t limit_bytes)
       : limit_bytes_(limit_bytes), read_facts_(std::move(read)) {}
 
-  /// With at least `parts`. Null: the profile has none, or they are damaged, and problem() tells.
+  /// Facts with at least `parts`. Null: the profile has none, or they are damaged, and problem()
+  /// tells.
   std::shared_ptr<const ImageFacts> find(ImageId image, FactParts parts);
 
   [[nodiscard]] std::string problem() const;
-  /// Of what is kept, as estimated.
+  /// An estimate of what is kept.
   [[nodiscard]] uint64_t bytes() const;
 
  private:

@@ -23,7 +23,7 @@ class ProfileView {
   static Result<ProfileView> open(const std::string& path,
                                   uint64_t facts_limit_bytes = kFactsLimitBytes);
 
-  /// Of a profile that is in no file.
+  /// A view of a profile that is in no file.
   static ProfileView of(std::unique_ptr<const Profile> profile, ReadFacts read,
                         uint64_t facts_limit_bytes = kFactsLimitBytes);
 

@@ -42,7 +42,7 @@ class FirstLook {
   std::map<ImageId, Seen> seen_;
 };
 
-/// Of the facts that a file has.
+/// Notes how much the facts of a file know of each image.
 Result<FirstLook> look_into(ProfileReader& reader, const std::vector<ImageDemand>& demand) {
   FirstLook first;
   for (const ImageDemand& image : demand) {

@@ -3,7 +3,7 @@
 // How a field of the model becomes 64 bits in the file, and comes back checked: a value
 // that its type cannot hold is refused, so that no enumeration or id ever holds nonsense.
 //
-// In packed columns ids are stored plus one, so that 0 is "all"; in tables "all" is NULL.
+// Packed columns have ids plus one, so that 0 is "all"; tables have NULL for "all".
 
 #include <bit>
 #include <concepts>

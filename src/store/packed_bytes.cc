@@ -20,7 +20,7 @@ Result<std::string> compress(std::string_view raw) {
     return Error{fmt::format("{} bytes in one piece, more than {}", raw.size(), kMaxRawBytes)};
   }
   std::string packed(ZSTD_compressBound(raw.size()), '\0');
-  // With a checksum, so that a flipped bit is an error and not another number.
+  // The checksum makes a flipped bit an error and not another number.
   const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
                                                                      ZSTD_freeCCtx);
   CHECK(context != nullptr);

@@ -60,7 +60,7 @@ struct Step {
   Registers registers;
 };
 
-/// On nullopt `failure` says why.
+/// `failure` says why the result is nullopt.
 std::optional<Step> apply(const FrameRules& rules, const Architecture& architecture,
                           const Registers& registers, const ReadWord& read, StepFailure& failure);
 

@@ -101,7 +101,7 @@ class Unwinder::Impl::Walk {
     return nullptr;
   }
 
-  /// To the caller; false: there is none, or it cannot be found.
+  /// Goes to the caller; false: there is none, or it cannot be found.
   bool step(const FrameRules& rules) {
     StepFailure failure = StepFailure::none;
     registers_.set(owner_.architecture_->pc_register, pc_);  // procedure linkage tables ask for it
@@ -177,7 +177,7 @@ UnwindTable* Unwinder::Impl::table_of(uint32_t pid, const Mapping& mapping) {
   return at->second.table ? &*at->second.table : nullptr;
 }
 
-/// Between walks only: a walk holds on to rules.
+/// Call it between walks only: a walk holds on to rules.
 void Unwinder::Impl::make_room() {
   while (files_.size() > kMostFiles) {
     const auto oldest = std::min_element(files_.begin(), files_.end(), [](auto& a, auto& b) {

@@ -86,7 +86,8 @@ class HelpFormatter : public CLI::Formatter {
   }
 
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
-    std::string name = option->get_name(is_positional, !is_positional);  // "-p,--pid", "--no-x{false}"
+    std::string name =
+        option->get_name(is_positional, !is_positional);  // "-p,--pid", "--no-x{false}"
     name.erase(std::min(name.find('{'), name.size()));
     if (const size_t comma = name.find(','); comma != std::string::npos) {
       name.insert(comma + 1, " ");

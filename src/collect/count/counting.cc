@@ -142,7 +142,7 @@ class CountSession {
   std::vector<size_t> first_events_;  // of each group
   bool user_only_ = false;            // the kernel may not be counted, but nobody chose that
 
-  // Of the execution that runs.
+  // What belongs to the execution that runs.
   std::optional<Cgroup> cgroup_;
   std::vector<pid_t> tids_;
   std::optional<ThreadReadings> threads_;
@@ -216,7 +216,7 @@ Result<void> CountSession::follow_threads(CountTargets& targets) {
   return {};
 }
 
-/// With the kernel, if that is permitted; else the program's own code alone, and says so.
+/// Counts the kernel, too, if that is permitted; else the program's own code alone, and says so.
 Result<CounterSet> CountSession::open_counters(const RunTargets& processes, size_t first_group,
                                                size_t groups) {
   ASSIGN_OR_RETURN(const CountTargets targets, find_targets(processes));

@@ -55,7 +55,7 @@ struct CountResult {
   bool command_started = false;
 };
 
-/// With intervals: called at the end of each, with all rows so far.
+/// Called at the end of each interval, with all rows so far.
 using IntervalSink =
     std::function<void(const Profile& so_far, uint32_t repetition, uint32_t interval)>;
 

@@ -5,7 +5,7 @@
 namespace culprit {
 namespace {
 
-// As proc(5) has it, in ticks of 10 ms: user nice system idle iowait irq softirq steal.
+// Fields as proc(5) has them, in ticks of 10 ms: user nice system idle iowait irq softirq steal.
 constexpr const char* kStat =
     "cpu  300 0 100 900 60 0 0 5 0 0\n"
     "cpu0 100 0 50 400 10 0 0 5 0 0\n"

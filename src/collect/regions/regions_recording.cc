@@ -14,7 +14,7 @@
 namespace culprit {
 namespace {
 
-// Of one process with sixteen threads.
+// One process with sixteen threads needs so much.
 constexpr uint64_t kRoomBytes =
     sizeof(culprit_region_paths) +
     uint64_t{16} * (sizeof(culprit_region_thread) + sizeof(culprit_region_log));

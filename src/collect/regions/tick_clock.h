@@ -17,7 +17,7 @@ struct ClockMoment {
   uint64_t ticks = 0;  // 0 where there is no such counter
 };
 
-/// Of three readings the one that took the shortest time.
+/// The one of three readings that took the shortest time.
 ClockMoment read_both_clocks();
 
 /// Length of a tick between two moments, at least 10 ms apart.

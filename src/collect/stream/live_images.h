@@ -33,7 +33,7 @@ class LiveImages final : public ImageSource {
   void fork(uint32_t parent_pid, uint32_t pid) override { jit_.fork(parent_pid, pid); }
   void forget(uint32_t pid) override;
 
-  /// Of code that no file is behind and no JIT compiler has named.
+  /// The image of code that no file is behind and no JIT compiler has named.
   ImageId image_of_unnamed(bool is_mapped);
   /// The file of a mapping, for who walks stacks.
   std::optional<Fd> open_file(uint32_t pid, const Mapping& mapping) {

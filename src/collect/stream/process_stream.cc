@@ -158,7 +158,7 @@ void SampleProcessor::Impl::end_waits(uint64_t now_ns) {
   }
 }
 
-/// With everything recorded there may be a process that no record has announced.
+/// Where everything is recorded there may be a process that no record has announced.
 ProcessTable::Process* SampleProcessor::Impl::introduce(uint32_t pid) {
   if (!options_.all_processes) return nullptr;
   if (follow_running(pid)) return follower_.tasks().find(pid);

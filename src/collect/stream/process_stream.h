@@ -55,10 +55,10 @@ class SampleProcessor {
   /// Counts a running process from now on, and its descendants: threads, names and mappings
   /// are read from /proc. False: it is gone.
   bool follow_running(pid_t pid);
-  /// For a system-wide recording: every process there is.
+  /// Follows every process there is: a system-wide recording.
   void follow_all_running();
 
-  /// In the order of time (small disorder does no harm).
+  /// Records come in the order of time (small disorder does no harm).
   void process(const Record& record);
 
   /// Waits that go on now end at `now_ns` (CLOCK_MONOTONIC): the recording does.

@@ -35,8 +35,8 @@ struct TimerOptions {
   RunControl* control = nullptr;
 };
 
-/// As record() (room `collect`), for a command. `reason`: why perf_event_open() was not used, for
-/// the messages;
+/// Does as record() (room `collect`), for a command. `reason`: why perf_event_open() was not used,
+/// for the messages;
 /// "" if the caller chose this engine.
 /// Errors: a command that cannot be preloaded, or run.
 Result<Recording> record_with_posix_timer(const TimerOptions& options, const RecordSink& sink,
