@@ -265,7 +265,8 @@ EventMatch match_events(const Profile& profile, const Template& cpu) {
           part.relative_error = error.value_or(0);
           if (!error) without_error.insert(event);
         }
-      } else if (profile.events[event].provenance == Provenance::sampled) {
+      } else if (profile.events[event].provenance == Provenance::sampled &&
+                 engine_of(profile, profile.events[event]) != Engine::simulate) {
         uncorrected.insert(event);
       }
       match.rows_[row].push_back(part);

@@ -62,9 +62,10 @@ void announce(const RecordCommand& command, const Profile& native) {
   const bool has_threads = native.threads.size() > native.processes.size();
   const Slowdown slowdown = expect_slowdown(command, has_threads);
   print_message(fmt::format(
-      "now simulating it in user mode: expect {} to {} ({} to {} times its {} of CPU time)",
+      "now simulating it in user mode: expect {} to {} ({} to {} times its {} of CPU time){}",
       format_duration_ns(slowdown.least * ns), format_duration_ns(slowdown.most * ns),
-      slowdown.least, slowdown.most, format_duration_ns(ns)));
+      slowdown.least, slowdown.most, format_duration_ns(ns),
+      advise_windows(command, ns, slowdown.most * ns)));
 }
 
 /// The simulated run's own words and files, under the images that its own became.

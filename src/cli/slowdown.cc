@@ -1,5 +1,9 @@
 #include "cli/slowdown.h"
 
+#include <fmt/format.h>
+
+#include "base/text.h"
+
 namespace culprit {
 
 namespace {
@@ -9,6 +13,7 @@ Slowdown of_what_is_simulated(const RecordCommand& command) {
   const SimulateOptions& options = command.simulate;
   if (command.machine == "none") return {5, 60};
   if (options.sample_sets > 1) return {10, 70};
+  if (options.windows.are_wanted()) return {8, 40};
   const bool has_locality = options.locality != simulate::Locality::off;
   if (options.cycles) return has_locality ? Slowdown{100, 330} : Slowdown{80, 240};
   return has_locality ? Slowdown{55, 260} : Slowdown{40, 130};
@@ -23,6 +28,21 @@ Slowdown expect_slowdown(const RecordCommand& command, bool has_threads) {
   Slowdown slowdown = of_what_is_simulated(command);
   if (command.simulate.deterministic && has_threads) slowdown.most *= kMostByTurns;
   return slowdown;
+}
+
+std::string advise_windows(const RecordCommand& command, double cpu_ns, double most_ns) {
+  constexpr double kLongNs = 60e9;
+  const SimulateOptions& options = command.simulate;
+  const bool may_have_windows =
+      !options.windows.are_wanted() && command.machine != "none" && options.sample_sets == 1 &&
+      !options.objects && !options.deterministic && options.locality == simulate::Locality::off;
+  if (most_ns < kLongNs || !may_have_windows) return "";
+  RecordCommand windows = command;
+  windows.simulate.windows.per_million = 1;  // any
+  const Slowdown slowdown = of_what_is_simulated(windows);
+  return fmt::format("; --windows auto, which estimates: {} to {}",
+                     format_duration_ns(slowdown.least * cpu_ns),
+                     format_duration_ns(slowdown.most * cpu_ns));
 }
 
 }  // namespace culprit

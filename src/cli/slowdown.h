@@ -2,6 +2,8 @@
 
 // How much longer than natively a simulated run takes, to be said before it.
 
+#include <string>
+
 #include "cli/options/command_line.h"
 
 namespace culprit {
@@ -14,7 +16,12 @@ struct Slowdown {
 
 /// Most programs' are within it. `has_threads`: it has more than one, or may have.
 /// Source: nine of ten programs of bench/simulate.py, by what is simulated; with --deterministic
-///         those of bench/simulated_order.py, by how often threads meet
+///         those of bench/simulated_order.py, by how often threads meet; with windows
+///         bench/windows.py
 Slowdown expect_slowdown(const RecordCommand& command, bool has_threads = true);
+
+/// What to say behind a forecast of `most_ns`, where windows would make it bearable: how long they
+/// would take of a program with `cpu_ns` of CPU time; "" if that is not so.
+std::string advise_windows(const RecordCommand& command, double cpu_ns, double most_ns);
 
 }  // namespace culprit

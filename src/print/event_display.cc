@@ -79,6 +79,9 @@ std::string format_derived(const DerivedColumn& column, const std::vector<Value>
 }
 
 std::string format_half_width(const Event& event, const Value& part, const Value& whole) {
+  if (part.samples == 0 && part.error > 0 && whole.value > 0) {
+    return fmt::format("{:.1f}", 100 * std::min(1.0, kNormal95 * part.error / whole.value));
+  }
   if (event.provenance != Provenance::sampled || part.samples == 0) return "";
   const double by_samples = estimate_share(part.samples, whole.samples).half_width();
   // Samples that are not independent have an error of their own, above that of their number.

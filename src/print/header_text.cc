@@ -184,6 +184,10 @@ std::string describe_event(const Profile& profile, const Event& event, const Val
     return fmt::format("{}: {} {}", name, format_si(total.value),
                        provenance_name(event.provenance));
   }
+  if (total.samples == 0 && total.value > 0) {  // a simulator's, in windows
+    return fmt::format("{}: {} +- {} estimated", name, format_si(total.value),
+                       format_si(kNormal95 * total.error));
+  }
   const std::string subject = event.unit == Unit::ns ? "time" : name;
   std::string rate;
   if (event.unit == Unit::ns && event.period > 0) {

@@ -441,7 +441,9 @@ class ReportText {
     if (!first) return;  // further events: the value only
     result.push_back(std::move(shares));
     if (selfs) result.push_back(std::move(self));
-    if (!sampled) return;
+    const bool has_errors = std::any_of(widths.cells.begin(), widths.cells.end(),
+                                        [](const std::string& cell) { return !cell.empty(); });
+    if (!sampled && !has_errors) return;
     result.push_back(std::move(widths));
     if (table_.options.columns != Columns::events) return;
     if (has_skid()) result.push_back(std::move(skids));

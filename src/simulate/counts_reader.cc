@@ -231,10 +231,11 @@ class ThreadSum {
  public:
   ThreadSum(int fd, const std::string& name, const ProcessCounts& process,
             const std::vector<file::Block>& blocks, const std::vector<uint32_t>& block_sites,
-            bool has_cycles)
+            bool has_cycles, const counting::WindowsFile* windows)
       : fd_(fd),
         name_(name),
         process_(process),
+        windows_(windows),
         blocks_(blocks),
         block_sites_(block_sites),
         runs_(blocks.size()) {
@@ -244,6 +245,10 @@ class ThreadSum {
     if (has_cycles) {
       sum_.ticks.resize(process.sites.size());
       sum_.replays.resize(process.sites.size());
+    }
+    if (windows != nullptr) {
+      sum_.beginning.resize(process.sites.size());
+      sum_.is_not_covered.resize(process.sites.size());
     }
   }
 
@@ -256,6 +261,8 @@ class ThreadSum {
  private:
   Error damaged(const char* what) const { return damaged_file(name_, what); }
   void add_runs(size_t number, const file::BlockRuns& runs);
+  Result<void> add_beginning(uint32_t core, bool is_all);
+  void add_window_value(const counting::WindowValue& value);
   template <class Row>
   void note_at_object(uint32_t site, const Row& row);
   void add_known_accesses();
@@ -273,6 +280,7 @@ class ThreadSum {
   int fd_;
   const std::string& name_;
   const ProcessCounts& process_;
+  const counting::WindowsFile* windows_;  // nullptr: all was modelled
   const std::vector<file::Block>& blocks_;
   const std::vector<uint32_t>& block_sites_;
   std::vector<uint64_t> runs_;          // by block
@@ -328,6 +336,40 @@ void ThreadSum::add_runs(size_t number, const file::BlockRuns& runs) {
   sum_.counts[last].value[static_cast<size_t>(file::Counter::taken)] += runs.taken;
 }
 
+void ThreadSum::add_window_value(const counting::WindowValue& value) {
+  if (sum_.executions[value.site] == 0) return;  // of a damaged file, as others here
+  if (value.which < counting::kStallsInWindow) {
+    sum_.counts[value.site].value[value.which] += value.amount;
+  } else if (sum_.ticks.empty()) {
+    return;
+  } else if (value.which < counting::kBusyInWindow) {
+    sum_.ticks[value.site].stalls.ticks[value.which - counting::kStallsInWindow] += value.amount;
+  } else if (value.which < counting::kReplaysInWindow) {
+    const auto condition = simulate::kBusyValues[value.which - counting::kBusyInWindow];
+    sum_.ticks[value.site].busy.*condition += value.amount;
+  } else {
+    sum_.replays[value.site].ticks[value.which - counting::kReplaysInWindow] += value.amount;
+  }
+}
+
+/// What the core's threads measured in the beginning, as far as it was over. `is_all`: it was not,
+/// for the last of them, and all runs are of it.
+Result<void> ThreadSum::add_beginning(uint32_t core, bool is_all) {
+  for (size_t i = 0; i < windows_->size() && windows_->header(i).window == 0; ++i) {
+    if (windows_->header(i).core != core) continue;
+    ASSIGN_OR_RETURN(const counting::Window window,
+                     windows_->window(i, blocks_.size(), process_.sites.size()));
+    for (const counting::WindowValue& value : window.values) add_window_value(value);
+    if (is_all) continue;
+    for (const counting::WindowRuns& runs : window.runs) {
+      for (uint32_t site = 0; site < blocks_[runs.block].sites; ++site) {
+        sum_.beginning[block_sites_[blocks_[runs.block].first + site]] += runs.runs;
+      }
+    }
+  }
+  return {};
+}
+
 template <class Row>
 void ThreadSum::note_at_object(uint32_t site, const Row& row) {
   const bool is_empty = std::all_of(std::begin(row.value), std::end(row.value),
@@ -341,10 +383,24 @@ Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) 
   const uint64_t start = file::core_start(number);
   sum_.other_targets += core.other_targets;
   RETURN_IF_ERROR(add_targets(start, core.targets));
-  const auto add_block = [&](size_t block, const file::BlockRuns& runs) { add_runs(block, runs); };
+  // With windows what is left here of what is modelled is of one that has no end, unless it is the
+  // beginning.
+  const bool has_model = windows_ == nullptr || core.is_beginning != 0;
+  const auto add_block = [&](size_t block, const file::BlockRuns& runs) {
+    add_runs(block, runs);
+    if (windows_ == nullptr || !has_model) return;
+    for (uint32_t i = 0; i < blocks_[block].sites; ++i) {
+      sum_.beginning[block_sites_[blocks_[block].first + i]] += runs.runs;
+    }
+  };
   if (!visit_rows<file::BlockRuns>(fd_, start + file::kRunsInCore, blocks_.size(), add_block)) {
     return damaged("runs of blocks");
   }
+  if (windows_ != nullptr) RETURN_IF_ERROR(add_beginning(number, has_model));
+  const auto add_repeats = [&](size_t site, const file::SiteCounts& row) {
+    constexpr auto kRepeats = static_cast<size_t>(file::Counter::repeats);
+    sum_.counts[site].value[kRepeats] += row.value[kRepeats];
+  };
   const auto add = [&](size_t site, const auto& row) {
     const uint32_t instruction = instruction_of(site);
     if (sum_.executions[instruction] == 0) return;
@@ -353,11 +409,13 @@ Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) 
     for (size_t i = 0; i < std::size(row.value); ++i) sums[i] += row.value[i];
   };
   const size_t sites = process_.sites.size();
+  const uint64_t counts = start + file::kCountsInCore;
   if (!visit_rows<file::SiteAccesses>(fd_, start + file::kAccessesInCore, sites, add) ||
-      !visit_rows<file::SiteCounts>(fd_, start + file::kCountsInCore, sites, add)) {
+      !(has_model ? visit_rows<file::SiteCounts>(fd_, counts, sites, add)
+                  : visit_rows<file::SiteCounts>(fd_, counts, sites, add_repeats))) {
     return damaged("counts of a core");
   }
-  if (sum_.ticks.empty()) return {};
+  if (sum_.ticks.empty() || !has_model) return {};
   const auto add_stalls = [&](size_t site, const simulate::SiteTicks& row) {
     if (sum_.executions[instruction_of(site)] == 0) return;
     sum_.ticks[site].stalls.add(row.stalls);
@@ -413,7 +471,9 @@ Result<void> ThreadSum::add_block_ticks() {
     const uint64_t start = file::kStaticStart + uint64_t{block.first} * sizeof(file::StaticTicks);
     if (!read_table(fd_, start, block.sites, &rows)) return damaged("cycles of a block");
     for (uint32_t i = 0; i < block.sites; ++i) {
-      auto& sums = sum_.ticks[block_sites_[block.first + i]].stalls.ticks;
+      const uint32_t site = block_sites_[block.first + i];
+      if (windows_ != nullptr && sum_.is_not_covered[site]) continue;
+      auto& sums = sum_.ticks[site].stalls.ticks;
       for (size_t kind = 0; kind < sums.size(); ++kind) {
         sums[kind] += runs_[number] * rows[i].ticks[kind];
       }
@@ -437,6 +497,9 @@ void ThreadSum::clear() {
     sum_.counts[site] = {};
     if (!sum_.ticks.empty()) sum_.ticks[site] = {};
     if (!sum_.replays.empty()) sum_.replays[site] = {};
+    if (windows_ == nullptr) continue;
+    sum_.beginning[site] = 0;
+    sum_.is_not_covered[site] = false;
   }
   for (const uint32_t site : sum_.at_objects) {
     sum_.counts[site] = {};
@@ -473,6 +536,11 @@ Result<CountsFile> CountsFile::read(int fd, std::string name) {
   counts.threads_begun = header.threads;
   result.has_cycles_ = header.has_cycles != 0;
   result.cores_ = header.cores;
+  result.has_windows_ = header.has_windows != 0;
+  if (result.has_windows_) {
+    ASSIGN_OR_RETURN(result.windows_,
+                     counting::WindowsFile::read(counting::windows_file_path(result.name_)));
+  }
   ASSIGN_OR_RETURN(counts.messages, reader.read_messages());
   RETURN_IF_ERROR(reader.read_mappings(&counts.mappings, &counts.paths));
   BlockTable table;
@@ -489,9 +557,10 @@ Result<CountsFile> CountsFile::read(int fd, std::string name) {
   return result;
 }
 
-Result<void> CountsFile::visit_threads(
-    const std::function<void(const ThreadCounts&)>& visit) const {
-  ThreadSum threads(fd_, name_, process_, blocks_, block_sites_, has_cycles_);
+Result<void> CountsFile::visit_threads(const std::function<void(const ThreadCounts&)>& visit,
+                                       const std::function<void(ThreadCounts&)>& estimate) const {
+  ThreadSum threads(fd_, name_, process_, blocks_, block_sites_, has_cycles_,
+                    has_windows_ ? &windows_ : nullptr);
   ThreadCounts& sum = threads.sum();
   for (uint32_t number = 0; number < cores_; ++number) {
     const auto core = std::make_unique<file::CoreHeader>();
@@ -507,6 +576,7 @@ Result<void> CountsFile::visit_threads(
       threads.clear();
       continue;
     }
+    if (estimate) estimate(sum);
     RETURN_IF_ERROR(threads.complete());
     visit(sum);
     threads.clear();
@@ -515,6 +585,7 @@ Result<void> CountsFile::visit_threads(
   sum.number = file::kThreadsApart;
   sum.tid = 0;
   sum.name = kOtherThreads;
+  if (estimate) estimate(sum);
   RETURN_IF_ERROR(threads.complete());
   visit(sum);
   return {};

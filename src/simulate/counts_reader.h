@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "simulate/counting/counts_file.h"
+#include "simulate/counting/windows_file.h"
 
 namespace culprit {
 
@@ -71,7 +73,10 @@ struct ThreadCounts {
   std::vector<simulate::SiteTicks> ticks;  // with those of blocks; empty: no cycles were modelled
   std::vector<simulate::ReplayTicks> replays;  // as `ticks`, of sampled stretches
   std::vector<counts_file::Target> targets;    // of indirect branches; each pair once
-  uint64_t other_targets = 0;                  // branches that are in no row of them
+  /// With windows, by site: executions in the beginning, which was measured whole.
+  std::vector<uint64_t> beginning;
+  std::vector<bool> is_not_covered;  // likewise; its cycles are not known
+  uint64_t other_targets = 0;        // branches that are in no row of them
 };
 
 /// A counts file whose tables are read and checked; what threads have counted is read when it is
@@ -84,8 +89,20 @@ class CountsFile {
 
   [[nodiscard]] const ProcessCounts& process() const { return process_; }
   /// Calls visit() for each thread that has run, in the order of their beginning.
+  /// `estimate`: with windows, makes what is modelled, of which the thread has the beginning, that
+  /// of the whole run, before what follows from executions is added.
   /// Errors: the file is shorter than it says.
-  Result<void> visit_threads(const std::function<void(const ThreadCounts&)>& visit) const;
+  Result<void> visit_threads(const std::function<void(const ThreadCounts&)>& visit,
+                             const std::function<void(ThreadCounts&)>& estimate = nullptr) const;
+
+  /// What was measured in windows; none if all was modelled.
+  [[nodiscard]] const counting::WindowsFile& windows() const { return windows_; }
+  [[nodiscard]] bool has_windows() const { return has_windows_; }
+  [[nodiscard]] size_t count_blocks() const { return blocks_.size(); }
+  /// The sites of a block, in the order of execution.
+  [[nodiscard]] std::span<const uint32_t> sites_of(uint32_t block) const {
+    return std::span(block_sites_).subspan(blocks_[block].first, blocks_[block].sites);
+  }
 
  private:
   CountsFile(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
@@ -94,6 +111,8 @@ class CountsFile {
   std::string name_;
   ProcessCounts process_;
   bool has_cycles_ = false;
+  bool has_windows_ = false;
+  counting::WindowsFile windows_;
   uint32_t cores_ = 0;
   std::vector<counts_file::Block> blocks_;
   std::vector<uint32_t> block_sites_;

@@ -14,6 +14,7 @@
 #include "recording/run_loop.h"
 #include "simulate/counting/machine_file.h"
 #include "simulate/counting/tenures_file.h"
+#include "simulate/counting/windows_file.h"
 #include "simulate/counts_folder.h"
 #include "simulate/end_with_culprit.h"
 #include "simulate/image_accounts.h"
@@ -64,7 +65,8 @@ class SimulationRun final : public RunSource {
         folder_(folder),
         detail_{.machine = options.machine.has_value(),
                 .cycles = has_cycles(options),
-                .sampled = !sample.is_all()},
+                .sampled = !sample.is_all(),
+                .windows = options.windows.are_wanted()},
         sample_(sample),
         progress_(progress),
         save_(save),
@@ -94,6 +96,7 @@ class SimulationRun final : public RunSource {
   void explain_end(const ProcessCounts& counts);
   void note_order_of_threads(Ledger& ledger) const;
   void note_ranges(Ledger& ledger);
+  void note_windows(Ledger& ledger) const;
 
   const SimulateOptions& options_;
   const SimulationEngine& engine_;
@@ -184,6 +187,10 @@ void SimulationRun::describe_profile() {
   if (options_.sample_sets > 1) {
     profile.environment["simulate.sets"] =
         fmt::format("1/{},{}", options_.sample_sets, options_.sample_seed);
+  }
+  if (options_.windows.are_wanted()) {
+    profile.environment["simulate.windows"] = fmt::format(
+        "{},{}", static_cast<double>(options_.windows.per_million) / 1e6, options_.windows.seed);
   }
   if (options_.locality != simulate::Locality::off) {
     profile.environment["simulate.locality"] =
@@ -288,6 +295,7 @@ Result<void> SimulationRun::add_counts(const CountsFolder::File& file) {
   clock_ticks_ += process.clock_ticks;
   if (process.threads > 1) ++(process.is_interleaved ? processes_in_turn_ : processes_as_run_);
   explain_end(process);
+  ::unlink(counting::windows_file_path(file.path).c_str());
   return profile_.add(counts, take_tenures(process, file.path + ".tenures"));
 }
 
@@ -342,6 +350,21 @@ void SimulationRun::note_ranges(Ledger& ledger) {
   }
 }
 
+void SimulationRun::note_windows(Ledger& ledger) const {
+  if (!options_.windows.are_wanted()) return;
+  if (!profile_.has_estimates()) {
+    ledger.note(fmt::format("no process ran {} instructions: all was simulated, not windows only",
+                            format_thousands(options_.windows.first)));
+    return;
+  }
+  ledger.note(fmt::format(
+      "cycles, misses and mispredictions are estimates from windows with {:g} % of the "
+      "instructions, warm-ups included, after the first {} of a process, which were simulated "
+      "whole; executions, accesses and bytes are exact",
+      static_cast<double>(options_.windows.per_million) / 1e4,
+      format_thousands(options_.windows.first)));
+}
+
 Result<Simulation> SimulationRun::complete(const RunEnd& end) {
   if (processes_ == 0) {
     RETURN_IF_ERROR(engine_.check(command_));
@@ -362,6 +385,7 @@ Result<Simulation> SimulationRun::complete(const RunEnd& end) {
                     "prefetchers, which sets do not tell, are not covered",
                     options_.sample_sets));
   }
+  note_windows(ledger);
   accounts_.close(folder_, ledger);
   note_order_of_threads(ledger);
   note_ranges(ledger);
@@ -388,6 +412,7 @@ counting::CountingOptions counting_options(const SimulateOptions& options,
           .cycles = has_cycles(options),
           .sample_sets = options.sample_sets,
           .sample_seed = options.sample_seed,
+          .windows = options.windows,
           .deterministic = options.deterministic,
           .objects = options.objects,
           .grouping = options.grouping};

@@ -20,6 +20,7 @@
 #include "recording/recording.h"
 #include "recording/run_control.h"
 #include "simulate/counting/region.h"
+#include "simulate/counting/window_schedule.h"
 #include "simulate/machine/machine.h"
 #include "simulate/machine/outcome.h"
 #include "simulate/objects/data_objects.h"
@@ -42,6 +43,9 @@ struct SimulateOptions {
   /// estimates the misses of all. Needs a machine, without cycles, locality and prefetchers.
   uint32_t sample_sets = 1;
   uint64_t sample_seed = 1;
+  /// Windows of the run are modelled, and costs estimated for all of it. Needs a machine, without
+  /// locality, objects, a sample of sets and turns.
+  counting::WindowOptions windows;
   bool deterministic = false;                            // threads take turns by simulated time
   bool objects = false;                                  // counts by data object, too
   objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap

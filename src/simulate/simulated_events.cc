@@ -1,5 +1,6 @@
 #include "simulate/simulated_events.h"
 
+#include <algorithm>
 #include <span>
 
 #include "model/forecast_events.h"
@@ -225,6 +226,13 @@ std::vector<SimulatedEvent> simulated_events(SimulatedDetail detail) {
     add(kOfMachine);
   }
   if (detail.cycles) add(kOfReplays);
+  if (detail.windows) {
+    const auto is_of_program = [](const SimulatedEvent& event) {
+      return std::any_of(std::begin(kOfProgram), std::end(kOfProgram),
+                         [&](const SimulatedEvent& other) { return other.name == event.name; });
+    };
+    for (SimulatedEvent& event : events) event.is_of_windows = !is_of_program(event);
+  }
   return events;
 }
 

@@ -17,6 +17,7 @@ struct SimulatedDetail {
   bool machine = false;  // caches, TLBs
   bool cycles = false;   // its time; needs a machine
   bool sampled = false;  // only some of its cache sets; the others, TLBs, branches are left out
+  bool windows = false;  // only in windows of the run
 };
 
 /// All that is known of a site.
@@ -33,8 +34,9 @@ struct SimulatedEvent {
   Unit unit = Unit::events;
   double scale = 1;  // stored integers x scale = values in `unit`
   uint64_t (*value)(const SimulatedSite& site) = nullptr;
-  bool is_estimate = false;  // of a sample: `value` is what fell into it
-  bool is_of_data = false;   // it happens where data are, of an object
+  bool is_estimate = false;    // of a sample: `value` is what fell into it
+  bool is_of_data = false;     // it happens where data are, of an object
+  bool is_of_windows = false;  // `value` is an estimate, of what was measured in windows
 };
 
 /// The events in the profile's order: what it sorts by, cycles if there are any, comes first.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <numeric>
 
+#include "base/text.h"
 #include "model/engine.h"
 #include "model/ledger.h"
 #include "model/merge.h"
@@ -58,6 +59,7 @@ SimulatedProfile::SimulatedProfile(SimulatedDetail detail, simulate::SetSample s
       row.provenance = Provenance::sampled;
       row.period = sample_.one_of();
     }
+    if (event.is_of_windows && event.unit == Unit::events) row.provenance = Provenance::sampled;
     row.engine = builder_.intern(word_of(Engine::simulate));
     row.encoding = builder_.intern(fmt::format("simulate:{}:u", event.name));
     profile.events.push_back(row);
@@ -133,6 +135,22 @@ void SimulatedProfile::add_site(const SimulatedSite& site, ContextId context,
     if (events_[event].name == "instructions") instructions_ += value;
   }
   executions_ += site.executions;
+  if ((site.site.flags & counts_file::kUnknownCosts) != 0) unknown_costs_ += site.executions;
+}
+
+void SimulatedProfile::add_windowed_site(const SimulatedSite& site, ContextId context,
+                                         const Location& location, const WindowEstimates& estimates,
+                                         uint32_t number, uint64_t rest) {
+  for (size_t event = 0; event < events_.size(); ++event) {
+    const uint64_t value = events_[event].value(site);
+    if (value == 0) continue;
+    const double variance =
+        events_[event].is_of_windows ? estimates.variance(number, event, rest) : 0;
+    builder_.add(context, location, EventId(event), 0, value, variance);
+    if (events_[event].name == "instructions") instructions_ += value;
+  }
+  executions_ += site.executions;
+  has_estimates_ = has_estimates_ || estimates.has_any();
   if ((site.site.flags & counts_file::kUnknownCosts) != 0) unknown_costs_ += site.executions;
 }
 
@@ -277,19 +295,33 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
     if (objects.empty() || counts.site_objects[site].instruction == 0) return std::nullopt;
     return objects[counts.site_objects[site].object];
   };
+  std::optional<WindowEstimates> windows;
+  std::function<void(ThreadCounts&)> estimate;
+  if (file.has_windows()) {
+    ASSIGN_OR_RETURN(windows, WindowEstimates::make(file, events_));
+    estimate = [&](ThreadCounts& thread) { windows->estimate(thread); };
+  }
   uint64_t other_targets = 0;
-  RETURN_IF_ERROR(file.visit_threads([&](const ThreadCounts& thread) {
+  const auto add_thread = [&](const ThreadCounts& thread) {
     const ContextId context = context_of(thread.number, thread.tid, thread.name);
     const auto add_one = [&](uint32_t site, std::optional<ObjectId> object) {
-      add_site({counts.sites[site], thread.executions[site], thread.counts[site],
-                thread.ticks.empty() ? kNoTicks : thread.ticks[site],
-                thread.replays.empty() ? kNoReplays : thread.replays[site]},
-               context, locate_site(site), effects.empty() ? 1 : effects[site], object);
+      const SimulatedSite one{counts.sites[site], thread.executions[site], thread.counts[site],
+                              thread.ticks.empty() ? kNoTicks : thread.ticks[site],
+                              thread.replays.empty() ? kNoReplays : thread.replays[site]};
+      if (windows) {
+        const uint64_t rest =
+            thread.executions[site] - std::min(thread.executions[site], thread.beginning[site]);
+        if (thread.is_not_covered[site]) not_covered_ += rest;
+        add_windowed_site(one, context, locate_site(site), *windows, site, rest);
+        return;
+      }
+      add_site(one, context, locate_site(site), effects.empty() ? 1 : effects[site], object);
     };
     for (const uint32_t site : thread.ran) add_one(site, std::nullopt);
     for (const uint32_t site : thread.at_objects) add_one(site, object_of(site));
     other_targets += add_branches(counts, thread, locations, context, builder_);
-  }));
+  };
+  RETURN_IF_ERROR(file.visit_threads(add_thread, estimate));
   add_offsets(counts, objects, locate_site, context_of(0, 0, kOtherThreads));
   if (other_targets > 0) builder_.profile().ledger.add(ledger::kOtherTargets, other_targets);
   const auto find_place = [&](uint32_t site) -> std::optional<SitePlace> {
@@ -396,9 +428,30 @@ void SimulatedProfile::check_sum() {
   }
 }
 
+/// What was measured whole is exact: nothing was estimated.
+void SimulatedProfile::finish_windows() {
+  Profile& profile = builder_.profile();
+  if (not_covered_ > 0) {
+    profile.ledger.note(fmt::format(
+        "{} instructions ({:.2g} %) ran in code that no window met: neither their cycles nor their "
+        "misses are covered",
+        format_thousands(not_covered_),
+        100 * static_cast<double>(not_covered_) /
+            static_cast<double>(std::max<uint64_t>(instructions_, 1))));
+  }
+  if (has_estimates_) return;
+  for (size_t event = 0; event < events_.size(); ++event) {
+    Provenance& provenance = profile.events[event].provenance;
+    if (events_[event].is_of_windows && provenance == Provenance::sampled) {
+      provenance = Provenance::counted;
+    }
+  }
+}
+
 Recording SimulatedProfile::finish() {
   builder_.take_counts();
   check_sum();
+  finish_windows();
   if (unknown_costs_ > 0) builder_.profile().ledger.add(ledger::kUnknownCosts, unknown_costs_);
   merge_rows(builder_.profile().tenures, builder_.profile().events);
   merge_rows(builder_.profile().edges, builder_.profile().events);

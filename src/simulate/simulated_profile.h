@@ -20,6 +20,7 @@
 #include "simulate/counts_reader.h"
 #include "simulate/machine/set_sample.h"
 #include "simulate/simulated_events.h"
+#include "simulate/window_estimates.h"
 
 namespace culprit {
 
@@ -45,6 +46,8 @@ class SimulatedProfile {
   [[nodiscard]] uint64_t instructions() const { return instructions_; }
   /// The sum of the threads' own sums: each turn of a repeated string instruction is one.
   [[nodiscard]] uint64_t executions() const { return executions_; }
+  /// With windows: whether anything is estimated.
+  [[nodiscard]] bool has_estimates() const { return has_estimates_; }
 
  private:
   struct Place {
@@ -57,6 +60,10 @@ class SimulatedProfile {
   /// `object`: of a site of one; nullopt: an instruction's own.
   void add_site(const SimulatedSite& site, ContextId context, const Location& location,
                 double design_effect, std::optional<ObjectId> object);
+  /// With windows: an instruction, `rest` of whose executions were after the beginning.
+  void add_windowed_site(const SimulatedSite& site, ContextId context, const Location& location,
+                         const WindowEstimates& estimates, uint32_t number, uint64_t rest);
+  void finish_windows();
   using LocateAny = std::function<Location(uint32_t)>;
   /// The process's objects, by their numbers.
   std::vector<ObjectId> add_objects(const ProcessCounts& counts, const std::vector<Place>& places,
@@ -90,6 +97,8 @@ class SimulatedProfile {
   uint64_t instructions_ = 0;
   uint64_t executions_ = 0;
   uint64_t unknown_costs_ = 0;  // executions
+  bool has_estimates_ = false;  // of windows: not all was in the beginnings of processes
+  uint64_t not_covered_ = 0;    // instructions that no window met
   std::set<std::pair<uint32_t, uint64_t>> forks_seen_;
 };
 

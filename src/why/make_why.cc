@@ -25,7 +25,8 @@ std::vector<Estimate> to_estimates(const Profile& profile, const std::vector<Val
   std::vector<Estimate> estimates;
   for (size_t i = 0; i < values.size(); ++i) {
     const Event& event = profile.events[i];
-    const bool is_unseen = event.provenance == Provenance::sampled && values[i].samples == 0;
+    const bool is_unseen =
+        event.provenance == Provenance::sampled && values[i].samples == 0 && values[i].value == 0;
     const double period = static_cast<double>(event.period) * event.scale;
     estimates.push_back({values[i].value, is_unseen ? period : values[i].error});
   }

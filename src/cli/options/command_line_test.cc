@@ -190,6 +190,24 @@ TEST(CommandLine, SetsAreAPowerOfTwo) {
         << text;
 }
 
+TEST(CommandLine, WindowsAreAShareOfTheRun) {
+  for (const char* const text :
+       {"", "5", "0%", "51%", "nan%", "5%,0", "5%,x", "5%,1,0", "5%,1,2,3", "some", "all,1"}) {
+    EXPECT_NE(
+        parse<Usage>({"record", "--engine", "simulate", "--windows", text, "/no/such/program"})
+            .text.find("--windows"),
+        std::string::npos)
+        << text;
+  }
+  const auto share = [](const char* text) {
+    return parse<RecordCommand>({"record", "--engine", "simulate", "--windows", text, "true"})
+        .simulate.windows.per_million;
+  };
+  EXPECT_EQ(share("all"), 0U);
+  EXPECT_EQ(share("auto"), 50'000U);
+  EXPECT_EQ(share("0.5%,7"), 5000U);
+}
+
 TEST(CommandLine, HelpIsNoError) {
   for (const char* command : {"record", "report", "annotate", "export", "symbolize", "doctor"}) {
     const auto usage = parse<Usage>({command, "--help"});

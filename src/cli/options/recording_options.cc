@@ -84,8 +84,8 @@ std::string check_engine(const CLI::App& app, EngineChoice engine) {
                                         "--cpu",      "--event",    "--branches", "--data",
                                         "--duration", "--delay"};
   constexpr const char* kOfSimulation[] = {
-      "--machine", "--detail", "--locality", "--max-instructions", "--sysroot",
-      "--sets",    "--roi",    "--skip",     "--deterministic"};
+      "--machine", "--detail", "--locality", "--max-instructions", "--sysroot", "--sets",
+      "--windows", "--roi",    "--skip",     "--deterministic"};
   if (engine == EngineChoice::timer_and_simulate) {
     const std::string given = find_given(app, kNotOfBoth);
     if (given.empty()) return "";

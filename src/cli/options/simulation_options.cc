@@ -1,6 +1,8 @@
 #include "cli/options/simulation_options.h"
 
 #include <bit>
+#include <cstdlib>
+#include <string_view>
 
 #include "base/number.h"
 #include "cli/options/option_words.h"
@@ -34,6 +36,27 @@ void parse_sets(const std::string& text, SimulateOptions& options) {
   options.sample_sets = static_cast<uint32_t>(sets);
 }
 
+/// "all", "auto", "5%", "5%,7", "5%,7,1000000".
+void parse_windows(const std::string& text, SimulateOptions& options) {
+  constexpr double kUsualPercent = 5;
+  const std::vector<std::string> words = CLI::detail::split(text, ',');
+  counting::WindowOptions windows;
+  char* end = nullptr;
+  double percent = words[0] == "auto" ? kUsualPercent : std::strtod(words[0].c_str(), &end);
+  const bool is_percent =
+      end == nullptr || (end != words[0].c_str() && std::string_view(end) == "%");
+  if (words.size() > 1) windows.seed = find_number(words[1], 10).value_or(0);
+  if (words.size() > 2) windows.first = find_number(words[2], 10).value_or(0);
+  const bool is_good = is_percent && percent >= 0.01 && percent <= 50 && words.size() <= 3 &&
+                       windows.seed != 0 && windows.first != 0;
+  if (!is_good && text != "all") {
+    throw CLI::ValidationError("'" + text +
+                               "' is not all, auto or 0.01% to 50%, as in --windows 5%");
+  }
+  windows.per_million = text == "all" ? 0 : static_cast<uint32_t>(percent * 1e4 + 0.5);
+  options.windows = windows;
+}
+
 }  // namespace
 
 void add_simulation(CLI::App* app, RecordCommand* command) {
@@ -54,6 +77,14 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
          "estimate the misses of all: much faster; without cycles, TLBs, mispredictions and "
          "prefetchers")
       ->type_name("1/N[,SEED]");
+  app->add_option_function<std::string>(
+         "--windows",
+         [command](const std::string& text) { parse_windows(text, command->simulate); },
+         "simulate: caches, branches and cycles in windows with so much of the run, at places "
+         "chosen at random by SEED [1], and of the first FIRST instructions [33554432], and "
+         "estimate those of all: for programs that run for seconds; executions stay exact; auto: "
+         "5% [all]")
+      ->type_name("all|auto|P%[,SEED[,FIRST]]");
   add_parsed(
       app, "--objects", &command->simulate.grouping,
       [command](const std::string& text) {
@@ -95,8 +126,30 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
       ->type_name("DIR");
 }
 
+namespace {
+
+/// What windows do not tell of the whole run; "" if nothing of it is asked for.
+std::string check_windows(const RecordCommand& command) {
+  const SimulateOptions& simulate = command.simulate;
+  if (!simulate.windows.are_wanted()) return "";
+  if (command.machine == "none") return "--windows and --machine none: there is nothing to model";
+  if (simulate.sample_sets > 1) return "--windows and --sets: one sample at a time";
+  if (simulate.objects) {
+    return "--windows and --objects or --range: what is of which object is not estimated from "
+           "windows";
+  }
+  if (simulate.deterministic) {
+    return "--windows and --deterministic: threads take turns by simulated time, which windows do "
+           "not have of the whole run";
+  }
+  if (simulate.locality != simulate::Locality::off) {
+    return "--windows and --locality: what becomes of lines is not estimated from windows";
+  }
+  return "";
+}
+
 /// A sample of sets tells misses only; "" if nothing else is asked for.
-std::string check_simulation(const CLI::App& app, RecordCommand& command) {
+std::string check_sets(const CLI::App& app, RecordCommand& command) {
   SimulateOptions& simulate = command.simulate;
   if (simulate.sample_sets == 1) return "";
   if (simulate.objects) {
@@ -111,6 +164,13 @@ std::string check_simulation(const CLI::App& app, RecordCommand& command) {
     return "--sets and --locality: what becomes of lines is not estimated from a sample";
   }
   return command.machine == "none" ? "--sets and --machine none: there are no sets to sample" : "";
+}
+
+}  // namespace
+
+std::string check_simulation(const CLI::App& app, RecordCommand& command) {
+  const std::string problem = check_windows(command);
+  return problem.empty() ? check_sets(app, command) : problem;
 }
 
 }  // namespace culprit

@@ -32,6 +32,10 @@ Result<void> Counting::make_machine(const CountingOptions& options, const Proces
             .cycles = options.cycles,
             .sampled = !machine_->sample().is_all()};
   if (model_.sampled) lines_ = SampledLines(*machine_);
+  if (options.windows.are_wanted()) {
+    model_.windows = true;
+    windows_ = std::make_unique<Windows>(options.windows);
+  }
   if (!options.cycles) return {};
   ASSIGN_OR_RETURN(simulate::CostSource* const source,
                    load_costs(setting.costs_path, setting.architecture, description.llvm_cpu,
@@ -80,6 +84,7 @@ Result<void> Counting::prepare(const CountingOptions& options, ProcessSetting se
   RETURN_IF_ERROR(start_objects(options, setting));
   counts_file::Header& header = writer_.header();
   header.has_cycles = model_.cycles ? 1 : 0;
+  header.has_windows = model_.windows ? 1 : 0;
   if (model_.sampled) {
     header.sample_classes = machine_->sample().classes(counts_file::kMostSampleClasses);
   }
@@ -130,6 +135,7 @@ bool Counting::make_thread(unsigned number) {
                          .previous = &kNoBlock,
                          .rounds = {},
                          .targets = std::move(thread.targets),
+                         .window = {},
                          .object_sites = std::move(thread.object_sites),
                          .heap = {},
                          .system_call = {},
@@ -141,6 +147,8 @@ bool Counting::make_thread(unsigned number) {
     thread.object_sites = std::make_unique<ObjectSites>();
   }
   if (machine_) make_core(thread);
+  thread.window.core = part;
+  thread.window.look_at = thread.window.added = thread.instructions_said;
   threads_[number] = &thread;
   counting_[number] = watches_part_ ? nullptr : &thread;
   return true;
@@ -224,6 +232,10 @@ void Counting::begin_system_call(unsigned number, const SystemCall& call) {
     set_huge_pages(pages->range, pages->is_huge);
   }
   if (thread != nullptr && system_calls_.ends_thread(call)) thread->note_task();
+  if (thread != nullptr && windows_ &&
+      (system_calls_.ends_thread(call) || system_calls_.ends_process(call))) {
+    leave_window(*thread);
+  }
   if (system_calls_.ends_process(call)) {
     note_names(number);
     end_program(number);
@@ -314,16 +326,19 @@ void Counting::retire_machine() {
 void Counting::before_fork() {
   starting_.lock();
   if (objects_) objects_->lock();
+  if (windows_) windows_->mutex().lock();
   if (turns_) turns_->before_fork();
 }
 
 void Counting::after_fork_in_parent() {
   if (turns_) turns_->after_fork();
+  if (windows_) windows_->mutex().unlock();
   if (objects_) objects_->unlock();
   starting_.unlock();
 }
 
 void Counting::after_fork_in_child(unsigned number) {
+  if (windows_) windows_->mutex().unlock();
   if (objects_) objects_->unlock();
   starting_.unlock();
   CountedThread* const thread = threads_[number];
@@ -352,7 +367,9 @@ void Counting::after_fork_in_child(unsigned number) {
       thread->note_task();
       thread->targets.forget();
       if (thread->clock) thread->ticks_before = thread->clock->now();
+      thread->window = {};
     }
+    if (windows_) windows_->renew();
     if (model_.locality != simulate::Locality::off) renew_machine();
   } else {
     writer_.forget_file();

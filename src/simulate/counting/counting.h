@@ -37,6 +37,7 @@
 #include "simulate/counting/thread.h"
 #include "simulate/counting/translation.h"
 #include "simulate/counting/turn_scheduler.h"
+#include "simulate/counting/windows.h"
 #include "simulate/machine/hierarchy.h"
 
 namespace culprit::counting {
@@ -51,6 +52,16 @@ struct Model {
   bool cycles = false;
   bool sampled = false;  // only lines of some cache sets
   bool objects = false;  // what is accessed is told apart by data object
+  bool windows = false;  // only in windows of the run
+  bool warms = false;  // before a window: caches and predictors see it, nothing is counted of them
+
+  /// What is modelled while a window warms up.
+  [[nodiscard]] constexpr Model warming() const {
+    Model model = *this;
+    model.cycles = false;
+    model.warms = true;
+    return model;
+  }
 };
 
 /// The instruction that accesses memory, as an engine keeps it for its accesses.
@@ -205,6 +216,8 @@ class Counting {
   bool is_in_region(CountedThread& thread, const BlockFacts& block);
   bool is_skipped(CountedThread& thread, const BlockFacts& block);
   const BlockFacts& count_block(CountedThread& thread, const BlockFacts& block);
+  template <Model kModel>
+  void model_block(CountedThread& thread, const BlockFacts& before, const BlockFacts& block);
   void finish_block(CountedThread& thread, const BlockFacts& before, const BlockFacts& now);
   void check_limit(uint64_t own_before, uint64_t own_now);
   template <Model kModel>
@@ -239,6 +252,9 @@ class Counting {
   void end_mapping(CountedThread& thread, int64_t result);
   Result<void> start_objects(const CountingOptions& options, const ProcessSetting& setting);
   void model_sampled(CountedThread& thread, uint32_t site, uint64_t address, AccessShape shape);
+  void look_at_window(CountedThread& thread);
+  void leave_window(CountedThread& thread);
+  void write_window(CountedThread& thread);
 
   void say_instructions(CountedThread& thread);
   void set_huge_pages(AddressRange range, bool is_huge);
@@ -277,6 +293,7 @@ class Counting {
   std::unique_ptr<simulate::Hierarchy> machine_;
   std::vector<std::unique_ptr<simulate::Hierarchy>> retired_machines_;
   std::unique_ptr<TurnScheduler> turns_;  // --deterministic
+  std::unique_ptr<Windows> windows_;      // --windows
   std::atomic<uint32_t> native_execs_under_way_{0};
   std::unique_ptr<CountedObjects> objects_;
   const objects::ShadowMemory* shadow_ = nullptr;  // of objects_

@@ -29,6 +29,10 @@ bool parse_counting_word(std::string_view word, CountingOptions* options) {
   } else if (name == "sets") {  // N:SEED
     options->sample_sets = static_cast<uint32_t>(number);
     if (*end == ':') options->sample_seed = std::strtoull(end + 1, nullptr, 10);
+  } else if (name == "windows") {  // PER_MILLION:SEED:FIRST
+    options->windows.per_million = static_cast<uint32_t>(number);
+    if (*end == ':') options->windows.seed = std::strtoull(end + 1, &end, 10);
+    if (*end == ':') options->windows.first = std::strtoull(end + 1, nullptr, 10);
   } else if (name == "deterministic") {
     options->deterministic = value == "on";
   } else if (name == "objects") {
@@ -59,6 +63,11 @@ std::vector<std::string> counting_words(const CountingOptions& options) {
   if (options.sample_sets > 1) {
     words.push_back("sets=" + std::to_string(options.sample_sets) + ":" +
                     std::to_string(options.sample_seed));
+  }
+  if (options.windows.are_wanted()) {
+    words.push_back("windows=" + std::to_string(options.windows.per_million) + ":" +
+                    std::to_string(options.windows.seed) + ":" +
+                    std::to_string(options.windows.first));
   }
   return words;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "simulate/counting/window_schedule.h"
 #include "simulate/machine/outcome.h"
 #include "simulate/objects/data_objects.h"
 
@@ -21,6 +22,7 @@ struct CountingOptions {
   bool cycles = false;
   uint32_t sample_sets = 1;
   uint64_t sample_seed = 1;
+  WindowOptions windows;                                 // only parts of the run are modelled
   bool deterministic = false;                            // threads take turns by simulated time
   bool objects = false;                                  // by data object, too
   objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap

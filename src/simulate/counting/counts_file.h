@@ -38,7 +38,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 11;
+inline constexpr uint32_t kLayout = 12;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -222,7 +222,8 @@ struct CoreHeader {
   std::atomic<uint32_t> targets;  // rows; the first is a place holder
   uint32_t tid;                   // of the thread, the first one if there are several
   char name[16];                  // as the kernel had it when it was last seen
-  uint8_t reserved[4096 - 6 * 8 - 24];
+  uint32_t is_beginning;          // with windows: what is modelled here is of the first one
+  uint8_t reserved[4096 - 6 * 8 - 28];
 };
 static_assert(sizeof(CoreHeader) == 4096);
 
@@ -235,6 +236,7 @@ struct Header {
   uint32_t has_cycles;
   uint32_t sample_classes;  // of simulated sets; 0: all sets are
   uint32_t is_interleaved;  // threads took turns by simulated time
+  uint32_t has_windows;     // what is modelled is in PATH.windows (windows_file.h)
   uint64_t start_ns;        // CLOCK_MONOTONIC
   std::atomic<uint32_t> sites;
   std::atomic<uint32_t> blocks;

@@ -107,6 +107,7 @@ bool CountsWriter::continue_in_child(uint32_t image, const file::CoreHeader* cor
   header_->has_allocators = old->has_allocators.load();
   header_->has_cycles = old->has_cycles;
   header_->sample_classes = old->sample_classes;
+  header_->has_windows = old->has_windows;
   std::copy_n(text, used_text, table<char>(file::kTextStart));
   header_->text_bytes = static_cast<uint32_t>(used_text);
   std::memcpy(header_->program, old->program, sizeof header_->program);
@@ -182,6 +183,11 @@ uint32_t CountsWriter::add_block(std::span<const uint32_t> sites, int32_t displa
                                                     displacement, 0};
   header_->blocks.store(number + 1, std::memory_order_release);
   return number;
+}
+
+std::span<const uint32_t> CountsWriter::block_sites(uint32_t number) {
+  const file::Block& block = table<file::Block>(file::kBlocksStart)[number];
+  return {table<uint32_t>(file::kBlockSitesStart) + block.first, block.sites};
 }
 
 void CountsWriter::add_block_ticks(std::span<const simulate::CycleParts> parts) {

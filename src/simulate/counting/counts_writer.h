@@ -48,6 +48,8 @@ class CountsWriter {
   /// The instruction's accesses to one data object.
   uint32_t add_site_of_object(uint32_t instruction, uint32_t object);
   uint32_t add_block(std::span<const uint32_t> sites, int32_t displacement);
+  /// The sites of a block that was added.
+  std::span<const uint32_t> block_sites(uint32_t number);
   /// What the sites of the block that was added last take; one per site.
   void add_block_ticks(std::span<const simulate::CycleParts> parts);
   uint32_t add_mapping(counts_file::MappedRange mapping, std::string_view path);

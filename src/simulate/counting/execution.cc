@@ -18,16 +18,26 @@ constexpr simulate::BranchKind kPredicted[] = {
     simulate::BranchKind::ret,
 };
 
-}  // namespace
-
-template <bool kCycles>
-void predict_branch(CountedThread& thread, const BlockFacts& before, const BlockFacts& now) {
+/// The branch at the end of `before`.
+simulate::Branch make_branch(const BlockFacts& before, const BlockFacts& now) {
   simulate::Branch branch;
   branch.address = before.last_address;
   branch.kind = kPredicted[static_cast<size_t>(before.branch)];
   branch.taken = before.branch != ControlFlow::conditional || now.start != before.end;
   branch.target = now.start;
   branch.return_to = before.end;
+  return branch;
+}
+
+}  // namespace
+
+void learn_branch(CountedThread& thread, const BlockFacts& before, const BlockFacts& now) {
+  thread.predictor->predict(make_branch(before, now));
+}
+
+template <bool kCycles>
+void predict_branch(CountedThread& thread, const BlockFacts& before, const BlockFacts& now) {
+  const simulate::Branch branch = make_branch(before, now);
   const simulate::Misprediction miss = thread.predictor->predict(branch);
   if constexpr (kCycles) {
     thread.clock->branch(before.last_site, miss);

@@ -57,6 +57,8 @@ void count_outcome(counts_file::SiteCounts& counts, simulate::Outcome outcome,
 /// Predicts the branch at the end of `before`, now that it is known where it went.
 template <bool kCycles>
 void predict_branch(CountedThread& thread, const BlockFacts& before, const BlockFacts& now);
+/// The same, of which nothing counts but what the predictor learns.
+void learn_branch(CountedThread& thread, const BlockFacts& before, const BlockFacts& now);
 
 /// The thread that runs the block; nullptr: it is not counted.
 inline CountedThread* Counting::find_thread(unsigned number, const BlockFacts& block) {
@@ -97,6 +99,7 @@ template <Model kModel>
 [[gnu::noinline]] void fetch_unusual(CountedThread& thread, const CodePart& part) {
   using counts_file::Counter;
   const simulate::PackedOutcome outcome = simulate::fetch_unusual(*thread.memory, part);
+  if constexpr (kModel.warms) return;
   if (outcome.plain_hit()) return;
   if constexpr (kModel.cycles) thread.clock->fetch(part.site, outcome);
   count_outcome(thread.shared.counts[part.site], outcome, Counter::fetch_l2,
@@ -137,25 +140,48 @@ template <Model kModel>
   }
 }
 
+/// What is modelled of the end of `before` and the beginning of `block`.
+template <Model kModel>
+[[gnu::always_inline]] inline void Counting::model_block(CountedThread& thread,
+                                                         const BlockFacts& before,
+                                                         const BlockFacts& block) {
+  using counts_file::ControlFlow;
+  if constexpr (kModel.cycles) thread.clock->end_block();
+  if constexpr (kModel.caches && !kModel.sampled) {
+    if (before.branch != ControlFlow::none && before.branch != ControlFlow::system_call) {
+      if constexpr (kModel.warms) {
+        learn_branch(thread, before, block);
+      } else {
+        predict_branch<kModel.cycles>(thread, before, block);
+      }
+    }
+  }
+  if constexpr (kModel.caches) fetch_block<kModel>(thread, block);
+  if constexpr (kModel.cycles) {
+    thread.forecaster->step(*thread.clock);
+    thread.clock->begin_block(block.cycles);
+    thread.shared.header->ticks = thread.clock->now() - thread.ticks_before;
+  }
+}
+
 template <Model kModel, bool kInTurns>
 [[gnu::always_inline]] inline void Counting::run_block(unsigned number, const BlockFacts& block) {
-  using counts_file::ControlFlow;
   wait_for_turn<kInTurns>(number);
   CountedThread* const thread = find_thread(number, block);
   if (thread == nullptr) return;
+  if constexpr (kModel.windows) {
+    const uint64_t own = thread->shared.header->instructions.load(std::memory_order_relaxed);
+    if (own >= thread->window.look_at) [[unlikely]]
+      look_at_window(*thread);
+  }
   const BlockFacts& before = count_block(*thread, block);
-  if constexpr (kModel.cycles) thread->clock->end_block();
-  if constexpr (kModel.caches && !kModel.sampled) {
-    if (before.branch != ControlFlow::none && before.branch != ControlFlow::system_call) {
-      predict_branch<kModel.cycles>(*thread, before, block);
+  if constexpr (kModel.windows) {
+    if (thread->window.phase == WindowPhase::gap) return;
+    if (thread->window.phase == WindowPhase::warming) {
+      return model_block<kModel.warming()>(*thread, before, block);
     }
   }
-  if constexpr (kModel.caches) fetch_block<kModel>(*thread, block);
-  if constexpr (kModel.cycles) {
-    thread->forecaster->step(*thread->clock);
-    thread->clock->begin_block(block.cycles);
-    thread->shared.header->ticks = thread->clock->now() - thread->ticks_before;
-  }
+  model_block<kModel>(*thread, before, block);
 }
 
 /// An access on its way through the model.
@@ -200,6 +226,7 @@ template <Model kModel>
   if constexpr (kModel.objects) thread.memory->instruction = access.instruction;
   const simulate::PackedOutcome outcome = simulate::access_unusual<kModel.locality>(
       *thread.memory, access.address, access.bytes, access.kind(), access.place.site);
+  if constexpr (kModel.warms) return;
   time_access<kModel>(thread, access, outcome);
   if (outcome.plain_hit()) return;
   if constexpr (kModel.cycles) {
@@ -232,6 +259,18 @@ inline void Counting::model_sampled(CountedThread& thread, uint32_t site, uint64
       simulate::access<simulate::Locality::off>(*thread.memory, address, shape.bytes, kind, site);
   count_sampled_miss(thread, site, outcome, in_class,
                      shape.is_store ? Counter::store_l2 : Counter::load_l2);
+}
+
+/// use.template operator()<model>() with what is modelled now of an access, if anything. In a gap
+/// caches see what was not used lately.
+template <Model kModel, class Use>
+[[gnu::always_inline]] inline void in_window(CountedThread& thread, uint64_t address, bool is_store,
+                                             Use use) {
+  if constexpr (!kModel.windows) return use.template operator()<kModel>();
+  const WindowPhase phase = thread.window.phase;
+  if (phase == WindowPhase::measured) return use.template operator()<kModel>();
+  if (phase == WindowPhase::gap && thread.window.filter.finds(address, is_store)) return;
+  use.template operator()<kModel.warming()>();
 }
 
 /// Any access through the caches: the first part of one, or a further one.
@@ -293,7 +332,9 @@ template <Model kModel>
   if constexpr (kModel.sampled) {
     model_sampled(*thread, place.site, address, shape);
   } else if constexpr (kModel.caches) {
-    model_any<kModel>(*thread, {place, address, shape.bytes, shape.is_store, is_new, instruction});
+    in_window<kModel>(*thread, address, shape.is_store, [&]<Model kNow>() {
+      model_any<kNow>(*thread, {place, address, shape.bytes, shape.is_store, is_new, instruction});
+    });
   }
 }
 
@@ -306,8 +347,10 @@ template <Model kModel>
   if constexpr (kModel.sampled) {
     model_sampled(*thread, place.site, address, shape);
   } else if constexpr (kModel.caches || kModel.objects) {
-    const bool is_new = !thread->goes_on(place.site, address, shape);
-    model_shaped<kModel>(*thread, place, address, shape, is_new);
+    in_window<kModel>(*thread, address, shape.is_store, [&]<Model kNow>() {
+      const bool is_new = !thread->goes_on(place.site, address, shape);
+      model_shaped<kNow>(*thread, place, address, shape, is_new);
+    });
   }
 }
 
@@ -325,7 +368,9 @@ void Counting::access_wider(unsigned number, AccessPlace place, uint64_t address
   if constexpr (kModel.sampled) {
     model_sampled(*thread, place.site, address, shape);
   } else {
-    model_shaped<kModel>(*thread, place, address, shape, is_new);
+    in_window<kModel>(*thread, address, shape.is_store, [&]<Model kNow>() {
+      model_shaped<kNow>(*thread, place, address, shape, is_new);
+    });
   }
 }
 
@@ -342,7 +387,9 @@ template <Model kModel, bool kIsStore>
     count_at_object(*thread, place.site, kIsStore);
   }
   if constexpr (kModel.caches) {
-    model_access<kModel>(*thread, {place, address, place.bytes, kIsStore, true, instruction});
+    in_window<kModel>(*thread, address, kIsStore, [&]<Model kNow>() {
+      model_access<kNow>(*thread, {place, address, place.bytes, kIsStore, true, instruction});
+    });
   }
 }
 
@@ -373,6 +420,12 @@ auto with_model(const Counting& counting, Use use) {
   if (!model.caches && model.objects) return turns.template operator()<Model{.objects = true}>();
   if (!model.caches) return turns.template operator()<Model{}>();
   if (model.sampled) return turns.template operator()<Model{.caches = true, .sampled = true}>();
+  if (model.windows) {
+    return model.cycles
+               ? use.template
+                 operator()<Model{.caches = true, .cycles = true, .windows = true}, false>()
+               : use.template operator()<Model{.caches = true, .windows = true}, false>();
+  }
   return model.cycles ? locality.template operator()<true>()
                       : locality.template operator()<false>();
 }

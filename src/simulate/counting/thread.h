@@ -15,6 +15,7 @@
 #include "simulate/counting/region.h"
 #include "simulate/counting/system_calls.h"
 #include "simulate/counting/translation.h"
+#include "simulate/counting/windows.h"
 #include "simulate/machine/branch.h"
 #include "simulate/machine/core.h"
 #include "simulate/machine/forecast.h"
@@ -73,6 +74,7 @@ struct CountedThread {
   StringRounds rounds;
 
   CountedTargets targets;
+  ThreadWindow window;  // if only windows are modelled
 
   // If data objects are told apart:
   std::unique_ptr<ObjectSites> object_sites;

@@ -90,6 +90,10 @@ struct Busy {
 
   void add(const Busy& other);
 };
+/// All of them, where they are told by number.
+inline constexpr Ticks Busy::* kBusyValues[] = {&Busy::miss_buffers_full, &Busy::store_queue_full,
+                                                &Busy::scheduler_empty, &Busy::wrong_path};
+static_assert(sizeof(Busy) == std::size(kBusyValues) * sizeof(Ticks));
 
 struct SiteTicks {
   CycleParts stalls;  // by which the clock moved, beside blocks

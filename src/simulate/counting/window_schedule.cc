@@ -1,0 +1,55 @@
+#include "simulate/counting/window_schedule.h"
+
+#include <algorithm>
+
+namespace culprit::counting {
+namespace {
+
+constexpr uint64_t kWarmShare = 2;  // one of so many instructions of a window warms up
+
+}  // namespace
+
+WindowSchedule::WindowSchedule(const WindowOptions& options)
+    : options_(options), random_(options.seed) {
+  const uint64_t first = std::max<uint64_t>(options_.first, kSegments);
+  segment_end_ = first / kSegments * kSegments;
+  now_ = {.phase = WindowPhase::measured, .end = segment_end_, .segment = segment_end_};
+}
+
+/// Of a window, with its warm-up.
+uint64_t WindowSchedule::length() const {
+  constexpr double kMillion = 1e6;
+  const double length = static_cast<double>(now_.segment) * options_.per_million / kMillion;
+  return std::clamp<uint64_t>(static_cast<uint64_t>(length), 1, now_.segment);
+}
+
+void WindowSchedule::begin_segment() {
+  if (segments_left_ == 0) {
+    segments_left_ = kSegments;
+    now_.segment = segment_end_ / kSegments;  // the stratum is as long as all before it
+    ++now_.stratum;
+  }
+  --segments_left_;
+  ++now_.window;
+  now_.phase = WindowPhase::gap;
+  now_.end = segment_end_ + random_() % (now_.segment - length() + 1);
+  segment_end_ += now_.segment;
+}
+
+void WindowSchedule::next() {
+  switch (now_.phase) {
+    case WindowPhase::measured:
+      begin_segment();  // the gap behind a window and that before the next are one
+      break;
+    case WindowPhase::gap:
+      now_.phase = WindowPhase::warming;
+      now_.end += length() / kWarmShare;
+      break;
+    case WindowPhase::warming:
+      now_.phase = WindowPhase::measured;
+      now_.end += length() - length() / kWarmShare;
+      break;
+  }
+}
+
+}  // namespace culprit::counting

@@ -1,0 +1,453 @@
+#include "simulate/window_estimates.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "stats/estimate.h"
+#include "stats/student.h"
+
+namespace culprit {
+namespace {
+
+using counting::kWindowValues;
+using counting::Window;
+
+using Values = std::array<double, kWindowValues>;
+
+/// A site's values as events read them.
+class ReadableSite {
+ public:
+  explicit ReadableSite(const counts_file::Site& site) : site_(site) {}
+
+  void set(uint32_t which, double amount) {
+    const auto whole = static_cast<uint64_t>(std::llround(amount));
+    if (which < counting::kStallsInWindow) {
+      counts_.value[which] = whole;
+    } else if (which < counting::kBusyInWindow) {
+      ticks_.stalls.ticks[which - counting::kStallsInWindow] = whole;
+    } else if (which < counting::kReplaysInWindow) {
+      ticks_.busy.*simulate::kBusyValues[which - counting::kBusyInWindow] = whole;
+    } else {
+      replays_.ticks[which - counting::kReplaysInWindow] = whole;
+    }
+  }
+  [[nodiscard]] double read(const SimulatedEvent& event) const {
+    return static_cast<double>(event.value({site_, 0, counts_, ticks_, replays_}));
+  }
+
+ private:
+  const counts_file::Site& site_;
+  counts_file::SiteCounts counts_{};
+  simulate::SiteTicks ticks_{};
+  simulate::ReplayTicks replays_{};
+};
+
+/// Functions, as far as the code says where they begin: where calls go. By site: a number.
+std::vector<uint32_t> find_functions(const ProcessCounts& counts,
+                                     const std::vector<counts_file::Target>& targets) {
+  using counts_file::ControlFlow;
+  std::vector<uint64_t> begins;
+  for (const counts_file::MappedRange& mapping : counts.mappings) begins.push_back(mapping.start);
+  for (size_t site = 0; site < counts.sites.size(); ++site) {
+    const counts_file::Site& facts = counts.sites[site];
+    if (facts.branch != ControlFlow::call || counts.displacements[site] == 0) continue;
+    begins.push_back(facts.address + static_cast<uint64_t>(int64_t{counts.displacements[site]}));
+  }
+  for (const counts_file::Target& target : targets) {
+    if (counts.sites[target.from].branch == ControlFlow::indirect_call) {
+      begins.push_back(counts.sites[target.to].address);
+    }
+  }
+  std::sort(begins.begin(), begins.end());
+  begins.erase(std::unique(begins.begin(), begins.end()), begins.end());
+  std::vector<uint32_t> functions(counts.sites.size());
+  for (size_t site = 0; site < functions.size(); ++site) {
+    const auto after = std::upper_bound(begins.begin(), begins.end(), counts.sites[site].address);
+    functions[site] = static_cast<uint32_t>(after - begins.begin());
+  }
+  return functions;
+}
+
+}  // namespace
+
+/// The sums that estimates are made of.
+class WindowSums {
+ public:
+  WindowSums(const CountsFile& counts, std::span<const SimulatedEvent> events)
+      : counts_(counts), process_(counts.process()), events_(events) {}
+
+  Result<WindowEstimates> make();
+
+ private:
+  /// One window of all threads: how far its instructions stand for the segment's.
+  struct OneWindow {
+    size_t first = 0;  // chunks
+    size_t end = 0;
+    double segment = 0;
+    double weight = 0;
+  };
+  /// Of one function: what the windows' values differ from what its executions let expect, by
+  /// window and event, as weighted.
+  struct Residuals {
+    std::vector<uint32_t> windows;
+    std::vector<float> values;  // events_.size() for each
+    std::vector<double> value;  // the estimate, by event
+    std::vector<double> unmet;  // of it, what no window met
+  };
+
+  Result<void> find_windows();
+  Result<void> add_threads();
+  Result<void> add_windows();
+  void choose_rows();
+  void fill_rates();
+  Result<void> add_residuals();
+  Result<void> add_residuals_of(uint32_t number);
+  void compute_variances();
+  [[nodiscard]] std::vector<double> variances_of(const Residuals& residuals) const;
+  Result<Window> chunk(size_t index) const {
+    return counts_.windows().window(index, counts_.count_blocks(), process_.sites.size());
+  }
+
+  const CountsFile& counts_;
+  const ProcessCounts& process_;
+  std::span<const SimulatedEvent> events_;
+  WindowEstimates out_;
+  std::vector<counts_file::Target> targets_;
+  std::vector<uint32_t> functions_;                 // by site
+  std::vector<OneWindow> windows_;                  // but for the beginning
+  std::vector<double> rest_;                        // by site: executions since the beginning
+  std::vector<double> at_first_;                    // by site: those of the beginning
+  std::vector<double> in_windows_;                  // by site: weighted
+  std::unordered_map<uint32_t, Values> beginning_;  // by site, of all threads
+  std::unordered_map<uint32_t, Values> sums_;       // by site: weighted
+  std::vector<uint32_t> sites_{0};                  // by row
+  std::vector<double> event_rates_;                 // by row and event: per execution
+  std::map<uint32_t, Residuals> residuals_;         // by function
+};
+
+/// Windows by number, each with the chunks of all threads.
+Result<void> WindowSums::find_windows() {
+  const counting::WindowsFile& file = counts_.windows();
+  for (size_t i = 0; i < file.size(); ++i) {
+    const counting::WindowHeader& header = file.header(i);
+    if (header.window == 0) continue;
+    const bool is_new =
+        windows_.empty() || file.header(windows_.back().first).window != header.window;
+    if (is_new) windows_.push_back({i, i, static_cast<double>(header.segment), 0});
+    windows_.back().end = i + 1;
+  }
+  for (OneWindow& one : windows_) {
+    double instructions = 0;
+    for (size_t i = one.first; i < one.end; ++i) {
+      ASSIGN_OR_RETURN(const Window window, chunk(i));
+      for (const counting::WindowRuns& runs : window.runs) {
+        instructions += static_cast<double>(runs.runs) *
+                        static_cast<double>(counts_.sites_of(runs.block).size());
+      }
+    }
+    one.weight = instructions > 0 ? one.segment / instructions : 0;
+  }
+  return {};
+}
+
+/// What the counts file has of each thread before estimates: executions, and the beginning.
+Result<void> WindowSums::add_threads() {
+  rest_.resize(process_.sites.size());
+  at_first_.resize(process_.sites.size());
+  in_windows_.resize(process_.sites.size());
+  const auto add = [&](ThreadCounts& thread) {
+    targets_.insert(targets_.end(), thread.targets.begin(), thread.targets.end());
+    for (const uint32_t site : thread.ran) {
+      const uint64_t at_first = std::min(thread.beginning[site], thread.executions[site]);
+      rest_[site] += static_cast<double>(thread.executions[site] - at_first);
+      at_first_[site] += static_cast<double>(at_first);
+      if (at_first == 0) continue;
+      Values& values = beginning_[site];
+      constexpr auto kFirstModelled = static_cast<size_t>(counts_file::Counter::mispredicted);
+      for (size_t i = kFirstModelled; i < counts_file::kCounters; ++i) {
+        values[i] += static_cast<double>(thread.counts[site].value[i]);
+      }
+      if (thread.ticks.empty()) continue;
+      const simulate::SiteTicks& ticks = thread.ticks[site];
+      for (size_t i = 0; i < ticks.stalls.ticks.size(); ++i) {
+        values[counting::kStallsInWindow + i] += static_cast<double>(ticks.stalls.ticks[i]);
+      }
+      for (size_t i = 0; i < std::size(simulate::kBusyValues); ++i) {
+        values[counting::kBusyInWindow + i] +=
+            static_cast<double>(ticks.busy.*simulate::kBusyValues[i]);
+      }
+      for (size_t i = 0; i < simulate::kReplays; ++i) {
+        values[counting::kReplaysInWindow + i] +=
+            static_cast<double>(thread.replays[site].ticks[i]);
+      }
+    }
+  };
+  return counts_.visit_threads([](const ThreadCounts&) {}, add);
+}
+
+Result<void> WindowSums::add_windows() {
+  for (const OneWindow& one : windows_) {
+    for (size_t i = one.first; i < one.end; ++i) {
+      ASSIGN_OR_RETURN(const Window window, chunk(i));
+      for (const counting::WindowRuns& runs : window.runs) {
+        for (const uint32_t site : counts_.sites_of(runs.block)) {
+          in_windows_[site] += one.weight * static_cast<double>(runs.runs);
+        }
+      }
+      for (const counting::WindowValue& value : window.values) {
+        sums_[value.site][value.which] += one.weight * static_cast<double>(value.amount);
+      }
+    }
+  }
+  return {};
+}
+
+void WindowSums::choose_rows() {
+  out_.rows_.resize(process_.sites.size());
+  out_.is_not_covered_.resize(process_.sites.size());
+  for (uint32_t site = 0; site < process_.sites.size(); ++site) {
+    if (rest_[site] == 0) continue;
+    out_.has_any_ = true;
+    if (in_windows_[site] == 0 && at_first_[site] == 0) {
+      out_.is_not_covered_[site] = true;
+      continue;
+    }
+    out_.rows_[site] = static_cast<uint32_t>(sites_.size());
+    sites_.push_back(site);
+  }
+}
+
+void WindowSums::fill_rates() {
+  out_.rates_.resize(sites_.size() * kWindowValues);
+  event_rates_.resize(sites_.size() * events_.size());
+  for (size_t row = 1; row < sites_.size(); ++row) {
+    const uint32_t site = sites_[row];
+    const bool is_met = in_windows_[site] > 0;
+    const auto& from = is_met ? sums_ : beginning_;
+    const auto found = from.find(site);
+    if (found == from.end()) continue;
+    const double executions = is_met ? in_windows_[site] : at_first_[site];
+    ReadableSite readable(process_.sites[site]);
+    // Whole numbers are read: they are made large.
+    constexpr double kLarge = 1 << 20;
+    for (uint32_t i = 0; i < kWindowValues; ++i) {
+      out_.rates_[row * kWindowValues + i] = found->second[i] / executions;
+      readable.set(i, kLarge * found->second[i] / executions);
+    }
+    for (size_t event = 0; event < events_.size(); ++event) {
+      event_rates_[row * events_.size() + event] = readable.read(events_[event]) / kLarge;
+    }
+  }
+}
+
+Result<void> WindowSums::add_residuals_of(uint32_t number) {
+  const OneWindow& one = windows_[number];
+  const auto of_function = [&](uint32_t site) -> float* {
+    Residuals& residuals = residuals_[functions_[site]];
+    if (residuals.windows.empty() || residuals.windows.back() != number) {
+      residuals.windows.push_back(number);
+      residuals.values.resize(residuals.values.size() + events_.size());
+    }
+    return &residuals.values[residuals.values.size() - events_.size()];
+  };
+  // An execution of the site in the window stands for so many of the run's.
+  const auto scale_of = [&](uint32_t site) { return one.weight * rest_[site] / in_windows_[site]; };
+  for (size_t i = one.first; i < one.end; ++i) {
+    ASSIGN_OR_RETURN(const Window window, chunk(i));
+    for (const counting::WindowRuns& runs : window.runs) {
+      for (const uint32_t site : counts_.sites_of(runs.block)) {
+        if (out_.rows_[site] == 0) continue;
+        float* const residuals = of_function(site);
+        const double* const rates = &event_rates_[out_.rows_[site] * events_.size()];
+        const double expected = scale_of(site) * static_cast<double>(runs.runs);
+        for (size_t event = 0; event < events_.size(); ++event) {
+          residuals[event] -= static_cast<float>(expected * rates[event]);
+        }
+      }
+    }
+    for (size_t at = 0; at < window.values.size();) {
+      const uint32_t site = window.values[at].site;
+      ReadableSite readable(process_.sites[site]);
+      for (; at < window.values.size() && window.values[at].site == site; ++at) {
+        readable.set(window.values[at].which, static_cast<double>(window.values[at].amount));
+      }
+      if (out_.rows_[site] == 0 || in_windows_[site] == 0) continue;
+      float* const residuals = of_function(site);
+      for (size_t event = 0; event < events_.size(); ++event) {
+        residuals[event] += static_cast<float>(scale_of(site) * readable.read(events_[event]));
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> WindowSums::add_residuals() {
+  for (size_t row = 1; row < sites_.size(); ++row) {
+    const uint32_t site = sites_[row];
+    Residuals& residuals = residuals_[functions_[site]];
+    residuals.value.resize(events_.size());
+    residuals.unmet.resize(events_.size());
+    for (size_t event = 0; event < events_.size(); ++event) {
+      const double value = rest_[site] * event_rates_[row * events_.size() + event];
+      residuals.value[event] += value;
+      if (in_windows_[site] == 0) residuals.unmet[event] += value;
+    }
+  }
+  for (uint32_t number = 0; number < windows_.size(); ++number) {
+    RETURN_IF_ERROR(add_residuals_of(number));
+  }
+  return {};
+}
+
+/// By event: of a sum whose weighted residuals in the windows these are; it had none in others. The
+/// part of the run that a window stands for is drawn apart from all others; how it varies within
+/// is seen from its neighbours.
+std::vector<double> WindowSums::variances_of(const Residuals& residuals) const {
+  const size_t events = events_.size();
+  std::vector<double> variances(events);
+  std::vector<double> before(events);
+  std::vector<double> now(events);
+  const auto read = [&](uint32_t number, size_t* at, std::vector<double>& values) {
+    const bool is_there = *at < residuals.windows.size() && residuals.windows[*at] == number;
+    for (size_t event = 0; event < events; ++event) {
+      values[event] =
+          is_there ? residuals.values[*at * events + event] / windows_[number].segment : 0;
+    }
+    if (is_there) ++*at;
+  };
+  size_t at = 0;
+  for (uint32_t number = 0; number < windows_.size(); ++number) {
+    read(number, &at, now);
+    if (number > 0) {
+      // Half of the squared difference is the variance of one; each window has two neighbours,
+      // but for the first and the last.
+      const auto share = [&](uint32_t of) {
+        const bool is_at_end = of == 0 || of + 1 == windows_.size();
+        return std::pow(windows_[of].segment, 2) * (is_at_end ? 1 : 0.5);
+      };
+      const double squares = (share(number - 1) + share(number)) / 2;
+      for (size_t event = 0; event < events; ++event) {
+        variances[event] += squares * std::pow(now[event] - before[event], 2);
+      }
+    }
+    std::swap(now, before);
+  }
+  // How many windows of equal weight would tell as much.
+  double sum = 0;
+  double squares = 0;
+  for (const uint32_t number : residuals.windows) {
+    sum += windows_[number].segment;
+    squares += std::pow(windows_[number].segment, 2);
+  }
+  const double equal = squares > 0 ? sum * sum / squares : 0;
+  for (size_t event = 0; event < events; ++event) {
+    if (equal < 2) {
+      variances[event] = std::max(variances[event], std::pow(residuals.value[event], 2));
+    } else {
+      const double wider = student_quantile95(equal - 1) / kNormal95;
+      variances[event] *= wider * wider;
+    }
+    variances[event] += std::pow(residuals.unmet[event], 2);
+  }
+  return variances;
+}
+
+void WindowSums::compute_variances() {
+  const size_t events = events_.size();
+  Residuals all;
+  std::vector<double> sum(events);
+  std::map<uint32_t, std::vector<double>> of_functions;
+  std::vector<double> total(windows_.size() * events);
+  std::vector<bool> is_any(windows_.size());
+  for (const auto& [function, residuals] : residuals_) {
+    const std::vector<double>& variances = of_functions[function] = variances_of(residuals);
+    for (size_t event = 0; event < events; ++event) sum[event] += variances[event];
+    for (size_t i = 0; i < residuals.windows.size(); ++i) {
+      is_any[residuals.windows[i]] = true;
+      for (size_t event = 0; event < events; ++event) {
+        total[residuals.windows[i] * events + event] += residuals.values[i * events + event];
+      }
+    }
+  }
+  for (uint32_t number = 0; number < windows_.size(); ++number) {
+    if (!is_any[number]) continue;
+    all.windows.push_back(number);
+    for (size_t event = 0; event < events; ++event) {
+      all.values.push_back(static_cast<float>(total[number * events + event]));
+    }
+  }
+  all.value.assign(events, 0);
+  all.unmet.assign(events, 0);
+  const std::vector<double> of_all = variances_of(all);
+  // What functions have in common shows in the sum of all: it raises all.
+  std::vector<double> raise(events, 1);
+  for (size_t event = 0; event < events; ++event) {
+    if (of_all[event] > sum[event] && sum[event] > 0) raise[event] = of_all[event] / sum[event];
+  }
+  out_.events_ = events;
+  out_.variances_.resize(sites_.size() * events);
+  for (size_t row = 1; row < sites_.size(); ++row) {
+    const uint32_t function = functions_[sites_[row]];
+    const Residuals& residuals = residuals_[function];
+    const std::vector<double>& variances = of_functions[function];
+    for (size_t event = 0; event < events; ++event) {
+      const double value = residuals.value[event];
+      if (!(value > 0)) continue;
+      out_.variances_[row * events + event] =
+          raise[event] * variances[event] * event_rates_[row * events + event] / value;
+    }
+  }
+}
+
+Result<WindowEstimates> WindowSums::make() {
+  RETURN_IF_ERROR(find_windows());
+  RETURN_IF_ERROR(add_threads());
+  RETURN_IF_ERROR(add_windows());
+  functions_ = find_functions(process_, targets_);
+  choose_rows();
+  if (!out_.has_any_) return std::move(out_);
+  fill_rates();
+  RETURN_IF_ERROR(add_residuals());
+  compute_variances();
+  return std::move(out_);
+}
+
+Result<WindowEstimates> WindowEstimates::make(const CountsFile& counts,
+                                              std::span<const SimulatedEvent> events) {
+  return WindowSums(counts, events).make();
+}
+
+void WindowEstimates::estimate(ThreadCounts& thread) const {
+  for (const uint32_t site : thread.ran) {
+    if (thread.executions[site] <= thread.beginning[site]) continue;
+    if (is_not_covered_[site]) thread.is_not_covered[site] = true;
+    if (rows_[site] == 0) continue;
+    const double rest = static_cast<double>(thread.executions[site] - thread.beginning[site]);
+    const double* const rates = &rates_[size_t{rows_[site]} * kWindowValues];
+    const auto more = [&](uint32_t which) {
+      return static_cast<uint64_t>(std::llround(rest * rates[which]));
+    };
+    for (uint32_t i = 0; i < counts_file::kCounters; ++i) thread.counts[site].value[i] += more(i);
+    if (thread.ticks.empty()) continue;
+    simulate::SiteTicks& ticks = thread.ticks[site];
+    for (uint32_t i = 0; i < ticks.stalls.ticks.size(); ++i) {
+      ticks.stalls.ticks[i] += more(counting::kStallsInWindow + i);
+    }
+    for (uint32_t i = 0; i < std::size(simulate::kBusyValues); ++i) {
+      ticks.busy.*simulate::kBusyValues[i] += more(counting::kBusyInWindow + i);
+    }
+    for (uint32_t i = 0; i < simulate::kReplays; ++i) {
+      thread.replays[site].ticks[i] += more(counting::kReplaysInWindow + i);
+    }
+  }
+}
+
+double WindowEstimates::variance(uint32_t site, size_t event, uint64_t executions) const {
+  if (!has_any_ || rows_[site] == 0) return 0;
+  return variances_[rows_[site] * events_ + event] * static_cast<double>(executions);
+}
+
+}  // namespace culprit

@@ -1,0 +1,158 @@
+"""--windows: what it estimates, against the same program simulated whole; and what ends a window in
+the middle: forks, programs that are executed, threads, signals, jumps."""
+from simulate_test import Simulated
+
+# Each round of a phase is a few instructions; the phases differ in what they cost.
+PHASES = r"""
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+unsigned char memory[8 << 20];
+static volatile unsigned left, right;
+static jmp_buf back;
+__attribute__((noinline)) unsigned walk(unsigned n) {
+  unsigned x = 1, sum = 0;
+  for (unsigned i = 0; i < n; ++i) x = x * 1664525 + 1013904223, sum += memory[x >> 9];
+  return sum;
+}
+__attribute__((noinline)) unsigned branch(unsigned n) {
+  unsigned x = 1, sum = 0;
+  for (unsigned i = 0; i < n; ++i) {
+    x = x * 1664525 + 1013904223;
+    if (x >> 31) ++left; else right += i;
+  }
+  return left + sum;
+}
+__attribute__((noinline)) void jump(unsigned i) { if (i % 3 == 0) longjmp(back, 1); }
+__attribute__((noinline)) unsigned jumps(volatile unsigned n) {
+  volatile unsigned i = 0, done = 0;
+  if (setjmp(back)) ++done;
+  for (; i < n;) jump(i++);
+  return done;
+}
+static void* work(void* arg) { return (void*)(size_t)(walk(200000) + branch(200000 + !arg)); }
+int main(int argc, char** argv) {
+  const char* what = argv[1];
+  volatile unsigned sum = 0;
+  if (!strcmp(what, "phases")) sum = walk(700000) + branch(700000) + walk(300000);
+  if (!strcmp(what, "jumps")) sum = jumps(600000);
+  if (!strcmp(what, "fork")) {
+    sum = walk(200000);
+    for (int i = 0; i < 3; ++i) if (fork() == 0) { sum += branch(200000); _exit(0); }
+    while (wait(NULL) > 0) sum += branch(10);
+  }
+  if (!strcmp(what, "exec")) { sum = branch(200000); execl(argv[0], argv[0], "jumps", NULL); }
+  if (!strcmp(what, "threads")) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; ++i) pthread_create(&threads[i], NULL, work, argv);
+    for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+  }
+  if (!strcmp(what, "killed")) { sum = walk(300000); raise(SIGKILL); }
+  printf("%u\n", sum);
+  return argc - 2;
+}
+"""
+FIRST = 200_000  # instructions that are modelled whole
+EXACT = ("instructions", "branches", "branches-taken", "calls", "L1-dcache-loads",
+         "L1-dcache-stores", "load-bytes", "store-bytes")
+MISSES = ("sim:cycles", "L1-dcache-load-misses", "branch-misses")
+
+
+class Windows(Simulated):
+    def setUp(self):
+        super().setUp()
+        self.program = self.compile_text(PHASES, "phases.c", "phases", "-O1", "-g", "-pthread")
+
+    def rows(self, what, *options, status=0):
+        """({function: {event: cell}}, report)"""
+        profile, done = self.simulate(self.program, what, options=options, status=status)
+        report = self.report(profile, "--by", "function")
+        return {row["function"]: row["values"] for row in report["rows"]}, report
+
+    def windows(self, what, share="10%", first=FIRST, status=0):
+        return self.rows(what, "--windows", f"{share},3,{first}", status=status)
+
+    def check(self, what, functions=("walk", "branch"), status=0):
+        """Executions as they are; costs within their intervals, or three points of the exact."""
+        exact, _ = self.rows(what, status=status)
+        estimates, report = self.windows(what, status=status)
+        for function in functions:
+            for event in EXACT:
+                self.assertEqual(exact[function].get(event, {}).get("value"),
+                                 estimates[function].get(event, {}).get("value"), (function, event))
+            for event in MISSES:
+                value = exact[function].get(event, {}).get("value", 0)
+                if value < 1000:
+                    continue
+                cell = estimates[function][event]
+                self.assertGreater(cell["error"], 0, (function, event))
+                self.assertLessEqual(abs(cell["value"] - value),
+                                     max(3 * cell["error"], 0.03 * value), (function, event))
+        return report
+
+    def test_phases_that_come_once(self):
+        report = self.check("phases")
+        provenance = {event["name"]: event["provenance"] for event in report["events"]}
+        self.assertEqual("sampled", provenance["L1-dcache-load-misses"])
+        self.assertEqual("modelled", provenance["sim:cycles"])
+        self.assertEqual("counted", provenance["instructions"])
+        self.assertIn("windows with 10 %", str(report["ledger"]))
+
+    def test_jumps(self):
+        self.check("jumps", ("jump",))
+
+    def test_forked_children_have_windows_of_their_own(self):
+        self.check("fork")
+
+    def test_executed_programs(self):
+        self.check("exec", ("branch", "jump"))
+
+    def test_threads_are_in_windows_together(self):
+        self.check("threads")
+
+    def test_a_killed_program_keeps_what_was_measured(self):
+        self.check("killed", ("walk",), status=None)
+
+    def test_a_short_program_is_exact(self):
+        exact, _ = self.rows("jumps")
+        short, report = self.windows("jumps", first=100_000_000)
+        self.assertEqual(exact["jump"], short["jump"])
+        self.assertIn("all was simulated", str(report["ledger"]))
+
+    def test_what_no_window_met_is_not_covered(self):
+        # 0.01 % in windows: the end of the program is in none.
+        _, report = self.windows("phases", share="0.01%")
+        self.assertIn("that no window met", str(report["ledger"]))
+        main = next(row for row in report["rows"] if row["function"] == "main")
+        self.assertGreater(main["values"]["instructions"]["value"], 0)
+
+    def test_part_of_a_program(self):
+        exact, _ = self.rows("phases", "--roi", "branch")
+        estimates, _ = self.rows("phases", "--roi", "branch", "--windows", f"10%,3,{FIRST}")
+        self.assertEqual(exact["branch"]["instructions"], estimates["branch"]["instructions"])
+        cell = estimates["branch"]["sim:cycles"]
+        self.assertLess(abs(cell["value"] / exact["branch"]["sim:cycles"]["value"] - 1), 0.03)
+        limited, _ = self.rows("phases", "--max-instructions", "1000000", "--windows",
+                               f"10%,3,{FIRST}")
+        total = sum(row["instructions"]["value"] for row in limited.values())
+        self.assertLess(abs(total - 1_000_000), 10_000)
+
+    def test_what_does_not_go_together(self):
+        for options in (("--locality", "l1"), ("--sets", "1/4"), ("--objects", "site"),
+                        ("--deterministic",), ("--machine", "none")):
+            done = self.culprit("record", "--engine", "simulate", "--windows", "auto", *options,
+                                "--", "true", status=None)
+            self.assertNotEqual(0, done.returncode)
+            self.assertIn("--windows and " + options[0], done.stderr)
+
+    def test_answers_show_errors(self):
+        profile, _ = self.simulate(self.program, "phases",
+                                   options=("--windows", f"10%,3,{FIRST}"))
+        self.assertRegex(self.culprit("report", profile).stdout, r"\?share +\+- ")
+        self.assertRegex(self.culprit("why", profile).stdout,
+                         r"100\.0 % +[0-9]+\.[0-9] \? unhalted cycles")
