@@ -6,7 +6,7 @@
 //   WindowHeader, then numbers of seven bits a byte, the lowest first (LEB128):
 //     blocks: how many, then of each: its number less the one before, runs
 //     sites: how many, then of each: its number less the one before, values, then of each value:
-//            which (window_value()), how much
+//            which (kStallsInWindow and the others), how much
 //
 // A reader finds whole chunks only, as the writer adds each by one write.
 
