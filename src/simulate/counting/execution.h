@@ -261,6 +261,13 @@ inline void Counting::model_sampled(CountedThread& thread, uint32_t site, uint64
                      shape.is_store ? Counter::store_l2 : Counter::load_l2);
 }
 
+/// Whether the thread's clock runs.
+template <Model kModel>
+[[gnu::always_inline]] inline bool has_time(const CountedThread& thread) {
+  if constexpr (!kModel.cycles) return false;
+  return !kModel.windows || thread.window.phase == WindowPhase::measured;
+}
+
 /// use.template operator()<model>() with what is modelled now of an access, if anything. In a gap
 /// caches see what was not used lately.
 template <Model kModel, class Use>

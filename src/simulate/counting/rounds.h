@@ -69,8 +69,10 @@ template <Model kModel>
     model_sampled(thread, site, line.address, {bytes, is_store});
   } else if constexpr (kModel.caches) {
     const AccessPlace place{.site = site};
-    model_access<kModel>(thread,
+    in_window<kModel>(thread, line.address, is_store, [&]<Model kNow>() {
+      model_access<kNow>(thread,
                          {place, line.address, bytes, is_store, line.is_new, line.instruction});
+    });
   }
 }
 
@@ -106,7 +108,8 @@ template <Model kModel>
                                                           const RoundsInLine& line) {
   const KnownAccesses& accesses = round.last_accesses;
   const uint32_t site = round.first_site;
-  if constexpr (kModel.cycles) {
+  const bool is_timed = has_time<kModel>(thread);
+  if (is_timed) {
     thread.forecaster->step(*thread.clock);
     thread.clock->begin_block(round.cycles);
   }
@@ -124,7 +127,7 @@ template <Model kModel>
   }
   access_line<kModel>(thread,
                       {site, line.destination, line.rounds, {accesses.store_bytes, true}, true});
-  if constexpr (kModel.cycles) {
+  if (is_timed) {
     thread.clock->end_block();
     thread.clock->spend_microcode(
         site, round_costs_.of_bytes(accesses, line.rounds * accesses.store_bytes));
@@ -143,9 +146,7 @@ void Counting::do_rounds(unsigned number, const BlockFacts& round, ChangedRegist
   uint64_t& destination = registers[kDestinationRegister];
   const uint64_t round_bytes = round.last_accesses.store_bytes;
   const bool copies = round.last_accesses.load_bytes != 0;
-  if constexpr (kModel.cycles) {
-    if (counted != nullptr) thread->clock->end_block();
-  }
+  if (counted != nullptr && has_time<kModel>(*thread)) thread->clock->end_block();
   move_all(round.last_accesses, registers, rounds);
   for (uint64_t left = rounds; left != 0;) {
     const RoundsInLine line{
@@ -171,11 +172,9 @@ void Counting::access_of_round(unsigned number, AccessPlace place, uint64_t addr
   StringRounds& rounds = thread->rounds;
   const uint64_t before = std::exchange(shape.is_store ? rounds.store : rounds.load, address);
   access<kModel>(number, place, address, shape);
-  if constexpr (kModel.cycles) {
-    if (shape.is_store && counting_[number] != nullptr) {
-      thread->clock->spend_microcode(place.site,
-                                     find_round_ticks(*thread, address < before, shape.bytes));
-    }
+  if (shape.is_store && counting_[number] != nullptr && has_time<kModel>(*thread)) {
+    thread->clock->spend_microcode(place.site,
+                                   find_round_ticks(*thread, address < before, shape.bytes));
   }
 }
 
