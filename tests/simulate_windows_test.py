@@ -77,8 +77,8 @@ class Windows(Simulated):
     def windows(self, what, share="10%", first=FIRST, status=0):
         return self.rows(what, "--windows", f"{share},3,{first}", status=status)
 
-    def check(self, what, functions=("walk", "branch"), status=0):
-        """Executions as they are; costs within their intervals, or three points of the exact."""
+    def check(self, what, functions=("walk", "branch"), status=0, nearly=0.03):
+        """Executions as they are; costs within their intervals, or `nearly` the exact ones."""
         exact, _ = self.rows(what, status=status)
         estimates, report = self.windows(what, status=status)
         for function in functions:
@@ -92,7 +92,7 @@ class Windows(Simulated):
                 cell = estimates[function][event]
                 self.assertGreater(cell["error"], 0, (function, event))
                 self.assertLessEqual(abs(cell["value"] - value),
-                                     max(3 * cell["error"], 0.03 * value), (function, event))
+                                     max(3 * cell["error"], nearly * value), (function, event))
         return report
 
     def test_phases_that_come_once(self):
@@ -113,7 +113,8 @@ class Windows(Simulated):
         self.check("exec", ("branch", "jump"))
 
     def test_threads_are_in_windows_together(self):
-        self.check("threads")
+        # They run as they come, the whole simulation's, too: what they meet in L3 differs.
+        self.check("threads", nearly=0.15)
 
     def test_a_killed_program_keeps_what_was_measured(self):
         self.check("killed", ("walk",), status=None)
