@@ -1,8 +1,14 @@
 // `culprit record` and `culprit PROGRAM`: record into a file, complete it with
 // symbols, say what became of it, and end as the program ended.
 
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <utility>
 
 #include "base/program_files.h"
 #include "base/text.h"
@@ -155,13 +161,63 @@ Result<void> finish(const RecordCommand& command, const OutputFile& output, Prof
   }
   if (command.quiet) return {};
   for (const std::string& remark : recording.remarks) print_message(remark);
-  print_message(fmt::format("{} -> {} ({})", amount, printable(path), file_size_text(path)));
+  const bool is_kept = command.output_name.empty();
+  print_message(fmt::format("{} -> {} ({})", amount,
+                            printable(is_kept ? path : command.output_name), file_size_text(path)));
   return {};
 }
+
+/// A place for what is to be thrown away (-o /dev/null): a profile needs a file that can be read.
+class ScratchFolder {
+ public:
+  static Result<ScratchFolder> make() {
+    std::string name = "/tmp/culprit-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr)
+      return errno_error("cannot make a folder in /tmp", errno);
+    return ScratchFolder(std::move(name));
+  }
+  ScratchFolder(ScratchFolder&& other) noexcept : name_(std::exchange(other.name_, "")) {}
+  ScratchFolder& operator=(ScratchFolder&& other) noexcept {
+    std::swap(name_, other.name_);
+    return *this;
+  }
+  ~ScratchFolder() { remove(); }
+
+  [[nodiscard]] std::string file() const { return name_ + "/culprit.profile"; }
+  void remove() {
+    std::error_code ignored;
+    if (!name_.empty()) std::filesystem::remove_all(std::exchange(name_, ""), ignored);
+  }
+
+ private:
+  explicit ScratchFolder(std::string name) : name_(std::move(name)) {}
+  std::string name_;
+};
+
+bool is_null_device(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISCHR(status.st_mode) &&
+         status.st_rdev == makedev(1, 3);
+}
+
+int record_into_file(const RecordCommand& command, ScratchFolder* scratch);
 
 }  // namespace
 
 int run(const RecordCommand& command) {
+  if (!is_null_device(command.output)) return record_into_file(command, nullptr);
+  Result<ScratchFolder> scratch = ScratchFolder::make();
+  if (!scratch) return fail(scratch.error(), kOurFailure);
+  RecordCommand thrown_away = command;
+  thrown_away.output = scratch->file();
+  thrown_away.output_name = command.output;
+  thrown_away.symbolize = thrown_away.symbolize && command.report_after;
+  return record_into_file(thrown_away, &*scratch);
+}
+
+namespace {
+
+int record_into_file(const RecordCommand& command, ScratchFolder* scratch) {
   if (const Result<void> good = check_machine_options(command); !good)
     return fail(good.error(), kOurFailure);
   Result<RecordOptions> chosen = choose_events(command);
@@ -250,7 +306,10 @@ int run(const RecordCommand& command) {
     report.file = command.output;
     if (const int status = run(report); status != 0) return kOurFailure;
   }
+  if (scratch != nullptr) scratch->remove();  // we may end by a signal
   return recording->command_started ? end_like(recording->command_wait_status) : 0;
 }
+
+}  // namespace
 
 }  // namespace culprit

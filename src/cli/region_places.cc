@@ -1,5 +1,6 @@
 #include "cli/region_places.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "binary/debug_info.h"
 #include "binary/demangle.h"
 #include "binary/elf_file.h"
 #include "binary/symbols.h"
@@ -32,6 +34,35 @@ std::string suggest(const std::string& wanted, std::vector<std::string> names) {
   return nearest.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(nearest, ", "));
 }
 
+bool is_meant(const std::string& linked, const std::string& symbol) {
+  const std::string name = demangle(linked);
+  return linked == symbol || name == symbol || without_parameters(name) == symbol;
+}
+
+/// The functions that `symbol` was inlined into, at most three, by the program's debug information.
+std::vector<std::string> find_callers_of_inlined(const std::string& symbol, const ElfFile& elf,
+                                                 const Symbols& symbols, const std::string& path) {
+  Result<DebugInfo> debug = DebugInfo::open(elf, elf, nullptr, path);
+  if (!debug) return {};
+  std::vector<AddressRange> wanted;
+  for (const Symbol& one : symbols.all()) {
+    const bool is_apart = wanted.empty() || wanted.back().end <= one.begin;
+    if (is_apart && one.begin < one.end) wanted.push_back({one.begin, one.end});
+  }
+  const DebugFacts facts = debug->read(wanted);
+  std::vector<std::string> callers;
+  for (const RangeFacts& range : facts.ranges) {
+    const bool has_it = std::ranges::any_of(range.inlines, [&](const DebugInline& call) {
+      return is_meant(facts.strings[call.name], symbol);
+    });
+    if (!has_it || !range.function || callers.size() == 3) continue;
+    const std::string caller = demangle(facts.strings[range.function->name]);
+    const std::string name(without_parameters(caller));
+    if (std::ranges::find(callers, name) == callers.end()) callers.push_back(name);
+  }
+  return callers;
+}
+
 /// Paths as /proc/PID/maps has them.
 std::string whole_path(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> whole(::realpath(path.c_str(), nullptr),
@@ -54,10 +85,17 @@ Result<counting::RegionPlaces> find_in_file(const std::string& symbol, const std
   for (const Symbol& one : symbols.all()) {
     const std::string name = demangle(one.name);
     names.emplace_back(without_parameters(name));
-    if (one.name != symbol && name != symbol && without_parameters(name) != symbol) continue;
+    if (!is_meant(one.name, symbol)) continue;
     if (const auto offset = elf.to_file_offset(one.begin)) region.offsets.push_back(offset->value);
   }
   if (!region.offsets.empty()) return region;
+  const std::vector<std::string> callers = find_callers_of_inlined(symbol, elf, symbols, path);
+  if (!callers.empty()) {
+    return Error{fmt::format(
+        "'{}' has no code of its own in {}: it is inlined into {}; use --roi {}", printable(symbol),
+        printable(path), printable(fmt::format("{}", fmt::join(callers, ", "))),
+        printable(callers.front()))};
+  }
   return Error{fmt::format("there is no function '{}' in {}{}{}", printable(symbol),
                            printable(path), suggest(symbol, names),
                            names.empty() ? ": it has no symbols" : "")};

@@ -68,6 +68,15 @@ void announce(const RecordCommand& command, const Profile& native) {
       advise_windows(command, ns, slowdown.most * ns)));
 }
 
+/// What a first user does not know: the model's times are those of a machine of this kind.
+void offer_calibration(const RecordCommand& command) {
+  const std::optional<Capability> model = describe_machine_model();
+  if (command.machine != "host" || !model || model->available != Availability::part) return;
+  print_message(
+      "this machine is not calibrated, so the model is one of its kind: culprit calibrate "
+      "(15 s, once) makes it this one");
+}
+
 /// The simulated run's own words and files, under the images that its own became.
 void take_over(Recording& native, Recording simulated) {
   simulated.profile.machine = native.profile.machine;  // the native run's has the clock, too
@@ -110,7 +119,10 @@ Result<void> SecondRun::run(const RecordCommand& command, Recording& native, Run
     return {};
   }
   see(native.profile);
-  if (!command.quiet) announce(command, native.profile);
+  if (!command.quiet) {
+    offer_calibration(command);
+    announce(command, native.profile);
+  }
   std::string instructions;
   Result<Recording> simulated = [&] {
     const NullStream output(STDOUT_FILENO, O_WRONLY);

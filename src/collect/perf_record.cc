@@ -30,6 +30,11 @@ constexpr uint64_t kReadEveryNs = 200'000'000;
 // A record may become visible later than one that was made after it on another CPU.
 constexpr uint64_t kDisorderNs = 20'000'000;
 constexpr uint64_t kKeepRegionsNs = 5 * kDisorderNs;
+// The wrapper of a system call, and the functions that lead to it.
+constexpr uint32_t kKernelStackCopyBytes = 1024;
+constexpr uint64_t kLeastPeriodWithCopiesNs = 200'000;
+// Of these the outer frames come from frame pointers, where there are some.
+constexpr uint32_t kWaitStackCopyBytes = 4096;
 
 size_t read_frames_limit() {
   std::string text = read_file("/proc/sys/kernel/perf_event_max_stack").value_or("");
@@ -66,6 +71,9 @@ class PerfRecorder final : public RunSource {
   void add_totals(Profile& profile, RunId run) const;
   void remark_inexact();
   [[nodiscard]] bool samples_time() const { return options_.groups.empty(); }
+  [[nodiscard]] bool records_kernel_stacks() const;
+  [[nodiscard]] bool adds_copies_to_waits() const;
+  [[nodiscard]] uint32_t stack_copy_bytes() const;
   Result<void> follow_targets();
   void drain(uint64_t before_ns);
   Recording complete(const RunEnd& end);
@@ -135,6 +143,28 @@ std::vector<SampledGroup> PerfRecorder::list_events(bool user_only) const {
   return groups;
 }
 
+/// What the kernel was asked to do, and by whom, of one's own processes. A whole machine's kernel
+/// works for too many.
+bool PerfRecorder::records_kernel_stacks() const {
+  return samples_time() && !options_.stacks && !options_.off_cpu && !options_.user_only &&
+         !records_all();
+}
+
+/// Waits are in libc's wrappers of system calls, which have no frame pointers: by those alone their
+/// callers are left out of the stacks.
+bool PerfRecorder::adds_copies_to_waits() const {
+  return options_.off_cpu && options_.stack_copy_bytes == 0 && options_.make_unwinder &&
+         find_unwind_registers() != 0;
+}
+
+uint32_t PerfRecorder::stack_copy_bytes() const {
+  if (adds_copies_to_waits()) return kWaitStackCopyBytes;
+  const bool copies_little = records_kernel_stacks() && options_.make_unwinder &&
+                             find_unwind_registers() != 0 &&
+                             options_.period_ns >= kLeastPeriodWithCopiesNs;
+  return copies_little ? kKernelStackCopyBytes : options_.stack_copy_bytes;
+}
+
 bool PerfRecorder::try_events(bool per_cpu, bool user_only, OpenFailure& failure) {
   EventTargets targets;
   const StartedCommand* const command = records_all() ? nullptr : targets_.command();
@@ -152,7 +182,9 @@ bool PerfRecorder::try_events(bool per_cpu, bool user_only, OpenFailure& failure
   SamplingSetup setup;
   setup.stacks = options_.stacks || options_.off_cpu;
   setup.switches = options_.off_cpu;
-  setup.stack_copy_bytes = options_.stack_copy_bytes;
+  setup.kernel_stacks = records_kernel_stacks();
+  setup.user_chains = adds_copies_to_waits();
+  setup.stack_copy_bytes = stack_copy_bytes();
   setup.branches = options_.branches;
   setup.memory = options_.memory;
   events_ = PerfEvents::open(targets, setup, list_events(user_only), failure);
@@ -195,6 +227,7 @@ void PerfRecorder::describe_profile() {
   ProcessorOptions processing;
   processing.all_processes = records_all();
   processing.stacks = options_.stacks || options_.off_cpu;
+  processing.kernel_stacks = records_kernel_stacks();
   processing.frames_limit = processing.stacks ? read_frames_limit() : 0;
   processing.event_of_id = events_->event_of_id();
   processing.layout = events_->layout();
@@ -204,7 +237,7 @@ void PerfRecorder::describe_profile() {
     for (const SampledGroup& group : list_events(false)) events += group.size();
     processing.off_cpu = OffCpuEvents{EventId(events - 1), EventId(events)};
   }
-  if (options_.stack_copy_bytes != 0) processing.make_unwinder = options_.make_unwinder;
+  if (stack_copy_bytes() != 0) processing.make_unwinder = options_.make_unwinder;
   processor_.emplace(processing);
   sampled_.emplace(*processor_, sink_, progress_);
   ProfileBuilder& builder = processor_->builder();

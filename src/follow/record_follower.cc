@@ -15,6 +15,9 @@ namespace {
 // A kind of record that is counted and not read further (linux/perf_event.h of Linux 5.16).
 constexpr uint32_t kTextPoke = 20;
 
+/// Of kernel_stacks: who asks the kernel for something is near the place where it is asked.
+constexpr size_t kMostUserFrames = 16;
+
 bool is_kernel_side(Mode mode) {
   return mode == Mode::kernel || mode == Mode::guest_kernel;
 }
@@ -236,6 +239,7 @@ RecordFollower::FoundStack RecordFollower::find_places(const SampleRecord& sampl
                                                        const RecordLayout& layout) {
   places_.clear();
   places_.push_back(locate_leaf(pid, {sample.ip, sample.mode}));
+  if (options_.kernel_stacks) return find_kernel_places(sample, pid);
 
   const UnwindStack none;
   const bool has_copy = unwind_ && (layout.sample_type & PERF_SAMPLE_STACK_USER) != 0;
@@ -253,6 +257,30 @@ RecordFollower::FoundStack RecordFollower::find_places(const SampleRecord& sampl
   // The first frame is the sampled address itself.
   for (size_t i = 1; i < frames.size(); ++i) places_.push_back(locate(pid, frames[i]));
   return {options_.stacks || !frames.empty(), has_calls};
+}
+
+RecordFollower::FoundStack RecordFollower::find_kernel_places(const SampleRecord& sample,
+                                                              uint32_t pid) {
+  if (sample.mode != Mode::kernel) return {};
+  Ledger cut;  // that outer frames are missing is no fault here
+  const std::vector<CallFrame> frames = list_frames(sample, pid, spaces_, unwind_, cut);
+  size_t user_frames = 0;
+  for (size_t i = 1; i < frames.size() && user_frames < kMostUserFrames; ++i) {
+    const bool is_kernel = frames[i].mode == Mode::kernel;
+    user_frames += is_kernel ? 0 : 1;
+    const Location place = is_kernel ? locate(pid, frames[i]) : locate_now(pid, frames[i]);
+    places_.push_back(place);
+  }
+  return {true, false};
+}
+
+void RecordFollower::add_stack(ContextId context, StackId stack, EventId event, uint64_t samples,
+                               uint64_t value) {
+  if (options_.kernel_stacks) {
+    builder_.add_kernel_stack(context, stack, event, samples, value);
+  } else {
+    builder_.add_stack(context, stack, event, samples, value);
+  }
 }
 
 bool RecordFollower::count(const SampleRecord& sample, const RecordOrigin& origin,
@@ -279,7 +307,7 @@ bool RecordFollower::count(const SampleRecord& sample, const RecordOrigin& origi
   const StackId stack = has_stack ? intern_stack(places_) : StackId();
   for (const auto& [event, value] : weights) {
     builder_.add(context, places_.front(), event, 1, value);
-    if (has_stack) builder_.add_stack(context, stack, event, 1, value);
+    if (has_stack) add_stack(context, stack, event, 1, value);
   }
   return true;
 }
@@ -318,8 +346,8 @@ bool RecordFollower::count(const PlainSample& sample, const SampleWeight& weight
 void RecordFollower::count(const PlacedSample& sample) {
   builder_.add(sample.context, sample.places.front(), sample.event, sample.samples, sample.value);
   if (!sample.has_stack) return;
-  builder_.add_stack(sample.context, intern_stack(sample.places), sample.event, sample.samples,
-                     sample.value);
+  add_stack(sample.context, intern_stack(sample.places), sample.event, sample.samples,
+            sample.value);
 }
 
 }  // namespace culprit

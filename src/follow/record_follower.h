@@ -30,6 +30,7 @@ struct FollowOptions {
   bool all_tasks = true;         // count every task's samples, not only those that are followed
   bool renaming_splits = false;  // ProcessTable
   bool stacks = false;           // also of samples without a callchain
+  bool kernel_stacks = false;    // callchains go into kernel_stacks, and those of user code nowhere
   size_t frames_limit = 0;       // stacks of so many frames were cut; 0: somebody else counts them
 };
 
@@ -136,6 +137,9 @@ class RecordFollower {
   };
   /// The places of a sample, into `places_`.
   FoundStack find_places(const SampleRecord& sample, uint32_t pid, const RecordLayout& layout);
+  /// The same for kernel_stacks.
+  FoundStack find_kernel_places(const SampleRecord& sample, uint32_t pid);
+  void add_stack(ContextId context, StackId stack, EventId event, uint64_t samples, uint64_t value);
   StackId intern_stack(std::span<const Location> places);
   void count_branches(const SampleRecord& sample, uint32_t pid, ContextId context,
                       const RecordLayout& layout);

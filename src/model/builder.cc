@@ -26,6 +26,11 @@ void ProfileBuilder::add_stack(ContextId context, StackId stack, EventId event, 
   stack_cells_.add({context, stack, {event, samples, value, 0}}, profile_.events);
 }
 
+void ProfileBuilder::add_kernel_stack(ContextId context, StackId stack, EventId event,
+                                      uint64_t samples, uint64_t value) {
+  kernel_stack_cells_.add({context, stack, {event, samples, value, 0}}, profile_.events);
+}
+
 void ProfileBuilder::add_branch(const BranchCount& branch) {
   branches_.add(branch, profile_.events);
 }
@@ -38,6 +43,7 @@ void ProfileBuilder::take_counts() {
   const std::vector<Event>& events = profile_.events;
   profile_.histograms = group_histograms(cells_.take(events));
   profile_.stack_counts = stack_cells_.take(events);
+  profile_.kernel_stacks = kernel_stack_cells_.take(events);
   profile_.branch_counts = branches_.take(events);
   profile_.fall_throughs = fall_throughs_.take(events);
   profile_.memory_samples = std::move(memory_samples_);

@@ -40,6 +40,9 @@ class ProfileBuilder {
            uint64_t value, double variance = 0, ObjectId object = ObjectId());
   /// The same for a whole call stack, whose leaf location must be added too.
   void add_stack(ContextId context, StackId stack, EventId event, uint64_t samples, uint64_t value);
+  /// The same for one of kernel_stacks.
+  void add_kernel_stack(ContextId context, StackId stack, EventId event, uint64_t samples,
+                        uint64_t value);
 
   /// A taken branch of a branch record (its counts are added to those of its place).
   void add_branch(const BranchCount& branch);
@@ -53,8 +56,8 @@ class ProfileBuilder {
 
   /// Entries held since the last take_counts().
   [[nodiscard]] size_t entries() const {
-    return cells_.entries() + stack_cells_.entries() + branches_.entries() +
-           fall_throughs_.entries() + memory_samples_.size();
+    return cells_.entries() + stack_cells_.entries() + kernel_stack_cells_.entries() +
+           branches_.entries() + fall_throughs_.entries() + memory_samples_.size();
   }
 
  private:
@@ -64,6 +67,7 @@ class ProfileBuilder {
   tsl::robin_map<StackNode, StackId, KeyHash, KeyEqual> stacks_;
   SortedSums<HistogramRow> cells_;
   SortedSums<StackCount> stack_cells_;
+  SortedSums<StackCount> kernel_stack_cells_;
   SortedSums<BranchCount> branches_;
   SortedSums<FallThrough> fall_throughs_;
   std::vector<MemorySample> memory_samples_;

@@ -22,6 +22,13 @@ struct FieldList<Run> {
     visit(Field{"duration_ns"}, rows.duration_ns...);
     visit(Field{"cpu_time_ns"}, rows.cpu_time_ns...);
     visit(Field{"wait_status"}, rows.wait_status...);
+    visit(Field{"system_time_ns"}, rows.use.system_time_ns...);
+    visit(Field{"minor_faults"}, rows.use.minor_faults...);
+    visit(Field{"major_faults"}, rows.use.major_faults...);
+    visit(Field{"read_calls"}, rows.use.read_calls...);
+    visit(Field{"read_bytes"}, rows.use.read_bytes...);
+    visit(Field{"write_calls"}, rows.use.write_calls...);
+    visit(Field{"written_bytes"}, rows.use.written_bytes...);
   }
 };
 

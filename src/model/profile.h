@@ -30,6 +30,20 @@
 
 namespace culprit {
 
+/// What the kernel says that a command and its children took, once they have ended.
+struct ResourceUse {
+  std::optional<int64_t> system_time_ns;  // of the CPU time: in the kernel
+  std::optional<int64_t> minor_faults;    // page faults without waiting for a disk
+  std::optional<int64_t> major_faults;    // and with
+  // System calls that read (write), pread, readv and the like, too, and what they moved: of files,
+  // pipes, terminals and sockets. Unknown where the kernel does not count it for us.
+  std::optional<int64_t> read_calls;
+  std::optional<int64_t> read_bytes;
+  std::optional<int64_t> write_calls;
+  std::optional<int64_t> written_bytes;
+  friend bool operator==(const ResourceUse&, const ResourceUse&) = default;
+};
+
 /// One execution or recording interval.
 struct Run {
   StringId host;
@@ -39,6 +53,7 @@ struct Run {
   int64_t duration_ns = 0;              // wall time of the recorded interval
   std::optional<int64_t> cpu_time_ns;   // user + system of the command, by the kernel
   std::optional<int> wait_status;       // as wait(2) gives it; none for attached or system-wide
+  ResourceUse use{};
   friend bool operator==(const Run&, const Run&) = default;
 };
 
@@ -405,6 +420,9 @@ struct Profile {
 
   std::vector<Histogram> histograms;  // by (context, image), each pair once
   std::vector<StackCount> stack_counts;
+  /// Samples of kernel code with what the kernel was asked to do and by which code: recorded where
+  /// stack_counts were not asked for. The outermost user frames may be missing.
+  std::vector<StackCount> kernel_stacks;
   std::vector<BranchCount> branch_counts;
   std::vector<FallThrough> fall_throughs;
   std::vector<MemorySample> memory_samples;  // in time order

@@ -36,6 +36,7 @@ constexpr void visit_tables(auto&& visit, auto&... profiles) {
 /// one whose rows (HistogramRow) are kept in columns.
 constexpr void visit_flat_counts(auto&& visit, auto&... profiles) {
   visit("stack_counts", profiles.stack_counts...);
+  visit("kernel_stacks", profiles.kernel_stacks...);
   visit("branch_counts", profiles.branch_counts...);
   visit("fall_throughs", profiles.fall_throughs...);
   visit("memory_samples", profiles.memory_samples...);

@@ -43,9 +43,10 @@ EventDisplay::EventDisplay(const Profile& profile, const Event& event)
     : mark_(provenance_mark(event.provenance)), word_(printable(profile.strings.text(event.name))) {
   if (event.unit != Unit::ns) return;
   const ClockCalibration* clock = find_clock(profile.machine);
-  is_time_ = clock == nullptr;
-  word_ = is_time_ ? "time" : "cycles";
-  if (clock != nullptr) factor_ = clock->hertz / 1e9;
+  // Of what was counted (waits) none are cycles of this program.
+  is_time_ = clock == nullptr || event.provenance == Provenance::counted;
+  if (event.provenance != Provenance::counted) word_ = is_time_ ? "time" : "cycles";
+  if (!is_time_) factor_ = clock->hertz / 1e9;
 }
 
 std::string EventDisplay::format(const Value& value) const {

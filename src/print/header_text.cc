@@ -101,11 +101,19 @@ std::string describe_command(const Profile& profile) {
   return names.empty() ? command : fmt::format("{}, {}", fmt::join(names, ", "), command);
 }
 
-/// "1.15 s CPU", by the kernel; where it does not say, and time was sampled, by the samples:
+/// "1.15 s CPU (1.10 s user, 50.0 ms kernel)", by the kernel; where it does not say, and time was
+/// sampled, by the samples:
 /// "~1.2 s CPU". "" where neither tells.
 std::string describe_cpu_time(const Profile& profile) {
   const std::optional<int64_t>& by_kernel = profile.runs.front().cpu_time_ns;
-  if (by_kernel) return format_duration_ns(static_cast<double>(*by_kernel)) + " CPU";
+  const Run& run = profile.runs.front();
+  const std::optional<int64_t>& in_kernel = run.use.system_time_ns;
+  const auto format = [](int64_t ns) { return format_duration_ns(static_cast<double>(ns)); };
+  if (by_kernel && in_kernel && *in_kernel <= *by_kernel && !is_simulated(profile, run)) {
+    return fmt::format("{} CPU ({} user, {} kernel)", format(*by_kernel),
+                       format(*by_kernel - *in_kernel), format(*in_kernel));
+  }
+  if (by_kernel) return format(*by_kernel) + " CPU";
   const Sums totals = total_sums(profile);
   for (size_t event = 0; event < totals.size(); ++event) {
     const Event& what = profile.events[event];
@@ -181,7 +189,9 @@ namespace {
 std::string describe_event(const Profile& profile, const Event& event, const Value& total) {
   const std::string name = printable(profile.strings.text(event.name));
   if (event.provenance != Provenance::sampled) {
-    return fmt::format("{}: {} {}", name, format_si(total.value),
+    const bool is_time = event.unit == Unit::ns;
+    return fmt::format("{}: {} {}", name,
+                       is_time ? format_duration_ns(total.value) : format_si(total.value),
                        provenance_name(event.provenance));
   }
   if (total.samples == 0 && total.value > 0) {  // a simulator's, in windows

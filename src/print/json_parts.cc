@@ -20,6 +20,14 @@ Json json_events(const Profile& profile, const std::vector<std::string>& event_n
   return events;
 }
 
+namespace {
+
+Json json_known(const std::optional<int64_t>& value) {
+  return value ? Json(*value) : Json();
+}
+
+}  // namespace
+
 Json json_runs(const Profile& profile) {
   Json runs = Json::array();
   for (const Run& run : profile.runs) {
@@ -27,7 +35,14 @@ Json json_runs(const Profile& profile) {
                 {"host", printable(profile.strings.text(run.host))},
                 {"start_ns", run.start_ns},
                 {"duration_ns", run.duration_ns}};
-    one["cpu_time_ns"] = run.cpu_time_ns ? Json(*run.cpu_time_ns) : Json();
+    one["cpu_time_ns"] = json_known(run.cpu_time_ns);
+    one["system_time_ns"] = json_known(run.use.system_time_ns);
+    one["minor_faults"] = json_known(run.use.minor_faults);
+    one["major_faults"] = json_known(run.use.major_faults);
+    one["read_calls"] = json_known(run.use.read_calls);
+    one["read_bytes"] = json_known(run.use.read_bytes);
+    one["write_calls"] = json_known(run.use.write_calls);
+    one["written_bytes"] = json_known(run.use.written_bytes);
     one["wait_status"] = run.wait_status ? Json(*run.wait_status) : Json();
     runs.push_back(std::move(one));
   }

@@ -67,6 +67,7 @@ void RunLoop::say_how_command_ended(StartedCommand& command) {
   if (!command.has_ended()) return;
   end_.wait_status = command.wait_status();
   end_.usage = command.usage();
+  end_.use = command.use();
 }
 
 Result<void> RunLoop::start() {
@@ -168,6 +169,7 @@ void RunEnd::describe(Run& run) const {
   run.duration_ns = static_cast<int64_t>(stop_ns - start_ns);
   run.wait_status = wait_status;
   if (usage) run.cpu_time_ns = static_cast<int64_t>(compute_cpu_ns(*usage));
+  run.use = use;
 }
 
 void RunEnd::describe(Recording& recording) const {

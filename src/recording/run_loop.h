@@ -70,6 +70,7 @@ struct RunEnd {
   bool has_command = false;
   std::optional<int> wait_status;  // of the command, as wait(2); none: there is none, or it runs on
   std::optional<rusage> usage;     // likewise
+  ResourceUse use;                 // likewise
 
   /// What the shell that waits for us is told: a command that runs on counts as interrupted; 0:
   /// none.

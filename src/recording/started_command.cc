@@ -10,6 +10,7 @@
 
 #include "base/time.h"
 #include "recording/child_end.h"
+#include "recording/resource_use.h"
 #include "recording/signals.h"
 
 namespace culprit {
@@ -108,7 +109,10 @@ Result<void> StartedCommand::let_go(uint64_t spin_ns) {
 }
 
 bool StartedCommand::has_ended() {
-  if (!has_ended_) has_ended_ = wait_for_end(pid_, WNOHANG, &wait_status_, &usage_);
+  if (has_ended_) return true;
+  read_transfers_at_end(pid_, use_);
+  has_ended_ = wait_for_end(pid_, WNOHANG, &wait_status_, &usage_);
+  if (has_ended_) add_usage(usage_, use_);
   return has_ended_;
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "model/profile.h"
 
 namespace culprit {
 
@@ -46,6 +47,8 @@ class StartedCommand {
   [[nodiscard]] int wait_status() const { return wait_status_; }
   /// CPU time of the command and those of its descendants that were waited for.
   [[nodiscard]] const rusage& usage() const { return usage_; }
+  /// What else the kernel says of them.
+  [[nodiscard]] const ResourceUse& use() const { return use_; }
 
  private:
   StartedCommand(std::string name, pid_t pid, Fd gate);
@@ -59,6 +62,7 @@ class StartedCommand {
   bool has_ended_ = false;
   int wait_status_ = 0;
   rusage usage_{};
+  ResourceUse use_;
 };
 
 }  // namespace culprit

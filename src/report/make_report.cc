@@ -21,6 +21,7 @@
 #include "report/execution_columns.h"
 #include "report/frequency_columns.h"
 #include "report/inclusive.h"
+#include "report/nameless.h"
 #include "report/next_function.h"
 #include "report/object_columns.h"
 #include "report/report.h"
@@ -243,6 +244,20 @@ void name_hottest(CodeIndex& code, ReportTable& table) {
       make_next_words(finder, {*hottest->function, hottest->inlined, hottest->module.value_or("")});
 }
 
+/// What a first user does not know, each only where it matters.
+void add_hints(CodeIndex& code, ReportTable& table) {
+  const bool is_of_functions = table.options.by == std::vector{RowLevel::function};
+  if (!is_of_functions || table.options.columns != Columns::events || table.events.empty()) return;
+  if (const std::string nameless = describe_nameless(code, 0); !nameless.empty()) {
+    table.ledger.note(nameless);
+  }
+  if (!code.profile().tenures.empty() && table.options.filters.empty()) {
+    table.remarks.emplace_back(
+        "what became of cache lines was recorded, too: culprit locality shows it by statement, "
+        "culprit data by data object");
+  }
+}
+
 }  // namespace
 
 bool is_counts_only(const Profile& profile) {
@@ -316,6 +331,7 @@ Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts
   }
   order_and_cut(profile, accounts, merger.rows(), callers, order, table);
   name_hottest(code, table);
+  add_hints(code, table);
   return table;
 }
 

@@ -82,6 +82,7 @@ const char* tree_name(Tree tree) {
 const char* columns_name(Columns columns) {
   switch (columns) {
     case Columns::events:
+    case Columns::waits:  // events of a profile of its own
       return "events";
     case Columns::executions:
       return "executions";

@@ -12,6 +12,8 @@
 #include "locality/annotate_columns.h"
 #include "print/header_text.h"
 #include "session/choose_template.h"
+#include "session/local_advice.h"
+#include "session/waits_view.h"
 #include "stalls/annotate_stalls.h"
 
 namespace culprit {
@@ -81,6 +83,17 @@ Result<ReportAnswer> answer_frequency(const ProfileView& view, const ReportQuest
                       std::move(table), std::nullopt};
 }
 
+/// Time off the CPU is a profile of its own, whose first event it is.
+Result<ReportAnswer> answer_waits(const ProfileView& view, const ReportQuestion& question) {
+  ASSIGN_OR_RETURN(Profile waits, with_waits_only(view.profile()));
+  ReportOptions options = question.report;
+  options.columns = Columns::events;
+  const FactsLookup facts = view.facts(needed_parts(options));
+  ASSIGN_OR_RETURN(ReportTable table, make_report(waits, facts, options));
+  return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(waits)),
+                      std::move(table), std::nullopt};
+}
+
 /// The part is a function, else a module.
 Result<WhyReport> explain_part(const AccountingView& accounting, const FactsLookup& facts,
                                const WhyQuestion& question) {
@@ -127,6 +140,7 @@ Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion
                         make_count_table(view.profile(), {})};
   }
   if (question.report.columns == Columns::hca) return answer_costs(view, question);
+  if (question.report.columns == Columns::waits) return answer_waits(view, question);
   if (question.report.columns == Columns::frequency) return answer_frequency(view, question);
   if (question.report.columns == Columns::executions) return answer_executions(view, question);
   const FactsLookup facts = view.facts(needed_parts(question.report));
@@ -171,6 +185,11 @@ Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& questio
   answer.accounting = std::make_unique<AccountingView>(std::move(accounting));
   ASSIGN_OR_RETURN(answer.why,
                    explain_part(*answer.accounting, view.facts(kPartsForAdvice), question));
+  if (!view.profile().tenures.empty() && question.region.empty()) {
+    // Parts without locality of their own have no pieces of advice, which is no error here.
+    const Result<LocalityReport> locality = answer_locality(view, {.part = question.part});
+    if (locality) add_local_advice(locality->advice, answer.why);
+  }
   return answer;
 }
 

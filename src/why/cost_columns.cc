@@ -259,7 +259,7 @@ Result<CostReport> make_cost_report(const Profile& profile, const FactsLookup& f
   table.remarks.push_back(
       "cycles, and the share of them that went to each branch; by the template " +
       describe_template(cpu));
-  for (const std::string& sentence : describe_missing(converter.total())) {
+  for (const std::string& sentence : describe_missing(profile, converter.total())) {
     table.remarks.push_back("not here, or not all: " + sentence);
   }
   for (const std::string& remark : converter.match().remarks()) table.remarks.push_back(remark);

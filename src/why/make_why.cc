@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <utility>
 
 #include "base/names.h"
@@ -55,6 +56,73 @@ bool has_histograms(const Profile& profile) {
 std::optional<double> find_hertz(const Profile& profile) {
   const ClockCalibration* clock = find_clock(profile.machine);
   return clock == nullptr ? std::nullopt : std::optional(clock->hertz);
+}
+
+/// What the kernel does for the program is a cost like those of branches, and told by time alone.
+void add_kernel_advice(const KernelTime& kernel, WhyReport& why) {
+  constexpr double kWorthALook = 0.03;  // of the time
+  const Estimate whole = why.measured               ? why.measured->measured
+                         : why.tree.unhalted.cycles ? *why.tree.unhalted.cycles
+                                                    : Estimate{};
+  for (const KernelPart& part : kernel.parts) {
+    if (part.share.value < kWorthALook || part.kind->advice.empty()) continue;
+    PlacedAdvice& one = why.advice.emplace_back();
+    one.kernel = part.kind->key;
+    one.label = part.kind->title;
+    one.problem = part.kind->problem;
+    const std::string use = describe_use(kernel, part);
+    if (!use.empty()) one.problem += " (" + use + ".)";
+    one.advice = part.hint.empty() ? std::string(part.kind->advice)
+                                   : part.hint + " " + std::string(part.kind->advice);
+    one.cycles = {part.share.value * whole.value, part.share.standard_error * whole.value};
+    one.unhalted = one.at_most = part.share.value;
+    one.upper_end = std::min(1.0, part.share.value + kNormal95 * part.share.standard_error);
+    one.function = part.function;
+    one.line = part.line;
+    one.share = part.place_share;
+  }
+  std::ranges::stable_sort(why.advice, std::greater(), &PlacedAdvice::worth);
+}
+
+/// What a first user does not know, each only where it matters.
+void add_hints(const Profile& profile, const Template& cpu, WhyReport& why) {
+  const auto machine = profile.environment.find("simulate.machine");
+  const bool is_of_kind = machine != profile.environment.end() && machine->second == "host" &&
+                          !profile.environment.contains("simulate.calibrated");
+  if (cpu.is_simulated && is_of_kind) {
+    why.remarks.emplace_back(
+        "this machine was not calibrated, the model is one of its kind: culprit calibrate (15 s, "
+        "once), then record again");
+  }
+  const Run* const run = profile.runs.empty() ? nullptr : &profile.runs.front();
+  const bool has_times = run != nullptr && run->cpu_time_ns && run->use.system_time_ns &&
+                         *run->cpu_time_ns > 0 && !is_simulated(profile, *run);
+  constexpr double kMuch = 0.1;
+  const double in_kernel = has_times ? static_cast<double>(*run->use.system_time_ns) /
+                                           static_cast<double>(*run->cpu_time_ns)
+                                     : 0;
+  if (why.part.empty() && !why.kernel && in_kernel > kMuch) {
+    why.remarks.push_back(
+        fmt::format("{:.0f} % of the CPU time is in the kernel, which was not sampled: culprit "
+                    "doctor says what would let it be",
+                    100 * in_kernel));
+  }
+  const auto waits_for_data = [](const PlacedAdvice& one) {
+    constexpr double kWorthAnotherRun = 0.1;
+    return one.at_most >= kWorthAnotherRun && (one.branch == CostBranch::load_latency ||
+                                               one.branch == CostBranch::bandwidth_saturation);
+  };
+  if (cpu.is_simulated && profile.tenures.empty() &&
+      std::ranges::any_of(why.advice, waits_for_data)) {
+    why.remarks.emplace_back(
+        "which loop brings which data, and what to change there: culprit record --engine simulate "
+        "--locality all --objects site ./program, then culprit why");
+  }
+  if (!profile.tenures.empty()) {
+    why.remarks.emplace_back(
+        "what became of cache lines was recorded: culprit locality shows it by statement, culprit "
+        "data by data object");
+  }
 }
 
 bool is_tsc(const std::string& event) {
@@ -137,12 +205,20 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     why.waiting = find_waiting(profile, facts);
   } else {
     why.part = describe_filters(options.filters);
+    why.waiting = find_waiting(profile, facts, options.filters);
   }
+  if (!cost.is_counting) why.kernel = find_kernel_time(profile, facts, options.filters);
   why.rules = check_rules(cpu, amounts);
   why.advice = cost.is_counting ? advise_on_counts(why.tree)
                                 : find_repairs({profile, facts, cpu, match, cost}, why);
-  why.verdict =
-      find_verdict(cpu, why.tree, why.measured, find_branch_by_gain(why.advice, why.tree));
+  const KernelTime* const kernel = options.filters.empty() && why.kernel ? &*why.kernel : nullptr;
+  why.verdict = find_verdict(
+      cpu, {why.tree, why.measured, kernel, find_branch_by_gain(why.advice, why.tree)});
+  if (kernel != nullptr) add_kernel_advice(*kernel, why);
+  if (!cost.is_counting && why.verdict.branch == nullptr && why.verdict.kernel == nullptr) {
+    why.hottest = LargestRows(profile, facts, options.filters).find_function(0);
+  }
+  add_hints(profile, cpu, why);
   if (why.advice.size() > options.advice_limit) why.advice.resize(options.advice_limit);
   return why;
 }

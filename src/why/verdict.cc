@@ -1,5 +1,6 @@
 #include "why/verdict.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -54,51 +55,139 @@ std::string describe_fit(const MeasuredCycles& measured) {
 Verdict of_hardware(const CostTree& tree, const CostNode& first) {
   const std::optional<double> samples = count_samples(tree.unhalted);
   if (samples && *samples < static_cast<double>(kLeastSamples)) {
-    return {Certainty::none, &first, describe_few(*samples)};
+    return {Certainty::none, &first, nullptr, describe_few(*samples)};
   }
   if (tree.unexplained && tree.unexplained->value > first.cycles->value) {
-    return {Certainty::none, &first, "more stalled cycles are in no branch than in any one"};
+    return {Certainty::none, &first, nullptr,
+            "more stalled cycles are in no branch than in any one"};
   }
-  return {Certainty::firm, &first, ""};
+  return {Certainty::firm, &first, nullptr, ""};
 }
 
-Verdict of_model(const CostTree& tree, const CostNode& first, const MeasuredCycles& measured,
-                 const GainForecast* gain) {
+Verdict of_model(const VerdictInput& input, const CostNode& first) {
+  const CostTree& tree = input.tree;
+  const MeasuredCycles& measured = *input.measured;
   const ModelFit& fit = measured.fit;
   const double cycles = first.cycles->value;
   const double whole = measured.measured.value;
   if (measured.samples < kLeastSamples) {
-    return {Certainty::none, &first, describe_few(static_cast<double>(measured.samples))};
+    return {Certainty::none, &first, nullptr, describe_few(static_cast<double>(measured.samples))};
   }
-  if (measured.kernel.value > cycles) {
-    return {Certainty::none, &first,
+  if (input.kernel == nullptr && measured.kernel.value > cycles) {
+    return {Certainty::none, &first, nullptr,
             fmt::format("{:.0f} % of the time is in the kernel, which is not simulated",
                         percent(measured.kernel.value, whole))};
   }
   if (fit.missing > cycles) {
-    return {Certainty::none, &first,
+    return {Certainty::none, &first, nullptr,
             fmt::format("{:.0f} % of the time is unexplained, more than any branch has",
                         percent(fit.missing, whole))};
   }
   if (fit.fitting < kMostOfTheTime * fit.judged || fit.judged == 0) {
-    return {Certainty::candidate, &first,
+    return {Certainty::candidate, &first, nullptr,
             fmt::format("model and measurement differ by more than {:.0f} % in functions of {:.0f} "
                         "% of the time",
                         100 * kLargestMisfit, percent(fit.judged - fit.fitting, whole))};
   }
   const CostNode* const second = find_second(tree, first);
   if (second != nullptr && cycles - second->cycles->value < fit.missing + fit.excess) {
-    return {Certainty::candidate, &first,
+    return {Certainty::candidate, &first, nullptr,
             fmt::format("by what model and measurement differ, it may as well be {}",
                         printable(second->label))};
   }
-  if (gain != nullptr && gain->low < kLeastGain) {
-    return {Certainty::candidate, &first,
+  if (input.chosen && input.chosen->gain.low < kLeastGain) {
+    const GainForecast& gain = input.chosen->gain;
+    return {Certainty::candidate, &first, nullptr,
             fmt::format("without it the simulated core saves {:.0f} % ({:.0f} to {:.0f} %): what "
                         "else is slow may take its place",
-                        100 * gain->expected, 100 * gain->low, 100 * gain->high)};
+                        100 * gain.expected, 100 * gain.low, 100 * gain.high)};
   }
-  return {Certainty::firm, &first, ""};
+  return {Certainty::firm, &first, nullptr, ""};
+}
+
+/// Of everything's time, what code has whose costs are not known: user code that was only sampled,
+/// and what a model lacks [0 to 1].
+double find_unknown(const VerdictInput& input) {
+  const double in_kernel = input.kernel->share.value;
+  if (input.measured && input.measured->measured.value > 0) {
+    return input.measured->fit.missing / input.measured->measured.value;
+  }
+  const bool has_branches = find_second(input.tree, input.tree.unhalted) != nullptr;
+  return has_branches ? 0 : std::max(0.0, 1 - in_kernel);
+}
+
+/// The largest work of the kernel that a programmer can do something about.
+const KernelPart* find_largest_work(const KernelTime& kernel) {
+  const auto found = std::ranges::find_if(
+      kernel.parts, [](const KernelPart& part) { return !part.kind->advice.empty(); });
+  return found == kernel.parts.end() ? nullptr : &*found;
+}
+
+/// Of the same whole as the shares of the kernel's work [0 to 1].
+double share_of(const CostNode& branch, const VerdictInput& input) {
+  const double whole = input.measured               ? input.measured->measured.value
+                       : input.tree.unhalted.cycles ? input.tree.unhalted.cycles->value
+                                                    : 0;
+  return whole > 0 && branch.cycles ? branch.cycles->value / whole : 0;
+}
+
+std::optional<Verdict> of_kernel(const VerdictInput& input, const CostNode* first) {
+  constexpr double kMuch = 0.1;
+  if (input.kernel == nullptr) return std::nullopt;
+  const KernelPart* const work = find_largest_work(*input.kernel);
+  if (work == nullptr || work->share.value < kMuch) return std::nullopt;
+  if (first != nullptr && share_of(*first, input) >= work->share.value) return std::nullopt;
+  const auto verdict = [&](Certainty certainty, std::string reason) {
+    return Verdict{certainty, nullptr, work, std::move(reason)};
+  };
+  if (input.kernel->samples < kLeastSamples) {
+    return verdict(Certainty::none, describe_few(static_cast<double>(input.kernel->samples)));
+  }
+  if (!input.kernel->has_stacks) {
+    return verdict(Certainty::candidate,
+                   "the kernel's innermost functions say so; call stacks were not recorded");
+  }
+  const double unknown = find_unknown(input);
+  if (unknown > work->share.value) {
+    return verdict(Certainty::candidate,
+                   fmt::format("it has {:.0f} % of the time; what takes {:.0f} % in user code is "
+                               "not known",
+                               100 * work->share.value, 100 * unknown));
+  }
+  return verdict(Certainty::firm, "");
+}
+
+/// The largest cost of all, however small, and that of ports, too; nullptr: no branch has a cost.
+const CostNode* find_any_largest(const CostTree& tree) {
+  const CostNode* largest = nullptr;
+  for (const CostNode& level : tree.unhalted.parts) {
+    for (const CostNode& branch : level.parts) {
+      if (branch.kind != NodeKind::branch || !branch.cycles || !(branch.cycles->value > 0))
+        continue;
+      if (largest == nullptr || branch.cycles->value > largest->cycles->value) largest = &branch;
+    }
+  }
+  return largest;
+}
+
+Verdict of_nothing_large(const Template& cpu, const VerdictInput& input) {
+  const CostNode* const largest = find_any_largest(input.tree);
+  if (largest == nullptr) {
+    const bool is_time = !cpu.is_simulated && cpu.name.empty();
+    return {Certainty::none, nullptr, nullptr,
+            is_time ? "samples of time alone do not tell what user code waits for"
+                    : "no branch has a tenth of the cycles"};
+  }
+  const double share = 100 * share_of(*largest, input);
+  if (largest->branch == CostBranch::port_saturation) {
+    return {Certainty::none, nullptr, nullptr,
+            fmt::format("nothing holds the code up much; its instructions keep ports busy for "
+                        "{:.1f} % of the cycles: fewer, or wider ones, take less time",
+                        share)};
+  }
+  return {Certainty::none, nullptr, nullptr,
+          fmt::format("no branch has a tenth of the cycles; {} has most, {:.1f} %",
+                      printable(largest->label), share)};
 }
 
 /// "; machine host: core of zen4, calibrated 2026-11-25"; "" of profiles without a machine.
@@ -119,17 +208,17 @@ std::string describe_machine_model(const Profile& profile) {
 
 }  // namespace
 
-Verdict find_verdict(const Template& cpu, const CostTree& tree,
-                     const std::optional<MeasuredCycles>& measured,
-                     const std::optional<BranchGain>& chosen) {
-  const CostNode* const first = chosen ? chosen->branch : find_largest_branch(tree);
-  if (first == nullptr) return {Certainty::none, nullptr, "no branch has a tenth of the cycles"};
-  if (!cpu.is_simulated) return of_hardware(tree, *first);
-  if (!measured) {
-    return {Certainty::candidate, first,
+Verdict find_verdict(const Template& cpu, const VerdictInput& input) {
+  const CostNode* const first =
+      input.chosen ? input.chosen->branch : find_largest_branch(input.tree);
+  if (const std::optional<Verdict> verdict = of_kernel(input, first)) return *verdict;
+  if (first == nullptr) return of_nothing_large(cpu, input);
+  if (!cpu.is_simulated) return of_hardware(input.tree, *first);
+  if (!input.measured) {
+    return {Certainty::candidate, first, nullptr,
             "no time was measured beside the model: its fit is not known"};
   }
-  return of_model(tree, *first, *measured, chosen ? &chosen->gain : nullptr);
+  return of_model(input, *first);
 }
 
 const char* certainty_name(Certainty certainty) {

@@ -2,12 +2,12 @@
 
 // The verdict: which branch of the tree is the culprit, and how far that may be believed.
 //
-//     const Verdict verdict = find_verdict(cpu, tree, measured);
+//     const Verdict verdict = find_verdict(cpu, {tree, measured, kernel});
 //     if (verdict.certainty == Certainty::firm) ...  // verdict.branch->label
 //
 // A model names what it has most of. Only where the time measured beside it agrees, and a second
 // run of the model without that cost is faster, is that a culprit; else it is a candidate, or
-// nothing.
+// nothing. What the kernel does is measured, not modelled.
 
 #include <optional>
 #include <string>
@@ -16,6 +16,7 @@
 
 #include "accounting/cost_tree.h"
 #include "report/measured_cycles.h"
+#include "why/kernel_time.h"
 
 namespace culprit {
 
@@ -39,20 +40,29 @@ enum class Certainty : uint8_t {
   firm,
 };
 
+/// What a verdict rests on. All must outlive it.
+struct VerdictInput {
+  const CostTree& tree;
+  const std::optional<MeasuredCycles>& measured;  // of the tree's part; none: nothing was measured
+                                                  // beside the model
+  const KernelTime* kernel = nullptr;             // of the same part; null: not known
+  std::optional<BranchGain> chosen = {};  // by the forecasts; none: the one with most cycles
+};
+
 struct Verdict {
   Certainty certainty = Certainty::none;
-  const CostNode* branch = nullptr;  // of level 3, of the tree; nullptr: none costs much
-  std::string reason;                // why it is not firm
+  const CostNode* branch = nullptr;    // of level 3, of the tree; nullptr: none costs much
+  const KernelPart* kernel = nullptr;  // instead of a branch: work of the kernel
+  std::string reason;                  // why it is not firm
 };
 
 /// Firm is what hardware counted, by samples enough, and what a model says whose cycles agree with
 /// those measured in most of the time, leave less unexplained than would change the verdict, and
 /// are not forecast to hide behind others.
-/// Shape:  `measured`: of the tree's part; none where nothing was measured beside the model.
-///         `chosen`: the branch that the forecasts chose; none: the one with most cycles
-Verdict find_verdict(const Template& cpu, const CostTree& tree,
-                     const std::optional<MeasuredCycles>& measured,
-                     const std::optional<BranchGain>& chosen = std::nullopt);
+/// The kernel's work is the verdict where one kind of it has a tenth of the time, and more than the
+/// largest branch; and it is firm where stacks told the kind and code whose costs are not known has
+/// no more of the time.
+Verdict find_verdict(const Template& cpu, const VerdictInput& input);
 
 /// "firm", "candidate", "none".
 const char* certainty_name(Certainty certainty);

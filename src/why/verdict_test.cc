@@ -51,11 +51,12 @@ MeasuredCycles make_measured() {
 class Verdicts : public ::testing::Test {
  protected:
   Verdicts() { cpu_.is_simulated = true; }
-  Verdict find() const { return find_verdict(cpu_, tree_, measured_); }
+  Verdict find() const { return find_verdict(cpu_, {tree_, measured_, kernel_}); }
 
   Template cpu_;
   CostTree tree_ = make_tree();
   std::optional<MeasuredCycles> measured_ = make_measured();
+  const KernelTime* kernel_ = nullptr;
 };
 
 TEST_F(Verdicts, AreFirmWhereTheModelFits) {
@@ -113,7 +114,7 @@ TEST_F(Verdicts, AreCandidatesWhereAnotherMayBeLarger) {
 TEST_F(Verdicts, AreCandidatesWhereTheForecastMaySaveNothing) {
   const CostNode* const latency = tree_.find(CostBranch::load_latency);
   const auto find_with = [&](double low) {
-    return find_verdict(cpu_, tree_, measured_, BranchGain{latency, {0.3, low, 0.5}});
+    return find_verdict(cpu_, {tree_, measured_, kernel_, BranchGain{latency, {0.3, low, 0.5}}});
   };
   EXPECT_EQ(find_with(0.02).certainty, Certainty::firm);
   EXPECT_EQ(find_with(0.01).certainty, Certainty::candidate);
@@ -177,12 +178,78 @@ TEST_F(Verdicts, OfHardwareNeedSamplesAndExplainedStalls) {
   EXPECT_EQ(find().certainty, Certainty::none);
 }
 
+/// The kernel has `share` of 1,000 samples, all of it for reads and writes of files.
+KernelTime make_kernel(double share) {
+  KernelTime kernel;
+  kernel.samples = 1000;
+  kernel.has_stacks = true;
+  kernel.share = {share, 0.01};
+  KernelPart part;
+  part.kind = &kernel_kind("files");
+  part.share = kernel.share;
+  kernel.parts = {part};
+  return kernel;
+}
+
+TEST_F(Verdicts, TheKernelsWorkIsOneWhereItIsLargerThanAnyBranch) {
+  KernelTime kernel = make_kernel(0.51);
+  kernel_ = &kernel;
+  EXPECT_EQ(find().certainty, Certainty::firm);
+  EXPECT_EQ(find().kernel, &kernel.parts[0]);
+  EXPECT_EQ(find().branch, nullptr);
+  kernel.parts[0].share.value = 0.49;  // load latency has half of the cycles
+  EXPECT_EQ(find().kernel, nullptr);
+  EXPECT_EQ(find().branch->branch, CostBranch::load_latency);
+  kernel.parts[0].share.value = 0.51;
+  kernel.has_stacks = false;
+  EXPECT_EQ(find().certainty, Certainty::candidate);
+}
+
+TEST_F(Verdicts, WhatNobodyCanHelpIsNone) {
+  KernelTime kernel = make_kernel(0.51);
+  kernel.parts[0].kind = &kernel_kind("interrupts");
+  kernel_ = &kernel;
+  EXPECT_EQ(find().kernel, nullptr);
+}
+
+TEST_F(Verdicts, TheKernelsWorkIsACandidateWhereMoreIsUnknown) {
+  KernelTime kernel = make_kernel(0.51);
+  kernel_ = &kernel;
+  measured_->fit.missing = 520 * kMillion;
+  EXPECT_EQ(find().certainty, Certainty::candidate);
+  EXPECT_EQ(find().kernel, &kernel.parts[0]);
+}
+
+TEST_F(Verdicts, OfTimeAloneNameTheKernelsWork) {
+  cpu_.is_simulated = false;
+  measured_.reset();
+  tree_.unhalted.parts.clear();
+  EXPECT_EQ(find().certainty, Certainty::none);
+  KernelTime kernel = make_kernel(0.6);
+  kernel_ = &kernel;
+  EXPECT_EQ(find().certainty, Certainty::firm);
+  kernel.share.value = kernel.parts[0].share.value = 0.4;
+  EXPECT_EQ(find().certainty, Certainty::candidate);
+  EXPECT_NE(find().reason.find("what takes 60 % in user code is not known"), std::string::npos)
+      << find().reason;
+  kernel.share.value = kernel.parts[0].share.value = 0.09;
+  EXPECT_EQ(find().certainty, Certainty::none);
+  kernel.samples = 99;
+  kernel.share.value = kernel.parts[0].share.value = 0.6;
+  EXPECT_EQ(find().certainty, Certainty::none);
+}
+
 TEST_F(Verdicts, OfNothingLargeNameNoBranch) {
   for (CostNode& level : tree_.unhalted.parts) {
     for (CostNode& branch : level.parts) branch.cycles->value = 99 * kMillion;
   }
   EXPECT_EQ(find().certainty, Certainty::none);
   EXPECT_EQ(find().branch, nullptr);
+  // The largest is named all the same: a table that shows it must not be contradicted.
+  EXPECT_NE(find().reason.find("load latency has most, 9.9 %"), std::string::npos) << find().reason;
+  tree_.unhalted.parts[1].parts[0].cycles->value = 309 * kMillion;
+  EXPECT_NE(find().reason.find("keep ports busy for 30.9 % of the cycles"), std::string::npos)
+      << find().reason;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "model/counts.h"
 #include "model/off_cpu_events.h"
+#include "why/own_code.h"
 
 namespace culprit {
 namespace {
@@ -68,12 +69,6 @@ constexpr WaitWord kWords[] = {
     {"handle_mm_fault", "page fault"},
 };
 
-bool is_c_library(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  return name.starts_with("libc.") || name.starts_with("libc-") || name.starts_with("libpthread") ||
-         name.starts_with("ld-");
-}
-
 std::optional<EventId> find_event(const Profile& profile, std::string_view name) {
   for (size_t event = 0; event < profile.events.size(); ++event) {
     if (profile.strings.text(profile.events[event].name) == name) return EventId(event);
@@ -116,11 +111,7 @@ class WaitSums {
     std::string_view kind;
     std::string function;
     for (const Location& location : stack_locations(profile_, stack)) {
-      const Image* const image = code_.image(location.image);
-      const bool is_kernel = image != nullptr &&
-                             (image->kind == ImageKind::kernel || image->kind == ImageKind::module);
-      const bool is_own = image != nullptr && !is_kernel && image->kind != ImageKind::vdso &&
-                          !is_c_library(profile_.strings.text(image->path));
+      const bool is_own = find_code_owner(code_, location.image) == CodeOwner::program;
       for (const Frame& frame : code_.frames(location)) {
         const std::string& name = code_.facts(location.image)->strings.text(frame.function);
         if (kind.empty() && !is_own) kind = find_wait_kind(name);
@@ -181,26 +172,42 @@ std::string describe_waiting(const WaitingTime& time) {
     kinds.push_back(std::move(words));
   }
   return fmt::format(
-      "of all threads, {:.3g} s: {:.1f} % on a CPU{}, {:.1f} % waiting{}, {:.1f} % "
+      "of all threads{}, {:.3g} s: {:.1f} % on a CPU{}, {:.1f} % waiting{}, {:.1f} % "
       "preempted. culprit report --off-cpu has the stacks.",
-      time.whole_ns() * 1e-9, percent(time.on_cpu_ns), time.on_cpu_is_sampled ? " (sampled)" : "",
-      percent(time.waiting_ns), kinds.empty() ? "" : fmt::format(" ({})", fmt::join(kinds, "; ")),
+      time.is_part ? " in this part and what it calls" : "", time.whole_ns() * 1e-9,
+      percent(time.on_cpu_ns), time.on_cpu_is_sampled ? " (sampled)" : "", percent(time.waiting_ns),
+      kinds.empty() ? "" : fmt::format(" ({})", fmt::join(kinds, "; ")),
       percent(time.preempted_ns));
 }
 
-std::optional<WaitingTime> find_waiting(const Profile& profile, const FactsLookup& facts) {
+std::optional<WaitingTime> find_waiting(const Profile& profile, const FactsLookup& facts,
+                                        const std::vector<Filter>& filters) {
   const std::optional<EventId> waiting = find_event(profile, kOffCpuEvent);
   const std::optional<EventId> preempted = find_event(profile, kPreemptedEvent);
-  if (!waiting || !preempted) return std::nullopt;
+  if (!waiting || !preempted || !are_of_code(filters)) return std::nullopt;
   WaitingTime time;
-  add_on_cpu(profile, time);
-  time.waiting_ns = sum_event(profile, *waiting);
-  time.preempted_ns = sum_event(profile, *preempted);
+  const bool is_all = filters.empty();
+  if (is_all) {
+    add_on_cpu(profile, time);
+    time.waiting_ns = sum_event(profile, *waiting);
+    time.preempted_ns = sum_event(profile, *preempted);
+  } else {
+    time.on_cpu_is_sampled = time.is_part = true;
+  }
+  const std::optional<EventId> clock = find_event(profile, "cpu-clock");
   WaitSums sums(profile, facts);
-  const double scale = profile.events[waiting->value].scale;
+  CodeIndex code(profile, facts);
   for (const StackCount& count : profile.stack_counts) {
-    if (count.cell.event != *waiting) continue;
-    sums.add(count.stack, scale * static_cast<double>(count.cell.value));
+    const EventId event = count.cell.event;
+    if (event.value >= profile.events.size()) continue;
+    if (is_all && event != *waiting) continue;
+    if (!is_on_stack(filters, code, stack_locations(profile, count.stack))) continue;
+    const double ns = profile.events[event.value].scale * static_cast<double>(count.cell.value);
+    if (event == *waiting) sums.add(count.stack, ns);
+    if (is_all) continue;
+    if (event == *waiting) time.waiting_ns += ns;
+    if (event == *preempted) time.preempted_ns += ns;
+    if (event == clock) time.on_cpu_ns += ns;
   }
   time.kinds = sums.list();
   return time;

@@ -11,6 +11,7 @@
 
 #include "attribute/attribution.h"
 #include "model/profile.h"
+#include "report/report.h"
 
 namespace culprit {
 
@@ -31,6 +32,7 @@ struct WaitingTime {
   bool on_cpu_is_sampled = false;  // else by the kernel's account
   double waiting_ns = 0;
   double preempted_ns = 0;
+  bool is_part = false;         // of a function or module with what it calls, not of everything
   std::vector<WaitKind> kinds;  // most first
 
   [[nodiscard]] double whole_ns() const { return on_cpu_ns + waiting_ns + preempted_ns; }
@@ -40,7 +42,10 @@ struct WaitingTime {
 /// preempted". Shares are of the whole; kinds below 1 % of it are left out.
 std::string describe_waiting(const WaitingTime& time);
 
-/// Nothing if no time off the CPU was recorded.
-std::optional<WaitingTime> find_waiting(const Profile& profile, const FactsLookup& facts);
+/// Of everything, or of the functions or modules that the filters name, with what they call: then
+/// the time on a CPU is by samples. Errors: nullopt: no time off the CPU was recorded, or the
+/// filters are of something else than code
+std::optional<WaitingTime> find_waiting(const Profile& profile, const FactsLookup& facts,
+                                        const std::vector<Filter>& filters = {});
 
 }  // namespace culprit

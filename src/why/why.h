@@ -12,8 +12,10 @@
 #include "accounting/consistency.h"
 #include "accounting/cost_tree.h"
 #include "base/result.h"
+#include "report/largest_rows.h"
 #include "report/measured_cycles.h"
 #include "report/report.h"
+#include "why/kernel_time.h"
 #include "why/verdict.h"
 #include "why/waiting.h"
 
@@ -30,7 +32,9 @@ struct WhyOptions {
 /// functions have a copy of. The places of one branch do not overlap.
 struct PlacedAdvice {
   CostBranch branch = CostBranch::general;
+  std::string kernel;   // key of the kind of the kernel's work (kernel_work.h); "" of branches
   std::string label;    // what most of it is: "memory + L3"
+  std::string here;     // what to do here, where a recording knows that; "": see `advice`
   std::string problem;  // of the largest label
   std::string advice;
   Estimate cycles;       // that the branch has there
@@ -45,6 +49,9 @@ struct PlacedAdvice {
   double at_most = 0;
   double upper_end = 0;
   std::optional<GainForecast> gain;  // where the model ran without that cost
+
+  /// What advice is in the order of [0 to 1].
+  [[nodiscard]] double worth() const { return gain ? gain->expected : at_most; }
 };
 
 /// Of the time that whole CPUs had, what they did not run, where that was measured: by the time
@@ -69,10 +76,12 @@ struct WhyReport {
   std::string part;                        // "in main"; "" for everything
   CostTree tree;                           // of the part; points into the template
   std::optional<Estimate> everything;      // unhalted cycles of the whole profile
-  std::optional<WaitingTime> waiting;      // of everything, where it was recorded
+  std::optional<WaitingTime> waiting;      // of the part and what it calls, where it was recorded
+  std::optional<KernelTime> kernel;        // of everything, or asked for by the part
   std::optional<HaltedTime> halted;        // of whole CPUs, where it was measured
   std::optional<MeasuredCycles> measured;  // where both runs are in the profile
-  Verdict verdict;                         // points into the tree
+  Verdict verdict;                         // points into the tree and the kernel's time
+  std::optional<LargestRow> hottest;       // by time, where no cause is known
   std::vector<PlacedAdvice> advice;
   std::vector<RuleResult> rules;
   std::vector<std::string> remarks;

@@ -100,7 +100,7 @@ std::string print_text(const WhySide& a, const WhySide& b, const TextStyle& styl
   }
   text += print_table({std::begin(columns), std::end(columns)}, style.width) + "\n";
   for (const WhySide* side : {&a, &b}) {
-    for (const std::string& sentence : describe_missing(side->why->tree)) {
+    for (const std::string& sentence : describe_missing(*side->profile, side->why->tree)) {
       text += print_labelled(side == &a ? "A lacks" : "B lacks", sentence, style);
     }
   }

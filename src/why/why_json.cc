@@ -93,6 +93,29 @@ Json json_waiting(const std::optional<WaitingTime>& waiting) {
           {"kinds", std::move(kinds)}};
 }
 
+Json json_kernel(const std::optional<KernelTime>& kernel) {
+  if (!kernel) return {};
+  Json parts = Json::array();
+  for (const KernelPart& part : kernel->parts) {
+    Json calls = Json::array();
+    for (const NamedShare& call : part.calls) {
+      calls.push_back({{"name", printable(call.name)}, {"share", call.share}});
+    }
+    parts.push_back({{"kind", std::string(part.kind->key)},
+                     {"title", std::string(part.kind->title)},
+                     {"share", json_estimate(part.share)},
+                     {"samples", part.samples},
+                     {"calls", std::move(calls)},
+                     {"function", printable(part.function)},
+                     {"line", printable(part.line)},
+                     {"place_share", part.place_share}});
+  }
+  return {{"share", json_estimate(kernel->share)},
+          {"samples", kernel->samples},
+          {"by_stacks", kernel->has_stacks},
+          {"parts", std::move(parts)}};
+}
+
 Json json_measured(const std::optional<MeasuredCycles>& measured) {
   if (!measured) return {};
   return {{"measured", json_estimate(measured->measured)},
@@ -111,6 +134,8 @@ Json json_measured(const std::optional<MeasuredCycles>& measured) {
 Json json_verdict(const Verdict& verdict) {
   Json object = {{"certainty", certainty_name(verdict.certainty)},
                  {"reason", printable(verdict.reason)}};
+  object["kernel"] =
+      verdict.kernel == nullptr ? Json() : Json(std::string(verdict.kernel->kind->key));
   object["branch"] =
       verdict.branch == nullptr ? Json() : Json(std::string(branch_key(verdict.branch->branch)));
   return object;
@@ -125,12 +150,14 @@ Json json_advice(const WhyReport& why) {
   Json list = Json::array();
   for (const PlacedAdvice& one : why.advice) {
     list.push_back({{"label", printable(one.label)},
-                    {"branch", std::string(branch_key(one.branch))},
+                    {"branch", one.kernel.empty() ? std::string(branch_key(one.branch)) : "kernel"},
+                    {"kernel", one.kernel.empty() ? Json() : Json(one.kernel)},
                     {"cycles", json_estimate(one.cycles)},
                     {"share", one.unhalted},
                     {"at_most", one.at_most},
                     {"upper_end", one.upper_end},
                     {"gain", json_gain(one.gain)},
+                    {"here", printable(one.here)},
                     {"problem", printable(one.problem)},
                     {"advice", printable(one.advice)},
                     {"function", printable(one.function)},
@@ -213,6 +240,7 @@ std::string print_why_json(const Profile& profile, const Template& cpu, const Wh
                      {"unexplained", json_estimate(why.tree.unexplained)},
                      {"halted", json_halted(why.halted)},
                      {"waiting", json_waiting(why.waiting)},
+                     {"kernel", json_kernel(why.kernel)},
                      {"measured", json_measured(why.measured)},
                      {"verdict", json_verdict(why.verdict)},
                      {"advice", json_advice(why)},

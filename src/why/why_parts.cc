@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
 #include <utility>
 
 #include "base/names.h"
 #include "base/text.h"
+#include "model/exiting_thread.h"
 
 namespace culprit {
 
@@ -41,12 +43,23 @@ std::string describe_place(const PlacedAdvice& advice) {
   return text + fmt::format(" ({:.0f} %)", 100 * advice.share);
 }
 
-std::vector<std::string> describe_missing(const CostTree& tree) {
+bool is_possible(const Profile& profile, const CostNode& branch) {
+  if (branch.branch != CostBranch::multithread_collisions || branch.cycles) return true;
+  std::map<ProcessId, size_t> threads;
+  for (const Thread& thread : profile.threads) {
+    if (profile.strings.text(thread.name) != kExitingThread) ++threads[thread.process];
+  }
+  return threads.empty() ||
+         std::ranges::any_of(threads, [](const auto& one) { return one.second > 1; });
+}
+
+std::vector<std::string> describe_missing(const Profile& profile, const CostTree& tree) {
   std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
   size_t branches = 0;
   for (const CostNode& level : tree.unhalted.parts) {
     for (const CostNode& node : level.parts) {
       if (node.kind != NodeKind::branch) continue;
+      if (!is_possible(profile, node)) continue;
       ++branches;
       if (node.reason.empty()) continue;
       const auto known = std::find_if(by_reason.begin(), by_reason.end(),

@@ -25,7 +25,10 @@ std::string describe_place(const PlacedAdvice& advice);
 
 /// "load latency, store saturation: why": the branches that lack cycles, or some of them, those
 /// with the same reason together.
-std::vector<std::string> describe_missing(const CostTree& tree);
+std::vector<std::string> describe_missing(const Profile& profile, const CostTree& tree);
+
+/// Whether a branch can have cycles: threads collide only where there are some.
+bool is_possible(const Profile& profile, const CostNode& branch);
 
 /// "measured", "partly_measured", ...: words of JSON and CSV.
 const char* state_name(NodeState state);

@@ -16,6 +16,7 @@
 
 #include "base/names.h"
 #include "base/text.h"
+#include "model/engine.h"
 #include "model/imported.h"
 #include "print/event_display.h"
 #include "print/header_text.h"
@@ -68,19 +69,62 @@ class WhyText {
   double whole() const { return has_measured() ? why_.measured->measured.value : unhalted(); }
 
   void collect_lines() {
+    if (is_bare() && !why_.options.show_events) {
+      lines_.push_back({&why_.tree.unhalted, 0});
+      return;
+    }
     add(why_.tree.unhalted, 0);
     for (const CostNode& node : why_.tree.general) {
       if (why_.options.show_events && node.amount) lines_.push_back({&node, 0});
     }
   }
 
-  /// Levels 1 to 3 always; below them what costs something, or everything.
+  /// Whether no branch has cycles, all for one reason: then one sentence says so.
+  bool is_bare() const {
+    const std::string* reason = nullptr;
+    for (const CostNode& level : why_.tree.unhalted.parts) {
+      for (const CostNode& branch : level.parts) {
+        if (branch.kind != NodeKind::branch) continue;
+        if (branch.cycles || branch.reason.empty()) return false;
+        if (reason != nullptr && *reason != branch.reason) return false;
+        reason = &branch.reason;
+      }
+    }
+    return reason != nullptr;
+  }
+
+  /// Levels 1 to 3, but for what cannot be and what costs nothing; below them what costs something,
+  /// or everything.
   bool is_shown(const CostNode& node) const {
-    if (node.kind == NodeKind::level || node.kind == NodeKind::branch) return true;
+    if (node.kind == NodeKind::level) return true;
+    if (node.kind == NodeKind::branch) {
+      return why_.options.show_events || (is_possible(profile_, node) && !is_next_to_nothing(node));
+    }
     const bool is_known = node.cycles || node.amount || node.ratio;
     if (why_.options.show_events) return is_known;
     return node.in_sum && node.cycles && node.cycles->value >= kLeastShare * unhalted() &&
            node.cycles->value > 0;
+  }
+
+  /// What would be shown as 0.0 %.
+  bool is_next_to_nothing(const CostNode& node) const {
+    constexpr double kLeastShown = 0.0005;
+    return node.state == NodeState::measured && node.cycles && unhalted() > 0 &&
+           node.cycles->value < kLeastShown * unhalted() && &node != why_.verdict.branch;
+  }
+
+  /// Labels of the branches that are left out for costing nothing.
+  std::vector<std::string> list_nothings() const {
+    std::vector<std::string> labels;
+    for (const CostNode& level : why_.tree.unhalted.parts) {
+      for (const CostNode& branch : level.parts) {
+        if (branch.kind != NodeKind::branch || why_.options.show_events) continue;
+        if (is_possible(profile_, branch) && is_next_to_nothing(branch)) {
+          labels.push_back(printable(branch.label));
+        }
+      }
+    }
+    return labels;
   }
 
   void add(const CostNode& node, size_t depth) {
@@ -94,11 +138,21 @@ class WhyText {
     }
   }
 
-  /// A row of cycles that is all of its parent: the parent's line has said it.
+  /// What is all of its parent: the parent's line says it.
   static bool is_only_part(const CostNode& node, const CostNode& part) {
-    if (part.row == nullptr || part.row->penalty.value != 1.0) return false;
-    return std::count_if(node.parts.begin(), node.parts.end(),
-                         [](const CostNode& one) { return one.in_sum; }) == 1;
+    return find_only_part(node) == &part;
+  }
+
+  static const CostNode* find_only_part(const CostNode& node) {
+    const CostNode* only = nullptr;
+    for (const CostNode& part : node.parts) {
+      if (!part.in_sum) continue;
+      if (only != nullptr) return nullptr;
+      only = &part;
+    }
+    const bool has_all =
+        only != nullptr && only->cycles && node.cycles && only->cycles->value == node.cycles->value;
+    return has_all && node.kind != NodeKind::level ? only : nullptr;
   }
 
   /// The columns of the tree.
@@ -138,8 +192,10 @@ class WhyText {
                 has_cycles ? format_share(node.cycles->value) : "-",
                 has_cycles ? format_error(*node.cycles) : "",
                 has_cycles ? std::string(1, provenance_mark(node.provenance)) : "",
-                std::string(2 * (line.depth + above), ' ') + describe(node), describe_amount(node));
+                std::string(2 * (line.depth + above), ' ') + describe(node),
+                describe_amounts(node));
     }
+    if (!has_measured()) add_kernel(table, above + 1, true);
     std::vector<TextColumn> all{table.cycles, table.shares, table.errors, table.marks, table.what};
     const bool any = std::any_of(table.events.cells.begin(), table.events.cells.end(),
                                  [](const std::string& cell) { return !cell.empty(); });
@@ -165,7 +221,31 @@ class WhyText {
     };
     add(both.measured, "~", "measured: time x clock, natively");
     add(both.kernel, "~", "  in the kernel: not simulated");
+    add_kernel(table, 2, false);
     add(both.unexplained, "", "  unexplained = measured - modelled - kernel");
+  }
+
+  /// What the kernel does for the program, the largest first.
+  void add_kernel(Columns& table, size_t depth, bool with_total) const {
+    constexpr double kLeastPart = 0.01;
+    constexpr size_t kMostParts = 5;
+    if (!why_.kernel || !why_.part.empty()) return;
+    const auto add = [&](const Estimate& share, size_t at, const std::string& label,
+                         const std::string& calls) {
+      const Estimate cycles = share * whole();
+      table.add(whole() > 0 ? format_si(cycles.value) : "-",
+                fmt::format("{:.1f} %", 100 * share.value), format_error(cycles), "~",
+                std::string(2 * at, ' ') + label, calls);
+    };
+    if (why_.kernel->share.value < kLeastPart) return;
+    if (with_total) add(why_.kernel->share, depth++, "in the kernel", "");
+    for (size_t i = 0; i < std::min(kMostParts, why_.kernel->parts.size()); ++i) {
+      const KernelPart& part = why_.kernel->parts[i];
+      if (part.share.value < kLeastPart) break;
+      std::string label(part.kind->title);
+      if (&part == why_.verdict.kernel) label += mark_of(why_.verdict.certainty);
+      add(part.share, depth, label, describe_calls(part));
+    }
   }
 
   static std::string fit(const std::string& cell, size_t width) {
@@ -196,6 +276,14 @@ class WhyText {
   static std::string mark_of(Certainty certainty) {
     if (certainty == Certainty::firm) return "   <== culprit";
     return certainty == Certainty::candidate ? "   <== candidate ?" : "";
+  }
+
+  /// Those of the node; of one that is not shown by itself, too.
+  std::string describe_amounts(const CostNode& node) const {
+    const std::string own = describe_amount(node);
+    const CostNode* const only = find_only_part(node);
+    if (!own.empty() || only == nullptr || why_.options.show_events) return own;
+    return describe_amounts(*only);
   }
 
   static std::string describe_amount(const CostNode& node) {
@@ -232,6 +320,12 @@ class WhyText {
     if (!why_.part.empty() && all > 0) {
       facts.push_back(fmt::format("{:.1f} % of all cycles.", 100 * whole() / all));
     }
+    if (const std::vector<std::string> nothings = list_nothings(); !nothings.empty()) {
+      facts.push_back(fmt::format("Next to nothing: {}.", fmt::join(nothings, ", ")));
+    }
+    if (!why_.part.empty() && why_.kernel && why_.kernel->share.value > kLeastShare) {
+      facts.push_back(describe_asked());
+    }
     std::string text = wrap(
                            "= counted   ~ sampled   ? modelled: events x a cost   +- half of the "
                            "95 % interval, in points, without the errors of the costs",
@@ -242,23 +336,73 @@ class WhyText {
     return text + "\n";
   }
 
+  /// What the kernel does for a part, which is no part of the part's cycles.
+  std::string describe_asked() const {
+    std::vector<std::string> parts;
+    for (const KernelPart& part : why_.kernel->parts) {
+      if (part.share.value < kLeastShare) break;
+      parts.push_back(fmt::format("{} {:.1f} %", part.kind->title, 100 * part.share.value));
+    }
+    return fmt::format(
+        "In the kernel, asked for by it or what it calls: {:.1f} % of all time ({}).",
+        100 * why_.kernel->share.value, fmt::join(parts, ", "));
+  }
+
+  /// "reads and writes of files (pread64), 41.0 % of the time, most for read_page pager.c:12 (60
+  /// %)".
+  static std::string describe_work(const KernelPart& part) {
+    std::string text = fmt::format("{} in the kernel", part.kind->title);
+    const std::string calls = describe_calls(part);
+    if (!calls.empty() && calls != "page fault") text += " (" + calls + ")";
+    text += fmt::format(", {:.1f} % of the time", 100 * part.share.value);
+    PlacedAdvice place;
+    place.function = part.function;
+    place.line = part.line;
+    place.share = part.place_share;
+    const std::string where = describe_place(place);
+    return where.empty() ? text : text + "; asked for by " + where;
+  }
+
+  /// What the verdict is of: a branch, or work of the kernel.
+  static std::string describe_subject(const Verdict& verdict) {
+    return verdict.kernel != nullptr ? describe_work(*verdict.kernel)
+                                     : printable(verdict.branch->label);
+  }
+
   std::string print_verdict() const {
     const Verdict& verdict = why_.verdict;
     std::string words;
     switch (verdict.certainty) {
       case Certainty::firm:
-        words = printable(verdict.branch->label);
+        words = describe_subject(verdict);
         break;
       case Certainty::candidate:
-        words = fmt::format("perhaps {}: {}", printable(verdict.branch->label), verdict.reason);
+        words = fmt::format("perhaps {}: {}", describe_subject(verdict), verdict.reason);
         break;
       case Certainty::none:
-        words = "none: " + verdict.reason;
+        words = "none: " + verdict.reason + describe_unsure();
     }
     return print_labelled("Verdict", words, style_) +
            print_labelled("Basis", describe_basis(profile_, cpu_, why_.tree, why_.measured),
                           style_) +
            "\n";
+  }
+
+  /// What would be named if that could be believed; or where the time is, if no cause is known.
+  std::string describe_unsure() const {
+    const Verdict& verdict = why_.verdict;
+    if (verdict.kernel != nullptr) {
+      return fmt::format("; {} has most, {:.1f} %", verdict.kernel->kind->title,
+                         100 * verdict.kernel->share.value);
+    }
+    if (verdict.branch != nullptr && verdict.branch->cycles && whole() > 0) {
+      return fmt::format("; {} has most, {}", printable(verdict.branch->label),
+                         format_share(verdict.branch->cycles->value));
+    }
+    if (!why_.hottest) return "";
+    return fmt::format("; {} has {:.0f} % of it",
+                       shorten_name(pretty_name(printable(why_.hottest->function)), 60),
+                       100 * why_.hottest->share);
   }
 
   std::string print_advice() const {
@@ -271,7 +415,9 @@ class WhyText {
       if (!where.empty()) head += ": " + where;
       text +=
           pad_right(elide_middle(head, kHeadWidth), kHeadWidth + 2) + describe_worth(one) + "\n";
-      text += indented(describe_gain(one) + printable(one.problem + " " + one.advice));
+      std::string words = describe_gain(one);
+      if (!one.here.empty()) words += "Here: " + printable(one.here) + " ";
+      text += indented(words + printable(one.problem + " " + one.advice));
     }
     return text + "\n";
   }
@@ -280,7 +426,7 @@ class WhyText {
   static std::string describe_worth(const PlacedAdvice& one) {
     const std::string least = fmt::format("{:.0f}", 100 * one.at_most);
     const std::string most = fmt::format("{:.0f}", 100 * one.upper_end);
-    return fmt::format("{}  {} %", format_si(one.cycles.value),
+    return fmt::format("{}  {} %", one.cycles.value > 0 ? format_si(one.cycles.value) : "-",
                        least == most ? least : least + "-" + most);
   }
 
@@ -296,8 +442,27 @@ class WhyText {
 
   /// "Time   of the threads: 31 % on CPU, 64 % waiting (sleep 60 %, in pace; ...), 5 % preempted".
   std::string print_waiting() const {
-    if (!why_.waiting || !(why_.waiting->whole_ns() > 0)) return "";
+    if (!why_.waiting) return print_idle_wall();
+    if (!(why_.waiting->whole_ns() > 0)) return "";
     return print_labelled("Time", describe_waiting(*why_.waiting), style_);
+  }
+
+  /// A program that hardly runs: what it waits for is another question.
+  std::string print_idle_wall() const {
+    constexpr double kMostOfTheTime = 0.7;
+    constexpr int64_t kLongEnoughNs = 50'000'000;
+    if (!why_.part.empty() || profile_.runs.empty()) return "";
+    const Run& run = profile_.runs.front();
+    if (!run.cpu_time_ns || is_simulated(profile_, run) || run.duration_ns < kLongEnoughNs)
+      return "";
+    const double ratio =
+        static_cast<double>(*run.cpu_time_ns) / static_cast<double>(run.duration_ns);
+    if (ratio > kMostOfTheTime) return "";
+    return print_labelled("Time",
+                          fmt::format("it ran for {:.0f} % of its wall time: culprit record "
+                                      "--off-cpu says what it waits for else",
+                                      100 * ratio),
+                          style_);
   }
 
   std::string print_notes() const {
@@ -312,7 +477,7 @@ class WhyText {
           style_);
     }
     std::string label = "Missing";
-    for (const std::string& sentence : describe_missing(why_.tree)) {
+    for (const std::string& sentence : describe_missing(profile_, why_.tree)) {
       text += print_labelled(label, sentence, style_);
       label.clear();
     }
@@ -341,6 +506,12 @@ class WhyText {
     if (why_.measured && why_.part.empty() && why_.measured->samples < kLeastSamples) {
       return print_next("culprit record --engine timer+simulate -F 20000 ./program",
                         "more samples; so does a longer run", style_);
+    }
+    const bool is_of_time = is_bare() && !cpu_.is_simulated && cpu_.name.empty();
+    if (is_of_time && why_.part.empty() && why_.verdict.certainty != Certainty::firm &&
+        !is_imported(profile_)) {
+      return print_next("culprit record --engine timer+simulate ./program",
+                        "what its user code waits for", style_);
     }
     for (const PlacedAdvice& one : why_.advice) {
       if (one.words.empty()) continue;

@@ -97,8 +97,24 @@ function isTimeOnly(why: Why.WhyDocument): boolean {
   return why.template.name === "";
 }
 
+/// Work of the kernel that is the verdict: what it is, how much, and who asks for it.
+function KernelVerdict({ why }: { why: Why.WhyDocument }): JSX.Element | null {
+  const { verdict, kernel } = why;
+  const part = kernel?.parts.find((one) => one.kind === verdict.kernel);
+  if (!part) return null;
+  return (
+    <section class={`verdict ${verdict.certainty}`} aria-label="verdict">
+      <h2>{CERTAINTY[verdict.certainty]} <em>{part.title}</em> in the kernel</h2>
+      <p>{verdict.reason}</p>
+      <p class="dim">{percent(part.share?.value ?? NaN)} of the time: {part.calls.map((one) => one.name).slice(0, 3).join(", ")}
+        {part.function && `; asked for by ${shortName(part.function)} ${part.line}`}</p>
+    </section>
+  );
+}
+
 function Verdict({ why }: { why: Why.WhyDocument }): JSX.Element {
   const { verdict } = why;
+  if (verdict.kernel) return <KernelVerdict why={why} /> as JSX.Element;
   if (isTimeOnly(why)) {
     return (
       <section class="verdict none" aria-label="verdict"><h2>Where the time went</h2>
@@ -150,6 +166,7 @@ function AdviceList({ why, profile }: { why: Why.WhyDocument; profile: number })
               : <div class="gain" title="of all cycles, if this cost were gone: at most">{percent(one.at_most, 0)}<small>at most</small></div>}
             <div>
               <b>{one.label}</b> <span class="dim">{one.branch.replace(/_/g, " ")}, {percent(one.share)} of the cycles</span>
+              {one.here && <p>{one.here}</p>}
               <p>{one.problem} {one.advice}</p>
               {one.function && (
                 <a href={`#1/${profile}/functions?q=${encodeURIComponent(`^${one.function.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`)}`}>

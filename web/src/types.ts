@@ -57,6 +57,34 @@ export interface Run {
    * as wait(2) gives it; null where nothing was started
    */
   wait_status: number | null;
+  /**
+   * of cpu_time_ns: in the kernel, by its own account
+   */
+  system_time_ns: number | null;
+  /**
+   * page faults of the command and its children that waited for no disk
+   */
+  minor_faults: number | null;
+  /**
+   * page faults that did
+   */
+  major_faults: number | null;
+  /**
+   * system calls of the read family: files, pipes, sockets
+   */
+  read_calls: number | null;
+  /**
+   * that they brought
+   */
+  read_bytes: number | null;
+  /**
+   * system calls of the write family
+   */
+  write_calls: number | null;
+  /**
+   * that they took
+   */
+  written_bytes: number | null;
 }
 export interface Machine {
   architecture: string;
@@ -374,6 +402,54 @@ export interface WhyDocument {
   everything: Estimate;
   overlap: Estimate;
   unexplained: Estimate;
+  /**
+   * time in the kernel, by what it does and for whom; of a part: what it or what it calls asks for; null: the kernel was not sampled
+   */
+  kernel: null | {
+    /**
+     * of everything's time [0 to 1]
+     */
+    share: null | {
+      value: number;
+      /**
+       * standard error
+       */
+      error: number;
+    };
+    /**
+     * of everything
+     */
+    samples: number;
+    /**
+     * whether call stacks told the kinds; else the innermost functions alone
+     */
+    by_stacks: boolean;
+    /**
+     * most first; their shares add up to the share of all
+     */
+    parts: {
+      kind: string;
+      title: string;
+      share: Estimate;
+      samples: number;
+      /**
+       * system calls, most first; shares are of the part
+       */
+      calls: {
+        name: string;
+        share: number;
+      }[];
+      /**
+       * of the program, that asks for most of it; empty if unknown
+       */
+      function: string;
+      line: string;
+      /**
+       * of the part, that the function asks for [0 to 1]
+       */
+      place_share: number;
+    }[];
+  };
   measured: null | {
     measured: Estimate;
     kernel: Estimate;
@@ -455,7 +531,18 @@ export interface WhyDocument {
   };
   advice: {
     label: string;
+    /**
+     * of the tree; kernel: work of the kernel
+     */
     branch: string;
+    /**
+     * its kind, as in kernel.parts
+     */
+    kernel: string | null;
+    /**
+     * what to do here, where the recording knows the loops and data; else empty
+     */
+    here: string;
     cycles: Estimate;
     share: number;
     problem: string;
@@ -502,6 +589,10 @@ export interface WhyDocument {
      */
     branch: string | null;
     /**
+     * instead of a branch: the kind of the kernel's work, as in kernel.parts
+     */
+    kernel: string | null;
+    /**
      * why it is not firm
      */
     reason: string;
@@ -520,6 +611,34 @@ export interface Run {
    * as wait(2) gives it; null where nothing was started
    */
   wait_status: number | null;
+  /**
+   * of cpu_time_ns: in the kernel, by its own account
+   */
+  system_time_ns: number | null;
+  /**
+   * page faults of the command and its children that waited for no disk
+   */
+  minor_faults: number | null;
+  /**
+   * page faults that did
+   */
+  major_faults: number | null;
+  /**
+   * system calls of the read family: files, pipes, sockets
+   */
+  read_calls: number | null;
+  /**
+   * that they brought
+   */
+  read_bytes: number | null;
+  /**
+   * system calls of the write family
+   */
+  write_calls: number | null;
+  /**
+   * that they took
+   */
+  written_bytes: number | null;
 }
 export interface Machine {
   architecture: string;
@@ -659,6 +778,34 @@ export interface Run {
    * as wait(2) gives it; null where nothing was started
    */
   wait_status: number | null;
+  /**
+   * of cpu_time_ns: in the kernel, by its own account
+   */
+  system_time_ns: number | null;
+  /**
+   * page faults of the command and its children that waited for no disk
+   */
+  minor_faults: number | null;
+  /**
+   * page faults that did
+   */
+  major_faults: number | null;
+  /**
+   * system calls of the read family: files, pipes, sockets
+   */
+  read_calls: number | null;
+  /**
+   * that they brought
+   */
+  read_bytes: number | null;
+  /**
+   * system calls of the write family
+   */
+  write_calls: number | null;
+  /**
+   * that they took
+   */
+  written_bytes: number | null;
 }
 export interface Machine {
   architecture: string;
@@ -924,6 +1071,34 @@ export interface Run {
    * as wait(2) gives it; null where nothing was started
    */
   wait_status: number | null;
+  /**
+   * of cpu_time_ns: in the kernel, by its own account
+   */
+  system_time_ns: number | null;
+  /**
+   * page faults of the command and its children that waited for no disk
+   */
+  minor_faults: number | null;
+  /**
+   * page faults that did
+   */
+  major_faults: number | null;
+  /**
+   * system calls of the read family: files, pipes, sockets
+   */
+  read_calls: number | null;
+  /**
+   * that they brought
+   */
+  read_bytes: number | null;
+  /**
+   * system calls of the write family
+   */
+  write_calls: number | null;
+  /**
+   * that they took
+   */
+  written_bytes: number | null;
 }
 export interface Machine {
   architecture: string;
@@ -1264,6 +1439,34 @@ export interface Run {
    * as wait(2) gives it; null where nothing was started
    */
   wait_status: number | null;
+  /**
+   * of cpu_time_ns: in the kernel, by its own account
+   */
+  system_time_ns: number | null;
+  /**
+   * page faults of the command and its children that waited for no disk
+   */
+  minor_faults: number | null;
+  /**
+   * page faults that did
+   */
+  major_faults: number | null;
+  /**
+   * system calls of the read family: files, pipes, sockets
+   */
+  read_calls: number | null;
+  /**
+   * that they brought
+   */
+  read_bytes: number | null;
+  /**
+   * system calls of the write family
+   */
+  write_calls: number | null;
+  /**
+   * that they took
+   */
+  written_bytes: number | null;
 }
 export interface Machine {
   architecture: string;

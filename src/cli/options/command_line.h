@@ -36,8 +36,9 @@ struct RecordCommand {
   std::optional<double> frequency_hz;
   SnapshotOptions snapshot;
   std::string output = kDefaultProfile;
-  bool force = false;  // replaces whatever stands at `output`
-  std::string cpu;     // --template: its events; "": none
+  std::string output_name = {};  // what messages call it; "": `output`
+  bool force = false;            // replaces whatever stands at `output`
+  std::string cpu;               // --template: its events; "": none
   bool quiet = false;
   bool symbolize = true;
   bool regions = false;  // --regions: OpenMP constructs, too

@@ -22,6 +22,25 @@ uint64_t parse_duration_ns(const std::string& text) {
   return static_cast<uint64_t>(number * factor);
 }
 
+uint64_t parse_bytes(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  std::string unit = to_lower(end);
+  if (unit.ends_with('b')) unit.pop_back();
+  const double factor = unit.empty()   ? 1
+                        : unit == "k"  ? 1e3
+                        : unit == "ki" ? 1024.0
+                        : unit == "m"  ? 1e6
+                        : unit == "mi" ? 1048576.0
+                        : unit == "g"  ? 1e9
+                        : unit == "gi" ? 1073741824.0
+                                       : 0;
+  if (end == text.c_str() || factor == 0 || !(number >= 0 && number * factor < 1e18)) {
+    throw CLI::ValidationError("'" + text + "' is not a size (try 500k, 10M or 1Gi)");
+  }
+  return static_cast<uint64_t>(number * factor);
+}
+
 std::vector<int> parse_cpus(const std::string& text) {
   std::vector<int> cpus;
   for (const std::string_view field : split(text, ',')) {

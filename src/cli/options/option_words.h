@@ -21,6 +21,8 @@ namespace culprit {
 
 /// "10", "10s", "1.5s", "250ms", "100us" → ns. No unit: seconds.
 uint64_t parse_duration_ns(const std::string& text);
+/// "60k", "10M", "1.5G", with or without a B behind → bytes; k is 1000, Ki 1024.
+uint64_t parse_bytes(const std::string& text);
 /// "0,2-3" → {0, 2, 3}.
 std::vector<int> parse_cpus(const std::string& text);
 /// "12,34" → {12, 34}.

@@ -1,6 +1,5 @@
 #include "cli/options/command_options.h"
 #include "cli/options/option_words.h"
-#include "model/off_cpu_events.h"
 
 namespace culprit {
 
@@ -26,11 +25,20 @@ constexpr Word<ExportFormat> kExportFormats[] = {{"collapsed", ExportFormat::col
                                                  {"json", ExportFormat::json},
                                                  {"csv", ExportFormat::csv},
                                                  {"html", ExportFormat::html}};
+/// Programs that somebody may name instead of a format that they open.
+constexpr Word<const char*> kReaders[] = {{"speedscope", "pprof or collapsed"},
+                                          {"flamegraph", "collapsed"},
+                                          {"firefox", "collapsed"},
+                                          {"perfetto", "pprof"},
+                                          {"kcachegrind", "callgrind"},
+                                          {"qcachegrind", "callgrind"},
+                                          {"graphviz", "dot"}};
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
 constexpr Word<Columns> kColumns[] = {{"events", Columns::events},
                                       {"executions", Columns::executions},
                                       {"frequency", Columns::frequency},
-                                      {"hca", Columns::hca}};
+                                      {"hca", Columns::hca},
+                                      {"waits", Columns::waits}};
 constexpr Word<bool> kAnnotateColumns[] = {{"counts", false}, {"locality", true}};
 constexpr Word<Format> kEventFormats[] = {{"text", Format::text}, {"json", Format::json}};
 
@@ -64,6 +72,15 @@ void add_template(CLI::App* app, std::string* cpu) {
                   "which events are which cycles: a name that `culprit templates` lists, or a file "
                   "[by the CPU of the recording]")
       ->type_name("NAME|FILE");
+}
+
+ExportFormat parse_export_format(const std::string& text) {
+  for (const auto& [reader, formats] : kReaders) {
+    if (is_same_word(text, reader)) {
+      throw CLI::ValidationError(fmt::format("{} opens --to {}", reader, formats));
+    }
+  }
+  return parse_word(kExportFormats, text);
 }
 
 }  // namespace
@@ -174,8 +191,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
   app->callback([app, command, limit, off_cpu, error] {
     if (off_cpu->count() > 0) {
       ReportOptions& report = command->question.report;
-      if (report.sort.empty()) report.sort = kOffCpuEvent;
-      report.events = {std::string(kOffCpuEvent), std::string(kPreemptedEvent)};
+      report.columns = Columns::waits;
       const bool says_form = app->count("--by") > 0 || app->count("--tree") > 0;
       if (!says_form) report.tree = Tree::callees;
     }
@@ -304,20 +320,19 @@ CLI::App* add_regions(CLI::App& root, RegionsCommand* command, std::string* /*er
 CLI::App* add_export(CLI::App& root, ExportCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand("export", "the profile for other programs");
   add_input(app, &command->file);
-  CLI::Option* to = add_word(
-      app, "--to", &command->question.to, kExportFormats,
+  CLI::Option* to = add_parsed(
+      app, "--to", &command->question.to, parse_export_format,
       "collapsed: folded stacks, for flame graphs; pprof: gzip'd "
       "profile.proto; callgrind: for KCachegrind; autofdo: LLVM's text "
       "sample profile; bolt: for perf2bolt --pa; dot: for Graphviz, the "
       "blocks of one function, or who calls whom; json, csv: every address; html: one file "
-      "for a browser, with everything");
-  to->required()->type_name("FORMAT");
+      "for a browser, with everything",
+      "FORMAT");
+  to->required();
   app->add_option("-o,--output", command->output, "[standard output]")->type_name("FILE");
   add_force(app, &command->force);
-  app->add_option("--max-size", command->most_bytes,
-                  "html: leave out the code of functions beyond that [10M]")
-      ->type_name("BYTES")
-      ->transform(CLI::AsSizeValue(false));
+  add_parsed(app, "--max-size", &command->most_bytes, parse_bytes,
+             "html: leave out the code of functions beyond that [10M]", "BYTES");
   add_epoch_choice(app, &command->epochs);
   CLI::Option* image =
       app->add_option("--image", command->question.image,

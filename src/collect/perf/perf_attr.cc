@@ -12,11 +12,11 @@ namespace {
 constexpr uint64_t kSampleType =
     PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
 
-void add_stack_copy(perf_event_attr& attr, uint32_t bytes) {
+void add_stack_copy(perf_event_attr& attr, const SamplingSetup& setup) {
   attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
   attr.sample_regs_user = find_unwind_registers();
-  attr.sample_stack_user = bytes;
-  attr.exclude_callchain_user = 1;  // the kernel's part is walked as ever
+  attr.sample_stack_user = setup.stack_copy_bytes;
+  attr.exclude_callchain_user = setup.user_chains ? 0 : 1;  // the kernel's part is walked as ever
 }
 
 /// What the sideband's records and the samples share.
@@ -37,8 +37,9 @@ perf_event_attr make_common(const SamplingSetup& setup) {
 }
 
 void add_sample_parts(perf_event_attr& attr, const SamplingSetup& setup) {
-  if (setup.stacks) attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-  if (setup.stack_copy_bytes != 0) add_stack_copy(attr, setup.stack_copy_bytes);
+  if (setup.stacks || setup.kernel_stacks) attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+  if (setup.kernel_stacks) attr.exclude_callchain_user = 1;
+  if (setup.stack_copy_bytes != 0) add_stack_copy(attr, setup);
   if (setup.branches) {
     attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
     attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;

@@ -36,6 +36,8 @@ struct SampledEvent {
 struct SamplingSetup {
   bool stacks = false;
   uint32_t stack_copy_bytes = 0;  // of the user stack, with registers, instead of its callchain
+  bool kernel_stacks = false;     // of the callchain the kernel's part alone
+  bool user_chains = false;       // beside stack copies, too: what lies beyond them
   bool branches = false;          // the CPU's record of taken branches, where it has one
   bool memory = false;            // data address, weight and source, where the event has them
   bool many_events = false;       // records must say which event they belong to

@@ -23,7 +23,8 @@ uint64_t foresee_bytes(const SamplingSetup& setup) {
   constexpr uint64_t kPlain = 64;
   constexpr uint64_t kCallchain = 48 * 8;  // kernel and program; few are deeper
   constexpr uint64_t kBranches = 32 * 24;
-  return kPlain + (setup.stacks ? kCallchain : 0) + (setup.branches ? kBranches : 0) +
+  const bool has_chain = setup.stacks || setup.kernel_stacks;
+  return kPlain + (has_chain ? kCallchain : 0) + (setup.branches ? kBranches : 0) +
          setup.stack_copy_bytes;
 }
 

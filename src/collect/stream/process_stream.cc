@@ -38,6 +38,7 @@ FollowOptions follow_options(const ProcessorOptions& options) {
   FollowOptions follow;
   follow.all_tasks = options.all_processes;
   follow.stacks = options.stacks;
+  follow.kernel_stacks = options.kernel_stacks;
   follow.frames_limit = options.frames_limit;
   return follow;
 }

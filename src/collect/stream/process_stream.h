@@ -31,6 +31,7 @@ namespace culprit {
 struct ProcessorOptions {
   bool all_processes = false;  // keep every task's samples, not only those followed
   bool stacks = false;         // count call stacks
+  bool kernel_stacks = false;  // count those of samples in the kernel, apart
   size_t frames_limit = 0;     // stacks of so many frames were cut; 0: somebody else counts them
   std::map<uint64_t, size_t> event_of_id;  // rows of the events; empty: there is one
   RecordLayout layout = {.branch_sample_type = PERF_SAMPLE_BRANCH_ANY};  // of the samples
