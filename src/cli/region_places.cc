@@ -34,7 +34,7 @@ std::string suggest(const std::string& wanted, std::vector<std::string> names) {
   return nearest.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(nearest, ", "));
 }
 
-bool is_meant(const std::string& linked, const std::string& symbol) {
+bool is_meant(std::string_view linked, const std::string& symbol) {
   const std::string name = demangle(linked);
   return linked == symbol || name == symbol || without_parameters(name) == symbol;
 }

@@ -108,7 +108,9 @@ std::string describe_cpu_time(const Profile& profile) {
   const std::optional<int64_t>& by_kernel = profile.runs.front().cpu_time_ns;
   const Run& run = profile.runs.front();
   const std::optional<int64_t>& in_kernel = run.use.system_time_ns;
-  const auto format = [](int64_t ns) { return format_duration_ns(static_cast<double>(ns)); };
+  const auto format = [](int64_t ns) {
+    return ns == 0 ? "0 s" : format_duration_ns(static_cast<double>(ns));
+  };
   if (by_kernel && in_kernel && *in_kernel <= *by_kernel && !is_simulated(profile, run)) {
     return fmt::format("{} CPU ({} user, {} kernel)", format(*by_kernel),
                        format(*by_kernel - *in_kernel), format(*in_kernel));

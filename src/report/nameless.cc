@@ -61,9 +61,8 @@ std::string describe_nameless(CodeIndex& code, size_t event) {
         fmt::format("{} ({:.1f} %)", printable(base_name(code.module(image))), 100 * value / all));
   }
   return fmt::format(
-      "{:.1f} % of {} is code without symbols, in {}: install their debug symbols (Debian and "
-      "Ubuntu: PACKAGE-dbgsym), or set DEBUGINFOD_URLS (https://debuginfod.elfutils.org), and "
-      "culprit symbolize; of one's own programs: do not strip them",
+      "{:.1f} % of {} is code without symbols, in {}: PACKAGE-dbgsym, or DEBUGINFOD_URLS, then "
+      "culprit symbolize (and do not strip your own)",
       100 * nameless / all, profile.strings.text(profile.events[event].name),
       fmt::join(files, ", "));
 }

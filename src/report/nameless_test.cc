@@ -14,7 +14,7 @@ TEST(DescribeNameless, NamesTheFilesThatLackSymbols) {
   CodeIndex code(test.profile, facts);
   const std::string text = describe_nameless(code, 0);
   EXPECT_TRUE(
-      text.starts_with("8.0 % of cpu-clock is code without symbols, in libc.so.6 (8.0 %): install"))
+      text.starts_with("8.0 % of cpu-clock is code without symbols, in libc.so.6 (8.0 %): PACKAGE-dbgsym"))
       << text;
 }
 

@@ -46,6 +46,7 @@ constexpr KnownProgram kKnownPrograms[] = {
 
 struct AskingPlace {
   double value = 0;
+  uint64_t samples = 0;
   std::map<std::string, double> lines;
 };
 
@@ -101,15 +102,44 @@ class KernelSums {
     if (!request.call.empty()) sums.calls[request.call] += value;
     AskingPlace& asking = sums.places[function.empty() ? first_library : function];
     asking.value += value;
+    asking.samples += samples;
     if (!line.empty()) asking.lines[line] += value;
     if (known != nullptr && known->kind == request.kind->key) sums.hints[known->hint] += value;
   }
 
-  /// Parts of a whole of `all`, whose samples are of `period` each on average.
+  /// Faults whose memory the stack does not tell are of the kind of all others at their place.
+  void join_faults() {
+    const auto unknown = kinds_.find(&kernel_kind("page_faults"));
+    if (unknown == kinds_.end()) return;
+    for (auto& [function, place] : unknown->second.places) {
+      KindSums* only = nullptr;
+      size_t found = 0;
+      for (const std::string_view key : {"fresh_memory", "mapped_files", "copied_pages"}) {
+        const auto kind = kinds_.find(&kernel_kind(key));
+        if (kind == kinds_.end() || !kind->second.places.contains(function)) continue;
+        only = &kind->second;
+        ++found;
+      }
+      if (found != 1) continue;
+      AskingPlace& to = only->places[function];
+      to.value += place.value;
+      for (const auto& [line, value] : place.lines) to.lines[line] += value;
+      for (KindSums* const sums : {only, &unknown->second}) {
+        const double sign = sums == only ? 1 : -1;
+        sums->value += sign * place.value;
+        sums->calls[kPageFault] += sign * place.value;
+      }
+      only->samples += place.samples;
+      unknown->second.samples -= place.samples;
+      place = {};
+    }
+  }
+
+  /// Parts of a whole of `all`, most first.
   [[nodiscard]] std::vector<KernelPart> list(double all) const {
     std::vector<KernelPart> parts;
     for (const auto& [kind, sums] : kinds_) {
-      if (!(sums.value > 0)) continue;
+      if (sums.samples == 0) continue;
       KernelPart& part = parts.emplace_back();
       part.kind = kind;
       part.samples = sums.samples;
@@ -215,6 +245,7 @@ std::optional<KernelTime> find_kernel_time(const Profile& profile, const FactsLo
   time.has_stacks = add_stacks(profile, profile.kernel_stacks, *event, sums) ||
                     add_stacks(profile, profile.stack_counts, *event, sums);
   if (!time.has_stacks && !filters.empty()) return std::nullopt;
+  sums.join_faults();
   time.parts = time.has_stacks ? sums.list(all) : leaves.list(all);
   uint64_t samples = 0;
   for (const KernelPart& part : time.parts) {
@@ -236,8 +267,10 @@ std::string describe_calls(const KernelPart& part) {
   constexpr double kLeast = 0.05;
   std::vector<std::string> words;
   for (const NamedShare& call : part.calls) {
+    if (call.name == kPageFault || call.name == kInterrupt) continue;  // the title says so
     if (words.size() == kMostCalls || call.share < kLeast) break;
-    words.push_back(part.calls.size() == 1
+    constexpr double kAll = 0.995;
+    words.push_back(call.share > kAll
                         ? printable(call.name)
                         : fmt::format("{} {:.0f} %", printable(call.name), 100 * call.share));
   }
@@ -248,7 +281,8 @@ namespace {
 
 std::string describe_transfers(const std::optional<int64_t>& calls,
                                const std::optional<int64_t>& bytes, std::string_view name) {
-  if (!calls || !bytes || *calls <= 0) return "";
+  constexpr int64_t kFew = 100;
+  if (!calls || !bytes || *calls < kFew) return "";
   return fmt::format("{} {} of {} on average", format_thousands(static_cast<uint64_t>(*calls)),
                      name, format_bytes(static_cast<uint64_t>(*bytes / *calls)));
 }

@@ -7,10 +7,10 @@ namespace {
 
 constexpr std::string_view kNewMemoryAdvice =
     "Use buffers again instead of allocating them anew. Where malloc and free of large blocks give "
-    "memory back and take it again, GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1073741824:"
-    "glibc.malloc.trim_threshold=1073741824 (or mallopt: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD) keeps "
-    "it. What is really new takes 512 times fewer faults in huge pages "
-    "(GLIBC_TUNABLES=glibc.malloc.hugetlb=1, madvise: MADV_HUGEPAGE).";
+    "memory back and take it again, glibc keeps it with GLIBC_TUNABLES "
+    "glibc.malloc.mmap_threshold and glibc.malloc.trim_threshold of 1073741824 (mallopt: "
+    "M_MMAP_THRESHOLD, M_TRIM_THRESHOLD). What is really new takes up to 512 times fewer faults in "
+    "huge pages (glibc.malloc.hugetlb=1, or madvise: MADV_HUGEPAGE).";
 
 // Of Linux 4.19 to 6.18.
 constexpr KernelKind kKinds[] = {
@@ -364,10 +364,10 @@ KernelRequest find_kernel_request(const Names& functions) {
     const std::string_view function = functions[i];
     if (find_name(kFaults, function) != nullptr) {
       const std::string_view below = find_below(kBelowFaults, functions, i);
-      return {&kernel_kind(below.empty() ? "page_faults" : below), "page fault"};
+      return {&kernel_kind(below.empty() ? "page_faults" : below), kPageFault};
     }
     if (find_prefix(kInterrupts, function) != nullptr) {
-      return {&kernel_kind("interrupts"), "interrupt"};
+      return {&kernel_kind("interrupts"), kInterrupt};
     }
     const std::string_view call = find_call(function);
     if (!call.empty()) return {&kind_of_call(call, functions, i), call};

@@ -23,6 +23,10 @@ struct KernelKind {
   std::string_view advice;
 };
 
+/// Calls that are no system calls.
+inline constexpr std::string_view kPageFault = "page fault";
+inline constexpr std::string_view kInterrupt = "interrupt";
+
 /// What the stack of one sample in the kernel tells.
 struct KernelRequest {
   const KernelKind* kind = nullptr;  // never null

@@ -81,7 +81,6 @@ void add_kernel_advice(const KernelTime& kernel, WhyReport& why) {
     one.line = part.line;
     one.share = part.place_share;
   }
-  std::ranges::stable_sort(why.advice, std::greater(), &PlacedAdvice::worth);
 }
 
 /// What a first user does not know, each only where it matters.
@@ -215,6 +214,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   why.verdict = find_verdict(
       cpu, {why.tree, why.measured, kernel, find_branch_by_gain(why.advice, why.tree)});
   if (kernel != nullptr) add_kernel_advice(*kernel, why);
+  std::ranges::stable_sort(why.advice, std::greater(), &PlacedAdvice::worth);
   if (!cost.is_counting && why.verdict.branch == nullptr && why.verdict.kernel == nullptr) {
     why.hottest = LargestRows(profile, facts, options.filters).find_function(0);
   }

@@ -353,7 +353,7 @@ class WhyText {
   static std::string describe_work(const KernelPart& part) {
     std::string text = fmt::format("{} in the kernel", part.kind->title);
     const std::string calls = describe_calls(part);
-    if (!calls.empty() && calls != "page fault") text += " (" + calls + ")";
+    if (!calls.empty()) text += " (" + calls + ")";
     text += fmt::format(", {:.1f} % of the time", 100 * part.share.value);
     PlacedAdvice place;
     place.function = part.function;
@@ -417,9 +417,20 @@ class WhyText {
           pad_right(elide_middle(head, kHeadWidth), kHeadWidth + 2) + describe_worth(one) + "\n";
       std::string words = describe_gain(one);
       if (!one.here.empty()) words += "Here: " + printable(one.here) + " ";
-      text += indented(words + printable(one.problem + " " + one.advice));
+      words += printable(one.problem) + " ";
+      const size_t same = find_same_advice(number - 1);
+      words += same == number - 1 ? printable(one.advice) : fmt::format("As {}.", same + 1);
+      text += indented(words);
     }
     return text + "\n";
+  }
+
+  /// The first piece that gives the same advice.
+  size_t find_same_advice(size_t number) const {
+    const auto same = [&](const PlacedAdvice& one) {
+      return one.advice == why_.advice[number].advice;
+    };
+    return static_cast<size_t>(std::ranges::find_if(why_.advice, same) - why_.advice.begin());
   }
 
   /// "3.05 G  75 %", or "3.05 G  60-75 %" where the model lacks some of what was measured.
@@ -460,7 +471,7 @@ class WhyText {
     if (ratio > kMostOfTheTime) return "";
     return print_labelled("Time",
                           fmt::format("it ran for {:.0f} % of its wall time: culprit record "
-                                      "--off-cpu says what it waits for else",
+                                      "--off-cpu says whether it waits, and for what",
                                       100 * ratio),
                           style_);
   }
