@@ -88,6 +88,10 @@ Result<ReportAnswer> answer_waits(const ProfileView& view, const ReportQuestion&
   ASSIGN_OR_RETURN(Profile waits, with_waits_only(view.profile()));
   ReportOptions options = question.report;
   options.columns = Columns::events;
+  constexpr double kLeastPercent = 0.1;  // else calls that never wait would fill the tree
+  if (options.tree != Tree::none && options.limit != 0 && options.minimum_percent == 0) {
+    options.minimum_percent = kLeastPercent;
+  }
   const FactsLookup facts = view.facts(needed_parts(options));
   ASSIGN_OR_RETURN(ReportTable table, make_report(waits, facts, options));
   return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(waits)),

@@ -277,6 +277,17 @@ std::string describe_calls(const KernelPart& part) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+std::string list_calls(const KernelPart& part) {
+  constexpr size_t kMostCalls = 2;
+  constexpr double kLeast = 0.05;
+  std::vector<std::string> words;
+  for (const NamedShare& call : part.calls) {
+    if (words.size() == kMostCalls || call.share < kLeast) break;
+    if (call.name != kPageFault && call.name != kInterrupt) words.push_back(printable(call.name));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
 namespace {
 
 std::string describe_transfers(const std::optional<int64_t>& calls,

@@ -59,6 +59,9 @@ std::optional<KernelTime> find_kernel_time(const Profile& profile, const FactsLo
 /// "pread64 55 %, pwrite64 40 %" of a part; "" if no call is known.
 std::string describe_calls(const KernelPart& part);
 
+/// "pread64, pwrite64": the largest two.
+std::string list_calls(const KernelPart& part);
+
 /// "125,021 reads of 4.10 kB on average, 3 writes of ..."; what it can tell of a part by the
 /// kernel's account of the whole run. "" if nothing.
 std::string describe_use(const KernelTime& time, const KernelPart& part);

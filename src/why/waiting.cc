@@ -69,6 +69,28 @@ constexpr WaitWord kWords[] = {
     {"handle_mm_fault", "page fault"},
 };
 
+// What threads wait for by a futex, told by libc's functions above it.
+constexpr WaitWord kFutexWords[] = {
+    {"pthread_join", "end of a thread"},
+    {"__pthread_clockjoin", "end of a thread"},
+    {"__pthread_join", "end of a thread"},
+    {"pthread_cond_", "condition"},
+    {"__pthread_cond_", "condition"},
+    {"___pthread_cond_", "condition"},
+    {"pthread_barrier_", "barrier"},
+    {"__pthread_barrier_", "barrier"},
+    {"sem_", "semaphore"},
+    {"__new_sem_", "semaphore"},
+    {"do_futex_wait", "semaphore"},
+};
+
+std::string_view find_futex_kind(std::string_view function) {
+  for (const auto& [prefix, kind] : kFutexWords) {
+    if (function.starts_with(prefix)) return kind;
+  }
+  return "";
+}
+
 std::optional<EventId> find_event(const Profile& profile, std::string_view name) {
   for (size_t event = 0; event < profile.events.size(); ++event) {
     if (profile.strings.text(profile.events[event].name) == name) return EventId(event);
@@ -115,6 +137,9 @@ class WaitSums {
       for (const Frame& frame : code_.frames(location)) {
         const std::string& name = code_.facts(location.image)->strings.text(frame.function);
         if (kind.empty() && !is_own) kind = find_wait_kind(name);
+        if (kind == "lock" && !is_own && !find_futex_kind(name).empty()) {
+          kind = find_futex_kind(name);
+        }
         if (function.empty() && is_own) function = name;
       }
       if (is_own && function.empty()) function = code_.unnamed(location);

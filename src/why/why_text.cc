@@ -244,7 +244,7 @@ class WhyText {
       if (part.share.value < kLeastPart) break;
       std::string label(part.kind->title);
       if (&part == why_.verdict.kernel) label += mark_of(why_.verdict.certainty);
-      add(part.share, depth, label, describe_calls(part));
+      add(part.share, depth, label, list_calls(part));
     }
   }
 
