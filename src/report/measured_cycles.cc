@@ -7,6 +7,7 @@
 
 #include "model/engine.h"
 #include "print/event_display.h"
+#include "report/variants.h"
 
 namespace culprit {
 namespace {
@@ -60,6 +61,20 @@ class FitSum {
   double few_modelled_ = 0;
 };
 
+void note_other_code(const VariantRows& one, const TwoRuns& runs, OtherCode& other) {
+  for (const ReportRow* const row : one.rows) {
+    const uint64_t samples = row->values[runs.time].samples;
+    if (row->values[runs.instructions].value > 0 || samples == 0) continue;
+    if (one.family.empty()) {
+      other.not_executed += samples;
+      other.by_module[row->module.value_or("")] += samples;
+    } else {
+      other.variants += samples;
+    }
+  }
+  if (!one.family.empty()) other.families.push_back(one.family);
+}
+
 }  // namespace
 
 std::optional<TwoRuns> find_two_runs(const Profile& profile) {
@@ -101,15 +116,29 @@ std::optional<MeasuredCycles> find_measured_cycles(const Profile& profile,
   found.everything = estimate(table.totals[runs->time]);
   found.modelled = table.shown[*runs->cycles].value;
   const std::set<std::string> kernel = kernel_modules(profile);
-  FitSum fit;
+  std::vector<const ReportRow*> functions;
   for (const ReportRow& row : table.rows) {
-    const Value& time = row.values[runs->time];
     if (row.module && kernel.contains(*row.module)) {
-      found.kernel = found.kernel + estimate(time);
+      found.kernel = found.kernel + estimate(row.values[runs->time]);
     } else {
-      fit.add(estimate(time), time.samples, row.values[*runs->cycles].value);
+      functions.push_back(&row);
     }
   }
+  FitSum fit;
+  for (const VariantRows& one : join_variants(functions, runs->time, runs->instructions)) {
+    Estimate measured;
+    uint64_t samples = 0;
+    double modelled = 0;
+    for (const ReportRow* const row : one.rows) {
+      const Value& time = row->values[runs->time];
+      measured = measured + estimate(time);
+      samples += time.samples;
+      modelled += row->values[*runs->cycles].value;
+    }
+    fit.add(measured, samples, modelled);
+    note_other_code(one, *runs, found.other);
+  }
+  std::sort(found.other.families.begin(), found.other.families.end());
   found.fit = fit.finish();
   // The kernel's samples are some of those measured: what is left has the error of the others.
   const double variance = found.measured.standard_error * found.measured.standard_error -

@@ -3,7 +3,10 @@
 // The difference between what was measured and what was modelled, of a profile that has both
 // (record --engine timer+simulate).
 
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "report/report.h"
 
@@ -21,6 +24,14 @@ struct ModelFit {
 inline constexpr uint64_t kLeastSamples = 100;
 inline constexpr double kLargestMisfit = 0.25;
 
+/// Samples of the native run on functions that the simulated run did not execute.
+struct OtherCode {
+  uint64_t variants = 0;              // in variants of what it did execute, joined with these
+  std::vector<std::string> families;  // which: "memmove"; sorted
+  uint64_t not_executed = 0;          // in functions of which it executed no variant
+  std::map<std::string, uint64_t> by_module;  // of not_executed
+};
+
 /// Cycles by time and clock of a native run beside those that a model of the same run says.
 struct MeasuredCycles {
   Estimate measured;
@@ -28,7 +39,8 @@ struct MeasuredCycles {
   Estimate kernel;       // of measured: in the kernel, which is not simulated
   double modelled = 0;
   Estimate unexplained;  // measured - kernel - modelled; its error without the clock's
-  ModelFit fit;
+  ModelFit fit;          // variants of one function (variants.h) are one
+  OtherCode other;
   Estimate everything;  // measured of the whole profile
 };
 

@@ -15,6 +15,7 @@
 #include "print/values.h"
 #include "report/measured_cycles.h"
 #include "report/row_filter.h"
+#include "why/dispatch.h"
 #include "why/repairs.h"
 #include "why/why.h"
 
@@ -198,6 +199,11 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     const RowAmounts all = match.amounts(to_estimates(profile, table.totals));
     why.everything = make_cost_tree(cpu, all, cost).unhalted.cycles;
     if (cpu.is_simulated) why.measured = find_measured_cycles(profile, table);
+    if (why.measured) {
+      for (std::string& one : advise_on_dispatch(*why.measured)) {
+        why.remarks.push_back(std::move(one));
+      }
+    }
   }
   if (options.filters.empty()) {
     why.halted = find_halted(profile, cpu, why.everything);

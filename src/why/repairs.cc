@@ -14,6 +14,7 @@
 #include "model/forecast_events.h"
 #include "report/largest_rows.h"
 #include "report/measured_cycles.h"
+#include "report/variants.h"
 #include "why/gain.h"
 
 namespace culprit {
@@ -262,7 +263,12 @@ void order_by_gain(std::vector<PlacedAdvice>& repairs, const std::optional<Branc
 std::vector<PlacedAdvice> RepairFinder::find() {
   const std::vector<RowSums> functions = rows_.sum_functions();
   for (const RowSums& row : functions) add_values(totals_, row.values);
-  const auto by_name = [](const LargestRow& row) {
+  // Time of one variant and costs of another are of one place, where each run chose its own.
+  const auto by_name = [&](const LargestRow& row) {
+    const std::string family = find_variant_family(row.function);
+    const bool is_joined = why_.measured && !family.empty() &&
+                           std::ranges::binary_search(why_.measured->other.families, family);
+    if (is_joined) return "variants of " + family;
     return row.function + (row.inlined ? " (inlined)" : "");
   };
   functions_ = make_places(functions, by_name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "accounting/advice.h"
 #include "base/text.h"
@@ -40,6 +41,27 @@ std::optional<double> count_samples(const CostNode& unhalted) {
 std::string describe_few(double samples) {
   return fmt::format("{:.0f} samples are too few for a verdict on time ({} are the least)", samples,
                      kLeastSamples);
+}
+
+/// ", of them 49 % in variants ..."; "" if the simulated run executed all that was sampled.
+std::string describe_other_code(const MeasuredCycles& measured) {
+  const OtherCode& other = measured.other;
+  const auto samples = static_cast<double>(measured.samples);
+  const auto share = [&](uint64_t part) { return percent(static_cast<double>(part), samples); };
+  std::string text;
+  if (other.variants > 0) {
+    text += fmt::format(
+        ", of them {:.1f} % in variants of {} that only this CPU chooses, taken together with "
+        "those "
+        "that were simulated",
+        share(other.variants), printable(fmt::format("{}", fmt::join(other.families, ", "))));
+  }
+  constexpr double kWorthSaying = 0.05;  // percent
+  if (share(other.not_executed) >= kWorthSaying) {
+    text += fmt::format("{} {:.1f} % in functions that were not simulated",
+                        text.empty() ? ", of them" : " and", share(other.not_executed));
+  }
+  return text;
 }
 
 std::string describe_fit(const MeasuredCycles& measured) {
@@ -237,7 +259,8 @@ std::string describe_basis(const Profile& profile, const Template& cpu, const Co
                            const std::optional<MeasuredCycles>& measured) {
   std::string text;
   if (measured) {
-    text = format_thousands(measured->samples) + " samples; " + describe_fit(*measured);
+    text = format_thousands(measured->samples) + " samples" + describe_other_code(*measured) +
+           "; " + describe_fit(*measured);
   } else if (const std::optional<double> samples = count_samples(tree.unhalted)) {
     text =
         fmt::format("{} samples", format_thousands(static_cast<uint64_t>(std::llround(*samples))));

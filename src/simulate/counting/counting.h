@@ -97,11 +97,16 @@ struct RoundCosts {
   simulate::Ticks copy_64 = 0;  // 64 bytes, by lines
   simulate::Ticks fill_64 = 0;
   simulate::Ticks alone = 0;  // a round that is none of many in a line
+  uint64_t distance = 0;      // to what is read: closer ones are alone
+  uint64_t distance_mask = 0;
 
   RoundCosts() = default;
   explicit RoundCosts(const simulate::StringSettings& settings);
   [[nodiscard]] simulate::Ticks of_bytes(const KnownAccesses& accesses, uint64_t bytes) const {
     return bytes * (accesses.load_bytes != 0 ? copy_64 : fill_64) / 64;
+  }
+  [[nodiscard]] bool is_alone(uint64_t source, uint64_t destination) const {
+    return ((destination - source - 1) & distance_mask) < distance - 1;
   }
 };
 

@@ -190,8 +190,9 @@ struct Access {
   uint64_t address = 0;
   uint32_t bytes = 0;
   bool is_store = false;
-  bool is_new = true;        // not a further part of a wide one
-  uint32_t instruction = 0;  // its site, if place.site is that of a data object
+  bool is_new = true;             // not a further part of a wide one
+  uint32_t instruction = 0;       // its site, if place.site is that of a data object
+  bool is_written_whole = false;  // a store of a whole line, which is not read for that
 
   [[nodiscard]] simulate::AccessType kind() const {
     return is_store ? simulate::AccessType::store : simulate::AccessType::load;
@@ -207,7 +208,10 @@ template <Model kModel>
   if (!access.is_store) {
     thread.clock->load(step, outcome, access.address, access.bytes, !access.is_new, site);
   } else if (access.is_new || !outcome.plain_hit()) {
-    thread.clock->store(step, outcome, access.address, access.bytes, site);
+    // Loads that follow a line written as a whole find their values as they find others'.
+    constexpr uint32_t kWord = 8;
+    const uint32_t bytes = access.is_written_whole ? kWord : access.bytes;
+    thread.clock->store(step, outcome, access.address, bytes, site);
   } else {
     thread.clock->store_part(access.address, access.bytes);
   }
@@ -227,7 +231,10 @@ template <Model kModel>
   const simulate::PackedOutcome outcome = simulate::access_unusual<kModel.locality>(
       *thread.memory, access.address, access.bytes, access.kind(), access.place.site);
   if constexpr (kModel.warms) return;
-  time_access<kModel>(thread, access, outcome);
+  const simulate::PackedOutcome timed =
+      access.is_written_whole ? simulate::PackedOutcome(simulate::without_reading(outcome))
+                              : outcome;
+  time_access<kModel>(thread, access, timed);
   if (outcome.plain_hit()) return;
   if constexpr (kModel.cycles) {
     if (thread.memory->prefetched.count != 0) thread.clock->prefetch(thread.memory->prefetched);

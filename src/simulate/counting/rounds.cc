@@ -22,7 +22,9 @@ RoundCosts::RoundCosts(const simulate::StringSettings& settings)
       fill_start(simulate::kTicksPerCycle * settings.fill_start_cycles),
       copy_64(simulate::to_ticks(64 / settings.copy_bytes_per_cycle)),
       fill_64(simulate::to_ticks(64 / settings.fill_bytes_per_cycle)),
-      alone(simulate::to_ticks(settings.round_cycles)) {}
+      alone(simulate::to_ticks(settings.round_cycles)),
+      distance(settings.round_distance_bytes),
+      distance_mask(settings.round_distance_in_page ? kProgramPage - 1 : ~uint64_t{0}) {}
 
 /// Whether a round reads what one less than a line before it has written.
 bool Counting::is_overlapping(uint64_t source, uint64_t destination) const {
@@ -115,7 +117,7 @@ simulate::Ticks Counting::find_round_ticks(const CountedThread& thread, bool is_
   const simulate::Ticks by_lines = round_costs_.of_bytes(accesses, bytes);
   if (!rounds.goes_on)
     return by_lines + (copies ? round_costs_.copy_start : round_costs_.fill_start);
-  const bool is_alone = is_backward || (copies && is_overlapping(rounds.load, rounds.store));
+  const bool is_alone = is_backward || (copies && round_costs_.is_alone(rounds.load, rounds.store));
   return is_alone ? round_costs_.alone : by_lines;
 }
 

@@ -69,10 +69,14 @@ template <Model kModel>
     model_sampled(thread, site, line.address, {bytes, is_store});
   } else if constexpr (kModel.caches) {
     const AccessPlace place{.site = site};
+    const bool is_written_whole = is_store && bytes >= line_bytes_;
+    thread.memory->moves_lines = true;
+    thread.memory->writes_whole_line = is_written_whole;
     in_window<kModel>(thread, line.address, is_store, [&]<Model kNow>() {
-      model_access<kNow>(thread,
-                         {place, line.address, bytes, is_store, line.is_new, line.instruction});
+      model_access<kNow>(thread, {place, line.address, bytes, is_store, line.is_new,
+                                  line.instruction, is_written_whole});
     });
+    thread.memory->moves_lines = thread.memory->writes_whole_line = false;
   }
 }
 
@@ -129,8 +133,11 @@ template <Model kModel>
                       {site, line.destination, line.rounds, {accesses.store_bytes, true}, true});
   if (is_timed) {
     thread.clock->end_block();
+    const bool is_alone =
+        accesses.load_bytes != 0 && round_costs_.is_alone(line.source, line.destination);
     thread.clock->spend_microcode(
-        site, round_costs_.of_bytes(accesses, line.rounds * accesses.store_bytes));
+        site, is_alone ? line.rounds * round_costs_.alone
+                       : round_costs_.of_bytes(accesses, line.rounds * accesses.store_bytes));
   }
 }
 

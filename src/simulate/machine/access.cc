@@ -72,10 +72,12 @@ inline PackedOutcome translate(CoreState& core, Tlb& first, uint64_t address) {
 
 void train_prefetchers(CoreState& core, Part part) {
   core.prefetched.count = 0;
+  if (core.writes_whole_line) return;
   PrefetchList lines;
   core.stream.train(part.line(core), lines);
   const Origin origin = part.request(core).origin;
   for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l2(core, lines.lines[i], origin);
+  if (core.moves_lines) return;
   lines.count = 0;
   core.stride.train(part.address, core.instruction != 0 ? core.instruction : part.site, lines);
   for (uint32_t i = 0; i < lines.count; ++i) prefetch_into_l1d(core, lines.lines[i], origin);

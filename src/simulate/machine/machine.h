@@ -83,7 +83,10 @@ struct StringSettings {
   uint32_t fill_start_cycles = 35;   // of stos
   double copy_bytes_per_cycle = 32;  // by lines, all of them in L1D
   double fill_bytes_per_cycle = 32;
-  double round_cycles = 1;  // a round by itself: backward, or onto what it has just read
+  double round_cycles = 1;  // a round by itself: backward, or where it goes so close behind what
+                            // it reads, by all of the addresses or by their places in 4 KiB:
+  uint32_t round_distance_bytes = 64;
+  bool round_distance_in_page = false;
 };
 
 struct CoreSettings {

@@ -101,6 +101,8 @@ void read_strings(TomlSection section, StringSettings& strings) {
   section.number("copy_bytes_per_cycle", strings.copy_bytes_per_cycle, 0.01, kMostCycles);
   section.number("fill_bytes_per_cycle", strings.fill_bytes_per_cycle, 0.01, kMostCycles);
   section.number("round_cycles", strings.round_cycles, 0, kMostCycles);
+  section.integer("round_distance_bytes", strings.round_distance_bytes, 1, 4096);
+  section.boolean("round_distance_in_page", strings.round_distance_in_page);
   section.end();
 }
 

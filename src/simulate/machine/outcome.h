@@ -74,4 +74,18 @@ class PackedOutcome {
   uint64_t bits_ = 0;
 };
 
+/// What takes time of a store that writes a whole line, which need not be read for that: that the
+/// line is put into the first level, and the lines that leave for it.
+inline Outcome without_reading(Outcome outcome) {
+  if (outcome.missed_lines == 0 || outcome.source <= DataSource::l2) return outcome;
+  if (outcome.shared_lines != 0) --outcome.shared_lines;
+  const bool is_from_memory = outcome.source == DataSource::memory;
+  if (is_from_memory && outcome.memory_lines != 0) {
+    outcome.memory_lines = (outcome.memory_lines - 1) & 15;
+  }
+  outcome.source = DataSource::l2;
+  outcome.latency_cycles = 0;
+  return outcome;
+}
+
 }  // namespace culprit::simulate
