@@ -41,7 +41,46 @@ def as_nobody(command):
     return f"su nobody -s /bin/sh -c '{command}'"
 
 
+KERNELS = "nops,adds,divisions,loads,stores,chase-l1,regular-branches,calls,deep-calls,locked-adds"
+# Planted faults: the code of instructions is another's; two rows charge one branch with all cycles.
+WRONG_CODE = "sed -i 's/^code = 0x8$/code = 0x23/' /tmp/changed/armv8.toml"
+CHARGED = """
+[[row]]
+event = "{0}"
+code = 0x11
+name_state = "unknown"
+name_source = "planted"
+branch = "instruction_starvation"
+label = "{0}"
+role = "sum"
+penalty = 1
+unit = "cycles"
+source = "planted"
+counting_only = true
+problem = "It is planted."
+advice = "Find it."
+"""
+TWICE = "cat >>/tmp/changed/armv8.toml <<'END'\n{}END".format(
+    CHARGED.format("FIRST") + CHARGED.format("SECOND"))
+
+
+def validate(template, kernels, before="true"):
+    """A `culprit validate` whose table comes back as report.json and text."""
+    return (f"rm -f /tmp/report.json; {before}\nculprit validate --engine pmu --template {template} "
+            f"--only {kernels} --report /tmp/report.json >/tmp/text", ["report.json", "text"])
+
+
+def validate_changed(change):
+    """The same of two kernels, by the template after a shell command has changed it."""
+    return validate("/tmp/changed/armv8.toml", "nops,loads",
+                    "mkdir -p /tmp/changed; cp /bin/../share/culprit/templates/armv8.toml "
+                    f"/tmp/changed/armv8.toml; {change}")
+
+
 COMMANDS = {
+    "validate": validate("armv8", KERNELS),
+    "validate_wrong_code": validate_changed(WRONG_CODE),
+    "validate_twice": validate_changed(TWICE),
     "doctor": ("culprit doctor", []),
     "loop": stat("-e instructions:u loop"),
     "group": stat("-e '{instructions:u,cycles:u}' loop"),
@@ -126,7 +165,7 @@ def build(folder):
     for program in PROGRAMS:
         run("aarch64-linux-gnu-gcc", "-nostdlib", "-static", "-g", "-Wl,--build-id",
             f"-DPROGRAM_{program.upper()}", SOURCE / "tests/arm/loops.S", "-o", folder / program)
-    return [ARM / "small/culprit", *(folder / program for program in PROGRAMS)]
+    return [ARM / "small/culprit", ARM / "small/culprit_kernels", *(folder / program for program in PROGRAMS)]
 
 
 def why_not():
@@ -204,6 +243,33 @@ class ArmTest(CulpritTest):
 
     def test_doctor_finds_the_counters(self):
         self.assertRegex(self.results["doctor"].out, r"hardware counters +yes")
+
+    def report_of(self, name, status):
+        done = self.results[name]
+        self.assertEqual(done.status, status, done.err)
+        return json.loads(done.parts["report.json"]), done.parts["text"].decode()
+
+    def test_template_is_validated(self):
+        report, text = self.report_of("validate", 0)
+        self.assertTrue(report["is_right"], text)
+        counted = {(kernel["kernel"], event["event"]): event
+                   for kernel in report["kernels"] for event in kernel["events"]}
+        # By hand: 24 nops, subs and b.ne; str, subs, b.eq, ldr and ret of 100 levels, 99 calls,
+        # and mov, bl, subs, b.ne.
+        self.assertEqual(26, counted["nops", "INST_RETIRED"]["counted"])
+        self.assertEqual(603, counted["deep-calls", "INST_RETIRED"]["counted"])
+        self.assertEqual("not counted", counted["nops", "BR_MIS_PRED"]["verdict"])
+
+    def test_validate_finds_a_wrong_code(self):
+        report, text = self.report_of("validate_wrong_code", 1)
+        wrong = {(kernel["kernel"], event["event"]) for kernel in report["kernels"]
+                 for event in kernel["events"] if event["verdict"] == "wrong"}
+        self.assertEqual({("nops", "INST_RETIRED"), ("loads", "INST_RETIRED")}, wrong, text)
+
+    def test_validate_finds_what_is_charged_twice(self):
+        report, text = self.report_of("validate_twice", 1)
+        self.assertEqual({"instruction_starvation"},
+                         {kernel["counted_twice"] for kernel in report["kernels"]}, text)
 
     def test_instructions_are_exact(self):
         self.assertEqual(self.value("loop"), 2 * N + 7)

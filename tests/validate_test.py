@@ -31,7 +31,7 @@ class Validate(CulpritTest):
         # xorshift of nine instructions, test, branch, dec, jnz, and a nop half of the time.
         self.assertAlmostEqual(13.5, counted["instructions"], delta=0.01)
         self.assertEqual(2, counted["branches"])
-        self.assertEqual(0, counted["L1-dcache-loads"])
+        self.assertIn("L1-dcache-loads", kernels["random-branches"]["zeros"])
         # The machine file's 18 cycles of a misprediction, and what waits for the branch's operands.
         self.assertAlmostEqual(18, kernels["random-branches"]["penalty_cycles"], delta=4)
         # L2 answers in 14 cycles, L1D in 4.

@@ -51,26 +51,32 @@ uint64_t read_size(int name) {
   return size > 0 ? static_cast<uint64_t>(size) : 0;
 }
 
-/// Rows that say what they count, and those whose cycles are charged to a branch.
-std::vector<ValidatedEvent> list_events(const Template& cpu) {
-  std::vector<ValidatedEvent> events;
-  for (const TemplateRow& row : cpu.rows) {
-    ValidatedEvent event{row.event, cpu.is_simulated ? row.event : row.quantity, "", std::nullopt};
-    const bool is_charged = row.role == Role::sum && row.penalty.value &&
-                            row.penalty.unit == PenaltyUnit::cycles && is_level3(row.branch);
-    if (is_charged) {
-      event.branch = branch_key(row.branch);
-      event.penalty = row.penalty.value;
-    }
-    if (!event.quantity.empty() || is_charged) events.push_back(std::move(event));
+ValidatedEvent describe_row(const Template& cpu, const TemplateRow& row) {
+  ValidatedEvent event{row.event, cpu.is_simulated ? row.event : row.quantity, "", std::nullopt};
+  const bool is_charged = row.role == Role::sum && row.penalty.value &&
+                          row.penalty.unit == PenaltyUnit::cycles && is_level3(row.branch);
+  if (is_charged) {
+    event.branch = branch_key(row.branch);
+    event.penalty = row.penalty.value;
   }
-  return events;
+  return event;
 }
 
-/// One row per request: a row of the template, or a generic event, that user code causes.
+/// Rows that say what they count, and those whose cycles are charged to a branch.
+std::vector<const TemplateRow*> list_told_rows(const Template& cpu) {
+  std::vector<const TemplateRow*> rows;
+  for (const TemplateRow& row : cpu.rows) {
+    if (!describe_row(cpu, row).quantity.empty() || describe_row(cpu, row).penalty) {
+      rows.push_back(&row);
+    }
+  }
+  return rows;
+}
+
+/// What user code causes, each event alone. Several rows of a template may have one code.
 struct Requests {
   std::vector<EventGroup> groups;
-  std::vector<size_t> event_of;  // of each group
+  std::vector<std::vector<size_t>> events_of;  // of each group
 };
 
 Result<std::vector<EventCount>> count_on_hardware(const Requests& requests, size_t events,
@@ -97,10 +103,10 @@ Result<std::vector<EventCount>> count_on_hardware(const Requests& requests, size
   for (size_t i = 0; i < table.rows.size(); ++i) {
     const CountRow& row = table.rows[i];
     const bool is_absent = requests.groups[i].members.front().is_absent;
-    EventCount& count = counts[requests.event_of[i]];
-    count.per_round = row.value;
+    EventCount count{row.value, ""};
     if (is_absent) count = {std::nullopt, "this machine's counters do not have it"};
     if (!row.value) count.reason = row.reason.empty() ? "it got no counter" : row.reason;
+    for (const size_t event : requests.events_of[i]) counts[event] = count;
   }
   return counts;
 }
@@ -112,7 +118,7 @@ Result<Requests> make_generic_requests(std::vector<ValidatedEvent>& events) {
     const std::string asked = std::string(name) + ":u";
     Result<std::vector<EventGroup>> groups = parse_events(std::span(&asked, 1), catalog);
     if (!groups) continue;
-    requests.event_of.push_back(events.size());
+    requests.events_of.push_back({events.size()});
     events.push_back({name, name, "", std::nullopt});
     requests.groups.push_back(groups->front());
   }
@@ -123,16 +129,19 @@ Result<Requests> make_template_requests(const Template& cpu, std::vector<Validat
   ASSIGN_OR_RETURN(const PmuCatalog catalog, read_pmu_catalog());
   const std::vector<const Pmu*> cores = catalog.core_pmus();
   if (cores.empty()) return Error{"this machine has no hardware counters"};
-  events = list_events(cpu);
+  const std::vector<const TemplateRow*> rows = list_told_rows(cpu);
+  for (const TemplateRow* const row : rows) events.push_back(describe_row(cpu, *row));
   Requests requests;
   for (EventGroup& group : list_template_events(cpu, *cores.front(), false)) {
     EventRequest& request = group.members.front();
-    const auto found = std::find_if(events.begin(), events.end(), [&](const ValidatedEvent& one) {
-      return one.event == request.name;
-    });
-    if (found == events.end()) continue;
+    std::vector<size_t> same;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const bool is_it = rows[i]->code == request.config && rows[i]->code1 == request.config1;
+      if (is_it) same.push_back(i);
+    }
+    if (same.empty()) continue;
     request.exclude_kernel = request.exclude_hypervisor = true;
-    requests.event_of.push_back(static_cast<size_t>(found - events.begin()));
+    requests.events_of.push_back(std::move(same));
     requests.groups.push_back(std::move(group));
   }
   return requests;
@@ -161,9 +170,11 @@ Result<Bench> make_simulated_bench(const std::string& program, const std::string
                    SimulatedKernels::open(program, machine, control));
   ASSIGN_OR_RETURN(const Template cpu, find_template("simulated-core", find_templates()));
   Bench bench;
-  bench.events = list_events(cpu);
-  // Its cycles are parts of the whole by construction: no row is charged with a penalty.
-  for (ValidatedEvent& event : bench.events) event.branch.clear();
+  for (const TemplateRow* const row : list_told_rows(cpu)) {
+    bench.events.push_back(describe_row(cpu, *row));
+    // Its cycles are parts of the whole by construction: no row is charged with a penalty.
+    bench.events.back().branch.clear();
+  }
   bench.sizes = kernels.sizes();
   bench.count = [kernels,
                  events = bench.events](const KernelRun& run) -> Result<std::vector<EventCount>> {

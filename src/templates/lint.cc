@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -9,7 +10,9 @@
 #include "templates/find_template.h"
 #include "templates/name_check.h"
 #include "templates/template_words.h"
+#include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/names.h"
 #include "base/text.h"
 
@@ -251,6 +254,34 @@ class Lint {
   std::vector<LintFinding> findings_;
 };
 
+/// Why the table of `culprit validate` does not say that a template is right; "": it does.
+std::string find_doubt(const Template& whole, const std::string& table) {
+  const Result<std::string> text = read_file(table, uint64_t{16} << 20);
+  if (!text) return "it is not there";
+  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
+  const auto says = [&](const char* key, const nlohmann::json& value) {
+    return json.is_object() && json.contains(key) && json[key] == value;
+  };
+  if (!says("schema", "culprit-validate-1")) return "culprit validate did not write it";
+  if (!says("template", whole.name)) return "it is of another template";
+  if (!says("engine", "pmu")) return "no hardware counted it";
+  return says("is_right", true) ? "" : "it has events that are wrong";
+}
+
+/// What we call validated has such a table, data/validation beside data/templates.
+void lint_validation(const Template& whole, const std::string& path,
+                     std::vector<LintFinding>& findings) {
+  if (whole.validated_by != "Culprit") return;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const std::string table = (folder / ".." / "validation" / (whole.name + ".json")).string();
+  const std::string doubt = find_doubt(whole, table);
+  if (doubt.empty()) return;
+  findings.push_back({path, 1,
+                      fmt::format("validated by Culprit: that takes the table {} (culprit validate "
+                                  "--report), and {}",
+                                  printable(table), doubt)});
+}
+
 }  // namespace
 
 std::vector<LintFinding> lint_template(const Template& whole) {
@@ -262,7 +293,9 @@ std::vector<LintFinding> lint_template_file(const std::string& path) {
   if (file.mistake) {
     return {{file.mistake->file, file.mistake->line, file.mistake->what}};
   }
-  return lint_template(file.value);
+  std::vector<LintFinding> findings = lint_template(file.value);
+  lint_validation(file.value, path, findings);
+  return findings;
 }
 
 }  // namespace culprit

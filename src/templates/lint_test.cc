@@ -1,11 +1,15 @@
 #include "templates/lint.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 
 #include "events/pfm_events.h"
 #include "templates/find_template.h"
 #include "templates/test_templates.h"
+
+#include "base/file.h"
 
 namespace culprit {
 namespace {
@@ -45,6 +49,35 @@ TEST_F(Lint, EveryShippedTemplateIsRight) {
       ADD_FAILURE() << finding.file << ":" << finding.line << ": " << finding.message;
     }
   }
+}
+
+// What Culprit is said to have validated has a table of `culprit validate`, by hardware, without a
+// wrong event, for this template.
+TEST_F(Lint, ValidatedByUsTakesATable) {
+  const Result<TemporaryFolder> folder = TemporaryFolder::make();
+  ASSERT_TRUE(folder);
+  std::filesystem::create_directories(folder->path() + "/templates");
+  std::filesystem::create_directories(folder->path() + "/validation");
+  const std::string path = folder->path() + "/templates/small.toml";
+  std::string text = small_template();
+  text.replace(text.find("\"us\""), 4, "\"Culprit\"");
+  std::ofstream(path) << text;
+  const auto find = [&](const std::string& table) {
+    if (!table.empty()) std::ofstream(folder->path() + "/validation/small.json") << table;
+    const std::vector<LintFinding> findings = lint_template_file(path);
+    return findings.empty() ? std::string() : findings.front().message;
+  };
+  const auto table = [](const char* name, const char* engine, const char* is_right) {
+    return std::string(R"({"schema": "culprit-validate-1", "template": ")") + name +
+           R"(", "engine": ")" + engine + R"(", "is_right": )" + is_right + "}";
+  };
+  EXPECT_NE(find("").find("it is not there"), std::string::npos);
+  EXPECT_NE(find("[1, 2]").find("culprit validate did not write it"), std::string::npos);
+  EXPECT_NE(find(table("other", "pmu", "true")).find("of another template"), std::string::npos);
+  EXPECT_NE(find(table("small", "simulate", "true")).find("no hardware"), std::string::npos);
+  EXPECT_NE(find(table("small", "pmu", "false")).find("are wrong"), std::string::npos);
+  EXPECT_NE(find(table("small", "pmu", "[]")).find("are wrong"), std::string::npos);
+  EXPECT_EQ(find(table("small", "pmu", "true")), "");
 }
 
 // 0x5104c5 less the kernel's bits would be BR_MISP_RETIRED:ALL_BRANCHES_PEBS: libpfm4 4.13,

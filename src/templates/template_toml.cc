@@ -97,7 +97,8 @@ TemplateRow read_row(TomlSection section, const Template& whole, const TemplateR
   read_penalty(section, row.penalty);
   section.text("quantity", row.quantity);
   if (!row.quantity.empty() && !is_quantity(row.quantity)) {
-    section.mistake("quantity", fmt::format("it is none of: {}", fmt::join(kQuantities, ", ")));
+    section.mistake("quantity",
+                    fmt::format("quantity is none of: {}", fmt::join(kQuantities, ", ")));
   }
   section.text("part_of", row.part_of);
   section.text("problem", row.problem);

@@ -126,6 +126,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"name = \"small\"\n", "", "there is no name here"},
         Fault{"description = \"A CPU\"", "description = \"\"", "description is empty"},
         Fault{"validated_by = \"us\"\n", "validated_by = true\n", "validated_by is"},
+        Fault{"label = \"UNHALTED_CORE_CYCLES\"",
+              "label = \"UNHALTED_CORE_CYCLES\"\nquantity = \"cycle\"", "quantity"},
         Fault{"validated_on = \"a bench\"\n", "", "there is no validated_on here"},
         Fault{"libpfm = [\"ivb_ep\"]\n", "", "there is no libpfm here"},
         Fault{"dispatch_width = 4", "dispatch_width = 0", "dispatch_width is a number from 1"},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "templates/quantities.h"
 
@@ -34,13 +33,6 @@ constexpr std::string_view kCausedCycles[] = {"sim:load-l2-cycles",
                                               "sim:divider-cycles",
                                               "sim:store-cycles",
                                               "sim:misprediction-cycles"};
-
-/// Whether families say how often it happens.
-bool is_told(std::string_view quantity) {
-  return (is_quantity(quantity) && quantity != "cycles") ||
-         std::find(std::begin(kCausedCycles), std::end(kCausedCycles), quantity) !=
-             std::end(kCausedCycles);
-}
 
 bool is_open(const Family& family, const std::string& quantity) {
   return !is_told(quantity) ||
@@ -113,6 +105,12 @@ void find_penalty(FamilyVerdict& verdict, const std::vector<FamilyVerdict>& all)
 }
 
 }  // namespace
+
+bool is_told(std::string_view quantity) {
+  return (is_quantity(quantity) && quantity != "cycles") ||
+         std::find(std::begin(kCausedCycles), std::end(kCausedCycles), quantity) !=
+             std::end(kCausedCycles);
+}
 
 std::vector<FamilyVerdict> judge_families(const std::vector<Family>& families,
                                           const std::vector<ValidatedEvent>& events,

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "validate/families.h"
@@ -55,6 +56,9 @@ struct FamilyVerdict {
   std::string twice;              // a branch that is charged more cycles than there were; "": none
   double charged_cycles = 0;      // to it, a round
 };
+
+/// Whether families say how often a quantity happens: 0 where they do not name it.
+bool is_told(std::string_view quantity);
 
 /// `events` must live as long as the verdicts.
 /// Units:  counts per round

@@ -42,7 +42,14 @@ Json json_of(const EventVerdict& one) {
 
 Json json_of(const FamilyVerdict& one) {
   Json events = Json::array();
-  for (const EventVerdict& event : one.events) events.push_back(json_of(event));
+  Json zeros = Json::array();
+  for (const EventVerdict& event : one.events) {
+    if (event.verdict == CountVerdict::right && !event.is_caused()) {
+      zeros.push_back(printable(event.event->event));
+    } else if (is_told(event.event->quantity)) {
+      events.push_back(json_of(event));
+    }
+  }
   const Family& family = one.family;
   return {{"kernel", family.name},
           {"what", family.what},
@@ -54,7 +61,8 @@ Json json_of(const FamilyVerdict& one) {
           {"penalty_cycles", json_of(one.penalty)},
           {"counted_twice", printable(one.twice)},
           {"charged_cycles", one.charged_cycles},
-          {"events", std::move(events)}};
+          {"events", std::move(events)},
+          {"zeros", std::move(zeros)}};
 }
 
 }  // namespace
