@@ -1,5 +1,7 @@
 """Figures that the page draws, row by row, against `--format json`; and the state in its address.
 Each test starts Chromium, which takes some seconds."""
+import os
+
 from web_test import Browser, three_digits
 
 PROGRAM = """
@@ -63,6 +65,25 @@ class Figures(Browser):
                          [row["name"] for row in data["rows"]][:5])
         for row, expected in list(zip(objects, data["rows"]))[:5]:
             self.assertEqual(row["=accesses"], three_digits_or_less(expected["use"]["accesses"]))
+
+    def test_matrix_adds_up(self):
+        """A row of the matrix has the evictions of that statement's lines, as `culprit locality` counts them."""
+        table = self.answer_json("locality", self.profile, "--limit", "0")
+        statement = next(row for row in table["rows"] if row.get("line"))
+        name = f"{os.path.basename(statement['file'])}:{statement['line']}"
+        edges = self.answer_json("locality", name, self.profile)["part"]["edges"]["L1D"]
+        evicted = sum(edge["count"] for kind in ("evicted_by_capacity", "evicted_by_conflict")
+                      for edge in edges[kind])
+        self.assertGreater(evicted, 0)
+        matrix = "table.matrix tbody tr"
+        with self.serving(self.profile) as address:
+            found = self.steps(address, ["open", "#1/0/locality?show=matrix", matrix], ["settle"],
+                               ["texts", f"{matrix} th"], ["texts", f"{matrix} td:nth-child(2)"], ["axe"],
+                               ["click", "[aria-label='what'] button:nth-child(2)"], ["hash"])
+        row = found[2].index(name)
+        self.assertEqual(found[3][row], three_digits_or_less(evicted))
+        self.assertEqual(found[4], [])
+        self.assertIn("what=refetches", found[6])
 
     def test_usable_at_every_width(self):
         """No screen is wider than its window: wide tables scroll by themselves."""

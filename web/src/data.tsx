@@ -3,9 +3,10 @@
 // kind of access, on the right who reuses and who evicts its lines.
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 
 import { amount, fileName, MARKS, percent, shortName } from "./format";
+import { Matrix } from "./matrix";
 import { tweak, type Route } from "./route";
 import { CopyButtons, Table, type ColumnOf } from "./table";
 import type { Data as DataTypes, Index, Locality } from "./types";
@@ -141,13 +142,19 @@ function Panes({ profile, kind, rows, document, route }: { profile: number; kind
   const columns = useColumns(document.cost as DataTypes.Cost, document.totals.cost.value);
   const sort = route.query.get("sort") ?? "-cost";
   const at = Number(route.query.get("row") ?? 0);
+  const isMatrix = kind === "locality" && route.query.get("show") === "matrix";
+  const byCost = useMemo(() => [...rows].sort((a, b) => b.use.cost.value - a.use.cost.value), [document]);
   return (
     <div class="stack">
       {document.advice.length > 0 && <details open={route.query.get("advice") !== "no"}><summary>What to change ({document.advice.length})</summary><AdviceCards advice={document.advice as DataTypes.Advice[]} /></details>}
-      <div class="bar-of-tools"><span>{rows.length} {kind === "data" ? "data objects" : "statements"}, {amount(document.totals.accesses)} accesses</span><CopyButtons columns={columns} rows={rows} sort={sort} /></div>
+      <div class="bar-of-tools">{kind === "locality" && <span class="choice" role="group" aria-label="shape">
+        <button type="button" aria-pressed={!isMatrix} onClick={() => tweak({ show: "" })}>one statement</button>
+        <button type="button" aria-pressed={isMatrix} onClick={() => tweak({ show: "matrix" })}>matrix</button></span>}
+        <span>{rows.length} {kind === "data" ? "data objects" : "statements"}, {amount(document.totals.accesses)} accesses</span><CopyButtons columns={columns} rows={rows} sort={sort} /></div>
       <Table label={kind === "data" ? "data objects" : "statements"} columns={columns} rows={rows} keyOf={(row) => String(row.at)} sort={sort} onSort={(now) => tweak({ sort: now })}
              selected={String(at)} onSelect={(row) => tweak({ row: String(row.at) })} height="34vh" />
-      {rows.length > 0 && <PartPane profile={profile} name={`${kind}/${at}`} />}
+      {isMatrix ? <Matrix profile={profile} rows={byCost} chosen={at} query={route.query} nameOf={spotName} />
+        : rows.length > 0 && <PartPane profile={profile} name={`${kind}/${at}`} />}
       {document.remarks.map((one) => <p class="hint">{one}</p>)}
     </div>
   );
