@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The matrix-vector product of papers/data-structure-profiling at its size, n = 12000 by four
-threads (1.15 GB, some minutes): loads of `a` per thread and in all, by its own name and by a range.
+threads (1.15 GB, some minutes): loads of `a` per thread and in all, by its own name, by a range, and
+by a range within an OpenMP construct.
 
     bench/matvec.py CULPRIT [--n 12000]
 """
@@ -14,13 +15,13 @@ import tempfile
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
 
 
-def loads_of(culprit, profile, name):
-    """Of each thread, of the function that multiplies."""
-    text = subprocess.run([culprit, "report", profile, "--by", "object,thread", "--function",
-                           "multiply", "--format", "json"], check=True, capture_output=True,
-                          text=True).stdout
+def loads_of(culprit, profile, name, kind, where):
+    """Of each thread, in the function that multiplies, or in the parallel region."""
+    text = subprocess.run([culprit, "report", profile, "--by", f"{kind},object,thread",
+                           "--format", "json"], check=True, capture_output=True, text=True).stdout
     return [int(row["values"]["fp-loads"]["value"]) for row in json.loads(text)["rows"]
-            if row["object"] == name]
+            if row["object"] == name and row[kind].startswith(where)
+            and "fp-loads" in row["values"]]
 
 
 def main():
@@ -37,12 +38,19 @@ def main():
         # Vectorised, two elements would be one load.
         subprocess.run(["gcc", "-O2", "-g", "-fno-tree-vectorize", "-pthread", f"-DN={options.n}",
                         SOURCE / "tests/programs/matvec.c", "-o", folder / "matvec"], check=True)
-        for words, of in ((["--objects", "site"], "a"), (["--range", "matrix=a"], "matrix")):
+        subprocess.run(["gcc", "-O2", "-g", "-fno-tree-vectorize", "-fopenmp", f"-DN={options.n}",
+                        SOURCE / "tests/programs/openmp/matvec.c", "-o", folder / "team"],
+                       check=True)
+        function, region = ("function", "multiply"), ("region", "parallel")
+        for words, of, program, place in (
+                (["--objects", "site"], "a", "matvec", function),
+                (["--range", "matrix=a"], "matrix", "matvec", function),
+                (["--range", "matrix=a", "--regions"], "matrix", "team", region)):
             profile = folder / f"{of}.culprit"
             subprocess.run([culprit, "record", "-q", "-o", profile, "--engine", "simulate",
-                            "--machine", "none", *words, "--", folder / "matvec"], check=True,
+                            "--machine", "none", *words, "--", folder / program], check=True,
                            stdout=subprocess.DEVNULL)
-            threads = loads_of(culprit, profile, of)
+            threads = loads_of(culprit, profile, of, *place)
             print(" ".join(words))
             for number, loads in enumerate(threads):
                 print(f"  thread {number}  {loads:>14,}")

@@ -23,6 +23,7 @@
 #include "cli/slowdown.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
+#include "collect/regions/region_profile.h"
 #include "collect/regions/regions_recording.h"
 #include "host/describe_machine.h"
 #include "recording/signals.h"
@@ -75,11 +76,12 @@ std::string describe_samples(const Recording& recording) {
 }
 
 /// ", 12 OpenMP constructs".
-std::string describe_regions(size_t regions, Recording& recording) {
+std::string describe_regions(size_t regions, bool is_simulated, Recording& recording) {
   if (regions == 0) {
-    recording.remarks.emplace_back(
-        "no OpenMP construct was seen: --regions sees those of libgomp and of LLVM's runtime in "
-        "programs that are linked dynamically");
+    recording.remarks.push_back(
+        fmt::format("no OpenMP construct was seen: --regions sees those of libgomp and of LLVM's "
+                    "runtime in programs that {}",
+                    is_simulated ? "have the symbols of one" : "are linked dynamically"));
   }
   return fmt::format(", {} OpenMP constructs", format_thousands(regions));
 }
@@ -242,7 +244,7 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch) {
     options.engine = EngineChoice::automatic;  // without events: the timer, or what replaces it
   }
   std::optional<RegionsRecording> regions;
-  if (command.regions) {
+  if (command.regions && options.engine != EngineChoice::simulate) {
     Result<RegionsRecording> prepared =
         RegionsRecording::prepare(options.command, find_regions_shim());
     if (!prepared) return fail(prepared.error(), kOurFailure);
@@ -268,7 +270,11 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch) {
         flushed = true;
         return writer->replace(profile);
       };
-      return run_simulation(command, signals, save, &amount);
+      ASSIGN_OR_RETURN(Recording simulation, run_simulation(command, signals, save, &amount));
+      if (command.regions) {
+        amount += describe_regions(count_constructs(simulation.profile), true, simulation);
+      }
+      return simulation;
     }
     options.control = &signals;
     Result<Recording> done = [&] {
@@ -279,7 +285,7 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch) {
     }();
     ASSIGN_OR_RETURN(Recording sampled, std::move(done));
     amount = describe_samples(sampled);
-    if (regions) amount += describe_regions(regions->add_to(sampled.profile), sampled);
+    if (regions) amount += describe_regions(regions->add_to(sampled.profile), false, sampled);
     warn_of_short_turns(options, sampled);
     if (second) simulated = second->run(command, sampled, signals, &amount);
     return sampled;

@@ -9,7 +9,7 @@ namespace culprit {
 int run(const RegionsCommand& command) {
   Result<ProfileView> view = ProfileView::open(command.file);
   if (!view) return fail(view.error());
-  const Result<RegionsReport> answer = answer_regions(*view);
+  const Result<RegionsReport> answer = answer_regions(*view, command.events);
   if (!answer) return fail(answer.error());
   if (!view->problem().empty()) print_message(view->problem());
   const std::string text = print_regions(view->profile(), *answer, command.print, command.format,

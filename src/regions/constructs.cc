@@ -5,6 +5,7 @@
 #include <cctype>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -100,6 +101,7 @@ class ConstructFinder {
       : profile_(profile), code_(code), report_(report) {}
 
   void find() {
+    choose_values();
     list_threads();
     order_regions();
     for (const size_t region : order_) add_region(region);
@@ -113,6 +115,8 @@ class ConstructFinder {
     double RegionTimes::* time;
   };
 
+  void choose_values();
+  [[nodiscard]] bool is_chosen(const RegionValue& value) const;
   void list_threads();
   void order_regions();
   void add_region(size_t region);
@@ -122,6 +126,7 @@ class ConstructFinder {
   const Profile& profile_;
   CodeIndex& code_;
   RegionsReport& report_;
+  std::set<ContextId> contexts_;  // of the values that are taken
   std::map<ContextId, size_t> thread_of_;
   std::vector<size_t> order_;         // rows of regions, a parent before its children
   std::map<size_t, size_t> path_of_;  // row of regions → row of call_paths
@@ -137,6 +142,25 @@ class ConstructFinder {
   std::map<std::pair<size_t, size_t>, RegionTimes> by_construct_;  // construct, thread
 };
 
+/// Where a run was measured its regions have times. A simulated one beside it says of the same
+/// threads what they counted, by other contexts.
+void ConstructFinder::choose_values() {
+  report_.has_times = std::any_of(
+      profile_.region_values.begin(), profile_.region_values.end(), [&](const RegionValue& value) {
+        return value.event.is_all() && profile_.strings.text(value.part) != region::kPieces;
+      });
+  for (const RegionValue& value : profile_.region_values) {
+    const bool is_body = profile_.strings.text(value.part) == region::kBody;
+    if (is_body && value.event.is_all() == report_.has_times) contexts_.insert(value.context);
+  }
+}
+
+bool ConstructFinder::is_chosen(const RegionValue& value) const {
+  const bool is_of_kind = value.event.is_all() == report_.has_times ||
+                          profile_.strings.text(value.part) == region::kPieces;
+  return is_of_kind && contexts_.contains(value.context);
+}
+
 /// Threads with regions, by process and in the order in which they began.
 void ConstructFinder::list_threads() {
   struct Known {
@@ -145,9 +169,11 @@ void ConstructFinder::list_threads() {
     uint32_t ordinal;
     uint32_t tid;
     uint32_t pid;
+    ThreadId row;
   };
   std::map<ContextId, Known> found;
   for (const RegionValue& value : profile_.region_values) {
+    if (!is_chosen(value)) continue;
     const Context* context = find_row(profile_.contexts, value.context);
     if (context == nullptr) continue;
     const Thread* thread = find_row(profile_.threads, context->thread);
@@ -156,7 +182,7 @@ void ConstructFinder::list_threads() {
         thread == nullptr || thread->ordinal == 0 ? UINT32_MAX : thread->ordinal;
     found.try_emplace(value.context, Known{value.context, context->process.value, ordinal,
                                            thread == nullptr ? 0 : thread->tid,
-                                           process == nullptr ? 0 : process->pid});
+                                           process == nullptr ? 0 : process->pid, context->thread});
   }
   std::vector<Known> ordered;
   for (const auto& [context, known] : found) ordered.push_back(known);
@@ -170,7 +196,7 @@ void ConstructFinder::list_threads() {
     thread_of_[ordered[i].context] = report_.threads.size();
     report_.threads.push_back(
         {has_one_process ? fmt::format("{}", number) : fmt::format("{}:{}", ordered[i].pid, number),
-         ordered[i].pid, ordered[i].tid});
+         ordered[i].pid, ordered[i].tid, ordered[i].row});
     ++number;
   }
 }
@@ -239,6 +265,8 @@ void ConstructFinder::add_region(size_t row) {
   const auto [below, is_new_path] = path_below_.try_emplace(
       {path.parent ? *path.parent + 1 : 0, path.construct}, report_.call_paths.size());
   path_of_[row] = below->second;
+  report_.path_of_region.resize(profile_.regions.size());
+  report_.path_of_region[row] = below->second;
   if (is_new_path) report_.call_paths.push_back(path);
 }
 
@@ -252,12 +280,13 @@ void ConstructFinder::add_value(const RegionValue& value) {
                                     {region::kInnerTasks, &RegionTimes::inner_tasks_ns}};
   const auto path = path_of_.find(value.region.value);
   const auto thread = thread_of_.find(value.context);
-  if (path == path_of_.end() || thread == thread_of_.end() || !value.event.is_all()) return;
+  if (path == path_of_.end() || thread == thread_of_.end() || !is_chosen(value)) return;
   const std::string& word = profile_.strings.text(value.part);
   RegionTimes& times = by_path_[{path->second, thread->second}];
   // Each part has the executions of all; those of the body are always there.
   if (word == region::kBody) times.executions += value.executions;
   if (word == region::kPieces) times.pieces += value.value;
+  if (!report_.has_times) return;
   for (const Part& part : kParts)
     if (part.word == word) times.*part.time += static_cast<double>(value.value);
 }

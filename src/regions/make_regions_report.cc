@@ -1,13 +1,15 @@
 #include <fmt/format.h>
 
 #include "regions/constructs.h"
+#include "regions/counters.h"
 #include "regions/findings.h"
 #include "regions/overheads.h"
 #include "regions/regions_report.h"
 
 namespace culprit {
 
-Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& code) {
+Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& code,
+                                          const std::vector<std::string>& events) {
   if (profile.region_values.empty()) {
     return Error{
         "this profile has no regions: record OpenMP constructs with culprit record --regions"};
@@ -19,6 +21,8 @@ Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& cod
     if (run.duration_ns > 0) break;
   }
   find_constructs(profile, code, report);
+  RETURN_IF_ERROR(add_counters(profile, events, report));
+  if (!report.has_times) return report;
   add_overheads(report);
   add_findings(report);
   const uint32_t cpus = profile.machine.cpus_online;

@@ -14,10 +14,15 @@ std::string print_regions_csv(const RegionsReport& report) {
                               "enter_ns", "body_ns", "exit_ns", "exit_barrier_ns", "wait_ns"}) {
     line.add(heading);
   }
+  for (const RegionsReport::Counter& counter : report.counters) {
+    line.add(counter.name);
+    line.add(counter.name + " waiting");
+  }
   line.end();
   for (size_t i = 0; i < report.constructs.size(); ++i) {
     const Construct& construct = report.constructs[i];
-    const auto add_row = [&](const std::string& thread, const RegionTimes& times) {
+    const auto add_row = [&](const std::string& thread, const RegionTimes& times,
+                             const RegionCounts& counts) {
       CsvLine row(text);
       row.add(construct_number(i));
       row.add(word_of(construct.kind));
@@ -32,13 +37,17 @@ std::string print_regions_csv(const RegionsReport& report) {
       row.add(std::to_string(times.pieces));
       for (const double ns : {times.whole_ns(), times.enter_ns, times.body_ns, times.exit_ns,
                               times.exit_barrier_ns, times.wait_ns}) {
-        row.add(fmt::format("{:.0f}", ns));
+        row.add(report.has_times ? fmt::format("{:.0f}", ns) : "");
+      }
+      for (size_t at = 0; at < report.counters.size(); ++at) {
+        row.add(fmt::format("{:.0f}", counts.inside[at]));
+        row.add(fmt::format("{:.0f}", counts.waiting[at]));
       }
       row.end();
     };
     for (const Construct::Thread& one : construct.threads)
-      add_row(report.threads[one.thread].label, one.times);
-    add_row("SUM", construct.sum);
+      add_row(report.threads[one.thread].label, one.times, one.counts);
+    add_row("SUM", construct.sum, construct.counts);
   }
   return text;
 }

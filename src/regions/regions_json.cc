@@ -5,17 +5,22 @@
 namespace culprit {
 namespace {
 
-Json json_times(const RegionTimes& times) {
-  return {{"executions", times.executions},
-          {"pieces", times.pieces},
-          {"whole_ns", times.whole_ns()},
-          {"enter_ns", times.enter_ns},
-          {"body_ns", times.body_ns},
-          {"exit_ns", times.exit_ns},
-          {"exit_barrier_ns", times.exit_barrier_ns},
-          {"wait_ns", times.wait_ns},
-          {"behind_single_ns", times.behind_single_ns},
-          {"inner_tasks_ns", times.inner_tasks_ns}};
+/// Of a run that was simulated nobody knows the times.
+Json json_times(const RegionsReport& report, const RegionTimes& times) {
+  Json object = {{"executions", times.executions},
+                 {"pieces", times.pieces},
+                 {"whole_ns", times.whole_ns()},
+                 {"enter_ns", times.enter_ns},
+                 {"body_ns", times.body_ns},
+                 {"exit_ns", times.exit_ns},
+                 {"exit_barrier_ns", times.exit_barrier_ns},
+                 {"wait_ns", times.wait_ns},
+                 {"behind_single_ns", times.behind_single_ns},
+                 {"inner_tasks_ns", times.inner_tasks_ns}};
+  for (auto& [name, value] : object.items()) {
+    if (!report.has_times && name.ends_with("_ns")) value = nullptr;
+  }
+  return object;
 }
 
 Json json_overheads(const Overheads& overheads) {
@@ -23,6 +28,16 @@ Json json_overheads(const Overheads& overheads) {
           {"imbalance_ns", overheads.imbalance_ns},
           {"limited_parallelism_ns", overheads.limited_ns},
           {"thread_management_ns", overheads.management_ns}};
+}
+
+/// {"instructions": {"inside": 2880000, "waiting": 312}}
+Json json_counts(const RegionsReport& report, const RegionCounts& counts) {
+  Json object = Json::object();
+  for (size_t i = 0; i < report.counters.size(); ++i) {
+    object[report.counters[i].name] = {{"inside", counts.inside[i]},
+                                       {"waiting", counts.waiting[i]}};
+  }
+  return object;
 }
 
 const char* lines_word(LinesAre lines) {
@@ -42,11 +57,13 @@ Json json_construct(const RegionsReport& report, size_t index) {
                  {"function", construct.place.function},
                  {"lines_are", lines_word(construct.place.lines)},
                  {"region", construct.region ? Json(construct_number(*construct.region)) : Json()},
-                 {"sum", json_times(construct.sum)}};
+                 {"sum", json_times(report, construct.sum)}};
+  object["sum"]["counts"] = json_counts(report, construct.counts);
   Json threads = Json::array();
   for (const Construct::Thread& one : construct.threads) {
     Json row = {{"thread", report.threads[one.thread].label}};
-    row.update(json_times(one.times));
+    row.update(json_times(report, one.times));
+    row["counts"] = json_counts(report, one.counts);
     threads.push_back(row);
   }
   object["threads"] = threads;
@@ -63,6 +80,11 @@ std::string print_regions_json(const Profile& profile, const RegionsReport& repo
   json["program_wall_ns"] = report.program_wall_ns;
   json["parallel_wall_ns"] = report.parallel_wall_ns;
   json["most_threads"] = report.most_threads;
+  json["has_times"] = report.has_times;
+  json["counts"] = Json::object();
+  for (size_t i = 0; i < report.counters.size(); ++i) {
+    json["counts"][report.counters[i].name] = report.program_counts.inside[i];
+  }
   json["overheads"] = json_overheads(report.program);
   json["threads"] = Json::array();
   for (const RegionsReport::Thread& thread : report.threads) {
@@ -72,13 +94,15 @@ std::string print_regions_json(const Profile& profile, const RegionsReport& repo
   for (size_t i = 0; i < report.constructs.size(); ++i) {
     json["constructs"].push_back(json_construct(report, i));
   }
+  const auto when_timed = [&](double ns) { return report.has_times ? Json(ns) : Json(); };
   json["call_graph"] = Json::array();
   for (const CallPath& path : report.call_paths) {
     json["call_graph"].push_back({{"construct", construct_number(path.construct)},
                                   {"parent", path.parent ? Json(*path.parent) : Json()},
                                   {"executions", path.sum.executions},
-                                  {"inclusive_ns", path.sum.whole_ns()},
-                                  {"exclusive_ns", path.exclusive_ns}});
+                                  {"inclusive_ns", when_timed(path.sum.whole_ns())},
+                                  {"exclusive_ns", when_timed(path.exclusive_ns)},
+                                  {"counts", json_counts(report, path.counts)}});
   }
   json["regions"] = Json::array();
   for (const RegionOverheads& region : report.regions) {

@@ -45,6 +45,17 @@ struct RegionTimes {
   RegionTimes& operator+=(const RegionTimes& other);
 };
 
+/// What was counted in a construct, by RegionsReport::counters.
+/// Units: those of the counters
+struct RegionCounts {
+  std::vector<double> inside;   // with the constructs inside it, without any waiting
+  std::vector<double> waiting;  // at its beginning and end; all of what only waits
+
+  void resize(size_t columns);
+  void add(const RegionCounts& other, bool with_waiting);
+  void add_waiting(const RegionCounts& other);
+};
+
 enum class Kind : uint8_t {
   parallel,
   teams,
@@ -79,9 +90,11 @@ struct Construct {
   struct Thread {
     size_t thread = 0;  // row of RegionsReport::threads
     RegionTimes times;
+    RegionCounts counts;
   };
   std::vector<Thread> threads;  // in the order of those rows
   RegionTimes sum;
+  RegionCounts counts;           // of all its threads
   std::optional<size_t> region;  // the innermost parallel construct around; itself, if it is one
 };
 
@@ -91,6 +104,7 @@ struct CallPath {
   std::optional<size_t> parent;  // in call_paths
   size_t depth = 0;
   RegionTimes sum;
+  RegionCounts counts;
   double exclusive_ns = 0;  // without the constructs inside, and tasks that ran meanwhile
 };
 
@@ -131,7 +145,19 @@ struct RegionsReport {
     std::string label;  // "0", or "PROCESS:0" of several processes
     uint32_t pid = 0;
     uint32_t tid = 0;
+    ThreadId row{};  // of the profile
   };
+  struct Counter {
+    std::string name;
+    Unit unit = Unit::events;
+    Provenance provenance = Provenance::counted;
+    double scale = 1;
+  };
+  bool has_times = false;  // else constructs have only executions and counts: they were simulated
+  std::vector<Counter> counters;
+  RegionCounts program_counts;                        // `inside`: of the whole program
+  RegionCounts region_counts;                         // of all regions
+  std::vector<std::optional<size_t>> path_of_region;  // call path, by row of the profile's regions
   std::vector<Thread> threads;
   std::vector<Construct> constructs;  // by place: those that come first in the call graph first
   std::vector<CallPath> call_paths;   // a parent before its children
@@ -144,8 +170,10 @@ struct RegionsReport {
   std::vector<std::string> remarks;  // what makes the numbers weaker, besides the ledger
 };
 
-/// Errors: a profile without regions, with what to do.
-Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& code);
+/// `events`: what was counted, by name; empty: what says most, if it was counted and not sampled.
+/// Errors: a profile without regions, with what to do; no event of that name.
+Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& code,
+                                          const std::vector<std::string>& events = {});
 
 std::string print_regions(const Profile& profile, const RegionsReport& report,
                           const RegionsPrint& options, Format format, const TextStyle& style);

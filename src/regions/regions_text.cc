@@ -1,6 +1,7 @@
 #include "regions/regions_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -49,6 +50,46 @@ std::string shorten(const std::string& text, size_t width) {
 
 TextColumn name_column(std::string heading) {
   return {std::move(heading), false, shorten, 2, {}, SIZE_MAX};
+}
+
+std::string format_count(const RegionsReport::Counter& counter, double value) {
+  const char* const mark = counter.provenance == Provenance::counted ? "" : "~";
+  return mark + format_thousands(static_cast<uint64_t>(std::llround(value)));
+}
+
+/// Headings of what was counted: "L1-dcache-loads", and "waiting" of the first.
+std::vector<TextColumn> counter_columns(const RegionsReport& report) {
+  std::vector<TextColumn> columns;
+  for (const RegionsReport::Counter& counter : report.counters) {
+    columns.push_back(number_column(counter.name));
+  }
+  if (!columns.empty()) columns.push_back(number_column("(waiting)"));
+  return columns;
+}
+
+std::vector<std::string> counter_cells(const RegionsReport& report, const RegionCounts& counts) {
+  std::vector<std::string> cells;
+  for (size_t i = 0; i < report.counters.size(); ++i) {
+    cells.push_back(format_count(report.counters[i], counts.inside[i]));
+  }
+  if (!cells.empty()) cells.push_back(format_count(report.counters[0], counts.waiting[0]));
+  return cells;
+}
+
+/// Where regions have counts and no times: how much of what ran was in them.
+std::string print_counted_summary(const RegionsReport& report, const TextStyle& style) {
+  if (report.counters.empty()) return "";
+  const RegionsReport::Counter& counter = report.counters.front();
+  const double whole = report.program_counts.inside[0];
+  const double inside = report.region_counts.inside[0];
+  const double waiting = report.region_counts.waiting[0];
+  return print_labelled(
+      "counts",
+      fmt::format("{} {}: {} % in constructs, {} % waiting there, {} % outside; {} threads",
+                  format_count(counter, whole), counter.name, percent(inside, whole),
+                  percent(waiting, whole), percent(whole - inside - waiting, whole),
+                  report.threads.size()),
+      style);
 }
 
 /// The summary: how much of the run is parallel, and what is lost in it.
@@ -121,30 +162,56 @@ std::string print_findings(const RegionsReport& report, const TextStyle& style) 
 
 std::string print_flat(const RegionsReport& report, size_t index, const TextStyle& style) {
   const Construct& construct = report.constructs[index];
-  double largest_ns = construct.sum.whole_ns();
+  const double largest_ns = construct.sum.whole_ns();
   const TimeUnit unit = choose_unit(largest_ns);
   std::vector<TextColumn> columns;
   columns.push_back(number_column("TID"));
   columns.front().gap = 0;
-  columns.push_back(number_column("execT " + std::string(unit.word)));
+  if (report.has_times) columns.push_back(number_column("execT " + std::string(unit.word)));
   columns.push_back(number_column("execC"));
-  const std::vector<TimeColumn> times = columns_of(construct.kind);
+  const std::vector<TimeColumn> times =
+      report.has_times ? columns_of(construct.kind) : std::vector<TimeColumn>();
   for (const TimeColumn& column : times) columns.push_back(number_column(column.heading));
   const char* pieces = pieces_of(construct.kind);
   if (pieces != nullptr) columns.push_back(number_column(pieces));
-  const auto add_row = [&](const std::string& label, const RegionTimes& row) {
+  for (TextColumn& column : counter_columns(report)) columns.push_back(std::move(column));
+  const auto add_row = [&](const std::string& label, const RegionTimes& row,
+                           const RegionCounts& counts) {
     size_t at = 0;
     columns[at++].cells.push_back(label);
-    columns[at++].cells.push_back(unit.format(row.whole_ns()));
+    if (report.has_times) columns[at++].cells.push_back(unit.format(row.whole_ns()));
     columns[at++].cells.push_back(format_thousands(row.executions));
     for (const TimeColumn& column : times)
       columns[at++].cells.push_back(unit.format(row.*column.time));
-    if (pieces != nullptr) columns[at].cells.push_back(format_thousands(row.pieces));
+    if (pieces != nullptr) columns[at++].cells.push_back(format_thousands(row.pieces));
+    for (std::string& cell : counter_cells(report, counts)) {
+      columns[at++].cells.push_back(std::move(cell));
+    }
   };
   for (const Construct::Thread& one : construct.threads)
-    add_row(report.threads[one.thread].label, one.times);
-  add_row("SUM", construct.sum);
+    add_row(report.threads[one.thread].label, one.times, one.counts);
+  add_row("SUM", construct.sum, construct.counts);
   return elide_middle(describe_construct(report, index), style.width) + "\n" +
+         print_table(std::move(columns), style.width) + "\n";
+}
+
+/// The call graph of what was counted: of the first counter what is in a construct itself.
+std::string print_counted_call_graph(const RegionsReport& report, const TextStyle& style) {
+  if (report.counters.empty()) return "";
+  std::vector<TextColumn> columns{number_column("execC")};
+  columns.front().gap = 0;
+  for (TextColumn& column : counter_columns(report)) columns.push_back(std::move(column));
+  columns.push_back(name_column("construct"));
+  for (const CallPath& path : report.call_paths) {
+    columns[0].cells.push_back(format_thousands(path.sum.executions));
+    size_t at = 1;
+    for (std::string& cell : counter_cells(report, path.counts)) {
+      columns[at++].cells.push_back(std::move(cell));
+    }
+    columns[at].cells.push_back(std::string(2 * std::min<size_t>(path.depth, 12), ' ') +
+                                describe_construct(report, path.construct));
+  }
+  return "Call graph of constructs, summed over threads; with the constructs inside\n\n" +
          print_table(std::move(columns), style.width) + "\n";
 }
 
@@ -241,23 +308,36 @@ const char* pieces_of(Kind kind) {
 std::string print_regions_text(const Profile& profile, const RegionsReport& report,
                                const RegionsPrint& options, const TextStyle& style) {
   std::string text = print_run(profile, style);
-  text += print_summary(report, style) + "\n";
-  text += print_findings(report, style);
-  text += print_overheads(report, style);
-  text += print_call_graph(report, style);
+  if (report.has_times) {
+    text += print_summary(report, style) + "\n";
+    text += print_findings(report, style);
+    text += print_overheads(report, style);
+    text += print_call_graph(report, style);
+  } else {
+    text += print_counted_summary(report, style) + "\n";
+    text += print_counted_call_graph(report, style);
+  }
 
   std::vector<size_t> order(report.constructs.size());
   std::iota(order.begin(), order.end(), size_t{0});
   size_t left_out = 0;
   if (options.limit != 0 && order.size() > options.limit) {
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return report.constructs[a].sum.whole_ns() > report.constructs[b].sum.whole_ns();
-    });
+    const auto weight = [&](size_t index) {
+      const Construct& construct = report.constructs[index];
+      if (report.has_times) return construct.sum.whole_ns();
+      return report.counters.empty() ? 0.0 : construct.counts.inside[0];
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return weight(a) > weight(b); });
     left_out = order.size() - options.limit;
     order.resize(options.limit);
     std::sort(order.begin(), order.end());
   }
-  text += "Flat profile, by thread: execT is the sum of the times beside it\n\n";
+  text +=
+      report.has_times
+          ? "Flat profile, by thread: execT is the sum of the times beside it\n\n"
+          : "Flat profile, by thread: what each counts with the constructs inside it; (waiting): "
+            "of the first,\nwhat is spent waiting and in the runtime, which is in no other\n\n";
   for (const size_t construct : order) text += print_flat(report, construct, style);
   if (left_out > 0) text += fmt::format("{} more constructs: --limit 0\n\n", left_out);
   for (const std::string& remark : report.remarks) text += print_labelled("Note", remark, style);

@@ -203,11 +203,12 @@ Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& p
       view.facts({FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::code}), part);
 }
 
-Result<RegionsReport> answer_regions(const ProfileView& view) {
+Result<RegionsReport> answer_regions(const ProfileView& view,
+                                     const std::vector<std::string>& events) {
   const FactsLookup facts =
       view.facts({FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::sources});
   CodeIndex code(view.profile(), facts);
-  return make_regions_report(view.profile(), code);
+  return make_regions_report(view.profile(), code, events);
 }
 
 Result<std::string> answer_export(const ProfileView& view, const ExportQuestion& question) {

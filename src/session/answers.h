@@ -70,8 +70,10 @@ Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& questio
 Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& part);
 
 /// What OpenMP constructs took, by thread.
-/// Errors: a profile without regions
-Result<RegionsReport> answer_regions(const ProfileView& view);
+/// `events`: whose counts constructs have; empty: the usual ones.
+/// Errors: a profile without regions, or without such an event
+Result<RegionsReport> answer_regions(const ProfileView& view,
+                                     const std::vector<std::string>& events = {});
 
 /// The bytes of a file of another program.
 /// Errors: as the exports; branch records that are missing

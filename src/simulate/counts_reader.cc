@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "openmp/region_kinds.h"
+
 #include "base/read_at.h"
 #include "base/text.h"
 #include "simulate/objects/data_objects.h"
@@ -70,6 +72,7 @@ class Reader {
                              std::vector<std::string>* paths);
   Result<void> read_sites(size_t mappings, std::vector<file::Site>* sites, BlockTable* blocks);
   Result<void> read_objects(ProcessCounts& process);
+  Result<void> read_regions(ProcessCounts& process);
   Result<void> read_cores(ProcessCounts& process);
   Result<uint64_t> count_instructions();
   Result<std::string> read_messages();
@@ -183,6 +186,26 @@ Result<void> Reader::read_objects(ProcessCounts& process) {
   return {};
 }
 
+Result<void> Reader::read_regions(ProcessCounts& process) {
+  process.has_regions = header_.has_regions != 0;
+  process.lost_region_paths = header_.lost_region_paths;
+  process.lost_region_parts = header_.lost_region_parts;
+  if (!process.has_regions) return {};
+  if (header_.region_paths == 0 || header_.region_paths > file::kMaxRegionPaths ||
+      !read_table(fd_, file::kRegionPathsStart, header_.region_paths, &process.region_paths)) {
+    return damaged("regions");
+  }
+  process.region_paths.front() = {};
+  for (size_t number = 1; number < process.region_paths.size(); ++number) {
+    const file::RegionPath& row = process.region_paths[number];
+    const bool fits = row.parent < number && row.mapping < process.mappings.size() &&
+                      row.end_mapping < process.mappings.size() && row.kind < CULPRIT_KINDS &&
+                      row.detail < CULPRIT_DETAILS;
+    if (!fits) return damaged("region");
+  }
+  return {};
+}
+
 Result<void> Reader::add_misses(uint64_t core_start, ProcessCounts& process) {
   const auto add = [&](size_t site, const file::SampledMisses& row) {
     for (size_t i = 0; i < header_.sample_classes; ++i) {
@@ -200,7 +223,9 @@ Result<void> Reader::read_cores(ProcessCounts& process) {
     const uint64_t start = file::core_start(number);
     const auto core = std::make_unique<file::CoreHeader>();
     if (!read_at(fd_, static_cast<void*>(core.get()), sizeof *core, start)) continue;
-    process.threads += core->instructions + core->outside_instructions != 0 ? 1 : 0;
+    const bool is_thread = core->region_path == 0;
+    const bool has_run = core->instructions + core->outside_instructions != 0;
+    process.threads += is_thread && has_run ? 1 : 0;
     process.outside_instructions += core->outside_instructions;
     process.system_calls += core->system_calls;
     process.system_call_ns += core->system_call_ns;
@@ -264,6 +289,8 @@ class ThreadSum {
   Result<void> add_beginning(uint32_t core, bool is_all);
   void add_window_value(const counting::WindowValue& value);
   template <class Row>
+  bool takes(size_t site, const Row& row);
+  template <class Row>
   void note_at_object(uint32_t site, const Row& row);
   void add_known_accesses();
   void add_accesses_at_objects();
@@ -285,7 +312,8 @@ class ThreadSum {
   const std::vector<uint32_t>& block_sites_;
   std::vector<uint64_t> runs_;          // by block
   std::vector<uint32_t> blocks_run_{};  // that have any
-  std::vector<bool> is_noted_;          // by site: in sum_.at_objects
+  std::vector<bool> is_noted_;          // by site: in sum_.at_objects, or one of `at_edges_`
+  std::vector<uint32_t> at_edges_{};    // sites in sum_.ran that have counts and no executions
   ThreadCounts sum_;
 };
 
@@ -320,6 +348,21 @@ void ThreadSum::merge_targets() {
     }
   }
   targets.resize(kept);
+}
+
+/// Whether what was counted at the site is to be added. In the part of a region there may be some
+/// of what ran just before the thread came into it: a misprediction, a load that was under way.
+template <class Row>
+bool ThreadSum::takes(size_t site, const Row& row) {
+  if (sum_.executions[instruction_of(site)] != 0) return true;
+  static const Row kNone{};
+  if (!process_.has_regions || std::memcmp(&row, &kNone, sizeof row) == 0) return false;
+  if (is_noted_[site]) return true;
+  is_noted_[site] = true;
+  const bool is_of_object = instruction_of(site) != site;
+  if (!is_of_object) at_edges_.push_back(static_cast<uint32_t>(site));
+  (is_of_object ? sum_.at_objects : sum_.ran).push_back(static_cast<uint32_t>(site));
+  return true;
 }
 
 void ThreadSum::add_runs(size_t number, const file::BlockRuns& runs) {
@@ -402,8 +445,8 @@ Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) 
     sum_.counts[site].value[kRepeats] += row.value[kRepeats];
   };
   const auto add = [&](size_t site, const auto& row) {
+    if (!takes(site, row)) return;
     const uint32_t instruction = instruction_of(site);
-    if (sum_.executions[instruction] == 0) return;
     if (instruction != site) note_at_object(static_cast<uint32_t>(site), row);
     uint64_t* const sums = sum_.counts[site].value;
     for (size_t i = 0; i < std::size(row.value); ++i) sums[i] += row.value[i];
@@ -417,11 +460,12 @@ Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) 
   }
   if (sum_.ticks.empty() || !has_model) return {};
   const auto add_stalls = [&](size_t site, const simulate::SiteTicks& row) {
-    if (sum_.executions[instruction_of(site)] == 0) return;
+    if (!takes(site, row)) return;
     sum_.ticks[site].stalls.add(row.stalls);
     sum_.ticks[site].busy.add(row.busy);
   };
   const auto add_replays = [&](size_t site, const simulate::ReplayTicks& row) {
+    if (process_.has_regions && !takes(site, row)) return;
     for (size_t i = 0; i < row.ticks.size(); ++i) sum_.replays[site].ticks[i] += row.ticks[i];
   };
   const bool is_whole =
@@ -507,6 +551,8 @@ void ThreadSum::clear() {
     if (!sum_.replays.empty()) sum_.replays[site] = {};
     is_noted_[site] = false;
   }
+  for (const uint32_t site : at_edges_) is_noted_[site] = false;
+  at_edges_.clear();
   blocks_run_.clear();
   sum_.ran.clear();
   sum_.at_objects.clear();
@@ -553,6 +599,7 @@ Result<CountsFile> CountsFile::read(int fd, std::string name) {
   result.blocks_ = std::move(table.blocks);
   result.block_sites_ = std::move(table.sites);
   RETURN_IF_ERROR(reader.read_objects(counts));
+  RETURN_IF_ERROR(reader.read_regions(counts));
   RETURN_IF_ERROR(reader.read_cores(counts));
   return result;
 }
@@ -562,7 +609,11 @@ Result<void> CountsFile::visit_threads(const std::function<void(const ThreadCoun
   ThreadSum threads(fd_, name_, process_, blocks_, block_sites_, has_cycles_,
                     has_windows_ ? &windows_ : nullptr);
   ThreadCounts& sum = threads.sum();
+  const auto is_of_region = [](uint32_t number) {
+    return number >= file::kThreadsApart && number < file::shared_core(0);
+  };
   for (uint32_t number = 0; number < cores_; ++number) {
+    if (is_of_region(number)) continue;
     const auto core = std::make_unique<file::CoreHeader>();
     const uint64_t start = file::core_start(number);
     // Numbers may be skipped.
@@ -581,13 +632,36 @@ Result<void> CountsFile::visit_threads(const std::function<void(const ThreadCoun
     visit(sum);
     threads.clear();
   }
-  if (sum.ran.empty()) return {};
-  sum.number = file::kThreadsApart;
-  sum.tid = 0;
-  sum.name = kOtherThreads;
-  if (estimate) estimate(sum);
-  RETURN_IF_ERROR(threads.complete());
-  visit(sum);
+  if (!sum.ran.empty()) {
+    sum.number = file::kThreadsApart;
+    sum.tid = 0;
+    sum.name = kOtherThreads;
+    if (estimate) estimate(sum);
+    RETURN_IF_ERROR(threads.complete());
+    visit(sum);
+    threads.clear();
+  }
+  if (!process_.has_regions) return {};
+  for (uint32_t number = file::kThreadsApart; number < cores_ && is_of_region(number); ++number) {
+    const auto core = std::make_unique<file::CoreHeader>();
+    if (!read_at(fd_, static_cast<void*>(core.get()), sizeof *core, file::core_start(number))) {
+      continue;
+    }
+    if (core->region_path == 0) continue;
+    if (core->region_path >= process_.region_paths.size() ||
+        core->of_thread > file::kThreadsApart) {
+      return damaged_file(name_, "region of a thread");
+    }
+    RETURN_IF_ERROR(threads.add_core(number, *core));
+    RETURN_IF_ERROR(threads.complete());
+    sum.number = core->of_thread;
+    sum.tid = 0;
+    sum.name = kOtherThreads;
+    sum.region = {core->region_path, core->is_waiting != 0, core->executions, core->pieces};
+    visit(sum);
+    sum.region = {};
+    threads.clear();
+  }
   return {};
 }
 

@@ -37,7 +37,11 @@ struct ProcessCounts {
   std::vector<std::string> paths;  // of the mappings
   /// With data objects, by site; empty: none were told apart.
   std::vector<counts_file::SiteObject> site_objects;
-  std::vector<CountedObject> objects;  // row 0: unknown
+  std::vector<CountedObject> objects;                 // row 0: unknown
+  std::vector<counts_file::RegionPath> region_paths;  // row 0: outside of all
+  bool has_regions = false;
+  uint64_t lost_region_paths = 0;
+  uint64_t lost_region_parts = 0;
   bool has_objects = false;
   bool has_sizes = false;  // blocks of one place are told apart by them
   bool has_allocators = false;
@@ -62,6 +66,14 @@ inline constexpr const char* kOtherThreads = "other threads";
 
 /// What one thread has counted, or several together.
 struct ThreadCounts {
+  /// Where: in an OpenMP construct, or waiting there. A thread has several, then.
+  struct Region {
+    uint32_t path = 0;  // row of ProcessCounts::region_paths; 0: outside of all
+    bool is_waiting = false;
+    uint64_t executions = 0;
+    uint64_t pieces = 0;
+  };
+  Region region{};
   uint32_t number = 0;  // in the order of their beginning; counts_file::kThreadsApart: all others
   uint32_t tid = 0;     // 0: several, or not known
   std::string name;
@@ -88,7 +100,8 @@ class CountsFile {
   static Result<CountsFile> read(int fd, std::string name);
 
   [[nodiscard]] const ProcessCounts& process() const { return process_; }
-  /// Calls visit() for each thread that has run, in the order of their beginning.
+  /// Calls visit() for each thread that has run, in the order of their beginning; with regions once
+  /// more for each that a thread was in, after all threads.
   /// `estimate`: with windows, makes what is modelled, of which the thread has the beginning, that
   /// of the whole run, before what follows from executions is added.
   /// Errors: the file is shorter than it says.

@@ -205,6 +205,7 @@ void SimulationRun::describe_profile() {
     profile.environment["simulate.objects"] =
         options_.grouping == objects::Grouping::size ? "size" : "site";
   }
+  if (options_.regions) profile.environment["simulate.regions"] = "on";
   if (options_.max_instructions != 0) {
     profile.environment["simulate.max-instructions"] = std::to_string(options_.max_instructions);
   }
@@ -415,7 +416,8 @@ counting::CountingOptions counting_options(const SimulateOptions& options,
           .windows = options.windows,
           .deterministic = options.deterministic,
           .objects = options.objects,
-          .grouping = options.grouping};
+          .grouping = options.grouping,
+          .regions = options.regions};
 }
 
 std::vector<std::string> own_environment() {

@@ -50,6 +50,7 @@ struct SimulateOptions {
   bool objects = false;                                  // counts by data object, too
   objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap
   std::vector<objects::Range> ranges{};                  // --range
+  bool regions = false;                                  // counts by OpenMP construct, too
   RunControl* control = nullptr;                         // who may ask for an end; null: nobody
 };
 

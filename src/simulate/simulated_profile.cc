@@ -1,5 +1,6 @@
 #include "simulate/simulated_profile.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -97,11 +98,10 @@ void SimulatedProfile::see(const CountsGlance& glance) {
 }
 
 Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector<Place>& places,
-                                  const counts_file::Site& site) {
-  const RunAddress address(site.address);
-  const Place& place = places[site.mapping];
-  if (place.has_file && site.address >= place.mapping.start.value &&
-      site.address < place.mapping.end.value) {
+                                  uint64_t value, uint32_t mapping) {
+  const RunAddress address(value);
+  const Place& place = places[mapping];
+  if (place.has_file && address >= place.mapping.start && address < place.mapping.end) {
     if (const auto found = images_.locate(counts.pid, place.mapping, address, builder_)) {
       return *found;
     }
@@ -113,7 +113,7 @@ Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector
     anonymous_ = ImageId(builder_.profile().images.size());
     builder_.profile().images.push_back(row);
   }
-  return {anonymous_, FileOffset(site.address)};
+  return {anonymous_, FileOffset(value)};
 }
 
 void SimulatedProfile::add_site(const SimulatedSite& site, ContextId context,
@@ -268,7 +268,8 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
   std::vector<Location> locations(counts.sites.size());  // of those that were asked for
   const auto locate_site = [&](uint32_t site) {
     if (locations[site].image.is_all()) {
-      locations[site] = locate(counts, places, counts.sites[site]);
+      locations[site] =
+          locate(counts, places, counts.sites[site].address, counts.sites[site].mapping);
     }
     return locations[site];
   };
@@ -302,8 +303,15 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
     estimate = [&](ThreadCounts& thread) { windows->estimate(thread); };
   }
   uint64_t other_targets = 0;
+  regions_.begin(counts, [&](uint64_t address, uint32_t mapping) {
+    return locate(counts, places, address, mapping);
+  });
+  const auto instructions = std::find_if(
+      events_.begin(), events_.end(), [](const auto& one) { return one.name == "instructions"; });
   const auto add_thread = [&](const ThreadCounts& thread) {
-    const ContextId context = context_of(thread.number, thread.tid, thread.name);
+    const ContextId outside = context_of(thread.number, thread.tid, thread.name);
+    const ContextId context = regions_.context(outside, thread.region);
+    const uint64_t before = instructions_;
     const auto add_one = [&](uint32_t site, std::optional<ObjectId> object) {
       const SimulatedSite one{counts.sites[site], thread.executions[site], thread.counts[site],
                               thread.ticks.empty() ? kNoTicks : thread.ticks[site],
@@ -320,6 +328,9 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
     for (const uint32_t site : thread.ran) add_one(site, std::nullopt);
     for (const uint32_t site : thread.at_objects) add_one(site, object_of(site));
     other_targets += add_branches(counts, thread, locations, context, builder_);
+    regions_.add(outside, thread.region,
+                 EventId(static_cast<size_t>(instructions - events_.begin())),
+                 instructions_ - before);
   };
   RETURN_IF_ERROR(file.visit_threads(add_thread, estimate));
   add_offsets(counts, objects, locate_site, context_of(0, 0, kOtherThreads));

@@ -20,6 +20,7 @@
 #include "simulate/counts_reader.h"
 #include "simulate/machine/set_sample.h"
 #include "simulate/simulated_events.h"
+#include "simulate/simulated_regions.h"
 #include "simulate/window_estimates.h"
 
 namespace culprit {
@@ -55,8 +56,8 @@ class SimulatedProfile {
     bool has_file = false;
   };
   Place intern(uint32_t pid, const counts_file::MappedRange& mapping, const std::string& path);
-  Location locate(const ProcessCounts& counts, const std::vector<Place>& places,
-                  const counts_file::Site& site);
+  Location locate(const ProcessCounts& counts, const std::vector<Place>& places, uint64_t address,
+                  uint32_t mapping);
   /// `object`: of a site of one; nullopt: an instruction's own.
   void add_site(const SimulatedSite& site, ContextId context, const Location& location,
                 double design_effect, std::optional<ObjectId> object);
@@ -93,6 +94,7 @@ class SimulatedProfile {
   JitCode jit_;
   ImageId anonymous_;
   bool has_objects_ = false;
+  SimulatedRegions regions_{builder_};
   std::map<DataObject, ObjectId> object_ids_;  // without what is added up
   uint64_t instructions_ = 0;
   uint64_t executions_ = 0;

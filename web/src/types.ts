@@ -1309,6 +1309,16 @@ export interface RegionsDocument {
    * that one parallel region had
    */
   most_threads: number;
+  /**
+   * false: the run was simulated, constructs have executions and counts, and times are null or missing
+   */
+  has_times: boolean;
+  /**
+   * of the whole program, by event
+   */
+  counts: {
+    [k: string]: number | string[];
+  };
   overheads: Overheads;
   threads: {
     thread: string;
@@ -1350,20 +1360,21 @@ export interface RegionsDocument {
       /**
        * enter + body + exit + exit barrier + wait
        */
-      whole_ns: number;
-      enter_ns: number;
-      body_ns: number;
-      exit_ns: number;
-      exit_barrier_ns: number;
-      wait_ns: number;
+      whole_ns: number | null;
+      enter_ns: number | null;
+      body_ns: number | null;
+      exit_ns: number | null;
+      exit_barrier_ns: number | null;
+      wait_ns: number | null;
       /**
        * in body_ns: tasks that ran on the thread while the body waited
        */
-      inner_tasks_ns: number;
+      inner_tasks_ns: number | null;
       /**
        * in exit_barrier_ns: of a region that ends with a single
        */
-      behind_single_ns: number;
+      behind_single_ns: number | null;
+      counts: Counts;
     };
     threads: {
       thread: string;
@@ -1375,20 +1386,21 @@ export interface RegionsDocument {
       /**
        * enter + body + exit + exit barrier + wait
        */
-      whole_ns: number;
-      enter_ns: number;
-      body_ns: number;
-      exit_ns: number;
-      exit_barrier_ns: number;
-      wait_ns: number;
+      whole_ns: number | null;
+      enter_ns: number | null;
+      body_ns: number | null;
+      exit_ns: number | null;
+      exit_barrier_ns: number | null;
+      wait_ns: number | null;
       /**
        * in body_ns: tasks that ran on the thread while the body waited
        */
-      inner_tasks_ns: number;
+      inner_tasks_ns: number | null;
       /**
        * in exit_barrier_ns: of a region that ends with a single
        */
-      behind_single_ns: number;
+      behind_single_ns: number | null;
+      counts: Counts;
     }[];
   }[];
   call_graph: {
@@ -1398,8 +1410,9 @@ export interface RegionsDocument {
      */
     parent: number | null;
     executions: number;
-    inclusive_ns: number;
-    exclusive_ns: number;
+    inclusive_ns: number | null;
+    exclusive_ns: number | null;
+    counts: Counts;
   }[];
   regions: {
     construct: string;
@@ -1485,6 +1498,21 @@ export interface Overheads {
   imbalance_ns: number;
   limited_parallelism_ns: number;
   thread_management_ns: number;
+}
+/**
+ * by event, those asked for or the usual ones
+ */
+export interface Counts {
+  [k: string]: {
+    /**
+     * in the construct and those inside it, without any waiting
+     */
+    inside: number;
+    /**
+     * at its beginning and end; all of what only waits
+     */
+    waiting: number;
+  };
 }
 /**
  * what makes the numbers weaker: amounts by key, and sentences

@@ -154,6 +154,7 @@ struct VarianceCommand {
 /// `culprit regions`.
 struct RegionsCommand {
   std::string file = kDefaultProfile;
+  std::vector<std::string> events;  // --counter
   RegionsPrint print;
   Format format = Format::text;
   size_t width = 0;

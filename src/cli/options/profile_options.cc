@@ -309,10 +309,17 @@ CLI::App* add_regions(CLI::App& root, RegionsCommand* command, std::string* /*er
   app->add_option("--limit", command->print.limit,
                   "constructs of the flat profile, those with most time; 0: all [20]")
       ->type_name("N");
+  app->add_option("--counter", command->events,
+                  "an event of which each construct shows what it counted; may be repeated "
+                  "[instructions, cycles, loads and misses, where they were counted]")
+      ->type_name("EVENT")
+      ->allow_extra_args(false);
   add_presentation(app, &command->format, &command->width);
   app->footer(
       "\nExamples:\n"
       "  culprit record --regions ./a.out && culprit regions\n"
+      "  culprit record --regions --engine simulate ./a.out && culprit regions\n"
+      "  culprit regions --counter fp-loads           one event alone\n"
       "  culprit regions --format csv run.culprit     a row per construct and thread");
   return app;
 }

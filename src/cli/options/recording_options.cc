@@ -76,10 +76,10 @@ std::string check_template(const CLI::App& app, std::initializer_list<const char
 
 /// "" if every option is one of the engine's own.
 std::string check_engine(const CLI::App& app, EngineChoice engine) {
-  constexpr const char* kOfSampling[] = {
-      "--pid",      "--template", "--all-cpus", "--cgroup",     "--cpu",      "--event",
-      "--freq",     "--count",    "-g",         "--call-graph", "--branches", "--data",
-      "--duration", "--delay",    "--per-task", "--regions",    "--off-cpu"};
+  constexpr const char* kOfSampling[] = {"--pid",      "--template",   "--all-cpus", "--cgroup",
+                                         "--cpu",      "--event",      "--freq",     "--count",
+                                         "-g",         "--call-graph", "--branches", "--data",
+                                         "--duration", "--delay",      "--per-task", "--off-cpu"};
   constexpr const char* kNotOfBoth[] = {"--pid",      "--template", "--all-cpus", "--cgroup",
                                         "--cpu",      "--event",    "--branches", "--data",
                                         "--duration", "--delay"};
@@ -159,7 +159,8 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
       "tasks shorter than a period are not seen");
   app->add_flag("--regions", command->regions,
                 "OpenMP constructs, too: what each takes of each thread, by a library inside the "
-                "program (`culprit regions` shows it)");
+                "program; simulated: what each counts of each thread, for programs of any kind "
+                "(`culprit regions` shows it)");
   add_profile_output(app, command);
   app->footer(
       "\nExamples:\n"
@@ -169,7 +170,8 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
       "  culprit record -e cycles:pp -e page-faults ./a.out   what the hardware counts\n"
       "  culprit record --off-cpu ./server      what it waits for, too\n"
       "  culprit record -a --duration 5s        the whole system\n"
-      "  culprit record --engine timer+simulate ./a.out   measured time beside exact counts\n\n"
+      "  culprit record --engine timer+simulate ./a.out   measured time beside exact counts\n"
+      "  culprit record --regions --engine simulate ./a.out   counts of OpenMP constructs\n\n"
       "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
       "program cannot be run, 127 if it is not found.");
   app->callback([app, command, error] {
@@ -179,6 +181,7 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
     if (error->empty() && command->regions && command->record.command.empty()) {
       *error = "--regions is for a program that is started: it has to have a library in it";
     }
+    command->simulate.regions = command->regions;
     if (error->empty()) *error = check_simulation(*app, *command);
     if (error->empty() && !command->cpu.empty()) {
       *error = check_template(*app, {"--event", "--freq", "--count"});

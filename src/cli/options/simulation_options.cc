@@ -138,6 +138,9 @@ std::string check_windows(const RecordCommand& command) {
     return "--windows and --objects or --range: what is of which object is not estimated from "
            "windows";
   }
+  if (simulate.regions) {
+    return "--windows and --regions: what is of which construct is not estimated from windows";
+  }
   if (simulate.deterministic) {
     return "--windows and --deterministic: threads take turns by simulated time, which windows do "
            "not have of the whole run";

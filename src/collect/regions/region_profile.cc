@@ -212,6 +212,13 @@ void RegionAdder::add(const RegionProcess& process) {
 
 }  // namespace
 
+size_t count_constructs(const Profile& profile) {
+  const auto is_one = [&](const Region& region) {
+    return region::is_construct(profile.strings.text(region.kind));
+  };
+  return static_cast<size_t>(std::count_if(profile.regions.begin(), profile.regions.end(), is_one));
+}
+
 void add_regions(const RegionFiles& files, double tick_ns, RegionRows& rows, Profile& profile) {
   if (profile.runs.empty()) return;
   RegionAdder adder(profile, tick_ns, rows);

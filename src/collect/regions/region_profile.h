@@ -3,6 +3,8 @@
 // What processes told of their regions → rows of a Profile: Region, RegionValue, and the images,
 // processes and threads that the recording has not met itself.
 
+#include <cstddef>
+
 #include "collect/regions/region_files.h"
 #include "collect/regions/region_rows.h"
 #include "model/profile.h"
@@ -12,5 +14,8 @@ namespace culprit {
 /// Adds to the last run of `profile`. `tick_ns`: the length of a tick of the CPU's counter. `rows`:
 /// those that the profile has already.
 void add_regions(const RegionFiles& files, double tick_ns, RegionRows& rows, Profile& profile);
+
+/// The constructs among the profile's regions.
+size_t count_constructs(const Profile& profile);
 
 }  // namespace culprit

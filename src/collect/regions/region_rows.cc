@@ -1,29 +1,10 @@
 #include "collect/regions/region_rows.h"
 
-#include <string_view>
+#include "openmp/region_kinds.h"
 
 #include "model/region_words.h"
 
 namespace culprit {
-namespace {
-
-constexpr std::string_view kKindWords[] = {
-#define KIND(symbol, word) word,
-#include "collect/regions/guest/region_kinds.def"
-#undef KIND
-};
-static_assert(std::size(kKindWords) == CULPRIT_KINDS);
-
-constexpr std::string_view kDetailWords[] = {"",        "static", "dynamic", "guided",
-                                             "runtime", "",       "named"};
-static_assert(std::size(kDetailWords) == CULPRIT_DETAILS);
-
-bool only_waits(std::string_view kind) {
-  return kind == kKindWords[CULPRIT_KIND_BARRIER] || kind == kKindWords[CULPRIT_KIND_TASKWAIT] ||
-         kind == kKindWords[CULPRIT_KIND_TASKGROUP];
-}
-
-}  // namespace
 
 RegionId RegionRows::intern(const Region& row, Profile& profile) {
   const auto [at, is_new] = rows_.try_emplace(row, RegionId(profile.regions.size()));
@@ -39,8 +20,9 @@ RegionId RegionRows::find(const RegionProcess& process, uint32_t path, const Loc
   const RegionPath& from = process.paths[path];
   Region row;
   row.parent = find(process, from.parent, locate, profile);  // a smaller number
-  row.kind = profile.strings.intern(kKindWords[from.kind]);
-  row.name = profile.strings.intern(from.name.empty() ? kDetailWords[from.detail] : from.name);
+  row.kind = profile.strings.intern(openmp::kind_word(from.kind));
+  row.name =
+      profile.strings.intern(from.name.empty() ? openmp::detail_word(from.detail) : from.name);
   if (from.name.empty()) row.site = locate(from.site);  // else it is the name that counts
   const RegionId id = intern(row, profile);
   ids_.emplace(key, id);
@@ -49,7 +31,7 @@ RegionId RegionRows::find(const RegionProcess& process, uint32_t path, const Loc
 
 RegionId RegionRows::find_waiting(RegionId region, Profile& profile) {
   if (region.is_all()) return region;
-  if (only_waits(profile.strings.text(profile.regions[region.value].kind))) return region;
+  if (openmp::only_waits(profile.strings.text(profile.regions[region.value].kind))) return region;
   Region row;
   row.kind = profile.strings.intern(region::kWaiting);
   row.name = profile.strings.intern("");

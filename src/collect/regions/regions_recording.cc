@@ -1,6 +1,5 @@
 #include "collect/regions/regions_recording.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <time.h>
 
@@ -9,7 +8,6 @@
 #include "collect/regions/region_files.h"
 #include "collect/regions/region_profile.h"
 #include "collect/timer/posix_timer_check.h"
-#include "model/region_words.h"
 
 namespace culprit {
 namespace {
@@ -62,10 +60,7 @@ size_t RegionsRecording::add_to(Profile& profile) {
   }
   add_regions(read_region_files(folder_.path()), compute_tick_ns(start_, end), sampled_->rows(),
               profile);
-  return static_cast<size_t>(
-      std::count_if(profile.regions.begin(), profile.regions.end(), [&](const Region& region) {
-        return region::is_construct(profile.strings.text(region.kind));
-      }));
+  return count_constructs(profile);
 }
 
 ScopedEnvironment::ScopedEnvironment(const std::map<std::string, std::string>& values) {

@@ -82,6 +82,7 @@ Result<void> Counting::prepare(const CountingOptions& options, ProcessSetting se
   }
   writer_.set_program(setting.program);
   RETURN_IF_ERROR(start_objects(options, setting));
+  start_constructs(options, setting);
   counts_file::Header& header = writer_.header();
   header.has_cycles = model_.cycles ? 1 : 0;
   header.has_windows = model_.windows ? 1 : 0;
@@ -107,8 +108,9 @@ AccessCall Counting::access_call(const BlockFacts& block, const KnownAccesses& a
 }
 
 bool Counting::is_call_watched(const BlockFacts& block) const {
-  return (has_region_ || objects_) && (block.branch == counts_file::ControlFlow::call ||
-                                       block.branch == counts_file::ControlFlow::indirect_call);
+  return (has_region_ || follows_calls_) &&
+         (block.branch == counts_file::ControlFlow::call ||
+          block.branch == counts_file::ControlFlow::indirect_call);
 }
 
 /// False: it cannot be counted.
@@ -124,8 +126,11 @@ bool Counting::make_thread(unsigned number) {
     owned_threads_[number] = std::make_unique<CountedThread>();
   }
   CountedThread& thread = *owned_threads_[number];
-  if (thread.shared.header != shared.header) leave_core(thread);
+  leave_regions(thread);
+  const bool is_same_part = thread.shared.header == shared.header;
+  if (!is_same_part) leave_core(thread);
   thread = CountedThread{.shared = shared,
+                         .own = shared,
                          .number = static_cast<uint8_t>(std::min(part, counts_file::kThreadsApart)),
                          .memory = thread.memory,
                          .predictor = std::move(thread.predictor),
@@ -139,10 +144,16 @@ bool Counting::make_thread(unsigned number) {
                          .object_sites = std::move(thread.object_sites),
                          .heap = {},
                          .system_call = {},
+                         .constructs = {},
+                         .construct_changes = {},
+                         .region_parts = std::move(thread.region_parts),
+                         .instructions_elsewhere = is_same_part ? thread.instructions_elsewhere : 0,
                          .calls = {},
                          .latest = &kNoBlock,
                          .region = {},
-                         .instructions_said = shared.header->instructions.load()};
+                         .instructions_said = 0};
+  if (!is_same_part) thread.region_parts.clear();
+  thread.instructions_said = thread.instructions();
   if (objects_ && thread.object_sites == nullptr) {
     thread.object_sites = std::make_unique<ObjectSites>();
   }
@@ -158,7 +169,7 @@ bool Counting::make_thread(unsigned number) {
 void Counting::leave_core(CountedThread& thread) {
   if (thread.shared.header == nullptr) return;
   thread.targets.forget();
-  ended_instructions_ += thread.shared.header->instructions.load();
+  ended_instructions_ += thread.instructions();
   if (thread.clock == nullptr) return;
   thread.clock->end_block();
   thread.forecaster->stop(*thread.clock);
@@ -245,7 +256,7 @@ void Counting::begin_system_call(unsigned number, const SystemCall& call) {
 
 /// However the process ends, it is known that they were counted.
 void Counting::say_instructions(CountedThread& thread) {
-  const uint64_t now = thread.shared.header->instructions.load(std::memory_order_relaxed);
+  const uint64_t now = thread.instructions();
   image_.add_instructions(now - std::exchange(thread.instructions_said, now));
 }
 
@@ -327,17 +338,20 @@ void Counting::before_fork() {
   starting_.lock();
   if (objects_) objects_->lock();
   if (windows_) windows_->mutex().lock();
+  if (constructs_) constructs_->lock();
   if (turns_) turns_->before_fork();
 }
 
 void Counting::after_fork_in_parent() {
   if (turns_) turns_->after_fork();
+  if (constructs_) constructs_->unlock();
   if (windows_) windows_->mutex().unlock();
   if (objects_) objects_->unlock();
   starting_.unlock();
 }
 
 void Counting::after_fork_in_child(unsigned number) {
+  if (constructs_) constructs_->unlock();
   if (windows_) windows_->mutex().unlock();
   if (objects_) objects_->unlock();
   starting_.unlock();
@@ -347,7 +361,9 @@ void Counting::after_fork_in_child(unsigned number) {
   for (unsigned other = 0; other < kMostThreads; ++other) {
     CountedThread* const gone = owned_threads_[other].get();
     if (other == number || gone == nullptr) continue;
-    gone->shared = {};
+    gone->shared = gone->own = {};
+    gone->region_parts.clear();
+    gone->region_part = 0;
     gone->clock.reset();
     gone->forecaster.reset();
     gone->targets.forget();
@@ -364,6 +380,9 @@ void Counting::after_fork_in_child(unsigned number) {
       counting_[number] = counting;
       thread->number = 0;
       thread->instructions_said = 0;
+      thread->own = thread->shared;  // the part that it was in is the child's first
+      thread->region_parts.clear();
+      thread->region_part = thread->instructions_elsewhere = 0;
       thread->note_task();
       thread->targets.forget();
       if (thread->clock) thread->ticks_before = thread->clock->now();

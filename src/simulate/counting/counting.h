@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "simulate/counting/counted_constructs.h"
 #include "simulate/counting/counted_objects.h"
 #include "simulate/counting/counting_options.h"
 #include "simulate/counting/counts_writer.h"
@@ -145,6 +146,11 @@ class Counting {
   /// `registers`: where the engine keeps the thread's, as RegisterFile says.
   void enter_allocator(unsigned number, objects::Allocator allocator, RegisterFile registers);
 
+  /// The function that begins with the block, if constructs begin or end there: enter_construct()
+  /// has to be called each time when it runs, after run_block(). nullptr: it is none.
+  [[nodiscard]] const ConstructEdge* find_construct(const BlockFacts& block);
+  void enter_construct(unsigned number, const ConstructEdge& edge, RegisterFile registers);
+
   // System calls of the program.
   void begin_system_call(unsigned number, const SystemCall& call);
   void end_system_call(unsigned number, int64_t call, int64_t result);
@@ -256,6 +262,13 @@ class Counting {
   void begin_mapping(CountedThread& thread, const SystemCall& call);
   void end_mapping(CountedThread& thread, int64_t result);
   Result<void> start_objects(const CountingOptions& options, const ProcessSetting& setting);
+  void start_constructs(const CountingOptions& options, const ProcessSetting& setting);
+  void see_code(uint32_t mapping, const FoundMapping& found);
+  void settle_region(CountedThread& thread, const BlockFacts* counted);
+  RegionPart* find_region_part(CountedThread& thread, ThreadConstructs::Place place);
+  void switch_region_part(CountedThread& thread, uint64_t key, RegionPart& to,
+                          const BlockFacts* counted);
+  void leave_regions(CountedThread& thread);
   void model_sampled(CountedThread& thread, uint32_t site, uint64_t address, AccessShape shape);
   void look_at_window(CountedThread& thread);
   void leave_window(CountedThread& thread);
@@ -302,6 +315,8 @@ class Counting {
   std::atomic<uint32_t> native_execs_under_way_{0};
   std::unique_ptr<CountedObjects> objects_;
   const objects::ShadowMemory* shadow_ = nullptr;  // of objects_
+  std::unique_ptr<CountedConstructs> constructs_;
+  bool follows_calls_ = false;  // for either
   std::atomic<bool> is_stopped_{false};
   std::mutex starting_;  // of threads: one at a time
 };

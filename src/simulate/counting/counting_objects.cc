@@ -15,9 +15,6 @@ Result<void> Counting::start_objects(const CountingOptions& options,
   objects_ = std::make_unique<CountedObjects>(writer_, std::move(ranges), options.grouping,
                                               setting.architecture);
   shadow_ = &objects_->shadow();
-  translation_.follow_calls();
-  translation_.set_mapping_listener(
-      [this](uint32_t mapping, const FoundMapping& found) { objects_->see_code(mapping, found); });
   return {};
 }
 
@@ -65,13 +62,18 @@ uint32_t Counting::find_other_site(CountedThread& thread, uint32_t instruction,
   return site;
 }
 
-/// Follows calls as CallStack::follow() does. The thread goes on with `now`.
+/// Follows calls as CallStack::follow() does, for objects and constructs. The thread goes on with
+/// `now`.
 size_t Counting::follow_calls(CountedThread& thread, const BlockFacts& before,
                               const BlockFacts& now) {
   using counts_file::ControlFlow;
   const size_t least = thread.calls.follow(before, now);
   const bool is_call =
       before.branch == ControlFlow::call || before.branch == ControlFlow::indirect_call;
+  if (constructs_ && thread.constructs.is_any_over(least)) {
+    constructs_->leave(thread.constructs, least, thread.registers, thread.construct_changes);
+  }
+  if (!objects_) return least;
   if (is_call && !thread.has_stack) {
     // Helpers of an engine may tell of a store that is none of the call's.
     const uint64_t slot = thread.calls.calls().back().slot;

@@ -38,6 +38,8 @@ bool parse_counting_word(std::string_view word, CountingOptions* options) {
   } else if (name == "objects") {
     options->objects = true;
     options->grouping = value == "size" ? objects::Grouping::size : objects::Grouping::site;
+  } else if (name == "regions") {
+    options->regions = value == "on";
   } else if (name == "limit") {
     options->limit = number;
   } else if (name == "skip") {
@@ -60,6 +62,7 @@ std::vector<std::string> counting_words(const CountingOptions& options) {
     words.emplace_back(options.grouping == objects::Grouping::size ? "objects=size"
                                                                    : "objects=site");
   }
+  if (options.regions) words.emplace_back("regions=on");
   if (options.sample_sets > 1) {
     words.push_back("sets=" + std::to_string(options.sample_sets) + ":" +
                     std::to_string(options.sample_seed));

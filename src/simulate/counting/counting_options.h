@@ -26,6 +26,7 @@ struct CountingOptions {
   bool deterministic = false;                            // threads take turns by simulated time
   bool objects = false;                                  // by data object, too
   objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap
+  bool regions = false;                                  // by OpenMP construct, too
 };
 
 /// Sets what the word says. False: it is none of these words.

@@ -15,6 +15,7 @@
 //   kSiteObjectsStart   SiteObject[]        parallel to sites: those of one data object only
 //   kObjectsStart       Object[kMaxObjects] data objects of which anything was counted
 //   kObjectPathsStart   uint32_t[]          sites of the calls that allocated them
+//   kRegionPathsStart   RegionPath[]        OpenMP constructs, each below those around it
 //   core_start(c)       CoreHeader, BlockRuns[kMaxBlocks], SiteAccesses[kMaxSites],
 //                       SiteCounts[kMaxSites], simulate::SiteTicks[kMaxSites],
 //                       simulate::ReplayTicks[kMaxSites], SampledMisses[kMaxSites],
@@ -23,6 +24,9 @@
 // A part is called a core's since each thread runs on one. The first kThreadsApart threads of the
 // process have a part of their own, in the order in which they began; later ones count into the
 // part of the engine's virtual CPU that they run on, together with those before them there.
+//
+// With regions a thread has a part for each construct that it is in, and one for waiting there: its
+// own part is for what it does outside of all. CoreHeader says which is which.
 //
 // Tables are append-only: an entry is complete before the Header's number includes it.
 // The file is sparse; each core's part is written by one thread alone. Both sides
@@ -38,7 +42,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 12;
+inline constexpr uint32_t kLayout = 13;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -48,14 +52,16 @@ inline constexpr uint32_t kMaxTextBytes = 1 << 22;
 inline constexpr uint32_t kMaxMessageBytes = 1 << 16;
 inline constexpr uint32_t kMaxCpus = 4096;      // threads at a time, as the engine numbers them
 inline constexpr uint32_t kThreadsApart = 255;  // and one number for all others
-inline constexpr uint32_t kMaxCores = kThreadsApart + kMaxCpus;
+inline constexpr uint32_t kRegionParts = 1280;  // of all threads, in the order in which they came
+inline constexpr uint32_t kMaxCores = kThreadsApart + kRegionParts + kMaxCpus;
 /// Where the threads after the first kThreadsApart count that run on a virtual CPU.
 constexpr uint32_t shared_core(uint32_t cpu) {
-  return kThreadsApart + cpu;
+  return kThreadsApart + kRegionParts + cpu;
 }
 inline constexpr uint32_t kMaxTargets = 1 << 20;  // of a core
 inline constexpr uint32_t kMaxObjects = 1 << 20;
 inline constexpr uint32_t kMaxObjectPaths = 1 << 23;
+inline constexpr uint32_t kMaxRegionPaths = 1 << 14;
 
 /// Where control goes at the end of an instruction.
 enum class ControlFlow : uint8_t {
@@ -115,6 +121,18 @@ struct Object {
   uint64_t blocks;
 };
 static_assert(sizeof(Object) == 56);
+
+/// An OpenMP construct below others.
+struct RegionPath {
+  uint32_t parent;       // less than its own number; 0: none
+  uint32_t mapping;      // of `site`
+  uint32_t end_mapping;  // of `end`
+  uint16_t kind;         // culprit_region_kind
+  uint16_t detail;       // culprit_region_detail
+  uint64_t site;         // the call that enters it, or the function that is its body; 0: not known
+  uint64_t end;          // the call that ended it first; 0: not seen
+};
+static_assert(sizeof(RegionPath) == 32);
 
 struct Block {
   uint32_t first;  // in the table of block sites
@@ -223,7 +241,13 @@ struct CoreHeader {
   uint32_t tid;                   // of the thread, the first one if there are several
   char name[16];                  // as the kernel had it when it was last seen
   uint32_t is_beginning;          // with windows: what is modelled here is of the first one
-  uint8_t reserved[4096 - 6 * 8 - 28];
+  // Of a part for a region:
+  uint32_t region_path;  // 0: this is no such part
+  uint32_t is_waiting;
+  uint32_t of_thread;   // as ThreadCounts::number
+  uint64_t executions;  // of the construct, by the thread
+  uint64_t pieces;      // chunks, sections, singles that it ran; tasks that it created
+  uint8_t unused[4096 - 8 * 8 - 40];
 };
 static_assert(sizeof(CoreHeader) == 4096);
 
@@ -256,6 +280,10 @@ struct Header {
   std::atomic<uint32_t> object_paths;
   std::atomic<uint32_t> has_allocators;      // functions that allocate were found
   std::atomic<uint64_t> unseen_allocations;  // calls of them whose arguments are not known
+  uint32_t has_regions;
+  std::atomic<uint32_t> region_paths;
+  std::atomic<uint32_t> lost_region_parts;  // threads in regions for which there was no room
+  std::atomic<uint64_t> lost_region_paths;  // constructs likewise
   char program[1024];
 };
 
@@ -279,8 +307,10 @@ inline constexpr uint64_t kObjectsStart =
     kSiteObjectsStart + uint64_t{kMaxSites} * sizeof(SiteObject);
 inline constexpr uint64_t kObjectPathsStart =
     up_to_page(kObjectsStart + uint64_t{kMaxObjects} * sizeof(Object));
-inline constexpr uint64_t kCoresStart =
+inline constexpr uint64_t kRegionPathsStart =
     kObjectPathsStart + uint64_t{kMaxObjectPaths} * sizeof(uint32_t);
+inline constexpr uint64_t kCoresStart =
+    kRegionPathsStart + uint64_t{kMaxRegionPaths} * sizeof(RegionPath);
 
 inline constexpr uint64_t kRunsInCore = sizeof(CoreHeader);
 inline constexpr uint64_t kAccessesInCore = kRunsInCore + uint64_t{kMaxBlocks} * sizeof(BlockRuns);
@@ -301,5 +331,6 @@ constexpr uint64_t core_start(uint32_t core) {
 }
 
 static_assert(sizeof(Header) <= kPage);
+static_assert(core_start(kMaxCores) < uint64_t{1} << 44, "ext4 has no larger files");
 
 }  // namespace culprit::counts_file

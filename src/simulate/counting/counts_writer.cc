@@ -56,7 +56,7 @@ bool CountsWriter::create(const std::string& folder, uint32_t image) {
   if (!open_new(image, false)) return false;
   ::close(std::exchange(fd_, -1));
   header_->sites = header_->blocks = header_->mappings = 1;  // the place holders
-  header_->objects = header_->object_paths = 1;
+  header_->objects = header_->object_paths = header_->region_paths = 1;
   header_->text_bytes = 1;
   std::atomic_thread_fence(std::memory_order_release);
   header_->magic = file::kMagic;
@@ -83,6 +83,8 @@ bool CountsWriter::continue_in_child(uint32_t image, const file::CoreHeader* cor
                                old->has_objects != 0 ? old->sites.load() : 0);
   const auto objects = copy(table<file::Object>(file::kObjectsStart), old->objects.load());
   const auto paths = copy(table<uint32_t>(file::kObjectPathsStart), old->object_paths.load());
+  const auto regions = copy(table<file::RegionPath>(file::kRegionPathsStart),
+                            old->has_regions != 0 ? old->region_paths.load() : 1);
   const char* const text = table<char>(file::kTextStart);
 
   header_ = nullptr;
@@ -103,6 +105,9 @@ bool CountsWriter::continue_in_child(uint32_t image, const file::CoreHeader* cor
   restore(file::kSiteObjectsStart, of_objects);
   header_->objects = restore(file::kObjectsStart, objects);
   header_->object_paths = restore(file::kObjectPathsStart, paths);
+  header_->region_paths = restore(file::kRegionPathsStart, regions);
+  header_->has_regions = old->has_regions;
+  region_parts_ = 0;
   header_->has_objects = old->has_objects;
   header_->has_allocators = old->has_allocators.load();
   header_->has_cycles = old->has_cycles;
@@ -210,6 +215,19 @@ uint32_t CountsWriter::add_text(std::string_view text) {
   return at;
 }
 
+uint32_t CountsWriter::add_region_path(const file::RegionPath& path) {
+  const std::lock_guard lock(adding_);
+  const uint32_t number = header_->region_paths;
+  if (number >= file::kMaxRegionPaths) return 0;
+  region_path(number) = path;
+  header_->region_paths.store(number + 1, std::memory_order_release);
+  return number;
+}
+
+file::RegionPath& CountsWriter::region_path(uint32_t number) {
+  return table<file::RegionPath>(file::kRegionPathsStart)[number];
+}
+
 uint32_t CountsWriter::add_mapping(file::MappedRange mapping, std::string_view path) {
   const std::lock_guard lock(adding_);
   const uint32_t number = header_->mappings;
@@ -238,6 +256,11 @@ void CountsWriter::add_message(std::string_view text) {
 
 bool CountsWriter::map_core(uint32_t number, void* at) {
   return map_part(file::core_start(number), file::kCoreBytes, at, &cores_[number]);
+}
+
+CoreCounts CountsWriter::next_region_part() {
+  if (region_parts_ >= file::kRegionParts) return {};
+  return core(file::kThreadsApart + region_parts_++);
 }
 
 CoreCounts CountsWriter::core(uint32_t number) {

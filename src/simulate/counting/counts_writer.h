@@ -52,6 +52,8 @@ class CountsWriter {
   std::span<const uint32_t> block_sites(uint32_t number);
   /// What the sites of the block that was added last take; one per site.
   void add_block_ticks(std::span<const simulate::CycleParts> parts);
+  uint32_t add_region_path(const counts_file::RegionPath& path);
+  counts_file::RegionPath& region_path(uint32_t number);
   uint32_t add_mapping(counts_file::MappedRange mapping, std::string_view path);
 
   /// Its name and path are put where the row then says they are.
@@ -72,6 +74,8 @@ class CountsWriter {
 
   /// The part of a core; maps it when first asked for. nullptr parts: no such core, or no memory.
   CoreCounts core(uint32_t number);
+  /// A new part for a thread in a region. Its header's fields for that are set by the caller.
+  CoreCounts next_region_part();
 
   [[nodiscard]] const std::string& path() const { return path_; }
   counts_file::Header& header() { return *header_; }
@@ -94,6 +98,7 @@ class CountsWriter {
   int fd_ = -1;  // only while something is being mapped
   counts_file::Header* header_ = nullptr;
   void* cores_[counts_file::kMaxCores] = {};
+  uint32_t region_parts_ = 0;
 };
 
 }  // namespace culprit::counting

@@ -67,7 +67,7 @@ void Counting::check_limit(uint64_t own_before, uint64_t own_now) {
   uint64_t all = ended_instructions_.load(std::memory_order_relaxed);
   for (const CountedThread* thread : threads_) {
     if (thread == nullptr) continue;
-    all += thread->shared.header->instructions.load(std::memory_order_relaxed);
+    all += thread->instructions();
   }
   if (all < limit_) return;
   limit_ = UINT64_MAX;
@@ -82,19 +82,23 @@ void Counting::finish_block(CountedThread& thread, const BlockFacts& before,
     ++count(thread, before.last_site, Counter::repeats);
   } else if (before.left == Left::target) {
     thread.targets.count(before, now, thread.shared);
-  } else if (before.left == Left::beginning && thread.shared.header->tid == 0) {
+  } else if (before.left == Left::beginning && thread.own.header->tid == 0) {
     thread.note_task();
   }
-  if (objects_ && !watches_part_) follow_calls(thread, before, now);
+  if (follows_calls_ && !watches_part_) {
+    follow_calls(thread, before, now);
+    if (constructs_) settle_region(thread, &now);
+  }
   if (limit_ == UINT64_MAX) return;
-  const uint64_t so_far = thread.shared.header->instructions.load(std::memory_order_relaxed);
+  const uint64_t so_far = thread.instructions();
   check_limit(so_far - now.instructions, so_far);
 }
 
 bool Counting::is_in_region(CountedThread& thread, const BlockFacts& block) {
   const BlockFacts& before = *std::exchange(thread.latest, &block);
   const size_t least =
-      objects_ ? follow_calls(thread, before, block) : thread.calls.follow(before, block);
+      follows_calls_ ? follow_calls(thread, before, block) : thread.calls.follow(before, block);
+  if (constructs_) settle_region(thread, nullptr);
   if (!has_region_) return true;
   return thread.region.step(block, least, thread.calls.height());
 }
@@ -116,7 +120,7 @@ bool Counting::is_skipped(CountedThread& thread, const BlockFacts& block) {
 CountedThread* Counting::watch_block(unsigned number, const BlockFacts& block) {
   CountedThread* const thread = threads_[number];
   if (thread == nullptr) return nullptr;
-  const bool is_inside = (!has_region_ && !objects_) || is_in_region(*thread, block);
+  const bool is_inside = (!has_region_ && !follows_calls_) || is_in_region(*thread, block);
   // Threads are side by side in counting_: it is written only where something changes.
   if (!is_skipped(*thread, block) && is_inside) {
     if (counting_[number] == nullptr) {
@@ -126,7 +130,7 @@ CountedThread* Counting::watch_block(unsigned number, const BlockFacts& block) {
     return thread;
   }
   if (counting_[number] != nullptr) counting_[number] = nullptr;
-  thread->shared.header->outside_instructions += block.instructions;
+  thread->own.header->outside_instructions += block.instructions;
   return nullptr;
 }
 

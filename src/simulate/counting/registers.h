@@ -18,15 +18,15 @@ using ChangedRegisters = uint64_t*;
 /// How functions are called, by the System V ABIs of both architectures.
 struct CallConvention {
   static constexpr uint8_t kNone = 0xff;
-  std::array<uint8_t, 4> arguments{};
+  std::array<uint8_t, 6> arguments{};
   uint8_t result = 0;
   uint8_t stack = 0;
   uint8_t link = kNone;  // the return address; kNone: it is on top of the stack
 };
 
 constexpr CallConvention call_convention(std::string_view architecture) {
-  if (architecture == "x86_64") return {{7, 6, 2, 1}, 0, 4, CallConvention::kNone};
-  return {{0, 1, 2, 3}, 0, 31, 30};
+  if (architecture == "x86_64") return {{7, 6, 2, 1, 8, 9}, 0, 4, CallConvention::kNone};
+  return {{0, 1, 2, 3, 4, 5}, 0, 31, 30};
 }
 
 }  // namespace culprit::counting

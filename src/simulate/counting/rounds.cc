@@ -97,7 +97,7 @@ void Counting::move_all(const KnownAccesses& accesses, const uint64_t* registers
 void Counting::note_rounds(unsigned number, const BlockFacts& round, uint64_t rounds) {
   CountedThread& thread = *threads_[number];
   if (counting_[number] == nullptr) {
-    thread.shared.header->outside_instructions += rounds;
+    thread.own.header->outside_instructions += rounds;
     return;
   }
   thread.shared.runs[round.number].runs += rounds;

@@ -11,12 +11,12 @@
 namespace culprit::counting {
 
 void CountedThread::note_task() {
-  if (shared.header->tid == 0) shared.header->tid = static_cast<uint32_t>(::gettid());
-  ::prctl(PR_GET_NAME, shared.header->name);
+  if (own.header->tid == 0) own.header->tid = static_cast<uint32_t>(::gettid());
+  ::prctl(PR_GET_NAME, own.header->name);
 }
 
 void CountedThread::note_name() {
-  counts_file::CoreHeader& header = *shared.header;
+  counts_file::CoreHeader& header = *own.header;
   if (header.tid == 0) return;
   const Result<std::string> name =
       read_file("/proc/self/task/" + std::to_string(header.tid) + "/comm", sizeof header.name);

@@ -6,8 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 
 #include "simulate/counting/call_stack.h"
+#include "simulate/counting/counted_constructs.h"
 #include "simulate/counting/counted_targets.h"
 #include "simulate/counting/counts_writer.h"
 #include "simulate/counting/heap_calls.h"
@@ -37,11 +39,18 @@ struct StringRounds {
   bool goes_on = false;  // the block under way is not its first round
 };
 
+/// What a thread counts in a construct, or waiting there; and while it is elsewhere: of its part.
+struct RegionPart {
+  CoreCounts shared;
+  CountedTargets targets;
+};
+
 struct CountedThread {
   /// Of so many accesses to data objects one's place in its block is looked at, at random.
   static constexpr uint32_t kOffsetPeriod = 64;
 
-  CoreCounts shared;
+  CoreCounts shared;   // where it counts now: its own part, or that of the region that it is in
+  CoreCounts own;      // of the thread as a whole
   uint8_t number = 0;  // in the order of their beginning; counts_file::kThreadsApart: a later one
   // What the machine model has of this thread, if there is a model:
   simulate::CoreState* memory = nullptr;
@@ -92,6 +101,14 @@ struct CountedThread {
   std::string mapped_file{};  // that it maps
   bool has_stack = false;     // it is known where its stack is
 
+  // If regions are told apart:
+  ThreadConstructs constructs;
+  CountedConstructs::Changes construct_changes;
+  RegisterFile registers = nullptr;
+  std::unordered_map<uint64_t, RegionPart> region_parts;  // by place; 0: its own
+  uint64_t region_part = 0;                               // that it counts into
+  uint64_t instructions_elsewhere = 0;                    // in the other parts
+
   // If these, or only a part is simulated:
   CallStack calls;
   const BlockFacts* latest = nullptr;  // the block before, counted or not; as `previous`
@@ -103,6 +120,11 @@ struct CountedThread {
   uint64_t lines_taken = 0;           // from other cores, up to its last turn
   uint64_t instructions_said = 0;     // of its part's, what is in the list of process images
 
+  /// All that it has run.
+  [[nodiscard]] uint64_t instructions() const {
+    return instructions_elsewhere + shared.header->instructions.load(std::memory_order_relaxed);
+  }
+
   /// Who this is, for the kernel. By the thread itself.
   void note_task();
   /// What another thread of the process is called now, if it is still there.
@@ -111,11 +133,9 @@ struct CountedThread {
   /// The thread's time, by which threads take turns [ticks]. Without cycles, or outside the
   /// region, an instruction takes one cycle.
   [[nodiscard]] uint64_t now() const {
-    const counts_file::CoreHeader& header = *shared.header;
-    const uint64_t outside = header.outside_instructions * simulate::kTicksPerCycle;
+    const uint64_t outside = own.header->outside_instructions * simulate::kTicksPerCycle;
     if (clock) return clock->now() + outside;
-    const uint64_t inside = header.instructions.load(std::memory_order_relaxed);
-    return inside * simulate::kTicksPerCycle + outside;
+    return instructions() * simulate::kTicksPerCycle + outside;
   }
 
   /// Whether it took lines from other cores since it was asked last.

@@ -172,6 +172,11 @@ const BlockFacts* Translation::translate(std::span<const BlockInstruction> code,
   return &facts_.back();
 }
 
+uint32_t Translation::find_mapping(uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  return maps_.find(address);
+}
+
 void Translation::forget_mapping(uint64_t start, uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   maps_.forget(start, bytes);

@@ -99,6 +99,8 @@ class Translation {
 
   void set_mapping_finder(FindMapping finder) { maps_.set_finder(std::move(finder)); }
   void forget_mapping(uint64_t start, uint64_t bytes);
+  /// The number of the mapping at the address; 0: memory without a file.
+  uint32_t find_mapping(uint64_t address);
 
   /// Calls and returns are Left::call from now on.
   void follow_calls() { follows_calls_ = true; }

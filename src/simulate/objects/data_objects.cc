@@ -58,24 +58,13 @@ void DataObjects::activate(const Range& range, Span where) {
 }
 
 /// By the segment of code that was mapped there, maybe with what is before it in the file.
-std::optional<uint64_t> DataObjects::find_bias(const ImagePlace& place, const ElfObjects& elf) {
-  const uint64_t file_end = place.file_offset + (place.end - place.start);
-  for (const ElfLoad& load : elf.loads) {
-    const bool is_there =
-        place.file_offset < load.offset + load.file_bytes && load.offset < file_end;
-    if (!load.is_code || !is_there) continue;
-    return place.start - place.file_offset + load.offset - load.address;
-  }
-  return std::nullopt;
-}
-
 bool DataObjects::knows_image(const ImagePlace& place) const {
   return known_images_.contains({place.start, place.file_offset});
 }
 
 void DataObjects::add_image(const ImagePlace& place, const ElfObjects& elf) {
   known_images_[{place.start, place.file_offset}] = images_.size();
-  const std::optional<uint64_t> bias = find_bias(place, elf);
+  const std::optional<uint64_t> bias = elf.find_bias(place.start, place.end, place.file_offset);
   if (!bias) return;
   const auto is_same = [&](const Image& one) {
     return one.bias == *bias && one.path == place.path;

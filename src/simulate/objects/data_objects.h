@@ -149,7 +149,6 @@ class DataObjects {
   void paint_images(Span where);
   void activate(const Range& range, Span where);
   void find_ranges(const ImagePlace& place, const ElfObjects& elf, uint64_t bias);
-  static std::optional<uint64_t> find_bias(const ImagePlace& place, const ElfObjects& elf);
 
   std::vector<Range> ranges_;
   Grouping grouping_;

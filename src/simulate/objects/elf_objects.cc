@@ -31,6 +31,7 @@ class Reader {
   void add_section(const Elf64_Shdr& section);
   void read_symbols(const Elf64_Shdr& section);
   void add_symbol(const Elf64_Sym& symbol, std::string_view name);
+  void add_construct_edge(const Elf64_Sym& symbol, std::string_view name);
   void sort();
 
   std::span<const std::byte> bytes_;
@@ -85,10 +86,24 @@ void Reader::add_symbol(const Elf64_Sym& symbol, std::string_view name) {
   if ((type == STT_OBJECT || type == STT_COMMON) && symbol.st_size != 0) {
     result_.variables.push_back({std::string(name), symbol.st_value, symbol.st_size});
   }
+  if (type == STT_FUNC) add_construct_edge(symbol, name);
   // A static function may have such a name and mean something else.
   if (type != STT_FUNC || ELF64_ST_BIND(symbol.st_info) == STB_LOCAL) return;
   if (const auto allocator = find_allocator(name)) {
     result_.allocators.push_back({std::string(name), symbol.st_value, *allocator});
+  }
+}
+
+/// Compilers make functions of the bodies of constructs, with such names: GCC main._omp_fn.0, clang
+/// main.omp_outlined.
+void Reader::add_construct_edge(const Elf64_Sym& symbol, std::string_view name) {
+  const bool is_body = name.find("._omp_fn.") != std::string_view::npos ||
+                       name.find("omp_outlined") != std::string_view::npos ||
+                       name.find(".omp_task_entry.") != std::string_view::npos;
+  if (is_body) {
+    result_.construct_edges.push_back({symbol.st_value, {}});
+  } else if (const auto call = openmp::find_runtime_call(name)) {
+    result_.construct_edges.push_back({symbol.st_value, *call});
   }
 }
 
@@ -140,6 +155,17 @@ uint64_t ElfObjects::offset_of(uint64_t address) const {
     }
   }
   return address;
+}
+
+std::optional<uint64_t> ElfObjects::find_bias(uint64_t start, uint64_t end,
+                                              uint64_t file_offset) const {
+  const uint64_t file_end = file_offset + (end - start);
+  for (const ElfLoad& load : loads) {
+    const bool is_there = file_offset < load.offset + load.file_bytes && load.offset < file_end;
+    if (!load.is_code || !is_there) continue;
+    return start - file_offset + load.offset - load.address;
+  }
+  return std::nullopt;
 }
 
 Result<ElfObjects> parse_elf_objects(std::span<const std::byte> bytes) {

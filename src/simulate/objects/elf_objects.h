@@ -1,15 +1,18 @@
 #pragma once
 
 // What an ELF file says of data: variables and sections, where its bytes are loaded, and which of
-// its functions allocate. Pure: bytes in, values out. A small reader of its own, since it runs in
-// the program's process, where neither elfutils nor LLVM are.
+// its functions allocate, or belong to OpenMP. Pure: bytes in, values out. A small reader of its
+// own, since it runs in the program's process, where neither elfutils nor LLVM are.
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "openmp/runtime_calls.h"
 
 #include "base/result.h"
 #include "simulate/objects/allocators.h"
@@ -29,6 +32,12 @@ struct ElfFunction {
   Allocator allocator;
 };
 
+/// A function at which OpenMP constructs begin or end; Step::none: one that is a construct's body.
+struct ElfConstructEdge {
+  uint64_t address = 0;
+  openmp::RuntimeCall call{};
+};
+
 struct ElfLoad {
   uint64_t offset = 0;
   uint64_t address = 0;
@@ -42,10 +51,16 @@ struct ElfObjects {
   std::vector<ElfVariable> sections;   // that hold data in memory
   std::vector<ElfVariable> variables;  // in the order of addresses, larger ones first
   std::vector<ElfFunction> allocators;
+  std::vector<ElfConstructEdge> construct_edges;
 
   /// The place in the file of what is at the address in memory, also of what the file does not
   /// hold (.bss), as if it went on.
   [[nodiscard]] uint64_t offset_of(uint64_t address) const;
+
+  /// What addresses in the file are short of those in a process that has mapped a piece of it with
+  /// code from `start` to `end`. nullopt: there is no code of the file in it.
+  [[nodiscard]] std::optional<uint64_t> find_bias(uint64_t start, uint64_t end,
+                                                  uint64_t file_offset) const;
 };
 
 /// Errors: no 64-bit little-endian ELF file, tables beyond its end.

@@ -111,46 +111,18 @@ qemu_plugin_vcpu_mem_cb_t Callbacks::find(AccessCall call) const {
 // At the beginning of a block all registers of the program are in QEMU's state of the CPU, whose
 // address generated code keeps in one register of the host, and leaves there when it calls us.
 #if defined(__x86_64__)
-asm(R"(
-  .text
-  .globl culprit_allocator_runs
-  .hidden culprit_allocator_runs
-  .type culprit_allocator_runs, @function
-culprit_allocator_runs:
-  mov %rbp, %rdx
-  jmp culprit_enter_allocator
-  .size culprit_allocator_runs, . - culprit_allocator_runs
-
-  .globl culprit_round_runs
-  .hidden culprit_round_runs
-  .type culprit_round_runs, @function
-culprit_round_runs:
-  mov %rbp, %rdx
-  jmp culprit_do_rounds
-  .size culprit_round_runs, . - culprit_round_runs
-)");
+#define CULPRIT_HAND_STATE(to) "mov %rbp, %rdx; jmp " to
 #elif defined(__aarch64__)
-asm(R"(
-  .text
-  .globl culprit_allocator_runs
-  .hidden culprit_allocator_runs
-  .type culprit_allocator_runs, @function
-culprit_allocator_runs:
-  mov x2, x19
-  b culprit_enter_allocator
-  .size culprit_allocator_runs, . - culprit_allocator_runs
-
-  .globl culprit_round_runs
-  .hidden culprit_round_runs
-  .type culprit_round_runs, @function
-culprit_round_runs:
-  mov x2, x19
-  b culprit_do_rounds
-  .size culprit_round_runs, . - culprit_round_runs
-)");
+#define CULPRIT_HAND_STATE(to) "mov x2, x19; b " to
 #else
 #error "which register of this host has QEMU's state of the CPU?"
 #endif
+#define CULPRIT_CALL_WITH_STATE(name, to)                                          \
+  asm(".text; .globl " name "; .hidden " name "; .type " name ", @function; " name \
+      ": " CULPRIT_HAND_STATE(to) "; .size " name ", . - " name)
+CULPRIT_CALL_WITH_STATE("culprit_allocator_runs", "culprit_enter_allocator");
+CULPRIT_CALL_WITH_STATE("culprit_construct_runs", "culprit_enter_construct");
+CULPRIT_CALL_WITH_STATE("culprit_round_runs", "culprit_do_rounds");
 
 /// The state of QEMU's CPU for x86-64 begins with the registers; that for aarch64 has sixteen of
 /// 32 bits before them.
@@ -165,6 +137,12 @@ extern "C" [[gnu::used]] void culprit_enter_allocator(unsigned vcpu, void* word,
 extern "C" [[gnu::used]] void culprit_do_rounds(unsigned vcpu, void* word, char* state) {
   any_round_runs(vcpu, *static_cast<const BlockFacts*>(word),
                  reinterpret_cast<uint64_t*>(state + register_offset));
+}
+
+extern "C" [[gnu::used]] void culprit_enter_construct(unsigned vcpu, void* word,
+                                                      const char* state) {
+  the_counting().enter_construct(vcpu, *static_cast<const counting::ConstructEdge*>(word),
+                                 reinterpret_cast<const uint64_t*>(state + register_offset));
 }
 
 void set_guest(std::string_view architecture) {

@@ -50,6 +50,9 @@ extern "C" void culprit_allocator_runs(unsigned vcpu, void* word);
 /// Registers are where they are for culprit_allocator_runs(), and are written there, too: what QEMU
 /// does next is to read them.
 extern "C" void culprit_round_runs(unsigned vcpu, void* word);
+/// When a block runs with which a function begins that constructs begin or end with; the word: its
+/// counting::ConstructEdge. Registers are looked at likewise.
+extern "C" void culprit_construct_runs(unsigned vcpu, void* word);
 /// The program's architecture: where its registers are.
 void set_guest(std::string_view architecture);
 

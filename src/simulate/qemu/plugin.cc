@@ -161,6 +161,10 @@ void block_is_translated(qemu_plugin_tb* block) {
     qemu_plugin_register_vcpu_tb_exec_cb(block, culprit_allocator_runs, QEMU_PLUGIN_CB_NO_REGS,
                                          to_word(*allocator));
   }
+  if (const counting::ConstructEdge* const edge = the_counting().find_construct(*facts)) {
+    qemu_plugin_register_vcpu_tb_exec_cb(block, culprit_construct_runs, QEMU_PLUGIN_CB_NO_REGS,
+                                         const_cast<counting::ConstructEdge*>(edge));
+  }
   if (the_counting().is_call_watched(*facts)) {
     qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, code.size() - 1), call_pushes,
                                      QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, nullptr);

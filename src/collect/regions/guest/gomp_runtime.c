@@ -22,7 +22,7 @@ static const char* const names[kGompFunctions] = {
 #define PARALLEL(name, type, loop, parameters, arguments) #name,
 #define PARALLEL_START(name, loop, parameters, arguments) #name,
 #define OTHER(name, type, parameters) #name,
-#include "gomp_functions.def"
+#include "openmp/guest/gomp_functions.def"
 };
 
 static struct gomp_runtime runtimes[kMaxRuntimes];

@@ -14,7 +14,7 @@ enum gomp_function {
 #define PARALLEL(name, type, loop, parameters, arguments) INDEX_##name,
 #define PARALLEL_START(name, loop, parameters, arguments) INDEX_##name,
 #define OTHER(name, type, parameters) INDEX_##name,
-#include "gomp_functions.def"
+#include "openmp/guest/gomp_functions.def"
   kGompFunctions
 };
 

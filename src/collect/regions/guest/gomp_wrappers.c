@@ -1,16 +1,17 @@
 /* The functions of libgomp, in front of the real ones: each tells constructs.h what it sees and
- * does what was asked of it. Most are made from the table gomp_functions.def. */
+ * does what was asked of it. Most are made from the table gomp_functions.def; gomp_tasks.c has
+ * those of tasks. */
 #define _GNU_SOURCE
+#include "gomp_wrappers.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "constructs.h"
-#include "gomp_runtime.h"
 #include "libraries.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define UNPACK(...) __VA_ARGS__
 
 static struct extent shim;
@@ -25,65 +26,9 @@ static uint64_t site_of(const void* return_address) {
   return at >= shim.begin && at < shim.end ? 0 : at - 1;
 }
 
-/* ---- what every wrapper begins with ---- */
-
-/* `real`: the runtime's own function. `thread`: NULL if nothing is to be measured. */
-#define FIND_REAL(name)                                                                      \
-  const void* const caller = __builtin_return_address(0);                                    \
-  struct gomp_runtime* const runtime = gomp_find_runtime(caller);                            \
-  __typeof__(name)* const real =                                                             \
-      runtime == NULL ? NULL : (__typeof__(name)*)gomp_find_function(runtime, INDEX_##name); \
-  struct thread* const thread = runtime != NULL && runtime->is_libgomp ? thread_self() : NULL
-
 /* A program that asks whether a runtime is there, and calls what is not. */
 static void* nothing(void) {
   return NULL;
-}
-
-/* ---- single ----
- *
- * libgomp is told where a single begins, not where it ends. It ends at the barrier that the same
- * call of the same function comes to next. Without that (nowait, or the region ends with it) it is
- * taken to last until that function's next work-sharing construct, or the end of the region. */
-
-static struct frame* innermost_single(struct thread* thread) {
-  if (construct_innermost(thread, CULPRIT_KIND_SINGLE) == 0) return NULL;
-  return &thread->frames[thread->depth - 1];
-}
-
-static void forget_single(struct thread* thread, struct frame* single) {
-  const uint64_t now = clock_now();
-  paths_set_flag(CULPRIT_SAW_SINGLE_OPEN);
-  if (single->part != CULPRIT_PART_BODY) single->begin = now;
-  construct_end(thread, CULPRIT_KIND_SINGLE, now, 0);
-}
-
-/* Another construct begins. */
-static void leave_open_single(struct thread* thread, const void* frame_of_caller, int is_shared) {
-  struct frame* single = innermost_single(thread);
-  if (single == NULL) return;
-  const int is_executor = single->part == CULPRIT_PART_BODY;
-  if (!is_executor || (is_shared && single->task == frame_of_caller)) {
-    forget_single(thread, single);
-  }
-}
-
-static void begin_single(struct thread* thread, uint32_t path, int is_executor, uint64_t now,
-                         const void* frame_of_caller) {
-  construct_begin(thread, path, CULPRIT_KIND_SINGLE, now);
-  struct frame* single = innermost_single(thread);
-  if (single == NULL) return;
-  single->task = frame_of_caller;
-  single->part = is_executor ? CULPRIT_PART_BODY : CULPRIT_PART_EXIT_BARRIER;
-  if (is_executor) ++thread_counter(thread, path)->pieces;
-}
-
-/* At a barrier: the path of the single that it ends, 0 if it ends none. */
-static uint32_t end_single(struct thread* thread, uint64_t now, const void* frame_of_caller) {
-  struct frame* single = innermost_single(thread);
-  if (single == NULL || single->task != frame_of_caller) return 0;
-  if (single->part != CULPRIT_PART_BODY) single->begin = now;
-  return construct_end(thread, CULPRIT_KIND_SINGLE, now, 0);
 }
 
 /* ---- loops ---- */
@@ -227,7 +172,7 @@ enum { CULPRIT_DETAIL_SECTIONS = CULPRIT_DETAIL_NONE };
 
 #define OTHER(name, type, parameters) EXPORT type name parameters;
 
-#include "gomp_functions.def"
+#include "openmp/guest/gomp_functions.def"
 
 static struct team* innermost_team(struct thread* thread) {
   for (unsigned i = kTeams; i > 0; --i) {
@@ -528,144 +473,3 @@ void GOMP_taskgroup_end(void) {
   real();
   WAITED;
 }
-
-/* ---- tasks ----
- *
- * libgomp copies what a task is given, `size` bytes by `copy` or as they are, and calls the task's
- * function with the copy. We have it copy more: what we need, then the program's own bytes. */
-
-struct wrapped_task {
-  void (*function)(void*);
-  void (*copy)(void*, void*);
-  void* data;
-  size_t size;
-  size_t offset; /* of the program's bytes */
-  uint32_t path;
-};
-
-static void copy_task(void* to, void* from) {
-  const struct wrapped_task* source = from;
-  *(struct wrapped_task*)to = *source;
-  char* own = (char*)to + source->offset;
-  if (source->copy != NULL) {
-    source->copy(own, source->data);
-  } else if (source->size > 0) {
-    memcpy(own, source->data, source->size);
-  }
-}
-
-static void run_task(void* copied) {
-  const struct wrapped_task* task = copied;
-  struct thread* const thread = thread_self();
-  const uint32_t path = task->path;
-  if (thread != NULL) task_begin(thread, path, NULL, clock_now());
-  task->function((char*)copied + task->offset);
-  if (thread != NULL) task_end(thread, clock_now(), 1);
-}
-
-enum { kTaskDetaches = 1 << 13 };
-
-void GOMP_task(void (*function)(void*), void* data, void (*copy)(void*, void*), long size,
-               long alignment, bool is_deferred, unsigned flags, void** depend, int priority,
-               void* detach) {
-  FIND_REAL(GOMP_task);
-  if (real == NULL) return;
-  const bool is_usual = (flags & kTaskDetaches) == 0 && alignment > 0 && size >= 0;
-  if (thread != NULL) leave_open_single(thread, NULL, 0);
-  const uint32_t path =
-      thread == NULL || !is_usual
-          ? 0
-          : construct_path_of_function(thread, CULPRIT_KIND_TASK, CULPRIT_DETAIL_NONE,
-                                       (const void*)(uintptr_t)function);
-  if (path == 0) {
-    real(function, data, copy, size, alignment, is_deferred, flags, depend, priority, detach);
-    return;
-  }
-  const size_t ours = _Alignof(struct wrapped_task);
-  const size_t wider = (size_t)alignment > ours ? (size_t)alignment : ours;
-  const size_t offset = (sizeof(struct wrapped_task) + wider - 1) & ~(wider - 1);
-  struct wrapped_task task = {function, copy, data, (size_t)size, offset, path};
-  ++thread_counter(thread, path)->pieces;
-  wait_begin(thread, path, CULPRIT_PART_ENTER, clock_now()); /* it may run at once */
-  real(run_task, &task, copy_task, (long)(offset + (size_t)size), (long)wider, is_deferred, flags,
-       depend, priority, detach);
-  wait_end(thread, clock_now());
-}
-
-/* ---- taskloop: its tasks get their bounds in the first two numbers of their copies, and where a
- * reduction is in the third ---- */
-
-struct wrapped_loop_task {
-  ull from;
-  ull to;
-  uintptr_t reductions;
-  struct wrapped_task task;
-};
-
-static void copy_loop_task(void* to, void* from) {
-  const struct wrapped_loop_task* source = from;
-  *(struct wrapped_loop_task*)to = *source;
-  char* own = (char*)to + source->task.offset;
-  if (source->task.copy != NULL) {
-    source->task.copy(own, source->task.data);
-  } else if (source->task.size > 0) {
-    memcpy(own, source->task.data, source->task.size);
-  }
-}
-
-static void run_loop_task(void* copied) {
-  const struct wrapped_loop_task* loop = copied;
-  struct thread* const thread = thread_self();
-  char* own = (char*)copied + loop->task.offset;
-  memcpy(own, &loop->from, 2 * sizeof loop->from);
-  if (thread != NULL) task_begin(thread, loop->task.path, NULL, clock_now());
-  loop->task.function(own);
-  if (thread != NULL) task_end(thread, clock_now(), 1);
-}
-
-static bool wrap_loop_task(struct thread* thread, struct wrapped_loop_task* loop,
-                           void (*function)(void*), void* data, void (*copy)(void*, void*),
-                           long size, long* alignment) {
-  if (thread == NULL || size < 2 * (long)sizeof(ull) || *alignment <= 0) return false;
-  leave_open_single(thread, NULL, 0);
-  const uint32_t path = construct_path_of_function(
-      thread, CULPRIT_KIND_TASKLOOP, CULPRIT_DETAIL_NONE, (const void*)(uintptr_t)function);
-  if (path == 0) return false;
-  const size_t ours = _Alignof(struct wrapped_loop_task);
-  const size_t wider = (size_t)*alignment > ours ? (size_t)*alignment : ours;
-  *alignment = (long)wider;
-  loop->task.offset = (sizeof *loop + wider - 1) & ~(wider - 1);
-  loop->task.function = function;
-  loop->task.copy = copy;
-  loop->task.data = data;
-  loop->task.size = (size_t)size;
-  loop->task.path = path;
-  loop->from = loop->to = 0;
-  loop->reductions = 0;
-  if ((size_t)size >= 2 * sizeof(ull) + sizeof(uintptr_t)) {
-    memcpy(&loop->reductions, (char*)data + 2 * sizeof(ull), sizeof loop->reductions);
-  }
-  return true;
-}
-
-#define TASKLOOP(name, type)                                                                     \
-  void name(void (*function)(void*), void* data, void (*copy)(void*, void*), long size,          \
-            long alignment, unsigned flags, unsigned long tasks, int priority, type start,       \
-            type end, type step) {                                                               \
-    FIND_REAL(name);                                                                             \
-    if (real == NULL) return;                                                                    \
-    struct wrapped_loop_task loop;                                                               \
-    long wider = alignment;                                                                      \
-    if (!wrap_loop_task(thread, &loop, function, data, copy, size, &wider)) {                    \
-      real(function, data, copy, size, alignment, flags, tasks, priority, start, end, step);     \
-      return;                                                                                    \
-    }                                                                                            \
-    const uint32_t path = loop.task.path;                                                        \
-    wait_begin(thread, path, CULPRIT_PART_EXIT_BARRIER, clock_now());                            \
-    real(run_loop_task, &loop, copy_loop_task, (long)(loop.task.offset + loop.task.size), wider, \
-         flags, tasks, priority, start, end, step);                                              \
-    wait_end(thread, clock_now());                                                               \
-  }
-
-TASKLOOP(GOMP_taskloop, long)
-TASKLOOP(GOMP_taskloop_ull, ull)

@@ -1,5 +1,6 @@
 /* What libculprit_regions.so (inside the profiled program) and collect/regions (in culprit) agree
- * on. Plain C11; both sides include it and nothing else of each other.
+ * on. Plain C11; both sides include it and nothing else of each other;
+ * `openmp/guest/region_kinds.h` has the kinds of constructs.
  *
  * The host makes a folder and names it in the environment. Each process of the profiled program
  * makes one file of paths there, and one file per thread that meets a construct:
@@ -22,6 +23,8 @@
 
 #include <stdint.h>
 
+#include "openmp/guest/region_kinds.h"
+
 /* The environment of the profiled program. */
 #define CULPRIT_ENV_REGIONS "CULPRIT_REGIONS_FOLDER"
 #define CULPRIT_ENV_REGIONS_CLOCK "CULPRIT_REGIONS_CLOCK" /* "tsc", else CLOCK_MONOTONIC */
@@ -39,25 +42,6 @@
 #define CULPRIT_FILE_NAME_BYTES 512
 #define CULPRIT_NAMES_BYTES 65536
 #define CULPRIT_LONGEST_NAME 255
-
-enum culprit_region_kind {
-#define KIND(symbol, word) CULPRIT_KIND_##symbol,
-#include "region_kinds.def"
-#undef KIND
-  CULPRIT_KINDS
-};
-
-/* What more is known of a construct: of loops the schedule. */
-enum culprit_region_detail {
-  CULPRIT_DETAIL_NONE,
-  CULPRIT_DETAIL_STATIC,
-  CULPRIT_DETAIL_DYNAMIC,
-  CULPRIT_DETAIL_GUIDED,
-  CULPRIT_DETAIL_RUNTIME,
-  CULPRIT_DETAIL_OTHER,
-  CULPRIT_DETAIL_NAMED, /* of critical */
-  CULPRIT_DETAILS
-};
 
 /* The parts of a construct's time, per thread. */
 enum culprit_region_part {

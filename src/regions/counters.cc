@@ -1,0 +1,178 @@
+#include "regions/counters.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <numeric>
+#include <string_view>
+
+#include "openmp/region_kinds.h"
+
+#include "base/text.h"
+#include "model/region_words.h"
+
+namespace culprit {
+namespace {
+
+constexpr std::string_view kUsual[] = {
+    "instructions",          "sim:cycles",     "cycles", "L1-dcache-loads",
+    "L1-dcache-load-misses", "LLC-load-misses"};
+
+class CounterAdder {
+ public:
+  CounterAdder(const Profile& profile, RegionsReport& report)
+      : profile_(profile), report_(report) {}
+
+  Result<void> choose(const std::vector<std::string>& events);
+  void add();
+
+ private:
+  struct Place {
+    size_t path = 0;
+    bool is_waiting = false;
+  };
+  void add_event(EventId event);
+  void find_threads();
+  [[nodiscard]] std::optional<Place> find_place(RegionId region) const;
+  void add_histogram(const Histogram& histogram);
+  void add_to_report();
+
+  const Profile& profile_;
+  RegionsReport& report_;
+  std::vector<std::optional<size_t>> column_of_;           // by event
+  std::map<ThreadId, size_t> thread_of_;                   // row of the report
+  std::map<std::pair<size_t, size_t>, RegionCounts> own_;  // by call path and thread
+};
+
+void CounterAdder::add_event(EventId id) {
+  const Event& event = profile_.events[id.value];
+  if (column_of_[id.value]) return;
+  column_of_[id.value] = report_.counters.size();
+  report_.counters.push_back(
+      {profile_.strings.text(event.name), event.unit, event.provenance, event.scale});
+}
+
+/// Sampled events have no more than the profile's other answers say; they are shown if asked for.
+Result<void> CounterAdder::choose(const std::vector<std::string>& events) {
+  column_of_.assign(profile_.events.size(), std::nullopt);
+  const auto find = [&](std::string_view name) -> std::optional<EventId> {
+    for (size_t i = 0; i < profile_.events.size(); ++i) {
+      if (profile_.strings.text(profile_.events[i].name) == name) return EventId(i);
+    }
+    return std::nullopt;
+  };
+  for (const std::string& name : events) {
+    const std::optional<EventId> event = find(name);
+    if (!event) {
+      return Error{fmt::format("this profile has no event {} (culprit report --columns lists them)",
+                               in_quotes(name)),
+                   ErrorKind::not_found};
+    }
+    add_event(*event);
+  }
+  if (!events.empty()) return {};
+  for (const std::string_view name : kUsual) {
+    const std::optional<EventId> event = find(name);
+    if (event && profile_.events[event->value].provenance != Provenance::sampled) {
+      add_event(*event);
+    }
+  }
+  return {};
+}
+
+void CounterAdder::find_threads() {
+  for (size_t i = 0; i < report_.threads.size(); ++i) thread_of_[report_.threads[i].row] = i;
+}
+
+/// Nothing is of a call path outside of all regions, and where nobody knows.
+std::optional<CounterAdder::Place> CounterAdder::find_place(RegionId region) const {
+  const Region* row = find_row(profile_.regions, region);
+  if (row == nullptr) return std::nullopt;
+  const std::string_view kind = profile_.strings.text(row->kind);
+  const bool is_waiting = kind == region::kWaiting;
+  const RegionId of = is_waiting ? row->parent : region;
+  if (of.is_all() || of.value >= report_.path_of_region.size()) return std::nullopt;
+  const std::optional<size_t> path = report_.path_of_region[of.value];
+  if (!path) return std::nullopt;
+  return Place{*path, is_waiting || openmp::only_waits(kind)};
+}
+
+void CounterAdder::add_histogram(const Histogram& histogram) {
+  const Context* context = find_row(profile_.contexts, histogram.context);
+  if (context == nullptr) return;
+  const std::optional<Place> place = find_place(context->region);
+  const auto thread = thread_of_.find(context->thread);
+  for (const EventColumn& column : histogram.columns) {
+    if (column.event.value >= column_of_.size()) continue;
+    const std::optional<size_t> at = column_of_[column.event.value];
+    if (!at) continue;
+    const uint64_t sum = std::accumulate(column.value.begin(), column.value.end(), uint64_t{0});
+    const double value = static_cast<double>(sum) * report_.counters[*at].scale;
+    report_.program_counts.inside[*at] += value;
+    if (!place || thread == thread_of_.end()) continue;
+    RegionCounts& counts = own_[{place->path, thread->second}];
+    counts.resize(report_.counters.size());
+    (place->is_waiting ? counts.waiting : counts.inside)[*at] += value;
+  }
+}
+
+/// A construct has what is counted in the constructs inside it, too, but for their waiting.
+void CounterAdder::add_to_report() {
+  const size_t columns = report_.counters.size();
+  const auto whole = own_;
+  for (CallPath& path : report_.call_paths) path.counts.resize(columns);
+  for (Construct& construct : report_.constructs) {
+    construct.counts.resize(columns);
+    for (Construct::Thread& thread : construct.threads) thread.counts.resize(columns);
+  }
+  for (const auto& [key, counts] : whole) {
+    const auto& [own_path, thread] = key;
+    for (std::optional<size_t> at = own_path; at; at = report_.call_paths[*at].parent) {
+      const bool is_own = at == own_path;
+      CallPath& path = report_.call_paths[*at];
+      path.counts.add(counts, is_own);
+      Construct& construct = report_.constructs[path.construct];
+      construct.counts.add(counts, is_own);
+      const auto row = std::find_if(construct.threads.begin(), construct.threads.end(),
+                                    [&](const auto& one) { return one.thread == thread; });
+      if (row != construct.threads.end()) row->counts.add(counts, is_own);
+      if (!path.parent) report_.region_counts.add(counts, false);
+    }
+    report_.region_counts.add_waiting(counts);
+  }
+}
+
+void CounterAdder::add() {
+  if (report_.counters.empty()) return;
+  report_.program_counts.resize(report_.counters.size());
+  report_.region_counts.resize(report_.counters.size());
+  find_threads();
+  for (const Histogram& histogram : profile_.histograms) add_histogram(histogram);
+  add_to_report();
+}
+
+}  // namespace
+
+void RegionCounts::resize(size_t columns) {
+  inside.resize(columns);
+  waiting.resize(columns);
+}
+
+void RegionCounts::add(const RegionCounts& other, bool with_waiting) {
+  for (size_t i = 0; i < inside.size(); ++i) inside[i] += other.inside[i];
+  if (with_waiting) add_waiting(other);
+}
+
+void RegionCounts::add_waiting(const RegionCounts& other) {
+  for (size_t i = 0; i < waiting.size(); ++i) waiting[i] += other.waiting[i];
+}
+
+Result<void> add_counters(const Profile& profile, const std::vector<std::string>& events,
+                          RegionsReport& report) {
+  CounterAdder adder(profile, report);
+  RETURN_IF_ERROR(adder.choose(events));
+  adder.add();
+  return {};
+}
+
+}  // namespace culprit
