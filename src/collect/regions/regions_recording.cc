@@ -27,8 +27,9 @@ RegionsRecording::RegionsRecording(SharedFolder folder, const std::string& shim_
   const char* preloaded = std::getenv("LD_PRELOAD");
   environment_["LD_PRELOAD"] =
       preloaded == nullptr || *preloaded == '\0' ? shim_path : shim_path + ":" + preloaded;
-  // Kokkos asks for its tool by name; a tool of the user's own has it.
-  for (const char* name : {"KOKKOS_TOOLS_LIBS", "KOKKOS_PROFILE_LIBRARY"})
+  // Kokkos, ITT and NVTX ask for their tool by name; a tool of the user's own has it.
+  for (const char* name : {"KOKKOS_TOOLS_LIBS", "KOKKOS_PROFILE_LIBRARY", "INTEL_LIBITTNOTIFY64",
+                           "NVTX_INJECTION64_PATH"})
     if (std::getenv(name) == nullptr) environment_[name] = shim_path;
   environment_[CULPRIT_ENV_REGIONS] = folder_.path();
   environment_[CULPRIT_ENV_REGIONS_CLOCK] = has_steady_counter() ? "tsc" : "monotonic";

@@ -2,6 +2,8 @@
  * have already. LIKWID's functions are passed on to its library where it is there; Kokkos calls its
  * tool, which we are if nobody else is (regions_recording.cc names us in KOKKOS_TOOLS_LIBS). */
 #define _GNU_SOURCE
+#include "marks.h"
+
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +14,7 @@
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER ((uint64_t)(uintptr_t)__builtin_return_address(0) - 1)
 
-static void begin(const char* name, uint64_t length, uint64_t site) {
+void mark_begin(const char* name, uint64_t length, uint64_t site) {
   struct thread* const thread = thread_self();
   if (thread == NULL) return;
   const uint32_t number = paths_find_name(name, length);
@@ -21,7 +23,7 @@ static void begin(const char* name, uint64_t length, uint64_t site) {
   region_begin(thread, number, site);
 }
 
-static void end(const char* name, uint64_t length, uint64_t site) {
+void mark_end(const char* name, uint64_t length, uint64_t site) {
   struct thread* const thread = thread_self();
   if (thread == NULL) return;
   const uint32_t number = name == NULL ? 0 : paths_find_name(name, length);
@@ -32,12 +34,12 @@ static void end(const char* name, uint64_t length, uint64_t site) {
 
 EXPORT void culprit_region_begin(const char* name);
 void culprit_region_begin(const char* name) {
-  begin(name, UINT64_MAX, CALLER);
+  mark_begin(name, UINT64_MAX, CALLER);
 }
 
 EXPORT void culprit_region_end(const char* name);
 void culprit_region_end(const char* name) {
-  end(name, UINT64_MAX, CALLER);
+  mark_end(name, UINT64_MAX, CALLER);
 }
 
 /* ---- functions of code that is compiled with -finstrument-functions ---- */
@@ -70,7 +72,7 @@ int likwid_markerStartRegion(const char* name) {
   static likwid_function* next;
   if (next == NULL) next = (likwid_function*)dlsym(RTLD_NEXT, "likwid_markerStartRegion");
   const int result = next == NULL ? 0 : next(name);
-  begin(name, UINT64_MAX, CALLER);
+  mark_begin(name, UINT64_MAX, CALLER);
   return result;
 }
 
@@ -78,7 +80,7 @@ EXPORT int likwid_markerStopRegion(const char* name);
 int likwid_markerStopRegion(const char* name) {
   static likwid_function* next;
   if (next == NULL) next = (likwid_function*)dlsym(RTLD_NEXT, "likwid_markerStopRegion");
-  end(name, UINT64_MAX, CALLER);
+  mark_end(name, UINT64_MAX, CALLER);
   return next == NULL ? 0 : next(name);
 }
 
@@ -93,14 +95,14 @@ void likwid_markerstartregion_(char* name, int length) {
   static likwid_fortran* next;
   if (next == NULL) next = (likwid_fortran*)dlsym(RTLD_NEXT, "likwid_markerstartregion_");
   if (next != NULL) next(name, length);
-  begin(name, length_of(name, length), CALLER);
+  mark_begin(name, length_of(name, length), CALLER);
 }
 
 EXPORT void likwid_markerstopregion_(char* name, int length);
 void likwid_markerstopregion_(char* name, int length) {
   static likwid_fortran* next;
   if (next == NULL) next = (likwid_fortran*)dlsym(RTLD_NEXT, "likwid_markerstopregion_");
-  end(name, length_of(name, length), CALLER);
+  mark_end(name, length_of(name, length), CALLER);
   if (next != NULL) next(name, length);
 }
 
@@ -108,12 +110,12 @@ void likwid_markerstopregion_(char* name, int length) {
 
 EXPORT void kokkosp_push_profile_region(const char* name);
 void kokkosp_push_profile_region(const char* name) {
-  begin(name, UINT64_MAX, 0);
+  mark_begin(name, UINT64_MAX, 0);
 }
 
 EXPORT void kokkosp_pop_profile_region(void);
 void kokkosp_pop_profile_region(void) {
-  end(NULL, 0, 0);
+  mark_end(NULL, 0, 0);
 }
 
 #define KERNEL(what)                                                                     \
@@ -121,7 +123,7 @@ void kokkosp_pop_profile_region(void) {
   void kokkosp_begin_##what(const char* name, uint32_t device, uint64_t* kernel) {       \
     (void)device;                                                                        \
     *kernel = name == NULL ? 0 : paths_find_name(name, UINT64_MAX);                      \
-    begin(name, UINT64_MAX, 0);                                                          \
+    mark_begin(name, UINT64_MAX, 0);                                                     \
   }                                                                                      \
   EXPORT void kokkosp_end_##what(uint64_t kernel);                                       \
   void kokkosp_end_##what(uint64_t kernel) {                                             \
@@ -141,9 +143,9 @@ KERNEL(parallel_scan)
     static type (*next)(const char*);                                       \
     if (next == NULL) next = (type(*)(const char*))dlsym(RTLD_NEXT, #name); \
     if (is_beginning) {                                                     \
-      begin(region, UINT64_MAX, CALLER);                                    \
+      mark_begin(region, UINT64_MAX, CALLER);                               \
     } else {                                                                \
-      end(region, UINT64_MAX, CALLER);                                      \
+      mark_end(region, UINT64_MAX, CALLER);                                 \
     }                                                                       \
     return next == NULL ? (type)0 : next(region);                           \
   }
@@ -157,9 +159,9 @@ PASS_ON(int, PAPI_hl_region_end, 0)
     static void (*next)(const char*);                                        \
     if (next == NULL) next = (void (*)(const char*))dlsym(RTLD_NEXT, #name); \
     if (is_beginning) {                                                      \
-      begin(region, UINT64_MAX, CALLER);                                     \
+      mark_begin(region, UINT64_MAX, CALLER);                                \
     } else {                                                                 \
-      end(region, UINT64_MAX, CALLER);                                       \
+      mark_end(region, UINT64_MAX, CALLER);                                  \
     }                                                                        \
     if (next != NULL) next(region);                                          \
   }
