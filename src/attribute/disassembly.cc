@@ -6,6 +6,12 @@
 
 namespace culprit {
 
+std::span<const JumpFact> find_jumps(const ImageFacts& facts, FileOffset begin, FileOffset end) {
+  const auto before = [](const JumpFact& jump, FileOffset at) { return jump.from < at; };
+  const auto first = std::lower_bound(facts.jumps.begin(), facts.jumps.end(), begin, before);
+  return {first, std::lower_bound(first, facts.jumps.end(), std::max(begin, end), before)};
+}
+
 Disassembler::Disassembler(const ImageFacts& facts, Syntax syntax)
     : facts_(facts), syntax_(syntax) {
   stretches_.reserve(facts.code.size());
@@ -38,7 +44,11 @@ Result<Disassembly> Disassembler::disassemble(FileOffset begin, FileOffset end, 
     next = from + bytes.size();
   }
   if (result.instructions.empty()) return Error{"the profile holds no machine code of it"};
-  result.blocks = find_blocks(result.instructions);
+  std::vector<LinkAddress> leaders;
+  for (const JumpFact& jump : find_jumps(facts_, begin, end)) {
+    leaders.push_back(result.to_link(jump.to));
+  }
+  result.blocks = find_blocks(result.instructions, leaders);
   return result;
 }
 

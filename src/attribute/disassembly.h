@@ -4,6 +4,7 @@
 // the facts hold. Addresses are link addresses, as objdump prints them.
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Disassembly {
     return begin + (address - link_begin);
   }
 };
+
+/// The jumps from [begin, end) whose targets the instructions do not say.
+std::span<const JumpFact> find_jumps(const ImageFacts& facts, FileOffset begin, FileOffset end);
 
 /// Decodes code of one image; starts LLVM at the first call.
 class Disassembler {

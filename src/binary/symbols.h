@@ -12,7 +12,7 @@
 //   size 0          reaches to the next symbol or the end of the section; inside a
 //                   sized function it is only a label, and left out
 //   nested          the inner function wins; the outer one continues behind it
-//   PLT stubs       "memcpy@plt" (x86-64)
+//   PLT stubs       "memcpy@plt" (x86-64, aarch64)
 
 #include <deque>
 #include <memory>

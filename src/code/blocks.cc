@@ -23,7 +23,8 @@ void mark_target(std::span<const Instruction> instructions, LinkAddress target,
 
 }  // namespace
 
-std::vector<Block> find_blocks(std::span<const Instruction> instructions) {
+std::vector<Block> find_blocks(std::span<const Instruction> instructions,
+                               std::span<const LinkAddress> leaders) {
   if (instructions.empty()) return {};
   std::vector<bool> is_leader(instructions.size());
   is_leader[0] = true;
@@ -36,6 +37,8 @@ std::vector<Block> find_blocks(std::span<const Instruction> instructions) {
     const bool jumps = instruction.flow == Flow::jump || instruction.flow == Flow::branch;
     if (jumps && instruction.target) mark_target(instructions, *instruction.target, is_leader);
   }
+
+  for (const LinkAddress leader : leaders) mark_target(instructions, leader, is_leader);
 
   std::vector<Block> blocks;
   for (size_t i = 0; i < instructions.size(); ++i) {

@@ -29,8 +29,10 @@ struct Block {
 };
 
 /// The blocks of one function; `instructions` ascend. Every instruction belongs to
-/// exactly one block; a gap between instructions ends one.
-std::vector<Block> find_blocks(std::span<const Instruction> instructions);
+/// exactly one block; a gap between instructions ends one. Blocks begin at `leaders` (ascending),
+/// too: where jumps go to by a table, and behind calls that never come back.
+std::vector<Block> find_blocks(std::span<const Instruction> instructions,
+                               std::span<const LinkAddress> leaders = {});
 
 /// The index of the block that holds `address`; none outside.
 std::optional<size_t> find_block(std::span<const Block> blocks, LinkAddress address);

@@ -1,4 +1,4 @@
-// Decoding by LLVM's MC layer; the only file that includes LLVM for it.
+// Decoding by LLVM's MC layer.
 //
 // LLVM prints "\tmovq\t%rax, %rbx"; we print as objdump lays it out, with the
 // mnemonic padded to six columns and no blank after commas, and branch targets
@@ -9,21 +9,14 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <llvm/MC/MCAsmInfo.h>
-#include <llvm/MC/MCContext.h>
-#include <llvm/MC/MCDisassembler/MCDisassembler.h>
-#include <llvm/MC/MCInst.h>
-#include <llvm/MC/MCInstPrinter.h>
-#include <llvm/MC/MCInstrAnalysis.h>
-#include <llvm/MC/MCInstrInfo.h>
-#include <llvm/MC/MCRegisterInfo.h>
-#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/MCTargetOptions.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Triple.h>
 #include <mutex>
 #include <utility>
+
+#include "code/llvm_machinery.h"
 
 namespace culprit {
 
@@ -124,6 +117,7 @@ struct Decoder::Machinery {
   std::unique_ptr<llvm::MCDisassembler> disassembler;
   std::unique_ptr<llvm::MCInstPrinter> printer;
   std::unique_ptr<llvm::MCInstrAnalysis> analysis;
+  std::unique_ptr<EffectReader> effects;
 
   Instruction describe(const llvm::MCInst& inst, uint64_t address, uint64_t size,
                        Detail detail) const;
@@ -170,6 +164,8 @@ Result<Decoder> Decoder::make(const std::string& architecture, Syntax syntax) {
   if (!m->disassembler || !m->printer || !m->analysis) {
     return Error{"this LLVM has no disassembler for " + architecture};
   }
+  m->effects =
+      std::make_unique<EffectReader>(known->name == "x86_64", *m->registers, *m->instructions);
   m->printer->setPrintImmHex(true);
   m->printer->setPrintBranchImmAsAddress(true);
   return Decoder(std::move(m));
@@ -233,6 +229,34 @@ std::vector<Instruction> Decoder::decode(std::string_view code, LinkAddress star
     decoded.push_back(std::move(next));
   }
   return decoded;
+}
+
+std::vector<Effect> Decoder::read_effects(std::string_view code,
+                                          const std::vector<Instruction>& instructions) const {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(code.data());
+  std::vector<Effect> effects(instructions.size());
+  if (instructions.empty()) return effects;
+  const LinkAddress start = instructions.front().address;
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    const Instruction& one = instructions[i];
+    const uint64_t offset = one.address - start;
+    if (one.bad || offset >= code.size() || one.size > code.size() - offset) continue;
+    // Prefixes, which stand alone in LLVM's eyes, belong to the instruction behind them.
+    for (uint64_t at = offset; at < offset + one.size;) {
+      llvm::MCInst inst;
+      uint64_t size = 0;
+      const llvm::ArrayRef<uint8_t> rest(bytes + at, offset + one.size - at);
+      if (machinery_->disassembler->getInstruction(
+              inst, size, rest, start.value + at, llvm::nulls()) != llvm::MCDisassembler::Success ||
+          size == 0) {
+        break;
+      }
+      effects[i] = machinery_->effects->read(inst, LinkAddress(start.value + at),
+                                             static_cast<uint32_t>(size));
+      at += size;
+    }
+  }
+  return effects;
 }
 
 }  // namespace culprit

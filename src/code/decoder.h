@@ -12,6 +12,7 @@
 
 #include "base/address.h"
 #include "base/result.h"
+#include "code/effects.h"
 #include "code/instruction.h"
 
 namespace culprit {
@@ -34,6 +35,10 @@ class Decoder {
   /// What cannot be decoded becomes "(bad)": one byte, or on aarch64 one word.
   [[nodiscard]] std::vector<Instruction> decode(std::string_view code, LinkAddress start,
                                                 Detail detail = Detail::text) const;
+
+  /// What each of `instructions` does, which were decoded from the first byte of `code` on.
+  [[nodiscard]] std::vector<Effect> read_effects(
+      std::string_view code, const std::vector<Instruction>& instructions) const;
 
  private:
   struct Machinery;

@@ -1,65 +1,14 @@
 #include "flow/code_flow.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <set>
 
 #include "branches/branch_events.h"
 #include "branches/branch_scale.h"
 
+#include "code/never_returns.h"
+
 namespace culprit {
-namespace {
-
-/// Functions of the C and C++ libraries that never come back, and the kernel's.
-constexpr auto kNeverReturn = std::to_array<std::string_view>({"abort",
-                                                               "exit",
-                                                               "_exit",
-                                                               "_Exit",
-                                                               "quick_exit",
-                                                               "__assert_fail",
-                                                               "__assert_perror_fail",
-                                                               "__assert",
-                                                               "__stack_chk_fail",
-                                                               "__chk_fail",
-                                                               "__fortify_fail",
-                                                               "__cxa_throw",
-                                                               "__cxa_rethrow",
-                                                               "__cxa_bad_cast",
-                                                               "__cxa_bad_typeid",
-                                                               "__cxa_throw_bad_array_new_length",
-                                                               "__cxa_pure_virtual",
-                                                               "__cxa_call_unexpected",
-                                                               "_Unwind_Resume",
-                                                               "longjmp",
-                                                               "_longjmp",
-                                                               "siglongjmp",
-                                                               "__longjmp_chk",
-                                                               "pthread_exit",
-                                                               "err",
-                                                               "errx",
-                                                               "verr",
-                                                               "verrx",
-                                                               "std::terminate",
-                                                               "__clang_call_terminate",
-                                                               "panic",
-                                                               "do_exit",
-                                                               "_gfortran_stop_string",
-                                                               "_gfortran_stop_numeric",
-                                                               "_gfortran_runtime_error",
-                                                               "_gfortran_runtime_error_at",
-                                                               "_gfortran_os_error",
-                                                               "_gfortran_os_error_at"});
-
-bool never_returns(std::string_view name) {
-  if (const size_t version = name.find('@'); version != name.npos) name = name.substr(0, version);
-  if (const size_t parameters = name.find('('); parameters != name.npos) {
-    name = name.substr(0, parameters);
-  }
-  if (name.starts_with("std::__throw_")) return true;
-  return std::find(kNeverReturn.begin(), kNeverReturn.end(), name) != kNeverReturn.end();
-}
-
-}  // namespace
 
 CodeIndex::Range FunctionGraph::range_of(const FlowLoop& loop) const {
   return {code.to_offset(code.blocks[loop.head].begin),
@@ -119,11 +68,24 @@ std::unique_ptr<FunctionGraph> CodeFlow::make(ImageId image, uint32_t function) 
   for (const RecordedBranch& one : branches_within(image, what.begin, what.end)) {
     targets.push_back({made->code.to_link(one.from), made->code.to_link(one.to)});
   }
+  std::set<LinkAddress> last_calls;
+  for (const JumpFact& jump : find_jumps(*facts, what.begin, what.end)) {
+    const LinkAddress from = made->code.to_link(jump.from);
+    if (jump.kind == JumpKind::never_returns) {
+      last_calls.insert(from);
+    } else {
+      targets.push_back({from, made->code.to_link(jump.to), jump.kind == JumpKind::complete});
+    }
+  }
+  std::stable_sort(targets.begin(), targets.end(),
+                   [](const JumpTarget& a, const JumpTarget& b) { return a.from < b.from; });
   FlowHints hints;
   hints.targets = targets;
   hints.has_all_targets = has_all_branches_;
-  hints.never_returns = [&](LinkAddress target) {
-    const CodePlace place = code_.find({image, made->code.to_offset(target)});
+  hints.never_returns = [&](const Instruction& call) {
+    if (last_calls.contains(call.address)) return true;
+    if (!call.target) return false;
+    const CodePlace place = code_.find({image, made->code.to_offset(*call.target)});
     return place.function != CodePlace::kNone &&
            never_returns(facts->strings.text(facts->functions[place.function].name));
   };

@@ -6,8 +6,9 @@
 //     const FunctionGraph* graph = flow.find(image, row);    // nullptr: no machine code of it
 //     const auto loop = flow.find_loop(location);            // of `report --by loop`
 //
-// Targets of indirect jumps are those that were recorded: all of them where a simulator ran the
-// program, else those that branch records happened to see.
+// Targets of indirect jumps are those of the tables that the facts hold, and those that were
+// recorded: all of them where a simulator ran the program, else those that branch records happened
+// to see.
 
 #include <map>
 #include <memory>

@@ -55,9 +55,13 @@ class GraphMaker {
     auto at = std::lower_bound(
         hints_.targets.begin(), hints_.targets.end(), last.address,
         [](const JumpTarget& one, LinkAddress address) { return one.from < address; });
-    const bool is_known = at != hints_.targets.end() && at->from == last.address;
-    for (; at != hints_.targets.end() && at->from == last.address; ++at) jump(block, at->to);
-    if (is_known && hints_.has_all_targets) return;
+    bool is_whole =
+        hints_.has_all_targets && at != hints_.targets.end() && at->from == last.address;
+    for (; at != hints_.targets.end() && at->from == last.address; ++at) {
+      jump(block, at->to);
+      is_whole = is_whole || at->is_complete;
+    }
+    if (is_whole) return;
     add(block, graph_.exit(), FlowEdgeKind::leave);
     graph_.unresolved.push_back(block);
   }
@@ -69,7 +73,7 @@ class GraphMaker {
         fall(block);
         return;
       case Flow::call:
-        if (last.target && hints_.never_returns && hints_.never_returns(*last.target)) {
+        if (hints_.never_returns && hints_.never_returns(last)) {
           add(block, graph_.exit(), FlowEdgeKind::leave);
         } else {
           fall(block);

@@ -48,13 +48,15 @@ struct FlowGraph {
 struct JumpTarget {
   LinkAddress from;
   LinkAddress to;
+  bool is_complete = false;  // the jump has no targets that are not listed
 };
 
 struct FlowHints {
-  std::span<const JumpTarget> targets;  // by `from`
-  bool has_all_targets = false;         // an indirect jump has no others
-  /// Whether a call to this address never comes back; none: all do.
-  std::function<bool(LinkAddress)> never_returns;
+  std::span<const JumpTarget>
+      targets;                   // by `from`; one that is complete says so of all of its jump
+  bool has_all_targets = false;  // an indirect jump has no others
+  /// Whether the call never comes back; none: all do.
+  std::function<bool(const Instruction&)> never_returns;
 };
 
 FlowGraph make_flow_graph(const Disassembly& code, const FlowHints& hints = {});

@@ -103,7 +103,7 @@ TEST(FlowGraph, CallsThatNeverReturnLeave) {
   // je 7; call 0x1000; ret
   const Disassembly code = decode("\x74\x05\xe8\xf9\xff\xff\xff\xc3"s);
   FlowHints hints;
-  hints.never_returns = [](LinkAddress target) { return target == LinkAddress(0x1000); };
+  hints.never_returns = [](const Instruction& call) { return call.target == LinkAddress(0x1000); };
   EXPECT_EQ(ends(make_flow_graph(code, hints)), (Ends{{0, 1}, {0, 2}, {1, 4}, {2, 4}, {3, 0}}));
   EXPECT_EQ(ends(make_flow_graph(code)), (Ends{{0, 1}, {0, 2}, {1, 2}, {2, 4}, {3, 0}}));
 }

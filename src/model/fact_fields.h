@@ -64,6 +64,15 @@ struct FieldList<BlockFact> {
 };
 
 template <>
+struct FieldList<JumpFact> {
+  static constexpr void visit(auto&& visit, auto&... rows) {
+    visit(Field{"from"}, rows.from...);
+    visit(Field{"to"}, rows.to...);
+    visit(Field{"kind"}, rows.kind...);
+  }
+};
+
+template <>
 struct FieldList<CodeFact> {
   static constexpr void visit(auto&& visit, auto&... rows) {
     visit(Field{"begin"}, rows.begin...);
@@ -87,5 +96,7 @@ struct FieldList<FieldFact> {
 
 template <>
 inline constexpr SymbolSource kLastOf<SymbolSource> = SymbolSource::jitdump;
+template <>
+inline constexpr JumpKind kLastOf<JumpKind> = JumpKind::never_returns;
 
 }  // namespace culprit

@@ -27,7 +27,7 @@ uint64_t estimate_memory_bytes(const ImageFacts& facts) {
     return one.capacity() < sizeof one ? 0 : one.capacity() + 1;
   };
   uint64_t bytes = sizeof facts + rows(facts.segments) + rows(facts.functions) + rows(facts.lines) +
-                   rows(facts.inlines) + rows(facts.blocks) + rows(facts.code) +
+                   rows(facts.inlines) + rows(facts.blocks) + rows(facts.jumps) + rows(facts.code) +
                    rows(facts.sources) + rows(facts.fields);
   for (const CodeFact& code : facts.code) bytes += text(code.bytes);
   for (const SourceFact& source : facts.sources) {

@@ -82,6 +82,21 @@ struct BlockFact {
   friend bool operator==(const BlockFact&, const BlockFact&) = default;
 };
 
+enum class JumpKind : uint8_t {
+  complete,       // by a table, all entries of which are known
+  partial,        // by a table that may go on
+  never_returns,  // a call that never comes back; `to` is the place behind it
+};
+
+/// Where control goes that the instruction itself does not say. In order of `from`, then `to`,
+/// which is where a block begins, or outside of the function.
+struct JumpFact {
+  FileOffset from;  // an indirect jump, or a call
+  FileOffset to;
+  JumpKind kind = JumpKind::complete;
+  friend bool operator==(const JumpFact&, const JumpFact&) = default;
+};
+
 /// Consecutive lines of a source file, numbered from first_line.
 struct SourceFact {
   StringId file;
@@ -125,6 +140,7 @@ struct ImageFacts {
   std::vector<LineFact> lines;
   std::vector<InlineFact> inlines;
   std::vector<BlockFact> blocks;  // empty: not found yet, `code` has to be decoded
+  std::vector<JumpFact> jumps;
   std::vector<CodeFact> code;
   std::vector<SourceFact> sources;
   std::vector<FieldFact> fields;  // by (is_call, place, offset)

@@ -6,6 +6,7 @@
 
 #include "code/blocks.h"
 #include "code/decoder.h"
+#include "snapshot/jump_facts.h"
 
 namespace culprit {
 namespace {
@@ -24,15 +25,25 @@ std::string_view find_code(const std::vector<CodeFact>& code, const FunctionFact
 
 }  // namespace
 
-void add_block_facts(ImageFacts& facts) {
+void add_block_facts(const ElfFile& elf, const Symbols& symbols, ImageFacts& facts) {
   facts.blocks.clear();
+  facts.jumps.clear();
   if (facts.functions.empty() || facts.code.empty()) return;
   const Result<Decoder> decoder = Decoder::make(facts.architecture);
   if (!decoder) return;
+  JumpFinder finder(elf, symbols, *decoder);
   for (const FunctionFact& function : facts.functions) {
     const std::string_view bytes = find_code(facts.code, function);
     const LinkAddress start = to_link_address(facts, function.begin);
-    for (const Block& block : find_blocks(decoder->decode(bytes, start, Detail::flow))) {
+    const std::vector<Instruction> code = decoder->decode(bytes, start, Detail::flow);
+    std::vector<LinkAddress> leaders;
+    for (const JumpFinder::Jump& jump : finder.find(bytes, code)) {
+      facts.jumps.push_back({function.begin + (jump.from - start),
+                             FileOffset(function.begin.value + (jump.to.value - start.value)),
+                             jump.kind});
+      leaders.push_back(jump.to);
+    }
+    for (const Block& block : find_blocks(code, leaders)) {
       facts.blocks.push_back(
           {function.begin + (block.begin - start), static_cast<uint32_t>(block.end - block.begin)});
     }

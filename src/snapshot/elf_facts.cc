@@ -356,7 +356,7 @@ ImageFacts make_elf_facts(const ElfSources& sources, const std::vector<FileOffse
     writer.write(stretches[i], readers ? &debug.ranges[i] : nullptr);
   writer.finish();
   if (sources.names_only) return facts;
-  add_block_facts(facts);
+  add_block_facts(elf, symbols, facts);
   facts.has_lines = std::any_of(facts.lines.begin(), facts.lines.end(),
                                 [](const LineFact& l) { return l.line != 0; });
   if (facts.symbol_source == SymbolSource::none && readers && !facts.functions.empty())

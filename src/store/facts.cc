@@ -156,6 +156,7 @@ Result<void> check_facts(ImageFacts& facts) {
   restore_order(facts.lines, [](const LineFact& f) { return f.offset; });
   restore_order(facts.inlines, [](const InlineFact& f) { return std::tie(f.begin, f.depth); });
   restore_order(facts.blocks, [](const BlockFact& f) { return f.begin; });
+  restore_order(facts.jumps, [](const JumpFact& f) { return std::tie(f.from, f.to); });
   restore_order(facts.fields,
                 [](const FieldFact& f) { return std::tie(f.is_call, f.place, f.offset); });
   restore_order(facts.code, [](const CodeFact& f) { return f.begin; });
@@ -200,6 +201,8 @@ Result<void> read_parts(const Database& database, ImageId image, FactParts wante
       good = unpack(facts.inlines);
     } else if (part == "blocks" && wanted.has(FactPart::blocks)) {
       good = unpack(facts.blocks);
+    } else if (part == "jumps") {
+      good = unpack(facts.jumps);
     } else if (part == "code" && (wanted.has(FactPart::code) ||
                                   (wanted.has(FactPart::blocks) && facts.blocks.empty()))) {
       good = unpack(facts.code);
@@ -227,6 +230,7 @@ Result<uint64_t> replace_facts(const Database& database, ImageId image, const Im
   RETURN_IF_ERROR(writer.put("functions", std::span<const FunctionFact>(facts.functions)));
   RETURN_IF_ERROR(writer.put("lines", std::span<const LineFact>(facts.lines)));
   RETURN_IF_ERROR(writer.put("inlines", std::span<const InlineFact>(facts.inlines)));
+  RETURN_IF_ERROR(writer.put("jumps", std::span<const JumpFact>(facts.jumps)));
   // Before the code: whoever has read blocks can do without it.
   RETURN_IF_ERROR(writer.put("blocks", std::span<const BlockFact>(facts.blocks)));
   RETURN_IF_ERROR(writer.put("code", std::span<const CodeFact>(facts.code)));

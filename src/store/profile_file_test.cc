@@ -33,6 +33,7 @@ ImageFacts some_facts() {
   facts.inlines = {{FileOffset(16), FileOffset(32), 0, name, file, 9},
                    {FileOffset(16), FileOffset(20), 1, name, file, 10}};
   facts.blocks = {{FileOffset(16), 2}, {FileOffset(18), 1}};
+  facts.jumps = {{FileOffset(17), FileOffset(18), JumpKind::partial}};
   facts.code = {{FileOffset(16), std::string("\0\xff\x90", 3)}, {FileOffset(64), ""}};
   facts.sources = {{file, 5, {"int f() {", "", "}"}}, {name, 1, {}}};
   return facts;
@@ -50,6 +51,7 @@ void expect_equal_facts(const ImageFacts& got, const ImageFacts& want) {
   EXPECT_EQ(got.lines, want.lines);
   EXPECT_EQ(got.inlines, want.inlines);
   EXPECT_EQ(got.blocks, want.blocks);
+  EXPECT_EQ(got.jumps, want.jumps);
   EXPECT_EQ(got.code, want.code);
   EXPECT_EQ(got.sources, want.sources);
 }
