@@ -64,6 +64,24 @@ class Exact(CulpritTest):
         self.assertEqual(sum(row["base"] for row in document["rows"]), total["base"])
         self.assertEqual(sum(row["new"] for row in document["rows"]), total["new"])
 
+    def test_versions_in_one_profile(self):
+        """Runs by turns in one profile are what separate profiles of them are."""
+        old, new = self.record_build("old", 0), self.record_build("new", 1000)
+        apart, _ = self.rows("--event", "instructions", "--base", old, old, "--new", new, new)
+        both = self.folder / "both.culprit"
+        self.culprit("record", "-q", "--engine", "simulate", "--machine", "none", "-r", "2", "-o",
+                     both, "--compare", f"old={self.folder / 'old'} 7", "--compare",
+                     f"new={self.folder / 'new'} 7")
+        together, rows = self.rows("--event", "instructions", both)
+        self.assertEqual("more", rows["changed"]["verdict"])
+        for name in ("steady", "changed", "removed", "added"):
+            of = [row for row in apart["rows"] if row["names"]["function"] == name]
+            self.assertEqual([(row["base"], row["new"]) for row in of],
+                             [(rows[name]["base"], rows[name]["new"])])
+        document = json.loads(self.culprit("variance", "--event", "instructions", both, "--format",
+                                           "json").stdout)
+        self.assertEqual(4, len(document["runs"]))
+
     def test_a_profile_and_itself(self):
         old = self.record_build("old", 0)
         _, rows = self.rows("--event", "instructions", old, old)
@@ -103,7 +121,7 @@ class Words(CulpritTest):
         profile, _ = self.record("-q", "--", "true")
         for arguments, status, words in (
                 ([], 2, "two profiles are compared"),
-                ([profile], 2, "two profiles are compared"),
+                ([profile], 1, "holds one run"),
                 (["--base", profile], 2, "--new FILE"),
                 ([profile, profile, "--fail-above", "x"], 2, "no percentage"),
                 ([profile, profile, "--fail-above", "nan"], 2, "no percentage"),
@@ -112,8 +130,25 @@ class Words(CulpritTest):
                 ([profile, self.folder / "none.culprit"], 1, "none.culprit")):
             done = self.culprit("diff", *arguments, status=status)
             self.assertIn(words, done.stderr, arguments)
-        done = self.culprit("variance", profile, status=2)
-        self.assertIn("one run does not vary", done.stderr)
+        done = self.culprit("variance", status=2)
+        self.assertIn("culprit record -r", done.stderr)
+        done = self.culprit("variance", profile, status=1)
+        self.assertIn("holds one run", done.stderr)
+
+    def test_what_cannot_be_repeated_is_said(self):
+        for arguments, words in (
+                (["--compare", "old"], "no name and command"),
+                (["--compare", "=true"], "no name and command"),
+                (["--compare", "old=true"], "--compare twice"),
+                (["--compare", "a=true", "--compare", "a=false"], "are called 'a'"),
+                (["--compare", "a=true", "--compare", "b=true", "--", "true"], "no program beside"),
+                (["-r", "2", "-a"], "not with --all-cpus")):
+            done = self.culprit("record", *arguments, status=2)
+            self.assertIn(words, done.stderr, arguments)
+        left = self.folder / "left.culprit"
+        done = self.culprit("record", "-r", "3", "-o", left, "--", "false", status=125)
+        self.assertIn("ended with status 1", done.stderr)
+        self.assertFalse(left.exists())
 
 
 if __name__ == "__main__":

@@ -1,12 +1,16 @@
 // `culprit diff` and `culprit variance`: several profiles, one answer.
 
+#include <algorithm>
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/open_epochs.h"
 #include "cli/terminal.h"
 #include "compare/print_comparison.h"
+#include "model/labelled_runs.h"
 #include "session/comparisons.h"
+#include "session/labelled_view.h"
 
 namespace culprit {
 namespace {
@@ -28,6 +32,43 @@ OpenRun opener_of(const EpochChoice& epochs) {
   return [&epochs](const std::string& name) { return open_epoch_run(epochs, name); };
 }
 
+/// The runs of one file, in which several are told apart by label.
+Result<std::vector<LabelledRun>> list_runs(const std::string& file) {
+  ASSIGN_OR_RETURN(const ProfileView view, ProfileView::open(file));
+  std::vector<LabelledRun> runs = find_labelled_runs(view.profile());
+  if (runs.size() < 2) {
+    return Error{in_quotes(file) +
+                 " holds one run: culprit record -r N, or --compare, makes a profile of several; "
+                 "or name another profile"};
+  }
+  return runs;
+}
+
+OpenRun opener_of(const std::string& file) {
+  return [file](const std::string& name) { return open_labelled_run(file, name); };
+}
+
+/// What the file of `record --compare` holds, as two groups: the version that came first, and the
+/// second.
+Result<void> choose_versions(DiffCommand& command) {
+  ASSIGN_OR_RETURN(const std::vector<LabelledRun> runs, list_runs(command.files.front()));
+  std::vector<std::string> versions;
+  for (const LabelledRun& run : runs) {
+    if (std::find(versions.begin(), versions.end(), run.version) == versions.end()) {
+      versions.push_back(run.version);
+    }
+  }
+  if (versions.size() != 2) {
+    return Error{fmt::format("{} holds runs of {} versions: two are compared{}",
+                             in_quotes(command.files.front()), versions.size(),
+                             versions.size() == 1 ? " (culprit variance shows what varies)" : "")};
+  }
+  for (const LabelledRun& run : runs) {
+    (run.version == versions[0] ? command.base : command.fresh).push_back(run.name);
+  }
+  return {};
+}
+
 /// What --since and --to choose, as the files of two groups.
 Result<void> choose_groups(DiffCommand& command) {
   if (!command.epochs.is_chosen) return {};
@@ -42,11 +83,15 @@ Result<void> choose_groups(DiffCommand& command) {
 
 int run(const DiffCommand& asked) {
   DiffCommand command = asked;
+  const bool is_one_file = !command.epochs.is_chosen && command.files.size() == 1;
+  if (is_one_file) {
+    if (const Result<void> chosen = choose_versions(command); !chosen) return fail(chosen.error());
+  }
   if (const Result<void> chosen = choose_groups(command); !chosen) return fail(chosen.error());
   std::vector<std::string> files = command.base;
   files.insert(files.end(), command.fresh.begin(), command.fresh.end());
-  const Result<ComparedFiles> compared =
-      compare_runs(files, opener_of(command.epochs), command.question);
+  const OpenRun open = is_one_file ? opener_of(command.files.front()) : opener_of(command.epochs);
+  const Result<ComparedFiles> compared = compare_runs(files, open, command.question);
   if (!compared) return fail(compared.error());
   const Difference difference =
       find_difference(compared->rows, command.base.size(), command.question.options);
@@ -68,8 +113,15 @@ int run(const VarianceCommand& command) {
     if (runs->left_out != 0) remark_left_out(runs->left_out);
     files = std::move(runs->before);
   }
-  const Result<ComparedFiles> compared =
-      compare_runs(files, opener_of(command.epochs), command.question);
+  OpenRun open = opener_of(command.epochs);
+  if (!command.epochs.is_chosen && files.size() == 1) {
+    const Result<std::vector<LabelledRun>> runs = list_runs(files.front());
+    if (!runs) return fail(runs.error());
+    open = opener_of(files.front());
+    files.clear();
+    for (const LabelledRun& run : *runs) files.push_back(run.name);
+  }
+  const Result<ComparedFiles> compared = compare_runs(files, open, command.question);
   if (!compared) return fail(compared.error());
   const RunVariance variance =
       find_variance(compared->rows, command.question.options.least_samples);

@@ -16,6 +16,7 @@
 #include "cli/complete_profile.h"
 #include "cli/output_file.h"
 #include "cli/record_events.h"
+#include "cli/repeated_runs.h"
 #include "cli/roomy_file.h"
 #include "cli/run_program.h"
 #include "cli/second_run.h"
@@ -207,6 +208,7 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch);
 }  // namespace
 
 int run(const RecordCommand& command) {
+  if (command.repetitions > 1 || !command.compared.empty()) return record_repeatedly(command);
   if (!is_null_device(command.output)) return record_into_file(command, nullptr);
   Result<ScratchFolder> scratch = ScratchFolder::make();
   if (!scratch) return fail(scratch.error(), kOurFailure);

@@ -75,7 +75,8 @@ struct CauseBounds {
 
 /// Units:  stall, most [cycles] -> [cycles]
 /// Shape:  `most`: by cause, 0 where it is ruled out, infinity where nothing is known of it
-/// Errors: lower bounds hold if the list of causes is complete
+/// Errors: lower bounds hold if nothing that is not in the list had a part: another thread on the
+///         core, time that a hypervisor took, what an interrupt left behind
 CauseBounds bound_causes(double stall, std::span<const double, kStallCauses> most);
 
 }  // namespace culprit

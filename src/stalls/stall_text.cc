@@ -195,8 +195,8 @@ class SummaryText {
   void print_remarks() {
     text_ += "\n" +
              wrap(
-                 "From X to Y: no other cause can have had X, and this one no more than Y. "
-                 "Their sum is not 100 %: cycles may have had several causes.",
+                 "From X to Y: no other cause of the list can have had X, and this one no more "
+                 "than Y. Their sum is not 100 %: cycles may have had several causes.",
                  style_.width, 2) +
              "\n";
     if (!summary_.has_model) {
@@ -208,8 +208,8 @@ class SummaryText {
                "\n";
     }
     text_ += wrap(
-                 "Not told apart: another thread on the core, time that a hypervisor took, the "
-                 "samples' own time.",
+                 "Outside of the list, and taken to have had no part: another thread on the core, "
+                 "time that a hypervisor took, what interrupts left behind, the samples' own time.",
                  style_.width, 2) +
              "\n";
   }

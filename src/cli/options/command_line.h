@@ -43,6 +43,9 @@ struct RecordCommand {
   bool symbolize = true;
   bool regions = false;  // --regions: OpenMP constructs, too
   bool report_after = false;
+  uint32_t repetitions = 1;  // -r
+  /// --compare: names and shell commands, instead of a program; by turns.
+  std::vector<std::pair<std::string, std::string>> compared;
 };
 
 /// `culprit top`.
@@ -131,7 +134,7 @@ struct WhyCommand {
 /// `culprit diff`: two groups of runs.
 struct DiffCommand {
   EpochChoice epochs;              // instead: those since --since, and those since --to
-  std::vector<std::string> files;  // two, instead of the groups
+  std::vector<std::string> files;  // two, instead of the groups; one of record --compare
   std::vector<std::string> base;
   std::vector<std::string> fresh;
   ComparisonQuestion question;

@@ -42,7 +42,8 @@ double parse_percent(std::string text) {
 
 CLI::App* add_diff(CLI::App& root, DiffCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand("diff", "what changed between two runs, or groups of runs");
-  app->add_option("FILE", command->files, "two profiles: the old one and the new one")
+  app->add_option("FILE", command->files,
+                  "two profiles: the old one and the new one; or one of record --compare")
       ->type_name("FILE");
   app->add_option("--base", command->base, "profiles of the old program, a run each")
       ->type_name("FILE");
@@ -67,6 +68,7 @@ CLI::App* add_diff(CLI::App& root, DiffCommand* command, std::string* error) {
       "  culprit diff --since 'yesterday 10:00' --to 'yesterday 12:00' --by comm,function\n"
       "  culprit diff old.culprit new.culprit                 one run each: not tested\n"
       "  culprit diff --base a1 a2 a3 --new b1 b2 b3          tested\n"
+      "  culprit record -o both --compare 'old=./a' --compare 'new=./b'; culprit diff both\n"
       "  culprit diff --by module,function --event instructions old.culprit new.culprit\n"
       "  culprit diff --fail-above 5% --base a* --new b*      for CI");
   app->callback([command, error] {
@@ -85,7 +87,7 @@ CLI::App* add_diff(CLI::App& root, DiffCommand* command, std::string* error) {
     } else if (has_groups &&
                (!command->files.empty() || command->base.empty() || command->fresh.empty())) {
       *error = "groups are given as --base FILE... --new FILE..., without other files";
-    } else if (!has_groups) {
+    } else if (!has_groups && command->files.size() != 1) {
       *error = "two profiles are compared: culprit diff OLD NEW, or --base FILE... --new FILE...";
     }
   });
@@ -94,14 +96,15 @@ CLI::App* add_diff(CLI::App& root, DiffCommand* command, std::string* error) {
 
 CLI::App* add_variance(CLI::App& root, VarianceCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand("variance", "what varies from run to run of one program");
-  app->add_option("FILE", command->files, "profiles, a run each; two or more")->type_name("FILE");
+  app->add_option("FILE", command->files, "profiles, a run each; two or more, or one of record -r")
+      ->type_name("FILE");
   add_comparison(app, command);
   add_epoch_choice(app, &command->epochs);
   app->footer(
       "\nWith --since (--db, --to) each finished epoch of culprit daemon is a run.\n"
       "\nExamples:\n"
       "  culprit variance --since 24h --by comm,function\n"
-      "  for i in 1 2 3 4 5; do culprit record -q -o run$i.culprit ./a.out; done\n"
+      "  culprit record -r 5 -o runs.culprit ./a.out; culprit variance runs.culprit\n"
       "  culprit variance run?.culprit\n"
       "  culprit variance --by line run?.culprit");
   app->callback([command, error] {
@@ -109,7 +112,9 @@ CLI::App* add_variance(CLI::App& root, VarianceCommand* command, std::string* er
       if (!command->files.empty()) *error = "either files or epochs (--since, --db) are compared";
       return;
     }
-    if (command->files.size() < 2) *error = "one run does not vary: name two profiles or more";
+    if (command->files.empty()) {
+      *error = "name a profile of culprit record -r, or two profiles or more";
+    }
   });
   return app;
 }

@@ -104,6 +104,39 @@ std::string check_engine(const CLI::App& app, EngineChoice engine) {
                    : fmt::format("{} is for --engine simulate", given);
 }
 
+/// "old=./a.out 7" -> "old", "./a.out 7".
+std::pair<std::string, std::string> parse_version(const std::string& text) {
+  const size_t equals = text.find('=');
+  const bool is_whole = equals != text.npos && equals > 0 && equals + 1 < text.size();
+  if (!is_whole) {
+    throw CLI::ValidationError(
+        fmt::format("'{}' is no name and command: --compare 'old=./a.out 7'", printable(text)));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// "" if -r and --compare say what to run, and how often.
+std::string check_repetitions(const CLI::App& app, const RecordCommand& command) {
+  if (command.repetitions == 1 && command.compared.empty()) return "";
+  constexpr const char* kNotRepeated[] = {"--pid", "--all-cpus", "--cgroup"};
+  if (const std::string given = find_given(app, kNotRepeated); !given.empty()) {
+    return fmt::format("-r and --compare run programs: not with {}", given);
+  }
+  if (command.compared.empty()) return "";
+  if (!command.record.command.empty()) {
+    return "--compare says which commands are run: no program beside it";
+  }
+  if (command.compared.size() < 2) return "one command is compared with nothing: --compare twice";
+  for (size_t i = 1; i < command.compared.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (command.compared[i].first == command.compared[j].first) {
+        return fmt::format("two commands are called '{}'", printable(command.compared[i].first));
+      }
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error) {
@@ -161,6 +194,19 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
                 "OpenMP constructs, too: what each takes of each thread, by a library inside the "
                 "program; simulated: what each counts of each thread, for programs of any kind "
                 "(`culprit regions` shows it)");
+  app->add_option("-r,--repeat", command->repetitions,
+                  "run it so often, into one profile (culprit variance shows what varies)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1000u));
+  app->add_option_function<std::vector<std::string>>(
+         "--compare",
+         [command](const std::vector<std::string>& words) {
+           for (const std::string& word : words) command->compared.push_back(parse_version(word));
+         },
+         "instead of a program: a name and a shell command; twice or more, run by turns -r times "
+         "[5] into one profile (culprit diff shows what differs)")
+      ->type_name("NAME=COMMAND")
+      ->allow_extra_args(false);
   add_profile_output(app, command);
   app->footer(
       "\nExamples:\n"
@@ -170,13 +216,19 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
       "  culprit record -e cycles:pp -e page-faults ./a.out   what the hardware counts\n"
       "  culprit record --off-cpu ./server      what it waits for, too\n"
       "  culprit record -a --duration 5s        the whole system\n"
+      "  culprit record -r 5 ./a.out            five runs; then: culprit variance\n"
+      "  culprit record --compare 'old=./a' --compare 'new=./b'  then: culprit diff\n"
       "  culprit record --engine timer+simulate ./a.out   measured time beside exact counts\n"
       "  culprit record --regions --engine simulate ./a.out   counts of OpenMP constructs\n\n"
       "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
       "program cannot be run, 127 if it is not found.");
   app->callback([app, command, error] {
     command->record.command = take_program(*app);
-    *error = check_targets(command->record, "record");
+    if (!command->compared.empty() && app->count("--repeat") == 0) command->repetitions = 5;
+    *error = check_repetitions(*app, *command);
+    if (error->empty() && command->compared.empty()) {
+      *error = check_targets(command->record, "record");
+    }
     if (error->empty()) *error = check_engine(*app, command->record.engine);
     if (error->empty() && command->regions && command->record.command.empty()) {
       *error = "--regions is for a program that is started: it has to have a library in it";
