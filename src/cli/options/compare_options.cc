@@ -68,7 +68,7 @@ CLI::App* add_diff(CLI::App& root, DiffCommand* command, std::string* error) {
       "  culprit diff --since 'yesterday 10:00' --to 'yesterday 12:00' --by comm,function\n"
       "  culprit diff old.culprit new.culprit                 one run each: not tested\n"
       "  culprit diff --base a1 a2 a3 --new b1 b2 b3          tested\n"
-      "  culprit record -o both --compare 'old=./a' --compare 'new=./b'; culprit diff both\n"
+      "  culprit diff both.culprit       tested: of record -o both.culprit --compare ...\n"
       "  culprit diff --by module,function --event instructions old.culprit new.culprit\n"
       "  culprit diff --fail-above 5% --base a* --new b*      for CI");
   app->callback([command, error] {
