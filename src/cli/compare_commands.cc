@@ -96,8 +96,8 @@ int run(const DiffCommand& asked) {
   const Difference difference =
       find_difference(compared->rows, command.base.size(), command.question.options);
   const std::string text =
-      print_difference({compared->rows, command.question.by, command.limit}, difference,
-                       command.format, standard_output_style(command.width));
+      print_difference({compared->rows, command.question.by, command.limit, !is_one_file},
+                       difference, command.format, standard_output_style(command.width));
   if (const auto printed = print(compared->problem, text, command.format); !printed) {
     return fail(printed.error());
   }
@@ -114,7 +114,8 @@ int run(const VarianceCommand& command) {
     files = std::move(runs->before);
   }
   OpenRun open = opener_of(command.epochs);
-  if (!command.epochs.is_chosen && files.size() == 1) {
+  const bool is_one_file = !command.epochs.is_chosen && files.size() == 1;
+  if (is_one_file) {
     const Result<std::vector<LabelledRun>> runs = list_runs(files.front());
     if (!runs) return fail(runs.error());
     open = opener_of(files.front());
@@ -126,8 +127,8 @@ int run(const VarianceCommand& command) {
   const RunVariance variance =
       find_variance(compared->rows, command.question.options.least_samples);
   const std::string text =
-      print_variance({compared->rows, command.question.by, command.limit}, variance, command.format,
-                     standard_output_style(command.width));
+      print_variance({compared->rows, command.question.by, command.limit, !is_one_file}, variance,
+                     command.format, standard_output_style(command.width));
   const auto printed = print(compared->problem, text, command.format);
   return printed ? 0 : fail(printed.error());
 }

@@ -14,7 +14,8 @@ namespace culprit {
 struct PrintedComparison {
   const ComparedRows& rows;
   std::vector<RowLevel> by;
-  size_t limit = 30;  // rows; 0: all
+  size_t limit = 30;              // rows; 0: all
+  bool runs_are_profiles = true;  // that can be named to other commands
 };
 
 std::string print_difference(const PrintedComparison& what, const Difference& difference,

@@ -84,6 +84,7 @@ std::string print_text(const PrintedComparison& what, const RunVariance& varianc
                           variance.rows_left_out);
   }
   if (!ledger.empty()) text += print_labelled("Ledger", ledger, style);
+  if (!what.runs_are_profiles) return text;
   return text + print_next("culprit diff " + shell_word(names[variance.fastest]) + " " +
                                shell_word(names[variance.slowest]),
                            "the fastest run beside the slowest", style);
