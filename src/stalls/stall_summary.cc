@@ -163,8 +163,10 @@ class Summarizer {
     found_ = true;
     summary_.cycles += region.stalls.cycles;
     summary_.samples += region.stalls.samples;
-    const bool never_ran = evidence_.has_model() && !(region.stalls.executions > 0);
-    if (never_ran) {
+    // It never ran where executions were counted, or no window of the model met it.
+    const bool is_unknown =
+        evidence_.has_model() && !(region.stalls.executions > 0 && region.stalls.best.total() > 0);
+    if (is_unknown) {
       (is_kernel(image) ? summary_.kernel : summary_.other) += region.stalls.cycles;
       return;
     }
