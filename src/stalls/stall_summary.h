@@ -34,8 +34,7 @@ struct StallSummary {
   uint64_t samples = 0;
   Stalls tallied;     // of code that was analysed
   double kernel = 0;  // in the kernel, where nothing is known of the code
-  double other =
-      0;  // of code that is not known, never ran where executions were counted, or no window met
+  double other = 0;   // of code that is not known, was not counted, or that no window met
   std::vector<StallPlace> places;  // those with most cycles first
 };
 
