@@ -58,6 +58,11 @@ int run_scan_diff(const ScanCommand& command);
 int run_scan_trend(const ScanCommand& command);
 int run_scan_find(const ScanCommand& command);
 int run_scan_verify(const ScanCommand& command);
+/// Why the curves of two setups differ.
+Result<std::string> answer_curves(const ScanCommand& command);
+/// Cells that were run for two machines, each under a label of its own.
+Result<std::string> answer_predict(const ScanCommand& command, const std::string& from_label,
+                                   const std::string& to_label);
 /// The best flags.
 int run_scan_search(const ScanCommand& command);
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <unistd.h>
 
+#include "scan/best.h"
 #include "scan/cells.h"
 #include "scan/costs.h"
 #include "scan/expectations.h"
@@ -57,6 +58,14 @@ Result<void> write_new_file(const std::string& path, std::string_view text, bool
     text.remove_prefix(static_cast<size_t>(written));
   }
   return {};
+}
+
+int print(const ScanCommand& command, const Result<std::string>& text) {
+  if (!text) return fail(text.error());
+  const bool to_file = !command.output.empty() && command.output != "-";
+  const Result<void> written =
+      to_file ? write_new_file(command.output, *text, true) : write_output(*text);
+  return written ? 0 : fail(written.error());
 }
 
 // ---- one ----
@@ -195,19 +204,19 @@ Result<scan::ScanSetting> read_setting(const ScanCommand& command) {
 Result<size_t> count_broken(const scan::Plan& plan, const std::string& path,
                             const std::string& label);
 
-int run_cells(const ScanCommand& command) {
-  scan::ScanOptions options;
-  Result<scan::ScanSetting> setting = read_setting(command);
-  if (!setting) return fail(setting.error());
-  options.setting = *std::move(setting);
-  options.choice = command.choice;
-  options.output = command.scan_file();
-  options.jobs = command.jobs;
-  options.retry_failed = command.action == ScanAction::retry;
+std::string describe_outcome(const scan::ScanOutcome& outcome) {
+  return fmt::format(
+      "{} cells in {}{}{}", outcome.done, format_seconds(outcome.elapsed_s),
+      outcome.failed > 0 ? fmt::format(", {} failed (culprit scan status)", outcome.failed) : "",
+      outcome.kept > 0 ? fmt::format("; {} were there", outcome.kept) : "");
+}
+
+/// Runs them with progress shown; "interrupted" is an error.
+Result<scan::ScanOutcome> run_with_progress(const scan::ScanOptions& options, bool quiet) {
   const InterruptGuard guard;
   ProgressLine line;
   const auto show = [&](const scan::ScanProgress& now) {
-    if (!command.quiet) {
+    if (!quiet) {
       const double left_s = now.done == 0 ? 0
                                           : now.elapsed_s / static_cast<double>(now.done) *
                                                 static_cast<double>(now.total - now.done);
@@ -217,24 +226,59 @@ int run_cells(const ScanCommand& command) {
     }
     return !guard.is_interrupted();
   };
-  const Result<scan::ScanOutcome> outcome = scan::run_scan(options, show);
+  ASSIGN_OR_RETURN(const scan::ScanOutcome outcome, scan::run_scan(options, show));
   line.clear();
-  if (!outcome) return fail(outcome.error());
-  const std::string what = fmt::format(
-      "{} cells in {}{}{}", outcome->done, format_seconds(outcome->elapsed_s),
-      outcome->failed > 0 ? fmt::format(", {} failed (culprit scan status)", outcome->failed) : "",
-      outcome->kept > 0 ? fmt::format("; {} were there", outcome->kept) : "");
-  if (outcome->is_interrupted) {
-    return fail(Error{fmt::format("interrupted: {}; {} are left: culprit scan run goes on", what,
-                                  outcome->left)});
+  const std::string what = describe_outcome(outcome);
+  if (outcome.is_interrupted) {
+    return Error{
+        fmt::format("interrupted: {}; {} are left: the same command goes on", what, outcome.left)};
   }
-  if (!command.quiet) print_message(fmt::format("{} -> {}", what, printable(options.output)));
+  if (!quiet) print_message(fmt::format("{} -> {}", what, printable(options.output)));
+  return outcome;
+}
+
+scan::ScanOptions scan_options(const ScanCommand& command, scan::ScanSetting setting) {
+  scan::ScanOptions options;
+  options.setting = std::move(setting);
+  options.choice = command.choice;
+  options.output = command.scan_file();
+  options.jobs = command.jobs;
+  options.retry_failed = command.action == ScanAction::retry;
+  return options;
+}
+
+int run_cells(const ScanCommand& command) {
+  Result<scan::ScanSetting> setting = read_setting(command);
+  if (!setting) return fail(setting.error());
+  const scan::ScanOptions options = scan_options(command, *std::move(setting));
+  const Result<scan::ScanOutcome> outcome = run_with_progress(options, command.quiet);
+  if (!outcome) return fail(outcome.error());
   const Result<size_t> broken = count_broken(options.setting.plan, options.output, command.label);
   if (!broken) return fail(broken.error());
   if (*broken > 0 && !command.quiet) {
     print_message(fmt::format("{} cells are not as expected (culprit scan status)", *broken));
   }
   return outcome->failed == 0 && *broken == 0 ? 0 : 1;
+}
+
+int run_predict(const ScanCommand& command) {
+  std::vector<std::string> labels;
+  for (const std::string& machine : {command.from, command.machine}) {
+    if (machine == "none") return fail(Error{"a machine's cycles are asked for: none has none"});
+    Result<scan::Plan> plan = scan::read_plan(command.plan);
+    if (!plan) return fail(plan.error());
+    plan->machine = machine;
+    Result<scan::ScanSetting> setting =
+        scan::make_setting(*std::move(plan), find_machines(), find_calibration());
+    if (!setting) return fail(setting.error());
+    setting->plugin_path = find_qemu_plugin();
+    setting->label = "machine=" + machine;
+    labels.push_back(setting->label);
+    const Result<scan::ScanOutcome> outcome =
+        run_with_progress(scan_options(command, *std::move(setting)), command.quiet);
+    if (!outcome) return fail(outcome.error());
+  }
+  return print(command, answer_predict(command, labels[0], labels[1]));
 }
 
 // ---- status ----
@@ -321,7 +365,10 @@ Result<std::string> answer_question(const ScanCommand& command) {
   ASSIGN_OR_RETURN(const scan::Answer answer,
                    scan::answer(command.question, quantities, open.cells, open.costs));
   const TextStyle style = standard_output_style(command.width);
-  if (command.action == ScanAction::best) return print_best_text(answer, style);
+  if (command.action == ScanAction::best) {
+    return command.format == Format::json ? print_best_json(answer)
+                                          : print_best_text(answer, style);
+  }
   if (command.action == ScanAction::table) {
     if (command.format == Format::json) return print_answer_json(answer);
     if (command.format == Format::csv) return print_answer_csv(answer);
@@ -379,6 +426,7 @@ Result<std::pair<std::string, std::string>> split_cells(const std::vector<std::s
 }
 
 Result<std::string> answer_explain(const ScanCommand& command) {
+  if (!command.question.over.empty()) return answer_curves(command);
   ASSIGN_OR_RETURN(const auto words, split_cells(command.cells));
   ASSIGN_OR_RETURN(OpenScan open, open_scan(command));
   ASSIGN_OR_RETURN(const size_t a, find_cell(open, words.first));
@@ -391,14 +439,6 @@ Result<std::string> answer_explain(const ScanCommand& command) {
       scan::explain(open.cells[a], *open.costs[a], open.cells[b], *open.costs[b], code);
   if (command.format == Format::json) return print_explanation_json(explanation);
   return print_explanation(explanation, command.limit, standard_output_style(command.width));
-}
-
-int print(const ScanCommand& command, const Result<std::string>& text) {
-  if (!text) return fail(text.error());
-  const bool to_file = !command.output.empty() && command.output != "-";
-  const Result<void> written =
-      to_file ? write_new_file(command.output, *text, true) : write_output(*text);
-  return written ? 0 : fail(written.error());
 }
 
 int run_forget(const ScanCommand& command) {
@@ -435,6 +475,8 @@ int run(const ScanCommand& command) {
       return run_scan_find(command);
     case ScanAction::verify:
       return run_scan_verify(command);
+    case ScanAction::predict:
+      return run_predict(command);
     case ScanAction::search:
       return run_scan_search(command);
     case ScanAction::explain:

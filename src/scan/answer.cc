@@ -158,6 +158,31 @@ Result<void> divide_by_base(Answer& answer) {
   return Error{fmt::format("there is no {} '{}' to divide by", answer.by, printable(answer.base))};
 }
 
+/// A series for each expectation, which has at each place its value for the first cell there.
+Result<void> add_expected(const Question& question, const Quantities& quantities,
+                          const std::vector<Cell>& cells,
+                          const std::vector<std::optional<CellCosts>>& costs, Answer& answer) {
+  for (const std::string& text : question.expected) {
+    ASSIGN_OR_RETURN(const Expression expression, quantities.parse(text));
+    for (Panel& panel : answer.panels) {
+      Series series{"expected: " + text, {}, true};
+      for (size_t x = 0; x < panel.xs.size(); ++x) {
+        Mark mark = make_mark(panel.xs[x]);
+        for (const Series& other : panel.series) {
+          const size_t cell = other.marks[x].cell;
+          if (other.is_expected || cell == SIZE_MAX) continue;
+          mark.value =
+              quantities.evaluate(expression, cells[cell], costs[cell] ? &*costs[cell] : nullptr);
+          if (mark.value) break;
+        }
+        series.marks.push_back(std::move(mark));
+      }
+      panel.series.push_back(std::move(series));
+    }
+  }
+  return {};
+}
+
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
@@ -210,7 +235,7 @@ Result<Answer> answer(const Question& asked, const Quantities& quantities,
     auto series = std::find_if(panel.series.begin(), panel.series.end(),
                                [&](const Series& one) { return one.name == name; });
     if (series == panel.series.end()) {
-      panel.series.push_back({name, {}});
+      panel.series.push_back({name, {}, false});
       series = panel.series.end() - 1;
       for (const std::string& x : panel.xs) series->marks.push_back(make_mark(x));
     }
@@ -231,6 +256,7 @@ Result<Answer> answer(const Question& asked, const Quantities& quantities,
     }
   }
   if (!out.base.empty()) RETURN_IF_ERROR(divide_by_base(out));
+  RETURN_IF_ERROR(add_expected(question, quantities, cells, costs, out));
   return out;
 }
 

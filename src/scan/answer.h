@@ -22,6 +22,7 @@ struct Question {
   std::vector<std::string> setups;    // patterns; "!PATTERN" leaves out; none: all
   std::vector<std::string> programs;  // likewise
   std::string base;                   // a series: values are ratios to it
+  std::vector<std::string> expected;  // expressions that are drawn beside what was measured
 };
 
 /// Whether one of the patterns that do not begin with '!' matches, or there is none, and none of
@@ -39,7 +40,8 @@ struct Mark {
 
 struct Series {
   std::string name;
-  std::vector<Mark> marks;  // in the order of Panel::xs
+  std::vector<Mark> marks;   // in the order of Panel::xs
+  bool is_expected = false;  // computed, of Question::expected
 };
 
 /// Series that are compared with each other: of one program, say.

@@ -123,5 +123,57 @@ TEST(Costs, AreWrittenWithTheDigitsThatAreKnown) {
   EXPECT_EQ(format_cost({3.35e9, 0}), "3.35 G");
 }
 
+/// Curves with these values at 1, 2, 3.
+Answer make_answer(const std::vector<std::pair<std::string, std::vector<double>>>& curves) {
+  Answer answer;
+  answer.title = "instructions";
+  answer.over = "DIM";
+  answer.by = "setup";
+  Panel panel{"", {"1", "2", "3"}, {}};
+  for (const auto& [name, values] : curves) {
+    Series series{name, {}, false};
+    for (size_t i = 0; i < values.size(); ++i) {
+      Mark mark;
+      mark.x = panel.xs[i];
+      mark.number = static_cast<double>(i + 1);
+      mark.value = Estimate{values[i], 0};
+      series.marks.push_back(mark);
+    }
+    panel.series.push_back(std::move(series));
+  }
+  answer.panels.push_back(std::move(panel));
+  return answer;
+}
+
+TEST(PlotText, PutsCurvesThatMeetSideBySide) {
+  TextStyle style;
+  style.width = 60;
+  const std::string text =
+      print_plot_text(make_answer({{"one", {1, 5, 9}}, {"two", {3, 5, 7}}}), {}, style);
+  // They meet at 2, and nowhere else.
+  EXPECT_NE(text.find(" ab"), std::string::npos) << text;
+  EXPECT_EQ(text.find("ab"), text.rfind("ab"));
+  EXPECT_NE(text.find("a one   b two"), std::string::npos) << text;
+}
+
+TEST(PlotText, GivesEqualCurvesOneLetter) {
+  TextStyle style;
+  style.width = 60;
+  const std::string text = print_plot_text(
+      make_answer({{"one", {1, 5, 9}}, {"same", {1, 5, 9}}, {"two", {2, 3, 4}}}), {}, style);
+  EXPECT_NE(text.find("a one, same   b two"), std::string::npos) << text;
+}
+
+TEST(PlotText, SaysWhereTwelveCurvesNeedMoreRoom) {
+  std::vector<std::pair<std::string, std::vector<double>>> curves;
+  for (int i = 0; i < 14; ++i) curves.push_back({"s" + std::to_string(i), {5, 5, 6.0 + i}});
+  TextStyle style;
+  style.width = 60;
+  const std::string text = print_plot_text(make_answer(curves), {}, style);
+  // Twelve columns at the most, the last of which says that there are more.
+  EXPECT_NE(text.find("abcdefghijk+"), std::string::npos) << text;
+  EXPECT_NE(text.find("more curves than there is room for"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace culprit::scan

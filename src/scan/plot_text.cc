@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
+#include <set>
 
 #include "scan/axis.h"
 #include "scan/print_answer.h"
@@ -17,21 +19,65 @@ namespace {
 constexpr size_t kRows = 18;
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// Where several series meet a digit says how many.
-void put(std::vector<std::string>& grid, std::vector<std::vector<int>>& count, size_t row,
-         size_t column, char letter) {
-  int& here = count[row][column];
-  ++here;
-  grid[row][column] = here == 1 ? letter : here < 10 ? static_cast<char>('0' + here) : '#';
+/// What stands at one place of the grid: series whose points fall together.
+using Meeting = std::map<std::pair<size_t, size_t>, std::string>;
+
+/// Letters side by side about their column, as many as the next column leaves room for; '+' at
+/// their end stands for more.
+void put_meetings(const Meeting& meetings, size_t room, std::vector<std::string>& grid) {
+  for (const auto& [place, letters] : meetings) {
+    const auto& [row, column] = place;
+    std::string text = letters;
+    if (text.size() > room) text = text.substr(0, room - 1) + '+';
+    std::string& line = grid[row];
+    size_t at = column - std::min(column, (text.size() - 1) / 2);
+    at = std::min(at, line.size() - text.size());
+    line.replace(at, text.size(), text);
+  }
 }
 
-std::string print_panel(const Panel& panel, const PlotOptions& options, const TextStyle& style) {
+/// Series with the same points everywhere are one curve: they share the letter of the first.
+std::vector<size_t> find_curves(const Panel& panel) {
+  std::vector<size_t> same_as;
+  for (size_t s = 0; s < panel.series.size(); ++s) {
+    size_t first = 0;
+    for (; first < s; ++first) {
+      if (panel.series[first].is_expected != panel.series[s].is_expected) continue;
+      const std::vector<Mark>& a = panel.series[first].marks;
+      const std::vector<Mark>& b = panel.series[s].marks;
+      if (std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                     [](const Mark& x, const Mark& y) { return x.value == y.value; })) {
+        break;
+      }
+    }
+    same_as.push_back(first);
+  }
+  return same_as;
+}
+
+/// What draws each series: letters for curves, '*' for what was expected.
+std::string choose_letters(const Panel& panel) {
+  const std::vector<size_t> same_as = find_curves(panel);
+  std::string letters;
+  size_t next = 0;
+  for (size_t s = 0; s < same_as.size(); ++s) {
+    if (panel.series[s].is_expected) {
+      letters += '*';
+    } else {
+      letters += same_as[s] < s ? letters[same_as[s]] : kLetters[next++ % kLetters.size()];
+    }
+  }
+  return letters;
+}
+
+/// Whether several points share a place with too little room comes back in `is_crowded`.
+std::string print_panel(const Panel& panel, bool& is_crowded, const PlotOptions& options,
+                        const TextStyle& style) {
   const Axes axes(panel, options.log_x, options.log_y, 8, 5);
   size_t label = 1;
   for (const Tick& tick : axes.y.ticks()) label = std::max(label, tick.text.size());
   const size_t columns = std::max<size_t>(20, style.width - label - 4);
   std::vector<std::string> grid(kRows, std::string(columns, ' '));
-  std::vector<std::vector<int>> count(kRows, std::vector<int>(columns));
   const auto row_of = [&](double place) {
     return kRows - 1 - static_cast<size_t>(std::lround(std::clamp(place, 0.0, 1.0) * (kRows - 1)));
   };
@@ -39,14 +85,26 @@ std::string print_panel(const Panel& panel, const PlotOptions& options, const Te
     return static_cast<size_t>(
         std::lround(std::clamp(place, 0.0, 1.0) * static_cast<double>(columns - 1)));
   };
+  const std::string letters = choose_letters(panel);
+  Meeting meetings;
+  std::set<size_t> used;
   for (size_t s = 0; s < panel.series.size(); ++s) {
     const std::vector<Mark>& marks = panel.series[s].marks;
     for (size_t i = 0; i < marks.size(); ++i) {
+      const size_t column = column_of(axes.x_place(marks[i], i, marks.size()));
+      used.insert(column);
       if (!marks[i].value) continue;
-      put(grid, count, row_of(axes.y.place(marks[i].value->value)),
-          column_of(axes.x_place(marks[i], i, marks.size())), kLetters[s % kLetters.size()]);
+      std::string& here = meetings[{row_of(axes.y.place(marks[i].value->value)), column}];
+      if (here.find(letters[s]) == std::string::npos) here += letters[s];
     }
   }
+  size_t room = columns;
+  for (auto at = used.begin(); at != used.end() && std::next(at) != used.end(); ++at) {
+    room = std::min(room, *std::next(at) - *at);
+  }
+  room = std::clamp<size_t>(room, 2, 13) - 1;
+  for (const auto& [place, here] : meetings) is_crowded = is_crowded || here.size() > room;
+  put_meetings(meetings, room, grid);
   std::vector<std::string> labels(kRows);
   for (const Tick& tick : axes.y.ticks()) labels[row_of(tick.at)] = tick.text;
   std::string out;
@@ -72,10 +130,16 @@ std::string print_panel(const Panel& panel, const PlotOptions& options, const Te
 }
 
 std::string print_legend(const Panel& panel, const TextStyle& style) {
+  const std::string letters = choose_letters(panel);
   std::string words;
   for (size_t s = 0; s < panel.series.size(); ++s) {
-    words += fmt::format("{}{} {}", s == 0 ? "" : "   ", kLetters[s % kLetters.size()],
-                         printable(panel.series[s].name));
+    if (letters.find(letters[s]) < s) continue;
+    std::string names;
+    for (size_t other = s; other < panel.series.size(); ++other) {
+      if (letters[other] != letters[s]) continue;
+      names += (names.empty() ? "" : ", ") + printable(panel.series[other].name);
+    }
+    words += fmt::format("{}{} {}", words.empty() ? "" : "   ", letters[s], names);
   }
   return " " + wrap(words, style.width - 1, 1) + "\n";
 }
@@ -87,11 +151,13 @@ std::string print_plot_text(const Answer& answer, const PlotOptions& options,
   std::string out =
       fmt::format("{}{}{}   over {}\n", answer.is_modelled ? "?" : "=", answer.title,
                   answer.base.empty() ? "" : ", ratio to " + answer.base, answer.over);
+  bool is_crowded = false;
   for (const Panel& panel : answer.panels) {
     out += '\n';
     if (!panel.title.empty()) out += printable(panel.title) + '\n';
-    out += print_panel(panel, options, style) + print_legend(panel, style);
+    out += print_panel(panel, is_crowded, options, style) + print_legend(panel, style);
   }
+  if (is_crowded) out += " + more curves than there is room for: --setup, --width, --form csv\n";
   if (!answer.failures.empty()) {
     out += print_labelled(
         "Failed",

@@ -132,45 +132,6 @@ std::string print_table_text(const Answer& answer, const TextStyle& style) {
   return out + (notes.empty() ? "" : "\n" + notes);
 }
 
-std::string print_best_text(const Answer& answer, const TextStyle& style) {
-  std::string out = fmt::format("{}{}   the least\n", answer.is_modelled ? "?" : "=", answer.title);
-  for (const Panel& panel : answer.panels) {
-    TextColumn place{answer.over, false, nullptr, 1, {}};
-    TextColumn value{"least", true, nullptr, 2, {}};
-    TextColumn worst{"worst", true, nullptr, 2, {}};
-    TextColumn names{answer.by, false, nullptr, 2, {}};
-    for (size_t x = 0; x < panel.xs.size(); ++x) {
-      std::optional<Estimate> least;
-      std::optional<Estimate> most;
-      for (const Series& series : panel.series) {
-        const std::optional<Estimate>& one = series.marks[x].value;
-        if (!one) continue;
-        if (!least || one->value < least->value) least = one;
-        if (!most || one->value > most->value) most = one;
-      }
-      place.cells.push_back(printable(panel.xs[x]));
-      value.cells.push_back(least ? format_cost(*least) : "-");
-      worst.cells.push_back(most ? format_cost(*most) : "-");
-      std::string best;
-      for (const Series& series : panel.series) {
-        const std::optional<Estimate>& one = series.marks[x].value;
-        if (!least || !one) continue;
-        // Within both errors it is as good.
-        const double error = kNormal95 * std::hypot(one->standard_error, least->standard_error);
-        const double rounding = 1e-9 * std::max(1.0, std::abs(least->value));
-        if (one->value - least->value > error + rounding) continue;
-        best += (best.empty() ? "" : ", ") + printable(series.name);
-      }
-      names.cells.push_back(best.empty() ? "-" : best);
-    }
-    out += '\n';
-    if (!panel.title.empty()) out += printable(panel.title) + '\n';
-    out += print_table({place, value, worst, names}, style.width);
-  }
-  const std::string notes = print_notes(answer, style);
-  return out + (notes.empty() ? "" : "\n" + notes);
-}
-
 std::string print_answer_csv(const Answer& answer) {
   std::string text;
   CsvLine line(text);

@@ -19,9 +19,6 @@ std::string format_cost(const Estimate& value);
 ///      DIM         1   2   3
 ///      gcc12_O2    6   8   9
 std::string print_table_text(const Answer& answer, const TextStyle& style);
-/// Of each place along the dimension the series with the least value, all of them where several
-/// have it, and what the worst is beside it.
-std::string print_best_text(const Answer& answer, const TextStyle& style);
 std::string print_answer_csv(const Answer& answer);
 /// Schema: culprit-scan-table-1
 std::string print_answer_json(const Answer& answer);

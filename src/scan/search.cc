@@ -23,8 +23,8 @@ constexpr double kForPairs = 0.5;
 /// A setup whose count is so much larger than the best one's is not timed. Counts are no times:
 /// this leaves room for what they do not see.
 constexpr double kScreenedOut = 0.25;  // natural logarithm
-/// What is predicted to be this much slower than the best is not tried.
-constexpr double kPromising = 0.10;
+/// Of so many setups each is predicted, again and again.
+constexpr double kMostPredicted = 20'000;
 /// Setups that are this much slower than the best in the first rounds are no finalists.
 constexpr double kFinalistWithin = 0.10;
 
@@ -60,9 +60,7 @@ class Search {
     Levels levels(space_.factors.size());
     for (;;) {
       setups.push_back(levels);
-      size_t i = levels.size();
-      while (i > 0 && ++levels[i - 1] == space_.factors[i - 1].values.size()) levels[--i] = 0;
-      if (i == 0) break;
+      if (!advance(levels)) break;
     }
     RETURN_IF_ERROR(try_setups(setups));
     std::vector<size_t> all;
@@ -74,6 +72,13 @@ class Search {
   }
 
  private:
+  /// The next of all setups; false: there is none.
+  bool advance(Levels& levels) const {
+    size_t i = levels.size();
+    while (i > 0 && ++levels[i - 1] == space_.factors[i - 1].values.size()) levels[--i] = 0;
+    return i > 0;
+  }
+
   // ---- trying ----
 
   [[nodiscard]] double most_runs(double share) const {
@@ -135,7 +140,7 @@ class Search {
     programs.insert(0);
     if (programs.size() == 1 && !trials_[0].timings.empty()) return {};
     const std::vector<size_t> all(programs.begin(), programs.end());
-    for (size_t i = 0; i < kFirstRounds; ++i) {
+    for (size_t i = 0; i < first_rounds_; ++i) {
       if (i > 0 && is_spent(share, all.size() * runner_.runs_of_one())) break;
       RETURN_IF_ERROR(time_round(all));
     }
@@ -233,6 +238,10 @@ class Search {
         singles.back()[factor] = level;
       }
     }
+    // Of a small budget a quarter is for these.
+    const auto of_one = static_cast<double>(runner_.runs_of_one() * (singles.size() + 1));
+    first_rounds_ = static_cast<size_t>(
+        std::clamp(most_runs(0.25) / of_one, 1.0, static_cast<double>(kFirstRounds)));
     ASSIGN_OR_RETURN(const std::vector<size_t> trials, try_setups(singles));
     return judge_roughly(trials, 1 - kKeptForTheEnd);
   }
@@ -263,55 +272,61 @@ class Search {
     while (count < pairs.size() && !is_spent(kForPairs, runner_.runs_of_one() * (count + 1)))
       ++count;
     pairs.resize(count);
-    ASSIGN_OR_RETURN(std::vector<size_t> tried, try_setups(pairs));
-    // Of these the ones that the counts, too, say are good.
-    std::stable_sort(tried.begin(), tried.end(), [&](size_t a, size_t b) {
-      return predict(trials_[a].levels) < predict(trials_[b].levels);
-    });
-    const double least = measured(find_best()).value_or(0);
-    std::vector<size_t> promising;
-    const uint64_t of_one = runner_.runs_of_one() * kFirstRounds;
-    for (const size_t trial : tried) {
-      if (predict(trials_[trial].levels) > least + kPromising) break;
-      if (is_spent(1 - kKeptForTheEnd, of_one * (promising.size() + 2))) break;
-      promising.push_back(trial);
-    }
-    return judge_roughly(promising, 1 - kKeptForTheEnd);
+    const Result<std::vector<size_t>> tried = try_setups(pairs);
+    if (!tried) return tried.error();
+    return {};
   }
 
-  /// Setups that differ from this one in one factor and were not timed, the most promising first.
-  [[nodiscard]] std::vector<Levels> list_neighbours(const Levels& from) const {
-    std::vector<Levels> all;
+  [[nodiscard]] bool is_done(const Levels& levels) const {
+    const auto found = known_.find(levels);
+    return found != known_.end() &&
+           (!trials_[found->second].failure.empty() || measured(found->second));
+  }
+
+  /// Setups that differ from this one in one factor, and those of all that are predicted to be
+  /// better than the best so far, if there are not too many setups to ask that: what was not timed
+  /// of them, the most promising first.
+  [[nodiscard]] std::vector<Levels> list_candidates(const Levels& from, double least) const {
+    std::vector<std::pair<double, Levels>> all;
+    const auto add = [&](const Levels& levels, double most) {
+      if (is_done(levels) || is_hopeless(levels)) return;
+      const double predicted = predict(levels);
+      if (predicted < most) all.emplace_back(predicted, levels);
+    };
+    if (count_setups(space_) <= kMostPredicted) {
+      Levels levels(space_.factors.size());
+      do add(levels, least);
+      while (advance(levels));
+    }
     for (size_t factor = 0; factor < from.size(); ++factor) {
       for (uint32_t level = 0; level < space_.factors[factor].values.size(); ++level) {
         Levels levels = from;
         levels[factor] = level;
-        if (level == from[factor] || is_hopeless(levels)) continue;
-        const auto found = known_.find(levels);
-        if (found != known_.end() &&
-            (!trials_[found->second].failure.empty() || measured(found->second))) {
-          continue;
-        }
-        all.push_back(std::move(levels));
+        if (level != from[factor]) add(levels, HUGE_VAL);
       }
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [&](const Levels& a, const Levels& b) { return predict(a) < predict(b); });
-    return all;
+    std::stable_sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    std::vector<Levels> setups;
+    for (auto& [predicted, levels] : all) setups.push_back(std::move(levels));
+    return setups;
   }
 
   Result<void> climb() {
-    constexpr size_t kAtOnce = 6;
+    constexpr size_t kAtOnce = 4;
     std::set<Levels> seen;
     for (;;) {
       const size_t best = find_best();
+      const double least = measured(best).value_or(0);
       std::vector<Levels> setups;
-      for (const Levels& levels : list_neighbours(trials_[best].levels)) {
+      for (const Levels& levels : list_candidates(trials_[best].levels, least)) {
         if (setups.size() == kAtOnce) break;
-        const uint64_t more = runner_.runs_of_one() * (1 + kFirstRounds) * (setups.size() + 2);
+        if (seen.contains(levels)) continue;
+        const uint64_t more = runner_.runs_of_one() * (1 + first_rounds_) * (setups.size() + 2);
         is_cut_short_ = is_spent(1 - kKeptForTheEnd, more);
         if (is_cut_short_) break;
-        if (seen.insert(levels).second) setups.push_back(levels);
+        seen.insert(levels);
+        setups.push_back(levels);
       }
       if (setups.empty()) return {};
       ASSIGN_OR_RETURN(const std::vector<size_t> trials, try_setups(setups));
@@ -421,6 +436,7 @@ class Search {
   std::map<Levels, size_t> known_;
   std::map<std::string, size_t> programs_;
   uint64_t round_ = 0;
+  size_t first_rounds_ = kFirstRounds;
   bool is_cut_short_ = false;
 };
 

@@ -6,7 +6,8 @@
 //   1  base, and each value of each factor alone       counted, then timed
 //   2  pairs of values, the most promising first       counted: where the count of a pair is not
 //                                                      what its parts predict, they interact
-//   3  from the best so far, one factor at a time      counted, timed if it may be better
+//   3  what these predict to be better than the best   counted, timed if it may be better
+//      so far, and what differs from it by one factor
 //   4  the best few once more, in fresh rounds         these alone decide
 //
 // Setups that make the same program are one. Rounds are interleaved: each times every setup that is

@@ -145,6 +145,32 @@ void add_question(CLI::App* app, ScanCommand* command) {
   add_choice(app, &command->question.setups, &command->question.programs);
 }
 
+void add_predict(CLI::App* scan, ScanCommand* command) {
+  CLI::App* app = add_action(scan, command, ScanAction::predict, "predict",
+                             "what the cells of a plan would cost on another machine");
+  add_plan(app, command);
+  app->add_option("--machine", command->machine, "the other machine: a machine file or its name")
+      ->type_name("NAME|FILE")
+      ->required();
+  app->add_option("--from", command->from, "the machine to compare it with [host]")
+      ->type_name("NAME|FILE");
+  add_choice(app, &command->choice.setups, &command->choice.programs);
+  app->add_option("-j,--jobs", command->jobs, "cells at once [as many as there are CPUs]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  app->add_flag("-q,--quiet", command->quiet, "no messages but errors");
+  app->add_option("--limit", command->limit, "changes to list; 0: all [30]")->type_name("N");
+  add_word(app, "--format", &command->format, kExplainFormats, "how to print");
+  add_width(app, command);
+  app->footer(
+      "\nRuns the cells under both machine models, each under a label of its own (machine=NAME) "
+      "in\n"
+      "the scan's file, where that was not done, and compares modelled cycles.\n"
+      "\nExamples:\n"
+      "  culprit scan predict --machine zen5\n"
+      "  culprit scan predict --machine ./new.toml --from zen4 --setup 'gcc*'");
+}
+
 void add_search(CLI::App* scan, ScanCommand* command) {
   CLI::App* app = add_action(scan, command, ScanAction::search, "search",
                              "which flags take the least time, without trying all of them");
@@ -272,7 +298,12 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   CLI::App* best = add_action(scan, command, ScanAction::best, "best",
                               "which setup has the least, at each size");
   add_question(best, command);
+  add_word(best, "--format", &command->format, kExplainFormats, "how to print");
   add_width(best, command);
+  best->footer(
+      "\nExamples:\n"
+      "  culprit scan best                     instructions, by size\n"
+      "  culprit scan best cycles --program 'vecadd*'");
 
   CLI::App* diff =
       add_action(scan, command, ScanAction::diff, "diff",
@@ -305,6 +336,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   add_width(trend, command);
 
   add_search(scan, command);
+  add_predict(scan, command);
 
   CLI::App* find = add_action(scan, command, ScanAction::find, "find",
                               "cells by a text in their commands, compilers, remarks, messages, "
@@ -321,7 +353,9 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
 
   CLI::App* explain = add_action(scan, command, ScanAction::explain, "explain",
                                  "why an iteration of one cell costs more than of another");
-  explain->add_option("CELL", command->cells, "two cells: PROGRAM SETUP SIZE, PROGRAM SETUP SIZE")
+  explain
+      ->add_option("CELL", command->cells,
+                   "two cells: PROGRAM SETUP SIZE, PROGRAM SETUP SIZE; with --over two setups")
       ->type_name("CELL")
       ->required();
   explain->add_option("-i,--input", command->file, "the scan's file [scan.culprit]")
@@ -334,7 +368,14 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   explain->footer(
       "\nExamples:\n"
       "  culprit scan explain vecadd gcc12_O2 5 vecadd gcc12_O3 5\n"
-      "  culprit scan explain 'vecadd gcc12_O2 5' 'vecadd gcc12_O3 5'");
+      "  culprit scan explain 'vecadd gcc12_O2 5' 'vecadd gcc12_O3 5'\n"
+      "  culprit scan explain gcc12_O2 gcc12_O3 --over DIM --program vecadd");
+  explain
+      ->add_option("--over", command->question.over,
+                   "the curves of two setups over this parameter: ranges of one cause, spikes")
+      ->type_name("DIM");
+  add_patterns(explain, "--program", &command->question.programs,
+               "with --over: only programs like this");
 
   CLI::App* plot =
       add_action(scan, command, ScanAction::plot, "plot", "the same as a plot, a curve for each");
@@ -343,6 +384,8 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
            "text: in the terminal; svg: a picture; gnuplot: a script; vega: a Vega-Lite "
            "specification; csv [text; by the suffix of -o]");
   plot->add_option("-o,--output", command->output, "[standard output]")->type_name("FILE");
+  add_patterns(plot, "--expect", &command->question.expected,
+               "an expression that is drawn beside the curves: --expect '2*DIM'; may be repeated");
   plot->add_flag("--log-x", command->plot.log_x, "logarithmic along the axis");
   plot->add_flag("--log-y", command->plot.log_y, "logarithmic upwards");
   add_parsed(
@@ -367,7 +410,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
     if (command->action == ScanAction::none) {
       *error =
           "which action? one, init, run, status, retry, forget, verify, find, table, best, plot, "
-          "diff, trend, explain, search";
+          "diff, trend, explain, search, predict";
     }
   });
   return scan;

@@ -31,7 +31,8 @@ enum class ScanAction : uint8_t {
   trend,
   find,
   verify,
-  search
+  search,
+  predict
 };
 
 enum class PlotForm : uint8_t { text, svg, gnuplot, vega, csv };
@@ -58,6 +59,7 @@ struct ScanCommand {
   std::vector<std::string> sides;  // diff
   std::string words;               // find
   std::string source;              // init: a program's file
+  std::string from = "host";       // predict: a machine
   std::vector<std::string> at;     // search: "DIM=8"
   uint64_t max_runs = 400;         // search
   double max_minutes = 0;          // search; 0: no limit
