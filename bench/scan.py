@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
 """culprit scan against known costs, and what a scan costs.
 
+    bench/scan.py --wide [N]   all kernels of examples/scan with the first N of 44 setups (all) of the
+                               compilers that are installed, at five sizes: time, size of the file,
+                               what failed; then tables and plots of the file, in seconds
+    bench/scan.py --resume [N] a scan of N cells (500) killed twice by SIGKILL and gone on with, beside
+                               one that was not: exits 1 if a table differs
     bench/scan.py [FOLDER]     prints the whole table of 32 cells (vector addition, four setups, eight
                                sizes) beside the figures measured apart (../shared/facts/scan.md,
                                section 2), the time and the size of the file; exits 1 if one differs
@@ -8,6 +13,8 @@
 import json
 import os
 import pathlib
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -51,7 +58,82 @@ def table(folder, expression):
             for panel in document["panels"] for series in panel["series"]}
 
 
+KERNELS = SOURCE / "examples/scan"
+COMPILERS = ["g++-11", "g++-12", "clang++-13", "clang++-14", "clang++-16", "clang++-19"]
+FLAGS = {"O1": "-O1", "O2": "-O2", "O3": "-O3", "Os": "-Os", "O2_avx2": "-O2 -march=x86-64-v3",
+         "avx2": "-O3 -march=x86-64-v3", "fast": "-O3 -ffast-math",
+         "fast_avx2": "-O3 -ffast-math -march=x86-64-v3", "unroll": "-O3 -funroll-loops",
+         "novec": "-O3 -fno-tree-vectorize", "noinline": "-O2 -fno-inline"}
+SUBJECTS = """[scan]
+program = ["{kernels}/*.cc"]
+build = "{{cc}} {{flags}} -g -DDIM={{DIM}} {{program}} -o {{out}}"
+run = "{{out}} {{runs}}"
+DIM = {sizes}
+[setup]
+{setups}
+"""
+
+
+def write_plan(folder, setups, sizes):
+    there = [compiler for compiler in COMPILERS if shutil.which(compiler)]
+    lines = [f'{compiler.replace("++-", "")}_{name} = {{ cc = "{compiler}", flags = "{flags}" }}'
+             for name, flags in FLAGS.items() for compiler in there][:setups]
+    (folder / "scan.toml").write_text(
+        SUBJECTS.format(kernels=KERNELS, sizes=sizes, setups="\n".join(lines)))
+    return len(lines)
+
+
+def wide(setups):
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        used = write_plan(folder, setups, [1, 3, 5, 8, 16])
+        start = time.monotonic()
+        subprocess.run([CULPRIT, "scan", "run", "--quiet"], cwd=folder, check=False)
+        seconds = time.monotonic() - start
+        print(culprit(folder, "status", "--limit", "20"))
+        cells = used * len(list(KERNELS.glob("*.cc"))) * 5
+        size = (folder / "scan.culprit").stat().st_size
+        print(f"{cells} cells of {used} setups: {seconds:.0f} s, {size / 1e6:.1f} MB, "
+              f"{seconds / cells:.2f} s and {size / 1000 / cells:.1f} kB a cell")
+        for words in (["table"], ["plot"], ["plot", "--form", "svg"], ["best"]):
+            start = time.monotonic()
+            culprit(folder, *words)
+            print(f"{time.monotonic() - start:.2f} s: scan {' '.join(words)}")
+
+
+def resume(cells):
+    """Cells of one kernel at sizes from 1 on, with five setups."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        write_plan(folder, 5, f'"1..{cells // 5}"')
+        plan = (folder / "scan.toml").read_text().replace("/*.cc", "/vecadd.cc")
+        (folder / "scan.toml").write_text(plan)
+        for part in (3, 3 / 2):
+            running = subprocess.Popen([CULPRIT, "scan", "run", "--quiet"], cwd=folder)
+            while running.poll() is None:
+                time.sleep(0.5)
+                done = subprocess.run([CULPRIT, "scan", "status", "--limit", "1"], cwd=folder,
+                                      text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                      check=False).stdout.split(" done")[0].split(" ")[-1]
+                if done.isdigit() and int(done) > cells / part:
+                    running.send_signal(signal.SIGKILL)
+                    print(f"killed after {done} cells")
+            running.wait()
+        culprit(folder, "run", "--quiet")
+        culprit(folder, "run", "--quiet", "-o", "whole.culprit")
+        differ = [name for name in ("instructions", "loads", "stores", "branches", "moves", "flops")
+                  if culprit(folder, "table", name, "--format", "csv") !=
+                  culprit(folder, "table", name, "--format", "csv", "-i", "whole.culprit")]
+        print(culprit(folder, "verify"))
+        print(f"{cells} cells, killed twice: " + ("tables differ: " + ", ".join(differ) if differ else
+                                                  "all tables as without interruption"))
+        return 1 if differ else 0
+
+
 def main():
+    if len(sys.argv) > 1 and sys.argv[1] in ("--wide", "--resume"):
+        number = int(sys.argv[2]) if len(sys.argv) > 2 else None
+        sys.exit(wide(number or 1000) if sys.argv[1] == "--wide" else resume(number or 500))
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else temporary)
         (folder / "scan.toml").write_text(PLAN)
