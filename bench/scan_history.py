@@ -42,7 +42,8 @@ def kernel(build):
         functions += (f"__attribute__((noipa)) static void {name}() {{\n"
                       f'  __asm__ volatile(".rept {EACH + more}\\n\\tnop\\n\\t.endr");\n}}\n')
     calls = "".join(f"    {name}();\n" for name in FUNCTIONS)
-    return (f"// Build {build}.\n" + "\n" * (build % 4) + '#include "culprit_kernel.h"\n' + functions +
+    return (f"// Build {build}.\n" + "\n" * (build % 4) +
+            '#include "culprit_kernel.h"\n' + functions +
             "int main(int argc, char** argv) {\n  const long runs = culprit_runs(argc, argv);\n"
             f"  for (long n = 0; n < runs; ++n) {{\n{calls}  }}\n  return 0;\n}}\n")
 
@@ -63,7 +64,8 @@ def main():
         for build in range(1, BUILDS):
             document = json.loads(culprit("diff", f"build={build - 1:02}", f"build={build:02}",
                                           "--format", "json"))
-            found = [(one["function"], one["b"] / one["a"] - 1) for one in document["changes"]]
+            found = [(one["function"].removesuffix("()"), one["b"] / one["a"] - 1)
+                     for one in document["changes"]]
             expected = [PLANTED[build]] if build in PLANTED else []
             wrong += [name for name, _ in found] != expected
             for name, growth in found:
