@@ -17,7 +17,7 @@ CURVES = validator("scan_curves")
 BEST = validator("scan_best")
 DIFF = validator("scan_diff")
 
-# With SLOW an iteration divides 20 times at size 3, and from size 5 on it calls what is inlined
+# With SLOW an iteration divides 80 times at size 3, and from size 5 on it calls what is inlined
 # otherwise; at other sizes SLOW changes nothing.
 KERNEL = """#include "HEADER"
 #if defined(SLOW) && DIM >= 5
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
       step(a, factor);
     }
 #if defined(SLOW) && DIM == 3
-    for (int k = 0; k < 20; ++k) {
+    for (int k = 0; k < 80; ++k) {
       CULPRIT_CHANGED_FLOAT(factor);
       a[0] = a[0] / factor;
     }

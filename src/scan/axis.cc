@@ -10,7 +10,13 @@ namespace culprit::scan {
 namespace {
 
 std::string tick_text(double value) {
-  if (std::abs(value) >= 1e5) return (value < 0 ? "-" : "") + format_si(std::abs(value));
+  if (std::abs(value) >= 1e4) {
+    std::string text = format_si(std::abs(value));
+    if (const size_t zeros = text.find(".0"); zeros != std::string::npos) {
+      text.erase(zeros, text.find(' ') - zeros);
+    }
+    return (value < 0 ? "-" : "") + text;
+  }
   return fmt::format("{:.6g}", value == 0 ? 0.0 : value);
 }
 

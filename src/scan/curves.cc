@@ -104,9 +104,11 @@ std::string print_curves(const CurveExplanation& curves, const TextStyle& style)
   out +=
       fmt::format("{}{} of an iteration\n", curves.event == "sim:cycles" ? "?" : "=", curves.event);
   out += print_table({place, a, b}, style.width) + '\n';
-  for (const CurveRange& range : curves.ranges) {
-    out += print_labelled(fmt::format("{} {}", curves.over, name_range(curves, range)),
-                          tell_cause(range), style);
+  for (size_t i = 0; i < curves.ranges.size(); ++i) {
+    const CurveRange& range = curves.ranges[i];
+    out += print_labelled(
+        i == 0 ? "Why" : "",
+        fmt::format("{} {}: {}", curves.over, name_range(curves, range), tell_cause(range)), style);
   }
   for (const Spike& spike : curves.spikes) {
     out += print_labelled(

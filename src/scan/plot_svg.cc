@@ -149,7 +149,7 @@ class SvgPanel {
   [[nodiscard]] std::string draw(const Legend& legend) const {
     std::string out = text_at(left_ + 10, top_ + 18, "start",
                               elide_middle(title(), static_cast<size_t>(layout_.width / 7.5)),
-                              " font-weight=\"bold\"");
+                              " class=\"title\"");
     out += draw_axes();
     // What was expected lies under what was measured.
     for (const bool expected : {true, false}) {
@@ -239,11 +239,12 @@ class SvgPanel {
 
 std::string style_sheet(const std::string& theme) {
   const std::string light =
-      ".paper{fill:#fff}text{font:12px sans-serif;fill:#222}"
+      ".paper{fill:#fff}text{font:12px sans-serif;fill:#222}.title{font-weight:bold}"
       ".grid{stroke:#ddd;fill:none}.axis{stroke:#444;fill:none}.hollow{fill:#fff}"
       ".expected{stroke:#bbb;stroke-width:5;fill:none;stroke-linejoin:round}";
   const std::string dark =
-      ".paper{fill:#16181c}text{fill:#ddd}.grid{stroke:#333}.axis{stroke:#999}";
+      ".paper{fill:#16181c}text{fill:#ddd}.grid{stroke:#333}.axis{stroke:#999}"
+      ".hollow{fill:#16181c}.expected{stroke:#555}";
   if (theme == "light") return light;
   if (theme == "dark") return light + dark;
   return light + "@media(prefers-color-scheme:dark){" + dark + "}";
@@ -268,7 +269,7 @@ std::string print_plot_svg(const Answer& answer, const PlotOptions& options) {
       "<style>{3}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
       width, height, escape(answer.title), style_sheet(options.theme));
   if (has_heading) {
-    out += text_at(10, 20, "start", plot_title(answer), " font-weight=\"bold\"");
+    out += text_at(10, 20, "start", plot_title(answer), " class=\"title\"");
   }
   for (size_t i = 0; i < answer.panels.size(); ++i) {
     const double left = layout.width * static_cast<double>(i % layout.columns);

@@ -17,6 +17,7 @@ namespace culprit::scan {
 namespace {
 
 constexpr size_t kRows = 18;
+constexpr size_t kMargin = 3;  // columns at both sides
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// What stands at one place of the grid: series whose points fall together.
@@ -81,9 +82,11 @@ std::string print_panel(const Panel& panel, bool& is_crowded, const PlotOptions&
   const auto row_of = [&](double place) {
     return kRows - 1 - static_cast<size_t>(std::lround(std::clamp(place, 0.0, 1.0) * (kRows - 1)));
   };
+  // Letters about the outermost points need room, too.
   const auto column_of = [&](double place) {
-    return static_cast<size_t>(
-        std::lround(std::clamp(place, 0.0, 1.0) * static_cast<double>(columns - 1)));
+    return kMargin +
+           static_cast<size_t>(std::lround(std::clamp(place, 0.0, 1.0) *
+                                           static_cast<double>(columns - 1 - 2 * kMargin)));
   };
   const std::string letters = choose_letters(panel);
   Meeting meetings;
@@ -102,7 +105,7 @@ std::string print_panel(const Panel& panel, bool& is_crowded, const PlotOptions&
   for (auto at = used.begin(); at != used.end() && std::next(at) != used.end(); ++at) {
     room = std::min(room, *std::next(at) - *at);
   }
-  room = std::clamp<size_t>(room, 2, 13) - 1;
+  room = std::clamp<size_t>(room, 2, 2 * kMargin + 2) - 1;
   for (const auto& [place, here] : meetings) is_crowded = is_crowded || here.size() > room;
   put_meetings(meetings, room, grid);
   std::vector<std::string> labels(kRows);
@@ -129,19 +132,25 @@ std::string print_panel(const Panel& panel, bool& is_crowded, const PlotOptions&
   return out;
 }
 
+/// A curve's letter and name stay in one line, if they fit into one.
 std::string print_legend(const Panel& panel, const TextStyle& style) {
   const std::string letters = choose_letters(panel);
-  std::string words;
+  std::string out;
+  std::string line;
   for (size_t s = 0; s < panel.series.size(); ++s) {
     if (letters.find(letters[s]) < s) continue;
-    std::string names;
+    std::string entry = std::string(1, letters[s]) + " ";
     for (size_t other = s; other < panel.series.size(); ++other) {
       if (letters[other] != letters[s]) continue;
-      names += (names.empty() ? "" : ", ") + printable(panel.series[other].name);
+      entry += (other == s ? "" : ", ") + printable(panel.series[other].name);
     }
-    words += fmt::format("{}{} {}", words.empty() ? "" : "   ", letters[s], names);
+    if (!line.empty() && count_columns(line) + 3 + count_columns(entry) >= style.width) {
+      out += " " + line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : "   ") + entry;
   }
-  return " " + wrap(words, style.width - 1, 1) + "\n";
+  return out + " " + line + "\n";
 }
 
 }  // namespace

@@ -209,8 +209,13 @@ class Search {
   [[nodiscard]] double effect(const Levels& single) const {
     const auto found = known_.find(single);
     if (found == known_.end()) return 0;
-    return measured(found->second)
-        .value_or(trials_[found->second].log_count - trials_[0].log_count);
+    const double by_count = trials_[found->second].log_count - trials_[0].log_count;
+    return ignore_noise(measured(found->second).value_or(by_count));
+  }
+
+  /// What is within the tolerance is nothing: sums of such effects would be sought for ever.
+  [[nodiscard]] double ignore_noise(double logarithm) const {
+    return std::abs(logarithm) < limits_.tolerance ? 0 : logarithm;
   }
 
   [[nodiscard]] double interaction(const Levels& levels, size_t a, size_t b) const {
@@ -218,7 +223,9 @@ class Search {
     if (found == known_.end() || !trials_[found->second].failure.empty()) return 0;
     const Levels one = only({a}, levels);
     const Levels other = only({b}, levels);
-    if (const auto time = measured(found->second)) return *time - effect(one) - effect(other);
+    if (const auto time = measured(found->second)) {
+      return ignore_noise(*time - effect(one) - effect(other));
+    }
     const auto count = [&](const Levels& of) {
       const Trial* const trial = find_trial(of);
       return trial == nullptr || !trial->failure.empty() ? 0
@@ -295,7 +302,7 @@ class Search {
     };
     if (count_setups(space_) <= kMostPredicted) {
       Levels levels(space_.factors.size());
-      do add(levels, least);
+      do add(levels, least - limits_.tolerance);
       while (advance(levels));
     }
     for (size_t factor = 0; factor < from.size(); ++factor) {
@@ -350,10 +357,20 @@ class Search {
     }
     std::stable_sort(all.begin(), all.end());
     std::vector<size_t> finalists;
+    const auto add = [&](double value, size_t trial, size_t most, double within) {
+      if (finalists.size() >= most || value > all.front().first + within) return;
+      if (std::find(finalists.begin(), finalists.end(), trial) == finalists.end()) {
+        finalists.push_back(trial);
+      }
+    };
+    for (const auto& [value, trial] : all) add(value, trial, kMostFinalists - 2, kFinalistWithin);
+    // The simplest of those that may be as good: rounds are few so far, and luck chooses among
+    // many.
+    std::stable_sort(all.begin() + 1, all.end(), [&](const auto& a, const auto& b) {
+      return count_changes(trials_[a.second].levels) < count_changes(trials_[b.second].levels);
+    });
     for (const auto& [value, trial] : all) {
-      if (finalists.size() == kMostFinalists) break;
-      if (value > all.front().first + kFinalistWithin) break;
-      finalists.push_back(trial);
+      add(value, trial, kMostFinalists, 2 * limits_.tolerance);
     }
     if (std::find(finalists.begin(), finalists.end(), 0) == finalists.end()) {
       finalists.push_back(0);
