@@ -17,7 +17,7 @@ CURVES = validator("scan_curves")
 BEST = validator("scan_best")
 DIFF = validator("scan_diff")
 
-# With SLOW an iteration divides 80 times at size 3, and from size 5 on it calls what is inlined
+# With SLOW an iteration divides 200 times at size 3, and from size 5 on it calls what is inlined
 # otherwise; at other sizes SLOW changes nothing.
 KERNEL = """#include "HEADER"
 #if defined(SLOW) && DIM >= 5
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
       step(a, factor);
     }
 #if defined(SLOW) && DIM == 3
-    for (int k = 0; k < 80; ++k) {
+    for (int k = 0; k < 200; ++k) {
       CULPRIT_CHANGED_FLOAT(factor);
       a[0] = a[0] / factor;
     }
@@ -63,7 +63,7 @@ again = { cc = "g++", flags = "-O2 -fno-tree-vectorize -fno-tree-slp-vectorize -
 
 class Curves(CulpritTest):
     def test_ranges_spikes_and_the_best(self):
-        """Takes some seconds: 18 cells, of which six are run for two machines."""
+        """Takes some seconds: 18 cells, and one for two machines."""
         (self.folder / "sized.cc").write_text(KERNEL)
         (self.folder / "scan.toml").write_text(PLAN)
         self.culprit("scan", "run", "-q")
@@ -90,26 +90,28 @@ class Curves(CulpritTest):
         best = json.loads(self.culprit("scan", "best", "--format", "json").stdout)
         BEST.validate(best)
         places = best["panels"][0]["places"]
-        self.assertEqual([one["best"] for one in places],
-                         [["slow", "fast", "again"] if size in (1, 2, 4) else ["fast", "again"]
+        self.assertEqual([sorted(one["best"]) for one in places],
+                         [["again", "fast", "slow"] if size in (1, 2, 4) else ["again", "fast"]
                           for size in range(1, 7)])
         self.assertEqual([one["next"] for one in places], ["", "", "slow", "", "slow", "slow"])
         standing = {one["name"]: one for one in best["panels"][0]["standings"]}
         self.assertEqual((standing["fast"]["mean_ratio"], standing["fast"]["times_best"]), (1, 6))
         self.assertEqual(standing["slow"]["times_best"], 3)
-        self.assertRegex(self.culprit("scan", "best").stdout, r"(?m)^ 1 to 2 .* slow, fast, again$")
+        self.assertRegex(self.culprit("scan", "best").stdout,
+                         r"(?m)^ ?1 to 2 .*  nothing else  \w+, \w+, \w+$")
 
         # `again` is the same curve as `fast`, and has its letter; what was expected has its own.
         plot = self.culprit("scan", "plot", "flops", "--expect", "16*DIM").stdout
-        self.assertIn("b fast, again", plot)
+        self.assertRegex(plot, r"[ab] (fast, again|again, fast)\b")
         self.assertIn("* expected: 16*DIM", plot)
         self.assertNotRegex(plot, r"(?m)^[^a-z]*\|.*[2-9]")
 
-        predicted = json.loads(self.culprit("scan", "predict", "--machine", "zen5", "--from", "zen4",
-                                            "--setup", "fast", "-q", "--format", "json").stdout)
+        (self.folder / "one.toml").write_text(PLAN.replace('"1..6"', "[2]"))
+        predicted = json.loads(self.culprit("scan", "predict", "one.toml", "--machine", "zen5",
+                                            "--from", "zen4", "--setup", "fast", "-q", "--format", "json").stdout)
         DIFF.validate(predicted)
         self.assertEqual((predicted["a"], predicted["b"]), ("machine=zen4", "machine=zen5"))
-        self.assertEqual(len(predicted["changes"]) + predicted["equal"], 6)
+        self.assertEqual(len(predicted["changes"]) + predicted["equal"], 1)
         self.assertIn("zen99",
                       self.culprit("scan", "predict", "--machine", "zen99", status=1).stderr)
 
