@@ -108,7 +108,8 @@ class Curves(CulpritTest):
 
         (self.folder / "one.toml").write_text(PLAN.replace('"1..6"', "[2]"))
         predicted = json.loads(self.culprit("scan", "predict", "one.toml", "--machine", "zen5",
-                                            "--from", "zen4", "--setup", "fast", "-q", "--format", "json").stdout)
+                                            "--from", "zen4", "--setup", "fast", "-q",
+                                            "--format", "json").stdout)
         DIFF.validate(predicted)
         self.assertEqual((predicted["a"], predicted["b"]), ("machine=zen4", "machine=zen5"))
         self.assertEqual(len(predicted["changes"]) + predicted["equal"], 1)
