@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/names.h"
 #include "base/program_files.h"
+#include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/open_scan.h"
 #include "cli/terminal.h"
