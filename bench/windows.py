@@ -153,7 +153,7 @@ def simulate(options, folder, command, *words):
     """(seconds, report as JSON)."""
     profile = folder / "run.culprit"
     begin = time.monotonic()
-    subprocess.run([options.culprit, "record", "-q", "-f", "--engine", "simulate", *words, "-o",
+    subprocess.run([options.culprit, "record", "-q", "--force", "--engine", "simulate", *words, "-o",
                     profile, "--", *command], check=True, cwd=folder, env=ENVIRONMENT,
                    stdout=subprocess.DEVNULL)
     seconds = time.monotonic() - begin
@@ -164,12 +164,13 @@ def simulate(options, folder, command, *words):
 
 
 def rows_of(report):
-    """{name: {event: (value, error)}}; "" is the whole program."""
-    def read(values):
-        return {event: (one["value"], one.get("error", 0)) for event, one in values.items()}
-    rows = {"": read(report["totals"])}
+    """{name: {event: (value, error)}}; "" is the whole program, whose variance is the rows' sum."""
+    rows = {"": {event["name"]: (event["total"], math.sqrt(sum(
+        row["values"].get(event["name"], {}).get("error", 0) ** 2 for row in report["rows"])))
+        for event in report["events"]}}
     for row in report["rows"]:
-        rows[f"{row.get('module', '')}:{row.get('function', '')}"] = read(row["values"])
+        rows[f"{row.get('module', '')}:{row.get('function', '')}"] = {
+            event: (one["value"], one["error"]) for event, one in row["values"].items()}
     return rows
 
 

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""How long real programs take under `culprit record --engine timer+simulate --windows auto`, beside
+valgrind's tools.
+
+    bench/real_programs.py CULPRIT [--only NAME] [--size 1] [--tools callgrind,cachegrind,...]
+                           [--windows auto] [--machine host]
+
+Runs each program natively, under culprit (both of its runs, and what it does to the profile at the
+end), under `valgrind --tool=callgrind --cacheuse=yes` and under `--tool=cachegrind --cache-sim=yes`,
+one after the other, and prints CPU time [s], and against native. Then what culprit says: its modelled
+cycles with half of their 95 % interval, instructions without an estimate, and the verdict. Programs
+are Debian's; those that are not installed are left out, and named. --size makes them longer: at 1 they
+take a second or some natively, and all of it takes about an hour.
+"""
+import argparse
+import json
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/nonexistent"}
+SOLVER = """
+program solver
+  implicit none
+  integer, parameter :: n = 1000
+  real(8) :: a(n, n), b(n, n)
+  integer :: i, j, step, steps
+  character(16) :: word
+  call get_command_argument(1, word)
+  read (word, *) steps
+  a = 0
+  a(1, :) = 1
+  b = a
+  do step = 1, steps
+    do j = 2, n - 1
+      do i = 2, n - 1
+        b(i, j) = 0.25d0 * (a(i - 1, j) + a(i + 1, j) + a(i, j - 1) + a(i, j + 1))
+      end do
+    end do
+    a(2:n-1, 2:n-1) = b(2:n-1, 2:n-1)
+  end do
+  print *, sum(a)
+end program
+"""
+
+
+def make_text(folder, size):
+    path = folder / "text"
+    state = 1
+    with open(path, "w") as out:
+        for i in range(120000 * size):
+            state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+            out.write(f"{state >> 40} word{state >> 33 & 1023} line {i} {'abc' * (state >> 20 & 7)}\n")
+    return str(path)
+
+
+def make_source(folder, size):
+    path = folder / "source.c"
+    with open(path, "w") as out:
+        for i in range(700 * size):
+            out.write(f"""
+static int table{i}[64];
+int work{i}(int n, int *to) {{
+  int sum = {i};
+  for (int i = 0; i < n; ++i) {{
+    switch (to[i] & 7) {{
+      case 0: sum += table{i}[i & 63]; break;
+      case 1: sum ^= to[i] * {i + 3}; break;
+      case 2: table{i}[sum & 63] = i; break;
+      default: to[i] = sum >> (i & 3);
+    }}
+  }}
+  return sum;
+}}
+""")
+    return str(path)
+
+
+def programs(folder, size):
+    """name, command, whether it works on floating-point values"""
+    text = make_text(folder, size)
+    source = make_source(folder, size)
+    solver = folder / "solver"
+    (folder / "solver.f90").write_text(SOLVER)
+    if shutil.which("gfortran"):
+        subprocess.run(["gfortran", "-O2", "-g", "-o", solver, folder / "solver.f90"], check=True)
+    sql = ("create table a(x integer, y text); create table b(x integer, z integer);"
+           "with recursive n(i) as (select 1 union all select i + 1 from n where i < "
+           f"{250000 * size}) insert into a select i * 7919 % 65536, 'row' || i from n;"
+           "insert into b select x * 31 % 65536, length(y) from a; create index ix on b(x);"
+           "select count(*), sum(z) from a join b on a.x = b.x; select y from a order by y limit 3;")
+    yield "xz", ["xz", "-6", "-T1", "-c", text], False
+    yield "zstd", ["zstd", "-q", "-16", "--single-thread", "-c", text], False
+    yield "gzip", ["gzip", "-n", "-9", "-c", text, text, text, text], False
+    yield "sqlite3", ["sqlite3", ":memory:", sql], False
+    yield "gcc", ["gcc", "-O2", "-c", source, "-o", str(folder / "gcc.o")], False
+    yield "clang", ["clang", "-O2", "-c", source, "-o", str(folder / "clang.o")], False
+    yield "python3", ["/usr/bin/python3", "-s", "-S", "-c",
+                      f"print(sum(len(str(i * i)) for i in range({4000000 * size})))"], False
+    yield "perl", ["perl", "-e", f"my %n; $n{{$_ * 7919 % 100000}} .= $_ for 1 .. {2500000 * size};"
+                   "print scalar grep { /7$/ } sort values %n"], False
+    yield "openssl", ["openssl", "dgst", "-md5", *[text] * 60], False
+    yield "sort", ["sort", "--parallel=1", "-k2", *[text] * 6], False
+    yield "convert", ["convert", "-size", f"{1400 * size}x1000", "plasma:red-blue", "-blur", "0x4",
+                      "-resize", "50%", str(folder / "out.png")], True
+    yield "solver", [str(solver), str(700 * size)], True
+
+
+def cpu_of(*command, folder, status=0):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([str(word) for word in command], cwd=folder, env=ENVIRONMENT, text=True,
+                          errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != status:
+        sys.exit(f"{command}: {done.stderr[-1000:]}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def answers(culprit, profile, folder):
+    def ask(*words):
+        return subprocess.run([culprit, *words, profile], cwd=folder, env=ENVIRONMENT, text=True,
+                              check=True, stdout=subprocess.PIPE).stdout
+    report = json.loads(ask("report", "--by", "module", "--format", "json"))
+    cycles = next(event for event in report["events"] if event["name"] == "sim:cycles")
+    error = sum(row["values"].get("sim:cycles", {}).get("error", 0) ** 2 for row in report["rows"]) ** 0.5
+    uncovered = next((note.split("(")[1].split(")")[0] for note in report["ledger"].get("notes", [])
+                      if "no window met" in note), "0 %")
+    why = ask("why")
+    verdict = " ".join(why.partition("Verdict")[2].split("\n\n")[0].partition("\nBasis")[0].split())
+    return f"+-{196 * error / cycles['total']:.1f} %, {uncovered} not covered; {verdict}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("culprit", type=os.path.realpath)
+    parser.add_argument("--only", action="append")
+    parser.add_argument("--size", type=int, default=1)
+    parser.add_argument("--tools", default="culprit,callgrind,cachegrind")
+    parser.add_argument("--windows", default="auto")
+    parser.add_argument("--machine", default="host")
+    options = parser.parse_args()
+    tools = options.tools.split(",")
+    print(f"{'':10}{'native s':>9}" + "".join(f"{tool + ' s':>13}{'x':>7}" for tool in tools))
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        profile = folder / "profile"
+        commands = {
+            "culprit": [options.culprit, "record", "-q", "--force", "--engine", "timer+simulate",
+                        "--machine", options.machine, "--windows", options.windows, "-o", profile,
+                        "--"],
+            "callgrind": ["valgrind", "-q", "--tool=callgrind", "--cacheuse=yes",
+                          f"--callgrind-out-file={folder / 'callgrind'}"],
+            "cachegrind": ["valgrind", "-q", "--tool=cachegrind", "--cache-sim=yes",
+                           f"--cachegrind-out-file={folder / 'cachegrind'}"]}
+        for program, command, is_float in programs(folder, options.size):
+            if options.only and program not in options.only:
+                continue
+            if not shutil.which(command[0], path=ENVIRONMENT["PATH"]):
+                print(f"{program:10}not installed")
+                continue
+            native = cpu_of(*command, folder=folder)
+            cells = f"{program:10}{native:9.2f}"
+            for tool in tools:
+                seconds = cpu_of(*commands[tool], *command, folder=folder)
+                cells += f"{seconds:13.1f}{seconds / native:7.1f}"
+            print(cells + ("  floating point" if is_float else ""), flush=True)
+            if "culprit" in tools:
+                print(f"{'':10}{answers(options.culprit, profile, folder)}", flush=True)
+
+
+main()
