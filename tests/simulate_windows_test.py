@@ -1,6 +1,6 @@
 """--windows: what it estimates, against the same program simulated whole; and what ends a window in
 the middle: forks, programs that are executed, threads, signals, jumps."""
-from simulate_test import Simulated
+from simulate_test import ENVIRONMENT, Simulated
 
 # Each round of a phase is a few instructions; the phases differ in what they cost.
 PHASES = r"""
@@ -150,6 +150,21 @@ class Windows(Simulated):
                                 "--", "true", status=None)
             self.assertNotEqual(0, done.returncode)
             self.assertIn("--windows and " + options[0], done.stderr)
+
+    def test_a_budget_ends_the_program(self):
+        loop = ["/bin/sh", "-c", "sleep 1000 & while :; do :; done"]
+        profile, done = self.simulate(*loop, options=("--budget", "1s"))
+        self.assertIn("budget of 1.00 s was spent", done.stderr)
+        report = self.report(profile, "--by", "process")
+        self.assertIn("budget of 1.00 s", str(report["ledger"]))
+        self.assertGreater(report["rows"][0]["values"]["instructions"]["value"], 1000)
+
+    def test_a_budget_decides_how_many_windows(self):
+        profile, done = self.record("--engine", "timer+simulate", "--budget", "100s", "--",
+                                    self.program, "jumps", env=ENVIRONMENT)
+        # There is time for the most that there may be: a fifth.
+        self.assertEqual(0, done.returncode)
+        self.assertIn("all was simulated", str(self.report(profile, "--by", "module")["ledger"]))
 
     def test_answers_show_errors(self):
         profile, _ = self.simulate(self.program, "phases",

@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "host/describe_machine.h"
 #include "model/profile_merger.h"
+#include "print/event_display.h"
 #include "simulate/joined_threads.h"
 
 namespace culprit {
@@ -77,6 +78,23 @@ void offer_calibration(const RecordCommand& command) {
       "(15 s, once) makes it this one");
 }
 
+/// As many windows as there is time for, if nobody said how many.
+RecordCommand with_budget(RecordCommand command, const Profile& native) {
+  const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
+  if (command.windows_by_budget && cpu_ns) {
+    command.simulate.windows.per_million = choose_windows(
+        static_cast<double>(command.simulate.budget_ns), static_cast<double>(*cpu_ns));
+  }
+  return command;
+}
+
+/// What the program took; 0: not known.
+double find_cycles(const Profile& native) {
+  const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
+  const ClockCalibration* const clock = find_clock(native.machine);
+  return cpu_ns && clock != nullptr ? static_cast<double>(*cpu_ns) * clock->hertz / 1e9 : 0;
+}
+
 /// The simulated run's own words and files, under the images that its own became.
 void take_over(Recording& native, Recording simulated) {
   simulated.profile.machine = native.profile.machine;  // the native run's has the clock, too
@@ -110,7 +128,7 @@ Result<SecondRun> SecondRun::prepare(const RecordCommand& command) {
   return second;
 }
 
-Result<void> SecondRun::run(const RecordCommand& command, Recording& native, RunControl& control,
+Result<void> SecondRun::run(const RecordCommand& wanted, Recording& native, RunControl& control,
                             std::string* amount) {
   Ledger& ledger = native.profile.ledger;
   if (native.interrupted) {
@@ -119,19 +137,21 @@ Result<void> SecondRun::run(const RecordCommand& command, Recording& native, Run
     return {};
   }
   see(native.profile);
+  const RecordCommand command = with_budget(wanted, native.profile);
   if (!command.quiet) {
     offer_calibration(command);
     announce(command, native.profile);
   }
+  const double cycles = find_cycles(native.profile);
   std::string instructions;
   Result<Recording> simulated = [&] {
     const NullStream output(STDOUT_FILENO, O_WRONLY);
     if (input_start_) {
       const RewoundInput input(*input_start_);
-      return run_simulation(command, control, nullptr, &instructions);
+      return run_simulation(command, control, nullptr, &instructions, cycles);
     }
     const NullStream input(STDIN_FILENO, O_RDONLY);
-    return run_simulation(command, control, nullptr, &instructions);
+    return run_simulation(command, control, nullptr, &instructions, cycles);
   }();
   if (!simulated) {
     ledger.note("not simulated: " + simulated.error().message);

@@ -29,7 +29,7 @@ class SecondRun {
   /// unless the simulated run is interrupted. An interrupted native run is not simulated: the
   /// ledger says so. `amount` gets what was counted. Errors: as run_simulation(); `native` stays as
   /// it was, but for a note in its ledger
-  Result<void> run(const RecordCommand& command, Recording& native, RunControl& control,
+  Result<void> run(const RecordCommand& wanted, Recording& native, RunControl& control,
                    std::string* amount);
 
  private:

@@ -5,7 +5,7 @@
 #include "base/program_files.h"
 #include "base/text.h"
 #include "cli/region_places.h"
-#include "cli/terminal.h"
+#include "cli/simulation_progress.h"
 #include "simulate/find_machine.h"
 #include "simulate/machine/set_sample.h"
 
@@ -31,15 +31,13 @@ bool has_simulation() {
 }
 
 Result<Recording> run_simulation(const RecordCommand& command, RunControl& control,
-                                 const SaveProfile& save, std::string* amount) {
+                                 const SaveProfile& save, std::string* amount,
+                                 double native_cycles) {
   ASSIGN_OR_RETURN(SimulateOptions options, choose_simulation(command));
   options.control = &control;
-  ProgressLine line;
+  SimulationProgress line(native_cycles);
   const auto show = [&](const SimulateProgress& now) {
-    if (command.quiet) return;
-    line.show(fmt::format("simulating {:6.1f} s   {} instructions   {:.0f} million per second",
-                          now.elapsed_s, format_thousands(now.instructions),
-                          static_cast<double>(now.instructions) / now.elapsed_s * 1e-6));
+    if (!command.quiet) line.show(now);
   };
   Result<Simulation> simulation = run_simulated(options, show, save);
   line.clear();

@@ -20,10 +20,12 @@ Result<SimulateOptions> choose_simulation(const RecordCommand& command);
 bool has_simulation();
 
 /// Runs the command and shows how far it is. `amount`: "1,234,567 instructions". `save` is given
-/// what there is so far, now and then; nullptr: nobody wants it.
+/// what there is so far, now and then; nullptr: nobody wants it. `native_cycles`: what the program
+/// takes, if that is known, to tell how far it is.
 /// Errors: as run_simulated(); choose_simulation()
 Result<Recording> run_simulation(const RecordCommand& command, RunControl& control,
-                                 const SaveProfile& save, std::string* amount);
+                                 const SaveProfile& save, std::string* amount,
+                                 double native_cycles = 0);
 
 /// The row of `culprit doctor` on what the software PMU knows of this machine; nullopt: this build
 /// has no software PMU.

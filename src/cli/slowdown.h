@@ -20,6 +20,10 @@ struct Slowdown {
 ///         bench/windows.py
 Slowdown expect_slowdown(const RecordCommand& command, bool has_threads = true);
 
+/// Which part of the instructions may be in windows [per million] for a program with `cpu_ns` of
+/// CPU time to be simulated within the budget.
+uint32_t choose_windows(double budget_ns, double cpu_ns);
+
 /// What to say behind a forecast of `most_ns`, where windows would make it bearable: how long they
 /// would take of a program with `cpu_ns` of CPU time; "" if that is not so.
 std::string advise_windows(const RecordCommand& command, double cpu_ns, double most_ns);

@@ -37,6 +37,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
   void show(const std::string& text);
   void clear();
+  [[nodiscard]] bool is_on_terminal() const { return enabled_; }
 
  private:
   bool enabled_;

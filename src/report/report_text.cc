@@ -335,6 +335,11 @@ class ReportText {
     return !is_tree() && !table_.rows.empty() && !table_.rows.front().inclusive.empty();
   }
 
+  /// Whether the first event is estimated from windows of a simulated run.
+  bool has_windows() const {
+    return !table_.totals.empty() && table_.totals[0].samples == 0 && table_.totals[0].error > 0;
+  }
+
   bool has_samples() const {
     return !table_.events.empty() && table_.events[0].provenance == Provenance::sampled &&
            table_.options.columns == Columns::events;
@@ -508,8 +513,15 @@ class ReportText {
     const bool sampled =
         !table_.events.empty() && table_.events[0].provenance == Provenance::sampled;
     std::string text;
-    if (sampled)
+    if (sampled) {
       text += wrap("~ sampled   +- half of the 95 % interval, in points", style_.width, 2) + "\n";
+    } else if (has_windows()) {
+      text += wrap(
+                  "+- half of the 95 % interval, in points, by how windows of the run differ; the "
+                  "errors of the model are not in it",
+                  style_.width, 2) +
+              "\n";
+    }
     if (has_skid() && sampled) {
       text += wrap("^ skid: samples land a little late; the code just before may own some",
                    style_.width, 2) +

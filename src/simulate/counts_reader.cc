@@ -74,13 +74,14 @@ class Reader {
   Result<void> read_objects(ProcessCounts& process);
   Result<void> read_regions(ProcessCounts& process);
   Result<void> read_cores(ProcessCounts& process);
-  Result<uint64_t> count_instructions();
+  void look_at_cores(CountsGlance& glance);
   Result<std::string> read_messages();
   const file::Header& header() const { return header_; }
 
  private:
   Error damaged(const char* what) const { return damaged_file(name_, what); }
   Result<void> add_misses(uint64_t core_start, ProcessCounts& process);
+  [[nodiscard]] uint64_t estimate_ticks(const file::CoreHeader& core) const;
 
   int fd_;
   const std::string& name_;
@@ -219,6 +220,8 @@ Result<void> Reader::add_misses(uint64_t core_start, ProcessCounts& process) {
 
 Result<void> Reader::read_cores(ProcessCounts& process) {
   if (header_.sample_classes != 0) process.misses.resize(process.sites.size());
+  process.estimated_ticks = header_.estimated_ticks;
+  process.lost_windows = header_.lost_windows;
   for (uint32_t number = 0; number < header_.cores; ++number) {
     const uint64_t start = file::core_start(number);
     const auto core = std::make_unique<file::CoreHeader>();
@@ -230,19 +233,27 @@ Result<void> Reader::read_cores(ProcessCounts& process) {
     process.system_calls += core->system_calls;
     process.system_call_ns += core->system_call_ns;
     if (header_.has_cycles != 0) process.clock_ticks += core->ticks;
+    process.estimated_ticks += estimate_ticks(*core);
     if (header_.sample_classes != 0) RETURN_IF_ERROR(add_misses(start, process));
   }
   return {};
 }
 
-Result<uint64_t> Reader::count_instructions() {
-  uint64_t instructions = 0;
+/// What the header has not yet: with windows the beginning.
+uint64_t Reader::estimate_ticks(const file::CoreHeader& core) const {
+  const bool is_in_header = header_.has_windows != 0 && core.is_beginning == 0;
+  return header_.has_cycles == 0 || is_in_header ? 0 : core.ticks;
+}
+
+void Reader::look_at_cores(CountsGlance& glance) {
+  glance.estimated_ticks = header_.estimated_ticks;
+  const auto core = std::make_unique<file::CoreHeader>();
   for (uint32_t number = 0; number < header_.cores; ++number) {
-    uint64_t of_core = 0;
-    static_assert(offsetof(file::CoreHeader, instructions) == 0);
-    if (read_at(fd_, &of_core, sizeof of_core, file::core_start(number))) instructions += of_core;
+    const uint64_t start = file::core_start(number);
+    if (!read_at(fd_, static_cast<void*>(core.get()), sizeof *core, start)) continue;
+    glance.instructions += core->instructions;
+    glance.estimated_ticks += estimate_ticks(*core);
   }
-  return instructions;
 }
 
 Result<std::string> Reader::read_messages() {
@@ -674,7 +685,7 @@ Result<CountsGlance> glance_at_counts(int fd, const std::string& name) {
   glance.start_ns = reader.header().start_ns;
   glance.is_fork = reader.header().is_fork != 0;
   glance.has_made_code = reader.header().sites_without_file != 0;
-  ASSIGN_OR_RETURN(glance.instructions, reader.count_instructions());
+  reader.look_at_cores(glance);
   RETURN_IF_ERROR(reader.read_mappings(&glance.mappings, &glance.paths));
   return glance;
 }

@@ -50,6 +50,8 @@ struct ProcessCounts {
   uint32_t sample_classes = 0;                     // of them
   std::vector<int32_t> displacements;              // of direct branches, by site
   uint64_t clock_ticks = 0;                        // of all cores' clocks: the sum of `ticks`
+  uint64_t estimated_ticks = 0;  // of the whole run, roughly; the same without windows
+  uint64_t lost_windows = 0;     // of threads
   uint64_t system_calls = 0;
   uint64_t system_call_ns = 0;
   uint64_t outside_instructions = 0;  // of --roi, or skipped: not in any count
@@ -139,6 +141,7 @@ struct CountsGlance {
   bool is_fork = false;
   bool has_made_code = false;  // runs code that is in no file
   uint64_t instructions = 0;
+  uint64_t estimated_ticks = 0;  // of all cores' clocks; with windows roughly
   std::vector<counts_file::MappedRange> mappings;
   std::vector<std::string> paths;
 };

@@ -1,6 +1,7 @@
 #include "simulate/simulate.h"
 
 #include <algorithm>
+#include <csignal>
 #include <fmt/format.h>
 #include <sys/personality.h>
 #include <unistd.h>
@@ -86,6 +87,7 @@ class SimulationRun final : public RunSource {
   Result<void> prepare(RunTargets& targets);
   void describe_profile();
   void look();
+  void spend_budget();
   void take_ended(bool all);
   Profile profile_so_far() const;
   void note_what_runs_on(const RunEnd& end);
@@ -111,6 +113,9 @@ class SimulationRun final : public RunSource {
   uint64_t start_ns_ = 0;
   bool cannot_save_ = false;
   uint64_t running_instructions_ = 0;  // of processes that have not ended
+  uint64_t running_ticks_ = 0;         // likewise, as far as they can be told
+  uint64_t ended_ticks_ = 0;           // of the others
+  bool is_budget_spent_ = false;
   uint64_t processes_ = 0;
   uint64_t clock_ticks_ = 0;
   uint64_t processes_in_turn_ = 0;  // with threads that took turns
@@ -138,6 +143,16 @@ void SimulationRun::note_what_runs_on(const RunEnd& end) {
   if (end.stop != StopRequest::none) {
     ledger.note(fmt::format("the simulation was interrupted: counted is what ran until then{}",
                             has_ended ? "" : ", the command was still running"));
+  }
+  if (is_budget_spent_) {
+    const std::string budget = format_duration_ns(static_cast<double>(options_.budget_ns));
+    ledger.note(fmt::format(
+        "the program was ended when the budget of {} was spent: counted is what ran until then",
+        budget));
+    remarks_.push_back(
+        fmt::format("the budget of {} was spent before the program was over: the counts "
+                    "are of its beginning",
+                    budget));
   }
   if (has_ended && !folder_.living().empty()) {
     ledger.note(
@@ -213,20 +228,31 @@ void SimulationRun::describe_profile() {
 
 void SimulationRun::look() {
   take_ended(false);
-  running_instructions_ = 0;
+  running_instructions_ = running_ticks_ = 0;
   for (const auto& [key, file] : folder_.living()) {
     const Result<CountsGlance> glance = glance_at_counts(file.fd.get(), file.path);
     if (!glance) continue;  // said when it is read as a whole
     running_instructions_ += glance->instructions;
+    running_ticks_ += glance->estimated_ticks;
     profile_.see(*glance);
+  }
+}
+
+/// Ends all processes that are simulated, as a kill does: what they have counted is there.
+void SimulationRun::spend_budget() {
+  is_budget_spent_ = true;
+  for (const auto& [image, file] : folder_.living()) {
+    ::kill(static_cast<pid_t>(file.pid), SIGKILL);
   }
 }
 
 void SimulationRun::take(uint64_t now_ns) {
   look();
+  if (options_.budget_ns != 0 && now_ns - start_ns_ >= options_.budget_ns) spend_budget();
   if (!progress_) return;
   progress_({static_cast<double>(now_ns - start_ns_) * 1e-9,
-             profile_.instructions() + running_instructions_});
+             profile_.instructions() + running_instructions_,
+             simulate::to_cycles(ended_ticks_ + running_ticks_)});
 }
 
 /// Where it cannot be saved the program goes on: there may be room at its end.
@@ -294,6 +320,7 @@ Result<void> SimulationRun::add_counts(const CountsFolder::File& file) {
   ASSIGN_OR_RETURN(const CountsFile counts, CountsFile::read(file.fd.get(), file.path));
   const ProcessCounts& process = counts.process();
   clock_ticks_ += process.clock_ticks;
+  ended_ticks_ += process.estimated_ticks;
   if (process.threads > 1) ++(process.is_interleaved ? processes_in_turn_ : processes_as_run_);
   explain_end(process);
   ::unlink(counting::windows_file_path(file.path).c_str());
@@ -400,6 +427,7 @@ Result<Simulation> SimulationRun::complete(const RunEnd& end) {
   Recording& recording = simulation.recording;
   recording.engine = EngineChoice::simulate;
   end.describe(recording);
+  if (is_budget_spent_) recording.command_wait_status = 0;  // the end was ours
   recording.remarks = std::move(remarks_);
   return simulation;
 }

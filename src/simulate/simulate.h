@@ -51,12 +51,15 @@ struct SimulateOptions {
   objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap
   std::vector<objects::Range> ranges{};                  // --range
   bool regions = false;                                  // counts by OpenMP construct, too
-  RunControl* control = nullptr;                         // who may ask for an end; null: nobody
+  /// After so long the program is ended, with all that it has started; 0: never.
+  uint64_t budget_ns = 0;
+  RunControl* control = nullptr;  // who may ask for an end; null: nobody
 };
 
 struct SimulateProgress {
   double elapsed_s = 0;
   uint64_t instructions = 0;  // of all processes so far
+  double cycles = 0;          // the same, modelled; with windows roughly. 0: they are not
 };
 
 /// Is given a whole profile of what there is so far, which replaces the one before it: counts
@@ -76,9 +79,9 @@ struct Simulation {
 /// Errors: as make_qemu_command()
 Result<std::string> check_simulated(const SimulateOptions& options);
 
-/// Runs until the command ends (children that live on are counted up to then), or `control` asks
-/// for an end.
-/// Errors: as make_qemu_command(); QEMU refused the plugin; no place for the counts.
+/// Runs until the command ends, or the budget is spent (children that live on are counted up to
+/// then), or `control` asks for an end. Errors: as make_qemu_command(); QEMU refused the plugin; no
+/// place for the counts.
 Result<Simulation> run_simulated(const SimulateOptions& options,
                                  const std::function<void(const SimulateProgress&)>& progress,
                                  const SaveProfile& save = nullptr);

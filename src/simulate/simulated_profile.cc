@@ -415,6 +415,10 @@ void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
                     "told apart",
                     counts.program));
   }
+  if (counts.lost_windows > 0) {
+    ledger.note(fmt::format("{} windows of {} could not be written: estimates rest on the others",
+                            counts.lost_windows, printable(counts.program)));
+  }
   add(ledger::kOutsideRegion, counts.outside_instructions);
   add(ledger::kStoppedAtLimit, counts.is_stopped ? 1 : 0);
 }

@@ -7,6 +7,7 @@
 
 #include "accounting/advice.h"
 #include "base/text.h"
+#include "stats/estimate.h"
 
 namespace culprit {
 namespace {
@@ -261,7 +262,10 @@ std::string describe_basis(const Profile& profile, const Template& cpu, const Co
   if (measured) {
     text = format_thousands(measured->samples) + " samples" + describe_other_code(*measured) +
            "; " + describe_fit(*measured);
-  } else if (const std::optional<double> samples = count_samples(tree.unhalted)) {
+  } else if (const auto samples = count_samples(tree.unhalted); samples && cpu.is_simulated) {
+    text = fmt::format("a model alone, in windows: cycles +- {:.1f} %",
+                       100 * kNormal95 / std::sqrt(*samples));
+  } else if (samples) {
     text =
         fmt::format("{} samples", format_thousands(static_cast<uint64_t>(std::llround(*samples))));
   } else {

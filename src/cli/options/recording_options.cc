@@ -84,8 +84,9 @@ std::string check_engine(const CLI::App& app, EngineChoice engine) {
                                         "--cpu",      "--event",    "--branches", "--data",
                                         "--duration", "--delay"};
   constexpr const char* kOfSimulation[] = {
-      "--machine", "--detail", "--locality", "--max-instructions", "--sysroot", "--sets",
-      "--windows", "--roi",    "--skip",     "--deterministic"};
+      "--machine", "--detail", "--locality",     "--max-instructions",
+      "--sysroot", "--sets",   "--windows",      "--budget",
+      "--roi",     "--skip",   "--deterministic"};
   if (engine == EngineChoice::timer_and_simulate) {
     const std::string given = find_given(app, kNotOfBoth);
     if (given.empty()) return "";

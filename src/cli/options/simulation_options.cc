@@ -36,13 +36,14 @@ void parse_sets(const std::string& text, SimulateOptions& options) {
   options.sample_sets = static_cast<uint32_t>(sets);
 }
 
+constexpr uint32_t kUsualWindows = 50'000;  // of a million instructions
+
 /// "all", "auto", "5%", "5%,7", "5%,7,1000000".
 void parse_windows(const std::string& text, SimulateOptions& options) {
-  constexpr double kUsualPercent = 5;
   const std::vector<std::string> words = CLI::detail::split(text, ',');
   counting::WindowOptions windows;
   char* end = nullptr;
-  double percent = words[0] == "auto" ? kUsualPercent : std::strtod(words[0].c_str(), &end);
+  double percent = words[0] == "auto" ? kUsualWindows / 1e4 : std::strtod(words[0].c_str(), &end);
   const bool is_percent =
       end == nullptr || (end != words[0].c_str() && std::string_view(end) == "%");
   if (words.size() > 1) windows.seed = find_number(words[1], 10).value_or(0);
@@ -85,6 +86,14 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
          "estimate those of all: for programs that run for seconds; executions stay exact; auto: "
          "5% [all]")
       ->type_name("all|auto|P%[,SEED[,FIRST]]");
+  app->add_option_function<std::string>(
+         "--budget",
+         [command](const std::string& text) {
+           command->simulate.budget_ns = parse_duration_ns(text);
+         },
+         "simulate: so long may it take: windows as many as there is time for (of timer+simulate, "
+         "which knows the program's own), and the program is ended then")
+      ->type_name("DURATION");
   add_parsed(
       app, "--objects", &command->simulate.grouping,
       [command](const std::string& text) {
@@ -172,6 +181,11 @@ std::string check_sets(const CLI::App& app, RecordCommand& command) {
 }  // namespace
 
 std::string check_simulation(const CLI::App& app, RecordCommand& command) {
+  SimulateOptions& simulate = command.simulate;
+  if (simulate.budget_ns != 0 && app.count("--windows") == 0) {
+    command.windows_by_budget = true;
+    simulate.windows.per_million = kUsualWindows;
+  }
   const std::string problem = check_windows(command);
   return problem.empty() ? check_sets(app, command) : problem;
 }

@@ -130,7 +130,7 @@ Result<SimulateOptions> choose_simulation(const RecordCommand&) {
 }
 
 Result<Recording> run_simulation(const RecordCommand& command, RunControl&, const SaveProfile&,
-                                 std::string*) {
+                                 std::string*, double) {
   return choose_simulation(command).error();
 }
 

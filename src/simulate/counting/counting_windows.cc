@@ -83,7 +83,7 @@ void Counting::write_window(CountedThread& thread) {
   }
   const std::lock_guard lock(windows_->mutex());
   if (!append_window(windows_file_path(writer_.path()), window)) {
-    writer_.add_message("culprit: a window could not be written\n");
+    ++writer_.header().lost_windows;
   }
 }
 
@@ -93,6 +93,10 @@ void Counting::leave_window(CountedThread& thread) {
     thread.clock->end_block();
     thread.forecaster->stop(*thread.clock);
     thread.shared.header->ticks = thread.clock->now() - thread.ticks_before;
+    const auto ticks = static_cast<double>(thread.clock->now() - thread.window.ticks_before);
+    const Stretch& stretch = thread.window.stretch;
+    writer_.header().estimated_ticks += static_cast<uint64_t>(
+        ticks * static_cast<double>(stretch.segment) / static_cast<double>(stretch.measured));
   }
   write_window(thread);
   thread.shared.header->is_beginning = 0;
@@ -118,6 +122,7 @@ void Counting::look_at_window(CountedThread& thread) {
   for (uint32_t block = 0; block < blocks; ++block) {
     window.runs_before[block] = thread.shared.runs[block].runs;
   }
+  if (thread.clock) window.ticks_before = thread.clock->now();
   thread.shared.header->is_beginning = window.stretch.window == 0 ? 1 : 0;
 }
 

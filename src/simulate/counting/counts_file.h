@@ -284,6 +284,8 @@ struct Header {
   std::atomic<uint32_t> region_paths;
   std::atomic<uint32_t> lost_region_parts;  // threads in regions for which there was no room
   std::atomic<uint64_t> lost_region_paths;  // constructs likewise
+  std::atomic<uint64_t> estimated_ticks;    // with windows: of all, those that are over
+  std::atomic<uint64_t> lost_windows;       // of threads, that could not be written
   char program[1024];
 };
 

@@ -13,7 +13,10 @@ WindowSchedule::WindowSchedule(const WindowOptions& options)
     : options_(options), random_(options.seed) {
   const uint64_t first = std::max<uint64_t>(options_.first, kSegments);
   segment_end_ = first / kSegments * kSegments;
-  now_ = {.phase = WindowPhase::measured, .end = segment_end_, .segment = segment_end_};
+  now_ = {.phase = WindowPhase::measured,
+          .end = segment_end_,
+          .segment = segment_end_,
+          .measured = segment_end_};
 }
 
 /// Of a window, with its warm-up.
@@ -30,6 +33,7 @@ void WindowSchedule::begin_segment() {
     ++now_.stratum;
   }
   --segments_left_;
+  now_.measured = length() - length() / kWarmShare;
   ++now_.window;
   now_.phase = WindowPhase::gap;
   now_.end = segment_end_ + random_() % (now_.segment - length() + 1);
@@ -47,7 +51,7 @@ void WindowSchedule::next() {
       break;
     case WindowPhase::warming:
       now_.phase = WindowPhase::measured;
-      now_.end += length() - length() / kWarmShare;
+      now_.end += now_.measured;
       break;
   }
 }

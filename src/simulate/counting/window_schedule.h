@@ -40,10 +40,11 @@ enum class WindowPhase : uint8_t {
 /// A stretch of the run in one phase.
 struct Stretch {
   WindowPhase phase = WindowPhase::gap;
-  uint64_t end = 0;      // in instructions of the process
-  uint32_t window = 0;   // 0: the beginning; of a gap, the next one
-  uint32_t stratum = 0;  // 0: the beginning
-  uint64_t segment = 0;  // how many instructions the window stands for
+  uint64_t end = 0;       // in instructions of the process
+  uint32_t window = 0;    // 0: the beginning; of a gap, the next one
+  uint32_t stratum = 0;   // 0: the beginning
+  uint64_t segment = 0;   // how many instructions the window stands for
+  uint64_t measured = 0;  // of them, those that are measured
 };
 
 class WindowSchedule {

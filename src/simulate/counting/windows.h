@@ -11,6 +11,7 @@
 
 #include "simulate/counting/gap_filter.h"
 #include "simulate/counting/window_schedule.h"
+#include "simulate/machine/cycles.h"
 
 namespace culprit::counting {
 
@@ -54,7 +55,8 @@ struct ThreadWindow {
   uint32_t number = 0;   // of the stretch; 0: of none yet
   Stretch stretch{};
   GapFilter filter;
-  std::vector<uint64_t> runs_before;  // of blocks, when its measuring began
+  simulate::Ticks ticks_before = 0;   // of its clock, when its measuring began
+  std::vector<uint64_t> runs_before;  // likewise, of blocks
 };
 
 }  // namespace culprit::counting

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -54,6 +55,14 @@ size_t count_of_site(const std::vector<WindowValue>& values, size_t first) {
   return end - first;
 }
 
+/// A write beyond the program's own limit would end it by a signal.
+bool has_room(int fd, uint64_t bytes) {
+  rlimit limit{};
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  if (size < 0 || ::getrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
+  return limit.rlim_cur == RLIM_INFINITY || static_cast<uint64_t>(size) + bytes <= limit.rlim_cur;
+}
+
 std::string encode(const Window& window) {
   std::string bytes;
   put_number(bytes, window.runs.size());
@@ -94,7 +103,8 @@ bool append_window(const std::string& path, const Window& window) {
   std::memcpy(bytes.data(), &header, sizeof header);
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (fd < 0) return false;
-  const bool is_whole = ::write(fd, bytes.data(), bytes.size()) == std::ssize(bytes);
+  const bool is_whole =
+      has_room(fd, bytes.size()) && ::write(fd, bytes.data(), bytes.size()) == std::ssize(bytes);
   ::close(fd);
   return is_whole;
 }
