@@ -238,11 +238,15 @@ void SimulationRun::look() {
   }
 }
 
-/// Ends all processes that are simulated, as a kill does: what they have counted is there.
+/// Ends all processes that are simulated, as a kill does: what they have counted is there. Numbers
+/// of processes in other namespaces are not ours to use.
 void SimulationRun::spend_budget() {
   is_budget_spent_ = true;
-  for (const auto& [image, file] : folder_.living()) {
-    ::kill(static_cast<pid_t>(file.pid), SIGKILL);
+  const uint64_t own = counting::find_pid_namespace();
+  for (const auto& [number, file] : folder_.living()) {
+    const std::optional<ListedImage> image = folder_.read_image(number);
+    const bool is_known = image && own != 0 && image->pid_namespace == own;
+    if (is_known && file.pid > 1) ::kill(static_cast<pid_t>(file.pid), SIGKILL);
   }
 }
 
