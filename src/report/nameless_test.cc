@@ -13,8 +13,8 @@ TEST(DescribeNameless, NamesTheFilesThatLackSymbols) {
   const FactsLookup facts = test.lookup();
   CodeIndex code(test.profile, facts);
   const std::string text = describe_nameless(code, 0);
-  EXPECT_TRUE(
-      text.starts_with("8.0 % of cpu-clock is code without symbols, in libc.so.6 (8.0 %): PACKAGE-dbgsym"))
+  EXPECT_TRUE(text.starts_with(
+      "8.0 % of cpu-clock is code without symbols, in libc.so.6 (8.0 %): PACKAGE-dbgsym"))
       << text;
 }
 

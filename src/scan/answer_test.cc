@@ -171,7 +171,7 @@ TEST(PlotText, SaysWhereTwelveCurvesNeedMoreRoom) {
   style.width = 60;
   const std::string text = print_plot_text(make_answer(curves), {}, style);
   // Seven columns at the most, the last of which says that there are more.
-  EXPECT_NE(text.find(" abcdef+ "), std::string::npos) << text;
+  EXPECT_NE(text.find(" abcdef+\n"), std::string::npos) << text;
   EXPECT_NE(text.find("more curves than there is room for"), std::string::npos);
 }
 

@@ -132,7 +132,7 @@ TEST(CommandLine, WordsOfPerfAreNotProgramsToRun) {
     EXPECT_NE(usage.text.find(std::string("culprit -- ") + word + " FILE"), std::string::npos);
   }
   EXPECT_NE(parse<Usage>({"compare", "A", "B"}).text.find("culprit diff"), std::string::npos);
-  for (const char* const word : {"validate", "scan", "monitor", "variance"}) {
+  for (const char* const word : {"scan", "monitor", "variance"}) {
     EXPECT_EQ(parse<Usage>({word}).status, 2) << word;
   }
 }

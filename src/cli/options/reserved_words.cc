@@ -48,7 +48,6 @@ constexpr ReservedWord kReservedWords[] = {
     {"objects", ""},
     {"stalls", ""},
     {"tree", "culprit report --tree"},
-    {"validate", ""},
     {"watch", ""},
 };
 
