@@ -33,7 +33,8 @@ CLI::App* add_validate(CLI::App& root, ValidateCommand* command, std::string* /*
   add_force(app, &command->force);
   add_word(app, "--format", &command->format, kValidationFormats, "how to print");
   app->footer(
-      "\nExits with 0 if each event was counted as its kernels cause it, with 1 if one was not.\n"
+      "\nExits with 0 if each event was counted as its kernels cause it, with 1 if one\n"
+      "was not.\n"
       "\nExamples:\n"
       "  culprit validate                                       what counts here, generic events\n"
       "  culprit validate --template auto --report zen4.json    this CPU's template, by one "
