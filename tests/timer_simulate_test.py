@@ -172,7 +172,7 @@ data = { entries = 65536, ways = 8 }
     @runs_alone("measured time")
     def test_a_chain_of_additions_is_firm(self):
         document, text = self.verdict(self.CHAIN, "chain")
-        self.assertEqual({"certainty": "firm", "branch": "instruction_serialization",
+        self.assertEqual({"certainty": "firm", "branch": "instruction_serialization", "kernel": None,
                           "reason": ""}, document["verdict"])
         self.assertRegex(text, r"instruction serialization   <== culprit")
         advice = document["advice"][0]
