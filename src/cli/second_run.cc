@@ -74,8 +74,8 @@ void offer_calibration(const RecordCommand& command) {
   const std::optional<Capability> model = describe_machine_model();
   if (command.machine != "host" || !model || model->available != Availability::part) return;
   print_message(
-      "this machine is not calibrated, so the model is one of its kind: culprit calibrate "
-      "(15 s, once) makes it this one");
+      "this machine is not calibrated, so the model is one of its kind: culprit calibrate, once, "
+      "makes it this one");
 }
 
 /// As many windows as there is time for, if nobody said how many.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "recording/describe_run.h"
+#include "base/time.h"
 
 namespace culprit {
 

@@ -31,7 +31,6 @@
 #include "collect/perf/reader_priority.h"
 #include "host/capabilities_probe.h"
 #include "host/clock.h"
-#include "recording/describe_run.h"
 #include "recording/descriptor_limit.h"
 #include "recording/process_folder.h"
 #include "store/profile_file.h"

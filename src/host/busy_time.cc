@@ -1,12 +1,12 @@
 #include "host/busy_time.h"
 
 #include <algorithm>
-#include <charconv>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
 #include "base/file.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "base/time.h"
 
@@ -16,11 +16,7 @@ namespace {
 uint64_t used_ns(int who) {
   rusage usage{};
   ::getrusage(who, &usage);
-  const auto ns = [](const timeval& time) {
-    return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 +
-           static_cast<uint64_t>(time.tv_usec) * 1000;
-  };
-  return ns(usage.ru_utime) + ns(usage.ru_stime);
+  return compute_cpu_ns(usage);
 }
 
 double minus(uint64_t a, uint64_t b) {
@@ -38,10 +34,9 @@ std::optional<BusyTime> parse_busy_time(std::string_view proc_stat, long ticks_p
   std::vector<uint64_t> ticks;
   for (const std::string_view word : split(line, ' ')) {
     if (word.empty()) continue;
-    uint64_t value = 0;
-    const auto [rest, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (failure != std::errc() || rest != word.data() + word.size()) return std::nullopt;
-    ticks.push_back(value);
+    const std::optional<uint64_t> value = find_number(word, 10);
+    if (!value) return std::nullopt;
+    ticks.push_back(*value);
   }
   if (ticks.size() < columns) return std::nullopt;
   const uint64_t ns_per_tick = 1'000'000'000 / static_cast<uint64_t>(ticks_per_second);

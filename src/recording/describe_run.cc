@@ -8,15 +8,6 @@
 
 namespace culprit {
 
-uint64_t to_ns(const timeval& time) {
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 +
-         static_cast<uint64_t>(time.tv_usec) * 1'000;
-}
-
-uint64_t compute_cpu_ns(const rusage& usage) {
-  return to_ns(usage.ru_utime) + to_ns(usage.ru_stime);
-}
-
 std::string describe_targets(const std::vector<std::string>& command,
                              const std::vector<pid_t>& pids, const std::string& cgroup,
                              bool system_wide) {

@@ -4,20 +4,12 @@
 
 #include <cstdint>
 #include <string>
-#include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/types.h>
 #include <vector>
 
 #include "model/builder.h"
 
 namespace culprit {
-
-uint64_t to_ns(const timeval& time);
-
-/// User and system time.
-/// Units:  -> [ns]
-uint64_t compute_cpu_ns(const rusage& usage);
 
 /// What is observed, in words: "make -j2 in cgroup build".
 std::string describe_targets(const std::vector<std::string>& command,

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "recording/describe_run.h"
+#include "base/time.h"
 
 namespace culprit {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/time.h"
-#include "recording/describe_run.h"
 
 namespace culprit {
 namespace {

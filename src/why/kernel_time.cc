@@ -71,7 +71,6 @@ class KernelSums {
     std::vector<std::string_view> kernel;
     std::string function;
     std::string line;
-    std::string_view hint_name;
     std::string first_library;
     const KnownProgram* known = nullptr;
     for (const Location& place : places) {

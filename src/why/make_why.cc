@@ -61,7 +61,6 @@ std::optional<double> find_hertz(const Profile& profile) {
 
 /// What the kernel does for the program is a cost like those of branches, and told by time alone.
 void add_kernel_advice(const KernelTime& kernel, WhyReport& why) {
-  constexpr double kWorthALook = 0.03;  // of the time
   const Estimate whole = why.measured               ? why.measured->measured
                          : why.tree.unhalted.cycles ? *why.tree.unhalted.cycles
                                                     : Estimate{};
@@ -91,8 +90,8 @@ void add_hints(const Profile& profile, const Template& cpu, WhyReport& why) {
                           !profile.environment.contains("simulate.calibrated");
   if (cpu.is_simulated && is_of_kind) {
     why.remarks.emplace_back(
-        "this machine was not calibrated, the model is one of its kind: culprit calibrate (15 s, "
-        "once), then record again");
+        "this machine was not calibrated, the model is one of its kind: culprit calibrate, once, "
+        "then record again");
   }
   const Run* const run = profile.runs.empty() ? nullptr : &profile.runs.front();
   const bool has_times = run != nullptr && run->cpu_time_ns && run->use.system_time_ns &&

@@ -20,7 +20,6 @@
 namespace culprit {
 namespace {
 
-constexpr double kWorthALook = 0.03;  // of the unhalted cycles, that is worth a look
 constexpr double kLeastOfEvent = 0.005;
 constexpr double kLeastOfLabel = 0.15;  // of a repair's cycles, that its label names
 
@@ -253,13 +252,6 @@ std::vector<const CostNode*> branches_by_cycles(const CostTree& tree, const Cost
   return branches;
 }
 
-void order_by_gain(std::vector<PlacedAdvice>& repairs, const std::optional<BranchGain>& first) {
-  if (!first) return;
-  std::ranges::stable_sort(repairs, std::greater(), [&](const PlacedAdvice& one) {
-    return std::pair(one.branch == first->branch->branch, one.gain ? one.gain->expected : 0.0);
-  });
-}
-
 std::vector<PlacedAdvice> RepairFinder::find() {
   const std::vector<RowSums> functions = rows_.sum_functions();
   for (const RowSums& row : functions) add_values(totals_, row.values);
@@ -285,7 +277,6 @@ std::vector<PlacedAdvice> RepairFinder::find() {
   for (const CostNode* const branch : branches_by_cycles(why_.tree, first)) {
     for (PlacedAdvice& one : find_of(*branch, branch == first)) all.push_back(std::move(one));
   }
-  order_by_gain(all, find_branch_by_gain(all, why_.tree));
   return all;
 }
 
@@ -340,7 +331,6 @@ std::vector<PlacedAdvice> find_repairs(const RepairInput& input, const WhyReport
 std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& repairs,
                                               const CostTree& tree) {
   constexpr double kMuch = 0.1;  // of the time
-  constexpr double kNothing = 0.02;
   std::map<CostBranch, GainForecast> gains;
   for (const PlacedAdvice& one : repairs) {
     if (!one.gain) continue;
@@ -357,7 +347,7 @@ std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& r
     const auto found = largest == nullptr ? gains.end() : gains.find(largest->branch);
     if (found == gains.end()) return std::nullopt;
     const GainForecast& of_largest = found->second;
-    const bool hides = of_largest.expected < kNothing && most.expected >= kNothing;
+    const bool hides = of_largest.expected < kLeastForecast && most.expected >= kLeastForecast;
     if (!hides) return BranchGain{largest, of_largest};
   }
   return BranchGain{tree.find(branch), most};

@@ -28,9 +28,11 @@ struct RepairInput {
   const CostOptions& cost;
 };
 
-/// Repairs worth a look. Where their gains are forecast, those of the branch with the largest gain
-/// first, and the others by their gains; else those of the branch with most cycles (at least one),
-/// then branch after branch as their cycles are, the largest of each first.
+/// Of the time: what has less is not worth a look.
+inline constexpr double kWorthALook = 0.03;
+
+/// Repairs worth a look: of the branch with most cycles at least one, then branch after branch as
+/// their cycles are, the largest of each first.
 /// Shape:  `why` has its tree and what was measured
 std::vector<PlacedAdvice> find_repairs(const RepairInput& input, const WhyReport& why);
 

@@ -13,7 +13,6 @@ namespace culprit {
 namespace {
 
 constexpr double kMostOfTheTime = 2.0 / 3;
-constexpr double kLeastGain = 0.02;  // of the time: a repair that saves less is none
 
 double percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
@@ -118,7 +117,7 @@ Verdict of_model(const VerdictInput& input, const CostNode& first) {
             fmt::format("by what model and measurement differ, it may as well be {}",
                         printable(second->label))};
   }
-  if (input.chosen && input.chosen->gain.low < kLeastGain) {
+  if (input.chosen && input.chosen->gain.low < kLeastForecast) {
     const GainForecast& gain = input.chosen->gain;
     return {Certainty::candidate, &first, nullptr,
             fmt::format("without it the simulated core saves {:.0f} % ({:.0f} to {:.0f} %): what "

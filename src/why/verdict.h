@@ -28,6 +28,9 @@ struct GainForecast {
   double high = 0;
 };
 
+/// Of the time: a repair that saves less is none.
+inline constexpr double kLeastForecast = 0.02;
+
 /// A branch of the tree, and what all of its repairs save together.
 struct BranchGain {
   const CostNode* branch = nullptr;

@@ -50,13 +50,6 @@ std::string hash_program(const std::string& path) {
   return hash_text(all);
 }
 
-double cpu_ns(const rusage& usage) {
-  const auto ns = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_usec) * 1e3;
-  };
-  return ns(usage.ru_utime) + ns(usage.ru_stime);
-}
-
 }  // namespace
 
 Result<SetupRunner> SetupRunner::make(SetupRunnerOptions options,
@@ -235,7 +228,7 @@ Result<double> SetupRunner::run_once(const std::vector<std::string>& words, uint
     RETURN_IF_ERROR(report("timing"));
     return Error{fmt::format("{} at {} runs", describe_wait_status(running.wait_status()), runs)};
   }
-  return cpu_ns(running.usage());
+  return static_cast<double>(compute_cpu_ns(running.usage()));
 }
 
 /// Of base: other setups are timed with as many iterations.
