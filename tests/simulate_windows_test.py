@@ -13,7 +13,7 @@ PHASES = r"""
 #include <sys/wait.h>
 #include <unistd.h>
 unsigned char memory[8 << 20];
-static volatile unsigned left, right;
+static _Thread_local volatile unsigned left, right;  // lines that threads fight for are no phase
 static jmp_buf back;
 __attribute__((noinline)) unsigned walk(unsigned n) {
   unsigned x = 1, sum = 0;
@@ -28,6 +28,13 @@ __attribute__((noinline)) unsigned branch(unsigned n) {
   }
   return left + sum;
 }
+__attribute__((noinline)) unsigned touch(unsigned rounds) {
+  unsigned sum = 0;
+  for (unsigned i = 0; i < rounds; ++i)
+    for (unsigned k = 0, line = 0; k < 256; ++k, line = (line * 165 + 77) & 255)
+      sum += ((volatile unsigned char*)memory)[line << 6];  // no stride that could be prefetched
+  return sum;
+}
 __attribute__((noinline)) void jump(unsigned i) { if (i % 3 == 0) longjmp(back, 1); }
 __attribute__((noinline)) unsigned jumps(volatile unsigned n) {
   volatile unsigned i = 0, done = 0;
@@ -40,6 +47,7 @@ int main(int argc, char** argv) {
   const char* what = argv[1];
   volatile unsigned sum = 0;
   if (!strcmp(what, "phases")) sum = walk(700000) + branch(700000) + walk(300000);
+  if (!strcmp(what, "touch")) sum = touch(8000);
   if (!strcmp(what, "jumps")) sum = jumps(600000);
   if (!strcmp(what, "fork")) {
     sum = walk(200000);
@@ -124,6 +132,16 @@ class Windows(Simulated):
         short, report = self.windows("jumps", first=100_000_000)
         self.assertEqual(exact["jump"], short["jump"])
         self.assertIn("all was simulated", str(report["ledger"]))
+
+    def test_no_miss_in_any_window_is_no_certain_zero(self):
+        # The first round misses most of 256 lines, in the beginning; the other rounds hit.
+        rows, _ = self.windows("touch")
+        cell = rows["touch"]["L1-dcache-load-misses"]
+        self.assertGreater(cell["value"], 100)
+        self.assertLess(cell["value"], 300)
+        # Three misses in a tenth of the run would be thirty.
+        self.assertGreater(cell["error"], 10)
+        self.assertLess(cell["error"], 60)
 
     def test_what_no_window_met_is_not_covered(self):
         # 0.01 % in windows: the end of the program is in none.
