@@ -15,6 +15,7 @@
 #include "print/values.h"
 #include "report/measured_cycles.h"
 #include "report/row_filter.h"
+#include "why/callers.h"
 #include "why/dispatch.h"
 #include "why/repairs.h"
 #include "why/why.h"
@@ -80,6 +81,20 @@ void add_kernel_advice(const KernelTime& kernel, WhyReport& why) {
     one.function = part.function;
     one.line = part.line;
     one.share = part.place_share;
+  }
+}
+
+/// A library's function is changed by calling it less, or with less to do.
+void add_callers(const Profile& profile, const FactsLookup& facts, WhyReport& why) {
+  constexpr double kLeastOfCalls = 0.1;
+  CodeIndex code(profile, facts);
+  std::optional<Callers> callers;
+  for (PlacedAdvice& one : why.advice) {
+    if (one.function.empty() || !one.kernel.empty()) continue;
+    if (!callers) callers.emplace(code);
+    for (Caller& caller : callers->find(one.function)) {
+      if (caller.share >= kLeastOfCalls) one.callers.push_back(std::move(caller));
+    }
   }
 }
 
@@ -225,6 +240,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   }
   add_hints(profile, cpu, why);
   if (why.advice.size() > options.advice_limit) why.advice.resize(options.advice_limit);
+  add_callers(profile, facts, why);
   return why;
 }
 

@@ -27,6 +27,13 @@ struct WhyOptions {
   size_t advice_limit = 5;
 };
 
+/// Who calls a function of a library, from the program's own code.
+struct Caller {
+  std::string function;
+  std::string line;  // "file.c:9", where most of its calls are; "" if unknown
+  double share = 0;  // of all calls of the library's function [0 to 1]
+};
+
 /// A repair: what one change does away with. That is all that one branch of the tree costs at one
 /// place, whatever its labels are: a function; the instances of a template; or a line that many
 /// functions have a copy of. The places of one branch do not overlap.
@@ -43,6 +50,7 @@ struct PlacedAdvice {
   std::string line;      // "file.c:9"; "" if unknown
   std::string words;     // for `culprit annotate`
   double share = 0;      // of the branch's cycles, that this place has
+  std::vector<Caller> callers;  // of a library's function: those with a tenth of its calls
 
   // What is saved at most: if this cost were gone, and nothing that it hides showed; of the cycles
   // measured where there are some [0 to 1]. The upper end: if all that the model lacks were of it.

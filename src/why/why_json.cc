@@ -146,6 +146,16 @@ Json json_gain(const std::optional<GainForecast>& gain) {
   return {{"expected", gain->expected}, {"low", gain->low}, {"high", gain->high}};
 }
 
+Json json_callers(const PlacedAdvice& advice) {
+  Json list = Json::array();
+  for (const Caller& caller : advice.callers) {
+    list.push_back({{"function", printable(caller.function)},
+                    {"line", printable(caller.line)},
+                    {"share", caller.share}});
+  }
+  return list;
+}
+
 Json json_advice(const WhyReport& why) {
   Json list = Json::array();
   for (const PlacedAdvice& one : why.advice) {
@@ -162,6 +172,7 @@ Json json_advice(const WhyReport& why) {
                     {"advice", printable(one.advice)},
                     {"function", printable(one.function)},
                     {"line", printable(one.line)},
+                    {"callers", json_callers(one)},
                     {"share_of_cost", one.share}});
   }
   return list;

@@ -415,7 +415,7 @@ class WhyText {
       if (!where.empty()) head += ": " + where;
       text +=
           pad_right(elide_middle(head, kHeadWidth), kHeadWidth + 2) + describe_worth(one) + "\n";
-      std::string words = describe_gain(one);
+      std::string words = describe_gain(one) + describe_callers(one);
       if (!one.here.empty()) words += "Here: " + printable(one.here) + " ";
       words += printable(one.problem) + " ";
       const size_t same = find_same_advice(number - 1);
@@ -445,6 +445,21 @@ class WhyText {
     if (!one.gain) return "";
     return fmt::format("Expected: {:.0f} % less time ({:.0f} to {:.0f} %). ",
                        100 * one.gain->expected, 100 * one.gain->low, 100 * one.gain->high);
+  }
+
+  /// "Called by pack pack.c:42 (90 % of the calls), main pack.c:60 (10 %). "
+  static std::string describe_callers(const PlacedAdvice& one) {
+    std::vector<std::string> callers;
+    for (const Caller& caller : one.callers) {
+      PlacedAdvice place;
+      place.function = caller.function;
+      place.line = caller.line;
+      place.share = caller.share;
+      std::string words = describe_place(place);
+      if (callers.empty()) words.insert(words.size() - 1, " of its calls");
+      callers.push_back(std::move(words));
+    }
+    return callers.empty() ? "" : fmt::format("Called by {}. ", fmt::join(callers, ", "));
   }
 
   std::string indented(const std::string& words) const {
