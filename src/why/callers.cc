@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 #include <functional>
 
-#include "base/names.h"
 #include "branches/call_kind.h"
+
+#include "base/names.h"
 #include "report/variants.h"
 #include "why/own_code.h"
 
@@ -74,7 +75,8 @@ std::vector<Caller> Callers::find(const std::string& function) {
   const std::string family = find_variant_family(function);
   const auto count = [&](const Entry& entry) {
     double calls = 0;
-    for (const BranchCount* const call : calls_.at(entry)) calls += static_cast<double>(call->count);
+    for (const BranchCount* const call : calls_.at(entry))
+      calls += static_cast<double>(call->count);
     return calls;
   };
   for (const auto& [entry, calls] : calls_) {
@@ -96,9 +98,8 @@ std::vector<Caller> Callers::find(const std::string& function) {
   for (const auto& [name, sum] : sums) {
     Caller& caller = callers.emplace_back(name, "", sum.share);
     if (sum.lines.empty()) continue;
-    caller.line = std::ranges::max_element(sum.lines, {}, [](const auto& one) {
-                    return one.second;
-                  })->first;
+    caller.line =
+        std::ranges::max_element(sum.lines, {}, [](const auto& one) { return one.second; })->first;
   }
   std::ranges::stable_sort(callers, std::greater(), &Caller::share);
   return callers;

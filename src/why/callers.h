@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "branches/function_code.h"
+
 #include "why/why.h"
 
 namespace culprit {

@@ -44,12 +44,12 @@ struct PlacedAdvice {
   std::string here;     // what to do here, where a recording knows that; "": see `advice`
   std::string problem;  // of the largest label
   std::string advice;
-  Estimate cycles;       // that the branch has there
-  double unhalted = 0;   // of the tree's unhalted cycles, that these are [0 to 1]
-  std::string function;  // "" of a line
-  std::string line;      // "file.c:9"; "" if unknown
-  std::string words;     // for `culprit annotate`
-  double share = 0;      // of the branch's cycles, that this place has
+  Estimate cycles;              // that the branch has there
+  double unhalted = 0;          // of the tree's unhalted cycles, that these are [0 to 1]
+  std::string function;         // "" of a line
+  std::string line;             // "file.c:9"; "" if unknown
+  std::string words;            // for `culprit annotate`
+  double share = 0;             // of the branch's cycles, that this place has
   std::vector<Caller> callers;  // of a library's function: those with a tenth of its calls
 
   // What is saved at most: if this cost were gone, and nothing that it hides showed; of the cycles
