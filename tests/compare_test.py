@@ -102,7 +102,7 @@ class Exact(CulpritTest):
         self.assertTrue(all(len(line) <= 80 for line in table.splitlines()), text)
         lines = self.culprit("diff", "--event", "instructions", old, new, "--format",
                              "csv").stdout.splitlines()
-        self.assertEqual("function,base,new,change,low95,high95,tail,verdict", lines[0])
+        self.assertEqual("function,base,new,change,low95,high95,tail,verdict,cause", lines[0])
 
     def test_variance_of_exact_runs(self):
         old, new = self.record_build("old", 0), self.record_build("new", 1000)
@@ -114,6 +114,99 @@ class Exact(CulpritTest):
         self.assertGreater(rows["changed"]["deviation"], 0)
         self.assertEqual(1, document["slowest"])
         self.assertAlmostEqual(1, sum(row["explains"] for row in document["rows"]), places=6)
+
+
+# 200,000 dependent loads, one in each line of a table in an order that no prefetcher follows; and
+# 200,000 branches on a bit of a generator. LINES and RANDOM are what changes.
+CAUSES = """#include <stdint.h>
+#include <stdlib.h>
+static uint64_t (*table)[8];
+volatile uint64_t sink, mask = RANDOM;
+__attribute__((noinline)) void lookup(void) {
+  uint64_t at = 0;
+  for (int i = 0; i < 200000; ++i) at = table[at][0];
+  sink = at;
+}
+__attribute__((noinline)) void decide(void) {
+  uint64_t state = 1, bits = mask;
+  for (int i = 0; i < 200000; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    if (state >> 63 & bits) sink = state;
+  }
+}
+__attribute__((noinline)) void steady(void) { for (int i = 0; i < 200000; ++i) sink = i; }
+int main(void) {
+  table = malloc(LINES * sizeof *table);
+  for (uint64_t i = 0; i < LINES; ++i) table[i][0] = (i * 5 + 1) % LINES;
+  lookup(); decide(); steady();
+  return 0;
+}"""
+
+
+class Causes(CulpritTest):
+    """What was planted is the first branch of the function that has it."""
+
+    def setUp(self):
+        super().setUp()
+        self.need("qemu-x86_64")
+        if not (BUILD / "libculprit_qemu.so").exists():
+            self.skipTest("built without the software PMU")
+
+    def record_build(self, name, *flags, engine="simulate"):
+        program = self.compile_text(CAUSES, f"{name}.c", name, "-O1", "-g", *flags)
+        path, _ = self.record("-q", "--engine", engine, "--machine", "zen4", "--", program,
+                              output=f"{name}.culprit")
+        return path
+
+    def test_are_the_branches_that_were_planted(self):
+        old = self.record_build("old", "-DLINES=128", "-DRANDOM=0")       # 8 KiB: in L1
+        new = self.record_build("new", "-DLINES=65536", "-DRANDOM=1")     # 4 MiB: beyond L2
+        question = ("diff", "--event", "sim:cycles", old, new)
+        document = json.loads(self.culprit(*question, "--format", "json").stdout)
+        self.assertEqual([], list(validator("diff").iter_errors(document)))
+        causes = {row["names"]["function"]: row["cause"] for row in document["rows"]}
+        first = causes["lookup"]["branches"][0]
+        self.assertEqual("load_latency", first["branch"])
+        loads = first["events"][0]
+        self.assertLess(loads["base"], 1000)       # a part of 128 lines, at most each once
+        # Each load in a line of its own; of the lines that were written last, L2 may have 16384.
+        self.assertTrue(200000 - 16384 <= loads["new"] <= 200100, loads)
+        instructions = causes["lookup"]["instructions"]
+        self.assertEqual(instructions["base"], instructions["new"])
+        first = causes["decide"]["branches"][0]
+        self.assertEqual("branch_misprediction", first["branch"])
+        misses = {event["label"]: event for event in first["events"]}["mispredicted branches"]
+        self.assertAlmostEqual(100000, misses["new"], delta=10000)   # a coin's
+        text = self.culprit(*question).stdout
+        self.assertRegex(text, r"(?m)^  lookup: \+\S+ \S+ \?cycles, \+\S+ \S+ in the tree$")
+        self.assertRegex(text, r"(?m)^    \+\S+ M \?  load latency")
+        self.assertNotRegex(text, r"(?m)^  steady: ")    # a few cycles of its first rounds
+        lines = self.culprit(*question, "--format", "csv").stdout.splitlines()
+        self.assertIn("load_latency +", next(line for line in lines if line.startswith("lookup,")))
+
+    def test_time_alone_tells_none(self):
+        program = self.compile_text(CAUSES.replace("200000", "100000000"), "long.c", "long", "-O1",
+                                    "-g", "-DLINES=128", "-DRANDOM=0")
+        short = self.compile_text(CAUSES.replace("200000", "30000000"), "short.c", "short", "-O1",
+                                  "-g", "-DLINES=128", "-DRANDOM=0")
+        old, _ = self.record("-q", "--", short, output="short.culprit")
+        new, _ = self.record("-q", "--", program, output="long.culprit")
+        text = self.culprit("diff", old, new).stdout
+        self.assertIn("cause unknown: time alone", text)
+
+    def test_why_of_two_compares_measured_time(self):
+        profile = self.record_build("both", "-DLINES=128", "-DRANDOM=0", engine="timer+simulate")
+        document = json.loads(self.culprit("why", profile, profile, "--format", "json").stdout)
+        self.assertEqual([], list(validator("why_both").iter_errors(document)))
+        own = json.loads(self.culprit("why", profile, "--format", "json").stdout)
+        self.assertEqual(own["measured"] is not None, document["seconds_measured"])
+        if own["measured"] is None:
+            self.skipTest("the clock of this machine is not known")
+        seconds = document["a"]["seconds"]
+        cycles = own["measured"]["measured"]
+        self.assertAlmostEqual(document["a"]["seconds_error"] / seconds,
+                               cycles["error"] / cycles["value"])
+        self.assertIn("CPU time, measured", self.culprit("why", profile, profile).stdout)
 
 
 class Words(CulpritTest):

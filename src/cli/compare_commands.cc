@@ -93,8 +93,9 @@ int run(const DiffCommand& asked) {
   const OpenRun open = is_one_file ? opener_of(command.files.front()) : opener_of(command.epochs);
   const Result<ComparedFiles> compared = compare_runs(files, open, command.question);
   if (!compared) return fail(compared.error());
-  const Difference difference =
+  Difference difference =
       find_difference(compared->rows, command.base.size(), command.question.options);
+  add_causes(compared->costs, command.base.size(), difference);
   const std::string text =
       print_difference({compared->rows, command.question.by, command.limit, !is_one_file},
                        difference, command.format, standard_output_style(command.width));

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "compare/cause.h"
 #include "compare/compared_rows.h"
 #include "stats/group_difference.h"
 
@@ -41,6 +42,7 @@ struct RowChange {
   std::optional<Interval> interval95;  // of change
   double tail = 1;                     // adjusted: how likely chance alone makes it; 1: not tested
   ChangeVerdict verdict = ChangeVerdict::not_tested;
+  std::optional<Cause> cause;  // of a change, once add_causes() was asked
 };
 
 struct Difference {

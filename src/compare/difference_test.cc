@@ -17,13 +17,6 @@ size_t count_changes(const Difference& difference) {
       std::count_if(difference.rows.begin(), difference.rows.end(), is_change));
 }
 
-const RowChange& find(const Difference& difference, const std::string& name) {
-  for (const RowChange& row : difference.rows) {
-    if (row.key == ComparedKey{name}) return row;
-  }
-  throw std::runtime_error("no row " + name);
-}
-
 // Negative case of facts on DCPI-like profiles: ten runs of one program, split five and five.
 TEST(Difference, OfOneProgramIsNothing) {
   std::mt19937 random(1);
@@ -69,7 +62,7 @@ TEST(Difference, ASlowdownOfAllIsNotLost) {
   ASSERT_TRUE(difference.everything);
   EXPECT_EQ(difference.everything->verdict, ChangeVerdict::more);
   EXPECT_NEAR(*difference.everything->change, 0.3, 0.08);
-  EXPECT_EQ(find(difference, "0").verdict, ChangeVerdict::more);
+  EXPECT_EQ(find_change(difference, "0").verdict, ChangeVerdict::more);
   EXPECT_TRUE(is_above(difference, 0.05));
   EXPECT_FALSE(is_above(difference, 0.5));
 }
@@ -83,20 +76,20 @@ TEST(Difference, TheFactorOfARunIsNoChange) {
                                           {5000, 6000, 5000, 6000},
                                           {1000, 1200, 1500, 1800}});
   const Difference difference = find_difference(rows, 2, {});
-  EXPECT_EQ(find(difference, "5").verdict, ChangeVerdict::more);
-  EXPECT_NEAR(*find(difference, "5").change, 0.5, 1e-9);
+  EXPECT_EQ(find_change(difference, "5").verdict, ChangeVerdict::more);
+  EXPECT_NEAR(*find_change(difference, "5").change, 0.5, 1e-9);
   EXPECT_EQ(count_changes(difference), 1U);
 }
 
 TEST(Difference, OneRunASideIsNotTested) {
   const Difference difference = find_difference(sampled_rows({{1000, 2000}, {10, 10}}), 1, {});
-  EXPECT_EQ(find(difference, "0").verdict, ChangeVerdict::not_tested);
-  EXPECT_EQ(find(difference, "1").verdict, ChangeVerdict::too_few);
-  EXPECT_NEAR(*find(difference, "0").change, 1.0, 1e-9);
+  EXPECT_EQ(find_change(difference, "0").verdict, ChangeVerdict::not_tested);
+  EXPECT_EQ(find_change(difference, "1").verdict, ChangeVerdict::too_few);
+  EXPECT_NEAR(*find_change(difference, "0").change, 1.0, 1e-9);
   // log 2 +- 1.96 sqrt((1/1000 + 1/2000) / 2 + 0.05^2) sqrt 2: 0.693 +- 0.158, as a factor 1.708
   // to 2.343.
-  EXPECT_NEAR(find(difference, "0").interval95->low, 0.708, 2e-3);
-  EXPECT_NEAR(find(difference, "0").interval95->high, 1.343, 2e-3);
+  EXPECT_NEAR(find_change(difference, "0").interval95->low, 0.708, 2e-3);
+  EXPECT_NEAR(find_change(difference, "0").interval95->high, 1.343, 2e-3);
   EXPECT_TRUE(difference.is_spread_assumed);
   EXPECT_FALSE(is_above(difference, 0.05));
 }
@@ -104,10 +97,10 @@ TEST(Difference, OneRunASideIsNotTested) {
 TEST(Difference, WhatIsOnOneSideOnlyIsNewOrGone) {
   const Difference difference = find_difference(
       sampled_rows({{0, 0, 500, 520}, {400, 410, 0, 0}, {900, 910, 905, 900}}), 2, {});
-  EXPECT_EQ(find(difference, "0").verdict, ChangeVerdict::fresh);
-  EXPECT_EQ(find(difference, "1").verdict, ChangeVerdict::gone);
-  EXPECT_FALSE(find(difference, "1").change);
-  EXPECT_EQ(find(difference, "2").verdict, ChangeVerdict::same);
+  EXPECT_EQ(find_change(difference, "0").verdict, ChangeVerdict::fresh);
+  EXPECT_EQ(find_change(difference, "1").verdict, ChangeVerdict::gone);
+  EXPECT_FALSE(find_change(difference, "1").change);
+  EXPECT_EQ(find_change(difference, "2").verdict, ChangeVerdict::same);
 }
 
 TEST(Difference, CountsAreExact) {
@@ -118,12 +111,12 @@ TEST(Difference, CountsAreExact) {
   rows.total = {{}, {{0, 1e9 + 5, 0}, {0, 1e9 + 6, 0}}};
   const Difference difference = find_difference(rows, 1, {});
   EXPECT_TRUE(difference.is_exact);
-  EXPECT_EQ(find(difference, "f").verdict, ChangeVerdict::more);
-  EXPECT_EQ(find(difference, "g").verdict, ChangeVerdict::same);
+  EXPECT_EQ(find_change(difference, "f").verdict, ChangeVerdict::more);
+  EXPECT_EQ(find_change(difference, "g").verdict, ChangeVerdict::same);
   EXPECT_EQ(difference.total.verdict, ChangeVerdict::more);
   // A model has no chance in it either.
   rows.measure = {"sim:cycles", "cycles", Provenance::modelled};
-  EXPECT_EQ(find(find_difference(rows, 1, {}), "f").verdict, ChangeVerdict::more);
+  EXPECT_EQ(find_change(find_difference(rows, 1, {}), "f").verdict, ChangeVerdict::more);
 }
 
 TEST(Difference, TheLargestAmountComesFirst) {

@@ -13,6 +13,7 @@
 
 #include "base/names.h"
 #include "base/text.h"
+#include "compare/print_causes.h"
 #include "compare/print_comparison.h"
 #include "compare/print_parts.h"
 #include "print/csv.h"
@@ -71,7 +72,7 @@ class DifferenceText {
   std::string print() {
     std::string text = describe_groups() + "\n";
     text += print_table(columns(), style_.width) + "\n";
-    return text + legend() + print_next_step();
+    return text + legend() + print_causes(what_, difference_, style_) + print_next_step();
   }
 
  private:
@@ -226,7 +227,8 @@ Json json_row(const RowChange& row, const std::vector<RowLevel>& by) {
                  {"change", row.change ? Json(*row.change) : Json()},
                  {"interval95", Json()},
                  {"tail", row.tail},
-                 {"verdict", verdict_word(row.verdict)}};
+                 {"verdict", verdict_word(row.verdict)},
+                 {"cause", row.cause ? json_cause(*row.cause) : Json()}};
   if (row.interval95) object["interval95"] = {row.interval95->low, row.interval95->high};
   return object;
 }
@@ -260,7 +262,8 @@ std::string print_csv(const PrintedComparison& what, const Difference& differenc
   std::string text;
   CsvLine heading(text);
   for (const RowLevel level : what.by) heading.add(level_name(level));
-  for (const char* word : {"base", "new", "change", "low95", "high95", "tail", "verdict"}) {
+  for (const char* word :
+       {"base", "new", "change", "low95", "high95", "tail", "verdict", "cause"}) {
     heading.add(word);
   }
   heading.end();
@@ -274,6 +277,7 @@ std::string print_csv(const PrintedComparison& what, const Difference& differenc
     line.add(row.interval95 ? fmt::format("{}", row.interval95->high) : "");
     line.add(fmt::format("{}", row.tail));
     line.add(verdict_word(row.verdict));
+    line.add(row.cause ? csv_cause(*row.cause) : "");
     line.end();
   }
   return text;

@@ -87,6 +87,17 @@ std::string_view without_clone_suffix(std::string_view function) {
   }
 }
 
+std::vector<ComparedKey> compared_keys(const Profile& profile, const ReportTable& table) {
+  const std::string program = find_program(profile);
+  std::vector<ComparedKey> keys;
+  keys.reserve(table.rows.size());
+  for (const ReportRow& row : table.rows) {
+    ComparedKey& key = keys.emplace_back();
+    for (const RowLevel level : table.options.by) key.push_back(key_part(level, row, program));
+  }
+  return keys;
+}
+
 Result<RunRows> make_run_rows(const Profile& profile, const ReportTable& table,
                               const std::string& name, const RunOptions& options) {
   const std::string& event = options.event;
@@ -116,12 +127,10 @@ Result<RunRows> make_run_rows(const Profile& profile, const ReportTable& table,
   const auto convert = [&](const Value& value) {
     return Value{value.samples, value.value * factor, value.error * factor};
   };
-  const std::string program = find_program(profile);
+  const std::vector<ComparedKey> keys = compared_keys(profile, table);
   std::map<ComparedKey, Value> rows;
-  for (const ReportRow& row : table.rows) {
-    ComparedKey key;
-    for (const RowLevel level : table.options.by) key.push_back(key_part(level, row, program));
-    add(rows[key], convert(row.values[index]));
+  for (size_t row = 0; row < keys.size(); ++row) {
+    add(rows[keys[row]], convert(table.rows[row].values[index]));
   }
   run.rows.assign(rows.begin(), rows.end());
   run.total = convert(table.totals[index]);

@@ -23,6 +23,9 @@ struct Measure {
 /// suffixes of clones and marks of inlined copies, which differ from build to build.
 using ComparedKey = std::vector<std::string>;
 
+/// The names of a table's rows, parallel to them; some may have the same.
+std::vector<ComparedKey> compared_keys(const Profile& profile, const ReportTable& table);
+
 struct RunRows {
   std::string name;  // of the profile, for people
   Measure measure;

@@ -4,8 +4,9 @@
 
 #include <cmath>
 #include <random>
+#include <stdexcept>
 
-#include "compare/compared_rows.h"
+#include "compare/difference.h"
 
 namespace culprit {
 
@@ -33,6 +34,13 @@ inline ComparedRows sampled_rows(const std::vector<std::vector<uint64_t>>& sampl
     rows.names.push_back("run" + std::to_string(run));
   }
   return rows;
+}
+
+inline const RowChange& find_change(const Difference& difference, const std::string& name) {
+  for (const RowChange& row : difference.rows) {
+    if (row.key == ComparedKey{name}) return row;
+  }
+  throw std::runtime_error("no row " + name);
 }
 
 /// A program of 200 functions whose sizes fall as Pareto's, 100,000 samples a run. Runs differ by

@@ -194,7 +194,8 @@ void Server::State::answer_difference(std::string_view path, httplib::Response& 
       {profiles.files()[*a], profiles.files()[*b]},
       [](const std::string& name) { return ProfileView::open(name); }, question);
   if (!compared) return send_error(response, compared.error());
-  const Difference difference = find_difference(compared->rows, 1, question.options);
+  Difference difference = find_difference(compared->rows, 1, question.options);
+  add_causes(compared->costs, 1, difference);
   send_json(response, print_difference({compared->rows, question.by, 0}, difference, Format::json,
                                        TextStyle()));
 }

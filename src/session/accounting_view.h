@@ -23,15 +23,16 @@ class AccountingView {
 
   [[nodiscard]] const Profile& profile() const { return modelled_ ? *modelled_ : *own_; }
   [[nodiscard]] const Template& cpu() const { return *cpu_; }
+  [[nodiscard]] std::shared_ptr<const Template> shared_cpu() const { return cpu_; }
 
  private:
   AccountingView(const Profile& own, Template cpu)
-      : own_(&own), cpu_(std::make_unique<Template>(std::move(cpu))) {}
+      : own_(&own), cpu_(std::make_shared<Template>(std::move(cpu))) {}
   Result<void> add_static_model(const FactsLookup& facts);
 
   const Profile* own_;
   std::unique_ptr<Profile> modelled_;
-  std::unique_ptr<Template> cpu_;  // trees point into it
+  std::shared_ptr<Template> cpu_;  // trees point into it
 };
 
 }  // namespace culprit

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "print/event_display.h"
-#include "session/answers.h"
+#include "session/accounting_view.h"
+#include "session/report_parts.h"
 
 namespace culprit {
 namespace {
@@ -27,17 +28,21 @@ Result<ComparedFiles> compare_runs(const std::vector<std::string>& names, const 
         "comm or thread"};
   }
   ASSIGN_OR_RETURN(const bool time_as_cycles, do_all_have_clocks(names, open));
-  ReportQuestion report;
-  report.report.by = question.by;
-  report.report.limit = 0;
+  ReportOptions report;
+  report.by = question.by;
+  report.limit = 0;
+  const FactParts parts = needed_parts(report);
   ComparedFiles out;
   std::vector<RunRows> runs;
   for (const std::string& name : names) {
-    ASSIGN_OR_RETURN(ProfileView view, open(name));
-    ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view, report));
-    ASSIGN_OR_RETURN(RunRows run, make_run_rows(answer.shown(), answer.table, name,
-                                                {question.event, time_as_cycles}));
+    ASSIGN_OR_RETURN(const ProfileView view, open(name));
+    ASSIGN_OR_RETURN(const AccountingView accounting, AccountingView::make(view, "", parts));
+    const Profile& profile = accounting.profile();
+    ASSIGN_OR_RETURN(const ReportTable table, make_report(profile, view.facts(parts), report));
+    ASSIGN_OR_RETURN(RunRows run,
+                     make_run_rows(profile, table, name, {question.event, time_as_cycles}));
     runs.push_back(std::move(run));
+    out.costs.push_back(make_run_costs(profile, table, accounting.shared_cpu()));
     if (out.problem.empty()) out.problem = view.problem();
   }
   ASSIGN_OR_RETURN(out.rows, put_side_by_side(runs));

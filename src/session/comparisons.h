@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compare/difference.h"
+#include "compare/causes.h"
 #include "session/profile_view.h"
 
 namespace culprit {
@@ -21,7 +21,8 @@ struct ComparisonQuestion {
 
 struct ComparedFiles {
   ComparedRows rows;
-  std::string problem;  // damaged facts of one of them; "": none
+  std::vector<RunCosts> costs;  // of each run
+  std::string problem;          // damaged facts of one of them; "": none
 };
 
 using OpenRun = std::function<Result<ProfileView>(const std::string& name)>;

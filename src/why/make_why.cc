@@ -14,6 +14,7 @@
 #include "print/event_display.h"
 #include "print/values.h"
 #include "report/measured_cycles.h"
+#include "report/row_estimates.h"
 #include "report/row_filter.h"
 #include "why/callers.h"
 #include "why/dispatch.h"
@@ -22,19 +23,6 @@
 
 namespace culprit {
 namespace {
-
-/// No sample at all is not exactly nothing: a period of the event may well have passed.
-std::vector<Estimate> to_estimates(const Profile& profile, const std::vector<Value>& values) {
-  std::vector<Estimate> estimates;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const Event& event = profile.events[i];
-    const bool is_unseen =
-        event.provenance == Provenance::sampled && values[i].samples == 0 && values[i].value == 0;
-    const double period = static_cast<double>(event.period) * event.scale;
-    estimates.push_back({values[i].value, is_unseen ? period : values[i].error});
-  }
-  return estimates;
-}
 
 /// Counts of whole runs: means of the repetitions, times shared counters made up for elsewhere.
 std::vector<Estimate> run_counts(const Profile& profile) {

@@ -4,7 +4,9 @@
 //      cycles    share   cycles    share   after / before
 //      4.07 G  100.0 %   1.20 G  100.0 %            0.29   unhalted
 //
-// Cycles of different CPUs are of different lengths: time stands below them.
+// Cycles of different CPUs are of different lengths: time stands below them. It is what was
+// measured where both profiles have that; else a simulated run's time is that of its model's
+// cycles.
 
 #include <fmt/format.h>
 
@@ -58,12 +60,42 @@ std::string ratio_of(const CostNode& a, const CostNode& b) {
   return fmt::format("{:.2f}", b.cycles->value / a.cycles->value);
 }
 
-/// Seconds of the unhalted cycles, where the clock is known.
-std::optional<double> seconds_of(const WhySide& side) {
+/// CPU time of both sides in one way, so that it can be compared.
+struct CpuTimes {
+  bool are_measured = false;  // else by the cycles of the trees
+  std::optional<Estimate> seconds[2];
+};
+
+std::optional<Estimate> to_seconds(const WhySide& side, const std::optional<Estimate>& cycles) {
   const ClockCalibration* clock = find_clock(side.profile->machine);
-  const std::optional<Estimate>& cycles = side.why->tree.unhalted.cycles;
   if (clock == nullptr || !cycles) return std::nullopt;
-  return cycles->value / clock->hertz;
+  return *cycles * (1 / clock->hertz);
+}
+
+/// A model's cycles are no time that passed.
+std::optional<Estimate> find_measured(const WhySide& side) {
+  if (side.why->measured) return side.why->measured->measured;
+  return side.cpu->is_simulated ? std::nullopt : side.why->tree.unhalted.cycles;
+}
+
+CpuTimes find_cpu_times(const WhySide& a, const WhySide& b) {
+  CpuTimes times;
+  times.are_measured = find_measured(a) && find_measured(b);
+  for (const WhySide* side : {&a, &b}) {
+    times.seconds[side == &a ? 0 : 1] = to_seconds(
+        *side, times.are_measured ? find_measured(*side) : side->why->tree.unhalted.cycles);
+  }
+  return times;
+}
+
+std::string format_ratio(const CpuTimes& times) {
+  if (!times.seconds[0] || !times.seconds[1] || !(times.seconds[0]->value > 0)) return "-";
+  const Estimate ratio = divide(*times.seconds[1], *times.seconds[0]);
+  std::string text = fmt::format("{:.2f}", ratio.value);
+  if (ratio.standard_error > 0) {
+    text += fmt::format(" +-{:.2f}", kNormal95 * ratio.standard_error);
+  }
+  return text;
 }
 
 std::string print_text(const WhySide& a, const WhySide& b, const TextStyle& style) {
@@ -84,19 +116,19 @@ std::string print_text(const WhySide& a, const WhySide& b, const TextStyle& styl
         ratio_of(*pair.a, *pair.b), std::string(2 * pair.depth, ' ') + printable(pair.a->label)};
     for (size_t i = 0; i < std::size(columns); ++i) columns[i].cells.push_back(cells[i]);
   }
-  const std::optional<double> seconds[] = {seconds_of(a), seconds_of(b)};
-  if (seconds[0] || seconds[1]) {
-    const auto format = [](const std::optional<double>& value) {
-      return value ? format_duration_ns(*value * 1e9) : "-";
+  const CpuTimes times = find_cpu_times(a, b);
+  if (times.seconds[0] || times.seconds[1]) {
+    const auto format = [](const std::optional<Estimate>& value) {
+      return (value ? format_duration_ns(value->value * 1e9) : "-") + "  ";
     };
-    columns[0].cells.push_back(format(seconds[0]) + "  ");
-    columns[2].cells.push_back(format(seconds[1]) + "  ");
-    columns[1].cells.emplace_back();
-    columns[3].cells.emplace_back();
-    columns[4].cells.push_back(seconds[0] && seconds[1] && *seconds[0] > 0
-                                   ? fmt::format("{:.2f}", *seconds[1] / *seconds[0])
-                                   : "-");
-    columns[5].cells.push_back("CPU time of these cycles");
+    const std::string cells[] = {
+        format(times.seconds[0]),
+        "",
+        format(times.seconds[1]),
+        "",
+        format_ratio(times),
+        times.are_measured ? "CPU time, measured" : "CPU time of these cycles, not measured"};
+    for (size_t i = 0; i < std::size(columns); ++i) columns[i].cells.push_back(cells[i]);
   }
   text += print_table({std::begin(columns), std::end(columns)}, style.width) + "\n";
   for (const WhySide* side : {&a, &b}) {
@@ -107,13 +139,12 @@ std::string print_text(const WhySide& a, const WhySide& b, const TextStyle& styl
   return text;
 }
 
-Json json_side(const WhySide& side) {
-  Json object = {{"name", printable(side.name)},
-                 {"machine", json_machine(side.profile->machine)},
-                 {"template", printable(side.cpu->name)}};
-  const std::optional<double> seconds = seconds_of(side);
-  object["seconds"] = seconds ? Json(*seconds) : Json();
-  return object;
+Json json_side(const WhySide& side, const std::optional<Estimate>& seconds) {
+  return {{"name", printable(side.name)},
+          {"machine", json_machine(side.profile->machine)},
+          {"template", printable(side.cpu->name)},
+          {"seconds", seconds ? Json(seconds->value) : Json()},
+          {"seconds_error", seconds ? Json(seconds->standard_error) : Json()}};
 }
 
 Json json_amount(const CostNode& node) {
@@ -132,9 +163,11 @@ std::string print_json(const WhySide& a, const WhySide& b) {
                     {"a", json_amount(*pair.a)},
                     {"b", json_amount(*pair.b)}});
   }
+  const CpuTimes times = find_cpu_times(a, b);
   return dump({{"schema", "culprit-why-both-1"},
-               {"a", json_side(a)},
-               {"b", json_side(b)},
+               {"seconds_measured", times.are_measured},
+               {"a", json_side(a, times.seconds[0])},
+               {"b", json_side(b, times.seconds[1])},
                {"rows", std::move(rows)}});
 }
 

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 
 import { get } from "./carrier";
-import { inUnit, MARKS, percent, shortName } from "./format";
+import { amount, inUnit, MARKS, percent, shortName } from "./format";
 import { tweak, type Route } from "./route";
 import { CopyButtons, Table, type ColumnOf } from "./table";
 import type { Diff, Profiles } from "./types";
@@ -12,6 +12,18 @@ import { usePromise, Waiting } from "./use_document";
 const VERDICTS: Record<Diff.Row["verdict"], string> = {
   "more": "+ more", "less": "− less", "same": "~ the same", "not-tested": "not tested: one run a side", "too-few-samples": "too few samples", "new": "new", "gone": "gone",
 };
+
+const signed = (value: number) => `${value > 0 ? "+" : "−"}${amount(Math.abs(value))}`;
+
+/** What changed in the tree of cycles, or why that is not known. */
+function describeCause(cause: Diff.Cause | null): string {
+  if (!cause) return "";
+  if (cause.state !== "found") return `cause unknown: ${cause.reason}`;
+  return cause.branches.map((branch) => {
+    const events = branch.events.map((event) => `${event.label} ${amount(event.base)} → ${amount(event.new)}`);
+    return `${signed(branch.new - branch.base)} ${branch.label}${events.length ? ` (${events.join(", ")})` : ""}`;
+  }).join("; ");
+}
 
 function DifferenceOf({ diff, route }: { diff: Diff.DiffDocument; route: Route }): JSX.Element {
   const sort = route.query.get("sort") ?? "-size";
@@ -29,6 +41,7 @@ function DifferenceOf({ diff, route }: { diff: Diff.DiffDocument; route: Route }
     { key: "change", title: "change", width: 210, value: (row) => row.change,
       draw: (row) => row.change === null ? "–" : <>{row.change > 0 ? "+" : ""}{percent(row.change)}{row.interval95 && <span class="dim"> {percent(row.interval95[0])} … {percent(row.interval95[1])}</span>}</> },
     { key: "verdict", title: "verdict", isText: true, width: 220, value: (row) => row.verdict, draw: (row) => VERDICTS[row.verdict] },
+    { key: "cause", title: "cause [cycles]", isText: true, width: 320, value: (row) => describeCause(row.cause), draw: (row) => <span title={describeCause(row.cause)}>{describeCause(row.cause)}</span> },
     { key: "name", title: Object.keys(diff.total.names)[0] ?? "name", isText: true, value: name, draw: (row) => <span title={name(row)}>{shortName(name(row))}</span> },
   ];
   const rows = [diff.total, ...(diff.everything ? [diff.everything] : []), ...diff.rows];

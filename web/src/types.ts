@@ -1551,6 +1551,32 @@ export interface Row {
   interval95: null | number[];
   tail: number;
   verdict: "more" | "less" | "same" | "not-tested" | "too-few-samples" | "new" | "gone";
+  cause: null | Cause;
+}
+export interface Cause {
+  state: "found" | "none" | "unknown";
+  reason: string;
+  tree: null | Amount;
+  instructions: null | Amount;
+  branches: CauseBranch[];
+}
+export interface Amount {
+  label: string;
+  unit: "cycles" | "events";
+  base: number;
+  new: number;
+  error: number;
+}
+export interface CauseBranch {
+  label: string;
+  unit: "cycles" | "events";
+  base: number;
+  new: number;
+  error: number;
+  branch: string;
+  provenance: "counted" | "sampled" | "modelled";
+  most: string;
+  events: Amount[];
 }
 }
 

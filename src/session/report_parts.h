@@ -1,0 +1,11 @@
+#pragma once
+
+#include "report/report.h"
+#include "store/fact_parts.h"
+
+namespace culprit {
+
+/// The parts of facts that a report needs: the others are not read.
+FactParts needed_parts(const ReportOptions& options);
+
+}  // namespace culprit
