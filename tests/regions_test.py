@@ -424,6 +424,37 @@ end program
 MARKS = ("-I", SOURCE / "include")
 
 
+@runs_alone("measures how long threads sleep")
+class Ranks(RegionsTest):
+    """Processes of an MPI program, by what a launcher says in the environment."""
+
+    def test_ranks_together(self):
+        program = self.openmp(CONSTRUCTS, "constructs", "gcc", "-O2")
+        files, own = [], {}
+        for rank, nap_ms in (("0", "20"), ("10", "20"), ("2", "60")):
+            environment = {**os.environ, "OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_SIZE": "11"}
+            _, done = self.record("--regions", "--", program, "critical", nap_ms, env=environment)
+            files.append(self.folder / f"profile.rank{rank}.culprit")
+            self.assertIn(files[-1].name, done.stderr)
+            own[rank] = said(done.stdout)
+        report = json.loads(self.culprit("regions", *files, "--format", "json").stdout)
+        jsonschema.validate(report, schema())
+        self.check_sums(report)
+        self.assertEqual([f"r{rank}:{number}" for rank in ("0", "2", "10") for number in range(4)],
+                         [thread["thread"] for thread in report["threads"]])
+        critical = self.find(report, "critical")
+        bodies = [body for rank in ("0", "2", "10") for body in own[rank]["critical"]]
+        for seen, expected in zip(seconds(critical, "body"), bodies, strict=True):
+            self.near(seen, expected)
+        # Ranks run at once: the region takes as long as in the slowest, 4 bodies of 60 ms.
+        region = self.find(report, "parallel")
+        wall = next(one for one in report["regions"] if one["construct"] == region["id"])["wall_ns"]
+        slowest = max(one["whole_ns"] for one in region["threads"])
+        self.assertAlmostEqual(slowest, wall, delta=1)
+        text = self.culprit("regions", *files).stdout
+        self.assertIn("r10:3", text)
+
+
 class Real(RegionsTest):
     """Programs as they are written: right results, and what is reported of them."""
 

@@ -27,6 +27,8 @@
 #include "collect/regions/region_profile.h"
 #include "collect/regions/regions_recording.h"
 #include "host/describe_machine.h"
+#include "model/labelled_runs.h"
+#include "recording/rank.h"
 #include "recording/signals.h"
 #include "store/profile_file.h"
 
@@ -138,10 +140,17 @@ OutputRequest request_output(const RecordCommand& command) {
   return request;
 }
 
+void label_rank(const std::string& rank, Profile& profile) {
+  const StringId name = profile.strings.intern(std::string(kRankLabel));
+  const StringId number = profile.strings.intern(rank);
+  for (Run& run : profile.runs) run.labels[name] = number;
+}
+
 /// Writes, completes and describes what was recorded; `amount` says how much that is.
 /// Errors: it is not where it should be; it may be elsewhere then, as the message says.
 Result<void> finish(const RecordCommand& command, const OutputFile& output, ProfileWriter writer,
                     Recording& recording, const std::string& amount) {
+  if (!command.rank.empty()) label_rank(command.rank, recording.profile);
   ASSIGN_OR_RETURN(const std::string path,
                    close_where_there_is_room(writer, recording.profile, command.output));
   const bool is_elsewhere = path != command.output;
@@ -208,6 +217,12 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch);
 }  // namespace
 
 int run(const RecordCommand& command) {
+  if (const std::optional<Rank> rank = find_rank(); rank && command.rank.empty()) {
+    RecordCommand of_rank = command;
+    of_rank.rank = rank->number;
+    if (!is_null_device(command.output)) of_rank.output = name_of_rank(command.output, *rank);
+    return run(of_rank);
+  }
   if (command.repetitions > 1 || !command.compared.empty()) return record_repeatedly(command);
   if (!is_null_device(command.output)) return record_into_file(command, nullptr);
   Result<ScratchFolder> scratch = ScratchFolder::make();

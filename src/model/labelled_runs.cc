@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace culprit {
-namespace {
 
 std::string find_label(const Profile& profile, const Run& run, std::string_view wanted) {
   for (const auto& [name, value] : run.labels) {
@@ -11,8 +10,6 @@ std::string find_label(const Profile& profile, const Run& run, std::string_view 
   }
   return "";
 }
-
-}  // namespace
 
 std::vector<LabelledRun> find_labelled_runs(const Profile& profile) {
   std::vector<LabelledRun> found;

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "model/labelled_runs.h"
 #include "model/region_words.h"
 
 namespace culprit {
@@ -117,6 +118,7 @@ class ConstructFinder {
 
   void choose_values();
   [[nodiscard]] bool is_chosen(const RegionValue& value) const;
+  [[nodiscard]] std::string find_rank(const Context& context) const;
   void list_threads();
   void order_regions();
   void add_region(size_t region);
@@ -161,7 +163,12 @@ bool ConstructFinder::is_chosen(const RegionValue& value) const {
   return is_of_kind && contexts_.contains(value.context);
 }
 
-/// Threads with regions, by process and in the order in which they began.
+std::string ConstructFinder::find_rank(const Context& context) const {
+  const Run* const run = find_row(profile_.runs, context.run);
+  return run == nullptr ? "" : find_label(profile_, *run, kRankLabel);
+}
+
+/// Threads with regions, by rank, by process and in the order in which they began.
 void ConstructFinder::list_threads() {
   struct Known {
     ContextId context;
@@ -170,6 +177,7 @@ void ConstructFinder::list_threads() {
     uint32_t tid;
     uint32_t pid;
     ThreadId row;
+    std::string rank;  // of an MPI program
   };
   std::map<ContextId, Known> found;
   for (const RegionValue& value : profile_.region_values) {
@@ -182,21 +190,29 @@ void ConstructFinder::list_threads() {
         thread == nullptr || thread->ordinal == 0 ? UINT32_MAX : thread->ordinal;
     found.try_emplace(value.context, Known{value.context, context->process.value, ordinal,
                                            thread == nullptr ? 0 : thread->tid,
-                                           process == nullptr ? 0 : process->pid, context->thread});
+                                           process == nullptr ? 0 : process->pid, context->thread,
+                                           find_rank(*context)});
   }
   std::vector<Known> ordered;
   for (const auto& [context, known] : found) ordered.push_back(known);
   std::stable_sort(ordered.begin(), ordered.end(), [](const Known& a, const Known& b) {
-    return std::tuple(a.process, a.ordinal, a.tid) < std::tuple(b.process, b.ordinal, b.tid);
+    const auto order = [](const Known& one) {
+      // Ranks are numbers: 2 comes before 10.
+      return std::tuple(one.rank.size(), std::string_view(one.rank), one.process, one.ordinal,
+                        one.tid);
+    };
+    return order(a) < order(b);
   });
   const bool has_one_process = ordered.empty() || ordered.front().process == ordered.back().process;
   size_t number = 0;
   for (size_t i = 0; i < ordered.size(); ++i) {
     if (i > 0 && ordered[i].process != ordered[i - 1].process) number = 0;
     thread_of_[ordered[i].context] = report_.threads.size();
+    const std::string process =
+        ordered[i].rank.empty() ? fmt::format("{}", ordered[i].pid) : "r" + ordered[i].rank;
     report_.threads.push_back(
-        {has_one_process ? fmt::format("{}", number) : fmt::format("{}:{}", ordered[i].pid, number),
-         ordered[i].pid, ordered[i].tid, ordered[i].row});
+        {has_one_process ? fmt::format("{}", number) : fmt::format("{}:{}", process, number),
+         ordered[i].pid, ordered[i].tid, ordered[i].row, ordered[i].rank});
     ++number;
   }
 }

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 #include "regions/constructs.h"
 #include "regions/counters.h"
@@ -15,10 +17,15 @@ Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& cod
         "this profile has no regions: record OpenMP constructs with culprit record --regions"};
   }
   RegionsReport report;
-  for (const Run& run : profile.runs) {
-    // A simulated run beside the measured one has no regions: the first one does.
-    report.program_wall_ns = static_cast<double>(run.duration_ns);
-    if (run.duration_ns > 0) break;
+  std::set<StringId> hosts;
+  // A simulated run beside the measured one has none of these regions; ranks run at once.
+  for (const RegionValue& value : profile.region_values) {
+    const Context* const context = find_row(profile.contexts, value.context);
+    const Run* const run = context == nullptr ? nullptr : find_row(profile.runs, context->run);
+    if (run == nullptr) continue;
+    hosts.insert(run->host);
+    report.program_wall_ns =
+        std::max(report.program_wall_ns, static_cast<double>(run->duration_ns));
   }
   find_constructs(profile, code, report);
   RETURN_IF_ERROR(add_counters(profile, events, report));
@@ -26,7 +33,7 @@ Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& cod
   add_overheads(report);
   add_findings(report);
   const uint32_t cpus = profile.machine.cpus_online;
-  if (cpus > 0 && report.most_threads > cpus) {
+  if (hosts.size() == 1 && cpus > 0 && report.most_threads > cpus) {
     report.remarks.push_back(fmt::format(
         "{} threads share {} CPUs: times are of the clock, so a body's holds waiting for "
         "a CPU, and who waits at a barrier may wait for a thread that has none",

@@ -2,21 +2,28 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 
 namespace culprit {
 namespace {
 
 /// Wall time of a parallel construct: that of the thread that was in it longest, in each process.
+/// Processes of one program are one after the other; ranks run at once, and the slowest counts.
 /// Units:  -> [ns]
 double compute_wall_ns(const RegionsReport& report, const Construct& construct) {
-  std::map<uint32_t, double> longest;
+  std::map<std::string, std::map<uint32_t, double>> longest;  // by rank and process
   for (const Construct::Thread& one : construct.threads) {
-    double& ns = longest[report.threads[one.thread].pid];
+    const RegionsReport::Thread& thread = report.threads[one.thread];
+    double& ns = longest[thread.rank][thread.pid];
     ns = std::max(ns, one.times.whole_ns());
   }
-  double sum = 0;
-  for (const auto& [pid, ns] : longest) sum += ns;
-  return sum;
+  double slowest = 0;
+  for (const auto& [rank, processes] : longest) {
+    double sum = 0;
+    for (const auto& [pid, ns] : processes) sum += ns;
+    slowest = std::max(slowest, sum);
+  }
+  return slowest;
 }
 
 /// As many sections ran as threads came, each time.

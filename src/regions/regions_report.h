@@ -142,10 +142,11 @@ struct Finding {
 
 struct RegionsReport {
   struct Thread {
-    std::string label;  // "0", or "PROCESS:0" of several processes
+    std::string label;  // "0"; of several processes "PID:0", or of an MPI program's "r3:0"
     uint32_t pid = 0;
     uint32_t tid = 0;
-    ThreadId row{};  // of the profile
+    ThreadId row{};         // of the profile
+    std::string rank = {};  // of an MPI program, its process's number; "": of none
   };
   struct Counter {
     std::string name;

@@ -38,6 +38,7 @@ struct RecordCommand {
   SnapshotOptions snapshot;
   std::string output = kDefaultProfile;
   std::string output_name = {};  // what messages call it; "": `output`
+  std::string rank = {};         // of an MPI program, which `output` names then; "": of none
   bool force = false;            // replaces whatever stands at `output`
   std::string cpu;               // --template: its events; "": none
   bool quiet = false;
@@ -157,7 +158,7 @@ struct VarianceCommand {
 
 /// `culprit regions`.
 struct RegionsCommand {
-  std::string file = kDefaultProfile;
+  std::vector<std::string> files;  // none typed: the default; several: ranks, put together
   std::vector<std::string> events;  // --counter
   RegionsPrint print;
   Format format = Format::text;

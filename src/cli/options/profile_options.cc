@@ -305,7 +305,10 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
 
 CLI::App* add_regions(CLI::App& root, RegionsCommand* command, std::string* /*error*/) {
   CLI::App* app = root.add_subcommand("regions", "what OpenMP constructs took, by thread");
-  add_input(app, &command->file);
+  app->add_option("FILE,-i,--input", command->files,
+                  "the profile [profile.culprit]; several: those of the ranks of one MPI program, "
+                  "together")
+      ->type_name("FILE...");
   app->add_option("--limit", command->print.limit,
                   "constructs of the flat profile, those with most time; 0: all [20]")
       ->type_name("N");
@@ -319,6 +322,7 @@ CLI::App* add_regions(CLI::App& root, RegionsCommand* command, std::string* /*er
       "\nExamples:\n"
       "  culprit record --regions ./a.out && culprit regions\n"
       "  culprit record --regions --engine simulate ./a.out && culprit regions\n"
+      "  mpirun -n 4 culprit record --regions ./a.out && culprit regions profile.rank*.culprit\n"
       "  culprit regions --counter fp-loads           one event alone\n"
       "  culprit regions --format csv run.culprit     a row per construct and thread");
   return app;
