@@ -9,9 +9,8 @@ namespace {
 class RankTest : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* const name :
-         {"PMIX_RANK", "PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-          "SLURM_PROCID", "SLURM_NTASKS"}) {
+    for (const char* const name : {"PMIX_RANK", "PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK",
+                                   "OMPI_COMM_WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS"}) {
       ::unsetenv(name);
     }
   }

@@ -188,10 +188,10 @@ void ConstructFinder::list_threads() {
     const Process* process = find_row(profile_.processes, context->process);
     const uint32_t ordinal =
         thread == nullptr || thread->ordinal == 0 ? UINT32_MAX : thread->ordinal;
-    found.try_emplace(value.context, Known{value.context, context->process.value, ordinal,
-                                           thread == nullptr ? 0 : thread->tid,
-                                           process == nullptr ? 0 : process->pid, context->thread,
-                                           find_rank(*context)});
+    found.try_emplace(
+        value.context,
+        Known{value.context, context->process.value, ordinal, thread == nullptr ? 0 : thread->tid,
+              process == nullptr ? 0 : process->pid, context->thread, find_rank(*context)});
   }
   std::vector<Known> ordered;
   for (const auto& [context, known] : found) ordered.push_back(known);

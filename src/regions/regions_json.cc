@@ -89,10 +89,11 @@ std::string print_regions_json(const Profile& profile, const RegionsReport& repo
   json["overheads"] = json_overheads(report.program);
   json["threads"] = Json::array();
   for (const RegionsReport::Thread& thread : report.threads) {
-    json["threads"].push_back({{"thread", printable(thread.label)},
-                               {"rank", thread.rank.empty() ? Json() : Json(printable(thread.rank))},
-                               {"pid", thread.pid},
-                               {"tid", thread.tid}});
+    json["threads"].push_back(
+        {{"thread", printable(thread.label)},
+         {"rank", thread.rank.empty() ? Json() : Json(printable(thread.rank))},
+         {"pid", thread.pid},
+         {"tid", thread.tid}});
   }
   json["constructs"] = Json::array();
   for (size_t i = 0; i < report.constructs.size(); ++i) {
