@@ -116,14 +116,12 @@ double relative_change(const CauseAmount& amount) {
   return larger > 0 ? std::abs(amount.change()) / larger : 0;
 }
 
-std::optional<CauseAmount> compare_instructions(std::span<const CostTree> trees,
-                                                size_t base_runs) {
+std::optional<CauseAmount> compare_instructions(std::span<const CostTree> trees, size_t base_runs) {
   std::vector<Estimate> runs;
   for (const CostTree& tree : trees) {
-    const auto found =
-        std::find_if(tree.general.begin(), tree.general.end(), [](const CostNode& node) {
-          return node.label == kInstructionsLabel && node.amount;
-        });
+    const auto found = std::find_if(
+        tree.general.begin(), tree.general.end(),
+        [](const CostNode& node) { return node.label == kInstructionsLabel && node.amount; });
     if (found == tree.general.end()) return std::nullopt;
     runs.push_back(found->amount->events);
   }
@@ -179,8 +177,7 @@ void add_events(std::span<const ComparedEntry> entries, CauseBranch& branch) {
   const double direction = branch.cycles.change() > 0 ? 1 : -1;
   for (const ComparedEntry& one : entries) {
     if (!is_inside(one) || !one.entry.is_cycles || one.amount.change() * direction <= 0) continue;
-    if (most == nullptr ||
-        one.amount.change() * direction > most->amount.change() * direction) {
+    if (most == nullptr || one.amount.change() * direction > most->amount.change() * direction) {
       most = &one;
     }
   }
@@ -246,8 +243,8 @@ std::string find_obstacle(std::span<const RunCosts> costs, size_t base_runs) {
   const bool now = std::ranges::any_of(costs.subspan(base_runs), lacks_tree);
   if (!base && !now) {
     const std::string& name = costs.front().cpu->name;
-    const bool is_one = std::ranges::all_of(
-        costs, [&](const RunCosts& run) { return run.cpu->name == name; });
+    const bool is_one =
+        std::ranges::all_of(costs, [&](const RunCosts& run) { return run.cpu->name == name; });
     return is_one ? "" : "the runs are of different CPUs";
   }
   if (base && now) return std::ranges::find_if(costs, lacks_tree)->missing;

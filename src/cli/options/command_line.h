@@ -158,7 +158,7 @@ struct VarianceCommand {
 
 /// `culprit regions`.
 struct RegionsCommand {
-  std::vector<std::string> files;  // none typed: the default; several: ranks, put together
+  std::vector<std::string> files;   // none typed: the default; several: ranks, put together
   std::vector<std::string> events;  // --counter
   RegionsPrint print;
   Format format = Format::text;
