@@ -11,8 +11,8 @@ namespace {
 
 // Costs of made_template(): LOCAL_DRAM 200 cycles, MISPREDICTED 6; the branch of mispredictions
 // needs ISSUED and RETIRED for its other part, which these profiles lack.
-const std::vector<std::string> kEvents = {"CYCLES",     "STALLS",       "LOCAL_DRAM",
-                                          "L1_HIT",     "MISPREDICTED", "INSTRUCTIONS"};
+const std::vector<std::string> kEvents = {"CYCLES", "STALLS",       "LOCAL_DRAM",
+                                          "L1_HIT", "MISPREDICTED", "INSTRUCTIONS"};
 
 struct Counted {
   std::string function;
