@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from harness import BUILD, CulpritTest
+from harness import BUILD, CulpritTest, run
 from schema_test import validator
 
 # Each function's loop is one instruction sequence per round; EXTRA rounds more are the change.
@@ -102,7 +102,7 @@ class Exact(CulpritTest):
         self.assertTrue(all(len(line) <= 80 for line in table.splitlines()), text)
         lines = self.culprit("diff", "--event", "instructions", old, new, "--format",
                              "csv").stdout.splitlines()
-        self.assertEqual("function,base,new,change,low95,high95,tail,verdict,cause", lines[0])
+        self.assertEqual("function,base,new,change,low95,high95,tail,verdict,functions,cause", lines[0])
 
     def test_variance_of_exact_runs(self):
         old, new = self.record_build("old", 0), self.record_build("new", 1000)
@@ -207,6 +207,99 @@ class Causes(CulpritTest):
         self.assertAlmostEqual(document["a"]["seconds_error"] / seconds,
                                cycles["error"] / cycles["value"])
         self.assertIn("CPU time, measured", self.culprit("why", profile, profile).stdout)
+
+
+# One function that is renamed, one whose rare half is put apart by its compiler, one that is inlined
+# by others, and two twins that cannot be told apart; NEW gives the other names.
+RENAMED = """#include <stdint.h>
+#if NEW
+#define scan scan_words
+#define left one
+#define right two
+#endif
+#define TWIN(name) __attribute__((noinline)) uint64_t name(uint64_t n) { \\
+  uint64_t sum = n; \\
+  for (uint64_t i = 0; i < n; ++i) sum = sum * 3 + (sum >> 7) + (i ^ sum << 3) + sum / 5; \\
+  return sum; }
+volatile uint64_t sink;
+TWIN(left)
+TWIN(right)
+static uint64_t weigh(uint64_t x) { return x * 0x9e3779b97f4a7c15u ^ x >> 31; }
+__attribute__((noinline)) uint64_t scan(const uint64_t* from, uint64_t n) {
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < n; ++i) {
+    if (from[i] & 1) sum += from[i] / 3; else if (from[i] & 2) sum ^= from[i] << 2; else sum -= i;
+  }
+  return sum;
+}
+__attribute__((cold, noinline)) void complain(uint64_t x) { sink = x; }
+__attribute__((noinline)) uint64_t lookup(uint64_t x) {
+  if (__builtin_expect(x % 1000 == 999, 0)) { sink = x; complain(x); sink = x * 7; return 5; }
+  return weigh(x) + 1;
+}
+int main(void) {
+  uint64_t words[256];
+  for (uint64_t i = 0; i < 256; ++i) words[i] = i * i;
+  for (uint64_t i = 0; i < 5000; ++i) sink = lookup(i);
+  sink = scan(words, 256) + left(1000) + right(1000);
+  return 0;
+}"""
+
+
+class Functions(CulpritTest):
+    """Functions of two builds, by two compilers and with other flags."""
+
+    def setUp(self):
+        super().setUp()
+        self.need("qemu-x86_64")
+        if not (BUILD / "libculprit_qemu.so").exists():
+            self.skipTest("built without the software PMU")
+
+    def record_build(self, name, compiler, *flags):
+        program = self.compile_text(RENAMED, f"{name}.c", name, "-g", *flags, compiler=compiler)
+        path, _ = self.record("-q", "--engine", "simulate", "--machine", "none", "--", program,
+                              output=f"{name}.culprit")
+        return path
+
+    def functions(self, old, new):
+        question = ("diff", "--event", "instructions", old, new)
+        document = json.loads(self.culprit(*question, "--format", "json").stdout)
+        self.assertEqual([], list(validator("diff").iter_errors(document)))
+        return ({row["names"]["function"]: row for row in document["rows"]},
+                self.culprit(*question).stdout)
+
+    def test_a_renamed_function_is_known_by_its_shape(self):
+        rows, text = self.functions(self.record_build("old", "gcc", "-O2", "-DNEW=0"),
+                                    self.record_build("new", "gcc", "-O2", "-DNEW=1"))
+        scan = rows["scan"]
+        self.assertEqual({"base": ["scan"], "new": ["scan_words"], "matched_by": "shape"},
+                         scan["functions"])
+        self.assertEqual("same", scan["verdict"])
+        self.assertEqual(scan["base"], scan["new"])
+        self.assertIn("scan -> scan_words (by the shape of the code)", text)
+        for name, verdict in (("left", "gone"), ("right", "gone"), ("one", "new"), ("two", "new")):
+            self.assertEqual(verdict, rows[name]["verdict"], name)   # which is which, nobody knows
+        self.assertNotIn("scan_words", rows)
+
+    def test_the_same_build_renames_nothing(self):
+        old = self.record_build("old", "gcc", "-O2", "-DNEW=0")
+        rows, text = self.functions(old, old)
+        self.assertEqual({"name"}, {row["functions"]["matched_by"] for row in rows.values()})
+        self.assertNotIn("Matched", text)
+
+    def test_inlined_and_split_functions_keep_their_rows(self):
+        """clang -O0 makes a function of all, gcc -O2 inlines `weigh` and may put the rare half of
+        `lookup` apart: which, nm says."""
+        self.need("clang-19")
+        rows, text = self.functions(self.record_build("old", "clang-19", "-O0", "-DNEW=0"),
+                                    self.record_build("new", "gcc", "-O2", "-DNEW=0"))
+        self.assertEqual((["weigh"], ["weigh (inlined)"], "name"),
+                         tuple(rows["weigh"]["functions"][key] for key in ("base", "new", "matched_by")))
+        self.assertIn("weigh -> weigh (inlined)", text)
+        symbols = run("nm", self.folder / "new").stdout.split()
+        parts = sorted(name for name in symbols if name == "lookup" or name.startswith("lookup."))
+        self.assertEqual(parts, rows["lookup"]["functions"]["new"])
+        self.assertGreater(len(parts), 1)
 
 
 class Words(CulpritTest):

@@ -91,6 +91,7 @@ int run(const DiffCommand& asked) {
   std::vector<std::string> files = command.base;
   files.insert(files.end(), command.fresh.begin(), command.fresh.end());
   const OpenRun open = is_one_file ? opener_of(command.files.front()) : opener_of(command.epochs);
+  command.question.base_runs = command.base.size();
   const Result<ComparedFiles> compared = compare_runs(files, open, command.question);
   if (!compared) return fail(compared.error());
   Difference difference =

@@ -19,7 +19,7 @@ Result<ComparedRows> put_side_by_side(std::span<const RunRows> runs) {
   CHECK(!runs.empty());
   ComparedRows all;
   all.measure = runs.front().measure;
-  std::map<ComparedKey, std::vector<Value>> rows;
+  std::map<ComparedKey, ComparedRow> rows;
   for (size_t run = 0; run < runs.size(); ++run) {
     const RunRows& one = runs[run];
     if (one.measure != all.measure) {
@@ -32,12 +32,18 @@ Result<ComparedRows> put_side_by_side(std::span<const RunRows> runs) {
     all.per_sample = std::max(all.per_sample, one.per_sample);
     all.total.runs.push_back(one.total);
     for (const auto& [key, value] : one.rows) {
-      std::vector<Value>& values = rows[key];
-      values.resize(runs.size());
-      values[run] = value;
+      ComparedRow& row = rows[key];
+      row.runs.resize(runs.size());
+      row.runs[run] = value;
+      row.functions.resize(runs.size());
+      const auto functions = one.functions.find(key);
+      if (functions != one.functions.end()) row.functions[run] = functions->second;
     }
   }
-  for (auto& [key, values] : rows) all.rows.push_back({key, std::move(values)});
+  for (auto& [key, row] : rows) {
+    row.key = key;
+    all.rows.push_back(std::move(row));
+  }
   return all;
 }
 

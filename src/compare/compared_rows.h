@@ -2,6 +2,7 @@
 
 // ComparedRows: the rows of many runs side by side, matched by their names.
 
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ namespace culprit {
 struct ComparedRow {
   ComparedKey key;
   std::vector<Value> runs;  // parallel to ComparedRows::names; no samples: it was not seen there
+  std::vector<std::set<std::string>> functions = {};  // RunRows::functions, parallel to `runs`
 
   [[nodiscard]] double mean_samples() const;
 };

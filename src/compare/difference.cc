@@ -96,6 +96,10 @@ RowChange describe_row(const ComparedRow& row, const Groups& groups) {
     (is_base ? change.base : change.now) += row.runs[run].value * part;
     (is_base ? change.base_samples : change.now_samples) +=
         static_cast<double>(row.runs[run].samples) * part;
+    if (run < row.functions.size()) {
+      const std::set<std::string>& names = row.functions[run];
+      (is_base ? change.base_functions : change.now_functions).insert(names.begin(), names.end());
+    }
   }
   if (change.base > 0 && change.now > 0) change.change = change.now / change.base - 1;
   return change;

@@ -12,6 +12,7 @@
 // a change that slows all functions alike shows there, and must not vanish.
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct RowChange {
   double tail = 1;                     // adjusted: how likely chance alone makes it; 1: not tested
   ChangeVerdict verdict = ChangeVerdict::not_tested;
   std::optional<Cause> cause;  // of a change, once add_causes() was asked
+  /// What its functions are called on each side ("parse.cold", "hash (inlined)"), by function.
+  std::set<std::string> base_functions;
+  std::set<std::string> now_functions;
 };
 
 struct Difference {

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "compare/print_causes.h"
 #include "compare/print_comparison.h"
+#include "compare/print_functions.h"
 #include "compare/print_parts.h"
 #include "print/csv.h"
 #include "print/header_text.h"
@@ -72,7 +73,8 @@ class DifferenceText {
   std::string print() {
     std::string text = describe_groups() + "\n";
     text += print_table(columns(), style_.width) + "\n";
-    return text + legend() + print_causes(what_, difference_, style_) + print_next_step();
+    return text + legend() + print_causes(what_, difference_, style_) +
+           print_functions(what_, difference_, style_) + print_next_step();
   }
 
  private:
@@ -228,6 +230,7 @@ Json json_row(const RowChange& row, const std::vector<RowLevel>& by) {
                  {"interval95", Json()},
                  {"tail", row.tail},
                  {"verdict", verdict_word(row.verdict)},
+                 {"functions", json_functions(row)},
                  {"cause", row.cause ? json_cause(*row.cause) : Json()}};
   if (row.interval95) object["interval95"] = {row.interval95->low, row.interval95->high};
   return object;
@@ -263,7 +266,7 @@ std::string print_csv(const PrintedComparison& what, const Difference& differenc
   CsvLine heading(text);
   for (const RowLevel level : what.by) heading.add(level_name(level));
   for (const char* word :
-       {"base", "new", "change", "low95", "high95", "tail", "verdict", "cause"}) {
+       {"base", "new", "change", "low95", "high95", "tail", "verdict", "functions", "cause"}) {
     heading.add(word);
   }
   heading.end();
@@ -277,6 +280,7 @@ std::string print_csv(const PrintedComparison& what, const Difference& differenc
     line.add(row.interval95 ? fmt::format("{}", row.interval95->high) : "");
     line.add(fmt::format("{}", row.tail));
     line.add(verdict_word(row.verdict));
+    line.add(describe_functions(row));
     line.add(row.cause ? csv_cause(*row.cause) : "");
     line.end();
   }

@@ -56,6 +56,12 @@ CostTree RunCosts::make_tree(const Events& events) const {
   return make_cost_tree(*cpu, match.amounts(values), options);
 }
 
+RunCosts::Events add_events(const RunCosts::Events& a, const RunCosts::Events& b) {
+  std::map<uint32_t, Estimate> sums(a.begin(), a.end());
+  for (const auto& [event, value] : b) sums[event] = sums[event] + value;
+  return {sums.begin(), sums.end()};
+}
+
 RunCosts make_run_costs(const Profile& profile, const ReportTable& table,
                         std::shared_ptr<const Template> cpu) {
   RunCosts costs;

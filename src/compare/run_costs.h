@@ -34,6 +34,9 @@ struct RunCosts {
   [[nodiscard]] CostTree make_tree(const Events& events) const;
 };
 
+/// The events of two rows together.
+RunCosts::Events add_events(const RunCosts::Events& a, const RunCosts::Events& b);
+
 /// `table`: all rows of the profile, as for make_run_rows().
 RunCosts make_run_costs(const Profile& profile, const ReportTable& table,
                         std::shared_ptr<const Template> cpu);

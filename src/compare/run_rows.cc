@@ -49,13 +49,18 @@ std::string key_part(RowLevel level, const ReportRow& row, const std::string& pr
   return "";
 }
 
-void add(Value& sum, const Value& value) {
+/// "parse.cold", "hash (inlined)" where all of it is inlined code.
+std::string describe_function(const ReportRow& row) {
+  return row.function.value_or("") + (row.inlined ? " (inlined)" : "");
+}
+
+}  // namespace
+
+void add_value(Value& sum, const Value& value) {
   sum.samples += value.samples;
   sum.value += value.value;
   sum.error = std::hypot(sum.error, value.error);
 }
-
-}  // namespace
 
 bool can_be_compared(RowLevel level) {
   return level != RowLevel::loop && level != RowLevel::block && level != RowLevel::instruction;
@@ -129,8 +134,12 @@ Result<RunRows> make_run_rows(const Profile& profile, const ReportTable& table,
   };
   const std::vector<ComparedKey> keys = compared_keys(profile, table);
   std::map<ComparedKey, Value> rows;
+  const bool is_by_function = std::ranges::count(table.options.by, RowLevel::function) > 0;
   for (size_t row = 0; row < keys.size(); ++row) {
-    add(rows[keys[row]], convert(table.rows[row].values[index]));
+    add_value(rows[keys[row]], convert(table.rows[row].values[index]));
+    if (is_by_function && table.rows[row].function) {
+      run.functions[keys[row]].insert(describe_function(table.rows[row]));
+    }
   }
   run.rows.assign(rows.begin(), rows.end());
   run.total = convert(table.totals[index]);

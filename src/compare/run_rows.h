@@ -3,7 +3,10 @@
 // RunRows: what one run spent in each row of a report, in one unit, under names that the rows of
 // other builds have, too.
 
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -32,7 +35,12 @@ struct RunRows {
   double per_sample = 0;                            // units of the measure; 0: it was not sampled
   std::vector<std::pair<ComparedKey, Value>> rows;  // each key once, ascending
   Value total;
+  /// What the functions of a row are called here ("parse.cold", "hash (inlined)"), by function.
+  std::map<ComparedKey, std::set<std::string>> functions = {};
 };
+
+/// Of independent values.
+void add_value(Value& sum, const Value& value);
 
 struct RunOptions {
   std::string event;           // ""; the first of the table

@@ -17,6 +17,8 @@ struct ComparisonQuestion {
   std::vector<RowLevel> by = {RowLevel::function};
   std::string event;  // "": the first of each
   DifferenceOptions options;
+  size_t base_runs = 0;  // so many of the runs are of the old program, the others of the new; 0:
+                         // all are of one
 };
 
 struct ComparedFiles {
@@ -27,7 +29,8 @@ struct ComparedFiles {
 
 using OpenRun = std::function<Result<ProfileView>(const std::string& name)>;
 
-/// Each of `names` is a run, which `open` opens: files, or epochs of a database.
+/// Each of `names` is a run, which `open` opens: files, or epochs of a database. Of two programs
+/// functions that only one has are matched by the shape of their code.
 /// Errors: a file that cannot be read; runs that measure different things; a level that has no
 ///         names over builds (block, instruction)
 Result<ComparedFiles> compare_runs(const std::vector<std::string>& names, const OpenRun& open,

@@ -549,6 +549,20 @@ export interface WhyDocument {
     advice: string;
     function: string;
     line: string;
+    /**
+     * of a library's function: the program's functions with a tenth of its calls or more, most first
+     */
+    callers: {
+      function: string;
+      /**
+       * that has most of the calls; else empty
+       */
+      line: string;
+      /**
+       * of all its calls
+       */
+      share: number;
+    }[];
     share_of_cost: number;
     /**
      * what a repair saves at most, of the cycles measured where there are some [0 to 1]
@@ -1552,6 +1566,7 @@ export interface Row {
   tail: number;
   verdict: "more" | "less" | "same" | "not-tested" | "too-few-samples" | "new" | "gone";
   cause: null | Cause;
+  functions: null | Functions;
 }
 export interface Cause {
   state: "found" | "none" | "unknown";
@@ -1577,6 +1592,11 @@ export interface CauseBranch {
   provenance: "counted" | "sampled" | "modelled";
   most: string;
   events: Amount[];
+}
+export interface Functions {
+  base: string[];
+  new: string[];
+  matched_by: "name" | "shape" | "none";
 }
 }
 
