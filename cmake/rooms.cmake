@@ -27,8 +27,8 @@ std::string binary_folder() { return "@CMAKE_BINARY_DIR@"; }
   target_include_directories(test_folders PRIVATE ${CMAKE_SOURCE_DIR}/src)
   add_library(test_parts INTERFACE)
   target_link_libraries(test_parts INTERFACE test_folders GTest::gtest GTest::gtest_main)
-  # With sanitizers clang takes twice as long to optimize tests; only what they test must be fast.
-  target_compile_options(test_parts INTERFACE $<$<CXX_COMPILER_ID:Clang>:-O0>)
+  # Only what they test must be fast.
+  target_compile_options(test_parts INTERFACE -O0)
   if(NOT CMAKE_UNITY_BUILD)
     # What every test includes is compiled once, and not with each.
     file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "")

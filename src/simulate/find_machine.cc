@@ -23,7 +23,9 @@ size_t compute_match(const std::vector<std::string>& patterns, const std::string
 
 /// The caches are those of sysfs, all else is of a machine with the same kind of core.
 Result<simulate::MachineModel> read_host(const std::string& data_folder) {
-  return simulate::read_host_machine("/sys", find_core(data_folder, read_cpuid().value_or("")));
+  ASSIGN_OR_RETURN(const simulate::MachineModel core,
+                   find_core(data_folder, read_cpuid().value_or("")));
+  return simulate::read_host_machine("/sys", core);
 }
 
 /// What `culprit calibrate -o` wrote has some figures; all else is this machine's.
@@ -53,21 +55,20 @@ Result<simulate::MachineModel> apply_calibration(const simulate::MachineModel& h
 
 }  // namespace
 
-simulate::MachineModel find_core(const std::string& data_folder, const std::string& cpuid) {
+Result<simulate::MachineModel> find_core(const std::string& data_folder, const std::string& cpuid) {
   simulate::MachineModel nearest;
   size_t most = 0;
   for (const std::string& name : list_toml_names(data_folder)) {
-    Result<simulate::MachineModel> machine =
-        simulate::read_machine(data_folder + "/" + name + std::string(kTomlSuffix));
-    if (!machine) continue;
-    if (compute_match(machine->cpu, cpuid) != 0) {
-      machine->core_of = machine->name;
-      return *machine;
+    ASSIGN_OR_RETURN(simulate::MachineModel machine,
+                     simulate::read_machine(data_folder + "/" + name + std::string(kTomlSuffix)));
+    if (compute_match(machine.cpu, cpuid) != 0) {
+      machine.core_of = machine.name;
+      return machine;
     }
-    const size_t match = compute_match(machine->nearest_for, cpuid);
+    const size_t match = compute_match(machine.nearest_for, cpuid);
     if (match <= most) continue;
     most = match;
-    nearest = std::move(*machine);
+    nearest = std::move(machine);
     nearest.core_of = nearest.name + ", the nearest known";
   }
   if (most == 0) nearest.core_of = "none that is known";

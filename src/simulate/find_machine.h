@@ -19,6 +19,7 @@ Result<simulate::MachineModel> find_machine(const std::string& name, const std::
 /// The shipped machine (a file of `data_folder`) that has this CPU's core or, if none has, the core
 /// that is most like it; `core_of` says which, and that it is only the nearest. Its figures are
 /// those of no CPU in particular if the CPU is unlike all.
-simulate::MachineModel find_core(const std::string& data_folder, const std::string& cpuid);
+/// Errors: a file of the folder cannot be read (it may be the one that has this core)
+Result<simulate::MachineModel> find_core(const std::string& data_folder, const std::string& cpuid);
 
 }  // namespace culprit

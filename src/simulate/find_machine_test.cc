@@ -1,14 +1,16 @@
 #include "simulate/find_machine.h"
 
+#include <fstream>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "base/program_files.h"
 
 namespace culprit {
 namespace {
 
 std::string core_of(const std::string& cpuid) {
-  return find_core(find_machines(), cpuid).core_of;
+  return find_core(find_machines(), cpuid).value().core_of;
 }
 
 // Families, models and their cores: AMD's Processor Programming References, Intel's list of
@@ -31,10 +33,18 @@ TEST(FindCore, SaysThatACoreIsOnlyTheNearest) {
 }
 
 TEST(FindCore, HasACommonOneForAllOthers) {
-  const simulate::MachineModel machine = find_core(find_machines(), "HygonGenuine-24-0-1");
+  const simulate::MachineModel machine = find_core(find_machines(), "HygonGenuine-24-0-1").value();
   EXPECT_EQ(machine.core_of, "none that is known");
   EXPECT_EQ(machine.name, simulate::MachineModel().name);
   EXPECT_EQ(core_of(""), "none that is known");
+}
+
+TEST(FindCore, SaysWhichFileCannotBeRead) {
+  const TemporaryFolder folder = *TemporaryFolder::make();
+  std::ofstream(folder.path() + "/broken.toml") << "[machine\n";
+  const Result<simulate::MachineModel> machine = find_core(folder.path(), "AuthenticAMD-25-11-1");
+  ASSERT_FALSE(machine);
+  EXPECT_NE(machine.error().message.find("broken.toml"), std::string::npos);
 }
 
 }  // namespace

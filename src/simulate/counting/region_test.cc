@@ -21,8 +21,8 @@ BlockFacts block(uint64_t start, uint64_t end, ControlFlow branch, bool enters =
   return facts;
 }
 
-const BlockFacts kMainCalls = block(0x100, 0x110, ControlFlow::call);
-const BlockFacts kMainGoesOn = block(0x110, 0x120, ControlFlow::jump);
+const BlockFacts kCallerCalls = block(0x100, 0x110, ControlFlow::call);
+const BlockFacts kCallerGoesOn = block(0x110, 0x120, ControlFlow::jump);
 const BlockFacts kFunctionCalls = block(0x200, 0x210, ControlFlow::call, true);  // the region
 const BlockFacts kFunctionReturns = block(0x210, 0x220, ControlFlow::returns);
 const BlockFacts kHelperReturns = block(0x300, 0x310, ControlFlow::returns);
@@ -43,19 +43,20 @@ std::vector<bool> walk(std::initializer_list<const BlockFacts*> blocks) {
 }
 
 TEST(RegionWatch, IsInsideFromTheCallToItsReturnWithWhatIsCalled) {
-  EXPECT_EQ(walk({&kMainCalls, &kFunctionCalls, &kHelperReturns, &kFunctionReturns, &kMainGoesOn}),
-            (std::vector<bool>{false, true, true, true, false}));
+  EXPECT_EQ(
+      walk({&kCallerCalls, &kFunctionCalls, &kHelperReturns, &kFunctionReturns, &kCallerGoesOn}),
+      (std::vector<bool>{false, true, true, true, false}));
 }
 
 TEST(RegionWatch, RecursionEndsWithTheOutermostCall) {
-  EXPECT_EQ(walk({&kMainCalls, &kFunctionCalls, &kFunctionCalls, &kHelperReturns, &kFunctionReturns,
-                  &kFunctionReturns, &kMainGoesOn}),
+  EXPECT_EQ(walk({&kCallerCalls, &kFunctionCalls, &kFunctionCalls, &kHelperReturns,
+                  &kFunctionReturns, &kFunctionReturns, &kCallerGoesOn}),
             (std::vector<bool>{false, true, true, true, true, true, false}));
 }
 
 TEST(RegionWatch, StubsAndTailCallsBeforeTheFunctionAreOutside) {
-  EXPECT_EQ(walk({&kMainCalls, &kStub, &kFunctionCalls, &kHelperReturns, &kFunctionReturns,
-                  &kMainGoesOn}),
+  EXPECT_EQ(walk({&kCallerCalls, &kStub, &kFunctionCalls, &kHelperReturns, &kFunctionReturns,
+                  &kCallerGoesOn}),
             (std::vector<bool>{false, false, true, true, true, false}));
 }
 
@@ -66,7 +67,7 @@ TEST(RegionWatch, JumpsOverFramesEndWithTheNextReturnBelow) {
   const BlockFacts longjmp = block(0x300, 0x310, ControlFlow::indirect_jump);
   const BlockFacts main_returns = block(0x110, 0x120, ControlFlow::returns);
   EXPECT_EQ(
-      walk({&start_calls, &kMainCalls, &kFunctionCalls, &longjmp, &main_returns, &start_goes_on}),
+      walk({&start_calls, &kCallerCalls, &kFunctionCalls, &longjmp, &main_returns, &start_goes_on}),
       (std::vector<bool>{false, false, true, true, true, false}));
 }
 

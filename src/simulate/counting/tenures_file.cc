@@ -9,7 +9,7 @@
 namespace culprit::counting {
 namespace {
 
-constexpr uint64_t kLargestBytes = uint64_t{1} << 30;
+constexpr uint64_t kLargestTenuresBytes = uint64_t{1} << 30;
 constexpr simulate::Level kLevels[] = {simulate::Level::l1d, simulate::Level::l1i,
                                        simulate::Level::l2, simulate::Level::l3};
 
@@ -48,7 +48,7 @@ bool write_tenures(const std::string& path, simulate::Hierarchy& hierarchy) {
 }
 
 Result<Tenures> read_tenures(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kLargestBytes));
+  ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kLargestTenuresBytes));
   const Error damaged{"'" + path + "' is damaged"};
   TenuresHeader header{};
   if (bytes.size() < sizeof header) return damaged;

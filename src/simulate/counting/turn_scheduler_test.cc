@@ -12,12 +12,12 @@
 namespace culprit::counting {
 namespace {
 
-constexpr TurnQuanta kQuanta{.shortest = 100, .longest = 400};
+constexpr TurnQuanta kSchedulerQuanta{.shortest = 100, .longest = 400};
 
 /// Never destroyed: its watcher may outlive the test.
 TurnScheduler& make_scheduler() {
   static auto& all = *new std::vector<std::unique_ptr<TurnScheduler>>;
-  return *all.emplace_back(std::make_unique<TurnScheduler>(kQuanta));
+  return *all.emplace_back(std::make_unique<TurnScheduler>(kSchedulerQuanta));
 }
 
 /// Threads that tell a scheduler what an engine's would, and note in which order they run.

@@ -11,7 +11,7 @@
 namespace culprit::counting {
 namespace {
 
-constexpr uint64_t kLargestBytes = uint64_t{1} << 32;
+constexpr uint64_t kLargestWindowsBytes = uint64_t{1} << 32;
 
 void put_number(std::string& bytes, uint64_t number) {
   for (; number >= 0x80; number >>= 7) bytes.push_back(static_cast<char>(number | 0x80));
@@ -112,7 +112,7 @@ bool append_window(const std::string& path, const Window& window) {
 Result<WindowsFile> WindowsFile::read(const std::string& path) {
   WindowsFile file;
   if (!file_exists(path)) return file;
-  ASSIGN_OR_RETURN(file.bytes_, read_file(path, kLargestBytes));
+  ASSIGN_OR_RETURN(file.bytes_, read_file(path, kLargestWindowsBytes));
   for (size_t at = 0; file.bytes_.size() - at >= sizeof(WindowHeader);) {
     Chunk chunk{};
     std::memcpy(&chunk.header, file.bytes_.data() + at, sizeof chunk.header);
