@@ -58,8 +58,9 @@ std::string print_wrong(const FamilyVerdict& family) {
 std::string print_event(const EventSummary& summary) {
   const std::string remark =
       summary.not_counted == 0 ? "" : "not counted: " + printable(summary.reason);
-  return fmt::format("{:<36} {:>6} {:>5} {:>6}  {}\n", printable(summary.event->event),
-                     summary.caused_right, summary.zero_right, summary.wrong, remark);
+  return fmt::format("{:<36} {:>6} {:>5} {:>6}{}{}\n", printable(summary.event->event),
+                     summary.caused_right, summary.zero_right, summary.wrong,
+                     remark.empty() ? "" : "  ", remark);
 }
 
 /// Those that some kernel causes, or that were not counted; the others only as how many they are.
@@ -79,7 +80,7 @@ std::string print_events(const std::vector<EventSummary>& summaries) {
     text += fmt::format("{} more, which none of these kernels causes, were not counted anywhere\n",
                         zeros);
   }
-  if (open != 0) text += fmt::format("of {} more kernels tell nothing\n", open);
+  if (open != 0) text += fmt::format("{} more, of which these kernels tell nothing\n", open);
   return text;
 }
 
