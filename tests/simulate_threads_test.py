@@ -2,7 +2,7 @@
 import json
 import os
 
-from harness import SYSTEM_PATH, CulpritTest, run, runs_alone
+from harness import SYSTEM_PATH, CulpritTest, is_sanitized, run, runs_alone
 
 RUNS = 10
 ENVIRONMENT = {"PATH": SYSTEM_PATH, "LC_ALL": "C", "PYTHONHASHSEED": "0",
@@ -23,6 +23,26 @@ int main(void) {
     for (int i = 0; i < 4096; ++i) sum += a[i];
   }
   printf("%.0f\\n", sum);
+  return 0;
+}
+"""
+
+
+WAITING = """
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_barrier_t all;
+static void* work(void* argument) {
+  for (volatile int i = 0; i < 3000; ++i) {}
+  pthread_barrier_wait(&all);
+  return argument;
+}
+int main(int count, char** words) {
+  const int threads = atoi(words[count - 1]);
+  pthread_t one;
+  pthread_barrier_init(&all, 0, threads);
+  for (int i = 1; i < threads; ++i) pthread_create(&one, 0, work, 0);
+  work(0);
   return 0;
 }
 """
@@ -180,6 +200,21 @@ class Unharmed(Threads):
                           "print(total, sum(sums), open('/dev/null').fileno())\n"
                           "print(subprocess.run(['echo', 'child'], capture_output=True).stdout)\n")
         self.check("/usr/bin/python3", "-I", "-S", script)
+
+    def test_threads_that_wait_take_little_memory(self):
+        """A thread has caches and predictors of its own; of a forecast only what it needs while it
+        works, and not a table over all of the program's instructions."""
+        if is_sanitized():
+            self.skipTest("sanitizers keep memory")
+        program = self.compile_text(WAITING, "waiting.c", "waiting", "-O1", "-pthread")
+        peaks = []
+        for threads in (10, 110):
+            done, peak = self.culprit_measured(
+                "record", "-q", "--engine", "simulate", *MACHINE, "-o", "waiting.culprit", "--",
+                program, threads)
+            self.assertEqual(0, done.returncode, done.stderr)
+            peaks.append(peak)
+        self.assertLess((peaks[1] - peaks[0]) / 100, 2.5e6)
 
     def test_is_refused_without_simulation(self):
         done = self.culprit("record", "--engine", "timer", "--deterministic", "--", "true",

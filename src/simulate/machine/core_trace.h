@@ -90,9 +90,10 @@ class CoreTrace {
   [[nodiscard]] const std::vector<CoreEvent>& events() const { return events_; }
   /// One per begin_block, in their order.
   [[nodiscard]] const std::vector<const BlockCycles*>& blocks() const { return blocks_; }
+  /// Gives the memory back: a program may have thousands of threads that wait.
   void clear() {
-    events_.clear();
-    blocks_.clear();
+    events_ = {};
+    blocks_ = {};
   }
 
  private:

@@ -244,7 +244,6 @@ void Forecaster::find_touched() {
   const auto touch = [&](Site site) {
     if (site >= is_touched_.size()) {
       is_touched_.resize(size_t{site} * 2 + 1024);
-      scratch_.resize(is_touched_.size());
       place_.resize(is_touched_.size());
     }
     if (is_touched_[site]) return;
@@ -272,13 +271,15 @@ void Forecaster::find_touched() {
   }
 }
 
-const Forecaster::Variant& Forecaster::variant_of(const BlockCycles& block, Change change) {
+Forecaster::Variant& Forecaster::variant_of(const BlockCycles& block, Change change) {
   auto& known = variants_[static_cast<size_t>(change)];
   std::unique_ptr<Variant>& variant = known[&block];
   if (variant) return *variant;
   variant = std::make_unique<Variant>();
   BlockCycles& cycles = variant->cycles;
-  cycles = block;
+  cycles.uops = block.uops;
+  cycles.loads = block.loads;
+  cycles.steps = block.steps;
   variant->ticks = ticks_of(block);
   CycleClass kind;
   if (is_static(change, &kind)) {
@@ -308,8 +309,15 @@ void Forecaster::run(Change change) {
     variants_[static_cast<size_t>(of_blocks)].clear();
   }
   std::vector<const Variant*> variants;
-  for (const BlockRuns& one : runs_) variants.push_back(&variant_of(*one.block, of_blocks));
+  for (const BlockRuns& one : runs_) {
+    Variant& variant = variant_of(*one.block, of_blocks);
+    for (size_t i = 0; i < variant.cycles.steps.size(); ++i) {
+      variant.cycles.steps[i].site = place_[one.block->steps[i].site];
+    }
+    variants.push_back(&variant);
+  }
   const MachineModel machine = machine_without(machine_, change);
+  scratch_.assign(touched_.size(), {});
   IntervalCore core(machine, scratch_.data());
   PrefetchedLines lines;
   size_t block = 0;
@@ -323,17 +331,17 @@ void Forecaster::run(Change change) {
         break;
       case CoreEventKind::load:
         core.load(event.step, load_without(event.outcome, change), event.address, event.bytes,
-                  event.is_part, event.site);
+                  event.is_part, place_[event.site]);
         break;
       case CoreEventKind::store:
         core.store(event.step, store_without(event.outcome, change), event.address, event.bytes,
-                   event.site);
+                   place_[event.site]);
         break;
       case CoreEventKind::store_part:
         core.store_part(event.address, event.bytes);
         break;
       case CoreEventKind::microcode:
-        if (change != Change::microcode) core.spend_microcode(event.site, event.address);
+        if (change != Change::microcode) core.spend_microcode(place_[event.site], event.address);
         break;
       case CoreEventKind::prefetch:
         lines.add({event.address, event.source,
@@ -341,26 +349,25 @@ void Forecaster::run(Change change) {
         if (event.is_last) core.prefetch(lines);
         break;
       case CoreEventKind::branch:
-        if (change != Change::misprediction) core.branch(event.site, event.misprediction);
+        if (change != Change::misprediction) core.branch(place_[event.site], event.misprediction);
         break;
       case CoreEventKind::taken:
-        if (change != Change::starvation) core.taken(event.site);
+        if (change != Change::starvation) core.taken(place_[event.site]);
         break;
       case CoreEventKind::fetch:
-        if (change != Change::starvation) core.fetch(event.site, event.outcome);
+        if (change != Change::starvation) core.fetch(place_[event.site], event.outcome);
         break;
     }
   }
   const bool is_first = change == Change::nothing;
   if (is_first) as_it_is_.assign(touched_.size(), 0);
   for (size_t i = 0; i < touched_.size(); ++i) {
-    SiteTicks& site = scratch_[touched_[i]];
+    const SiteTicks& site = scratch_[i];
     sites_[touched_[i]].ticks[index] += site.stalls.total();
     if (is_first) {
       as_it_is_[i] = site.stalls.total();
       has_.add(site.stalls);
     }
-    site = {};
   }
   for (size_t i = 0; i < runs_.size(); ++i) {
     const std::vector<Step>& steps = runs_[i].block->steps;

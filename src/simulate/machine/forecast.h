@@ -68,7 +68,8 @@ class Forecaster {
   void stop(IntervalCore& core);
 
  private:
-  /// A block without a class of its own costs; the caller's blocks live on.
+  /// A block without a class of its own costs; the caller's blocks live on. Its steps' sites are
+  /// places in touched_.
   struct Variant {
     BlockCycles cycles;
     std::vector<Ticks> ticks;  // by instruction
@@ -83,7 +84,7 @@ class Forecaster {
   void find_touched();
   [[nodiscard]] bool is_worth_it(Change change) const;
   void run(Change change);
-  const Variant& variant_of(const BlockCycles& block, Change change);
+  Variant& variant_of(const BlockCycles& block, Change change);
   uint64_t draw_pause();
 
   MachineModel machine_;
@@ -96,11 +97,11 @@ class Forecaster {
   std::vector<uint32_t> number_;  // in runs_, of each begin_block
   std::vector<Site> touched_;     // sites that may have time in the stretch
   std::vector<bool> is_touched_;
-  std::vector<uint32_t> place_;     // in touched_, by site
+  std::vector<Site> place_;         // in touched_, by site: what a core that runs it again calls it
   std::vector<Ticks> as_it_is_;     // parallel to touched_: the first run
   CycleParts has_;                  // of the stretch, by the first run
   uint64_t far_lines_ = 0;          // of it, beyond L2, and page walks
-  std::vector<SiteTicks> scratch_;  // by site
+  std::vector<SiteTicks> scratch_;  // parallel to touched_, too: a thread has few sites in a stretch
   std::array<std::unordered_map<const BlockCycles*, std::unique_ptr<Variant>>, kReplays> variants_;
 
   static constexpr uint64_t kFirstPause = 512;
