@@ -43,7 +43,10 @@ Result<Disassembly> Disassembler::disassemble(FileOffset begin, FileOffset end, 
                                std::make_move_iterator(decoded.end()));
     next = from + bytes.size();
   }
-  if (result.instructions.empty()) return Error{"the profile holds no machine code of it"};
+  if (result.instructions.empty()) {
+    return Error{"the profile holds no machine code of it" +
+                 (facts_.missing.empty() ? "" : " (" + facts_.missing + ")")};
+  }
   std::vector<LinkAddress> leaders;
   for (const JumpFact& jump : find_jumps(facts_, begin, end)) {
     leaders.push_back(result.to_link(jump.to));

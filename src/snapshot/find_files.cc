@@ -188,6 +188,23 @@ FoundBinary find_binary(const Image& image, const std::string& path, int held,
   return found;
 }
 
+std::optional<OpenedElf> find_vmlinux(const std::string& build_id, const std::string& release,
+                                      const FileSearch& search) {
+  const std::string by_id = build_id_path(kSystemDebugFolder, build_id);
+  if (by_id.empty()) return std::nullopt;
+  const auto is_right = [&](const OpenedElf& file) { return file.elf.build_id() == build_id; };
+  for (const std::string& folder : search.symbol_folders) {
+    std::vector<std::string> places =
+        list_binary_places(folder, "/boot/vmlinux-" + release, build_id);
+    places.push_back(folder + "/vmlinux");
+    if (auto found = find_first(places, ReadingRights::of_owner(folder), is_right)) return found;
+  }
+  return find_first({by_id + ".debug", kSystemDebugFolder + ("/boot/vmlinux-" + release),
+                     kSystemDebugFolder + ("/lib/modules/" + release + "/vmlinux"),
+                     "/lib/modules/" + release + "/build/vmlinux", "/boot/vmlinux-" + release},
+                    search.rights, is_right);
+}
+
 std::optional<OpenedElf> find_debug_file(const OpenedElf& binary, const std::string& path,
                                          const FileSearch& search) {
   const std::string& build_id = binary.elf.build_id();

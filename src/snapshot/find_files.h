@@ -53,6 +53,10 @@ struct FoundBinary {
 FoundBinary find_binary(const Image& image, const std::string& path, int held,
                         const FileSearch& search);
 
+/// The uncompressed kernel of that build-id, where debug packages and kernel builds leave it.
+std::optional<OpenedElf> find_vmlinux(const std::string& build_id, const std::string& release,
+                                      const FileSearch& search);
+
 /// The file with the debug information that `binary` lacks; nullopt if there is none.
 std::optional<OpenedElf> find_debug_file(const OpenedElf& binary, const std::string& path,
                                          const FileSearch& search);

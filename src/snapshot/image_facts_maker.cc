@@ -118,7 +118,8 @@ MadeFacts ImageFactsMaker::make_from_file(const Image& image, const ImageDemand&
                            alt ? &*alt : nullptr,
                            search_.symbol_folders,
                            rights,
-                           options_.names_only};
+                           options_.names_only,
+                           options_.all_functions};
   made.facts = make_elf_facts(sources, demand.offsets, threads);
   note_first(made.facts, found.missing);
   if (options_.with_source && !options_.names_only) {
@@ -192,12 +193,38 @@ MadeFacts ImageFactsMaker::make_kernel(const Image& image, const ImageDemand& de
         "kernel addresses are hidden (kptr_restrict); as root: sysctl kernel.kptr_restrict=0";
   } else if (!is_module) {
     add_functions(symbols->kernel, demand, made.facts);
+    add_kernel_code(image, symbols->kernel_address, made.facts);
   } else if (const auto module = symbols->modules.find(name); module != symbols->modules.end()) {
     add_functions(module->second, demand, made.facts);
+    add_kernel_code(image, symbols->module_addresses.at(name), made.facts);
   } else {
     made.facts.missing = "module " + name + " is not loaded any more";
   }
   return made;
+}
+
+/// As it is now; where that may not be read, as it was linked.
+void ImageFactsMaker::add_kernel_code(const Image& image, uint64_t address, ImageFacts& facts) {
+  if (options_.names_only || facts.functions.empty()) return;
+  const Result<KernelMemory>& memory = kernel_memory();
+  if (memory && add_code_from_memory(*memory, address, facts) > 0) return;
+  if (image.kind == ImageKind::kernel) {
+    const std::string build_id =
+        image.build_id.empty() ? read_kernel_build_id("/sys/kernel/notes") : image.build_id;
+    const auto vmlinux = find_vmlinux(build_id, profile_.machine.kernel_release, search_);
+    if (vmlinux && add_code_from_vmlinux(vmlinux->elf, facts) > 0) return;
+  }
+  facts.missing =
+      "kernel code not kept: " + (memory ? "/proc/kcore has none of it" : memory.error().message);
+}
+
+const Result<KernelMemory>& ImageFactsMaker::kernel_memory() {
+  std::call_once(memory_once_, [&] {
+    memory_ = search_.rights.are_ours()
+                  ? KernelMemory::open("/proc/kcore")
+                  : Error{"the profile is somebody else's, who may not read /proc/kcore"};
+  });
+  return *memory_;
 }
 
 const Result<KernelSymbols>& ImageFactsMaker::kernel_symbols() {

@@ -10,6 +10,7 @@
 #include "model/image_facts.h"
 #include "model/profile.h"
 #include "snapshot/find_files.h"
+#include "snapshot/kernel_code.h"
 #include "snapshot/kernel_symbols.h"
 #include "snapshot/snapshot.h"
 
@@ -38,7 +39,9 @@ class ImageFactsMaker {
                            unsigned threads);
   MadeFacts make_vdso(const Image& image, const ImageDemand& demand);
   MadeFacts make_kernel(const Image& image, const ImageDemand& demand);
+  void add_kernel_code(const Image& image, uint64_t address, ImageFacts& facts);
   const Result<KernelSymbols>& kernel_symbols();
+  const Result<KernelMemory>& kernel_memory();
 
   const Profile& profile_;
   const SnapshotOptions& options_;
@@ -46,6 +49,8 @@ class ImageFactsMaker {
   FileSearch search_;
   std::once_flag kernel_once_;
   std::optional<Result<KernelSymbols>> kernel_;
+  std::once_flag memory_once_;
+  std::optional<Result<KernelMemory>> memory_;
 };
 
 }  // namespace culprit

@@ -131,6 +131,7 @@ KernelSymbols parse_kernel_symbols(std::string_view kallsyms, std::string_view m
   }
   symbols.is_hidden = any_address == 0;
   if (symbols.is_hidden) return symbols;
+  symbols.kernel_address = text_start;
   if (text_start != 0)
     symbols.kernel = make_functions(std::move(kernel), text_start,
                                     text_end > text_start ? text_end : UINT64_MAX);
@@ -139,6 +140,7 @@ KernelSymbols parse_kernel_symbols(std::string_view kallsyms, std::string_view m
     const auto at = loaded.find(name);
     if (at == loaded.end() || at->second.address == 0) continue;
     const auto [address, size_bytes] = at->second;
+    symbols.module_addresses[name] = address;
     symbols.modules[name] = make_functions(std::move(entries), address, address + size_bytes);
   }
   return symbols;

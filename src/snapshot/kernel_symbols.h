@@ -29,7 +29,9 @@ struct KernelSymbols {
   bool is_hidden = false;              // all addresses are 0 (kptr_restrict)
   std::vector<KernelFunction> kernel;  // by begin, no overlaps
   std::map<std::string, std::vector<KernelFunction>> modules;
-  std::shared_ptr<const std::string> text;  // that the names lie in, if read here
+  uint64_t kernel_address = 0;                       // what offsets count from: _text,
+  std::map<std::string, uint64_t> module_addresses;  // and where each module was loaded
+  std::shared_ptr<const std::string> text;           // that the names lie in, if read here
 };
 
 /// `modules` is the text of /proc/modules: it has the load addresses. `kallsyms` must outlive
