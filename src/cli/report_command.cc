@@ -22,12 +22,19 @@ int print_result(const std::string& problem, const std::string& text, Format for
 int run(const ReportCommand& command) {
   Result<ProfileView> view = open_profile(command.file, command.epochs);
   if (!view) return fail(view.error());
+  const TextStyle style = style_of(command.width, command.file, command.epochs);
+  if (command.never) {
+    const ReportOptions& options = command.question.report;
+    const Result<NeverReport> answer = answer_never(*view, options.filters);
+    if (!answer) return fail(answer.error());
+    return print_result(view->problem(),
+                        print_never(view->profile(), *answer, options.limit, command.format, style),
+                        command.format);
+  }
   const Result<ReportAnswer> answer = answer_report(*view, command.question);
   if (!answer) return fail(answer.error());
-  return print_result(
-      view->problem(),
-      print_answer(*answer, command.format, style_of(command.width, command.file, command.epochs)),
-      command.format);
+  return print_result(view->problem(), print_answer(*answer, command.format, style),
+                      command.format);
 }
 
 int run(const TopInstructionsCommand& command) {

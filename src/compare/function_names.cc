@@ -24,8 +24,8 @@ std::set<std::string> names_at(std::span<const RunRows> runs, size_t level) {
   return names;
 }
 
-void rename_functions(const std::map<std::string, std::string>& renamed, size_t level,
-                      RunRows& run, RunCosts& costs) {
+void rename_functions(const std::map<std::string, std::string>& renamed, size_t level, RunRows& run,
+                      RunCosts& costs) {
   std::map<ComparedKey, Value> rows;
   std::map<ComparedKey, std::set<std::string>> functions;
   const auto renamed_key = [&](ComparedKey key) {

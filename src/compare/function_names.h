@@ -29,7 +29,7 @@ std::map<std::string, std::string> match_renamed(const FunctionShapes& base,
 std::set<std::string> names_at(std::span<const RunRows> runs, size_t level);
 
 /// Gives rows of functions that were renamed their old name, or adds them to rows that have it.
-void rename_functions(const std::map<std::string, std::string>& renamed, size_t level,
-                      RunRows& run, RunCosts& costs);
+void rename_functions(const std::map<std::string, std::string>& renamed, size_t level, RunRows& run,
+                      RunCosts& costs);
 
 }  // namespace culprit

@@ -35,8 +35,7 @@ bool is_on_both_sides(const RowChange& row) {
 }
 
 bool is_by_shape(const RowChange& row) {
-  return is_on_both_sides(row) &&
-         plain_names(row.base_functions) != plain_names(row.now_functions);
+  return is_on_both_sides(row) && plain_names(row.base_functions) != plain_names(row.now_functions);
 }
 
 Json json_names(const std::set<std::string>& functions) {

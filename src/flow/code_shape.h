@@ -1,12 +1,14 @@
 #pragma once
 
-// The shape of a function's code: what stays the same where it is called otherwise or lies elsewhere.
+// The shape of a function's code: what stays the same where it is called otherwise or lies
+// elsewhere.
 
 #include <cstdint>
 #include <optional>
 
-#include "attribute/disassembly.h"
 #include "flow/flow_graph.h"
+
+#include "attribute/disassembly.h"
 
 namespace culprit {
 

@@ -189,7 +189,8 @@ void Server::State::answer_difference(std::string_view path, httplib::Response& 
   if (!a || !b || *a >= profiles.files().size() || *b >= profiles.files().size()) {
     return send_error(response, Error{"there is no such profile", ErrorKind::not_found});
   }
-  const ComparisonQuestion question{.base_runs = 1};
+  ComparisonQuestion question;
+  question.base_runs = 1;
   const Result<ComparedFiles> compared = compare_runs(
       {profiles.files()[*a], profiles.files()[*b]},
       [](const std::string& name) { return ProfileView::open(name); }, question);

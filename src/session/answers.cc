@@ -129,6 +129,11 @@ Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion
   return ReportAnswer{&view.profile(), nullptr, std::move(table), std::nullopt};
 }
 
+Result<NeverReport> answer_never(const ProfileView& view, const std::vector<Filter>& filters) {
+  return find_never(view.profile(),
+                    view.facts({FactPart::functions, FactPart::lines, FactPart::inlines}), filters);
+}
+
 std::string print_answer(const ReportAnswer& answer, Format format, const TextStyle& style) {
   if (!answer.counts || format == Format::json) {
     return print_report(answer.shown(), answer.table, format, style);

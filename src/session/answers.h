@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "counts/count_table.h"
 #include "regions/regions_report.h"
@@ -22,6 +23,7 @@
 #include "base/text_style.h"
 #include "locality/data.h"
 #include "locality/locality.h"
+#include "report/never.h"
 #include "session/accounting_view.h"
 #include "session/profile_view.h"
 #include "session/questions.h"
@@ -41,6 +43,10 @@ struct ReportAnswer {
 
 /// Errors: as make_report(); a template that does not exist; columns that the profile cannot fill
 Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion& question);
+
+/// Which lines never ran.
+/// Errors: as find_never()
+Result<NeverReport> answer_never(const ProfileView& view, const std::vector<Filter>& filters);
 
 std::string print_answer(const ReportAnswer& answer, Format format, const TextStyle& style);
 

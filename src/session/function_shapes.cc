@@ -34,9 +34,8 @@ std::vector<PlacedFunction> list_functions(CodeIndex& code,
     };
     for (uint32_t row = 0; row < facts->functions.size(); ++row) {
       const FunctionFact& function = facts->functions[row];
-      all.push_back(
-          {image, row, first_behind(function.end) - first_behind(function.begin),
-           std::string(without_clone_suffix(facts->strings.text(function.name)))});
+      all.push_back({image, row, first_behind(function.end) - first_behind(function.begin),
+                     std::string(without_clone_suffix(facts->strings.text(function.name)))});
     }
   }
   return all;

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "model/all_functions.h"
 #include "store/profile_file.h"
 
 namespace culprit {
@@ -68,6 +69,7 @@ Result<SymbolizeOutcome> write_facts(ProfileWriter& writer, Profile& profile,
     if (facts.functions.empty()) ++nameless;
     return writer.write_facts(image, facts);
   };
+  if (options.all_functions) mark_all_functions(profile);
   // What an earlier pass counted is counted anew.
   profile.ledger.erase(ledger::kImagesReplaced);
   profile.ledger.erase(ledger::kSourcesRefused);
@@ -104,7 +106,7 @@ Result<SymbolizeOutcome> symbolize_file(const std::string& path, const std::map<
   clear_counts(profile);  // they are in the file already
   const size_t images = demand.size();
   ASSIGN_OR_RETURN(const FirstLook first, look_into(reader, demand));
-  first.leave_out_complete(demand);
+  if (!options.all_functions) first.leave_out_complete(demand);
 
   ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::open(path));
   for (const auto& [image, facts] : known) RETURN_IF_ERROR(writer.write_facts(image, facts));

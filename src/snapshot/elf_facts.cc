@@ -189,15 +189,19 @@ class FactWriter {
   }
 
   void write(const Stretch& stretch, const RangeFacts* debug) {
-    const std::optional<FileOffset> begin = elf_.to_file_offset(stretch.range.begin);
+    const std::optional<FileOffset> begin = find_begin(stretch);
     if (!begin) return;
-    shift_ = stretch.range.begin.value - begin->value;
     if (stretch.is_function) write_function(stretch, debug);
     if (debug != nullptr) write_debug(*debug, stretch.range.end);
     const auto bytes = elf_.loaded_bytes(stretch.range.begin, stretch.range.end);
     if (with_code_ && !bytes.empty() && elf_.has_code())
       facts_.code.push_back(
           {*begin, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
+  }
+
+  /// Of a function without counts nothing but its name is told.
+  void write_name(const Stretch& function) {
+    if (find_begin(function)) write_function(function, nullptr);
   }
 
   /// Sorts by offset: segments need not be in the order of their addresses.
@@ -221,6 +225,13 @@ class FactWriter {
   }
 
  private:
+  /// Where the stretch lies in the file; what follows is written by that.
+  std::optional<FileOffset> find_begin(const Stretch& stretch) {
+    const std::optional<FileOffset> begin = elf_.to_file_offset(stretch.range.begin);
+    if (begin) shift_ = stretch.range.begin.value - begin->value;
+    return begin;
+  }
+
   [[nodiscard]] FileOffset to_offset(LinkAddress a) const { return FileOffset(a.value - shift_); }
 
   void write_function(const Stretch& stretch, const RangeFacts* debug) {
@@ -275,6 +286,21 @@ class FactWriter {
   std::vector<std::optional<StringId>> texts_;  // by id in debug_->strings
   std::vector<std::optional<StringId>> names_;
 };
+
+/// Functions by symbol that none of the stretches (ascending) touches.
+std::vector<Stretch> find_other_functions(const Symbols& symbols,
+                                          const std::vector<Stretch>& stretches) {
+  std::vector<Stretch> others;
+  auto next = stretches.begin();
+  for (const Symbol& symbol : symbols.all()) {
+    while (next != stretches.end() && next->range.end <= symbol.begin) ++next;
+    const bool is_free = next == stretches.end() || next->range.begin >= symbol.end;
+    if (is_free && symbol.begin < symbol.end) {
+      others.push_back({{symbol.begin, symbol.end}, std::string(symbol.name), true});
+    }
+  }
+  return others;
+}
 
 SymbolSource to_source(SymbolTableKind kind) {
   switch (kind) {
@@ -354,6 +380,9 @@ ImageFacts make_elf_facts(const ElfSources& sources, const std::vector<FileOffse
   FactWriter writer(facts, elf, readers ? &debug : nullptr, !sources.names_only);
   for (size_t i = 0; i < stretches.size(); ++i)
     writer.write(stretches[i], readers ? &debug.ranges[i] : nullptr);
+  if (sources.all_functions) {
+    for (const Stretch& one : find_other_functions(symbols, stretches)) writer.write_name(one);
+  }
   writer.finish();
   if (sources.names_only) return facts;
   add_block_facts(elf, symbols, facts);

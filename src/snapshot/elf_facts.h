@@ -22,6 +22,7 @@ struct ElfSources {
   std::vector<std::string> folders = {};  // where .dwp and .dwo files may be, too
   ReadingRights rights = {};              // with which these are opened
   bool names_only = false;                // SnapshotOptions::names_only
+  bool all_functions = false;             // SnapshotOptions::all_functions
 };
 
 /// `offsets` ascend. `threads`: how many may read debug information at the same time; the

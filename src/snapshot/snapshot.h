@@ -32,7 +32,8 @@ struct SnapshotOptions {
   bool use_debuginfod = true;               // only if DEBUGINFOD_URLS is set, too
   /// Names of functions by symbol tables, and nothing else: no lines, inlined calls or code.
   bool names_only = false;
-  ReadingRights rights;  // of the owner of the file that names the images
+  bool all_functions = false;  // --facts all: names of those without counts, too
+  ReadingRights rights;        // of the owner of the file that names the images
   /// read_kernel_symbols() of somebody who had the time for it before; empty: as they are needed.
   std::shared_future<Result<KernelSymbols>> kernel_symbols;
 };

@@ -91,7 +91,8 @@ struct ReportCommand {
   EpochChoice epochs;
   ReportQuestion question;
   Format format = Format::text;
-  size_t width = 0;  // 0: the terminal's, or 80
+  size_t width = 0;    // 0: the terminal's, or 80
+  bool never = false;  // --never: lines that never ran, and no table
 };
 
 struct AnnotateCommand {

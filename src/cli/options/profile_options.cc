@@ -40,6 +40,7 @@ constexpr Word<Columns> kColumns[] = {{"events", Columns::events},
                                       {"hca", Columns::hca},
                                       {"waits", Columns::waits}};
 constexpr Word<bool> kAnnotateColumns[] = {{"counts", false}, {"locality", true}};
+constexpr Word<bool> kFacts[] = {{"counts", false}, {"all", true}};
 constexpr Word<Format> kEventFormats[] = {{"text", Format::text}, {"json", Format::json}};
 
 /// "events", "events:L1-dcache-load-misses,instructions", "hca", "hca:load_latency".
@@ -123,6 +124,10 @@ void add_snapshot_options(CLI::App* app, SnapshotOptions* options) {
       ->type_name("DIR")
       ->allow_extra_args(false);
   add_off_flag(app, "--no-source", &options->with_source, "leave source text out of the profile");
+  add_word(
+      app, "--facts", &options->all_functions, kFacts,
+      "which functions the profile names: counts (those with counts), or all of the files that "
+      "have any");
   add_off_flag(app, "--no-debuginfod", &options->use_debuginfod,
                "do not ask the servers in DEBUGINFOD_URLS");
 }
@@ -163,6 +168,9 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
   // Of two texts CLI11 cannot tell in C++20 which is a description.
   CLI::Option* off_cpu = app->add_flag("--off-cpu");
   off_cpu->description("time off the CPU (record --off-cpu), by who called what [--tree callees]");
+  CLI::Option* never = app->add_flag("--never", command->never);
+  never->description("lines of functions that ran, which never did (record --engine simulate)");
+  for (const char* other : {"--tree", "--columns", "--off-cpu"}) never->excludes(other);
   app->add_option("--sort", report->sort, "by this column [the first event, falling]")
       ->type_name("COLUMN");
   CLI::Option* limit =
@@ -185,6 +193,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
       "  culprit report --off-cpu                    what it waited for (record --off-cpu)\n"
       "  culprit report --columns executions         how often it ran (record -b)\n"
       "  culprit report --by loop --columns frequency   rounds of loops, and what one takes\n"
+      "  culprit report --by line --never            coverage of a simulated run\n"
       "  culprit report --columns hca                what took the cycles of each function\n"
       "  culprit report --since 2h                   of what culprit daemon collected\n"
       "  culprit report --format json --limit 0      for programs");
@@ -194,6 +203,9 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
       report.columns = Columns::waits;
       const bool says_form = app->count("--by") > 0 || app->count("--tree") > 0;
       if (!says_form) report.tree = Tree::callees;
+    }
+    if (command->never && command->question.report.by != std::vector{RowLevel::line}) {
+      *error = "--never tells lines: --by line --never";
     }
     if (app->count("--template") > 0 && command->question.report.columns != Columns::hca) {
       *error = "--template says which events are which cycles: it is for --columns hca";
