@@ -1335,7 +1335,14 @@ export interface RegionsDocument {
   };
   overheads: Overheads;
   threads: {
+    /**
+     * 0; PID:0 of several processes; r3:0 of rank 3 of an MPI program
+     */
     thread: string;
+    /**
+     * of an MPI program: its process's number; null: of none
+     */
+    rank: string | null;
     pid: number;
     tid: number;
   }[];
