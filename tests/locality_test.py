@@ -224,6 +224,71 @@ class Lines(CulpritTest):
         self.assertEqual(part["use"]["levels"]["L1D"]["lines"],
                          sum(kind["levels"]["L1D"]["lines"] for kind in lists.values()))
 
+    def check_sampled(self, comment, *words, first, likely=0.85):
+        """A sample of the sets against all of them: of a statement's lines, uses and edges so many
+        intervals hold; what is not estimated is equal, and edges add up to touches."""
+        statement = f"lines.c:{line_of(comment)}"
+        options = ("--detail", "events", "--objects", "site")
+        truth = self.locality(self.simulate(*words, options=options), statement)["part"]
+        inside = outside = 0
+        for seed in (1, 2):
+            path = self.simulate(*words, options=(*options[2:], "--sets", f"1/8,{seed},{first}"))
+            document = self.locality(path, statement)
+            self.assertEqual({"one_of": 8, "random_groups": 8}, document["caches"]["sampling"])
+            self.assertEqual("sampled", document["cost"]["provenance"])
+            part = document["part"]
+            self.assertEqual(truth["use"]["accesses"], part["use"]["accesses"])
+            pairs = []   # (exact, estimate, error)
+            for name in ("L1D", "L2", "L3"):
+                exact, level = truth["use"]["levels"][name], part["use"]["levels"][name]
+                pairs += [(exact[key] or 0, level[key] or 0, level["errors"][key])
+                          for key in ("lines", "spatial_percent", "temporal")]
+                reused = sum(edge["count"] for edge in part["edges"][name]["reused_by"])
+                self.assertEqual(level["touches"] - level["lines"], reused)
+                for kind in ("reused_by", "evicted_by_capacity", "evicted_by_conflict", "refetches"):
+                    exact = self.counts(truth["edges"][name][kind])
+                    pairs += [(exact.get(*self.counts([edge]), 0), edge["count"], edge["error"])
+                              for edge in part["edges"][name][kind]]
+            for exact, estimate, error in pairs:
+                if error is None:    # seen in too few sets
+                    continue
+                inside += abs(estimate - exact) <= error + 1e-6
+                outside += abs(estimate - exact) > error + 1e-6
+        self.assertGreater(inside + outside, 12)
+        self.assertGreaterEqual(inside / (inside + outside), likely, (inside, outside))
+        return path, part
+
+    def test_sampled_structs(self):
+        self.check_sampled("of structs", "aos", "150000", first=50000)
+
+    def test_sampled_columns(self):
+        self.check_sampled("by columns", "columns", "600", "1032", first=50000)
+
+    def test_sampled_columns_of_a_power_of_two(self):
+        """Columns are in one set of 64 each, eight in the same one: what is hot first is not later."""
+        self.check_sampled("by columns", "columns", "600", "1024", first=50000)
+
+    def test_sampled_loops_that_hand_on(self):
+        path, _ = self.check_sampled("produce", "hand_on", str(4 << 20), first=100000)
+        text = self.culprit("locality", f"lines.c:{line_of('produce')}", path, "--width", "80").stdout
+        self.assertIn("not covered: --sets all", text)
+        self.assertRegex(text, r"\d±\d")
+        self.assertLessEqual(max(len(line) for line in text.splitlines()[2:]
+                                if not line.startswith("Next")), 80, text)
+        data = json.loads(self.culprit("data", "-i", path, "--format", "json").stdout)
+        jsonschema.validate(data, json.loads((SOURCE / "schema/data.schema.json").read_text()))
+        self.assertIsNotNone(data["rows"][0]["use"]["levels"]["L1D"]["errors"]["spatial_percent"])
+        self.assertIn("±", self.culprit("data", path).stdout)
+
+    def test_a_sample_of_what_ends_before_it_begins_is_exact(self):
+        """Without prefetchers, as --sets all is on a machine that has none."""
+        exact, sampled = (self.locality(self.simulate("rows", "100", "1032", options=options))
+                          for options in (("--detail", "events"), ("--sets", "1/16")))
+        self.assertEqual(exact["totals"]["levels"], sampled["totals"]["levels"])
+        self.assertEqual(exact["totals"]["misses"], sampled["totals"]["misses"])
+        self.assertIsNone(sampled["caches"]["sampling"])
+        self.assertIn("all cache sets were simulated", str(sampled["ledger"]))
+
     def test_text_csv_and_bad_questions(self):
         path = self.simulate("columns", "300", "320")
         text = self.culprit("locality", path, "--width", "80").stdout

@@ -592,7 +592,6 @@ class Sets(Simulated):
         self.assertFalse((self.folder / "ran").exists())   # nor does it run natively first
         self.assertIn("1/N", refused("--sets", "16"))
         self.assertIn("--detail core", refused("--sets", "1/16", "--detail", "core"))
-        self.assertIn("--locality", refused("--sets", "1/16", "--locality", "l1"))
         self.assertIn("--machine none", refused("--sets", "1/16", "--machine", "none"))
 
 

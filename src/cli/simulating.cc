@@ -17,8 +17,7 @@ Result<SimulateOptions> choose_simulation(const RecordCommand& command) {
   if (command.machine != "none") {
     ASSIGN_OR_RETURN(options.machine,
                      find_machine(command.machine, find_machines(), find_calibration()));
-    RETURN_IF_ERROR(
-        simulate::SetSample::make(*options.machine, options.sample_sets, options.sample_seed));
+    RETURN_IF_ERROR(simulate::SetSample::make(*options.machine, {.one_of = options.sample_sets}));
   }
   if (!command.region.empty()) {
     ASSIGN_OR_RETURN(options.region, find_region(command.region, options.command.front()));

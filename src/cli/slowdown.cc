@@ -13,7 +13,9 @@ namespace {
 Slowdown of_what_is_simulated(const RecordCommand& command) {
   const SimulateOptions& options = command.simulate;
   if (command.machine == "none") return {5, 60};
-  if (options.sample_sets > 1) return {10, 70};
+  if (options.sample_sets > 1) {  // a program may end before the sample begins
+    return options.sample_first == 0 ? Slowdown{10, 70} : Slowdown{10, 260};
+  }
   if (options.windows.are_wanted()) return {8, 40};
   const bool has_locality = options.locality != simulate::Locality::off;
   if (options.cycles) return has_locality ? Slowdown{100, 330} : Slowdown{80, 240};

@@ -11,13 +11,16 @@
 namespace culprit {
 namespace {
 
-constexpr const char* kCells = "{:>7}  {:>7} {:>8}";
+/// With room for errors.
+const char* cells_for(const Caches& caches) {
+  return caches.sampling.one_of == 1 ? "{:>7}  {:>7} {:>8}" : "{:>10} {:>10} {:>10}";
+}
 
 std::string cells_of(const Use& use, const Caches& caches) {
   if (use.accesses == 0 && use.levels[0].lines == 0) return "";
-  return fmt::format(fmt::runtime(kCells), format_percent(use.misses[0], use.accesses),
-                     format_spatial(use.levels[0], caches.line_bytes),
-                     format_temporal(use.levels[0]));
+  return fmt::format(fmt::runtime(cells_for(caches)),
+                     format_misses(use.misses[0], use.miss_variance[0], use.accesses, caches),
+                     format_spatial(use.levels[0], caches), format_temporal(use.levels[0], caches));
 }
 
 }  // namespace
@@ -38,7 +41,8 @@ Result<void> add_locality_columns(const Profile& profile, const FactsLookup& fac
       },
       uses);
   uses.resize(rows.size());
-  annotation.more_heading = fmt::format(fmt::runtime(kCells), "L1miss", "spatial", "temporal");
+  annotation.more_heading =
+      fmt::format(fmt::runtime(cells_for(caches)), "L1miss", "spatial", "temporal");
   std::map<std::pair<std::string, uint32_t>, Use> lines;
   for (AnnotatedPlace& place : annotation.places) {
     for (AnnotatedBlock& block : place.blocks) {
@@ -56,6 +60,9 @@ Result<void> add_locality_columns(const Profile& profile, const FactsLookup& fac
   }
   annotation.remarks.emplace_back(
       "spatial, temporal: of the lines that it brought into L1D (culprit locality has the rest)");
+  if (const std::string words = describe_sampling(caches); !words.empty()) {
+    annotation.remarks.push_back(words.substr(1));
+  }
   return {};
 }
 

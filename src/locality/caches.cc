@@ -1,7 +1,9 @@
 #include "locality/caches.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <numeric>
 #include <vector>
 
 #include "base/number.h"
@@ -31,6 +33,25 @@ std::optional<CacheSize> parse_cache(const std::string& text) {
 std::string describe_size(uint64_t bytes) {
   if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return fmt::format("{} MB", bytes >> 20);
   return fmt::format("{} kB", bytes >> 10);
+}
+
+/// "1/16,1,200000000", if a sample began at all; groups of sets are lines of equal numbers modulo
+/// the sets of the smallest level, at most kMostGroups.
+SetSampling find_sampling(const Profile& profile, const Caches& caches) {
+  constexpr uint64_t kMostGroups = 64;
+  constexpr uint64_t kMostRandomGroups = 16;
+  const std::string text = find_text(profile, "simulate.sets");
+  const auto one_of =
+      text.starts_with("1/") ? find_number(text.substr(2, text.find(',') - 2), 10) : std::nullopt;
+  const bool is_drawn = std::any_of(profile.tenures.begin(), profile.tenures.end(),
+                                    [](const Tenure& tenure) { return tenure.stratum != 0; });
+  if (!one_of || *one_of < 2 || *one_of > kMostGroups || !is_drawn) return {};
+  uint64_t groups = kMostGroups;
+  for (const auto& level : caches.levels) {
+    if (level) groups = std::gcd(groups, level->size_bytes / level->ways / caches.line_bytes);
+  }
+  const uint64_t random_groups = std::clamp<uint64_t>(groups / *one_of, 2, kMostRandomGroups);
+  return {static_cast<uint32_t>(*one_of), static_cast<uint32_t>(random_groups)};
 }
 
 }  // namespace
@@ -67,6 +88,7 @@ Result<Caches> find_caches(const Profile& profile) {
   for (size_t i = 0; i < kTenureLevels.size(); ++i) {
     caches.levels[i] = parse_cache(find_text(profile, kKeys[i]));
   }
+  caches.sampling = find_sampling(profile, caches);
   return caches;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "locality/sample_errors.h"
 #include "model/profile.h"
 
 namespace culprit {
@@ -31,6 +32,7 @@ struct Caches {
   uint32_t line_bytes = 0;                                            // of all levels
   bool all_levels = false;                                            // not L1 only
   std::array<std::optional<CacheSize>, kTenureLevels.size()> levels;  // none: there is no such
+  SetSampling sampling;  // that tenures and edges are of
 };
 
 /// Errors: the profile was recorded without locality, in words with the command that records it.

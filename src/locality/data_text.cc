@@ -50,6 +50,9 @@ class DataText {
       text += print_objects(report_.rows) + print_named() + print_names(report_.rows);
       text += print_locality_advice(report_.advice, report_.events, style_);
     }
+    if (const std::string words = describe_sampling(report_.caches); !words.empty()) {
+      text += wrap(words.substr(1), style_.width, 2) + "\n";
+    }
     for (const std::string& remark : report_.remarks) {
       text += print_labelled("Note", printable(remark), style_);
     }

@@ -1,5 +1,8 @@
 #include "locality/json_use.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace culprit {
 namespace {
 
@@ -7,12 +10,26 @@ Json json_number(const std::optional<double>& value) {
   return value ? Json(*value) : Json();
 }
 
-Json json_edge_rows(const std::vector<EdgeRow>& rows) {
+/// Null of what was seen in too few sets.
+Json json_error(const SampleError& error) {
+  return json_number(error.half_width);
+}
+
+/// Of a level's numbers; null: they are exact.
+Json json_errors(const LineUse& use, const Caches& caches) {
+  if (caches.sampling.one_of == 1) return {};
+  return {{"lines", json_error(estimate_lines_error(use, caches.sampling))},
+          {"spatial_percent", json_error(estimate_spatial_error(use, caches))},
+          {"temporal", json_error(estimate_temporal_error(use, caches.sampling))}};
+}
+
+Json json_edge_rows(const std::vector<EdgeRow>& rows, const Caches& caches) {
   Json list = Json::array();
   for (const EdgeRow& row : rows) {
     Json object = row.is_itself ? Json::object() : json_spot(row.spot);
     object["itself"] = row.is_itself;
     object["count"] = row.count;
+    object["error"] = json_error(estimate_sum_error(row.groups, caches.sampling));
     list.push_back(std::move(object));
   }
   return list;
@@ -55,19 +72,34 @@ Json json_caches(const Caches& caches) {
                  {"line_bytes", caches.line_bytes},
                  {"recorded", caches.all_levels ? "all" : "l1"}};
   object["levels"] = std::move(levels);
+  object["sampling"] = caches.sampling.one_of == 1
+                           ? Json()
+                           : Json{{"one_of", caches.sampling.one_of},
+                                  {"random_groups", caches.sampling.random_groups}};
   return object;
 }
 
 Json json_cost_kind(const UseEvents& events) {
   const bool is_cycles = events.cost != UseEvents::Cost::misses;
-  const char* const provenance = events.cost == UseEvents::Cost::measured   ? "sampled"
-                                 : events.cost == UseEvents::Cost::modelled ? "modelled"
-                                                                            : "counted";
+  const char* const provenance = events.cost == UseEvents::Cost::measured              ? "sampled"
+                                 : events.cost == UseEvents::Cost::modelled            ? "modelled"
+                                 : events.cost_event.provenance == Provenance::sampled ? "sampled"
+                                                                                       : "counted";
   return {{"unit", is_cycles ? "cycles" : "L1D misses"}, {"provenance", provenance}};
 }
 
 Json json_misses(const std::array<uint64_t, kMissLevels>& misses) {
   return {{"L1D", misses[0]}, {"L2", misses[1]}, {"L3", misses[2]}};
+}
+
+Json json_miss_errors(const std::array<double, kMissLevels>& variance, const Caches& caches) {
+  const auto is_zero = [](double one) { return !(one > 0); };
+  const bool is_exact = std::all_of(variance.begin(), variance.end(), is_zero);
+  if (caches.sampling.one_of == 1 && is_exact) return {};
+  const auto error = [&](size_t level) {
+    return is_zero(variance[level]) ? Json() : Json(kNormal95 * std::sqrt(variance[level]));
+  };
+  return {{"L1D", error(0)}, {"L2", error(1)}, {"L3", error(2)}};
 }
 
 Json json_levels(const std::array<LineUse, kTenureLevels.size()>& levels, const Caches& caches) {
@@ -90,7 +122,8 @@ Json json_levels(const std::array<LineUse, kTenureLevels.size()>& levels, const 
         {"lines_never_used", use.lines_never_used},
         {"lines_cut", use.lines_cut},
         {"spatial_percent", json_number(compute_spatial_percent(use, caches.line_bytes))},
-        {"temporal", json_number(compute_temporal_use(use))}};
+        {"temporal", json_number(compute_temporal_use(use))},
+        {"errors", json_errors(use, caches)}};
   }
   return object;
 }
@@ -98,6 +131,7 @@ Json json_levels(const std::array<LineUse, kTenureLevels.size()>& levels, const 
 Json json_use(const Use& use, const UseEvents& events, const Caches& caches) {
   Json object = {{"cost", json_value(events.value_of(use))}, {"accesses", use.accesses}};
   object["misses"] = events.has_misses ? json_misses(use.misses) : Json();
+  object["miss_errors"] = events.has_misses ? json_miss_errors(use.miss_variance, caches) : Json();
   object["modelled_cycles"] = events.has_waits ? Json(use.cycles) : Json();
   object["waiting_cycles"] = events.has_waits ? Json(use.waits) : Json();
   object["levels"] = json_levels(use.levels, caches);
@@ -111,26 +145,28 @@ Json json_kinds(const std::array<KindUse, kDataKinds>& kinds, const Caches& cach
   for (size_t kind = 0; kind < kDataKinds; ++kind) {
     object[kWords[kind]] = {{"accesses", kinds[kind].accesses},
                             {"misses", json_misses(kinds[kind].misses)},
+                            {"miss_errors", json_miss_errors(kinds[kind].miss_variance, caches)},
                             {"levels", json_levels(kinds[kind].levels, caches)}};
   }
   return object;
 }
 
-Json json_edges(const std::array<LevelEdges, kTenureLevels.size()>& levels) {
+Json json_edges(const std::array<LevelEdges, kTenureLevels.size()>& levels, const Caches& caches) {
+  const auto rows = [&](const std::vector<EdgeRow>& list) { return json_edge_rows(list, caches); };
   Json object = Json::object();
   for (size_t i = 0; i < kTenureLevels.size(); ++i) {
     const LevelEdges& level = levels[i];
     object[level_word(kTenureLevels[i])] = {
-        {"reused_by", json_edge_rows(level.reused_by)},
-        {"evicted_by_capacity", json_edge_rows(level.evicted_by_capacity)},
-        {"evicted_by_conflict", json_edge_rows(level.evicted_by_conflict)},
-        {"refetched_by", json_edge_rows(level.refetched_by)},
-        {"shared_same_bytes", json_edge_rows(level.shared_same_bytes)},
-        {"shared_other_bytes", json_edge_rows(level.shared_other_bytes)},
-        {"reuses_of", json_edge_rows(level.reuses_of)},
-        {"evicts", json_edge_rows(level.evicts)},
-        {"refetches", json_edge_rows(level.refetches)},
-        {"takes_from", json_edge_rows(level.takes_from)}};
+        {"reused_by", rows(level.reused_by)},
+        {"evicted_by_capacity", rows(level.evicted_by_capacity)},
+        {"evicted_by_conflict", rows(level.evicted_by_conflict)},
+        {"refetched_by", rows(level.refetched_by)},
+        {"shared_same_bytes", rows(level.shared_same_bytes)},
+        {"shared_other_bytes", rows(level.shared_other_bytes)},
+        {"reuses_of", rows(level.reuses_of)},
+        {"evicts", rows(level.evicts)},
+        {"refetches", rows(level.refetches)},
+        {"takes_from", rows(level.takes_from)}};
   }
   return object;
 }

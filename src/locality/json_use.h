@@ -19,12 +19,15 @@ Json json_caches(const Caches& caches);
 /// What the numbers called "cost" are.
 Json json_cost_kind(const UseEvents& events);
 Json json_misses(const std::array<uint64_t, kMissLevels>& misses);
+/// Half-widths of their 95 % intervals; null: they are exact. One that is null: no drawn set has
+/// seen any.
+Json json_miss_errors(const std::array<double, kMissLevels>& variance, const Caches& caches);
 /// Levels that the machine does not have, or that were not recorded, are null.
 Json json_levels(const std::array<LineUse, kTenureLevels.size()>& levels, const Caches& caches);
 Json json_use(const Use& use, const UseEvents& events, const Caches& caches);
 
 Json json_kinds(const std::array<KindUse, kDataKinds>& kinds, const Caches& caches);
-Json json_edges(const std::array<LevelEdges, kTenureLevels.size()>& levels);
+Json json_edges(const std::array<LevelEdges, kTenureLevels.size()>& levels, const Caches& caches);
 Json json_object(const ObjectWords& name);
 Json json_objects(const std::vector<ObjectRow>& rows, const UseEvents& events,
                   const Caches& caches);

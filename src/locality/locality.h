@@ -51,6 +51,7 @@ struct EdgeRow {
   CodeSpot spot;
   bool is_itself = false;  // of the part that is asked about
   uint64_t count = 0;
+  std::vector<uint64_t> groups{};  // with a sample of sets, of `count`, by stratum - 1
 };
 
 /// What happened at one level between a part of the code and all statements, each list falling.

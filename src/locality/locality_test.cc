@@ -128,5 +128,63 @@ TEST(Locality, CostIsMissesWithoutCycles) {
   EXPECT_STREQ(report->events.heading(), "=misses");
 }
 
+/// A sample of sets: each row of the made one is of sets that are for certain, and there are four
+/// random groups that say the same of 0x210, three of 0x214.
+struct MadeSample : MadeLocality {
+  MadeSample() {
+    Profile& p = test.profile;
+    p.environment["simulate.sets"] = "1/16,1,1000";
+    for (uint32_t stratum = 1; stratum <= 4; ++stratum) {
+      Tenure one = p.tenures[0];
+      one.stratum = stratum;
+      p.tenures.push_back(one);
+      Edge reuse = p.edges[1];
+      reuse.stratum = stratum;
+      p.edges.push_back(reuse);
+      if (stratum == 4) continue;
+      one = p.tenures[1];
+      one.stratum = stratum;
+      p.tenures.push_back(one);
+    }
+  }
+};
+
+TEST(Locality, OfASampleOfSetsHasErrors) {
+  MadeSample made;
+  const auto report = made.make();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->caches.sampling.one_of, 16u);
+  EXPECT_EQ(report->caches.sampling.random_groups, 4u);
+  const auto row = std::find_if(report->rows.begin(), report->rows.end(),
+                                [](const StatementRow& one) { return one.spot.line == 11; });
+  ASSERT_NE(row, report->rows.end());
+  const LineUse& use = row->use.levels[0];
+  EXPECT_EQ(use.lines, 500u);  // the sum of all strata
+  // 400 of weight 16 are 25: 1.96 x root(25 x 15/16) x 16.
+  EXPECT_NEAR(*estimate_lines_error(use, report->caches.sampling).half_width, 151.8, 0.1);
+  const auto other = std::find_if(report->rows.begin(), report->rows.end(),
+                                  [](const StatementRow& one) { return one.spot.line == 12; });
+  EXPECT_FALSE(estimate_spatial_error(other->use.levels[0], report->caches).half_width);
+  const std::string text = print_locality(made.test.profile, *report, Format::text, {});
+  EXPECT_NE(text.find("too few sets"), std::string::npos);
+  EXPECT_NE(text.find("--sets all"), std::string::npos);
+  EXPECT_NE(text.find("25±3 %"), std::string::npos) << text;  // 16 of 64 bytes, 3 in 25
+  EXPECT_NE(text.find("12.5 %*"), std::string::npos) << text;
+}
+
+TEST(Locality, EdgesOfASampleHaveErrors) {
+  MadeSample made;
+  const auto report = made.make({.part = "mill.c:11"});
+  ASSERT_TRUE(report) << report.error().message;
+  const std::vector<EdgeRow>& reused = report->part->levels[0].reused_by;
+  ASSERT_EQ(reused.size(), 2u);
+  EXPECT_EQ(reused[0].count, 600u);
+  EXPECT_EQ(reused[1].count, 500u);
+  EXPECT_EQ(reused[1].groups, (std::vector<uint64_t>{100, 100, 100, 100}));
+  const std::string json = print_locality(made.test.profile, *report, Format::json, {});
+  EXPECT_NE(json.find("\"error\":151.8"), std::string::npos);
+  EXPECT_NE(json.find("\"error\":null"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace culprit

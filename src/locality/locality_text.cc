@@ -93,6 +93,7 @@ class LocalityText {
     if (report_.events.has_waits) {
       words += " waits: of its modelled cycles, those waiting for data or to store them.";
     }
+    words += describe_sampling(report_.caches);
     return wrap(words, style_.width, 2) + "\n";
   }
 

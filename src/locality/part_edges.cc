@@ -23,14 +23,18 @@ void PartEdges::add(const Edge& edge, bool from_here, bool to_here) {
   const auto level = tenure_level(edge.level);
   const auto kind = static_cast<size_t>(edge.kind);
   if (!level || kind >= std::size(kFrom)) return;
-  if (from_here) count(*level, kFrom[kind], edge.to, to_here, edge.count);
-  if (to_here) count(*level, kTo[kind], edge.from, from_here, edge.count);
+  if (from_here) count(edge, *level, kFrom[kind], edge.to, to_here);
+  if (to_here) count(edge, *level, kTo[kind], edge.from, from_here);
 }
 
-void PartEdges::count(size_t level, size_t list, const Location& other, bool is_own,
-                      uint64_t amount) {
+void PartEdges::count(const Edge& edge, size_t level, size_t list, const Location& other,
+                      bool is_own) {
   const uint32_t row = is_own && !tells_own_ ? kNoRow : others_.row_of(other);
-  counts_[{static_cast<uint8_t>(level), static_cast<uint8_t>(list), row}] += amount;
+  Count& count = counts_[{static_cast<uint8_t>(level), static_cast<uint8_t>(list), row}];
+  count.all += edge.count;
+  if (edge.stratum == 0 || edge.stratum > kMostStrata) return;
+  if (count.groups.size() < edge.stratum) count.groups.resize(edge.stratum);
+  count.groups[edge.stratum - 1] += edge.count;
 }
 
 void PartEdges::finish(std::array<LevelEdges, kTenureLevels.size()>& levels) {
@@ -38,7 +42,8 @@ void PartEdges::finish(std::array<LevelEdges, kTenureLevels.size()>& levels) {
     EdgeRow row;
     row.is_itself = key.row == kNoRow;
     if (!row.is_itself) row.spot = others_.spot(key.row);
-    row.count = count;
+    row.count = count.all;
+    row.groups = count.groups;
     (levels[key.level].*kLists[key.list]).push_back(std::move(row));
   }
   for (LevelEdges& level : levels) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <tsl/robin_map.h>
+#include <vector>
 
 #include "locality/locality.h"
 
@@ -23,7 +24,7 @@ class PartEdges {
   void finish(std::array<LevelEdges, kTenureLevels.size()>& levels);
 
  private:
-  void count(size_t level, size_t list, const Location& other, bool is_own, uint64_t amount);
+  void count(const Edge& edge, size_t level, size_t list, const Location& other, bool is_own);
 
   struct Key {
     uint8_t level;
@@ -39,7 +40,11 @@ class PartEdges {
 
   Statements others_;
   bool tells_own_;
-  tsl::robin_map<Key, uint64_t, Hash> counts_;
+  struct Count {
+    uint64_t all = 0;
+    std::vector<uint64_t> groups{};
+  };
+  tsl::robin_map<Key, Count, Hash> counts_;
 };
 
 }  // namespace culprit

@@ -16,6 +16,15 @@ constexpr size_t kListIndent = 14;
 constexpr const char* kKindWords[kDataKinds] = {"integer loads", "integer stores", "float loads",
                                                 "float stores"};
 
+constexpr size_t kEstimateWidth = 14;  // "1.78 M ±12 %"
+
+/// "1.78 M", "1.78 M ±12 %", "1.78 M *".
+std::string format_count(double count, const SampleError& error) {
+  if (error.is_exact) return format_si(count);
+  if (!error.half_width || !(count > 0)) return format_si(count) + " *";
+  return fmt::format("{} ±{:.2g} %", format_si(count), 100 * *error.half_width / count);
+}
+
 uint64_t sum_of(const std::vector<EdgeRow>& rows) {
   uint64_t sum = 0;
   for (const EdgeRow& row : rows) sum += row.count;
@@ -39,38 +48,44 @@ std::string PartText::levels(const Use& part,
     if (use.lines == 0) continue;
     const double all = static_cast<double>(use.lines);
     words.cells.emplace_back(level_word(kTenureLevels[i]));
-    lines.cells.push_back(format_si(all));
-    spatial.cells.push_back(format_spatial(use, caches_.line_bytes));
-    temporal.cells.push_back(format_temporal(use));
+    lines.cells.push_back(format_count(all, estimate_lines_error(use, caches_.sampling)));
+    spatial.cells.push_back(format_spatial(use, caches_));
+    temporal.cells.push_back(format_temporal(use, caches_));
     again.cells.push_back(format_percent(use.lines_reused, use.lines));
     refetched.cells.push_back(format_percent(sum_of(edges[i].refetches), use.lines));
     prefetched.cells.push_back(format_percent(use.lines_prefetched, use.lines));
     unused.cells.push_back(format_percent(use.lines_never_used, use.lines));
   }
   if (words.cells.empty()) return "It brought no lines into the caches.\n";
+  if (caches_.sampling.one_of > 1) {  // which has no prefetchers
+    return print_table({words, lines, spatial, temporal, again, refetched}, style_.width) +
+           "  prefetched: not covered: --sets all\n";
+  }
   return print_table({words, lines, spatial, temporal, again, refetched, prefetched, unused},
                      style_.width);
 }
 
 std::string PartText::kinds(const std::array<KindUse, kDataKinds>& kinds) const {
   const size_t level = tenure_level(level_).value_or(0);
-  TextColumn words{level_word(level_), false, nullptr, 2, {}};
-  TextColumn accesses{"=accesses", true, nullptr, 2, {}};
-  TextColumn misses[kMissLevels] = {{"L1miss", true, nullptr, 2, {}},
-                                    {"L2miss", true, nullptr, 2, {}},
-                                    {"L3miss", true, nullptr, 2, {}}};
-  TextColumn spatial{"spatial", true, nullptr, 2, {}};
-  TextColumn temporal{"temporal", true, nullptr, 2, {}};
+  const size_t gap = caches_.sampling.one_of == 1 ? 2 : 1;  // errors need the room
+  TextColumn words{level_word(level_), false, nullptr, gap, {}};
+  TextColumn accesses{"=accesses", true, nullptr, gap, {}};
+  TextColumn misses[kMissLevels] = {{"L1miss", true, nullptr, gap, {}},
+                                    {"L2miss", true, nullptr, gap, {}},
+                                    {"L3miss", true, nullptr, gap, {}}};
+  TextColumn spatial{"spatial", true, nullptr, gap, {}};
+  TextColumn temporal{"temporal", true, nullptr, gap, {}};
   for (size_t kind = 0; kind < kDataKinds; ++kind) {
     const KindUse& use = kinds[kind];
     if (use.accesses == 0) continue;
     words.cells.emplace_back(kKindWords[kind]);
     accesses.cells.push_back(format_si(static_cast<double>(use.accesses)));
     for (size_t i = 0; i < kMissLevels; ++i) {
-      misses[i].cells.push_back(format_percent(use.misses[i], use.accesses));
+      misses[i].cells.push_back(
+          format_misses(use.misses[i], use.miss_variance[i], use.accesses, caches_));
     }
-    spatial.cells.push_back(format_spatial(use.levels[level], caches_.line_bytes));
-    temporal.cells.push_back(format_temporal(use.levels[level]));
+    spatial.cells.push_back(format_spatial(use.levels[level], caches_));
+    temporal.cells.push_back(format_temporal(use.levels[level], caches_));
   }
   if (words.cells.empty()) return "";
   return print_table({words, accesses, misses[0], misses[1], misses[2], spatial, temporal},
@@ -111,7 +126,8 @@ std::string PartText::edges(const Use& part,
 std::string PartText::list(const char* heading, const std::vector<EdgeRow>& rows, uint64_t all,
                            const char* unit) const {
   std::string text;
-  const size_t name_width = std::min<size_t>(style_.width - kListIndent - 40, 40);
+  const size_t numbers = caches_.sampling.one_of == 1 ? 40 : 40 + kEstimateWidth - 7;
+  const size_t name_width = std::min<size_t>(style_.width - kListIndent - numbers, 40);
   for (size_t i = 0; i < std::min(rows.size(), kShownEdges); ++i) {
     const EdgeRow& row = rows[i];
     const std::string name = row.is_itself ? "itself" : row.spot.label();
@@ -119,7 +135,9 @@ std::string PartText::list(const char* heading, const std::vector<EdgeRow>& rows
                         pad_right(i == 0 ? fmt::format("  {}", heading) : "", kListIndent),
                         pad_right(elide_middle(name, name_width), name_width),
                         pad_left(format_percent(row.count, all), 7),
-                        pad_left(format_si(static_cast<double>(row.count)), 7));
+                        pad_left(format_count(static_cast<double>(row.count),
+                                              estimate_sum_error(row.groups, caches_.sampling)),
+                                 caches_.sampling.one_of == 1 ? 7 : kEstimateWidth));
     text += i == 0 ? fmt::format("  {}\n", unit) : "\n";
   }
   if (rows.size() > kShownEdges) {

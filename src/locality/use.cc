@@ -65,10 +65,23 @@ LineUse& LineUse::operator+=(const LineUse& other) {
   lines_prefetched += other.lines_prefetched;
   lines_never_used += other.lines_never_used;
   lines_cut += other.lines_cut;
+  if (groups.size() < other.groups.size()) groups.resize(other.groups.size());
+  for (size_t i = 0; i < other.groups.size(); ++i) {
+    groups[i].lines += other.groups[i].lines;
+    groups[i].bytes_touched += other.groups[i].bytes_touched;
+    groups[i].bytes_accessed += other.groups[i].bytes_accessed;
+  }
   return *this;
 }
 
 LineUse& LineUse::operator+=(const Tenure& tenure) {
+  if (tenure.stratum != 0 && tenure.stratum <= kMostStrata) {
+    if (groups.size() < tenure.stratum) groups.resize(tenure.stratum);
+    GroupUse& group = groups[tenure.stratum - 1];
+    group.lines += tenure.lines;
+    group.bytes_touched += tenure.bytes_touched;
+    group.bytes_accessed += tenure.bytes_accessed;
+  }
   return *this += LineUse{tenure.lines,
                           tenure.bytes_touched,
                           tenure.bytes_accessed,
@@ -77,12 +90,16 @@ LineUse& LineUse::operator+=(const Tenure& tenure) {
                           tenure.lines_at_end,
                           tenure.lines_prefetched,
                           tenure.lines_never_used,
-                          tenure.lines_cut};
+                          tenure.lines_cut,
+                          {}};
 }
 
 Use& Use::operator+=(const Use& other) {
   accesses += other.accesses;
-  for (size_t i = 0; i < kMissLevels; ++i) misses[i] += other.misses[i];
+  for (size_t i = 0; i < kMissLevels; ++i) {
+    misses[i] += other.misses[i];
+    miss_variance[i] += other.miss_variance[i];
+  }
   for (size_t i = 0; i < levels.size(); ++i) levels[i] += other.levels[i];
   cost += other.cost;
   cycles += other.cycles;
@@ -99,6 +116,40 @@ std::optional<double> compute_spatial_percent(const LineUse& use, uint32_t line_
 std::optional<double> compute_temporal_use(const LineUse& use) {
   if (use.bytes_touched == 0) return std::nullopt;
   return static_cast<double>(use.bytes_accessed) / static_cast<double>(use.bytes_touched) - 1;
+}
+
+namespace {
+
+/// One number of each group.
+std::vector<uint64_t> column_of(const LineUse& use, uint64_t GroupUse::* number) {
+  std::vector<uint64_t> column;
+  for (const GroupUse& group : use.groups) column.push_back(group.*number);
+  return column;
+}
+
+}  // namespace
+
+SampleError estimate_lines_error(const LineUse& use, const SetSampling& sampling) {
+  return estimate_sum_error(column_of(use, &GroupUse::lines), sampling);
+}
+
+SampleError estimate_spatial_error(const LineUse& use, const Caches& caches) {
+  const std::vector<uint64_t> lines = column_of(use, &GroupUse::lines);
+  const auto all_lines = static_cast<double>(use.lines);
+  const double ratio = use.lines == 0 ? 0 : static_cast<double>(use.bytes_touched) / all_lines;
+  SampleError error = estimate_ratio_error(column_of(use, &GroupUse::bytes_touched), lines, lines,
+                                           ratio, all_lines, caches.sampling);
+  if (error.half_width) *error.half_width *= 100.0 / caches.line_bytes;
+  return error;
+}
+
+SampleError estimate_temporal_error(const LineUse& use, const SetSampling& sampling) {
+  const auto touched = static_cast<double>(use.bytes_touched);
+  const double ratio =
+      use.bytes_touched == 0 ? 0 : static_cast<double>(use.bytes_accessed) / touched;
+  return estimate_ratio_error(column_of(use, &GroupUse::bytes_accessed),
+                              column_of(use, &GroupUse::bytes_touched),
+                              column_of(use, &GroupUse::lines), ratio, touched, sampling);
 }
 
 UseEvents find_use_events(const Profile& profile, bool may_be_measured) {
@@ -149,7 +200,7 @@ const char* UseEvents::heading() const {
     case Cost::modelled:
       return "?cycles";
     case Cost::misses:
-      return "=misses";
+      return cost_event.provenance == Provenance::sampled ? "~misses" : "=misses";
   }
   return "";
 }
@@ -184,14 +235,17 @@ void add_count(const UseEvents& events, const Event& event, size_t number, const
       // Of a run without cycles the cost is misses, of loads and of stores.
       if (events.cost == UseEvents::Cost::misses && (role & kCost) == 0) use.cost += sum;
       use.misses[0] += sum.value;
+      use.miss_variance[0] += sum.variance;
       return;
     case kLoadMisses2:
     case kStoreMisses2:
       use.misses[1] += sum.value;
+      use.miss_variance[1] += sum.variance;
       return;
     case kLoadMisses3:
     case kStoreMisses3:
       use.misses[2] += sum.value;
+      use.miss_variance[2] += sum.variance;
       return;
     case kWaits:
       use.waits += static_cast<double>(sum.value) * event.scale;
@@ -211,7 +265,9 @@ void add_kind_count(const UseEvents& events, size_t number, const Sum& sum, bool
   if (role == kLoads || role == kStores) {
     kind.accesses += sum.value;
   } else {
-    kind.misses[is_store ? role - kStoreMisses1 : role - kLoadMisses1] += sum.value;
+    const size_t level = is_store ? role - kStoreMisses1 : role - kLoadMisses1;
+    kind.misses[level] += sum.value;
+    kind.miss_variance[level] += sum.variance;
   }
 }
 

@@ -16,11 +16,20 @@
 #include <vector>
 
 #include "locality/caches.h"
+#include "locality/sample_errors.h"
 #include "model/profile.h"
 #include "model/sums.h"
 #include "print/values.h"
 
 namespace culprit {
+
+/// What a random group of a sample of cache sets tells of LineUse, scaled.
+struct GroupUse {
+  uint64_t lines = 0;
+  uint64_t bytes_touched = 0;
+  uint64_t bytes_accessed = 0;
+  friend bool operator==(const GroupUse&, const GroupUse&) = default;
+};
 
 /// What became of lines of one level: sums of Tenure rows, whose fields these are.
 struct LineUse {
@@ -33,6 +42,7 @@ struct LineUse {
   uint64_t lines_prefetched = 0;
   uint64_t lines_never_used = 0;
   uint64_t lines_cut = 0;
+  std::vector<GroupUse> groups{};  // with a sample of sets, of the sums, by stratum - 1
 
   LineUse& operator+=(const LineUse& other);
   LineUse& operator+=(const Tenure& tenure);
@@ -41,15 +51,20 @@ struct LineUse {
 
 /// Of the bytes brought in, those that were used before the line left, or the run ended.
 /// Units:  bytes, lines [count] -> [percent]
-/// Errors: exact of what was simulated; nullopt if no lines were brought in
+/// Errors: estimate_spatial_error(); nullopt if no lines were brought in
 /// Source: papers/source-interdependence-sip, section 5.2
 std::optional<double> compute_spatial_percent(const LineUse& use, uint32_t line_bytes);
 
 /// How often each byte was used again, on average, of those that were used.
 /// Units:  bytes -> [uses per byte]
-/// Errors: exact of what was simulated; nullopt if no byte was used
+/// Errors: estimate_temporal_error(); nullopt if no byte was used
 /// Source: papers/source-interdependence-sip, section 5.2
 std::optional<double> compute_temporal_use(const LineUse& use);
+
+/// Errors of these, and of the lines themselves, of a sample of sets.
+SampleError estimate_lines_error(const LineUse& use, const SetSampling& sampling);
+SampleError estimate_spatial_error(const LineUse& use, const Caches& caches);
+SampleError estimate_temporal_error(const LineUse& use, const SetSampling& sampling);
 
 /// The kinds of data accesses, as AccessKind begins.
 inline constexpr size_t kDataKinds = 4;
@@ -59,12 +74,14 @@ inline constexpr size_t kMissLevels = 3;  // that L1D, L2, L3 did not have
 struct KindUse {
   uint64_t accesses = 0;
   std::array<uint64_t, kMissLevels> misses{};
+  std::array<double, kMissLevels> miss_variance{};  // as Use has it
   std::array<LineUse, kTenureLevels.size()> levels;
 };
 
 struct Use {
   uint64_t accesses = 0;
   std::array<uint64_t, kMissLevels> misses{};
+  std::array<double, kMissLevels> miss_variance{};  // of a sample; 0: they are exact
   std::array<LineUse, kTenureLevels.size()> levels;
   Sum cost;           // of the event that says what it costs
   double cycles = 0;  // modelled, whatever the cost is of

@@ -1,9 +1,11 @@
 #include "locality/use_columns.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "print/event_display.h"
+#include "stats/estimate.h"
 
 namespace culprit {
 namespace {
@@ -24,15 +26,41 @@ std::string format_percent(uint64_t part, uint64_t whole) {
   return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-std::string format_spatial(const LineUse& use, uint32_t line_bytes) {
-  const auto percent = compute_spatial_percent(use, line_bytes);
-  return percent ? fmt::format("{:.1f} %", *percent) : "-";
+std::string format_misses(uint64_t misses, double variance, uint64_t accesses,
+                          const Caches& caches) {
+  const bool is_exact = caches.sampling.one_of == 1 && !(variance > 0);
+  if (is_exact || accesses == 0) return format_percent(misses, accesses);
+  const auto all = static_cast<double>(accesses);
+  const double half_width = kNormal95 * std::sqrt(variance);
+  SampleError error{false, std::nullopt};  // no drawn set has seen any, or too few for their number
+  if (variance > 0 && half_width < static_cast<double>(misses)) {
+    error.half_width = 100 * half_width / all;
+  }
+  return format_estimate(100 * static_cast<double>(misses) / all, error, 1, " %");
 }
 
-std::string format_temporal(const LineUse& use) {
+std::string format_spatial(const LineUse& use, const Caches& caches) {
+  const auto percent = compute_spatial_percent(use, caches.line_bytes);
+  if (!percent) return "-";
+  return format_estimate(*percent, estimate_spatial_error(use, caches), 1, " %");
+}
+
+std::string format_temporal(const LineUse& use, const Caches& caches) {
   const auto temporal = compute_temporal_use(use);
   if (!temporal) return "-";
-  return *temporal < 100 ? fmt::format("{:.2f}", *temporal) : format_si(*temporal);
+  const SampleError error = estimate_temporal_error(use, caches.sampling);
+  if (*temporal < 100) return format_estimate(*temporal, error, 2);
+  if (error.is_exact) return format_si(*temporal);
+  return format_si(*temporal) + (error.half_width ? "±" + format_si(*error.half_width) : "*");
+}
+
+std::string describe_sampling(const Caches& caches) {
+  if (caches.sampling.one_of == 1) return "";
+  return " ±: half of the 95 % interval, of a sample of the cache sets, where its digits show; *: "
+         "seen in too few sets "
+         "(in "
+         "fewer than four random groups of them), so that the error is not known. TLBs and "
+         "prefetchers are not covered: --sets all.";
 }
 
 std::string UseColumns::share(const Use& use) const {
@@ -61,8 +89,9 @@ std::vector<TextColumn> UseColumns::make(const std::vector<const Use*>& rows,
     return made;
   };
   const auto miss = [&](size_t level) {
-    return column(fmt::format("L{}miss", level + 1),
-                  [=](const Use& use) { return format_percent(use.misses[level], use.accesses); });
+    return column(fmt::format("L{}miss", level + 1), [&, level](const Use& use) {
+      return format_misses(use.misses[level], use.miss_variance[level], use.accesses, caches_);
+    });
   };
   std::vector<TextColumn> columns;
   columns.push_back(column(events_.heading(), [&](const Use& use) {
@@ -78,11 +107,10 @@ std::vector<TextColumn> UseColumns::make(const std::vector<const Use*>& rows,
   if (events_.has_misses && caches_.levels[1]) columns.push_back(miss(1));
   constexpr size_t kRoomForL3 = 110;
   if (events_.has_misses && caches_.levels[2] && width >= kRoomForL3) columns.push_back(miss(2));
-  columns.push_back(column("spatial", [&](const Use& use) {
-    return format_spatial(use.levels[level_], caches_.line_bytes);
-  }));
-  columns.push_back(
-      column("temporal", [&](const Use& use) { return format_temporal(use.levels[level_]); }));
+  columns.push_back(column(
+      "spatial", [&](const Use& use) { return format_spatial(use.levels[level_], caches_); }));
+  columns.push_back(column(
+      "temporal", [&](const Use& use) { return format_temporal(use.levels[level_], caches_); }));
   columns.push_back({heading, false, fit_label, 2, labels});
   return columns;
 }

@@ -40,7 +40,12 @@ class UseColumns {
 
 /// "37.2 %"; "-" of nothing.
 std::string format_percent(uint64_t part, uint64_t whole);
-std::string format_spatial(const LineUse& use, uint32_t line_bytes);
-std::string format_temporal(const LineUse& use);
+/// The same with the error that a sample of sets has.
+std::string format_misses(uint64_t misses, double variance, uint64_t accesses,
+                          const Caches& caches);
+std::string format_spatial(const LineUse& use, const Caches& caches);
+std::string format_temporal(const LineUse& use, const Caches& caches);
+/// What a table with errors says below it; "" if all sets were simulated.
+std::string describe_sampling(const Caches& caches);
 
 }  // namespace culprit

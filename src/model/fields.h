@@ -251,6 +251,7 @@ struct FieldList<Tenure> {
     visit(Total{"lines_prefetched"}, rows.lines_prefetched...);
     visit(Total{"lines_never_used"}, rows.lines_never_used...);
     visit(Total{"lines_cut"}, rows.lines_cut...);
+    visit(Field{"stratum"}, rows.stratum...);
   }
 };
 
@@ -268,6 +269,7 @@ struct FieldList<Edge> {
     visit(Field{"kind"}, rows.kind...);
     visit(Total{"count"}, rows.count...);
     visit(Field{"to_object"}, rows.to_object...);
+    visit(Field{"stratum"}, rows.stratum...);
   }
 };
 

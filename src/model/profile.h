@@ -311,6 +311,10 @@ enum class AccessKind : uint8_t { integer_load, integer_store, float_load, float
 /// What happened to the lines that one instruction brought in, or a prefetcher that it set off,
 /// from fill to eviction. Spatial use is bytes_touched / (lines x line size), temporal use
 /// bytes_accessed / bytes_touched - 1.
+///
+/// Of a run with a sample of cache sets each row is of one stratum: 0 are sets that were followed
+/// for certain, each other number is a random group of those that were drawn. Values are scaled:
+/// their sum over strata is the estimate for all sets, and how random groups differ is its error.
 struct Tenure {
   ContextId context;
   Location location;
@@ -326,6 +330,7 @@ struct Tenure {
   uint64_t lines_prefetched = 0;  // of `lines`: by a prefetcher
   uint64_t lines_never_used = 0;  // of those: no byte was used
   uint64_t lines_cut = 0;         // of `lines`: not all that was used of them is known
+  uint32_t stratum = 0;           // of cache sets, as below
   friend auto operator<=>(const Tenure&, const Tenure&) = default;
 };
 
@@ -352,6 +357,7 @@ struct Edge {
   EdgeKind kind = EdgeKind::reuse;
   uint64_t count = 0;
   ObjectId to_object{};
+  uint32_t stratum = 0;
   friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 

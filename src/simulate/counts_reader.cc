@@ -181,6 +181,9 @@ Result<void> Reader::add_misses(uint64_t core_start, ProcessCounts& process) {
 
 Result<void> Reader::read_cores(ProcessCounts& process) {
   if (header_.sample_classes != 0) process.misses.resize(process.sites.size());
+  const uint32_t groups = std::min(header_.sample_groups.load(), file::kMostGroups);
+  process.strata.assign(header_.strata, header_.strata + groups);
+  process.sampled_accesses.resize(groups);
   process.estimated_ticks = header_.estimated_ticks;
   process.lost_windows = header_.lost_windows;
   for (uint32_t number = 0; number < header_.cores; ++number) {
@@ -196,6 +199,9 @@ Result<void> Reader::read_cores(ProcessCounts& process) {
     if (header_.has_cycles != 0) process.clock_ticks += core->ticks;
     process.estimated_ticks += estimate_ticks(*core);
     if (header_.sample_classes != 0) RETURN_IF_ERROR(add_misses(start, process));
+    for (size_t group = 0; group < process.sampled_accesses.size(); ++group) {
+      process.sampled_accesses[group] += core->sampled_accesses[group];
+    }
   }
   return {};
 }
@@ -236,6 +242,7 @@ Result<CountsFile> CountsFile::read(int fd, std::string name) {
   counts.is_fork = header.is_fork != 0;
   counts.is_stopped = header.is_stopped != 0;
   counts.sample_classes = header.sample_classes;
+  counts.sample_weight = std::max(header.sample_weight.load(), 1U);
   counts.is_interleaved = header.is_interleaved != 0;
   counts.start_ns = header.start_ns;
   counts.program.assign(header.program, ::strnlen(header.program, sizeof header.program));

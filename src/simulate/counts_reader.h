@@ -48,10 +48,14 @@ struct ProcessCounts {
   uint64_t unseen_allocations = 0;
   std::vector<counts_file::SampledMisses> misses;  // per site; empty: all sets were simulated
   uint32_t sample_classes = 0;                     // of them
-  std::vector<int32_t> displacements;              // of direct branches, by site
-  uint64_t clock_ticks = 0;                        // of all cores' clocks: the sum of `ticks`
-  uint64_t estimated_ticks = 0;  // of the whole run, roughly; the same without windows
-  uint64_t lost_windows = 0;     // of threads
+  uint32_t sample_weight = 1;                      // what a miss in a drawn set stands for
+  /// With locality, by group of sets: accesses since the sample began, and the group's stratum.
+  std::vector<uint64_t> sampled_accesses;
+  std::vector<uint8_t> strata;
+  std::vector<int32_t> displacements;  // of direct branches, by site
+  uint64_t clock_ticks = 0;            // of all cores' clocks: the sum of `ticks`
+  uint64_t estimated_ticks = 0;        // of the whole run, roughly; the same without windows
+  uint64_t lost_windows = 0;           // of threads
   uint64_t system_calls = 0;
   uint64_t system_call_ns = 0;
   uint64_t outside_instructions = 0;  // of --roi, or skipped: not in any count
@@ -84,6 +88,7 @@ struct ThreadCounts {
   // One value for each site:
   std::vector<uint64_t> executions;
   std::vector<counts_file::SiteCounts> counts;
+  std::vector<counts_file::CertainMisses> certain;  // with a sample of sets; else empty
   std::vector<simulate::SiteTicks> ticks;  // with those of blocks; empty: no cycles were modelled
   std::vector<simulate::ReplayTicks> replays;  // as `ticks`, of sampled stretches
   std::vector<counts_file::Target> targets;    // of indirect branches; each pair once

@@ -98,6 +98,7 @@ class SimulationRun final : public RunSource {
   void explain_end(const ProcessCounts& counts);
   void note_order_of_threads(Ledger& ledger) const;
   void note_ranges(Ledger& ledger);
+  void note_sample(Ledger& ledger);
   void note_windows(Ledger& ledger) const;
 
   const SimulateOptions& options_;
@@ -200,8 +201,8 @@ void SimulationRun::describe_profile() {
   mark_simulated(profile.strings, builder.run());
   if (options_.machine) describe_machine_model(*options_.machine, profile);
   if (options_.sample_sets > 1) {
-    profile.environment["simulate.sets"] =
-        fmt::format("1/{},{}", options_.sample_sets, options_.sample_seed);
+    profile.environment["simulate.sets"] = fmt::format("1/{},{},{}", options_.sample_sets,
+                                                       options_.sample_seed, options_.sample_first);
   }
   if (options_.windows.are_wanted()) {
     profile.environment["simulate.windows"] = fmt::format(
@@ -382,6 +383,29 @@ void SimulationRun::note_ranges(Ledger& ledger) {
   }
 }
 
+void SimulationRun::note_sample(Ledger& ledger) {
+  if (options_.sample_sets == 1) return;
+  profile_.settle_sample();
+  constexpr const char* kNotCovered =
+      "TLBs, mispredictions and prefetchers, which sets do not tell, are not covered";
+  const std::string first = format_thousands(options_.sample_first);
+  const bool has_locality = options_.locality != simulate::Locality::off;
+  if (!profile_.has_drawn_sets()) {
+    ledger.note(
+        fmt::format("no process made {} accesses: all cache sets were simulated; {} (--sets all)",
+                    first, kNotCovered));
+  } else if (options_.sample_first == 0) {
+    ledger.note(fmt::format("misses are estimates, of 1 in {} cache sets; {}", options_.sample_sets,
+                            kNotCovered));
+  } else {
+    ledger.note(
+        fmt::format("misses{} are estimates: of all sets for the first {} accesses of a "
+                    "process, then of 1 in {} cache sets, and of those that were hot; {}",
+                    has_locality ? " and what becomes of lines" : "", first, options_.sample_sets,
+                    kNotCovered));
+  }
+}
+
 void SimulationRun::note_windows(Ledger& ledger) const {
   if (!options_.windows.are_wanted()) return;
   if (!profile_.has_estimates()) {
@@ -411,12 +435,7 @@ Result<Simulation> SimulationRun::complete(const RunEnd& end) {
   if (simulation.instructions == 0 && ledger.amount(ledger::kOutsideRegion) > 0) {
     remarks_.push_back("nothing was simulated: the program never came to what --roi or --skip say");
   }
-  if (options_.sample_sets > 1) {
-    ledger.note(
-        fmt::format("misses are estimates, of 1 in {} cache sets; TLBs, mispredictions and "
-                    "prefetchers, which sets do not tell, are not covered",
-                    options_.sample_sets));
-  }
+  note_sample(ledger);
   note_windows(ledger);
   accounts_.close(folder_, ledger);
   note_order_of_threads(ledger);
@@ -445,6 +464,7 @@ counting::CountingOptions counting_options(const SimulateOptions& options,
           .cycles = has_cycles(options),
           .sample_sets = options.sample_sets,
           .sample_seed = options.sample_seed,
+          .sample_first = options.sample_first,
           .windows = options.windows,
           .deterministic = options.deterministic,
           .objects = options.objects,
@@ -478,8 +498,9 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
   }
   simulate::SetSample sample;
   if (options.machine) {
-    ASSIGN_OR_RETURN(sample, simulate::SetSample::make(*options.machine, options.sample_sets,
-                                                       options.sample_seed));
+    ASSIGN_OR_RETURN(sample,
+                     simulate::SetSample::make(*options.machine, {.one_of = options.sample_sets,
+                                                                  .seed = options.sample_seed}));
   }
   ASSIGN_OR_RETURN(CountsFolder folder, CountsFolder::make());
   if (options.machine) {

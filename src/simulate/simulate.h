@@ -40,9 +40,13 @@ struct SimulateOptions {
   simulate::Locality locality = simulate::Locality::off;  // needs a machine
   bool cycles = true;                                     // if there is a machine, its time, too
   /// N of --sets 1/N: simulates so many of the machine's cache sets, chosen by the seed, and
-  /// estimates the misses of all. Needs a machine, without cycles, locality and prefetchers.
+  /// estimates misses, and what becomes of lines, of all. Needs a machine, without cycles and
+  /// prefetchers.
   uint32_t sample_sets = 1;
   uint64_t sample_seed = 1;
+  /// Accesses of each process that are simulated in all sets, before some are drawn; 0: none, which
+  /// is not for locality.
+  uint64_t sample_first = 0;
   /// Windows of the run are modelled, and costs estimated for all of it. Needs a machine, without
   /// locality, objects, a sample of sets and turns.
   counting::WindowOptions windows;

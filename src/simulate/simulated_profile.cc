@@ -117,17 +117,10 @@ Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector
 }
 
 void SimulatedProfile::add_site(const SimulatedSite& site, ContextId context,
-                                const Location& location, double design_effect,
-                                std::optional<ObjectId> object) {
+                                const Location& location, std::optional<ObjectId> object) {
   for (size_t event = 0; event < events_.size(); ++event) {
     const uint64_t value = events_[event].value(site);
-    if (value == 0) continue;
-    if (events_[event].is_estimate) {
-      const simulate::SampledCount all = sample_.estimate_part(value, design_effect);
-      builder_.add(context, location, EventId(event), value, static_cast<uint64_t>(all.value),
-                   all.variance);
-      continue;
-    }
+    if (value == 0 || events_[event].is_estimate) continue;
     // What an instruction accesses is at its objects; what is left was not told apart.
     ObjectId at = object.value_or(ObjectId());
     if (has_objects_ && !object && !events_[event].is_of_data) at = kNoAccess;
@@ -136,6 +129,27 @@ void SimulatedProfile::add_site(const SimulatedSite& site, ContextId context,
   }
   executions_ += site.executions;
   if ((site.site.flags & counts_file::kUnknownCosts) != 0) unknown_costs_ += site.executions;
+}
+
+void SimulatedProfile::add_sampled_site(const SimulatedSite& site,
+                                        const counts_file::CertainMisses& certain, uint32_t weight,
+                                        double design_effect, ContextId context,
+                                        const Location& location, std::optional<ObjectId> object) {
+  counts_file::SiteCounts in_certain{};
+  std::copy_n(certain.value, std::size(certain.value),
+              in_certain.value + static_cast<size_t>(counts_file::Counter::load_l2));
+  const SimulatedSite same{site.site, site.executions, in_certain, site.ticks, site.replays};
+  for (size_t event = 0; event < events_.size(); ++event) {
+    if (!events_[event].is_estimate) continue;
+    const uint64_t drawn = events_[event].value(site);
+    const uint64_t exact = events_[event].value(same);
+    if (drawn == 0 && exact == 0) continue;
+    ObjectId at = object.value_or(ObjectId());
+    if (has_objects_ && !object && !events_[event].is_of_data) at = kNoAccess;
+    const simulate::SampledCount all = simulate::estimate_part(drawn, weight, design_effect);
+    builder_.add(context, location, EventId(event), drawn, exact + drawn * weight, all.variance,
+                 at);
+  }
 }
 
 void SimulatedProfile::add_windowed_site(const SimulatedSite& site, ContextId context,
@@ -323,7 +337,10 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
         add_windowed_site(one, context, locate_site(site), *windows, site, rest);
         return;
       }
-      add_site(one, context, locate_site(site), effects.empty() ? 1 : effects[site], object);
+      add_site(one, context, locate_site(site), object);
+      if (thread.certain.empty()) return;
+      add_sampled_site(one, thread.certain[site], counts.sample_weight, effects[site], context,
+                       locate_site(site), object);
     };
     for (const uint32_t site : thread.ran) add_one(site, std::nullopt);
     for (const uint32_t site : thread.at_objects) add_one(site, object_of(site));
@@ -340,25 +357,52 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
     return SitePlace{locate_site(site), (counts.sites[site].flags & counts_file::kFloat) != 0,
                      object_of(site)};
   };
-  add_tenures(tenures, find_place,
+  note_sample(counts);
+  add_tenures(tenures, counts.sample_weight, find_place,
               [&](uint32_t number) { return context_of(number, 0, kOtherThreads); });
   add_to_ledger(counts);
   return {};
 }
 
-void SimulatedProfile::add_tenures(const counting::Tenures& tenures, const LocateSite& locate,
-                                   const FindContext& context_of) {
+/// Says it where the sample cannot tell what happened.
+void SimulatedProfile::note_sample(const ProcessCounts& counts) {
+  if (counts.sample_classes == 0) return;
+  has_drawn_sets_ = has_drawn_sets_ || counts.sample_weight > 1;
+  const std::vector<uint64_t>& accesses = counts.sampled_accesses;
+  const double all = std::accumulate(accesses.begin(), accesses.end(), 0.0);
+  double most = 0;
+  for (size_t group = 0; group < accesses.size(); ++group) {
+    if (counts.strata[group] != simulate::SetSample::kNotTaken) continue;
+    most = std::max(most, static_cast<double>(accesses[group]));
+  }
+  constexpr double kMuch = 0.1;  // of all accesses
+  if (most <= kMuch * all) return;
+  builder_.profile().ledger.note(fmt::format(
+      "{:.0f} % of the accesses of {} since the sample of sets began are in one {}th of the sets "
+      "that it does not hold: what is there is missing in the estimates (another seed: --sets "
+      "1/N,SEED; --sets all)",
+      100 * most / all, printable(counts.program), accesses.size()));
+}
+
+void SimulatedProfile::add_tenures(const counting::Tenures& tenures, uint32_t weight,
+                                   const LocateSite& locate, const FindContext& context_of) {
   Profile& profile = builder_.profile();
   uint64_t lost = 0;
   const auto object_at = [&](const SitePlace& place, simulate::Origin origin) {
     const bool is_code = has_objects_ && origin.use() == simulate::LineUse::fetch;
     return place.object.value_or(is_code ? kNoAccess : ObjectId());
   };
+  // What a row's numbers are to be multiplied by; 0: it is damaged.
+  const auto scale_of = [&](uint8_t stratum) -> uint64_t {
+    if (stratum == simulate::SetSample::kCertain) return 1;
+    return stratum <= simulate::kMostRandomGroups ? weight : 0;
+  };
   for (const counting::TenureRow& row : tenures.rows) {
-    lost += row.sums.all_edges_rest();
+    const uint64_t scale = scale_of(row.stratum);
+    lost += scale * row.sums.all_edges_rest();
     const auto at = locate(row.origin.site());
     const auto kind = kind_of(row.origin.use(), at ? at->is_float : false);
-    if (!at || !kind || static_cast<size_t>(row.level) >= std::size(kLevels)) {
+    if (!at || !kind || static_cast<size_t>(row.level) >= std::size(kLevels) || scale == 0) {
       profile.ledger.add(ledger::kDamagedRecords);
       continue;
     }
@@ -368,29 +412,31 @@ void SimulatedProfile::add_tenures(const counting::Tenures& tenures, const Locat
     tenure.object = object_at(*at, row.origin);
     tenure.level = kLevels[static_cast<size_t>(row.level)];
     tenure.kind = *kind;
-    tenure.lines = row.sums.lines;
-    tenure.bytes_touched = row.sums.bytes_touched;
-    tenure.bytes_accessed = row.sums.bytes_accessed;
-    tenure.touches = row.sums.touches;
-    tenure.lines_reused = row.sums.lines_reused;
-    tenure.lines_at_end = row.sums.lines_left_at_end;
-    tenure.lines_prefetched = row.sums.lines_prefetched;
-    tenure.lines_never_used = row.sums.lines_never_used;
-    tenure.lines_cut = row.sums.lines_cut;
+    tenure.lines = scale * row.sums.lines;
+    tenure.bytes_touched = scale * row.sums.bytes_touched;
+    tenure.bytes_accessed = scale * row.sums.bytes_accessed;
+    tenure.touches = scale * row.sums.touches;
+    tenure.lines_reused = scale * row.sums.lines_reused;
+    tenure.lines_at_end = scale * row.sums.lines_left_at_end;
+    tenure.lines_prefetched = scale * row.sums.lines_prefetched;
+    tenure.lines_never_used = scale * row.sums.lines_never_used;
+    tenure.lines_cut = scale * row.sums.lines_cut;
+    tenure.stratum = row.stratum;
     profile.tenures.push_back(tenure);
   }
   for (const counting::EdgeRow& row : tenures.edges) {
     const auto from = locate(row.key.from.site());
     const auto to = locate(row.key.to.site());
     if (!from || !to || static_cast<size_t>(row.key.kind) >= std::size(kEdges) ||
-        static_cast<size_t>(row.level) >= std::size(kLevels)) {
+        static_cast<size_t>(row.level) >= std::size(kLevels) || scale_of(row.stratum) == 0) {
       profile.ledger.add(ledger::kDamagedRecords);
       continue;
     }
     profile.edges.push_back(
         {context_of(row.key.from.thread()), context_of(row.key.to.thread()), from->location,
          to->location, object_at(*from, row.key.from), kLevels[static_cast<size_t>(row.level)],
-         kEdges[static_cast<size_t>(row.key.kind)], row.count, object_at(*to, row.key.to)});
+         kEdges[static_cast<size_t>(row.key.kind)], scale_of(row.stratum) * row.count,
+         object_at(*to, row.key.to), row.stratum});
   }
   if (lost > 0) profile.ledger.add(ledger::kEdgesNotKept, lost);
 }
@@ -460,6 +506,15 @@ void SimulatedProfile::finish_windows() {
     if (events_[event].is_of_windows && provenance == Provenance::sampled) {
       provenance = Provenance::counted;
     }
+  }
+}
+
+void SimulatedProfile::settle_sample() {
+  if (has_drawn_sets_) return;
+  for (size_t event = 0; event < events_.size(); ++event) {
+    if (!events_[event].is_estimate) continue;
+    builder_.profile().events[event].provenance = Provenance::counted;
+    builder_.profile().events[event].period = 0;
   }
 }
 

@@ -40,6 +40,8 @@ class SimulatedProfile {
 
   /// A copy of what there is so far.
   [[nodiscard]] Profile so_far() const;
+  /// All processes have ended: where no sample of sets was drawn, misses are those of all sets.
+  void settle_sample();
   /// Gives everything away.
   Recording finish();
 
@@ -47,6 +49,8 @@ class SimulatedProfile {
   [[nodiscard]] uint64_t instructions() const { return instructions_; }
   /// The sum of the threads' own sums: each turn of a repeated string instruction is one.
   [[nodiscard]] uint64_t executions() const { return executions_; }
+  /// With a sample of sets: whether one began in any process.
+  [[nodiscard]] bool has_drawn_sets() const { return has_drawn_sets_; }
   /// With windows: whether anything is estimated.
   [[nodiscard]] bool has_estimates() const { return has_estimates_; }
 
@@ -60,7 +64,12 @@ class SimulatedProfile {
                   uint32_t mapping);
   /// `object`: of a site of one; nullopt: an instruction's own.
   void add_site(const SimulatedSite& site, ContextId context, const Location& location,
-                double design_effect, std::optional<ObjectId> object);
+                std::optional<ObjectId> object);
+  /// With a sample of sets: what it tells of a site, which has no cycles.
+  void add_sampled_site(const SimulatedSite& site, const counts_file::CertainMisses& certain,
+                        uint32_t weight, double design_effect, ContextId context,
+                        const Location& location, std::optional<ObjectId> object);
+  void note_sample(const ProcessCounts& counts);
   /// With windows: an instruction, `rest` of whose executions were after the beginning.
   void add_windowed_site(const SimulatedSite& site, ContextId context, const Location& location,
                          const WindowEstimates& estimates, uint32_t number, uint64_t rest);
@@ -81,7 +90,7 @@ class SimulatedProfile {
   };
   using LocateSite = std::function<std::optional<SitePlace>(uint32_t)>;
   using FindContext = std::function<ContextId(uint32_t)>;  // of a thread, by its number
-  void add_tenures(const counting::Tenures& tenures, const LocateSite& locate,
+  void add_tenures(const counting::Tenures& tenures, uint32_t weight, const LocateSite& locate,
                    const FindContext& context_of);
   void add_to_ledger(const ProcessCounts& counts);
   void check_sum();
@@ -98,9 +107,10 @@ class SimulatedProfile {
   std::map<DataObject, ObjectId> object_ids_;  // without what is added up
   uint64_t instructions_ = 0;
   uint64_t executions_ = 0;
-  uint64_t unknown_costs_ = 0;  // executions
-  bool has_estimates_ = false;  // of windows: not all was in the beginnings of processes
-  uint64_t not_covered_ = 0;    // instructions that no window met
+  uint64_t unknown_costs_ = 0;   // executions
+  bool has_drawn_sets_ = false;  // in some process a sample of sets began
+  bool has_estimates_ = false;   // of windows: not all was in the beginnings of processes
+  uint64_t not_covered_ = 0;     // instructions that no window met
   std::set<std::pair<uint32_t, uint64_t>> forks_seen_;
 };
 

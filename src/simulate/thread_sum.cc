@@ -150,6 +150,14 @@ Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) 
                   : visit_rows<file::SiteCounts>(fd_, counts, sites, add_repeats))) {
     return damaged("counts of a core");
   }
+  const auto add_certain = [&](size_t site, const file::CertainMisses& row) {
+    if (!takes(site, row)) return;
+    for (size_t i = 0; i < std::size(row.value); ++i) sum_.certain[site].value[i] += row.value[i];
+  };
+  if (!sum_.certain.empty() &&
+      !visit_rows<file::CertainMisses>(fd_, start + file::kCertainInCore, sites, add_certain)) {
+    return damaged("misses of a core");
+  }
   if (sum_.ticks.empty() || !has_model) return {};
   const auto add_stalls = [&](size_t site, const simulate::SiteTicks& row) {
     if (!takes(site, row)) return;
@@ -231,6 +239,7 @@ void ThreadSum::clear() {
   for (const uint32_t site : sum_.ran) {
     sum_.executions[site] = 0;
     sum_.counts[site] = {};
+    if (!sum_.certain.empty()) sum_.certain[site] = {};
     if (!sum_.ticks.empty()) sum_.ticks[site] = {};
     if (!sum_.replays.empty()) sum_.replays[site] = {};
     if (windows_ == nullptr) continue;
@@ -239,6 +248,7 @@ void ThreadSum::clear() {
   }
   for (const uint32_t site : sum_.at_objects) {
     sum_.counts[site] = {};
+    if (!sum_.certain.empty()) sum_.certain[site] = {};
     if (!sum_.ticks.empty()) sum_.ticks[site] = {};
     if (!sum_.replays.empty()) sum_.replays[site] = {};
     is_noted_[site] = false;

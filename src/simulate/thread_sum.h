@@ -38,6 +38,7 @@ class ThreadSum {
       sum_.ticks.resize(process.sites.size());
       sum_.replays.resize(process.sites.size());
     }
+    if (process.sample_classes != 0) sum_.certain.resize(process.sites.size());
     if (windows != nullptr) {
       sum_.beginning.resize(process.sites.size());
       sum_.is_not_covered.resize(process.sites.size());

@@ -36,19 +36,28 @@ function useColumns(cost: DataTypes.Cost, total: number): ColumnOf<Row>[] {
   ];
 }
 
+type Level = NonNullable<DataTypes.Level>;
+/** Of a sample of cache sets: half of the 95 % interval, or that too few sets have seen it. */
+function errorOf(level: Level, key: keyof NonNullable<Level["errors"]>, draw: (error: number) => string): string {
+  if (!level.errors) return "";
+  const error = level.errors[key];
+  return error === null ? " (too few sets)" : ` ±${draw(error)}`;
+}
+const ofPrefetchers = (level: Level, lines: number): string => level.errors ? "not covered: --sets all" : amount(lines);
+
 function LevelTable({ use }: { use: Use }): JSX.Element {
-  const levels = Object.entries(use.levels).filter(([, level]) => level) as [string, NonNullable<DataTypes.Level>][];
+  const levels = Object.entries(use.levels).filter(([, level]) => level) as [string, Level][];
   if (levels.length === 0) return <p class="missing">what became of its lines was not recorded (--locality all)</p>;
   return (
     <table class="plain">
       <thead><tr><th>level</th>{levels.map(([name]) => <th class="number">{name}</th>)}</tr></thead>
       <tbody>
-        {([["lines brought in", (level) => amount(level.lines)],
-           ["spatial use", (level) => level.spatial_percent === null ? "–" : `${level.spatial_percent.toFixed(1)} %`],
-           ["temporal use", (level) => level.temporal === null ? "–" : level.temporal.toFixed(2)],
-           ["never used", (level) => amount(level.lines_never_used)], ["prefetched", (level) => amount(level.lines_prefetched)],
+        {([["lines brought in", (level) => amount(level.lines) + errorOf(level, "lines", amount)],
+           ["spatial use", (level) => level.spatial_percent === null ? "–" : `${level.spatial_percent.toFixed(1)} %${errorOf(level, "spatial_percent", (error) => error.toFixed(1))}`],
+           ["temporal use", (level) => level.temporal === null ? "–" : level.temporal.toFixed(2) + errorOf(level, "temporal", (error) => error.toFixed(2))],
+           ["never used", (level) => ofPrefetchers(level, level.lines_never_used)], ["prefetched", (level) => ofPrefetchers(level, level.lines_prefetched)],
            ["reused", (level) => amount(level.lines_reused)], ["still in at the end", (level) => amount(level.lines_at_end)]] as
-          [string, (level: NonNullable<DataTypes.Level>) => string][]).map(([title, draw]) => (
+          [string, (level: Level) => string][]).map(([title, draw]) => (
             <tr><th scope="row">{title}</th>{levels.map(([, level]) => <td class="number">{draw(level)}</td>)}</tr>
           ))}
       </tbody>

@@ -852,6 +852,10 @@ export interface Caches {
       ways: number;
     } | null;
   };
+  sampling: {
+    one_of: number;
+    random_groups: number;
+  } | null;
 }
 export interface Cost {
   unit: "cycles" | "L1D misses";
@@ -899,6 +903,11 @@ export interface Use {
    */
   waiting_cycles: number | null;
   levels: Levels;
+  miss_errors: {
+    L1D: number | null;
+    L2: number | null;
+    L3: number | null;
+  } | null;
 }
 /**
  * that this level did not have
@@ -947,6 +956,11 @@ export interface Level {
   lines_cut: number;
   spatial_percent: number | null;
   temporal: number | null;
+  errors: {
+    lines: number | null;
+    spatial_percent: number | null;
+    temporal: number | null;
+  } | null;
 }
 /**
  * of the totals, what was of data structures that have a name
@@ -968,11 +982,21 @@ export interface Use1 {
    */
   waiting_cycles: number | null;
   levels: Levels;
+  miss_errors: {
+    L1D: number | null;
+    L2: number | null;
+    L3: number | null;
+  } | null;
 }
 export interface Kind {
   accesses: number;
   misses: Misses;
   levels: Levels;
+  miss_errors: {
+    L1D: number | null;
+    L2: number | null;
+    L3: number | null;
+  } | null;
 }
 export interface Edges {
   reused_by: Edge[];
@@ -995,6 +1019,10 @@ export interface Edge {
   address?: string;
   itself: boolean;
   count: number;
+  /**
+   * half-width of the 95 % interval of `count`; 0: exact; null: seen in too few sets
+   */
+  error: number | null;
 }
 export interface Statement {
   module: string;
@@ -1145,6 +1173,10 @@ export interface Caches {
       ways: number;
     } | null;
   };
+  sampling: {
+    one_of: number;
+    random_groups: number;
+  } | null;
 }
 export interface Cost {
   unit: "cycles" | "L1D misses";
@@ -1176,6 +1208,11 @@ export interface Use {
    */
   waiting_cycles: number | null;
   levels: Levels;
+  miss_errors: {
+    L1D: number | null;
+    L2: number | null;
+    L3: number | null;
+  } | null;
 }
 /**
  * that this level did not have
@@ -1224,11 +1261,21 @@ export interface Level {
   lines_cut: number;
   spatial_percent: number | null;
   temporal: number | null;
+  errors: {
+    lines: number | null;
+    spatial_percent: number | null;
+    temporal: number | null;
+  } | null;
 }
 export interface Kind {
   accesses: number;
   misses: Misses;
   levels: Levels;
+  miss_errors: {
+    L1D: number | null;
+    L2: number | null;
+    L3: number | null;
+  } | null;
 }
 export interface Edges {
   reused_by: Edge[];
@@ -1251,6 +1298,10 @@ export interface Edge {
   address?: string;
   itself: boolean;
   count: number;
+  /**
+   * half-width of the 95 % interval of `count`; 0: exact; null: seen in too few sets
+   */
+  error: number | null;
 }
 export interface Object {
   name: string;

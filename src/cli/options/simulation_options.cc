@@ -20,21 +20,29 @@ constexpr Word<objects::Grouping> kGroupings[] = {{"site", objects::Grouping::si
 
 constexpr Word<bool> kDetails[] = {{"events", false}, {"core", true}};
 
-/// "1/16", "1/16,7". Which N there can be is for the machine's caches to say.
+/// "all", "1/16", "1/16,7", "1/16,7,1000000". Which N there can be is for the machine's caches to
+/// say.
 void parse_sets(const std::string& text, SimulateOptions& options) {
-  const size_t comma = text.find(',');
-  const std::string fraction = text.substr(0, comma);
-  const std::string seed = comma == std::string::npos ? "1" : text.substr(comma + 1);
+  const std::vector<std::string> words = CLI::detail::split(text, ',');
+  const std::string fraction = text == "all" ? "1/1" : words[0];
   const uint64_t sets =
       fraction.starts_with("1/") ? find_number(fraction.substr(2), 10).value_or(0) : 0;
-  options.sample_seed = find_number(seed, 10).value_or(0);
+  options.sample_seed = words.size() > 1 ? find_number(words[1], 10).value_or(0) : 1;
+  const uint64_t first = words.size() > 2 ? find_number(words[2], 10).value_or(0) : 1;
   // The sets of a cache are a power of two, and so is any part of them that is taken evenly.
-  if (!std::has_single_bit(sets) || sets > UINT32_MAX || options.sample_seed == 0) {
+  const bool is_good = std::has_single_bit(sets) && sets <= UINT32_MAX && words.size() <= 3 &&
+                       options.sample_seed != 0 && first != 0;
+  if (!is_good) {
     throw CLI::ValidationError("'" + text +
-                               "' is not 1/N or 1/N,SEED with a power of two, as in --sets 1/16");
+                               "' is not all, 1/N or 1/N,SEED with a power of two, as in --sets "
+                               "1/16");
   }
   options.sample_sets = static_cast<uint32_t>(sets);
+  options.sample_first = words.size() > 2 ? first : 0;
 }
+
+/// Accesses in all sets before a sample that has locality begins: enough to see which sets are hot.
+constexpr uint64_t kUsualFirst = 200'000'000;
 
 constexpr uint32_t kUsualWindows = 50'000;  // of a million instructions
 
@@ -76,8 +84,9 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
          "--sets", [command](const std::string& text) { parse_sets(text, command->simulate); },
          "simulate: one in N of the machine's cache sets, chosen at random by SEED [1], and "
          "estimate the misses of all: much faster; without cycles, TLBs, mispredictions and "
-         "prefetchers")
-      ->type_name("1/N[,SEED]");
+         "prefetchers. FIRST: so many accesses of each process in all sets, before [0; with "
+         "--locality 200000000] [all]")
+      ->type_name("all|1/N[,SEED[,FIRST]]");
   app->add_option_function<std::string>(
          "--windows",
          [command](const std::string& text) { parse_windows(text, command->simulate); },
@@ -160,21 +169,16 @@ std::string check_windows(const RecordCommand& command) {
   return "";
 }
 
-/// A sample of sets tells misses only; "" if nothing else is asked for.
+/// A sample of sets tells misses and what becomes of lines; "" if nothing else is asked for.
 std::string check_sets(const CLI::App& app, RecordCommand& command) {
   SimulateOptions& simulate = command.simulate;
   if (simulate.sample_sets == 1) return "";
-  if (simulate.objects) {
-    return "--sets and --objects or --range: what is of which object is not estimated from a "
-           "sample";
-  }
   const bool wants_cycles = app.count("--detail") > 0 && simulate.cycles;
   simulate.cycles = false;
   if (wants_cycles)
     return "--sets and --detail core: cycles need all accesses, not those of a sample";
-  if (simulate.locality != simulate::Locality::off) {
-    return "--sets and --locality: what becomes of lines is not estimated from a sample";
-  }
+  const bool has_locality = simulate.locality != simulate::Locality::off;
+  if (has_locality && simulate.sample_first == 0) simulate.sample_first = kUsualFirst;
   return command.machine == "none" ? "--sets and --machine none: there are no sets to sample" : "";
 }
 

@@ -20,10 +20,12 @@ Result<void> Counting::make_machine(const CountingOptions& options, const Proces
   const std::string path = machine_file_path(options.folder);
   if (!file_exists(path)) return {};
   ASSIGN_OR_RETURN(const simulate::MachineModel description, read_machine_file(path));
-  ASSIGN_OR_RETURN(machine_,
-                   simulate::Hierarchy::make(description, {.locality = options.locality,
-                                                           .sample_sets = options.sample_sets,
-                                                           .sample_seed = options.sample_seed}));
+  ASSIGN_OR_RETURN(machine_, simulate::Hierarchy::make(
+                                 description, {.locality = options.locality,
+                                               .sample_sets = options.sample_sets,
+                                               .sample_seed = options.sample_seed,
+                                               .samples_later = options.sample_first != 0}));
+  sample_first_ = options.sample_first;
   translation_.set_lines(description.line_bytes, &machine_->sample());
   line_bytes_ = description.line_bytes;
   round_costs_ = RoundCosts(description.core.strings);
@@ -87,7 +89,8 @@ Result<void> Counting::prepare(const CountingOptions& options, ProcessSetting se
   header.has_cycles = model_.cycles ? 1 : 0;
   header.has_windows = model_.windows ? 1 : 0;
   if (model_.sampled) {
-    header.sample_classes = machine_->sample().classes(counts_file::kMostSampleClasses);
+    header.sample_classes = machine_->sample().random_groups();
+    say_sample();
   }
   if (options.deterministic) {
     start_turns(model_.cycles ? machine_->machine().memory.other_core_modified_cycles : 0);
@@ -141,6 +144,7 @@ bool Counting::make_thread(unsigned number) {
                          .rounds = {},
                          .targets = std::move(thread.targets),
                          .window = {},
+                         .sampled = {},
                          .object_sites = std::move(thread.object_sites),
                          .heap = {},
                          .system_call = {},
@@ -401,15 +405,29 @@ void Counting::after_fork_in_child(unsigned number) {
 /// is not told twice.
 void Counting::renew_machine() {
   if (!machine_) return;
-  auto renewed = simulate::Hierarchy::make(machine_->machine(), {.locality = model_.locality});
+  const simulate::SetSample& sample = machine_->sample();
+  auto renewed =
+      simulate::Hierarchy::make(machine_->machine(), {.locality = model_.locality,
+                                                      .sample_sets = sample.one_of(),
+                                                      .sample_seed = sample.seed(),
+                                                      .samples_later = sample_first_ != 0});
   retire_machine();  // its locks may be held by threads that the child does not have
   machine_ = *std::move(renewed);
+  if (model_.sampled) {
+    lines_ = SampledLines(*machine_);
+    translation_.set_lines(static_cast<uint32_t>(line_bytes_), &machine_->sample());
+    sample_so_far_ = 0;
+    sample_is_drawn_ = false;
+    for (std::atomic<uint64_t>& fills : first_fills_) fills = 0;
+    say_sample();
+  }
   for (const std::unique_ptr<CountedThread>& thread : owned_threads_) {
     if (thread) thread->memory = nullptr;
   }
   for (CountedThread* const thread : threads_) {
     if (thread == nullptr) continue;
     thread->memory = &machine_->add_core();
+    thread->sampled = {};
     begin_thread(*thread->memory, thread->number);
   }
 }

@@ -51,7 +51,7 @@ struct Model {
   bool caches = false;
   simulate::Locality locality = simulate::Locality::off;
   bool cycles = false;
-  bool sampled = false;  // only lines of some cache sets
+  bool sampled = false;  // only lines of some cache sets, from some time on
   bool objects = false;  // what is accessed is told apart by data object
   bool windows = false;  // only in windows of the run
   bool warms = false;  // before a window: caches and predictors see it, nothing is counted of them
@@ -208,6 +208,9 @@ class Counting {
   }
   /// With Model::sampled: whether an access at the address may be one that is modelled.
   [[nodiscard]] bool may_be_modelled(uint64_t address) const { return lines_.may_hold(address); }
+  /// With Model::sampled: of an access that is not, all that is counted.
+  template <Model kModel>
+  void access_left_out(unsigned number, uint64_t address);
 
  private:
   Result<void> prepare(const CountingOptions& options, ProcessSetting setting);
@@ -269,7 +272,15 @@ class Counting {
   void switch_region_part(CountedThread& thread, uint64_t key, RegionPart& to,
                           const BlockFacts* counted);
   void leave_regions(CountedThread& thread);
-  void model_sampled(CountedThread& thread, uint32_t site, uint64_t address, AccessShape shape);
+  template <Model kModel>
+  void model_sampled(CountedThread& thread, uint32_t site, uint64_t address, AccessShape shape,
+                     bool is_new);
+  void count_in_group(CountedThread& thread, uint64_t address);
+  void look_at_sample(CountedThread& thread);
+  void begin_sample();
+  void say_sample();
+  void count_sampled_miss(CountedThread& thread, uint32_t site, uint64_t address,
+                          simulate::Outcome outcome, uint8_t stratum, counts_file::Counter first);
   void look_at_window(CountedThread& thread);
   void leave_window(CountedThread& thread);
   void write_window(CountedThread& thread);
@@ -298,6 +309,11 @@ class Counting {
   uint64_t skipped_ = 0;
   std::atomic<uint64_t> run_so_far_{0};  // instructions of all threads, until they are `skipped_`
   SampledLines lines_;
+  // Of a sample that begins later:
+  uint64_t sample_first_ = 0;               // accesses of all threads, before it does; 0: at once
+  std::atomic<uint64_t> sample_so_far_{0};  // of these accesses
+  std::atomic<bool> sample_is_drawn_{false};
+  std::array<std::atomic<uint64_t>, counts_file::kMostGroups> first_fills_{};  // of L1, by group
 
   OwnImage image_;
   CountsWriter writer_;

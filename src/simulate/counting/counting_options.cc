@@ -26,9 +26,10 @@ bool parse_counting_word(std::string_view word, CountingOptions* options) {
     options->locality = parse_locality(value);
   } else if (name == "detail") {
     options->cycles = value == "core";
-  } else if (name == "sets") {  // N:SEED
+  } else if (name == "sets") {  // N:SEED:FIRST
     options->sample_sets = static_cast<uint32_t>(number);
-    if (*end == ':') options->sample_seed = std::strtoull(end + 1, nullptr, 10);
+    if (*end == ':') options->sample_seed = std::strtoull(end + 1, &end, 10);
+    if (*end == ':') options->sample_first = std::strtoull(end + 1, nullptr, 10);
   } else if (name == "windows") {  // PER_MILLION:SEED:FIRST
     options->windows.per_million = static_cast<uint32_t>(number);
     if (*end == ':') options->windows.seed = std::strtoull(end + 1, &end, 10);
@@ -65,7 +66,8 @@ std::vector<std::string> counting_words(const CountingOptions& options) {
   if (options.regions) words.emplace_back("regions=on");
   if (options.sample_sets > 1) {
     words.push_back("sets=" + std::to_string(options.sample_sets) + ":" +
-                    std::to_string(options.sample_seed));
+                    std::to_string(options.sample_seed) + ":" +
+                    std::to_string(options.sample_first));
   }
   if (options.windows.are_wanted()) {
     words.push_back("windows=" + std::to_string(options.windows.per_million) + ":" +

@@ -22,9 +22,10 @@ struct CountingOptions {
   bool cycles = false;
   uint32_t sample_sets = 1;
   uint64_t sample_seed = 1;
-  WindowOptions windows;                                 // only parts of the run are modelled
-  bool deterministic = false;                            // threads take turns by simulated time
-  bool objects = false;                                  // by data object, too
+  uint64_t sample_first = 0;   // accesses of a process in all sets, before some are drawn
+  WindowOptions windows;       // only parts of the run are modelled
+  bool deterministic = false;  // threads take turns by simulated time
+  bool objects = false;        // by data object, too
   objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap
   bool regions = false;                                  // by OpenMP construct, too
 };

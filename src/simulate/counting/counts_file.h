@@ -38,11 +38,12 @@
 
 #include "simulate/machine/cycles.h"
 #include "simulate/machine/forecast.h"
+#include "simulate/machine/set_sample.h"
 
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 13;
+inline constexpr uint32_t kLayout = 14;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -209,13 +210,25 @@ struct SiteAccesses {
   uint64_t value[kAccessCounters];
 };
 
-/// The misses of a site by classes of sets, if only some cache sets are simulated: as many classes
-/// as the header says. The counters have these misses, too; how they differ between classes tells
-/// how good the sample is.
-inline constexpr uint32_t kMostSampleClasses = 16;
+/// The misses of a site by random groups of drawn sets, if only some cache sets are simulated: as
+/// many classes as the header says. The counters have these misses, too; how they differ between
+/// classes tells how good the sample is.
+inline constexpr uint32_t kMostSampleClasses = simulate::kMostRandomGroups;
 struct SampledMisses {
   uint32_t misses[kMostSampleClasses];
 };
+
+/// Misses in sets that are simulated for certain, by the counters from load_l2 to fetch_memory,
+/// which then have those in drawn sets only. A sample of sets has no cycles: these stand where
+/// simulate::SiteTicks would.
+inline constexpr size_t kMissCounters = 15;
+struct CertainMisses {
+  uint64_t value[kMissCounters];
+};
+static_assert(sizeof(CertainMisses) <= sizeof(simulate::SiteTicks));
+
+/// With locality sets fall into so many groups at most, and accesses are counted by them.
+inline constexpr uint32_t kMostGroups = 64;
 
 /// How often the indirect call or jump at `from` went to the site `to`; 0: to any of those
 /// that have no row of their own.
@@ -247,7 +260,9 @@ struct CoreHeader {
   uint32_t of_thread;   // as ThreadCounts::number
   uint64_t executions;  // of the construct, by the thread
   uint64_t pieces;      // chunks, sections, singles that it ran; tasks that it created
-  uint8_t unused[4096 - 8 * 8 - 40];
+  uint64_t sampled_accesses[kMostGroups];  // of the thread as a whole, by group of sets, of data,
+                                           // since a sample of them began; with locality
+  uint8_t unused[4096 - 8 * 8 - 40 - 8 * kMostGroups];
 };
 static_assert(sizeof(CoreHeader) == 4096);
 
@@ -258,7 +273,7 @@ struct Header {
   uint32_t parent_pid;
   uint32_t is_fork;  // else the start, or an exec
   uint32_t has_cycles;
-  uint32_t sample_classes;  // of simulated sets; 0: all sets are
+  uint32_t sample_classes;  // of drawn sets; 0: all sets are simulated
   uint32_t is_interleaved;  // threads took turns by simulated time
   uint32_t has_windows;     // what is modelled is in PATH.windows (windows_file.h)
   uint64_t start_ns;        // CLOCK_MONOTONIC
@@ -286,6 +301,9 @@ struct Header {
   std::atomic<uint64_t> lost_region_paths;  // constructs likewise
   std::atomic<uint64_t> estimated_ticks;    // with windows: of all, those that are over
   std::atomic<uint64_t> lost_windows;       // of threads, that could not be written
+  std::atomic<uint32_t> sample_weight;      // what one event in a drawn set stands for; 1: in none
+  std::atomic<uint32_t> sample_groups;      // of sets, with locality
+  uint8_t strata[kMostGroups];              // of these groups, as simulate::SetSample has them
   char program[1024];
 };
 
@@ -328,6 +346,8 @@ inline constexpr uint64_t kTargetsInCore =
     kMissesInCore + up_to_page(uint64_t{kMaxSites} * sizeof(SampledMisses));
 inline constexpr uint64_t kCoreBytes =
     kTargetsInCore + up_to_page(uint64_t{kMaxTargets} * sizeof(Target));
+/// Where certain misses are, of a sample of sets.
+inline constexpr uint64_t kCertainInCore = kTicksInCore;
 constexpr uint64_t core_start(uint32_t core) {
   return kCoresStart + core * kCoreBytes;
 }

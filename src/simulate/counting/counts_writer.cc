@@ -112,6 +112,7 @@ bool CountsWriter::continue_in_child(uint32_t image, const file::CoreHeader* cor
   header_->has_allocators = old->has_allocators.load();
   header_->has_cycles = old->has_cycles;
   header_->sample_classes = old->sample_classes;
+  header_->sample_weight = old->sample_weight.load();
   header_->has_windows = old->has_windows;
   std::copy_n(text, used_text, table<char>(file::kTextStart));
   header_->text_bytes = static_cast<uint32_t>(used_text);
@@ -280,6 +281,7 @@ CoreCounts CountsWriter::core(uint32_t number) {
           reinterpret_cast<simulate::SiteTicks*>(start + file::kTicksInCore),
           reinterpret_cast<simulate::ReplayTicks*>(start + file::kReplaysInCore),
           reinterpret_cast<file::SampledMisses*>(start + file::kMissesInCore),
+          reinterpret_cast<file::CertainMisses*>(start + file::kCertainInCore),
           reinterpret_cast<file::Target*>(start + file::kTargetsInCore)};
 }
 

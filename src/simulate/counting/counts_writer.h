@@ -24,6 +24,7 @@ struct CoreCounts {
   simulate::SiteTicks* ticks = nullptr;           // by site
   simulate::ReplayTicks* replays = nullptr;       // by site
   counts_file::SampledMisses* misses = nullptr;   // by site
+  counts_file::CertainMisses* certain = nullptr;  // by site; where `ticks` would be
   counts_file::Target* targets = nullptr;         // in the order in which they came
 };
 

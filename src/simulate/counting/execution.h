@@ -112,12 +112,38 @@ template <Model kModel>
     fetch_unusual<kModel>(thread, part);
 }
 
-/// A miss in the counters, and in those of the class of its set.
-inline void count_sampled_miss(CountedThread& thread, uint32_t site, simulate::Outcome outcome,
-                               uint8_t in_class, counts_file::Counter first) {
+/// A miss in the counters: in those of sets that are simulated for certain, or of drawn ones and of
+/// their random group.
+inline void Counting::count_sampled_miss(CountedThread& thread, uint32_t site, uint64_t address,
+                                         simulate::Outcome outcome, uint8_t stratum,
+                                         counts_file::Counter first) {
+  using counts_file::Counter;
   if (outcome.source == simulate::DataSource::l1) return;
-  ++count_from(thread.shared.counts[site], first, static_cast<size_t>(outcome.source) - 1);
-  ++thread.shared.misses[site].misses[in_class];
+  const size_t source = static_cast<size_t>(outcome.source) - 1;
+  if (stratum != simulate::SetSample::kCertain) {
+    ++count_from(thread.shared.counts[site], first, source);
+    ++thread.shared.misses[site].misses[stratum - 1];
+    return;
+  }
+  const size_t counter = static_cast<size_t>(first) - static_cast<size_t>(Counter::load_l2);
+  ++thread.shared.certain[site].value[counter + source];
+  if (!thread.sampled.has_begun) {
+    first_fills_[lines_.group_of(address)].fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+/// An access to data in a group of sets, followed or not.
+[[gnu::always_inline]] inline void Counting::count_in_group(CountedThread& thread,
+                                                            uint64_t address) {
+  if (thread.sampled.has_begun) ++thread.own.header->sampled_accesses[lines_.group_of(address)];
+  if (--thread.sampled.until_look == 0) [[unlikely]]
+    look_at_sample(thread);
+}
+
+template <Model kModel>
+void Counting::access_left_out(unsigned number, uint64_t address) {
+  if constexpr (kModel.locality == simulate::Locality::off) return;
+  if (CountedThread* const thread = counting_[number]) count_in_group(*thread, address);
 }
 
 /// The lines of the block's code that are modelled.
@@ -126,8 +152,10 @@ template <Model kModel>
                                                          const BlockFacts& block) {
   if constexpr (kModel.sampled) {
     const auto fetch_one = [&](const CodePart& part) {
-      count_sampled_miss(thread, part.site, simulate::fetch(*thread.memory, part),
-                         lines_.class_of(part.address), counts_file::Counter::fetch_l2);
+      const uint8_t stratum = lines_.stratum_of(part.address);
+      if (stratum == SampledLines::kNot) return;
+      count_sampled_miss(thread, part.site, part.address, simulate::fetch(*thread.memory, part),
+                         stratum, counts_file::Counter::fetch_l2);
     };
     if (block.parts == 0) return;
     fetch_one(block.first_part);
@@ -255,16 +283,29 @@ template <Model kModel>
   time_access<kModel>(thread, access, {});
 }
 
+/// `is_new`: not a further part of the access before.
+template <Model kModel>
 inline void Counting::model_sampled(CountedThread& thread, uint32_t site, uint64_t address,
-                                    AccessShape shape) {
+                                    AccessShape shape, bool is_new) {
   using counts_file::Counter;
-  const uint8_t in_class = lines_.class_of(address, shape.bytes);
-  if (in_class == SampledLines::kNot) [[likely]]
+  using simulate::Locality;
+  constexpr bool kFollows = kModel.locality != Locality::off;
+  if constexpr (kFollows) count_in_group(thread, address);
+  const uint8_t stratum = lines_.stratum_of(address, shape.bytes);
+  if (stratum == SampledLines::kNot) [[likely]]
     return;
+  simulate::CoreState& memory = *thread.memory;
   const auto kind = shape.is_store ? simulate::AccessType::store : simulate::AccessType::load;
-  const simulate::Outcome outcome =
-      simulate::access<simulate::Locality::off>(*thread.memory, address, shape.bytes, kind, site);
-  count_sampled_miss(thread, site, outcome, in_class,
+  simulate::PackedOutcome outcome;
+  if (kFollows && memory.locality != Locality::off) {
+    if (!is_new && simulate::is_in_line_before(memory, address, shape.bytes)) {
+      return simulate::access_more<Locality::all>(memory, address, shape.bytes);
+    }
+    outcome = simulate::access_sampled(memory, address, shape.bytes, kind, site, stratum);
+  } else {
+    outcome = simulate::access<Locality::off>(memory, address, shape.bytes, kind, site);
+  }
+  count_sampled_miss(thread, site, address, outcome, stratum,
                      shape.is_store ? Counter::store_l2 : Counter::load_l2);
 }
 
@@ -328,7 +369,9 @@ template <Model kModel>
     place.site = find_site(thread, instruction, address);
     if (is_new) count_at_object(thread, place.site, shape.is_store);
   }
-  if constexpr (kModel.caches) {
+  if constexpr (kModel.sampled) {
+    model_sampled<kModel>(thread, place.site, address, shape, is_new);
+  } else if constexpr (kModel.caches) {
     model_any<kModel>(thread, {place, address, shape.bytes, shape.is_store, is_new, instruction});
   }
 }
@@ -344,7 +387,7 @@ template <Model kModel>
   if constexpr (kModel.objects) place.site = find_site(*thread, instruction, address);
   count_access(*thread, place.site, shape, is_new);
   if constexpr (kModel.sampled) {
-    model_sampled(*thread, place.site, address, shape);
+    model_sampled<kModel>(*thread, place.site, address, shape, is_new);
   } else if constexpr (kModel.caches) {
     in_window<kModel>(*thread, address, shape.is_store, [&]<Model kNow>() {
       model_any<kNow>(*thread, {place, address, shape.bytes, shape.is_store, is_new, instruction});
@@ -358,8 +401,8 @@ template <Model kModel>
   clear_upper_halves();
   CountedThread* const thread = counting_[number];
   if (thread == nullptr) return;
-  if constexpr (kModel.sampled) {
-    model_sampled(*thread, place.site, address, shape);
+  if constexpr (kModel.sampled && kModel.locality == simulate::Locality::off) {
+    model_sampled<kModel>(*thread, place.site, address, shape, true);
   } else if constexpr (kModel.caches || kModel.objects) {
     in_window<kModel>(*thread, address, shape.is_store, [&]<Model kNow>() {
       const bool is_new = !thread->goes_on(place.site, address, shape);
@@ -379,8 +422,8 @@ void Counting::access_wider(unsigned number, AccessPlace place, uint64_t address
   const uint64_t shown_before = address - thread->access_begin;
   if (shown_before >= place.bytes) return;
   shape.bytes = std::min(shape.bytes, static_cast<uint32_t>(place.bytes - shown_before));
-  if constexpr (kModel.sampled) {
-    model_sampled(*thread, place.site, address, shape);
+  if constexpr (kModel.sampled && kModel.locality == simulate::Locality::off) {
+    model_sampled<kModel>(*thread, place.site, address, shape, true);
   } else {
     in_window<kModel>(*thread, address, shape.is_store, [&]<Model kNow>() {
       model_shaped<kNow>(*thread, place, address, shape, is_new);
@@ -433,6 +476,12 @@ auto with_model(const Counting& counting, Use use) {
   };
   if (!model.caches && model.objects) return turns.template operator()<Model{.objects = true}>();
   if (!model.caches) return turns.template operator()<Model{}>();
+  if (model.sampled && model.objects) {  // with locality or without
+    return turns.template operator()<Model{true, Locality::all, false, true, true}>();
+  }
+  if (model.sampled && model.locality != Locality::off) {
+    return turns.template operator()<Model{true, Locality::all, false, true}>();
+  }
   if (model.sampled) return turns.template operator()<Model{.caches = true, .sampled = true}>();
   if (model.windows) {
     return model.cycles

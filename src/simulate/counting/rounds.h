@@ -66,7 +66,7 @@ template <Model kModel>
   pair[0] += line.rounds;
   pair[1] += bytes;
   if constexpr (kModel.sampled) {
-    model_sampled(thread, site, line.address, {bytes, is_store});
+    model_sampled<kModel>(thread, site, line.address, {bytes, is_store}, true);
   } else if constexpr (kModel.caches) {
     const AccessPlace place{.site = site};
     const bool is_written_whole = is_store && bytes >= line_bytes_;

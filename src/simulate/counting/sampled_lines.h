@@ -5,49 +5,45 @@
 #include <bit>
 #include <cstdint>
 
-#include "simulate/counting/counts_file.h"
 #include "simulate/machine/hierarchy.h"
 
 namespace culprit::counting {
 
 class SampledLines {
  public:
-  static constexpr uint8_t kNot = 0xff;
+  static constexpr uint8_t kNot = simulate::SetSample::kNotTaken;
 
   SampledLines() = default;
-  explicit SampledLines(const simulate::Hierarchy& machine) {
-    const simulate::SetSample& sample = machine.sample();
-    line_bytes_ = machine.machine().line_bytes;
-    line_shift_ = static_cast<uint32_t>(std::countr_zero(line_bytes_));
-    groups_mask_ = sample.groups() - 1;
-    const uint32_t classes = sample.classes(counts_file::kMostSampleClasses);
-    for (uint64_t line = 0; line < sample.groups(); ++line) {
-      classes_[line] =
-          sample.holds(line) ? static_cast<uint8_t>(sample.group_of(line) % classes) : kNot;
-    }
-  }
+  /// The machine must outlive it.
+  explicit SampledLines(const simulate::Hierarchy& machine)
+      : sample_(&machine.sample()),
+        line_bytes_(machine.machine().line_bytes),
+        line_shift_(static_cast<uint32_t>(std::countr_zero(line_bytes_))) {}
 
-  [[nodiscard]] uint8_t class_of(uint64_t address) const {
-    return classes_[(address >> line_shift_) & groups_mask_];
+  [[nodiscard]] uint8_t stratum_of(uint64_t address) const {
+    return sample_->stratum_of(address >> line_shift_);
   }
   /// False: an access of 8 bytes at most, which parts of accesses are, is not modelled.
   [[nodiscard]] bool may_hold(uint64_t address) const {
     constexpr uint64_t kMostBytes = 8;
     const bool may_reach_next = (address & (line_bytes_ - 1)) > line_bytes_ - kMostBytes;
-    return class_of(address) != kNot || may_reach_next;
+    return stratum_of(address) != kNot || may_reach_next;
   }
-  /// The class of the first line that the access touches and the sample holds.
-  [[nodiscard]] uint8_t class_of(uint64_t address, uint32_t bytes) const {
-    const uint8_t first = class_of(address);
+  /// The stratum of the first line that the access touches and the sample holds.
+  [[nodiscard]] uint8_t stratum_of(uint64_t address, uint32_t bytes) const {
+    const uint8_t first = stratum_of(address);
     const bool is_one_line = (address & (line_bytes_ - 1)) + bytes <= line_bytes_;
-    return first != kNot || is_one_line ? first : class_of(address + bytes - 1);
+    return first != kNot || is_one_line ? first : stratum_of(address + bytes - 1);
+  }
+  /// The number of the group of sets that the address is in.
+  [[nodiscard]] uint64_t group_of(uint64_t address) const {
+    return (address >> line_shift_) & (sample_->groups() - 1);
   }
 
  private:
-  uint32_t line_shift_ = 0;
+  const simulate::SetSample* sample_ = nullptr;
   uint64_t line_bytes_ = 0;
-  uint64_t groups_mask_ = 0;
-  uint8_t classes_[simulate::kMostSetGroups] = {};  // by group of sets
+  uint32_t line_shift_ = 0;
 };
 
 }  // namespace culprit::counting

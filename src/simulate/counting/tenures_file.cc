@@ -13,9 +13,13 @@ constexpr uint64_t kLargestTenuresBytes = uint64_t{1} << 30;
 constexpr simulate::Level kLevels[] = {simulate::Level::l1d, simulate::Level::l1i,
                                        simulate::Level::l2, simulate::Level::l3};
 
-void add_table(simulate::TenureTable& table, simulate::Level level, Tenures& to) {
-  for (const auto& [origin, sums] : table.sites()) to.rows.push_back({origin, level, {}, sums});
-  for (const auto& [key, count] : table.edges()) to.edges.push_back({key, level, {}, count});
+void add_table(simulate::TenureTable& table, simulate::Level level, uint8_t stratum, Tenures& to) {
+  for (const auto& [origin, sums] : table.sites()) {
+    to.rows.push_back({origin, level, stratum, {}, sums});
+  }
+  for (const auto& [key, count] : table.edges()) {
+    to.edges.push_back({key, level, stratum, {}, count});
+  }
 }
 
 template <class T>
@@ -39,7 +43,12 @@ bool write_tenures(const std::string& path, simulate::Hierarchy& hierarchy) {
   hierarchy.finish();
   Tenures tenures;
   for (const auto& core : hierarchy.cores()) {
-    for (const simulate::Level level : kLevels) add_table(core->tenures(level), level, tenures);
+    for (const simulate::Level level : kLevels) {
+      for (uint32_t stratum = 0; stratum < core->strata(level); ++stratum) {
+        const auto number = static_cast<uint8_t>(stratum);
+        add_table(core->tenures(level, number), level, number, tenures);
+      }
+    }
   }
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wxe"), std::fclose);
   const TenuresHeader header{kTenuresMagic, tenures.rows.size(), tenures.edges.size()};

@@ -21,13 +21,15 @@ struct TenuresHeader {
   uint64_t rows;
   uint64_t edges;
 };
-inline constexpr uint64_t kTenuresMagic = 0x3345'5255'4e45'5443;  // "CTENURE3"
+inline constexpr uint64_t kTenuresMagic = 0x3445'5255'4e45'5443;  // "CTENURE4"
 
-/// Sums of several rows of one key are its numbers: each core has its own.
+/// Sums of several rows of one key are its numbers: each core has its own. Those of drawn sets are
+/// as they were counted, not scaled.
 struct TenureRow {
   simulate::Origin origin;
   simulate::Level level;
-  uint8_t reserved[3];
+  uint8_t stratum;  // of sets, as simulate::SetSample has them
+  uint8_t reserved[2];
   simulate::SiteTenures sums;
 };
 static_assert(sizeof(TenureRow) == 8 + sizeof(simulate::SiteTenures));
@@ -35,7 +37,8 @@ static_assert(sizeof(TenureRow) == 8 + sizeof(simulate::SiteTenures));
 struct EdgeRow {
   simulate::EdgeKey key;
   simulate::Level level;
-  uint8_t reserved[3];
+  uint8_t stratum;
+  uint8_t reserved[2];
   uint64_t count;
 };
 static_assert(sizeof(EdgeRow) == 24);

@@ -45,6 +45,13 @@ struct RegionPart {
   CountedTargets targets;
 };
 
+/// Of a sample of sets that begins after so many accesses.
+struct SampledThread {
+  static constexpr uint32_t kLookEvery = 1 << 14;  // accesses
+  uint32_t until_look = kLookEvery;
+  bool has_begun = false;  // as far as the thread has noticed
+};
+
 struct CountedThread {
   /// Of so many accesses to data objects one's place in its block is looked at, at random.
   static constexpr uint32_t kOffsetPeriod = 64;
@@ -83,7 +90,8 @@ struct CountedThread {
   StringRounds rounds;
 
   CountedTargets targets;
-  ThreadWindow window;  // if only windows are modelled
+  ThreadWindow window;      // if only windows are modelled
+  SampledThread sampled{};  // with a sample of sets and locality
 
   // If data objects are told apart:
   std::unique_ptr<ObjectSites> object_sites;

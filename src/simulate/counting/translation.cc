@@ -150,9 +150,11 @@ const BlockFacts* Translation::translate(std::span<const BlockInstruction> code,
   if (follows_calls_ && calls_or_returns(end.branch)) facts.left = Left::call;
   if (has_unknown_target(end.branch)) facts.left = Left::target;
   std::vector<CodePart> parts = cut_into_lines(code, sites, line_bytes_);
-  std::erase_if(parts, [&](const CodePart& part) {
-    return sample_ != nullptr && !sample_->holds(part.address / line_bytes_);
-  });
+  // A sample that begins later may take any of them.
+  if (sample_ != nullptr && sample_->has_begun()) {
+    std::erase_if(
+        parts, [&](const CodePart& part) { return !sample_->holds(part.address / line_bytes_); });
+  }
   for (CodePart& part : parts) {
     if (parts_ + 1 < CodePart::kMostNumbers) part.number = ++parts_ & (CodePart::kMostNumbers - 1);
   }

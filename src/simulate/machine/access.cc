@@ -170,7 +170,8 @@ template <bool kRecorded>
   PackedOutcome outcome;
   if (part.store && (flags & kWritten) != kWritten) outcome = write_line(core, part, slot);
   if constexpr (kRecorded) {
-    core.l1d.touch(slot, part.offset(core), part.bytes, part.site, first_use);
+    core.l1d.touch(slot, part.offset(core), part.bytes, part.site,
+                   core.sample.stratum_of(part.line(core)), first_use);
   }
   if (!first_use) return outcome;
   train_prefetchers(core, part);
@@ -216,7 +217,8 @@ PackedOutcome hit_l1i(CoreState& core, Part part, Slot slot) {
   const bool first_use = (core.l1i.cache.flags_at(slot) & kPrefetched) != 0;
   core.l1i.cache.clear_flags(slot, kPrefetched);
   if (core.l1i.recorded()) {
-    core.l1i.touch(slot, part.offset(core), part.bytes, part.site, first_use);
+    core.l1i.touch(slot, part.offset(core), part.bytes, part.site,
+                   core.sample.stratum_of(part.line(core)), first_use);
   }
   if (!first_use) return PackedOutcome();
   prefetch_code(core, part);

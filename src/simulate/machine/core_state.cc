@@ -24,14 +24,21 @@ std::array<uint16_t, kDataSources> latencies_of(const MachineModel& machine) {
   return latencies;
 }
 
+/// Of each random group.
+std::unique_ptr<TenureTable[]> make_tables(bool with_tenures, const SetSample& sample) {
+  if (!with_tenures || sample.is_all()) return nullptr;
+  return std::make_unique<TenureTable[]>(sample.random_groups());
+}
+
 }  // namespace
 
 PrivateLevel::PrivateLevel(const CacheGeometry& geometry, uint32_t line_bytes, bool with_tenures,
-                           uint32_t part)
-    : cache(geometry, line_bytes) {
+                           const SetSample& sample)
+    : cache(geometry, line_bytes), drawn(make_tables(with_tenures, sample)) {
   if (!with_tenures || !cache.present()) return;
   tenures = ZeroedArray<LineTenure>(cache.lines());
-  ages = LineAges(cache.lines() / part);
+  ages = LineAges(cache.lines());
+  ages.set_weight(sample.weight());
   lost = LostLines(kLostLines);
 }
 
@@ -46,10 +53,11 @@ CoreState::CoreState(const MachineModel& of, Locality recorded, const SetSample&
       huge_pages(pages),
       shared(level),
       number(core),
-      l1d(of.l1d, of.line_bytes, recorded != Locality::off, sets.one_of()),
-      l1i(of.l1i, of.line_bytes, recorded != Locality::off, sets.one_of()),
+      l1d(of.l1d, of.line_bytes, recorded != Locality::off, sets),
+      l1i(of.l1i, of.line_bytes, recorded != Locality::off, sets),
       code_uses(l1i.cache.lines()),
-      l2(of.l2, of.line_bytes, recorded == Locality::all, sets.one_of()),
+      l2(of.l2, of.line_bytes, recorded == Locality::all, sets),
+      l3_drawn(make_tables(recorded == Locality::all, sets)),
       itlb(of.tlb.instruction),
       dtlb(of.tlb.data),
       stlb(of.tlb.second),
@@ -58,18 +66,24 @@ CoreState::CoreState(const MachineModel& of, Locality recorded, const SetSample&
   begin_thread(*this, static_cast<uint8_t>(std::min<uint32_t>(core, Origin::kMostThreads - 1)));
 }
 
-TenureTable& CoreState::tenures(Level level) {
+uint32_t CoreState::strata(Level level) const {
+  const bool is_first = level == Level::l1d || level == Level::l1i;
+  const bool is_recorded = is_first ? locality != Locality::off : locality == Locality::all;
+  return is_recorded && !sample.is_all() ? 1 + sample.random_groups() : 1;
+}
+
+TenureTable& CoreState::tenures(Level level, uint8_t stratum) {
   switch (level) {
     case Level::l1d:
-      return l1d.table;
+      return l1d.table_of(stratum);
     case Level::l1i:
-      return l1i.table;
+      return l1i.table_of(stratum);
     case Level::l2:
-      return l2.table;
+      return l2.table_of(stratum);
     case Level::l3:
       break;
   }
-  return l3_table;
+  return stratum == SetSample::kCertain ? l3_table : l3_drawn[stratum - 1];
 }
 
 }  // namespace culprit::simulate

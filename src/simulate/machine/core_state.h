@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "simulate/machine/cache.h"
@@ -26,27 +27,31 @@ class SharedLevel;
 
 /// A private cache with the tenures of its lines.
 struct PrivateLevel {
-  /// `part`: of how many sets one is simulated.
   PrivateLevel(const CacheGeometry& geometry, uint32_t line_bytes, bool with_tenures,
-               uint32_t part);
+               const SetSample& sample);
 
   Cache cache;
   ZeroedArray<LineTenure> tenures;  // by slot; empty if not recorded
   LineAges ages;
-  LostLines lost;  // lines that were evicted
-  TenureTable table;
+  LostLines lost;     // lines that were evicted
+  TenureTable table;  // of all lines, or of those of sets that are simulated for certain
+  std::unique_ptr<TenureTable[]> drawn;  // of the random groups of a sample of sets
+  TenureTable& table_of(uint8_t stratum) {
+    return stratum == SetSample::kCertain ? table : drawn[stratum - 1];
+  }
   [[nodiscard]] bool recorded() const { return tenures.size() != 0; }
 
   /// Records that `site` has used these bytes of the line in `slot`; `is_first`: of a line that was
   /// prefetched.
-  void touch(Slot slot, uint32_t offset, uint32_t bytes, Site site, bool is_first = false) {
+  void touch(Slot slot, uint32_t offset, uint32_t bytes, Site site, uint8_t stratum,
+             bool is_first = false) {
     LineTenure& tenure = tenures[slot];
     ages.use(tenure);
     if (is_first) {
       TenureTable::touch_first(tenure, offset, bytes);
       tenure.uses = 1;
     } else {
-      table.touch(tenure, offset, bytes, site);
+      table_of(stratum).touch(tenure, offset, bytes, site);
     }
   }
 
@@ -108,7 +113,12 @@ struct CoreState {
   PrivateLevel l1i;
   CodeUses code_uses;  // of L1I
   PrivateLevel l2;
-  TenureTable l3_table;  // of lines that this core evicted from the shared level
+  TenureTable l3_table;                     // of lines that this core evicted from the shared level
+  std::unique_ptr<TenureTable[]> l3_drawn;  // the same of random groups
+  TenureTable& l3_table_of(uint64_t line) {
+    const uint8_t stratum = sample.stratum_of(line);
+    return stratum == SetSample::kCertain ? l3_table : l3_drawn[stratum - 1];
+  }
   Tlb itlb;
   Tlb dtlb;
   Tlb stlb;
@@ -130,12 +140,18 @@ struct CoreState {
   Traffic traffic;
   std::vector<Letter> letters;  // reused by each delivery
 
-  /// The tenures that this core recorded for a level.
-  TenureTable& tenures(Level level);
+  /// The tenures that this core recorded for a level, in sets of this stratum.
+  TenureTable& tenures(Level level, uint8_t stratum = SetSample::kCertain);
+  /// How many strata it records there.
+  [[nodiscard]] uint32_t strata(Level level) const;
 };
 
 /// The core runs another thread from now on; its caches stay as they are. A new core runs the
 /// thread of its own number.
 void begin_thread(CoreState& core, uint8_t thread);
+
+/// Only some sets are simulated from now on (Hierarchy::begin_sample()): what was accessed until
+/// then stays what it is, in sets that are not followed any more, too.
+void note_sample(CoreState& core);
 
 }  // namespace culprit::simulate

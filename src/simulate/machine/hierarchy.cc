@@ -4,19 +4,31 @@
 
 namespace culprit::simulate {
 
+namespace {
+
+SetSample::Plan sample_plan(const HierarchyOptions& options) {
+  SetSample::Plan plan{.one_of = options.sample_sets,
+                       .seed = options.sample_seed,
+                       .begins_later = options.samples_later};
+  // A slice of the shared level tells capacity from conflicts by all its lines, or by none.
+  if (options.locality != Locality::off) plan.most_groups = SharedLevel::kSlices;
+  return plan;
+}
+
+}  // namespace
+
 Hierarchy::Hierarchy(const MachineModel& machine, const HierarchyOptions& options, SetSample sample)
     : machine_(machine),
       options_(options),
       sample_(std::move(sample)),
-      shared_(machine_, options.locality, sample_.one_of()) {}
+      shared_(machine_, options.locality) {}
 
 Hierarchy::~Hierarchy() = default;
 
 Result<std::unique_ptr<Hierarchy>> Hierarchy::make(const MachineModel& machine,
                                                    const HierarchyOptions& options) {
   RETURN_IF_ERROR(check_machine(machine));
-  ASSIGN_OR_RETURN(SetSample sample,
-                   SetSample::make(machine, options.sample_sets, options.sample_seed));
+  ASSIGN_OR_RETURN(SetSample sample, SetSample::make(machine, sample_plan(options)));
   return std::unique_ptr<Hierarchy>(new Hierarchy(machine, options, std::move(sample)));
 }
 

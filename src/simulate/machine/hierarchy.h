@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -37,8 +38,9 @@ namespace culprit::simulate {
 
 struct HierarchyOptions {
   Locality locality = Locality::off;
-  uint32_t sample_sets = 1;  // N of --sets 1/N: a power of two
-  uint64_t sample_seed = 1;  // which of the sets
+  uint32_t sample_sets = 1;    // N of --sets 1/N: a power of two
+  uint64_t sample_seed = 1;    // which of the sets
+  bool samples_later = false;  // all sets are simulated until begin_sample()
 };
 
 class Hierarchy {
@@ -58,6 +60,10 @@ class Hierarchy {
   /// Ends all tenures, as if everything was evicted (and Traffic goes on counting). Call once,
   /// when no thread runs.
   void finish();
+
+  /// With samples_later: only some sets from now on (SetSample::begin()). Each core has to be told
+  /// by note_sample(), when its thread next comes by.
+  void begin_sample(std::span<const uint64_t> heat) { sample_.begin(heat); }
 
   [[nodiscard]] const MachineModel& machine() const { return machine_; }
   [[nodiscard]] const SetSample& sample() const { return sample_; }
@@ -91,6 +97,15 @@ Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessType kin
 /// happens but that more of the line is touched.
 template <Locality kLocality>
 void access_more(CoreState& core, uint64_t address, uint32_t bytes);
+
+/// An access with locality where only some sets may be simulated: its line, or the first of its
+/// lines, is of this stratum.
+inline PackedOutcome access_sampled(CoreState& core, uint64_t address, uint32_t bytes,
+                                    AccessType kind, Site site, uint8_t stratum) {
+  TenureTable& table = core.l1d.table_of(stratum);
+  if (access_usual<Locality::all>(core, address, bytes, kind, site, table)) return PackedOutcome();
+  return access_unusual<Locality::all>(core, address, bytes, kind, site);
+}
 /// Whether a part that follows the one before it is such a one.
 inline bool is_in_line_before(const CoreState& core, uint64_t address, uint32_t bytes) {
   const uint64_t offset = address & core.line_mask;

@@ -5,13 +5,22 @@ namespace {
 
 using End = TenureTable::End;
 
-/// The tenure of the slot's code has all that ran.
-void collect_code(CoreState& core, Slot slot) {
+/// The tenure of the slot's code has all that ran, of which `table` gets the uses.
+void collect_code(CoreState& core, Slot slot, TenureTable& table) {
   core.code_uses.collect(slot, [&](Site site, uint32_t bytes, uint64_t runs) {
     if (!core.l1i.recorded()) return;
     core.l1i.tenures[slot].accessed_bytes += runs * bytes;
-    core.l1i.table.count_reuse(core.l1i.tenures[slot], site, runs);
+    table.count_reuse(core.l1i.tenures[slot], site, runs);
   });
+}
+/// Where the tenure of a line in `slot` belongs, if its set is simulated.
+TenureTable& table_of(CoreState& core, PrivateLevel& level, uint64_t line) {
+  return level.table_of(core.sample.stratum_of(line));
+}
+void collect_code(CoreState& core, Slot slot) {
+  const PrivateLevel& level = core.l1i;
+  if (level.cache.empty_at(slot) || !core.sample.holds(level.cache.line_at(slot))) return;
+  collect_code(core, slot, table_of(core, core.l1i, level.cache.line_at(slot)));
 }
 
 /// What was in a slot. The tenure is the caller's to end, and there until the slot is filled again.
@@ -29,21 +38,24 @@ Taken take_out(CoreState& core, PrivateLevel& level, Slot slot) {
 }
 
 /// Line `line` is replaced by one that `by` brought in.
-void end_evicted(PrivateLevel& level, uint64_t line, const LineTenure& tenure, Origin by) {
+void end_evicted(CoreState& core, PrivateLevel& level, uint64_t line, const LineTenure& tenure,
+                 Origin by) {
   if (!level.recorded()) return;
+  TenureTable& table = table_of(core, level, line);
   const bool by_capacity = level.ages.evict(tenure);
   const LineEdgeKind kind =
       by_capacity ? LineEdgeKind::evict_by_capacity : LineEdgeKind::evict_by_conflict;
   level.lost.note(line, line, tenure.origin, by_capacity);
-  level.table.add_edge({tenure.origin, by, kind}, 1);
-  level.table.end(tenure, End::evicted);
+  table.add_edge({tenure.origin, by, kind}, 1);
+  table.end(tenure, End::evicted);
 }
 
 /// Lost for another reason than the room it took.
-void end_lost(PrivateLevel& level, const LineTenure& tenure, End how) {
+void end_lost(CoreState& core, PrivateLevel& level, uint64_t line, const LineTenure& tenure,
+              End how) {
   if (!level.recorded()) return;
   level.ages.remove(tenure);
-  level.table.end(tenure, how);
+  table_of(core, level, line).end(tenure, how);
 }
 
 void merge(LineTenure& into, const LineTenure& seen) {
@@ -76,7 +88,7 @@ void pass_on_from_l1d(CoreState& core, const Taken& taken) {
 void evict_l1d(CoreState& core, Slot slot, Origin by) {
   if (core.l1d.cache.empty_at(slot)) return;
   const Taken taken = take_out(core, core.l1d, slot);
-  end_evicted(core.l1d, taken.line.line, taken.tenure, by);
+  end_evicted(core, core.l1d, taken.line.line, taken.tenure, by);
   pass_on_from_l1d(core, taken);
 }
 
@@ -91,7 +103,7 @@ void pass_on_from_l1i(CoreState& core, const Taken& taken) {
 void evict_l1i(CoreState& core, Slot slot, Origin by) {
   if (core.l1i.cache.empty_at(slot)) return;
   const Taken taken = take_out(core, core.l1i, slot);
-  end_evicted(core.l1i, taken.line.line, taken.tenure, by);
+  end_evicted(core, core.l1i, taken.line.line, taken.tenure, by);
   pass_on_from_l1i(core, taken);
 }
 
@@ -121,7 +133,7 @@ void evict_l2(CoreState& core, Slot slot, Origin by) {
   const Slot above = core.l1d.cache.find(line);
   LineTenure seen = taken.tenure;
   if (core.l2.recorded()) merge(seen, peek_first_level(core, line));
-  end_evicted(core.l2, line, seen, by);
+  end_evicted(core, core.l2, line, seen, by);
   const bool dirty = (taken.line.flags & kDirty) != 0;
   if (above == kNoSlot) {
     core.traffic.written_back_l2 += dirty ? 1 : 0;
@@ -134,18 +146,19 @@ void evict_l2(CoreState& core, Slot slot, Origin by) {
 }
 
 /// Whether all others are a step older now (LineAges).
-bool begin_tenure(PrivateLevel& level, Slot slot, LineRequest request) {
+bool begin_tenure(CoreState& core, PrivateLevel& level, Slot slot, LineRequest request) {
   if (!level.recorded()) return false;
+  const uint8_t stratum = core.sample.stratum_of(request.line);
   level.tenures[slot] = TenureTable::begin(request.origin, request.prefetch);
-  level.table.add_refetch(level.lost.take(request.line, request.line), request.origin);
-  return level.ages.fill(level.tenures[slot]);
+  level.table_of(stratum).add_refetch(level.lost.take(request.line, request.line), request.origin);
+  return level.ages.fill(level.tenures[slot], stratum != SetSample::kCertain);
 }
 
 void fill_l2(CoreState& core, LineRequest request, uint8_t flags) {
   const Slot slot = core.l2.cache.find_victim(request.line);
   evict_l2(core, slot, request.origin);
   core.l2.cache.fill(request.line, slot, flags, ++core.clock);
-  begin_tenure(core.l2, slot, request);
+  begin_tenure(core, core.l2, slot, request);
 }
 
 /// Another core's `letter` takes or reads a line whose tenure here is `tenure`.
@@ -168,12 +181,12 @@ bool remove_line(CoreState& core, const Letter& letter) {
     flags |= taken.line.flags;
     merge(all, taken.tenure);
     if (!level->recorded()) continue;
-    if (!noted) note_sharing(level->table, taken.tenure, letter);
+    if (!noted) note_sharing(table_of(core, *level, letter.line), taken.tenure, letter);
     noted = true;
     LineTenure seen = taken.tenure;
     seen.touched = all.touched;  // of L2, with what L1D saw
     seen.accessed_bytes = all.accessed_bytes;
-    end_lost(*level, seen, End::evicted);
+    end_lost(core, *level, letter.line, seen, End::evicted);
   }
   if (shared && core.locality == Locality::all) core.shared.merge_tenure(letter.line, all);
   return (flags & kDirty) != 0;
@@ -189,7 +202,7 @@ void lose_line(CoreState& core, const Letter& letter) {
   const Slot code = core.l1i.cache.find(letter.line);
   if (code == kNoSlot) return;
   const Taken taken = take_out(core, core.l1i, code);
-  end_lost(core.l1i, taken.tenure, End::evicted);
+  end_lost(core, core.l1i, letter.line, taken.tenure, End::evicted);
 }
 
 void share_line(CoreState& core, const Letter& letter) {
@@ -199,7 +212,7 @@ void share_line(CoreState& core, const Letter& letter) {
     if (slot == kNoSlot) continue;
     const uint8_t flags = level->cache.flags_at(slot);
     if ((flags & kDirty) != 0 && level->recorded() && !noted) {
-      note_sharing(level->table, level->tenures[slot], letter);
+      note_sharing(table_of(core, *level, letter.line), level->tenures[slot], letter);
       noted = true;
     }
     level->cache.clear_flags(slot, kWritable | kDirty | kNoted);
@@ -222,7 +235,7 @@ Brought bring_from_l2(CoreState& core, LineRequest request, Slot slot) {
   core.l2.cache.clear_flags(slot, kPrefetched);
   if (core.l2.recorded() && !request.prefetch) {
     core.l2.ages.use(core.l2.tenures[slot]);
-    core.l2.table.count_use(core.l2.tenures[slot], request.origin.site());
+    table_of(core, core.l2, request.line).count_use(core.l2.tenures[slot], request.origin.site());
   }
   if (request.write && (core.l2.cache.flags_at(slot) & kWritable) == 0) {
     core.shared.upgrade(core, request);
@@ -271,7 +284,7 @@ Slot fill_l1d(CoreState& core, LineRequest request, uint8_t flags) {
   const Slot slot = core.l1d.cache.find_victim(request.line);
   evict_l1d(core, slot, request.origin);
   core.l1d.cache.fill(request.line, slot, flags, ++core.clock);
-  begin_tenure(core.l1d, slot, request);
+  begin_tenure(core, core.l1d, slot, request);
   return slot;
 }
 
@@ -279,7 +292,7 @@ Slot fill_l1i(CoreState& core, LineRequest request, uint8_t flags) {
   const Slot slot = core.l1i.cache.find_victim(request.line);
   evict_l1i(core, slot, request.origin);
   core.l1i.cache.fill(request.line, slot, flags, ++core.clock);
-  if (begin_tenure(core.l1i, slot, request)) core.code_uses.begin_epoch();
+  if (begin_tenure(core, core.l1i, slot, request)) core.code_uses.begin_epoch();
   return slot;
 }
 
@@ -317,8 +330,10 @@ void finish_private(CoreState& core) {
     if (!level->recorded()) continue;
     for (Slot slot = 0; slot < level->cache.lines(); ++slot) {
       if (level->cache.empty_at(slot)) continue;
+      const uint64_t line = level->cache.line_at(slot);
+      if (!core.sample.holds(line)) continue;
       const Taken taken = take_out(core, *level, slot);
-      end_lost(*level, taken.tenure, End::left_at_end);
+      end_lost(core, *level, line, taken.tenure, End::left_at_end);
       if (level == &core.l1d) pass_on_from_l1d(core, taken);
       if (level == &core.l1i) pass_on_from_l1i(core, taken);
       if (level == &core.l2) give_back(core, taken);
@@ -337,7 +352,31 @@ void begin_thread(CoreState& core, uint8_t thread) {
   for (Slot slot = 0; slot < core.l1i.cache.lines(); ++slot) collect_code(core, slot);
   core.thread = thread;
   for (const Level level : {Level::l1d, Level::l1i, Level::l2, Level::l3}) {
-    core.tenures(level).set_thread(thread);
+    for (uint32_t stratum = 0; stratum < core.strata(level); ++stratum) {
+      core.tenures(level, static_cast<uint8_t>(stratum)).set_thread(thread);
+    }
+  }
+}
+
+void note_sample(CoreState& core) {
+  for (Slot slot = 0; slot < core.l1i.cache.lines(); ++slot) {
+    collect_code(core, slot, core.l1i.table);
+  }
+  for (PrivateLevel* level : {&core.l1d, &core.l1i, &core.l2}) {
+    if (!level->recorded()) continue;
+    level->ages.set_weight(core.sample.weight());
+    for (Slot slot = 0; slot < level->cache.lines(); ++slot) {
+      if (level->cache.empty_at(slot)) continue;
+      LineTenure passed_on;
+      passed_on.accessed_bytes = level->table.settle_bytes(level->tenures[slot]);
+      const uint64_t line = level->cache.line_at(slot);
+      const Slot below = level == &core.l2 ? kNoSlot : core.l2.cache.find(line);
+      if (below != kNoSlot && core.l2.recorded()) {
+        merge(core.l2.tenures[below], passed_on);
+      } else if (core.locality == Locality::all) {
+        core.shared.merge_tenure(line, passed_on);
+      }
+    }
   }
 }
 

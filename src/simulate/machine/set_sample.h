@@ -7,6 +7,13 @@
 // groups divides the number of sets of each level, so a group owns whole sets at all of
 // them: what happens in the simulated sets is what would happen if all were simulated.
 // Which groups are taken is drawn at random (without replacement) from a seed.
+//
+// A sample may begin later: until begin() all sets are simulated. Groups that were hot by then can
+// stay for certain (a stride of a power of two lives in one set, which few draws would take); the
+// others are drawn from, and what each of those counts stands for is weight().
+//
+// Each group that is simulated is of a stratum: 0 are those that are for certain; from 1 on, random
+// groups of those that were drawn.
 
 #include <algorithm>
 #include <cstdint>
@@ -21,54 +28,78 @@ namespace culprit::simulate {
 /// The most groups there are.
 inline constexpr uint32_t kMostSetGroups = 4096;
 
+/// The most random groups that drawn ones are divided into, for the errors of what they count.
+inline constexpr uint32_t kMostRandomGroups = 16;
+
 struct SampledCount {
   double value = 0;
   double variance = 0;
 };
 
+/// The total over all sets of a count in drawn groups, each event of which stands for `weight`.
+/// Errors: the variance if each event fell into the sample by itself, n (1 - 1/w) w^2, times
+///         `clustering`: how much larger that of the random groups is (1 if unknown)
+SampledCount estimate_part(uint64_t count, uint32_t weight, double clustering);
+
 class SetSample {
  public:
   SetSample() = default;  // everything
 
-  /// Errors: `one_of` is no power of two, or leaves fewer than two groups.
-  static Result<SetSample> make(const MachineModel& machine, uint32_t one_of, uint64_t seed);
+  static constexpr uint8_t kNotTaken = 0xff;
+  static constexpr uint8_t kCertain = 0;
 
-  [[nodiscard]] bool is_all() const { return taken_.empty(); }
-  [[nodiscard]] bool holds(uint64_t line) const {
-    return groups_mask_ == 0 || taken_[line & groups_mask_] != kNotTaken;
+  struct Plan {
+    uint32_t one_of = 1;  // a power of two
+    uint64_t seed = 1;
+    bool begins_later = false;  // all is held until begin()
+    uint32_t most_groups = kMostSetGroups;
+  };
+  /// Errors: `one_of` is no power of two, or leaves fewer than two groups.
+  static Result<SetSample> make(const MachineModel& machine, const Plan& plan);
+
+  /// Draws the sample, if it has not begun. `heat`: by group, how much happened there so far.
+  /// Groups with more than kHot times the mean stay for certain, as many as fit. Others may be
+  /// reading meanwhile.
+  void begin(std::span<const uint64_t> heat);
+
+  [[nodiscard]] bool is_all() const { return plan_.one_of == 1; }
+  /// Whether it is drawn: until then all is held.
+  [[nodiscard]] bool has_begun() const { return weight() > 1; }
+  [[nodiscard]] bool holds(uint64_t line) const { return stratum_of(line) != kNotTaken; }
+  /// kNotTaken of a line that the sample does not hold.
+  [[nodiscard]] uint8_t stratum_of(uint64_t line) const {
+    return strata_.empty() ? kCertain : __atomic_load_n(&strata_[line & groups_mask_], 0);
   }
   /// Of all sets, taken or not; a power of two.
   [[nodiscard]] uint64_t groups() const { return groups_mask_ + 1; }
-  /// The number of taken groups, and which of them `line` (that the sample holds) belongs to.
-  [[nodiscard]] uint32_t taken_groups() const { return taken_count_; }
-  [[nodiscard]] uint32_t one_of() const {
-    return taken_.empty() ? 1 : static_cast<uint32_t>(taken_.size()) / taken_count_;
-  }
-  [[nodiscard]] uint32_t group_of(uint64_t line) const {
-    return taken_.empty() ? 0 : taken_[line & groups_mask_];
-  }
+  /// How many groups are drawn.
+  [[nodiscard]] uint32_t drawn_groups() const { return drawn_; }
+  /// How many random groups they fall into, all of equal size: strata 1 to so many.
+  [[nodiscard]] uint32_t random_groups() const { return std::min(drawn_, kMostRandomGroups); }
+  [[nodiscard]] uint32_t one_of() const { return plan_.one_of; }
+  [[nodiscard]] uint64_t seed() const { return plan_.seed; }
+  /// What one event in a drawn group stands for; 1 before begin().
+  [[nodiscard]] uint32_t weight() const { return __atomic_load_n(&weight_, 0); }
 
-  /// The groups fall into so many classes of equal size, for a split of counts that is small
-  /// whatever the machine; at most `most`, a power of two.
-  [[nodiscard]] uint32_t classes(uint32_t most) const { return std::min(taken_count_, most); }
-
-  /// The total over all sets, from the counts of each taken group.
+  /// The total over all sets, from the counts of each drawn group, where none is for certain.
   /// Units:  counts -> counts
   /// Errors: the variance of a sample drawn without replacement: K^2 (1 - k/K) s^2 / k
   /// Source: W. G. Cochran, Sampling Techniques (1977), section 2.5 and theorem 2.2
   [[nodiscard]] SampledCount estimate_total(std::span<const uint64_t> counts_of_groups) const;
 
   /// The same for a count whose split by groups was not kept.
-  /// Errors: the variance if each event fell into the sample by itself, n (1 - f) / f^2 with
-  ///         f = k/K, times `clustering`: how much larger estimate_total()'s variance was
-  ///         than this for the sum of all sites (1 if unknown)
-  [[nodiscard]] SampledCount estimate_part(uint64_t count, double clustering) const;
+  [[nodiscard]] SampledCount estimate_part(uint64_t count, double clustering) const {
+    return culprit::simulate::estimate_part(count, weight(), clustering);
+  }
 
  private:
-  static constexpr uint32_t kNotTaken = ~uint32_t{0};
-  std::vector<uint32_t> taken_;  // by group: its number among those taken
-  uint32_t taken_count_ = 1;
-  uint64_t groups_mask_ = 0;  // 0: everything
+  void draw(const std::vector<uint32_t>& order);
+
+  Plan plan_;
+  std::vector<uint8_t> strata_;  // by group; empty: everything is held
+  uint32_t drawn_ = 0;
+  uint32_t weight_ = 1;
+  uint64_t groups_mask_ = 0;
 };
 
 }  // namespace culprit::simulate

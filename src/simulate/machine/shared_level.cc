@@ -11,14 +11,14 @@ constexpr size_t kSharedLostLines = size_t{1} << 22;
 
 }  // namespace
 
-SharedLevel::SharedLevel(const MachineModel& machine, Locality locality, uint32_t part)
+SharedLevel::SharedLevel(const MachineModel& machine, Locality locality)
     : inclusion_(machine.l3.inclusion),
       cache_(machine.l3, machine.line_bytes),
       slices_(std::make_unique<Slice[]>(kSlices)) {
   if (locality != Locality::all || !cache_.present()) return;
   tenures_ = ZeroedArray<LineTenure>(cache_.lines());
   for (size_t i = 0; i < kSlices; ++i) {
-    slices_[i].ages = LineAges(std::max<uint64_t>(cache_.lines() / part / kSlices, 1));
+    slices_[i].ages = LineAges(std::max<uint64_t>(cache_.lines() / kSlices, 1));
     slices_[i].lost = LostLines(kSharedLostLines / kSlices);
   }
 }
@@ -150,7 +150,7 @@ void SharedLevel::take_from_cache(Slice& slice, CoreState& core, LineRequest req
     if (recorded()) {
       if (!request.prefetch && tenures_[slot].uses == 0) tenures_[slot].uses = 1;
       slice.ages.remove(tenures_[slot]);
-      core.l3_table.end(tenures_[slot], TenureTable::End::cut);
+      core.l3_table_of(request.line).end(tenures_[slot], TenureTable::End::cut);
     }
     if ((cache_.remove(slot).flags & kDirty) != 0) reply.flags |= kDirty;
     return;
@@ -158,7 +158,7 @@ void SharedLevel::take_from_cache(Slice& slice, CoreState& core, LineRequest req
   cache_.use(slot, ++slice.clock);
   if (!recorded() || request.prefetch) return;
   slice.ages.use(tenures_[slot]);
-  core.l3_table.count_use(tenures_[slot], request.origin.site());
+  core.l3_table_of(request.line).count_use(tenures_[slot], request.origin.site());
 }
 
 uint8_t SharedLevel::fill(Slice& slice, CoreState& core, LineRequest request, uint8_t flags) {
@@ -169,9 +169,9 @@ uint8_t SharedLevel::fill(Slice& slice, CoreState& core, LineRequest request, ui
     // A victim cache gets what others evict: nobody asks it for that.
     tenures_[slot] = TenureTable::begin(request.origin, request.prefetch);
     if (inclusion_ == Inclusion::victim) tenures_[slot].uses = 0;
-    slice.ages.fill(tenures_[slot]);
-    core.l3_table.add_refetch(slice.lost.take(request.line, place_of(request.line)),
-                              request.origin);
+    slice.ages.fill(tenures_[slot], false);
+    core.l3_table_of(request.line)
+        .add_refetch(slice.lost.take(request.line, place_of(request.line)), request.origin);
   }
   return written;
 }
@@ -214,8 +214,9 @@ uint8_t SharedLevel::evict(Slice& slice, CoreState& core, Slot slot, Origin by) 
     if (inclusion_ != Inclusion::victim) {
       slice.lost.note(evicted.line, place_of(evicted.line), seen.origin, by_capacity);
     }
-    core.l3_table.add_edge({seen.origin, by, kind}, 1);
-    core.l3_table.end(seen, cut ? TenureTable::End::cut : TenureTable::End::evicted);
+    TenureTable& table = core.l3_table_of(evicted.line);
+    table.add_edge({seen.origin, by, kind}, 1);
+    table.end(seen, cut ? TenureTable::End::cut : TenureTable::End::evicted);
   }
   return (evicted.flags & kDirty) != 0 ? 1 : 0;
 }
@@ -287,8 +288,8 @@ void SharedLevel::merge_tenure(uint64_t line, const LineTenure& seen) {
 void SharedLevel::finish(CoreState& core) {
   if (!recorded()) return;
   for (Slot slot = 0; slot < cache_.lines(); ++slot) {
-    if (cache_.empty_at(slot)) continue;
-    core.l3_table.end(tenures_[slot], TenureTable::End::left_at_end);
+    if (cache_.empty_at(slot) || !core.sample.holds(cache_.line_at(slot))) continue;
+    core.l3_table_of(cache_.line_at(slot)).end(tenures_[slot], TenureTable::End::left_at_end);
     cache_.remove(slot);
   }
 }

@@ -45,8 +45,9 @@ struct LineReply {
 
 class SharedLevel {
  public:
-  /// `part`: of how many sets one is simulated.
-  SharedLevel(const MachineModel& machine, Locality locality, uint32_t part);
+  static constexpr size_t kSlices = 64;
+
+  SharedLevel(const MachineModel& machine, Locality locality);
 
   /// Its number is how many there are before it; at most kMostCores. With the second one the
   /// directory begins, from what the first has.
@@ -79,7 +80,6 @@ class SharedLevel {
     bool exclusive = false;
     bool modified = false;
   };
-  static constexpr size_t kSlices = 64;
   struct LineHash {
     size_t operator()(uint64_t line) const { return line * 0x9e3779b97f4a7c15 >> 20; }
   };

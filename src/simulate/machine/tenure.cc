@@ -77,7 +77,7 @@ bool LineAges::evict(const LineTenure& tenure) {
     }
   }
   remove(tenure);
-  ++evicted_at_[now_ % kSteps];
+  evicted_at_[now_ % kSteps] += weight_of(tenure);
   return used >= lines_;
 }
 

@@ -21,6 +21,7 @@
 #include <numeric>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "simulate/machine/edge_table.h"
@@ -78,7 +79,8 @@ struct LineTenure {
   uint64_t accessed_bytes = 0;
   Origin origin;     // that brought the line in
   uint16_t age = 0;  // LineAges: when it was used last
-  bool prefetched = false;
+  bool prefetched : 1 = false;
+  bool is_weighted : 1 = false;  // LineAges: it stands for as many lines as a drawn one does
   uint8_t uses = 0;  // times that something asked this level for it, but prefetchers; 2 and more: 2
 };
 static_assert(sizeof(LineTenure) == 32);
@@ -172,6 +174,13 @@ class TenureTable {
   /// Adds an ended tenure to the row of its origin.
   void end(const LineTenure& tenure, End how);
 
+  /// What was accessed so far of a tenure under way is in the row of its origin from now on; how
+  /// much it is.
+  uint64_t settle_bytes(LineTenure& tenure) {
+    find_site(tenure.origin).bytes_accessed += tenure.accessed_bytes;
+    return std::exchange(tenure.accessed_bytes, 0);
+  }
+
   void add_edge(const EdgeKey& key, uint64_t count) {
     edges_.add({key.from, key.to.of_any_use(), key.kind}, count);
   }
@@ -228,29 +237,38 @@ class LineAges {
   explicit LineAges(uint64_t lines = 0)
       : lines_(lines), step_fills_(std::max<uint64_t>(lines / 16, 1)) {}
 
-  /// Whether a step began with it: all the others are a step older now.
-  bool fill(LineTenure& tenure) {
-    const bool begins_step = ++fills_ == step_fills_;
+  /// Of a sample of sets: how many lines each of a drawn set stands for, of those to come.
+  void set_weight(uint32_t weight) { weight_ = weight; }
+
+  /// `is_drawn`: of a set that was drawn. Whether a step began with it: all the others are a step
+  /// older now.
+  bool fill(LineTenure& tenure, bool is_drawn) {
+    tenure.is_weighted = is_drawn && weight_ != 1;
+    fills_ += weight_of(tenure);
+    const bool begins_step = fills_ >= step_fills_;
     if (begins_step) next_step();
     tenure.age = now_;
-    ++at_age(now_);
+    at_age(now_) += weight_of(tenure);
     return begins_step;
   }
   void use(LineTenure& tenure) {
     if (is_used(tenure)) return;
-    --at_age(tenure.age);
-    ++at_age(now_);
+    at_age(tenure.age) -= weight_of(tenure);
+    at_age(now_) += weight_of(tenure);
     tenure.age = now_;
   }
   /// Whether a use now would change nothing.
   [[nodiscard]] bool is_used(const LineTenure& tenure) const { return tenure.age == now_; }
   /// Takes the line out; for an eviction, whether it was by capacity.
   bool evict(const LineTenure& tenure);
-  void remove(const LineTenure& tenure) { --at_age(tenure.age); }
+  void remove(const LineTenure& tenure) { at_age(tenure.age) -= weight_of(tenure); }
 
  private:
   static constexpr uint16_t kSteps = 64;  // older lines are all of one age
   void next_step();
+  [[nodiscard]] uint64_t weight_of(const LineTenure& tenure) const {
+    return tenure.is_weighted ? weight_ : 1;
+  }
   [[nodiscard]] uint16_t slot_of(uint16_t age) const {
     return static_cast<uint16_t>(now_ - age) >= kSteps - 1 ? static_cast<uint16_t>(kSteps)
                                                            : static_cast<uint16_t>(age % kSteps);
@@ -260,6 +278,7 @@ class LineAges {
   uint64_t lines_;
   uint64_t step_fills_;
   uint64_t fills_ = 0;  // in this step
+  uint32_t weight_ = 1;
   uint16_t now_ = 0;
   std::array<uint64_t, kSteps + 1> used_at_{};     // lines by age of their last use; [kSteps]: old
   std::array<uint64_t, kSteps + 1> evicted_at_{};  // evictions in each step

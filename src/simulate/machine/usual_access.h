@@ -29,15 +29,16 @@ template <Locality kLocality>
 }
 
 /// Does an access that is a hit with nothing to report; false: it is not, and nothing was done.
+/// `table`: that has the tenure of the line.
 template <Locality kLocality>
 [[gnu::always_inline]] inline bool access_usual(CoreState& core, uint64_t address, uint32_t bytes,
-                                                AccessType kind, Site site) {
+                                                AccessType kind, Site site, TenureTable& table) {
   constexpr bool kRecorded = kLocality != Locality::off;
   PrivateLevel& level = core.l1d;
   const uint8_t wanted = kind == AccessType::store ? kWritten : 0;
   const uint64_t line = address >> core.line_shift;
   const auto offset = static_cast<uint32_t>(address & core.line_mask);
-  TenureTable::Recent* const recent = kRecorded ? &level.table.find_recent(site) : nullptr;
+  TenureTable::Recent* const recent = kRecorded ? &table.find_recent(site) : nullptr;
   Tlb::Entry* const translation = find_translation(core.dtlb, address);
   const Slot slot = guess_slot<kLocality>(level, line, recent);
   const bool is_usual = translation != nullptr && level.cache.holds(slot, line) &&
@@ -52,10 +53,16 @@ template <Locality kLocality>
     LineTenure& tenure = level.tenures[slot];
     level.ages.use(tenure);
     TenureTable::touch_first(tenure, offset, bytes);
-    level.table.count_reuse(tenure, site, *recent);
+    table.count_reuse(tenure, site, *recent);
   }
   level.cache.order(slot);
   return true;
+}
+
+template <Locality kLocality>
+[[gnu::always_inline]] inline bool access_usual(CoreState& core, uint64_t address, uint32_t bytes,
+                                                AccessType kind, Site site) {
+  return access_usual<kLocality>(core, address, bytes, kind, site, core.l1d.table);
 }
 
 /// The same of a fetch: the part is where it was when it ran last.

@@ -60,7 +60,7 @@ template <Model kModel>
 void sampled_may_be_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
                              void* word) {
   if (!the_counting().may_be_modelled(address)) [[likely]]
-    return;
+    return the_counting().access_left_out<kModel>(vcpu, address);
   sampled_accessed<kModel>(vcpu, info, address, word);
 }
 
@@ -76,12 +76,14 @@ Callbacks callbacks_of() {
                       .round = accessed_by_round<kModel>};
   any_round_runs = round_runs<kModel>;
   if constexpr (kModel.caches || kModel.objects) callbacks.wider = wider_accessed<kModel>;
-  if constexpr (kModel.sampled) {
+  if constexpr (kModel.sampled && !kModel.objects) {
     callbacks.known = sampled_may_be_accessed<kModel>;
   } else if constexpr (kModel.caches || kModel.objects) {
     callbacks.known = known_accessed<kModel>;
-    callbacks.load = loads_or_stores<kModel, false>;
-    callbacks.store = loads_or_stores<kModel, true>;
+    if constexpr (!kModel.sampled) {
+      callbacks.load = loads_or_stores<kModel, false>;
+      callbacks.store = loads_or_stores<kModel, true>;
+    }
   }
   return callbacks;
 }
