@@ -123,10 +123,10 @@ TEST(SetSample, EstimatesAreUnbiasedAndSpreadAsTheySay) {
 }
 
 /// Tenures of a machine, all strata together, and whether any is in one that was drawn.
-using Rows = std::map<std::pair<Level, uint32_t>, std::array<uint64_t, 5>>;
-Rows tenures_of(Hierarchy& memory) {
+using TenureSums = std::map<std::pair<Level, uint32_t>, std::array<uint64_t, 5>>;
+TenureSums sum_all_tenures(Hierarchy& memory) {
   memory.finish();
-  Rows rows;
+  TenureSums rows;
   for (const Level level : {Level::l1d, Level::l1i, Level::l2, Level::l3}) {
     for (uint32_t stratum = 0; stratum < memory.cores()[0]->strata(level); ++stratum) {
       TenureTable& table = memory.cores()[0]->tenures(level, static_cast<uint8_t>(stratum));
@@ -144,7 +144,7 @@ Rows tenures_of(Hierarchy& memory) {
 }
 
 /// Loads of 8 bytes, some near each other, some far apart: call(address, site).
-void make_accesses(int count, const auto& call) {
+void make_mixed_accesses(int count, const auto& call) {
   uint64_t random = 1;
   for (int i = 0; i < count; ++i) {
     random = random * 6364136223846793005 + 1442695040888963407;
@@ -153,7 +153,7 @@ void make_accesses(int count, const auto& call) {
   }
 }
 
-std::unique_ptr<Hierarchy> make_sampled(HierarchyOptions options) {
+std::unique_ptr<Hierarchy> make_sampled_machine(HierarchyOptions options) {
   MachineModel machine = plain_machine(32 << 10, 8, 1 << 20, 16);
   machine.l2.size_bytes = 128 << 10;
   options.locality = Locality::all;
@@ -162,35 +162,35 @@ std::unique_ptr<Hierarchy> make_sampled(HierarchyOptions options) {
 
 // Sets do not know of each other: those that are held see what they would see alone.
 TEST(SetSample, TenuresAreThoseOfTheSetsThatItHolds) {
-  const auto sampled = make_sampled({.sample_sets = 8});
-  const auto all = make_sampled({});
+  const auto sampled = make_sampled_machine({.sample_sets = 8});
+  const auto all = make_sampled_machine({});
   CoreState& core = sampled->add_core();
   CoreState& other = all->add_core();
-  make_accesses(50'000, [&](uint64_t address, Site site) {
+  make_mixed_accesses(50'000, [&](uint64_t address, Site site) {
     const uint8_t stratum = sampled->sample().stratum_of(address >> 6);
     if (stratum == SetSample::kNotTaken) return;
     access_sampled(core, address, 8, AccessType::load, site, stratum);
     load(other, address, 8, site);
   });
-  const Rows rows = tenures_of(*sampled);
-  EXPECT_EQ(rows, tenures_of(*all));
+  const TenureSums rows = sum_all_tenures(*sampled);
+  EXPECT_EQ(rows, sum_all_tenures(*all));
   EXPECT_GT(rows.size(), 20U);
 }
 
 // Until it begins a sample is of all; what was accessed until then stays as it is told, in sets
 // that are followed no more, too.
 TEST(SetSample, WhatWasAccessedBeforeItBeginsIsExact) {
-  const auto sampled = make_sampled({.sample_sets = 8, .samples_later = true});
+  const auto sampled = make_sampled_machine({.sample_sets = 8, .samples_later = true});
   CoreState& core = sampled->add_core();
   uint64_t bytes = 0;
-  make_accesses(20'000, [&](uint64_t address, Site site) {
+  make_mixed_accesses(20'000, [&](uint64_t address, Site site) {
     access_sampled(core, address, 8, AccessType::load, site, SetSample::kCertain);
     bytes += 8;
   });
   sampled->begin_sample(std::vector<uint64_t>(64, 1));
   note_sample(core);
   uint64_t accessed = 0;
-  for (const auto& [key, row] : tenures_of(*sampled)) {
+  for (const auto& [key, row] : sum_all_tenures(*sampled)) {
     if (key.first == Level::l1d) accessed += row[3];
   }
   EXPECT_EQ(accessed, bytes);
