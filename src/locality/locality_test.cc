@@ -182,8 +182,8 @@ TEST(Locality, EdgesOfASampleHaveErrors) {
   EXPECT_EQ(reused[1].count, 500u);
   EXPECT_EQ(reused[1].groups, (std::vector<uint64_t>{100, 100, 100, 100}));
   const std::string json = print_locality(made.test.profile, *report, Format::json, {});
-  EXPECT_NE(json.find("\"error\":151.8"), std::string::npos);
-  EXPECT_NE(json.find("\"error\":null"), std::string::npos);
+  EXPECT_NE(json.find("\"error\": 151.8"), std::string::npos);
+  EXPECT_NE(json.find("\"error\": null"), std::string::npos);
 }
 
 }  // namespace
