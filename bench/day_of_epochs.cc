@@ -16,10 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "epochs/epoch_database.h"
-
 #include "base/file.h"
 #include "binary/elf_file.h"
+#include "epochs/epoch_database.h"
 #include "model/builder.h"
 #include "store/profile_file.h"
 

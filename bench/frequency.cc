@@ -21,7 +21,6 @@
 
 #include "flow/function_flow.h"
 #include "flow/test_graph.h"
-
 #include "model/counts.h"
 #include "session/profile_view.h"
 

@@ -5,7 +5,7 @@
 
 For each program and each thing that is simulated: CPU time of the native run, and of the simulated
 run in threads that run as they come and in turns, against it; and wall time of the latter against
-native CPU time, which is what src/cli/slowdown.cc foretells. Medians of interleaved runs. The
+native CPU time, which is what src/simulate/slowdown.cc foretells. Medians of interleaved runs. The
 programs are tests/programs/interleaved.c (two counters in two lines, or in one; a queue with
 conditions) and tests/programs/counted.c (loops of one thread); natively they do so many times more,
 and what that takes is divided by it.

@@ -3,7 +3,7 @@
 // Writes a log of some 160 MB in memory (2,500,000 requests), then two
 // threads read half of it each: they split lines into fields, count requests by
 // page in a hash table and collect response times; the main thread merges the
-// halves, sorts the times of each page and prints the busiest pages.
+// halves, sorts the times of each page and names the busiest page.
 //
 //     $ logstat [requests]
 
@@ -140,11 +140,11 @@ void print_busiest(Statistics& statistics) {
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return a.requests != b.requests ? a.requests > b.requests : a.page < b.page;
   });
-  for (size_t i = 0; i < std::min<size_t>(rows.size(), 5); ++i) {
-    std::printf("%8llu requests  99 %% within %6.1f ms  %.*s\n",
-                static_cast<unsigned long long>(rows[i].requests), rows[i].slow_ms,
-                static_cast<int>(rows[i].page.size()), rows[i].page.data());
-  }
+  if (rows.empty()) return;
+  const Row& busiest = rows.front();
+  std::printf("busiest page: %.*s, %llu requests, 99 %% within %.1f ms\n",
+              static_cast<int>(busiest.page.size()), busiest.page.data(),
+              static_cast<unsigned long long>(busiest.requests), busiest.slow_ms);
 }
 
 }  // namespace

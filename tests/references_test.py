@@ -13,11 +13,14 @@ EXAMPLES = {"a.c", "a.cc", "a.py", "b.h", "f.h", "h.h", "foo_test.cc", "kernel.c
             "machine.toml", "scan.toml"}
 # Names of others in CamelCase or with a call's parentheses.
 FOREIGN = {"DasGupta", "LbrExtV2", "MiniDebugInfo", "NtC3foo3bar", "NumPy", "ThreadSanitizer", "TypeScript",
-           "task_tgid_nr_ns"}
+           "dwfl_attach_state", "dwfl_thread_getframes", "h0123456789abcdef", "task_tgid_nr_ns"}
 
 FILE = re.compile(r"(?<![\w/.<*-])((?:[\w.-]+/)*[a-z]\w*\.(?:h|cc|py|md|toml|def|cmake))\b(?!\()")
 TYPE = re.compile(r"\b((?:[A-Z][a-z0-9]+){2,})\b(?!\.\w)")
 CALL = re.compile(r"\b([a-z]+_[a-z_]+)\(\)")
+# In documents about the code: files without their ending, and identifiers.
+QUOTED = re.compile(r"`([a-z][a-z0-9]*(?:_[a-z0-9]+)+)`")
+QUALIFIED = re.compile(r"\b((?:[A-Z][a-z0-9]*)+::[a-z]\w*[a-z0-9])\b")
 COMMENT = re.compile(r"//(.*)")
 
 
@@ -38,6 +41,10 @@ def words_of_code():
                 text = re.sub(r"//[^\n]*", "", text)
             words.update(re.findall(r"\b[A-Za-z_]\w+\b", text))
     return words
+
+
+def is_about_code(name):
+    return name.startswith(("src/", "docs/decisions/")) or name in ("ARCHITECTURE.md", "CONTRIBUTING.md")
 
 
 def lines_about_code():
@@ -74,6 +81,17 @@ class References(CulpritTest):
     def test_types_exist(self):
         known = words_of_code() | FOREIGN
         self.assertEqual(self.unknown(TYPE, known.__contains__), [])
+
+    def test_quoted_names_exist(self):
+        stems = {name.rsplit("/", 1)[-1].split(".")[0] for name in tracked()}
+        known = words_of_code() | FOREIGN | stems
+        unknown = [f"{name}:{number}: {word}" for name, number, text in lines_about_code()
+                   if is_about_code(name) for word in QUOTED.findall(text) if word not in known]
+        self.assertEqual(unknown, [])
+
+    def test_members_exist(self):
+        known = words_of_code() | FOREIGN
+        self.assertEqual(self.unknown(QUALIFIED, lambda word: known.issuperset(word.split("::"))), [])
 
     def test_functions_exist(self):
         known = words_of_code() | FOREIGN

@@ -1,7 +1,7 @@
 #pragma once
 
-// The same number two ways: what a template's rules say of a profile. A broken rule means
-// that a counter, or how it was shared, is not to be trusted.
+// Consistency rules: a template says of a profile that the same number can be had two ways. A
+// broken rule means that a counter, or how it was shared, is not to be trusted.
 
 #include <string>
 #include <vector>

@@ -19,10 +19,9 @@
 #include <string>
 #include <vector>
 
-#include "templates/template.h"
-
 #include "accounting/event_match.h"
 #include "stats/estimate.h"
+#include "templates/template.h"
 
 namespace culprit {
 
@@ -66,7 +65,7 @@ struct CostNode {
 struct CostTree {
   CostNode unhalted;              // with its levels, branches, groups, events
   std::vector<CostNode> general;  // rows beside the tree: instructions, ...
-  /// By how much the branches exceed what is stalled: they counted the same cycles.
+  /// The branches exceed what is stalled by so much, because they counted the same cycles.
   std::optional<Estimate> overlap;
   /// Stalled cycles that no branch explains.
   std::optional<Estimate> unexplained;

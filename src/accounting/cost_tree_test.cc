@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "templates/find_template.h"
-
 #include "accounting/advice.h"
 #include "accounting/consistency.h"
 #include "accounting/formulas.h"
 #include "accounting/test_template.h"
 #include "base/test_folders.h"
+#include "templates/find_template.h"
 
 namespace culprit {
 namespace {
@@ -85,7 +84,7 @@ TEST_F(CostTrees, LevelsAreAsSureAsWhatTellsThem) {
   EXPECT_EQ(tree.find(CostBranch::unstalled)->provenance, Provenance::sampled);
   EXPECT_EQ(cycles_of(tree, CostBranch::stalled), 6000);
   EXPECT_EQ(tree.find(CostBranch::stalled)->provenance, Provenance::sampled);
-  // Neither was recorded, and this CPU has events for them.
+  // No such event was recorded, and this CPU has some.
   const CostTree none = make_cost_tree(cpu, made_amounts(cpu, {{"CYCLES", 10000}}));
   EXPECT_EQ(none.find(CostBranch::stalled)->state, NodeState::not_recorded);
   EXPECT_EQ(none.find(CostBranch::unstalled)->state, NodeState::not_recorded);

@@ -95,7 +95,7 @@ bool is_row(const TemplateRow& row, bool is_first_cycles, const std::optional<Ev
     }
     if (!is_raw) return false;
   }
-  // Without a code (the text of perf stat) the generic names say what they are.
+  // The text of perf stat has no codes: generic names say what the events are.
   const bool is_cycles = name.base == "cycles" || name.base == "cpu-cycles";
   if (is_cycles && is_first_cycles) return true;
   if (name.base == "instructions" && is_row_of_instructions(row)) return true;
@@ -145,8 +145,8 @@ struct Candidate {
   std::string modifiers;
 };
 
-/// Which of several events of one row are added: those of user and of kernel code are parts of
-/// one number, the same words twice are two measurements of it.
+/// Chooses which of several events of one row are added: those of user and of kernel code are parts
+/// of one number, the same words twice are two measurements of it.
 std::vector<size_t> choose_parts(const std::vector<Candidate>& candidates) {
   const auto levels = [](const Candidate& one) {
     std::string text;

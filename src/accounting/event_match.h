@@ -11,10 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "templates/template.h"
-
 #include "model/profile.h"
 #include "stats/estimate.h"
+#include "templates/template.h"
 
 namespace culprit {
 

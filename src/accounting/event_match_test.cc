@@ -113,7 +113,7 @@ TEST_F(Matches, WhatNeverHadACounterWasNotMeasured) {
   EXPECT_EQ(match_events(profile_, cpu_).remarks()[0], "never had a counter: LOCAL_DRAM");
 }
 
-// Nothing was sampled, nothing simulated: 0 of each, and no want of counters.
+// A profile without samples and simulation has 0 of each, and no want of counters.
 TEST_F(Matches, OnlyCountsTakeTurnsOnCounters) {
   add("CYCLES", "");
   profile_.events[add("STALLS", "", Provenance::counted)].engine =

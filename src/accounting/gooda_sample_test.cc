@@ -11,10 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "templates/find_template.h"
-
 #include "accounting/cost_tree.h"
 #include "base/test_folders.h"
+#include "templates/find_template.h"
 
 namespace culprit {
 namespace {

@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 #include <map>
 
-#include "templates/find_template.h"
-
 #include "accounting/consistency.h"
 #include "accounting/cost_tree.h"
 #include "accounting/test_template.h"
 #include "base/test_folders.h"
+#include "templates/find_template.h"
 
 namespace culprit {
 namespace {

@@ -5,9 +5,8 @@
 
 #include <string>
 
-#include "templates/template.h"
-
 #include "model/profile.h"
+#include "templates/template.h"
 
 namespace culprit {
 

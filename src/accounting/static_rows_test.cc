@@ -2,14 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "templates/find_template.h"
-
 #include "accounting/cost_tree.h"
 #include "accounting/event_match.h"
 #include "accounting/test_template.h"
 #include "base/test_folders.h"
 #include "model/engine.h"
 #include "model/static_events.h"
+#include "templates/find_template.h"
 
 namespace culprit {
 namespace {
@@ -101,7 +100,7 @@ TEST(StaticRows, CallsByTheCode) {
   EXPECT_EQ(tree.find(CostBranch::function_call_overhead)->cycles->value, 21);
 }
 
-// Nothing of the model is listed as an event that the user added.
+// No event of the model is listed as one that the user added.
 TEST(StaticRows, AreNotBesideTheTree) {
   const Profile profile = profile_of(kStatic);
   EXPECT_TRUE(match_events(profile, shipped("skylake-sp")).others().empty());

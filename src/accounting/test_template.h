@@ -6,9 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "templates/template.h"
-
 #include "accounting/event_match.h"
+#include "templates/template.h"
 
 namespace culprit {
 

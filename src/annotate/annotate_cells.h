@@ -29,9 +29,11 @@ class AnnotateCells {
 
   /// "1.00 G cycles   76.9 %   500 samples"
   [[nodiscard]] std::string block(const AnnotatedBlock& block) const;
-  /// Of two runs: "100 M runs   10.0 +-0.9 cycles each   CPI 3.33 +-0.29"; "" of others.
+  /// What two runs tell of a block: "100 M runs   10.0 +-0.9 cycles each   CPI 3.33 +-0.29". Other
+  /// profiles give "".
   [[nodiscard]] std::string runs(const AnnotatedBlock& block) const;
-  /// Of two runs: "300 M instructions executed, CPI 4.33 +-0.33"; "" of others.
+  /// What two runs tell of the function: "300 M instructions executed, CPI 4.33 +-0.33". Other
+  /// profiles give "".
   [[nodiscard]] std::string function() const;
 
   [[nodiscard]] const EventDisplay& display() const { return display_; }

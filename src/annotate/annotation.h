@@ -54,7 +54,8 @@ struct AnnotatedStall {
   std::vector<AnnotatedCause> causes;  // highest bound first
 };
 
-/// From the last instruction of a block to another block; no address: from outside, or to it.
+/// An edge leads from the last instruction of a block to another block. An end without an address
+/// is outside of the function.
 struct AnnotatedEdge {
   std::optional<uint64_t> from, to;  // link addresses of the blocks
   bool is_assumed = false;           // nothing in the code says so

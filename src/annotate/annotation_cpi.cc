@@ -24,7 +24,7 @@ class Costs {
       const double executed = one.values[runs_.instructions].value;
       if (executed == 0 || one.size == 0) continue;
       const Value& own = one.values[runs_.time];
-      // Behind a loop's last one comes its first.
+      // A loop's last instruction is followed by its first.
       const AnnotatedInstruction& after = instructions[(i + 1) % instructions.size()];
       const bool is_alone = instructions.size() == 1;
       const Value next = is_alone ? Value() : after.values[runs_.time];

@@ -132,7 +132,7 @@ Error not_found(const WantedFunction& wanted, CandidateList all) {
       ErrorKind::not_found};
 }
 
-/// Which images a pattern of modules means.
+/// Finds the images that a pattern of modules means.
 std::vector<bool> find_images(const CodeIndex& code, const std::string& module) {
   std::vector<bool> wanted;
   for (size_t image = 0; image < code.profile().images.size(); ++image) {

@@ -40,7 +40,7 @@ class RegionNames {
   /// The name of a row of the profile's regions, or of none. Equal constructs below different ones
   /// have one name.
   const std::string& name(RegionId region);
-  /// Its name and those of the regions around it, each on a line.
+  /// The region's name and those of the regions around it, each on a line.
   std::string path(RegionId region);
 
  private:

@@ -19,7 +19,7 @@ std::string_view without_parameters(std::string_view name);
 /// functions have, "std::string" for what it stands for, no inline namespaces.
 std::string pretty_name(std::string_view name);
 
-/// Its own name, without qualifiers: "ns::Set<int>::find<char>(char)" → "find<char>(char)".
+/// The name without qualifiers: "ns::Set<int>::find<char>(char)" → "find<char>(char)".
 std::string_view last_part(std::string_view name);
 
 /// The name without its first qualifier, without its first two, ...: "a::b::c" → "b::c", "c".

@@ -13,13 +13,13 @@ std::string find_regions_shim();
 /// culprit_kernels: what `calibrate` and `validate` run.
 std::string find_kernels();
 
-/// The same for libculprit_qemu.so.
+/// libculprit_qemu.so: the plugin for QEMU.
 std::string find_qemu_plugin();
 
 /// The folder of the machine files that are shipped: ../share/culprit/uarch of an installation,
 /// or the source's own (data/uarch); "" if in neither place.
 std::string find_machines();
-/// The same of the templates (data/templates).
+/// Where the templates are (data/templates).
 std::string find_templates();
 
 /// The file of what expressions of `culprit scan` may be called (data/scan/presets.toml).

@@ -37,7 +37,7 @@ struct Error {
   std::string message;
   ErrorKind kind = ErrorKind::other;
 
-  /// The same failure with other words; its kind stays.
+  /// This failure with other words; its kind stays.
   [[nodiscard]] Error with(std::string other_message) const {
     return Error{std::move(other_message), kind};
   }

@@ -21,7 +21,7 @@ std::string format_bytes(uint64_t size_bytes);
 /// 24310 -> "24,310".
 std::string format_thousands(uint64_t value);
 
-/// The same text, or a shell pattern (* ? [..]) that matches.
+/// Whether `pattern` is the text, or a shell pattern (* ? [..]) that matches it.
 bool matches_pattern(std::string_view text, std::string_view pattern);
 
 /// Cuts it to at most `width` columns: the middle of a longer text becomes "..".
@@ -30,7 +30,7 @@ std::string elide_middle(std::string_view text, size_t width);
 /// ASCII letters in lower case.
 std::string to_lower(std::string_view text);
 
-/// The same words, whatever the case of their (ASCII) letters.
+/// Whether the words are the same, whatever the case of their (ASCII) letters.
 bool is_same_word(std::string_view a, std::string_view b);
 
 /// Fields between separators; "" gives one empty field.

@@ -12,7 +12,7 @@ namespace culprit {
 Result<std::string> read_own_vdso() {
   const uint64_t start = ::getauxval(AT_SYSINFO_EHDR);
   if (start == 0) return Error{"the kernel gives this process no vdso"};
-  // Its end is in no auxiliary vector.
+  // No auxiliary vector tells where it ends.
   ASSIGN_OR_RETURN(const std::string maps, read_file("/proc/self/maps"));
   for (const std::string_view line : split(maps, '\n')) {
     if (!line.ends_with("[vdso]")) continue;

@@ -75,7 +75,7 @@ TEST(Demangle, DoesNotFollowNamesThatExplode) {
             "f(std::pair<int, int>, std::pair<std::pair<int, int>, std::pair<int, int>>)");
   // 2^30 times "std::pair<>" and as many ints, if it were written out.
   EXPECT_EQ(demangle(make_doubling_name(30)), make_doubling_name(30));
-  // The same in a name that only GCC reads.
+  // A name that only GCC reads is as long.
   const std::string gcc_only = "S_IXsrSt1aIiE5valueEE";
   EXPECT_EQ(demangle(make_doubling_name(30, gcc_only)), make_doubling_name(30, gcc_only));
   const std::string long_name = "_Z" + std::string(100000, '1');

@@ -22,7 +22,7 @@ class PathInterner {
   /// The paths that follow are of this unit.
   void begin_unit(Dwarf_Die* unit);
   uint32_t intern(const char* path);
-  /// The same of a text that may go.
+  /// Interns a text that may go.
   uint32_t intern_copy(const std::string& path);
   [[nodiscard]] const std::string& folder() const { return folder_; }
 
@@ -42,7 +42,7 @@ struct LineTables {
 /// What the line table of one unit says.
 class UnitLines {
  public:
-  /// After `paths` has begun the unit.
+  /// Call it after `paths` has begun the unit.
   UnitLines(const Dwarf_Die& unit, LineTables& tables, PathInterner& paths);
 
   /// The path of the unit's file of this number; 0: none.

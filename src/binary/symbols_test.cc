@@ -171,7 +171,7 @@ TEST(Symbols, ComeFromDynsymAndMinidebugWhereThereIsNoSymtab) {
   const std::string program = folder.build("program", "g++", "-rdynamic");
   const auto hidden = [](const Symbols& s) { return find_named(s, "_ZL6hiddeni"); };
   ASSERT_NE(hidden(*load(program).symbols), nullptr);
-  // As gdb's manual describes: the local functions in a section of their own.
+  // gdb's manual describes it so: the local functions are in a section of their own.
   run("cd " + folder.path() +
       " && nm program --format=posix --defined-only | awk '$2 ~ /[tT]/ {print $1}' > keep"
       " && objcopy --only-keep-debug program full"

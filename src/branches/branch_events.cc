@@ -11,7 +11,6 @@
 #include "branches/branch_scale.h"
 #include "branches/event_names.h"
 #include "branches/record_counter.h"
-
 #include "model/counts.h"
 #include "model/engine.h"
 #include "model/imported.h"

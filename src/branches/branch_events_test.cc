@@ -5,11 +5,10 @@
 #include <gtest/gtest.h>
 #include <map>
 
+#include "attribute/test_profile.h"
 #include "branches/branch_scale.h"
 #include "branches/event_names.h"
 #include "branches/test_counts.h"
-
-#include "attribute/test_profile.h"
 #include "model/engine.h"
 #include "model/random_profile.h"
 
@@ -69,7 +68,7 @@ TEST(BranchEvents, WhatIsNotKnownIsNotThere) {
   EXPECT_EQ(find_event(made, kIndirectCalls), nullptr);
 }
 
-// The same rows of a simulator: nothing is sampled or scaled.
+// A simulator's rows are neither sampled nor scaled.
 TEST(BranchEvents, ASimulatorsBranchesAreCounted) {
   TestProfile test = with_branches();
   ASSERT_FALSE(test.profile.runs.empty());

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "branches/call_kind.h"
-
 #include "model/counts.h"
 
 namespace culprit {

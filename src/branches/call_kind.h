@@ -1,12 +1,11 @@
 #pragma once
 
-// Which taken branches are calls. By the instruction at the source, where its code is known:
-// call instructions, and jumps to the first instruction of another function (tail calls).
-// What a branch is, seen without its code: a call arrives at the first instruction of another
+// Tells which taken branches are calls. Where the code is known, the instruction at the source says
+// it: call instructions are calls, and so are jumps to the first instruction of another function
+// (tail calls). Where it is not known, a call is what arrives at the first instruction of another
 // function.
 
 #include "branches/function_code.h"
-
 #include "model/profile.h"
 
 namespace culprit {

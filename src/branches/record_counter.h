@@ -14,7 +14,6 @@
 
 #include "branches/function_code.h"
 #include "branches/run_counter.h"
-
 #include "model/merge.h"
 #include "model/profile.h"
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "branches/event_names.h"
-
 #include "model/counts.h"
 
 namespace culprit {

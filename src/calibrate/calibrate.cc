@@ -6,11 +6,10 @@
 #include <random>
 #include <unistd.h>
 
+#include "base/time.h"
 #include "calibrate/chase.h"
 #include "calibrate/figures.h"
 #include "calibrate/kernels.h"
-
-#include "base/time.h"
 #include "host/clock.h"
 #include "stats/robust.h"
 
@@ -27,9 +26,9 @@ double to_cycles(const Round& round, double ns) {
 }
 
 /// All that is measured, and the memory for it.
-class Laboratory {
+class Experiments {
  public:
-  Laboratory(const MachineModel& machine, uint64_t most_bytes)
+  Experiments(const MachineModel& machine, uint64_t most_bytes)
       : machine_(machine), most_bytes_(find_room(most_bytes)) {
     add_walks();
     add_pages();
@@ -157,23 +156,23 @@ Calibration calibrate(const MachineModel& machine, const CalibrationOptions& opt
                       const std::function<bool()>& is_interrupted,
                       const std::function<void(double done)>& progress) {
   const uint64_t start = monotonic_ns();
-  const Laboratory laboratory(machine, options.most_bytes);
+  const Experiments experiments(machine, options.most_bytes);
   Calibration calibration;
   std::vector<Round> rounds;
   std::vector<double> clocks;
   std::vector<Curve> curves;
   const std::optional<BusyTime> before = read_busy_time();
-  const auto steps = static_cast<double>(options.rounds * laboratory.size());
+  const auto steps = static_cast<double>(options.rounds * experiments.size());
   for (size_t number = 0; number < options.rounds && !is_interrupted(); ++number) {
     Round round;
-    for (size_t i = 0; i < laboratory.size() && !is_interrupted(); ++i) {
+    for (size_t i = 0; i < experiments.size() && !is_interrupted(); ++i) {
       // The clock of just now: it changes with load and heat.
       if (const double hertz = measure_clock_burst(); hertz > 0) {
         round.hertz = hertz;
         clocks.push_back(hertz);
       }
-      laboratory.run(i, round);
-      progress(static_cast<double>(number * laboratory.size() + i + 1) / steps);
+      experiments.run(i, round);
+      progress(static_cast<double>(number * experiments.size() + i + 1) / steps);
     }
     if (is_interrupted()) break;
     curves.push_back(round.walk);

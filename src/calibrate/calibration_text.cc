@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "calibrate/selection.h"
-
 #include "base/text.h"
+#include "calibrate/selection.h"
 
 namespace culprit {
 namespace {

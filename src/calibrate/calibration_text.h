@@ -8,7 +8,7 @@
 
 namespace culprit {
 
-/// Whose figures they are.
+/// Says whose the figures are.
 struct CalibrationHead {
   std::string cpu;       // read_cpuid(): "AuthenticAMD-25-11-1"
   std::string cpu_name;  // for people

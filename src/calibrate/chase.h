@@ -13,7 +13,7 @@ class Memory {
  public:
   enum class Pages : uint8_t { small, large };  // 4 KiB; the largest that the kernel grants
 
-  /// Without any (data() == nullptr) if the kernel refuses.
+  /// If the kernel refuses, there is none (data() == nullptr).
   Memory(size_t bytes, Pages pages);
   ~Memory();
   Memory(Memory&& other) noexcept;
@@ -38,10 +38,10 @@ class Chase {
   /// The places hold a pointer each, and must live as long as this.
   explicit Chase(std::vector<char*> places);
 
-  /// After a round through all that is not timed, the next ones for about `aim_ns`.
+  /// One round through all is not timed; the next ones are, for about `aim_ns`.
   /// Units:  -> [ns per load]
   double measure_ns(double aim_ns);
-  /// So many walks at once, from places that are far from each other, for about `aim_ns`.
+  /// Walks in so many places at once, far from each other, for about `aim_ns`.
   /// Units:  -> [ns per load of any of them]
   double measure_many_ns(size_t walks, double aim_ns);
 

@@ -23,7 +23,7 @@ struct CheckKernel {
   std::vector<std::string> keys;  // "l3.latency_cycles": figures that it depends on
 };
 
-/// Of this machine's sizes.
+/// The kernels have the sizes of this machine's caches.
 std::vector<CheckKernel> list_check_kernels(const simulate::MachineModel& machine,
                                             uint64_t most_bytes);
 
@@ -31,7 +31,7 @@ std::vector<CheckKernel> list_check_kernels(const simulate::MachineModel& machin
 struct KernelRuns {
   /// Cycles of the core's clock per round, on this machine; nullopt: it failed.
   std::function<std::optional<double>(const CheckKernel& kernel)> measure;
-  /// The same as modelled.
+  /// The model's cycles for it.
   std::function<Result<double>(const CheckKernel& kernel, const simulate::MachineModel& machine)>
       model;
 };

@@ -31,8 +31,8 @@ struct LatencyStep {
 /// Units:  bytes
 std::optional<LatencyStep> find_step(const Curve& curve, uint64_t begin);
 
-/// Between two points of the curve in twice the bytes a cache of a fixed size is passed; what takes
-/// longer is not one.
+/// The curve passes a cache of a fixed size between two points, one of twice the bytes of the
+/// other; a slower rise is no such cache.
 inline constexpr double kSteep = 2;
 
 }  // namespace culprit

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "calibrate/curve.h"
-
 #include "stats/robust.h"
 
 namespace culprit {
@@ -103,7 +102,7 @@ constexpr Wanted kWanted[] = {
     {"l2", "latency_cycles", "one that hits L2", true, false,
      [](const MachineModel& m) -> double { return m.l2.latency_cycles; },
      [](const Round& round, const MachineModel& machine) {
-       // Of few pages: small ones may be all that a virtual machine gets.
+       // The data have few pages, because a virtual machine may get small ones only.
        const uint64_t bytes = 3 * machine.l1d.size_bytes;
        return machine.l2.size_bytes >= 2 * bytes ? at_least(round.walk, bytes) : std::nullopt;
      }},

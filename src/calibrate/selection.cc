@@ -91,7 +91,7 @@ Result<void> Selection::model_shipped(const std::function<void()>& step) {
   return {};
 }
 
-/// With the figure beside those that are kept, and without it.
+/// The figure is tried beside those that are kept, and left out, too.
 Result<void> Selection::judge(Figure& figure) {
   if (std::abs(figure.value - figure.before) <= kSameFigure * std::abs(figure.before)) {
     figure.dropped = "as it was, but for 3 %";

@@ -1,7 +1,6 @@
 #include "cli/always_on.h"
 
 #include "daemon/bpf_sampler.h"
-
 #include "host/capabilities_probe.h"
 
 namespace culprit {

@@ -5,25 +5,24 @@
 #include <filesystem>
 #include <fmt/format.h>
 
-#include "calibrate/calibrate.h"
-#include "calibrate/calibration_text.h"
-#include "calibrate/selection.h"
-
 #include "base/cpuid.h"
 #include "base/date.h"
 #include "base/file.h"
 #include "base/program_files.h"
 #include "base/text.h"
+#include "calibrate/calibrate.h"
+#include "calibrate/calibration_text.h"
+#include "calibrate/selection.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/kernel_program.h"
 #include "cli/output_file.h"
-#include "cli/region_places.h"
 #include "cli/terminal.h"
 #include "host/clock.h"
 #include "host/describe_machine.h"
 #include "simulate/find_machine.h"
 #include "simulate/machine/cycles.h"
+#include "simulate/region_places.h"
 #include "simulate/simulate.h"
 
 namespace culprit {
@@ -45,7 +44,7 @@ KernelRun make_run(const CheckKernel& kernel, bool is_shorter) {
           kernel.bytes};
 }
 
-/// Per round: the difference of two lengths, so that what comes before drops out.
+/// The difference of two lengths is what a round takes: what comes before the rounds drops out.
 /// Errors: those of `run`
 template <class Run>
 Result<double> compute_per_round(const CheckKernel& kernel, const Run& run) {
@@ -114,7 +113,7 @@ int run(const CalibrateCommand& command) {
   const Result<KernelBench> bench = make_bench();
   if (!bench) return fail(bench.error());
 
-  // Before the measuring, which would be for nothing.
+  // A file that cannot be written is told before the measuring, which would be for nothing.
   if (command.output.empty()) {
     std::error_code ignored;  // what is wrong shows when the file is opened
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);

@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "cli/commands.h"
+#include "cli/open_epochs.h"
+#include "cli/terminal.h"
 #include "daemon/control_socket.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_status.h"
 #include "epochs/epoch_database.h"
-
-#include "cli/commands.h"
-#include "cli/open_epochs.h"
-#include "cli/terminal.h"
+#include "recording/signals.h"
 #include "session/facts_archive.h"
 #include "store/profile_file.h"
 
@@ -63,6 +63,8 @@ int run(const DaemonCommand& command) {
   if (command.symbolize) {
     options.complete = [&](const ClosedEpoch& epoch) { complete_facts(epoch, command.snapshot); };
   }
+  SignalGuard signals;
+  options.control = &signals;
   const Result<void> ended = run_daemon(options);
   return ended ? 0 : fail(ended.error());
 }

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "templates/find_template.h"
-
 #include "base/cpuid.h"
 #include "base/program_files.h"
 #include "base/text.h"
@@ -14,6 +12,7 @@
 #include "cli/terminal.h"
 #include "host/capabilities.h"
 #include "host/capabilities_text.h"
+#include "templates/find_template.h"
 
 namespace culprit {
 

@@ -6,14 +6,13 @@
 
 #include <fmt/format.h>
 
-#include "events/event_list.h"
-#include "events/event_request.h"
-#include "events/event_text.h"
-
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "collect/perf/event_trial.h"
+#include "events/event_list.h"
+#include "events/event_request.h"
+#include "events/event_text.h"
 
 namespace culprit {
 

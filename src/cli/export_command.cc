@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "documents/html_file.h"
-
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/open_epochs.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
+#include "documents/html_file.h"
 #include "session/answers.h"
 
 namespace culprit {

@@ -114,7 +114,8 @@ Result<ReadRecording> read_recording(const ImportCommand& command, ProfileWriter
   if (imported.is_stopped) {
     imported.profile.ledger.note("the import was interrupted: what it had read by then is here");
   }
-  // Now, so that they outlive us, should the making of symbols be the end of us.
+  // The counts are stored now, so that they outlive us, should the making of symbols be the end of
+  // us.
   RETURN_IF_ERROR(store(imported.profile));
   clear_counts(imported.profile);
   ::malloc_trim(0);  // all that the reading took and the symbols will not
@@ -135,7 +136,7 @@ Result<bool> write_symbols(const ImportCommand& command, ReadRecording& recordin
     outcome = symbolize(writer, imported.profile, std::move(recording.demand), imported.facts,
                         command.snapshot, show_symbols(line, guard, command.quiet));
   }
-  // Without all symbols the profile is still one.
+  // A profile without all symbols is still one.
   RETURN_IF_ERROR(writer.close(imported.profile));
   if (!outcome) return outcome.error();
   return !imported.is_stopped && !outcome->interrupted;

@@ -9,11 +9,10 @@
 #include <string>
 #include <thread>
 
-#include "top/live_counts.h"
-
 #include "base/result.h"
 #include "collect/record.h"
 #include "recording/run_control.h"
+#include "top/live_counts.h"
 
 namespace culprit {
 

@@ -7,14 +7,13 @@
 #include <map>
 #include <unistd.h>
 
-#include "daemon/control_socket.h"
-#include "epochs/epoch_database.h"
-#include "epochs/time_words.h"
-
 #include "base/file.h"
 #include "base/names.h"
 #include "cli/complete_profile.h"
 #include "cli/terminal.h"
+#include "daemon/control_socket.h"
+#include "epochs/epoch_database.h"
+#include "epochs/time_words.h"
 
 namespace culprit {
 

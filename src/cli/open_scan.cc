@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "scan/place_table.h"
-
 #include "base/file.h"
 #include "base/program_files.h"
 #include "base/text.h"
+#include "scan/place_table.h"
 
 namespace culprit {
 

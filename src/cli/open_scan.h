@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "cli/options/scan_options.h"
 #include "scan/cells.h"
 #include "scan/costs.h"
 #include "scan/quantities.h"
-
-#include "base/result.h"
-#include "cli/options/scan_options.h"
 #include "session/profile_view.h"
 
 namespace culprit {

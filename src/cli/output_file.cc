@@ -88,7 +88,7 @@ Result<void> check_replaceable(int fd, const std::string& path, const OutputRequ
                   name, mark_of(request.kind).name)};
 }
 
-/// The same of a file that is to be moved away; nothing there is fine.
+/// Checks a file that is to be moved away; nothing there is fine.
 Result<void> check_movable(const std::string& path, const OutputRequest& request) {
   const std::string name = in_quotes(path);
   struct stat status{};
@@ -190,7 +190,7 @@ Result<OutputStream> OutputStream::open(const OutputRequest& request) {
     is_new = static_cast<bool>(fd);
     struct stat status{};
     if (!fd && errno == EEXIST && ::stat(path.c_str(), &status) == 0) {
-      // To be read, too: a file is looked at before it is replaced.
+      // It is opened for reading, too: a file is looked at before it is replaced.
       const int access = S_ISREG(status.st_mode) ? O_RDWR : O_WRONLY;
       fd = Fd(::open(path.c_str(), access | O_CLOEXEC | O_NOCTTY));
       if (fd) RETURN_IF_ERROR(check_replaceable(fd.get(), path, request));

@@ -19,9 +19,7 @@
 #include "cli/repeated_runs.h"
 #include "cli/roomy_file.h"
 #include "cli/run_program.h"
-#include "cli/second_run.h"
 #include "cli/simulating.h"
-#include "cli/slowdown.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
 #include "collect/regions/region_profile.h"
@@ -38,7 +36,7 @@ namespace {
 
 void announce(const RecordCommand& command, const RecordOptions& options) {
   if (options.engine == EngineChoice::simulate) {
-    const Slowdown slowdown = expect_slowdown(command);
+    const Slowdown slowdown = expect_slowdown_of(command);
     print_message(
         fmt::format("simulating in user mode: expect {} to {} times the program's own time",
                     slowdown.least, slowdown.most));
@@ -64,8 +62,8 @@ std::string advise_second_run(const RecordCommand& command, const RecordOptions&
   if (!(cpu_ns > 0) || cpu_ns > kLongestNs) return "";
   RecordCommand second = command;
   second.simulate.command = options.command;
-  if (!SecondRun::prepare(second)) return "";
-  const Slowdown slowdown = expect_slowdown(second);
+  if (!prepare_second_run(second)) return "";
+  const Slowdown slowdown = expect_slowdown_of(second);
   return fmt::format(
       "for exact counts and what took the time: culprit record --engine timer+simulate (runs it "
       "once more, for {} to {})",
@@ -255,7 +253,7 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch) {
   }
   std::optional<SecondRun> second;
   if (options.engine == EngineChoice::timer_and_simulate) {
-    Result<SecondRun> prepared = SecondRun::prepare(command);
+    Result<SecondRun> prepared = prepare_second_run(command);
     if (!prepared) return fail(prepared.error(), kOurFailure);
     second = *std::move(prepared);
     options.engine = EngineChoice::automatic;  // without events: the timer, or what replaces it
@@ -304,7 +302,7 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch) {
     amount = describe_samples(sampled);
     if (regions) amount += describe_regions(regions->add_to(sampled.profile), false, sampled);
     warn_of_short_turns(options, sampled);
-    if (second) simulated = second->run(command, sampled, signals, &amount);
+    if (second) simulated = run_second(*second, command, sampled, signals, &amount);
     return sampled;
   }();
   if (!recording) {
@@ -322,13 +320,14 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch) {
     return fail(done.error(), kOurFailure);
   }
   if (!simulated) return fail(simulated.error(), kOurFailure);
-  const std::string advice = advise_second_run(command, options, *recording);
-  if (!advice.empty()) print_message(advice);
   if (command.report_after) {
     ReportCommand report;
     report.file = command.output;
     if (const int status = run(report); status != 0) return kOurFailure;
   }
+  // What else could be done comes after what was asked for.
+  const std::string advice = advise_second_run(command, options, *recording);
+  if (!advice.empty()) print_message(advice);
   if (scratch != nullptr) scratch->remove();  // we may end by a signal
   return recording->command_started ? end_like(recording->command_wait_status) : 0;
 }

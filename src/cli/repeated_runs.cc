@@ -83,7 +83,7 @@ class RunCollector {
         run.labels[profile.strings.intern(kVersionLabel)] = profile.strings.intern(version.name);
       }
     }
-    // Its measurement differs a little each time.
+    // The clock's measurement differs a little each time.
     if (!clock_) clock_ = profile.machine.clock;
     profile.machine.clock = clock_;
     merger_.add(profile);

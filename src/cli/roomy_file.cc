@@ -37,7 +37,7 @@ class FileElsewhere {
  public:
   FileElsewhere(const std::string& folder, const std::string& name)
       : folder_(folder + "/culprit-XXXXXX") {
-    // Its folder is for us alone: others may write where it is, and may not know its name.
+    // The folder is for us alone: others may write where it is, and may not know its name.
     if (::mkdtemp(folder_.data()) != nullptr) path_ = folder_ + "/" + name;
   }
   FileElsewhere(FileElsewhere&& other) noexcept

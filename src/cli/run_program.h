@@ -9,7 +9,7 @@
 
 namespace culprit {
 
-// As timeout(1): our own failures stay apart from the program's statuses.
+// These are timeout(1)'s: our own failures stay apart from the program's statuses.
 inline constexpr int kOurFailure = 125;
 inline constexpr int kCannotRun = 126;
 inline constexpr int kNotFound = 127;

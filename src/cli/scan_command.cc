@@ -8,6 +8,16 @@
 #include <optional>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "base/names.h"
+#include "base/program_files.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/open_scan.h"
+#include "cli/options/scan_options.h"
+#include "cli/terminal.h"
+#include "print/header_text.h"
 #include "scan/best.h"
 #include "scan/cells.h"
 #include "scan/costs.h"
@@ -19,17 +29,6 @@
 #include "scan/run/measure.h"
 #include "scan/run/run_scan.h"
 #include "scan/run/scan_file.h"
-
-#include "base/file.h"
-#include "base/names.h"
-#include "base/program_files.h"
-#include "base/text.h"
-#include "cli/commands.h"
-#include "cli/interrupt.h"
-#include "cli/open_scan.h"
-#include "cli/options/scan_options.h"
-#include "cli/terminal.h"
-#include "print/header_text.h"
 #include "session/profile_view.h"
 #include "simulate/find_machine.h"
 

@@ -5,16 +5,15 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "scan/answer.h"
-#include "scan/best.h"
-#include "scan/curves.h"
-#include "scan/history.h"
-
 #include "base/names.h"
 #include "base/text.h"
 #include "cli/open_scan.h"
 #include "cli/terminal.h"
 #include "print/header_text.h"
+#include "scan/answer.h"
+#include "scan/best.h"
+#include "scan/curves.h"
+#include "scan/history.h"
 
 namespace culprit {
 namespace {

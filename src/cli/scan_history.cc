@@ -7,12 +7,11 @@
 #include <map>
 #include <set>
 
-#include "scan/answer.h"
-#include "scan/history.h"
-
 #include "base/text.h"
 #include "cli/open_scan.h"
 #include "cli/terminal.h"
+#include "scan/answer.h"
+#include "scan/history.h"
 
 namespace culprit {
 namespace {

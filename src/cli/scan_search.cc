@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "scan/print_search.h"
-#include "scan/run/setup_runner.h"
-#include "scan/search.h"
-
 #include "base/file.h"
 #include "base/names.h"
 #include "base/program_files.h"
@@ -13,6 +9,9 @@
 #include "cli/interrupt.h"
 #include "cli/open_scan.h"
 #include "cli/terminal.h"
+#include "scan/print_search.h"
+#include "scan/run/setup_runner.h"
+#include "scan/search.h"
 #include "simulate/find_machine.h"
 
 namespace culprit {

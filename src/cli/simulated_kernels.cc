@@ -1,8 +1,8 @@
 #include "cli/simulated_kernels.h"
 
 #include "base/program_files.h"
-#include "cli/region_places.h"
 #include "simulate/find_machine.h"
+#include "simulate/region_places.h"
 #include "simulate/simulate.h"
 
 namespace culprit {

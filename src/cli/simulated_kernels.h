@@ -6,12 +6,11 @@
 #include <map>
 #include <string>
 
-#include "validate/families.h"
-
 #include "base/result.h"
 #include "cli/kernel_program.h"
 #include "recording/run_control.h"
 #include "simulate/machine/machine.h"
+#include "validate/families.h"
 
 namespace culprit {
 

@@ -4,12 +4,56 @@
 
 #include "base/program_files.h"
 #include "base/text.h"
-#include "cli/region_places.h"
 #include "cli/simulation_progress.h"
+#include "cli/terminal.h"
 #include "simulate/find_machine.h"
 #include "simulate/machine/set_sample.h"
+#include "simulate/region_places.h"
 
 namespace culprit {
+
+namespace {
+
+void announce(const RecordCommand& command, const Profile& native) {
+  const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
+  if (!cpu_ns) return;
+  const auto ns = static_cast<double>(*cpu_ns);
+  const bool has_threads = native.threads.size() > native.processes.size();
+  const Slowdown slowdown = expect_slowdown_of(command, has_threads);
+  print_message(fmt::format(
+      "now simulating it in user mode: expect {} to {} ({} to {} times its {} of CPU time){}",
+      format_duration_ns(slowdown.least * ns), format_duration_ns(slowdown.most * ns),
+      slowdown.least, slowdown.most, format_duration_ns(ns),
+      advise_windows(command.simulate, command.machine != "none", ns, slowdown.most * ns)));
+}
+
+/// What a first user does not know: the model's times are those of a machine of this kind.
+void offer_calibration(const RecordCommand& command) {
+  const std::optional<Capability> model = describe_machine_model();
+  if (command.machine != "host" || !model || model->available != Availability::part) return;
+  print_message(
+      "this machine is not calibrated, so the model is one of its kind: culprit calibrate, once, "
+      "makes it this one");
+}
+
+/// If nobody said how many windows, there are as many as there is time for.
+RecordCommand with_budget(RecordCommand command, const Profile& native) {
+  const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
+  if (command.windows_by_budget && cpu_ns) {
+    command.simulate.windows.per_million = choose_windows(
+        static_cast<double>(command.simulate.budget_ns), static_cast<double>(*cpu_ns));
+  }
+  return command;
+}
+
+/// What the program took; 0: not known.
+double find_cycles(const Profile& native) {
+  const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
+  const ClockCalibration* const clock = find_clock(native.machine);
+  return cpu_ns && clock != nullptr ? static_cast<double>(*cpu_ns) * clock->hertz / 1e9 : 0;
+}
+
+}  // namespace
 
 Result<SimulateOptions> choose_simulation(const RecordCommand& command) {
   SimulateOptions options = command.simulate;
@@ -29,6 +73,15 @@ bool has_simulation() {
   return true;
 }
 
+Slowdown expect_slowdown_of(const RecordCommand& command, bool has_threads) {
+  return expect_slowdown(command.simulate, command.machine != "none", has_threads);
+}
+
+Result<SecondRun> prepare_second_run(const RecordCommand& command) {
+  ASSIGN_OR_RETURN(const SimulateOptions options, choose_simulation(command));
+  return SecondRun::prepare(options);
+}
+
 Result<Recording> run_simulation(const RecordCommand& command, RunControl& control,
                                  const SaveProfile& save, std::string* amount,
                                  double native_cycles) {
@@ -46,6 +99,26 @@ Result<Recording> run_simulation(const RecordCommand& command, RunControl& contr
   }
   *amount = fmt::format("{} instructions", format_thousands(simulation->instructions));
   return std::move(simulation->recording);
+}
+
+Result<void> run_second(SecondRun& second, const RecordCommand& wanted, Recording& native,
+                        RunControl& control, std::string* amount) {
+  if (native.interrupted) {
+    native.profile.ledger.note("not simulated: the native run was interrupted");
+    native.remarks.emplace_back("interrupted: the profile has the native run only");
+    return {};
+  }
+  const RecordCommand command = with_budget(wanted, native.profile);
+  if (!command.quiet) {
+    offer_calibration(command);
+    announce(command, native.profile);
+  }
+  const double cycles = find_cycles(native.profile);
+  std::string instructions;
+  RETURN_IF_ERROR(second.run(
+      native, [&] { return run_simulation(command, control, nullptr, &instructions, cycles); }));
+  *amount += ", " + instructions;
+  return {};
 }
 
 std::optional<Capability> describe_machine_model() {

@@ -1,6 +1,7 @@
 #pragma once
 
-// `culprit record --engine simulate`: the command under the software PMU instead of samples.
+// `culprit record --engine simulate`: the command under the software PMU instead of samples; and
+// `timer+simulate`: once more after them.
 
 #include <optional>
 #include <string>
@@ -8,7 +9,9 @@
 #include "base/result.h"
 #include "cli/options/command_line.h"
 #include "host/capabilities.h"
+#include "simulate/second_run.h"
 #include "simulate/simulate.h"
+#include "simulate/slowdown.h"
 
 namespace culprit {
 
@@ -26,6 +29,19 @@ bool has_simulation();
 Result<Recording> run_simulation(const RecordCommand& command, RunControl& control,
                                  const SaveProfile& save, std::string* amount,
                                  double native_cycles = 0);
+
+/// expect_slowdown() of what the command asks for.
+Slowdown expect_slowdown_of(const RecordCommand& command, bool has_threads = true);
+
+/// Errors: as choose_simulation(), SecondRun::prepare()
+Result<SecondRun> prepare_second_run(const RecordCommand& command);
+
+/// Says how long it will take, simulates the command that ran as `native`, and merges what comes of
+/// it into that. An interrupted native run is not simulated: the ledger says so. `amount` gets what
+/// was counted.
+/// Errors: as run_simulation(); `native` stays as it was, but for a note in its ledger
+Result<void> run_second(SecondRun& second, const RecordCommand& wanted, Recording& native,
+                        RunControl& control, std::string* amount);
 
 /// The row of `culprit doctor` on what the software PMU knows of this machine; nullopt: this build
 /// has no software PMU.

@@ -5,9 +5,6 @@
 #include <map>
 #include <span>
 
-#include "counts/count_table.h"
-#include "counts/print_counts.h"
-
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/counted_tree.h"
@@ -15,6 +12,8 @@
 #include "cli/run_program.h"
 #include "cli/template_events.h"
 #include "cli/terminal.h"
+#include "counts/count_table.h"
+#include "counts/print_counts.h"
 #include "recording/signals.h"
 #include "store/profile_file.h"
 
@@ -53,7 +52,7 @@ class Printer {
                                             : print_interval_text(rows, end_s));
   }
 
-  /// Of CSV with intervals there is no total: its lines would look like those of an interval.
+  /// CSV with intervals has no total: its lines would look like those of an interval.
   void print_total(const CountTable& table) {
     if (command_->format == Format::json) {
       write(print_counts_json(table, command_->count.interval_ns.has_value()));

@@ -5,11 +5,10 @@
 #include <set>
 #include <tuple>
 
-#include "templates/find_template.h"
-
 #include "base/cpuid.h"
 #include "base/program_files.h"
 #include "base/text.h"
+#include "templates/find_template.h"
 
 namespace culprit {
 

@@ -3,11 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "events/event_request.h"
 #include "events/pmu_catalog.h"
 #include "templates/template.h"
-
-#include "base/result.h"
 
 namespace culprit {
 
@@ -22,7 +21,7 @@ Result<Template> find_cpu_template(const std::string& name);
 std::vector<EventGroup> list_template_events(const Template& cpu, const Pmu& pmu,
                                              bool for_sampling);
 
-/// The same on this machine. `name`: "auto" (by its CPU), a template's name, or a file.
+/// Finds the events for this machine. `name`: "auto" (by its CPU), a template's name, or a file.
 /// Errors: no such template, none for this CPU, no hardware counters here.
 Result<std::vector<EventGroup>> find_template_events(const std::string& name, bool for_sampling);
 

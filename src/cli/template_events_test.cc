@@ -4,9 +4,8 @@
 #include <map>
 #include <string>
 
-#include "templates/find_template.h"
-
 #include "base/test_folders.h"
+#include "templates/find_template.h"
 
 namespace culprit {
 namespace {

@@ -5,16 +5,15 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "templates/find_template.h"
-#include "templates/lint.h"
-#include "templates/template_text.h"
-#include "toml/toml_folder.h"
-
 #include "base/cpuid.h"
 #include "base/program_files.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "templates/find_template.h"
+#include "templates/lint.h"
+#include "templates/template_text.h"
+#include "toml/toml_folder.h"
 
 namespace culprit {
 namespace {

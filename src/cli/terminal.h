@@ -14,7 +14,7 @@ namespace culprit {
 /// "culprit: MESSAGE" on stderr; further lines are indented under it.
 void print_message(std::string_view message);
 
-/// The same for an error; returns `status` for the caller to pass on.
+/// Prints an error like that; returns `status` for the caller to pass on.
 int fail(const Error& error, int status = 1);
 
 /// `requested_width` 0: the terminal's own, 80 where there is none. `file`: the profile that the
@@ -24,8 +24,8 @@ TextStyle standard_output_style(size_t requested_width, const std::string& file 
 /// Writes all of `text` to standard output; a full disk or closed pipe is an error.
 Result<void> write_output(std::string_view text);
 
-/// The same, through a pager where a terminal has fewer lines: that of CULPRIT_PAGER or PAGER
-/// ("" or cat: none), else less, if it is there.
+/// Writes it through a pager where a terminal has fewer lines: that of CULPRIT_PAGER or PAGER (""
+/// or cat: none), else less, if it is there.
 Result<void> write_paged(std::string_view text);
 
 /// One line on stderr that is redrawn in place; silent unless stderr is a terminal.

@@ -10,12 +10,6 @@
 #include <thread>
 #include <unistd.h>
 
-#include "top/live_names.h"
-#include "top/top_screen.h"
-#include "top/top_table.h"
-#include "top/top_terminal.h"
-#include "top/top_view.h"
-
 #include "base/program_files.h"
 #include "base/time.h"
 #include "cli/commands.h"
@@ -25,6 +19,11 @@
 #include "cli/run_program.h"
 #include "cli/terminal.h"
 #include "collect/perf/perf_targets.h"
+#include "top/live_names.h"
+#include "top/top_screen.h"
+#include "top/top_table.h"
+#include "top/top_terminal.h"
+#include "top/top_view.h"
 
 namespace culprit {
 
@@ -56,7 +55,7 @@ class Watch {
     return make_top_table(std::move(window), names_.names(), names_.code(), question);
   }
 
-  /// For a moment, so that a text has names.
+  /// Waits for a moment, so that a text has names.
   void wait_for_names(uint64_t timeout_ms) { names_.wait(timeout_ms); }
 
   [[nodiscard]] TopHeader header() const {

@@ -11,7 +11,7 @@ namespace culprit {
 
 UnwindStack make_unwinder(const std::string& architecture, OpenMappedFile open);
 
-/// For recordings on this machine; empty in the small build.
+/// Walks stacks of recordings on this machine; empty in the small build.
 MakeUnwindStack find_unwinder();
 
 }  // namespace culprit

@@ -8,11 +8,6 @@
 #include <map>
 #include <unistd.h>
 
-#include "counts/count_table.h"
-#include "events/pmu_catalog.h"
-#include "templates/find_template.h"
-#include "validate/validation.h"
-
 #include "base/date.h"
 #include "base/program_files.h"
 #include "base/text.h"
@@ -24,8 +19,12 @@
 #include "cli/template_events.h"
 #include "cli/terminal.h"
 #include "collect/count/counting.h"
+#include "counts/count_table.h"
+#include "events/pmu_catalog.h"
 #include "host/describe_machine.h"
 #include "recording/signals.h"
+#include "templates/find_template.h"
+#include "validate/validation.h"
 
 namespace culprit {
 namespace {
@@ -172,7 +171,7 @@ Result<Bench> make_simulated_bench(const std::string& program, const std::string
   Bench bench;
   for (const TemplateRow* const row : list_told_rows(cpu)) {
     bench.events.push_back(describe_row(cpu, *row));
-    // Its cycles are parts of the whole by construction: no row is charged with a penalty.
+    // The row's cycles are parts of the whole by construction: none is charged with a penalty.
     bench.events.back().branch.clear();
   }
   bench.sizes = kernels.sizes();
@@ -201,7 +200,7 @@ std::optional<double> find_cycles(const std::vector<ValidatedEvent>& events,
   return std::nullopt;
 }
 
-/// Per round: the difference of two lengths of the kernel.
+/// The difference of two lengths of the kernel is what a round does.
 Result<FamilyCounts> count_family(const Bench& bench, const Family& family) {
   const uint64_t shorter = std::max<uint64_t>(1, family.rounds / 2);
   ASSIGN_OR_RETURN(const auto before, bench.count({family.kernel, shorter, family.bytes}));

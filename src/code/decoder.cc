@@ -108,7 +108,7 @@ void prepend_prefix(const Instruction& prefix, Instruction& instruction) {
 
 struct Decoder::Machinery {
   const Architecture* architecture = nullptr;
-  // In order of construction: each needs the ones above it.
+  // The order is that of construction: each needs the ones above it.
   std::unique_ptr<llvm::MCRegisterInfo> registers;
   std::unique_ptr<llvm::MCAsmInfo> assembly;
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget;

@@ -33,7 +33,7 @@ constexpr uint64_t kKeepRegionsNs = 5 * kDisorderNs;
 // The wrapper of a system call, and the functions that lead to it.
 constexpr uint32_t kKernelStackCopyBytes = 1024;
 constexpr uint64_t kLeastPeriodWithCopiesNs = 200'000;
-// Of these the outer frames come from frame pointers, where there are some.
+// The outer frames of waits come from frame pointers, where there are some.
 constexpr uint32_t kWaitStackCopyBytes = 4096;
 
 size_t read_frames_limit() {
@@ -59,6 +59,7 @@ class PerfRecorder final : public RunSource {
   Result<void> flush(uint64_t since_start_ns) override {
     return sampled_->flush(since_start_ns, processor_->lost());
   }
+  Result<void> end_epoch(uint64_t since_start_ns) override;
   void end() override;
 
  private:
@@ -67,8 +68,10 @@ class PerfRecorder final : public RunSource {
   [[nodiscard]] std::vector<SampledGroup> list_events(bool user_only) const;
   bool try_events(bool per_cpu, bool user_only, OpenFailure& failure);
   void describe_profile();
+  Run describe_next_run();
   void describe_events();
-  void add_totals(Profile& profile, RunId run) const;
+  void add_totals(Profile& profile, RunId run);
+  void note_shared_counters(Profile& profile) const;
   void remark_inexact();
   [[nodiscard]] bool samples_time() const { return options_.groups.empty(); }
   [[nodiscard]] bool records_kernel_stacks() const;
@@ -95,6 +98,7 @@ class PerfRecorder final : public RunSource {
   PerfLosses losses_;
   std::optional<IdleWatch> idle_;  // of whole CPUs
   std::optional<IdleTime> idle_time_;
+  std::vector<EventTotal> totals_before_;  // of the epochs that are over
 };
 
 Result<Recording> PerfRecorder::run(std::optional<std::string>& refusal) {
@@ -245,10 +249,15 @@ void PerfRecorder::describe_profile() {
   profile.machine = describe_machine();
   profile.environment["sampling"] = losses_.is_per_cpu ? "per-cpu" : "per-task";
 
-  builder.begin_run(describe_run(builder, describe_targets(options_.command, options_.pids,
-                                                           options_.cgroup, options_.system_wide)));
+  builder.begin_run(describe_next_run());
 
   describe_events();
+}
+
+Run PerfRecorder::describe_next_run() {
+  return describe_run(
+      processor_->builder(),
+      describe_targets(options_.command, options_.pids, options_.cgroup, options_.system_wide));
 }
 
 void PerfRecorder::describe_events() {
@@ -303,6 +312,12 @@ void PerfRecorder::take(uint64_t now_ns) {
   if (options_.regions != nullptr) options_.regions->take();
   drain(now_ns - kDisorderNs);
   if (options_.regions != nullptr) options_.regions->forget_before(now_ns - kKeepRegionsNs);
+}
+
+Result<void> PerfRecorder::end_epoch(uint64_t since_start_ns) {
+  ProfileBuilder& builder = processor_->builder();
+  add_totals(builder.profile(), builder.run_id());
+  return sampled_->end_epoch(since_start_ns, processor_->lost(), describe_next_run());
 }
 
 void PerfRecorder::end() {
@@ -362,6 +377,7 @@ Recording PerfRecorder::complete(const RunEnd& end) {
   losses_.user_only = options_.user_only || losses_.kernel_barred;
   losses_.usage = end.usage;
   add_totals(profile, recording.run_id());
+  note_shared_counters(profile);
   add_losses(losses_, records_all(), events_->read_lost_samples(), recording);
   if (options_.stack_copy_bytes != 0 && recording.lost != 0) {
     profile.ledger.note(
@@ -371,26 +387,35 @@ Recording PerfRecorder::complete(const RunEnd& end) {
   return recording;
 }
 
-/// Events that shared their counters, in the ledger; and what each counted, where that is of
-/// what was recorded alone and not of whole CPUs.
-void PerfRecorder::add_totals(Profile& profile, RunId run) const {
-  if (samples_time()) return;
+/// What each event counted since the last epoch ended, where that is of what was recorded alone and
+/// not of whole CPUs.
+void PerfRecorder::add_totals(Profile& profile, RunId run) {
+  if (samples_time() || (losses_.is_per_cpu && !records_all())) return;
   std::vector<EventTotal> totals = events_->read_totals();
   if (options_.off_cpu) totals.pop_back();  // switches, not their time
-  const bool are_ours = !losses_.is_per_cpu || records_all();
-  ContextId context;
-  if (are_ours) {
-    Context whole_run;
-    whole_run.run = run;
-    context = ContextId(profile.contexts.size());
-    profile.contexts.push_back(whole_run);
-  }
+  totals_before_.resize(totals.size());
+  Context whole_run;
+  whole_run.run = run;
+  const ContextId context(profile.contexts.size());
+  profile.contexts.push_back(whole_run);
   for (size_t event = 0; event < totals.size(); ++event) {
     const EventTotal& total = totals[event];
-    if (are_ours) {
-      profile.counts.push_back(
-          {context, EventId(event), 0, 0, total.value, total.enabled_ns, total.running_ns});
-    }
+    const EventTotal& before = totals_before_[event];
+    if (total.value < before.value) continue;  // it could not be read
+    profile.counts.push_back({context, EventId(event), 0, 0, total.value - before.value,
+                              total.enabled_ns - before.enabled_ns,
+                              total.running_ns - before.running_ns});
+  }
+  totals_before_ = std::move(totals);
+}
+
+/// Events that shared their counters, in the ledger.
+void PerfRecorder::note_shared_counters(Profile& profile) const {
+  if (samples_time()) return;
+  std::vector<EventTotal> totals = events_->read_totals();
+  if (options_.off_cpu) totals.pop_back();
+  for (size_t event = 0; event < totals.size(); ++event) {
+    const EventTotal& total = totals[event];
     if (total.enabled_ns == 0 || total.running_ns >= total.enabled_ns) continue;
     const double percent =
         100 * static_cast<double>(total.running_ns) / static_cast<double>(total.enabled_ns);

@@ -74,7 +74,7 @@ Result<void> check(const RecordOptions& options) {
 /// `reason`: why perf_event_open() is not used; "": it was not asked for.
 Result<Recording> record_inside(const RecordOptions& options, const RecordSink& sink,
                                 const ProgressSink& progress, const std::string& reason) {
-  // Only a program that we start can have the shim in it.
+  // The shim can only be in a program that we start.
   const std::string because =
       reason.empty() ? "the posix-timer engine works in programs that culprit starts" : reason;
   const char* target = !options.pids.empty()     ? "processes that are already running"

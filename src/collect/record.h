@@ -14,9 +14,8 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "events/event_request.h"
-
 #include "base/result.h"
+#include "events/event_request.h"
 #include "follow/sample_regions.h"
 #include "recording/recording.h"
 #include "recording/run_control.h"

@@ -329,6 +329,52 @@ TEST_F(RecordTest, KeepsTheCommandAliveWhenTheSinkFails) {
   EXPECT_EQ(calls, 1);
 }
 
+/// Each epoch is a run: it has its own rows, and what was sampled in it is counted there.
+TEST_F(RecordTest, MakesARunOfEachEpoch) {
+  RecordOptions options = fast();
+  options.engine = EngineChoice::timer;
+  options.command = {program(), "call", "0.6"};
+  options.flush_every_ns = 100'000'000;
+  EventControl control;
+  options.control = &control;
+  std::map<uint32_t, uint64_t> samples;  // by run
+  int flushes = 0;
+  const auto add = [&](const Profile& profile) {
+    for (const Histogram& histogram : profile.histograms) {
+      const Context& context = profile.contexts[histogram.context.value];
+      EXPECT_EQ(profile.processes[context.process.value].run, context.run);
+      EXPECT_EQ(profile.threads[context.thread.value].process, context.process);
+      for (const EventColumn& column : histogram.columns) {
+        for (const uint64_t count : column.samples) samples[context.run.value] += count;
+      }
+    }
+  };
+  const Result<Recording> recording = record(
+      options,
+      [&](const Profile& profile) -> Result<void> {
+        add(profile);
+        ++flushes;
+        if (flushes == 2 || flushes == 4) control.ask_for_new_epoch();
+        return {};
+      },
+      nullptr);
+  ASSERT_TRUE(recording.has_value()) << recording.error().message;
+  add(recording->profile);
+  const std::vector<culprit::Run>& runs = recording->profile.runs;
+  ASSERT_EQ(runs.size(), 3u);
+  ASSERT_EQ(samples.size(), 3u);
+  uint64_t all = 0;
+  for (const auto& [run, count] : samples) all += count;
+  EXPECT_EQ(all, recording->samples);
+  EXPECT_EQ(recording->profile.processes.size(), 3u);
+  for (size_t run = 0; run < runs.size(); ++run) {
+    // Flushes are 100 ms apart, and the program needs 0.6 s.
+    EXPECT_GE(runs[run].duration_ns, 100'000'000) << run;
+    EXPECT_FALSE(runs[run].cpu_time_ns) << run;  // the kernel tells it of the whole only
+    EXPECT_EQ(runs[run].wait_status.has_value(), run + 1 == runs.size()) << run;
+  }
+}
+
 TEST(EstimateUnsampled, ToleratesChanceOnly) {
   // 1 s at 1 ms: 1,000 expected, sigma 31.6 ms, plus 1 %: up to 104.8 ms may be missing.
   EXPECT_EQ(estimate_unsampled_ns(1'000'000'000, 900, 1'000'000), 0u);

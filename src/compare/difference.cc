@@ -33,7 +33,7 @@ class Groups {
   [[nodiscard]] std::span<const double> second(const std::vector<double>& values) const {
     return std::span(values).subspan(base_);
   }
-  /// Of both groups alike, however many runs each has.
+  /// Both groups count alike, however many runs each has.
   [[nodiscard]] double middle(const std::vector<double>& values) const {
     return (mean(first(values)) + mean(second(values))) / 2;
   }
@@ -250,7 +250,7 @@ class Comparison {
     out_.total.verdict = verdict_of(out_.total);
   }
 
-  /// Beyond sampling: how much rows scatter from run to run by themselves.
+  /// How much rows scatter from run to run by themselves, beyond what sampling explains.
   [[nodiscard]] double estimate_usual_variance() const {
     std::vector<double> beyond;
     for (const TestedRow& row : tested_) {

@@ -55,7 +55,7 @@ Result<RunRows> make_run_rows(const Profile& profile, const ReportTable& table,
 /// "parse.constprop.0" -> "parse": what compilers append to copies of a function.
 std::string_view without_clone_suffix(std::string_view function);
 
-/// Which levels of a report rows can be matched by, over builds.
+/// Whether rows of this level of a report can be matched over builds.
 bool can_be_compared(RowLevel level);
 
 }  // namespace culprit

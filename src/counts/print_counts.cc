@@ -3,10 +3,9 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.h"
 #include "model/event_names.h"
+#include <nlohmann/json.hpp>
 
 namespace culprit {
 

@@ -4,7 +4,6 @@
 #include "daemon/collector.h"
 #include "daemon/describe_epoch.h"
 #include "daemon/sample_placer.h"
-
 #include "model/merge.h"
 
 namespace culprit {

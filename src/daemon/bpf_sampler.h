@@ -15,9 +15,8 @@
 #include <memory>
 #include <string>
 
-#include "daemon/sample_table.h"
-
 #include "base/result.h"
+#include "daemon/sample_table.h"
 
 namespace culprit {
 

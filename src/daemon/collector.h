@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "daemon/sampling_totals.h"
-
 #include "base/result.h"
+#include "daemon/sampling_totals.h"
 #include "recording/recording.h"
 
 namespace culprit {

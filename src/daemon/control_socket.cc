@@ -11,9 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/control_request.h"
-
 #include "base/time.h"
+#include "daemon/control_request.h"
 
 namespace culprit {
 
@@ -80,12 +79,6 @@ ControlSocket::~ControlSocket() {
   if (fd_) ::unlink(path_.c_str());
 }
 
-std::vector<int> ControlSocket::descriptors() const {
-  std::vector<int> all = {fd_.get()};
-  for (const Client& client : clients_) all.push_back(client.fd.get());
-  return all;
-}
-
 bool ControlSocket::may_ask(int client) const {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -109,6 +102,7 @@ void ControlSocket::accept_all() {
     // Whoever has been silent for longest goes first.
     if (clients_.size() >= kMostClients) clients_.erase(clients_.begin());
     const bool may = may_ask(fd.get());
+    ready_.add(fd.get());
     clients_.push_back({std::move(fd), monotonic_ns(), may});
   }
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/descriptor_set.h"
 #include "base/file.h"
 #include "base/result.h"
 
@@ -22,8 +23,8 @@ class ControlSocket {
   ControlSocket& operator=(ControlSocket&&) = delete;
   ~ControlSocket();
 
-  /// Those to wait for: something is to be done when one is readable.
-  [[nodiscard]] std::vector<int> descriptors() const;
+  /// Readable when something is to be done: attend().
+  [[nodiscard]] int descriptor() const { return ready_.get(); }
 
   /// Takes what is there: `answer` gets each request of somebody who may ask, and its text is
   /// sent back.
@@ -35,12 +36,15 @@ class ControlSocket {
     uint64_t since_ns = 0;
     bool may_ask = false;
   };
-  ControlSocket(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  ControlSocket(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {
+    ready_.add(fd_.get());
+  }
   void accept_all();
   [[nodiscard]] bool may_ask(int client) const;
 
   std::string path_;
   Fd fd_;
+  DescriptorSet ready_;
   std::vector<Client> clients_;
 };
 

@@ -9,12 +9,11 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "daemon/control_request.h"
 #include "daemon/control_socket.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_status.h"
-
-#include "base/file.h"
 
 namespace culprit {
 namespace {
@@ -70,9 +69,8 @@ class ControlSocketTest : public testing::Test {
       __atomic_store_n(&is_done, true, __ATOMIC_SEQ_CST);
     });
     while (!__atomic_load_n(&is_done, __ATOMIC_SEQ_CST)) {
-      std::vector<pollfd> polled;
-      for (const int fd : socket_->descriptors()) polled.push_back({fd, POLLIN, 0});
-      ::poll(polled.data(), polled.size(), 5);
+      pollfd ready{socket_->descriptor(), POLLIN, 0};
+      ::poll(&ready, 1, 5);
       socket_->attend([&](std::string_view line) {
         heard_.emplace_back(line);
         return "answer to " + std::string(line);

@@ -1,6 +1,7 @@
 #include "daemon/daemon.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <deque>
@@ -9,13 +10,19 @@
 #include <malloc.h>
 #include <optional>
 #include <poll.h>
+#include <span>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
+#include "base/descriptor_set.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "collect/perf/perf_targets.h"
+#include "collect/perf/reader_priority.h"
 #include "daemon/bpf_sampler.h"
 #include "daemon/collector.h"
 #include "daemon/control_request.h"
@@ -23,16 +30,11 @@
 #include "daemon/daemon_status.h"
 #include "daemon/describe_epoch.h"
 #include "epochs/epoch_database.h"
-
-#include "base/number.h"
-#include "base/text.h"
-#include "base/time.h"
-#include "collect/perf/perf_targets.h"
-#include "collect/perf/reader_priority.h"
 #include "host/capabilities_probe.h"
 #include "host/clock.h"
-#include "recording/descriptor_limit.h"
 #include "recording/process_folder.h"
+#include "recording/run_loop.h"
+#include "recording/signals.h"
 #include "store/profile_file.h"
 
 namespace culprit {
@@ -75,59 +77,69 @@ int64_t clock_offset_ns() {
          static_cast<int64_t>(read_clock_ns(CLOCK_BOOTTIME));
 }
 
-/// Ending signals and children's ends, as something to poll; the former mask at the end.
-class SignalDescriptor {
+/// What the daemon is asked at its socket, beside what its caller asks.
+class DaemonControl final : public RunControl {
  public:
-  SignalDescriptor() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) sigaddset(&set, signal);
-    ::pthread_sigmask(SIG_BLOCK, &set, &before_);
-    fd_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  }
-  SignalDescriptor(const SignalDescriptor&) = delete;
-  SignalDescriptor& operator=(const SignalDescriptor&) = delete;
-  ~SignalDescriptor() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  explicit DaemonControl(RunControl* caller) : caller_(caller) {}
 
-  [[nodiscard]] int get() const { return fd_.get(); }
-  void give_back() const { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  /// Whether one asked for an end.
-  bool take() const {
-    bool ends = false;
-    signalfd_siginfo info{};
-    while (::read(fd_.get(), &info, sizeof info) == sizeof info) {
-      ends = ends || info.ssi_signo != SIGCHLD;
-    }
-    return ends;
+  void ask_to_stop() { is_over_ = true; }
+  [[nodiscard]] bool is_over() const { return is_over_; }
+
+  [[nodiscard]] int descriptor() const override {
+    return caller_ == nullptr ? -1 : caller_->descriptor();
+  }
+  RunRequests take() override {
+    RunRequests requests = caller_ == nullptr ? RunRequests() : caller_->take();
+    if (!is_over_) return requests;
+    const bool is_second = requests.stop != StopRequest::none;
+    requests.stop = is_second ? StopRequest::at_once : StopRequest::with_command;
+    return requests;
   }
 
  private:
-  sigset_t before_{};
-  Fd fd_;
+  RunControl* caller_;
+  bool is_over_ = false;
 };
 
-class Daemon {
+class Daemon final : public RunSource {
  public:
   Daemon(const DaemonOptions& options, EpochDatabase database, ControlSocket socket)
-      : options_(options), database_(std::move(database)), socket_(std::move(socket)) {}
+      : options_(options),
+        database_(std::move(database)),
+        socket_(std::move(socket)),
+        control_(options.control) {}
 
   Result<void> run();
 
+  void begin() override;
+  void take(uint64_t now_ns) override;
+  [[nodiscard]] uint64_t next_take_ns(uint64_t now_ns) const override {
+    return control_.is_over() ? now_ns : tick_at_ns_;
+  }
+  [[nodiscard]] std::span<const int> descriptors() const override { return polled_; }
+  Result<void> flush(uint64_t) override;
+  Result<void> end_epoch(uint64_t) override {
+    next_epoch();
+    return {};
+  }
+  void end() override { close_epoch(); }
+
  private:
   Result<void> choose_collector();
+  void poll_collector();
   void begin_epoch();
   void make_writer();
-  void flush();
-  void end_epoch();
+  void store();
+  void close_epoch();
   void next_epoch() {
-    end_epoch();
+    close_epoch();
     begin_epoch();
   }
-  void tick(uint64_t now);
+  void tick(uint64_t now_ns);
   void follow_cpus();
-  int wait_ms(uint64_t now) const;
   void complete_next();
   void reap();
+  void wait_for_symbols();
   std::string answer(std::string_view line);
   [[nodiscard]] std::string join_labels() const;
   std::string answer_request(const ControlRequest& request);
@@ -141,8 +153,10 @@ class Daemon {
   const DaemonOptions& options_;
   EpochDatabase database_;
   ControlSocket socket_;
-  SignalDescriptor signals_;
-  DescriptorLimit limit_;
+  DaemonControl control_;
+  RunTargets targets_;  // none: the whole system ends by request only
+  std::array<int, 2> polled_{};
+  DescriptorSet collected_;  // of the collector, which opens others with a new period
   std::unique_ptr<Collector> collector_;
   std::string fallback_;
   double rate_hz_ = 0;
@@ -162,9 +176,7 @@ class Daemon {
   uint64_t cpu_at_epoch_ns_ = 0;
   uint64_t tick_at_ns_ = 0;
   uint64_t drain_at_ns_ = 0;
-  uint64_t flush_at_ns_ = 0;
   bool is_paused_ = false;
-  bool is_over_ = false;
 };
 
 void Daemon::note_problem(const std::string& problem) {
@@ -225,8 +237,7 @@ void Daemon::begin_epoch() {
     note_problem(begun.error().message);
   }
   make_writer();
-  if (writer_) flush();  // the file says from when it is, whatever happens
-  flush_at_ns_ = read_clock_ns(CLOCK_BOOTTIME) + options_.flush_ns;
+  if (writer_) store();  // the file says from when it is, whatever happens
 }
 
 /// What describes the epoch as far as it is known now.
@@ -239,9 +250,15 @@ void complete_run(Profile& profile, uint64_t length_ns, const SamplingTotals& to
   }
 }
 
-void Daemon::flush() {
+Result<void> Daemon::flush(uint64_t) {
+  collector_->drain();
+  store();
+  return {};
+}
+
+/// Puts what is new into the epoch's file. The daemon goes on where that fails.
+void Daemon::store() {
   const uint64_t now = read_clock_ns(CLOCK_BOOTTIME);
-  flush_at_ns_ = now + options_.flush_ns;
   if (!writer_) make_writer();
   if (!writer_) return;  // the counts stay in memory until there is a file again
   const Result<void> flushed = collector_->flush([&](const Profile& profile) {
@@ -253,7 +270,7 @@ void Daemon::flush() {
   if (!flushed) note_problem(flushed.error().message);
 }
 
-void Daemon::end_epoch() {
+void Daemon::close_epoch() {
   collector_->drain();
   const uint64_t now = read_clock_ns(CLOCK_BOOTTIME);
   const uint64_t length_ns = epoch_ns(now);
@@ -294,9 +311,9 @@ void Daemon::complete_next() {
   completing_ = ::fork();
   if (completing_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    signals_.give_back();
+    SignalGuard::give_back_in_child();
     ::setpriority(PRIO_PROCESS, 0, 19);
-    // Nothing of ours may stay open in it: the lock, the clocks, the socket.
+    // The child keeps nothing of ours open: the lock, the clocks, the socket.
     std::vector<int> kept;
     for (const auto& [image, fd] : epoch.held) kept.push_back(fd.get());
     for (const uint32_t fd : list_numbered_entries("/proc/self/fd")) {
@@ -326,11 +343,11 @@ void Daemon::reap() {
   complete_next();
 }
 
-void Daemon::tick(uint64_t now) {
-  if (now < tick_at_ns_) return;
-  tick_at_ns_ = now + kTickNs;
-  if (now >= drain_at_ns_) {
-    drain_at_ns_ = now + kDrainNs;
+void Daemon::tick(uint64_t now_ns) {
+  if (now_ns < tick_at_ns_) return;
+  tick_at_ns_ = now_ns + kTickNs;
+  if (now_ns >= drain_at_ns_) {
+    drain_at_ns_ = now_ns + kDrainNs;
     collector_->drain();
     follow_cpus();
   }
@@ -338,11 +355,8 @@ void Daemon::tick(uint64_t now) {
   if (jump_ns > kClockJumpNs || jump_ns < -kClockJumpNs) {
     say("the clock was set: a new epoch begins");
     next_epoch();
-  } else if (epoch_ns(now) >= options_.epoch_ns) {
+  } else if (epoch_ns(read_clock_ns(CLOCK_BOOTTIME)) >= options_.epoch_ns) {
     next_epoch();
-  } else if (now >= flush_at_ns_) {
-    collector_->drain();
-    flush();
   }
 }
 
@@ -352,15 +366,12 @@ void Daemon::follow_cpus() {
   if (online == cpus_) return;
   say("CPUs came or went: their clocks are opened anew");
   cpus_ = std::move(online);
-  end_epoch();
+  close_epoch();
   if (const Result<void> opened = collector_->set_period(period_ns_); !opened) {
     note_problem(opened.error().message);
   }
+  poll_collector();
   begin_epoch();
-}
-
-int Daemon::wait_ms(uint64_t now) const {
-  return tick_at_ns_ > now ? static_cast<int>((tick_at_ns_ - now + 999'999) / 1'000'000) : 0;
 }
 
 DaemonStatus Daemon::status() const {
@@ -410,16 +421,17 @@ std::string Daemon::answer_request(const ControlRequest& request) {
       return print_status_json(status());
     case ControlVerb::flush:
       collector_->drain();
-      flush();
+      store();
       return path_ + "\n";
     case ControlVerb::epoch:
       next_epoch();
       return path_ + "\n";
     case ControlVerb::rate: {
-      end_epoch();
+      close_epoch();
       rate_hz_ = request.rate_hz;
       period_ns_ = choose_period_ns(rate_hz_);
       const Result<void> changed = collector_->set_period(period_ns_);
+      poll_collector();
       begin_epoch();
       if (!changed) return std::string(kRefused) + changed.error().message;
       return fmt::format("{:.4g} Hz\n", 1e9 / static_cast<double>(period_ns_));
@@ -439,12 +451,12 @@ std::string Daemon::answer_request(const ControlRequest& request) {
       } else {
         labels_[request.key] = request.value;
       }
-      end_epoch();  // counts before it are not of that label
+      close_epoch();  // counts before it are not of that label
       collector_->set_label(join_labels());
       begin_epoch();
       return path_ + "\n";
     case ControlVerb::stop:
-      is_over_ = true;
+      control_.ask_to_stop();
       return "stopping\n";
   }
   return "";
@@ -456,46 +468,52 @@ std::string Daemon::answer(std::string_view line) {
   return answer_request(*request);
 }
 
+void Daemon::poll_collector() {
+  for (const int fd : collector_->descriptors()) collected_.add(fd);
+}
+
 Result<void> Daemon::run() {
-  limit_.raise();
+  RETURN_IF_ERROR(targets_.prepare({{}, {}}));
   RETURN_IF_ERROR(choose_collector());
   for (const std::string& remark : database_.remarks()) say(remark);
   start_ns_ = read_clock_ns(CLOCK_BOOTTIME);
   cpus_ = list_online_cpus();
   begin_epoch();
   if (!writer_) return Error{problems_.back()};
-  tick_at_ns_ = start_ns_ + kTickNs;
-  drain_at_ns_ = start_ns_ + kDrainNs;
+  poll_collector();
+  polled_ = {collected_.get(), socket_.descriptor()};
+  RETURN_IF_ERROR(
+      run_loop(*this, targets_, {.flush_every_ns = options_.flush_ns, .control = &control_}));
+  wait_for_symbols();
+  return {};
+}
+
+/// The first epoch has begun before: whether its file can be made is to be known first.
+void Daemon::begin() {
+  const uint64_t now_ns = monotonic_ns();
+  tick_at_ns_ = now_ns + kTickNs;
+  drain_at_ns_ = now_ns + kDrainNs;
   start_cpu_ns_ = own_cpu_ns();
   say(fmt::format("sampling the whole system by {} at {:.4g} Hz into {}{}", collector_->name(),
                   1e9 / static_cast<double>(period_ns_), database_.folder(),
                   fallback_.empty() ? "" : "\nnot by eBPF: " + fallback_));
-  while (!is_over_) {
-    std::vector<pollfd> polled = {{signals_.get(), POLLIN, 0}};
-    for (const int fd : socket_.descriptors()) polled.push_back({fd, POLLIN, 0});
-    const size_t first = polled.size();
-    for (const int fd : collector_->descriptors()) polled.push_back({fd, POLLIN, 0});
-    const int ready = ::poll(polled.data(), polled.size(), wait_ms(read_clock_ns(CLOCK_BOOTTIME)));
-    if (ready > 0) {
-      if (polled[0].revents != 0 && signals_.take()) is_over_ = true;
-      const bool has_names =
-          std::any_of(polled.begin() + static_cast<ptrdiff_t>(first), polled.end(),
-                      [](const pollfd& one) { return one.revents != 0; });
-      if (has_names) collector_->attend();
-      reap();
-    }
-    socket_.attend([&](std::string_view line) { return answer(line); });
-    tick(read_clock_ns(CLOCK_BOOTTIME));
-  }
-  end_epoch();
-  // Symbols of the last epoch are worth a wait; a second signal ends it.
-  while (completing_ != 0) {
-    pollfd ending{signals_.get(), POLLIN, 0};
-    ::poll(&ending, 1, -1);
-    if (signals_.take()) break;
+}
+
+void Daemon::take(uint64_t now_ns) {
+  reap();
+  collector_->attend();
+  socket_.attend([this](std::string_view line) { return answer(line); });
+  tick(now_ns);
+}
+
+/// The symbols of the last epoch are worth a wait, which a second request ends.
+void Daemon::wait_for_symbols() {
+  constexpr int kLookMs = 50;
+  while (completing_ != 0 && control_.take().stop != StopRequest::at_once) {
+    pollfd asked{control_.descriptor(), POLLIN, 0};
+    ::poll(&asked, 1, kLookMs);
     reap();
   }
-  return {};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
-// run_daemon(): samples the whole system into a database of epochs, until it is told to stop.
+// run_daemon(): samples the whole system into a database of epochs, until it is told to stop. It is
+// a source of the loop that every run goes through (recording/run_loop.h).
 //
 //     every 4 seconds   drain      the collector's tables → the profile of this epoch
 //     every 10 s        flush      what is new → current/….culprit (survives kill -9)
@@ -8,18 +9,19 @@
 //                                  are looked up by a child process of low priority, which
 //                                  then thins out old epochs
 //
-// A new epoch begins, too, when it is asked for, when the clock is set, and when the rate changes.
+// A new epoch begins, too, when it is asked for, when the clock is set, and when CPUs, the rate or
+// a label change. Its length is of CLOCK_BOOTTIME: a machine that slept begins a new one.
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 
-#include "epochs/thin_out.h"
-
 #include "base/file.h"
 #include "base/result.h"
+#include "epochs/thin_out.h"
 #include "model/ids.h"
+#include "recording/run_control.h"
 
 namespace culprit {
 
@@ -36,7 +38,8 @@ struct DaemonOptions {
   uint64_t epoch_ns = 600'000'000'000;
   uint64_t flush_ns = 10'000'000'000;
   bool use_bpf = true;
-  Keeping keeping;  // of old epochs
+  Keeping keeping;                // of old epochs
+  RunControl* control = nullptr;  // who else may ask for an end or an epoch; null: nobody
   /// What the operator should know: a line each.
   std::function<void(const std::string&)> say;
   /// Makes facts of what has counts in a finished epoch. Runs in a process of its own, one at a

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.h"
+#include <nlohmann/json.hpp>
 
 namespace culprit {
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "daemon/sampling_totals.h"
-
 #include "model/builder.h"
 
 namespace culprit {

@@ -4,13 +4,12 @@
 #include <optional>
 #include <span>
 
-#include "daemon/collector.h"
-#include "daemon/describe_epoch.h"
-
 #include "base/time.h"
 #include "collect/perf/perf_events.h"
 #include "collect/perf/perf_targets.h"
 #include "collect/stream/process_stream.h"
+#include "daemon/collector.h"
+#include "daemon/describe_epoch.h"
 #include "records/parse_record.h"
 
 namespace culprit {

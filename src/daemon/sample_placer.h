@@ -17,11 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "collect/stream/live_images.h"
 #include "daemon/bpf_sampler.h"
 #include "daemon/cgroup_names.h"
 #include "daemon/sampling_totals.h"
-
-#include "collect/stream/live_images.h"
 #include "model/builder.h"
 #include "recording/recording.h"
 
@@ -44,7 +43,7 @@ class SamplePlacer final : public SampleVisitor {
   void begin_numbers_anew() override;
   void begin_cpu(const sample_counters& counters, uint64_t enabled_ns, double expected) override;
   void count(const sample_entry& entry) override;
-  /// After each drain.
+  /// Call it after each drain.
   void end_drain();
 
   /// Files that have no code of their own, since the last call.

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/number.h"
 #include "documents/function_document.h"
 #include "documents/table_document.h"
-
-#include "base/number.h"
 #include "model/engine.h"
 #include "print/json_parts.h"
 
@@ -17,7 +16,7 @@ namespace {
 const std::vector<RowLevel> kPlaces = {RowLevel::process, RowLevel::module, RowLevel::function};
 /// Rows of the tree of calls that have less than this of everything are in their callers' rest.
 constexpr double kLeastCallPercent = 0.02;
-/// Of data objects and statements so many are listed with what is known of them.
+/// So many data objects and statements are listed with what is known of them.
 constexpr size_t kListedRows = 30;
 
 /// What is asked of a profile, and the command that records it for those that cannot be answered.
@@ -27,7 +26,7 @@ struct Offered {
   std::string_view filled_by;
 };
 
-/// By a PMU, in hardware or the simulated one: what a template can tell the costs of.
+/// Whether a PMU, in hardware or simulated, counted events: a template can tell their costs.
 bool has_pmu_events(const Profile& profile) {
   return std::ranges::any_of(profile.events, [&](const Event& event) {
     const std::string& engine = profile.strings.text(event.engine);

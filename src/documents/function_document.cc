@@ -82,7 +82,7 @@ class FunctionDocument {
                        {"loops", json_loops(place)}});
   }
 
-  /// Between blocks by their places among the blocks; -1: outside.
+  /// Edges join blocks by their places among the blocks; -1 is outside.
   static Json json_edges(const AnnotatedPlace& place) {
     std::map<uint64_t, int64_t> number;
     for (const AnnotatedBlock& block : place.blocks) {

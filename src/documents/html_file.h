@@ -7,9 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "documents/documents.h"
-
 #include "base/result.h"
+#include "documents/documents.h"
 
 namespace culprit {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "documents/documents.h"
-
 #include "print/event_display.h"
 
 namespace culprit {

@@ -30,7 +30,7 @@ class TextNumbers {
   Json texts_ = Json::array();
 };
 
-/// Which of the columns have a value other than 0 in one of the rows.
+/// The columns that have a value other than 0 in one of the rows.
 /// Shape:  [column]
 std::vector<size_t> columns_with_values(size_t columns,
                                         const std::vector<const std::vector<Value>*>& rows);
@@ -40,7 +40,7 @@ std::vector<size_t> columns_with_values(size_t columns,
 void add_value_columns(Json& to, const std::vector<size_t>& columns,
                        const std::vector<const std::vector<Value>*>& rows);
 
-/// Not indented, and with what is no UTF-8 replaced.
+/// JSON that is not indented, and in which what is no UTF-8 is replaced.
 std::string dump_compact(const Json& json);
 
 }  // namespace culprit

@@ -16,10 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "epochs/epoch_name.h"
-
 #include "base/file.h"
 #include "base/result.h"
+#include "epochs/epoch_name.h"
 
 namespace culprit {
 

@@ -7,10 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "epochs/merge_epochs.h"
 #include "epochs/thin_out.h"
-
-#include "base/file.h"
 #include "model/idle_time.h"
 #include "store/profile_file.h"
 
@@ -146,7 +145,7 @@ TEST_F(EpochDatabaseTest, RecoversWhatAKilledDaemonLeft) {
   EXPECT_EQ(samples_of(merged->profile), 7u);
   EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/current"));
   EXPECT_FALSE(std::filesystem::is_empty(folder_ + "/damaged"));
-  // Its number is not given out again.
+  // The number is not given out again.
   const auto next = parse_epoch_name(database->path_of_next(3000).substr(folder_.size() + 9));
   ASSERT_TRUE(next.has_value());
   EXPECT_GT(next->first, files[0].name.first);

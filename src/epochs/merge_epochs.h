@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "epochs/epoch_database.h"
-
 #include "base/result.h"
+#include "epochs/epoch_database.h"
 #include "model/profile.h"
 
 namespace culprit {

@@ -11,14 +11,13 @@
 #include <unistd.h>
 
 #include "epochs/merge_epochs.h"
-
 #include "store/profile_file.h"
 
 namespace culprit {
 
 namespace {
 
-/// Which hour or day an epoch is merged into; 0: it is too young, or long enough already.
+/// The hour or day that an epoch is merged into; 0: it is too young, or long enough already.
 int64_t stretch_of(const EpochName& name, const Keeping& keeping, int64_t now_s) {
   const int64_t age_s = now_s - name.end_s();
   if (age_s > keeping.days_after_s) return 86'400;

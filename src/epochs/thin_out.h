@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "epochs/epoch_database.h"
-
 #include "base/result.h"
+#include "epochs/epoch_database.h"
 
 namespace culprit {
 

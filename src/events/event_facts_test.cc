@@ -10,12 +10,11 @@
 #include <regex>
 #include <set>
 
+#include "base/test_folders.h"
+#include "base/text.h"
 #include "events/cpu_tables.h"
 #include "events/event_request.h"
 #include "events/pfm_events.h"
-
-#include "base/test_folders.h"
-#include "base/text.h"
 
 namespace culprit {
 namespace {
@@ -197,7 +196,7 @@ TEST_P(CellFacts, EveryCodeIsInOurTable) {
     }
     EXPECT_TRUE(is_known) << (*at)[0];
   }
-  // Nothing in the table that the file lacks, but what V1 has "as N1".
+  // The table has no event that the file lacks, but for what V1 has "as N1".
   for (const CpuEvent& event : table->events) {
     const CpuEvent* shared = find_cpu_event(*find_cpu_table("arm_n1"), event.name);
     const bool is_as_n1 = shared != nullptr && shared->config == event.config;

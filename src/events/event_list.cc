@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "events/cpu_tables.h"
 #include "events/generic_events.h"
 #include "events/pfm_events.h"
-
-#include "base/text.h"
 
 namespace culprit {
 namespace {

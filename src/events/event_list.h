@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "events/event_request.h"
-
 #include "base/result.h"
+#include "events/event_request.h"
 
 namespace culprit {
 

@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 
+#include "base/text.h"
 #include "events/event_modifiers.h"
 #include "events/event_names.h"
 #include "events/event_pieces.h"
 #include "events/generic_events.h"
 #include "events/pfm_lookup.h"
 #include "events/pmu_terms.h"
-
-#include "base/text.h"
 
 namespace culprit {
 namespace {

@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "events/event_request.h"
 #include "events/event_syntax.h"
-
-#include "base/result.h"
 
 namespace culprit {
 

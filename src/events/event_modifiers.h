@@ -12,9 +12,8 @@
 
 #include <string_view>
 
-#include "events/event_request.h"
-
 #include "base/result.h"
+#include "events/event_request.h"
 
 namespace culprit {
 

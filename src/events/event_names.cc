@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "base/text.h"
 #include "events/cpu_tables.h"
 #include "events/generic_events.h"
 #include "events/pfm_events.h"
-
-#include "base/text.h"
 
 namespace culprit {
 namespace {

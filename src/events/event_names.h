@@ -12,7 +12,7 @@ namespace culprit {
 /// an event of that name is; "" if there is nothing like it. Begins with a line feed.
 std::string suggest_events(const std::string& typed, const PmuCatalog& catalog);
 
-/// The same among the events of one CPU.
+/// Suggests events of one CPU.
 std::string suggest_events_of(const std::string& cpu, const std::string& typed);
 
 /// Names of CPUs near `typed`, of libpfm4's and our own tables.

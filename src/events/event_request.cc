@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 
+#include "base/text.h"
 #include "events/event_lookup.h"
 #include "events/event_modifiers.h"
 #include "events/event_syntax.h"
-
-#include "base/text.h"
 
 namespace culprit {
 namespace {

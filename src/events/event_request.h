@@ -15,9 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "events/pmu_catalog.h"
-
 #include "base/result.h"
+#include "events/pmu_catalog.h"
 
 namespace culprit {
 
@@ -63,7 +62,7 @@ struct EventGroup {
 Result<std::vector<EventGroup>> parse_events(std::span<const std::string> specs,
                                              const PmuCatalog& catalog);
 
-/// The same for a CPU that is not here: `cpu` is a PMU name of libpfm4 ("skx",
+/// Encodes an event for a CPU that is not here: `cpu` is a PMU name of libpfm4 ("skx",
 /// "amd64_fam19h_zen4") or of our own table ("arm_n1", "power9"), `name` an event of it.
 /// Errors: unknown CPU, unknown event (with the nearest names).
 Result<EventRequest> encode_for(const std::string& cpu, const std::string& name);

@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/names.h"
 #include "base/text.h"
+#include <nlohmann/json.hpp>
 
 namespace culprit {
 

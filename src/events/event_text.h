@@ -9,10 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "base/text_style.h"
 #include "events/event_list.h"
 #include "events/event_request.h"
-
-#include "base/text_style.h"
 
 namespace culprit {
 

@@ -1,8 +1,7 @@
 #include "events/pfm_events.h"
 
-#include "events/pfm_corrections.h"
-
 #include "base/text.h"
+#include "events/pfm_corrections.h"
 
 #ifdef CULPRIT_HAS_PFM
 
@@ -19,8 +18,8 @@ namespace {
 
 constexpr size_t kLongestName = 512;  // no event with all its modifiers comes near
 
-/// Once per process. The library reads from the environment whether CPUs that are not here
-/// may be asked about; what the user has set stays.
+/// The library is made ready once per process. It reads from the environment whether CPUs that are
+/// not here may be asked about; what the user has set stays.
 bool has_library() {
   static const bool is_ready = [] {
     constexpr const char* kInactive = "LIBPFM_ENCODE_INACTIVE";

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 
+#include "base/text.h"
 #include "events/cpu_tables.h"
 #include "events/event_modifiers.h"
 #include "events/event_names.h"
 #include "events/event_pieces.h"
 #include "events/pfm_events.h"
 #include "events/pmu_terms.h"
-
-#include "base/text.h"
 
 namespace culprit {
 namespace {

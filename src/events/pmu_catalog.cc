@@ -9,11 +9,10 @@
 #include <filesystem>
 #include <optional>
 
-#include "events/event_syntax.h"
-
 #include "base/file.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "events/event_syntax.h"
 
 namespace culprit {
 namespace {
@@ -137,7 +136,7 @@ std::map<std::string, uint64_t> read_capabilities(const std::string& folder) {
   return capabilities;
 }
 
-/// Which CPUs: "cpus" on PMUs of cores, "cpumask" on those of packages.
+/// PMUs of cores name their CPUs in "cpus", those of packages in "cpumask".
 void read_cpus(const std::string& folder, const std::vector<int>& online, Pmu& pmu) {
   const std::optional<std::string> cores = find_text(folder + "/cpus");
   const std::optional<std::string> packages = find_text(folder + "/cpumask");

@@ -4,9 +4,8 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "events/event_pieces.h"
-
 #include "base/text.h"
+#include "events/event_pieces.h"
 
 namespace culprit {
 namespace {

@@ -14,10 +14,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "events/event_request.h"
 #include "events/event_syntax.h"
-
-#include "base/result.h"
 
 namespace culprit {
 

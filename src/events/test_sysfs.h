@@ -8,9 +8,8 @@
 #include <fstream>
 #include <string>
 
-#include "events/pmu_catalog.h"
-
 #include "base/file.h"
+#include "events/pmu_catalog.h"
 
 namespace culprit {
 

@@ -7,11 +7,10 @@
 #include <map>
 #include <vector>
 
+#include "base/text.h"
 #include "exports/branch_image.h"
 #include "exports/exports.h"
 #include "exports/sample_profile.h"
-
-#include "base/text.h"
 
 namespace culprit {
 

@@ -7,11 +7,10 @@
 #include <gtest/gtest.h>
 #include <sstream>
 
-#include "exports/exports.h"
-#include "exports/sample_profile.h"
-
 #include "attribute/test_profile.h"
 #include "base/file.h"
+#include "exports/exports.h"
+#include "exports/sample_profile.h"
 #include "model/imported.h"
 #include "model/random_profile.h"
 

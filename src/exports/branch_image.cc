@@ -5,10 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "branches/branch_events.h"
-
 #include "base/names.h"
 #include "base/text.h"
+#include "branches/branch_events.h"
 
 namespace culprit {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which image a format of branch records is about.
+// The image that a format of branch records is about.
 
 #include <string>
 

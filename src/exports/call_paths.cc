@@ -62,7 +62,7 @@ std::vector<PathCount> collect_paths(const Profile& profile) {
   return counts;
 }
 
-/// Also takes what is no number: scales come from files.
+/// Scales come from files, so that the value may be no number.
 uint64_t to_integer(long double value) {
   constexpr long double kMost = 0x1p63L;
   return value >= 0 && value < kMost ? static_cast<uint64_t>(std::llroundl(value)) : 0;

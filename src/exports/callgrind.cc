@@ -19,13 +19,12 @@
 #include <set>
 #include <tuple>
 
+#include "attribute/code_index.h"
+#include "base/text.h"
 #include "branches/call_kind.h"
 #include "exports/call_paths.h"
 #include "exports/callgrind_names.h"
 #include "exports/exports.h"
-
-#include "attribute/code_index.h"
-#include "base/text.h"
 #include "model/counts.h"
 
 namespace culprit {

@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "attribute/test_profile.h"
 #include "exports/callgrind_names.h"
 #include "exports/exports.h"
-
-#include "attribute/test_profile.h"
 
 namespace culprit {
 

@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "exports/call_paths.h"
-#include "exports/exports.h"
-
 #include "attribute/code_index.h"
 #include "base/text.h"
+#include "exports/call_paths.h"
+#include "exports/exports.h"
 
 namespace culprit {
 

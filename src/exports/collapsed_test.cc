@@ -1,8 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "exports/exports.h"
-
 #include "attribute/test_profile.h"
+#include "exports/exports.h"
 
 namespace culprit {
 

@@ -12,12 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/names.h"
+#include "base/text.h"
 #include "exports/dot_text.h"
 #include "exports/exports.h"
 #include "exports/one_function.h"
-
-#include "base/names.h"
-#include "base/text.h"
 #include "model/counts.h"
 #include "model/event_names.h"
 

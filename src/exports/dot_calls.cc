@@ -11,6 +11,8 @@
 #include <numeric>
 #include <vector>
 
+#include "base/names.h"
+#include "base/text.h"
 #include "branches/branch_events.h"
 #include "branches/branch_scale.h"
 #include "branches/call_graph.h"
@@ -18,9 +20,6 @@
 #include "exports/branch_image.h"
 #include "exports/dot_text.h"
 #include "exports/exports.h"
-
-#include "base/names.h"
-#include "base/text.h"
 
 namespace culprit {
 

@@ -9,8 +9,8 @@
 
 namespace culprit {
 
-/// The same bytes always give the same file: no name and no time in its header, but `comment`,
-/// which readers skip.
+/// Compresses `bytes`; the same bytes always give the same file: its header has no name and no
+/// time, but `comment`, which readers skip.
 Result<std::string> gzip(std::string_view bytes, std::string_view comment);
 
 }  // namespace culprit

@@ -6,10 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "exports/branch_image.h"
-
 #include "base/names.h"
 #include "base/text.h"
+#include "exports/branch_image.h"
 #include "model/counts.h"
 
 namespace culprit {

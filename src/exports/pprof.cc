@@ -5,16 +5,15 @@
 #include <limits>
 #include <map>
 
+#include "attribute/code_index.h"
 #include "exports/call_paths.h"
 #include "exports/exports.h"
 #include "exports/gzip.h"
 #include "exports/pprof_fields.h"
 #include "exports/pprof_tables.h"
-#include <protozero/pbf_builder.hpp>
-
-#include "attribute/code_index.h"
 #include "model/counts.h"
 #include "model/event_names.h"
+#include <protozero/pbf_builder.hpp>
 
 namespace culprit {
 

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "exports/pprof_fields.h"
 #include <protozero/pbf_builder.hpp>
-
-#include "base/text.h"
 
 namespace culprit {
 

@@ -6,14 +6,13 @@
 #include <random>
 #include <zlib.h>
 
+#include "attribute/test_profile.h"
 #include "exports/exports.h"
 #include "exports/gzip.h"
 #include "exports/pprof_fields.h"
-#include <protozero/pbf_message.hpp>
-
-#include "attribute/test_profile.h"
 #include "model/counts.h"
 #include "model/random_profile.h"
+#include <protozero/pbf_message.hpp>
 
 namespace culprit {
 

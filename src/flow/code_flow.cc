@@ -5,7 +5,6 @@
 
 #include "branches/branch_events.h"
 #include "branches/branch_scale.h"
-
 #include "code/never_returns.h"
 
 namespace culprit {

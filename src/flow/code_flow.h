@@ -16,11 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include "attribute/code_index.h"
 #include "flow/equivalence.h"
 #include "flow/flow_graph.h"
 #include "flow/loop_forest.h"
-
-#include "attribute/code_index.h"
 
 namespace culprit {
 
@@ -29,7 +28,7 @@ struct FunctionGraph {
   FlowGraph graph;
   LoopForest loops;
 
-  /// Of a loop: from its head to behind its last block. Other code may be between.
+  /// A loop reaches from its head to behind its last block; other code may be between.
   [[nodiscard]] CodeIndex::Range range_of(const FlowLoop& loop) const;
 };
 
@@ -46,7 +45,7 @@ class CodeFlow {
   /// `code` must outlive it.
   explicit CodeFlow(CodeIndex& code);
 
-  /// By row of the image's functions.
+  /// `function` is a row of the image's functions.
   const FunctionGraph* find(ImageId image, uint32_t function);
   /// The innermost loop around a location; none outside of loops, and of code that is not known.
   std::optional<CodeIndex::Range> find_loop(const Location& at);

@@ -8,7 +8,6 @@
 #include "branches/branch_events.h"
 #include "branches/branch_scale.h"
 #include "branches/event_names.h"
-
 #include "model/engine.h"
 
 namespace culprit {
@@ -64,7 +63,7 @@ std::optional<ExecutionEvents> by_branches(const Profile& profile, const FactsLo
   return found;
 }
 
-/// Only the first event of time: others are the same time again.
+/// Finds the first event of time only: others are the same time again.
 std::vector<size_t> find_time(const Profile& profile) {
   std::vector<size_t> events = find_events(profile, [&](const Event& event) {
     return event.provenance == Provenance::sampled &&

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "flow/function_flow.h"
-
 #include "model/counts.h"
 #include "model/merge.h"
 
@@ -23,7 +22,7 @@ constexpr std::array<const char*, kMade> kNames = {kInstructions, kBlocks, kEntr
                                                    kLoopEntries};
 
 using FunctionKey = std::pair<ImageId, uint32_t>;
-/// Which part of a function's executions each context has.
+/// The part of a function's executions that each context has.
 using Contexts = std::map<ContextId, double>;
 
 std::map<FunctionKey, Contexts> find_functions(CodeIndex& code, const ExecutionEvents& events) {

@@ -12,10 +12,9 @@
 // They are counted (`=`) or sampled (`~`) as their source is. Those that are nowhere known are
 // not there.
 
-#include "flow/executions.h"
-
 #include "attribute/attribution.h"
 #include "base/result.h"
+#include "flow/executions.h"
 #include "model/profile.h"
 
 namespace culprit::flow_events {

@@ -7,7 +7,6 @@
 #include "flow/equivalence.h"
 #include "flow/loop_forest.h"
 #include "flow/test_graph.h"
-
 #include "model/image_facts.h"
 
 namespace culprit {
@@ -213,7 +212,7 @@ TEST(FlowGraph, ClassesOfRandomGraphsAreThoseOfTheNullSpace) {
   }
 }
 
-// Of each back edge of a dominated head, the natural loop by its definition: what reaches the edge
+// The natural loop of a back edge to a dominating head, by definition: what reaches the edge
 // without going through the head.
 TEST(FlowGraph, LoopsOfRandomGraphsAreNatural) {
   std::mt19937 random(11);

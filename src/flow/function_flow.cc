@@ -9,7 +9,7 @@
 namespace culprit {
 namespace {
 
-/// Of all instructions of a block that was sampled.
+/// What the instructions of a sampled block have together.
 struct Sampled {
   double value = 0;
   double variance = 0;

@@ -18,7 +18,6 @@
 #include "flow/circulation.h"
 #include "flow/code_flow.h"
 #include "flow/executions.h"
-
 #include "stats/estimate.h"
 
 namespace culprit {
@@ -67,7 +66,7 @@ class FlowFinder {
   [[nodiscard]] ExecutionSource source() const { return events_.source; }
   [[nodiscard]] const ExecutionEvents& events() const { return events_; }
   [[nodiscard]] CodeFlow& code_flow() { return flow_; }
-  /// By row of the image's functions; none without its code.
+  /// `function` is a row of the image's functions. Nothing, if its code is not known.
   std::optional<FunctionFlow> find(ImageId image, uint32_t function);
 
  private:

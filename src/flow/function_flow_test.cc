@@ -19,7 +19,7 @@ FunctionGraph make_function(Disassembly code) {
   return function;
 }
 
-/// By how much what comes into each block differs from what goes out, at most.
+/// The largest difference between what comes into a block and what goes out.
 double find_leak(const FunctionFlow& flow) {
   const FlowGraph& graph = flow.function->graph;
   std::vector<double> in(graph.blocks);

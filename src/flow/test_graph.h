@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "flow/code_flow.h"
-
 #include "attribute/disassembly.h"
+#include "flow/code_flow.h"
 
 namespace culprit {
 

@@ -25,7 +25,7 @@ class ImageSource {
   /// The place of an address. `mapping`: what holds it in the process; null: nothing does, or
   /// it is not the process's own. A place without an image is not known yet: the sample waits.
   virtual Location locate(uint32_t pid, const CallFrame& frame, const Mapping* mapping) = 0;
-  /// The same for what cannot wait.
+  /// The place of an address that cannot wait.
   virtual Location locate_now(uint32_t pid, const CallFrame& frame, const Mapping* mapping) {
     return locate(pid, frame, mapping);
   }

@@ -15,7 +15,8 @@ namespace {
 // A kind of record that is counted and not read further (linux/perf_event.h of Linux 5.16).
 constexpr uint32_t kTextPoke = 20;
 
-/// Of kernel_stacks: who asks the kernel for something is near the place where it is asked.
+/// kernel_stacks keep so many: who asks the kernel for something is near the place where it is
+/// asked.
 constexpr size_t kMostUserFrames = 16;
 
 bool is_kernel_side(Mode mode) {
@@ -54,6 +55,11 @@ RecordFollower::RecordFollower(const FollowOptions& options, ProfileBuilder& bui
 void RecordFollower::follow(const Record& record) {
   forget_recent();
   std::visit([&](const auto& body) { handle(body, record.origin); }, record.body);
+}
+
+void RecordFollower::begin_run() {
+  forget_recent();
+  tasks_.begin_run(builder_);
 }
 
 void RecordFollower::forget_recent() {
@@ -136,7 +142,7 @@ void RecordFollower::forget_mappings(uint32_t pid) {
   forget_recent();
 }
 
-/// Of a task that is not counted: none.
+/// A task that is not counted has no context.
 ContextId RecordFollower::find_context(uint32_t pid, uint32_t tid, Mode mode) {
   RecentContext& recent = recent_contexts_[tid % recent_contexts_.size()];
   if (recent.context.is_all() || recent.pid != pid || recent.tid != tid || recent.mode != mode) {

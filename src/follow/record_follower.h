@@ -55,7 +55,7 @@ struct PlacedSample {
 
 class RecordFollower {
  public:
-  /// All must outlive the follower. The run is row 0 of the profile.
+  /// All must outlive the follower. Samples belong to the run that the builder began last.
   RecordFollower(const FollowOptions& options, ProfileBuilder& builder, ImageSource& images);
   RecordFollower(const RecordFollower&) = delete;
   RecordFollower& operator=(const RecordFollower&) = delete;
@@ -72,6 +72,10 @@ class RecordFollower {
   /// Walks copied user stacks.
   void unwind_with(UnwindStack unwind) { unwind_ = std::move(unwind); }
 
+  /// The builder has begun another run, to which the samples from now on belong. Those that wait
+  /// for their places stay in the run in which they were taken.
+  void begin_run();
+
   /// Any record but a sample. In the order of time; small disorder does no harm.
   void follow(const Record& record);
   /// A sample. False: its task is not counted.
@@ -82,7 +86,7 @@ class RecordFollower {
   /// fill in. Nothing: its task is not counted.
   std::optional<PlacedSample> place(const SampleRecord& sample, const RecordOrigin& origin,
                                     const RecordLayout& layout);
-  /// Such a sample, some places of which may not be known yet.
+  /// Counts a sample, or lets it wait for places that are not known yet.
   void count_or_wait(PlacedSample sample);
   /// A sample all places of which are known.
   void count(const PlacedSample& sample);
@@ -137,7 +141,7 @@ class RecordFollower {
   };
   /// The places of a sample, into `places_`.
   FoundStack find_places(const SampleRecord& sample, uint32_t pid, const RecordLayout& layout);
-  /// The same for kernel_stacks.
+  /// The places that kernel_stacks keep.
   FoundStack find_kernel_places(const SampleRecord& sample, uint32_t pid);
   void add_stack(ContextId context, StackId stack, EventId event, uint64_t samples, uint64_t value);
   StackId intern_stack(std::span<const Location> places);

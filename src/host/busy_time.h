@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 namespace culprit {
 
@@ -27,11 +26,7 @@ struct Neighbours {
   double stolen_cpus = 0;  // that were not there
 };
 
-/// The line "cpu" of /proc/stat; nullopt: it is not such a text.
-/// Units:  ticks of the kernel, `ticks_per_second` -> `busy_ns` and `stolen_ns` alone
-std::optional<BusyTime> parse_busy_time(std::string_view proc_stat, long ticks_per_second);
-
-/// nullopt where /proc is not there.
+/// Nothing, where /proc is not there.
 std::optional<BusyTime> read_busy_time();
 
 /// Errors: to a tick (10 ms) of CPU time, which is 0.01 CPUs over a second

@@ -147,7 +147,7 @@ std::optional<double> measure_cpu_timer_resolution_ns(int* reason) {
   if (*reason == 0) {
     ::timer_settime(timer, 0, &times, nullptr);
     const uint64_t start = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    // To ask for the CPU time brings it up to date in the kernel: where another thread wants this
+    // Asking for the CPU time brings it up to date in the kernel: where another thread wants this
     // CPU, our turn then ends between two ticks, and the next tick finds the other.
     while (spent_ns < kSpinNs) {
       const uint64_t until = monotonic_ns() + kUnaskedNs;

@@ -66,7 +66,7 @@ std::string describe_virtualization() {
     if (const Result<std::string> text = read_file(path))
       return std::string(trim(text->substr(0, text->find('\0'))));
   }
-  // Without a leaf (Arm), firmware tables name the machines that clouds make.
+  // Arm has no such leaf: firmware tables name the machines that clouds make.
   const std::string text = read_file("/sys/class/dmi/id/product_name").value_or("");
   const std::string product(trim(text));
   for (const char* sign : {"KVM", "Virtual", "VMware", "HVM"}) {

@@ -74,7 +74,7 @@ Emulator ask_emulator(const std::string& program, const std::string& plugin) {
     emulator.remedy = "keep libculprit_qemu.so beside culprit";
     return emulator;
   }
-  // Nothing but the plugin would end it with success: a folder cannot be run.
+  // An end with success can only be the plugin's: a folder cannot be run.
   const Answer trial = ask({program, "-plugin", plugin + ",trial=on", "/"});
   if (trial.is_success) return emulator;
   emulator.problem = explain(trial.text);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostAdvice = 8;
 constexpr size_t kMostLines = 3;
-/// Of lines that are used in full nothing is to be gained by layout.
+/// Layout has nothing to gain on lines that are used in full.
 constexpr double kLittleUsed = 0.6;
 constexpr double kWellUsed = 0.9;
 constexpr double kMostly = 0.5;
@@ -84,13 +84,13 @@ class Adviser {
     return compute_spatial_percent(use.levels[level], caches_.line_bytes).value_or(100) / 100;
   }
 
-  /// Of a line of this level, what is used of it before it is gone from the farther ones, too: what
+  /// What is used of a line of this level before it is gone from the farther ones, too: a line that
   /// comes back for its other bytes is not badly laid out, only used too late.
   [[nodiscard]] double used_in_the_end(const Use& use, size_t level) const {
     double used = spatial(use, level);
     for (size_t i = level + 1; i < kDataLevels; ++i) {
       const LineUse& farther = use.levels[i];
-      // Of lines that were cut, as in a victim cache, not all uses are known.
+      // Lines that were cut, as in a victim cache, do not tell all of their uses.
       if (farther.lines > 0 && 2 * farther.lines_cut < farther.lines) {
         used = std::max(used, spatial(use, i));
       }
@@ -169,7 +169,7 @@ class Adviser {
     found_.push_back({std::move(advice), std::move(loops)});
   }
 
-  /// Of two loops with edges both ways only one pair is looked at.
+  /// Whether this pair of two loops, which have edges both ways, is the one that is not looked at.
   template <class Value>
   static bool is_second(RowPair pair, const PairSums<Value>& sums) {
     return pair.first > pair.second && sums.find({pair.second, pair.first}) != nullptr;
@@ -393,7 +393,7 @@ class Adviser {
     add(std::move(advice), std::move(loops));
   }
 
-  /// As saved_by_layout(), where what is used takes `bytes` when it is packed: nobody waits any
+  /// What saved_by_layout() is where what is used takes `bytes` when it is packed: nobody waits any
   /// more for caches beyond the first one that holds it.
   [[nodiscard]] double saved_by_fitting(const GroupFacts& here, double bytes) const {
     const Waits& waits = here.waits;
@@ -408,8 +408,8 @@ class Adviser {
     return saved + waits.l3 * (1 - used_in_the_end(here.use, 1)) + waits.memory + waits.bandwidth;
   }
 
-  /// Of a struct: which of its members are used, and which only take room in the lines. The bytes
-  /// of the former; 0: there are no such.
+  /// Tells which members of a struct are used, and which only take room in the lines. Returns the
+  /// bytes of the former; 0 if there are none.
   uint64_t advise_on_fields(ObjectId object, const ObjectWords& name, LocalityAdvice& advice) {
     const std::vector<FieldUse> fields = find_field_uses(code_, object, events_of_data_);
     uint64_t all = 0;

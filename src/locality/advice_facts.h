@@ -49,7 +49,7 @@ struct AdviceFacts {
   PairSums<Refetches> refetches;      // by rows of loops, as sharing
   PairSums<Sharing> sharing;
   Waits total;
-  /// Which lines a loop, or an object, is at: rows of `lines` -> lines brought into L1D.
+  /// The lines that a loop, or an object, is at: rows of `lines` -> lines brought into L1D.
   std::vector<std::map<uint32_t, uint64_t>> lines_of_loop;
   std::vector<std::map<uint32_t, uint64_t>> lines_of_object;
   std::vector<std::map<uint32_t, uint64_t>> objects_of_loop;  // ObjectId -> likewise

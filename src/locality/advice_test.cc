@@ -113,7 +113,7 @@ TEST(Waits, AreSavedLevelByLevel) {
   waits.l2 = 100;
   waits.l3 = 200;
   waits.memory = 400;
-  // Of 10 lines L2 has 6, of the other 4 L3 has 3. 5 come back to L1D, 2 of these from beyond L2.
+  // L2 has 6 of 10 lines, L3 has 3 of the other 4. 5 come back to L1D, 2 of these from beyond L2.
   const std::array<LinesIn, 3> levels = {{{10, 5}, {4, 2}, {1, 0}}};
   EXPECT_DOUBLE_EQ(compute_saved_by_hits(waits, levels), 100 * 3.0 / 6 + 600 * 2.0 / 4);
   const std::array<LinesIn, 3> with_third = {{{10, 5}, {4, 2}, {2, 1}}};

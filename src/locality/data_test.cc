@@ -35,7 +35,7 @@ struct MadeData : MadeLocality {
     p.tenures[2].object = ObjectId(3u);
     for (Edge& edge : p.edges) edge.object = edge.from == at(0x210) ? ObjectId(1u) : ObjectId(2u);
   }
-  /// Of the type of the elements of the table, which have two.
+  /// Adds a member to the type of the table's elements, which have two.
   void add_member(const char* name, uint64_t offset) {
     ImageFacts& facts = test.facts[kMill];
     facts.fields.push_back({FileOffset(0x900), false, facts.strings.intern("row"), 16,
@@ -83,7 +83,7 @@ TEST(Data, OneObjectHasItsStatementsFieldsAndEdges) {
   EXPECT_EQ(part.fields[1].name.place, "offset 8");
   EXPECT_EQ(part.fields[1].use.accesses, 200u);
   EXPECT_EQ(part.fields[1].use.levels[0].lines, 200u);
-  // Its lines, of which mill.c:11 brought 40 in again.
+  // mill.c:11 brought 40 of the object's lines in again.
   ASSERT_EQ(part.levels[0].refetched_by.size(), 1u);
   EXPECT_EQ(part.levels[0].refetched_by[0].spot.label(), "mill.c:11");
   const auto by_place = made.make_data_report({.object = "mill.c:14"});

@@ -79,7 +79,7 @@ TEST(Locality, AFunctionIsItsLinesAndItsKinds) {
   EXPECT_EQ(kinds[kind(AccessKind::integer_store)].accesses, 0u);
   ASSERT_EQ(report->rows.size(), 1u);
   EXPECT_EQ(report->rows[0].spot.label(), "grind");
-  // Its own lines are told apart: 600 + 100.
+  // Lines of the part itself are told apart: 600 + 100.
   EXPECT_EQ(report->part->levels[0].reused_by.size(), 2u);
 }
 

@@ -24,14 +24,14 @@ struct ObjectLayout {
   const ImageFacts* facts = nullptr;
   std::span<const FieldFact> members;  // of one element; empty: the type is not known
   [[nodiscard]] bool is_known() const { return !members.empty(); }
-  /// With members to tell apart.
+  /// Whether there are members to tell apart.
   [[nodiscard]] bool is_struct() const { return members.size() > 1; }
   [[nodiscard]] const std::string& type() const;
   [[nodiscard]] uint64_t element_bytes() const { return members.front().element_bytes; }
 };
 
-/// Of a variable by its place, of blocks by the innermost call that tells a type. Types that are
-/// larger than the blocks are no types of theirs.
+/// A variable is known by its place, blocks by the innermost call that tells a type. A type that is
+/// larger than the blocks is not theirs.
 ObjectLayout find_layout(CodeIndex& code, ObjectId object);
 
 /// What was done to a member.
@@ -44,8 +44,8 @@ struct FieldUse {
   Use use;
 };
 
-/// In the order of their places, those that nothing was done to as well; at last what is of no one
-/// member. Sums are the object's. Empty: no struct.
+/// Members stand in the order of their places, those that nothing was done to as well; what is of
+/// no one member comes last. Their sum is the object's. Empty: no struct.
 std::vector<FieldUse> find_field_uses(CodeIndex& code, ObjectId object, const UseEvents& events);
 
 /// The member that accesses at `offset` and multiples of `stride` from there are all to, of those

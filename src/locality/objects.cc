@@ -39,7 +39,8 @@ bool has_objects(const Profile& profile) {
                      [](const Tenure& tenure) { return !tenure.object.is_all(); });
 }
 
-/// By the first frame that has a line and is not an allocator's, and the one that called it.
+/// Blocks are known by the first frame that has a line and is not an allocator's, and by the one
+/// that called it.
 void ObjectDescriber::add_place(const DataObject& object, ObjectWords& words) {
   for (const Location& call : stack_locations(code_.profile(), object.calls)) {
     const ImageFacts* const facts = code_.facts(call.image);

@@ -34,7 +34,7 @@ class ObjectDescriber {
   /// `code` must outlive it.
   explicit ObjectDescriber(CodeIndex& code) : code_(code), names_(code) {}
 
-  /// Of any id, those that name no row among them.
+  /// Any id may be asked for, also those that name no row.
   ObjectWords describe(ObjectId object);
   bool is_named(ObjectId object) { return names_.is_named(object); }
 

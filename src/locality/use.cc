@@ -185,7 +185,8 @@ UseEvents find_use_events(const Profile& profile, bool may_be_measured) {
 }
 
 Value UseEvents::value_of(const Use& use) const {
-  // As Uses have them whatever their cost is of: what was added up beside a measured run, too.
+  // Uses have cycles even where their cost is something else: what was added up beside a measured
+  // run has them, too.
   if (cost == Cost::modelled) return {0, use.cycles, 0};
   Value value = to_value(cost_event, use.cost);
   value.value *= cost_scale;
@@ -232,7 +233,7 @@ void add_count(const UseEvents& events, const Event& event, size_t number, const
       return;
     case kLoadMisses1:
     case kStoreMisses1:
-      // Of a run without cycles the cost is misses, of loads and of stores.
+      // A run without cycles costs misses, of loads and of stores.
       if (events.cost == UseEvents::Cost::misses && (role & kCost) == 0) use.cost += sum;
       use.misses[0] += sum.value;
       use.miss_variance[0] += sum.variance;

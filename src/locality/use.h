@@ -49,7 +49,7 @@ struct LineUse {
   friend bool operator==(const LineUse&, const LineUse&) = default;
 };
 
-/// Of the bytes brought in, those that were used before the line left, or the run ended.
+/// How many of the bytes brought in were used before the line left, or the run ended.
 /// Units:  bytes, lines [count] -> [percent]
 /// Errors: estimate_spatial_error(); nullopt if no lines were brought in
 /// Source: papers/source-interdependence-sip, section 5.2
@@ -158,7 +158,7 @@ void add_uses(const Profile& profile, const UseEvents& events, RowOf row_of,
   }
 }
 
-/// The same of one part, split by kind of access: of what `holds(context, location, object)`.
+/// What `holds(context, location, object)` chooses, split by kind of access.
 template <class Holds>
 std::array<KindUse, kDataKinds> split_by_kind(const Profile& profile, const UseEvents& events,
                                               Holds holds) {

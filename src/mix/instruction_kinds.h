@@ -37,7 +37,7 @@ enum class MixKind : uint8_t {
 };
 inline constexpr size_t kMixKinds = 21;
 
-/// By MixKind.
+/// How many instructions there are of each MixKind.
 using MixCounts = std::array<uint8_t, kMixKinds>;
 
 /// Names of the kinds as events.

@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "mix/instruction_kinds.h"
-
 #include "attribute/code_index.h"
+#include "mix/instruction_kinds.h"
 #include "model/counts.h"
 #include "model/engine.h"
 #include "model/merge.h"

@@ -25,7 +25,7 @@ struct LabelledRun {
   std::vector<RunId> runs;  // native and simulated
 };
 
-/// In the order in which they ran; none in a profile that was not repeated.
+/// The runs in the order in which they ran; none in a profile that was not repeated.
 std::vector<LabelledRun> find_labelled_runs(const Profile& profile);
 
 /// Leaves the counts of one of them only.

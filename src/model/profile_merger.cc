@@ -10,9 +10,9 @@ namespace culprit {
 namespace {
 
 /// Our id for each row of the other profile's tables.
-class Translation {
+class IdTranslation {
  public:
-  Translation(const StringTable& theirs, StringTable& ours)
+  IdTranslation(const StringTable& theirs, StringTable& ours)
       : their_strings_(theirs), our_strings_(ours), strings_(theirs.size()) {}
 
   /// Rows are translated in their order.
@@ -160,7 +160,7 @@ ImageId ProfileMerger::intern_image(const Image& image, std::string_view path,
 std::vector<ImageId> ProfileMerger::add(const Profile& other) {
   CHECK(&other != &profile_);
   add_machine(other);
-  Translation translate(other.strings, profile_.strings);
+  IdTranslation translate(other.strings, profile_.strings);
   const auto translated = [&]<class Row>(Row row) {
     translate_ids(row, translate);
     return row;

@@ -41,7 +41,7 @@ class RandomProfile {
  private:
   uint64_t number(uint64_t below) { return random_() % below; }
 
-  /// Now and then a number of full length: 0, -1 and the extremes must survive.
+  /// A number of full length now and then: 0, -1 and the extremes must survive.
   uint64_t wild() {
     switch (number(4)) {
       case 0:

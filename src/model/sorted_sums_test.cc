@@ -28,7 +28,7 @@ TEST(SortedSums, AddUpByKeyInOrder) {
   EXPECT_TRUE(sums.take(kNoEvents).empty());
 }
 
-/// The same as a std::map, for a few keys often and for many keys rarely.
+/// A std::map has the same, for a few keys often and for many keys rarely.
 TEST(SortedSums, AgreeWithAMap) {
   std::mt19937 random(1);
   for (const uint32_t keys : {1u, 7u, 20'000u, 1'000'000u}) {

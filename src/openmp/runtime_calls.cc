@@ -26,7 +26,7 @@ constexpr RuntimeCall scheduled(Step step) {
   return {.step = step, .schedule = 2, .kind = CULPRIT_KIND_LOOP};
 }
 
-/// Of GOMP_parallel_sections: the body begins the sections by GOMP_sections_next().
+/// The body of GOMP_parallel_sections begins its sections by GOMP_sections_next().
 constexpr uint16_t CULPRIT_DETAIL_SECTIONS = CULPRIT_DETAIL_NONE;
 
 constexpr Named kOfLibgomp[] = {
@@ -69,7 +69,7 @@ constexpr Named kOfLibgomp[] = {
     {"GOMP_teams_reg", team(Step::runs_team, CULPRIT_KIND_TEAMS, 0)},
 };
 
-/// Of both runtimes.
+/// Both runtimes have these.
 constexpr Named kLocks[] = {
     {"omp_set_lock", of(Step::locks, CULPRIT_KIND_LOCK)},
     {"omp_set_nest_lock", of(Step::locks, CULPRIT_KIND_LOCK)},

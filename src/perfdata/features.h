@@ -55,7 +55,7 @@ struct RecordedFacts {
   uint32_t cpus_online = 0;
   std::vector<RecordedBuildId> build_ids;
   std::optional<std::pair<uint64_t, uint64_t>> sample_time_ns;  // first, last
-  /// The same instant on the clock of the samples and as CLOCK_REALTIME.
+  /// One instant on the clock of the samples, and as CLOCK_REALTIME.
   std::optional<std::pair<uint64_t, uint64_t>> clocks_ns;
   std::vector<std::string> cpu_kinds;  // hybrid: "cpu_core: 0-3"
   std::vector<std::string> groups;     // "{cycles,instructions}"

@@ -83,7 +83,7 @@ Result<void> Importer::deliver(const RawRecord& record) {
   const RecordLayout& layout = file_.attributes().events()[*event].attr.layout;
   if ((layout.sample_type & PERF_SAMPLE_STACK_USER) != 0 && !is_unwinding_ &&
       tools_.make_unwinder) {
-    // By now a pipe has said what machine it is from, too.
+    // A pipe, too, has said by now what machine it is from.
     importer_.unwind_with(file_.facts().architecture, tools_);
     is_unwinding_ = true;
   }
@@ -117,7 +117,7 @@ Result<void> Importer::take(RawRecord record) {
   if (plain != nullptr && plain->fits(record.bytes)) {
     time_ns = plain->time_ns(record.bytes);
   } else if (layout.sample_id_all) {
-    // Without times in all records (before Linux 2.6.38) the file's order is the only one.
+    // Records before Linux 2.6.38 have no times; then the file's order is the only one.
     time_ns = find_record_time(record.bytes, layout);
   }
   if (!time_ns || *time_ns == 0 || *time_ns == UINT64_MAX) return deliver(record);
@@ -228,7 +228,7 @@ Result<Imported> import_text(RecordingInput input, const ImportSink& sink,
     return imported;
   }
   if (!is_script_text(*beginning)) {
-    // Neither: then it is said first what it is not as a perf.data file.
+    // It is neither; the message says first what it is not as a perf.data file.
     const Result<PerfDataFile> file = PerfDataFile::open(std::move(input));
     CHECK(!file);
     return Error{fmt::format("{}, {}", file.error().message, kNoText)};

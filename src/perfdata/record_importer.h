@@ -33,7 +33,7 @@ class RecordImporter {
 
   /// `event`: the place in attributes of the event that wrote the record.
   Result<void> add(const Record& record, size_t event);
-  /// The same for a sample of a plain layout.
+  /// Adds a sample of a plain layout.
   Result<void> add(const PlainSample& sample, size_t event);
   /// What was counted over the whole run, and for how long that was. No counts: nothing changes.
   void add_counts(const StatRecords& counted);

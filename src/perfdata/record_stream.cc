@@ -112,7 +112,8 @@ Result<std::optional<RawRecord>> RecordStream::next_inflated() {
       is_inflated_ = true;
       return std::optional<RawRecord>(RawRecord{*header, inflated.first(header->size)});
     }
-    // Not even a header's worth, or a record whose rest comes later: unless nothing is so long.
+    // There is not even a header's worth, or the rest of the record comes later, unless nothing is
+    // so long.
     if (inflated.size() > UINT16_MAX) return header.error();
     ASSIGN_OR_RETURN(const bool has_more, decompressor_->inflate_more());
     if (!has_more) return std::optional<RawRecord>();

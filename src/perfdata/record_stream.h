@@ -46,8 +46,8 @@ class RecordStream {
   /// The next record; nullopt at the end. An error if bytes are left that are no whole record,
   /// or the file cannot be read; nothing more comes after that.
   Result<std::optional<RawRecord>> next();
-  /// The same, quicker, if the next one is a kernel's record that lies whole in the block, as
-  /// most do. False: ask next().
+  /// Takes the next one quicker, if it is a kernel's record that lies whole in the block, as most
+  /// do. False: ask next().
   bool next_whole(RawRecord& record) {
     const size_t left = end_ - begin_;
     if (left < RecordHeader::kBytes || decompressor_ || order_ != std::endian::native) return false;
@@ -65,7 +65,7 @@ class RecordStream {
   }
   /// The block of the record that came last.
   [[nodiscard]] HeldBlock hold() const;
-  /// The same one, to compare it.
+  /// That block without holding it, to compare it.
   [[nodiscard]] const RecordBlock* block() const;
 
   /// Passes over `count` bytes that follow a record without being one (AUX traces).

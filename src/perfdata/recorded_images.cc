@@ -129,41 +129,24 @@ void RecordedKernel::map(const MmapRecord& map) {
     text_ = RunAddress(map.file_offset != 0 ? map.file_offset : map.start.value);
     return;
   }
-  regions_[map.start] = {map.start, map.length, ImageKind::module, module_path(map.path), {}};
+  code_.replace({map.start, map.length, ImageKind::module, module_path(map.path), {}});
 }
 
-void RecordedKernel::process(const KsymbolRecord& symbol) {
-  if (symbol.unregistered) {
-    regions_.erase(symbol.start);
-    return;
-  }
-  regions_[symbol.start] = {symbol.start, symbol.length, ImageKind::jit, symbol.name, {}};
-}
-
-RecordedKernel::Region* RecordedKernel::find_region(RunAddress address) {
-  const auto after = regions_.upper_bound(address);
-  if (after == regions_.begin()) return nullptr;
-  Region& region = std::prev(after)->second;
-  return address - region.start < region.size_bytes ? &region : nullptr;
-}
-
-void RecordedKernel::make_region_image(Region& region) {
-  const bool is_program = region.kind == ImageKind::jit;
-  region.image =
-      make_image(region.kind, is_program ? "[bpf] " + region.name : region.name, region.size_bytes);
+void RecordedKernel::make_code_image(LoadedCode& code) {
+  const bool is_program = code.kind == ImageKind::jit;
+  code.image =
+      make_image(code.kind, is_program ? "[bpf] " + code.name : code.name, code.size_bytes);
   if (!is_program) return;
   // A BPF program's name ends with the hash of its code.
-  builder_.profile().images[region.image.value].content_hash = region.name;
-  facts_.emplace_back(region.image, make_code_object_facts(builder_.profile().machine.architecture,
-                                                           region.name, region.size_bytes));
+  builder_.profile().images[code.image.value].content_hash = code.name;
+  facts_.emplace_back(code.image, make_code_object_facts(builder_.profile().machine.architecture,
+                                                         code.name, code.size_bytes));
 }
 
 Location RecordedKernel::locate(RunAddress address) {
-  if (Region* const region = find_region(address)) {
-    if (region->image.is_all()) {
-      make_region_image(*region);
-    }
-    return {region->image, FileOffset(address - region->start)};
+  if (LoadedCode* const code = code_.find(address)) {
+    if (code->image.is_all()) make_code_image(*code);
+    return {code->image, FileOffset(address - code->start)};
   }
   const bool is_kernel = text_ && address >= *text_ && address - *text_ < kKernelSizeLimit;
   if (is_kernel || is_everywhere_) {

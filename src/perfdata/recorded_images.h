@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "follow/kernel_code.h"
 #include "model/builder.h"
 #include "model/image_facts.h"
 #include "records/address_spaces.h"
@@ -70,7 +71,7 @@ class RecordedKernel {
       : builder_(builder), path_(path), unknown_path_(unknown_path) {}
 
   void map(const MmapRecord& map);
-  void process(const KsymbolRecord& symbol);
+  void process(const KsymbolRecord& symbol) { code_.process(symbol); }
   /// Offsets count from _text, from a module's start, or are run addresses where neither is known.
   Location locate(RunAddress address);
   void set_build_id(std::string_view path, const std::string& build_id);
@@ -78,17 +79,8 @@ class RecordedKernel {
   std::vector<std::pair<ImageId, ImageFacts>> release_facts() { return std::move(facts_); }
 
  private:
-  struct Region {
-    RunAddress start;
-    uint64_t size_bytes = 0;
-    ImageKind kind = ImageKind::module;
-    std::string name;
-    ImageId image;
-  };
-
   ImageId make_image(ImageKind kind, const std::string& path, uint64_t size_bytes);
-  void make_region_image(Region& region);
-  Region* find_region(RunAddress address);
+  void make_code_image(LoadedCode& code);
 
   ProfileBuilder& builder_;
   std::string path_;
@@ -97,7 +89,7 @@ class RecordedKernel {
   bool is_everywhere_ = false;  // offsets in it are run addresses
   ImageId kernel_;
   ImageId unknown_;
-  std::map<RunAddress, Region> regions_;
+  KernelCode code_;
   std::unordered_map<std::string, std::string> build_ids_;  // by image path
   std::vector<std::pair<ImageId, ImageFacts>> facts_;
 };

@@ -102,7 +102,7 @@ Result<void> ScriptImporter::take_sample(const ScriptHead& head) {
   pending_.text.clear();
   pending_.frames.clear();
   has_pending_ = true;
-  // Its place is on this line, or on the lines that follow.
+  // The sample's place is on this line, or on the lines that follow.
   return sample->frame ? finish_sample() : Result<void>();
 }
 

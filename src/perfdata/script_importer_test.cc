@@ -79,7 +79,7 @@ TEST(ScriptImporter, FramesOfChainsAreOffsetsInFilesOrAddresses) {
 }
 
 TEST(ScriptImporter, InlinedCallsAreNoFrames) {
-  // As perf 6.1 printed it: before or after the function, or with the function among them.
+  // perf 6.1 printed it so: before or after the function, or with the function among them.
   const auto imported = import_text(std::string(kMapped) +
                                     "t 12 1.000002: 10 cycles: \n"
                                     "\t            2011 g+0x11 (inlined)\n"

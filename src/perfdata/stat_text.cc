@@ -6,12 +6,11 @@
 #include <cstdlib>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.h"
 #include "model/engine.h"
 #include "perfdata/attributes.h"
 #include "perfdata/script_words.h"
+#include <nlohmann/json.hpp>
 
 namespace culprit {
 namespace {

@@ -28,7 +28,7 @@ struct StatLine {
   std::string interval;          // "0.103777759", "" if there are none
 };
 
-/// Nothing: it is no line of counts.
+/// The result is none if it is no line of counts.
 std::optional<StatLine> parse_stat_line(std::string_view line);
 
 /// Whether a text begins as perf stat's does: comments, then a line of counts.

@@ -60,7 +60,7 @@ class TestFile {
     records_.raw(bytes);
     return *this;
   }
-  /// In ascending order of their kinds.
+  /// Call it in ascending order of the kinds.
   TestFile& feature(uint32_t kind, const Bytes& content) {
     features_.emplace_back(kind, text_of(content));
     return *this;

@@ -39,7 +39,7 @@ class TimeOrder {
   [[nodiscard]] uint64_t late() const { return late_; }
 
   static constexpr size_t kMostWaiting = size_t{1} << 20;
-  /// So large may the blocks be in which waiting records lie, which may hold little else.
+  /// The blocks in which waiting records lie, which may hold little else, may be so large.
   static constexpr size_t kMostWaitingBytes = size_t{256} << 20;
 
  private:

@@ -32,7 +32,7 @@ class Order {
     blocks_.push_back(source.held);
     ASSERT_TRUE(order_.push(time_ns, record, source));
   }
-  /// Which of all blocks are still held, in the order of their coming.
+  /// Whether each block is still held, in the order of their coming.
   [[nodiscard]] std::vector<bool> held() const {
     std::vector<bool> held;
     for (const std::weak_ptr<const RecordBlock>& block : blocks_) held.push_back(!block.expired());

@@ -29,7 +29,7 @@ std::optional<FunctionCosts> find_function_costs(CodeIndex& index, ImageId image
   for (const Instruction& one : all.code.instructions) {
     bytes.push_back(as_bytes(index.find_bytes(image, all.code.to_offset(one.address), one.size)));
   }
-  // By block, as instructions are fused with the one before them only within one.
+  // Instructions are fused with the one before them only within a block.
   for (const Block& block : all.code.blocks) {
     const size_t size = block.last - block.first;
     const auto is_known = std::make_unique<bool[]>(size);

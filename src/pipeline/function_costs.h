@@ -18,7 +18,7 @@ struct FunctionCosts {
   std::vector<bool> is_known;  // to the scheduling model
 };
 
-/// None without the function's code.
+/// The result is none without the function's code.
 std::optional<FunctionCosts> find_function_costs(CodeIndex& index, ImageId image,
                                                  const FunctionFact& function,
                                                  simulate::CostModel& model);

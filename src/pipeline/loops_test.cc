@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 #include <string>
 
-#include "pipeline/test_code.h"
-
 #include "attribute/disassembly.h"
+#include "pipeline/test_code.h"
 
 namespace culprit {
 namespace {

@@ -6,15 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/function_costs.h"
-#include "pipeline/loops.h"
-#include "pipeline/recurrence.h"
-
 #include "attribute/code_index.h"
 #include "model/counts.h"
 #include "model/engine.h"
 #include "model/merge.h"
 #include "model/static_events.h"
+#include "pipeline/function_costs.h"
+#include "pipeline/loops.h"
+#include "pipeline/recurrence.h"
 
 namespace culprit {
 namespace {
@@ -195,7 +194,7 @@ class StaticCounter {
       for_each([&](FileOffset, uint32_t event, double cost) { sums[event] += cost; });
       for_each([&](FileOffset offset, uint32_t event, double cost) {
         Cell cell{EventId(event), 0, to_parts(runs.value[b] * cost), 0};
-        // So that the block's sum has the error that its runs give it.
+        // The block's sum gets the error that its runs give it.
         cell.variance = runs.variance[b] * cost * sums[event] * kParts * kParts;
         if (cell.value != 0) rows_.push_back({context, {image, offset}, cell});
       });
@@ -251,7 +250,7 @@ void add_events(Profile& profile, const simulate::CostModel& model, StaticCounte
   profile.histograms = merge_histograms(both, profile.events);
 }
 
-/// Of the hottest function whose code LLVM may have costs for; "": there is none.
+/// The target of the hottest function whose code LLVM may have costs for; "" if there is none.
 std::string find_target(CodeIndex& code, const ExecutedFunctions& ran) {
   for (const Function& function : ran.functions()) {
     const std::string& architecture = code.facts(function.image)->architecture;

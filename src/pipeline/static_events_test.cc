@@ -5,9 +5,8 @@
 #include <random>
 #include <string>
 
-#include "pipeline/test_code.h"
-
 #include "model/counts.h"
+#include "pipeline/test_code.h"
 
 namespace culprit {
 namespace {

@@ -43,7 +43,7 @@ EventDisplay::EventDisplay(const Profile& profile, const Event& event)
     : mark_(provenance_mark(event.provenance)), word_(printable(profile.strings.text(event.name))) {
   if (event.unit != Unit::ns) return;
   const ClockCalibration* clock = find_clock(profile.machine);
-  // Of what was counted (waits) none are cycles of this program.
+  // Waits were counted: none of their time is cycles of this program.
   is_time_ = clock == nullptr || event.provenance == Provenance::counted;
   if (event.provenance != Provenance::counted) word_ = is_time_ ? "time" : "cycles";
   if (!is_time_) factor_ = clock->hertz / 1e9;

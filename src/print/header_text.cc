@@ -7,11 +7,10 @@
 #include <tuple>
 #include <utility>
 
-#include "branches/event_names.h"
-
 #include "base/names.h"
 #include "base/text.h"
 #include "base/wait_status.h"
+#include "branches/event_names.h"
 #include "model/counts.h"
 #include "model/engine.h"
 #include "model/exiting_thread.h"
@@ -42,7 +41,7 @@ std::string describe_machine(const Machine& machine) {
   return text;
 }
 
-/// Behind the first run, one under the simulator is that run once more: its tasks are the same.
+/// A run under the simulator behind the first run is that run once more: its tasks are the same.
 bool is_repetition(const Profile& profile, RunId run) {
   return run.value > 0 && run.value < profile.runs.size() &&
          is_simulated(profile, profile.runs[run.value]);

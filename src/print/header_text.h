@@ -14,8 +14,8 @@ namespace culprit {
 /// Program, threads, times, machine.
 std::string print_run(const Profile& profile, const TextStyle& style);
 
-/// The same; what was sampled; where cycles come from. `totals`: of the profile's events; of
-/// many the first ones are told.
+/// The lines of print_run(); what was sampled; where cycles come from. `totals` are of the
+/// profile's events; of many the first ones are told.
 std::string print_header(const Profile& profile, const std::vector<Value>& totals,
                          const TextStyle& style, size_t most_events = 8);
 

@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.h"
 #include "print/event_display.h"
 #include "print/values.h"
+#include <nlohmann/json.hpp>
 
 namespace culprit {
 

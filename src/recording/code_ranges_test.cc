@@ -28,7 +28,7 @@ TEST(CodeRanges, LaterCodeCoversAndSplits) {
 }
 
 TEST(CodeRanges, FindsWhatWasPaintedLast) {
-  // The same painted into an array, one address after the other.
+  // Mappings are painted into an array, too, one address after the other.
   std::mt19937 random(7);
   CodeRanges ranges;
   std::map<uint64_t, std::pair<FileKey, uint64_t>> painted;  // address: object, offset in it

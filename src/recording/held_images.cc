@@ -45,7 +45,7 @@ FileKey HeldImages::intern(const MmapRecord& map) {
                                     map.device_minor, map.inode),
                         static_cast<FileKey>(files_.size()));
   if (!is_new) return at->second;
-  MappedFile file;
+  HeldFile file;
   file.kind = is_vdso ? Kind::vdso : Kind::file;
   file.path = strip_deleted(map.path);
   file.is_deleted = file.path.size() != map.path.size();
@@ -58,7 +58,7 @@ FileKey HeldImages::intern(const MmapRecord& map) {
 std::optional<Location> HeldImages::locate(uint32_t pid, const Mapping& mapping, RunAddress address,
                                            ProfileBuilder& builder) {
   CHECK(mapping.file < files_.size());
-  MappedFile& file = files_[mapping.file];
+  HeldFile& file = files_[mapping.file];
   if (!file.is_resolved) resolve(file, pid, mapping, builder);
   if (file.kind == Kind::anonymous) return std::nullopt;
   return Location{file.image, FileOffset(mapping.file_offset + (address - mapping.start))};
@@ -67,7 +67,7 @@ std::optional<Location> HeldImages::locate(uint32_t pid, const Mapping& mapping,
 std::optional<Fd> HeldImages::open_file(uint32_t pid, const Mapping& mapping,
                                         ProfileBuilder& builder) {
   CHECK(mapping.file < files_.size());
-  MappedFile& file = files_[mapping.file];
+  HeldFile& file = files_[mapping.file];
   if (!file.is_resolved) resolve(file, pid, mapping, builder);
   if (file.kind == Kind::vdso) return copy_vdso();
   const auto held = held_.find(file.image);
@@ -76,7 +76,7 @@ std::optional<Fd> HeldImages::open_file(uint32_t pid, const Mapping& mapping,
   return copy ? std::optional(std::move(copy)) : std::nullopt;
 }
 
-HeldImages::Opened HeldImages::open_candidate(const MappedFile& file, const std::string& path) {
+HeldImages::Opened HeldImages::open_candidate(const HeldFile& file, const std::string& path) {
   Opened opened;
   Result<Fd> fd = open_readable(path);
   if (!fd || ::fstat(fd->get(), &opened.status) != 0) return {};
@@ -89,7 +89,7 @@ HeldImages::Opened HeldImages::open_candidate(const MappedFile& file, const std:
   return opened;
 }
 
-HeldImages::Opened HeldImages::open(const MappedFile& file, uint32_t pid, const Mapping& mapping) {
+HeldImages::Opened HeldImages::open(const HeldFile& file, uint32_t pid, const Mapping& mapping) {
   const std::string process = fmt::format("/proc/{}", pid);
   const std::string candidates[] = {
       process + "/root" + file.path,
@@ -103,7 +103,7 @@ HeldImages::Opened HeldImages::open(const MappedFile& file, uint32_t pid, const 
   return {};
 }
 
-void HeldImages::resolve(MappedFile& file, uint32_t pid, const Mapping& mapping,
+void HeldImages::resolve(HeldFile& file, uint32_t pid, const Mapping& mapping,
                          ProfileBuilder& builder) {
   file.is_resolved = true;
   if (file.kind == Kind::anonymous) return;

@@ -37,7 +37,7 @@ class HeldImages {
 
  private:
   enum class Kind : uint8_t { file, anonymous, vdso };
-  struct MappedFile {
+  struct HeldFile {
     Kind kind = Kind::anonymous;
     bool is_resolved = false;
     bool is_deleted = false;
@@ -48,12 +48,12 @@ class HeldImages {
   };
   struct Opened;
 
-  void resolve(MappedFile& file, uint32_t pid, const Mapping& mapping, ProfileBuilder& builder);
-  static Opened open_candidate(const MappedFile& file, const std::string& path);
-  static Opened open(const MappedFile& file, uint32_t pid, const Mapping& mapping);
+  void resolve(HeldFile& file, uint32_t pid, const Mapping& mapping, ProfileBuilder& builder);
+  static Opened open_candidate(const HeldFile& file, const std::string& path);
+  static Opened open(const HeldFile& file, uint32_t pid, const Mapping& mapping);
   ImageId intern_image(const Image& image, ProfileBuilder& builder);
 
-  std::vector<MappedFile> files_;
+  std::vector<HeldFile> files_;
   std::unordered_map<std::string, FileKey> keys_;
   std::unordered_map<std::string, ImageId> images_;
   std::map<ImageId, Fd> held_;

@@ -13,7 +13,7 @@ namespace {
 
 /// Targets without descriptors are looked at so often.
 constexpr uint64_t kLookEveryNs = 20'000'000;
-/// Nothing is collected any more: the command's end wakes us.
+/// Where nothing is collected any more, the command's end wakes us.
 constexpr uint64_t kIdleNs = 1'000'000'000;
 
 class RunLoop {
@@ -71,7 +71,7 @@ void RunLoop::say_how_command_ended(StartedCommand& command) {
 
 Result<void> RunLoop::start() {
   if (options_.delay_ns == 0) begin();
-  end_.start_ns = monotonic_ns();
+  end_.start_ns = end_.epoch_start_ns = monotonic_ns();
   if (options_.flush_every_ns != 0) flush_at_ns_ = end_.start_ns + options_.flush_every_ns;
   const auto poll = [this](int fd) { polled_.push_back({fd, POLLIN, 0}); };
   for (const int fd : source_.descriptors()) poll(fd);
@@ -117,6 +117,7 @@ void RunLoop::step(uint64_t now) {
 void RunLoop::flush(uint64_t now, bool new_epoch) {
   const uint64_t since_start_ns = now - end_.start_ns;
   end_.flushed = new_epoch ? source_.end_epoch(since_start_ns) : source_.flush(since_start_ns);
+  if (new_epoch) end_.epoch_start_ns = now;
   wants_epoch_ = false;
   if (options_.flush_every_ns == 0) return;
   const uint64_t took_ns = options_.flush_share == 0 ? 0 : monotonic_ns() - now;
@@ -165,8 +166,9 @@ int RunEnd::command_wait_status() const {
 }
 
 void RunEnd::describe(Run& run) const {
-  run.duration_ns = static_cast<int64_t>(stop_ns - start_ns);
+  run.duration_ns = static_cast<int64_t>(stop_ns - epoch_start_ns);
   run.wait_status = wait_status;
+  if (epoch_start_ns != start_ns) return;
   if (usage) run.cpu_time_ns = static_cast<int64_t>(compute_cpu_ns(*usage));
   run.use = use;
 }

@@ -7,7 +7,7 @@
 //   command is let go
 //     take()                at each wake-up: something can be taken, time, a request
 //     flush()               every second or so
-//     end_epoch()           when somebody asks for a new one
+//     end_epoch()           when somebody asks for a new one; a source of one epoch flushes
 //   end()                   the targets have ended, the time is over, somebody asks for an
 //                           end, or what was collected cannot be written
 //   the command is waited for, unless somebody asks not to
@@ -44,10 +44,10 @@ class RunSource {
 
   /// Hands on what is new. An error ends the collecting, though not the command.
   virtual Result<void> flush(uint64_t /*since_start_ns*/) { return {}; }
-  /// Hands on all that belongs to the epoch, which is complete, and begins another.
+  /// Hands on all that belongs to the epoch, which ends here, and begins another.
   virtual Result<void> end_epoch(uint64_t since_start_ns) { return flush(since_start_ns); }
 
-  /// Nothing is of the run any more; takes the rest. Called once, even if begin() was not.
+  /// What comes after it is not of the run; takes the rest. Called once, even if begin() was not.
   virtual void end() = 0;
 };
 
@@ -63,7 +63,8 @@ struct LoopOptions {
 /// How a run went.
 struct RunEnd {
   uint64_t start_ns = 0;
-  uint64_t stop_ns = 0;                  // collected is what was in between
+  uint64_t epoch_start_ns = 0;           // when the last epoch began
+  uint64_t stop_ns = 0;                  // collected is what was between start and stop
   bool is_cut_short = false;             // the command, if any, went on without us
   StopRequest stop = StopRequest::none;  // what somebody asked for
   Result<void> flushed;                  // the error that ended it
@@ -75,7 +76,8 @@ struct RunEnd {
   /// What the shell that waits for us is told: a command that runs on counts as interrupted; 0:
   /// none.
   [[nodiscard]] int command_wait_status() const;
-  /// Duration, status and CPU time.
+  /// Duration and status of the last epoch, and the CPU time of the command, which the kernel
+  /// tells of its whole life only: of a run with several epochs it is not known for the last.
   void describe(Run& run) const;
   /// These, and what became of the command.
   void describe(Recording& recording) const;

@@ -187,8 +187,12 @@ TEST(RunLoop, GoesOnInANewEpoch) {
     if (source.takes == 1 || source.takes == 3) control.ask_for_new_epoch();
     if (source.takes == 5) control.ask_to_stop();
   };
-  run(source, kNoCommand, {.control = &control});
+  const RunEnd end = run(source, kNoCommand, {.control = &control});
   EXPECT_EQ(source.calls, "begin epoch epoch end ");
+  culprit::Run last;
+  end.describe(last);
+  EXPECT_LT(end.start_ns, end.epoch_start_ns);
+  EXPECT_EQ(last.duration_ns, static_cast<int64_t>(end.stop_ns - end.epoch_start_ns));
 }
 
 /// The first signal is the command's own, and it is waited for; the second is for us.

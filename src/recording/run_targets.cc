@@ -22,7 +22,7 @@ bool WatchedProcess::has_ended() const {
     pollfd end{pidfd_.get(), POLLIN, 0};
     return ::poll(&end, 1, 0) > 0;
   }
-  // In the folder of a process that is gone nothing can be opened, whoever has its number now.
+  // The folder of a process that is gone opens nothing, whoever has its number now.
   const Fd file(::openat(folder_.get(), "stat", O_RDONLY | O_CLOEXEC));
   if (!file) return true;
   const Result<std::string> line = read_fd(file.get(), "stat");

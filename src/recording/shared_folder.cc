@@ -17,7 +17,8 @@
 namespace culprit {
 namespace {
 
-// Under the second name it has been locked: a folder with it that is not is left over.
+// A folder gets the second name when it is locked; one of that name that is not locked is left
+// over.
 constexpr std::string_view kNewName = "culprit-new-";
 constexpr std::string_view kLockedName = "culprit-run-";
 

@@ -32,7 +32,8 @@ Result<Record> parse_record(std::span<const std::byte> bytes, const RecordLayout
 Result<void> parse_record(std::span<const std::byte> bytes, const RecordLayout& layout,
                           Record& record);
 
-/// Only when it was made: what merging in time order needs. nullopt: it does not say.
+/// Reads only when it was made, which is what merging in time order needs. nullopt: it does not
+/// say.
 std::optional<uint64_t> find_record_time(std::span<const std::byte> bytes,
                                          const RecordLayout& layout);
 

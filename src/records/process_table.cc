@@ -1,6 +1,7 @@
 #include "records/process_table.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "model/exiting_thread.h"
 
@@ -137,6 +138,20 @@ uint32_t ProcessTable::take_ended(uint64_t time_ns) {
   return 0;
 }
 
+void ProcessTable::begin_run(const ProfileBuilder& builder) {
+  for (auto& [pid, process] : processes_) {
+    process.row = ProcessId();
+    for (auto& [tid, thread] : process.threads) {
+      thread.row = ThreadId();
+      std::fill(std::begin(thread.contexts), std::end(thread.contexts), ContextId());
+    }
+  }
+  folded_processes_.clear();
+  folded_threads_.clear();
+  first_process_row_ = builder.profile().processes.size();
+  first_thread_row_ = builder.profile().threads.size();
+}
+
 namespace {
 
 /// perf's way of naming what no record has named.
@@ -150,7 +165,7 @@ ProcessId ProcessTable::make_process_row(const Process& process, ProfileBuilder&
   Profile& profile = builder.profile();
   culprit::Process row{builder.run_id(), process.pid, process.parent_pid,
                        builder.intern(name_or_number(process.name, process.pid))};
-  if (profile.processes.size() < kMaxProcessRows) {
+  if (profile.processes.size() - first_process_row_ < kMaxProcessRows) {
     profile.processes.push_back(row);
     return ProcessId(profile.processes.size() - 1);
   }
@@ -171,7 +186,7 @@ ThreadId ProcessTable::make_thread_row(const Process& process, uint32_t tid, con
   culprit::Thread row{process.row, tid == UINT32_MAX ? 0 : tid,
                       builder.intern(name_or_number(thread.name, tid)), thread.ordinal};
   const bool is_folded = profile.processes[process.row.value].pid == 0;
-  if (!is_folded && profile.threads.size() < kMaxThreadRows) {
+  if (!is_folded && profile.threads.size() - first_thread_row_ < kMaxThreadRows) {
     profile.threads.push_back(row);
     return ThreadId(profile.threads.size() - 1);
   }

@@ -1,9 +1,10 @@
 #pragma once
 
 // ProcessTable: the tasks that live, as records tell of them, and their rows in
-// the profile. Rows are made when a task has its first sample, so that a build
-// of ten thousand short children leaves rows only for those that were seen. Past
-// kMaxProcessRows further processes share a row per name, and likewise threads.
+// the profile. Rows are made when a task has its first sample of a run, so that a
+// build of ten thousand short children leaves rows only for those that were seen.
+// Past kMaxProcessRows further processes of a run share a row per name, and
+// likewise threads.
 
 #include <cstdint>
 #include <deque>
@@ -61,6 +62,10 @@ class ProcessTable {
   void rename(Process& process, uint32_t tid, std::string_view name, ProfileBuilder& builder);
   void exit(Process& process, uint32_t tid, uint64_t time_ns);
 
+  /// The builder has begun another run. Tasks go on, but rows belong to one run: each task gets
+  /// new ones with its next sample.
+  void begin_run(const ProfileBuilder& builder);
+
   /// The context of a sample; makes the rows that it needs.
   ContextId context(Process& process, uint32_t tid, Mode mode, ProfileBuilder& builder);
 
@@ -86,6 +91,8 @@ class ProcessTable {
   bool count_all_;
   bool renaming_splits_;
   std::unordered_map<uint32_t, Process> processes_;
+  size_t first_process_row_ = 0;  // of this run
+  size_t first_thread_row_ = 0;
   std::unordered_map<std::string, ProcessId> folded_processes_;
   std::unordered_map<uint64_t, ThreadId> folded_threads_;  // by process row and name
   std::deque<Ended> ended_;

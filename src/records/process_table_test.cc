@@ -109,5 +109,34 @@ TEST(ProcessTable, KeepsWhatAForkedProcessIsWhenItsForkIsToldTwice) {
   EXPECT_EQ(tasks.find(kPid + 1)->name, "parent");
 }
 
+/// Tasks outlive a run, their rows do not: a run has rows of its own, up to its own limit.
+TEST(ProcessTable, LetsGoOfTheRowsOfARunThatEnded) {
+  ProcessTable tasks(true);
+  ProfileBuilder builder;
+  const Profile& profile = builder.profile();
+  const auto sample = [&](uint32_t pid) {
+    return profile.contexts[tasks.context(*tasks.find(pid), pid, Mode::user, builder).value];
+  };
+  const auto run_of = [&](const Context& context) {
+    EXPECT_EQ(profile.threads[context.thread.value].process, context.process);
+    EXPECT_EQ(profile.processes[context.process.value].run, context.run);
+    return context.run.value;
+  };
+  builder.begin_run();
+  const auto rows = static_cast<uint32_t>(ProcessTable::kMaxProcessRows);
+  for (uint32_t pid = kPid; pid <= kPid + rows; ++pid) {
+    tasks.add(pid, 1, "program");
+    EXPECT_EQ(run_of(sample(pid)), 0u);
+  }
+  EXPECT_EQ(profile.processes.back().pid, 0u);  // one row for those past the limit
+  builder.begin_run();
+  tasks.begin_run(builder);
+  const Context again = sample(kPid + rows);
+  EXPECT_EQ(run_of(again), 1u);
+  EXPECT_EQ(profile.processes[again.process.value].pid, kPid + rows);
+  EXPECT_EQ(run_of(sample(kPid)), 1u);
+  EXPECT_EQ(profile.processes.size(), rows + 1u + 2u);
+}
+
 }  // namespace
 }  // namespace culprit

@@ -66,8 +66,8 @@ TEST(SampleBranches, LeaveOutEntriesThatAreNotFilled) {
 }
 
 TEST(SampleBranches, WithoutASourceOrTargetStillEndOrBeginAStretch) {
-  // From user code into a kernel that may not be seen: its target is 0; its source ends the
-  // stretch that began at 0x300.
+  // A branch from user code into a kernel that may not be seen has the target 0; its source ends
+  // the stretch that began at 0x300.
   const Profile entry = counted({branch(0x320, 0), branch(0x210, 0x300)});
   EXPECT_EQ(entry.branch_counts.size(), 1u);
   EXPECT_EQ(stretches_of(entry), (Stretches{{0x300, 0x320}}));

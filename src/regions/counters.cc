@@ -6,10 +6,9 @@
 #include <numeric>
 #include <string_view>
 
-#include "openmp/region_kinds.h"
-
 #include "base/text.h"
 #include "model/region_words.h"
+#include "openmp/region_kinds.h"
 
 namespace culprit {
 namespace {
@@ -84,7 +83,7 @@ void CounterAdder::find_threads() {
   for (size_t i = 0; i < report_.threads.size(); ++i) thread_of_[report_.threads[i].row] = i;
 }
 
-/// Nothing is of a call path outside of all regions, and where nobody knows.
+/// A call path has no counts outside of all regions, and where nobody knows.
 std::optional<CounterAdder::Place> CounterAdder::find_place(RegionId region) const {
   const Region* row = find_row(profile_.regions, region);
   if (row == nullptr) return std::nullopt;

@@ -26,7 +26,7 @@ double compute_wall_ns(const RegionsReport& report, const Construct& construct) 
   return slowest;
 }
 
-/// As many sections ran as threads came, each time.
+/// Whether as many sections ran as threads came, each time.
 bool has_enough_sections(const Construct& construct) {
   return construct.sum.pieces >= construct.sum.executions;
 }

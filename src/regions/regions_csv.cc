@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include "regions/regions_text.h"
-
 #include "print/csv.h"
+#include "regions/regions_text.h"
 
 namespace culprit {
 

@@ -1,12 +1,11 @@
-#include "regions/regions_text.h"
-
 #include "base/text.h"
 #include "print/json_parts.h"
+#include "regions/regions_text.h"
 
 namespace culprit {
 namespace {
 
-/// Of a run that was simulated nobody knows the times.
+/// Nobody knows the times of a run that was simulated.
 Json json_times(const RegionsReport& report, const RegionTimes& times) {
   Json object = {{"executions", times.executions},
                  {"pieces", times.pieces},

@@ -17,13 +17,12 @@
 #include <string>
 #include <vector>
 
-#include "regions/regions_print.h"
-
 #include "attribute/code_index.h"
 #include "attribute/region_names.h"
 #include "base/result.h"
 #include "base/text_style.h"
 #include "model/profile.h"
+#include "regions/regions_print.h"
 
 namespace culprit {
 

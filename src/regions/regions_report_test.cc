@@ -3,10 +3,9 @@
 #include <gtest/gtest.h>
 #include <map>
 
-#include "regions/overheads.h"
-
 #include "model/region_words.h"
 #include "print/golden.h"
+#include "regions/overheads.h"
 
 namespace culprit {
 namespace {

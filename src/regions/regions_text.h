@@ -6,7 +6,7 @@
 
 namespace culprit {
 
-/// Which part of RegionTimes a column shows.
+/// The part of RegionTimes that a column shows.
 struct TimeColumn {
   const char* heading;
   double RegionTimes::* time;

@@ -4,11 +4,10 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "branches/branch_events.h"
 #include "branches/event_names.h"
 #include "branches/working_set.h"
-
-#include "base/text.h"
 #include "report/row_key.h"
 #include "stats/estimate.h"
 

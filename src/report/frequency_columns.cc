@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "flow/flow_events.h"
-
 #include "report/measured_cycles.h"
 #include "report/row_key.h"
 #include "stats/estimate.h"

@@ -21,8 +21,8 @@ bool has_inclusive(const Profile& profile, const Levels& by);
 /// The row of a key; none if it is not in the report.
 using FindRow = std::function<std::optional<size_t>(const RowKey&)>;
 
-/// Per row and event what stacks hold of it beyond its own samples, in `sums` (rows x events,
-/// which grows with what `find_row` gives).
+/// Adds to `sums` what stacks hold of each row and event beyond the row's own samples (rows x
+/// events; it grows with what `find_row` gives).
 void add_callers(CodeIndex& code, const RowKeys& keys, const Levels& by, const FindRow& find_row,
                  std::vector<Sum>& sums);
 

@@ -23,7 +23,7 @@ constexpr Shown kFirst[] = {
     {"L1-dcache-store-misses", "st.miss"}, {"fp-loads", "fp-loads"},
 };
 
-/// Per event what is of any object.
+/// What data objects have together, by event.
 Sums sums_of_objects(const Profile& profile) {
   Sums sums(profile.events.size());
   for (const Histogram& histogram : profile.histograms) {

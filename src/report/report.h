@@ -15,11 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "branches/working_set.h"
-
 #include "attribute/attribution.h"
 #include "base/result.h"
 #include "base/text_style.h"
+#include "branches/working_set.h"
 #include "model/profile.h"
 #include "print/values.h"
 

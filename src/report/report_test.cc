@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "branches/branch_events.h"
-#include "flow/flow_events.h"
-
 #include "attribute/test_profile.h"
 #include "base/names.h"
+#include "branches/branch_events.h"
+#include "flow/flow_events.h"
 #include "model/imported.h"
 #include "print/golden.h"
 

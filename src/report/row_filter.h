@@ -14,7 +14,7 @@ namespace culprit {
 /// True where, at every level that has filters, one of them matches.
 bool passes(const std::vector<Filter>& filters, const ReportRow& row);
 
-/// The same for many rows: looks at each name only once.
+/// Filters many rows: looks at each name only once.
 class RowFilter {
  public:
   explicit RowFilter(const std::vector<Filter>& filters);

@@ -7,11 +7,10 @@
 #include <functional>
 #include <vector>
 
-#include "flow/code_flow.h"
-
 #include "attribute/code_index.h"
 #include "attribute/object_names.h"
 #include "attribute/region_names.h"
+#include "flow/code_flow.h"
 #include "report/report.h"
 #include "report/row_names.h"
 

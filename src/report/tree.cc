@@ -93,7 +93,7 @@ class TreeBuilder {
     std::vector<RowKey> path;
     for (const Location& location : stack_locations(code_.profile(), count.stack)) {
       for (const RowKey& key : frames_at(location)) {
-        // In a tree by module alone a stay in one module is one node.
+        // A tree by module alone has one node for a stay in one module.
         if (!levels_.code() && !path.empty() && path.back() == key) continue;
         path.push_back(key);
       }

@@ -17,7 +17,7 @@ struct ShortHeading {
 };
 std::span<const ShortHeading> short_headings();
 
-/// Nothing for other profiles.
+/// Other profiles get no columns.
 void add_two_run_columns(const Profile& profile, ReportTable& table);
 
 }  // namespace culprit

@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "scan/cells.h"
 #include "scan/costs.h"
 #include "scan/quantities.h"
-
-#include "base/result.h"
 
 namespace culprit::scan {
 

@@ -16,13 +16,14 @@ struct Tick {
 
 class Axis {
  public:
-  /// Of numbers; `logarithmic` is obeyed where all are above 0. About `ticks` of them.
+  /// An axis of numbers with about `ticks` of them; it is logarithmic, if that is wanted and all
+  /// are above 0.
   static Axis of_numbers(const std::vector<double>& values, bool logarithmic, bool from_zero,
                          size_t ticks);
-  /// Of words, evenly apart.
+  /// An axis of words, evenly apart.
   static Axis of_words(const std::vector<std::string>& words);
 
-  /// Instead of round numbers.
+  /// Ticks stand at these values instead of at round numbers.
   void put_ticks_at(const std::vector<std::string>& texts, const std::vector<double>& values);
 
   /// 0 to 1.

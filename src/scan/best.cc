@@ -4,17 +4,16 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "scan/print_answer.h"
-
 #include "base/text.h"
 #include "print/header_text.h"
 #include "print/json_parts.h"
 #include "print/text_table.h"
+#include "scan/print_answer.h"
 
 namespace culprit::scan {
 namespace {
 
-/// Not above the least by more than chance and rounding make.
+/// Whether a value is above the least by no more than chance and rounding make.
 bool is_tied(const Estimate& value, const Estimate& least) {
   const double error = kNormal95 * std::hypot(value.standard_error, least.standard_error);
   const double rounding = 1e-9 * std::max(1.0, std::abs(least.value));

@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "scan/answer.h"
-
 #include "base/text_style.h"
+#include "scan/answer.h"
 
 namespace culprit::scan {
 

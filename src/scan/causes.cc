@@ -6,10 +6,9 @@
 #include <map>
 #include <set>
 
-#include "scan/print_answer.h"
-
 #include "base/names.h"
 #include "base/text.h"
+#include "scan/print_answer.h"
 
 namespace culprit::scan {
 namespace {
@@ -127,7 +126,7 @@ double lanes(const Sides& sides, int side) {
   const double instructions = fp_instructions(sides, side);
   if (instructions < kNothing) return 0;
   const double fused = value("fused-multiply-adds");
-  // Of fused ones the width is that of all: kinds do not say it.
+  // The kinds of fused instructions do not tell their widths, so that the width is that of all.
   operations /= 1 + fused / instructions;
   return operations / instructions;
 }
@@ -219,7 +218,8 @@ class CauseFinder {
                     count(more(sides_.a("fused-multiply-adds"), sides_.b("fused-multiply-adds")))));
   }
 
-  /// Not those that follow from packed instructions, which do several rounds in one.
+  /// Finds loops that were unrolled, but for packed instructions, which do several rounds in one by
+  /// themselves.
   void find_rolled() {
     const char* const event = sides_.has("loop-branches") ? "loop-branches" : "branches";
     const double rounds[] = {sides_.loop_rounds(0), sides_.loop_rounds(1)};

@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "model/profile.h"
 #include "scan/costs.h"
 #include "scan/place_table.h"
 #include "scan/remarks.h"
-
-#include "model/profile.h"
 
 namespace culprit::scan {
 

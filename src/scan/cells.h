@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "scan/names.h"
-
 #include "model/profile.h"
+#include "scan/names.h"
 
 namespace culprit::scan {
 
@@ -27,14 +26,14 @@ struct Cell {
   std::map<std::string, std::string> details;  // of its first run's labels: "scan:status", ...
 
   [[nodiscard]] const std::string& detail(std::string_view label) const;
-  /// Which of several scans in one file it is of; "" of one without a label.
+  /// The scan in the file that the cell is of; "" of one without a label.
   [[nodiscard]] const std::string& label() const { return detail(kHistoryLabel); }
   [[nodiscard]] bool is_measured() const { return detail(kStatusLabel) == kMeasured; }
   [[nodiscard]] uint64_t iterations_per_run() const;
 };
 
-/// In the order in which they were first measured; of cells measured again the latest. Cells of
-/// one name but of several labels are several.
+/// Cells stand in the order in which they were first measured; of one that was measured again the
+/// latest counts. Cells of one name but of several labels are several.
 std::vector<Cell> find_cells(const Profile& profile);
 
 /// The label of what was measured last.

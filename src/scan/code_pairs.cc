@@ -4,10 +4,9 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "scan/place_table.h"
 #include "scan/print_answer.h"
-
-#include "base/text.h"
 
 namespace culprit::scan {
 namespace {
@@ -22,7 +21,7 @@ double executions_of(const std::vector<CodeLine>& lines) {
   return sum;
 }
 
-/// With one blank between its words.
+/// The words of a text with one blank between them.
 std::string squeeze(const std::string& text) {
   std::string out;
   for (const char c : text) {

@@ -14,8 +14,8 @@ namespace {
 /// Counts by run, then event.
 using Table = std::vector<std::vector<uint64_t>>;
 
-/// Beyond so many standard errors two slopes are not the same by chance. There are some hundred
-/// instructions in a cell: one in a hundred thousand cells is wrongly refused.
+/// Two slopes that differ by so many standard errors are not the same by chance. A cell has some
+/// hundred instructions: one in a hundred thousand cells is wrongly refused.
 constexpr double kChance = 6;
 
 /// What happens less often than once in so many iterations, outside the kernel's functions, is
@@ -70,7 +70,7 @@ Behaviour classify(const std::vector<uint64_t>& counts, const std::vector<Point>
   if (slopes.is_exact && (points.size() > 2 || !has_fraction)) return Behaviour::steady;
   if (executions < 0 || (is_seldom && !is_kernels)) return Behaviour::once;
   if (points.size() == 2) return Behaviour::varying;  // nothing to judge it by
-  // As counts of chance: the variance of a count is the count.
+  // Counts vary by chance: the variance of a count is the count.
   const double variance =
       slopes.all / difference(points[0].runs, points[1].runs) +
       slopes.all / difference(points[points.size() - 2].runs, points.back().runs);

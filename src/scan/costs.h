@@ -19,9 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "scan/cells.h"
-
 #include "model/profile.h"
+#include "scan/cells.h"
 #include "stats/estimate.h"
 
 namespace culprit::scan {

@@ -5,9 +5,8 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "scan/quantities.h"
-
 #include "model/merge.h"
+#include "scan/quantities.h"
 
 namespace culprit::scan {
 namespace {

@@ -5,20 +5,20 @@
 #include <cstdlib>
 #include <fmt/format.h>
 
-#include "scan/explain.h"
-#include "scan/print_answer.h"
-
 #include "base/text.h"
 #include "print/header_text.h"
 #include "print/json_parts.h"
 #include "print/text_table.h"
+#include "scan/explain.h"
+#include "scan/print_answer.h"
 
 namespace culprit::scan {
 namespace {
 
 constexpr double kSpike = 1.25;
 
-/// The same first cause, of which the same side has more: sentences begin with its letter.
+/// Whether two stretches of a curve have the same first cause, of which the same side has more:
+/// their sentence is one.
 bool is_one_range(const CurveRange& range, const CurveRange& point) {
   return range.is_equal == point.is_equal && range.cause.name == point.cause.name &&
          range.cause.text.substr(0, 1) == point.cause.text.substr(0, 1);

@@ -9,12 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "attribute/code_index.h"
+#include "base/text_style.h"
 #include "scan/causes.h"
 #include "scan/cells.h"
 #include "scan/costs.h"
-
-#include "attribute/code_index.h"
-#include "base/text_style.h"
 
 namespace culprit::scan {
 

@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "scan/print_answer.h"
-
 #include "base/text.h"
+#include "scan/print_answer.h"
 
 namespace culprit::scan {
 namespace {

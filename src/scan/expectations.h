@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "scan/plan.h"
 #include "scan/quantities.h"
-
-#include "base/result.h"
 
 namespace culprit::scan {
 

@@ -4,14 +4,13 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "scan/place_table.h"
-#include "scan/print_answer.h"
-
 #include "base/text.h"
 #include "print/event_display.h"
 #include "print/header_text.h"
 #include "print/json_parts.h"
 #include "print/text_table.h"
+#include "scan/place_table.h"
+#include "scan/print_answer.h"
 
 namespace culprit::scan {
 namespace {
@@ -19,7 +18,7 @@ namespace {
 /// Less is rounding.
 constexpr double kSame = 1e-9;
 
-/// Only so many of what a compiler said.
+/// So many lines of what a compiler said are shown.
 constexpr size_t kMostCompilerLines = 8;
 
 /// What a compiler said of the lines that differ.

@@ -6,14 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "attribute/code_index.h"
+#include "base/text_style.h"
 #include "scan/causes.h"
 #include "scan/cells.h"
 #include "scan/code_pairs.h"
 #include "scan/costs.h"
 #include "scan/remarks.h"
-
-#include "attribute/code_index.h"
-#include "base/text_style.h"
 
 namespace culprit::scan {
 
@@ -42,7 +41,8 @@ struct Explanation {
   std::vector<CodePair> code;  // the lines that differ most first
 };
 
-/// Per iteration of both. Lines are those of the source, whatever the compilers made of them.
+/// Costs are per iteration of both cells. Lines are those of the source, whatever the compilers
+/// made of them.
 Explanation explain(const Cell& a, const CellCosts& costs_a, const Cell& b,
                     const CellCosts& costs_b, CodeIndex& code);
 

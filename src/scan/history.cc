@@ -5,15 +5,14 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "scan/causes.h"
-#include "scan/place_table.h"
-#include "scan/print_answer.h"
-
 #include "base/names.h"
 #include "base/text.h"
 #include "print/header_text.h"
 #include "print/json_parts.h"
 #include "print/text_table.h"
+#include "scan/causes.h"
+#include "scan/place_table.h"
+#include "scan/print_answer.h"
 
 namespace culprit::scan {
 namespace {

@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "scan/cells.h"
-#include "scan/costs.h"
-#include "scan/quantities.h"
-
 #include "attribute/code_index.h"
 #include "base/result.h"
 #include "base/text_style.h"
+#include "scan/cells.h"
+#include "scan/costs.h"
+#include "scan/quantities.h"
 
 namespace culprit::scan {
 

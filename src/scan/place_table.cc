@@ -6,8 +6,6 @@
 #include <map>
 #include <optional>
 
-#include "scan/print_answer.h"
-
 #include "base/names.h"
 #include "base/text.h"
 #include "print/csv.h"
@@ -15,6 +13,7 @@
 #include "print/header_text.h"
 #include "print/json_parts.h"
 #include "print/text_table.h"
+#include "scan/print_answer.h"
 
 namespace culprit::scan {
 namespace {

@@ -17,10 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "scan/costs.h"
-
 #include "attribute/code_index.h"
 #include "base/text_style.h"
+#include "scan/costs.h"
 
 namespace culprit::scan {
 

@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 #include <set>
 
-#include "toml/toml_file.h"
-#include "toml/toml_section.h"
-
 #include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "toml/toml_file.h"
+#include "toml/toml_section.h"
 
 namespace culprit::scan {
 namespace {

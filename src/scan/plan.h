@@ -25,9 +25,8 @@
 #include <string_view>
 #include <vector>
 
-#include "scan/names.h"
-
 #include "base/result.h"
+#include "scan/names.h"
 
 namespace culprit::scan {
 
@@ -108,7 +107,7 @@ Result<std::vector<PlannedCell>> make_cells(const Plan& plan,
 Result<std::string> fill_in(std::string_view text, const Variables& variables,
                             const std::string& what);
 
-/// The same for each word, with the loop count for {runs}.
+/// Fills in each word, with the loop count for {runs}.
 Result<std::vector<std::string>> fill_words(const std::vector<std::string>& words,
                                             const std::string& runs);
 

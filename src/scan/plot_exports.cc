@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "scan/axis.h"
-#include "scan/print_answer.h"
-
 #include "base/text.h"
 #include "print/json_parts.h"
+#include "scan/axis.h"
+#include "scan/print_answer.h"
 
 namespace culprit::scan {
 namespace {
 
-/// In double quotes of gnuplot, where backslashes and quotes are special; and without the marks
-/// of its enhanced text.
+/// A text in gnuplot's double quotes, where backslashes and quotes are special, and without the
+/// marks of its enhanced text.
 std::string gnuplot_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : printable(text)) {

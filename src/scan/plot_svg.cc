@@ -5,10 +5,9 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "scan/axis.h"
 #include "scan/print_answer.h"
-
-#include "base/text.h"
 
 namespace culprit::scan {
 namespace {

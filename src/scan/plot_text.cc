@@ -6,12 +6,11 @@
 #include <map>
 #include <set>
 
-#include "scan/axis.h"
-#include "scan/print_answer.h"
-
 #include "base/names.h"
 #include "base/text.h"
 #include "print/header_text.h"
+#include "scan/axis.h"
+#include "scan/print_answer.h"
 
 namespace culprit::scan {
 namespace {

@@ -34,7 +34,7 @@ bool any_varies(const Answer& answer) {
   return false;
 }
 
-/// As many columns as fit, block after block.
+/// Columns stand side by side as far as they fit, block after block.
 std::string print_panel(const Panel& panel, const Answer& answer, const TextStyle& style) {
   size_t name_width = count_columns(answer.over);
   for (const Series& series : panel.series) {

@@ -4,9 +4,8 @@
 
 #include <string>
 
-#include "scan/answer.h"
-
 #include "base/text_style.h"
+#include "scan/answer.h"
 
 namespace culprit::scan {
 

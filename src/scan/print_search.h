@@ -11,9 +11,8 @@
 
 #include <string>
 
-#include "scan/search.h"
-
 #include "base/text_style.h"
+#include "scan/search.h"
 
 namespace culprit::scan {
 

@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 #include <set>
 
-#include "toml/toml_section.h"
-
 #include "base/text.h"
+#include "toml/toml_section.h"
 
 namespace culprit::scan {
 namespace {

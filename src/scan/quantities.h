@@ -8,11 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "scan/cells.h"
 #include "scan/costs.h"
 #include "scan/expression.h"
-
-#include "base/result.h"
 
 namespace culprit::scan {
 
@@ -43,7 +42,7 @@ class Quantities {
   /// needs no memory.
   [[nodiscard]] bool is_idle(const CellCosts& costs) const;
 
-  /// For headings: the title of a preset, or the expression itself.
+  /// What headings say: the title of a preset, or the expression itself.
   [[nodiscard]] std::string title(const Expression& expression) const;
   /// What is to be said under it; "" if nothing is.
   [[nodiscard]] std::string caveat(const Expression& expression) const;

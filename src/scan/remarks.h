@@ -23,16 +23,16 @@ struct Remark {
 /// Each once, in the order in which they were printed.
 std::vector<Remark> parse_remarks(std::string_view log);
 
-/// Of what a compiler printed: what it says of the user's own files, without the source that it
-/// quotes, each line once.
+/// Keeps what a compiler says of the user's own files, each line once, without the source that it
+/// quotes.
 std::string keep_own_remarks(std::string_view log);
 
 /// The options that make a compiler print remarks, ready for a shell; "" of one that is not known.
 /// `command`: how it is called, "clang++-19" or "/usr/bin/g++-12 -m32".
 std::string remark_options(std::string_view command);
 
-/// Of `remarks` those that are about code at one of `places` ("kernel.cc:12"): of that line, or of
-/// the head of a loop at most two lines above it.
+/// Those of `remarks` that are about code at one of `places` ("kernel.cc:12"): about that line, or
+/// about the head of a loop at most two lines above it.
 std::vector<Remark> find_remarks_at(const std::vector<Remark>& remarks,
                                     const std::vector<std::string>& places);
 

@@ -5,7 +5,7 @@
 namespace culprit::scan {
 namespace {
 
-// As printed by g++ 12.2 -fopt-info-optimized-missed and clang 19.1 -Rpass=loop-vectorize.
+// g++ 12.2 -fopt-info-optimized-missed and clang 19.1 -Rpass=loop-vectorize printed these.
 constexpr const char* kLog =
     "src/kernel.cc:12:21: optimized: loop vectorized using 16 byte vectors\n"
     "src/kernel.cc:12:21: optimized: loop vectorized using 16 byte vectors\n"

@@ -16,14 +16,14 @@ constexpr size_t kFirstRounds = 3;       // of a setup that may be good
 constexpr size_t kFewestLastRounds = 7;  // an interval of the median needs six
 constexpr size_t kMostLastRounds = 21;
 constexpr size_t kMostFinalists = 6;
-/// Of the budget, what stages 1 to 3 leave for the last one.
+/// Stages 1 to 3 leave this part of the budget for the last one.
 constexpr double kKeptForTheEnd = 0.3;
 /// Pairs may take so much of it.
 constexpr double kForPairs = 0.5;
 /// A setup whose count is so much larger than the best one's is not timed. Counts are no times:
 /// this leaves room for what they do not see.
 constexpr double kScreenedOut = 0.25;  // natural logarithm
-/// Of so many setups each is predicted, again and again.
+/// Each of so many setups is predicted, again and again.
 constexpr double kMostPredicted = 20'000;
 /// Setups that are this much slower than the best in the first rounds are no finalists.
 constexpr double kFinalistWithin = 0.10;
@@ -245,7 +245,7 @@ class Search {
         singles.back()[factor] = level;
       }
     }
-    // Of a small budget a quarter is for these.
+    // A small budget gives a quarter to these.
     const auto of_one = static_cast<double>(runner_.runs_of_one() * (singles.size() + 1));
     first_rounds_ = static_cast<size_t>(
         std::clamp(most_runs(0.25) / of_one, 1.0, static_cast<double>(kFirstRounds)));
@@ -433,8 +433,8 @@ class Search {
     return result;
   }
 
-  /// Of those that are as good the one that changes least, the better one of two that change as
-  /// much. Base is a setup like others: if it is as good it is chosen.
+  /// Of setups that are as good as the best, the one that changes least is chosen; of two that
+  /// change as much, the better one. Base is a setup like others: if it is as good it is chosen.
   [[nodiscard]] size_t choose(const std::vector<Finalist>& finalists) const {
     size_t chosen = finalists.front().trial;
     for (const Finalist& one : finalists) {

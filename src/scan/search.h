@@ -18,9 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "scan/search_space.h"
-
 #include "base/result.h"
+#include "scan/search_space.h"
 #include "stats/estimate.h"
 
 namespace culprit::scan {
@@ -81,7 +80,7 @@ struct Finalist {
   size_t trial = 0;
   TimeRatio to_base;
   TimeRatio to_best;
-  /// Not shown to be slower than the best by more than the tolerance.
+  /// It was not shown to be slower than the best by more than the tolerance.
   bool is_as_good = false;
 };
 
@@ -107,7 +106,7 @@ std::optional<TimeRatio> estimate_time_ratio(const std::vector<Timing>& of,
 Result<SearchResult> search(const SearchSpace& space, const SearchLimits& limits,
                             TrialRunner& runner);
 
-/// Instead of a search: every setup, `rounds` times. The result is judged as a search's is.
+/// Measures every setup `rounds` times instead of searching. The result is judged as a search's is.
 /// Errors: as search(); more than 100,000 setups
 Result<SearchResult> try_all(const SearchSpace& space, size_t rounds, double tolerance,
                              TrialRunner& runner);

@@ -7,13 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "scan/plan.h"
-
 #include "base/result.h"
+#include "scan/plan.h"
 
 namespace culprit::scan {
 
-/// Of each factor the index of a value, in the order of SearchSpace::factors.
+/// The index of a value for each factor, in the order of SearchSpace::factors.
 using Levels = std::vector<uint32_t>;
 
 /// Units:  -> [setups], as a floating-point number: there may be more than 2^64
@@ -22,9 +21,9 @@ double count_setups(const SearchSpace& space);
 /// How many factors have another value than their first.
 size_t count_changes(const Levels& levels);
 
-/// Its variables: the chosen values, and the other texts with these filled in. Where no text and
-/// no factor is called `flags`, that is all values but the compiler's, parted by blanks.
-/// Its name: "O=-O3 math=-ffast-math", what it changes; "base" if it changes nothing.
+/// A setup of these levels. Its variables are the chosen values, and the other texts with these
+/// filled in; where no text and no factor is called `flags`, that is all values but the compiler's,
+/// parted by blanks. Its name says what it changes, "O=-O3 math=-ffast-math", or "base".
 /// Errors: a text that names what is no factor
 Result<Setup> make_setup(const SearchSpace& space, const Levels& levels);
 

@@ -95,7 +95,7 @@ TEST(Search, FindsTheBestOfValuesThatDoNotInteract) {
 }
 
 TEST(Search, FindsAPairOfWhichEachValueAloneIsOfNoUse) {
-  // As -ffast-math is, which lets a sum be vectorised where vectorising is on.
+  // -ffast-math is such a factor: it lets a sum be vectorised where vectorising is on.
   const SearchSpace space = make_space({2, 2, 2, 2, 2, 2, 2, 2});
   PlannedRunner runner(
       [](const Levels& at) {

@@ -8,9 +8,8 @@
 #include <sys/stat.h>
 #include <vector>
 
-#include "documents/documents.h"
-
 #include "base/result.h"
+#include "documents/documents.h"
 
 namespace culprit {
 

@@ -8,12 +8,11 @@
 #include <string_view>
 #include <thread>
 
-#include "documents/assets.h"
-#include "documents/html_file.h"
-
 #include "base/number.h"
 #include "base/text.h"
 #include "compare/print_comparison.h"
+#include "documents/assets.h"
+#include "documents/html_file.h"
 #include "print/json_parts.h"
 #include "server/bounded_server.h"
 #include "server/open_profiles.h"
@@ -40,7 +39,7 @@ std::string make_word() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
-/// In a time that does not tell how much of it is right.
+/// Compares in a time that does not tell how much of the text is right.
 bool is_same(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned different = 0;
@@ -229,8 +228,8 @@ Result<void> Server::State::start() {
       {"Cross-Origin-Resource-Policy", "same-origin"},
       {"Cache-Control", "no-store"},
   });
-  // Without TCP_NODELAY each small answer waits 40 ms. Its own default would let others share the
-  // port.
+  // Each small answer would wait 40 ms without TCP_NODELAY. The library's default would let others
+  // share the port.
   http.set_socket_options([](int socket) {
     const int on = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -238,7 +237,7 @@ Result<void> Server::State::start() {
   });
   http.set_tcp_nodelay(true);
   http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-  // Before a body is read, and instead of the library's own ways of finding an answer.
+  // This comes before a body is read, and instead of the library's own ways of finding an answer.
   http.set_pre_routing_handler(
       [this](const httplib::Request& request, httplib::Response& response) {
         if (const std::optional<int> refusal = find_refusal(request)) {

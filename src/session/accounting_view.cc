@@ -4,13 +4,12 @@
 #include <optional>
 #include <utility>
 
+#include "accounting/event_match.h"
+#include "accounting/static_rows.h"
 #include "branches/branch_events.h"
 #include "branches/branch_scale.h"
 #include "branches/event_names.h"
 #include "pipeline/static_events.h"
-
-#include "accounting/event_match.h"
-#include "accounting/static_rows.h"
 #include "session/choose_template.h"
 
 namespace culprit {

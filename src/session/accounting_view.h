@@ -6,11 +6,10 @@
 #include <memory>
 #include <string>
 
-#include "templates/template.h"
-
 #include "base/result.h"
 #include "model/profile.h"
 #include "session/profile_view.h"
+#include "templates/template.h"
 
 namespace culprit {
 

@@ -3,10 +3,9 @@
 #include <filesystem>
 #include <gtest/gtest.h>
 
-#include "templates/find_template.h"
-
 #include "base/test_folders.h"
 #include "simulate/costs/cost_model.h"
+#include "templates/find_template.h"
 
 namespace culprit {
 namespace {

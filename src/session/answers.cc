@@ -8,7 +8,6 @@
 #include "counts/print_counts.h"
 #include "exports/exports.h"
 #include "flow/flow_events.h"
-
 #include "locality/annotate_columns.h"
 #include "print/header_text.h"
 #include "session/choose_template.h"

@@ -15,14 +15,13 @@
 #include <string>
 #include <vector>
 
-#include "counts/count_table.h"
-#include "regions/regions_report.h"
-
 #include "annotate/annotation.h"
 #include "base/result.h"
 #include "base/text_style.h"
+#include "counts/count_table.h"
 #include "locality/data.h"
 #include "locality/locality.h"
+#include "regions/regions_report.h"
 #include "report/never.h"
 #include "session/accounting_view.h"
 #include "session/profile_view.h"

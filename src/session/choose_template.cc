@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "templates/find_template.h"
-
 #include "base/program_files.h"
 #include "base/text.h"
 #include "model/engine.h"
+#include "templates/find_template.h"
 
 namespace culprit {
 namespace {

@@ -2,10 +2,9 @@
 
 #include <string>
 
-#include "templates/template.h"
-
 #include "base/result.h"
 #include "model/profile.h"
+#include "templates/template.h"
 
 namespace culprit {
 

@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "base/text.h"
 #include "epochs/epoch_database.h"
 #include "epochs/merge_epochs.h"
 #include "epochs/time_words.h"
-
-#include "base/text.h"
 #include "session/facts_archive.h"
 
 namespace culprit {

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "epochs/epoch_name.h"
-
 #include "base/result.h"
+#include "epochs/epoch_name.h"
 #include "session/profile_view.h"
 #include "snapshot/snapshot.h"
 

@@ -104,7 +104,7 @@ TEST_F(ProfileViewTest, AnswersManyAtOnceAsEachAlone) {
   for (const Ask& ask : questions) alone.push_back(ask(open()));
   EXPECT_NE(alone[2].find("grind"), std::string::npos) << alone[2];
 
-  // With a limit of one byte what one has just read is let go when the next one reads.
+  // A limit of one byte lets go of what one thread has just read when the next one reads.
   for (const uint64_t limit_bytes : {ProfileView::kFactsLimitBytes, uint64_t{1}}) {
     const ProfileView view = open(limit_bytes);
     std::atomic<size_t> same = 0;

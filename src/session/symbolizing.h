@@ -27,8 +27,8 @@ struct SymbolizeOutcome {
   bool interrupted = false;  // stopped: some images have no facts
 };
 
-/// The same while the file is being made: the facts of `demand` go into `writer`, what is missing
-/// into the ledger of `profile`. `known`: what the recording itself knew, which is in the file.
+/// Symbolizes a file while it is made: the facts of `demand` go into `writer`, what is missing into
+/// the ledger of `profile`. `known` is what the recording itself knew, which is in the file.
 Result<SymbolizeOutcome> symbolize(ProfileWriter& writer, Profile& profile,
                                    std::vector<ImageDemand> demand, const KnownFacts& known,
                                    const SnapshotOptions& options,

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "simulate/counting/counts_file.h"
+#include "simulate/counts/counts_file.h"
 
 namespace culprit {
 

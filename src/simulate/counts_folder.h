@@ -1,7 +1,7 @@
 #pragma once
 
 // CountsFolder: the folder that counts files are put into, with the list of the process images that
-// they are of (counting/process_images.h). Says which have ended, so that they are added up and
+// they are of (counts/process_images.h). Says which have ended, so that they are added up and
 // removed while others still run: a build of ten thousand short children never has more than a few.
 //
 // An image has ended when its process has, or when its process runs another image, which has a row
@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "recording/shared_folder.h"
-#include "simulate/counting/process_images.h"
+#include "simulate/counts/process_images.h"
 
 namespace culprit {
 
@@ -55,11 +55,11 @@ class CountsFolder {
   [[nodiscard]] std::optional<ListedImage> read_image(uint32_t number) const;
   /// Whether its process runs a newer image, or did before it ended.
   [[nodiscard]] bool has_newer(uint32_t number) const;
-  /// That, or its process has ended.
+  /// Whether it has a newer image, or its process has ended.
   [[nodiscard]] bool has_ended(uint32_t number) const;
 
  private:
-  /// Which process, for the time that it lives.
+  /// A process for the time that it lives.
   struct Process {
     uint32_t pid = 0;
     uint64_t pid_namespace = 0;

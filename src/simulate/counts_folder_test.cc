@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "simulate/counting/counts_writer.h"
+#include "simulate/counts/counts_writer.h"
 #include "simulate/image_accounts.h"
 
 namespace culprit {

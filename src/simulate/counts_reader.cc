@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "openmp/region_kinds.h"
-
 #include "simulate/counts_tables.h"
 #include "simulate/objects/data_objects.h"
 #include "simulate/thread_sum.h"
@@ -17,7 +16,7 @@ namespace file = counts_file;
 
 namespace {
 
-/// Which sites each block has, in the order of execution.
+/// The sites of each block, in the order of execution.
 struct BlockTable {
   std::vector<file::Block> blocks;
   std::vector<uint32_t> sites;
@@ -35,7 +34,7 @@ class Reader {
   Result<void> read_objects(ProcessCounts& process);
   Result<void> read_regions(ProcessCounts& process);
   Result<void> read_cores(ProcessCounts& process);
-  void look_at_cores(CountsGlance& glance);
+  void add_cores(CountsSummary& summary);
   Result<std::string> read_messages();
   const file::Header& header() const { return header_; }
 
@@ -212,14 +211,14 @@ uint64_t Reader::estimate_ticks(const file::CoreHeader& core) const {
   return header_.has_cycles == 0 || is_in_header ? 0 : core.ticks;
 }
 
-void Reader::look_at_cores(CountsGlance& glance) {
-  glance.estimated_ticks = header_.estimated_ticks;
+void Reader::add_cores(CountsSummary& summary) {
+  summary.estimated_ticks = header_.estimated_ticks;
   const auto core = std::make_unique<file::CoreHeader>();
   for (uint32_t number = 0; number < header_.cores; ++number) {
     const uint64_t start = file::core_start(number);
     if (!read_at(fd_, static_cast<void*>(core.get()), sizeof *core, start)) continue;
-    glance.instructions += core->instructions;
-    glance.estimated_ticks += estimate_ticks(*core);
+    summary.instructions += core->instructions;
+    summary.estimated_ticks += estimate_ticks(*core);
   }
 }
 
@@ -335,18 +334,18 @@ Result<void> CountsFile::visit_threads(const std::function<void(const ThreadCoun
   return {};
 }
 
-Result<CountsGlance> glance_at_counts(int fd, const std::string& name) {
+Result<CountsSummary> read_counts_summary(int fd, const std::string& name) {
   Reader reader(fd, name);
   RETURN_IF_ERROR(reader.read_header());
-  CountsGlance glance;
-  glance.pid = reader.header().pid;
-  glance.parent_pid = reader.header().parent_pid;
-  glance.start_ns = reader.header().start_ns;
-  glance.is_fork = reader.header().is_fork != 0;
-  glance.has_made_code = reader.header().sites_without_file != 0;
-  reader.look_at_cores(glance);
-  RETURN_IF_ERROR(reader.read_mappings(&glance.mappings, &glance.paths));
-  return glance;
+  CountsSummary summary;
+  summary.pid = reader.header().pid;
+  summary.parent_pid = reader.header().parent_pid;
+  summary.start_ns = reader.header().start_ns;
+  summary.is_fork = reader.header().is_fork != 0;
+  summary.has_made_code = reader.header().sites_without_file != 0;
+  reader.add_cores(summary);
+  RETURN_IF_ERROR(reader.read_mappings(&summary.mappings, &summary.paths));
+  return summary;
 }
 
 }  // namespace culprit

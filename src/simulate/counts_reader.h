@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads a counts file (counting/counts_file.h), also while it is still written. The simulated
+// Reads a counts file (counts/counts_file.h), also while it is still written. The simulated
 // program can reach the file's memory, so nothing in it is believed.
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "simulate/counting/counts_file.h"
-#include "simulate/counting/windows_file.h"
+#include "simulate/counts/counts_file.h"
+#include "simulate/counts/windows_file.h"
 
 namespace culprit {
 
@@ -35,7 +35,7 @@ struct ProcessCounts {
   std::vector<counts_file::Site> sites;
   std::vector<counts_file::MappedRange> mappings;
   std::vector<std::string> paths;  // of the mappings
-  /// With data objects, by site; empty: none were told apart.
+  /// Data objects by site; empty: none were told apart.
   std::vector<counts_file::SiteObject> site_objects;
   std::vector<CountedObject> objects;                 // row 0: unknown
   std::vector<counts_file::RegionPath> region_paths;  // row 0: outside of all
@@ -73,13 +73,13 @@ inline constexpr const char* kOtherThreads = "other threads";
 /// What one thread has counted, or several together.
 struct ThreadCounts {
   /// Where: in an OpenMP construct, or waiting there. A thread has several, then.
-  struct Region {
+  struct RegionRow {
     uint32_t path = 0;  // row of ProcessCounts::region_paths; 0: outside of all
     bool is_waiting = false;
     uint64_t executions = 0;
     uint64_t pieces = 0;
   };
-  Region region{};
+  RegionRow region{};
   uint32_t number = 0;  // in the order of their beginning; counts_file::kThreadsApart: all others
   uint32_t tid = 0;     // 0: several, or not known
   std::string name;
@@ -92,7 +92,7 @@ struct ThreadCounts {
   std::vector<simulate::SiteTicks> ticks;  // with those of blocks; empty: no cycles were modelled
   std::vector<simulate::ReplayTicks> replays;  // as `ticks`, of sampled stretches
   std::vector<counts_file::Target> targets;    // of indirect branches; each pair once
-  /// With windows, by site: executions in the beginning, which was measured whole.
+  /// Executions in the beginning, which a run in windows measures whole, by site.
   std::vector<uint64_t> beginning;
   std::vector<bool> is_not_covered;  // likewise; its cycles are not known
   uint64_t other_targets = 0;        // branches that are in no row of them
@@ -139,7 +139,7 @@ class CountsFile {
 };
 
 /// The little that is asked while the program runs.
-struct CountsGlance {
+struct CountsSummary {
   uint32_t pid = 0;
   uint32_t parent_pid = 0;
   uint64_t start_ns = 0;
@@ -150,6 +150,6 @@ struct CountsGlance {
   std::vector<counts_file::MappedRange> mappings;
   std::vector<std::string> paths;
 };
-Result<CountsGlance> glance_at_counts(int fd, const std::string& name);
+Result<CountsSummary> read_counts_summary(int fd, const std::string& name);
 
 }  // namespace culprit

@@ -212,8 +212,8 @@ TEST_F(CountsReader, CountsWhatRanOutsideTheRegion) {
   EXPECT_EQ(counts->process.outside_instructions, 77U);
 }
 
-// Of two threads that are no more told apart: what both have seen is one row. The block's branch
-// goes back to its start.
+// Two threads are no more told apart: what both have seen is one row. The block's branch goes back
+// to its start.
 TEST_F(CountsReader, AddsTargetsOfThreads) {
   header_.cores = file::shared_core(1) + 1;
   file::CoreHeader core{};
@@ -310,10 +310,10 @@ TEST_F(CountsReader, RefusesAFileThatIsCutShort) {
 TEST_F(CountsReader, GlancesAtAFileThatIsBeingWritten) {
   put(0, header_);
   put(file::core_start(0), uint64_t{1234});
-  const Result<CountsGlance> glance = glance_at_counts(fd_.get(), "test");
-  ASSERT_TRUE(glance.has_value()) << glance.error().message;
-  EXPECT_EQ(glance->instructions, 1234u);
-  EXPECT_FALSE(glance->has_made_code);
+  const Result<CountsSummary> summary = read_counts_summary(fd_.get(), "test");
+  ASSERT_TRUE(summary.has_value()) << summary.error().message;
+  EXPECT_EQ(summary->instructions, 1234u);
+  EXPECT_FALSE(summary->has_made_code);
 }
 
 }  // namespace

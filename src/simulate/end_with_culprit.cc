@@ -59,7 +59,7 @@ void kill_simulated(const std::string& folder) {
   }
 }
 
-/// Nothing of culprit's is held longer than culprit does: outputs, terminals, locks.
+/// Outputs, terminals and locks of culprit's are not held longer than culprit does.
 void close_all_but(int kept) {
   for (const int fd : read_numbers("/proc/self/fd")) {
     if (fd != kept) ::close(fd);

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "toml/toml_folder.h"
-
 #include "base/cpuid.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "toml/toml_folder.h"
 
 namespace culprit {
 namespace {

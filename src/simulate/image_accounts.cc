@@ -22,7 +22,7 @@ bool lacks_counts(const CountsFolder& folder, uint32_t number, const ListedImage
   if (image.state == ImageState::uncounted) return true;
   const bool has_begun = image.state != ImageState::adding && image.state != ImageState::starting;
   if (!has_begun) return !folder.has_ended(number);
-  // After its exec there is another image, unless the process has been killed on the way, or the
+  // An exec is followed by another image, unless the process has been killed on the way, or the
   // engine could not begin.
   if (image.state == ImageState::executing && is_read) {
     return folder.has_ended(number) && !folder.has_newer(number);

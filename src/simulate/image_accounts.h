@@ -2,7 +2,7 @@
 
 // ImageAccounts: whether all is there. What each process image has counted, by its own word, is
 // held against what was read of its counts file into the profile; and of each image that the list
-// has (counting/process_images.h) something must have been read. What is missing goes into the
+// has (counts/process_images.h) something must have been read. What is missing goes into the
 // ledger, with the names of some of those that lack.
 
 #include <cstdint>

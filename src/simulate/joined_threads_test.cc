@@ -31,7 +31,7 @@ class MadeRun {
     profile.processes.push_back({RunId(0u), pid, 1, profile.strings.intern(name)});
     return ProcessId(profile.processes.size() - 1);
   }
-  /// That ran code at `offset`, so many times or samples.
+  /// Adds a thread that ran code at `offset` so many times, or that many samples found there.
   void add_thread(ProcessId process, uint32_t tid, uint32_t ordinal, uint64_t offset,
                   uint64_t count) {
     profile.threads.push_back({process, tid, profile.strings.intern("t"), ordinal});

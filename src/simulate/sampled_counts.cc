@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "stats/estimate.h"
 #include "stats/student.h"
 
 namespace culprit {
@@ -18,7 +19,6 @@ double compute_design_effect(std::span<const Count> misses) {
     const double apart = static_cast<double>(count) - sum / classes;
     squares += apart * apart;
   }
-  constexpr double kNormal95 = 1.959964;
   const double wider = student_quantile95(static_cast<double>(misses.size() - 1)) / kNormal95;
   return std::max(1.0, classes * squares / (classes - 1) / sum * wider * wider);
 }

@@ -13,9 +13,9 @@
 #include "model/profile_merger.h"
 #include "recording/describe_run.h"
 #include "recording/run_loop.h"
-#include "simulate/counting/machine_file.h"
-#include "simulate/counting/tenures_file.h"
-#include "simulate/counting/windows_file.h"
+#include "simulate/counts/machine_file.h"
+#include "simulate/counts/tenures_file.h"
+#include "simulate/counts/windows_file.h"
 #include "simulate/counts_folder.h"
 #include "simulate/end_with_culprit.h"
 #include "simulate/image_accounts.h"
@@ -231,11 +231,11 @@ void SimulationRun::look() {
   take_ended(false);
   running_instructions_ = running_ticks_ = 0;
   for (const auto& [key, file] : folder_.living()) {
-    const Result<CountsGlance> glance = glance_at_counts(file.fd.get(), file.path);
-    if (!glance) continue;  // said when it is read as a whole
-    running_instructions_ += glance->instructions;
-    running_ticks_ += glance->estimated_ticks;
-    profile_.see(*glance);
+    const Result<CountsSummary> summary = read_counts_summary(file.fd.get(), file.path);
+    if (!summary) continue;  // said when it is read as a whole
+    running_instructions_ += summary->instructions;
+    running_ticks_ += summary->estimated_ticks;
+    profile_.see(*summary);
   }
 }
 
@@ -270,17 +270,18 @@ Result<void> SimulationRun::flush(uint64_t) {
   return {};
 }
 
-/// With what the processes that still run have counted: it is read again when they have ended.
+/// What the processes that still run have counted is in it, too: it is read again when they have
+/// ended.
 Profile SimulationRun::profile_so_far() const {
   SimulatedProfile living(detail_, sample_);
   Profile so_far = profile_.so_far();
   living.builder().profile().machine = so_far.machine;
   living.builder().profile().environment = so_far.environment;
   for (const auto& [key, file] : folder_.living()) {
-    const Result<CountsGlance> glance = glance_at_counts(file.fd.get(), file.path);
+    const Result<CountsSummary> summary = read_counts_summary(file.fd.get(), file.path);
     const Result<CountsFile> counts = CountsFile::read(file.fd.get(), file.path);
-    if (!glance || !counts) continue;  // said when it has ended
-    living.see(*glance);
+    if (!summary || !counts) continue;  // said when it has ended
+    living.see(*summary);
     if (!living.add(*counts, {})) continue;
   }
   const std::vector<Run> runs = so_far.runs;
@@ -309,8 +310,8 @@ void SimulationRun::take_ended(bool all) {
 /// What a running process counts while it is read is not missing.
 Result<void> SimulationRun::read_counts(const CountsFolder::File& file, bool is_running) {
   const auto ask = [&] {
-    const Result<CountsGlance> glance = glance_at_counts(file.fd.get(), file.path);
-    return glance ? glance->instructions : 0;
+    const Result<CountsSummary> summary = read_counts_summary(file.fd.get(), file.path);
+    return summary ? summary->instructions : 0;
   };
   const uint64_t so_far = is_running ? ask() : 0;
   const uint64_t before = profile_.executions();

@@ -5,7 +5,7 @@
 //
 //     SimulateOptions options;
 //     options.command = {"gzip", "-k", "file"};
-//     ASSIGN_OR_RETURN(Recording recording, run_simulated(options, nullptr));
+//     ASSIGN_OR_RETURN(Simulation simulation, run_simulated(options, nullptr));
 //
 // Counted are the instructions of the program and its children in user mode. System calls run
 // natively; the ledger has their number and time.
@@ -33,9 +33,9 @@ struct SimulateOptions {
   std::string sysroot;             // for programs of another architecture; "": the usual place
   uint64_t max_instructions = 0;   // of each process; after them it runs on uncounted. 0: all
   uint64_t skip_instructions = 0;  // of each process, before any is counted
-  /// Only while inside a function that begins there (--roi); no path: all.
+  /// Counts only while inside a function that begins there (--roi); no path: all.
   counting::RegionPlaces region;
-  /// Whose caches and TLBs accesses go through; nullopt: executions, accesses and branches only.
+  /// Accesses go through its caches and TLBs; nullopt: executions, accesses and branches only.
   std::optional<simulate::MachineModel> machine;
   simulate::Locality locality = simulate::Locality::off;  // needs a machine
   bool cycles = true;                                     // if there is a machine, its time, too
@@ -55,7 +55,7 @@ struct SimulateOptions {
   objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap
   std::vector<objects::Range> ranges{};                  // --range
   bool regions = false;                                  // counts by OpenMP construct, too
-  /// After so long the program is ended, with all that it has started; 0: never.
+  /// The program is ended after so long, with all that it has started; 0: never.
   uint64_t budget_ns = 0;
   RunControl* control = nullptr;  // who may ask for an end; null: nobody
 };

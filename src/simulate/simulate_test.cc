@@ -52,7 +52,7 @@ class Walk : public testing::Test {
     options_.machine->prefetch.stride = false;
   }
 
-  /// Of the event, the largest value at one instruction, and where that is.
+  /// The event's largest value at one instruction, and where that is.
   static std::pair<uint64_t, Location> find_largest(const Profile& profile, std::string_view name) {
     std::pair<uint64_t, Location> largest;
     for (const Histogram& histogram : profile.histograms) {

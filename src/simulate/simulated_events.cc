@@ -183,7 +183,7 @@ constexpr SimulatedEvent kOfCycles[] = {
     {"sim:wrong-path-cycles", kCycles, kTick, cycles_with<&Busy::wrong_path>},
 };
 
-// Of stretches that ran again, by what was change: forecast_events.h.
+// Stretches that ran again have these events, by what was changed (forecast_events.h).
 using simulate::Change;
 constexpr SimulatedEvent kOfReplays[] = {
     {kReplayedCycles, kCycles, kTick, replayed<Change::nothing>},

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/profile.h"
-#include "simulate/counting/counts_file.h"
+#include "simulate/counts/counts_file.h"
 
 namespace culprit {
 

@@ -84,17 +84,17 @@ SimulatedProfile::Place SimulatedProfile::intern(uint32_t pid,
   return {make_mapping(record, images_.intern(record)), true};
 }
 
-void SimulatedProfile::see(const CountsGlance& glance) {
-  for (size_t number = 0; number < glance.mappings.size(); ++number) {
-    const Place place = intern(glance.pid, glance.mappings[number], glance.paths[number]);
-    if (place.has_file) images_.locate(glance.pid, place.mapping, place.mapping.start, builder_);
+void SimulatedProfile::see(const CountsSummary& summary) {
+  for (size_t number = 0; number < summary.mappings.size(); ++number) {
+    const Place place = intern(summary.pid, summary.mappings[number], summary.paths[number]);
+    if (place.has_file) images_.locate(summary.pid, place.mapping, place.mapping.start, builder_);
   }
-  if (!glance.has_made_code) return;
-  if (glance.is_fork && forks_seen_.insert({glance.pid, glance.start_ns}).second) {
-    jit_.fork(glance.parent_pid, glance.pid);
+  if (!summary.has_made_code) return;
+  if (summary.is_fork && forks_seen_.insert({summary.pid, summary.start_ns}).second) {
+    jit_.fork(summary.parent_pid, summary.pid);
   }
-  jit_.watch(glance.pid);
-  jit_.refresh(glance.pid);
+  jit_.watch(summary.pid);
+  jit_.refresh(summary.pid);
 }
 
 Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector<Place>& places,
@@ -302,7 +302,7 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
     context = tasks_.context(process, tid, Mode::user, builder_);
     return context;
   };
-  // The same sets are simulated for all threads: how good they are is the process's.
+  // All threads have the same sets simulated: how good they are is the process's.
   const std::vector<double> effects =
       estimate_design_effects(counts);  // empty: nothing to estimate
   const std::vector<ObjectId> objects = add_objects(counts, places, locate_site);

@@ -16,7 +16,7 @@
 #include "recording/recording.h"
 #include "records/address_spaces.h"
 #include "records/process_table.h"
-#include "simulate/counting/tenures_file.h"
+#include "simulate/counts/tenures_file.h"
 #include "simulate/counts_reader.h"
 #include "simulate/machine/set_sample.h"
 #include "simulate/simulated_events.h"
@@ -33,7 +33,7 @@ class SimulatedProfile {
   ProfileBuilder& builder() { return builder_; }
 
   /// While a process lives its files can be found for certain: opens those that are new.
-  void see(const CountsGlance& glance);
+  void see(const CountsSummary& summary);
   /// All that one process image has counted, once, and what became of its lines.
   /// Errors: those of CountsFile::visit_threads(); what was read before is there.
   Result<void> add(const CountsFile& file, const counting::Tenures& tenures);
@@ -49,9 +49,9 @@ class SimulatedProfile {
   [[nodiscard]] uint64_t instructions() const { return instructions_; }
   /// The sum of the threads' own sums: each turn of a repeated string instruction is one.
   [[nodiscard]] uint64_t executions() const { return executions_; }
-  /// With a sample of sets: whether one began in any process.
+  /// Whether a sample of sets began in any process.
   [[nodiscard]] bool has_drawn_sets() const { return has_drawn_sets_; }
-  /// With windows: whether anything is estimated.
+  /// Whether anything is estimated, as it is with windows.
   [[nodiscard]] bool has_estimates() const { return has_estimates_; }
 
  private:
@@ -65,12 +65,12 @@ class SimulatedProfile {
   /// `object`: of a site of one; nullopt: an instruction's own.
   void add_site(const SimulatedSite& site, ContextId context, const Location& location,
                 std::optional<ObjectId> object);
-  /// With a sample of sets: what it tells of a site, which has no cycles.
+  /// Adds what a sample of sets tells of a site, which has no cycles.
   void add_sampled_site(const SimulatedSite& site, const counts_file::CertainMisses& certain,
                         uint32_t weight, double design_effect, ContextId context,
                         const Location& location, std::optional<ObjectId> object);
   void note_sample(const ProcessCounts& counts);
-  /// With windows: an instruction, `rest` of whose executions were after the beginning.
+  /// Adds an instruction of a run in windows. `rest` of its executions were after the beginning.
   void add_windowed_site(const SimulatedSite& site, ContextId context, const Location& location,
                          const WindowEstimates& estimates, uint32_t number, uint64_t rest);
   void finish_windows();

@@ -1,9 +1,8 @@
 #include "simulate/simulated_regions.h"
 
-#include "openmp/region_kinds.h"
-
 #include "model/ledger.h"
 #include "model/region_words.h"
+#include "openmp/region_kinds.h"
 
 namespace culprit {
 
@@ -32,7 +31,7 @@ void SimulatedRegions::begin(const ProcessCounts& counts, const Locate& locate) 
   if (counts.lost_region_parts > 0) ledger.add(ledger::kRegionPartsLost, counts.lost_region_parts);
 }
 
-ContextId SimulatedRegions::context(ContextId outside, const ThreadCounts::Region& region) {
+ContextId SimulatedRegions::context(ContextId outside, const ThreadCounts::RegionRow& region) {
   if (region.path == 0) return outside;
   const Region& row = builder_.profile().regions[ids_[region.path].value];
   Context fields = builder_.profile().contexts[outside.value];
@@ -47,7 +46,7 @@ ContextId SimulatedRegions::context(ContextId outside, const ThreadCounts::Regio
   return builder_.intern_context(fields);
 }
 
-void SimulatedRegions::add(ContextId outside, const ThreadCounts::Region& region,
+void SimulatedRegions::add(ContextId outside, const ThreadCounts::RegionRow& region,
                            EventId instructions, uint64_t value) {
   if (region.path == 0 || region.is_waiting) return;
   const auto add_row = [&](std::string_view part, EventId event, uint64_t amount) {

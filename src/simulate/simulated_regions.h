@@ -23,9 +23,9 @@ class SimulatedRegions {
   void begin(const ProcessCounts& counts, const Locate& locate);
 
   /// Where the thread's counts belong that has this context outside of all regions.
-  ContextId context(ContextId outside, const ThreadCounts::Region& region);
+  ContextId context(ContextId outside, const ThreadCounts::RegionRow& region);
   /// What the thread ran there.
-  void add(ContextId outside, const ThreadCounts::Region& region, EventId instructions,
+  void add(ContextId outside, const ThreadCounts::RegionRow& region, EventId instructions,
            uint64_t value);
 
  private:

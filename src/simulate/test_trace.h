@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/file.h"
-#include "simulate/counting/machine_file.h"
 #include "simulate/counting/trace_player.h"
+#include "simulate/counts/machine_file.h"
 #include "simulate/counts_reader.h"
 #include "simulate/simulated_profile.h"
 
@@ -74,7 +74,7 @@ class Trace : public testing::Test {
     return offset.value == address || offset.value == address - 0x40'0000;
   }
 
-  /// Of all threads.
+  /// The sum over all threads.
   uint64_t value(std::string_view event, uint64_t address) const {
     uint64_t sum = 0;
     for (const Histogram& histogram : profile_.histograms) {
@@ -89,7 +89,7 @@ class Trace : public testing::Test {
   }
 
   using Pairs = std::map<std::pair<uint64_t, uint64_t>, uint64_t>;
-  /// By addresses of their ends.
+  /// Branches by the addresses of their two ends.
   Pairs branches() const {
     Pairs pairs;
     for (const BranchCount& row : profile_.branch_counts) {

@@ -118,8 +118,8 @@ Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) 
   const uint64_t start = file::core_start(number);
   sum_.other_targets += core.other_targets;
   RETURN_IF_ERROR(add_targets(start, core.targets));
-  // With windows what is left here of what is modelled is of one that has no end, unless it is the
-  // beginning.
+  // A run in windows leaves here only what is modelled of a window without an end, which counts for
+  // nothing but in the beginning.
   const bool has_model = windows_ == nullptr || core.is_beginning != 0;
   const auto add_block = [&](size_t block, const file::BlockRuns& runs) {
     add_runs(block, runs);

@@ -44,7 +44,7 @@ run 0 loop x5 601000+64
 end 0
 )");
   EXPECT_EQ(by_thread("L1-dcache-loads"), (std::vector<uint64_t>{15, 20, 30}));
-  // On the same core, whose L1D has the lines that the thread before it brought in.
+  // The thread runs on the same core, whose L1D has the lines that the thread before it brought in.
   EXPECT_EQ(by_thread("L1-dcache-load-misses"), (std::vector<uint64_t>{10, 20, 10}));
   std::map<std::tuple<uint32_t, uint32_t, EdgeKind>, uint64_t> edges;
   for (const Edge& edge : profile_.edges) {

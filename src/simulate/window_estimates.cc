@@ -100,8 +100,8 @@ class WindowSums {
     double segment = 0;
     double weight = 0;
   };
-  /// Of one function: what the windows' values differ from what its executions let expect, by
-  /// window and event, as weighted.
+  /// How far the windows' values are from what the executions of one function let expect, by window
+  /// and event, as weighted.
   struct Residuals {
     std::vector<uint32_t> windows;
     std::vector<float> values;  // events_.size() for each
@@ -318,9 +318,9 @@ Result<void> WindowSums::add_residuals() {
   return {};
 }
 
-/// By event: of a sum whose weighted residuals in the windows these are; it had none in others. The
-/// part of the run that a window stands for is drawn apart from all others; how it varies within
-/// is seen from its neighbours.
+/// The variance, by event, of a sum whose weighted residuals in the windows these are; it had none
+/// in others. The part of the run that a window stands for is drawn apart from all others; how it
+/// varies within is seen from its neighbours.
 std::vector<double> WindowSums::variances_of(const Residuals& residuals) const {
   const size_t events = events_.size();
   std::vector<double> variances(events);

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "simulate/counting/windows_file.h"
+#include "simulate/counts/windows_file.h"
 #include "simulate/counts_reader.h"
 #include "simulate/simulated_events.h"
 

@@ -26,7 +26,7 @@ inline constexpr double kUsefulBytesPerSecond = 64 * 1024;
 /// Whether that happened.
 bool has_given_up_debuginfod();
 
-/// From now on no longer than that, and servers are asked again. For tests.
+/// Tests set it: servers are asked for no longer than that from now on, and again.
 void set_debuginfod_patience(std::chrono::milliseconds patience);
 
 }  // namespace culprit

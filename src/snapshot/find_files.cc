@@ -98,7 +98,7 @@ std::vector<std::string> list_binary_places(const std::string& folder, const std
   return places;
 }
 
-/// In a symbol folder only the content can be compared: dates and inodes are others.
+/// Files in a symbol folder can be compared by content only: dates and inodes are others.
 std::optional<OpenedElf> find_in_folders(const Image& image, const std::string& path,
                                          const FileSearch& search) {
   for (const std::string& folder : search.symbol_folders) {
@@ -221,7 +221,7 @@ std::optional<OpenedElf> find_debug_file(const OpenedElf& binary, const std::str
 
   std::vector<std::string> places;
   if (link) {
-    // Beside the file as it was found, and as the process saw it.
+    // The file is looked for beside where it was found, and beside where the process saw it.
     std::error_code ignored;
     const std::string real = std::filesystem::canonical(binary.path, ignored).string();
     for (const std::string& folder : {folder_of(binary.path), folder_of(real)}) {

@@ -27,7 +27,7 @@ class JumpFinder {
     LinkAddress to;
     JumpKind kind = JumpKind::complete;
   };
-  /// Of a function whose machine code is `bytes`; in order of `from`, then `to`.
+  /// Jumps of a function whose machine code is `bytes`, in order of `from`, then `to`.
   std::vector<Jump> find(std::string_view bytes, const std::vector<Instruction>& instructions);
 
  private:

@@ -63,8 +63,8 @@ std::map<std::string, LoadedModule> parse_modules(std::string_view modules) {
   return loaded;
 }
 
-/// Of several names at one address: code before data, global before local, then the one with
-/// fewer leading underscores, then the shorter.
+/// Which of two names at one address is kept: code before data, global before local, then the one
+/// with fewer leading underscores, then the shorter.
 bool is_better(const Entry& a, const Entry& b) {
   const auto key = [](const Entry& e) {
     return std::tuple(!is_code(e.type), e.type == 't' || e.type == 'w',

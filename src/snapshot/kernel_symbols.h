@@ -38,7 +38,7 @@ struct KernelSymbols {
 /// the result.
 KernelSymbols parse_kernel_symbols(std::string_view kallsyms, std::string_view modules);
 
-/// Of the running kernel.
+/// Reads the symbols of the running kernel.
 Result<KernelSymbols> read_kernel_symbols();
 
 /// "ext4" for "[ext4]", "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz", "snd-hda.ko" -> "snd_hda".

@@ -113,7 +113,7 @@ ReadingRights ReadingRights::narrowed(const ReadingRights& other) const {
 ReadingGuard::ReadingGuard(const ReadingRights& rights) {
   const bool is_root = ::geteuid() == 0;
   if (is_root && rights.are_ours()) return;
-  // Before the user changes, which takes some from the effective ones already.
+  // They are given before the user changes, which takes some from the effective ones already.
   CapabilityData data = read_capabilities();
   for (size_t i = 0; i < data.size(); ++i)
     capabilities_before_[i] = std::exchange(data[i].effective, 0);
@@ -162,7 +162,7 @@ OpenedAs open_as(const ReadingRights& rights, const std::string& path) {
   const std::string what = "cannot open " + in_quotes(path);
   if (!guard.is_in_force())
     return {Error{what + ": the rights of its owner cannot be taken on here"}, true};
-  // Without the rights to read: opening some devices does things already.
+  // The place is opened without the rights to read it: opening some devices does things already.
   const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (const int why = errno; !place) return {errno_error(what, why), is_refusal(why)};
   struct stat status{};

@@ -32,9 +32,9 @@ class ReadingRights {
   /// Our own.
   ReadingRights() = default;
   static ReadingRights of_everybody() { return {Whose::everybody, 0}; }
-  /// Of whoever may have written this file (or folder).
+  /// The rights of whoever may have written this file (or folder).
   static ReadingRights of_owner(const struct stat& status);
-  /// Of the owner of the file at `path`; of everybody if it cannot be asked.
+  /// The rights of the owner of the file at `path`; everybody's, if it cannot be asked.
   static ReadingRights of_owner(const std::string& path);
 
   /// What both may do.

@@ -90,8 +90,8 @@ TEST_F(ReadingRightsTest, TheKernelDecidesWhatIsOpened) {
 }
 
 TEST_F(ReadingRightsTest, CapabilitiesAreGone) {
-  // With CAP_SYS_PTRACE the folder in which a process is opens through /proc, whatever the modes
-  // on the way to it.
+  // CAP_SYS_PTRACE opens the folder in which a process is through /proc, whatever the modes on the
+  // way to it.
   const ReadingRights user = of(make("program", kUser, 0755));
   const std::string closed = folder_.path() + "/closed";
   std::filesystem::create_directory(closed);

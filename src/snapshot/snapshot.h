@@ -42,7 +42,7 @@ struct SnapshotOptions {
 struct ImageDemand {
   ImageId image;
   std::vector<FileOffset> offsets;
-  // Of data objects, whose types are wanted:
+  // Data objects whose types are wanted:
   std::vector<FileOffset> variables{};
   std::vector<FileOffset> allocations{};  // calls that led to them
 };

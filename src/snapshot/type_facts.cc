@@ -110,7 +110,7 @@ void add_fields(ImageFacts& facts, FileOffset place, bool is_call, const TypeLay
   }
 }
 
-/// Also behind what the file holds (.bss), as if the segment went on.
+/// Places behind what the file holds (.bss) have addresses, too, as if the segment went on.
 LinkAddress address_of_data(const ImageFacts& facts, FileOffset place) {
   const SegmentFact* best = nullptr;
   for (const SegmentFact& segment : facts.segments) {

@@ -12,7 +12,7 @@
 namespace culprit {
 namespace {
 
-/// So far back what retires together may hide who was waited for.
+/// What retires together within so many instructions may hide who was waited for.
 constexpr size_t kGroup = 3;
 constexpr uint64_t kLeastSamples = 5;
 constexpr double kLeastShare = 0.01;

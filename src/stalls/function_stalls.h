@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "flow/function_flow.h"
-
 #include "stalls/stall_evidence.h"
 
 namespace culprit {
@@ -48,7 +47,7 @@ struct FunctionStalls {
 FunctionStalls find_function_stalls(const FunctionFlow& flow,
                                     std::vector<InstructionEvidence> evidence, bool has_model);
 
-/// Of evidence added up: a loop's, or a function's.
+/// The stalls of a loop or a function, whose evidence is added up.
 Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts, bool has_model,
                    bool can_miss_code);
 

@@ -64,7 +64,7 @@ constexpr const StallCauseName& name_of(StallCause cause) {
   return kStallCauseNames[static_cast<size_t>(cause)];
 }
 
-/// By cause. [cycles]
+/// How many cycles each cause may have taken. [cycles]
 using CauseCycles = std::array<double, kStallCauses>;
 
 struct CauseBounds {

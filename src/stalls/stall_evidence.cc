@@ -47,7 +47,7 @@ constexpr CapRule kCaps[] = {
     {"dTLB-load-misses", StallCause::translation, Largest::kWalk},
     {"dTLB-store-misses", StallCause::translation, Largest::kWalk},
     {"branch-misses", StallCause::misprediction, Largest::kRedirect},
-    // Until it is executed a mispredicted branch waits for its operands.
+    // A mispredicted branch waits for its operands until it is executed.
     {"sim:misprediction-cycles", StallCause::misprediction, 1 + Largest::kModelError},
     {"late-branch-targets", StallCause::code_fetch, Largest::kRedirect},
     {"L1-icache-load-misses", StallCause::code_fetch, Largest::kCodeL2},

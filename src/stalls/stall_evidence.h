@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "flow/function_flow.h"
-
 #include "stalls/code_features.h"
 #include "stalls/stall_causes.h"
 
@@ -33,7 +32,7 @@ struct LargestCosts {
   static constexpr double kLine = 100;  // to move a line at the bandwidth that one core has
   static constexpr double kAtomic = 100;
   static constexpr double kMicrocode = 200;
-  /// By how much a modelled cost of the code itself may be too small, of it.
+  /// A modelled cost of the code itself may be too small by this part of it.
   static constexpr double kModelError = 0.5;
 };
 
@@ -63,7 +62,7 @@ class StallEvidence {
 
   [[nodiscard]] bool has_model() const { return !model_.empty(); }
   [[nodiscard]] bool is_in_cycles() const { return is_in_cycles_; }
-  /// Of each instruction of the function. `code`: with texts.
+  /// The evidence of each instruction of the function. `code` has texts.
   [[nodiscard]] std::vector<InstructionEvidence> find(ImageId image, const FunctionFlow& flow,
                                                       const Disassembly& code,
                                                       std::string_view architecture) const;

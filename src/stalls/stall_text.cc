@@ -172,7 +172,8 @@ class SummaryText {
     }
   }
 
-  /// At most three, those with the highest bounds first; capital: certainly most of the stall.
+  /// At most three causes, those with the highest bounds first. A capital says that the cause
+  /// certainly made most of the stall.
   static std::string letters(const Stalls& stalls) {
     std::array<size_t, kStallCauses> order{};
     std::iota(order.begin(), order.end(), size_t{0});

@@ -73,7 +73,7 @@ TEST(Stalls, CloseForAnyEvidence) {
     EXPECT_LE(lowest, all.explained + 1e-6);
     EXPECT_GE(highest, all.explained - 1e-6);
     EXPECT_LE(all.cycles, all.best.total() + highest + all.unexplained + 1e-6);
-    // Without executions all is told to be untold.
+    // Nothing can be told where executions are not known.
     const Stalls untold = make_stalls(parts, false, true);
     EXPECT_EQ(untold.untold, untold.cycles);
     for (const double low : untold.low) EXPECT_EQ(low, 0);

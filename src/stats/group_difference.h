@@ -25,7 +25,7 @@ struct GroupDifference {
 std::optional<GroupDifference> estimate_group_difference(std::span<const double> first,
                                                          std::span<const double> second);
 
-/// That chance alone makes such a difference; 1 where it is 0, 0 where nothing scatters.
+/// How likely chance alone makes such a difference; 1 where it is 0, 0 where nothing scatters.
 double difference_tail(const GroupDifference& difference);
 /// Where the true one is, in 95 % of cases.
 Interval difference_interval(const GroupDifference& difference);

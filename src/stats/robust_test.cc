@@ -10,7 +10,7 @@ namespace {
 
 TEST(Quantile, InterpolatesBetweenNeighbours) {
   const std::vector<double> values = {4, 1, 3, 2};
-  // As R: quantile(1:4, c(0, .25, .5, 1)) gives 1, 1.75, 2.5, 4.
+  // R's quantile(1:4, c(0, .25, .5, 1)) gives 1, 1.75, 2.5, 4.
   EXPECT_DOUBLE_EQ(compute_quantile(values, 0), 1);
   EXPECT_DOUBLE_EQ(compute_quantile(values, 0.25), 1.75);
   EXPECT_DOUBLE_EQ(compute_median(values), 2.5);

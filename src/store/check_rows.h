@@ -63,7 +63,7 @@ Result<void> check_rows(std::string_view table, std::span<const Row> rows, const
   return {};
 }
 
-/// The same of rows that were read from the file `path`.
+/// Checks rows that were read from the file `path`.
 template <class Row>
 Result<void> check_read(const std::string& path, std::string_view table,
                         const std::vector<Row>& rows, const TableSizes& sizes) {

@@ -231,7 +231,7 @@ Result<uint64_t> replace_facts(const Database& database, ImageId image, const Im
   RETURN_IF_ERROR(writer.put("lines", std::span<const LineFact>(facts.lines)));
   RETURN_IF_ERROR(writer.put("inlines", std::span<const InlineFact>(facts.inlines)));
   RETURN_IF_ERROR(writer.put("jumps", std::span<const JumpFact>(facts.jumps)));
-  // Before the code: whoever has read blocks can do without it.
+  // Blocks are written before the code: whoever has read them can do without it.
   RETURN_IF_ERROR(writer.put("blocks", std::span<const BlockFact>(facts.blocks)));
   RETURN_IF_ERROR(writer.put("code", std::span<const CodeFact>(facts.code)));
   RETURN_IF_ERROR(put_sources(writer, facts.sources));

@@ -47,8 +47,8 @@ class ProfileWriter {
   /// after an error the file holds what the last successful call left.
   Result<void> flush(const Profile& profile);
 
-  /// The same where runs that were written do not change any more: of thousands of runs only the
-  /// new ones are written.
+  /// Flushes where runs that were written do not change any more: of thousands of runs only the new
+  /// ones are written.
   Result<void> append(const Profile& profile);
 
   /// Writes all of `profile` in place of what the file holds, in one transaction. What is there
@@ -61,7 +61,7 @@ class ProfileWriter {
   /// Rewrites all metadata from `profile` (rows may have changed since they were
   /// flushed), adds its counts, compacts segments, marks the file complete.
   Result<void> close(const Profile& profile);
-  /// The same for a file that was open()ed: its profile is what it holds already.
+  /// Closes a file that was open()ed: its profile is what it holds already.
   Result<void> close();
 
   /// Goes on in a new file at `path`, with what this one holds, after close() has failed for want

@@ -29,8 +29,8 @@ Error cannot_write(const std::string& path, const Error& error) {
 }  // namespace
 
 struct ProfileWriter::State {
-  // Before the database, so that it is closed after it: closing any descriptor of a file drops
-  // the locks that SQLite has there.
+  // The lock stands before the database, so that it is let go after it: closing any descriptor of a
+  // file drops the locks that SQLite has there.
   WriterLock lock;
   std::unique_ptr<Database> database;
   TableSizes written;

@@ -17,7 +17,7 @@ inline constexpr bool kIsPacked =
 template <class Row>
 inline constexpr bool kNamesPacked = std::is_same_v<Row, DataObject>;
 
-/// Beside the table of runs.
+/// This table stands beside that of the runs.
 inline constexpr std::string_view kRunLabels = "run_labels";
 
 /// Appends what is new, and rewrites the short tables that change while recording: runs,

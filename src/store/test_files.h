@@ -18,7 +18,8 @@ namespace culprit {
 class StoreTest : public testing::Test {
  protected:
   void SetUp() override {
-    // In memory where there is such a place: every transaction waits for its disk.
+    // Files are kept in memory where there is such a place, because every transaction waits for its
+    // disk.
     if (::access("/dev/shm", W_OK) == 0) ::setenv("TMPDIR", "/dev/shm", 1);
     Result<TemporaryFolder> folder = TemporaryFolder::make();
     ASSERT_GOOD(folder);

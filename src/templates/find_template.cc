@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "toml/toml_folder.h"
-
 #include "base/cpuid.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "toml/toml_folder.h"
 
 namespace culprit {
 namespace {

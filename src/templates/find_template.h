@@ -5,10 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "templates/template.h"
 #include "templates/template_toml.h"
-
-#include "base/result.h"
 
 namespace culprit {
 
@@ -16,7 +15,7 @@ namespace culprit {
 /// Errors: file, line, what is wrong; the system's reason.
 Result<Template> read_template(const std::string& path);
 
-/// The same with its mistake kept apart: for lint.
+/// Reads it with its mistake kept apart, as lint needs it.
 TemplateFile read_template_file(const std::string& path);
 
 /// A path (with a slash or .toml), or the name of a template in `folder`.

@@ -4,10 +4,9 @@
 #include <fstream>
 #include <gtest/gtest.h>
 
-#include "templates/test_templates.h"
-
 #include "base/cpuid.h"
 #include "base/file.h"
+#include "templates/test_templates.h"
 
 namespace culprit {
 namespace {

@@ -7,14 +7,13 @@
 #include <map>
 #include <set>
 
+#include "base/file.h"
+#include "base/names.h"
+#include "base/text.h"
 #include "templates/find_template.h"
 #include "templates/name_check.h"
 #include "templates/template_words.h"
 #include <nlohmann/json.hpp>
-
-#include "base/file.h"
-#include "base/names.h"
-#include "base/text.h"
 
 namespace culprit {
 namespace {
@@ -169,7 +168,7 @@ class Lint {
     }
   }
 
-  /// Nothing is summed beside what has it among its cycles.
+  /// A row is not summed beside one that has it among its cycles.
   void check_parts() {
     for (const TemplateRow& row : whole_.rows) {
       std::set<std::string> met{row.event};

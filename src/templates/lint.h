@@ -24,9 +24,9 @@ struct LintFinding {
 /// by libpfm4 where it knows the CPU, else by our own tables of codes.
 std::vector<LintFinding> lint_template(const Template& whole);
 
-/// The same for a file: if it cannot be read, why is the only finding. One that Culprit is said to
-/// have validated needs the table that shows it, of `culprit validate --report`:
-/// ../validation/NAME.json beside the file's folder.
+/// Checks a file: if it cannot be read, why is the only finding. One that Culprit is said to have
+/// validated needs the table that shows it, of `culprit validate --report`: ../validation/NAME.json
+/// beside the file's folder.
 std::vector<LintFinding> lint_template_file(const std::string& path);
 
 /// Who says that the codes are right.

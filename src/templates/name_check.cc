@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 #include <optional>
 
+#include "base/number.h"
+#include "base/text.h"
 #include "events/cpu_tables.h"
 #include "events/event_request.h"
 #include "events/pfm_corrections.h"
 #include "events/pfm_events.h"
 #include "templates/template_words.h"
-
-#include "base/number.h"
-#include "base/text.h"
 
 namespace culprit {
 namespace {
@@ -54,7 +53,7 @@ std::optional<uint64_t> find_modifier_bits(std::string_view word) {
   return *mask << kCountMaskShift;
 }
 
-/// By our own table of a CPU that this libpfm4 does not know.
+/// Judges by our own table of a CPU that this libpfm4 does not know.
 JudgedName judge_by_table(const CpuTable& table, const TemplateRow& row) {
   JudgedName out{NameJudge::nobody, NameState::unknown, 0, 0, ""};
   std::string_view name = row.event;

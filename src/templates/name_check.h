@@ -21,7 +21,7 @@ struct JudgedName {
   std::string reason;  // why nobody does
 };
 
-/// By the CPU that libpfm.front() names.
+/// Judges a name by the CPU that libpfm.front() names.
 JudgedName judge_name(const Template& whole, const TemplateRow& row);
 
 /// Wrong codes, wrong name states, codes that do not fit the CPU's registers.

@@ -175,7 +175,7 @@ struct BranchCoverage {
   uint32_t line = 0;
 };
 
-/// The same number two ways: left and right, each a sum of events (weights usually 1).
+/// A number that can be had two ways: left and right are each a sum of events (weights usually 1).
 struct ConsistencyRule {
   struct Term {
     std::string event;

@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "templates/template_words.h"
-#include <nlohmann/json.hpp>
-
 #include "base/names.h"
 #include "base/text.h"
+#include "templates/template_words.h"
+#include <nlohmann/json.hpp>
 
 namespace culprit {
 namespace {

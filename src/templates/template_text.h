@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "templates/template.h"
-
 #include "base/text_style.h"
+#include "templates/template.h"
 
 namespace culprit {
 

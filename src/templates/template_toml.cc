@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.h"
 #include "templates/quantities.h"
 #include "templates/template_words.h"
 #include "toml/toml_section.h"
-
-#include "base/text.h"
 
 namespace culprit {
 namespace {

@@ -10,10 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "templates/template.h"
 #include "toml/toml_file.h"
-
-#include "base/result.h"
 
 namespace culprit {
 
@@ -29,7 +28,7 @@ TemplateFile parse_template_file(std::string_view text, const std::string& file,
 /// The name in base = "..."; "" if the file is none's variant, or no TOML.
 std::string find_base_name(std::string_view text, const std::string& file);
 
-/// The same for who needs a right one only.
+/// Parses a template for whoever needs a right one.
 /// Errors: file, line, what is wrong.
 Result<Template> parse_template(std::string_view text, const std::string& file,
                                 const Template* base = nullptr);

@@ -34,7 +34,7 @@ inline std::string row_text(const std::string& event, const std::string& code,
          more;
 }
 
-/// For Ivy Bridge-EP: two levels, and instruction latency.
+/// A template for Ivy Bridge-EP with two levels and instruction latency.
 inline std::string small_template(const std::string& more = "") {
   return "name = \"small\"\ndescription = \"A CPU\"\nsource = \"nobody\"\n"
          "validated_by = \"us\"\nvalidated_on = \"a bench\"\n"

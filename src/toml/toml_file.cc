@@ -12,14 +12,13 @@
 
 #include <fmt/format.h>
 
-#include <toml++/toml.h>
-
 #include "base/text.h"
+#include <toml++/toml.h>
 
 namespace culprit {
 namespace {
 
-/// Nothing that is read here is nested deeper; toml++ itself stops at 256.
+/// No file that is read here is nested deeper; toml++ itself stops at 256.
 constexpr int kDeepest = 16;
 
 uint32_t line_of(const toml::source_region& region) {

@@ -59,7 +59,7 @@ class TomlSection {
   /// These keys must be here, and no text of them empty.
   void needs(std::initializer_list<const char*> keys);
   [[nodiscard]] bool has(const std::string& key) const;
-  /// After all keys were read: any other is a mistake.
+  /// Call it when all keys were read: any other is a mistake.
   void end();
 
   /// A mistake of the reader's own finding, at a key (or the table, if the key is not there).

@@ -25,7 +25,7 @@ struct LiveWindow {
 
 class LiveCounts {
  public:
-  /// So much of the past is kept slice by slice.
+  /// This much of the past is kept slice by slice.
   static constexpr uint64_t kLongestWindowNs = 60'000'000'000;
 
   /// The sink of a recording: all tables, and the counts since the last call. Any thread.

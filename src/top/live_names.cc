@@ -15,8 +15,8 @@ namespace culprit {
 
 namespace {
 
-// After what took a millisecond come so many in which nothing is read of that image: few at first,
-// when most names are new.
+// A pass that took a millisecond is followed by so many in which nothing is read of that image: few
+// at first, when most names are new.
 constexpr uint64_t kFirstRestFactor = 4;
 constexpr uint64_t kRestFactor = 100;
 constexpr uint64_t kLongestRestNs = 30'000'000'000;

@@ -41,7 +41,7 @@ class LiveNames {
 
   /// The facts by image. Valid for as long as any copy of the lookup is.
   [[nodiscard]] FactsLookup names() const;
-  /// The same of the function that was last wanted, with its code; of other images nothing.
+  /// The facts of the function that was last wanted, with its code; other images have none.
   [[nodiscard]] FactsLookup code() const;
   /// Whether the code that was wanted is still looked for.
   [[nodiscard]] bool is_reading_code() const;

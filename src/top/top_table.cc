@@ -25,7 +25,7 @@ class Rates {
       samples_ = total.samples;
       value_ = static_cast<double>(total.value) * events.front().scale;
     }
-    // Of time: percent of one CPU.
+    // Time is shown in percent of one CPU.
     if (window.seconds > 0) per_second_ = (is_time_ ? 1e-7 : 1) / window.seconds;
   }
 
@@ -145,7 +145,7 @@ std::optional<Location> find_top_place(const LiveWindow& window, const FactsLook
       const FunctionFact* const holder = find_function_at(*facts, at.offset);
       if (holder == nullptr || facts->strings.text(holder->name) != function.name) return;
       most = sum.samples;
-      // The same place for as long as the function is looked at, whatever has most.
+      // The function keeps its place for as long as it is looked at, whatever has most.
       found = Location{at.image, holder->begin};
     });
   }

@@ -13,11 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "top/live_counts.h"
-
 #include "attribute/attribution.h"
 #include "base/result.h"
 #include "stats/estimate.h"
+#include "top/live_counts.h"
 
 namespace culprit {
 

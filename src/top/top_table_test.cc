@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "top/top_screen.h"
-
 #include "attribute/test_profile.h"
+#include "top/top_screen.h"
 
 namespace culprit {
 namespace {

@@ -7,10 +7,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/result.h"
 #include "top/top_screen.h"
 #include "top/top_view.h"
-
-#include "base/result.h"
 
 namespace culprit {
 

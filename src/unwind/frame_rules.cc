@@ -149,7 +149,7 @@ std::optional<FrameRules> make_frame_rules(Dwarf_Frame* frame, const Architectur
   rules.cfa = *std::move(cfa);
 
   for (unsigned number = 0; number < Registers::kCount; ++number) {
-    // That the caller's stack pointer is the CFA is how the CFA is defined.
+    // The CFA is defined as the caller's stack pointer.
     if (number == architecture.stack_pointer && !rules.is_signal_frame) continue;
     Dwarf_Op few[3];
     if (dwarf_frame_register(frame, static_cast<int>(number), few, &operations, &count) != 0) {

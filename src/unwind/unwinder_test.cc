@@ -105,7 +105,7 @@ TEST_F(UnwinderTest, ForgetsTheFilesUsedLeastRecently) {
 
 TEST_F(UnwinderTest, ARegisterThatWasPoppedIsNotSoughtBelowTheStackPointer) {
   MadeElf elf(EM_X86_64, 16, kX86Initial);
-  // As gcc ends a function: rbp is back, CFA = rsp + 8, but the rule "rbp at CFA - 16" stays.
+  // gcc ends a function so: rbp is back, CFA = rsp + 8, but the rule "rbp at CFA - 16" stays.
   elf.add_function(0, 0x100, std::string("\x86\2", 2));
   elf.add_function(0x200, 0x300, std::string("\x0c\6\x10", 3));  // CFA rbp+16
   elf.add_function(0x300, 0x400, kX86Outermost);

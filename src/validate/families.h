@@ -39,7 +39,7 @@ struct Family {
   std::string reference{};  // the family
 };
 
-/// Of the caches of the machine that kernels run on. 0: not known, then a usual one is taken.
+/// The caches of the machine that kernels run on. 0: not known; a usual size is taken then.
 struct CacheSizes {
   uint64_t l1d_bytes = 0;
   uint64_t l2_bytes = 0;
@@ -47,7 +47,7 @@ struct CacheSizes {
   uint64_t tlb_entries = 0;
 };
 
-/// For programs of this culprit's own architecture.
+/// Families for programs of the architecture that this culprit is built for.
 /// Units:  causes per round
 std::vector<Family> list_families(const CacheSizes& sizes);
 

@@ -19,8 +19,8 @@ double find_expected(const Family& family, const char* quantity) {
   return 0;
 }
 
-/// Of the software PMU's cycles, those that only a cause of their own makes. The others (all, base,
-/// chains, ports, starvation) are what each kernel has some of.
+/// Cycles of the software PMU that only a cause of their own makes. The others (all, base, chains,
+/// ports, starvation) are what each kernel has some of.
 constexpr std::string_view kCausedCycles[] = {"sim:load-l2-cycles",
                                               "sim:load-l3-cycles",
                                               "sim:load-memory-cycles",
@@ -81,7 +81,7 @@ void find_twice(FamilyVerdict& verdict) {
   }
 }
 
-/// Per round, of the first event of the quantity that was counted.
+/// How often the quantity occurred in each round, by the first of its events that was counted.
 std::optional<double> find_count(const FamilyVerdict& verdict, const std::string& quantity) {
   for (const EventVerdict& one : verdict.events) {
     if (one.event->quantity == quantity && one.counted.per_round) return one.counted.per_round;

@@ -21,7 +21,7 @@ namespace culprit {
 struct ValidatedEvent {
   std::string event;     // as it is counted: "RETIRED_BRANCHES", "instructions"
   std::string quantity;  // what it is said to count
-  // Of a row of a template, whose count x penalty is part of a branch of the tree:
+  // What a row of a template says, whose count x penalty is part of a branch of the tree:
   std::string branch;             // "load_latency"; "": no part
   std::optional<double> penalty;  // [cycles]
 };
@@ -31,7 +31,7 @@ struct EventCount {
   std::string reason;  // why there is none
 };
 
-/// Of one family: by event, in the order of the events that are validated.
+/// What was counted of one family: by event, in the order of the events that are validated.
 struct FamilyCounts {
   std::vector<EventCount> counts;
   std::optional<double> cycles_per_round;

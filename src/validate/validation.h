@@ -27,7 +27,7 @@ struct Validation {
 /// The table for people: kernels with what they cause, what was wrong, events.
 std::string print_validation(const Validation& validation);
 
-/// The same as JSON (schema/validate.schema.json), for data/validation and for other programs.
+/// The table as JSON (schema/validate.schema.json), for data/validation and for other programs.
 std::string print_validation_json(const Validation& validation);
 
 }  // namespace culprit

@@ -1,9 +1,8 @@
 #include <cmath>
 
+#include "base/text.h"
 #include "validate/validation.h"
 #include <nlohmann/json.hpp>
-
-#include "base/text.h"
 
 namespace culprit {
 namespace {

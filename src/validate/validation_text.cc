@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "validate/validation.h"
-
 #include "base/text.h"
+#include "validate/validation.h"
 
 namespace culprit {
 namespace {

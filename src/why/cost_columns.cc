@@ -154,7 +154,7 @@ const char* short_name(CostBranch branch) {
   return kNames[static_cast<size_t>(branch)];
 }
 
-/// For people: cycles, and the shares of them that went to each branch (or part of a branch),
+/// What people read: cycles, and the shares of them that went to each branch (or part of a branch),
 /// the largest first; what only informs comes last. JSON and CSV have all as values.
 void choose_text_columns(const std::vector<Column>& columns, const CostTree& total,
                          ReportTable& table) {

@@ -5,10 +5,9 @@
 
 #include <optional>
 
-#include "templates/template.h"
-
 #include "model/profile.h"
 #include "report/report.h"
+#include "templates/template.h"
 
 namespace culprit {
 
@@ -19,7 +18,7 @@ struct CostReport {
   ReportTable table;
 };
 
-/// Which columns: all branches that this profile tells, or one branch in detail.
+/// All branches that this profile tells, or one branch in detail.
 struct CostColumns {
   std::optional<CostBranch> detail;
 };

@@ -32,7 +32,8 @@ struct PlaceTime {
   double slow_bandwidth = 0;
 };
 
-/// Of a branch at a place. `replay_gain`: what the second run saves, of the first [0 to 1].
+/// What removing a branch at a place would gain. `replay_gain` is what the second run saves of the
+/// first [0 to 1].
 /// Units:  cycles -> shares of `time.whole` [0 to 1]
 /// Shape:  `tree` is of the place, by the simulated core's template
 /// Errors: low and high are meant to hold 90 %. The priors are judgement, and no run has shown yet

@@ -23,7 +23,7 @@ CostTree make_place() {
   return tree;
 }
 
-// Without the loads the model takes 110 M of its 200 M cycles.
+// The model takes 110 M of its 200 M cycles without the loads.
 constexpr double kReplayGain = 0.45;
 
 TEST(Gains, OfAModelAloneAreThoseOfItsSecondRun) {

@@ -44,13 +44,13 @@ struct KernelTime {
   uint64_t samples = 0;           // of everything
   bool has_stacks = false;        // else the kinds are by the innermost functions alone
   std::vector<KernelPart> parts;  // most first; they add up to `share`
-  /// Of the command, where the kernel says it.
+  /// What the command took, where the kernel says it.
   ResourceUse use;
   std::optional<double> cpu_s;
 };
 
-/// Of everything, or of what the functions or modules that the filters name asked for (or what they
-/// call did): shares are of everything all the same.
+/// The kernel's time of everything, or of what the functions or modules that the filters name asked
+/// for (or what they call did). Shares are of everything all the same.
 /// Errors: standard errors of Poisson counts. nullopt: no time or cycles were sampled, the kernel
 ///         was not sampled, or the filters are of something else than code
 std::optional<KernelTime> find_kernel_time(const Profile& profile, const FactsLookup& facts,

@@ -12,7 +12,7 @@ constexpr std::string_view kNewMemoryAdvice =
     "M_MMAP_THRESHOLD, M_TRIM_THRESHOLD). What is really new takes up to 512 times fewer faults in "
     "huge pages (glibc.malloc.hugetlb=1, or madvise: MADV_HUGEPAGE).";
 
-// Of Linux 4.19 to 6.18.
+// The names are those of Linux 4.19 to 6.18.
 constexpr KernelKind kKinds[] = {
     {"fresh_memory", "page faults: fresh memory",
      "The program touches memory for the first time: the kernel clears and maps it then, page by "

@@ -36,8 +36,8 @@ struct KernelRequest {
 /// The kind of that key; the one for what is not known, if there is none.
 const KernelKind& kernel_kind(std::string_view key);
 
-/// Of the names of the kernel's functions on a stack, innermost first. A stack that was not walked
-/// has one name, which tells less.
+/// What was asked of the kernel, by the names of its functions on a stack, innermost first. A stack
+/// that was not walked has one name, which tells less.
 /// Shape:  the call is part of a name, or of this program
 KernelRequest find_kernel_request(const std::vector<std::string_view>& functions);
 

@@ -142,7 +142,8 @@ double most_of(const std::vector<Place>& places, CostBranch branch) {
   return most;
 }
 
-/// By function; by template, where instances are many; by line, where functions have copies of it.
+/// Places are functions; templates, where instances are many; lines, where functions have copies of
+/// them.
 const std::vector<Place>& RepairFinder::choose_places(CostBranch branch) {
   const double by_function = most_of(functions_, branch);
   const double by_family = most_of(families_, branch);

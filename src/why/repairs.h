@@ -28,7 +28,7 @@ struct RepairInput {
   const CostOptions& cost;
 };
 
-/// Of the time: what has less is not worth a look.
+/// What has a smaller part of the time is not worth a look.
 inline constexpr double kWorthALook = 0.03;
 
 /// Repairs worth a look: of the branch with most cycles at least one, then branch after branch as
@@ -42,7 +42,7 @@ std::vector<PlacedAdvice> find_repairs(const RepairInput& input, const WhyReport
 std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& repairs,
                                               const CostTree& tree);
 
-/// Of counts of whole runs, which have no places: by label.
+/// Counts of whole runs have no places: advice names their labels.
 std::vector<PlacedAdvice> advise_on_counts(const CostTree& tree);
 
 }  // namespace culprit

@@ -127,8 +127,8 @@ Verdict of_model(const VerdictInput& input, const CostNode& first) {
   return {Certainty::firm, &first, nullptr, ""};
 }
 
-/// Of everything's time, what code has whose costs are not known: user code that was only sampled,
-/// and what a model lacks [0 to 1].
+/// The share of everything's time that code has whose costs are not known: user code that was only
+/// sampled, and what a model lacks [0 to 1].
 double find_unknown(const VerdictInput& input) {
   const double in_kernel = input.kernel->share.value;
   if (input.measured && input.measured->measured.value > 0) {
@@ -145,7 +145,7 @@ const KernelPart* find_largest_work(const KernelTime& kernel) {
   return found == kernel.parts.end() ? nullptr : &*found;
 }
 
-/// Of the same whole as the shares of the kernel's work [0 to 1].
+/// The branch's share of the same whole as the shares of the kernel's work [0 to 1].
 double share_of(const CostNode& branch, const VerdictInput& input) {
   const double whole = input.measured               ? input.measured->measured.value
                        : input.tree.unhalted.cycles ? input.tree.unhalted.cycles->value

@@ -12,10 +12,9 @@
 #include <optional>
 #include <string>
 
-#include "templates/template.h"
-
 #include "accounting/cost_tree.h"
 #include "report/measured_cycles.h"
+#include "templates/template.h"
 #include "why/kernel_time.h"
 
 namespace culprit {
@@ -28,7 +27,7 @@ struct GainForecast {
   double high = 0;
 };
 
-/// Of the time: a repair that saves less is none.
+/// A repair that saves a smaller part of the time is none.
 inline constexpr double kLeastForecast = 0.02;
 
 /// A branch of the tree, and what all of its repairs save together.

@@ -42,9 +42,8 @@ struct WaitingTime {
 /// preempted". Shares are of the whole; kinds below 1 % of it are left out.
 std::string describe_waiting(const WaitingTime& time);
 
-/// Of everything, or of the functions or modules that the filters name, with what they call: then
-/// the time on a CPU is by samples. Errors: nullopt: no time off the CPU was recorded, or the
-/// filters are of something else than code
+/// What threads waited for: all of them, or those in the functions or modules that the filters
+/// name, with what they call. The time on a CPU is by samples then.
 std::optional<WaitingTime> find_waiting(const Profile& profile, const FactsLookup& facts,
                                         const std::vector<Filter>& filters = {});
 

@@ -3,7 +3,7 @@
 // why: where the cycles of a profile, or of a part of it, went, and what to change.
 //
 //     ASSIGN_OR_RETURN(const WhyReport why, make_why(profile, facts, cpu, options));
-//     print_why(profile, why, Format::text, style);
+//     print_why(profile, cpu, why, Format::text, style);
 
 #include <optional>
 #include <string>
@@ -62,7 +62,7 @@ struct PlacedAdvice {
   [[nodiscard]] double worth() const { return gain ? gain->expected : at_most; }
 };
 
-/// Of the time that whole CPUs had, what they did not run, where that was measured: by the time
+/// What whole CPUs did not run of the time that they had, where that was measured: by the time
 /// stamp counter that was counted beside the cycles, or by the kernel's idle time.
 struct HaltedTime {
   enum class Measure : uint8_t { tsc, idle_time };

@@ -10,13 +10,12 @@
 #include <unistd.h>
 #include <utility>
 
-#include <CLI/CLI.hpp>
-
 #include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "cli/options/command_options.h"
 #include "cli/options/reserved_words.h"
+#include <CLI/CLI.hpp>
 
 namespace culprit {
 
@@ -219,7 +218,7 @@ Offer offer(CLI::App& root, CLI::App* (*add)(CLI::App&, T*, std::string*), std::
   return {add(root, command.get(), error), [command] { return Command(*command); }};
 }
 
-/// In the order in which help lists them.
+/// Commands stand in the order in which help lists them.
 std::vector<Offer> offer_all(CLI::App& root, std::string* error) {
   return {
 #define COMMAND(type, add) offer(root, add, error),

@@ -8,13 +8,12 @@
 #include <variant>
 #include <vector>
 
-#include "epochs/thin_out.h"
-#include "regions/regions_print.h"
-
 #include "cli/options/scan_options.h"
 #include "collect/count/counting.h"
 #include "collect/record.h"
+#include "epochs/thin_out.h"
 #include "perfdata/import.h"
+#include "regions/regions_print.h"
 #include "session/comparisons.h"
 #include "session/epoch_view.h"
 #include "session/questions.h"
@@ -75,7 +74,7 @@ struct StatCommand {
   std::string log;              // where to print; "": standard error
 };
 
-/// Instead of a file: a stretch of time of an epoch database.
+/// A stretch of time of an epoch database, which is asked instead of a file.
 struct EpochChoice {
   std::string database;  // "": the usual one
   std::string since;     // moments, as typed; "": open
@@ -254,7 +253,7 @@ struct TemplatesCommand {
   Format format = Format::text;
 };
 
-/// Nothing to run: help was asked for (status 0), or the words are wrong (status 2).
+/// There is nothing to run: help was asked for (status 0), or the words are wrong (status 2).
 struct Usage {
   int status = 0;
   std::string text;

@@ -6,10 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/options/command_line.h"
 #include "cli/options/option_words.h"
+#include <CLI/CLI.hpp>
 
 namespace culprit {
 

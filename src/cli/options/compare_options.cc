@@ -10,7 +10,7 @@
 namespace culprit {
 namespace {
 
-/// Also those that are refused: their error says what to take instead.
+/// Formats that are refused are options, too: their error says what to take instead.
 template <class Command>
 void add_comparison(CLI::App* app, Command* command) {
   add_levels(app, &command->question.by);

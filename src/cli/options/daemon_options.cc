@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include "daemon/control_request.h"
-#include "epochs/time_words.h"
-
 #include "cli/options/command_options.h"
 #include "cli/options/option_words.h"
+#include "daemon/control_request.h"
+#include "epochs/time_words.h"
 
 namespace culprit {
 

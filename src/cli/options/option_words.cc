@@ -15,7 +15,7 @@ uint64_t parse_duration_ns(const std::string& text) {
                         : unit == "us"                 ? 1e3
                         : unit == "m" || unit == "min" ? 60e9
                                                        : 0;
-  // Also refuses "nan", "inf" and what does not fit.
+  // This refuses "nan", "inf" and what does not fit, too.
   if (end == text.c_str() || factor == 0 || !(number >= 0 && number * factor < 1e18)) {
     throw CLI::ValidationError("'" + text + "' is not a duration (try 10s, 500ms or 2min)");
   }

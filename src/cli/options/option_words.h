@@ -12,10 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "base/text.h"
 #include "base/text_style.h"
+#include <CLI/CLI.hpp>
 
 namespace culprit {
 

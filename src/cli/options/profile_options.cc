@@ -165,7 +165,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
         ->type_name("PATTERN")
         ->allow_extra_args(false);
   }
-  // Of two texts CLI11 cannot tell in C++20 which is a description.
+  // Given two texts, CLI11 cannot tell in C++20 which is the description.
   CLI::Option* off_cpu = app->add_flag("--off-cpu");
   off_cpu->description("time off the CPU (record --off-cpu), by who called what [--tree callees]");
   CLI::Option* never = app->add_flag("--never", command->never);

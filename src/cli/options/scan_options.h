@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/text_style.h"
 #include "scan/answer.h"
 #include "scan/place_table.h"
 #include "scan/print_answer.h"
 #include "scan/run/run_scan.h"
-
-#include "base/text_style.h"
 
 namespace culprit {
 

@@ -71,18 +71,18 @@ void parse_windows(const std::string& text, SimulateOptions& options) {
 void add_simulation(CLI::App* app, RecordCommand* command) {
   const OptionGroup group(app, "Software PMU (--engine simulate and timer+simulate)");
   app->add_option("--machine", command->machine,
-                  "simulate: whose caches and TLBs, a name (host, zen4, ...), a file, or none for "
+                  "whose caches and TLBs, a name (host, zen4, ...), a file, or none for "
                   "executions and accesses only [host]")
       ->type_name("NAME|FILE");
   add_word(app, "--detail", &command->simulate.cycles, kDetails,
-           "simulate: core models the machine's cycles, too; events only counts, and is faster "
+           "core models the machine's cycles, too; events only counts, and is faster "
            "[core]");
   add_word(app, "--locality", &command->simulate.locality, kLocalities,
-           "simulate: what became of the lines that each instruction brought in, and who "
+           "what became of the lines that each instruction brought in, and who "
            "reused or evicted them, in L1 or in all levels [off]");
   app->add_option_function<std::string>(
          "--sets", [command](const std::string& text) { parse_sets(text, command->simulate); },
-         "simulate: one in N of the machine's cache sets, chosen at random by SEED [1], and "
+         "one in N of the machine's cache sets, chosen at random by SEED [1], and "
          "estimate the misses of all: much faster; without cycles, TLBs, mispredictions and "
          "prefetchers. FIRST: so many accesses of each process in all sets, before [0; with "
          "--locality 200000000] [all]")
@@ -90,7 +90,7 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
   app->add_option_function<std::string>(
          "--windows",
          [command](const std::string& text) { parse_windows(text, command->simulate); },
-         "simulate: caches, branches and cycles in windows with so much of the run, at places "
+         "caches, branches and cycles in windows with so much of the run, at places "
          "chosen at random by SEED [1], and of the first FIRST instructions [33554432], and "
          "estimate those of all: for programs that run for seconds; executions stay exact; auto: "
          "5% [all]")
@@ -100,7 +100,7 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
          [command](const std::string& text) {
            command->simulate.budget_ns = parse_duration_ns(text);
          },
-         "simulate: so long may it take: windows as many as there is time for (of timer+simulate, "
+         "so long may it take: windows as many as there is time for (of timer+simulate, "
          "which knows the program's own), and the program is ended then")
       ->type_name("DURATION");
   add_parsed(
@@ -109,7 +109,7 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
         command->simulate.objects = true;
         return parse_word(kGroupings, text);
       },
-      "simulate: what is accessed, by data object: variables, stacks, mappings, and blocks of the "
+      "what is accessed, by data object: variables, stacks, mappings, and blocks of the "
       "heap by where they are allocated (site), or by that and their size",
       "site|size");
   app->add_option_function<std::vector<std::string>>(
@@ -122,25 +122,25 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
              command->simulate.objects = true;
            }
          },
-         "simulate: this part of memory is a data object of its own: NAME=SYMBOL, "
+         "this part of memory is a data object of its own: NAME=SYMBOL, "
          "NAME=FILE:SYMBOL, NAME=ADDRESS+BYTES; may be repeated")
       ->type_name("RANGE")
       ->allow_extra_args(false);
   app->add_flag("--deterministic", command->simulate.deterministic,
-                "simulate: threads take turns by simulated time: counts of programs with threads "
+                "threads take turns by simulated time: counts of programs with threads "
                 "repeat, and cores take lines from each other as they would; slower");
   app->add_option("--roi", command->region,
-                  "simulate: only while inside this function of the program, and what it calls; "
+                  "only while inside this function of the program, and what it calls; "
                   "FILE:SYMBOL is one of a library")
       ->type_name("SYMBOL");
   app->add_option("--skip", command->simulate.skip_instructions,
-                  "simulate: not the first N instructions of each process")
+                  "not the first N instructions of each process")
       ->type_name("N");
   app->add_option("--max-instructions", command->simulate.max_instructions,
-                  "simulate: count so many of each process, then let it run on")
+                  "count so many of each process, then let it run on")
       ->type_name("N");
   app->add_option("--sysroot", command->simulate.sysroot,
-                  "simulate: where the libraries of a program for another architecture are")
+                  "where the libraries of a program for another architecture are")
       ->type_name("DIR");
 }
 

@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "cli/complete_profile.h"
 #include "cli/counted_tree.h"
-#include "cli/second_run.h"
 #include "cli/simulated_kernels.h"
 #include "cli/simulating.h"
 #include "cli/terminal.h"
@@ -134,13 +133,17 @@ Result<Recording> run_simulation(const RecordCommand& command, RunControl&, cons
   return choose_simulation(command).error();
 }
 
-Result<SecondRun> SecondRun::prepare(const RecordCommand&) {
+Slowdown expect_slowdown_of(const RecordCommand&, bool) {
+  return {};
+}
+
+Result<SecondRun> prepare_second_run(const RecordCommand&) {
   return Error{
       "this small build has no software PMU: run --engine timer+simulate where the whole of "
       "culprit and QEMU's user mode are"};
 }
 
-Result<void> SecondRun::run(const RecordCommand&, Recording&, RunControl&, std::string*) {
+Result<void> run_second(SecondRun&, const RecordCommand&, Recording&, RunControl&, std::string*) {
   return {};
 }
 

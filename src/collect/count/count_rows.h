@@ -8,9 +8,8 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "events/event_request.h"
-
 #include "collect/count/counter_set.h"
+#include "events/event_request.h"
 #include "model/profile.h"
 
 namespace culprit {

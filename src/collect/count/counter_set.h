@@ -10,10 +10,9 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "events/event_request.h"
-
 #include "base/file.h"
 #include "base/result.h"
+#include "events/event_request.h"
 
 namespace culprit {
 

@@ -15,10 +15,9 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "events/event_request.h"
-
 #include "base/result.h"
 #include "collect/count/counter_set.h"
+#include "events/event_request.h"
 #include "model/profile.h"
 #include "recording/run_control.h"
 

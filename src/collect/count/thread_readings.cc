@@ -152,7 +152,7 @@ void ThreadReadings::take(const Record& record) {
 
 /// A task has its parent's name until it takes one of its own.
 void ThreadReadings::replay_changes() {
-  // At the same moment births come before names.
+  // Births come before names of the same moment.
   std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) {
     return std::pair(a.time_ns, a.parent == 0) < std::pair(b.time_ns, b.parent == 0);
   });

@@ -5,9 +5,8 @@
 
 #include <string>
 
-#include "events/event_request.h"
-
 #include "base/result.h"
+#include "events/event_request.h"
 
 namespace culprit {
 

@@ -1,25 +1,24 @@
 #pragma once
 
-// Idle time of CPUs, by the kernel's own accounting (/proc/stat).
+// Idle time of the CPUs of a recording.
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
+#include "host/cpu_times.h"
 #include "model/idle_time.h"
 
 namespace culprit {
 
-struct IdleTicks {
-  uint64_t idle_ns = 0;  // since boot, waiting for disks included
+struct IdleSum {
+  uint64_t idle_ns = 0;  // since boot
   size_t cpus = 0;
 };
 
-/// Reads how long `cpus` were idle, or all that are online if there are none. `ticks_per_second` is
-/// sysconf(_SC_CLK_TCK). The result is none if the text lacks one of them.
-std::optional<IdleTicks> parse_idle(std::string_view proc_stat, const std::vector<int>& cpus,
-                                    uint64_t ticks_per_second);
+/// How long `cpus` were idle, or all that are online if none are named. Nothing, if one of them is
+/// not there.
+std::optional<IdleSum> sum_idle(const std::vector<CpuTimes>& times, const std::vector<int>& cpus);
 
 /// Measures from its making until it is asked.
 class IdleWatch {
@@ -31,7 +30,7 @@ class IdleWatch {
  private:
   std::vector<int> cpus_;
   uint64_t start_ns_;
-  std::optional<IdleTicks> start_;
+  std::optional<IdleSum> start_;
 };
 
 }  // namespace culprit

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "events/event_request.h"
-
 #include "base/file.h"
+#include "events/event_request.h"
 #include "records/record_layout.h"
 
 namespace culprit {

@@ -10,9 +10,8 @@
 #include <map>
 #include <string>
 
-#include "events/pmu_catalog.h"
-
 #include "base/text.h"
+#include "events/pmu_catalog.h"
 
 namespace culprit {
 namespace {

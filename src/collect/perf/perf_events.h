@@ -72,7 +72,7 @@ class PerfEvents {
 
   /// The totals of each event, in the order of the groups and their members.
   [[nodiscard]] std::vector<EventTotal> read_totals() const;
-  /// Which event the records with an identifier are of: for several events.
+  /// Rows of events by the identifiers in their records, where there are several.
   [[nodiscard]] const std::map<uint64_t, size_t>& event_of_id() const { return event_of_id_; }
   /// What the kernel would not do as asked: "cycles:pp: sampled with precise level 1, ...".
   [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }

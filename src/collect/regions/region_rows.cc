@@ -1,8 +1,7 @@
 #include "collect/regions/region_rows.h"
 
-#include "openmp/region_kinds.h"
-
 #include "model/region_words.h"
+#include "openmp/region_kinds.h"
 
 namespace culprit {
 

@@ -33,7 +33,8 @@ class RegionsRecording {
   [[nodiscard]] const std::map<std::string, std::string>& environment() const {
     return environment_;
   }
-  /// After the command: its regions, into the last run of `profile`; how many there are.
+  /// Call it after the command. Adds its regions to the last run of `profile`, and says how many
+  /// there are.
   size_t add_to(Profile& profile);
   /// What tells the samples of a recording apart by region; it must not outlive this.
   SampleRegions* sampled() { return sampled_.get(); }

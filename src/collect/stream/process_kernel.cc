@@ -1,6 +1,7 @@
 #include "collect/stream/process_kernel.h"
 
 #include <fcntl.h>
+#include <map>
 #include <string_view>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -50,8 +51,7 @@ void KernelImages::load_modules() {
   const std::string text = read_file("/proc/modules").value_or("");
   for (ProcModule& module : parse_proc_modules(text)) {
     if (module.start.value == 0) continue;
-    regions_.try_emplace(module.start, Region{module.start, module.size_bytes, ImageKind::module,
-                                              std::move(module.name), ImageId()});
+    code_.add({module.start, module.size_bytes, ImageKind::module, std::move(module.name), {}});
   }
 }
 
@@ -72,8 +72,7 @@ void KernelImages::load_programs() {
   for (auto at = found.begin(); at != found.end(); ++at) {
     const auto next = std::next(at);
     const uint64_t room = next == found.end() ? kLongest : next->first - at->first;
-    regions_.try_emplace(at->first, Region{at->first, std::min(room, kLongest), ImageKind::jit,
-                                           std::string(at->second), ImageId()});
+    code_.add({at->first, std::min(room, kLongest), ImageKind::jit, std::string(at->second), {}});
   }
 }
 
@@ -94,57 +93,41 @@ void KernelImages::load(ProfileBuilder& builder) {
   builder.profile().images.push_back(image);
 }
 
-void KernelImages::process(const KsymbolRecord& symbol) {
-  if (symbol.unregistered) {
-    regions_.erase(symbol.start);
-    return;
-  }
-  regions_[symbol.start] =
-      Region{symbol.start, symbol.length, ImageKind::jit, symbol.name, ImageId()};
-}
-
-KernelImages::Region* KernelImages::find_region(RunAddress address) {
-  auto after = regions_.upper_bound(address);
-  if (after == regions_.begin()) return nullptr;
-  Region& region = std::prev(after)->second;
-  return address - region.start < region.size_bytes ? &region : nullptr;
-}
-
-void KernelImages::make_image(Region& region, ProfileBuilder& builder) {
+void KernelImages::make_image(LoadedCode& code, ProfileBuilder& builder) {
   Profile& profile = builder.profile();
   Image image;
-  image.kind = region.kind;
-  if (region.kind == ImageKind::module) {
-    image.path = builder.intern("[" + region.name + "]");
-    image.size_bytes = region.size_bytes;
-    image.build_id = read_build_id("/sys/module/" + region.name + "/notes/.note.gnu.build-id");
+  image.kind = code.kind;
+  if (code.kind == ImageKind::module) {
+    image.path = builder.intern("[" + code.name + "]");
+    image.size_bytes = code.size_bytes;
+    image.build_id = read_build_id("/sys/module/" + code.name + "/notes/.note.gnu.build-id");
   } else {
-    image.path = builder.intern("[bpf] " + region.name);
-    image.size_bytes = region.size_bytes;
-    image.content_hash = region.name;  // a BPF program's name ends with the hash of its code
+    image.path = builder.intern("[bpf] " + code.name);
+    image.size_bytes = code.size_bytes;
+    image.content_hash = code.name;  // a BPF program's name ends with the hash of its code
   }
-  region.image = ImageId(profile.images.size());
+  code.image = ImageId(profile.images.size());
   profile.images.push_back(image);
-  if (region.kind != ImageKind::jit) return;
-  facts_.emplace_back(region.image, make_code_object_facts(profile.machine.architecture,
-                                                           region.name, region.size_bytes));
+  if (code.kind != ImageKind::jit) return;
+  facts_.emplace_back(
+      code.image, make_code_object_facts(profile.machine.architecture, code.name, code.size_bytes));
 }
 
 Location KernelImages::locate(RunAddress address, ProfileBuilder& builder) {
   if (!is_loaded_) load(builder);
   if (text_.value == 0) return {kernel_, FileOffset(0)};
-  Region* region = find_region(address);
+  LoadedCode* code = code_.find(address);
   const bool is_kernel = address >= text_ && address - text_ < kKernelSizeLimit;
   constexpr uint32_t kMaxReloads = 8;
   // Something that came after we looked.
-  if (region == nullptr && !is_kernel && reloads_ < kMaxReloads) {
+  if (code == nullptr && !is_kernel && reloads_ < kMaxReloads) {
     if (reloads_++ == 0) load_programs();
     load_modules();
-    region = find_region(address);
+    code = code_.find(address);
   }
-  if (region != nullptr) {
-    if (region->image.is_all()) make_image(*region, builder);
-    return {region->image, FileOffset(address - region->start)};
+  if (code != nullptr) {
+    if (code->image.is_all()) make_image(*code, builder);
+    return {code->image, FileOffset(address - code->start)};
   }
   if (is_kernel) return {kernel_, FileOffset(address - text_)};
   builder.profile().ledger.add(ledger::kUnknownAddress);

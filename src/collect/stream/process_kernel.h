@@ -4,11 +4,10 @@
 // a module (from its start), or a BPF program (a JIT object). Where kernel
 // addresses are hidden, all of the kernel is one location.
 
-#include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
+#include "follow/kernel_code.h"
 #include "model/builder.h"
 #include "model/image_facts.h"
 #include "records/record.h"
@@ -17,7 +16,7 @@ namespace culprit {
 
 class KernelImages {
  public:
-  void process(const KsymbolRecord& symbol);
+  void process(const KsymbolRecord& symbol) { code_.process(symbol); }
 
   /// The place of a kernel address; makes the image's row when needed.
   Location locate(RunAddress address, ProfileBuilder& builder);
@@ -27,25 +26,16 @@ class KernelImages {
   }
 
  private:
-  struct Region {
-    RunAddress start;
-    uint64_t size_bytes = 0;
-    ImageKind kind = ImageKind::module;
-    std::string name;
-    ImageId image;
-  };
-
   void load(ProfileBuilder& builder);
   void load_modules();
   void load_programs();
-  Region* find_region(RunAddress address);
-  void make_image(Region& region, ProfileBuilder& builder);
+  void make_image(LoadedCode& code, ProfileBuilder& builder);
 
   bool is_loaded_ = false;
   uint32_t reloads_ = 0;
   RunAddress text_;  // 0: hidden
   ImageId kernel_;
-  std::map<RunAddress, Region> regions_;
+  KernelCode code_;
   std::vector<std::pair<ImageId, ImageFacts>> facts_;
 };
 

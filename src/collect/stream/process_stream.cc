@@ -52,6 +52,10 @@ class SampleProcessor::Impl {
   void follow_command(pid_t pid);
   bool follow_running(uint32_t pid);
   void follow_all_running();
+  void begin_run(const Run& run) {
+    builder_.begin_run(run);
+    follower_.begin_run();
+  }
   void process(const Record& record);
   void end_waits(uint64_t now_ns);
   Result<void> flush(const RecordSink& sink);
@@ -231,6 +235,9 @@ bool SampleProcessor::follow_running(pid_t pid) {
 }
 void SampleProcessor::follow_all_running() {
   impl_->follow_all_running();
+}
+void SampleProcessor::begin_run(const Run& run) {
+  impl_->begin_run(run);
 }
 void SampleProcessor::process(const Record& record) {
   impl_->process(record);

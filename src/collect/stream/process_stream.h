@@ -47,8 +47,8 @@ class SampleProcessor {
   SampleProcessor& operator=(const SampleProcessor&) = delete;
   ~SampleProcessor();
 
-  /// Tables to fill in by the caller: machine, runs, events, environment, ledger. The run and
-  /// the event of the samples are rows 0, which must be there before the first sample.
+  /// Tables to fill in by the caller: machine, runs, events, environment, ledger. A run and the
+  /// event of the samples (row 0) must be there before the first sample.
   ProfileBuilder& builder();
 
   /// Counts `pid` from its next exec on, and its descendants.
@@ -61,6 +61,9 @@ class SampleProcessor {
 
   /// Records come in the order of time (small disorder does no harm).
   void process(const Record& record);
+
+  /// Begins another run of the same tasks, to which the samples of further records belong.
+  void begin_run(const Run& run);
 
   /// Waits that go on now end at `now_ns` (CLOCK_MONOTONIC): the recording does.
   void end_waits(uint64_t now_ns);

@@ -69,11 +69,17 @@ class TimerRecorder final : public RunSource {
   Result<void> flush(uint64_t since_start_ns) override {
     return sampled_.flush(since_start_ns, rings_.totals().lost_samples);
   }
-  /// Its threads stop, those of children that live on, too; what they wrote is read later.
+  Result<void> end_epoch(uint64_t since_start_ns) override {
+    return sampled_.end_epoch(since_start_ns, rings_.totals().lost_samples, describe_next_run());
+  }
+  /// The source's threads stop, those of children that live on, too; what they wrote is read later.
   void end() override { rings_.stop(); }
 
  private:
   void describe_profile();
+  Run describe_next_run() {
+    return describe_run(profile_.builder(), describe_targets(options_.command, {}, "", false));
+  }
   void add(const std::vector<TimerRecord>& records);
   Recording complete(const RunEnd& end, const std::string& reason);
   void add_losses(const TimerTotals& totals, const RunEnd& end);
@@ -113,7 +119,7 @@ void TimerRecorder::add(const std::vector<TimerRecord>& records) {
 void TimerRecorder::describe_profile() {
   ProfileBuilder& builder = profile_.builder();
   builder.profile().machine = describe_machine();
-  builder.begin_run(describe_run(builder, describe_targets(options_.command, {}, "", false)));
+  builder.begin_run(describe_next_run());
 }
 
 /// What the numbers lack: known amounts first, then what no amount can say.

@@ -56,7 +56,7 @@ int main(int count, char** words) {
   return 0;
 })";
 
-/// The same, one thread after the other.
+/// The threads run one after the other.
 inline constexpr const char* kThreadsInTurn = R"(
 int main(int count, char** words) {
   double seconds = atof(words[2]);

@@ -9,12 +9,11 @@
 #include <unistd.h>
 #include <utility>
 
-#include "scan/run/folder_guard.h"
-#include "scan/run/inputs.h"
-
 #include "base/file.h"
 #include "base/time.h"
 #include "base/wait_status.h"
+#include "scan/run/folder_guard.h"
+#include "scan/run/inputs.h"
 
 namespace culprit::scan {
 namespace {

@@ -6,10 +6,9 @@
 #include <chrono>
 #include <sys/types.h>
 
-#include "scan/run/cell_worker.h"
-
 #include "base/result.h"
 #include "model/profile.h"
+#include "scan/run/cell_worker.h"
 
 namespace culprit::scan {
 
@@ -30,7 +29,7 @@ class CellProcess {
   [[nodiscard]] const CellJob& job() const { return job_; }
   /// Whether its profile is there, after its end: cell_profile_path().
   [[nodiscard]] bool left_profile() const { return status_ == 0 && !is_late_; }
-  /// Instead of the profile that it did not leave: why.
+  /// A profile that says why the cell did not leave one.
   [[nodiscard]] Profile make_failure() const;
   /// Removes the folder with all that is in it.
   void remove_folder() const;

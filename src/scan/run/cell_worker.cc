@@ -8,11 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "scan/cells.h"
-#include "scan/remarks.h"
-#include "scan/run/inputs.h"
-#include "scan/run/measure.h"
-
 #include "base/file.h"
 #include "base/names.h"
 #include "base/text.h"
@@ -21,12 +16,16 @@
 #include "binary/elf_file.h"
 #include "host/describe_machine.h"
 #include "recording/started_command.h"
+#include "scan/cells.h"
+#include "scan/remarks.h"
+#include "scan/run/inputs.h"
+#include "scan/run/measure.h"
 #include "store/profile_file.h"
 
 namespace culprit::scan {
 namespace {
 
-/// Of what a compiler or program prints so much is kept.
+/// So much is kept of what a compiler or program prints.
 constexpr size_t kMostText = 16'384;
 
 /// Part of every key: raised when cells measured before mean something else.
@@ -99,7 +98,7 @@ Result<Build> build(const ScanSetting& setting, const CellJob& job, const std::s
                               environment_with("SUNPRO_DEPENDENCIES=" + dependencies)));
     while (!command.wait(10'000)) continue;
     build.duration_ns = monotonic_ns() - start_ns;
-    // Of what went well the words about the user's own code stay.
+    // A good build keeps the words about the user's own code only.
     const Result<std::string> said = read_file(log, uint64_t{64} << 20);
     const bool is_good = command.wait_status() == 0;
     build.log = cut_text(!said ? "" : is_good ? keep_own_remarks(*said) : *said);

@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "scan/plan.h"
-
 #include "base/result.h"
 #include "model/profile.h"
+#include "scan/plan.h"
 #include "simulate/machine/machine.h"
 
 namespace culprit::scan {
@@ -34,7 +33,7 @@ struct CellJob {
 Result<std::string> build_command(const ScanSetting& setting, const PlannedCell& cell,
                                   const std::string& out);
 
-/// Its words when the program is `out`; {runs} stays.
+/// The words that run the program `out`; {runs} stays.
 Result<std::vector<std::string>> run_command(const ScanSetting& setting, const PlannedCell& cell,
                                              const std::string& out);
 

@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "base/file.h"
+#include "base/wait_status.h"
 #include "mix/instruction_mix.h"
+#include "model/profile_merger.h"
+#include "recording/signals.h"
 #include "scan/cells.h"
 #include "scan/costs.h"
 #include "scan/plan.h"
 #include "scan/run/redirected.h"
-
-#include "base/file.h"
-#include "base/wait_status.h"
-#include "model/profile_merger.h"
-#include "recording/signals.h"
 #include "simulate/simulate.h"
 #include "snapshot/snapshot.h"
 

@@ -7,17 +7,16 @@
 #include <set>
 #include <thread>
 
+#include "base/file.h"
+#include "base/text.h"
+#include "base/time.h"
 #include "scan/answer.h"
 #include "scan/run/cell_process.h"
 #include "scan/run/compilers.h"
 #include "scan/run/folder_guard.h"
 #include "scan/run/inputs.h"
 #include "scan/run/scan_file.h"
-
-#include "base/file.h"
-#include "base/text.h"
-#include "base/time.h"
-#include "simulate/counting/machine_file.h"
+#include "simulate/counts/machine_file.h"
 #include "simulate/find_machine.h"
 
 namespace culprit::scan {

@@ -1,16 +1,15 @@
 #pragma once
 
-// From a plan to a file that holds all its cells.
+// run_scan(): makes a file with all cells of a plan.
 
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "scan/cells.h"
 #include "scan/run/cell_worker.h"
-
-#include "base/result.h"
 
 namespace culprit::scan {
 

@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "scan/cells.h"
-
 #include "base/file.h"
 #include "base/result.h"
 #include "model/profile.h"
+#include "scan/cells.h"
 #include "store/profile_file.h"
 
 namespace culprit::scan {

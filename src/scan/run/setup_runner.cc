@@ -5,6 +5,11 @@
 #include <fmt/format.h>
 #include <thread>
 
+#include "base/text.h"
+#include "base/time.h"
+#include "base/wait_status.h"
+#include "binary/elf_file.h"
+#include "recording/started_command.h"
 #include "scan/cells.h"
 #include "scan/costs.h"
 #include "scan/expectations.h"
@@ -12,12 +17,6 @@
 #include "scan/run/folder_guard.h"
 #include "scan/run/inputs.h"
 #include "scan/run/redirected.h"
-
-#include "base/text.h"
-#include "base/time.h"
-#include "base/wait_status.h"
-#include "binary/elf_file.h"
-#include "recording/started_command.h"
 #include "store/profile_file.h"
 
 namespace culprit::scan {
@@ -231,7 +230,7 @@ Result<double> SetupRunner::run_once(const std::vector<std::string>& words, uint
   return static_cast<double>(compute_cpu_ns(running.usage()));
 }
 
-/// Of base: other setups are timed with as many iterations.
+/// Base chooses the iterations: other setups are timed with as many.
 Result<void> SetupRunner::choose_runs(size_t cell) {
   uint64_t runs = std::max<uint64_t>(options_.setting.plan.runs.back(), kSmallPart * 2);
   for (;;) {

@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "scan/quantities.h"
 #include "scan/run/cell_worker.h"
 #include "scan/run/compilers.h"
 #include "scan/search.h"
-
-#include "base/file.h"
 
 namespace culprit::scan {
 

@@ -11,7 +11,7 @@ namespace culprit::simulate {
 /// `other`: none, as of all of aarch64's.
 InstructionClass find_instruction_class(const Decoded& instruction);
 
-/// Of a vector of 32 bytes or more. Machine files say what narrower ones take.
+/// Whether it works on a vector of 32 bytes or more. Machine files say what narrower ones take.
 bool is_wide_vector(const Decoded& instruction);
 
 }  // namespace culprit::simulate

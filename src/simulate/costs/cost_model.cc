@@ -74,7 +74,7 @@ std::string choose_cpu(const Target& target, const std::string& asked) {
 }  // namespace
 
 struct CostModel::Machinery {
-  // In order of construction: each needs the ones above it.
+  // The order is that of construction: each needs the ones above it.
   std::unique_ptr<llvm::MCRegisterInfo> registers;
   std::unique_ptr<llvm::MCAsmInfo> assembly;
   std::unique_ptr<llvm::MCSubtargetInfo> features;  // of all that there is to decode
@@ -106,7 +106,7 @@ Writes resources(const llvm::MCSubtargetInfo& of, const llvm::MCSchedClassDesc& 
   return {of.getWriteProcResBegin(&kind), of.getWriteProcResEnd(&kind)};
 }
 
-/// For how long an instruction keeps a resource busy, as if all its units shared the work.
+/// How long an instruction keeps a resource busy, as if all its units shared the work.
 double cycles_on(const llvm::MCSubtargetInfo& of, const llvm::MCWriteProcResEntry& write) {
   const double cycles = write.ReleaseAtCycle - write.AcquireAtCycle;
   return cycles / std::max(1U, of.getSchedModel().getProcResource(write.ProcResourceIdx)->NumUnits);
@@ -150,7 +150,7 @@ bool CostModel::Machinery::decode(std::span<const uint8_t> code, llvm::MCInst* i
   }
 }
 
-/// Of x86: LLVM shows no other instruction for it.
+/// LLVM shows a repeat prefix of x86 by no other instruction.
 bool has_repeat_prefix(std::span<const uint8_t> code) {
   constexpr std::string_view kPrefixes = "\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0";
   for (const uint8_t byte : code) {
@@ -183,8 +183,8 @@ double CostModel::Machinery::divider_cycles(const llvm::MCInst& inst,
   return other == nullptr ? own : longest_use(*divider, *other);
 }
 
-/// For how long the instruction's other operands are not needed yet while its load is under way;
-/// of vectors, that is longer.
+/// How long the instruction's other operands are not needed yet while its load is under way, which
+/// is longer for vectors.
 unsigned CostModel::Machinery::find_load_latency(const llvm::MCSchedClassDesc& kind) const {
   unsigned latency = model().LoadLatency;
   for (const llvm::MCReadAdvanceEntry& entry : cpu->getReadAdvanceEntries(kind)) {
@@ -202,7 +202,8 @@ void CostModel::Machinery::add_class_costs(const llvm::MCSchedClassDesc& kind,
   adjust_costs(instruction, find_load_latency(kind), costs);
 }
 
-/// As if it kept the one that it needs most busy for `cycles`, and the others in proportion.
+/// Stretches the uses so that the resource that is needed most is busy for `cycles`, and the others
+/// in proportion.
 void scale(std::vector<ResourceUse>& uses, double cycles) {
   double longest = 0;
   for (const ResourceUse& use : uses) longest = std::max(longest, use.cycles);

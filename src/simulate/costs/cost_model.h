@@ -17,8 +17,8 @@
 
 namespace culprit::simulate {
 
-/// For how long an instruction keeps one resource busy: a port, or ports that share work, as if
-/// each of them took an equal part.
+/// How long an instruction keeps one resource busy: a port, or ports that share work, as if each of
+/// them took an equal part.
 struct ResourceUse {
   uint32_t resource = 0;  // of resource_names()
   double cycles = 0;
@@ -44,7 +44,7 @@ class CostModel : public CostSource {
   [[nodiscard]] const std::vector<std::vector<ResourceUse>>& uses() const { return uses_; }
   /// The scheduling model's names, "SKXPort0", "SKXPort01": a unit, or several that share work.
   [[nodiscard]] std::vector<std::string> resource_names() const;
-  /// From an address to what is there, if it is in L1D. [cycles]
+  /// How long it takes from an address to what is there, if that is in L1D. [cycles]
   [[nodiscard]] double load_cycles() const;
 
  private:

@@ -127,7 +127,7 @@ TEST(CostModel, MachinesSetHowOftenAClassCanBegin) {
   EXPECT_DOUBLE_EQ(block.block.port_cycles, 4.25);  // a multiplier does bsf, too
 }
 
-// Neither is a matter of ports: locked instructions exclude each other, fences everything.
+// Neither waits for ports: locked instructions exclude each other, fences exclude everything.
 TEST(CostModel, LocksAndFencesKeepNoPortBusy) {
   InstructionTimings timings;
   timings[InstructionClass::locked] = {3.5, 7};

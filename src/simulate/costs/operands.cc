@@ -25,13 +25,15 @@ bool moves_stack(const Decoded& instruction) {
          name.starts_with("RET") || name.starts_with("LRET");
 }
 
-/// Of x86, what writes a byte or a word of a register, without reading it: the rest stays.
+/// Whether an instruction of x86 writes a byte or a word of a register without reading it: the rest
+/// stays.
 bool writes_part(const Decoded& instruction) {
   const std::string_view name = instruction.name;
   return name.starts_with("MOV8r") || name.starts_with("MOV16r") || name == "SETCCr";
 }
 
-/// Of aarch64, ldr x0, [x1], #8 and its like; the base is their first operand.
+/// Whether an instruction of aarch64 writes its base back, as ldr x0, [x1], #8 does; the base is
+/// its first operand.
 bool writes_base_back(const Decoded& instruction) {
   const std::string_view name = instruction.name;
   return name.ends_with("post") || name.ends_with("pre") || name.ends_with("_POST");
@@ -46,7 +48,8 @@ bool is_address(const Decoded& instruction, unsigned operand, bool any_marked) {
   return instruction.facts.mayLoad();
 }
 
-/// Of the x87 stack, which instructions name in part only. Loads begin a new value.
+/// Instructions name the x87 stack in part only, so that its operands are added here. Loads begin a
+/// new value.
 void add_x87_operands(const Decoded& instruction, const RegisterNumbers& numbers,
                       InstructionCosts& costs) {
   const std::string_view name = instruction.name;

@@ -128,11 +128,11 @@ void adjust_costs(const Decoded& instruction, unsigned load_latency, Instruction
   // A store has no result. LLVM says when others may see it: of Sapphire Rapids 12 cycles, of
   // non-temporal ones 500.
   if (stores && !loads) costs.latency_cycles = std::min(costs.latency_cycles, 1.0);
-  // Its result is there for whoever loads it next when it is there at all.
+  // Whoever loads the result next gets it as soon as it is there at all.
   if (is_changed_in_memory(name)) costs.latency_cycles = std::min(costs.latency_cycles, 1.0);
   if (is_move(name) || is_zero_idiom(instruction)) costs.latency_cycles = 0;
   if (const unsigned bytes = string_bytes(name); bytes != 0) {
-    // With a repeat prefix each round is seen as an instruction.
+    // Each round of a repeat prefix is seen as an instruction.
     constexpr double kBytesPerCycle = 32;
     costs.uops = 0;
     costs.latency_cycles = 0;

@@ -9,8 +9,8 @@
 #include <span>
 #include <string_view>
 
-#include "simulate/counting/counts_file.h"
 #include "simulate/counting/known_accesses.h"
+#include "simulate/counts/counts_file.h"
 
 namespace culprit::counting {
 

@@ -116,8 +116,8 @@ void CountedConstructs::enter(ThreadConstructs& thread, const ConstructEdge& edg
   }
 }
 
-/// Of teams with the same body the one with the same data, which the runtime hands to it; else the
-/// last one that began.
+/// Several teams may have the same body: the team that the runtime hands the same data is meant,
+/// else the last one that began.
 void CountedConstructs::enter_body(ThreadConstructs& thread, const ConstructEdge& edge,
                                    const Entry& entry, Changes& changes) {
   const auto is_of = [&](const Team& team) { return team.body == edge.address; };

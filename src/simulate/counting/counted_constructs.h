@@ -65,7 +65,7 @@ class CountedConstructs {
   };
   void enter(ThreadConstructs& thread, const ConstructEdge& edge, const Entry& entry,
              Changes& changes);
-  /// Only `height` calls are under way now.
+  /// `height` calls are under way now, and no more.
   void leave(ThreadConstructs& thread, size_t height, RegisterFile registers, Changes& changes);
 
   // Around a fork.

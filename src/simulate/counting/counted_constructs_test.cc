@@ -130,7 +130,7 @@ TEST_F(Constructs, LoopsCountTheirChunks) {
   call_and_return(thread, "GOMP_loop_dynamic_start", 0x105, 1);
   EXPECT_EQ(kind(thread), "loop");
   call_and_return(thread, "GOMP_loop_dynamic_next", 0x115, 1);
-  // Of a bool only the lowest byte is sure.
+  // Only the lowest byte of a bool is sure.
   call_and_return(thread, "GOMP_loop_dynamic_next", 0x115, 0xffff'ff00);
   call_and_return(thread, "GOMP_loop_end", 0x125);
   EXPECT_EQ(changes_.begun.size(), 1u);
@@ -138,7 +138,7 @@ TEST_F(Constructs, LoopsCountTheirChunks) {
   EXPECT_EQ(thread.constructs.place(), Place());
 }
 
-// Of libgomp: nothing but the barrier behind a single says where it ends.
+// libgomp tells the end of a single by nothing but the barrier behind it.
 TEST_F(Constructs, ABarrierEndsTheSingleOfItsFunction) {
   Thread executor, other;
   call_and_return(executor, "GOMP_single_start", 0x105, 1);

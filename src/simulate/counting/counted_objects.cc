@@ -118,7 +118,7 @@ void CountedObjects::note_offset(uint32_t site, ObjectNumber object, uint64_t ad
 
 void CountedObjects::add_offset(uint32_t site, ObjectNumber object, uint64_t address) {
   counts_file::SiteObject& row = writer_.site_object(site);
-  // Beyond an instruction's most its sites are those of other objects.
+  // An instruction has room for so many objects; its other sites are those of other objects.
   if (row.instruction == 0 || object == objects::kNothing || objects_.object(object).row == 0 ||
       row.object != objects_.object(object).row) {
     return;

@@ -18,8 +18,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "simulate/counting/counts_writer.h"
 #include "simulate/counting/translation.h"
+#include "simulate/counts/counts_writer.h"
 #include "simulate/machine/zeroed_array.h"
 
 namespace culprit::counting {

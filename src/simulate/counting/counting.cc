@@ -9,8 +9,8 @@
 #include "base/time.h"
 #include "simulate/counting/cost_library.h"
 #include "simulate/counting/execution.h"
-#include "simulate/counting/machine_file.h"
-#include "simulate/counting/tenures_file.h"
+#include "simulate/counts/machine_file.h"
+#include "simulate/counts/tenures_file.h"
 
 namespace culprit::counting {
 
@@ -286,7 +286,7 @@ void Counting::end_system_call(unsigned number, int64_t call, int64_t result) {
 }
 
 /// The range is mapped by pages of 2 MiB, or is no more, as far as whole ones fit in.
-void Counting::set_huge_pages(AddressRange range, bool is_huge) {
+void Counting::set_huge_pages(MemoryRange range, bool is_huge) {
   constexpr uint64_t kHugePage = uint64_t{1} << simulate::kHugePageShift;
   const uint64_t first = (range.begin + kHugePage - 1) / kHugePage * kHugePage;
   if (machine_ && range.begin <= first) {
@@ -328,12 +328,13 @@ void Counting::begin_exec(unsigned number) {
 }
 
 void Counting::exec_failed() {
-  // With locality what was counted has been told, and nothing is counted any more.
+  // A run with locality has told all that was counted, and counts no more.
   const bool has_ended = model_.locality != simulate::Locality::off;
   image_.set_state(has_ended ? ImageState::uncounted : ImageState::counting);
 }
 
-/// Nothing is modelled by it any more, but it stays: threads may still be in it, or hold its locks.
+/// The machine models nothing any more, but it stays: threads may still be in it, or hold its
+/// locks.
 void Counting::retire_machine() {
   retired_machines_.push_back(std::move(machine_));
 }
@@ -401,8 +402,8 @@ void Counting::after_fork_in_child(unsigned number) {
   renew_turns(number);
 }
 
-/// With locality a child has a machine of its own, with empty caches, so that what the parent did
-/// is not told twice.
+/// A child gets a machine of its own with empty caches, so that locality does not tell twice what
+/// the parent did.
 void Counting::renew_machine() {
   if (!machine_) return;
   const simulate::SetSample& sample = machine_->sample();

@@ -31,15 +31,15 @@
 #include "simulate/counting/counted_constructs.h"
 #include "simulate/counting/counted_objects.h"
 #include "simulate/counting/counting_options.h"
-#include "simulate/counting/counts_writer.h"
-#include "simulate/counting/process_images.h"
 #include "simulate/counting/sampled_lines.h"
 #include "simulate/counting/system_calls.h"
 #include "simulate/counting/thread.h"
 #include "simulate/counting/translation.h"
-#include "simulate/counting/turn_scheduler.h"
 #include "simulate/counting/windows.h"
+#include "simulate/counts/counts_writer.h"
+#include "simulate/counts/process_images.h"
 #include "simulate/machine/hierarchy.h"
+#include "simulate/turns/turn_scheduler.h"
 
 namespace culprit::counting {
 
@@ -72,7 +72,7 @@ struct AccessPlace {
   uint16_t bytes = 0;  // if its accesses are known: the larger one
 };
 
-/// Which function an engine has to call for each access of an instruction.
+/// The function that an engine has to call for each access of an instruction.
 enum class AccessCall : uint8_t {
   none,   // nothing has to be known of them
   count,  // access()
@@ -160,7 +160,7 @@ class Counting {
   /// The program that this process runs ends now, by a call of this thread: what is kept in memory
   /// is written, and nothing is counted any more.
   void end_program(unsigned number);
-  /// The same by an exec: the new program is counted, too, as another process image.
+  /// An exec ends the program: the new one is counted, too, as another process image.
   void begin_exec(unsigned number);
   /// It is not executed: what runs goes on.
   void exec_failed();
@@ -178,7 +178,7 @@ class Counting {
   /// The child counts into a file of its own; if it cannot have one, nothing is counted.
   void after_fork_in_child(unsigned number);
 
-  /// Nothing is counted from now on, since a limit was reached.
+  /// Whether a limit was reached, from which on nothing is counted.
   [[nodiscard]] bool is_stopped() const { return is_stopped_.load(std::memory_order_relaxed); }
 
   // The fast path (execution.h). `kModel`: what model() says, `kInTurns`: what has_turns() says.
@@ -206,7 +206,7 @@ class Counting {
   void call_pushes(unsigned number, uint64_t address) {
     if (CountedThread* const thread = threads_[number]) thread->calls.note_slot(address);
   }
-  /// With Model::sampled: whether an access at the address may be one that is modelled.
+  /// Whether an access at the address may be one that is modelled, where a model is sampled.
   [[nodiscard]] bool may_be_modelled(uint64_t address) const { return lines_.may_hold(address); }
   /// With Model::sampled: of an access that is not, all that is counted.
   template <Model kModel>
@@ -286,7 +286,7 @@ class Counting {
   void write_window(CountedThread& thread);
 
   void say_instructions(CountedThread& thread);
-  void set_huge_pages(AddressRange range, bool is_huge);
+  void set_huge_pages(MemoryRange range, bool is_huge);
   void start_turns(uint32_t line_transfer_cycles);
   void expect_thread(unsigned number);
   void end_turns(unsigned number);

@@ -28,7 +28,7 @@ void Counting::enter_allocator(unsigned number, objects::Allocator allocator,
   if (thread != nullptr && objects_) objects_->enter(*thread, allocator, registers, base_);
 }
 
-/// Of memory of the heap that is in no block: an allocator's own, for whoever has called it.
+/// Memory of the heap that is in no block belongs to the allocator, and to whoever has called it.
 objects::ObjectNumber Counting::find_allocator_object(CountedThread& thread) {
   if (!thread.heap.is_inside()) return objects::DataObjects::kAllocator;
   HeapCalls::Call& call = thread.heap.call();

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "simulate/counting/counting.h"
-#include "simulate/counting/windows_file.h"
+#include "simulate/counts/windows_file.h"
 
 namespace culprit::counting {
 namespace {
@@ -14,7 +14,7 @@ void take_value(uint64_t& value, uint32_t which, uint32_t site, Window& window) 
   if (value != 0) window.values.push_back({site, which, std::exchange(value, 0)});
 }
 
-/// The same of all values of a row.
+/// Takes all values of a row.
 template <class Values>
 void take_values(Values& values, uint32_t first, uint32_t site, Window& window) {
   for (uint32_t i = 0; i < std::size(values); ++i) {

@@ -15,11 +15,10 @@ namespace culprit::counting {
 inline const bool host_has_avx = __builtin_cpu_supports("avx") != 0;
 #endif
 
-/// After guest code that is wide, and in accesses of blocks that are: an engine's code for it (as
-/// QEMU's) leaves the upper halves of vector registers in use; then the first SSE instruction of
-/// ours, and the next AVX one of the engine's, would wait tens of cycles (bench/simulate.py, "row
-/// AVX2").
-///
+/// Call it after guest code that is wide, and in accesses of blocks that are: an engine's code for
+/// it (as QEMU's) leaves the upper halves of vector registers in use; then the first SSE
+/// instruction of ours, and the next AVX one of the engine's, would wait tens of cycles
+/// (bench/simulate.py, "row AVX2").
 /// Source: Intel 64 and IA-32 Architectures Optimization Reference Manual, "Mixing AVX Code with
 ///         SSE Code"
 inline void clear_upper_halves() {
@@ -57,7 +56,7 @@ void count_outcome(counts_file::SiteCounts& counts, simulate::Outcome outcome,
 /// Predicts the branch at the end of `before`, now that it is known where it went.
 template <bool kCycles>
 void predict_branch(CountedThread& thread, const BlockFacts& before, const BlockFacts& now);
-/// The same, of which nothing counts but what the predictor learns.
+/// The predictor learns the branch, and nothing else counts.
 void learn_branch(CountedThread& thread, const BlockFacts& before, const BlockFacts& now);
 
 /// The thread that runs the block; nullptr: it is not counted.
@@ -72,8 +71,8 @@ inline CountedThread* Counting::find_thread(unsigned number, const BlockFacts& b
   if (before.is_wide) clear_upper_halves();
   thread.previous = &block;
   ++thread.shared.runs[block.number].runs;
-  // Only now it is known where the block before went on. Without a branch of ours: it would be as
-  // hard to predict as the program's.
+  // Where the block before went on is known only now. A branch of ours would be as hard to predict
+  // as the program's, so there is none.
   const bool was_conditional = before.branch == counts_file::ControlFlow::conditional;
   thread.shared.runs[before.number].taken += was_conditional & (block.start != before.end);
   auto& instructions = thread.shared.header->instructions;

@@ -32,7 +32,8 @@ class GapFilter {
   static constexpr uint32_t kLineShift = 6;
   static constexpr uint32_t kEntries = 4096;
   static constexpr uint32_t kNothing = ~uint32_t{1};  // of no address of the program
-  /// So that what is always in use is used by the model now and then.
+  /// After so many accesses all is forgotten, so that the model uses now and then what is always in
+  /// use.
   static constexpr uint32_t kForgetAfter = 16 * kEntries;
 
   std::array<uint32_t, kEntries> entries_{};

@@ -29,7 +29,7 @@ constexpr KnownAccesses load_and_store_of(uint8_t bytes) {
 uint8_t word_bytes(const X86Opcode& opcode) {
   return opcode.is_w ? 8 : opcode.has_66 ? 2 : 4;
 }
-/// The same of any general instruction: opcodes come in pairs, of which the even one works on
+/// The bytes of any general instruction: opcodes come in pairs, of which the even one works on
 /// bytes.
 uint8_t byte_or_word(const X86Opcode& opcode) {
   return (opcode.byte & 1) == 0 ? 1 : word_bytes(opcode);

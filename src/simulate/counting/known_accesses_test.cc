@@ -17,7 +17,7 @@ KnownAccesses loads(uint8_t bytes) {
 KnownAccesses stores(uint8_t bytes) {
   return {.is_known = true, .store_bytes = bytes, .in_parts = bytes > 8};
 }
-/// Of which QEMU shows a whole vector.
+/// QEMU shows a whole vector of these loads.
 KnownAccesses loads_narrow(uint8_t bytes) {
   return {.is_known = true, .load_bytes = bytes, .in_parts = true, .is_shown_wider = true};
 }

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "simulate/counting/counts_writer.h"
+#include "simulate/counts/counts_writer.h"
 
 namespace culprit::counting {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulate/counting/counts_file.h"
+#include "simulate/counts/counts_file.h"
 #include "simulate/machine/zeroed_array.h"
 #include "simulate/objects/shadow_memory.h"
 

@@ -12,7 +12,7 @@ namespace culprit::counting {
 /// order of their numbers in code (x86-64: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, ...;
 /// aarch64: x0 to x30, sp). nullptr: it does not tell.
 using RegisterFile = const uint64_t*;
-/// The same, which may be written at that time.
+/// A register file that may be written when it is given.
 using ChangedRegisters = uint64_t*;
 
 /// How functions are called, by the System V ABIs of both architectures.

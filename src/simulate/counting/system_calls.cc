@@ -41,7 +41,7 @@ std::optional<ExecCall> SystemCalls::find_exec(const SystemCall& call) const {
   return ExecCall{is_by_path, arguments[1], arguments[2], arguments[3]};
 }
 
-/// Which pages the kernel would take natively; the engine's own mapping of them does not matter.
+/// The pages that the kernel would take natively; the engine's own mapping of them does not matter.
 uint64_t SystemCalls::huge_mapping_bytes(const SystemCall& call) const {
   constexpr uint64_t kAnonymous = 0x20;   // MAP_ANONYMOUS
   constexpr uint64_t kHugeTlb = 0x40000;  // MAP_HUGETLB
@@ -54,7 +54,7 @@ uint64_t SystemCalls::huge_mapping_bytes(const SystemCall& call) const {
 std::optional<SystemCalls::PageSize> SystemCalls::find_page_size(const SystemCall& call) const {
   constexpr uint64_t kHuge = 14;    // MADV_HUGEPAGE
   constexpr uint64_t kNoHuge = 15;  // MADV_NOHUGEPAGE
-  const AddressRange range{call.arguments[0], call.arguments[0] + call.arguments[1]};
+  const MemoryRange range{call.arguments[0], call.arguments[0] + call.arguments[1]};
   const bool is_madvise = call.number == numbers_.madvise;
   if (call.number == numbers_.munmap || (is_madvise && call.arguments[2] == kNoHuge)) {
     return PageSize{range, false};

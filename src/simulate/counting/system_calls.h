@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "simulate/turns/announced_call.h"
+
 namespace culprit::counting {
 
 struct SystemCall {
@@ -14,16 +16,8 @@ struct SystemCall {
   uint64_t arguments[6] = {};
 };
 
-/// What of a call tells its sleep from that of an engine's own locks.
-struct AnnouncedCall {
-  bool is_futex = false;
-  uint64_t address = 0;  // of the futex, in this process
-  bool ends_thread = false;
-  bool starts_thread = false;  // unless it fails
-};
-
 /// Addresses of the program.
-struct AddressRange {
+struct MemoryRange {
   uint64_t begin = 0;
   uint64_t end = 0;
 };
@@ -55,14 +49,14 @@ class SystemCalls {
   }
   [[nodiscard]] std::optional<ExecCall> find_exec(const SystemCall& call) const;
 
-  /// Calls forget(AddressRange) for what was mapped and is not, or by something else, after the
+  /// Calls forget(MemoryRange) for what was mapped and is not, or by something else, after the
   /// call. (A new mapping elsewhere needs nothing: what was not mapped is not known either.)
   template <class Forget>
   void visit_mapping_changes(const SystemCall& call, Forget forget) const;
 
   /// Pages that are of another size after the call; nullopt: none.
   struct PageSize {
-    AddressRange range;
+    MemoryRange range;
     bool is_huge = false;
   };
   [[nodiscard]] std::optional<PageSize> find_page_size(const SystemCall& call) const;

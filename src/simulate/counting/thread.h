@@ -11,13 +11,13 @@
 #include "simulate/counting/call_stack.h"
 #include "simulate/counting/counted_constructs.h"
 #include "simulate/counting/counted_targets.h"
-#include "simulate/counting/counts_writer.h"
 #include "simulate/counting/heap_calls.h"
 #include "simulate/counting/object_sites.h"
 #include "simulate/counting/region.h"
 #include "simulate/counting/system_calls.h"
 #include "simulate/counting/translation.h"
 #include "simulate/counting/windows.h"
+#include "simulate/counts/counts_writer.h"
 #include "simulate/machine/branch.h"
 #include "simulate/machine/core.h"
 #include "simulate/machine/forecast.h"
@@ -53,7 +53,8 @@ struct SampledThread {
 };
 
 struct CountedThread {
-  /// Of so many accesses to data objects one's place in its block is looked at, at random.
+  /// One in so many accesses to data objects, chosen at random, has its place in its block looked
+  /// at.
   static constexpr uint32_t kOffsetPeriod = 64;
 
   CoreCounts shared;   // where it counts now: its own part, or that of the region that it is in

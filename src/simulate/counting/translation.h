@@ -50,7 +50,7 @@ struct alignas(64) BlockFacts {
   simulate::BlockCycles cycles{};  // if they are modelled
   KnownAccesses last_accesses{};   // of the last instruction
 
-  /// Nothing but a round of rep movs or rep stos.
+  /// Whether the block is nothing but a round of rep movs or rep stos.
   [[nodiscard]] bool is_round() const { return last_accesses.repeats && instructions == 1; }
 };
 static_assert(offsetof(BlockFacts, other_parts) == 64,

@@ -19,7 +19,7 @@ WindowSchedule::WindowSchedule(const WindowOptions& options)
           .measured = segment_end_};
 }
 
-/// Of a window, with its warm-up.
+/// The length of a window with its warm-up.
 uint64_t WindowSchedule::length() const {
   constexpr double kMillion = 1e6;
   const double length = static_cast<double>(now_.segment) * options_.per_million / kMillion;

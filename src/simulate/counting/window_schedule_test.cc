@@ -64,7 +64,7 @@ TEST(WindowSchedule, PlacesAreTheSeeds) {
   EXPECT_NE(places(1), places(2));
 }
 
-// With no more than an instruction to a segment there still is one, and the schedule goes on.
+// A segment of no more than an instruction still has one, and the schedule goes on.
 TEST(WindowSchedule, WindowsAreNeverEmptyForLong) {
   const auto pieces = pieces_until({.per_million = 100, .seed = 1, .first = 1}, 10'000);
   uint64_t measured = 0;

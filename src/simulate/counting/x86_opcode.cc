@@ -55,8 +55,8 @@ Mandatory mandatory_of(unsigned number) {
   return kByNumber[number & 3];
 }
 
-/// After C4, C5 or 62: map and prefixes are in the bytes that follow, the last of which ends in L
-/// (of EVEX it does not) and the mandatory prefix.
+/// C4, C5 or 62 is followed by bytes with map and prefixes, the last of which ends in L (of EVEX it
+/// does not) and the mandatory prefix.
 void take_vector_opcode(uint8_t prefix, Bytes& bytes, X86Opcode& opcode) {
   opcode.is_vector = true;
   opcode.is_evex = prefix == 0x62;

@@ -54,10 +54,10 @@ uint32_t walk_cycles(const TlbSettings& tlb, bool huge) {
   const uint32_t second = tlb.second_latency_cycles;
   Outcome outcome;
   if (core.stlb.use(page, now)) {
-    outcome.translation = Translation::second_level;
+    outcome.translation = TlbLookup::second_level;
     outcome.walk_cycles = static_cast<uint16_t>(second);
   } else {
-    outcome.translation = Translation::walk;
+    outcome.translation = TlbLookup::walk;
     outcome.walk_cycles = static_cast<uint16_t>(second + walk_cycles(tlb, huge));
   }
   return outcome;
@@ -122,7 +122,7 @@ class LinesMoved {
 
 constexpr Outcome kSampledOut{.sampled_out = true};
 
-/// Of a line that a prefetcher brought in.
+/// What the first use of a line is that a prefetcher brought in.
 PackedOutcome first_use_of(const LinesMoved& moved) {
   Outcome outcome;
   outcome.prefetched = true;

@@ -70,7 +70,7 @@ TEST(Branch, RandomDirectionsThatRepeatAreLearnedIfTheyAreFew) {
   }
 }
 
-// Nothing can be learned: half of the branches are missed. 100,000 branches: the standard
+// Random branches cannot be learned: half of them are missed. Of 100,000 branches the standard
 // deviation of the share is 0.16 %.
 TEST(Branch, RandomDirectionsAreMissedHalfTheTime) {
   std::mt19937 random(2);

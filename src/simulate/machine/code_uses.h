@@ -31,7 +31,7 @@ struct CodePart {
 };
 static_assert(sizeof(CodePart) == 16);
 
-/// Of one core.
+/// The uses of code by one core.
 class CodeUses {
  public:
   static constexpr uint64_t kNoPage = ~uint64_t{0};
@@ -44,7 +44,7 @@ class CodeUses {
     uint32_t next = 0;         // the number of another part that is in this slot, too; 0: none
   };
 
-  /// Of as many lines as L1I has.
+  /// There are as many `lines` as L1I has.
   explicit CodeUses(uint64_t lines) : first_in_(lines) {}
 
   /// What is known of a part: it is where this says if its page still has that entry of the ITLB.

@@ -55,7 +55,7 @@ struct PrivateLevel {
     }
   }
 
-  /// As cache.find(), fast where lines are found more often than not.
+  /// What cache.find() gives, faster where lines are found more often than not.
   Slot find_likely(uint64_t line) {
     Slot& slot = likely_[line % likely_.size()];
     if (cache.holds(slot, line)) [[likely]]

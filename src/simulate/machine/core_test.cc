@@ -499,7 +499,7 @@ TEST(IntervalCore, SlotsAreForwardedOrRenamed) {
   }
 }
 
-// Its upper half is no slot of its own: it is handed over.
+// The upper half is no slot of its own: it is handed over.
 TEST(IntervalCore, HalfASlotIsNotRenamed) {
   MachineModel machine = simple_machine();
   machine.core.store_forward_cycles = 6;

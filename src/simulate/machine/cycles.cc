@@ -75,7 +75,8 @@ StepKind find_kind(const Step& step) {
   return has_address ? StepKind::other : StepKind::simple;
 }
 
-/// Once the parts of all instructions are known: when each is dispatched.
+/// Makes the steps, which say when each instruction is dispatched, from the parts of all
+/// instructions.
 std::vector<Step> make_steps(std::span<const InstructionCosts> instructions,
                              std::span<const CycleParts> parts) {
   std::vector<Step> steps;

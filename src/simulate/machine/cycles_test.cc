@@ -83,7 +83,8 @@ TEST(BlockCycles, PartsOfAnyWidthAddUpToTheTotal) {
       CycleParts sum;
       for (const CycleParts& parts : block.instructions) sum.add(parts);
       EXPECT_EQ(sum.total(), block.total);
-      // At least the time of the width; the largest part of a tick is lost in rounding.
+      // A block takes at least the time of the width; the largest part of a tick is lost in
+      // rounding.
       EXPECT_GE(block.total + 1, Ticks{block.uops} * kTicksPerCycle / width);
     }
   }

@@ -83,7 +83,7 @@ class EdgeCounts {
       for (const auto& [key, count] : part.counts) visit(key, count);
     }
   }
-  /// By the key's group.
+  /// The other edges, by the key's group.
   Map& rest() { return rest_; }
 
  private:
@@ -108,7 +108,7 @@ class EdgeCounts {
     recent.key = key;
     return recent;
   }
-  /// Before the second key.
+  /// Call it before the second key is added: a table of one key needs no room.
   void make_room() {
     const Entry first = recent_[0];
     recent_ = ZeroedArray<Entry>(kRecent);
@@ -138,19 +138,19 @@ class EdgeCounts {
 
 class EdgeTable {
  public:
-  /// Beyond `limit` different edges, new ones are not kept.
+  /// A table of `limit` different edges keeps no new ones.
   explicit EdgeTable(size_t limit) : room_(limit) {}
 
   /// `count` more reuses.
   void add_reuse(Origin from, Origin to, uint64_t count = 1) {
     reuses_.add(ReuseKey{from.bits()} << 32 | to.bits(), count, room_);
   }
-  /// Of any other kind.
+  /// Adds an edge of any other kind.
   void add(const EdgeKey& key, uint64_t count) { others_.add(key, count, room_); }
 
   /// Those that are kept, each once, in any order.
   [[nodiscard]] std::vector<LineEdge> collect();
-  /// Of the others: their counts by `from` and `kind`, once; `to` is unknown.
+  /// Takes the counts of edges that were not kept, by `from` and `kind`; `to` is unknown.
   [[nodiscard]] std::vector<LineEdge> take_rest();
 
  private:

@@ -47,7 +47,7 @@ enum class Change : uint8_t {
 };
 inline constexpr int kReplays = 20;
 
-/// Of one instruction, in all stretches.
+/// What all replays of one instruction took, in all stretches.
 struct ReplayTicks {
   std::array<Ticks, kReplays> ticks{};
 };
@@ -56,10 +56,10 @@ class Forecaster {
  public:
   Forecaster(const MachineModel& machine, ReplayTicks* sites) : machine_(machine), sites_(sites) {}
 
-  /// As IntervalCore's; between two blocks.
+  /// Works as IntervalCore's; call it between two blocks.
   void set_sites(ReplayTicks* sites) { sites_ = sites; }
 
-  /// Before each begin_block() of the core. Stretches are drawn by number of blocks.
+  /// Call it before each begin_block() of the core. Stretches are drawn by number of blocks.
   void step(IntervalCore& core) {
     if (--left_ == 0) [[unlikely]]
       turn(core);

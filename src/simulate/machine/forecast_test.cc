@@ -88,7 +88,7 @@ TEST_F(Forecasts, MispredictionsGo) {
   EXPECT_EQ(cycles(Change::stores), cycles(Change::nothing));
 }
 
-// Of 30 cycles of a chained division 5 are left, as the multiplication takes.
+// 5 of the 30 cycles of a chained division are left, which is what the multiplication takes.
 TEST_F(Forecasts, DivisionsBecomeMultiplications) {
   costs_[1].latency_cycles = 30;
   costs_[1].divider_cycles = 10;

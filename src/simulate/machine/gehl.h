@@ -70,7 +70,8 @@ class Gehl {
   void move_history();
 
   std::vector<int8_t> by_address_;
-  // Of all tables; those of one index are side by side. What there is no table for stays 0.
+  // The weights of all tables; those of one index are side by side. What there is no table for
+  // stays 0.
   std::vector<int8_t> weights_;
   uint32_t tables_;
   int limit_;  // weights are from -limit_ to limit_ - 1

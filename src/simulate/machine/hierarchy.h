@@ -90,11 +90,11 @@ PackedOutcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessTy
   if (access_usual<kLocality>(core, address, bytes, kind, site)) return PackedOutcome();
   return access_unusual<kLocality>(core, address, bytes, kind, site);
 }
-/// The same with the locality chosen at run time.
+/// An access with the locality chosen at run time.
 Outcome access(CoreState& core, uint64_t address, uint32_t bytes, AccessType kind, Site site);
 
-/// Of an access told in parts, one that goes on in the line where the part before it ended: nothing
-/// happens but that more of the line is touched.
+/// A part of an access that goes on in the line where the part before it ended. Nothing happens but
+/// that more of the line is touched.
 template <Locality kLocality>
 void access_more(CoreState& core, uint64_t address, uint32_t bytes);
 

@@ -204,16 +204,16 @@ TEST(Hierarchy, TranslationsGoThroughBothLevels) {
   CoreState& core = memory->add_core();
   const auto page = [&](uint64_t number) { return load(core, number * 4096 + number * 64); };
   const Outcome walk = page(0);
-  EXPECT_EQ(walk.translation, Translation::walk);
+  EXPECT_EQ(walk.translation, TlbLookup::walk);
   EXPECT_EQ(walk.walk_cycles, 7 + 3 * 5 + 20);  // four levels
-  EXPECT_EQ(page(0).translation, Translation::first_level);
-  for (const uint64_t number : {1U, 2U}) EXPECT_EQ(page(number).translation, Translation::walk);
+  EXPECT_EQ(page(0).translation, TlbLookup::first_level);
+  for (const uint64_t number : {1U, 2U}) EXPECT_EQ(page(number).translation, TlbLookup::walk);
   const Outcome second = page(0);  // the first level holds 1 and 2
-  EXPECT_EQ(second.translation, Translation::second_level);
+  EXPECT_EQ(second.translation, TlbLookup::second_level);
   EXPECT_EQ(second.walk_cycles, 7);
-  EXPECT_EQ(page(2).translation, Translation::first_level);
+  EXPECT_EQ(page(2).translation, TlbLookup::first_level);
   for (const uint64_t number : {3U, 4U}) page(number);  // the second level held 1 2 0 3; 1 leaves
-  EXPECT_EQ(page(1).translation, Translation::walk);
+  EXPECT_EQ(page(1).translation, TlbLookup::walk);
 }
 
 TEST(Hierarchy, HugePagesAreTranslatedOnce) {
@@ -223,24 +223,24 @@ TEST(Hierarchy, HugePagesAreTranslatedOnce) {
   memory->set_huge_pages(0x200000, 0x600000);
   uint64_t walks = 0;
   for (uint64_t address = 0x200000; address < 0x600000; address += 4096) {
-    walks += load(core, address).translation == Translation::walk ? 1 : 0;
+    walks += load(core, address).translation == TlbLookup::walk ? 1 : 0;
   }
   EXPECT_EQ(walks, 2U);
   memory->set_huge_pages(0x200000, 0x400000, false);
-  EXPECT_EQ(load(core, 0x201000).translation, Translation::walk);
-  EXPECT_EQ(load(core, 0x5ff000).translation, Translation::first_level);
+  EXPECT_EQ(load(core, 0x201000).translation, TlbLookup::walk);
+  EXPECT_EQ(load(core, 0x5ff000).translation, TlbLookup::first_level);
 }
 
-// Of the region that was looked at last, too.
+// The region that was looked at last is forgotten, too.
 TEST(Hierarchy, PagesThatAreHugeNoMoreAreTranslatedOneByOne) {
   const auto memory = make_hierarchy(plain_machine(32 << 10, 8, 8 << 20, 16));
   CoreState& core = memory->add_core();
   memory->set_huge_pages(0x200000, 0x400000);
-  EXPECT_EQ(load(core, 0x200000).translation, Translation::walk);
-  EXPECT_EQ(load(core, 0x201000).translation, Translation::first_level);
+  EXPECT_EQ(load(core, 0x200000).translation, TlbLookup::walk);
+  EXPECT_EQ(load(core, 0x201000).translation, TlbLookup::first_level);
   memory->set_huge_pages(0x200000, 0x400000, false);
-  EXPECT_EQ(load(core, 0x200000).translation, Translation::walk);
-  EXPECT_EQ(load(core, 0x201000).translation, Translation::walk);
+  EXPECT_EQ(load(core, 0x200000).translation, TlbLookup::walk);
+  EXPECT_EQ(load(core, 0x201000).translation, TlbLookup::walk);
 }
 
 // One set of four ways, as in Cache.PseudoLruFollowsItsTreeOfBits: after 0 1 2 3 0, line 4 takes

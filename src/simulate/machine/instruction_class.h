@@ -68,7 +68,7 @@ struct InstructionTiming {
   double cycles = 0;          // of one among many that do not wait for each other
 };
 
-/// By class.
+/// What each class of instructions takes.
 class InstructionTimings {
  public:
   InstructionTiming& operator[](InstructionClass kind) {
@@ -97,7 +97,7 @@ struct InstructionLoop {
   InstructionClass also = InstructionClass::other;
 };
 
-/// In the order of their classes, without `other`.
+/// The loops in the order of their classes, without `other`.
 std::span<const InstructionLoop> instruction_loops();
 
 }  // namespace culprit::simulate

@@ -1,10 +1,10 @@
 #pragma once
 
-// Machine: the description of a simulated computer, as plain values: caches, TLBs,
+// MachineModel: the description of a simulated computer, as plain values: caches, TLBs,
 // branch predictor, core. Machine files (data/uarch/*.toml) say where their figures
 // come from; every key is optional and has the default below.
 //
-//     ASSIGN_OR_RETURN(Machine machine, parse_machine(text, "zen4.toml"));
+//     ASSIGN_OR_RETURN(MachineModel machine, parse_machine(text, "zen4.toml"));
 //     machine.l3.size_bytes = 4 << 20;
 //     RETURN_IF_ERROR(check_machine(machine));
 
@@ -102,7 +102,7 @@ struct CoreSettings {
   uint32_t redirect_cycles = 7;     // a target that the decoder corrects (BTB miss)
   InstructionTimings instructions;  // where LLVM has them wrong
   StringSettings strings;
-  // Of loads from what a store wrote that has not left the queue:
+  // What loads wait from a store that has not left the queue:
   uint32_t store_forward_cycles = 0;     // from the store's value to the load's; 0: an L1 hit's
   bool renamed_memory = false;           // none, for whole words in general registers
   uint32_t forward_refused_cycles = 12;  // after the stores, if no single one wrote all of it
@@ -129,8 +129,7 @@ struct MachineModel {
   std::vector<std::string> cpu;
   std::vector<std::string> nearest_for;
   std::string core_of;  // of "host": whose core it was given, for people
-  // Of `culprit calibrate`: the CPU that figures were measured on (cpuid.h), and when; "": none
-  // were.
+  // `culprit calibrate` says which CPU figures were measured on (cpuid.h), and when; "": none were.
   std::string calibrated_cpu;
   std::string calibrated_date;
   uint32_t line_bytes = 64;  // of all levels

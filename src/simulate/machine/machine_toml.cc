@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "toml/toml_section.h"
-
 #include "base/text.h"
 #include "simulate/machine/machine.h"
+#include "toml/toml_section.h"
 
 namespace culprit::simulate {
 namespace {

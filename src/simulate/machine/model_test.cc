@@ -138,7 +138,7 @@ TEST(Model, StreamIsAsFastAsTheMemory) {
       // most 200 + 39 - 48 cycles in which memory rests, for 64 lines.
       EXPECT_GE(per_line, 8);
       EXPECT_LE(per_line, 8 + (200 + 39 - 48) / 64.0);
-      // Without those, a line would be 8 - 4 cycles late.
+      // A line would be 8 - 4 cycles late without those.
       EXPECT_GT(model.stalled(bandwidth_saturation), lines * 2);
       EXPECT_LT(model.stalled(bandwidth_saturation), lines * 4);
     } else {

@@ -23,7 +23,7 @@ enum class DataSource : uint8_t {
 inline constexpr int kDataSources = 6;
 
 /// How the address was translated, cheapest first.
-enum class Translation : uint8_t { first_level, second_level, walk };
+enum class TlbLookup : uint8_t { first_level, second_level, walk };
 
 /// What is recorded of the lines' stays in the caches.
 enum class Locality : uint8_t { off, l1, all };
@@ -36,7 +36,7 @@ inline constexpr int kLevels = 4;
 /// translation, the sum of the counts. Passed in one register.
 struct Outcome {
   DataSource source : 4 = DataSource::l1;
-  Translation translation : 4 = Translation::first_level;
+  TlbLookup translation : 4 = TlbLookup::first_level;
   uint8_t missed_lines = 0;      // lines that were not in the first level
   uint8_t shared_lines = 0;      // lines between the core's own caches and what is beyond; as
                                  // memory_lines

@@ -40,7 +40,7 @@ void StreamPrefetcher::train(uint64_t line, PrefetchList& list) {
   }
   stream.last = line;
   if (++stream.length < 2) return;
-  // From where the last request ended, but never behind the access.
+  // A stream goes on where the last request ended, but never behind the access.
   const uint64_t step = direction > 0 ? uint64_t{1} : ~uint64_t{0};
   uint64_t next = direction > 0 ? std::max(stream.until, line) : std::min(stream.until, line);
   const uint64_t end = line + step * std::min(ahead_, 2 * stream.length);

@@ -219,7 +219,7 @@ void share_line(CoreState& core, const Letter& letter) {
   }
 }
 
-/// Of pages that are of another size than they were.
+/// Forgets the translations of pages that have changed their size.
 void drop_translations(CoreState& core) {
   core.page_changes = core.huge_pages.changes();
   core.last_region = ~uint64_t{0};

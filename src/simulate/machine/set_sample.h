@@ -70,7 +70,7 @@ class SetSample {
   [[nodiscard]] uint8_t stratum_of(uint64_t line) const {
     return strata_.empty() ? kCertain : __atomic_load_n(&strata_[line & groups_mask_], 0);
   }
-  /// Of all sets, taken or not; a power of two.
+  /// The number of all groups, taken or not; a power of two.
   [[nodiscard]] uint64_t groups() const { return groups_mask_ + 1; }
   /// How many groups are drawn.
   [[nodiscard]] uint32_t drawn_groups() const { return drawn_; }
@@ -87,7 +87,7 @@ class SetSample {
   /// Source: W. G. Cochran, Sampling Techniques (1977), section 2.5 and theorem 2.2
   [[nodiscard]] SampledCount estimate_total(std::span<const uint64_t> counts_of_groups) const;
 
-  /// The same for a count whose split by groups was not kept.
+  /// Estimates a count whose split by groups was not kept.
   [[nodiscard]] SampledCount estimate_part(uint64_t count, double clustering) const {
     return culprit::simulate::estimate_part(count, weight(), clustering);
   }

@@ -97,7 +97,7 @@ uint8_t SharedLevel::hand_over(Entry& entry, const CoreState& core, LineRequest 
   return written;
 }
 
-/// For the only core: nobody to settle with.
+/// The only core has nobody to settle with.
 LineReply SharedLevel::request_alone(CoreState& core, LineRequest request) {
   LineReply reply;
   reply.flags = request.write ? kWritable | kNoted : kWritable;
@@ -130,7 +130,7 @@ LineReply SharedLevel::request(CoreState& core, LineRequest request) {
   } else if (others == 0) {
     reply.flags = kWritable;
   }
-  // From here on `entry` may move.
+  // `entry` may move from here on.
   if (slot != kNoSlot) {
     take_from_cache(*slice, core, request, slot, others != 0, reply);
   } else if (reply.source == DataSource::memory) {

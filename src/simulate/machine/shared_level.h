@@ -49,8 +49,8 @@ class SharedLevel {
 
   SharedLevel(const MachineModel& machine, Locality locality);
 
-  /// Its number is how many there are before it; at most kMostCores. With the second one the
-  /// directory begins, from what the first has.
+  /// The core's number is how many there are before it; at most kMostCores. The directory begins
+  /// with the second one, from what the first has.
   void add_core(CoreState& core);
 
   /// The line for a core that has it in no private cache.
@@ -105,7 +105,8 @@ class SharedLevel {
   [[nodiscard]] Slice& slice_of(uint64_t line) {
     return slices_[(cache_.present() ? cache_.set_of(line) : line) % kSlices];
   }
-  /// Of a line among the lost ones of its slice: neighbours of a slice are kSlices lines apart.
+  /// Where a line stands among the lost ones of its slice: neighbours of a slice are kSlices lines
+  /// apart.
   static uint64_t place_of(uint64_t line) { return line / kSlices; }
   static uint64_t bit_of(const CoreState& core);
   void begin_directory(const CoreState& only);

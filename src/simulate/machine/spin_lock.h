@@ -8,7 +8,7 @@
 
 namespace culprit::simulate {
 
-/// To be held by std::unique_lock and its like.
+/// std::unique_lock and its like hold it.
 class SpinLock {
  public:
   void lock() {

@@ -45,7 +45,7 @@ struct ByteMask {
     low |= other.low;
     high |= other.high;
   }
-  /// The same of a range. By halves: a mask that is handed over in memory would be written by
+  /// Adds a range of bytes by halves: a mask that is handed over in memory would be written by
   /// halves and read as a whole, for which the processor waits.
   void add(uint32_t offset, uint32_t bytes) {
     if (offset + bytes <= 64) [[likely]] {
@@ -107,7 +107,7 @@ struct SiteTenures {
 /// origin, and the edges between origins.
 class TenureTable {
  public:
-  /// Beyond `edge_limit` different edges, new ones go to `edges_rest` of their origin.
+  /// A table of `edge_limit` different edges adds new ones to `edges_rest` of their origin.
   explicit TenureTable(size_t edge_limit = size_t{1} << 20) : edges_(edge_limit) {}
   TenureTable(const TenureTable&) = delete;  // recent_sites_ points into sites_
   TenureTable& operator=(const TenureTable&) = delete;
@@ -140,7 +140,7 @@ class TenureTable {
     tenure.uses = 2;
     edges_.add_reuse(tenure.origin, this_thread(site), count);
   }
-  /// The same, of a line that may be there by a prefetch and not used so far.
+  /// Counts a use of a line that may be there by a prefetch and not used so far.
   void count_use(LineTenure& tenure, Site site) {
     if (tenure.uses != 0) {
       count_reuse(tenure, site);
@@ -160,7 +160,7 @@ class TenureTable {
       make_room_for(site);
     return recent_[site];
   }
-  /// As above, with what find_recent() found for the site.
+  /// Counts a reuse, given what find_recent() found for the site.
   void count_reuse(LineTenure& tenure, Site site, Recent& recent) {
     tenure.uses = 2;
     if (recent.from != tenure.origin) [[unlikely]] {

@@ -9,7 +9,7 @@
 namespace culprit::simulate {
 namespace {
 
-/// Of lines however they were brought in.
+/// Counts edges however their lines were brought in.
 uint64_t edge(TenureTable& table, Site from, Site to, LineEdgeKind kind) {
   uint64_t sum = 0;
   for (const auto& [key, count] : table.edges()) {
@@ -189,7 +189,7 @@ TEST(LineTenure, LevelsAreTouchedAsOftenAsTheyAreAsked) {
     uint64_t l1_misses = 0;
     uint64_t l2_misses = 0;
     for (uint64_t i = 0; i < accesses; ++i) {
-      // Now a step of a walk, now anywhere.
+      // Accesses are steps of a walk in part, and anywhere in part.
       const uint64_t address = i % 3 == 0 ? random() % 32768 & ~7U : i * 40 % 65536 & ~uint64_t{7};
       const auto kind = random() % 3 == 0 ? AccessType::store : AccessType::load;
       const Outcome outcome = access(core, address, 8, kind, static_cast<Site>(1 + i % 3));

@@ -13,7 +13,7 @@ namespace culprit::simulate {
 inline constexpr int kPageShift = 12;
 inline constexpr int kHugePageShift = 21;
 
-/// Of the page that holds `address`. Never 0.
+/// The key of the page that holds `address`. Never 0.
 inline uint64_t page_key(uint64_t address, bool huge) {
   return huge ? (address >> kHugePageShift) * 4 + 3 : (address >> kPageShift) * 4 + 1;
 }

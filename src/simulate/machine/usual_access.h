@@ -65,7 +65,7 @@ template <Locality kLocality>
   return access_usual<kLocality>(core, address, bytes, kind, site, core.l1d.table);
 }
 
-/// The same of a fetch: the part is where it was when it ran last.
+/// Does a fetch whose part is where it was when it ran last. False: it is elsewhere.
 [[gnu::always_inline]] inline bool fetch_usual(CoreState& core, const CodePart& part) {
   CodeUses::Use& use = core.code_uses.find(part);
   Tlb::Entry& translation = core.itlb.at(use.translation);

@@ -30,7 +30,8 @@ constexpr Named kOfC[] = {
     {"free_aligned_sized", kFrees},
 };
 
-/// Of interpreters and databases that hand out parts of what they have got from malloc or mmap.
+/// Interpreters and databases have these, which hand out parts of what they have got from malloc or
+/// mmap.
 constexpr Named kOfPrograms[] = {
     {"PyObject_Malloc", kOfSize},
     {"PyObject_Calloc", {Allocator::Kind::allocates, 1, 0, kNone}},
@@ -51,7 +52,8 @@ constexpr Named kOfPrograms[] = {
     {"sqlite3_free", kFrees},
 };
 
-// As mangled: operator new, new[], delete, delete[] with whatever follows the size (m: size_t).
+// Names are mangled: operator new, new[], delete, delete[] with whatever follows the size (m:
+// size_t).
 constexpr Named kOfCpp[] = {
     {"_Znwm", kOfSize}, {"_Znam", kOfSize}, {"_ZdlPv", kFrees}, {"_ZdaPv", kFrees}};
 

@@ -26,8 +26,8 @@ struct Allocator {
   friend bool operator==(const Allocator&, const Allocator&) = default;
 };
 
-/// By the name of the symbol: malloc and its like, also with the prefixes of jemalloc, tcmalloc and
-/// mimalloc, and C++'s operators new and delete.
+/// An allocator is known by the name of its symbol: malloc and its like, also with the prefixes of
+/// jemalloc, tcmalloc and mimalloc, and C++'s operators new and delete.
 std::optional<Allocator> find_allocator(std::string_view symbol);
 
 }  // namespace culprit::objects

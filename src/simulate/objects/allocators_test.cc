@@ -5,7 +5,7 @@
 namespace culprit::objects {
 namespace {
 
-// Which argument is what: the C standard and the man pages malloc(3), posix_memalign(3).
+// The C standard and the man pages malloc(3), posix_memalign(3) say which argument is what.
 TEST(Allocators, KnowTheirArguments) {
   EXPECT_EQ(find_allocator("malloc")->size, 0);
   EXPECT_EQ(find_allocator("calloc")->size, 1);

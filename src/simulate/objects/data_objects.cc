@@ -57,7 +57,8 @@ void DataObjects::activate(const Range& range, Span where) {
   shadow_.paint(where.begin, where.end, number);
 }
 
-/// By the segment of code that was mapped there, maybe with what is before it in the file.
+/// An image is known by the segment of code that was mapped there, maybe with what is before it in
+/// the file.
 bool DataObjects::knows_image(const ImagePlace& place) const {
   return known_images_.contains({place.start, place.file_offset});
 }
@@ -232,7 +233,7 @@ uint64_t DataObjects::end_with_header(uint64_t address, uint64_t size_bytes) con
   return rounded;
 }
 
-/// Its memory stays the object's until it is another's: allocators keep lists in what was freed.
+/// The memory stays the object's until it is another's: allocators keep lists in what was freed.
 bool DataObjects::free(uint64_t address) {
   large_blocks_.erase(address);
   return blocks_.erase(address) != 0;

@@ -79,7 +79,8 @@ class DataObjects {
   static constexpr size_t kLongestPath = 8;
   /// Further places of allocation are told apart by their innermost call only.
   static constexpr size_t kMostPlaces = 1 << 18;
-  /// Of one innermost call: further ones are told apart by their four innermost calls, then three.
+  /// One innermost call has so many paths: further ones are told apart by their four innermost
+  /// calls, then three.
   static constexpr uint32_t kManyPaths = 64;
 
   explicit DataObjects(std::vector<Range> ranges = {}, Grouping grouping = Grouping::site);
@@ -94,7 +95,7 @@ class DataObjects {
   /// A file whose code runs. The same again is no news.
   void add_image(const ImagePlace& place, const ElfObjects& elf);
   [[nodiscard]] bool knows_image(const ImagePlace& place) const;
-  /// Of the function that begins at the address.
+  /// The allocator whose function begins at the address.
   [[nodiscard]] std::optional<Allocator> find_allocator(uint64_t address) const;
   [[nodiscard]] bool knows_allocators() const { return !allocators_.empty(); }
 

@@ -118,8 +118,8 @@ void Reader::read_symbols(const Elf64_Shdr& section) {
   }
 }
 
-/// Of several names of one place a global one without underscores would be the best; the shortest
-/// is about that.
+/// One place may have several names. A global one without underscores would be the best; the
+/// shortest is about that.
 void Reader::sort() {
   const auto key = [](const ElfVariable& one) {
     return std::tuple(one.address, ~one.size_bytes, one.name.size(), std::string_view(one.name));

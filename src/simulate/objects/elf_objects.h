@@ -12,9 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "openmp/runtime_calls.h"
-
 #include "base/result.h"
+#include "openmp/runtime_calls.h"
 #include "simulate/objects/allocators.h"
 
 namespace culprit::objects {

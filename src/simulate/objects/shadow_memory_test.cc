@@ -63,7 +63,7 @@ TEST(ShadowMemory, LeavesOutWhatNoProgramHas) {
   EXPECT_EQ(shadow.find(0x1800), kNothing);
 }
 
-/// As a table with one object per byte has it.
+/// A table with one object per byte is what it is compared with.
 TEST(ShadowMemory, IsWhatATableOfBytesWouldBe) {
   std::mt19937_64 random(1);  // NOLINT: repeatable
   ShadowMemory shadow;

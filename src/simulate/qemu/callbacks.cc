@@ -36,7 +36,7 @@ template <Model kModel>
 void round_runs(unsigned vcpu, const BlockFacts& round, uint64_t* registers) {
   the_counting().do_rounds<kModel>(vcpu, round, registers);
 }
-/// That of the model.
+/// The function for the model that runs.
 void (*any_round_runs)(unsigned vcpu, const BlockFacts& round, uint64_t* registers) = nullptr;
 
 template <Model kModel>
@@ -110,8 +110,8 @@ qemu_plugin_vcpu_mem_cb_t Callbacks::find(AccessCall call) const {
   return nullptr;
 }
 
-// At the beginning of a block all registers of the program are in QEMU's state of the CPU, whose
-// address generated code keeps in one register of the host, and leaves there when it calls us.
+// When a block begins, all registers of the program are in QEMU's state of the CPU, whose address
+// generated code keeps in one register of the host, and leaves there when it calls us.
 #if defined(__x86_64__)
 #define CULPRIT_HAND_STATE(to) "mov %rbp, %rdx; jmp " to
 #elif defined(__aarch64__)

@@ -46,7 +46,7 @@ void call_pushes(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, void*);
 /// detail of QEMU's, seen in 7.2. So the counting believes only what agrees with the
 /// calls that it has seen (CountedObjects::enter()).
 extern "C" void culprit_allocator_runs(unsigned vcpu, void* word);
-/// Before a block runs that is a round of a string instruction; the word: its BlockFacts.
+/// Called before a block runs that is a round of a string instruction; the word is its BlockFacts.
 /// Registers are where they are for culprit_allocator_runs(), and are written there, too: what QEMU
 /// does next is to read them.
 extern "C" void culprit_round_runs(unsigned vcpu, void* word);
@@ -56,7 +56,7 @@ extern "C" void culprit_construct_runs(unsigned vcpu, void* word);
 /// The program's architecture: where its registers are.
 void set_guest(std::string_view architecture);
 
-/// After the_counting() was started.
+/// Call it after the_counting() was started.
 Callbacks make_callbacks();
 
 inline void* to_word(objects::Allocator allocator) {

@@ -37,7 +37,7 @@ void pass_exit(qemu_plugin_id_t, void*) {
   events.program_exits();
 }
 
-// From version 7 on the callbacks have a pointer as their last argument, which nobody needs.
+// Callbacks of version 7 and later have a pointer as their last argument, which nobody needs.
 
 void pass_core_start_7(unsigned vcpu, void*) {
   events.core_starts(vcpu);

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "clock.h"
-
 #include "collect/timer/guest/text.h"
 
 enum { kHashSlots = 4 * CULPRIT_MAX_PATHS, kNameSlots = 8192 };

@@ -148,8 +148,13 @@ static uint64_t find_stack_end(uint32_t origin) {
   return failed ? 0 : (uint64_t)(uintptr_t)low + size;
 }
 
+/* Not by prctl(), which sandbox.c puts itself in front of, and which would lead back here. */
+static void get_name(char name[16]) {
+  syscall(SYS_prctl, PR_GET_NAME, name);
+}
+
 static void write_beginning(struct culprit_ring* ring, uint32_t parent_pid, uint32_t parent_tid) {
-  prctl(PR_GET_NAME, self.name);
+  get_name(self.name);
   if (ring->origin == CULPRIT_ORIGIN_EXEC) {
     record_write_comm(ring, self.name, 1, ring->start_ns);
     mappings_scan(ring, ring->start_ns);
@@ -223,7 +228,7 @@ static uint64_t take_value_ns(const siginfo_t* info) {
 /* Threads name themselves after they have begun. */
 static void report_new_name(struct culprit_ring* ring, uint64_t time_ns) {
   char name[17] = "";
-  prctl(PR_GET_NAME, name);
+  get_name(name);
   if (strcmp(name, self.name) == 0) return;
   strcpy(self.name, name);
   record_write_comm(ring, name, 0, time_ns);

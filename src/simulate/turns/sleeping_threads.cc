@@ -7,8 +7,8 @@
 #include <signal.h>
 
 #include "base/time.h"
-#include "simulate/counting/futex.h"
-#include "simulate/counting/turn_scheduler.h"
+#include "simulate/turns/futex.h"
+#include "simulate/turns/turn_scheduler.h"
 
 namespace culprit::counting {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/region_places.h"
+#include "simulate/region_places.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "binary/debug_info.h"
 #include "binary/demangle.h"
@@ -17,10 +18,6 @@
 
 namespace culprit {
 namespace {
-
-std::string_view without_parameters(std::string_view name) {
-  return name.substr(0, name.find('('));
-}
 
 /// The names nearest to `wanted`, at most three.
 std::string suggest(const std::string& wanted, std::vector<std::string> names) {

@@ -22,10 +22,10 @@
 #include <cstdint>
 #include <sys/types.h>
 
-#include "simulate/counting/system_calls.h"
-#include "simulate/counting/thread_activity.h"
-#include "simulate/counting/turn_order.h"
 #include "simulate/machine/spin_lock.h"
+#include "simulate/turns/announced_call.h"
+#include "simulate/turns/thread_activity.h"
+#include "simulate/turns/turn_order.h"
 
 namespace culprit::counting {
 
@@ -45,7 +45,7 @@ class TurnScheduler {
   /// by the thread of that call before it ends, or by the new thread itself before its first block.
   /// False: it cannot be watched; all run as they come from now on.
   bool expect(unsigned number, uint64_t now);
-  /// Before a block: whether pass() is due.
+  /// Whether pass() is due before a block.
   [[nodiscard]] bool is_over(unsigned number, uint64_t now) const {
     return now >= threads_[number].end.load(std::memory_order_relaxed);
   }

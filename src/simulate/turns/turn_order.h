@@ -40,7 +40,7 @@ class TurnOrder {
 
   void set(unsigned number, TurnState state);
   void set_clock(unsigned number, uint64_t clock) { entry(number).clock = clock; }
-  /// Its time does not go back behind `clock`: who wakes it was there already.
+  /// The thread's time does not go back behind `clock`: who wakes it was there already.
   void join_at(unsigned number, uint64_t clock);
   /// Waits, in a block of code or in a system call.
   void wait(unsigned number, uint64_t clock, bool in_block);
@@ -50,7 +50,7 @@ class TurnOrder {
   [[nodiscard]] bool any(TurnState state) const;
   [[nodiscard]] unsigned end() const { return static_cast<unsigned>(entries_.size()); }
 
-  /// Whose turn is next among those that wait, or among those that wait in a block.
+  /// The thread whose turn is next among those that wait, or among those that wait in a block.
   [[nodiscard]] std::optional<unsigned> next(bool in_block_only = false) const;
   /// Whether it goes on before all that wait.
   [[nodiscard]] bool is_first(unsigned number) const;

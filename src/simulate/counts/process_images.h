@@ -64,12 +64,12 @@ class OwnImage {
   /// Adds a row for what runs now in this process: by the first thread of it. False: there is no
   /// room.
   bool add(std::string_view program);
-  /// The same in a forked child, whose program its parent's is.
+  /// Adds a row in a forked child, whose program is its parent's.
   bool add_forked();
 
   [[nodiscard]] uint32_t number() const { return number_; }
   void set_state(ImageState state) { row_->state.store(state, std::memory_order_release); }
-  /// So many more.
+  /// Adds to what was counted.
   void add_instructions(uint64_t count) {
     row_->instructions.fetch_add(count, std::memory_order_relaxed);
   }

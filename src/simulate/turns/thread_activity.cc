@@ -1,4 +1,4 @@
-#include "simulate/counting/thread_activity.h"
+#include "simulate/turns/thread_activity.h"
 
 #include <cstdlib>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "simulate/counting/counts_file.h"
+#include "simulate/counts/counts_file.h"
 
 namespace culprit::counting {
 
@@ -57,7 +57,7 @@ class CountsWriter {
   counts_file::RegionPath& region_path(uint32_t number);
   uint32_t add_mapping(counts_file::MappedRange mapping, std::string_view path);
 
-  /// Its name and path are put where the row then says they are.
+  /// The name and the path are put where the row then says they are.
   uint32_t add_object(counts_file::Object object, std::string_view name,
                       std::span<const uint32_t> path);
   counts_file::SiteObject& site_object(uint32_t site) {

@@ -1,9 +1,9 @@
-#include "simulate/counting/turn_scheduler.h"
+#include "simulate/turns/turn_scheduler.h"
 
 #include <algorithm>
 #include <unistd.h>
 
-#include "simulate/counting/futex.h"
+#include "simulate/turns/futex.h"
 
 namespace culprit::counting {
 namespace {

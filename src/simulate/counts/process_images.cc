@@ -1,4 +1,4 @@
-#include "simulate/counting/process_images.h"
+#include "simulate/counts/process_images.h"
 
 #include <algorithm>
 #include <cstring>

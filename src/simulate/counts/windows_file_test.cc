@@ -1,4 +1,4 @@
-#include "simulate/counting/windows_file.h"
+#include "simulate/counts/windows_file.h"
 
 #include <fstream>
 #include <gtest/gtest.h>

@@ -4,28 +4,30 @@
 
 #include <string>
 
-#include "cli/options/command_line.h"
+#include "simulate/simulate.h"
 
 namespace culprit {
 
-/// In CPU time, against the native run.
+/// How many times the native run's CPU time the simulation takes.
 struct Slowdown {
   int least = 0;
   int most = 0;
 };
 
-/// Most programs' are within it. `has_threads`: it has more than one, or may have.
+/// Most programs are within it. `has_machine`: caches are modelled; `has_threads`: the program has
+/// more than one, or may have.
 /// Source: nine of ten programs of bench/simulate.py, by what is simulated; with --deterministic
 ///         those of bench/simulated_order.py, by how often threads meet; with windows
 ///         bench/windows.py
-Slowdown expect_slowdown(const RecordCommand& command, bool has_threads = true);
+Slowdown expect_slowdown(const SimulateOptions& options, bool has_machine, bool has_threads = true);
 
-/// Which part of the instructions may be in windows [per million] for a program with `cpu_ns` of
-/// CPU time to be simulated within the budget.
+/// How much of the instructions may be in windows [per million], so that a program with `cpu_ns` of
+/// CPU time is simulated within the budget.
 uint32_t choose_windows(double budget_ns, double cpu_ns);
 
 /// What to say behind a forecast of `most_ns`, where windows would make it bearable: how long they
 /// would take of a program with `cpu_ns` of CPU time; "" if that is not so.
-std::string advise_windows(const RecordCommand& command, double cpu_ns, double most_ns);
+std::string advise_windows(const SimulateOptions& options, bool has_machine, double cpu_ns,
+                           double most_ns);
 
 }  // namespace culprit

@@ -1,4 +1,4 @@
-#include "cli/second_run.h"
+#include "simulate/second_run.h"
 
 #include <csignal>
 #include <fcntl.h>
@@ -10,12 +10,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/wait_status.h"
-#include "cli/simulating.h"
-#include "cli/slowdown.h"
-#include "cli/terminal.h"
 #include "host/describe_machine.h"
 #include "model/profile_merger.h"
-#include "print/event_display.h"
 #include "simulate/joined_threads.h"
 
 namespace culprit {
@@ -56,45 +52,6 @@ class RewoundInput {
   off_t end_;
 };
 
-void announce(const RecordCommand& command, const Profile& native) {
-  const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
-  if (!cpu_ns) return;
-  const auto ns = static_cast<double>(*cpu_ns);
-  const bool has_threads = native.threads.size() > native.processes.size();
-  const Slowdown slowdown = expect_slowdown(command, has_threads);
-  print_message(fmt::format(
-      "now simulating it in user mode: expect {} to {} ({} to {} times its {} of CPU time){}",
-      format_duration_ns(slowdown.least * ns), format_duration_ns(slowdown.most * ns),
-      slowdown.least, slowdown.most, format_duration_ns(ns),
-      advise_windows(command, ns, slowdown.most * ns)));
-}
-
-/// What a first user does not know: the model's times are those of a machine of this kind.
-void offer_calibration(const RecordCommand& command) {
-  const std::optional<Capability> model = describe_machine_model();
-  if (command.machine != "host" || !model || model->available != Availability::part) return;
-  print_message(
-      "this machine is not calibrated, so the model is one of its kind: culprit calibrate, once, "
-      "makes it this one");
-}
-
-/// As many windows as there is time for, if nobody said how many.
-RecordCommand with_budget(RecordCommand command, const Profile& native) {
-  const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
-  if (command.windows_by_budget && cpu_ns) {
-    command.simulate.windows.per_million = choose_windows(
-        static_cast<double>(command.simulate.budget_ns), static_cast<double>(*cpu_ns));
-  }
-  return command;
-}
-
-/// What the program took; 0: not known.
-double find_cycles(const Profile& native) {
-  const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
-  const ClockCalibration* const clock = find_clock(native.machine);
-  return cpu_ns && clock != nullptr ? static_cast<double>(*cpu_ns) * clock->hertz / 1e9 : 0;
-}
-
 /// The simulated run's own words and files, under the images that its own became.
 void take_over(Recording& native, Recording simulated) {
   simulated.profile.machine = native.profile.machine;  // the native run's has the clock, too
@@ -113,14 +70,13 @@ void take_over(Recording& native, Recording simulated) {
 
 }  // namespace
 
-Result<SecondRun> SecondRun::prepare(const RecordCommand& command) {
-  ASSIGN_OR_RETURN(const SimulateOptions options, choose_simulation(command));
+Result<SecondRun> SecondRun::prepare(const SimulateOptions& options) {
   ASSIGN_OR_RETURN(const std::string architecture, check_simulated(options));
   const std::string own = describe_machine().architecture;
   if (architecture != own) {
     return Error{fmt::format(
         "cannot run '{}' natively: it is for {}, this machine is {}\n-> --engine simulate",
-        printable(command.record.command.front()), architecture, own)};
+        printable(options.command.front()), architecture, own)};
   }
   SecondRun second;
   const off_t start = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
@@ -128,30 +84,17 @@ Result<SecondRun> SecondRun::prepare(const RecordCommand& command) {
   return second;
 }
 
-Result<void> SecondRun::run(const RecordCommand& wanted, Recording& native, RunControl& control,
-                            std::string* amount) {
-  Ledger& ledger = native.profile.ledger;
-  if (native.interrupted) {
-    ledger.note("not simulated: the native run was interrupted");
-    native.remarks.emplace_back("interrupted: the profile has the native run only");
-    return {};
-  }
+Result<void> SecondRun::run(Recording& native, const std::function<Result<Recording>()>& simulate) {
   see(native.profile);
-  const RecordCommand command = with_budget(wanted, native.profile);
-  if (!command.quiet) {
-    offer_calibration(command);
-    announce(command, native.profile);
-  }
-  const double cycles = find_cycles(native.profile);
-  std::string instructions;
+  Ledger& ledger = native.profile.ledger;
   Result<Recording> simulated = [&] {
     const NullStream output(STDOUT_FILENO, O_WRONLY);
     if (input_start_) {
       const RewoundInput input(*input_start_);
-      return run_simulation(command, control, nullptr, &instructions, cycles);
+      return simulate();
     }
     const NullStream input(STDIN_FILENO, O_RDONLY);
-    return run_simulation(command, control, nullptr, &instructions, cycles);
+    return simulate();
   }();
   if (!simulated) {
     ledger.note("not simulated: " + simulated.error().message);
@@ -175,7 +118,6 @@ Result<void> SecondRun::run(const RecordCommand& wanted, Recording& native, RunC
   ledger.note(describe_joined(samples_.join(native.profile)));
   const std::string threads = describe_joined(join_threads(samples_, native.profile));
   if (!threads.empty()) ledger.note(threads);
-  *amount += ", " + instructions;
   return {};
 }
 

@@ -1,4 +1,4 @@
-#include "simulate/counting/counts_writer.h"
+#include "simulate/counts/counts_writer.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -96,8 +96,8 @@ struct Site {
 };
 static_assert(sizeof(Site) == 32);
 
-/// With data objects, what an instruction did at each of them is counted apart: as that of a site
-/// whose row is the instruction's, and this says of which object. Executions are the instruction's.
+/// What an instruction did at each data object is counted apart, as that of a site whose row is the
+/// instruction's; this says of which object. Executions are the instruction's.
 struct SiteObject {
   uint32_t instruction;  // its site; 0: this is an instruction itself
   uint32_t object;
@@ -172,8 +172,8 @@ enum class Counter : uint8_t {
   repeats,       // executions that only went on with a string instruction
   mispredicted,  // direction, target or return
   late_targets,  // a taken branch that the decoder had to find
-  // With a machine model. Accesses by where the data came from, if not the first level, in
-  // the order of simulate::DataSource:
+  // A machine model counts these. Accesses stand by where the data came from, if not the first
+  // level, in the order of simulate::DataSource:
   load_l2,
   load_l3,
   load_other_core_clean,
@@ -254,7 +254,7 @@ struct CoreHeader {
   uint32_t tid;                   // of the thread, the first one if there are several
   char name[16];                  // as the kernel had it when it was last seen
   uint32_t is_beginning;          // with windows: what is modelled here is of the first one
-  // Of a part for a region:
+  // A part for a region has these:
   uint32_t region_path;  // 0: this is no such part
   uint32_t is_waiting;
   uint32_t of_thread;   // as ThreadCounts::number

@@ -1,4 +1,4 @@
-#include "simulate/counting/thread_activity.h"
+#include "simulate/turns/thread_activity.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using State = ThreadActivity::State;
 
-// As Linux 6.1 writes them.
+// Linux 6.1 writes them so.
 constexpr const char* kSleeping = "4711 (a) b) (c) S 1 4711 4711 0 -1 4194304 100 0";
 constexpr const char* kFutex = "202 0x7f00c0de 0x80 0x2 0x0 0x0 0x0 0x7ffd1000 0x7f3f\n";
 

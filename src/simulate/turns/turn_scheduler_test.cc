@@ -1,4 +1,4 @@
-#include "simulate/counting/turn_scheduler.h"
+#include "simulate/turns/turn_scheduler.h"
 
 #include <algorithm>
 #include <array>
@@ -51,7 +51,7 @@ class Program {
     threads_.emplace_back([this, number, work] { run_thread(number, work); });
     scheduler_.end_call(0, clocks_[0], false);
   }
-  /// As newer QEMUs do it: the thread tells of itself, some time after it has begun.
+  /// Newer QEMUs do it so: the thread tells of itself, some time after it has begun.
   void start_untold(unsigned number, const std::function<void()>& work) {
     scheduler_.begin_call(0, clocks_[0], {.starts_thread = true});
     threads_.emplace_back([this, number, work] {
@@ -141,7 +141,7 @@ TEST(TurnScheduler, ThreadThatTellsOfItselfIsWaitedFor) {
     }
   });
   EXPECT_EQ(order.size(), 3 * 201U + 3 * 5 + 9U);
-  // Before the second one starts, the first one runs beside who has started it.
+  // The first thread runs beside who has started it, until the second one starts.
   const auto first = std::find(order.begin(), order.end(), 3U);
   EXPECT_LT(first - order.begin(), 5);
 }

@@ -1,4 +1,4 @@
-#include "simulate/counting/tenures_file.h"
+#include "simulate/counts/tenures_file.h"
 
 #include <cstdio>
 #include <cstring>
@@ -27,7 +27,7 @@ bool write_rows(FILE* file, const std::vector<T>& rows) {
   return std::fwrite(rows.data(), sizeof(T), rows.size(), file) == rows.size();
 }
 
-/// The same rows with their numbers' sizes checked; `at` moves on.
+/// Takes such rows with their numbers' sizes checked; `at` moves on.
 template <class T>
 bool take_rows(std::string_view bytes, size_t& at, uint64_t count, std::vector<T>& rows) {
   if (count > (bytes.size() - at) / sizeof(T)) return false;

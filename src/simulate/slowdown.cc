@@ -1,4 +1,4 @@
-#include "cli/slowdown.h"
+#include "simulate/slowdown.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,10 +9,9 @@ namespace culprit {
 
 namespace {
 
-/// With threads that run as they come.
-Slowdown of_what_is_simulated(const RecordCommand& command) {
-  const SimulateOptions& options = command.simulate;
-  if (command.machine == "none") return {5, 60};
+/// The slow-down where threads run as they come.
+Slowdown of_what_is_simulated(const SimulateOptions& options, bool has_machine) {
+  if (!has_machine) return {5, 60};
   if (options.sample_sets > 1) {  // a program may end before the sample begins
     return options.sample_first == 0 ? Slowdown{10, 70} : Slowdown{10, 260};
   }
@@ -24,12 +23,12 @@ Slowdown of_what_is_simulated(const RecordCommand& command) {
 
 }  // namespace
 
-Slowdown expect_slowdown(const RecordCommand& command, bool has_threads) {
+Slowdown expect_slowdown(const SimulateOptions& options, bool has_machine, bool has_threads) {
   // What turns cost depends on how often threads meet: nothing where one runs, most where they
   // hand one line, or one lock, to and fro.
   constexpr int kMostByTurns = 10;
-  Slowdown slowdown = of_what_is_simulated(command);
-  if (command.simulate.deterministic && has_threads) slowdown.most *= kMostByTurns;
+  Slowdown slowdown = of_what_is_simulated(options, has_machine);
+  if (options.deterministic && has_threads) slowdown.most *= kMostByTurns;
   return slowdown;
 }
 
@@ -46,16 +45,16 @@ uint32_t choose_windows(double budget_ns, double cpu_ns) {
   return static_cast<uint32_t>(1e6 * share);
 }
 
-std::string advise_windows(const RecordCommand& command, double cpu_ns, double most_ns) {
+std::string advise_windows(const SimulateOptions& options, bool has_machine, double cpu_ns,
+                           double most_ns) {
   constexpr double kLongNs = 60e9;
-  const SimulateOptions& options = command.simulate;
   const bool may_have_windows =
-      !options.windows.are_wanted() && command.machine != "none" && options.sample_sets == 1 &&
+      !options.windows.are_wanted() && has_machine && options.sample_sets == 1 &&
       !options.objects && !options.deterministic && options.locality == simulate::Locality::off;
   if (most_ns < kLongNs || !may_have_windows) return "";
-  RecordCommand windows = command;
-  windows.simulate.windows.per_million = 1;  // any
-  const Slowdown slowdown = of_what_is_simulated(windows);
+  SimulateOptions in_windows = options;
+  in_windows.windows.per_million = 1;  // any
+  const Slowdown slowdown = of_what_is_simulated(in_windows, has_machine);
   return fmt::format("; --windows auto, which estimates: {} to {}",
                      format_duration_ns(slowdown.least * cpu_ns),
                      format_duration_ns(slowdown.most * cpu_ns));

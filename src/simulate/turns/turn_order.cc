@@ -1,4 +1,4 @@
-#include "simulate/counting/turn_order.h"
+#include "simulate/turns/turn_order.h"
 
 #include <algorithm>
 #include <tuple>

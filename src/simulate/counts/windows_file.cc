@@ -1,4 +1,4 @@
-#include "simulate/counting/windows_file.h"
+#include "simulate/counts/windows_file.h"
 
 #include <algorithm>
 #include <cstring>
@@ -34,7 +34,7 @@ class Numbers {
     is_good_ = false;
     return 0;
   }
-  /// Of things that take two bytes each at least.
+  /// Takes a number of things that are two bytes each at least.
   uint64_t take_count() {
     const uint64_t count = take();
     if (count > (bytes_.size() - at_) / 2) is_good_ = false;

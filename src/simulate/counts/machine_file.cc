@@ -1,4 +1,4 @@
-#include "simulate/counting/machine_file.h"
+#include "simulate/counts/machine_file.h"
 
 #include <cerrno>
 #include <cstring>

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "simulate/counting/counts_file.h"
+#include "simulate/counts/counts_file.h"
 
 namespace culprit::counting {
 
