@@ -292,7 +292,7 @@ template <Locality kLocality>
 PackedOutcome access_unusual(CoreState& core, uint64_t address, uint32_t bytes, AccessType kind,
                              Site site) {
   constexpr bool kRecorded = kLocality != Locality::off;
-  if (core.mailbox.has_mail()) deliver_mail(core);
+  if (core.mailbox.has_messages()) handle_messages(core);
   const Part whole = whole_of(address, bytes, site, kind == AccessType::store);
   if (in_one_line(core, whole)) [[likely]]
     return access_part<kRecorded>(core, whole);
@@ -306,7 +306,7 @@ PackedOutcome fetch_unusual(CoreState& core, const CodePart& part) {
 }
 
 PackedOutcome fetch(CoreState& core, uint64_t address, uint32_t bytes, Site site) {
-  if (core.mailbox.has_mail()) deliver_mail(core);
+  if (core.mailbox.has_messages()) handle_messages(core);
   const Part whole = whole_of(address, bytes, site, false);
   if (in_one_line(core, whole)) return fetch_part(core, whole);
   return split(core, whole, fetch_part);

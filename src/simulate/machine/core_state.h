@@ -138,7 +138,7 @@ struct CoreState {
   StridePrefetcher stride;
   PrefetchedLines prefetched;  // by the last access that set off any, unless somebody took them
   Traffic traffic;
-  std::vector<Letter> letters;  // reused by each delivery
+  std::vector<CoherenceMessage> messages;  // reused by each delivery
 
   /// The tenures that this core recorded for a level, in sets of this stratum.
   TenureTable& tenures(Level level, uint8_t stratum = SetSample::kCertain);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Mailbox: what is asked of a core from outside: to give a line up, or to stop writing it without
-// asking. Posted at any time, done by the core itself before its next access.
+// Mailbox: messages of the coherence protocol to a core: give a line up, or do not write it without
+// asking. Anybody posts them at any time; the core itself obeys before its next access.
 
 #include <atomic>
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace culprit::simulate {
 
-struct Letter {
-  enum class Wish : uint8_t {
-    give_up,    // another core writes it
-    share,      // another core reads it
-    leave_all,  // an inclusive shared level lost it
+struct CoherenceMessage {
+  enum class Kind : uint8_t {
+    invalidate,       // another core writes the line
+    downgrade,        // another core reads it
+    back_invalidate,  // an inclusive shared level lost it
   };
-  Wish wish = Wish::give_up;
+  Kind kind = Kind::invalidate;
   uint64_t line = 0;
   Origin by;       // whose access it was
   ByteMask bytes;  // that it touched
@@ -27,32 +27,32 @@ struct Letter {
 
 class Mailbox {
  public:
-  [[nodiscard]] bool has_mail() const { return has_mail_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool has_messages() const { return has_messages_.load(std::memory_order_relaxed); }
 
-  void post(const Letter& letter) {
+  void post(const CoherenceMessage& message) {
     const std::lock_guard lock(mutex_);
-    letters_.push_back(letter);
-    has_mail_.store(true, std::memory_order_relaxed);
+    messages_.push_back(message);
+    has_messages_.store(true, std::memory_order_relaxed);
   }
 
   /// There is something else to do before the next access (HugePages::changes()).
   void wake() {
     const std::lock_guard lock(mutex_);
-    has_mail_.store(true, std::memory_order_relaxed);
+    has_messages_.store(true, std::memory_order_relaxed);
   }
 
-  /// Takes all letters, oldest first, in exchange for an empty vector to reuse.
-  void take(std::vector<Letter>& letters) {
-    letters.clear();
+  /// Takes all messages, oldest first, in exchange for an empty vector to reuse.
+  void take(std::vector<CoherenceMessage>& messages) {
+    messages.clear();
     const std::lock_guard lock(mutex_);
-    std::swap(letters, letters_);
-    has_mail_.store(false, std::memory_order_relaxed);
+    std::swap(messages, messages_);
+    has_messages_.store(false, std::memory_order_relaxed);
   }
 
  private:
-  std::atomic<bool> has_mail_{false};
+  std::atomic<bool> has_messages_{false};
   std::mutex mutex_;
-  std::vector<Letter> letters_;
+  std::vector<CoherenceMessage> messages_;
 };
 
 }  // namespace culprit::simulate

@@ -161,58 +161,58 @@ void fill_l2(CoreState& core, LineRequest request, uint8_t flags) {
   begin_tenure(core, core.l2, slot, request);
 }
 
-/// Another core's `letter` takes or reads a line whose tenure here is `tenure`.
-void note_sharing(TenureTable& table, const LineTenure& tenure, const Letter& letter) {
-  const bool same = tenure.touched.overlaps(letter.bytes);
+/// Another core's `message` takes or reads a line whose tenure here is `tenure`.
+void note_sharing(TenureTable& table, const LineTenure& tenure, const CoherenceMessage& message) {
+  const bool same = tenure.touched.overlaps(message.bytes);
   const LineEdgeKind kind = same ? LineEdgeKind::share_same_bytes : LineEdgeKind::share_other_bytes;
-  table.add_edge({tenure.origin, letter.by, kind}, 1);
+  table.add_edge({tenure.origin, message.by, kind}, 1);
 }
 
 /// The line leaves all private caches. Whether it was dirty.
-bool remove_line(CoreState& core, const Letter& letter) {
-  const bool shared = letter.wish != Letter::Wish::leave_all;
+bool remove_line(CoreState& core, const CoherenceMessage& message) {
+  const bool shared = message.kind != CoherenceMessage::Kind::back_invalidate;
   uint8_t flags = 0;
   LineTenure all;
   bool noted = !shared;
   for (PrivateLevel* level : {&core.l1d, &core.l2}) {
-    const Slot slot = level->cache.find(letter.line);
+    const Slot slot = level->cache.find(message.line);
     if (slot == kNoSlot) continue;
     const Taken taken = take_out(core, *level, slot);
     flags |= taken.line.flags;
     merge(all, taken.tenure);
     if (!level->recorded()) continue;
-    if (!noted) note_sharing(table_of(core, *level, letter.line), taken.tenure, letter);
+    if (!noted) note_sharing(table_of(core, *level, message.line), taken.tenure, message);
     noted = true;
     LineTenure seen = taken.tenure;
     seen.touched = all.touched;  // of L2, with what L1D saw
     seen.accessed_bytes = all.accessed_bytes;
-    end_lost(core, *level, letter.line, seen, End::evicted);
+    end_lost(core, *level, message.line, seen, End::evicted);
   }
-  if (shared && core.locality == Locality::all) core.shared.merge_tenure(letter.line, all);
+  if (shared && core.locality == Locality::all) core.shared.merge_tenure(message.line, all);
   return (flags & kDirty) != 0;
 }
 
-void give_up_line(CoreState& core, const Letter& letter) {
-  remove_line(core, letter);
+void invalidate_line(CoreState& core, const CoherenceMessage& message) {
+  remove_line(core, message);
   ++core.traffic.taken_by_others;
 }
 
-void lose_line(CoreState& core, const Letter& letter) {
-  if (remove_line(core, letter)) ++core.traffic.memory;
-  const Slot code = core.l1i.cache.find(letter.line);
+void back_invalidate_line(CoreState& core, const CoherenceMessage& message) {
+  if (remove_line(core, message)) ++core.traffic.memory;
+  const Slot code = core.l1i.cache.find(message.line);
   if (code == kNoSlot) return;
   const Taken taken = take_out(core, core.l1i, code);
-  end_lost(core, core.l1i, letter.line, taken.tenure, End::evicted);
+  end_lost(core, core.l1i, message.line, taken.tenure, End::evicted);
 }
 
-void share_line(CoreState& core, const Letter& letter) {
+void downgrade_line(CoreState& core, const CoherenceMessage& message) {
   bool noted = false;
   for (PrivateLevel* level : {&core.l1d, &core.l2}) {
-    const Slot slot = level->cache.find(letter.line);
+    const Slot slot = level->cache.find(message.line);
     if (slot == kNoSlot) continue;
     const uint8_t flags = level->cache.flags_at(slot);
     if ((flags & kDirty) != 0 && level->recorded() && !noted) {
-      note_sharing(table_of(core, *level, letter.line), level->tenures[slot], letter);
+      note_sharing(table_of(core, *level, message.line), level->tenures[slot], message);
       noted = true;
     }
     level->cache.clear_flags(slot, kWritable | kDirty | kNoted);
@@ -251,19 +251,19 @@ void note_prefetched(CoreState& core, uint64_t line, DataSource source) {
 
 }  // namespace
 
-void deliver_mail(CoreState& core) {
-  core.mailbox.take(core.letters);
+void handle_messages(CoreState& core) {
+  core.mailbox.take(core.messages);
   if (core.page_changes != core.huge_pages.changes()) drop_translations(core);
-  for (const Letter& letter : core.letters) {
-    switch (letter.wish) {
-      case Letter::Wish::give_up:
-        give_up_line(core, letter);
+  for (const CoherenceMessage& message : core.messages) {
+    switch (message.kind) {
+      case CoherenceMessage::Kind::invalidate:
+        invalidate_line(core, message);
         break;
-      case Letter::Wish::share:
-        share_line(core, letter);
+      case CoherenceMessage::Kind::downgrade:
+        downgrade_line(core, message);
         break;
-      case Letter::Wish::leave_all:
-        lose_line(core, letter);
+      case CoherenceMessage::Kind::back_invalidate:
+        back_invalidate_line(core, message);
         break;
     }
   }
@@ -276,7 +276,7 @@ Brought bring_line(CoreState& core, LineRequest request) {
   const LineReply reply = core.shared.request(core, request);
   core.traffic.memory += reply.memory_lines;
   ++core.traffic.shared;
-  if (core.mailbox.has_mail()) deliver_mail(core);  // what an inclusive L3 lost for it
+  if (core.mailbox.has_messages()) handle_messages(core);  // what an inclusive L3 lost for it
   if (core.l2.cache.present()) fill_l2(core, request, reply.flags);
   return {reply.source, static_cast<uint8_t>(reply.flags & (kWritable | kNoted)), false};
 }
@@ -325,7 +325,7 @@ void prefetch_into_l2(CoreState& core, uint64_t line, Origin origin) {
 }
 
 void finish_private(CoreState& core) {
-  if (core.mailbox.has_mail()) deliver_mail(core);
+  if (core.mailbox.has_messages()) handle_messages(core);
   for (PrivateLevel* level : {&core.l1d, &core.l1i, &core.l2}) {
     if (!level->recorded()) continue;
     for (Slot slot = 0; slot < level->cache.lines(); ++slot) {

@@ -17,8 +17,8 @@ struct Brought {
   bool prefetched = false;  // L2 had it from a prefetcher, and this is its first use
 };
 
-/// Does what the letters in the core's mailbox ask for, and forgets pages that changed their size.
-void deliver_mail(CoreState& core);
+/// Does what the messages in the core's mailbox ask for, and forgets pages that changed their size.
+void handle_messages(CoreState& core);
 
 /// Gets a line that the first level lacks, out of L2 or what is behind it; then L2 has it.
 Brought bring_line(CoreState& core, LineRequest request);

@@ -55,16 +55,17 @@ uint64_t SharedLevel::bit_of(const CoreState& core) {
 }
 
 /// Cores whose bits are the same (beyond 64) cannot be told apart: each of them gets the
-/// letter, and those that do not have the line lay it aside.
+/// message, and those that do not have the line ignore it.
 void SharedLevel::tell(uint64_t sharers, const CoreState& from, LineRequest request,
-                       Letter::Wish wish) {
-  const Letter letter{wish, request.line, request.origin,
-                      ByteMask::of(request.offset, request.bytes)};
+                       CoherenceMessage::Kind kind) {
+  const CoherenceMessage message{kind, request.line, request.origin,
+                                 ByteMask::of(request.offset, request.bytes)};
   const uint32_t count = core_count_.load();
   for (uint64_t left = sharers; left != 0; left &= left - 1) {
     for (auto number = static_cast<uint32_t>(__builtin_ctzll(left)); number < count; number += 64) {
       CoreState* core = cores_[number].load();
-      if (core != &from || wish == Letter::Wish::leave_all) core->mailbox.post(letter);
+      if (core != &from || kind == CoherenceMessage::Kind::back_invalidate)
+        core->mailbox.post(message);
     }
   }
 }
@@ -82,12 +83,12 @@ uint8_t SharedLevel::hand_over(Entry& entry, const CoreState& core, LineRequest 
   const uint64_t others = entry.sharers & ~bit_of(core);
   uint8_t written = 0;
   if (request.write) {
-    if (others != 0) tell(others, core, request, Letter::Wish::give_up);
+    if (others != 0) tell(others, core, request, CoherenceMessage::Kind::invalidate);
     entry = {bit_of(core), true, true};
     return 0;
   }
   if (others != 0 && entry.exclusive) {
-    tell(others, core, request, Letter::Wish::share);
+    tell(others, core, request, CoherenceMessage::Kind::downgrade);
     if (entry.modified) {  // what the reader gets is written back on the way
       if (slot != kNoSlot) cache_.set_flags(slot, kDirty);
       written = slot == kNoSlot ? 1 : 0;
@@ -202,7 +203,8 @@ uint8_t SharedLevel::evict(Slice& slice, CoreState& core, Slot slot, Origin by) 
       seen.accessed_bytes += mine.accessed_bytes;
     }
     if (inclusion_ == Inclusion::inclusive) {
-      tell(sharers, core, {.line = evicted.line, .origin = by}, Letter::Wish::leave_all);
+      tell(sharers, core, {.line = evicted.line, .origin = by},
+           CoherenceMessage::Kind::back_invalidate);
       slice.directory.erase(evicted.line);
     }
   }
@@ -227,7 +229,7 @@ bool SharedLevel::upgrade(CoreState& core, LineRequest request) {
   Entry& entry = slice->directory[request.line];
   const uint64_t others = entry.sharers & ~bit_of(core);
   if (others != 0) {
-    tell(others, core, request, Letter::Wish::give_up);
+    tell(others, core, request, CoherenceMessage::Kind::invalidate);
     ++core.traffic.taken_from_others;
   }
   entry = {bit_of(core), true, true};

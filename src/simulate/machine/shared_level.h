@@ -111,7 +111,8 @@ class SharedLevel {
   static uint64_t bit_of(const CoreState& core);
   void begin_directory(const CoreState& only);
   static DataSource find_source(const Entry& entry, uint64_t others, bool in_cache);
-  void tell(uint64_t sharers, const CoreState& from, LineRequest request, Letter::Wish wish);
+  void tell(uint64_t sharers, const CoreState& from, LineRequest request,
+            CoherenceMessage::Kind kind);
   uint8_t hand_over(Entry& entry, const CoreState& core, LineRequest request, Slot slot);
   LineReply request_alone(CoreState& core, LineRequest request);
   void take_from_cache(Slice& slice, CoreState& core, LineRequest request, Slot slot, bool others,

@@ -43,7 +43,7 @@ template <Locality kLocality>
   const Slot slot = guess_slot<kLocality>(level, line, recent);
   const bool is_usual = translation != nullptr && level.cache.holds(slot, line) &&
                         (level.cache.flags_at(slot) & (wanted | kPrefetched)) == wanted &&
-                        offset + bytes <= core.line_mask + 1 && !core.mailbox.has_mail();
+                        offset + bytes <= core.line_mask + 1 && !core.mailbox.has_messages();
   if (!is_usual) [[unlikely]]
     return false;
   const uint64_t now = ++core.clock;
@@ -69,7 +69,7 @@ template <Locality kLocality>
 [[gnu::always_inline]] inline bool fetch_usual(CoreState& core, const CodePart& part) {
   CodeUses::Use& use = core.code_uses.find(part);
   Tlb::Entry& translation = core.itlb.at(use.translation);
-  if (translation.page != use.page || core.mailbox.has_mail()) [[unlikely]]
+  if (translation.page != use.page || core.mailbox.has_messages()) [[unlikely]]
     return false;
   if (use.epoch != core.code_uses.epoch()) [[unlikely]] {
     use.epoch = core.code_uses.epoch();
