@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 #include <functional>
 
-#include "branches/call_kind.h"
-
 #include "base/names.h"
+#include "branches/call_kind.h"
 #include "report/variants.h"
 #include "why/own_code.h"
 

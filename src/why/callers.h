@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "branches/function_code.h"
-
 #include "why/why.h"
 
 namespace culprit {
