@@ -21,9 +21,9 @@ struct LoadedCode {
 
 class KernelCode {
  public:
-  /// In place of what began there.
+  /// Replaces what began there.
   void replace(LoadedCode code) { by_start_[code.start] = std::move(code); }
-  /// Unless something begins there.
+  /// Adds it unless something begins there.
   void add(LoadedCode code) { by_start_.try_emplace(code.start, std::move(code)); }
   void process(const KsymbolRecord& symbol);
 

@@ -38,9 +38,9 @@ class ProfileBuilder {
   /// Cell has it.
   void add(ContextId context, const Location& location, EventId event, uint64_t samples,
            uint64_t value, double variance = 0, ObjectId object = ObjectId());
-  /// The same for a whole call stack, whose leaf location must be added too.
+  /// Samples of a whole call stack, whose leaf location must be added too.
   void add_stack(ContextId context, StackId stack, EventId event, uint64_t samples, uint64_t value);
-  /// The same for one of kernel_stacks.
+  /// Samples of one of kernel_stacks.
   void add_kernel_stack(ContextId context, StackId stack, EventId event, uint64_t samples,
                         uint64_t value);
 

@@ -55,7 +55,7 @@ void for_each_count_of_objects(const Profile& profile, const Histogram& histogra
   }
 }
 
-/// The same without objects, in whatever order it is.
+/// Visits without objects, in whatever order the columns have.
 template <class Visit>
 void for_each_count(const Profile& profile, const Histogram& histogram, Visit visit) {
   for (size_t row = 0; row < histogram.offsets.size(); ++row) {

@@ -26,7 +26,7 @@ struct FieldRole {
 
 /// What the row is. Of counts: their key, rows with equal keys are one.
 struct Field : FieldRole {};
-/// The same, an id that must not be "all".
+/// Such an id, which must not be "all".
 struct NeededId : FieldRole {};
 /// A number that is added up.
 struct Total : FieldRole {};

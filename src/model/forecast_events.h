@@ -13,8 +13,8 @@ namespace culprit {
 /// Cycles of the stretches, as the model is.
 inline constexpr std::string_view kReplayedCycles = "sim:replayed-cycles";
 
-/// The same with what depends on the day, and on neighbours: latency beyond L2 twice as long, or
-/// half the bandwidth. What they take more is what such a mistake of the model would be.
+/// Their cycles with what depends on the day, and on neighbours: latency beyond L2 twice as long,
+/// or half the bandwidth. What they take more is what such a mistake of the model would be.
 inline constexpr std::string_view kSlowLatencyCycles = "sim:with-slow-latency";
 inline constexpr std::string_view kSlowBandwidthCycles = "sim:with-slow-bandwidth";
 

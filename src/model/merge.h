@@ -33,7 +33,7 @@ void for_each_row(const std::vector<Histogram>& histograms, const auto& visit) {
   }
 }
 
-/// The same as a table.
+/// All rows as a table.
 std::vector<HistogramRow> flatten_histograms(const std::vector<Histogram>& histograms);
 
 /// Histograms of rows that are in canonical order.

@@ -433,7 +433,7 @@ class Search {
     return result;
   }
 
-  /// Of setups that are as good as the best, the one that changes least is chosen; of two that
+  /// The setup that changes least is chosen among those that are as good as the best; of two that
   /// change as much, the better one. Base is a setup like others: if it is as good it is chosen.
   [[nodiscard]] size_t choose(const std::vector<Finalist>& finalists) const {
     size_t chosen = finalists.front().trial;

@@ -71,7 +71,7 @@ class LinesInFlight {
   /// `asked_at`. Then `lines` is empty.
   void prefetch(PrefetchedLines& lines, Ticks asked_at);
 
-  /// From the nearest to the farthest.
+  /// The channels stand from the nearest to the farthest.
   [[nodiscard]] std::span<const LineChannel> channels() const { return channels_; }
 
  private:
