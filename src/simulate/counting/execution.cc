@@ -55,7 +55,7 @@ void count_outcome(counts_file::SiteCounts& counts, simulate::Outcome outcome, C
   if (outcome.source != simulate::DataSource::l1) {
     ++count_from(counts, first, static_cast<size_t>(outcome.source) - 1);
   }
-  if (outcome.translation != simulate::Translation::first_level) {
+  if (outcome.translation != simulate::TlbLookup::first_level) {
     ++count_from(counts, second_tlb, static_cast<size_t>(outcome.translation) - 1);
     count_from(counts, walk_cycles, 0) += outcome.walk_cycles;
   }

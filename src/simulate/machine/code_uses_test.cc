@@ -121,7 +121,7 @@ TEST(CodeUses, ForgetTranslationsThatAreGone) {
   fetch(core, part);
   EXPECT_TRUE(fetch(core, part).plain_hit());
   memory->set_huge_pages(0x40'0000, 0x60'0000, true);
-  EXPECT_EQ(Outcome(fetch(core, part)).translation, Translation::walk);
+  EXPECT_EQ(Outcome(fetch(core, part)).translation, TlbLookup::walk);
   EXPECT_TRUE(fetch(core, part).plain_hit());
 }
 

@@ -644,7 +644,7 @@ TEST(IntervalCore, TranslationIsApartFromTheLoadsLatency) {
   const BlockCycles others = make_block(4);
   clock.run(first);
   Outcome outcome = from_memory();
-  outcome.translation = Translation::walk;
+  outcome.translation = TlbLookup::walk;
   outcome.walk_cycles = 30;
   clock.core.load(0, outcome);
   clock.run(others, 999);
