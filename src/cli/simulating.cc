@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/simulation_progress.h"
 #include "cli/terminal.h"
+#include "print/event_display.h"
 #include "simulate/find_machine.h"
 #include "simulate/machine/set_sample.h"
 #include "simulate/region_places.h"

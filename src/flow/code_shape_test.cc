@@ -4,7 +4,6 @@
 #include <string>
 
 #include "flow/flow_graph.h"
-
 #include "model/image_facts.h"
 
 namespace culprit {

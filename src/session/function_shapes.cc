@@ -5,10 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "attribute/code_index.h"
 #include "flow/code_flow.h"
 #include "flow/code_shape.h"
-
-#include "attribute/code_index.h"
 
 namespace culprit {
 namespace {
