@@ -25,6 +25,8 @@ class ControlSocket {
 
   /// Readable when something is to be done: attend().
   [[nodiscard]] int descriptor() const { return ready_.get(); }
+  /// Those that are connected and have not asked yet.
+  [[nodiscard]] size_t clients() const { return clients_.size(); }
 
   /// Takes what is there: `answer` gets each request of somebody who may ask, and its text is
   /// sent back.
