@@ -93,21 +93,6 @@ class References(CulpritTest):
         known = words_of_code() | FOREIGN
         self.assertEqual(self.unknown(QUALIFIED, lambda word: known.issuperset(word.split("::"))), [])
 
-    def test_comments_have_a_subject(self):
-        """A comment begins neither with a bare "Of ..." nor with "The same": who reads it alone must know
-        what it is about."""
-        begins = []
-        for name in tracked():
-            if not re.search(r"^src/.*\.(cc|h)$", name):
-                continue
-            before = None
-            for number, line in enumerate((SOURCE / name).read_text(errors="replace").splitlines(), 1):
-                comment = re.match(r"\s*///? ?(.*)", line)
-                if comment and before is None and re.match(r"(Of|The same)\b", comment[1]):
-                    begins.append(f"{name}:{number}: {comment[1]}")
-                before = comment and comment[1]
-        self.assertEqual(begins, [])
-
     def test_functions_exist(self):
         known = words_of_code() | FOREIGN
         self.assertEqual(self.unknown(CALL, known.__contains__), [])

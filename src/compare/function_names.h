@@ -20,8 +20,8 @@ namespace culprit {
 /// Shapes of functions' code by name without clone suffixes, each of one function of its side only.
 using FunctionShapes = std::map<std::string, uint64_t>;
 
-/// Of functions that only one side has: those whose shape is one of the other side's, from the new
-/// name to the old one.
+/// Functions that only one side has, and whose shape is one of the other side's: from the new name
+/// to the old one.
 std::map<std::string, std::string> match_renamed(const FunctionShapes& base,
                                                  const FunctionShapes& now);
 

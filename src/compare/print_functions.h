@@ -15,7 +15,7 @@
 
 namespace culprit {
 
-/// Of the rows that have other names on one side than on the other; "" if none.
+/// The rows that have other names on one side than on the other; "" if there are none.
 std::string print_functions(const PrintedComparison& what, const Difference& difference,
                             const TextStyle& style);
 

@@ -39,7 +39,7 @@ struct RunRows {
   std::map<ComparedKey, std::set<std::string>> functions = {};
 };
 
-/// Of independent values.
+/// The values are independent.
 void add_value(Value& sum, const Value& value);
 
 struct RunOptions {

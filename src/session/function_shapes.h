@@ -13,8 +13,8 @@ namespace culprit {
 /// The build-ids of a profile's images.
 std::set<std::string> find_builds(const Profile& profile);
 
-/// Of those functions that are named, without clone suffixes: the shapes that no other function of
-/// the profile has.
+/// Shapes that no other function of the profile has, of those functions that are named, without
+/// clone suffixes.
 /// `known_builds`: images whose code both sides have, so that nothing was renamed there.
 FunctionShapes find_function_shapes(const ProfileView& view, const std::set<std::string>& names,
                                     const std::set<std::string>& known_builds);
