@@ -6,9 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "flow/flow_graph.h"
-
 #include "attribute/disassembly.h"
+#include "flow/flow_graph.h"
 
 namespace culprit {
 

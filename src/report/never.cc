@@ -5,11 +5,10 @@
 #include <map>
 #include <set>
 
-#include "flow/executions.h"
-
 #include "attribute/code_index.h"
 #include "base/names.h"
 #include "base/text.h"
+#include "flow/executions.h"
 #include "model/all_functions.h"
 #include "model/counts.h"
 #include "print/csv.h"
