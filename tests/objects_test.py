@@ -3,7 +3,7 @@ a known number of times."""
 import json
 import re
 
-from harness import PROGRAMS, CulpritTest
+from harness import PROGRAMS, SOURCE, CulpritTest, run
 
 LOADS = "L1-dcache-loads"
 
@@ -93,6 +93,72 @@ class MatrixVector(ObjectsTest):
                                 status=None)
             self.assertIn(expected, re.sub(r"\s+", " ", done.stderr))
             self.assertNotEqual(done.returncode, 0)
+
+
+MARKED = r"""
+#include <stdlib.h>
+#include "culprit/range.h"
+static long table[1000];
+static __attribute__((noinline)) long sum(const volatile long* at, long n) {
+  long total = 0;
+  for (long i = 0; i < n; ++i) total += at[i];
+  return total;
+}
+int main(void) {
+  long* rows = calloc(3000, sizeof *rows);
+  long* more = calloc(500, sizeof *more);
+  culprit_range("first half", rows, 1500 * sizeof *rows);
+  culprit_range("table's", table + 100, 200 * sizeof *table);
+  culprit_range("first half", more, 500 * sizeof *more);
+  culprit_range("", more, 8);
+  return sum(rows, 3000) + sum(more, 500) + sum(table, 1000) != 0;
+}
+"""
+MARKED_FORTRAN = """
+program marked
+  use culprit_ranges
+  use, intrinsic :: iso_c_binding
+  implicit none
+  real(8), allocatable, target, volatile :: a(:)
+  real(8) :: total
+  integer :: i
+  allocate(a(1000))
+  a = 1
+  call culprit_range('matrix', c_loc(a(1)), int(8 * 600, c_size_t))
+  total = 0
+  do i = 1, 1000
+    total = total + a(i)
+  end do
+  if (total /= 1000) stop 1
+end program
+"""
+
+
+class Marks(ObjectsTest):
+    """culprit_range() of include/culprit: the program names parts of its memory."""
+
+    def test_ranges_that_a_program_marks(self):
+        self.need("qemu-x86_64", "gcc")
+        for options in (("-O2",), ("-O2", "-static"), ("-O3", "-fno-pie", "-no-pie")):
+            program = self.compile_text(MARKED, "marked.c", "marked", *options, "-fno-tree-vectorize",
+                                        "-I", SOURCE / "include")
+            profile = self.simulate(program, "--objects", "site", "--machine", "none")
+            loads = self.values(profile, LOADS, "--function", "sum")
+            self.assertEqual((2000, 200, 800), (loads["first half"], loads["table's"],
+                                                loads["table"]), options)
+            ledger = str(self.report(profile)["ledger"])
+            self.assertIn("1 ranges that marked marked", ledger)
+        text = self.culprit("report", profile, "--by", "object").stdout
+        self.assertIn("range first half", text)
+
+    def test_ranges_that_a_fortran_program_marks(self):
+        self.need("qemu-x86_64", "gfortran")
+        (self.folder / "marked.f90").write_text(MARKED_FORTRAN)
+        run("gfortran", "-O2", "-g", SOURCE / "include/culprit/culprit_range.f90",
+            self.folder / "marked.f90", "-o", self.folder / "marked", cwd=self.folder)
+        profile = self.simulate(self.folder / "marked", "--objects", "site", "--machine", "none")
+        loads = self.values(profile, LOADS)
+        self.assertEqual(600, loads["matrix"])
 
 
 class EveryKind:

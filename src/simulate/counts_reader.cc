@@ -108,6 +108,7 @@ Result<void> Reader::read_objects(ProcessCounts& process) {
   process.has_sizes = header_.has_objects == 2;
   process.has_allocators = header_.has_allocators != 0;
   process.unseen_allocations = header_.unseen_allocations;
+  process.lost_ranges = header_.lost_ranges;
   if (!process.has_objects) return {};
   std::vector<char> text;
   std::vector<file::Object> rows;

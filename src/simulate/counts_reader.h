@@ -46,6 +46,7 @@ struct ProcessCounts {
   bool has_sizes = false;  // blocks of one place are told apart by them
   bool has_allocators = false;
   uint64_t unseen_allocations = 0;
+  uint64_t lost_ranges = 0;                        // that the program marked
   std::vector<counts_file::SampledMisses> misses;  // per site; empty: all sets were simulated
   uint32_t sample_classes = 0;                     // of them
   uint32_t sample_weight = 1;                      // what a miss in a drawn set stands for

@@ -461,6 +461,12 @@ void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
                     "told apart",
                     counts.program));
   }
+  if (counts.lost_ranges > 0) {
+    ledger.note(fmt::format(
+        "{} ranges that {} marked are not told apart: more than {} at a time, or "
+        "without a name",
+        counts.lost_ranges, printable(counts.program), objects::DataObjects::kMostMarks));
+  }
   if (counts.lost_windows > 0) {
     ledger.note(fmt::format("{} windows of {} could not be written: estimates rest on the others",
                             counts.lost_windows, printable(counts.program)));

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <numeric>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "simulate/counting/thread.h"
@@ -18,6 +21,27 @@ namespace {
 
 uint64_t key_of(uint32_t instruction, ObjectNumber object) {
   return uint64_t{instruction} << 32 | object;
+}
+
+/// The text of the program that is there, as far as it is short and can be read.
+std::string read_own_text(uint64_t address) {
+  constexpr size_t kMostBytes = 128;
+  constexpr uint64_t kPage = 4096;
+  std::string text;
+  while (text.size() < kMostBytes) {
+    char piece[kMostBytes];
+    const size_t wanted = std::min<uint64_t>(kMostBytes, kPage - address % kPage);
+    iovec here{piece, wanted};
+    iovec there{reinterpret_cast<void*>(address), wanted};
+    const ssize_t got = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0);
+    if (got <= 0) return "";
+    const size_t length = ::strnlen(piece, static_cast<size_t>(got));
+    text.append(piece, length);
+    if (length < static_cast<size_t>(got)) break;
+    address += length;
+  }
+  text.resize(std::min(text.size(), kMostBytes));
+  return text;
 }
 
 using PathRoom = std::array<uint32_t, objects::DataObjects::kLongestPath>;
@@ -168,9 +192,23 @@ void CountedObjects::enter(CountedThread& thread, Allocator allocator, RegisterF
   const uint64_t count = argument(allocator.count, 1);
   if (__builtin_mul_overflow(call.size_bytes, count, &call.size_bytes)) call.size_bytes = 0;
   call.block = argument(allocator.block, 0);
+  if (allocator.kind == Allocator::Kind::marks) return mark(call, argument(0, 0) + base);
   if (!thread.heap.enter(call) || allocator.kind != Allocator::Kind::frees) return;
   const std::lock_guard lock(mutex_);
   objects_.free(call.block);
+}
+
+/// `name`: where it is in this process.
+void CountedObjects::mark(const HeapCalls::Call& call, uint64_t name) {
+  if (call.size_bytes > UINT64_MAX - call.block) return;
+  const std::string text = read_own_text(name);
+  const std::lock_guard lock(mutex_);
+  if (text.empty() || !objects_.mark(text, {call.block, call.block + call.size_bytes})) {
+    ++writer_.header().lost_ranges;
+    return;
+  }
+  add_found_ranges();
+  note_totals(objects_.object(objects_.shadow().find(call.block)));
 }
 
 void CountedObjects::leave(CountedThread& thread, uint64_t address, uint64_t base) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "simulate/counting/heap_calls.h"
 #include "simulate/counting/known_mappings.h"
 #include "simulate/counting/registers.h"
 #include "simulate/counting/system_calls.h"
@@ -64,6 +65,7 @@ class CountedObjects {
   void add_found_ranges();
   void allocate(CountedThread& thread, uint64_t address, uint64_t size_bytes);
   void note_totals(const objects::Object& object);
+  void mark(const HeapCalls::Call& call, uint64_t name);
 
   std::mutex mutex_;
   CountsWriter& writer_;

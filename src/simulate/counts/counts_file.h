@@ -303,6 +303,7 @@ struct Header {
   std::atomic<uint64_t> lost_windows;       // of threads, that could not be written
   std::atomic<uint32_t> sample_weight;      // what one event in a drawn set stands for; 1: in none
   std::atomic<uint32_t> sample_groups;      // of sets, with locality
+  std::atomic<uint64_t> lost_ranges;        // that the program marked: too many, or without a name
   uint8_t strata[kMostGroups];              // of these groups, as simulate::SetSample has them
   char program[1024];
 };

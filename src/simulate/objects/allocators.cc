@@ -80,4 +80,9 @@ std::optional<Allocator> find_allocator(std::string_view symbol) {
   return std::nullopt;
 }
 
+std::optional<Allocator> find_range_mark(std::string_view symbol) {
+  if (symbol != "culprit_range_mark") return std::nullopt;
+  return Allocator{Allocator::Kind::marks, 2, kNone, 1};
+}
+
 }  // namespace culprit::objects

@@ -1,7 +1,7 @@
 #pragma once
 
-// Functions that allocate and free memory, known by their names: what they are handed and what
-// they give back.
+// Functions that allocate and free memory, or mark parts of it (include/culprit/range.h), known by
+// their names: what they are handed and what they give back.
 
 #include <cstdint>
 #include <optional>
@@ -16,6 +16,7 @@ struct Allocator {
     reallocates,   // the same, argument `block` is no more if one is returned
     stores_block,  // as allocates; puts the block where argument `block` points, and returns 0
     frees,         // argument `block`
+    marks,         // argument 0 names a range of `size` bytes from `block` on
   };
   static constexpr uint8_t kNone = 0xff;
 
@@ -29,5 +30,7 @@ struct Allocator {
 /// An allocator is known by the name of its symbol: malloc and its like, also with the prefixes of
 /// jemalloc, tcmalloc and mimalloc, and C++'s operators new and delete.
 std::optional<Allocator> find_allocator(std::string_view symbol);
+/// Of a function that marks ranges, which may be local to its file.
+std::optional<Allocator> find_range_mark(std::string_view symbol);
 
 }  // namespace culprit::objects

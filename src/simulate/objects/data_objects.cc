@@ -57,6 +57,36 @@ void DataObjects::activate(const Range& range, Span where) {
   shadow_.paint(where.begin, where.end, number);
 }
 
+bool DataObjects::mark(std::string_view name, Span where) {
+  if (where.begin >= where.end) return true;
+  const auto is_same = [&](const ActiveRange& one) {
+    return one.is_marked && one.where.begin == where.begin && one.where.end == where.end &&
+           objects_[one.object].name == name;
+  };
+  if (std::any_of(active_ranges_.begin(), active_ranges_.end(), is_same)) return true;
+  if (active_ranges_.size() >= kMostMarks) return false;
+  ObjectNumber& number = marked_[std::string(name)];
+  if (number == kNothing) {
+    activate({.name = std::string(name)}, where);
+    number = active_ranges_.back().object;
+    active_ranges_.back().is_marked = true;
+    return true;
+  }
+  Object& object = objects_[number];
+  object.size_bytes = std::max(object.size_bytes, where.end - where.begin);
+  object.total_bytes += where.end - where.begin;
+  ++object.blocks;
+  active_ranges_.push_back({where, number, true});
+  shadow_.paint(where.begin, where.end, number);
+  return true;
+}
+
+/// What is there is the marked object's until it is another's.
+void DataObjects::forget_marks(Span where) {
+  std::erase_if(active_ranges_,
+                [&](const ActiveRange& one) { return one.is_marked && overlap(one.where, where); });
+}
+
 /// An image is known by the segment of code that was mapped there, maybe with what is before it in
 /// the file.
 bool DataObjects::knows_image(const ImagePlace& place) const {
@@ -235,12 +265,22 @@ uint64_t DataObjects::end_with_header(uint64_t address, uint64_t size_bytes) con
 
 /// The memory stays the object's until it is another's: allocators keep lists in what was freed.
 bool DataObjects::free(uint64_t address) {
+  const auto block = blocks_.find(address);
+  if (block == blocks_.end()) return false;
+  if (!marked_.empty()) forget_marks({address, address + block->second.size_bytes});
   large_blocks_.erase(address);
-  return blocks_.erase(address) != 0;
+  blocks_.erase(block);
+  return true;
 }
 
 std::optional<uint64_t> DataObjects::find_begin(ObjectNumber number, uint64_t address) {
   const Object& object = objects_[number];
+  if (object.kind == Kind::range) {  // it may have several parts
+    for (const ActiveRange& one : active_ranges_) {
+      const bool is_there = address >= one.where.begin && address < one.where.end;
+      if (one.is_marked && one.object == number && is_there) return one.where.begin;
+    }
+  }
   if (object.kind == Kind::variable || object.kind == Kind::range) {
     return address >= object.address ? std::optional(object.address) : std::nullopt;
   }

@@ -113,6 +113,11 @@ class DataObjects {
   /// It is no more, though its memory is the object's until it is another's. Whether there was one.
   bool free(uint64_t address);
 
+  /// The program names a part of its memory. The same name again is another part of the same
+  /// object. Further parts than kMostMarks are not told apart: false.
+  bool mark(std::string_view name, Span where);
+  static constexpr size_t kMostMarks = 4096;
+
   /// Where the variable, the range or the block of the object begins that has the address.
   std::optional<uint64_t> find_begin(ObjectNumber number, uint64_t address);
 
@@ -139,6 +144,7 @@ class DataObjects {
   struct ActiveRange {
     Span where;
     ObjectNumber object = kNothing;
+    bool is_marked = false;  // by the program: until the block that it is in is freed
   };
 
   ObjectNumber add(Object object);
@@ -149,6 +155,7 @@ class DataObjects {
   void paint(Span where, ObjectNumber object, ObjectNumber spare = ShadowMemory::kMostObjects);
   void paint_images(Span where);
   void activate(const Range& range, Span where);
+  void forget_marks(Span where);
   void find_ranges(const ImagePlace& place, const ElfObjects& elf, uint64_t bias);
 
   std::vector<Range> ranges_;
@@ -166,6 +173,7 @@ class DataObjects {
   std::map<uint64_t, uint64_t> mapped_;                           // begin to end, by mmap
   std::map<uint32_t, ObjectNumber> stacks_;
   std::vector<ActiveRange> active_ranges_;
+  tsl::robin_map<std::string, ObjectNumber> marked_;  // by name
   std::vector<ObjectNumber> found_ranges_;
 };
 

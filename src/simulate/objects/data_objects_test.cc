@@ -164,5 +164,44 @@ TEST(DataObjects, RangesLieOverAllElse) {
   EXPECT_EQ(objects.found_ranges().size(), 2U);
 }
 
+TEST(DataObjects, MarksOfOneNameAreOneObject) {
+  constexpr uint32_t kHere[] = {5};
+  DataObjects objects;
+  objects.map_for_allocator({0x5000, 0x7000});
+  const ObjectNumber block = objects.allocate(0x5010, 0x100, kHere);
+  objects.allocate(0x6010, 0x100, kHere);
+  EXPECT_TRUE(objects.mark("rows", {0x5020, 0x5040}));
+  EXPECT_TRUE(objects.mark("rows", {0x6020, 0x6060}));
+  EXPECT_TRUE(objects.mark("rows", {0x5020, 0x5040}));  // no news
+  const ObjectNumber rows = objects.shadow().find(0x5030);
+  EXPECT_EQ(objects.object(rows).kind, Kind::range);
+  EXPECT_EQ(objects.object(rows).name, "rows");
+  EXPECT_EQ(objects.object(rows).parent, block);
+  EXPECT_EQ(objects.object(rows).blocks, 2U);
+  EXPECT_EQ(objects.object(rows).total_bytes, 0x60U);
+  EXPECT_EQ(objects.shadow().find(0x6030), rows);
+  EXPECT_EQ(objects.shadow().find(0x5050), block);
+  EXPECT_EQ(objects.find_begin(rows, 0x6030), 0x6020U);
+  EXPECT_EQ(objects.found_ranges().size(), 1U);
+}
+
+TEST(DataObjects, AMarkEndsWithTheBlockThatItIsIn) {
+  constexpr uint32_t kHere[] = {5};
+  constexpr uint32_t kThere[] = {6};
+  DataObjects objects;
+  objects.map_for_allocator({0x5000, 0x7000});
+  objects.allocate(0x5010, 0x100, kHere);
+  objects.mark("rows", {0x5020, 0x5040});
+  const ObjectNumber rows = objects.shadow().find(0x5030);
+  objects.free(0x5010);
+  EXPECT_EQ(objects.shadow().find(0x5030), rows);  // until it is another's
+  const ObjectNumber other = objects.allocate(0x5010, 0x100, kThere);
+  EXPECT_EQ(objects.shadow().find(0x5030), other);
+  for (size_t i = 0; i <= DataObjects::kMostMarks; ++i) {
+    EXPECT_EQ(objects.mark("many", {0x10000 + 16 * i, 0x10008 + 16 * i}),
+              i < DataObjects::kMostMarks);
+  }
+}
+
 }  // namespace
 }  // namespace culprit::objects

@@ -86,9 +86,13 @@ void Reader::add_symbol(const Elf64_Sym& symbol, std::string_view name) {
   if ((type == STT_OBJECT || type == STT_COMMON) && symbol.st_size != 0) {
     result_.variables.push_back({std::string(name), symbol.st_value, symbol.st_size});
   }
-  if (type == STT_FUNC) add_construct_edge(symbol, name);
+  if (type != STT_FUNC) return;
+  add_construct_edge(symbol, name);
+  if (const auto mark = find_range_mark(name)) {
+    result_.allocators.push_back({std::string(name), symbol.st_value, *mark});
+  }
   // A static function may have such a name and mean something else.
-  if (type != STT_FUNC || ELF64_ST_BIND(symbol.st_info) == STB_LOCAL) return;
+  if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL) return;
   if (const auto allocator = find_allocator(name)) {
     result_.allocators.push_back({std::string(name), symbol.st_value, *allocator});
   }
