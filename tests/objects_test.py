@@ -134,6 +134,28 @@ end program
 """
 
 
+class Why(ObjectsTest):
+    """culprit why --in-object: the cycles that accesses to an object cost."""
+
+    def test_the_tree_of_an_object(self):
+        self.need("qemu-x86_64", "gcc")
+        program = self.compile("matvec.c", "matvec", "-O2", "-g", "-fno-tree-vectorize", "-pthread",
+                               "-DN=200")
+        profile = self.simulate(program, "--objects", "site", "--machine", "small-core")
+        cycles = self.values(profile, "sim:cycles")
+        document = json.loads(self.culprit("why", profile, "--in-object", "a", "--format",
+                                           "json").stdout)
+        self.assertAlmostEqual(cycles["a"], document["tree"]["cycles"]["value"],
+                               delta=1e-6 * cycles["a"])
+        text = re.sub(r"\s+", " ", self.culprit("why", profile, "--in-object", "a").stdout)
+        loads = self.values(profile, LOADS)["a"]
+        self.assertEqual(200 ** 2, loads)
+        self.assertIn("its accesses: 40.0 k loads, 40.0 k stores", text)
+        wrong = self.culprit("why", profile, "--in-object", "nothing", status=1).stderr
+        self.assertIn("no data object here is 'nothing'", wrong)
+        self.culprit("why", profile, "--in-object", "a", "--stalls", status=2)
+
+
 class Marks(ObjectsTest):
     """culprit_range() of include/culprit: the program names parts of its memory."""
 

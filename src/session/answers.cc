@@ -81,8 +81,21 @@ Result<WhyReport> explain_part(const AccountingView& accounting, const FactsLook
   const Template& cpu = accounting.cpu();
   WhyOptions options = question.why;
   if (!question.region.empty()) options.filters.push_back({RowLevel::region, question.region});
+  if (!question.object.empty()) {
+    if (!has_objects(profile)) {
+      return Error{
+          "this profile has no data objects: culprit record --engine simulate --objects site "
+          "PROGRAM"};
+    }
+    options.filters.push_back({RowLevel::object, question.object});
+  }
   if (question.part.empty()) {
     Result<WhyReport> of_region = make_why(profile, facts, cpu, options);
+    if (!of_region && !question.object.empty()) {
+      return Error{fmt::format("no data object here is '{}'{} (culprit data lists them)",
+                               question.object, question.region.empty() ? "" : " in that region"),
+                   ErrorKind::not_found};
+    }
     if (of_region || question.region.empty()) return of_region;
     return Error{fmt::format("no region here is '{}' (culprit report --by region lists them)",
                              question.region),
@@ -170,7 +183,8 @@ Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& questio
   answer.accounting = std::make_unique<AccountingView>(std::move(accounting));
   ASSIGN_OR_RETURN(answer.why,
                    explain_part(*answer.accounting, view.facts(kPartsForAdvice), question));
-  if (!view.profile().tenures.empty() && question.region.empty()) {
+  const bool is_of_code = question.region.empty() && question.object.empty();
+  if (!view.profile().tenures.empty() && is_of_code) {
     // Parts without locality of their own have no pieces of advice, which is no error here.
     const Result<LocalityReport> locality = answer_locality(view, {.part = question.part});
     if (locality) add_local_advice(locality->advice, answer.why);

@@ -28,6 +28,7 @@ struct WhyQuestion {
   WhyOptions why;
   std::string part;    // --in: a function or a module; "": everything
   std::string region;  // --in-region: a region, with what is in it; "": everywhere
+  std::string object;  // --in-object: what its accesses cost; "": everything
   std::string cpu;     // --template; "": by the profile
 };
 

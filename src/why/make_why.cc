@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <initializer_list>
+#include <string_view>
 #include <utility>
 
 #include "base/names.h"
@@ -41,6 +43,36 @@ std::vector<Estimate> run_counts(const Profile& profile) {
 bool has_histograms(const Profile& profile) {
   return std::any_of(profile.histograms.begin(), profile.histograms.end(),
                      [](const Histogram& one) { return !one.offsets.empty(); });
+}
+
+/// "412 M loads, 8.1 M stores, 3.36 GB; 24.1 % of the accesses miss L1D, 9.8 % L2, 0.2 % L3".
+std::string describe_accesses(const Profile& profile, const std::vector<Value>& values) {
+  const auto sum = [&](std::initializer_list<std::string_view> names) {
+    double all = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const std::string& name = profile.strings.text(profile.events[i].name);
+      if (std::find(names.begin(), names.end(), name) != names.end()) all += values[i].value;
+    }
+    return all;
+  };
+  const double loads = sum({"L1-dcache-loads"});
+  const double stores = sum({"L1-dcache-stores"});
+  if (!(loads + stores > 0)) return "";
+  const auto percent = [&](double misses) { return 100 * misses / (loads + stores); };
+  return fmt::format(
+      "its accesses: {} loads, {} stores, {}; of them miss L1D {:.1f} %, L2 {:.1f} %, L3 {:.1f} %, "
+      "and the TLBs {:.1f} %",
+      format_si(loads), format_si(stores),
+      format_bytes(static_cast<uint64_t>(sum({"load-bytes", "store-bytes"}))),
+      percent(sum({"L1-dcache-load-misses", "L1-dcache-store-misses"})),
+      percent(sum({"LLC-loads", "LLC-stores"})),
+      percent(sum({"LLC-load-misses", "LLC-store-misses"})),
+      percent(sum({"dTLB-load-misses", "dTLB-store-misses"})));
+}
+
+bool is_of_objects(const std::vector<Filter>& filters) {
+  return std::any_of(filters.begin(), filters.end(),
+                     [](const Filter& one) { return one.level == RowLevel::object; });
 }
 
 std::optional<double> find_hertz(const Profile& profile) {
@@ -195,6 +227,10 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     if (!options.filters.empty() && table.rows.empty()) {
       return Error{"nothing here matches " + describe_filters(options.filters),
                    ErrorKind::not_found};
+    }
+    if (is_of_objects(options.filters)) {
+      std::string words = describe_accesses(profile, table.shown);
+      if (!words.empty()) why.remarks.push_back(std::move(words));
     }
     amounts = match.amounts(to_estimates(profile, table.shown));
     why.tree = make_cost_tree(cpu, amounts, cost);

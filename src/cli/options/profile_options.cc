@@ -278,6 +278,11 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
                   "only this OpenMP construct or marked region, and what is in it (a name or a "
                   "pattern, as `culprit report --by region` has it)")
       ->type_name("PATTERN");
+  app->add_option(
+         "--in-object", command->question.object,
+         "only the accesses of this data object (a name or a pattern, as `culprit data` has "
+         "it): what waiting for it cost, of record --objects")
+      ->type_name("PATTERN");
   app->add_flag("--stalls", command->stalls,
                 "measured cycles beyond the best case of the code, and what cannot be ruled out as "
                 "their cause, with bounds");
@@ -291,6 +296,7 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
       "  culprit record --engine simulate ./a.out && culprit why\n"
       "  culprit why --in sort_rows                  of one function\n"
       "  culprit why --in-region 'loop *'            of some regions (record --regions)\n"
+      "  culprit why --in-object table               of accesses to data (record --objects)\n"
       "  culprit why --stalls --in sort_rows         what its instructions waited for\n"
       "  culprit why before.culprit after.culprit    side by side\n"
       "  culprit why --events --template zen4 run.culprit");
@@ -304,6 +310,9 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
     }
     if (command->stalls && !command->question.cpu.empty()) {
       *error = "--stalls uses no template";
+    }
+    if (command->stalls && !command->question.object.empty()) {
+      *error = "--stalls is of code: culprit why --in-object has what waiting for data cost";
     }
     if (command->stalls && !command->question.region.empty()) {
       *error = "--stalls is of code: --in takes a function, a module or a loop";
