@@ -516,6 +516,10 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
     RETURN_IF_ERROR(
         objects::write_ranges_file(objects::ranges_file_path(folder.path()), options.ranges));
   }
+  if (!options.allocators.empty()) {
+    RETURN_IF_ERROR(objects::write_allocators_file(objects::allocators_file_path(folder.path()),
+                                                   options.allocators));
+  }
   const auto engine = make_qemu_engine(options.plugin_path, options.sysroot);
   ASSIGN_OR_RETURN(const EngineCommand command,
                    engine->make_command(options.command, own_environment(),

@@ -54,6 +54,7 @@ struct SimulateOptions {
   bool objects = false;                                  // counts by data object, too
   objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap
   std::vector<objects::Range> ranges{};                  // --range
+  std::vector<std::string> allocators{};                 // --allocator, as they are written
   bool regions = false;                                  // counts by OpenMP construct, too
   /// The program is ended after so long, with all that it has started; 0: never.
   uint64_t budget_ns = 0;

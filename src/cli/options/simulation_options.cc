@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "cli/options/option_words.h"
+#include "simulate/objects/allocators.h"
 #include "simulate/objects/ranges.h"
 
 namespace culprit {
@@ -125,6 +126,21 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
          "this part of memory is a data object of its own: NAME=SYMBOL, "
          "NAME=FILE:SYMBOL, NAME=ADDRESS+BYTES; may be repeated")
       ->type_name("RANGE")
+      ->allow_extra_args(false);
+  app->add_option_function<std::vector<std::string>>(
+         "--allocator",
+         [command](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             const Result<objects::OwnAllocator> one = objects::parse_allocator(text);
+             if (!one) throw CLI::ValidationError(one.error().message);
+             command->simulate.allocators.push_back(text);
+             command->simulate.objects = true;
+           }
+         },
+         "simulate: this function of the program allocates, too: SYMBOL, whose first argument is "
+         "the "
+         "size, SYMBOL:2 the second, SYMBOL:1*2 a product; SYMBOL:frees frees; may be repeated")
+      ->type_name("SYMBOL[:ARGUMENT]")
       ->allow_extra_args(false);
   app->add_flag("--deterministic", command->simulate.deterministic,
                 "threads take turns by simulated time: counts of programs with threads "

@@ -48,12 +48,12 @@ using PathRoom = std::array<uint32_t, objects::DataObjects::kLongestPath>;
 
 }  // namespace
 
-CountedObjects::CountedObjects(CountsWriter& writer, std::vector<objects::Range> ranges,
-                               objects::Grouping grouping, std::string_view architecture)
+CountedObjects::CountedObjects(CountsWriter& writer, Told told, std::string_view architecture)
     : writer_(writer),
       convention_(call_convention(architecture)),
-      objects_(std::move(ranges), grouping) {
-  writer_.header().has_objects = grouping == objects::Grouping::size ? 2 : 1;
+      own_allocators_(std::move(told.allocators)),
+      objects_(std::move(told.ranges), told.grouping) {
+  writer_.header().has_objects = told.grouping == objects::Grouping::size ? 2 : 1;
   add_found_ranges();
 }
 
@@ -65,7 +65,8 @@ void CountedObjects::see_code(uint32_t mapping, const FoundMapping& found) {
   objects::ElfObjects elf;
   if (const Result<Fd> fd = open_readable(found.path)) {
     if (const Result<MappedFile> file = MappedFile::map(fd->get(), found.path)) {
-      if (Result<objects::ElfObjects> parsed = objects::parse_elf_objects(file->bytes())) {
+      if (Result<objects::ElfObjects> parsed =
+              objects::parse_elf_objects(file->bytes(), own_allocators_)) {
         elf = *std::move(parsed);
       }
     }

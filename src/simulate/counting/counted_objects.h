@@ -26,8 +26,13 @@ class CountedObjects {
   /// Further objects of an instruction are counted together.
   static constexpr uint32_t kMostOfSite = 1024;
 
-  CountedObjects(CountsWriter& writer, std::vector<objects::Range> ranges,
-                 objects::Grouping grouping, std::string_view architecture);
+  /// What the user tells of the program's data.
+  struct Told {
+    std::vector<objects::Range> ranges{};
+    std::vector<objects::OwnAllocator> allocators{};
+    objects::Grouping grouping = objects::Grouping::site;
+  };
+  CountedObjects(CountsWriter& writer, Told told, std::string_view architecture);
 
   [[nodiscard]] const objects::ShadowMemory& shadow() const { return objects_.shadow(); }
 
@@ -70,6 +75,7 @@ class CountedObjects {
   std::mutex mutex_;
   CountsWriter& writer_;
   CallConvention convention_;
+  std::vector<objects::OwnAllocator> own_allocators_;
   objects::DataObjects objects_;
   tsl::robin_map<uint64_t, uint32_t, SpreadHash> sites_;  // by instruction and object
   tsl::robin_map<uint32_t, uint32_t> objects_of_;         // of an instruction: how many

@@ -10,10 +10,12 @@ namespace culprit::counting {
 Result<void> Counting::start_objects(const CountingOptions& options,
                                      const ProcessSetting& setting) {
   if (!options.objects) return {};
-  ASSIGN_OR_RETURN(std::vector<objects::Range> ranges,
+  CountedObjects::Told told{.grouping = options.grouping};
+  ASSIGN_OR_RETURN(told.ranges,
                    objects::read_ranges_file(objects::ranges_file_path(options.folder)));
-  objects_ = std::make_unique<CountedObjects>(writer_, std::move(ranges), options.grouping,
-                                              setting.architecture);
+  ASSIGN_OR_RETURN(told.allocators,
+                   objects::read_allocators_file(objects::allocators_file_path(options.folder)));
+  objects_ = std::make_unique<CountedObjects>(writer_, std::move(told), setting.architecture);
   shadow_ = &objects_->shadow();
   return {};
 }

@@ -1,5 +1,13 @@
 #include "simulate/objects/allocators.h"
 
+#include <cstdio>
+#include <fmt/format.h>
+#include <memory>
+
+#include "base/file.h"
+#include "base/number.h"
+#include "base/text.h"
+
 namespace culprit::objects {
 namespace {
 
@@ -59,7 +67,76 @@ constexpr Named kOfCpp[] = {
 
 constexpr std::string_view kPrefixes[] = {"je_", "tc_", "mi_", "__libc_"};
 
+/// "1" to "6", as it counts from 0.
+std::optional<uint8_t> parse_argument(std::string_view text) {
+  constexpr uint64_t kMostArguments = 6;  // that are handed over in registers
+  const auto number = find_number(text, 10);
+  if (!number || *number < 1 || *number > kMostArguments) return std::nullopt;
+  return static_cast<uint8_t>(*number - 1);
+}
+
+/// What comes behind the symbol: "2", "1*2", "frees", "frees:2".
+std::optional<Allocator> parse_arguments(std::string_view text) {
+  constexpr std::string_view kFreeing = "frees";
+  if (text.starts_with(kFreeing)) {
+    text.remove_prefix(kFreeing.size());
+    if (!text.empty() && !text.starts_with(':')) return std::nullopt;
+    const auto block = text.empty() ? std::optional<uint8_t>(0) : parse_argument(text.substr(1));
+    if (!block) return std::nullopt;
+    return Allocator{Allocator::Kind::frees, kNone, kNone, *block};
+  }
+  const size_t times = text.find('*');
+  const auto size = parse_argument(text.substr(0, times));
+  if (!size) return std::nullopt;
+  if (times == std::string_view::npos) {
+    return Allocator{Allocator::Kind::allocates, *size, kNone, kNone};
+  }
+  const auto count = parse_argument(text.substr(times + 1));
+  if (!count) return std::nullopt;
+  return Allocator{Allocator::Kind::allocates, *size, *count, kNone};
+}
+
 }  // namespace
+
+Result<OwnAllocator> parse_allocator(std::string_view text) {
+  const size_t colon = text.find(':');
+  const std::string_view symbol = text.substr(0, colon);
+  const auto what = colon == std::string_view::npos ? std::optional(kOfSize)
+                                                    : parse_arguments(text.substr(colon + 1));
+  if (symbol.empty() || !what || text.find('\n') != std::string_view::npos) {
+    return Error{
+        fmt::format("'{}' is no allocator: write SYMBOL, SYMBOL:SIZE, SYMBOL:SIZE*COUNT or "
+                    "SYMBOL:frees[:BLOCK], with the numbers of arguments, from 1 to 6",
+                    printable(text))};
+  }
+  return OwnAllocator{std::string(symbol), *what};
+}
+
+std::string allocators_file_path(const std::string& folder) {
+  return folder + "/allocators";
+}
+
+Result<void> write_allocators_file(const std::string& path, const std::vector<std::string>& texts) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wxe"), std::fclose);
+  bool is_written = file != nullptr;
+  for (const std::string& text : texts) {
+    is_written = is_written && std::fputs((text + "\n").c_str(), file.get()) >= 0;
+  }
+  if (!is_written || std::fflush(file.get()) != 0) return Error{"cannot write '" + path + "'"};
+  return {};
+}
+
+Result<std::vector<OwnAllocator>> read_allocators_file(const std::string& path) {
+  std::vector<OwnAllocator> allocators;
+  if (!file_exists(path)) return allocators;
+  ASSIGN_OR_RETURN(const std::string text, read_file(path, 1 << 20));
+  for (const std::string_view line : split(text, '\n')) {
+    if (line.empty()) continue;
+    ASSIGN_OR_RETURN(OwnAllocator one, parse_allocator(line));
+    allocators.push_back(std::move(one));
+  }
+  return allocators;
+}
 
 std::optional<Allocator> find_allocator(std::string_view symbol) {
   for (const Named& one : kOfCpp) {

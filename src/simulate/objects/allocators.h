@@ -5,7 +5,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "base/result.h"
 
 namespace culprit::objects {
 
@@ -30,6 +34,28 @@ struct Allocator {
 /// An allocator is known by the name of its symbol: malloc and its like, also with the prefixes of
 /// jemalloc, tcmalloc and mimalloc, and C++'s operators new and delete.
 std::optional<Allocator> find_allocator(std::string_view symbol);
+/// --allocator: a function of the program's own that allocates, or frees. Arguments count from 1.
+///
+///     pool_get            argument 1 is the size
+///     arena_alloc:2       argument 2 is the size
+///     array_new:1*2       argument 1 times argument 2
+///     pool_put:frees      argument 1 is the block that is no more
+///     arena_free:frees:2
+struct OwnAllocator {
+  std::string symbol;
+  Allocator what;
+  friend bool operator==(const OwnAllocator&, const OwnAllocator&) = default;
+};
+/// Errors: what is wrong with the text.
+Result<OwnAllocator> parse_allocator(std::string_view text);
+
+/// The host side tells them to the program's process by a file in the folder of counts, as they are
+/// written.
+std::string allocators_file_path(const std::string& folder);
+Result<void> write_allocators_file(const std::string& path, const std::vector<std::string>& texts);
+/// No such file is no allocator. Errors: not of this kind.
+Result<std::vector<OwnAllocator>> read_allocators_file(const std::string& path);
+
 /// Of a function that marks ranges, which may be local to its file.
 std::optional<Allocator> find_range_mark(std::string_view symbol);
 

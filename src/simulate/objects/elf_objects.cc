@@ -14,7 +14,8 @@ constexpr size_t kMostSections = 1 << 16;
 
 class Reader {
  public:
-  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  Reader(std::span<const std::byte> bytes, std::span<const OwnAllocator> own)
+      : bytes_(bytes), own_(own) {}
 
   Result<ElfObjects> read();
 
@@ -38,6 +39,7 @@ class Reader {
   Elf64_Ehdr header_{};
   std::vector<Elf64_Shdr> headers_;
   ElfObjects result_;
+  std::span<const OwnAllocator> own_;
 };
 
 std::string_view Reader::text(const Elf64_Shdr& strings, uint64_t at) const {
@@ -92,6 +94,12 @@ void Reader::add_symbol(const Elf64_Sym& symbol, std::string_view name) {
     result_.allocators.push_back({std::string(name), symbol.st_value, *mark});
   }
   // A static function may have such a name and mean something else.
+  for (const OwnAllocator& one : own_) {
+    if (one.symbol == name) {
+      result_.allocators.push_back({std::string(name), symbol.st_value, one.what});
+      return;
+    }
+  }
   if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL) return;
   if (const auto allocator = find_allocator(name)) {
     result_.allocators.push_back({std::string(name), symbol.st_value, *allocator});
@@ -172,8 +180,9 @@ std::optional<uint64_t> ElfObjects::find_bias(uint64_t start, uint64_t end,
   return std::nullopt;
 }
 
-Result<ElfObjects> parse_elf_objects(std::span<const std::byte> bytes) {
-  return Reader(bytes).read();
+Result<ElfObjects> parse_elf_objects(std::span<const std::byte> bytes,
+                                     std::span<const OwnAllocator> own) {
+  return Reader(bytes, own).read();
 }
 
 }  // namespace culprit::objects

@@ -62,7 +62,9 @@ struct ElfObjects {
                                                   uint64_t file_offset) const;
 };
 
+/// `own`: functions that allocate, too, whatever they are called.
 /// Errors: no 64-bit little-endian ELF file, tables beyond its end.
-Result<ElfObjects> parse_elf_objects(std::span<const std::byte> bytes);
+Result<ElfObjects> parse_elf_objects(std::span<const std::byte> bytes,
+                                     std::span<const OwnAllocator> own = {});
 
 }  // namespace culprit::objects
