@@ -97,12 +97,11 @@ class Forecaster {
   std::vector<uint32_t> number_;  // in runs_, of each begin_block
   std::vector<Site> touched_;     // sites that may have time in the stretch
   std::vector<bool> is_touched_;
-  std::vector<Site> place_;      // in touched_, by site: what a core that runs it again calls it
-  std::vector<Ticks> as_it_is_;  // parallel to touched_: the first run
-  CycleParts has_;               // of the stretch, by the first run
-  uint64_t far_lines_ = 0;       // of it, beyond L2, and page walks
-  std::vector<SiteTicks>
-      scratch_;  // parallel to touched_, too: a thread has few sites in a stretch
+  std::vector<Site> place_;         // in touched_, by site: what a core that runs it again calls it
+  std::vector<Ticks> as_it_is_;     // parallel to touched_: the first run
+  CycleParts has_;                  // of the stretch, by the first run
+  uint64_t far_lines_ = 0;          // of it, beyond L2, and page walks
+  std::vector<SiteTicks> scratch_;  // parallel to touched_, too: few sites are in a stretch
   std::array<std::unordered_map<const BlockCycles*, std::unique_ptr<Variant>>, kReplays> variants_;
 
   static constexpr uint64_t kFirstPause = 512;
