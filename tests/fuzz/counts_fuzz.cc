@@ -78,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto visited = counts->visit_threads([](const culprit::ThreadCounts&) {});
     if (!visited) CHECK(!visited.error().message.empty());
   }
-  const auto glance = culprit::glance_at_counts(fd.get(), "counts");
+  const auto glance = culprit::read_counts_summary(fd.get(), "counts");
   if (!glance) CHECK(!glance.error().message.empty());
   return 0;
 }

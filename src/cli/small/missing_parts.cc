@@ -9,6 +9,7 @@
 #include "cli/simulating.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
+#include "simulate/objects/allocators.h"
 #include "store/profile_file.h"
 
 namespace culprit {
@@ -21,6 +22,10 @@ int refuse(const char* command) {
 }
 
 }  // namespace
+
+Result<objects::OwnAllocator> objects::parse_allocator(std::string_view /*text*/) {
+  return Error{"this small build has no software PMU"};
+}
 
 int run(const TopCommand&) {
   return refuse("top");

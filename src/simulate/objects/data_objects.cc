@@ -67,7 +67,7 @@ bool DataObjects::mark(std::string_view name, Span where) {
   if (active_ranges_.size() >= kMostMarks) return false;
   ObjectNumber& number = marked_[std::string(name)];
   if (number == kNothing) {
-    activate({.name = std::string(name)}, where);
+    activate({.name = std::string(name), .file = "", .symbol = ""}, where);
     number = active_ranges_.back().object;
     active_ranges_.back().is_marked = true;
     return true;
