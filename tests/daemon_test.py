@@ -3,6 +3,7 @@
 What samples the whole system needs root; what counts in the kernel needs BPF. Both are skipped,
 with the reason, where they are refused.
 """
+import collections
 import json
 import os
 import pathlib
@@ -92,7 +93,10 @@ class Daemon(harness.CulpritTest):
         report = json.loads(self.culprit("report", "--db", self.database, "--format", "json",
                                          "--by", "function", *options).stdout)
         event = report["events"][0]["name"]
-        return {row["function"]: row["values"][event]["samples"] for row in report["rows"]}
+        cells = collections.Counter()
+        for row in report["rows"]:   # several programs may have a function of one name
+            cells[row["function"]] += row["values"][event]["samples"]
+        return cells
 
     # ---- what it collects ----
 
