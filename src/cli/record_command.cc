@@ -219,6 +219,10 @@ int run(const RecordCommand& command) {
     RecordCommand of_rank = command;
     of_rank.rank = rank->number;
     if (!is_null_device(command.output)) of_rank.output = name_of_rank(command.output, *rank);
+    if (!command.quiet) {
+      print_message(fmt::format("rank {}, by {}: the profile is {}", rank->number, rank->variable,
+                                printable(of_rank.output)));
+    }
     return run(of_rank);
   }
   if (command.repetitions > 1 || !command.compared.empty()) return record_repeatedly(command);

@@ -42,7 +42,7 @@ struct NeverReport {
   std::vector<std::pair<std::string, std::string>> functions_never;
 };
 
-/// `filters`: by module, function or line (its file).
+/// `filters`: by module or function.
 /// Errors: a profile whose executions were not counted; other filters; nothing that matches
 Result<NeverReport> find_never(const Profile& profile, const FactsLookup& facts,
                                const std::vector<Filter>& filters);

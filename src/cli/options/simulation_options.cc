@@ -35,8 +35,8 @@ void parse_sets(const std::string& text, SimulateOptions& options) {
                        options.sample_seed != 0 && first != 0;
   if (!is_good) {
     throw CLI::ValidationError("'" + text +
-                               "' is not all, 1/N or 1/N,SEED with a power of two, as in --sets "
-                               "1/16");
+                               "' is not all or 1/N[,SEED[,FIRST]] with a power of two N, as in "
+                               "--sets 1/16");
   }
   options.sample_sets = static_cast<uint32_t>(sets);
   options.sample_first = words.size() > 2 ? first : 0;
@@ -137,9 +137,8 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
              command->simulate.objects = true;
            }
          },
-         "simulate: this function of the program allocates, too: SYMBOL, whose first argument is "
-         "the "
-         "size, SYMBOL:2 the second, SYMBOL:1*2 a product; SYMBOL:frees frees; may be repeated")
+         "this function of the program allocates, too: SYMBOL, whose first argument is the size, "
+         "SYMBOL:2 the second, SYMBOL:1*2 a product; SYMBOL:frees frees; may be repeated")
       ->type_name("SYMBOL[:ARGUMENT]")
       ->allow_extra_args(false);
   app->add_flag("--deterministic", command->simulate.deterministic,

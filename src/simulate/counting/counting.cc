@@ -141,6 +141,7 @@ bool Counting::make_thread(unsigned number) {
                          .forecaster = std::move(thread.forecaster),
                          .ticks_before = thread.ticks_before,
                          .previous = &kNoBlock,
+                         .writer = &writer_,
                          .rounds = {},
                          .targets = std::move(thread.targets),
                          .window = {},

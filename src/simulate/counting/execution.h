@@ -218,7 +218,7 @@ struct Access {
   uint32_t bytes = 0;
   bool is_store = false;
   bool is_new = true;             // not a further part of a wide one
-  uint32_t instruction = 0;       // its site, if place.site is that of a data object
+  uint32_t instruction = 0;       // the site of it alone
   bool is_written_whole = false;  // a store of a whole line, which is not read for that
 
   [[nodiscard]] simulate::AccessType kind() const {
@@ -254,7 +254,7 @@ void model_more(CountedThread& thread, const Access& access) {
 template <Model kModel>
 [[gnu::noinline]] void model_unusual(CountedThread& thread, Access access) {
   using counts_file::Counter;
-  if constexpr (kModel.objects) thread.memory->instruction = access.instruction;
+  thread.memory->instruction = thread.writer->site(access.instruction).address;
   const simulate::PackedOutcome outcome = simulate::access_unusual<kModel.locality>(
       *thread.memory, access.address, access.bytes, access.kind(), access.place.site);
   if constexpr (kModel.warms) return;

@@ -88,6 +88,7 @@ struct CountedThread {
     return same;
   }
 
+  CountsWriter* writer = nullptr;  // of what it counts
   StringRounds rounds;
 
   CountedTargets targets;

@@ -46,6 +46,9 @@ class CountsWriter {
   // Each returns the new entry's number, or 0 if the table is full (0 is never a real one:
   // entry 0 of every table is a place holder).
   uint32_t add_site(const counts_file::Site& site);
+  [[nodiscard]] const counts_file::Site& site(uint32_t number) {
+    return table<counts_file::Site>(counts_file::kSitesStart)[number];
+  }
   /// The instruction's accesses to one data object.
   uint32_t add_site_of_object(uint32_t instruction, uint32_t object);
   uint32_t add_block(std::span<const uint32_t> sites, int32_t displacement);

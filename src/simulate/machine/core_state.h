@@ -104,7 +104,7 @@ struct CoreState {
   SharedLevel& shared;
   uint16_t number;           // of this core, from 0
   uint8_t thread = 0;        // that it runs, as origins have it: begin_thread()
-  Site instruction = 0;      // of the access under way; 0: its site is one
+  uint64_t instruction = 0;  // of the access under way: its address; 0: it has but its site
   bool moves_lines = false;  // the access under way is of a string instruction: no step of its own
                              // is learnt
   bool writes_whole_line = false;  // the access under way: nobody needs to read it ahead

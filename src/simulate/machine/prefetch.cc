@@ -51,11 +51,11 @@ void StreamPrefetcher::train(uint64_t line, PrefetchList& list) {
   stream.until = next;
 }
 
-void StridePrefetcher::train(uint64_t address, Site site, PrefetchList& list) {
+void StridePrefetcher::train(uint64_t address, uint64_t instruction, PrefetchList& list) {
   if (ahead_ == 0) return;
-  Entry& entry = entries_[site % entries_.size()];
-  if (entry.site != site) {
-    entry = {site, 0, address, 0};
+  Entry& entry = entries_[instruction % entries_.size()];
+  if (entry.instruction != instruction) {
+    entry = {instruction, 0, address, 0};
     return;
   }
   const auto step = static_cast<int64_t>(address - entry.last);

@@ -78,11 +78,13 @@ class StridePrefetcher {
   StridePrefetcher(const PrefetchSettings& settings, uint32_t line_shift)
       : ahead_(settings.stride ? settings.stride_steps : 0), line_shift_(line_shift) {}
 
-  void train(uint64_t address, Site site, PrefetchList& list);
+  /// `instruction`: its address. Numbers of sites would not do: they depend on what else is told
+  /// apart, and two that meet in one entry would be others then.
+  void train(uint64_t address, uint64_t instruction, PrefetchList& list);
 
  private:
   struct Entry {
-    Site site = 0;
+    uint64_t instruction = 0;
     uint32_t times = 0;
     uint64_t last = 0;
     int64_t step = 0;
