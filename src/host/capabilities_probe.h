@@ -16,7 +16,8 @@ int try_event(ProbeEvent event, bool user_only, int pid, int cpu);
 /// What a timer sample costs a spinning program here: CPU time of the same work with and
 /// without a cpu-clock event whose samples go to a ring that nobody reads.
 /// Units:  -> [ns/sample]
-/// Errors: a few 0.1 us; more on a busy machine. nullopt: not permitted
+/// Errors: a few 0.1 us; more on a busy machine. nullopt: not permitted, or the machine is so
+///         busy that no cost was seen
 std::optional<double> measure_sample_cost_ns();
 
 /// How finely timers on CPU time work: CPU time per expiration of a 1 ms timer.
