@@ -18,9 +18,12 @@ TenureTable& table_of(CoreState& core, PrivateLevel& level, uint64_t line) {
   return level.table_of(core.sample.stratum_of(line));
 }
 void collect_code(CoreState& core, Slot slot) {
-  const PrivateLevel& level = core.l1i;
+  PrivateLevel& level = core.l1i;
   if (level.cache.empty_at(slot) || !core.sample.holds(level.cache.line_at(slot))) return;
-  collect_code(core, slot, table_of(core, core.l1i, level.cache.line_at(slot)));
+  // Where nothing is recorded there are no tables of random groups, and nobody asks which it is.
+  const bool has_tables = level.recorded();
+  collect_code(core, slot,
+               has_tables ? table_of(core, level, level.cache.line_at(slot)) : level.table);
 }
 
 /// What was in a slot. The tenure is the caller's to end, and there until the slot is filled again.
