@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""What `record --regions` costs for each OpenMP construct, in ns, beside no tool: one thread, the
-least of nine rounds, with and without in turns.
+"""What `record --regions` costs for each OpenMP construct, and `--region` for each call of a
+function, in ns, beside no tool: one thread, the least of nine rounds, with and without in turns. And
+what that is of a construct of 20 us; and with `--region-events page-faults`, which asks the kernel at
+each edge.
 
     bench/regions.py [BUILD]     GCC's libgomp, and LLVM's runtime where clang-19 has one
 """
@@ -12,6 +14,7 @@ import tempfile
 SOURCE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else SOURCE.parent / "build/release")
 TURNS = 5
+CONSTRUCT_NS = 20_000   # for constructs of that and more the cost is to be below 5 %
 
 
 def measure(*command, **options):
@@ -35,16 +38,21 @@ def main():
             if built.returncode != 0:
                 print(f"{compiler}: no OpenMP here")
                 continue
-            record = [BUILD / "culprit", "record", "-q", "--no-symbols", "-F", "1", "--regions",
-                      "-o", pathlib.Path(folder) / "profile.culprit", "--", program]
-            without, inside = [], []
+            record = [BUILD / "culprit", "record", "-q", "-f", "--no-symbols", "-F", "1", "-o",
+                      pathlib.Path(folder) / "profile.culprit", "--region", "called"]
+            events = ["--region-events", "page-faults"]
+            without, inside, counted = [], [], []
             for _ in range(TURNS):
                 without.append(measure(program))
-                inside.append(measure(*record))
-            without, inside = least(without), least(inside)
-            print(f"{compiler:<18}{'no tool':>9}{'--regions':>11}{'more':>8}  ns")
+                inside.append(measure(*record, "--", program))
+                counted.append(measure(*record, *events, "--", program))
+            without, inside, counted = least(without), least(inside), least(counted)
+            print(f"{compiler:<18}{'no tool':>9}{'--regions':>11}{'more':>8}  ns"
+                  f"{'of 20 us':>10}{'with events':>13}")
             for name, plain in without.items():
-                print(f"{name:<18}{plain:>9.1f}{inside[name]:>11.1f}{inside[name] - plain:>8.1f}")
+                more = inside[name] - plain
+                print(f"{name:<18}{plain:>9.1f}{inside[name]:>11.1f}{more:>8.1f}    "
+                      f"{more / CONSTRUCT_NS:>9.2%}{counted[name]:>13.1f}")
 
 
 if __name__ == "__main__":

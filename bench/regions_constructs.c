@@ -61,6 +61,14 @@ static void parallel(long n) {
   }
 }
 
+__attribute__((noinline)) static void called(long i) {
+  __asm__ volatile("");
+  sink = i;
+}
+static void function(long n) {
+  for (long i = 0; i < n; ++i) called(i);
+}
+
 int main(void) {
   static const struct {
     const char* name;
@@ -69,7 +77,7 @@ int main(void) {
   } cases[] = {{"critical", critical, 100000}, {"lock", lock, 100000},
                {"single", single, 100000},     {"barrier", barrier, 100000},
                {"dynamic loop", loop, 50000},  {"task + taskwait", task, 50000},
-               {"parallel", parallel, 20000}};
+               {"parallel", parallel, 20000},  {"function", function, 50000}};
   omp_init_lock(&mutex);
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     double least = 1e18;

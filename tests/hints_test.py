@@ -34,7 +34,7 @@ class Hints(CulpritTest):
             self.skipTest("no qemu-x86_64")
         done = self.culprit("record", "--engine", "simulate", "--roi", "mix_bits",
                             self.build("-g"), status=125)
-        self.assertIn("inlined into worker; use --roi worker", done.stderr)
+        self.assertIn("inlined into worker; name worker instead", done.stderr)
         done = self.culprit("record", "--engine", "simulate", "--roi", "mix_bitz",
                             self.folder / "inlined", status=125)
         self.assertIn("there is no function 'mix_bitz'", done.stderr)

@@ -367,6 +367,41 @@ int main(int count, char** words) {
                 self.assertTrue(any(words in note for note in report["ledger"]["notes"]),
                                 report["ledger"])
 
+    def test_a_runtime_without_tool_interface(self):
+        """Another one of LLVM's kind, by its name."""
+        library = self.compile_text("int run(int x) { return x; }", "runtime.c", "libiomp5.so",
+                                    "-shared", "-fPIC")
+        program = self.compile_text("int run(int); int main(void) { return run(7); }", "uses.c",
+                                    "uses", "-Wl,--no-as-needed", library,
+                                    f"-Wl,-rpath,{self.folder}")
+        profile, done = self.record("--regions", program, status=7)
+        self.assertIn("no OpenMP construct was seen", done.stderr)
+        notes = self.report(profile)["ledger"]["notes"]
+        self.assertTrue(any("without tool interface" in note for note in notes), notes)
+
+    def test_marks_that_do_not_fit_together(self):
+        text = """
+#include "culprit/region.h"
+#include <stdio.h>
+int main(void) {
+  CULPRIT_REGION_BEGIN("outer");
+  CULPRIT_REGION_BEGIN("inner");
+  CULPRIT_REGION_END("outer");   /* takes the inner one along */
+  CULPRIT_REGION_END("inner");   /* has none */
+  CULPRIT_REGION_BEGIN("whole");
+  CULPRIT_REGION_END("whole");
+  CULPRIT_REGION_BEGIN("open");
+  return !puts("done");
+}"""
+        program = self.compile_text(text, "marks.c", "marks", "-g", *MARKS)
+        report, done = self.regions(program)
+        self.assertEqual(done.stdout, "done\n")
+        marks = {one["name"]: one["sum"]["executions"] for one in report["constructs"]}
+        self.assertEqual((marks["outer"], marks["whole"]), (1, 1))
+        ledger = report["ledger"]
+        self.assertEqual([ledger["regions_" + key] for key in ("dropped", "unmatched", "open")],
+                         [1, 1, 1])
+
     def test_what_cannot_be_measured_says_so(self):
         static = self.compile_text("int main(void) { return 0; }", "s.c", "s", "-static")
         done = self.record("--regions", static, status=125)[1]

@@ -16,12 +16,14 @@
 #include "cli/complete_profile.h"
 #include "cli/output_file.h"
 #include "cli/record_events.h"
+#include "cli/region_requests.h"
 #include "cli/repeated_runs.h"
 #include "cli/roomy_file.h"
 #include "cli/run_program.h"
 #include "cli/simulating.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
+#include "collect/count/count_rows.h"
 #include "collect/regions/region_profile.h"
 #include "collect/regions/regions_recording.h"
 #include "host/describe_machine.h"
@@ -85,6 +87,26 @@ std::string describe_regions(size_t regions, bool is_simulated, Recording& recor
                     is_simulated ? "have the symbols of one" : "are linked dynamically"));
   }
   return fmt::format(", {} OpenMP constructs", format_thousands(regions));
+}
+
+Result<RegionsRecording> prepare_regions(const RecordCommand& command, const RecordOptions& options,
+                                         EventGroup* events) {
+  ASSIGN_OR_RETURN(*events, find_region_events(command.region_events));
+  ASSIGN_OR_RETURN(const RegionRequests requests, make_region_requests(command, *events));
+  return RegionsRecording::prepare(options.command, find_regions_shim(), requests);
+}
+
+/// Adds what was measured, and says how much that is.
+std::string add_measured_regions(RegionsRecording& regions, const EventGroup& events,
+                                 Recording& recording) {
+  Profile& profile = recording.profile;
+  std::vector<EventId> rows;
+  for (size_t i = 0; i < events.members.size(); ++i) rows.emplace_back(profile.events.size() + i);
+  add_counted_events(profile, events);
+  const RegionsRecording::Outcome outcome = regions.add_to(profile, rows);
+  std::string amount = describe_regions(outcome.constructs, false, recording);
+  recording.remarks.insert(recording.remarks.end(), outcome.remarks.begin(), outcome.remarks.end());
+  return amount;
 }
 
 /// Samples the command, or what else is to be recorded; `flushed` says whether the file has
@@ -263,9 +285,9 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch) {
     options.engine = EngineChoice::automatic;  // without events: the timer, or what replaces it
   }
   std::optional<RegionsRecording> regions;
+  EventGroup region_events;
   if (command.regions && options.engine != EngineChoice::simulate) {
-    Result<RegionsRecording> prepared =
-        RegionsRecording::prepare(options.command, find_regions_shim());
+    Result<RegionsRecording> prepared = prepare_regions(command, options, &region_events);
     if (!prepared) return fail(prepared.error(), kOurFailure);
     regions.emplace(*std::move(prepared));
   }
@@ -304,7 +326,7 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch) {
     }();
     ASSIGN_OR_RETURN(Recording sampled, std::move(done));
     amount = describe_samples(sampled);
-    if (regions) amount += describe_regions(regions->add_to(sampled.profile), false, sampled);
+    if (regions) amount += add_measured_regions(*regions, region_events, sampled);
     warn_of_short_turns(options, sampled);
     if (second) simulated = run_second(*second, command, sampled, signals, &amount);
     return sampled;

@@ -67,6 +67,10 @@ Result<SimulateOptions> choose_simulation(const RecordCommand& command) {
   if (!command.region.empty()) {
     ASSIGN_OR_RETURN(options.region, find_region(command.region, options.command.front()));
   }
+  for (const std::string& name : command.functions) {
+    ASSIGN_OR_RETURN(counting::RegionPlaces places, find_region(name, options.command.front()));
+    options.functions.push_back(std::move(places));
+  }
   return options;
 }
 

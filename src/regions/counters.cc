@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string_view>
 
 #include "base/text.h"
@@ -31,13 +32,16 @@ class CounterAdder {
     bool is_waiting = false;
   };
   void add_event(EventId event);
+  [[nodiscard]] std::optional<EventId> find_event(std::string_view name) const;
   void find_threads();
   [[nodiscard]] std::optional<Place> find_place(RegionId region) const;
   void add_histogram(const Histogram& histogram);
+  void add_region_value(const RegionValue& value);
   void add_to_report();
 
   const Profile& profile_;
   RegionsReport& report_;
+  std::set<EventId> of_regions_;                           // counted in regions alone
   std::vector<std::optional<size_t>> column_of_;           // by event
   std::map<ThreadId, size_t> thread_of_;                   // row of the report
   std::map<std::pair<size_t, size_t>, RegionCounts> own_;  // by call path and thread
@@ -47,21 +51,30 @@ void CounterAdder::add_event(EventId id) {
   const Event& event = profile_.events[id.value];
   if (column_of_[id.value]) return;
   column_of_[id.value] = report_.counters.size();
-  report_.counters.push_back(
-      {profile_.strings.text(event.name), event.unit, event.provenance, event.scale});
+  report_.counters.push_back({profile_.strings.text(event.name), event.unit, event.provenance,
+                              event.scale, of_regions_.contains(id)});
+}
+
+/// What was counted in regions alone comes before a sampled event of the same name.
+std::optional<EventId> CounterAdder::find_event(std::string_view name) const {
+  std::optional<EventId> found;
+  for (size_t i = 0; i < profile_.events.size(); ++i) {
+    if (profile_.strings.text(profile_.events[i].name) != name) continue;
+    if (!found || of_regions_.contains(EventId(i))) found = EventId(i);
+  }
+  return found;
 }
 
 /// Sampled events have no more than the profile's other answers say; they are shown if asked for.
 Result<void> CounterAdder::choose(const std::vector<std::string>& events) {
   column_of_.assign(profile_.events.size(), std::nullopt);
-  const auto find = [&](std::string_view name) -> std::optional<EventId> {
-    for (size_t i = 0; i < profile_.events.size(); ++i) {
-      if (profile_.strings.text(profile_.events[i].name) == name) return EventId(i);
-    }
-    return std::nullopt;
-  };
+  for (const RegionValue& value : profile_.region_values) {
+    const std::string_view part = profile_.strings.text(value.part);
+    const bool is_count = part == region::kCounted || part == region::kCountedWaiting;
+    if (is_count && value.event.value < profile_.events.size()) of_regions_.insert(value.event);
+  }
   for (const std::string& name : events) {
-    const std::optional<EventId> event = find(name);
+    const std::optional<EventId> event = find_event(name);
     if (!event) {
       return Error{fmt::format("this profile has no event {} (culprit report --columns lists them)",
                                in_quotes(name)),
@@ -70,8 +83,9 @@ Result<void> CounterAdder::choose(const std::vector<std::string>& events) {
     add_event(*event);
   }
   if (!events.empty()) return {};
+  for (const EventId event : of_regions_) add_event(event);
   for (const std::string_view name : kUsual) {
-    const std::optional<EventId> event = find(name);
+    const std::optional<EventId> event = find_event(name);
     if (event && profile_.events[event->value].provenance != Provenance::sampled) {
       add_event(*event);
     }
@@ -115,6 +129,22 @@ void CounterAdder::add_histogram(const Histogram& histogram) {
   }
 }
 
+void CounterAdder::add_region_value(const RegionValue& value) {
+  const std::string_view part = profile_.strings.text(value.part);
+  if (part != region::kCounted && part != region::kCountedWaiting) return;
+  const Context* context = find_row(profile_.contexts, value.context);
+  if (context == nullptr || value.event.value >= column_of_.size()) return;
+  const std::optional<size_t> at = column_of_[value.event.value];
+  const std::optional<Place> place = find_place(value.region);
+  const auto thread = thread_of_.find(context->thread);
+  if (!at || !place || thread == thread_of_.end()) return;
+  RegionCounts& counts = own_[{place->path, thread->second}];
+  counts.resize(report_.counters.size());
+  const bool is_waiting = part == region::kCountedWaiting || place->is_waiting;
+  (is_waiting ? counts.waiting : counts.inside)[*at] +=
+      static_cast<double>(value.value) * report_.counters[*at].scale;
+}
+
 /// A construct has what is counted in the constructs inside it, too, but for their waiting.
 void CounterAdder::add_to_report() {
   const size_t columns = report_.counters.size();
@@ -147,6 +177,7 @@ void CounterAdder::add() {
   report_.region_counts.resize(report_.counters.size());
   find_threads();
   for (const Histogram& histogram : profile_.histograms) add_histogram(histogram);
+  for (const RegionValue& value : profile_.region_values) add_region_value(value);
   add_to_report();
 }
 

@@ -83,7 +83,9 @@ std::string print_regions_json(const Profile& profile, const RegionsReport& repo
   json["has_times"] = report.has_times;
   json["counts"] = Json::object();
   for (size_t i = 0; i < report.counters.size(); ++i) {
-    json["counts"][report.counters[i].name] = report.program_counts.inside[i];
+    const bool is_known = !report.counters[i].is_of_regions;
+    json["counts"][report.counters[i].name] =
+        is_known ? Json(report.program_counts.inside[i]) : Json();
   }
   json["overheads"] = json_overheads(report.program);
   json["threads"] = Json::array();

@@ -152,11 +152,12 @@ struct RegionsReport {
     Unit unit = Unit::events;
     Provenance provenance = Provenance::counted;
     double scale = 1;
+    bool is_of_regions = false;  // counted there alone: nobody knows how much the program has
   };
   bool has_times = false;  // else constructs have only executions and counts: they were simulated
   std::vector<Counter> counters;
-  RegionCounts program_counts;                        // `inside`: of the whole program
-  RegionCounts region_counts;                         // of all regions
+  RegionCounts program_counts;  // `inside`: of the whole program, but see Counter
+  RegionCounts region_counts;   // of all regions
   std::vector<std::optional<size_t>> path_of_region;  // call path, by row of the profile's regions
   std::vector<Thread> threads;
   std::vector<Construct> constructs;  // by place: those that come first in the call graph first
@@ -170,8 +171,9 @@ struct RegionsReport {
   std::vector<std::string> remarks;  // what makes the numbers weaker, besides the ledger
 };
 
-/// `events`: what was counted, by name; empty: what says most, if it was counted and not sampled.
-/// Errors: a profile without regions, with what to do; no event of that name.
+/// `events`: what was counted, by name; empty: what was counted in regions alone, and what else
+/// says most, if it was counted and not sampled. Errors: a profile without regions, with what to
+/// do; no event of that name.
 Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& code,
                                           const std::vector<std::string>& events = {});
 

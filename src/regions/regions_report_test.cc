@@ -261,6 +261,36 @@ TEST(RegionsReport, FindsThePragmaThatGccTookAnotherOnesLineFor) {
   EXPECT_EQ(report->constructs[1].place.first_line, 12u);
 }
 
+TEST(RegionsReport, CountsOfRegionsHoldThoseInsideAndNoWaiting) {
+  RegionsOf of;
+  const RegionId parallel = of.region("parallel", RegionId(), 10);
+  const RegionId critical = of.region("critical", parallel, 12);
+  const ContextId thread = of.thread(0);
+  Event sampled;
+  sampled.name = of.text("page-faults");
+  sampled.provenance = Provenance::sampled;
+  Event counted = sampled;
+  counted.provenance = Provenance::counted;
+  of.profile().events = {sampled, counted};
+  of.add(thread, parallel, region::kBody, 100);
+  of.add(thread, critical, region::kBody, 10);
+  const auto count = [&](RegionId region, std::string_view part, uint64_t value) {
+    of.profile().region_values.push_back({thread, region, of.text(part), EventId(1u), 1, value});
+  };
+  count(parallel, region::kCounted, 7);
+  count(critical, region::kCounted, 5);
+  count(critical, region::kCountedWaiting, 3);
+  const RegionsReport report = of.report();
+  ASSERT_EQ(report.counters.size(), 1u);  // not the sampled event of the same name
+  EXPECT_TRUE(report.counters[0].is_of_regions);
+  EXPECT_EQ(report.counters[0].provenance, Provenance::counted);
+  EXPECT_DOUBLE_EQ(report.constructs[0].threads[0].counts.inside[0], 7 + 5);
+  EXPECT_DOUBLE_EQ(report.constructs[0].threads[0].counts.waiting[0], 0);
+  EXPECT_DOUBLE_EQ(report.constructs[1].threads[0].counts.inside[0], 5);
+  EXPECT_DOUBLE_EQ(report.constructs[1].threads[0].counts.waiting[0], 3);
+  EXPECT_DOUBLE_EQ(report.constructs[1].sum.body_ns, 10e6);  // times are times
+}
+
 TEST(RegionsReport, SaysThatThreadsShareCpus) {
   RegionsOf of;
   add_figure_1(of);

@@ -31,6 +31,11 @@ std::string suggest(const std::string& wanted, std::vector<std::string> names) {
   return nearest.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(nearest, ", "));
 }
 
+/// A part of a function that GCC has put elsewhere is entered by a jump: it is no function.
+bool is_cold_part(std::string_view linked) {
+  return linked.find(".cold") != linked.npos;
+}
+
 bool is_meant(std::string_view linked, const std::string& symbol) {
   const std::string name = demangle(linked);
   return linked == symbol || name == symbol || without_parameters(name) == symbol;
@@ -82,15 +87,15 @@ Result<counting::RegionPlaces> find_in_file(const std::string& symbol, const std
   for (const Symbol& one : symbols.all()) {
     const std::string name = demangle(one.name);
     names.emplace_back(without_parameters(name));
-    if (!is_meant(one.name, symbol)) continue;
+    if (is_cold_part(one.name) || !is_meant(one.name, symbol)) continue;
     if (const auto offset = elf.to_file_offset(one.begin)) region.offsets.push_back(offset->value);
   }
   if (!region.offsets.empty()) return region;
   const std::vector<std::string> callers = find_callers_of_inlined(symbol, elf, symbols, path);
   if (!callers.empty()) {
     return Error{fmt::format(
-        "'{}' has no code of its own in {}: it is inlined into {}; use --roi {}", printable(symbol),
-        printable(path), printable(fmt::format("{}", fmt::join(callers, ", "))),
+        "'{}' has no code of its own in {}: it is inlined into {}; name {} instead",
+        printable(symbol), printable(path), printable(fmt::format("{}", fmt::join(callers, ", "))),
         printable(callers.front()))};
   }
   return Error{fmt::format("there is no function '{}' in {}{}{}", printable(symbol),

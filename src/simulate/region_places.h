@@ -1,6 +1,6 @@
 #pragma once
 
-// --roi: from the name of a function to its places in the program's file.
+// --roi and --region: from the name of a function to its places in the program's file.
 
 #include <string>
 

@@ -512,6 +512,10 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
     RETURN_IF_ERROR(
         counting::write_region_file(counting::region_file_path(folder.path()), options.region));
   }
+  for (size_t number = 0; number < options.functions.size(); ++number) {
+    RETURN_IF_ERROR(counting::write_region_file(counting::function_file_path(folder.path(), number),
+                                                options.functions[number]));
+  }
   if (!options.ranges.empty()) {
     RETURN_IF_ERROR(
         objects::write_ranges_file(objects::ranges_file_path(folder.path()), options.ranges));

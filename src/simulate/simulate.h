@@ -56,6 +56,7 @@ struct SimulateOptions {
   std::vector<objects::Range> ranges{};                  // --range
   std::vector<std::string> allocators{};                 // --allocator, as they are written
   bool regions = false;                                  // counts by OpenMP construct, too
+  std::vector<counting::RegionPlaces> functions{};       // --region: that are constructs, too
   /// The program is ended after so long, with all that it has started; 0: never.
   uint64_t budget_ns = 0;
   RunControl* control = nullptr;  // who may ask for an end; null: nobody

@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Profile profile;
   profile.runs.emplace_back();
   RegionRows rows;
-  add_regions(files, 0.3, rows, profile);
+  add_regions(files, 0.3, {}, rows, profile);
   for (size_t i = 0; i < profile.regions.size(); ++i) {
     const RegionId parent = profile.regions[i].parent;
     if (!parent.is_all() && parent.value >= i) __builtin_trap();

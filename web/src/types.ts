@@ -1379,10 +1379,10 @@ export interface RegionsDocument {
    */
   has_times: boolean;
   /**
-   * of the whole program, by event
+   * of the whole program, by event; null: it was counted in regions alone
    */
   counts: {
-    [k: string]: number | string[];
+    [k: string]: number | null;
   };
   overheads: Overheads;
   threads: {

@@ -42,7 +42,9 @@ struct RecordCommand {
   std::string cpu;               // --template: its events; "": none
   bool quiet = false;
   bool symbolize = true;
-  bool regions = false;  // --regions: OpenMP constructs, too
+  bool regions = false;                         // --regions: OpenMP constructs, too
+  std::vector<std::string> functions = {};      // --region: that are regions as well
+  std::vector<std::string> region_events = {};  // --region-events, as typed
   bool report_after = false;
   uint32_t repetitions = 1;  // -r
   /// --compare: names and shell commands, instead of a program; by turns.

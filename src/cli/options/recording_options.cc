@@ -76,10 +76,10 @@ std::string check_template(const CLI::App& app, std::initializer_list<const char
 
 /// "" if every option is one of the engine's own.
 std::string check_engine(const CLI::App& app, EngineChoice engine) {
-  constexpr const char* kOfSampling[] = {"--pid",      "--template",   "--all-cpus", "--cgroup",
-                                         "--cpu",      "--event",      "--freq",     "--count",
-                                         "-g",         "--call-graph", "--branches", "--data",
-                                         "--duration", "--delay",      "--per-task", "--off-cpu"};
+  constexpr const char* kOfSampling[] = {
+      "--pid",      "--template", "--all-cpus", "--cgroup",     "--cpu",          "--event",
+      "--freq",     "--count",    "-g",         "--call-graph", "--branches",     "--data",
+      "--duration", "--delay",    "--per-task", "--off-cpu",    "--region-events"};
   constexpr const char* kNotOfBoth[] = {"--pid",      "--template", "--all-cpus", "--cgroup",
                                         "--cpu",      "--event",    "--branches", "--data",
                                         "--duration", "--delay"};
@@ -195,6 +195,19 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
                 "OpenMP constructs, too: what each takes of each thread, by a library inside the "
                 "program; simulated: what each counts of each thread, for programs of any kind "
                 "(`culprit regions` shows it)");
+  app->add_option(
+         "--region", command->functions,
+         "with --regions, which it implies: this function of the program is a region, too, "
+         "as it is; FILE:SYMBOL is one of a library; may be repeated")
+      ->type_name("SYMBOL")
+      ->allow_extra_args(false);
+  app->add_option(
+         "--region-events", command->region_events,
+         "with --regions, which it implies: count these events in each region of each "
+         "thread, at most four (page-faults,task-clock,cycles:u): read at each edge, which "
+         "takes about 1 us")
+      ->type_name("EVENT")
+      ->allow_extra_args(false);
   app->add_option("-r,--repeat", command->repetitions,
                   "run it so often, into one profile (culprit variance shows what varies)")
       ->type_name("N")
@@ -220,7 +233,8 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
       "  culprit record -r 5 ./a.out            five runs; then: culprit variance\n"
       "  culprit record --compare 'old=./a' --compare 'new=./b'  then: culprit diff\n"
       "  culprit record --engine timer+simulate ./a.out   measured time beside exact counts\n"
-      "  culprit record --regions --engine simulate ./a.out   counts of OpenMP constructs\n\n"
+      "  culprit record --regions --engine simulate ./a.out   counts of OpenMP constructs\n"
+      "  culprit record --region solve ./a.out  calls of a function; then: culprit regions\n\n"
       "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
       "program cannot be run, 127 if it is not found.");
   app->callback([app, command, error] {
@@ -231,6 +245,7 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
       *error = check_targets(command->record, "record");
     }
     if (error->empty()) *error = check_engine(*app, command->record.engine);
+    if (!command->functions.empty() || !command->region_events.empty()) command->regions = true;
     if (error->empty() && command->regions && command->record.command.empty()) {
       *error = "--regions is for a program that is started: it has to have a library in it";
     }

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/complete_profile.h"
 #include "cli/counted_tree.h"
+#include "cli/region_requests.h"
 #include "cli/simulated_kernels.h"
 #include "cli/simulating.h"
 #include "cli/terminal.h"
@@ -121,6 +122,11 @@ Result<std::string> print_counted_tree(const Profile&, const StatCommand&) {
 
 bool has_simulation() {
   return false;
+}
+
+Result<std::vector<RegionFunction>> find_region_functions(const std::vector<std::string>&,
+                                                          const std::string&) {
+  return Error{"this small build reads no symbols: --region needs the whole of culprit"};
 }
 
 std::optional<Capability> describe_machine_model() {

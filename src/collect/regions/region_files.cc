@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/read_at.h"
 
 namespace culprit {
 namespace {
@@ -44,6 +45,8 @@ Result<RegionProcess> parse_region_paths(std::span<const std::byte> file) {
   process.flags = raw->flags;
   process.lost_paths = raw->lost_paths;
   process.lost_threads = raw->lost_threads;
+  process.functions_seen = raw->functions_seen;
+  process.functions_refused = raw->functions_refused;
   for (const culprit_region_file& one : std::span(raw->files, raw->file_count)) {
     if (one.start >= one.end) return damaged("a mapping ends before it begins");
     const size_t length = ::strnlen(one.name, sizeof one.name);
@@ -69,7 +72,7 @@ Result<RegionProcess> parse_region_paths(std::span<const std::byte> file) {
 Result<RegionThread> parse_region_thread(std::span<const std::byte> file, size_t path_count) {
   ASSIGN_OR_RETURN(const auto raw, copy_struct<culprit_region_thread>(file, CULPRIT_THREAD_MAGIC));
   RegionThread thread{raw->tid,       raw->number,   raw->threads,   raw->open, raw->dropped,
-                      raw->unmatched, raw->too_deep, raw->backwards, {}};
+                      raw->unmatched, raw->too_deep, raw->backwards, {},        {}};
   for (uint32_t path = 1; path < std::min<size_t>(path_count, CULPRIT_MAX_PATHS); ++path) {
     const culprit_region_counter& one = raw->counters[path];
     RegionCounter counter{path, one.executions, one.pieces, one.behind_single, one.inner_tasks, {}};
@@ -82,8 +85,37 @@ Result<RegionThread> parse_region_thread(std::span<const std::byte> file, size_t
   return thread;
 }
 
+std::vector<RegionCount> parse_region_counts(std::span<const std::byte> file, size_t path_count) {
+  const auto raw = copy_struct<culprit_region_counts>(file, CULPRIT_COUNTS_MAGIC);
+  std::vector<RegionCount> counts;
+  if (!raw) return counts;
+  for (uint32_t path = 1; path < std::min<size_t>(path_count, CULPRIT_MAX_PATHS); ++path) {
+    for (const bool is_waiting : {false, true}) {
+      const auto& values = (*raw)->values[path][is_waiting ? 1 : 0];
+      RegionCount count{path, is_waiting, {}};
+      std::copy(std::begin(values), std::end(values), count.values.begin());
+      if (count.values != RegionCount().values) counts.push_back(count);
+    }
+  }
+  return counts;
+}
+
+std::vector<RegionLoaded> read_region_loaded(const std::string& folder, uint64_t* from) {
+  constexpr size_t kMost = 1 << 16;  // at a time: more is the next time's
+  std::vector<RegionLoaded> loaded;
+  const Result<Fd> file = open_readable(folder + "/" + CULPRIT_LOADED_FILE);
+  culprit_region_loaded row;
+  while (file && loaded.size() < kMost && read_at(file->get(), &row, sizeof row, *from)) {
+    *from += sizeof row;
+    loaded.push_back({row.time_ns, row.pid, {row.name, ::strnlen(row.name, sizeof row.name)}});
+  }
+  return loaded;
+}
+
 RegionFiles read_region_files(const std::string& folder) {
   RegionFiles files;
+  uint64_t from = 0;
+  files.loaded = read_region_loaded(folder, &from);
   std::vector<std::filesystem::path> names;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -113,6 +145,11 @@ RegionFiles read_region_files(const std::string& folder) {
       Result<RegionThread> thread =
           its ? parse_region_thread(bytes_of(*its), process->paths.size()) : its.error();
       if (thread) {
+        std::filesystem::path counts = other;
+        counts.replace_extension(CULPRIT_COUNTS_SUFFIX);
+        if (const Result<std::string> counted = read(counts)) {
+          thread->counts = parse_region_counts(bytes_of(*counted), process->paths.size());
+        }
         process->threads.push_back(*std::move(thread));
       } else {
         ++files.damaged;

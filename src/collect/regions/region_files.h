@@ -42,6 +42,13 @@ struct RegionCounter {
   std::array<uint64_t, CULPRIT_PARTS> ticks{};
 };
 
+/// What a thread counted in a path, or waiting there.
+struct RegionCount {
+  uint32_t path = 0;
+  bool is_waiting = false;
+  std::array<uint64_t, CULPRIT_MAX_COUNTERS> values{};
+};
+
 struct RegionThread {
   uint32_t tid = 0;
   uint32_t number = 0;  // in its first team, plus one; 0: in none
@@ -52,6 +59,7 @@ struct RegionThread {
   uint64_t too_deep = 0;
   uint64_t backwards = 0;
   std::vector<RegionCounter> counters;  // those that are not zero, by path
+  std::vector<RegionCount> counts{};    // likewise, of paths that are not the program
 };
 
 struct RegionProcess {
@@ -62,19 +70,33 @@ struct RegionProcess {
   uint32_t flags = 0;
   uint64_t lost_paths = 0;
   uint64_t lost_threads = 0;
+  uint64_t functions_seen = 0;     // bits of RegionRequests::functions
+  uint64_t functions_refused = 0;  // that are in the process, and cannot be seen
   std::vector<RegionFile> files;
   std::vector<RegionPath> paths;  // [0]: the program
   std::vector<RegionThread> threads;
 };
 
+/// The shim is in a process from then on.
+struct RegionLoaded {
+  uint64_t time_ns = 0;  // of CLOCK_MONOTONIC
+  uint32_t pid = 0;
+  std::string name;
+};
+
 struct RegionFiles {
   std::vector<RegionProcess> processes;  // by pid
+  std::vector<RegionLoaded> loaded;      // as they began
   uint64_t damaged = 0;                  // files that were not what they should be
 };
 
 Result<RegionProcess> parse_region_paths(std::span<const std::byte> file);
-/// `path_count`: of the process that the thread belongs to.
+/// `path_count`: of the process that the thread belongs to. The second has none of what is damaged.
 Result<RegionThread> parse_region_thread(std::span<const std::byte> file, size_t path_count);
+
+std::vector<RegionCount> parse_region_counts(std::span<const std::byte> file, size_t path_count);
+/// Rows from `from` on, a number of bytes that is moved behind what was whole.
+std::vector<RegionLoaded> read_region_loaded(const std::string& folder, uint64_t* from);
 
 /// All that is in the folder.
 RegionFiles read_region_files(const std::string& folder);

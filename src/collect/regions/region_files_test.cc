@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <gtest/gtest.h>
+#include <map>
 #include <memory>
 #include <random>
 
@@ -104,7 +105,7 @@ TEST(RegionFiles, RandomBytesNeverDoHarm) {
     Profile profile;
     profile.runs.emplace_back();
     RegionRows rows;
-    add_regions(files, 0.5, rows, profile);
+    add_regions(files, 0.5, {}, rows, profile);
     for (size_t i = 0; i < profile.regions.size(); ++i) {
       const RegionId parent = profile.regions[i].parent;
       EXPECT_TRUE(parent.is_all() || parent.value < i);
@@ -121,7 +122,7 @@ TEST(RegionProfile, TicksBecomeNanosecondsAndPlacesOffsets) {
   Profile profile;
   profile.runs.emplace_back();
   RegionRows rows;
-  add_regions(files, 0.5, rows, profile);
+  add_regions(files, 0.5, {}, rows, profile);
   ASSERT_EQ(profile.regions.size(), 2u);
   EXPECT_EQ(profile.regions[1].parent, RegionId(0u));
   // 0x400210 in a mapping of file offset 0x1000 at 0x400000.
@@ -132,6 +133,76 @@ TEST(RegionProfile, TicksBecomeNanosecondsAndPlacesOffsets) {
   EXPECT_EQ(profile.region_values[0].value, 15u);  // 30 ticks of half a nanosecond
   EXPECT_EQ(profile.region_values[1].executions, 4u);
   EXPECT_EQ(profile.threads.at(0).ordinal, 1u);
+}
+
+TEST(RegionProfile, CountsAreOfTheConstructAndOfWaitingForIt) {
+  RegionFiles files;
+  const auto paths = make_paths();
+  const auto thread = make_thread();
+  auto counts = std::make_unique<culprit_region_counts>();
+  counts->magic = CULPRIT_COUNTS_MAGIC;
+  counts->values[0][0][0] = 99;  // outside of all
+  counts->values[2][0][1] = 7;
+  counts->values[2][1][0] = 3;
+  files.processes.push_back(*parse_region_paths(bytes_of(*paths)));
+  files.processes[0].threads.push_back(*parse_region_thread(bytes_of(*thread), 3));
+  files.processes[0].threads[0].counts = parse_region_counts(bytes_of(*counts), 3);
+  Profile profile;
+  profile.runs.emplace_back();
+  profile.events.resize(2);
+  RegionRows rows;
+  add_regions(files, 0.5, {{}, {EventId(0u), EventId(1u)}}, rows, profile);
+  std::map<std::pair<std::string, uint32_t>, uint64_t> found;
+  for (const RegionValue& value : profile.region_values) {
+    if (value.event.is_all()) continue;
+    EXPECT_EQ(value.region, RegionId(1u));
+    EXPECT_EQ(value.executions, 4u);
+    found[{profile.strings.text(value.part), value.event.value}] = value.value;
+  }
+  EXPECT_EQ((found[{std::string(region::kCounted), 0}]), 0u);
+  EXPECT_EQ((found[{std::string(region::kCounted), 1}]), 7u);
+  EXPECT_EQ((found[{std::string(region::kCountedWaiting), 0}]), 3u);
+  EXPECT_TRUE(parse_region_counts({}, 3).empty());
+}
+
+/// A process 100 that ran `sh`, which loaded the shim, and then another program.
+std::vector<std::string> notes_of(const std::string& next, const std::string& loaded) {
+  RegionFiles files;
+  files.loaded = {{1000, 100, "sh"}};
+  if (!loaded.empty()) files.loaded.push_back({2000, 100, loaded});
+  Profile profile;
+  profile.runs.emplace_back();
+  for (const std::string& name : {std::string("sh"), next}) {
+    profile.processes.push_back({RunId(0u), 100, 1, profile.strings.intern(name)});
+  }
+  // Between fork and exec a child is what its parent was.
+  profile.processes.push_back({RunId(0u), 101, 100, profile.strings.intern("sh")});
+  RegionRows rows;
+  add_regions(files, 1, {}, rows, profile);
+  return profile.ledger.notes();
+}
+
+TEST(RegionProfile, ProgramsWithoutTheShimAreNotCovered) {
+  EXPECT_TRUE(notes_of("mill", "mill").empty());
+  EXPECT_TRUE(notes_of("renamed", "mill").empty());
+  const std::vector<std::string> notes = notes_of("static", "");
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0], "regions of these programs are not covered: static");
+}
+
+TEST(RegionProfile, FunctionsThatWereNotSeenAreSaid) {
+  RegionFiles files;
+  files.processes.resize(2);
+  files.processes[0].functions_seen = 1;
+  files.processes[1].functions_refused = 3;
+  Profile profile;
+  profile.runs.emplace_back();
+  RegionRows rows;
+  const std::vector<std::string> remarks =
+      add_regions(files, 1, {{"seen", "refused", "nowhere"}, {}}, rows, profile);
+  ASSERT_EQ(remarks.size(), 2u);
+  EXPECT_NE(remarks[0].find("'refused' are not covered: its code could not"), remarks[0].npos);
+  EXPECT_NE(remarks[1].find("'nowhere' are not covered: its file was in no"), remarks[1].npos);
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <tuple>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "model/region_words.h"
 #include "records/elf_identity.h"
 
@@ -19,8 +21,12 @@ static_assert(std::size(kPartWords) == CULPRIT_PARTS);
 
 class RegionAdder {
  public:
-  RegionAdder(Profile& profile, double tick_ns, RegionRows& rows)
-      : profile_(profile), run_(profile.runs.size() - 1), tick_ns_(tick_ns), rows_(rows) {}
+  RegionAdder(Profile& profile, double tick_ns, const RegionsAsked& asked, RegionRows& rows)
+      : profile_(profile),
+        run_(profile.runs.size() - 1),
+        tick_ns_(tick_ns),
+        asked_(asked),
+        rows_(rows) {}
 
   void add(const RegionProcess& process);
 
@@ -32,11 +38,14 @@ class RegionAdder {
   ContextId find_context(ProcessId process, const RegionThread& thread, uint32_t ordinal);
   void add_thread(const RegionThread& thread, ContextId context, double tick_ns,
                   const std::vector<RegionId>& regions);
+  void add_counts(const RegionThread& thread, ContextId context,
+                  const std::vector<RegionId>& regions);
   void add_losses(const RegionProcess& process);
 
   Profile& profile_;
   RunId run_;
   double tick_ns_;
+  const RegionsAsked& asked_;
   RegionRows& rows_;
 };
 
@@ -147,6 +156,24 @@ void RegionAdder::add_thread(const RegionThread& thread, ContextId context, doub
   }
 }
 
+void RegionAdder::add_counts(const RegionThread& thread, ContextId context,
+                             const std::vector<RegionId>& regions) {
+  for (const RegionCount& count : thread.counts) {
+    const auto counter = std::ranges::find(thread.counters, count.path, &RegionCounter::path);
+    for (size_t i = 0; i < std::min(asked_.counters.size(), count.values.size()); ++i) {
+      RegionValue row;
+      row.context = context;
+      row.region = regions[count.path];
+      row.part =
+          profile_.strings.intern(count.is_waiting ? region::kCountedWaiting : region::kCounted);
+      row.event = asked_.counters[i];
+      row.executions = counter == thread.counters.end() ? 0 : counter->executions;
+      row.value = count.values[i];
+      profile_.region_values.push_back(row);
+    }
+  }
+}
+
 void RegionAdder::add_losses(const RegionProcess& process) {
   Ledger& ledger = profile_.ledger;
   const auto add = [&](const LedgerKind& kind, uint64_t amount) {
@@ -170,6 +197,15 @@ void RegionAdder::add_losses(const RegionProcess& process) {
         : has(CULPRIT_TOOL_DISABLED)
             ? "OMP_TOOL=disabled: LLVM's OpenMP runtime told nobody of its constructs"
             : "an OpenMP runtime without tool interface was loaded: its constructs were not seen");
+  }
+  if (has(CULPRIT_COUNTERS_LOST)) {
+    ledger.note(
+        "counters of some threads were refused by the kernel, or closed by the program: what they "
+        "counted in constructs from then on is not covered");
+  }
+  if (has(CULPRIT_COUNTERS_TURNS)) {
+    ledger.note(
+        "counters took turns on the CPU: what constructs counted is too low; ask for fewer events");
   }
   if (has(CULPRIT_OLD_RUNTIME)) {
     ledger.note("the OpenMP runtime does not tell of all constructs: some are missing");
@@ -207,8 +243,74 @@ void RegionAdder::add(const RegionProcess& process) {
   for (const RegionThread* thread : threads) {
     const ContextId context = find_context(id, *thread, ++ordinal);
     add_thread(*thread, context, process.uses_tsc ? tick_ns_ : 1, regions);
+    add_counts(*thread, context, regions);
   }
 }
+
+/// What became of functions that were to be regions, where none of their calls were seen.
+std::vector<std::string> describe_unseen(const RegionFiles& files,
+                                         const std::vector<std::string>& functions) {
+  uint64_t seen = 0;
+  uint64_t refused = 0;
+  for (const RegionProcess& process : files.processes) {
+    seen |= process.functions_seen;
+    refused |= process.functions_refused;
+  }
+  std::vector<std::string> remarks;
+  for (size_t i = 0; i < std::min<size_t>(functions.size(), CULPRIT_MAX_FUNCTIONS); ++i) {
+    if ((seen >> i & 1) != 0) continue;
+    remarks.push_back(fmt::format(
+        "calls of {} are not covered: {}", in_quotes(functions[i]),
+        (refused >> i & 1) != 0
+            ? "its code could not be changed (other code than in its file, or not permitted)"
+            : "its file was in no process as that began (a library that is loaded later?)"));
+  }
+  return remarks;
+}
+
+/// Processes that were met, and in which the shim was not. Names tell the programs apart that a
+/// process runs one after the other.
+class UncoveredProcesses {
+ public:
+  UncoveredProcesses(const RegionFiles& files, const Profile& profile)
+      : files_(files), profile_(profile) {}
+
+  [[nodiscard]] std::vector<std::string> find() const {
+    std::vector<std::string> names;
+    for (const Process& process : profile_.processes) {
+      if (process.run.value + 1 != profile_.runs.size() || process.pid == 0) continue;
+      if (!is_covered(process)) names.push_back(name_of(process));
+    }
+    return names;
+  }
+
+ private:
+  [[nodiscard]] const std::string& name_of(const Process& process) const {
+    return profile_.strings.text(process.name);
+  }
+  [[nodiscard]] bool is_loaded(uint32_t pid, const std::string& name) const {
+    return std::ranges::any_of(
+        files_.loaded, [&](const RegionLoaded& one) { return one.pid == pid && one.name == name; });
+  }
+  [[nodiscard]] bool is_row(uint32_t pid, const std::string& name) const {
+    return std::ranges::any_of(profile_.processes, [&](const Process& one) {
+      return one.pid == pid && name_of(one) == name;
+    });
+  }
+  [[nodiscard]] bool is_covered(const Process& process) const {
+    const std::string& name = name_of(process);
+    if (is_loaded(process.pid, name)) return true;
+    // Between fork and exec it is what its parent was.
+    if (is_loaded(process.parent_pid, name)) return true;
+    // It has called itself something else meanwhile.
+    return std::ranges::any_of(files_.loaded, [&](const RegionLoaded& one) {
+      return one.pid == process.pid && !is_row(one.pid, one.name);
+    });
+  }
+
+  const RegionFiles& files_;
+  const Profile& profile_;
+};
 
 }  // namespace
 
@@ -219,11 +321,28 @@ size_t count_constructs(const Profile& profile) {
   return static_cast<size_t>(std::count_if(profile.regions.begin(), profile.regions.end(), is_one));
 }
 
-void add_regions(const RegionFiles& files, double tick_ns, RegionRows& rows, Profile& profile) {
-  if (profile.runs.empty()) return;
-  RegionAdder adder(profile, tick_ns, rows);
+std::vector<std::string> add_regions(const RegionFiles& files, double tick_ns,
+                                     const RegionsAsked& asked, RegionRows& rows,
+                                     Profile& profile) {
+  if (profile.runs.empty()) return {};
+  std::vector<std::string> uncovered = UncoveredProcesses(files, profile).find();
+  RegionAdder adder(profile, tick_ns, asked, rows);
   for (const RegionProcess& process : files.processes) adder.add(process);
-  if (files.damaged > 0) profile.ledger.add(ledger::kRegionFilesDamaged, files.damaged);
+  Ledger& ledger = profile.ledger;
+  if (files.damaged > 0) ledger.add(ledger::kRegionFilesDamaged, files.damaged);
+  if (!uncovered.empty()) {
+    ledger.add(ledger::kRegionProcessesNotCovered, uncovered.size());
+    std::ranges::sort(uncovered);
+    const auto repeated = std::ranges::unique(uncovered);
+    uncovered.erase(repeated.begin(), repeated.end());
+    constexpr size_t kMostNames = 8;
+    uncovered.resize(std::min(uncovered.size(), kMostNames));
+    ledger.note(fmt::format("regions of these programs are not covered: {}",
+                            printable(fmt::format("{}", fmt::join(uncovered, ", ")))));
+  }
+  std::vector<std::string> remarks = describe_unseen(files, asked.functions);
+  for (const std::string& remark : remarks) ledger.note(remark);
+  return remarks;
 }
 
 }  // namespace culprit

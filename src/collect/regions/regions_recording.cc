@@ -15,7 +15,8 @@ namespace {
 // One process with sixteen threads needs so much.
 constexpr uint64_t kRoomBytes =
     sizeof(culprit_region_paths) +
-    uint64_t{16} * (sizeof(culprit_region_thread) + sizeof(culprit_region_log));
+    uint64_t{16} * (sizeof(culprit_region_thread) + sizeof(culprit_region_log) +
+                    sizeof(culprit_region_counts));
 constexpr uint64_t kShortestNs = 10'000'000;
 
 }  // namespace
@@ -36,7 +37,8 @@ RegionsRecording::RegionsRecording(SharedFolder folder, const std::string& shim_
 }
 
 Result<RegionsRecording> RegionsRecording::prepare(const std::vector<std::string>& command,
-                                                   const std::string& shim_path) {
+                                                   const std::string& shim_path,
+                                                   const RegionRequests& requests) {
   if (const Result<void> loads = check_preloadable(command); !loads) {
     return Error{loads.error().message +
                  "; --regions needs a library inside the program (leave --regions out)"};
@@ -49,19 +51,27 @@ Result<RegionsRecording> RegionsRecording::prepare(const std::vector<std::string
                  "': the dynamic linker takes no spaces or colons in such a path"};
   }
   ASSIGN_OR_RETURN(SharedFolder folder, SharedFolder::make(kRoomBytes));
-  return RegionsRecording(std::move(folder), shim_path);
+  RETURN_IF_ERROR(write_region_requests(folder.path(), requests));
+  RegionsRecording recording(std::move(folder), shim_path);
+  for (const RegionFunction& function : requests.functions) {
+    recording.functions_.push_back(function.name);
+  }
+  return recording;
 }
 
-size_t RegionsRecording::add_to(Profile& profile) {
+RegionsRecording::Outcome RegionsRecording::add_to(Profile& profile,
+                                                   const std::vector<EventId>& counters) {
   ClockMoment end = read_both_clocks();
   if (end.monotonic_ns - start_.monotonic_ns < kShortestNs) {
     const timespec rest{0, static_cast<long>(kShortestNs)};
     ::nanosleep(&rest, nullptr);
     end = read_both_clocks();
   }
-  add_regions(read_region_files(folder_.path()), compute_tick_ns(start_, end), sampled_->rows(),
-              profile);
-  return count_constructs(profile);
+  Outcome outcome;
+  outcome.remarks = add_regions(read_region_files(folder_.path()), compute_tick_ns(start_, end),
+                                {functions_, counters}, sampled_->rows(), profile);
+  outcome.constructs = count_constructs(profile);
+  return outcome;
 }
 
 ScopedEnvironment::ScopedEnvironment(const std::map<std::string, std::string>& values) {

@@ -37,6 +37,9 @@ uint64_t to_ns(uint64_t ticks, const ClockMoment& start, const ClockMoment& now)
 
 /// What is there by now. Files that are not whole yet are read the next time.
 void SampledRegions::take() {
+  for (const RegionLoaded& one : read_region_loaded(folder_, &loaded_bytes_)) {
+    loaded_ns_[one.pid] = one.time_ns;
+  }
   take_programs();
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder_, ignored)) {
@@ -140,9 +143,24 @@ void SampledRegions::add(const Task& task, const Change& change, bool follows_ga
   changes.back().time_ns = std::max(change.time_ns, last_ns);
 }
 
+bool SampledRegions::is_loaded(uint32_t pid, uint64_t time_ns) const {
+  const auto loaded = loaded_ns_.find(pid);
+  if (loaded == loaded_ns_.end()) return false;
+  const auto began = exec_ns_.find(pid);
+  return began == exec_ns_.end() || began->second > time_ns || began->second <= loaded->second;
+}
+
 RegionId SampledRegions::find(uint32_t pid, uint32_t tid, uint64_t time_ns, const Locate& locate,
                               ProfileBuilder& builder) {
-  const auto task = changes_.find({pid, tid});
+  const RegionId region = find_in_changes({pid, tid}, time_ns, locate, builder);
+  const bool is_known = !region.is_all() || is_loaded(pid, time_ns);
+  return is_known ? region : rows_.find_not_known(builder.profile());
+}
+
+RegionId SampledRegions::find_in_changes(const Task& who, uint64_t time_ns, const Locate& locate,
+                                         ProfileBuilder& builder) {
+  const uint32_t pid = who.first;
+  const auto task = changes_.find(who);
   if (task == changes_.end()) {  // it has met no construct
     const bool is_sure = std::all_of(
         programs_.begin(), programs_.end(),
@@ -180,6 +198,7 @@ RegionId SampledRegions::find_row(const Change& change, const Locate& locate,
 }
 
 void SampledRegions::exec(uint32_t pid, uint64_t time_ns) {
+  exec_ns_[pid] = time_ns;
   for (auto at = changes_.lower_bound({pid, 0}); at != changes_.end() && at->first.first == pid;
        ++at) {
     std::deque<Change>& changes = at->second;

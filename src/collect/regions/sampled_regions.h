@@ -6,7 +6,8 @@
 //   samples:       x       x     x        x    x                 each within two changes
 //
 // A log keeps the last CULPRIT_LOG_CHANGES changes. Those that were overwritten before they were
-// taken leave a gap, and samples in it are in a region that is not known.
+// taken leave a gap, and samples in it are in a region that is not known. So are all samples of
+// programs that did not load the shim.
 
 #include <cstdint>
 #include <deque>
@@ -57,6 +58,9 @@ class SampledRegions final : public SampleRegions {
   using Task = std::pair<uint32_t, uint32_t>;  // pid, tid
 
   void take_programs();
+  [[nodiscard]] bool is_loaded(uint32_t pid, uint64_t time_ns) const;
+  RegionId find_in_changes(const Task& who, uint64_t time_ns, const Locate& locate,
+                           ProfileBuilder& builder);
   void take_log(const std::string& file, Log& log, const ClockMoment& now);
   void add(const Task& task, const Change& change, bool follows_gap);
   RegionId find_row(const Change& change, const Locate& locate, ProfileBuilder& builder);
@@ -67,6 +71,9 @@ class SampledRegions final : public SampleRegions {
   std::map<std::string, uint32_t> program_of_;  // by name
   std::map<std::string, Log> logs_;             // by file
   std::map<Task, std::deque<Change>> changes_;  // ascending
+  uint64_t loaded_bytes_ = 0;                   // taken of the file
+  std::map<uint32_t, uint64_t> loaded_ns_;      // by pid: when the shim was last loaded
+  std::map<uint32_t, uint64_t> exec_ns_;        // likewise, when a program last began
   RegionRows rows_;
 };
 

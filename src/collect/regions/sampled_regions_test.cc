@@ -30,6 +30,7 @@ class SampledRegionsTest : public ::testing::Test {
     paths_->paths[2] = {1, CULPRIT_KIND_CRITICAL, 0, 0x400210, 0x400220, 0, 0};
     log_->magic = CULPRIT_LOG_MAGIC;
     write_paths();
+    load(500);
   }
   void TearDown() override {
     std::error_code ignored;
@@ -41,9 +42,14 @@ class SampledRegionsTest : public ::testing::Test {
     log_->changes[log_->count++ % CULPRIT_LOG_CHANGES] = {time_ns, tid, path, state};
   }
   void write_paths() { write("100.1.paths", paths_.get(), sizeof *paths_); }
+  void load(uint64_t time_ns) {
+    const culprit_region_loaded row{time_ns, kPid, 0, "mill"};
+    write(CULPRIT_LOADED_FILE, &row, sizeof row, std::ios::app);
+  }
   void write_log() { write("100.1.0.log", log_.get(), sizeof *log_); }
-  void write(const std::string& name, const void* bytes, size_t size) {
-    std::ofstream(folder_ / name, std::ios::binary)
+  void write(const std::string& name, const void* bytes, size_t size,
+             std::ios::openmode mode = std::ios::trunc) {
+    std::ofstream(folder_ / name, std::ios::binary | mode)
         .write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
   }
   void take() {
@@ -116,8 +122,19 @@ TEST_F(SampledRegionsTest, AnotherProgramIsInNoRegion) {
   tell(1000, 1);
   take();
   regions().exec(kPid, 2000);
+  load(2100);
+  take();
   EXPECT_EQ(find(1500), "parallel");
   EXPECT_EQ(find(2500), "");
+}
+
+TEST_F(SampledRegionsTest, AProgramWithoutTheShimIsInRegionsThatNobodyKnows) {
+  tell(1000, 1);
+  take();
+  EXPECT_EQ(find(900), "");
+  regions().exec(kPid, 2000);  // a statically linked one
+  EXPECT_EQ(find(1500), "parallel");
+  EXPECT_EQ(find(2500), std::string(region::kNotKnown));
 }
 
 TEST_F(SampledRegionsTest, ForgettingKeepsWhatStillHolds) {

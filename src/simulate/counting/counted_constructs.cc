@@ -19,13 +19,21 @@ CountedConstructs::CountedConstructs(CountsWriter& writer, std::string_view arch
 }
 
 void CountedConstructs::see_code(const FoundMapping& found) {
+  const counts_file::MappedRange& mapping = found.mapping;
+  for (const RegionPlaces& function : functions_) {
+    if (function.path != found.path) continue;
+    for (const uint64_t offset : function.offsets) {
+      if (offset < mapping.file_offset) continue;
+      const uint64_t address = mapping.start + (offset - mapping.file_offset);
+      if (address < mapping.end) add_edge(address, {.kind = CULPRIT_KIND_FUNCTION});
+    }
+  }
   const Result<Fd> fd = open_readable(found.path);
   if (!fd) return;
   const Result<MappedFile> file = MappedFile::map(fd->get(), found.path);
   if (!file) return;
   const Result<objects::ElfObjects> elf = objects::parse_elf_objects(file->bytes());
   if (!elf) return;
-  const counts_file::MappedRange& mapping = found.mapping;
   const auto bias = elf->find_bias(mapping.start, mapping.end, mapping.file_offset);
   if (!bias) return;
   for (const objects::ElfConstructEdge& one : elf->construct_edges) {
@@ -111,6 +119,7 @@ void CountedConstructs::enter(ThreadConstructs& thread, const ConstructEdge& edg
   const std::lock_guard lock(mutex_);
   if (edge.call.step == Step::none) {
     enter_body(thread, edge, entry, changes);
+    if (edge.call.kind == CULPRIT_KIND_FUNCTION) enter_function(thread, edge, entry, changes);
   } else if (!thread.is_in_runtime()) {
     enter_runtime(thread, edge.call, entry, changes);
   }
@@ -135,6 +144,24 @@ void CountedConstructs::enter_body(ThreadConstructs& thread, const ConstructEdge
   } else if (const auto task = tasks_.find(edge.address); task != tasks_.end()) {
     begin(What::function, CULPRIT_KIND_TASK, task->second);
   }
+}
+
+/// A jump to where the function begins, in a call of it that is under way, is a loop and no call.
+void CountedConstructs::enter_function(ThreadConstructs& thread, const ConstructEdge& edge,
+                                       const Entry& entry, Changes& changes) {
+  if (thread.is_in_runtime()) return;
+  const uint32_t path = find_path(
+      thread.path(), {CULPRIT_KIND_FUNCTION, CULPRIT_DETAIL_NONE, edge.address, true}, changes);
+  const bool is_under_way = std::ranges::any_of(thread.frames(), [&](const Frame& frame) {
+    return frame.kind == CULPRIT_KIND_FUNCTION && frame.height == entry.height &&
+           frame.place.path == path;
+  });
+  if (path == 0 || is_under_way) return;
+  thread.push({.what = What::function,
+               .place = {path, false},
+               .kind = CULPRIT_KIND_FUNCTION,
+               .height = entry.height});
+  changes.begun.push_back(path);
 }
 
 void CountedConstructs::begin_team(ThreadConstructs& thread, const RuntimeCall& call,

@@ -22,6 +22,7 @@
 
 #include "base/hash.h"
 #include "simulate/counting/known_mappings.h"
+#include "simulate/counting/region.h"
 #include "simulate/counting/registers.h"
 #include "simulate/counting/thread_constructs.h"
 
@@ -29,7 +30,8 @@ namespace culprit::counting {
 
 /// A function at which constructs begin or end. Lives to the end.
 struct ConstructEdge {
-  openmp::RuntimeCall call{};  // of a runtime; Step::none: the body of constructs
+  /// Of a runtime; Step::none: the body of constructs, or with CULPRIT_KIND_FUNCTION one itself.
+  openmp::RuntimeCall call{};
   uint64_t address = 0;
 };
 
@@ -37,9 +39,12 @@ class CountedConstructs {
  public:
   CountedConstructs(CountsWriter& writer, std::string_view architecture);
 
+  /// Calls of functions at these places are constructs, too. To be said before any code is seen.
+  void add_functions(RegionPlaces places) { functions_.push_back(std::move(places)); }
+
   /// A piece of a file whose code is about to run.
   void see_code(const FoundMapping& found);
-  /// The function that begins there: of a runtime, or (Step::none) the body of a construct.
+  /// The function that begins there: of a runtime, or (Step::none) as ConstructEdge says.
   void add_edge(uint64_t address, const openmp::RuntimeCall& call);
 
   /// What begins at the address; nullptr: nothing of ours.
@@ -97,6 +102,8 @@ class CountedConstructs {
   void set_end(uint32_t path, uint64_t address, Changes& changes);
   void enter_body(ThreadConstructs& thread, const ConstructEdge& edge, const Entry& entry,
                   Changes& changes);
+  void enter_function(ThreadConstructs& thread, const ConstructEdge& edge, const Entry& entry,
+                      Changes& changes);
   void enter_runtime(ThreadConstructs& thread, const openmp::RuntimeCall& call, const Entry& entry,
                      Changes& changes);
   void begin_team(ThreadConstructs& thread, const openmp::RuntimeCall& call, const Entry& entry,
@@ -109,6 +116,7 @@ class CountedConstructs {
   std::mutex mutex_;
   CountsWriter& writer_;
   CallConvention convention_;
+  std::vector<RegionPlaces> functions_;
   std::deque<ConstructEdge> edges_;
   tsl::robin_map<uint64_t, const ConstructEdge*, SpreadHash> edge_at_;
   tsl::robin_map<uint64_t, std::vector<uint32_t>, SpreadHash> paths_at_;  // by site

@@ -204,6 +204,49 @@ TEST_F(Constructs, RecursionIsOnePath) {
   EXPECT_EQ(writer_.header().region_paths.load(), 2u);  // with the place holder
 }
 
+TEST_F(Constructs, FunctionsAreConstructsWhileTheyRun) {
+  constexpr uint64_t kFunction = 0x3000;
+  constructs_->add_edge(kFunction, {.kind = CULPRIT_KIND_FUNCTION});
+  Thread thread;
+  enter(thread, kFunction);
+  EXPECT_EQ(kind(thread), "function");
+  EXPECT_FALSE(waits(thread));
+  const Place inside = thread.constructs.place();
+  EXPECT_EQ(writer_.region_path(inside.path).site, kFunction);
+  call_and_return(thread, "GOMP_critical_start");
+  EXPECT_EQ(writer_.region_path(thread.constructs.path()).parent, inside.path);
+  call_and_return(thread, "GOMP_critical_end", 0x155);
+  EXPECT_EQ(thread.constructs.place(), inside);
+  leave(thread);
+  EXPECT_EQ(thread.constructs.place(), Place());
+}
+
+TEST_F(Constructs, AJumpToTheBeginningOfAFunctionIsNoCall) {
+  constexpr uint64_t kFunction = 0x3000;
+  constructs_->add_edge(kFunction, {.kind = CULPRIT_KIND_FUNCTION});
+  Thread thread;
+  enter(thread, kFunction);
+  --thread.height;  // the jump pushes nothing
+  enter(thread, kFunction);
+  EXPECT_EQ(changes_.begun.size(), 1u);
+  enter(thread, kFunction);  // recursion
+  EXPECT_EQ(changes_.begun.size(), 2u);
+  leave(thread, 0, 2);
+  EXPECT_EQ(thread.constructs.place(), Place());
+}
+
+TEST_F(Constructs, AFunctionThatIsABodyIsBoth) {
+  constructs_->add_edge(kBody, {.kind = CULPRIT_KIND_FUNCTION});
+  Thread thread;
+  call(thread, "GOMP_parallel", 0x105, kBody, 0x42);
+  enter(thread, kBody, 0x901, 0x42);
+  EXPECT_EQ(kind(thread), "function");
+  const uint32_t around = writer_.region_path(thread.constructs.path()).parent;
+  EXPECT_EQ(openmp::kind_word(writer_.region_path(around).kind), "parallel");
+  leave(thread, 0, 2);
+  EXPECT_EQ(thread.constructs.place(), Place());
+}
+
 TEST_F(Constructs, SchedulesOfLlvmsLoopsAreArguments) {
   Thread thread;
   thread.registers[2] = 36;  // rdx: kmp_sch_guided_chunked

@@ -84,7 +84,7 @@ Result<void> Counting::prepare(const CountingOptions& options, ProcessSetting se
   }
   writer_.set_program(setting.program);
   RETURN_IF_ERROR(start_objects(options, setting));
-  start_constructs(options, setting);
+  RETURN_IF_ERROR(start_constructs(options, setting));
   counts_file::Header& header = writer_.header();
   header.has_cycles = model_.cycles ? 1 : 0;
   header.has_windows = model_.windows ? 1 : 0;

@@ -265,7 +265,7 @@ class Counting {
   void begin_mapping(CountedThread& thread, const SystemCall& call);
   void end_mapping(CountedThread& thread, int64_t result);
   Result<void> start_objects(const CountingOptions& options, const ProcessSetting& setting);
-  void start_constructs(const CountingOptions& options, const ProcessSetting& setting);
+  Result<void> start_constructs(const CountingOptions& options, const ProcessSetting& setting);
   void see_code(uint32_t mapping, const FoundMapping& found);
   void settle_region(CountedThread& thread, const BlockFacts* counted);
   RegionPart* find_region_part(CountedThread& thread, ThreadConstructs::Place place);

@@ -1,6 +1,7 @@
 // Counting by OpenMP construct: a thread that goes into another construct counts into another part
 // of the counts file from then on, so that what runs once per block and access is as it was.
 
+#include "base/file.h"
 #include "simulate/counting/counting.h"
 #include "simulate/counting/execution.h"
 
@@ -14,15 +15,23 @@ uint64_t key_of(ThreadConstructs::Place place) {
 
 }  // namespace
 
-void Counting::start_constructs(const CountingOptions& options, const ProcessSetting& setting) {
+Result<void> Counting::start_constructs(const CountingOptions& options,
+                                        const ProcessSetting& setting) {
   if (options.regions) {
     constructs_ = std::make_unique<CountedConstructs>(writer_, setting.architecture);
+    for (size_t number = 0;; ++number) {
+      const std::string path = function_file_path(options.folder, number);
+      if (!file_exists(path)) break;
+      ASSIGN_OR_RETURN(RegionPlaces places, read_region_file(path));
+      constructs_->add_functions(std::move(places));
+    }
   }
   follows_calls_ = objects_ || constructs_;
-  if (!follows_calls_) return;
+  if (!follows_calls_) return {};
   translation_.follow_calls();
   translation_.set_mapping_listener(
       [this](uint32_t mapping, const FoundMapping& found) { see_code(mapping, found); });
+  return {};
 }
 
 void Counting::see_code(uint32_t mapping, const FoundMapping& found) {

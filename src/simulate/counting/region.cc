@@ -19,6 +19,10 @@ std::string region_file_path(const std::string& folder) {
   return folder + "/region";
 }
 
+std::string function_file_path(const std::string& folder, size_t number) {
+  return folder + "/function." + std::to_string(number);
+}
+
 Result<void> write_region_file(const std::string& path, const RegionPlaces& region) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wxe"), std::fclose);
   bool is_written = file && std::fprintf(file.get(), "%s\n", region.path.c_str()) > 0;

@@ -9,7 +9,8 @@
 //     main ─call→ f ─call→ f ─ret→ f ─ret→ main         f entered at height 1; with the second
 //     height:     1        2       1       0            return the height is below: outside
 //
-// The file REGION in the folder of counts has the function's places.
+// The file REGION in the folder of counts has the function's places. Functions that are told apart
+// as constructs are (--region) have files of the same kind.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,8 @@ struct RegionPlaces {
 };
 
 std::string region_file_path(const std::string& folder);
+/// Of a function that is to be a construct (--region), by its number from 0 on.
+std::string function_file_path(const std::string& folder, size_t number);
 Result<void> write_region_file(const std::string& path, const RegionPlaces& region);
 /// Errors: not there, not of this kind.
 Result<RegionPlaces> read_region_file(const std::string& path);

@@ -71,16 +71,8 @@ static void drop_above(struct thread* thread, uint32_t depth, uint64_t now) {
   }
 }
 
-uint32_t construct_end(struct thread* thread, uint16_t kind, uint64_t now, uint64_t address) {
-  if (thread->too_deep > 0) {
-    leave_too_deep(thread, now);
-    return 0;
-  }
-  const uint32_t at = find_frame(thread, kind);
-  if (at == UINT32_MAX) {
-    ++thread->shared->unmatched;
-    return 0;
-  }
+/* Ends the construct whose frame is at that depth. */
+static uint32_t end_frame(struct thread* thread, uint32_t at, uint64_t now, uint64_t address) {
   drop_above(thread, at + 1, now);
   const struct frame* frame = &thread->frames[at];
   struct culprit_region_counter* counter = thread_counter(thread, frame->path);
@@ -93,6 +85,19 @@ uint32_t construct_end(struct thread* thread, uint16_t kind, uint64_t now, uint6
   pop(thread, now);
   paths_set_end(path, address);
   return path;
+}
+
+uint32_t construct_end(struct thread* thread, uint16_t kind, uint64_t now, uint64_t address) {
+  if (thread->too_deep > 0) {
+    leave_too_deep(thread, now);
+    return 0;
+  }
+  const uint32_t at = find_frame(thread, kind);
+  if (at == UINT32_MAX) {
+    ++thread->shared->unmatched;
+    return 0;
+  }
+  return end_frame(thread, at, now, address);
 }
 
 void construct_ask(struct thread* thread, uint32_t path, uint64_t now) {
@@ -135,6 +140,39 @@ int region_end(struct thread* thread, uint32_t name, uint64_t site) {
   }
   ++thread->shared->unmatched;
   return 0;
+}
+
+/* ---- functions with wrappers ---- */
+
+static uint64_t frame_of_wrapper(const struct frame* frame) {
+  return frame->kind == CULPRIT_KIND_FUNCTION ? (uint64_t)(uintptr_t)frame->task : 0;
+}
+
+int function_can_begin(struct thread* thread, uint64_t frame, uint64_t near) {
+  while (thread->depth > 0) {
+    const uint64_t top = frame_of_wrapper(&thread->frames[thread->depth - 1]);
+    if (top == 0 || top > frame || frame - top > near) break;
+    ++thread->shared->dropped;
+    pop(thread, clock_now());
+  }
+  if (thread->depth < kDeepest && thread->too_deep == 0) return 1;
+  ++thread->shared->too_deep;
+  return 0;
+}
+
+void function_begin(struct thread* thread, uint32_t path, uint64_t frame, uint64_t now) {
+  const struct frame begun = {path, CULPRIT_KIND_FUNCTION,        0, CULPRIT_PART_BODY, now,
+                              0,    (const void*)(uintptr_t)frame};
+  push(thread, &begun);
+}
+
+void function_end(struct thread* thread, uint64_t frame, uint64_t now) {
+  for (uint32_t at = thread->depth; at > 0; --at) {
+    if (frame_of_wrapper(&thread->frames[at - 1]) != frame) continue;
+    end_frame(thread, at - 1, now, 0);
+    return;
+  }
+  ++thread->shared->unmatched;
 }
 
 /* ---- waiting ---- */
@@ -325,7 +363,7 @@ void team_end(struct thread* primary, struct team* team, uint64_t now) {
     if (member->ended_in_single) counter->behind_single += idle;
     counter->ticks[CULPRIT_PART_EXIT] += thread_ticks(primary, last, now);
     /* It runs nothing of the program before the primary thread begins another team. */
-    if (member != primary) thread_tell(member, now, 0, CULPRIT_STATE_INSIDE);
+    if (member != primary) thread_log(member, now, 0, CULPRIT_STATE_INSIDE);
     __atomic_store_n(&member->in_barrier, NULL, __ATOMIC_RELEASE);
     member = next;
   }

@@ -34,6 +34,12 @@ uint32_t construct_innermost(const struct thread* thread, uint16_t kind);
 void region_begin(struct thread* thread, uint32_t name, uint64_t site);
 int region_end(struct thread* thread, uint32_t name, uint64_t site);
 
+/* Calls of functions, known by the stack frames of their wrappers. Whether one can begin: calls
+ * whose frames are gone (longjmp), up to `near` bytes below its own, are over. */
+int function_can_begin(struct thread* thread, uint64_t frame, uint64_t near);
+void function_begin(struct thread* thread, uint32_t path, uint64_t frame, uint64_t now);
+void function_end(struct thread* thread, uint64_t frame, uint64_t now);
+
 /* Waiting, at the end of construct `path` or in one that only waits (CULPRIT_PART_WAIT). */
 void wait_begin(struct thread* thread, uint32_t path, unsigned part, uint64_t now);
 void wait_end(struct thread* thread, uint64_t now);

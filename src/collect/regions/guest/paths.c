@@ -7,12 +7,14 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "collect/timer/guest/text.h"
+#include "maps.h"
 
 enum { kHashSlots = 4 * CULPRIT_MAX_PATHS, kNameSlots = 8192 };
 
@@ -29,6 +31,7 @@ static char folder[4096];
 static int is_configured;
 static struct culprit_region_paths* file;
 static int has_failed;
+static int are_filled; /* files that are mapped */
 static uint64_t salt;
 static struct entry entries[kHashSlots];
 static uint32_t names[kNameSlots]; /* hash table of places in file->names; 0: free */
@@ -82,21 +85,66 @@ static int fits_limit(uint64_t size) {
   return limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size;
 }
 
-void* paths_map_file(const char* name, uint64_t size) {
-  char path[4096];
-  struct text text = {path, sizeof path, 0};
+/* The path of a file in the folder; 0: it does not fit. */
+static int name_file(const char* name, char* path, size_t size) {
+  struct text text = {path, size, 0};
   text_add(&text, folder);
   text_add(&text, "/");
   text_add(&text, name);
-  if (!text_finish(&text) || !fits_limit(size)) return NULL;
+  return text_finish(&text);
+}
+
+void paths_fill_files(void) {
+  are_filled = 1;
+}
+
+void* paths_map_file(const char* name, uint64_t size) {
+  char path[4096];
+  if (!name_file(name, path, sizeof path) || !fits_limit(size)) return NULL;
   const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return NULL;
   void* memory = MAP_FAILED;
   if (posix_fallocate(fd, 0, (off_t)size) == 0) {
-    memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    const int flags = MAP_SHARED | (are_filled ? MAP_POPULATE : 0);
+    memory = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
   }
   close(fd);
   return memory == MAP_FAILED ? NULL : memory;
+}
+
+int paths_read_file(const char* name, void* to, uint64_t size) {
+  char path[4096];
+  if (!name_file(name, path, sizeof path)) return 0;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return 0;
+  uint64_t have = 0;
+  while (have < size) {
+    const ssize_t got = read(fd, (char*)to + have, size - have);
+    if (got <= 0) break;
+    have += (uint64_t)got;
+  }
+  close(fd);
+  return have == size;
+}
+
+/* One write to the end of a file is a whole row, whoever else writes. */
+void paths_note_loaded(void) {
+  enum { kEnoughBytes = 1 << 20 };
+  char path[4096];
+  if (!name_file(CULPRIT_LOADED_FILE, path, sizeof path) || !fits_limit(kEnoughBytes)) return;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  struct culprit_region_loaded row = {
+      (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec, (uint32_t)getpid(), 0, {0}};
+  const int saved_errno = errno;
+  prctl(PR_GET_NAME, row.name);
+  const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd >= 0) {
+    const ssize_t written = write(fd, &row, sizeof row);
+    (void)written;
+    close(fd);
+  }
+  errno = saved_errno;
 }
 
 static struct culprit_region_paths* make_file(void) {
@@ -151,49 +199,21 @@ static int knows_address(uint64_t address) {
   return 0;
 }
 
-/* 7f00-7f10 r-xp 00001000 fe:01 1234    /usr/lib/libm.so.6 */
-static void take_line(const char* line, uint64_t address) {
-  const char* at = line;
-  struct culprit_region_file found;
-  found.start = text_take_number(&at, 16);
-  if (*at++ != '-') return;
-  found.end = text_take_number(&at, 16);
-  if (address < found.start || address >= found.end || *at++ != ' ') return;
-  while (*at != ' ' && *at != '\0') ++at;
-  if (*at++ != ' ') return;
-  found.file_offset = text_take_number(&at, 16);
-  if (*at++ != ' ') return;
-  while (*at != ' ' && *at != '\0') ++at; /* the device */
-  if (*at++ != ' ') return;
-  found.inode = text_take_number(&at, 10);
-  while (*at == ' ') ++at;
-  if (file->file_count == CULPRIT_MAX_FILES || strlen(at) >= sizeof found.name) return;
-  strcpy(found.name, at);
-  file->files[file->file_count] = found;
+static void take_around(const struct mapping* mapping, void* address) {
+  if (*(uint64_t*)address < mapping->start || *(uint64_t*)address >= mapping->end) return;
+  struct culprit_region_file* const row = &file->files[file->file_count];
+  if (file->file_count == CULPRIT_MAX_FILES || strlen(mapping->name) >= sizeof row->name) return;
+  row->start = mapping->start;
+  row->end = mapping->end;
+  row->file_offset = mapping->file_offset;
+  row->inode = mapping->inode;
+  strcpy(row->name, mapping->name);
   __atomic_store_n(&file->file_count, file->file_count + 1, __ATOMIC_RELEASE);
 }
 
 /* Writes down the mapping that holds `address`. */
 static void learn_address(uint64_t address) {
-  if (address == 0 || knows_address(address)) return;
-  static char buffer[4096 + 256];
-  const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  size_t held = 0;
-  while (1) {
-    const ssize_t got = read(fd, buffer + held, sizeof buffer - 1 - held);
-    if (got <= 0) break;
-    held += (size_t)got;
-    char* line = buffer;
-    for (char* end; (end = memchr(line, '\n', held - (size_t)(line - buffer))); line = end + 1) {
-      *end = '\0';
-      take_line(line, address);
-    }
-    held -= (size_t)(line - buffer);
-    memmove(buffer, line, held);
-    if (held == sizeof buffer - 1) held = 0; /* a line longer than any path: not one */
-  }
-  close(fd);
+  if (address != 0 && !knows_address(address)) maps_read(take_around, &address);
 }
 
 /* ---- paths ---- */
@@ -350,6 +370,8 @@ void paths_after_fork(void) {
     has_failed = 1;
   } else {
     made->flags = before->flags | CULPRIT_IS_FORKED;
+    made->functions_seen = before->functions_seen;
+    made->functions_refused = before->functions_refused;
     made->file_count = before->file_count;
     memcpy(made->files, before->files, sizeof made->files);
     memcpy(made->paths, before->paths, sizeof made->paths);

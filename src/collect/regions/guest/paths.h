@@ -38,6 +38,13 @@ void paths_set_flag(uint32_t flag);
 /* A forked child begins a file of its own with the same paths. */
 void paths_after_fork(void);
 
+/* Reads a file that the host left in the folder, of exactly `size` bytes; 0: it is not there. */
+int paths_read_file(const char* name, void* to, uint64_t size);
+/* Tells the host that we are in this process. */
+void paths_note_loaded(void);
+
+/* Files are mapped with all their pages from now on, so that writing causes no page faults. */
+void paths_fill_files(void);
 /* Makes a file of `size` zeroes in the folder and maps it; NULL if that cannot be. */
 void* paths_map_file(const char* name, uint64_t size);
 

@@ -8,6 +8,10 @@
  *   <pid>.<n>.paths            header, mapped files, call paths of regions
  *   <pid>.<n>.<slot>.thread    header, a struct culprit_region_counter per path
  *   <pid>.<n>.<slot>.log       header, the thread's last changes of region, for samples of it
+ *   <pid>.<n>.<slot>.counts    header, what the thread counted in each path and waiting there
+ *
+ * and adds a row to the file `loaded`. What the host asks for is in the files `functions` and
+ * `counters`, if it asks for any.
  *
  * A path is a construct below the constructs around it: its parent is another path, 0 is the
  * program itself. Counters are added up in place, so what a program leaves behind grows with its
@@ -35,6 +39,11 @@
 #define CULPRIT_THREAD_SUFFIX ".thread"
 #define CULPRIT_LOG_MAGIC UINT64_C(0x31676f4c6e67526c) /* "lRgnLog1" */
 #define CULPRIT_LOG_SUFFIX ".log"
+#define CULPRIT_COUNTS_MAGIC UINT64_C(0x3173746e754f6c43) /* "ClOunts1" */
+#define CULPRIT_COUNTS_SUFFIX ".counts"
+#define CULPRIT_FUNCTIONS_FILE "functions"
+#define CULPRIT_COUNTERS_FILE "counters"
+#define CULPRIT_LOADED_FILE "loaded"
 
 #define CULPRIT_MAX_PATHS 4096
 #define CULPRIT_LOG_CHANGES 65536 /* a power of two */
@@ -42,6 +51,11 @@
 #define CULPRIT_FILE_NAME_BYTES 512
 #define CULPRIT_NAMES_BYTES 65536
 #define CULPRIT_LONGEST_NAME 255
+#define CULPRIT_MAX_FUNCTIONS 64
+#define CULPRIT_REPLACED_BYTES 32
+#define CULPRIT_MOVED_BYTES 96
+#define CULPRIT_MAX_REFERENCES 8
+#define CULPRIT_MAX_COUNTERS 4
 
 /* The parts of a construct's time, per thread. */
 enum culprit_region_part {
@@ -64,6 +78,9 @@ enum culprit_region_part {
 #define CULPRIT_SAW_SINGLE_OPEN 128u /* a single of libgomp whose end was not seen */
 #define CULPRIT_NO_LOG 512u          /* there was no room for a thread's log */
 #define CULPRIT_SAW_MARKS 256u       /* the program marked regions itself */
+#define CULPRIT_COUNTERS_LOST 1024u  /* the kernel refused a thread's counters, or the program */
+                                     /* closed them */
+#define CULPRIT_COUNTERS_TURNS 2048u /* counters were not on the CPU all the time */
 
 /* A mapping of code that constructs are in. */
 struct culprit_region_file {
@@ -96,6 +113,9 @@ struct culprit_region_paths {
   uint32_t file_count;
   uint64_t lost_paths;             /* constructs met that found no room */
   uint64_t lost_threads;           /* threads likewise */
+  uint64_t functions_seen;         /* a bit for each of culprit_region_functions: its calls are */
+                                   /* seen in this process */
+  uint64_t functions_refused;      /* it is here, and they are not */
   uint64_t names_used;             /* bytes of `names`; the first is a zero */
   char names[CULPRIT_NAMES_BYTES]; /* each ends with a zero */
   struct culprit_region_file files[CULPRIT_MAX_FILES];
@@ -127,12 +147,64 @@ struct culprit_region_thread {
   struct culprit_region_counter counters[CULPRIT_MAX_PATHS];
 };
 
+/* A part of moved code: how far its target is from the end of its instruction (32 bits), or the
+ * target itself (64 bits). */
+struct culprit_region_reference {
+  uint16_t at;
+  uint16_t behind; /* bytes of the instruction that follow it */
+  uint32_t is_address;
+  int64_t target; /* from the beginning of the function on */
+};
+
+/* A function whose calls are regions. Its first instructions are moved, so that a jump to a wrapper
+ * has room there (functions.c). */
+struct culprit_region_function {
+  uint64_t file_offset; /* of its beginning */
+  uint32_t replaced;    /* bytes that are moved */
+  uint32_t moved_bytes; /* what they become elsewhere */
+  uint32_t reference_count;
+  uint32_t reserved;
+  uint8_t code[CULPRIT_REPLACED_BYTES]; /* what has to be there */
+  uint8_t moved[CULPRIT_MOVED_BYTES];
+  struct culprit_region_reference references[CULPRIT_MAX_REFERENCES];
+  char path[CULPRIT_FILE_NAME_BYTES]; /* of the file, as /proc/PID/maps has it */
+};
+
+struct culprit_region_functions {
+  uint32_t count;
+  uint32_t reserved;
+  struct culprit_region_function functions[CULPRIT_MAX_FUNCTIONS];
+};
+
+/* Events that each thread counts in its regions: a perf_event_attr each. */
+struct culprit_region_counters {
+  uint32_t count;
+  uint32_t attr_bytes;
+  uint8_t attrs[CULPRIT_MAX_COUNTERS][256];
+};
+
+/* The library is in this process from then on. */
+struct culprit_region_loaded {
+  uint64_t time_ns; /* of CLOCK_MONOTONIC */
+  uint32_t pid;
+  uint32_t reserved;
+  char name[16]; /* of the process, as the kernel has it */
+};
+
 /* What a thread does in the path that it is in. */
 enum culprit_region_state {
   CULPRIT_STATE_INSIDE,  /* works; path 0: outside of all regions */
   CULPRIT_STATE_WAITING, /* waits to be let in, or at its end */
   CULPRIT_STATE_UNKNOWN, /* the path found no room, or is deeper than is followed */
   CULPRIT_STATES
+};
+
+/* What a thread counted in each path, in the construct itself and waiting there. What it counted
+ * where nobody knows is of no path, waiting. */
+struct culprit_region_counts {
+  uint64_t magic;
+  uint64_t spare[7];
+  uint64_t values[CULPRIT_MAX_PATHS][2][CULPRIT_MAX_COUNTERS];
 };
 
 /* From `ticks` on the thread was there. */

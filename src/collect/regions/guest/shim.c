@@ -1,7 +1,8 @@
 /* libculprit_regions.so: measures the OpenMP constructs of the program it is preloaded into.
  *
  *   exec    the constructor below: settings from the environment; no file before there is a
- *           construct, so programs without OpenMP leave nothing
+ *           construct, so programs without OpenMP leave nothing but that we were there
+ *   functions  functions.c: those that the host names are wrapped
  *   construct  gomp_wrappers.c, gomp_locks.c (libgomp), ompt.c (runtimes with a tool interface)
  *   fork    the child gets files of its own
  *   exit    what is in the shared files stays, however the end comes */
@@ -14,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "counters.h"
+#include "functions.h"
 #include "ompt.h"
 #include "paths.h"
 #include "threads.h"
@@ -21,6 +24,7 @@
 static void in_child(void) {
   paths_after_fork();
   threads_after_fork();
+  paths_note_loaded();
 }
 
 __attribute__((constructor)) static void begin_process(int count, char** arguments,
@@ -30,6 +34,9 @@ __attribute__((constructor)) static void begin_process(int count, char** argumen
   paths_configure(environment);
   if (!paths_are_on()) return;
   threads_prepare();
+  counters_prepare();
+  functions_prepare();
+  paths_note_loaded();
   pthread_atfork(NULL, NULL, in_child);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "collect/timer/guest/text.h"
+#include "counters.h"
 
 enum { kMaxThreads = 1024 };
 
@@ -38,6 +39,7 @@ static void end_thread(void* ending) {
   thread->shared->dropped += thread->depth;
   thread->shared->open = 0;
   thread_tell(thread, clock_now(), 0, CULPRIT_STATE_INSIDE);
+  counters_stop(thread);
   __atomic_store_n(&thread->is_free, 1, __ATOMIC_RELEASE);
 }
 
@@ -48,9 +50,11 @@ void threads_prepare(void) {
 static void reset(struct thread* thread) {
   struct culprit_region_thread* shared = thread->shared;
   struct culprit_region_log* log = thread->log;
+  struct culprit_region_counts* counts = thread->counts;
   memset(thread, 0, sizeof *thread);
   thread->shared = shared;
   thread->log = log;
+  thread->counts = counts;
   thread->tid = (uint32_t)syscall(SYS_gettid);
   ++shared->threads;
 }
@@ -107,6 +111,12 @@ static struct thread* make_slot(uint32_t slot) {
   } else {
     __atomic_store_n(&thread->log->magic, CULPRIT_LOG_MAGIC, __ATOMIC_RELEASE);
   }
+  if (counters_are_wanted() && name_file(slot, CULPRIT_COUNTS_SUFFIX, name, sizeof name)) {
+    thread->counts = paths_map_file(name, sizeof *thread->counts);
+    if (thread->counts != NULL) {
+      __atomic_store_n(&thread->counts->magic, CULPRIT_COUNTS_MAGIC, __ATOMIC_RELEASE);
+    }
+  }
   return thread;
 }
 
@@ -137,6 +147,7 @@ static struct thread* attach(void) {
     __atomic_fetch_add(&paths->lost_threads, 1, __ATOMIC_RELAXED);
   } else {
     if (has_end_key) pthread_setspecific(end_key, thread);
+    counters_start(thread);
     self = thread;
     is_attaching = 0;
   }
@@ -160,6 +171,8 @@ void threads_after_fork(void) {
     slots[i]->shared = NULL;
     if (slots[i]->log != NULL) munmap(slots[i]->log, sizeof *slots[i]->log);
     slots[i]->log = NULL;
+    if (slots[i]->counts != NULL) munmap(slots[i]->counts, sizeof *slots[i]->counts);
+    slots[i]->counts = NULL;
   }
   struct thread* inherited = before;
   slot_count = 0;
@@ -171,10 +184,12 @@ void threads_after_fork(void) {
   slots[slot_count++] = thread;
   struct culprit_region_thread* shared = thread->shared;
   struct culprit_region_log* log = thread->log;
+  struct culprit_region_counts* counts = thread->counts;
   const uint32_t tid = thread->tid;
   memcpy(thread, inherited, sizeof *thread);
   thread->shared = shared;
   thread->log = log;
+  thread->counts = counts;
   thread->tid = tid;
   thread->in_barrier = NULL;
   shared->threads = 1;
@@ -185,6 +200,8 @@ void threads_after_fork(void) {
     thread->frames[i].tasks = 0;
   }
   for (uint32_t i = 0; i < thread->lock_count; ++i) thread->locks[i].since = now;
+  counters_stop(thread); /* those of the parent's thread */
+  counters_start(thread);
   thread_tell_place(thread, now);
   if (has_end_key) pthread_setspecific(end_key, thread);
   self = thread;

@@ -40,7 +40,14 @@ struct held_lock {
 
 struct thread {
   struct culprit_region_thread* shared;
-  struct culprit_region_log* log; /* NULL: there was no room */
+  struct culprit_region_log* log;       /* NULL: there was no room */
+  struct culprit_region_counts* counts; /* NULL: nothing is counted */
+  int counter_fds[CULPRIT_MAX_COUNTERS];
+  uint32_t is_counting;
+  uint32_t counted_path; /* where it is */
+  uint32_t counted_waiting;
+  uint64_t counter_id;
+  uint64_t counted[CULPRIT_MAX_COUNTERS]; /* when it came there */
   uint32_t tid;
   uint32_t depth;
   uint32_t too_deep;    /* constructs above the last frame that is kept */
@@ -77,8 +84,12 @@ static inline struct culprit_region_counter* thread_counter(struct thread* threa
   return &thread->shared->counters[path];
 }
 
-/* Tells who samples the thread where it is from `now` on. */
-static inline void thread_tell(struct thread* thread, uint64_t now, uint32_t path, uint16_t state) {
+/* What was counted belongs to where the thread was; from now on to where it is. (counters.c) */
+void thread_count(struct thread* thread, uint32_t path, uint16_t state);
+
+/* Tells who samples the thread where it is from `now` on. By another thread: it goes on counting
+ * for where it was. */
+static inline void thread_log(struct thread* thread, uint64_t now, uint32_t path, uint16_t state) {
   struct culprit_region_log* log = thread->log;
   if (log == NULL) return;
   const uint64_t count = log->count;
@@ -90,7 +101,13 @@ static inline void thread_tell(struct thread* thread, uint64_t now, uint32_t pat
   __atomic_store_n(&log->count, count + 1, __ATOMIC_RELEASE);
 }
 
-/* The same by what it is in. */
+/* The same, by the thread itself. */
+static inline void thread_tell(struct thread* thread, uint64_t now, uint32_t path, uint16_t state) {
+  if (thread->is_counting) thread_count(thread, path, state);
+  thread_log(thread, now, path, state);
+}
+
+/* Likewise by what it is in. */
 void thread_tell_place(struct thread* thread, uint64_t now);
 
 /* Ticks from one time to a later one of the same thread. */
