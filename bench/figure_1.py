@@ -21,7 +21,7 @@ OFF_BY_S, RELATIVE = 0.02, 0.02
 def critical(culprit, program, folder):
     """The rows of its threads, those first that come in first."""
     profile = folder / "profile.culprit"
-    subprocess.run([culprit, "record", "-q", "-f", "-o", profile, "--regions", "--", program,
+    subprocess.run([culprit, "record", "-q", "-o", profile, "--regions", "--", program,
                     "critical", "1000"], check=True, stdout=subprocess.DEVNULL)
     text = subprocess.run([culprit, "regions", profile, "--format", "json"], check=True,
                           capture_output=True, text=True).stdout

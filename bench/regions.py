@@ -38,7 +38,7 @@ def main():
             if built.returncode != 0:
                 print(f"{compiler}: no OpenMP here")
                 continue
-            record = [BUILD / "culprit", "record", "-q", "-f", "--no-symbols", "-F", "1", "-o",
+            record = [BUILD / "culprit", "record", "-q", "--no-symbols", "-F", "1", "-o",
                       pathlib.Path(folder) / "profile.culprit", "--region", "called"]
             events = ["--region-events", "page-faults"]
             without, inside, counted = [], [], []

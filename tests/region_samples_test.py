@@ -47,10 +47,9 @@ class RegionSamples(CulpritTest):
     def check_alternation(self, engine, compiler, length_ns, threads):
         """Every sample in a function is in its region. Between a change and what is told of it
         lie some ns: one sample in 50 may be late."""
-        first = line_of(ALTERNATE, "in_first(omp") - 1
-        expected = {"in_first": f"parallel alternate.c:{first}",
-                    "in_second": f"parallel alternate.c:{first + 2}",
-                    "outside": "[outside regions]"}
+        expected = {name: f"parallel alternate.c:{line_of(ALTERNATE, name + '(omp') - 1}"
+                    for name in ("in_first", "in_second")}
+        expected["outside"] = "[outside regions]"
         program = self.openmp(ALTERNATE, compiler)
         profile, _ = self.record("-F", "1999", "--engine", engine, "--regions", program,
                                  length_ns, "0.6", threads)

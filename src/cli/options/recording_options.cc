@@ -201,11 +201,11 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
          "as it is; FILE:SYMBOL is one of a library; may be repeated")
       ->type_name("SYMBOL")
       ->allow_extra_args(false);
-  app->add_option(
-         "--region-events", command->region_events,
-         "with --regions, which it implies: count these events in each region of each "
-         "thread, at most four (page-faults,task-clock,cycles:u): read at each edge, which "
-         "takes about 1 us")
+  app->add_option("--region-events", command->region_events,
+                  "with --regions, which it implies: count these events in each region of each "
+                  "thread, at most four (page-faults,task-clock,cycles:u); the kernel is asked at "
+                  "each edge, "
+                  "which takes microseconds")
       ->type_name("EVENT")
       ->allow_extra_args(false);
   app->add_option("-r,--repeat", command->repetitions,
