@@ -29,6 +29,8 @@ struct FieldList<Run> {
     visit(Field{"read_bytes"}, rows.use.read_bytes...);
     visit(Field{"write_calls"}, rows.use.write_calls...);
     visit(Field{"written_bytes"}, rows.use.written_bytes...);
+    visit(Field{"other_programs_ns"}, rows.others.other_programs_ns...);
+    visit(Field{"stolen_ns"}, rows.others.stolen_ns...);
   }
 };
 

@@ -44,6 +44,13 @@ struct ResourceUse {
   friend bool operator==(const ResourceUse&, const ResourceUse&) = default;
 };
 
+/// CPU time that went to others while a command ran: what was measured then, they have slowed.
+struct OthersTime {
+  std::optional<int64_t> other_programs_ns;  // that neither the command nor Culprit took
+  std::optional<int64_t> stolen_ns;          // that a hypervisor gave to other machines
+  friend bool operator==(const OthersTime&, const OthersTime&) = default;
+};
+
 /// One execution or recording interval.
 struct Run {
   StringId host;
@@ -54,6 +61,7 @@ struct Run {
   std::optional<int64_t> cpu_time_ns;   // user + system of the command, by the kernel
   std::optional<int> wait_status;       // as wait(2) gives it; none for attached or system-wide
   ResourceUse use{};
+  OthersTime others{};
   friend bool operator==(const Run&, const Run&) = default;
 };
 

@@ -43,6 +43,8 @@ Json json_runs(const Profile& profile) {
     one["read_bytes"] = json_known(run.use.read_bytes);
     one["write_calls"] = json_known(run.use.write_calls);
     one["written_bytes"] = json_known(run.use.written_bytes);
+    one["other_programs_ns"] = json_known(run.others.other_programs_ns);
+    one["stolen_ns"] = json_known(run.others.stolen_ns);
     one["wait_status"] = run.wait_status ? Json(*run.wait_status) : Json();
     runs.push_back(std::move(one));
   }

@@ -1,12 +1,14 @@
 #include "recording/run_loop.h"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <poll.h>
 #include <time.h>
 #include <vector>
 
 #include "base/time.h"
+#include "host/busy_time.h"
 
 namespace culprit {
 namespace {
@@ -26,6 +28,7 @@ class RunLoop {
  private:
   Result<void> start();
   void say_how_command_ended(StartedCommand& command);
+  [[nodiscard]] OthersTime find_others_time() const;
   void begin();
   void step(uint64_t now);
   void flush(uint64_t now, bool new_epoch);
@@ -38,6 +41,7 @@ class RunLoop {
   RunTargets& targets_;
   const LoopOptions& options_;
   RunEnd end_;
+  std::optional<BusyTime> busy_before_;
   bool has_begun_ = false;
   bool has_ended_ = false;
   bool wants_epoch_ = false;
@@ -67,6 +71,15 @@ void RunLoop::say_how_command_ended(StartedCommand& command) {
   end_.wait_status = command.wait_status();
   end_.usage = command.usage();
   end_.use = command.use();
+  end_.others = find_others_time();
+}
+
+OthersTime RunLoop::find_others_time() const {
+  const std::optional<BusyTime> after = read_busy_time();
+  if (!busy_before_ || !after) return {};
+  const Neighbours others = compute_neighbours(*busy_before_, *after);
+  const auto wall_ns = static_cast<double>(after->wall_ns - busy_before_->wall_ns);
+  return {std::llround(others.busy_cpus * wall_ns), std::llround(others.stolen_cpus * wall_ns)};
 }
 
 Result<void> RunLoop::start() {
@@ -85,6 +98,7 @@ Result<void> RunLoop::start() {
   StartedCommand* const command = targets_.command();
   end_.has_command = command != nullptr;
   if (command == nullptr) return {};
+  busy_before_ = read_busy_time();
   if (options_.control != nullptr) options_.control->follow_command(command->pid());
   const uint64_t spin_ns = options_.spin_below_ns == 0 ? 0 : end_.start_ns % options_.spin_below_ns;
   return command->let_go(spin_ns);
@@ -171,6 +185,7 @@ void RunEnd::describe(Run& run) const {
   if (epoch_start_ns != start_ns) return;
   if (usage) run.cpu_time_ns = static_cast<int64_t>(compute_cpu_ns(*usage));
   run.use = use;
+  run.others = is_cut_short ? OthersTime{} : others;
 }
 
 void RunEnd::describe(Recording& recording) const {

@@ -72,6 +72,7 @@ struct RunEnd {
   std::optional<int> wait_status;  // of the command, as wait(2); none: there is none, or it runs on
   std::optional<rusage> usage;     // likewise
   ResourceUse use;                 // likewise
+  OthersTime others;               // while it ran
 
   /// What the shell that waits for us is told: a command that runs on counts as interrupted; 0:
   /// none.

@@ -90,6 +90,26 @@ TEST(RunLoop, EndsWithItsCommandAndTellsHow) {
   EXPECT_TRUE(end.usage);
 }
 
+/// What keeps a CPU busy is another program's, though it is a child of ours: it ends later.
+TEST(RunLoop, TellsWhatOthersHadOfTheCpusMeanwhile) {
+  const pid_t other = ::fork();
+  if (other == 0) {
+    while (true) continue;
+  }
+  WritingSource source;
+  const RunEnd end = run(source, {"sleep", "0.5"}, {});
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  Run told;
+  end.describe(told);
+  ASSERT_TRUE(told.others.other_programs_ns);
+  EXPECT_GT(*told.others.other_programs_ns, static_cast<int64_t>(100 * kMs));
+  EXPECT_TRUE(told.others.stolen_ns);
+  const RunEnd cut = run(source, {"sleep", "0.1"}, {.duration_ns = 10 * kMs});
+  cut.describe(told);
+  EXPECT_FALSE(told.others.other_programs_ns);
+}
+
 TEST(RunLoop, CannotRunWhatIsNoProgram) {
   WritingSource source;
   RunTargets targets;

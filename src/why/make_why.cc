@@ -118,6 +118,30 @@ void add_callers(const Profile& profile, const FactsLookup& facts, WhyReport& wh
   }
 }
 
+/// What others had of the CPUs while the program was timed, where it is enough to slow it: they use
+/// its caches, its memory and, where CPUs are the threads of a core, that core. "" if not.
+std::string describe_others(const Profile& profile) {
+  constexpr double kMuch = 0.1;
+  double wall_ns = 0;
+  double programs_ns = 0;
+  double stolen_ns = 0;
+  for (const Run& run : profile.runs) {
+    if (!run.others.other_programs_ns || !run.others.stolen_ns || is_simulated(profile, run)) {
+      continue;
+    }
+    wall_ns += static_cast<double>(run.duration_ns);
+    programs_ns += static_cast<double>(*run.others.other_programs_ns);
+    stolen_ns += static_cast<double>(*run.others.stolen_ns);
+  }
+  const double cpus = profile.machine.cpus_online;
+  if (!(wall_ns > 0) || programs_ns + stolen_ns < kMuch * cpus * wall_ns) return "";
+  return fmt::format(
+      "while it was timed, others kept {:.1f} of {:.0f} CPUs busy{}: they have slowed it by what "
+      "nobody can tell; record again when they rest",
+      (programs_ns + stolen_ns) / wall_ns, cpus,
+      stolen_ns > programs_ns ? " (most of it other machines of the hypervisor's)" : "");
+}
+
 /// What a first user does not know, each only where it matters.
 void add_hints(const Profile& profile, const Template& cpu, WhyReport& why) {
   const auto machine = profile.environment.find("simulate.machine");
@@ -127,6 +151,9 @@ void add_hints(const Profile& profile, const Template& cpu, WhyReport& why) {
     why.remarks.emplace_back(
         "this machine was not calibrated, the model is one of its kind: culprit calibrate, once, "
         "then record again");
+  }
+  if (std::string words = describe_others(profile); !words.empty()) {
+    why.remarks.push_back(std::move(words));
   }
   const Run* const run = profile.runs.empty() ? nullptr : &profile.runs.front();
   const bool has_times = run != nullptr && run->cpu_time_ns && run->use.system_time_ns &&

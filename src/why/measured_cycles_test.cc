@@ -56,6 +56,27 @@ TEST(MeasuredCycles, AreTheModelsTheKernelsAndTheUnexplained) {
   EXPECT_NE(text.find(" 260 M   13.0 %  5.8     unexplained"), std::string::npos) << text;
 }
 
+// A second on four CPUs: 0.4 CPUs are a tenth.
+TEST(MeasuredCycles, SayThatOthersHadTheCpusMeanwhile) {
+  TestProfile test = two_runs();
+  test.profile.machine.cpus_online = 4;
+  Run& run = test.profile.runs.front();
+  run.duration_ns = 1'000'000'000;
+  Template cpu = made_template();
+  cpu.is_simulated = true;
+  const auto say = [&](int64_t programs_ns, int64_t stolen_ns) {
+    run.others = {programs_ns, stolen_ns};
+    const Result<WhyReport> why = make_why(test.profile, test.lookup(), cpu, {});
+    EXPECT_TRUE(why);
+    return why ? print_why(test.profile, cpu, *why, Format::text, {}) : "";
+  };
+  EXPECT_EQ(say(350'000'000, 40'000'000).find("CPUs busy"), std::string::npos);
+  EXPECT_NE(say(1'500'000'000, 20'000'000).find("others kept 1.5 of 4 CPUs busy: "),
+            std::string::npos);
+  EXPECT_NE(say(100'000'000, 2'000'000'000).find("others kept 2.1 of 4 CPUs busy (most of it"),
+            std::string::npos);
+}
+
 ModelFit fit_of(uint64_t modelled) {
   const TestProfile test = two_runs(modelled);
   Template cpu = made_template();
