@@ -179,6 +179,17 @@ std::optional<Verdict> of_kernel(const VerdictInput& input, const CostNode* firs
   return verdict(Certainty::firm, "");
 }
 
+std::optional<Verdict> of_waiting(const WaitingTime* time) {
+  const WaitKind* const kind = time == nullptr ? nullptr : find_what_holds_up(*time);
+  if (kind == nullptr) return std::nullopt;
+  Verdict verdict;
+  verdict.certainty = explains_idle_time(*time, *kind) ? Certainty::firm : Certainty::candidate;
+  verdict.waiting = kind;
+  if (verdict.certainty != Certainty::firm)
+    verdict.reason = "threads wait for several things at once";
+  return verdict;
+}
+
 /// The largest cost of all, however small, and that of ports, too; nullptr: no branch has a cost.
 const CostNode* find_any_largest(const CostTree& tree) {
   const CostNode* largest = nullptr;
@@ -231,6 +242,7 @@ std::string describe_machine_model(const Profile& profile) {
 }  // namespace
 
 Verdict find_verdict(const Template& cpu, const VerdictInput& input) {
+  if (std::optional<Verdict> verdict = of_waiting(input.waiting)) return *std::move(verdict);
   const CostNode* const first =
       input.chosen ? input.chosen->branch : find_largest_branch(input.tree);
   if (const std::optional<Verdict> verdict = of_kernel(input, first)) return *verdict;

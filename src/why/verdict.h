@@ -16,6 +16,7 @@
 #include "report/measured_cycles.h"
 #include "templates/template.h"
 #include "why/kernel_time.h"
+#include "why/waiting.h"
 
 namespace culprit {
 
@@ -49,6 +50,7 @@ struct VerdictInput {
                                                   // beside the model
   const KernelTime* kernel = nullptr;             // of the same part; null: not known
   std::optional<BranchGain> chosen = {};  // by the forecasts; none: the one with most cycles
+  const WaitingTime* waiting = nullptr;   // of everything; null: not recorded, or of a part
 };
 
 struct Verdict {
@@ -56,6 +58,7 @@ struct Verdict {
   const CostNode* branch = nullptr;    // of level 3, of the tree; nullptr: none costs much
   const KernelPart* kernel = nullptr;  // instead of a branch: work of the kernel
   std::string reason;                  // why it is not firm
+  const WaitKind* waiting = nullptr;  // instead of either: what holds up a program that hardly runs
 };
 
 /// Firm is what hardware counted, by samples enough, and what a model says whose cycles agree with
@@ -63,7 +66,8 @@ struct Verdict {
 /// are not forecast to hide behind others.
 /// The kernel's work is the verdict where one kind of it has a tenth of the time, and more than the
 /// largest branch; and it is firm where stacks told the kind and code whose costs are not known has
-/// no more of the time.
+/// no more of the time. Where for most of the wall time no thread runs, it is what they wait for;
+/// firm where one thing outside of the program explains that time.
 Verdict find_verdict(const Template& cpu, const VerdictInput& input);
 
 /// "firm", "candidate", "none".

@@ -8,6 +8,7 @@
 #include "attribute/code_index.h"
 #include "base/text.h"
 #include "model/counts.h"
+#include "model/engine.h"
 #include "model/off_cpu_events.h"
 #include "why/own_code.h"
 
@@ -68,6 +69,37 @@ constexpr WaitWord kWords[] = {
     {"do_sys_pause", "signal"},
     {"handle_mm_fault", "page fault"},
 };
+
+struct KindOfWait {
+  std::string_view kind;
+  bool is_outside;  // what is waited for is no thread of the program
+  std::string_view advice;
+};
+
+constexpr KindOfWait kKinds[] = {
+    {"sleep", true, "Wait for the event itself (a condition, poll), or for less time."},
+    {"disk", true, "Read larger pieces, ahead of their use; write many things before one fsync."},
+    {"socket", true, "Ask for several things at once: each answer is waited for."},
+    {"pipe", true, "The program at its other end is slower, or they hand over little at once."},
+    {"poll", true, "It waits for events: who sends them is slower, or nobody does."},
+    {"terminal", true, "It waits for somebody who types."},
+    {"signal", true, "It waits for a signal: who sends it is slower."},
+    {"kernel lock", true, "Threads change one address space or one file at once."},
+    {"page fault", true, "Memory comes from a disk: touch it earlier, or use less of it."},
+    {"other", true, "culprit report --off-cpu has the stacks."},
+    {"child process", false, "What the child does takes the time: record it, too."},
+    {"lock", false, "Hold the lock for a shorter time, or divide what it protects."},
+    {"condition", false, "Threads wait for work from each other: give them larger pieces."},
+    {"barrier", false, "Threads wait for the last of them: divide the work more evenly."},
+    {"semaphore", false, "Threads wait for each other: give them larger pieces."},
+    {"end of a thread", false, "One thread does the rest alone: divide it."},
+};
+
+const KindOfWait& find_kind(std::string_view kind) {
+  const auto* const found = std::ranges::find(kKinds, kind, &KindOfWait::kind);
+  return found == std::end(kKinds) ? *std::ranges::find(kKinds, "other", &KindOfWait::kind)
+                                   : *found;
+}
 
 // What threads wait for by a futex, told by libc's functions above it.
 constexpr WaitWord kFutexWords[] = {
@@ -183,6 +215,32 @@ std::string_view find_wait_kind(std::string_view function) {
   return "";
 }
 
+const WaitKind* find_what_holds_up(const WaitingTime& time) {
+  constexpr double kMost = 0.5;
+  if (time.kinds.empty() || time.idle_ns() <= kMost * time.wall_ns) return nullptr;
+  const auto outside = std::ranges::find_if(
+      time.kinds, [](const WaitKind& kind) { return find_kind(kind.kind).is_outside; });
+  return outside == time.kinds.end() ? &time.kinds.front() : &*outside;
+}
+
+bool explains_idle_time(const WaitingTime& time, const WaitKind& kind) {
+  constexpr double kNearlyAll = 0.8;
+  const auto is_other = [&](const WaitKind& one) {
+    return &one != &kind && find_kind(one.kind).is_outside &&
+           one.ns >= (1 - kNearlyAll) * time.idle_ns();
+  };
+  return find_kind(kind.kind).is_outside && kind.kind != "other" &&
+         kind.ns >= kNearlyAll * time.idle_ns() && std::ranges::none_of(time.kinds, is_other);
+}
+
+std::string describe_idle_time(const WaitingTime& time, const WaitKind& kind) {
+  const auto percent = [&](double ns) { return std::min(100.0, 100 * ns / time.wall_ns); };
+  return fmt::format("for {:.0f} % of the wall time no thread runs: {} has {:.0f} %{}. {}",
+                     percent(time.idle_ns()), kind.kind, percent(kind.ns),
+                     kind.function.empty() ? "" : ", in " + printable(kind.function),
+                     find_kind(kind.kind).advice);
+}
+
 std::string describe_waiting(const WaitingTime& time) {
   constexpr double kLeastPercent = 1;
   const auto percent = [&](double ns) { return 100 * ns / time.whole_ns(); };
@@ -216,6 +274,9 @@ std::optional<WaitingTime> find_waiting(const Profile& profile, const FactsLooku
     add_on_cpu(profile, time);
     time.waiting_ns = sum_event(profile, *waiting);
     time.preempted_ns = sum_event(profile, *preempted);
+    for (const Run& run : profile.runs) {
+      if (!is_simulated(profile, run)) time.wall_ns += static_cast<double>(run.duration_ns);
+    }
   } else {
     time.on_cpu_is_sampled = time.is_part = true;
   }

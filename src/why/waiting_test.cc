@@ -25,5 +25,51 @@ TEST(DescribeWaiting, SharesAreOfTheWholeAndAddUp) {
             "pace; lock 9.5 %), 10.0 % preempted. culprit report --off-cpu has the stacks.");
 }
 
+/// Three threads on a lock, the holder of which sleeps: 60 naps of 20 ms each in 3.78 s.
+WaitingTime make_paced() {
+  WaitingTime time;
+  time.on_cpu_ns = 0.14e9;
+  time.waiting_ns = 14.4e9;
+  time.wall_ns = 3.78e9;
+  time.kinds = {{"lock", 7.0e9, "worker", 1.0},
+                {"end of a thread", 3.77e9, "main", 1.0},
+                {"sleep", 3.63e9, "pace", 1.0}};
+  return time;
+}
+
+TEST(WhatHoldsUp, IsOutsideOfTheProgram) {
+  const WaitingTime time = make_paced();
+  EXPECT_DOUBLE_EQ(time.idle_ns(), 3.64e9);
+  const WaitKind* const kind = find_what_holds_up(time);
+  ASSERT_NE(kind, nullptr);
+  EXPECT_EQ(kind->kind, "sleep");
+  EXPECT_TRUE(explains_idle_time(time, *kind));
+  EXPECT_EQ(describe_idle_time(time, *kind),
+            "for 96 % of the wall time no thread runs: sleep has 96 %, in pace. Wait for the event "
+            "itself (a condition, poll), or for less time.");
+}
+
+TEST(WhatHoldsUp, IsUnsureWhereSeveralThingsAreWaitedForAtOnce) {
+  WaitingTime time = make_paced();
+  time.kinds.push_back({"disk", 1.0e9, "load", 1.0});
+  EXPECT_FALSE(explains_idle_time(time, *find_what_holds_up(time)));
+  time.kinds = {{"lock", 7.0e9, "worker", 1.0}};
+  ASSERT_NE(find_what_holds_up(time), nullptr);
+  EXPECT_EQ(find_what_holds_up(time)->kind, "lock");
+  EXPECT_FALSE(explains_idle_time(time, time.kinds.front()));
+}
+
+TEST(WhatHoldsUp, IsNothingWhereAThreadRunsOrCould) {
+  WaitingTime time = make_paced();
+  time.on_cpu_ns = 2.0e9;
+  EXPECT_EQ(find_what_holds_up(time), nullptr);
+  time = make_paced();
+  time.preempted_ns = 2.0e9;
+  EXPECT_EQ(find_what_holds_up(time), nullptr);
+  time = make_paced();
+  time.wall_ns = 0;  // a part
+  EXPECT_EQ(find_what_holds_up(time), nullptr);
+}
+
 }  // namespace
 }  // namespace culprit

@@ -136,6 +136,7 @@ Json json_verdict(const Verdict& verdict) {
                  {"reason", printable(verdict.reason)}};
   object["kernel"] =
       verdict.kernel == nullptr ? Json() : Json(std::string(verdict.kernel->kind->key));
+  object["waiting"] = verdict.waiting == nullptr ? Json() : Json(printable(verdict.waiting->kind));
   object["branch"] =
       verdict.branch == nullptr ? Json() : Json(std::string(branch_key(verdict.branch->branch)));
   return object;

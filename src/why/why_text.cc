@@ -363,8 +363,9 @@ class WhyText {
     return where.empty() ? text : text + "; asked for by " + where;
   }
 
-  /// What the verdict is of: a branch, or work of the kernel.
+  /// What the verdict is of: a branch, work of the kernel, or waiting.
   static std::string describe_subject(const Verdict& verdict) {
+    if (verdict.waiting != nullptr) return "it waits";
     return verdict.kernel != nullptr ? describe_work(*verdict.kernel)
                                      : printable(verdict.branch->label);
   }
@@ -381,6 +382,9 @@ class WhyText {
         break;
       case Certainty::none:
         words = "none: " + verdict.reason + describe_unsure();
+    }
+    if (verdict.waiting != nullptr) {
+      words += "; " + describe_idle_time(*why_.waiting, *verdict.waiting);
     }
     return print_labelled("Verdict", words, style_) +
            print_labelled("Basis", describe_basis(profile_, cpu_, why_.tree, why_.measured),
@@ -532,6 +536,9 @@ class WhyText {
     if (why_.measured && why_.part.empty() && why_.measured->samples < kLeastSamples) {
       return print_next("culprit record --engine timer+simulate -F 20000 ./program",
                         "more samples; so does a longer run", style_);
+    }
+    if (why_.verdict.waiting != nullptr) {
+      return print_next(with_file("culprit report --off-cpu", style_), "where it waits", style_);
     }
     const bool is_of_time = is_bare() && !cpu_.is_simulated && cpu_.name.empty();
     if (is_of_time && why_.part.empty() && why_.verdict.certainty != Certainty::firm &&

@@ -85,6 +85,14 @@ export interface Run {
    * that they took
    */
   written_bytes: number | null;
+  /**
+   * CPU time that other programs took while the command ran: they have slowed it
+   */
+  other_programs_ns: number | null;
+  /**
+   * CPU time that a hypervisor gave to other machines meanwhile
+   */
+  stolen_ns: number | null;
 }
 export interface Machine {
   architecture: string;
@@ -607,6 +615,10 @@ export interface WhyDocument {
      */
     kernel: string | null;
     /**
+     * instead of either: what a program waits for that hardly runs, as in waiting.kinds
+     */
+    waiting: string | null;
+    /**
      * why it is not firm
      */
     reason: string;
@@ -653,6 +665,14 @@ export interface Run {
    * that they took
    */
   written_bytes: number | null;
+  /**
+   * CPU time that other programs took while the command ran: they have slowed it
+   */
+  other_programs_ns: number | null;
+  /**
+   * CPU time that a hypervisor gave to other machines meanwhile
+   */
+  stolen_ns: number | null;
 }
 export interface Machine {
   architecture: string;
@@ -820,6 +840,14 @@ export interface Run {
    * that they took
    */
   written_bytes: number | null;
+  /**
+   * CPU time that other programs took while the command ran: they have slowed it
+   */
+  other_programs_ns: number | null;
+  /**
+   * CPU time that a hypervisor gave to other machines meanwhile
+   */
+  stolen_ns: number | null;
 }
 export interface Machine {
   architecture: string;
@@ -1141,6 +1169,14 @@ export interface Run {
    * that they took
    */
   written_bytes: number | null;
+  /**
+   * CPU time that other programs took while the command ran: they have slowed it
+   */
+  other_programs_ns: number | null;
+  /**
+   * CPU time that a hypervisor gave to other machines meanwhile
+   */
+  stolen_ns: number | null;
 }
 export interface Machine {
   architecture: string;
@@ -1552,6 +1588,14 @@ export interface Run {
    * that they took
    */
   written_bytes: number | null;
+  /**
+   * CPU time that other programs took while the command ran: they have slowed it
+   */
+  other_programs_ns: number | null;
+  /**
+   * CPU time that a hypervisor gave to other machines meanwhile
+   */
+  stolen_ns: number | null;
 }
 export interface Machine {
   architecture: string;
