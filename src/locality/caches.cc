@@ -35,7 +35,7 @@ std::string describe_size(uint64_t bytes) {
   return fmt::format("{} kB", bytes >> 10);
 }
 
-/// "1/16,1,200000000", if a sample began at all; groups of sets are lines of equal numbers modulo
+/// "1/16,1,200000000", which a run lacks in which no sample began; groups of sets are lines of equal numbers modulo
 /// the sets of the smallest level, at most kMostGroups.
 SetSampling find_sampling(const Profile& profile, const Caches& caches) {
   constexpr uint64_t kMostGroups = 64;
@@ -43,9 +43,7 @@ SetSampling find_sampling(const Profile& profile, const Caches& caches) {
   const std::string text = find_text(profile, "simulate.sets");
   const auto one_of =
       text.starts_with("1/") ? find_number(text.substr(2, text.find(',') - 2), 10) : std::nullopt;
-  const bool is_drawn = std::any_of(profile.tenures.begin(), profile.tenures.end(),
-                                    [](const Tenure& tenure) { return tenure.stratum != 0; });
-  if (!one_of || *one_of < 2 || *one_of > kMostGroups || !is_drawn) return {};
+  if (!one_of || *one_of < 2 || *one_of > kMostGroups) return {};
   uint64_t groups = kMostGroups;
   for (const auto& level : caches.levels) {
     if (level) groups = std::gcd(groups, level->size_bytes / level->ways / caches.line_bytes);

@@ -392,6 +392,7 @@ void SimulationRun::note_sample(Ledger& ledger) {
   const std::string first = format_thousands(options_.sample_first);
   const bool has_locality = options_.locality != simulate::Locality::off;
   if (!profile_.has_drawn_sets()) {
+    profile_.builder().profile().environment.erase("simulate.sets");  // nothing is an estimate
     ledger.note(
         fmt::format("no process made {} accesses: all cache sets were simulated; {} (--sets all)",
                     first, kNotCovered));
