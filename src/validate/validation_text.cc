@@ -21,14 +21,14 @@ size_t count(const FamilyVerdict& family, CountVerdict verdict, bool is_caused) 
 
 std::string describe_penalty(const FamilyVerdict& family) {
   if (!family.penalty) return "";
-  return fmt::format("{} {:.3g}", printable(family.family.costs), *family.penalty);
+  return fmt::format("  {} {:.3g}", printable(family.family.costs), *family.penalty);
 }
 
 std::string print_family(const FamilyVerdict& family) {
   const size_t wrong =
       count(family, CountVerdict::wrong, true) + count(family, CountVerdict::wrong, false);
   return fmt::format(
-      "{:<18} {:>9} {:>6} {:>5} {:>6}  {:<27} {}\n", printable(family.family.name),
+      "{:<18} {:>9} {:>6} {:>5} {:>6}{}\n    {}\n", printable(family.family.name),
       family.cycles_per_round ? fmt::format("{:.4g}", *family.cycles_per_round) : "-",
       count(family, CountVerdict::right, true), count(family, CountVerdict::right, false), wrong,
       describe_penalty(family), printable(family.family.what));
@@ -105,8 +105,8 @@ std::string print_validation(const Validation& validation) {
                          ? fmt::format("{} on {} ({})\n", of, printable(validation.cpu_model),
                                        printable(validation.cpu_id))
                          : fmt::format("{}, machine {}\n", of, printable(validation.machine_model));
-  text += fmt::format("\n{:<18} {:>9} {:>6} {:>5} {:>6}  {:<27} {}\n", "kernel", "cycles", "caused",
-                      "zero", "wrong", "one costs, in cycles", "a round");
+  text += fmt::format("\n{:<18} {:>9} {:>6} {:>5} {:>6}  {}\n    {}\n", "kernel", "cycles",
+                      "caused", "zero", "wrong", "one costs, in cycles", "a round");
   for (const FamilyVerdict& family : validation.families) text += print_family(family);
   text += print_events(summarize_events(validation.families));
   std::string wrong;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "cli/options/option_words.h"
 #include "simulate/objects/allocators.h"
 #include "simulate/objects/ranges.h"
@@ -24,8 +25,8 @@ constexpr Word<bool> kDetails[] = {{"events", false}, {"core", true}};
 /// "all", "1/16", "1/16,7", "1/16,7,1000000". Which N there can be is for the machine's caches to
 /// say.
 void parse_sets(const std::string& text, SimulateOptions& options) {
-  const std::vector<std::string> words = CLI::detail::split(text, ',');
-  const std::string fraction = text == "all" ? "1/1" : words[0];
+  const std::vector<std::string_view> words = split(text, ',');
+  const std::string_view fraction = text == "all" ? "1/1" : words[0];
   const uint64_t sets =
       fraction.starts_with("1/") ? find_number(fraction.substr(2), 10).value_or(0) : 0;
   options.sample_seed = words.size() > 1 ? find_number(words[1], 10).value_or(0) : 1;
@@ -49,12 +50,12 @@ constexpr uint32_t kUsualWindows = 50'000;  // of a million instructions
 
 /// "all", "auto", "5%", "5%,7", "5%,7,1000000".
 void parse_windows(const std::string& text, SimulateOptions& options) {
-  const std::vector<std::string> words = CLI::detail::split(text, ',');
+  const std::vector<std::string_view> words = split(text, ',');
   counting::WindowOptions windows;
+  const std::string share(words[0]);
   char* end = nullptr;
-  double percent = words[0] == "auto" ? kUsualWindows / 1e4 : std::strtod(words[0].c_str(), &end);
-  const bool is_percent =
-      end == nullptr || (end != words[0].c_str() && std::string_view(end) == "%");
+  double percent = share == "auto" ? kUsualWindows / 1e4 : std::strtod(share.c_str(), &end);
+  const bool is_percent = end == nullptr || (end != share.c_str() && std::string_view(end) == "%");
   if (words.size() > 1) windows.seed = find_number(words[1], 10).value_or(0);
   if (words.size() > 2) windows.first = find_number(words[2], 10).value_or(0);
   const bool is_good = is_percent && percent >= 0.01 && percent <= 50 && words.size() <= 3 &&
