@@ -11,8 +11,9 @@
 #include <string>
 #include <string_view>
 
+#include "code/blocks.h"
+#include "code/decoder.h"
 #include "model/builder.h"
-#include "snapshot/block_facts.h"
 #include "store/profile_file.h"
 
 using namespace culprit;
@@ -61,6 +62,9 @@ ImageFacts make_facts(uint64_t functions) {
   facts.has_lines = true;
   facts.segments = {{FileOffset(0), kStart + functions * kFunctionBytes, LinkAddress(0x400000)}};
   const std::string code = function_code();
+  const Result<Decoder> decoder = Decoder::make(facts.architecture);
+  const std::vector<Block> blocks =
+      find_blocks(decoder->decode(code, LinkAddress(0), Detail::flow));
   for (uint64_t i = 0; i < functions; ++i) {
     const std::string number = std::to_string(i);
     const FileOffset begin(kStart + i * kFunctionBytes);
@@ -86,8 +90,11 @@ ImageFacts make_facts(uint64_t functions) {
       facts.inlines.push_back({begin + 16 * row, begin + 16 * (row + 1), 0, callee, file, 20});
     }
     facts.code.push_back({begin, code});
+    for (const Block& block : blocks) {
+      facts.blocks.push_back({begin + (block.begin - LinkAddress(0)),
+                              static_cast<uint32_t>(block.end - block.begin)});
+    }
   }
-  add_block_facts(facts);
   return facts;
 }
 
