@@ -91,8 +91,8 @@ ImageFacts make_facts(uint64_t functions) {
     }
     facts.code.push_back({begin, code});
     for (const Block& block : blocks) {
-      facts.blocks.push_back({begin + (block.begin - LinkAddress(0)),
-                              static_cast<uint32_t>(block.end - block.begin)});
+      facts.blocks.push_back(
+          {begin + (block.begin - LinkAddress(0)), static_cast<uint32_t>(block.end - block.begin)});
     }
   }
   return facts;

@@ -11,7 +11,7 @@ and each `culprit`, of the release preset. Work:
   report, why ...   over that profile
   record            a second of a loop by timers
   simulate          a loop by the software PMU, counts and then the model
-  import            a perf.data of `perf record -g` of the same loop; left out where perf is not
+  import            a perf.data of the same loop by perf; left out where perf is not
 """
 import argparse
 import pathlib
@@ -87,9 +87,8 @@ def main():
         subprocess.run([maker, folder / "profile.culprit"], check=True, stdout=subprocess.DEVNULL)
         perf = shutil.which("perf")
         if perf:
-            subprocess.run([perf, "record", "-q", "-g", "-e", "cpu-clock", "-o", "perf.data",
-                            "./loop", "400000000"], cwd=folder, check=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run([perf, "record", "-q", "-B", "-e", "cpu-clock", "-o", "perf.data", "./loop",
+                            "400000000"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
         print(f"{'':32} {'old':>9} {'new':>9} {'new/old':>8}   middle half   [ms of CPU time]")
         for work, words in list_work(folder, "profile.culprit", perf is not None).items():
             if options.only and options.only not in work:

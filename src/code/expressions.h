@@ -8,10 +8,12 @@
 // Sums are kept as one constant and what is added to it, in the order of their numbers.
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <tsl/robin_map.h>
 #include <tuple>
 #include <vector>
+
+#include "base/hash.h"
 
 namespace culprit {
 
@@ -73,13 +75,20 @@ class Expressions {
   [[nodiscard]] std::optional<TableShape> find_table(ExpressionId target) const;
 
  private:
+  struct Hash {
+    size_t operator()(const Expression& what) const noexcept {
+      const uint64_t of = uint64_t{what.first} << 32 | what.second;
+      return SpreadHash{}(of + SpreadHash{}(what.number ^ (uint64_t(what.kind) << 56)));
+    }
+  };
+
   ExpressionId make(const Expression& what);
   [[nodiscard]] bool is(ExpressionId id, ExpressionKind kind) const {
     return all_[id].kind == kind;
   }
 
   std::vector<Expression> all_;
-  std::map<Expression, ExpressionId> known_;
+  tsl::robin_map<Expression, ExpressionId, Hash> known_;
 };
 
 }  // namespace culprit

@@ -72,6 +72,7 @@ class TableFinder {
     expressions_ = {};
     tables_.clear();
     places_.assign(blocks_.size(), {});
+    leads_to_jump_ = find_what_leads_to_jumps();
     open_.clear();
     State entry;
     for (uint8_t i = 0; i < kGeneralRegisters; ++i) entry.registers[i] = expressions_.unknown(i);
@@ -86,6 +87,45 @@ class TableFinder {
       }
       run(from_);
     }
+  }
+
+  /// Whether from each block an indirect jump can be reached: what is known elsewhere helps nobody.
+  /// Tables need not be followed for it, as each begins with such a jump.
+  [[nodiscard]] std::vector<bool> find_what_leads_to_jumps() const {
+    std::vector<std::vector<size_t>> from(blocks_.size());
+    std::vector<size_t> open;
+    std::vector<bool> leads(blocks_.size());
+    const auto add = [&](size_t block) {
+      if (!leads[block]) open.push_back(block);
+      leads[block] = true;
+    };
+    for (size_t block = 0; block < blocks_.size(); ++block) {
+      const Instruction& last = instructions_[blocks_[block].last - 1];
+      const bool goes_on =
+          last.flow == Flow::next || last.flow == Flow::call || last.flow == Flow::branch;
+      const bool jumps = last.flow == Flow::jump || last.flow == Flow::branch;
+      if (const auto to = jumps ? find_target(last.target) : std::nullopt) {
+        from[*to].push_back(block);
+      }
+      if (goes_on && has_next(block)) from[block + 1].push_back(block);
+      if (last.flow == Flow::indirect_jump) add(block);
+    }
+    while (!open.empty()) {
+      const size_t block = open.back();
+      open.pop_back();
+      for (const size_t before : from[block]) add(before);
+    }
+    return leads;
+  }
+
+  [[nodiscard]] bool has_next(size_t block) const {
+    return block + 1 < blocks_.size() && blocks_[block + 1].begin == blocks_[block].end;
+  }
+
+  /// The block that begins there.
+  [[nodiscard]] std::optional<size_t> find_target(std::optional<LinkAddress> target) const {
+    const auto block = target ? culprit::find_block(blocks_, *target) : std::nullopt;
+    return block && blocks_[*block].begin == *target ? block : std::nullopt;
   }
 
   bool cut_blocks() {
@@ -106,6 +146,7 @@ class TableFinder {
   // --- states meet ----------------------------------------------------------------------
 
   void reach(size_t block, const State& with) {
+    if (!leads_to_jump_[block]) return;
     Visited& place = places_[block];
     const auto [way, is_new] = place.ways.try_emplace({from_, is_taken_}, with);
     if (!is_new) {
@@ -173,14 +214,11 @@ class TableFinder {
   }
 
   void go_on(size_t block, const State& state) {
-    if (block + 1 < blocks_.size() && blocks_[block + 1].begin == blocks_[block].end) {
-      reach(block + 1, state);
-    }
+    if (has_next(block)) reach(block + 1, state);
   }
 
   void jump_to(std::optional<LinkAddress> target, const State& state) {
-    const auto block = target ? culprit::find_block(blocks_, *target) : std::nullopt;
-    if (block && blocks_[*block].begin == *target) reach(*block, state);
+    if (const auto block = find_target(target)) reach(*block, state);
   }
 
   void branch(size_t block, const State& state) {
@@ -444,8 +482,9 @@ class TableFinder {
   std::vector<Block> blocks_;
   Expressions expressions_;
   std::vector<Visited> places_;
-  size_t from_ = kEntered;  // the block that is run
-  bool is_taken_ = false;   // its conditional branch
+  std::vector<bool> leads_to_jump_;  // by block
+  size_t from_ = kEntered;           // the block that is run
+  bool is_taken_ = false;            // its conditional branch
   std::set<size_t> open_;
   std::map<size_t, JumpTable> tables_;  // by index of the jump
 };

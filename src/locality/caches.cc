@@ -35,8 +35,8 @@ std::string describe_size(uint64_t bytes) {
   return fmt::format("{} kB", bytes >> 10);
 }
 
-/// "1/16,1,200000000", which a run lacks in which no sample began; groups of sets are lines of equal numbers modulo
-/// the sets of the smallest level, at most kMostGroups.
+/// "1/16,1,200000000", which a run lacks in which no sample began; groups of sets are lines of
+/// equal numbers modulo the sets of the smallest level, at most kMostGroups.
 SetSampling find_sampling(const Profile& profile, const Caches& caches) {
   constexpr uint64_t kMostGroups = 64;
   constexpr uint64_t kMostRandomGroups = 16;

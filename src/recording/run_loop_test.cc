@@ -100,7 +100,7 @@ TEST(RunLoop, TellsWhatOthersHadOfTheCpusMeanwhile) {
   const RunEnd end = run(source, {"sleep", "0.5"}, {});
   ::kill(other, SIGKILL);
   ::waitpid(other, nullptr, 0);
-  Run told;
+  culprit::Run told;
   end.describe(told);
   ASSERT_TRUE(told.others.other_programs_ns);
   EXPECT_GT(*told.others.other_programs_ns, static_cast<int64_t>(100 * kMs));

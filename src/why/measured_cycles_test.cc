@@ -60,7 +60,7 @@ TEST(MeasuredCycles, AreTheModelsTheKernelsAndTheUnexplained) {
 TEST(MeasuredCycles, SayThatOthersHadTheCpusMeanwhile) {
   TestProfile test = two_runs();
   test.profile.machine.cpus_online = 4;
-  Run& run = test.profile.runs.front();
+  culprit::Run& run = test.profile.runs.front();
   run.duration_ns = 1'000'000'000;
   Template cpu = made_template();
   cpu.is_simulated = true;

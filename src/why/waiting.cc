@@ -76,7 +76,7 @@ struct KindOfWait {
   std::string_view advice;
 };
 
-constexpr KindOfWait kKinds[] = {
+constexpr KindOfWait kWaitKinds[] = {
     {"sleep", true, "Wait for the event itself (a condition, poll), or for less time."},
     {"disk", true, "Read larger pieces, ahead of their use; write many things before one fsync."},
     {"socket", true, "Ask for several things at once: each answer is waited for."},
@@ -96,9 +96,9 @@ constexpr KindOfWait kKinds[] = {
 };
 
 const KindOfWait& find_kind(std::string_view kind) {
-  const auto* const found = std::ranges::find(kKinds, kind, &KindOfWait::kind);
-  return found == std::end(kKinds) ? *std::ranges::find(kKinds, "other", &KindOfWait::kind)
-                                   : *found;
+  const auto* const found = std::ranges::find(kWaitKinds, kind, &KindOfWait::kind);
+  return found == std::end(kWaitKinds) ? *std::ranges::find(kWaitKinds, "other", &KindOfWait::kind)
+                                       : *found;
 }
 
 // What threads wait for by a futex, told by libc's functions above it.

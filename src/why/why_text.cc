@@ -384,7 +384,8 @@ class WhyText {
         words = "none: " + verdict.reason + describe_unsure();
     }
     if (verdict.waiting != nullptr) {
-      words += "; " + describe_idle_time(*why_.waiting, *verdict.waiting);
+      words += verdict.reason.empty() ? ": " : "; ";
+      words += describe_idle_time(*why_.waiting, *verdict.waiting);
     }
     return print_labelled("Verdict", words, style_) +
            print_labelled("Basis", describe_basis(profile_, cpu_, why_.tree, why_.measured),
