@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "code/blocks.h"
-#include "code/decoder.h"
+#include "code/decoder/decoder.h"
 #include "code/instruction.h"
 #include "model/image_facts.h"
 

@@ -13,16 +13,13 @@
 
 #include <cstdint>
 
-#include "base/address.h"
+#include "code/operands.h"
 
 namespace culprit {
 
-inline constexpr uint8_t kNoRegister = 0xff;
-inline constexpr uint8_t kGeneralRegisters = 32;  // rax to r15; x0 to x30 and sp
-
 /// The low `bits` of a register, extended to 64 and shifted left.
 struct EffectTerm {
-  uint8_t reg = kNoRegister;  // none: 0
+  Register reg = kNoRegister;  // a general one; none: 0
   uint8_t bits = 64;
   bool is_signed = false;
   uint8_t shift = 0;
@@ -50,8 +47,8 @@ enum class EffectCondition : uint8_t { other, above, above_or_equal, below, belo
 struct Effect {
   EffectKind kind = EffectKind::other;
   EffectSum sum;
-  EffectTerm source;              // of a store
-  uint8_t written = kNoRegister;  // of which `written_bits` are, and those above become 0
+  EffectTerm source;               // of a store
+  Register written = kNoRegister;  // of which `written_bits` are, and those above become 0
   uint8_t written_bits = 64;
   uint8_t bytes = 0;
   bool is_signed = false;  // of a load

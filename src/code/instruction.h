@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/address.h"
+#include "code/operands.h"
 
 namespace culprit {
 
@@ -28,7 +29,8 @@ struct Instruction {
   bool bad = false;                         // undecodable: text is "(bad)"
   std::optional<LinkAddress> target;        // jump, branch, call: where known
   std::optional<LinkAddress> data_address;  // of a memory operand relative to the instruction
-  std::string text;                         // "mov    %rax,%rbx"
+  Operands operands;
+  std::string text;  // "mov    %rax,%rbx"
 
   [[nodiscard]] LinkAddress end() const { return address + size; }
 };

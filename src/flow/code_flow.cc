@@ -58,7 +58,7 @@ std::unique_ptr<FunctionGraph> CodeFlow::make(ImageId image, uint32_t function) 
   const ImageFacts* const facts = code_.facts(image);
   if (facts == nullptr || function >= facts->functions.size()) return nullptr;
   const FunctionFact& what = facts->functions[function];
-  Result<Disassembly> code = code_.disassemble(image, what.begin, what.end, Detail::flow);
+  Result<Disassembly> code = code_.disassemble(image, what.begin, what.end, Detail::operands);
   if (!code) return nullptr;
   auto made = std::make_unique<FunctionGraph>();
   made->code = *std::move(code);

@@ -24,7 +24,7 @@
 namespace culprit {
 
 struct FunctionGraph {
-  Disassembly code;  // without texts
+  Disassembly code;  // with operands, without texts
   FlowGraph graph;
   LoopForest loops;
 

@@ -103,7 +103,7 @@ class Mover {
 }  // namespace
 
 Result<MovedCode> plan_move(const Decoder& decoder, std::string_view function, LinkAddress begin) {
-  const std::vector<Instruction> code = decoder.decode(function, begin);
+  const std::vector<Instruction> code = decoder.decode(function, begin, Detail::operands);
   Mover mover(begin);
   for (const Instruction& instruction : code) {
     const size_t at = mover.moved().replaced;

@@ -20,7 +20,7 @@
 
 #include "base/address.h"
 #include "base/result.h"
-#include "code/decoder.h"
+#include "code/decoder/decoder.h"
 
 namespace culprit {
 

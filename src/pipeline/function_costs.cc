@@ -15,8 +15,7 @@ std::span<const uint8_t> as_bytes(std::string_view text) {
 }  // namespace
 
 std::optional<FunctionCosts> find_function_costs(CodeIndex& index, ImageId image,
-                                                 const FunctionFact& function,
-                                                 simulate::CostModel& model) {
+                                                 const FunctionFact& function, CostModel& model) {
   Result<Disassembly> code = index.disassemble(image, function.begin, function.end, Detail::flow);
   if (!code) return std::nullopt;
   FunctionCosts all;
@@ -53,7 +52,7 @@ double throughput_cycles(const FunctionCosts& function, const std::vector<size_t
     uops += function.costs[i].uops;
     divider += function.costs[i].divider_cycles;
     microcode += function.costs[i].microcode_cycles + function.costs[i].serialize_cycles;
-    for (const simulate::ResourceUse& use : function.uses[i]) busy[use.resource] += use.cycles;
+    for (const PortUse& use : function.uses[i]) busy[use.resource] += use.cycles;
   }
   double longest = std::max(uops / dispatch_width, divider);
   for (const auto& [resource, cycles] : busy) longest = std::max(longest, cycles);

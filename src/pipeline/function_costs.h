@@ -6,22 +6,21 @@
 #include <vector>
 
 #include "attribute/code_index.h"
-#include "simulate/costs/cost_model.h"
+#include "code/costs/cost_model.h"
 
 namespace culprit {
 
 struct FunctionCosts {
   Disassembly code;
   // Parallel to code.instructions:
-  std::vector<simulate::InstructionCosts> costs;
-  std::vector<std::vector<simulate::ResourceUse>> uses;
+  std::vector<InstructionCosts> costs;
+  std::vector<std::vector<PortUse>> uses;
   std::vector<bool> is_known;  // to the scheduling model
 };
 
 /// The result is none without the function's code.
 std::optional<FunctionCosts> find_function_costs(CodeIndex& index, ImageId image,
-                                                 const FunctionFact& function,
-                                                 simulate::CostModel& model);
+                                                 const FunctionFact& function, CostModel& model);
 
 /// What a sequence of instructions takes if no operand is waited for: the largest of its
 /// uops / width, its busiest port and its divisions. Instructions come from a cache of

@@ -7,10 +7,6 @@
 namespace culprit {
 namespace {
 
-using simulate::InstructionCosts;
-using simulate::kNoRegister;
-using simulate::Register;
-
 /// Enough for the slowest chain to be the last to finish, whatever hangs on the others' ends.
 constexpr size_t kIterations = 128;
 
@@ -91,7 +87,8 @@ class Dependences {
 
   std::span<const InstructionCosts> loop_;
   double load_cycles_;
-  std::array<std::optional<size_t>, 128> makers_;  // of the registers' values: executions
+  std::array<std::optional<size_t>, kMostRegisters>
+      makers_;  // of the registers' values: executions
   std::vector<Execution> executions_;
 };
 

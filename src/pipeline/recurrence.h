@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "simulate/machine/cycles.h"
+#include "code/instruction_costs.h"
 
 namespace culprit {
 
@@ -25,6 +25,6 @@ struct Recurrence {
 ///         hit L1D, and the reorder window has no end
 /// Source: a maximum cycle ratio, found by running the dependences for kIterations; as llvm-mca's
 ///         latency-bound loops
-Recurrence find_recurrence(std::span<const simulate::InstructionCosts> loop, double load_cycles);
+Recurrence find_recurrence(std::span<const InstructionCosts> loop, double load_cycles);
 
 }  // namespace culprit

@@ -26,7 +26,7 @@ Looked look(const std::string& architecture, const std::string& cpu, double widt
   const FactsLookup lookup = test.lookup();
   CodeIndex index(test.profile, lookup);
   std::string problem;
-  const auto model = simulate::CostModel::make(architecture, cpu, problem);
+  const auto model = CostModel::make(architecture, cpu, problem);
   EXPECT_NE(model, nullptr) << problem;
   const auto costs = find_function_costs(index, ImageId(0u), test.facts.functions[0], *model);
   EXPECT_TRUE(costs);

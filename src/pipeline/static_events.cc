@@ -94,8 +94,7 @@ class ExecutedFunctions {
 class StaticCounter {
  public:
   /// `target`: the architecture of the model; code of another one is not counted.
-  StaticCounter(CodeIndex& code, simulate::CostModel& model, std::string target,
-                double dispatch_width)
+  StaticCounter(CodeIndex& code, CostModel& model, std::string target, double dispatch_width)
       : code_(code),
         model_(model),
         target_(std::move(target)),
@@ -157,7 +156,7 @@ class StaticCounter {
                     std::vector<double>& chain) {
     constexpr size_t kLongest = 2000;  // instructions: unrolled loops are shorter
     if (loop.has_call || loop.instructions.size() > kLongest) return;
-    std::vector<simulate::InstructionCosts> body;
+    std::vector<InstructionCosts> body;
     for (const size_t i : loop.instructions) {
       if (!costs.is_known[i]) return;
       body.push_back(costs.costs[i]);
@@ -184,7 +183,7 @@ class StaticCounter {
       const auto for_each = [&](auto visit) {
         for (size_t i = block.first; i < block.last; ++i) {
           const FileOffset offset = costs.code.to_offset(costs.code.instructions[i].address);
-          for (const simulate::ResourceUse& use : costs.uses[i]) {
+          for (const PortUse& use : costs.uses[i]) {
             visit(offset, use.resource, use.cycles);
           }
           if (chain[i] > 0) visit(offset, chain_, chain[i]);
@@ -202,7 +201,7 @@ class StaticCounter {
   }
 
   CodeIndex& code_;
-  simulate::CostModel& model_;
+  CostModel& model_;
   std::string target_;
   double dispatch_width_;
   uint32_t chain_;
@@ -223,7 +222,7 @@ Event describe(const std::string& name, Unit unit, StringTable& strings) {
 }
 
 /// The counts of these rows behind the profile's own.
-void add_events(Profile& profile, const simulate::CostModel& model, StaticCounter& counter) {
+void add_events(Profile& profile, const CostModel& model, StaticCounter& counter) {
   std::vector<HistogramRow> rows = counter.take_rows();
   std::vector<std::string> names;
   for (const std::string& port : model.resource_names()) {
@@ -254,7 +253,7 @@ void add_events(Profile& profile, const simulate::CostModel& model, StaticCounte
 std::string find_target(CodeIndex& code, const ExecutedFunctions& ran) {
   for (const Function& function : ran.functions()) {
     const std::string& architecture = code.facts(function.image)->architecture;
-    if (simulate::CostModel::has_target(architecture)) return architecture;
+    if (CostModel::has_target(architecture)) return architecture;
   }
   return "";
 }
@@ -272,7 +271,7 @@ Result<StaticModel> with_static_events(const Profile& profile, const FactsLookup
     return result;
   }
   std::string problem;
-  const auto model = simulate::CostModel::make(target, cpu.llvm_cpu, problem);
+  const auto model = CostModel::make(target, cpu.llvm_cpu, problem);
   if (!model) return Error{problem};
   StaticCounter counter(code, *model, target, cpu.dispatch_width);
   double done = 0;

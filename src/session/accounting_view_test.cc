@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/test_folders.h"
-#include "simulate/costs/cost_model.h"
+#include "code/costs/cost_model.h"
 #include "templates/find_template.h"
 
 namespace culprit {
@@ -23,8 +23,7 @@ TEST(AccountingView, LlvmKnowsTheCpusOfTemplates) {
     }
     const bool is_arm = !cpu->cpuid.empty() && cpu->cpuid.front().starts_with("0x");
     std::string problem;
-    EXPECT_NE(simulate::CostModel::make(is_arm ? "aarch64" : "x86_64", cpu->llvm_cpu, problem),
-              nullptr)
+    EXPECT_NE(CostModel::make(is_arm ? "aarch64" : "x86_64", cpu->llvm_cpu, problem), nullptr)
         << cpu->name << ": " << problem;
     ++checked;
   }

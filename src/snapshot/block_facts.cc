@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "code/blocks.h"
-#include "code/decoder.h"
+#include "code/decoder/decoder.h"
 #include "snapshot/jump_facts.h"
 
 namespace culprit {

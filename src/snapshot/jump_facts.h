@@ -11,7 +11,7 @@
 
 #include "binary/relative_relocations.h"
 #include "binary/symbols.h"
-#include "code/decoder.h"
+#include "code/decoder/decoder.h"
 #include "model/image_facts.h"
 
 namespace culprit {

@@ -19,10 +19,9 @@ constexpr double kLeastShare = 0.01;
 
 class PlaceStalls {
  public:
-  PlaceStalls(const FunctionFlow& flow, const Disassembly& code,
-              std::vector<InstructionEvidence> evidence, bool has_model)
+  PlaceStalls(const FunctionFlow& flow, std::vector<InstructionEvidence> evidence, bool has_model)
       : flow_(flow),
-        code_(code),
+        code_(flow.function->code),
         graph_(flow.function->graph),
         evidence_(std::move(evidence)),
         has_model_(has_model) {
@@ -194,12 +193,8 @@ void add_stalls(const Profile& profile, const FactsLookup& facts, Annotation& an
         const FunctionFact& function = known->functions[row];
         if (code.link_address({ImageId(image), function.begin}).value != place.begin) continue;
         const std::optional<FunctionFlow> flow = flows.find(ImageId(image), row);
-        const Result<Disassembly> texts =
-            code.disassemble(ImageId(image), function.begin, function.end, Detail::text);
-        if (!flow || !texts) break;
-        PlaceStalls(*flow, *texts,
-                    evidence->find(ImageId(image), *flow, *texts, known->architecture),
-                    evidence->has_model())
+        if (!flow) break;
+        PlaceStalls(*flow, evidence->find(ImageId(image), *flow), evidence->has_model())
             .fill(place, used);
         break;
       }

@@ -147,9 +147,9 @@ void StallEvidence::find_model_events() {
   if (!has_classes) model_.clear();  // without a machine there is no best case
 }
 
-std::vector<InstructionEvidence> StallEvidence::find(ImageId image, const FunctionFlow& flow,
-                                                     const Disassembly& code,
-                                                     std::string_view architecture) const {
+std::vector<InstructionEvidence> StallEvidence::find(ImageId image,
+                                                     const FunctionFlow& flow) const {
+  const Disassembly& code = flow.function->code;
   const size_t count = code.instructions.size();
   std::vector<InstructionEvidence> all(count);
   const auto at_address = [&](FileOffset offset) -> InstructionEvidence* {
@@ -183,7 +183,7 @@ std::vector<InstructionEvidence> StallEvidence::find(ImageId image, const Functi
   for (size_t i = 0; i < count; ++i) {
     InstructionEvidence& one = all[i];
     if (i < flow.instructions.size()) one.executions = flow.instructions[i];
-    const CodeFeatures features = find_features(code.instructions[i], architecture);
+    const CodeFeatures features = find_features(code.instructions[i]);
     if (!has_model()) {
       add_possible(features, one.most);
       continue;

@@ -62,10 +62,9 @@ class StallEvidence {
 
   [[nodiscard]] bool has_model() const { return !model_.empty(); }
   [[nodiscard]] bool is_in_cycles() const { return is_in_cycles_; }
-  /// The evidence of each instruction of the function. `code` has texts.
-  [[nodiscard]] std::vector<InstructionEvidence> find(ImageId image, const FunctionFlow& flow,
-                                                      const Disassembly& code,
-                                                      std::string_view architecture) const;
+  /// The evidence of each instruction of the function.
+  [[nodiscard]] std::vector<InstructionEvidence> find(ImageId image,
+                                                      const FunctionFlow& flow) const;
   /// Measured cycles of a value of the event of time.
   [[nodiscard]] double to_cycles(double value) const { return value * cycles_per_unit_; }
   [[nodiscard]] size_t time() const { return time_; }

@@ -135,12 +135,8 @@ class Summarizer {
       if (meaning_ != Meaning::loop) add_unknown(key.first, measured);
       return;
     }
-    const FunctionFact& function = facts.functions[key.second];
-    const Result<Disassembly> code =
-        code_.disassemble(key.first, function.begin, function.end, Detail::text);
-    if (!code) return;
-    const FunctionStalls stalls = find_function_stalls(
-        *flow, evidence_.find(key.first, *flow, *code, facts.architecture), evidence_.has_model());
+    const FunctionStalls stalls =
+        find_function_stalls(*flow, evidence_.find(key.first, *flow), evidence_.has_model());
     if (meaning_ != Meaning::loop) {
       // Samples between its instructions: in code that cannot be decoded.
       const double lost = measured.cycles - stalls.all.cycles;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "code/decoder.h"
+#include "code/decoder/decoder.h"
 #include "code/jump_tables.h"
 
 using namespace culprit;

@@ -6,7 +6,7 @@ namespace culprit::counting {
 
 Result<simulate::CostSource*> load_costs(const std::string& path, const std::string& architecture,
                                          const std::string& cpu,
-                                         const simulate::InstructionTimings& timings) {
+                                         const InstructionTimings& timings) {
   void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const function = library == nullptr ? nullptr : ::dlsym(library, simulate::kMakeCostSource);
   if (function == nullptr) {

@@ -92,8 +92,8 @@ simulate::BlockCycles Translation::compute_cycles(std::span<const BlockInstructi
                                                   bool* known) {
   std::vector<std::span<const uint8_t>> bytes;
   for (const BlockInstruction& instruction : code) bytes.push_back(instruction.code);
-  std::vector<simulate::InstructionCosts> costs(code.size());
-  const simulate::BlockCosts block = costs_->compute_costs(bytes, costs, {known, code.size()});
+  std::vector<InstructionCosts> costs(code.size());
+  const BlockCosts block = costs_->compute_costs(bytes, costs, {known, code.size()});
   return simulate::compute_block_cycles(costs, block, core_);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // CostSource: where the static costs of code come from. Behind it is LLVM's scheduling model
-// (simulate/costs), in a shared object of its own that is loaded only if cycles are wanted.
+// (code/costs), in a shared object of its own that is loaded only if cycles are wanted.
 
 #include <cstdint>
 #include <memory>

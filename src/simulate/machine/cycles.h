@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "code/instruction_costs.h"
 #include "simulate/machine/machine.h"
 #include "simulate/machine/outcome.h"
 
@@ -72,12 +73,8 @@ struct CycleParts {
   [[nodiscard]] Ticks stalled() const;
 };
 
-/// Architectural registers as the core tells them apart: a number for each that can hold a value
-/// of its own, whatever part of it is named (al and rax are one).
-using Register = uint8_t;
-inline constexpr Register kNoRegister = 127;
-inline constexpr Register kNowhere = 126;        // where results go that are not kept
-inline constexpr Register kMostRegisters = 126;  // real ones are below
+/// Where results go that are not kept, as if it were a register.
+inline constexpr Register kNowhere = kMostRegisters;
 
 /// Time of one instruction, beside what it takes to dispatch it.
 struct Busy {
@@ -98,31 +95,6 @@ static_assert(sizeof(Busy) == std::size(kBusyValues) * sizeof(Ticks));
 struct SiteTicks {
   CycleParts stalls;  // by which the clock moved, beside blocks
   Busy busy;
-};
-
-/// What one instruction costs by itself (from a scheduling model), and what it works on.
-struct InstructionCosts {
-  uint32_t uops = 1;  // as dispatch counts them, without those of the microcode sequencer
-  uint32_t loads = 0;
-  uint32_t stores = 0;
-  double latency_cycles = 1;    // from its operands (loaded ones, too) to its results
-  double divider_cycles = 0;    // it keeps the divider busy
-  double microcode_cycles = 0;  // it is sent by the microcode sequencer
-  double serialize_cycles = 0;  // it waits until all before it is done (cpuid, lfence, mfence)
-  double exclusive_cycles = 0;  // no other such one may run meanwhile (locked ones); others may
-  double port_cycles = 0;       // on the block's busiest port
-  bool is_call = false;
-  // kNoRegister where there are fewer; what is beyond these is left out.
-  std::array<Register, 4> reads{kNoRegister, kNoRegister, kNoRegister, kNoRegister};
-  std::array<Register, 3> addresses{kNoRegister, kNoRegister, kNoRegister};
-  std::array<Register, 3> writes{kNoRegister, kNoRegister, kNoRegister};
-  Register updates = kNoRegister;  // an address register that moves on, at once
-};
-
-/// What a block costs as a whole, each limit by itself, in cycles per execution.
-struct BlockCosts {
-  double port_cycles = 0;   // of the busiest port
-  double fetch_cycles = 0;  // to fetch and decode it out of L1I
 };
 
 /// How much of a Step there is to look at. Most instructions are of the first two kinds.

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "simulate/machine/instruction_class.h"
+#include "code/instruction_class.h"
 
 namespace culprit::simulate {
 

@@ -17,7 +17,7 @@ target_compile_options(culprit_simulate_qemu PRIVATE -O2 -fvisibility=hidden)
 target_compile_options(culprit_simulate_objects PRIVATE -O2 -fvisibility=hidden)
 target_compile_options(culprit_simulate_machine PRIVATE -O2 -fvisibility=hidden
   $<$<CXX_COMPILER_ID:GNU>:-ftree-loop-vectorize -fvect-cost-model=dynamic>)
-set_target_properties(culprit_base culprit_openmp culprit_toml culprit_simulate_machine culprit_simulate_counting
+set_target_properties(culprit_base culprit_openmp culprit_toml culprit_code culprit_simulate_machine culprit_simulate_counting
                       culprit_simulate_turns culprit_simulate_counts culprit_simulate_objects culprit_simulate_qemu PROPERTIES
                       POSITION_INDEPENDENT_CODE ON)
 add_dependencies(culprit culprit_qemu)

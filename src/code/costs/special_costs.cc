@@ -1,20 +1,17 @@
-#include "simulate/costs/special_costs.h"
+#include "code/costs/special_costs.h"
 
 #include <algorithm>
 #include <llvm/MC/MCInstrDesc.h>
 
-#include "simulate/costs/classes.h"
+#include "code/costs/classes.h"
+#include "code/decoder/operand_reader.h"
 
-namespace culprit::simulate {
+namespace culprit {
 namespace {
 
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-bool is_plain_load(const Decoded& instruction) {
+bool is_plain_load(const DecodedInstruction& instruction) {
   const std::string_view name = instruction.name;
-  if (!instruction.facts.mayLoad()) return false;  // movzbl %al, %eax
+  if (!instruction.facts->mayLoad()) return false;  // movzbl %al, %eax
   return name.starts_with("MOV64rm") || name.starts_with("MOV32rm") || name.starts_with("MOVZX") ||
          name.starts_with("MOVSX") || name.starts_with("POP") || name.starts_with("LDR") ||
          name.starts_with("LDUR") || name.starts_with("LDP");
@@ -38,24 +35,6 @@ bool is_changed_in_memory(std::string_view name) {
     if (digits != 0 && digits != std::string_view::npos && rest[digits] == 'm') return true;
   }
   return false;
-}
-
-/// LODSB, MOVSQ, STOSL, ...: bytes of one round; 0: no string instruction.
-unsigned string_bytes(std::string_view name) {
-  constexpr std::string_view kKinds[] = {"MOVS", "STOS", "LODS", "CMPS", "SCAS"};
-  if (name.size() != 5) return 0;
-  for (const std::string_view kind : kKinds) {
-    if (!name.starts_with(kind)) continue;
-    constexpr std::string_view kWidths = "BWLQ";
-    const size_t width = kWidths.find(name.back());
-    return width == std::string_view::npos ? 0 : 1U << width;
-  }
-  return 0;
-}
-
-bool is_serializing(std::string_view name) {
-  return name == "CPUID" || name == "LFENCE" || name == "SERIALIZE" || name == "RDTSCP" ||
-         name == "ISB" || name == "DSB";
 }
 
 /// LLVM's names of instructions that cost what others do, whatever LLVM says.
@@ -88,20 +67,13 @@ constexpr Alike kAlike[] = {
 
 }  // namespace
 
-bool is_division(const Decoded& instruction) {
-  const std::string_view name = instruction.name;
-  return has(name, "DIV") || has(name, "SQRT");
-}
-
-bool is_timed_by_rounds(const Decoded& instruction) {
-  const std::string_view name = instruction.name;
-  const bool moves = name.starts_with("MOVS") || name.starts_with("STOS");
-  return instruction.repeats && moves && string_bytes(name) != 0;
+bool is_timed_by_rounds(const Operands& operands) {
+  return operands.repeats && operands.string_bytes != 0 && operands.stores;
 }
 
 // Intel, Optimization Reference Manual, 2.6.2 (macro-fusion); AMD's Zen 3 and later fuse as many.
-bool is_fused(std::string_view before, const Decoded& instruction) {
-  if (instruction.name != "JCC_1" && instruction.name != "JCC_4") return false;
+bool is_fused(std::string_view before, std::string_view name) {
+  if (name != "JCC_1" && name != "JCC_4") return false;
   constexpr std::string_view kFirst[] = {"CMP", "TEST", "ADD", "SUB", "AND", "INC", "DEC"};
   return std::any_of(std::begin(kFirst), std::end(kFirst),
                      [&](std::string_view one) { return before.starts_with(one); });
@@ -114,10 +86,11 @@ std::string_view find_alike(std::string_view cpu, std::string_view name) {
   return name;
 }
 
-void adjust_costs(const Decoded& instruction, unsigned load_latency, InstructionCosts& costs) {
+void adjust_costs(const DecodedInstruction& instruction, const Operands& operands,
+                  unsigned load_latency, InstructionCosts& costs) {
   const std::string_view name = instruction.name;
-  const bool loads = instruction.facts.mayLoad();
-  const bool stores = instruction.facts.mayStore();
+  const bool loads = instruction.facts->mayLoad();
+  const bool stores = instruction.facts->mayStore();
   // The uops of an access to memory and of its operation, or of a store's address and data,
   // are dispatched as one.
   if (loads && costs.uops > 1) --costs.uops;
@@ -131,15 +104,15 @@ void adjust_costs(const Decoded& instruction, unsigned load_latency, Instruction
   // Whoever loads the result next gets it as soon as it is there at all.
   if (is_changed_in_memory(name)) costs.latency_cycles = std::min(costs.latency_cycles, 1.0);
   if (is_move(name) || is_zero_idiom(instruction)) costs.latency_cycles = 0;
-  if (const unsigned bytes = string_bytes(name); bytes != 0) {
+  if (operands.string_bytes != 0) {
     // Each round of a repeat prefix is seen as an instruction.
     constexpr double kBytesPerCycle = 32;
     costs.uops = 0;
     costs.latency_cycles = 0;
-    costs.microcode_cycles = bytes / kBytesPerCycle;
-    if (!is_timed_by_rounds(instruction)) return;
+    costs.microcode_cycles = operands.string_bytes / kBytesPerCycle;
+    if (!is_timed_by_rounds(operands)) return;
     costs.microcode_cycles = 0;
-    costs.loads = name.starts_with("MOVS") ? 1 : 0;  // LLVM says nothing
+    costs.loads = operands.loads ? 1 : 0;  // LLVM says nothing
     costs.stores = 1;
     // Rounds do not wait for each other: microcode counts them and their addresses by itself.
     costs.writes.fill(kNoRegister);
@@ -152,7 +125,7 @@ void adjust_costs(const Decoded& instruction, unsigned load_latency, Instruction
     costs.microcode_cycles = costs.uops / 4.0;
     costs.uops = 0;
   }
-  if (is_serializing(name)) costs.serialize_cycles = std::max(costs.latency_cycles, 4.0);
+  if (operands.is_serializing) costs.serialize_cycles = std::max(costs.latency_cycles, 4.0);
 }
 
 bool is_apart_from_ports(InstructionClass kind) {
@@ -160,7 +133,7 @@ bool is_apart_from_ports(InstructionClass kind) {
 }
 
 void apply_timing(const InstructionTiming& timing, InstructionClass kind,
-                  const Decoded& instruction, InstructionCosts& costs) {
+                  const DecodedInstruction& instruction, InstructionCosts& costs) {
   if (timing.latency_cycles > 0) costs.latency_cycles = timing.latency_cycles;
   if (!(timing.cycles > 0)) return;
   if (kind == InstructionClass::locked) costs.exclusive_cycles = timing.cycles;
@@ -172,4 +145,4 @@ void apply_timing(const InstructionTiming& timing, InstructionClass kind,
   costs.microcode_cycles = 0;
 }
 
-}  // namespace culprit::simulate
+}  // namespace culprit

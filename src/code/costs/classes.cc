@@ -1,9 +1,9 @@
-#include "simulate/costs/classes.h"
+#include "code/costs/classes.h"
 
 #include <algorithm>
 #include <llvm/MC/MCInstrDesc.h>
 
-namespace culprit::simulate {
+namespace culprit {
 namespace {
 
 using Kind = InstructionClass;
@@ -129,81 +129,64 @@ bool is_wide_multiplication(std::string_view name) {
   return digits != 0 && (rest == "r" || rest == "m");
 }
 
-struct AddressParts {
-  bool is_scaled = false;
-  bool has_three = false;  // base, index, displacement
-};
-
-/// LLVM's five operands of an x86 address: base, scale, index, displacement, segment.
-AddressParts find_address_parts(const Decoded& instruction) {
-  const auto described = instruction.facts.operands();
-  const auto first = std::find_if(described.begin(), described.end(), [](const auto& operand) {
-    return operand.OperandType == llvm::MCOI::OPERAND_MEMORY;
-  });
-  // LEA's address is no memory; it is behind the register.
-  const auto at = first == described.end() ? 1 : static_cast<unsigned>(first - described.begin());
-  const llvm::MCInst& inst = instruction.inst;
-  if (at + 5 > inst.getNumOperands() || !inst.getOperand(at + 1).isImm()) return {};
-  const auto is_register = [&](unsigned place) {
-    return inst.getOperand(at + place).isReg() && inst.getOperand(at + place).getReg() != 0;
-  };
-  const llvm::MCOperand& displacement = inst.getOperand(at + 3);
-  const bool is_displaced = !displacement.isImm() || displacement.getImm() != 0;
-  AddressParts parts;
-  parts.is_scaled = is_register(2) && inst.getOperand(at + 1).getImm() > 1;
-  parts.has_three = is_register(0) && is_register(2) && is_displaced;
-  return parts;
+bool is_scaled(const AddressOperand& address) {
+  return address.index != kNoRegister && address.scale > 1;
 }
 
-Kind find_lea_class(const Decoded& instruction) {
-  const AddressParts parts = find_address_parts(instruction);
-  if (parts.has_three) return Kind::lea_three_parts;
-  return parts.is_scaled ? Kind::lea_scaled : Kind::other;
+bool has_three_parts(const AddressOperand& address) {
+  return address.base != kNoRegister && address.index != kNoRegister && address.displacement != 0;
 }
 
-bool fits(const Rule& rule, std::string_view name, const Decoded& instruction) {
+Kind find_lea_class(const Operands& operands) {
+  if (!operands.address) return Kind::other;
+  if (has_three_parts(*operands.address)) return Kind::lea_three_parts;
+  return is_scaled(*operands.address) ? Kind::lea_scaled : Kind::other;
+}
+
+bool fits(const Rule& rule, std::string_view name, const llvm::MCInstrDesc& facts) {
   if (!name.starts_with(rule.name)) return false;
-  const bool has_memory = instruction.facts.mayLoad() || instruction.facts.mayStore();
+  const bool has_memory = facts.mayLoad() || facts.mayStore();
   switch (rule.place) {
     case Place::anywhere:
       return true;
     case Place::registers:
       return !has_memory;
     case Place::loaded:
-      return instruction.facts.mayLoad() && !instruction.facts.mayStore();
+      return facts.mayLoad() && !facts.mayStore();
   }
   return false;
 }
 
 }  // namespace
 
-InstructionClass find_instruction_class(const Decoded& instruction) {
+InstructionClass find_instruction_class(const DecodedInstruction& instruction,
+                                        const Operands& operands) {
   std::string_view name = instruction.name;
-  const bool loads = instruction.facts.mayLoad();
-  if (instruction.is_locked || (name.starts_with("XCHG") && loads)) return Kind::locked;
-  if (name.starts_with("LEA")) return find_lea_class(instruction);
+  const llvm::MCInstrDesc& facts = *instruction.facts;
+  if (operands.is_atomic) return Kind::locked;
+  if (name.starts_with("LEA")) return find_lea_class(operands);
   if (is_wide_multiplication(name)) return Kind::integer_multiply_wide;
   if (name.ends_with("CL") && !name.starts_with("RC")) {
     return name.starts_with("SHLD") || name.starts_with("SHRD") ? Kind::other
                                                                 : Kind::shift_by_register;
   }
   const bool is_integer_load = name == "MOV32rm" || name == "MOV64rm" || name.starts_with("MOVZX");
-  if (is_integer_load && loads) {
-    const AddressParts parts = find_address_parts(instruction);
-    return parts.is_scaled || parts.has_three ? Kind::load_complex_address : Kind::other;
+  if (is_integer_load && operands.loads && operands.address) {
+    const AddressOperand& address = *operands.address;
+    return is_scaled(address) || has_three_parts(address) ? Kind::load_complex_address
+                                                          : Kind::other;
   }
   if (name.starts_with('V')) name.remove_prefix(1);
   if (name.starts_with("ADDSUB")) return Kind::other;
-  const auto* const rule = std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& one) {
-    return fits(one, name, instruction);
-  });
+  const auto* const rule = std::find_if(std::begin(kRules), std::end(kRules),
+                                        [&](const Rule& one) { return fits(one, name, facts); });
   return rule == std::end(kRules) ? Kind::other : rule->kind;
 }
 
-bool is_wide_vector(const Decoded& instruction) {
+bool is_wide_vector(const DecodedInstruction& instruction) {
   const std::string_view name = instruction.name;
   const bool is_256 = name.find("Yr") != name.npos || name.find("Z256") != name.npos;
   return is_256 || name.find("Zr") != name.npos;
 }
 
-}  // namespace culprit::simulate
+}  // namespace culprit

@@ -1,94 +1,29 @@
 // Effects by the names that LLVM's tables give the forms of instructions: "MOVSX64rm32" loads,
 // "LDRBBroW" does. Forms that are not listed are `other`, which is always true of them.
 
-#include "code/effects.h"
+#include "code/decoder/effect_reader.h"
 
 #include <algorithm>
 #include <array>
-#include <string>
+#include <optional>
 #include <string_view>
 
-#include "code/llvm_machinery.h"
+#include "code/decoder/operand_reader.h"
 
 namespace culprit {
 namespace {
 
-/// rax, rcx, ... in the order of their numbers in machine code.
-constexpr std::array<std::string_view, 8> kLetters = {"AX", "CX", "DX", "BX",
-                                                      "SP", "BP", "SI", "DI"};
-
-RegisterPart x86_part(std::string_view name) {
-  RegisterPart part;
-  if (name == "RIP") part.is_counter = true;
-  if (name == "EFLAGS") part.is_flags = true;
-  for (uint8_t i = 0; i < kLetters.size(); ++i) {
-    const std::string_view letters = kLetters[i];
-    const auto take = [&](uint8_t bits) { part.reg = i, part.bits = bits; };
-    if (name.size() == 3 && name.substr(1) == letters && (name[0] == 'R' || name[0] == 'E')) {
-      take(name[0] == 'R' ? 64 : 32);
-    } else if (name == letters) {
-      take(16);
-    } else if (i < 4 && name.size() == 2 && name[0] == letters[0] &&
-               (name[1] == 'L' || name[1] == 'H')) {
-      take(8);
-      part.is_high_byte = name[1] == 'H';
-    } else if (i >= 4 && name.size() == 3 && name.substr(0, 2) == letters && name[2] == 'L') {
-      take(8);
-    }
-  }
-  if (name.size() < 2 || name[0] != 'R' || name[1] < '0' || name[1] > '9') return part;
-  size_t at = 1;
-  unsigned number = 0;
-  while (at < name.size() && name[at] >= '0' && name[at] <= '9' && number < 100) {
-    number = number * 10 + static_cast<unsigned>(name[at++] - '0');
-  }
-  const std::string_view width = name.substr(at);
-  if (number < 8 || number > 15) return part;
-  if (width.empty()) part.bits = 64;
-  if (width == "D") part.bits = 32;
-  if (width == "W") part.bits = 16;
-  if (width == "B") part.bits = 8;
-  if (part.bits != 0) part.reg = static_cast<uint8_t>(number);
-  return part;
-}
-
-RegisterPart arm_part(std::string_view name) {
-  RegisterPart part;
-  if (name == "NZCV") part.is_flags = true;
-  if (name == "XZR" || name == "WZR") {
-    part.is_zero = true;
-    part.bits = name[0] == 'X' ? 64 : 32;
-    return part;
-  }
-  if (name == "SP" || name == "WSP") part = {31, static_cast<uint8_t>(name[0] == 'S' ? 64 : 32)};
-  if (name == "FP") part = {29, 64};
-  if (name == "LR") part = {30, 64};
-  if (name.size() < 2 || name.size() > 3 || (name[0] != 'X' && name[0] != 'W')) return part;
-  unsigned number = 0;
-  for (const char digit : name.substr(1)) {
-    if (digit < '0' || digit > '9') return part;
-    number = number * 10 + static_cast<unsigned>(digit - '0');
-  }
-  if (number <= 30)
-    part = {static_cast<uint8_t>(number), static_cast<uint8_t>(name[0] == 'X' ? 64 : 32)};
-  return part;
-}
-
 /// One instruction on its way to an Effect.
-struct Operands {
-  const EffectReader& reader;
+struct FormOperands {
+  const RegisterTable& registers;
   const llvm::MCInst& inst;
-  LinkAddress address;
-  uint32_t size;
+  LinkAddress address;  // of the instruction, and behind it:
+  LinkAddress end;
 
   [[nodiscard]] unsigned count() const { return inst.getNumOperands(); }
   [[nodiscard]] RegisterPart part(unsigned i) const {
     if (i >= count() || !inst.getOperand(i).isReg()) return {};
-    const unsigned id = inst.getOperand(i).getReg();
-    return id < reader.parts.size() ? reader.parts[id] : RegisterPart{};
-  }
-  [[nodiscard]] bool has_register(unsigned i) const {
-    return i < count() && inst.getOperand(i).isReg() && inst.getOperand(i).getReg() != 0;
+    return registers[inst.getOperand(i).getReg()];
   }
   [[nodiscard]] uint64_t immediate(unsigned i) const {
     if (i >= count() || !inst.getOperand(i).isImm()) return 0;
@@ -103,7 +38,7 @@ bool to_term(const RegisterPart& part, uint8_t bits, bool is_signed, uint8_t shi
     term = {};
     return true;
   }
-  if (part.reg == kNoRegister || part.is_high_byte) return false;
+  if (part.bits == 0 || part.is_high_byte) return false;
   term = {part.reg, bits, is_signed, shift};
   return true;
 }
@@ -121,20 +56,22 @@ uint8_t log2_of(uint64_t scale) {
   return static_cast<uint8_t>(scale == 8 ? 3 : scale == 4 ? 2 : scale == 2 ? 1 : 0);
 }
 
-/// The memory operand at operands [at, at + 5): base, scale, index, displacement, segment.
-EffectSum x86_address(const Operands& of, unsigned at) {
+/// The memory operand at operands [at, at + 5).
+EffectSum x86_address(const FormOperands& of, unsigned at) {
   EffectSum sum;
-  sum.constant = of.immediate(at + 3);
-  if (at + 5 > of.count() || of.has_register(at + 4)) sum.is_known = false;
-  const RegisterPart base = of.part(at);
+  const std::optional<X86Address> address = read_x86_address(of.inst, at);
+  if (!address || address->segment != 0) sum.is_known = false;
+  if (!address) return sum;
+  sum.constant = static_cast<uint64_t>(address->displacement);
+  const RegisterPart& base = of.registers[address->base];
   if (base.is_counter) {
-    sum.constant += of.address.value + of.size;
-  } else if (of.has_register(at) && !to_term(base, base.bits, false, 0, sum.first)) {
+    sum.constant += of.end.value;
+  } else if (address->base != 0 && !to_term(base, base.bits, false, 0, sum.first)) {
     sum.is_known = false;
   }
-  const RegisterPart index = of.part(at + 2);
-  if (of.has_register(at + 2) &&
-      !to_term(index, index.bits, false, log2_of(of.immediate(at + 1)), sum.second)) {
+  const RegisterPart& index = of.registers[address->index];
+  if (address->index != 0 &&
+      !to_term(index, index.bits, false, log2_of(address->scale), sum.second)) {
     sum.is_known = false;
   }
   return sum;
@@ -157,7 +94,7 @@ std::string_view form_of(std::string_view name, size_t mnemonic) {
   return name.substr(std::min(name.size(), mnemonic + width));
 }
 
-bool x86_move(std::string_view name, const Operands& of, Effect& effect) {
+bool x86_move(std::string_view name, const FormOperands& of, Effect& effect) {
   const bool zero = starts(name, "MOVZX");
   const bool sign = starts(name, "MOVSX");
   if (zero || sign) {
@@ -201,7 +138,7 @@ bool x86_move(std::string_view name, const Operands& of, Effect& effect) {
 }
 
 /// ADD, SUB, AND, SHL, CMP.
-bool x86_arithmetic(std::string_view name, const Operands& of, Effect& effect) {
+bool x86_arithmetic(std::string_view name, const FormOperands& of, Effect& effect) {
   const std::string_view what = name.substr(0, 3);
   const std::string_view form = form_of(name, 3);
   const uint8_t bits = width_of(name.substr(3));
@@ -261,7 +198,7 @@ EffectCondition x86_condition(uint64_t code) {
   }
 }
 
-bool read_x86(std::string_view name, const Operands& of, Effect& effect) {
+bool read_x86(std::string_view name, const FormOperands& of, Effect& effect) {
   if (starts(name, "LEA64")) {
     effect.kind = EffectKind::sum;
     effect.sum = x86_address(of, 1);
@@ -324,12 +261,12 @@ constexpr std::array<ArmLoad, 8> kArmLoads = {{{"LDRBB", 1, false},
 constexpr std::array<ArmLoad, 4> kArmUnscaled = {
     {{"LDURBBi", 1, false}, {"LDURHHi", 2, false}, {"LDURWi", 4, false}, {"LDURXi", 8, false}}};
 
-bool arm_base(const Operands& of, unsigned base, uint64_t offset, Effect& effect) {
+bool arm_base(const FormOperands& of, unsigned base, uint64_t offset, Effect& effect) {
   effect.sum.constant = offset;
   return to_term(of.part(base), 64, false, 0, effect.sum.first);
 }
 
-bool arm_load(std::string_view name, const Operands& of, Effect& effect) {
+bool arm_load(std::string_view name, const FormOperands& of, Effect& effect) {
   effect.kind = EffectKind::load;
   for (const ArmLoad& load : kArmUnscaled) {
     if (name != load.name) continue;
@@ -355,7 +292,7 @@ bool arm_load(std::string_view name, const Operands& of, Effect& effect) {
   return false;
 }
 
-bool arm_store(std::string_view name, const Operands& of, Effect& effect) {
+bool arm_store(std::string_view name, const FormOperands& of, Effect& effect) {
   const bool is_scaled = name == "STRXui" || name == "STRWui";
   if (!is_scaled && name != "STURXi" && name != "STURWi") return false;
   const uint8_t bits = name.find('X') != name.npos ? 64 : 32;
@@ -366,7 +303,7 @@ bool arm_store(std::string_view name, const Operands& of, Effect& effect) {
 }
 
 /// ADD, SUB, SUBS of an immediate, a shifted or an extended register.
-bool arm_sum(std::string_view name, const Operands& of, Effect& effect) {
+bool arm_sum(std::string_view name, const FormOperands& of, Effect& effect) {
   const bool is_sub = starts(name, "SUB");
   const bool with_flags = name[3] == 'S';
   const std::string_view rest = name.substr(with_flags ? 4 : 3);
@@ -402,7 +339,7 @@ bool arm_sum(std::string_view name, const Operands& of, Effect& effect) {
 }
 
 /// UBFM and SBFM: shifts to the left, and the low bits of a register.
-bool arm_bits(std::string_view name, const Operands& of, Effect& effect) {
+bool arm_bits(std::string_view name, const FormOperands& of, Effect& effect) {
   const uint8_t bits = name[4] == 'X' ? 64 : 32;
   const uint64_t rotate = of.immediate(2);
   const uint64_t last = of.immediate(3);
@@ -432,7 +369,7 @@ EffectCondition arm_condition(uint64_t code) {
   }
 }
 
-bool read_arm(std::string_view name, const Operands& of, Effect& effect) {
+bool read_arm(std::string_view name, const FormOperands& of, Effect& effect) {
   if (name == "ADRP" || name == "ADR") {
     effect.kind = EffectKind::sum;
     effect.sum.constant = name == "ADRP"
@@ -481,24 +418,15 @@ bool read_arm(std::string_view name, const Operands& of, Effect& effect) {
 
 }  // namespace
 
-EffectReader::EffectReader(bool x86, const llvm::MCRegisterInfo& registers,
-                           const llvm::MCInstrInfo& all)
-    : is_x86(x86), instructions(&all) {
-  parts.resize(registers.getNumRegs());
-  for (unsigned id = 1; id < parts.size(); ++id) {
-    const std::string_view name(registers.getName(id));
-    parts[id] = x86 ? x86_part(name) : arm_part(name);
-  }
-}
-
-Effect EffectReader::read(const llvm::MCInst& inst, LinkAddress address, uint32_t size) const {
-  const llvm::MCInstrDesc& description = instructions->get(inst.getOpcode());
-  const llvm::StringRef opcode = instructions->getName(inst.getOpcode());
-  const std::string_view name(opcode.data(), opcode.size());
-  const Operands of{*this, inst, address, size};
-
+Effect read_effect(const DecodedInstruction& instruction, LinkAddress address,
+                   const LlvmMachinery& machinery) {
+  const std::string_view name = instruction.name;
+  const FormOperands of{machinery.register_table, instruction.inst, address,
+                        address + instruction.size};
   Effect effect;
-  if (!(is_x86 ? read_x86(name, of, effect) : read_arm(name, of, effect))) {
+  const bool is_read =
+      machinery.code_target->is_x86 ? read_x86(name, of, effect) : read_arm(name, of, effect);
+  if (!is_read) {
     Effect unknown;
     unknown.compares = effect.compares && effect.bytes == 0;
     unknown.compared = effect.compared;
@@ -506,15 +434,14 @@ Effect EffectReader::read(const llvm::MCInst& inst, LinkAddress address, uint32_
     effect = unknown;
   }
   const auto lose = [&](const RegisterPart& part) {
-    if (part.reg != kNoRegister && part.reg != effect.written) effect.lost |= 1U << part.reg;
+    const bool is_general = part.reg != kNoRegister && part.bits != 0;
+    if (is_general && part.reg != effect.written) effect.lost |= 1U << part.reg;
     if (part.is_flags) effect.sets_flags = true;
   };
-  for (unsigned i = 0; i < description.getNumDefs(); ++i) lose(of.part(i));
-  for (const auto id : description.implicit_defs()) {
-    if (id < parts.size()) lose(parts[id]);
-  }
+  for (unsigned i = 0; i < instruction.facts->getNumDefs(); ++i) lose(of.part(i));
+  for (const auto id : instruction.facts->implicit_defs()) lose(machinery.register_table[id]);
   effect.may_store =
-      description.mayStore() && effect.kind != EffectKind::store && name != "PUSH64r";
+      instruction.facts->mayStore() && effect.kind != EffectKind::store && name != "PUSH64r";
   return effect;
 }
 

@@ -4,32 +4,31 @@
 
 #include <string_view>
 
-#include "simulate/costs/operands.h"
-#include "simulate/machine/cycles.h"
-#include "simulate/machine/instruction_class.h"
+#include "code/decoder/llvm_machinery.h"
+#include "code/instruction_class.h"
+#include "code/instruction_costs.h"
 
-namespace culprit::simulate {
+namespace culprit {
 
 /// Front ends deliver about half a line of code per cycle.
 inline constexpr double kFetchedBytesPerCycle = 32;
 
-/// A division or square root: it works in a unit that takes one at a time.
-bool is_division(const Decoded& instruction);
-
 /// The instruction whose costs, in LLVM's model of `cpu`, that of this name has: mostly itself.
 std::string_view find_alike(std::string_view cpu, std::string_view name);
 
-/// rep movs, rep stos: what they take is for who knows their rounds to say
-/// (IntervalCore::spend_microcode()); the block has no time of them.
-bool is_timed_by_rounds(const Decoded& instruction);
+/// rep movs, rep stos: what they take is for who knows their rounds to say; the block has no time
+/// of them.
+bool is_timed_by_rounds(const Operands& operands);
 
-/// A conditional branch that is one uop with the instruction `before` it, which sets its flags.
-bool is_fused(std::string_view before, const Decoded& instruction);
+/// Whether `name` is a conditional branch that is one uop with the instruction before it, which
+/// sets its flags. Both are LLVM's names.
+bool is_fused(std::string_view before, std::string_view name);
 
 /// Corrects the costs of LLVM's model, whose loads for this instruction take `load_latency` cycles
-/// (the machine's own time of an L1 hit is for IntervalCore to add): fused uops, eliminated moves,
+/// (the machine's own time of an L1 hit is for its user to add): fused uops, eliminated moves,
 /// zero idioms, microcode, serializing and string instructions.
-void adjust_costs(const Decoded& instruction, unsigned load_latency, InstructionCosts& costs);
+void adjust_costs(const DecodedInstruction& instruction, const Operands& operands,
+                  unsigned load_latency, InstructionCosts& costs);
 
 /// Whether what a class costs is no matter of ports: locked instructions exclude each other, and a
 /// fence waits until all before it is done. Measured on Zen 4: 16 loads or 32 additions beside a
@@ -38,6 +37,6 @@ bool is_apart_from_ports(InstructionClass kind);
 
 /// What a machine file says of its class. How long it keeps ports busy is the caller's.
 void apply_timing(const InstructionTiming& timing, InstructionClass kind,
-                  const Decoded& instruction, InstructionCosts& costs);
+                  const DecodedInstruction& instruction, InstructionCosts& costs);
 
-}  // namespace culprit::simulate
+}  // namespace culprit

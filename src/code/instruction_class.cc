@@ -1,6 +1,6 @@
-#include "simulate/machine/instruction_class.h"
+#include "code/instruction_class.h"
 
-namespace culprit::simulate {
+namespace culprit {
 namespace {
 
 using Kind = InstructionClass;
@@ -90,4 +90,4 @@ std::span<const InstructionLoop> instruction_loops() {
   return kLoops;
 }
 
-}  // namespace culprit::simulate
+}  // namespace culprit

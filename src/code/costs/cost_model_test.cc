@@ -1,13 +1,13 @@
 // Expected uops, latencies and throughputs: llvm-mca-19 -mcpu=znver4 (ivybridge, neoverse-n1),
 // which reads the same tables; where we differ on purpose it is said.
 
-#include "simulate/costs/cost_model.h"
+#include "code/costs/cost_model.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <vector>
 
-namespace culprit::simulate {
+namespace culprit {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -291,16 +291,15 @@ TEST(CostModel, DivisionsKeepTheDividerBusy) {
   EXPECT_EQ(block.costs[1].divider_cycles, 0);
 }
 
-// 8 bytes a round, 32 a cycle.
 // Their time is told round by round, and no round waits for the registers of the one before.
-TEST(CostModel, RoundsOfStringInstructionsTakeNoTimeOfTheBlock) {
-  const Costed block = cost({kMoveString});
-  EXPECT_EQ(block.costs[0].uops, 0U);
-  EXPECT_EQ(block.costs[0].loads, 1U);
-  EXPECT_EQ(block.costs[0].stores, 1U);
-  EXPECT_EQ(compute_block_cycles(block.costs, block.block, CoreSettings()).total, 0U);
-  for (const Register one : block.costs[0].writes) EXPECT_EQ(one, kNoRegister);
-  EXPECT_EQ(block.costs[0].updates, kNoRegister);
+TEST(CostModel, RoundsOfStringInstructionsCostTheirBlockNothing) {
+  const InstructionCosts rounds = cost({kMoveString}).costs[0];
+  EXPECT_EQ(rounds.uops, 0U);
+  EXPECT_EQ(rounds.loads, 1U);
+  EXPECT_EQ(rounds.stores, 1U);
+  EXPECT_EQ(rounds.microcode_cycles, 0);
+  for (const Register one : rounds.writes) EXPECT_EQ(one, kNoRegister);
+  EXPECT_EQ(rounds.updates, kNoRegister);
 }
 
 TEST(CostModel, PrefixesBelongToTheirInstruction) {
@@ -350,4 +349,4 @@ TEST(CostModel, RefusesWhatLlvmDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace culprit::simulate
+}  // namespace culprit

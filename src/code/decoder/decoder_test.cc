@@ -1,7 +1,7 @@
 // Expected texts, sizes and flows: hand-assembled from the Intel and Arm manuals
 // and read back with `objdump -D -b binary -m i386:x86-64` (binutils 2.40).
 
-#include "code/decoder.h"
+#include "code/decoder/decoder.h"
 
 #include <gtest/gtest.h>
 #include <random>

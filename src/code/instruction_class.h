@@ -7,14 +7,14 @@
 //     integer_divide_64 = { latency_cycles = 10, cycles = 7 }
 //
 // Each class has loops by which it can be measured (instruction_loops()). Which class an
-// instruction is of: simulate/costs.
+// instruction is of: code/costs.
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace culprit::simulate {
+namespace culprit {
 
 enum class InstructionClass : uint8_t {
   other,
@@ -100,4 +100,4 @@ struct InstructionLoop {
 /// The loops in the order of their classes, without `other`.
 std::span<const InstructionLoop> instruction_loops();
 
-}  // namespace culprit::simulate
+}  // namespace culprit

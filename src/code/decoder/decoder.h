@@ -20,8 +20,9 @@ namespace culprit {
 /// How x86 is written; other architectures have one way only.
 enum class Syntax : uint8_t { att, intel };
 
-/// Texts take most of the time of decoding; blocks can do without.
-enum class Detail : uint8_t { text, flow };
+/// What instructions are wanted with. Texts take most of the time of decoding, operands much of the
+/// rest; blocks need neither.
+enum class Detail : uint8_t { flow, operands, text };
 
 class Decoder {
  public:
@@ -41,9 +42,9 @@ class Decoder {
       std::string_view code, const std::vector<Instruction>& instructions) const;
 
  private:
-  struct Machinery;
-  explicit Decoder(std::unique_ptr<Machinery> machinery);
-  std::unique_ptr<Machinery> machinery_;
+  struct Parts;
+  explicit Decoder(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace culprit
