@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "code/blocks.h"
-#include "code/decoder.h"
+#include "code/decoder/decoder.h"
 #include "model/builder.h"
 #include "store/profile_file.h"
 

@@ -9,11 +9,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <tsl/robin_map.h>
-#include <tuple>
+#include <unordered_map>
 #include <vector>
-
-#include "base/hash.h"
 
 namespace culprit {
 
@@ -36,7 +33,17 @@ struct Expression {
   ExpressionId first = kNoExpression;
   ExpressionId second = kNoExpression;
   uint64_t number = 0;
-  friend auto operator<=>(const Expression&, const Expression&) = default;
+  friend bool operator==(const Expression&, const Expression&) = default;
+};
+
+struct ExpressionHash {
+  size_t operator()(const Expression& what) const noexcept {
+    uint64_t hash = what.number * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 29;
+    hash = (hash ^ (uint64_t{what.first} << 32 | what.second)) * 0xbf58476d1ce4e5b9;
+    hash ^= hash >> 32;
+    return static_cast<size_t>((hash ^ static_cast<uint64_t>(what.kind)) * 0x94d049bb133111eb);
+  }
 };
 
 /// target = base + (entry << entry_shift), entry = `bytes` at table + (index << index_shift)
@@ -75,20 +82,13 @@ class Expressions {
   [[nodiscard]] std::optional<TableShape> find_table(ExpressionId target) const;
 
  private:
-  struct Hash {
-    size_t operator()(const Expression& what) const noexcept {
-      const uint64_t of = uint64_t{what.first} << 32 | what.second;
-      return SpreadHash{}(of + SpreadHash{}(what.number ^ (uint64_t(what.kind) << 56)));
-    }
-  };
-
   ExpressionId make(const Expression& what);
   [[nodiscard]] bool is(ExpressionId id, ExpressionKind kind) const {
     return all_[id].kind == kind;
   }
 
   std::vector<Expression> all_;
-  tsl::robin_map<Expression, ExpressionId, Hash> known_;
+  std::unordered_map<Expression, ExpressionId, ExpressionHash> known_;
 };
 
 }  // namespace culprit

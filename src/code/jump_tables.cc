@@ -1,8 +1,8 @@
 // The function is run with expressions instead of numbers, block by block, until nothing changes:
 // registers, stack slots and bounds of expressions are carried along edges; where ways meet, what
 // differs becomes an unknown of its own. Tables that were understood give new edges, along which
-// the walk goes on. Ways that are found later take knowledge away: a table that no longer holds in
-// the end is dropped.
+// the walk goes on. Blocks from which no indirect jump is reached are left out. Ways that are found
+// later take knowledge away: a table that no longer holds in the end is dropped.
 
 #include "code/jump_tables.h"
 
@@ -37,7 +37,7 @@ struct State {
 
 struct Visited {
   std::map<std::pair<size_t, bool>, State> ways;  // as the blocks that come here left it
-  State state;                                    // what all of them have in common
+  State state;  // what all of them had in common at the last visit
   int visits = 0;
 };
 
@@ -71,8 +71,8 @@ class TableFinder {
   void walk() {
     expressions_ = {};
     tables_.clear();
+    find_ways_to_tables();
     places_.assign(blocks_.size(), {});
-    leads_to_jump_ = find_what_leads_to_jumps();
     open_.clear();
     State entry;
     for (uint8_t i = 0; i < kGeneralRegisters; ++i) entry.registers[i] = expressions_.unknown(i);
@@ -81,7 +81,11 @@ class TableFinder {
     while (!open_.empty()) {
       from_ = *open_.begin();
       open_.erase(open_.begin());
-      if (++places_[from_].visits > kMostVisits) {
+      Visited& place = places_[from_];
+      State together = meet(from_);
+      if (place.visits != 0 && together == place.state) continue;
+      place.state = std::move(together);
+      if (++place.visits > kMostVisits) {
         tables_.clear();  // what was found may not hold
         return;
       }
@@ -89,40 +93,40 @@ class TableFinder {
     }
   }
 
-  /// Whether from each block an indirect jump can be reached: what is known elsewhere helps nobody.
-  /// Tables need not be followed for it, as each begins with such a jump.
-  [[nodiscard]] std::vector<bool> find_what_leads_to_jumps() const {
-    std::vector<std::vector<size_t>> from(blocks_.size());
+  /// Marks the blocks from which an indirect jump can be reached: what is known elsewhere is of no
+  /// use. Edges of tables add none, as they come from such a jump.
+  void find_ways_to_tables() {
+    std::vector<std::pair<size_t, size_t>> edges;  // to, from
     std::vector<size_t> open;
-    std::vector<bool> leads(blocks_.size());
-    const auto add = [&](size_t block) {
-      if (!leads[block]) open.push_back(block);
-      leads[block] = true;
-    };
+    leads_to_table_.assign(blocks_.size(), false);
     for (size_t block = 0; block < blocks_.size(); ++block) {
       const Instruction& last = instructions_[blocks_[block].last - 1];
+      if (last.flow == Flow::indirect_jump) {
+        leads_to_table_[block] = true;
+        open.push_back(block);
+      }
+      const bool jumps = last.flow == Flow::jump || last.flow == Flow::branch;
+      if (const auto to = find_target(last.target); jumps && to) edges.emplace_back(*to, block);
       const bool goes_on =
           last.flow == Flow::next || last.flow == Flow::call || last.flow == Flow::branch;
-      const bool jumps = last.flow == Flow::jump || last.flow == Flow::branch;
-      if (const auto to = jumps ? find_target(last.target) : std::nullopt) {
-        from[*to].push_back(block);
-      }
-      if (goes_on && has_next(block)) from[block + 1].push_back(block);
-      if (last.flow == Flow::indirect_jump) add(block);
+      if (goes_on && has_next(block)) edges.emplace_back(block + 1, block);
     }
+    std::sort(edges.begin(), edges.end());
     while (!open.empty()) {
-      const size_t block = open.back();
+      const size_t to = open.back();
       open.pop_back();
-      for (const size_t before : from[block]) add(before);
+      for (auto edge = std::lower_bound(edges.begin(), edges.end(), std::pair(to, size_t{0}));
+           edge != edges.end() && edge->first == to; ++edge) {
+        if (leads_to_table_[edge->second]) continue;
+        leads_to_table_[edge->second] = true;
+        open.push_back(edge->second);
+      }
     }
-    return leads;
   }
 
   [[nodiscard]] bool has_next(size_t block) const {
     return block + 1 < blocks_.size() && blocks_[block + 1].begin == blocks_[block].end;
   }
-
-  /// The block that begins there.
   [[nodiscard]] std::optional<size_t> find_target(std::optional<LinkAddress> target) const {
     const auto block = target ? culprit::find_block(blocks_, *target) : std::nullopt;
     return block && blocks_[*block].begin == *target ? block : std::nullopt;
@@ -145,28 +149,37 @@ class TableFinder {
 
   // --- states meet ----------------------------------------------------------------------
 
+  /// Thousands of ways may come to one block: they meet when it is visited, all at once.
   void reach(size_t block, const State& with) {
-    if (!leads_to_jump_[block]) return;
-    Visited& place = places_[block];
-    const auto [way, is_new] = place.ways.try_emplace({from_, is_taken_}, with);
+    if (!leads_to_table_[block]) return;
+    const auto [way, is_new] = places_[block].ways.try_emplace({from_, is_taken_}, with);
     if (!is_new) {
       if (way->second == with) return;
       way->second = with;
     }
-    State together = place.ways.begin()->second;
-    for (auto other = std::next(place.ways.begin()); other != place.ways.end(); ++other) {
-      meet(block, other->second, together);
-    }
-    if (place.visits != 0 && together == place.state) return;
-    place.state = std::move(together);
     open_.insert(block);
   }
 
-  void meet(size_t block, const State& with, State& state) {
-    for (uint8_t i = 0; i < kGeneralRegisters; ++i) {
-      if (state.registers[i] == with.registers[i]) continue;
-      state.registers[i] = expressions_.unknown(meeting_name(block, i));
+  /// What all ways to a block have in common.
+  State meet(size_t block) {
+    const std::map<std::pair<size_t, bool>, State>& ways = places_[block].ways;
+    State together = ways.begin()->second;
+    uint32_t differ = 0;  // registers, a bit each
+    for (auto other = std::next(ways.begin()); other != ways.end(); ++other) {
+      for (uint8_t i = 0; i < kGeneralRegisters; ++i) {
+        if (together.registers[i] != other->second.registers[i]) differ |= uint32_t{1} << i;
+      }
+      meet(other->second, together);
     }
+    for (uint8_t i = 0; i < kGeneralRegisters; ++i) {
+      if ((differ >> i & 1) != 0)
+        together.registers[i] = expressions_.unknown(meeting_name(block, i));
+    }
+    return together;
+  }
+
+  /// Memory, bounds and flags.
+  static void meet(const State& with, State& state) {
     std::erase_if(state.memory, [&](const auto& one) {
       const auto other = with.memory.find(one.first);
       return other == with.memory.end() || other->second != one.second;
@@ -482,9 +495,9 @@ class TableFinder {
   std::vector<Block> blocks_;
   Expressions expressions_;
   std::vector<Visited> places_;
-  std::vector<bool> leads_to_jump_;  // by block
-  size_t from_ = kEntered;           // the block that is run
-  bool is_taken_ = false;            // its conditional branch
+  std::vector<bool> leads_to_table_;  // by block
+  size_t from_ = kEntered;            // the block that is run
+  bool is_taken_ = false;             // its conditional branch
   std::set<size_t> open_;
   std::map<size_t, JumpTable> tables_;  // by index of the jump
 };
