@@ -8,23 +8,22 @@ Cache::Cache(const CacheGeometry& geometry, uint32_t line_bytes) {
   ways_ = geometry.ways;
   power_of_two_ = std::has_single_bit(sets_);
   replacement_ = geometry.replacement;
-  entries_ = ZeroedArray<Entry>(lines());
+  entries_ = SparseSets<Entry>(sets_, ways_);
   if (replacement_ == Replacement::plru) trees_ = ZeroedArray<uint64_t>(sets_);
 }
 
 Slot Cache::find_victim(uint64_t line) {
-  const uint64_t set = set_of(line);
-  const uint64_t first = set * ways_;
+  const Slot first = entries_.place(set_of(line));
   if (replacement_ == Replacement::lru) return find_oldest(first);
   uint32_t way = 0;
   for (; way < ways_; ++way) {
-    if (entries_[first + way].tag == 0) return static_cast<Slot>(first + way);
+    if (entries_[first + way].tag == 0) return first + way;
   }
   switch (replacement_) {
     case Replacement::lru:
       break;
     case Replacement::plru:
-      way = tree_victim(set);
+      way = tree_victim(first);
       break;
     case Replacement::random:  // Marsaglia's xorshift, 2003
       random_ ^= random_ << 13;
@@ -33,7 +32,7 @@ Slot Cache::find_victim(uint64_t line) {
       way = static_cast<uint32_t>((random_ >> 32) % ways_);
       break;
   }
-  return static_cast<Slot>(first + way);
+  return first + way;
 }
 
 Evicted Cache::fill(uint64_t line, Slot slot, uint8_t flags, uint64_t now) {
@@ -51,33 +50,32 @@ Evicted Cache::remove(Slot slot) {
 }
 
 /// An empty slot is older than any other.
-Slot Cache::find_oldest(uint64_t first) const {
-  const Entry* oldest = &entries_[first];
+Slot Cache::find_oldest(Slot first) const {
+  const Entry* const set = &entries_[first];
+  const Entry* oldest = set;
   uint64_t used = oldest->used_and_flags;
-  for (const Entry* entry = oldest + 1; entry != &entries_[first] + ways_; ++entry) {
+  for (const Entry* entry = set + 1; entry != set + ways_; ++entry) {
     const bool is_older = entry->used_and_flags < used;
     oldest = is_older ? entry : oldest;
     used = is_older ? entry->used_and_flags : used;
   }
-  return static_cast<Slot>(oldest - entries_.data());
+  return first + static_cast<Slot>(oldest - set);
 }
 
 // A tree of ways - 1 bits, node 1 at the root, children of n at 2n and 2n + 1, leaves at
 // ways + way. A set bit: the upper half was used less recently.
 void Cache::order_tree(Slot slot) {
-  const uint64_t set = slot / ways_;
-  const auto way = static_cast<uint32_t>(slot % ways_);
-  uint64_t tree = trees_[set];
-  for (uint32_t node = ways_ + way; node > 1; node /= 2) {
+  uint64_t& tree = trees_[slot / ways_];
+  for (uint32_t node = ways_ + slot % ways_; node > 1; node /= 2) {
     const uint64_t bit = uint64_t{1} << (node / 2);
     tree = (node & 1) == 0 ? tree | bit : tree & ~bit;
   }
-  trees_[set] = tree;
 }
 
-uint32_t Cache::tree_victim(uint64_t set) const {
+uint32_t Cache::tree_victim(Slot first) const {
+  const uint64_t tree = trees_[first / ways_];
   uint32_t node = 1;
-  while (node < ways_) node = 2 * node + static_cast<uint32_t>(trees_[set] >> node & 1);
+  while (node < ways_) node = 2 * node + static_cast<uint32_t>(tree >> node & 1);
   return node - ways_;
 }
 

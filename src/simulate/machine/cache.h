@@ -3,10 +3,11 @@
 // Cache: one set-associative level: which lines it holds, in what state, and which line
 // leaves when another comes. It counts nothing and knows no other level.
 //
-// A line is its address divided by the line size; a slot is a place for one line:
+// A line is its address divided by the line size; a slot is a place for one line. Sets have theirs
+// in the order in which they are first used (sparse_sets.h):
 //
-//     set 0: | slot 0 | slot 1 | ... | slot ways-1 |
-//     set 1: | slot ways | ...
+//     the first set used: | slot 0 | slot 1 | ... | slot ways-1 |
+//     the second one:     | slot ways | ...
 //
 // Any number of sets works: a line's set is line mod sets (a mask for powers of two).
 
@@ -14,6 +15,7 @@
 #include <cstdint>
 
 #include "simulate/machine/machine.h"
+#include "simulate/machine/sparse_sets.h"
 #include "simulate/machine/zeroed_array.h"
 
 namespace culprit::simulate {
@@ -53,9 +55,11 @@ class Cache {
   /// Where `line` is, or kNoSlot. Not a use: replacement does not notice.
   [[nodiscard]] Slot find(uint64_t line) const {
     if (sets_ == 0) return kNoSlot;
-    const Entry* const set = entries_.data() + set_of(line) * ways_;
-    for (const Entry* entry = set; entry != set + ways_; ++entry) {
-      if (entry->tag == ~line) return static_cast<Slot>(entry - entries_.data());
+    const Slot first = entries_.find(set_of(line));
+    if (first == kNoSlot) return kNoSlot;
+    const Entry* const set = &entries_[first];
+    for (uint32_t way = 0; way < ways_; ++way) {
+      if (set[way].tag == ~line) return first + way;
     }
     return kNoSlot;
   }
@@ -88,6 +92,18 @@ class Cache {
   /// Empties `slot`.
   Evicted remove(Slot slot);
 
+  /// Calls visit(slot, line) for all lines, set by set. It may remove what it is shown.
+  template <class Visit>
+  void for_each_line(Visit visit) const {
+    for (uint64_t set = 0; set < sets_; ++set) {
+      const Slot first = entries_.find(set);
+      if (first == kNoSlot) continue;
+      for (Slot slot = first; slot < first + ways_; ++slot) {
+        if (!empty_at(slot)) visit(slot, line_at(slot));
+      }
+    }
+  }
+
   [[nodiscard]] uint64_t line_at(Slot slot) const { return ~entries_[slot].tag; }
   [[nodiscard]] bool empty_at(Slot slot) const { return entries_[slot].tag == 0; }
   [[nodiscard]] uint8_t flags_at(Slot slot) const {
@@ -107,15 +123,16 @@ class Cache {
   };
 
   void order_tree(Slot slot);
-  [[nodiscard]] Slot find_oldest(uint64_t first) const;
-  [[nodiscard]] uint32_t tree_victim(uint64_t set) const;
+  [[nodiscard]] Slot find_oldest(Slot first) const;
+  [[nodiscard]] uint32_t tree_victim(Slot first) const;
 
   uint64_t sets_ = 0;
   uint32_t ways_ = 1;
   bool power_of_two_ = true;
   Replacement replacement_ = Replacement::lru;
-  ZeroedArray<Entry> entries_;
-  ZeroedArray<uint64_t> trees_;  // plru, per set: bit of node n: its older half is the upper
+  static_assert(SparseSets<Entry>::kNowhere == kNoSlot);
+  SparseSets<Entry> entries_;    // by slot
+  ZeroedArray<uint64_t> trees_;  // plru, by slot / ways: bit of node n: its older half is the upper
   uint64_t random_ = 0x9e3779b97f4a7c15;
 };
 

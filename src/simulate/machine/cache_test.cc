@@ -93,6 +93,18 @@ TEST(Cache, KeepsFlagsAndHandsThemOutOnEviction) {
   EXPECT_EQ(cache.find(9), kNoSlot);
 }
 
+TEST(Cache, ShowsItsLinesSetBySetWhateverCameFirst) {
+  Cache cache({512, 2, Replacement::lru}, 64);  // 4 sets
+  for (const uint64_t line : {7U, 2U, 4U, 0U, 3U}) use(cache, line);
+  std::vector<uint64_t> lines;
+  cache.for_each_line([&](Slot slot, uint64_t line) {
+    lines.push_back(line);
+    EXPECT_EQ(cache.remove(slot).line, line);
+  });
+  EXPECT_EQ(lines, std::vector<uint64_t>({4, 0, 2, 7, 3}));
+  cache.for_each_line([](Slot, uint64_t line) { ADD_FAILURE() << line; });
+}
+
 TEST(Cache, OfNoBytesHoldsNothing) {
   const Cache cache;
   EXPECT_FALSE(cache.present());

@@ -1,16 +1,27 @@
 #include "simulate/machine/code_uses.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace culprit::simulate {
 
+/// What is not there is not copied, and takes no memory.
+void CodeUses::make_room_for(uint32_t number) {
+  const size_t size = std::max<size_t>(number + size_t{1}, uses_.size() * 2);
+  ZeroedArray<Use> uses(size);
+  ZeroedArray<Part> parts(size);
+  for (size_t i = 0; i < uses_.size(); ++i) {
+    if (uses_[i].page == kNoPage) continue;
+    uses[i] = uses_[i];
+    parts[i] = parts_[i];
+  }
+  uses_ = std::move(uses);
+  parts_ = std::move(parts);
+}
+
 void CodeUses::note(const CodePart& part, const Use& now) {
   if (part.number == 0) return;
-  if (part.number >= uses_.size()) {
-    const size_t size = std::max<size_t>(part.number + 1, uses_.size() * 2);
-    uses_.resize(size);
-    parts_.resize(size);
-  }
+  if (part.number >= uses_.size()) make_room_for(part.number);
   Use& use = uses_[part.number];
   if (use.page == kNoPage) {
     use.next = first_in_[now.slot];

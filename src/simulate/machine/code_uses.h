@@ -17,6 +17,7 @@
 #include "simulate/machine/cache.h"
 #include "simulate/machine/outcome.h"
 #include "simulate/machine/tlb.h"
+#include "simulate/machine/zeroed_array.h"
 
 namespace culprit::simulate {
 
@@ -34,7 +35,7 @@ static_assert(sizeof(CodePart) == 16);
 /// The uses of code by one core.
 class CodeUses {
  public:
-  static constexpr uint64_t kNoPage = ~uint64_t{0};
+  static constexpr uint64_t kNoPage = 0;
   struct Use {
     uint64_t page = kNoPage;   // of it, in the ITLB; kNoPage: it is not in L1I
     uint64_t runs = 0;         // that the tenure of its line does not have
@@ -74,8 +75,11 @@ class CodeUses {
     Site site = 0;
     uint32_t bytes = 0;
   };
-  std::vector<Use> uses_{1};        // by number; the first one is nobody's, and never there
-  std::vector<Part> parts_{1};      // as told last
+  void make_room_for(uint32_t number);
+
+  // By number; the first one is nobody's, and never there. A thread runs few of a program's parts.
+  ZeroedArray<Use> uses_{1};
+  ZeroedArray<Part> parts_{1};      // as told last, of what is there
   std::vector<uint32_t> first_in_;  // by slot
   uint32_t epoch_ = 1;
 };

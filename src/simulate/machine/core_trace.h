@@ -87,14 +87,9 @@ class CoreTrace {
     event.outcome = outcome;
   }
 
-  [[nodiscard]] const std::vector<CoreEvent>& events() const { return events_; }
+  [[nodiscard]] std::vector<CoreEvent>& events() { return events_; }
   /// One per begin_block, in their order.
   [[nodiscard]] const std::vector<const BlockCycles*>& blocks() const { return blocks_; }
-  /// Gives the memory back: a program may have thousands of threads that wait.
-  void clear() {
-    events_ = {};
-    blocks_ = {};
-  }
 
  private:
   CoreEvent& add(CoreEventKind kind) {

@@ -1,6 +1,10 @@
 #include "simulate/machine/forecast.h"
 
 #include <algorithm>
+#include <tsl/robin_map.h>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace culprit::simulate {
 namespace {
@@ -9,8 +13,6 @@ namespace {
 constexpr uint32_t kMultiplication = 5 * kTicksPerCycle;
 // What a chain becomes: several sums that take turns.
 constexpr uint32_t kChains = 4;
-
-constexpr size_t kMostVariants = 20'000;  // kept, of each class
 
 /// The class of a block's own time that goes; none: nothing of it.
 bool is_static(Change change, CycleClass* kind) {
@@ -119,9 +121,16 @@ PackedOutcome store_without(PackedOutcome packed, Change change) {
   return outcome;
 }
 
+/// A block without a class of its own costs.
+struct Variant {
+  BlockCycles cycles;        // its steps' sites are places (Replay)
+  std::vector<Ticks> ticks;  // by instruction
+};
+
 /// What each instruction takes by itself.
 std::vector<Ticks> ticks_of(const BlockCycles& block) {
   std::vector<Ticks> ticks;
+  ticks.reserve(block.steps.size());
   Ticks before = 0;
   for (const Step& step : block.steps) {
     ticks.push_back(step.dispatched - before);
@@ -130,59 +139,91 @@ std::vector<Ticks> ticks_of(const BlockCycles& block) {
   return ticks;
 }
 
-}  // namespace
-
-uint64_t Forecaster::draw_pause() {
-  random_ ^= random_ << 13;
-  random_ ^= random_ >> 7;
-  random_ ^= random_ << 17;
-  return kPause / 2 + random_ % kPause;
-}
-
-void Forecaster::turn(IntervalCore& core) {
-  if (is_tracing_) return stop(core);
-  is_tracing_ = true;
-  left_ = kStretch;
-  core.set_trace(&trace_);
-}
-
-void Forecaster::stop(IntervalCore& core) {
-  if (!is_tracing_) return;
-  is_tracing_ = false;
-  core.set_trace(nullptr);
-  left_ = draw_pause();
-  replay();
-  trace_.clear();
-}
-
-void Forecaster::replay() {
-  find_touched();
-  has_ = {};
-  run(Change::nothing);
-  for (const BlockRuns& one : runs_) {
-    Ticks base = one.block->total;
-    for (const StaticCost& cost : one.block->costs) {
-      has_[cost.kind] += one.runs * cost.ticks;
-      base -= cost.ticks;
+Variant make_variant(const BlockCycles& block, Change change) {
+  Variant variant;
+  BlockCycles& cycles = variant.cycles;
+  cycles.uops = block.uops;
+  cycles.loads = block.loads;
+  cycles.steps = block.steps;
+  variant.ticks = ticks_of(block);
+  CycleClass kind;
+  if (is_static(change, &kind)) {
+    for (const StaticCost& cost : block.costs) {
+      if (cost.kind == kind) variant.ticks[cost.step] -= cost.ticks;
     }
-    has_[CycleClass::base] += one.runs * base;
   }
-  for (int i = 1; i < kReplays; ++i) {
-    const auto change = static_cast<Change>(i);
-    if (is_worth_it(change)) {
-      run(change);
-    } else {  // it takes as long as the stretch as it is
-      for (size_t j = 0; j < touched_.size(); ++j) {
-        ReplayTicks& sums = sites_[touched_[j]];
-        sums.ticks[static_cast<size_t>(i)] += as_it_is_[j];
+  for (size_t i = 0; i < cycles.steps.size(); ++i) {
+    cycles.total += variant.ticks[i];
+    Step& step = cycles.steps[i];
+    step.dispatched = static_cast<uint32_t>(std::min<Ticks>(cycles.total, UINT32_MAX));
+    if (change == Change::divider && step.divides) {
+      step.latency = std::min<uint32_t>(step.latency, kMultiplication);
+      step.divides = false;
+    }
+    if (change == Change::chains) step.latency /= kChains;
+  }
+  return variant;
+}
+
+/// One stretch, run again and again. The sites that may have time in it are numbered: what is kept
+/// by site is as large as the stretch, not as the program. All of it goes with the stretch, as a
+/// program may have thousands of threads that wait.
+class Replay {
+ public:
+  Replay(const MachineModel& machine, CoreTrace trace)
+      : machine_(machine), trace_(std::move(trace)) {
+    number_sites();
+    usual_ = make_variants(Change::nothing);
+  }
+
+  /// Adds what the stretch takes by instruction, as it is and without each class.
+  void add_all(ReplayTicks* sites) {
+    run(Change::nothing, sites);
+    for (const BlockRuns& one : runs_) {
+      Ticks base = one.block->total;
+      for (const StaticCost& cost : one.block->costs) {
+        has_[cost.kind] += one.runs * cost.ticks;
+        base -= cost.ticks;
+      }
+      has_[CycleClass::base] += one.runs * base;
+    }
+    for (int i = 1; i < kReplays; ++i) {
+      const auto change = static_cast<Change>(i);
+      if (is_worth_it(change)) {
+        run(change, sites);
+      } else {  // it takes as long as the stretch as it is
+        for (size_t j = 0; j < touched_.size(); ++j) {
+          sites[touched_[j]].ticks[static_cast<size_t>(i)] += as_it_is_[j];
+        }
       }
     }
   }
-  for (const Site site : touched_) is_touched_[site] = false;
-}
+
+ private:
+  struct BlockRuns {
+    const BlockCycles* block;
+    uint64_t runs;
+  };
+
+  void number_sites();
+  [[nodiscard]] bool is_worth_it(Change change) const;
+  [[nodiscard]] std::vector<Variant> make_variants(Change change) const;
+  void tell(const CoreEvent& event, Change change, PrefetchedLines& lines, IntervalCore& core);
+  void run(Change change, ReplayTicks* sites);
+
+  const MachineModel& machine_;
+  CoreTrace trace_;              // its sites are places; begin_block: `address` is its row in runs_
+  std::vector<BlockRuns> runs_;  // each block once
+  std::vector<Site> touched_;    // sites, by place
+  std::vector<Site> places_;     // of the steps of all runs_, one behind the other
+  std::vector<Variant> usual_;   // parallel to runs_
+  std::vector<Ticks> as_it_is_;  // by place: the first run
+  CycleParts has_;               // of the stretch, by the first run
+  uint64_t far_lines_ = 0;       // of it, beyond L2, and page walks
+};
 
 /// Whether the stretch has so much of the class that time without it may be another.
-bool Forecaster::is_worth_it(Change change) const {
+bool Replay::is_worth_it(Change change) const {
   constexpr Ticks kLittle = 1000;  // of all, one part in so many is
   const auto has_much = [&](std::initializer_list<CycleClass> kinds) {
     Ticks sum = 0;
@@ -237,146 +278,145 @@ bool Forecaster::is_worth_it(Change change) const {
   return false;
 }
 
-void Forecaster::find_touched() {
-  touched_.clear();
-  runs_.clear();
-  number_.clear();
-  const auto touch = [&](Site site) {
-    if (site >= is_touched_.size()) {
-      is_touched_.resize(size_t{site} * 2 + 1024);
-      place_.resize(is_touched_.size());
-    }
-    if (is_touched_[site]) return;
-    is_touched_[site] = true;
-    place_[site] = static_cast<uint32_t>(touched_.size());
-    touched_.push_back(site);
+void Replay::number_sites() {
+  tsl::robin_map<Site, Site> known;
+  const auto place_of = [&](Site site) {
+    const auto [at, is_new] = known.try_emplace(site, static_cast<Site>(touched_.size()));
+    if (is_new) touched_.push_back(site);
+    return at->second;
   };
-  touch(0);
-  std::unordered_map<const BlockCycles*, uint32_t> known;
+  place_of(0);
+  std::unordered_map<const BlockCycles*, size_t> rows;
+  std::vector<size_t> row_of;  // of each begin_block
   for (const BlockCycles* const block : trace_.blocks()) {
-    const auto [at, is_new] = known.try_emplace(block, static_cast<uint32_t>(runs_.size()));
+    const auto [at, is_new] = rows.try_emplace(block, runs_.size());
     if (is_new) {
       runs_.push_back({block, 0});
-      for (const Step& step : block->steps) touch(step.site);
+      for (const Step& step : block->steps) places_.push_back(place_of(step.site));
     }
     ++runs_[at->second].runs;
-    number_.push_back(at->second);
+    row_of.push_back(at->second);
   }
-  far_lines_ = 0;
-  for (const CoreEvent& event : trace_.events()) {
-    touch(event.site);
+  for (CoreEvent& event : trace_.events()) {
+    event.site = place_of(event.site);
+    if (event.kind == CoreEventKind::begin_block) event.address = row_of[event.address];
     const Outcome outcome = event.outcome;
     const bool is_slow = is_far(outcome.source) || outcome.walk_cycles != 0;
     far_lines_ += outcome.shared_lines + outcome.memory_lines + (is_slow ? 1U : 0U);
   }
 }
 
-Forecaster::Variant& Forecaster::variant_of(const BlockCycles& block, Change change) {
-  auto& known = variants_[static_cast<size_t>(change)];
-  std::unique_ptr<Variant>& variant = known[&block];
-  if (variant) return *variant;
-  variant = std::make_unique<Variant>();
-  BlockCycles& cycles = variant->cycles;
-  cycles.uops = block.uops;
-  cycles.loads = block.loads;
-  cycles.steps = block.steps;
-  variant->ticks = ticks_of(block);
-  CycleClass kind;
-  if (is_static(change, &kind)) {
-    for (const StaticCost& cost : block.costs) {
-      if (cost.kind == kind) variant->ticks[cost.step] -= cost.ticks;
-    }
+std::vector<Variant> Replay::make_variants(Change change) const {
+  std::vector<Variant> variants;
+  variants.reserve(runs_.size());
+  auto place = places_.begin();
+  for (const BlockRuns& one : runs_) {
+    variants.push_back(make_variant(*one.block, change));
+    for (Step& step : variants.back().cycles.steps) step.site = *place++;
   }
-  cycles.total = 0;
-  for (size_t i = 0; i < cycles.steps.size(); ++i) {
-    cycles.total += variant->ticks[i];
-    Step& step = cycles.steps[i];
-    step.dispatched = static_cast<uint32_t>(std::min<Ticks>(cycles.total, UINT32_MAX));
-    if (change == Change::divider && step.divides) {
-      step.latency = std::min<uint32_t>(step.latency, kMultiplication);
-      step.divides = false;
-    }
-    if (change == Change::chains) step.latency /= kChains;
-  }
-  return *variant;
+  return variants;
 }
 
-void Forecaster::run(Change change) {
-  const auto index = static_cast<size_t>(change);
+/// Tells the core what happened, but for what the change takes away.
+void Replay::tell(const CoreEvent& event, Change change, PrefetchedLines& lines,
+                  IntervalCore& core) {
+  switch (event.kind) {
+    case CoreEventKind::begin_block:  // its blocks are the caller's to know
+      break;
+    case CoreEventKind::end_block:
+      core.end_block();
+      break;
+    case CoreEventKind::load:
+      core.load(event.step, load_without(event.outcome, change), event.address, event.bytes,
+                event.is_part, event.site);
+      break;
+    case CoreEventKind::store:
+      core.store(event.step, store_without(event.outcome, change), event.address, event.bytes,
+                 event.site);
+      break;
+    case CoreEventKind::store_part:
+      core.store_part(event.address, event.bytes);
+      break;
+    case CoreEventKind::microcode:
+      if (change != Change::microcode) core.spend_microcode(event.site, event.address);
+      break;
+    case CoreEventKind::prefetch:
+      lines.add(
+          {event.address, event.source, latency_with(change, event.source, event.latency_cycles)});
+      if (event.is_last) core.prefetch(lines);
+      break;
+    case CoreEventKind::branch:
+      if (change != Change::misprediction) core.branch(event.site, event.misprediction);
+      break;
+    case CoreEventKind::taken:
+      if (change != Change::starvation) core.taken(event.site);
+      break;
+    case CoreEventKind::fetch:
+      if (change != Change::starvation) core.fetch(event.site, event.outcome);
+      break;
+  }
+}
+
+void Replay::run(Change change, ReplayTicks* sites) {
+  std::vector<Variant> changed;
   CycleClass kind;
-  const Change of_blocks = is_static(change, &kind) ? change : Change::nothing;
-  if (variants_[static_cast<size_t>(of_blocks)].size() > kMostVariants) {
-    variants_[static_cast<size_t>(of_blocks)].clear();
-  }
-  std::vector<const Variant*> variants;
-  for (const BlockRuns& one : runs_) {
-    Variant& variant = variant_of(*one.block, of_blocks);
-    for (size_t i = 0; i < variant.cycles.steps.size(); ++i) {
-      variant.cycles.steps[i].site = place_[one.block->steps[i].site];
-    }
-    variants.push_back(&variant);
-  }
+  if (is_static(change, &kind)) changed = make_variants(change);
+  const std::vector<Variant>& variants = changed.empty() ? usual_ : changed;
   const MachineModel machine = machine_without(machine_, change);
-  scratch_.assign(touched_.size(), {});
-  IntervalCore core(machine, scratch_.data());
+  std::vector<SiteTicks> times(touched_.size());
+  IntervalCore core(machine, times.data());
   PrefetchedLines lines;
-  size_t block = 0;
   for (const CoreEvent& event : trace_.events()) {
-    switch (event.kind) {
-      case CoreEventKind::begin_block:
-        core.begin_block(variants[number_[block++]]->cycles);
-        break;
-      case CoreEventKind::end_block:
-        core.end_block();
-        break;
-      case CoreEventKind::load:
-        core.load(event.step, load_without(event.outcome, change), event.address, event.bytes,
-                  event.is_part, place_[event.site]);
-        break;
-      case CoreEventKind::store:
-        core.store(event.step, store_without(event.outcome, change), event.address, event.bytes,
-                   place_[event.site]);
-        break;
-      case CoreEventKind::store_part:
-        core.store_part(event.address, event.bytes);
-        break;
-      case CoreEventKind::microcode:
-        if (change != Change::microcode) core.spend_microcode(place_[event.site], event.address);
-        break;
-      case CoreEventKind::prefetch:
-        lines.add({event.address, event.source,
-                   latency_with(change, event.source, event.latency_cycles)});
-        if (event.is_last) core.prefetch(lines);
-        break;
-      case CoreEventKind::branch:
-        if (change != Change::misprediction) core.branch(place_[event.site], event.misprediction);
-        break;
-      case CoreEventKind::taken:
-        if (change != Change::starvation) core.taken(place_[event.site]);
-        break;
-      case CoreEventKind::fetch:
-        if (change != Change::starvation) core.fetch(place_[event.site], event.outcome);
-        break;
+    if (event.kind == CoreEventKind::begin_block) {
+      core.begin_block(variants[event.address].cycles);
+    } else {
+      tell(event, change, lines, core);
     }
   }
+  const auto index = static_cast<size_t>(change);
   const bool is_first = change == Change::nothing;
   if (is_first) as_it_is_.assign(touched_.size(), 0);
-  for (size_t i = 0; i < touched_.size(); ++i) {
-    const SiteTicks& site = scratch_[i];
-    sites_[touched_[i]].ticks[index] += site.stalls.total();
+  for (size_t place = 0; place < touched_.size(); ++place) {
+    const CycleParts& stalls = times[place].stalls;
+    sites[touched_[place]].ticks[index] += stalls.total();
     if (is_first) {
-      as_it_is_[i] = site.stalls.total();
-      has_.add(site.stalls);
+      as_it_is_[place] = stalls.total();
+      has_.add(stalls);
     }
   }
+  auto place = places_.begin();
   for (size_t i = 0; i < runs_.size(); ++i) {
-    const std::vector<Step>& steps = runs_[i].block->steps;
-    for (size_t step = 0; step < steps.size(); ++step) {
-      const Ticks ticks = runs_[i].runs * variants[i]->ticks[step];
-      sites_[steps[step].site].ticks[index] += ticks;
-      if (is_first) as_it_is_[place_[steps[step].site]] += ticks;
+    for (const Ticks own : variants[i].ticks) {
+      const Ticks ticks = runs_[i].runs * own;
+      sites[touched_[*place]].ticks[index] += ticks;
+      if (is_first) as_it_is_[*place] += ticks;
+      ++place;
     }
   }
+}
+
+}  // namespace
+
+uint64_t Forecaster::draw_pause() {
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  return kPause / 2 + random_ % kPause;
+}
+
+void Forecaster::turn(IntervalCore& core) {
+  if (is_tracing_) return stop(core);
+  is_tracing_ = true;
+  left_ = kStretch;
+  core.set_trace(&trace_);
+}
+
+void Forecaster::stop(IntervalCore& core) {
+  if (!is_tracing_) return;
+  is_tracing_ = false;
+  core.set_trace(nullptr);
+  left_ = draw_pause();
+  Replay(machine_, std::exchange(trace_, {})).add_all(sites_);
 }
 
 }  // namespace culprit::simulate

@@ -12,9 +12,7 @@
 // there: 1 - without / as it is.
 
 #include <array>
-#include <memory>
-#include <unordered_map>
-#include <vector>
+#include <cstdint>
 
 #include "simulate/machine/core.h"
 #include "simulate/machine/core_trace.h"
@@ -68,41 +66,15 @@ class Forecaster {
   void stop(IntervalCore& core);
 
  private:
-  /// A block without a class of its own costs; the caller's blocks live on. Its steps' sites are
-  /// places in touched_.
-  struct Variant {
-    BlockCycles cycles;
-    std::vector<Ticks> ticks;  // by instruction
-  };
-  struct BlockRuns {
-    const BlockCycles* block;
-    uint64_t runs;
-  };
-
   void turn(IntervalCore& core);
-  void replay();
-  void find_touched();
-  [[nodiscard]] bool is_worth_it(Change change) const;
-  void run(Change change);
-  Variant& variant_of(const BlockCycles& block, Change change);
   uint64_t draw_pause();
 
   MachineModel machine_;
   ReplayTicks* sites_;
-  CoreTrace trace_;
+  CoreTrace trace_;  // of the stretch under way
   bool is_tracing_ = false;
   uint64_t left_ = kFirstPause;
   uint64_t random_ = 0x9e37'79b9'7f4a'7c15;
-  std::vector<BlockRuns> runs_;   // of the stretch, each block once
-  std::vector<uint32_t> number_;  // in runs_, of each begin_block
-  std::vector<Site> touched_;     // sites that may have time in the stretch
-  std::vector<bool> is_touched_;
-  std::vector<Site> place_;         // in touched_, by site: what a core that runs it again calls it
-  std::vector<Ticks> as_it_is_;     // parallel to touched_: the first run
-  CycleParts has_;                  // of the stretch, by the first run
-  uint64_t far_lines_ = 0;          // of it, beyond L2, and page walks
-  std::vector<SiteTicks> scratch_;  // parallel to touched_, too: few sites are in a stretch
-  std::array<std::unordered_map<const BlockCycles*, std::unique_ptr<Variant>>, kReplays> variants_;
 
   static constexpr uint64_t kFirstPause = 512;
   static constexpr uint64_t kStretch = 1024;  // blocks

@@ -331,16 +331,14 @@ void finish_private(CoreState& core) {
   if (core.mailbox.has_messages()) handle_messages(core);
   for (PrivateLevel* level : {&core.l1d, &core.l1i, &core.l2}) {
     if (!level->recorded()) continue;
-    for (Slot slot = 0; slot < level->cache.lines(); ++slot) {
-      if (level->cache.empty_at(slot)) continue;
-      const uint64_t line = level->cache.line_at(slot);
-      if (!core.sample.holds(line)) continue;
+    level->cache.for_each_line([&](Slot slot, uint64_t line) {
+      if (!core.sample.holds(line)) return;
       const Taken taken = take_out(core, *level, slot);
       end_lost(core, *level, line, taken.tenure, End::left_at_end);
       if (level == &core.l1d) pass_on_from_l1d(core, taken);
       if (level == &core.l1i) pass_on_from_l1i(core, taken);
       if (level == &core.l2) give_back(core, taken);
-    }
+    });
   }
 }
 
@@ -352,7 +350,7 @@ LineTenure peek_tenure(CoreState& core, uint64_t line) {
 }
 
 void begin_thread(CoreState& core, uint8_t thread) {
-  for (Slot slot = 0; slot < core.l1i.cache.lines(); ++slot) collect_code(core, slot);
+  core.l1i.cache.for_each_line([&](Slot slot, uint64_t) { collect_code(core, slot); });
   core.thread = thread;
   for (const Level level : {Level::l1d, Level::l1i, Level::l2, Level::l3}) {
     for (uint32_t stratum = 0; stratum < core.strata(level); ++stratum) {
@@ -362,24 +360,21 @@ void begin_thread(CoreState& core, uint8_t thread) {
 }
 
 void note_sample(CoreState& core) {
-  for (Slot slot = 0; slot < core.l1i.cache.lines(); ++slot) {
-    collect_code(core, slot, core.l1i.table);
-  }
+  core.l1i.cache.for_each_line(
+      [&](Slot slot, uint64_t) { collect_code(core, slot, core.l1i.table); });
   for (PrivateLevel* level : {&core.l1d, &core.l1i, &core.l2}) {
     if (!level->recorded()) continue;
     level->ages.set_weight(core.sample.weight());
-    for (Slot slot = 0; slot < level->cache.lines(); ++slot) {
-      if (level->cache.empty_at(slot)) continue;
+    level->cache.for_each_line([&](Slot slot, uint64_t line) {
       LineTenure passed_on;
       passed_on.accessed_bytes = level->table.settle_bytes(level->tenures[slot]);
-      const uint64_t line = level->cache.line_at(slot);
       const Slot below = level == &core.l2 ? kNoSlot : core.l2.cache.find(line);
       if (below != kNoSlot && core.l2.recorded()) {
         merge(core.l2.tenures[below], passed_on);
       } else if (core.locality == Locality::all) {
         core.shared.merge_tenure(line, passed_on);
       }
-    }
+    });
   }
 }
 

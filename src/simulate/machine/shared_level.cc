@@ -39,14 +39,12 @@ void SharedLevel::add_core(CoreState& core) {
 
 void SharedLevel::begin_directory(const CoreState& only) {
   for (const PrivateLevel* level : {&only.l1d, &only.l2}) {
-    for (Slot slot = 0; slot < level->cache.lines(); ++slot) {
-      if (level->cache.empty_at(slot)) continue;
-      const uint64_t line = level->cache.line_at(slot);
+    level->cache.for_each_line([&](Slot slot, uint64_t line) {
       Entry& entry = Locked(*this, line)->directory[line];
       entry.sharers = bit_of(only);
       entry.exclusive = true;
       entry.modified |= (level->cache.flags_at(slot) & kNoted) != 0;
-    }
+    });
   }
 }
 
@@ -289,11 +287,11 @@ void SharedLevel::merge_tenure(uint64_t line, const LineTenure& seen) {
 
 void SharedLevel::finish(CoreState& core) {
   if (!recorded()) return;
-  for (Slot slot = 0; slot < cache_.lines(); ++slot) {
-    if (cache_.empty_at(slot) || !core.sample.holds(cache_.line_at(slot))) continue;
-    core.l3_table_of(cache_.line_at(slot)).end(tenures_[slot], TenureTable::End::left_at_end);
+  cache_.for_each_line([&](Slot slot, uint64_t line) {
+    if (!core.sample.holds(line)) return;
+    core.l3_table_of(line).end(tenures_[slot], TenureTable::End::left_at_end);
     cache_.remove(slot);
-  }
+  });
 }
 
 }  // namespace culprit::simulate

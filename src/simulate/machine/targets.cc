@@ -5,7 +5,8 @@
 namespace culprit::simulate {
 
 /// The entry comes to the front; the last goes if it was not there.
-bool TargetBuffer::use_older(Entry* set, const Entry& entry) {
+bool TargetBuffer::use_older(uint64_t number, const Entry& entry) {
+  Entry* const set = &entries_[entries_.place(number)];
   uint32_t way = 0;
   while (way + 1 < ways_ && set[way].address != entry.address) ++way;
   const bool known = set[way].address == entry.address && set[way].target == entry.target;
@@ -15,7 +16,7 @@ bool TargetBuffer::use_older(Entry* set, const Entry& entry) {
 }
 
 IndirectPredictor::IndirectPredictor(const BranchSettings& settings) {
-  for (std::vector<Entry>& table : tables_) table.resize(settings.indirect_entries);
+  for (ZeroedArray<Entry>& table : tables_) table = ZeroedArray<Entry>(settings.indirect_entries);
 }
 
 IndirectPredictor::Entry& IndirectPredictor::find(size_t table, uint64_t address, uint16_t& tag) {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "simulate/machine/machine.h"
+#include "simulate/machine/sparse_sets.h"
+#include "simulate/machine/zeroed_array.h"
 
 namespace culprit::simulate {
 
@@ -18,26 +20,28 @@ class TargetBuffer {
   explicit TargetBuffer(const BranchSettings& settings)
       : ways_(settings.target_ways),
         sets_(settings.target_entries / settings.target_ways),
-        entries_(settings.target_entries) {}
+        entries_(sets_, ways_) {}
 
   /// Whether it knew where the branch goes; then it does.
   bool use(uint64_t address, uint64_t target) {
-    Entry& newest = entries_[((address ^ address >> 16) & (sets_ - 1)) * ways_];
-    if (newest.address == address && newest.target == target) [[likely]]
+    const uint64_t set = (address ^ address >> 16) & (sets_ - 1);
+    const uint32_t newest = entries_.find(set);
+    if (newest != SparseSets<Entry>::kNowhere && entries_[newest].address == address &&
+        entries_[newest].target == target) [[likely]]
       return true;
-    return use_older(&newest, {address, target});
+    return use_older(set, {address, target});
   }
 
  private:
   struct Entry {
-    uint64_t address = ~uint64_t{0};
-    uint64_t target = 0;
+    uint64_t address;  // 0: it is empty, as no code is there
+    uint64_t target;
   };
-  bool use_older(Entry* set, const Entry& entry);
+  bool use_older(uint64_t set, const Entry& entry);
 
   uint32_t ways_;
   uint32_t sets_;
-  std::vector<Entry> entries_;
+  SparseSets<Entry> entries_;
 };
 
 /// The target last time, by address; and two tables tagged with address and the targets of the
@@ -60,7 +64,7 @@ class IndirectPredictor {
 
   Entry& find(size_t table, uint64_t address, uint16_t& tag);
 
-  std::array<std::vector<Entry>, kPathBits.size()> tables_;
+  std::array<ZeroedArray<Entry>, kPathBits.size()> tables_;
   uint64_t path_ = 0;
 };
 

@@ -8,6 +8,7 @@ namespace culprit::simulate {
 Tlb::Tlb(const TlbGeometry& geometry)
     : entries_(size_t{1} + geometry.entries),
       chains_(std::bit_ceil(std::max<size_t>(4 * size_t{geometry.entries}, 256))) {
+  entries_[0].page = kNobodys;
   if (geometry.entries == 0) return;
   sets_ = geometry.entries / geometry.ways;
   queues_ = ZeroedArray<Queued>(entries_.size() + sets_);

@@ -79,7 +79,8 @@ class Tlb {
   void drop(uint32_t entry);
 
   uint64_t sets_ = 0;
-  ZeroedArray<Entry> entries_;    // from 1 on; number 0 has no page
+  static constexpr uint64_t kNobodys = ~uint64_t{0};
+  ZeroedArray<Entry> entries_;    // from 1 on; number 0 has a page that no address is in
   ZeroedArray<uint32_t> chains_;  // by the low bits of a page's number: its entries, newest first
   ZeroedArray<Queued> queues_;  // the entries', and behind them the end of each set's queue, whose
                                 // newer one is the oldest entry and whose older one the newest

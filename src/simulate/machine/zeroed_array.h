@@ -13,6 +13,10 @@
 
 namespace culprit::simulate {
 
+/// Zeroed memory, for std::free(); nullptr: there is none. Pages that another owner has left behind
+/// are given back to the kernel, and not cleared.
+void* allocate_zeroed(size_t bytes);
+
 template <class T>
 class ZeroedArray {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -20,7 +24,8 @@ class ZeroedArray {
  public:
   ZeroedArray() = default;
   explicit ZeroedArray(size_t count)
-      : values_(static_cast<T*>(std::calloc(count == 0 ? 1 : count, sizeof(T)))), size_(count) {
+      : values_(static_cast<T*>(allocate_zeroed((count == 0 ? 1 : count) * sizeof(T)))),
+        size_(count) {
     CHECK(values_ != nullptr);
   }
 
