@@ -54,7 +54,7 @@ std::string function_code() {
   return code;
 }
 
-ImageFacts make_facts(uint64_t functions) {
+Result<ImageFacts> make_facts(uint64_t functions) {
   ImageFacts facts;
   const auto text = [&facts](const std::string& word) { return facts.strings.intern(word); };
   facts.architecture = "x86_64";
@@ -62,9 +62,8 @@ ImageFacts make_facts(uint64_t functions) {
   facts.has_lines = true;
   facts.segments = {{FileOffset(0), kStart + functions * kFunctionBytes, LinkAddress(0x400000)}};
   const std::string code = function_code();
-  const Result<Decoder> decoder = Decoder::make(facts.architecture);
-  const std::vector<Block> blocks =
-      find_blocks(decoder->decode(code, LinkAddress(0), Detail::flow));
+  ASSIGN_OR_RETURN(const Decoder decoder, Decoder::make(facts.architecture));
+  const std::vector<Block> blocks = find_blocks(decoder.decode(code, LinkAddress(0), Detail::flow));
   for (uint64_t i = 0; i < functions; ++i) {
     const std::string number = std::to_string(i);
     const FileOffset begin(kStart + i * kFunctionBytes);
@@ -92,7 +91,7 @@ ImageFacts make_facts(uint64_t functions) {
     facts.code.push_back({begin, code});
     for (const Block& block : blocks) {
       facts.blocks.push_back(
-          {begin + (block.begin - LinkAddress(0)), static_cast<uint32_t>(block.end - block.begin)});
+          {begin + block.begin.value, static_cast<uint32_t>(block.end - block.begin)});
     }
   }
   return facts;
@@ -158,7 +157,8 @@ Result<void> write_profile(const std::string& path, uint64_t functions, bool is_
   builder.take_counts();
   ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::create(path));
   RETURN_IF_ERROR(writer.flush(profile));
-  RETURN_IF_ERROR(writer.write_facts(ImageId(0u), make_facts(functions)));
+  ASSIGN_OR_RETURN(const ImageFacts facts, make_facts(functions));
+  RETURN_IF_ERROR(writer.write_facts(ImageId(0u), facts));
   return writer.close();
 }
 

@@ -53,13 +53,16 @@ void Attributor::begin_stretch(FileOffset begin, uint32_t inlined) {
 void Attributor::nest_inlines() {
   const std::vector<InlineFact>& rows = facts_.inlines;
   parents_.assign(rows.size(), CodePlace::kNone);
-  std::vector<uint32_t> order(rows.size());
-  std::iota(order.begin(), order.end(), uint32_t{0});
-  const auto outer_first = [&](uint32_t a, uint32_t b) {
-    return std::tie(rows[a].begin, rows[a].depth, a) < std::tie(rows[b].begin, rows[b].depth, b);
+  stretches_.reserve(2 * rows.size());
+  const auto outer_first = [](const InlineFact& a, const InlineFact& b) {
+    return std::tie(a.begin, a.depth) < std::tie(b.begin, b.depth);
   };
-  if (!std::is_sorted(order.begin(), order.end(), outer_first)) {
-    std::sort(order.begin(), order.end(), outer_first);
+  std::vector<uint32_t> order;  // none: as they are
+  if (!std::is_sorted(rows.begin(), rows.end(), outer_first)) {
+    order.resize(rows.size());
+    std::iota(order.begin(), order.end(), uint32_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return outer_first(rows[a], rows[b]); });
   }
 
   struct Open {
@@ -75,7 +78,8 @@ void Attributor::nest_inlines() {
       begin_stretch(end, open.empty() ? CodePlace::kNone : open.back().row);
     }
   };
-  for (const uint32_t row : order) {
+  for (uint32_t i = 0; i < rows.size(); ++i) {
+    const uint32_t row = order.empty() ? i : order[i];
     if (rows[row].begin >= rows[row].end) continue;
     close_until(rows[row].begin, &rows[row]);
     if (open.size() >= kDeepestInlining) continue;

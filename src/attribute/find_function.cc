@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -37,37 +38,105 @@ bool comes_first(const Candidate* a, const Candidate* b) {
   return std::tie(b->value, *a->name, a->image) < std::tie(a->value, *b->name, b->image);
 }
 
+/// Which functions of an image are looked at, and where their code is.
+struct Mentions {
+  std::vector<bool> names;               // by string: it has the word
+  std::vector<bool> functions;           // by string: it names a symbol that is looked at
+  std::vector<CodeIndex::Range> ranges;  // ascending, apart from each other
+
+  [[nodiscard]] static bool has(const std::vector<bool>& set, StringId name) {
+    return name.value < set.size() && set[name.value];
+  }
+};
+
+std::vector<CodeIndex::Range> join(std::vector<CodeIndex::Range> ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::vector<CodeIndex::Range> joined;
+  for (const CodeIndex::Range& range : ranges) {
+    if (!joined.empty() && range.begin <= joined.back().end) {
+      joined.back().end = std::max(joined.back().end, range.end);
+    } else {
+      joined.push_back(range);
+    }
+  }
+  return joined;
+}
+
+Mentions find_mentions(const ImageFacts& facts, std::string_view word) {
+  Mentions mentions;
+  mentions.names.resize(facts.strings.size());
+  for (size_t id = 0; id < mentions.names.size(); ++id) {
+    mentions.names[id] = facts.strings.text(StringId(id)).find(word) != std::string::npos;
+  }
+  mentions.functions = mentions.names;  // and those whose linkage name has it
+  for (const FunctionFact& function : facts.functions) {
+    const bool has_word = Mentions::has(mentions.names, function.linkage_name);
+    if (has_word && function.name.value < mentions.functions.size()) {
+      mentions.functions[function.name.value] = true;
+    }
+  }
+  if (word.empty()) {
+    mentions.ranges = {{FileOffset(0), FileOffset(UINT64_MAX)}};
+    return mentions;
+  }
+  std::vector<CodeIndex::Range> ranges;
+  for (const FunctionFact& function : facts.functions) {
+    if (Mentions::has(mentions.functions, function.name)) {
+      ranges.push_back({function.begin, function.end});
+    }
+  }
+  for (const InlineFact& call : facts.inlines) {
+    if (Mentions::has(mentions.names, call.name)) ranges.push_back({call.begin, call.end});
+  }
+  mentions.ranges = join(std::move(ranges));
+  return mentions;
+}
+
 /// Adds the counts at each location to its symbol, and to all that is inlined there.
 class Candidates {
  public:
-  explicit Candidates(CodeIndex& code) : code_(code) {}
+  Candidates(CodeIndex& code, std::string_view word) : code_(code), word_(word) {}
 
   void add_all() {
     const Profile& profile = code_.profile();
     for (const Histogram& histogram : profile.histograms) {
       Attributor* attributor = code_.attributor(histogram.image);
       if (attributor == nullptr) continue;
-      for_each_count(profile, histogram, [&](const Location& at, size_t event, const Sum& sum) {
-        if (event == 0) add(*attributor, at, sum.value);
-      });
+      const Mentions& mentions = mentions_of(histogram.image, attributor->facts());
+      for (const CodeIndex::Range& range : mentions.ranges) {
+        for_each_count_within(profile, histogram, range.begin, range.end,
+                              [&](const Location& at, size_t event, const Sum& sum) {
+                                if (event == 0) add(*attributor, mentions, at, sum.value);
+                              });
+      }
     }
   }
 
   [[nodiscard]] std::vector<Candidate> take() { return std::move(all_); }
 
  private:
-  void add(Attributor& attributor, const Location& at, uint64_t value) {
+  const Mentions& mentions_of(ImageId image, const ImageFacts& facts) {
+    const auto [at, is_new] = mentions_.try_emplace(image);
+    if (is_new) at->second = find_mentions(facts, word_);
+    return at->second;
+  }
+
+  void add(Attributor& attributor, const Mentions& mentions, const Location& at, uint64_t value) {
     const ImageFacts& facts = attributor.facts();
     const CodePlace place = attributor.find(at.offset);
     if (place.function == CodePlace::kNone) return;
     const FunctionFact& function = facts.functions[place.function];
-    Candidate& symbol = candidate(facts, at.image, false, function.name);
-    symbol.linkage_name = &facts.strings.text(function.linkage_name);
-    add(place.function, value, symbol);
+    if (Mentions::has(mentions.functions, function.name)) {
+      Candidate& symbol = candidate(facts, at.image, false, function.name);
+      symbol.linkage_name = &facts.strings.text(function.linkage_name);
+      add(place.function, value, symbol);
+    }
     std::vector<StringId> seen;  // recursion inlined into itself counts once
     for (uint32_t row = place.inlined; row != CodePlace::kNone;
          row = attributor.inlined_into(row)) {
       const StringId name = facts.inlines[row].name;
+      if (!Mentions::has(mentions.names, name)) continue;
       if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
       seen.push_back(name);
       add(place.function, value, candidate(facts, at.image, true, name));
@@ -83,8 +152,8 @@ class Candidates {
     const size_t table = 2 * size_t{image.value} + (inlined ? 1 : 0);
     if (table >= rows_.size()) rows_.resize(table + 1);
     std::vector<uint32_t>& rows = rows_[table];
-    if (rows.empty()) rows.resize(std::max<size_t>(facts.strings.size(), 1), kNone);
-    uint32_t& row = rows[name.value < rows.size() ? name.value : 0];  // 0: ""
+    if (rows.empty()) rows.resize(facts.strings.size(), kNone);
+    uint32_t& row = rows[name.value];
     if (row == kNone) {
       row = static_cast<uint32_t>(all_.size());
       Candidate& one = all_.emplace_back();
@@ -97,6 +166,8 @@ class Candidates {
 
   static constexpr uint32_t kNone = UINT32_MAX;
   CodeIndex& code_;
+  std::string_view word_;
+  std::map<ImageId, Mentions> mentions_;
   // Rows of all_, by the image's own strings: there may be hundreds of thousands of names.
   std::vector<std::vector<uint32_t>> rows_;
   std::vector<Candidate> all_;
@@ -193,37 +264,24 @@ Result<FoundFunction> tell(const CodeIndex& code, const CandidateList& matching,
 
 }  // namespace
 
-FunctionFinder::FunctionFinder(CodeIndex& code) : code_(code) {
-  Candidates candidates(code);
+FunctionFinder::FunctionFinder(CodeIndex& code, std::string_view word) : code_(code) {
+  Candidates candidates(code, word);
   candidates.add_all();
   all_ = candidates.take();
+  for (const Candidate& one : all_) list_.push_back(&one);
 }
 
 FunctionFinder::~FunctionFinder() = default;
 
 Result<FoundFunction> FunctionFinder::find(const WantedFunction& wanted) const {
-  const CandidateList all = list_mentioning("");
-  CandidateList matching = find_matches(code_, all, wanted);
-  if (matching.empty()) return not_found(wanted, all);
+  CandidateList matching = find_matches(code_, list_, wanted);
+  if (matching.empty()) return not_found(wanted, list_);
   std::sort(matching.begin(), matching.end(), comes_first);
   return tell(code_, matching, wanted.copy);
 }
 
-FunctionFinder::CandidateList FunctionFinder::list_mentioning(std::string_view word) const {
-  CandidateList list;
-  for (const Candidate& one : all_) {
-    const bool has_linkage_name = one.linkage_name != nullptr;
-    if (one.name->find(word) != std::string::npos ||
-        (has_linkage_name && one.linkage_name->find(word) != std::string::npos)) {
-      list.push_back(&one);
-    }
-  }
-  return list;
-}
-
-std::optional<FunctionMatch> FunctionFinder::match(const WantedFunction& wanted,
-                                                   const CandidateList& among) const {
-  CandidateList matching = find_matches(code_, among, wanted);
+std::optional<FunctionMatch> FunctionFinder::match(const WantedFunction& wanted) const {
+  CandidateList matching = find_matches(code_, list_, wanted);
   if (wanted.copy == 0 || wanted.copy > matching.size()) return std::nullopt;
   const auto chosen = matching.begin() + static_cast<std::ptrdiff_t>(wanted.copy - 1);
   std::nth_element(matching.begin(), chosen, matching.end(), comes_first);

@@ -41,11 +41,12 @@ struct FunctionMatch {
 
 struct FunctionCandidate;
 
-/// Looks names up among all code that has counts, which is added up once.
+/// Looks names up among code that has counts, which is added up once.
 class FunctionFinder {
  public:
-  /// `code` must outlive it.
-  explicit FunctionFinder(CodeIndex& code);
+  /// `word`: only functions that have it in their names, or in their linkage names, are there to be
+  /// found; code of others is not looked at. `code` must outlive it.
+  explicit FunctionFinder(CodeIndex& code, std::string_view word = "");
   FunctionFinder(const FunctionFinder&) = delete;
   FunctionFinder& operator=(const FunctionFinder&) = delete;
   ~FunctionFinder();
@@ -54,16 +55,14 @@ class FunctionFinder {
 
   /// An error where nothing with counts matches, with the nearest name there is.
   [[nodiscard]] Result<FoundFunction> find(const WantedFunction& wanted) const;
-  /// Serves who asks for many names that a word is in: those alone, and what each of them means
-  /// among them. nullopt: nothing.
-  [[nodiscard]] CandidateList list_mentioning(std::string_view word) const;
-  [[nodiscard]] std::optional<FunctionMatch> match(const WantedFunction& wanted,
-                                                   const CandidateList& among) const;
+  /// Serves who asks for many names. nullopt: nothing.
+  [[nodiscard]] std::optional<FunctionMatch> match(const WantedFunction& wanted) const;
   [[nodiscard]] const CodeIndex& code() const { return code_; }
 
  private:
   CodeIndex& code_;
   std::vector<FunctionCandidate> all_;
+  CandidateList list_;  // of them
 };
 
 }  // namespace culprit

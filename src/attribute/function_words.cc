@@ -78,13 +78,12 @@ std::string find_own_word(const std::string& name) {
 
 }  // namespace
 
-std::string make_function_words(const FunctionFinder& finder, const NamedFunction& function,
-                                size_t room) {
+std::string make_function_words(CodeIndex& code, const NamedFunction& function, size_t room) {
   const std::vector<std::string> patterns = list_patterns(function.name, room);
-  const FunctionFinder::CandidateList among = finder.list_mentioning(find_own_word(function.name));
+  const FunctionFinder finder(code, find_own_word(function.name));
   for (const bool alone : {true, false}) {  // else it is the one with the most counts
     for (const std::string& pattern : patterns) {
-      const std::optional<FunctionMatch> found = finder.match({pattern}, among);
+      const std::optional<FunctionMatch> found = finder.match({pattern});
       if (!is_meant(finder, found, function) || (alone && found->matches > 1)) continue;
       return shell_word(pattern);
     }
@@ -93,14 +92,14 @@ std::string make_function_words(const FunctionFinder& finder, const NamedFunctio
     const std::string module = base_name(function.module);
     for (const std::string& pattern : patterns) {
       const WantedFunction wanted{pattern, escape_pattern(module)};
-      if (!is_meant(finder, finder.match(wanted, among), function)) continue;
+      if (!is_meant(finder, finder.match(wanted), function)) continue;
       return shell_word(pattern) + " --module " + shell_word(escape_pattern(module));
     }
   }
   constexpr size_t kMostCopies = 100;
   const std::string exact = escape_pattern(function.name);
   for (size_t copy = 2; copy <= kMostCopies; ++copy) {
-    const std::optional<FunctionMatch> found = finder.match({exact, "", copy}, among);
+    const std::optional<FunctionMatch> found = finder.match({exact, "", copy});
     if (!found) break;
     if (is_meant(finder, found, function)) {
       return fmt::format("{} --copy {}", shell_word(exact), copy);

@@ -19,7 +19,6 @@ struct NamedFunction {
 /// The function's name if it has room, else the shortest pattern that finds it and no other:
 /// "'*::_Hashtable<*>::_M_find_before_node'"; with --module or --copy where another function of
 /// that name has more counts. Where nothing finds it alone, the name itself.
-std::string make_function_words(const FunctionFinder& finder, const NamedFunction& function,
-                                size_t room);
+std::string make_function_words(CodeIndex& code, const NamedFunction& function, size_t room);
 
 }  // namespace culprit

@@ -39,8 +39,7 @@ class Functions {
 
   std::string words(const std::string& name, size_t room, const std::string& module = "") {
     CodeIndex code(test_.profile, lookup_);
-    const FunctionFinder finder(code);
-    return make_function_words(finder, {name, false, module}, room);
+    return make_function_words(code, {name, false, module}, room);
   }
 
   /// What a command line opens: "name (module)".

@@ -34,11 +34,9 @@ uint64_t estimate_memory_bytes(const ImageFacts& facts) {
     bytes += rows(source.lines);
     for (const std::string& line : source.lines) bytes += text(line);
   }
-  // An interned text takes itself, and its node and bucket in the index.
-  constexpr uint64_t kIndexBytes = 48;
   for (size_t i = 0; i < facts.strings.size(); ++i) {
     const std::string& one = facts.strings.text(StringId(i));
-    bytes += sizeof one + text(one) + kIndexBytes;
+    bytes += sizeof one + text(one);
   }
   return bytes;
 }

@@ -47,9 +47,20 @@ std::vector<Histogram> make_histograms(std::vector<HistogramRow> rows,
 std::vector<Histogram> merge_histograms(const std::vector<Histogram>& histograms,
                                         const std::vector<Event>& events);
 
+/// Whether the rows are in canonical order, as those of files mostly are.
+template <class Row>
+bool are_merged(const std::vector<Row>& rows) {
+  for (size_t row = 0; row < rows.size(); ++row) {
+    if (is_empty_cell(rows[row])) return false;
+    if (row > 0 && compare_keys(rows[row - 1], rows[row]) >= 0) return false;
+  }
+  return true;
+}
+
 /// Rows of any kind of count in canonical order: rows of one key are added.
 template <class Row>
 void merge_rows(std::vector<Row>& rows, const std::vector<Event>& events) {
+  if (are_merged(rows)) return;
   std::erase_if(rows, is_empty_cell<Row>);
   const auto less = [](const Row& a, const Row& b) {
     if constexpr (requires { a.cell; }) {

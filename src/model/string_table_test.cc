@@ -34,5 +34,23 @@ TEST(StringTable, ViewsStayValidWhileItGrowsIsCopiedAndMoved) {
   EXPECT_EQ(copy.size(), 10'001u);
 }
 
+TEST(StringTable, TextsThatWereAppendedAreFoundLikeOthers) {
+  StringTable table;
+  table.append("a");
+  table.append("b");
+  table.append("a");
+  EXPECT_EQ(table.size(), 4u);
+  EXPECT_EQ(table.text(StringId(3u)), "a");
+  StringTable copy = table;
+  for (StringTable* const one : {&table, &copy}) {
+    EXPECT_EQ(one->intern("b"), StringId(2u));
+    EXPECT_EQ(one->intern("a"), StringId(1u));
+    EXPECT_EQ(one->intern("c"), StringId(4u));
+    one->append("d");
+    EXPECT_EQ(one->intern("d"), StringId(5u));
+    EXPECT_EQ(one->intern(""), StringId(0u));
+  }
+}
+
 }  // namespace
 }  // namespace culprit

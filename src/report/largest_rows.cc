@@ -3,7 +3,6 @@
 #include <functional>
 #include <utility>
 
-#include "attribute/find_function.h"
 #include "print/values.h"
 #include "report/add_up.h"
 #include "report/next_function.h"
@@ -129,7 +128,6 @@ struct LargestRows::State {
   std::vector<uint32_t> rows;  // accounts that the filters leave
   Groups functions;            // of the rows
   Groups lines;
-  std::optional<FunctionFinder> finder;  // made when words are first asked for
 };
 
 LargestRows::LargestRows(const Profile& profile, const FactsLookup& facts,
@@ -166,8 +164,7 @@ std::vector<RowSums> LargestRows::sum_lines() const {
 
 std::string LargestRows::make_words(const LargestRow& function) const {
   if (!can_annotate(function.function)) return "";
-  if (!state_->finder) state_->finder.emplace(state_->code);
-  return make_next_words(*state_->finder, {function.function, function.inlined, ""});
+  return make_next_words(state_->code, {function.function, function.inlined, ""});
 }
 
 }  // namespace culprit

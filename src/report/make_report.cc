@@ -239,9 +239,8 @@ void name_hottest(CodeIndex& code, ReportTable& table) {
     if (hottest == nullptr || own_value(table, row) > own_value(table, *hottest)) hottest = &row;
   }
   if (hottest == nullptr) return;
-  const FunctionFinder finder(code);
   table.hottest =
-      make_next_words(finder, {*hottest->function, hottest->inlined, hottest->module.value_or("")});
+      make_next_words(code, {*hottest->function, hottest->inlined, hottest->module.value_or("")});
 }
 
 /// What a first user does not know, each only where it matters.

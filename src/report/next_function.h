@@ -14,9 +14,9 @@ inline bool can_annotate(const std::string& function) {
 }
 
 /// Words for `culprit annotate` that fit a line.
-inline std::string make_next_words(const FunctionFinder& finder, const NamedFunction& function) {
+inline std::string make_next_words(CodeIndex& code, const NamedFunction& function) {
   constexpr size_t kRoom = 50;
-  return make_function_words(finder, function, kRoom);
+  return make_function_words(code, function, kRoom);
 }
 
 }  // namespace culprit

@@ -279,8 +279,8 @@ Name RowKeys::word(ImageId image, StringId id) {
   const ImageFacts& facts = *code_.facts(image);
   std::vector<Name>& words = image_names(image).words;
   if (words.empty()) words.resize(facts.strings.size());
-  if (id.value >= words.size()) return pool_.name(facts.strings.text(id));
-  if (!words[id.value]) words[id.value] = pool_.name(facts.strings.text(id));
+  if (id.value >= words.size()) return pool_.name("");
+  if (!words[id.value]) words[id.value] = pool_.lasting(facts.strings.text(id));
   return words[id.value];
 }
 

@@ -5,6 +5,22 @@
 
 namespace culprit {
 
+template <class Keep>
+Name NamePool::find_or_add(std::string_view text, Keep keep) {
+  const uint32_t word = index_.find_or_add(std::hash<std::string_view>()(text), words_.size(),
+                                           [&](size_t known) { return *words_[known] == text; });
+  if (word == words_.size()) words_.push_back(&keep());
+  return Name(*words_[word]);
+}
+
+Name NamePool::lasting(const std::string& text) {
+  return find_or_add(text, [&]() -> const std::string& { return text; });
+}
+
+Name NamePool::name(std::string_view text) {
+  return find_or_add(text, [&]() -> const std::string& { return own_.emplace_back(text); });
+}
+
 ReportRow to_row(const RowNames& names) {
   const auto text = [](Name name) {
     return name ? std::optional<std::string>(*name) : std::nullopt;

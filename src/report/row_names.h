@@ -5,12 +5,14 @@
 // Only the rows that are shown become a ReportRow.
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "model/string_table.h"
 #include "report/report.h"
+#include "report/row_index.h"
 
 namespace culprit {
 
@@ -33,13 +35,21 @@ class Name {
   const std::string* text_ = nullptr;
 };
 
-/// Keeps words; must outlive the Names it gave.
+/// Finds words that are the same; must outlive the Names it gave.
 class NamePool {
  public:
-  Name name(std::string_view text) { return Name(texts_.text(texts_.intern(text))); }
+  /// A word of a text that stays where it is, and is not copied.
+  Name lasting(const std::string& text);
+  /// A word of a text that may go.
+  Name name(std::string_view text);
 
  private:
-  StringTable texts_;  // its texts stay where they are
+  template <class Keep>
+  Name find_or_add(std::string_view text, Keep keep);
+
+  RowIndex index_;
+  std::vector<const std::string*> words_;
+  std::deque<std::string> own_;  // of them, those of texts that went
 };
 
 /// The fields of ReportRow of the same names.

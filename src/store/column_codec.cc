@@ -122,11 +122,9 @@ bool decode_deltas(std::string_view& in, uint64_t rows, std::vector<uint64_t>& n
   return true;
 }
 
-bool decode_constant(std::string_view& in, uint64_t rows, std::vector<uint64_t>& numbers) {
-  uint64_t value = 0;
-  if (rows != 0 && !take_varint(in, value)) return false;
-  numbers.assign(rows, value);
-  return true;
+bool decode_constant(std::string_view& in, uint64_t rows, DecodedColumn& column) {
+  column.is_constant = true;
+  return rows == 0 || take_varint(in, column.numbers.emplace_back());
 }
 
 bool decode_raw(std::string_view& in, uint64_t rows, std::vector<uint64_t>& numbers) {
@@ -180,7 +178,7 @@ bool decode_payload(const Header& header, uint64_t rows,
   std::string_view in = header.payload;
   switch (encoding) {
     case Encoding::constant:
-      return decode_constant(in, rows, column.numbers) && in.empty();
+      return decode_constant(in, rows, column) && in.empty();
     case Encoding::varint:
       return decode_varints(in, rows, type == ColumnType::i64, column.numbers) && in.empty();
     case Encoding::delta:
@@ -194,6 +192,7 @@ bool decode_payload(const Header& header, uint64_t rows,
       uint64_t factor = 0;
       if (!take_varint(in, base) || !take_varint(in, factor) || !in.empty()) return false;
       if (base >= earlier.size() || earlier[base] == nullptr) return false;
+      column.is_constant = earlier[base]->is_constant;
       column.numbers = earlier[base]->numbers;
       for (uint64_t& number : column.numbers) number *= factor;
       return true;

@@ -44,14 +44,17 @@ struct Column {
 /// A decoded column; `numbers` is empty where the data do not have it.
 struct DecodedColumn {
   bool present = false;
+  bool is_constant = false;  // the first number is that of all rows
   std::vector<uint64_t> numbers;
   std::string_view bytes;  // into the decoded data
+
+  [[nodiscard]] uint64_t number(size_t row) const { return numbers[is_constant ? 0 : row]; }
 };
 
 /// `columns` are parallel to `specs`, all of the same number of rows.
 std::string encode_columns(std::span<const ColumnSpec> specs, std::span<const Column> columns);
 
-/// The columns named by `specs`, in their order, each with `rows` numbers or absent.
+/// The columns named by `specs`, in their order, each with a number for each of `rows`, or absent.
 /// Never allocates more than 8 bytes x rows x specs, whatever the bytes say.
 Result<std::vector<DecodedColumn>> decode_columns(std::string_view data, uint64_t rows,
                                                   std::span<const ColumnSpec> specs);

@@ -101,12 +101,18 @@ struct SourceParts {
   std::vector<TextRow> lines;
 };
 
+/// The first text of all is the empty one, which every table has.
 Result<void> unpack_strings(uint64_t rows, uint64_t raw_bytes, std::string_view data,
-                            StringTable& strings, size_t& count) {
+                            StringTable& strings, bool& has_first) {
   std::vector<TextRow> texts;
   RETURN_IF_ERROR(unpack_rows(rows, raw_bytes, data, texts));
-  for (const TextRow& row : texts) {
-    if (strings.intern(row.text) != StringId(count++)) return Error{"a text comes twice"};
+  for (TextRow& row : texts) {
+    if (has_first) {
+      strings.append(std::move(row.text));
+    } else if (!row.text.empty()) {
+      return Error{"the first one is not empty"};
+    }
+    has_first = true;
   }
   return {};
 }
@@ -172,7 +178,7 @@ Result<void> read_parts(const Database& database, ImageId image, FactParts wante
   query.bind(0, begin);
   query.bind(1, begin + (1 << kPartBits));
   SourceParts sources;
-  size_t strings = 0;
+  bool has_strings = false;
   int64_t last_id = -1;
   while (true) {
     ASSIGN_OR_RETURN(const bool has_row, query.step());
@@ -188,7 +194,8 @@ Result<void> read_parts(const Database& database, ImageId image, FactParts wante
     };
     Result<void> good;
     if (part == "strings") {
-      good = unpack_strings(rows, raw_bytes, query.text(4).value_or(""), facts.strings, strings);
+      good =
+          unpack_strings(rows, raw_bytes, query.text(4).value_or(""), facts.strings, has_strings);
     } else if (part == "segments") {
       good = unpack(facts.segments);
     } else if (part == "fields") {

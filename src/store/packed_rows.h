@@ -85,7 +85,7 @@ Result<void> unpack_rows(uint64_t rows, uint64_t raw_bytes, std::string_view dat
         [&]<class T>(std::string_view, T& field) {
           DecodedColumn& column = columns[at++];
           if (!column.present) return;  // of an earlier version: the default stays
-          const uint64_t number = column.numbers[i];
+          const uint64_t number = column.number(i);
           if constexpr (std::is_same_v<T, std::string>) {
             field = column.bytes.substr(0, number);
             column.bytes.remove_prefix(number);

@@ -3,6 +3,7 @@
 // The table `segments`: packed pieces of counts, stacks and object ranges. A segment is
 // never changed; close() replaces all of one kind by fewer.
 
+#include <algorithm>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,16 @@ Result<void> append_segments(const Database& database, std::string_view kind,
   return {};
 }
 
+/// How many rows the segments of `kind` claim, up to so many that larger tables may grow.
+inline Result<size_t> count_rows(const Database& database, std::string_view kind) {
+  ASSIGN_OR_RETURN(Statement query,
+                   database.prepare("SELECT total(rows) FROM segments WHERE kind = ?"));
+  query.bind(0, kind);
+  RETURN_IF_ERROR(query.step());
+  constexpr double kMost = 4.0 * kMaxRowsPerPiece;
+  return static_cast<size_t>(std::clamp(query.real(0).value_or(0), 0.0, kMost));
+}
+
 /// All rows of `kind`, in the order in which they were added.
 template <class Row>
 Result<std::vector<Row>> read_segments(const Database& database, std::string_view kind) {
@@ -39,7 +50,9 @@ Result<std::vector<Row>> read_segments(const Database& database, std::string_vie
       Statement query,
       database.prepare("SELECT id, rows, raw_bytes, data FROM segments WHERE kind = ?"));
   query.bind(0, kind);
+  ASSIGN_OR_RETURN(const size_t count, count_rows(database, kind));
   std::vector<Row> rows;
+  rows.reserve(count);
   int64_t last_id = 0;
   while (true) {
     ASSIGN_OR_RETURN(const bool has_row, query.step());

@@ -23,6 +23,11 @@ inline void put_varint(std::string& out, uint64_t value) {
 
 /// Takes a varint off the front; false if the bytes end in it or it exceeds 64 bits.
 inline bool take_varint(std::string_view& in, uint64_t& value) {
+  if (!in.empty() && static_cast<unsigned char>(in[0]) < 0x80) [[likely]] {
+    value = static_cast<unsigned char>(in[0]);
+    in.remove_prefix(1);
+    return true;
+  }
   value = 0;
   const size_t limit = in.size() < 10 ? in.size() : 10;
   for (size_t i = 0; i < limit; ++i) {
