@@ -173,7 +173,7 @@ data = { entries = 65536, ways = 8 }
     def test_a_chain_of_additions_is_firm(self):
         document, text = self.verdict(self.CHAIN, "chain")
         self.assertEqual({"certainty": "firm", "branch": "instruction_serialization", "kernel": None,
-                          "reason": ""}, document["verdict"])
+                          "waiting": None, "reason": ""}, document["verdict"])
         self.assertRegex(text, r"instruction serialization   <== culprit")
         advice = document["advice"][0]
         self.assertEqual("instruction_serialization", advice["branch"])
