@@ -30,8 +30,8 @@ inline constexpr std::string_view kInnerTasks = "inner tasks";
 /// created.
 inline constexpr std::string_view kPieces = "pieces";
 
-/// A RegionValue with an event is what the thread counted in the construct itself, or waiting for it
-/// or at its end. Measured runs have them; simulated ones have histograms.
+/// A RegionValue with an event is what the thread counted in the construct itself, or waiting for
+/// it or at its end. Measured runs have them; simulated ones have histograms.
 inline constexpr std::string_view kCounted = "counted";
 inline constexpr std::string_view kCountedWaiting = "counted waiting";
 
