@@ -77,14 +77,21 @@ def main():
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--only")
     options = parser.parse_args()
+    if options.rounds < 2:
+        parser.error("--rounds: two at least, for the range of their ratios")
+    for build in (options.old, options.new):
+        if not (build / "culprit").exists():
+            parser.error(f"{build} has no culprit: build it first")
+    if not (options.new / "report_speed_profile").exists():
+        parser.error(f"{options.new}: build report_speed_profile there first")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "loop.c").write_text(LOOP)
         subprocess.run(["cc", "-O2", "-g", "-o", "loop", "loop.c"], cwd=folder, check=True)
         # An old culprit may not read what a new one writes, but each reads older files.
-        maker = next(build / "report_speed_profile" for build in (options.old, options.new)
-                     if (build / "report_speed_profile").exists())
-        subprocess.run([maker, folder / "profile.culprit"], check=True, stdout=subprocess.DEVNULL)
+        made_by = options.old if (options.old / "report_speed_profile").exists() else options.new
+        subprocess.run([made_by / "report_speed_profile", folder / "profile.culprit"], check=True,
+                       stdout=subprocess.DEVNULL)
         perf = shutil.which("perf")
         if perf:
             subprocess.run([perf, "record", "-q", "-B", "-e", "cpu-clock", "-o", "perf.data", "./loop",

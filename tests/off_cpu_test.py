@@ -3,8 +3,11 @@
 import json
 import unittest
 
-from harness import CulpritTest, runs_alone
+import jsonschema
 
+from harness import SOURCE, CulpritTest, runs_alone
+
+SCHEMA = json.loads((SOURCE / "schema/why.schema.json").read_text())
 KINDS = {"wait_for_sleep": "sleep", "wait_for_lock": "lock", "wait_for_pipe": "pipe"}
 LEAST_SHARE = 0.02   # of the time of the program's first thread: the bound of all figures here
 
@@ -59,6 +62,22 @@ class OffCpu(CulpritTest):
         away = sum(first["values"][event]["value"] for event in ("off-cpu", "preempted")) * 1e-9
         self.assertAlmostEqual(away / whole["wall"], 1 - whole["cpu"] / whole["wall"],
                                delta=LEAST_SHARE)
+
+    def test_a_program_that_sleeps_has_that_as_its_verdict(self):
+        profile = self.folder / "sleeps.culprit"
+        done = self.culprit("record", "-q", "-o", profile, "--off-cpu", "--", "sleep", "0.5",
+                            status=None)
+        if done.returncode == 125:
+            self.skipTest("the kernel does not permit its events: " + done.stderr.strip())
+        why = json.loads(self.culprit("why", profile, "--format", "json").stdout)
+        jsonschema.validate(why, SCHEMA)
+        if all(kind["kind"] == "other" for kind in why["waiting"]["kinds"]):
+            self.skipTest("neither the kernel nor libc has symbols here")
+        self.assertEqual(why["verdict"]["waiting"]["kind"], "sleep")
+        self.assertIn("no thread runs", why["verdict"]["waiting"]["words"])
+        text = " ".join(self.culprit("why", profile).stdout.split())
+        self.assertRegex(text, "Verdict it waits: for [0-9]+ % of the wall time no thread runs: sleep")
+        self.assertIn("culprit report --off-cpu", text.split("Next")[1])
 
     def test_what_cannot_see_waits_says_so(self):
         done = self.culprit("record", "--off-cpu", "--engine", "posix-timer", "true", status=125)

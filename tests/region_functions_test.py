@@ -152,8 +152,9 @@ static int (*choose(void))(int) { return plain; }
 __attribute__((noinline)) int chosen(int x) __attribute__((ifunc("choose")));
 int main(int count, char** words) { (void)words; return chosen(count) - 1; }"""
         chosen = self.compile_text(text, "chosen.c", "chosen", "-O1", "-g")
-        done = self.record("--region", "chosen", "--", chosen, status=125)[1]
-        self.assertIn("is not what is called", done.stderr)
+        for engine in ((), ("--engine", "simulate")):
+            done = self.record("--region", "chosen", *engine, "--", chosen, status=125)[1]
+            self.assertIn("is not what is called", done.stderr)
         done = self.record("--region", "mian", "--", program, status=125)[1]
         self.assertIn("did you mean main?", done.stderr)
         done = self.record("--region", "main", "-p", os.getpid(), status=2)[1]

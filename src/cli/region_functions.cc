@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "binary/elf_file.h"
-#include "binary/resolvers.h"
 #include "binary/symbols.h"
 #include "cli/region_requests.h"
 #include "patch/moved_code.h"
@@ -63,9 +62,6 @@ Result<std::vector<RegionFunction>> find_in_file(const std::string& name,
     if (symbol == nullptr) continue;
     if (const std::string why = find_objection(symbol->name, places.path); !why.empty()) {
       return refuse(name, why);
-    }
-    if (is_resolver(elf, symbol->begin)) {
-      return refuse(name, "is not what is called (the dynamic linker asks it for that)");
     }
     const std::span<const std::byte> bytes = elf.loaded_bytes(symbol->begin, symbol->end);
     const std::string_view code(reinterpret_cast<const char*>(bytes.data()), bytes.size());

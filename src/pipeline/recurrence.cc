@@ -87,8 +87,8 @@ class Dependences {
 
   std::span<const InstructionCosts> loop_;
   double load_cycles_;
-  std::array<std::optional<size_t>, kMostRegisters>
-      makers_;  // of the registers' values: executions
+  /// Of the registers' values: executions.
+  std::array<std::optional<size_t>, kMostRegisters> makers_;
   std::vector<Execution> executions_;
 };
 

@@ -13,6 +13,7 @@
 #include "binary/debug_info.h"
 #include "binary/demangle.h"
 #include "binary/elf_file.h"
+#include "binary/resolvers.h"
 #include "binary/symbols.h"
 #include "simulate/qemu/qemu_command.h"
 
@@ -88,6 +89,12 @@ Result<counting::RegionPlaces> find_in_file(const std::string& symbol, const std
     const std::string name = demangle(one.name);
     names.emplace_back(without_parameters(name));
     if (is_cold_part(one.name) || !is_meant(one.name, symbol)) continue;
+    if (is_resolver(elf, one.begin)) {
+      return Error{fmt::format(
+          "'{}' in {} is not what is called: the dynamic linker asks it which of several functions "
+          "is to be called in its place (ifunc); name that one",
+          printable(symbol), printable(path))};
+    }
     if (const auto offset = elf.to_file_offset(one.begin)) region.offsets.push_back(offset->value);
   }
   if (!region.offsets.empty()) return region;

@@ -25,7 +25,14 @@ namespace ns {
 __attribute__((noinline)) int shown(int x) { asm volatile(""); return x + 2; }
 __attribute__((noinline)) int shown(long x) { asm volatile(""); return (int)x + 3; }
 }  // namespace ns
-int main(int argc, char**) { return hidden(argc) + ns::shown(argc) + ns::shown((long)argc); }
+extern "C" {
+static int plain(int x) { return x + 4; }
+static int (*choose())(int) { return plain; }
+int chosen(int x) __attribute__((ifunc("choose")));
+}
+int main(int argc, char**) {
+  return hidden(argc) + ns::shown(argc) + ns::shown((long)argc) + chosen(argc);
+}
 )";
     const std::string command = "c++ -O1 -o " + program_ + " " + program_ + ".cc";
     if (std::system(command.c_str()) != 0) program_.clear();
@@ -54,6 +61,11 @@ TEST_F(RegionPlacesTest, AreThoseOfTheNameAsItIsLinkedOrWritten) {
 TEST_F(RegionPlacesTest, AreThoseOfAnUnnamedNamespaceToo) {
   EXPECT_EQ(find("(anonymous namespace)::hidden"), "1");
   EXPECT_EQ(find("(anonymous namespace)::hidden(int)"), "1");
+}
+
+// Only the dynamic linker calls what the name stands at.
+TEST_F(RegionPlacesTest, AreNotThoseOfFunctionsThatChooseAnother) {
+  EXPECT_NE(find("chosen").find("is not what is called"), std::string::npos) << find("chosen");
 }
 
 TEST_F(RegionPlacesTest, SuggestTheNearestNames) {

@@ -95,10 +95,17 @@ constexpr KindOfWait kWaitKinds[] = {
     {"end of a thread", false, "One thread does the rest alone: divide it."},
 };
 
+constexpr const KindOfWait* find_row(std::string_view kind) {
+  return std::ranges::find(kWaitKinds, kind, &KindOfWait::kind);
+}
+constexpr bool has_row(const WaitWord& word) {
+  return find_row(word.kind) != std::end(kWaitKinds);
+}
+static_assert(std::ranges::all_of(kWords, has_row));
+
 const KindOfWait& find_kind(std::string_view kind) {
-  const auto* const found = std::ranges::find(kWaitKinds, kind, &KindOfWait::kind);
-  return found == std::end(kWaitKinds) ? *std::ranges::find(kWaitKinds, "other", &KindOfWait::kind)
-                                       : *found;
+  const KindOfWait* const found = find_row(kind);
+  return found == std::end(kWaitKinds) ? *find_row("other") : *found;
 }
 
 // What threads wait for by a futex, told by libc's functions above it.
@@ -115,6 +122,8 @@ constexpr WaitWord kFutexWords[] = {
     {"__new_sem_", "semaphore"},
     {"do_futex_wait", "semaphore"},
 };
+
+static_assert(std::ranges::all_of(kFutexWords, has_row));
 
 std::string_view find_futex_kind(std::string_view function) {
   for (const auto& [prefix, kind] : kFutexWords) {

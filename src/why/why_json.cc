@@ -131,12 +131,19 @@ Json json_measured(const std::optional<MeasuredCycles>& measured) {
           {"everything", json_estimate(measured->everything)}};
 }
 
-Json json_verdict(const Verdict& verdict) {
+Json json_what_holds_up(const WhyReport& why) {
+  const WaitKind* const kind = why.verdict.waiting;
+  if (kind == nullptr) return {};
+  return {{"kind", kind->kind}, {"words", describe_idle_time(*why.waiting, *kind)}};
+}
+
+Json json_verdict(const WhyReport& why) {
+  const Verdict& verdict = why.verdict;
   Json object = {{"certainty", certainty_name(verdict.certainty)},
                  {"reason", printable(verdict.reason)}};
   object["kernel"] =
       verdict.kernel == nullptr ? Json() : Json(std::string(verdict.kernel->kind->key));
-  object["waiting"] = verdict.waiting == nullptr ? Json() : Json(printable(verdict.waiting->kind));
+  object["waiting"] = json_what_holds_up(why);
   object["branch"] =
       verdict.branch == nullptr ? Json() : Json(std::string(branch_key(verdict.branch->branch)));
   return object;
@@ -254,7 +261,7 @@ std::string print_why_json(const Profile& profile, const Template& cpu, const Wh
                      {"waiting", json_waiting(why.waiting)},
                      {"kernel", json_kernel(why.kernel)},
                      {"measured", json_measured(why.measured)},
-                     {"verdict", json_verdict(why.verdict)},
+                     {"verdict", json_verdict(why)},
                      {"advice", json_advice(why)},
                      {"rules", json_rules(why)},
                      {"remarks", json_texts(why.remarks)},

@@ -114,6 +114,15 @@ function KernelVerdict({ why }: { why: Why.WhyDocument }): JSX.Element | null {
 
 function Verdict({ why }: { why: Why.WhyDocument }): JSX.Element {
   const { verdict } = why;
+  if (verdict.waiting) {
+    return (
+      <section class={`verdict ${verdict.certainty}`} aria-label="verdict">
+        <h2>{CERTAINTY[verdict.certainty]} <em>waiting</em>: {verdict.waiting.kind}</h2>
+        <p>{verdict.reason}</p>
+        <p class="dim">{verdict.waiting.words}</p>
+      </section>
+    );
+  }
   if (verdict.kernel) return <KernelVerdict why={why} /> as JSX.Element;
   if (isTimeOnly(why)) {
     return (

@@ -615,9 +615,18 @@ export interface WhyDocument {
      */
     kernel: string | null;
     /**
-     * instead of either: what a program waits for that hardly runs, as in waiting.kinds
+     * instead of either: what holds up a program that hardly runs
      */
-    waiting: string | null;
+    waiting: null | {
+      /**
+       * as in waiting.kinds
+       */
+      kind: string;
+      /**
+       * how much it is, where, and what to do
+       */
+      words: string;
+    };
     /**
      * why it is not firm
      */

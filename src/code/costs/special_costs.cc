@@ -12,6 +12,7 @@ namespace {
 bool is_plain_load(const DecodedInstruction& instruction) {
   const std::string_view name = instruction.name;
   if (!instruction.facts->mayLoad()) return false;  // movzbl %al, %eax
+  if (name.starts_with("POPCNT")) return false;     // is no pop
   return name.starts_with("MOV64rm") || name.starts_with("MOV32rm") || name.starts_with("MOVZX") ||
          name.starts_with("MOVSX") || name.starts_with("POP") || name.starts_with("LDR") ||
          name.starts_with("LDUR") || name.starts_with("LDP");

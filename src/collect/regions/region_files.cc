@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include "base/file.h"
@@ -115,7 +116,10 @@ std::vector<RegionLoaded> read_region_loaded(const std::string& folder, uint64_t
 RegionFiles read_region_files(const std::string& folder) {
   RegionFiles files;
   uint64_t from = 0;
-  files.loaded = read_region_loaded(folder, &from);
+  for (auto more = read_region_loaded(folder, &from); !more.empty();
+       more = read_region_loaded(folder, &from)) {
+    std::ranges::move(more, std::back_inserter(files.loaded));
+  }
   std::vector<std::filesystem::path> names;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {

@@ -24,8 +24,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collect/timer/guest/maps.h"
 #include "constructs.h"
-#include "maps.h"
 
 static struct culprit_region_functions wanted;
 
@@ -340,13 +340,13 @@ struct places {
 
 static void find_functions(const struct mapping* mapping, void* data) {
   struct places* const places = data;
-  if (!mapping->is_code) return;
+  if (mapping->rights[2] != 'x') return;
   for (uint32_t i = 0; i < wanted.count; ++i) {
     const uint64_t offset = wanted.functions[i].file_offset;
     const uint64_t bytes = mapping->end - mapping->start;
-    if (offset < mapping->file_offset || offset - mapping->file_offset >= bytes) continue;
+    if (offset < mapping->offset || offset - mapping->offset >= bytes) continue;
     if (strcmp(mapping->name, wanted.functions[i].path) != 0) continue;
-    places->address[i] = mapping->start + (offset - mapping->file_offset);
+    places->address[i] = mapping->start + (offset - mapping->offset);
   }
 }
 

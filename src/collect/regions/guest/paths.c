@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "collect/timer/guest/maps.h"
 #include "collect/timer/guest/text.h"
-#include "maps.h"
 
 enum { kHashSlots = 4 * CULPRIT_MAX_PATHS, kNameSlots = 8192 };
 
@@ -205,7 +205,7 @@ static void take_around(const struct mapping* mapping, void* address) {
   if (file->file_count == CULPRIT_MAX_FILES || strlen(mapping->name) >= sizeof row->name) return;
   row->start = mapping->start;
   row->end = mapping->end;
-  row->file_offset = mapping->file_offset;
+  row->file_offset = mapping->offset;
   row->inode = mapping->inode;
   strcpy(row->name, mapping->name);
   __atomic_store_n(&file->file_count, file->file_count + 1, __ATOMIC_RELEASE);

@@ -2,19 +2,17 @@
 #define _GNU_SOURCE
 #include "mappings.h"
 
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include "maps.h"
 #include "record.h"
-#include "text.h"
 
-enum { kCapacity = 4096, kLineBytes = 4096 + 128, kMinScanGapNs = 10000000 };
+enum { kCapacity = 4096, kMinScanGapNs = 10000000 };
 
 /* One reported mapping. start and end are read by other threads' handlers. */
-struct mapping {
+struct reported {
   uint64_t start;
   uint64_t end;
   uint64_t offset;
@@ -23,7 +21,7 @@ struct mapping {
   uint32_t minor;
 };
 
-static struct mapping table[kCapacity];
+static struct reported table[kCapacity];
 static uint32_t table_size;
 static char busy;
 static char is_void;
@@ -80,8 +78,8 @@ static void remember(const struct mapping* found) {
   if (at == table_size) __atomic_store_n(&table_size, at + 1, __ATOMIC_RELEASE);
 }
 
-static int report(struct culprit_ring* ring, uint64_t time_ns, const struct mapping* found,
-                  const char* protection, const char* path) {
+static int report(struct culprit_ring* ring, uint64_t time_ns, const struct mapping* found) {
+  const char* const path = found->name[0] == '\0' ? "//anon" : found->name; /* as perf has it */
   struct {
     struct perf_event_header header;
     uint32_t pid, tid;
@@ -101,60 +99,24 @@ static int report(struct culprit_ring* ring, uint64_t time_ns, const struct mapp
   body.major = found->major;
   body.minor = found->minor;
   body.inode = found->inode;
-  body.protection = (protection[0] == 'r' ? PROT_READ : 0u) |
-                    (protection[1] == 'w' ? PROT_WRITE : 0u) | PROT_EXEC;
-  body.flags = protection[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
+  body.protection = (found->rights[0] == 'r' ? PROT_READ : 0u) |
+                    (found->rights[1] == 'w' ? PROT_WRITE : 0u) | PROT_EXEC;
+  body.flags = found->rights[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
   return record_write_named(ring, &body.header, sizeof body, path, time_ns);
 }
 
-/* 7f00-7f10 r-xp 00001000 fe:01 1234    /usr/lib/libm.so.6 */
-static void take_line(struct culprit_ring* ring, uint64_t time_ns, const char* line) {
-  struct mapping found;
-  const char* at = line;
-  found.start = text_take_number(&at, 16);
-  if (*at++ != '-') return;
-  found.end = text_take_number(&at, 16);
-  if (*at++ != ' ') return;
-  const char* protection = at;
-  for (int i = 0; i < 5; ++i) {
-    if (*at++ == '\0') return;
-  }
-  found.offset = text_take_number(&at, 16);
-  if (*at++ != ' ') return;
-  found.major = (uint32_t)text_take_number(&at, 16);
-  if (*at++ != ':') return;
-  found.minor = (uint32_t)text_take_number(&at, 16);
-  if (*at++ != ' ') return;
-  found.inode = text_take_number(&at, 10);
-  while (*at == ' ') ++at;
+/* A look at what is mapped. */
+struct look {
+  struct culprit_ring* ring;
+  uint64_t time_ns;
+};
 
-  if (strcmp(at, "[stack]") == 0) main_stack_end = found.end;
-  if (protection[2] != 'x' || strcmp(at, "[vsyscall]") == 0) return;
-  if (is_reported(&found)) return;
-  const char* path = *at == '\0' ? "//anon" : at; /* as the kernel names it to perf */
-  if (report(ring, time_ns, &found, protection, path)) remember(&found);
-}
-
-static void scan(struct culprit_ring* ring, uint64_t time_ns) {
-  static char buffer[kLineBytes];
-  const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  size_t held = 0;
-  while (1) {
-    const ssize_t got = read(fd, buffer + held, sizeof buffer - 1 - held);
-    if (got <= 0) break;
-    held += (size_t)got;
-    buffer[held] = '\0';
-    char* line = buffer;
-    for (char* end; (end = memchr(line, '\n', held - (size_t)(line - buffer))); line = end + 1) {
-      *end = '\0';
-      take_line(ring, time_ns, line);
-    }
-    held -= (size_t)(line - buffer);
-    memmove(buffer, line, held);
-    if (held == sizeof buffer - 1) held = 0; /* a line longer than any path: not one */
-  }
-  close(fd);
+static void take(const struct mapping* found, void* data) {
+  const struct look* const look = data;
+  if (strcmp(found->name, "[stack]") == 0) main_stack_end = found->end;
+  if (found->rights[2] != 'x' || strcmp(found->name, "[vsyscall]") == 0) return;
+  if (is_reported(found)) return;
+  if (report(look->ring, look->time_ns, found)) remember(found);
 }
 
 void mappings_scan(struct culprit_ring* ring, uint64_t time_ns) {
@@ -164,7 +126,8 @@ void mappings_scan(struct culprit_ring* ring, uint64_t time_ns) {
     if (__atomic_exchange_n(&is_void, 0, __ATOMIC_ACQ_REL)) {
       __atomic_store_n(&table_size, 0, __ATOMIC_RELEASE);
     }
-    scan(ring, time_ns);
+    struct look look = {ring, time_ns};
+    maps_read(take, &look);
   }
   __atomic_clear(&busy, __ATOMIC_RELEASE);
 }

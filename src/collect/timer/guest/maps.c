@@ -1,4 +1,4 @@
-/* See maps.h. No allocation, no stdio. */
+/* See maps.h. A static buffer; no allocation, no stdio. */
 #define _GNU_SOURCE
 #include "maps.h"
 
@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/timer/guest/text.h"
+#include "text.h"
+
+enum { kLineBytes = 4096 + 256, kRightsBytes = 4 };
 
 /* 7f00-7f10 r-xp 00001000 fe:01 1234    /usr/lib/libm.so.6 */
 static int parse_line(const char* line, struct mapping* found) {
@@ -15,13 +17,15 @@ static int parse_line(const char* line, struct mapping* found) {
   if (*at++ != '-') return 0;
   found->end = text_take_number(&at, 16);
   if (*at++ != ' ') return 0;
-  const char* const rights = at;
-  while (*at != ' ' && *at != '\0') ++at;
-  found->is_code = at - rights >= 3 && rights[2] == 'x';
+  found->rights = at;
+  if (memchr(at, '\0', kRightsBytes + 1) != NULL) return 0;
+  at += kRightsBytes;
   if (*at++ != ' ') return 0;
-  found->file_offset = text_take_number(&at, 16);
+  found->offset = text_take_number(&at, 16);
   if (*at++ != ' ') return 0;
-  while (*at != ' ' && *at != '\0') ++at; /* the device */
+  found->major = (uint32_t)text_take_number(&at, 16);
+  if (*at++ != ':') return 0;
+  found->minor = (uint32_t)text_take_number(&at, 16);
   if (*at++ != ' ') return 0;
   found->inode = text_take_number(&at, 10);
   while (*at == ' ') ++at;
@@ -30,7 +34,7 @@ static int parse_line(const char* line, struct mapping* found) {
 }
 
 void maps_read(take_mapping* take, void* data) {
-  static char buffer[4096 + 256];
+  static char buffer[kLineBytes];
   const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;
   size_t held = 0;
