@@ -5,7 +5,9 @@ AVX-512, which QEMU has not."""
 import itertools
 import re
 
-from harness import PROGRAMS, SOURCE, CulpritTest, run
+from harness import BUILD, PROGRAMS, CulpritTest, run
+
+CHECKER = BUILD / "check_accesses.so"  # programs/check_accesses.cc
 
 # Opcodes that are several instructions, by a part of ModRM.
 GROUPS = {(): [*range(0x80, 0x84), 0x8f, 0xc0, 0xc1, 0xc6, 0xc7, *range(0xd0, 0xd4),
@@ -90,30 +92,19 @@ class Operands(CulpritTest):
     def counted_bytes(self):
         """Bytes loaded and stored by each instruction that ran once, by address."""
         report = self.folder / "each"
-        run("qemu-x86_64", "-cpu", "max", "-plugin", f"{build_checker(self.folder)},each={report}",
+        run("qemu-x86_64", "-cpu", "max", "-plugin", f"{CHECKER},each={report}",
             self.folder / "operands")
         lines = [line.split() for line in report.read_text().splitlines()]
         return {int(at, 16): (int(loads), int(stores))
                 for at, executions, loads, stores in lines if executions == "1"}
 
 
-def build_checker(folder):
-    checker = folder / "checker.so"
-    sources = [SOURCE / "src/simulate" / name for name in
-               ("counting/code_facts.cc", "counting/known_accesses.cc", "counting/x86_opcode.cc",
-                "qemu/qemu_events.cc")]
-    run("g++", "-std=c++20", "-O2", "-shared", "-fPIC", "-I", SOURCE / "src",
-        PROGRAMS / "check_accesses.cc", *sources, "-o", checker)
-    return checker
-
-
 class Accesses(CulpritTest):
     def check(self, qemu, *command, least_known=0.98):
         self.need(qemu)
-        checker = build_checker(self.folder)
         report = self.folder / "report"
         cpu = ["-cpu", "max"] if qemu == "qemu-x86_64" else ["-L", "/usr/aarch64-linux-gnu"]
-        run(qemu, *cpu, "-plugin", f"{checker},report={report}", *command, cwd=self.folder)
+        run(qemu, *cpu, "-plugin", f"{CHECKER},report={report}", *command, cwd=self.folder)
         *differing, summary = report.read_text().splitlines()
         self.assertEqual(differing, [])
         count, known, known_bytes, all_bytes = map(int, re.findall(r"\d+", summary))

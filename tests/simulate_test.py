@@ -116,7 +116,7 @@ class Loops(Simulated):
         program = self.build()
         seen = set()
         for _ in range(10):
-            profile, _ = self.simulate(program, "loops", WORDS)
+            profile, _ = self.simulate(program, "loops", "00001000")
             seen.add(tuple(sorted((key, tuple(sorted(values.items())))
                                   for key, values in self.counts(profile, "module", "instruction").items()
                                   if "counted" in key[0])))
@@ -603,7 +603,7 @@ class AgainstCallgrind(Simulated):
         is, within this share of it."""
         self.need("valgrind", "objdump")
         same = valgrind_counts.seen_environment(ENVIRONMENT)
-        profile, _ = self.simulate(program, *arguments, env=same)
+        profile, _ = self.simulate(program, *arguments, env=same, options=["--machine", "none"])
         report = self.report(profile, "--by", "module", "--by", "instruction")
         counted = valgrind_counts.of_module(valgrind_counts.counts_of_report(report), program)
         ours = {address: events["instructions"] for address, events in counted.items()}

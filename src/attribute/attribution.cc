@@ -38,6 +38,13 @@ size_t find_last_begun(const std::vector<Row>& rows, FileOffset offset, size_t& 
 
 }  // namespace
 
+bool is_system_source(std::string_view path) {
+  constexpr std::string_view kFolders[] = {"/usr/include/", "/usr/lib/", "/usr/local/include/",
+                                           "/rustc/", "/usr/share/"};
+  return std::ranges::any_of(kFolders,
+                             [&](std::string_view folder) { return path.starts_with(folder); });
+}
+
 Attributor::Attributor(const ImageFacts& facts) : facts_(facts) {
   nest_inlines();
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "model/image_facts.h"
@@ -28,6 +29,10 @@ struct Attribution {
   const FunctionFact* function = nullptr;  // the symbol that holds the address; may be null
   std::vector<Frame> frames;               // innermost first; empty if nothing is known
 };
+
+/// Whether a source came with a compiler or a package, so that nobody changes it to make a program
+/// faster: "/usr/include/c++/12/bits/stl_vector.h", "/rustc/90c5418/library/core/src/slice/mod.rs".
+bool is_system_source(std::string_view path);
 
 /// Looks up facts; nullptr where none are known. The reference must stay valid.
 using FactsLookup = std::function<const ImageFacts*(ImageId)>;

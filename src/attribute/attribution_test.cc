@@ -149,6 +149,16 @@ TEST(Attributor, FindsTheSameInlineStackAsAScanInAnyOrderOfQuestions) {
   }
 }
 
+TEST(SystemSource, IsWhatCompilersAndPackagesBring) {
+  for (const char* path : {"/usr/include/c++/12/bits/atomic_base.h", "/rustc/90c5418/library/a.rs",
+                           "/usr/lib/gcc/x86_64-linux-gnu/12/include/avxintrin.h"}) {
+    EXPECT_TRUE(is_system_source(path)) << path;
+  }
+  for (const char* path : {"", "main.c", "/home/me/usr/include/list.h", "/usr/src/mine/a.c"}) {
+    EXPECT_FALSE(is_system_source(path)) << path;
+  }
+}
+
 TEST(Attributor, SurvivesFactsThatBreakEveryPromise) {
   std::mt19937 random(5);
   for (int round = 0; round < 200; ++round) {

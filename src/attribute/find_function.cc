@@ -50,8 +50,10 @@ struct Mentions {
 };
 
 std::vector<CodeIndex::Range> join(std::vector<CodeIndex::Range> ranges) {
-  std::sort(ranges.begin(), ranges.end(),
-            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  const auto begins_before = [](const auto& a, const auto& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(ranges.begin(), ranges.end(), begins_before)) {
+    std::sort(ranges.begin(), ranges.end(), begins_before);
+  }
   std::vector<CodeIndex::Range> joined;
   for (const CodeIndex::Range& range : ranges) {
     if (!joined.empty() && range.begin <= joined.back().end) {
@@ -93,6 +95,16 @@ Mentions find_mentions(const ImageFacts& facts, std::string_view word) {
   return mentions;
 }
 
+/// The first row at or behind `offset`, of those from `row` on. Looks near first: there may be as
+/// many ranges as rows.
+size_t find_row_from(const std::vector<FileOffset>& offsets, size_t row, FileOffset offset) {
+  size_t step = 1;
+  while (row + step < offsets.size() && offsets[row + step] < offset) step *= 2;
+  const auto first = offsets.begin() + static_cast<std::ptrdiff_t>(row);
+  const auto last = first + static_cast<std::ptrdiff_t>(std::min(step + 1, offsets.size() - row));
+  return static_cast<size_t>(std::lower_bound(first, last, offset) - offsets.begin());
+}
+
 /// Adds the counts at each location to its symbol, and to all that is inlined there.
 class Candidates {
  public:
@@ -104,11 +116,15 @@ class Candidates {
       Attributor* attributor = code_.attributor(histogram.image);
       if (attributor == nullptr) continue;
       const Mentions& mentions = mentions_of(histogram.image, attributor->facts());
+      const auto visit = [&](const Location& at, size_t event, const Sum& sum) {
+        if (event == 0) add(*attributor, mentions, at, sum.value);
+      };
+      size_t row = 0;
       for (const CodeIndex::Range& range : mentions.ranges) {
-        for_each_count_within(profile, histogram, range.begin, range.end,
-                              [&](const Location& at, size_t event, const Sum& sum) {
-                                if (event == 0) add(*attributor, mentions, at, sum.value);
-                              });
+        row = find_row_from(histogram.offsets, row, range.begin);
+        for (; row < histogram.offsets.size() && histogram.offsets[row] < range.end; ++row) {
+          visit_row(profile, histogram, row, visit);
+        }
       }
     }
   }

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <ctime>
 #include <fmt/format.h>
+#include <limits>
+#include <malloc.h>
 #include <map>
 #include <unistd.h>
 
@@ -24,6 +26,13 @@ constexpr const char* kSystemDatabase = "/var/lib/culprit";
 std::string environment(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+/// What reading frees is what answering takes: given back meanwhile, each page of it would be
+/// cleared by the kernel anew.
+void keep_freed_memory() {
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
 Result<EpochQuestion> make_question(const EpochChoice& choice) {
@@ -57,6 +66,7 @@ std::string find_database(const std::string& wanted) {
 }
 
 Result<ProfileView> open_profile(const std::string& file, const EpochChoice& choice) {
+  keep_freed_memory();
   if (!choice.is_chosen) return ProfileView::open(file);
   ASSIGN_OR_RETURN(const EpochQuestion question, make_question(choice));
   // A daemon that runs writes what is new; without one, what it last wrote is all there is.

@@ -26,11 +26,52 @@ struct Flags {
   friend bool operator==(const Flags&, const Flags&) = default;
 };
 
+/// A map of few keys in one piece, ascending: states are copied along every edge.
+template <class Key, class Value>
+class FlatMap {
+ public:
+  /// nullptr: there is no such key.
+  [[nodiscard]] const Value* find(const Key& key) const {
+    const auto at = std::lower_bound(entries_.begin(), entries_.end(), key, is_before);
+    return at != entries_.end() && at->first == key ? &at->second : nullptr;
+  }
+  /// The value of the key, which is `value` if there was none.
+  Value& find_or_add(const Key& key, const Value& value) {
+    const auto at = std::lower_bound(entries_.begin(), entries_.end(), key, is_before);
+    if (at != entries_.end() && at->first == key) return at->second;
+    return entries_.insert(at, {key, value})->second;
+  }
+  /// Drops the keys of which it is true.
+  template <class Condition>
+  void drop_if(Condition condition) {
+    std::erase_if(entries_, [&](const Entry& one) { return condition(one.first); });
+  }
+  /// Drops the keys that `other` does not have, and those for which join(ours, theirs) is false,
+  /// which may change ours.
+  template <class Join>
+  void meet(const FlatMap& other, Join join) {
+    size_t kept = 0;
+    auto theirs = other.entries_.begin();
+    for (Entry& ours : entries_) {
+      while (theirs != other.entries_.end() && theirs->first < ours.first) ++theirs;
+      const bool is_common = theirs != other.entries_.end() && theirs->first == ours.first;
+      if (is_common && join(ours.second, theirs->second)) entries_[kept++] = ours;
+    }
+    entries_.resize(kept);
+  }
+  friend bool operator==(const FlatMap&, const FlatMap&) = default;
+
+ private:
+  using Entry = std::pair<Key, Value>;
+  static bool is_before(const Entry& entry, const Key& key) { return entry.first < key; }
+  std::vector<Entry> entries_;
+};
+
 /// What is known where a block begins, or on the way through it.
 struct State {
   std::array<ExpressionId, kGeneralRegisters> registers{};
-  std::map<std::pair<ExpressionId, uint8_t>, ExpressionId> memory;  // by address and bytes
-  std::map<ExpressionId, uint64_t> bounds;  // the largest value, where a test says so
+  FlatMap<std::pair<ExpressionId, uint8_t>, ExpressionId> memory;  // by address and bytes
+  FlatMap<ExpressionId, uint64_t> bounds;  // the largest value, where a test says so
   Flags flags;
   friend bool operator==(const State&, const State&) = default;
 };
@@ -180,14 +221,12 @@ class TableFinder {
 
   /// Memory, bounds and flags.
   static void meet(const State& with, State& state) {
-    std::erase_if(state.memory, [&](const auto& one) {
-      const auto other = with.memory.find(one.first);
-      return other == with.memory.end() || other->second != one.second;
+    state.memory.meet(with.memory,
+                      [](ExpressionId ours, ExpressionId theirs) { return ours == theirs; });
+    state.bounds.meet(with.bounds, [](uint64_t& ours, uint64_t theirs) {
+      ours = std::max(ours, theirs);
+      return true;
     });
-    std::erase_if(state.bounds, [&](const auto& one) { return !with.bounds.contains(one.first); });
-    for (auto& [what, largest] : state.bounds) {
-      largest = std::max(largest, with.bounds.at(what));
-    }
     if (!(state.flags == with.flags)) state.flags = {};
   }
 
@@ -264,8 +303,8 @@ class TableFinder {
   }
 
   static void bound(ExpressionId what, uint64_t largest, State& state) {
-    const auto [at, is_new] = state.bounds.try_emplace(what, largest);
-    if (!is_new) at->second = std::min(at->second, largest);
+    uint64_t& known = state.bounds.find_or_add(what, largest);
+    known = std::min(known, largest);
   }
 
   // --- one instruction ------------------------------------------------------------------
@@ -285,9 +324,8 @@ class TableFinder {
 
   ExpressionId load(const Effect& effect, const State& state) {
     const ExpressionId address = value_of(effect.sum, state);
-    const auto known = state.memory.find({address, effect.bytes});
-    const ExpressionId raw =
-        known != state.memory.end() ? known->second : expressions_.load(address, effect.bytes);
+    const ExpressionId* const known = state.memory.find({address, effect.bytes});
+    const ExpressionId raw = known != nullptr ? *known : expressions_.load(address, effect.bytes);
     return effect.bytes == 8
                ? raw
                : expressions_.extend(raw, static_cast<uint8_t>(effect.bytes * 8), effect.is_signed);
@@ -304,7 +342,7 @@ class TableFinder {
 
   /// A store somewhere: what is remembered of memory but the stack's slots may be old.
   void forget_memory(State& state) {
-    std::erase_if(state.memory, [&](const auto& one) { return !is_stack(one.first.first, state); });
+    state.memory.drop_if([&](const auto& one) { return !is_stack(one.first, state); });
   }
 
   void store(const Effect& effect, State& state) {
@@ -314,12 +352,13 @@ class TableFinder {
       return;
     }
     const uint64_t begin = expressions_.offset_of(address);
-    std::erase_if(state.memory, [&](const auto& one) {
-      if (expressions_.base_of(one.first.first) != expressions_.base_of(address)) return false;
-      const auto distance = static_cast<int64_t>(expressions_.offset_of(one.first.first) - begin);
-      return distance < effect.bytes && distance > -int64_t{one.first.second};
+    state.memory.drop_if([&](const auto& one) {
+      if (expressions_.base_of(one.first) != expressions_.base_of(address)) return false;
+      const auto distance = static_cast<int64_t>(expressions_.offset_of(one.first) - begin);
+      return distance < effect.bytes && distance > -int64_t{one.second};
     });
-    state.memory[{address, effect.bytes}] = value_of(effect.source, state);
+    const ExpressionId value = value_of(effect.source, state);
+    state.memory.find_or_add({address, effect.bytes}, value) = value;
   }
 
   void step(size_t i, State& state) {
@@ -332,7 +371,7 @@ class TableFinder {
         // The value that was compared is what a load behind it will find there.
         const ExpressionId address = value_of(effect.sum, state);
         const ExpressionId raw = effect.sum.is_known ? load(effect, state) : kNoExpression;
-        if (raw != kNoExpression) state.memory.try_emplace({address, effect.bytes}, raw);
+        if (raw != kNoExpression) state.memory.find_or_add({address, effect.bytes}, raw);
         flags = {raw, effect.immediate};
       } else {
         flags = {value_of(effect.compared, state), effect.immediate};
@@ -376,7 +415,7 @@ class TableFinder {
 
   void remember_load(const Effect& effect, ExpressionId value, State& state) {
     if (effect.is_signed) return;
-    state.memory.try_emplace({value_of(effect.sum, state), effect.bytes}, value);
+    state.memory.find_or_add({value_of(effect.sum, state), effect.bytes}, value);
   }
 
   // --- tables ---------------------------------------------------------------------------
@@ -448,8 +487,8 @@ class TableFinder {
       }
     };
     const auto tested = [&](ExpressionId one) -> IndexBound {
-      const auto found = state.bounds.find(one);
-      return found == state.bounds.end() ? IndexBound{} : IndexBound{found->second, true};
+      const uint64_t* const found = state.bounds.find(one);
+      return found == nullptr ? IndexBound{} : IndexBound{*found, true};
     };
     take(tested(index));
     if (what.kind == ExpressionKind::zero_extended) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/result.h"
+#include "model/histogram_grouper.h"
 #include "model/tables.h"
 
 namespace culprit {
@@ -37,65 +39,10 @@ std::vector<HistogramRow> flatten_histograms(const std::vector<Histogram>& histo
   return rows;
 }
 
-namespace {
-
-/// The histogram of rows [first, last), which share context and image, in order.
-Histogram make_histogram(const HistogramRow* first, const HistogramRow* last) {
-  Histogram histogram{first->context, first->location.image, {}, {}, {}};
-  std::vector<ObjectId> objects;
-  for (const HistogramRow* row = first; row != last; ++row) {
-    const FileOffset offset = row->location.offset;
-    if (histogram.offsets.empty() || histogram.offsets.back() != offset ||
-        objects.back() != row->object) {
-      histogram.offsets.push_back(offset);
-      objects.push_back(row->object);
-    }
-    const auto at =
-        std::lower_bound(histogram.columns.begin(), histogram.columns.end(), row->cell.event,
-                         [](const EventColumn& c, EventId event) { return c.event < event; });
-    if (at == histogram.columns.end() || at->event != row->cell.event) {
-      histogram.columns.insert(at, EventColumn{row->cell.event, {}, {}, {}});
-    }
-  }
-  const size_t size = histogram.offsets.size();
-  for (EventColumn& column : histogram.columns) {
-    column.samples.resize(size);
-    column.value.resize(size);
-  }
-  size_t at = 0;
-  for (const HistogramRow* row = first; row != last; ++row) {
-    if (histogram.offsets[at] != row->location.offset || objects[at] != row->object) ++at;
-    const Cell& cell = row->cell;
-    EventColumn& column =
-        *std::lower_bound(histogram.columns.begin(), histogram.columns.end(), cell.event,
-                          [](const EventColumn& c, EventId event) { return c.event < event; });
-    column.samples[at] = cell.samples;
-    column.value[at] = cell.value;
-    if (cell.variance == 0) continue;
-    column.variance.resize(size);
-    column.variance[at] = cell.variance;
-  }
-  const bool has_objects =
-      std::any_of(objects.begin(), objects.end(), [](ObjectId object) { return !object.is_all(); });
-  if (has_objects) histogram.objects = std::move(objects);
-  return histogram;
-}
-
-}  // namespace
-
 std::vector<Histogram> group_histograms(const std::vector<HistogramRow>& rows) {
-  std::vector<Histogram> histograms;
-  const HistogramRow* const end = rows.data() + rows.size();
-  for (const HistogramRow* first = rows.data(); first != end;) {
-    const HistogramRow* last = first;
-    while (last != end && last->context == first->context &&
-           last->location.image == first->location.image) {
-      ++last;
-    }
-    histograms.push_back(make_histogram(first, last));
-    first = last;
-  }
-  return histograms;
+  HistogramGrouper grouper;
+  for (const HistogramRow& row : rows) CHECK(grouper.add(row));
+  return grouper.take();
 }
 
 std::vector<Histogram> make_histograms(std::vector<HistogramRow> rows,

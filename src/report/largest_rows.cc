@@ -15,8 +15,9 @@ namespace culprit {
 
 namespace {
 
-Levels needed_levels(const std::vector<Filter>& filters) {
-  Levels levels = Levels::of({RowLevel::function, RowLevel::line});
+Levels needed_levels(const std::vector<Filter>& filters, LargestRows::Of of) {
+  Levels levels = Levels::of({RowLevel::function});
+  if (of == LargestRows::Of::functions_and_lines) levels.add(RowLevel::line);
   for (const Filter& filter : filters) levels.add(filter.level);
   return levels;
 }
@@ -63,8 +64,10 @@ LargestRow to_largest(const RowNames& names, double share) {
 }  // namespace
 
 struct LargestRows::State {
-  State(const Profile& counts, const FactsLookup& facts, const std::vector<Filter>& filters)
-      : profile(counts), code(counts, facts), keys(code, needed_levels(filters)) {
+  State(const Profile& counts, const FactsLookup& facts, const std::vector<Filter>& filters, Of of)
+      : profile(counts),
+        code(counts, facts),
+        keys(code, needed_levels(filters, of), choose_frames(filters)) {
     accounts = add_up(profile, keys);
     RowFilter filter(filters);
     for (size_t account = 0; account < accounts.keys.size(); ++account) {
@@ -72,13 +75,14 @@ struct LargestRows::State {
       if (!filter.passes(names)) continue;
       rows.push_back(static_cast<uint32_t>(account));
       functions.add(function_of(names));
-      lines.add(line_of(names));
+      if (of == Of::functions_and_lines) lines.add(line_of(names));
     }
   }
 
   /// The group with most of the event, among rows for which `counts` holds.
   std::optional<LargestRow> find(const Groups& groups, size_t event,
                                  const std::function<bool(size_t)>& is_counted) const {
+    if (groups.names.empty()) return std::nullopt;
     std::vector<Sum> sums(groups.names.size());
     Sum all;
     for (size_t row = 0; row < rows.size(); ++row) {
@@ -98,11 +102,12 @@ struct LargestRows::State {
           (ours == most && order.names_before(groups.names[group], groups.names[largest]));
       if (is_more) largest = group;
     }
-    if (sums.empty() || !(value(all) > 0)) return std::nullopt;
+    if (!(value(all) > 0)) return std::nullopt;
     return to_largest(groups.names[largest], value(sums[largest]) / value(all));
   }
 
   std::vector<RowSums> sum(const Groups& groups) const {
+    if (groups.names.empty()) return {};
     std::vector<std::vector<Sum>> sums(groups.names.size(), std::vector<Sum>(accounts.events));
     for (size_t row = 0; row < rows.size(); ++row) {
       std::vector<Sum>& group = sums[groups.of_row[row]];
@@ -131,8 +136,8 @@ struct LargestRows::State {
 };
 
 LargestRows::LargestRows(const Profile& profile, const FactsLookup& facts,
-                         const std::vector<Filter>& filters)
-    : state_(std::make_unique<State>(profile, facts, filters)) {}
+                         const std::vector<Filter>& filters, Of of)
+    : state_(std::make_unique<State>(profile, facts, filters, of)) {}
 
 LargestRows::~LargestRows() = default;
 

@@ -1,7 +1,9 @@
 #pragma once
 
 // Where most of an event is: the first row that a report by function or by line would have, for
-// any number of events, without making a report for each.
+// any number of events, without making a report for each. What is inlined from headers of a system
+// (std::vector, std::atomic) counts as the program's code that it is inlined into, whose line is
+// the one that uses it, unless the filters name functions or lines.
 //
 //     LargestRows rows(profile, facts, filters);
 //     rows.find_function(event)     grind, 62 % of the event
@@ -33,8 +35,11 @@ struct RowSums {
 
 class LargestRows {
  public:
-  /// Both must outlive it.
-  LargestRows(const Profile& profile, const FactsLookup& facts, const std::vector<Filter>& filters);
+  enum class Of : uint8_t { functions, functions_and_lines };
+
+  /// Both must outlive it. Of functions alone it takes less time, and has no lines.
+  LargestRows(const Profile& profile, const FactsLookup& facts, const std::vector<Filter>& filters,
+              Of of = Of::functions_and_lines);
   ~LargestRows();
 
   /// nullopt: nothing is left of the event.

@@ -51,6 +51,12 @@ struct Filter {
   std::string pattern;
 };
 
+/// Which of the functions that are inlined into each other code belongs to.
+enum class FrameChoice : uint8_t {
+  innermost,
+  own,  // the innermost whose source is no system's: what its programmer can change
+};
+
 struct ReportOptions {
   std::vector<RowLevel> by = {RowLevel::function};
   Tree tree = Tree::none;
@@ -60,6 +66,7 @@ struct ReportOptions {
   std::string sort;                 // "" = first event, descending; "inclusive"; or a column's name
   size_t limit = 30;                // rows; 0 = all; the rest is summed in a row "(N more)"
   double minimum_percent = 0;
+  FrameChoice frames = FrameChoice::innermost;
   bool names_hottest = true;  // ReportTable::hottest is wanted, which takes a search of all names
 };
 

@@ -26,6 +26,19 @@ Frame find_innermost(Attributor* attributor, FileOffset offset) {
   return frame;
 }
 
+/// The innermost frame of the program's own sources; of what is a system's throughout, the function
+/// that all of it is inlined into.
+Frame find_own(Attributor* attributor, FileOffset offset) {
+  const Frame innermost = find_innermost(attributor, offset);
+  const auto is_own = [&](const Frame& frame) {
+    return !is_system_source(attributor->facts().strings.text(frame.file));
+  };
+  if (!innermost.inlined || is_own(innermost)) return innermost;
+  const std::vector<Frame> frames = attributor->frames(attributor->find(offset));
+  const auto own = std::ranges::find_if(frames, is_own);
+  return own == frames.end() ? frames.back() : *own;
+}
+
 /// The symbol at `offset`, whatever is inlined there.
 Frame find_outermost(Attributor* attributor, FileOffset offset) {
   Frame frame;
@@ -140,7 +153,10 @@ RowKey RowKeys::of_location(RowKey key, const Location& location) {
     if (!levels_.function && !levels_.line) return key;
   }
 
-  return of_frame(key, location, find_innermost(code_.attributor(location.image), location.offset));
+  Attributor* const attributor = code_.attributor(location.image);
+  return of_frame(key, location,
+                  frames_ == FrameChoice::own ? find_own(attributor, location.offset)
+                                              : find_innermost(attributor, location.offset));
 }
 
 std::optional<CodeIndex::Range> RowKeys::find_part(const Location& location) {

@@ -57,9 +57,10 @@ struct RowKeyHash {
 /// Makes keys and names them. `levels`: which parts matter.
 class RowKeys {
  public:
-  RowKeys(CodeIndex& code, Levels levels)
+  RowKeys(CodeIndex& code, Levels levels, FrameChoice frames = FrameChoice::innermost)
       : code_(code),
         levels_(levels),
+        frames_(frames),
         flow_(code),
         objects_(code),
         regions_(code),
@@ -69,7 +70,7 @@ class RowKeys {
 
   /// Process, thread and region of a context, as far as they matter.
   [[nodiscard]] RowKey of_context(ContextId context) const;
-  /// Adds the innermost code at `location` to the key of its context.
+  /// Adds the code at `location` to the key of its context.
   RowKey of_location(RowKey key, const Location& location);
   /// Adds the data object, as far as it matters.
   [[nodiscard]] RowKey of_object(RowKey key, ObjectId object) const;
@@ -98,6 +99,7 @@ class RowKeys {
 
   CodeIndex& code_;
   Levels levels_;
+  FrameChoice frames_;
   CodeFlow flow_;
   ObjectNames objects_;
   RegionNames regions_;

@@ -7,6 +7,7 @@
 // Used by the reader, because files may come from strangers, and by the writer, because
 // a file that cannot be read back must not be written.
 
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <span>
@@ -32,11 +33,14 @@ inline bool is_sound(const FallThrough& row, size_t) {
   return row.from <= row.to;
 }
 
-/// Checks rows whose first has the number `first`; the message names the offender.
+/// Sums of the totals of a row's kind, in the order of the fields.
+using FieldSums = std::array<uint64_t, 16>;
+
+/// Checks rows whose first has the number `first`; the message names the offender. `sums`: of the
+/// rows before them, and then of these, too.
 template <class Row>
 Result<void> check_rows(std::string_view table, std::span<const Row> rows, const TableSizes& sizes,
-                        size_t first = 0) {
-  std::vector<uint64_t> sums(16);
+                        size_t first, FieldSums& sums) {
   for (size_t i = 0; i < rows.size(); ++i) {
     std::string_view bad;
     size_t at = 0;
@@ -61,6 +65,13 @@ Result<void> check_rows(std::string_view table, std::span<const Row> rows, const
     }
   }
   return {};
+}
+
+template <class Row>
+Result<void> check_rows(std::string_view table, std::span<const Row> rows, const TableSizes& sizes,
+                        size_t first = 0) {
+  FieldSums sums{};
+  return check_rows(table, rows, sizes, first, sums);
 }
 
 /// Checks rows that were read from the file `path`.

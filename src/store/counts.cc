@@ -1,7 +1,11 @@
 #include "store/counts.h"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 
+#include "model/histogram_grouper.h"
 #include "model/merge.h"
 #include "store/check_rows.h"
 #include "store/segments.h"
@@ -40,6 +44,37 @@ Result<std::vector<Row>> read(const Database& database, std::string_view kind,
   ASSIGN_OR_RETURN(std::vector<Row> rows, read_segments<Row>(database, kind));
   RETURN_IF_ERROR(check_read(database.path(), kind, rows, sizes));
   return rows;
+}
+
+/// Segment by segment, as long as their rows are in canonical order: a file that was closed has no
+/// others, and all of its rows together would be several times as large as the histograms.
+Result<std::vector<Histogram>> read_histograms(const Database& database, const TableSizes& sizes,
+                                               const std::vector<Event>& events) {
+  HistogramGrouper grouper;
+  FieldSums sums{};
+  size_t checked = 0;
+  std::vector<HistogramRow> rows;  // of a segment; from the first that is out of order on, all
+  bool is_in_order = true;
+  const auto take = [&](uint64_t count, uint64_t raw_bytes, std::string_view data) -> Result<void> {
+    const size_t first = is_in_order ? 0 : rows.size();
+    rows.resize(first);
+    RETURN_IF_ERROR(unpack_rows(count, raw_bytes, data, rows));
+    const std::span<const HistogramRow> added = std::span(std::as_const(rows)).subspan(first);
+    RETURN_IF_ERROR(check_rows("histograms", added, sizes, checked, sums));
+    checked += added.size();
+    if (!is_in_order) return {};
+    const auto wrong = std::find_if(rows.begin(), rows.end(), [&](const HistogramRow& row) {
+      return is_empty_cell(row) || !grouper.add(row);
+    });
+    if (wrong == rows.end()) return {};
+    is_in_order = false;
+    std::vector<HistogramRow> all = flatten_histograms(grouper.take());
+    all.insert(all.end(), wrong, rows.end());
+    rows = std::move(all);
+    return {};
+  };
+  RETURN_IF_ERROR(visit_segments(database, "histograms", take));
+  return is_in_order ? grouper.take() : make_histograms(std::move(rows), events);
 }
 
 template <class T>
@@ -132,9 +167,7 @@ Result<void> read_counts(const Database& database, Profile& profile) {
       },
       profile);
   RETURN_IF_ERROR(good);
-  ASSIGN_OR_RETURN(std::vector<HistogramRow> cells,
-                   read<HistogramRow>(database, "histograms", sizes));
-  profile.histograms = make_histograms(std::move(cells), profile.events);
+  ASSIGN_OR_RETURN(profile.histograms, read_histograms(database, sizes, profile.events));
   visit_flat_counts(
       [&]<class Row>(std::string_view kind, std::vector<Row>& rows) {
         if (good) good = assign(read<Row>(database, kind, sizes), rows);

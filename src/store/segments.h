@@ -43,31 +43,42 @@ inline Result<size_t> count_rows(const Database& database, std::string_view kind
   return static_cast<size_t>(std::clamp(query.real(0).value_or(0), 0.0, kMost));
 }
 
-/// All rows of `kind`, in the order in which they were added.
-template <class Row>
-Result<std::vector<Row>> read_segments(const Database& database, std::string_view kind) {
+/// Calls take(rows, raw_bytes, data) for each segment of `kind`, in the order in which they were
+/// added. Errors of it are of the segment.
+template <class Take>
+Result<void> visit_segments(const Database& database, std::string_view kind, Take take) {
   ASSIGN_OR_RETURN(
       Statement query,
       database.prepare("SELECT id, rows, raw_bytes, data FROM segments WHERE kind = ?"));
   query.bind(0, kind);
-  ASSIGN_OR_RETURN(const size_t count, count_rows(database, kind));
-  std::vector<Row> rows;
-  rows.reserve(count);
   int64_t last_id = 0;
   while (true) {
     ASSIGN_OR_RETURN(const bool has_row, query.step());
-    if (!has_row) return rows;
+    if (!has_row) return {};
     const int64_t id = query.integer(0).value_or(0);
-    const auto piece_rows = static_cast<uint64_t>(query.integer(1).value_or(-1));
+    const auto rows = static_cast<uint64_t>(query.integer(1).value_or(-1));
     const auto raw_bytes = static_cast<uint64_t>(query.integer(2).value_or(-1));
     Result<void> good = Error{"they are out of order"};
-    if (id > last_id) good = unpack_rows(piece_rows, raw_bytes, query.text(3).value_or(""), rows);
+    if (id > last_id) good = take(rows, raw_bytes, query.text(3).value_or(""));
     if (!good) {
       return Error{fmt::format("{} is damaged: its {}, segment {}: {}", in_quotes(database.path()),
                                kind, id, good.error().message)};
     }
     last_id = id;
   }
+}
+
+/// All rows of `kind`.
+template <class Row>
+Result<std::vector<Row>> read_segments(const Database& database, std::string_view kind) {
+  ASSIGN_OR_RETURN(const size_t count, count_rows(database, kind));
+  std::vector<Row> rows;
+  rows.reserve(count);
+  RETURN_IF_ERROR(visit_segments(
+      database, kind, [&rows](uint64_t piece_rows, uint64_t raw_bytes, std::string_view data) {
+        return unpack_rows(piece_rows, raw_bytes, data, rows);
+      }));
+  return rows;
 }
 
 /// Replaces all segments of `kind`.

@@ -249,6 +249,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     wanted.by = {RowLevel::module};
     if (cpu.is_simulated && find_two_runs(profile)) wanted.by.push_back(RowLevel::function);
     wanted.filters = options.filters;
+    wanted.frames = choose_frames(options.filters);
     wanted.limit = 0;
     ASSIGN_OR_RETURN(const ReportTable table, make_report(profile, facts, wanted));
     if (!options.filters.empty() && table.rows.empty()) {
@@ -288,7 +289,8 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   if (kernel != nullptr) add_kernel_advice(*kernel, why);
   std::ranges::stable_sort(why.advice, std::greater(), &PlacedAdvice::worth);
   if (!cost.is_counting && why.verdict.branch == nullptr && why.verdict.kernel == nullptr) {
-    why.hottest = LargestRows(profile, facts, options.filters).find_function(0);
+    why.hottest =
+        LargestRows(profile, facts, options.filters, LargestRows::Of::functions).find_function(0);
   }
   add_hints(profile, cpu, why);
   if (why.advice.size() > options.advice_limit) why.advice.resize(options.advice_limit);

@@ -209,7 +209,8 @@ Verdict of_nothing_large(const Template& cpu, const VerdictInput& input) {
     const bool is_time = !cpu.is_simulated && cpu.name.empty();
     return {Certainty::none, nullptr, nullptr,
             is_time ? "samples of time alone do not tell what user code waits for"
-                    : "no branch has a tenth of the cycles"};
+            : !input.tree.unhalted.cycles ? "no cycles were counted"
+                                          : "no branch has a tenth of the cycles"};
   }
   const double share = 100 * share_of(*largest, input);
   if (largest->branch == CostBranch::port_saturation) {

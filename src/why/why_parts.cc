@@ -8,6 +8,7 @@
 
 #include "base/names.h"
 #include "base/text.h"
+#include "model/engine.h"
 #include "model/exiting_thread.h"
 
 namespace culprit {
@@ -53,7 +54,21 @@ bool is_possible(const Profile& profile, const CostNode& branch) {
          std::ranges::any_of(threads, [](const auto& one) { return one.second > 1; });
 }
 
+bool has_no_cycles(const CostTree& tree) {
+  if (tree.unhalted.cycles) return false;
+  const auto has_some = [](const CostNode& branch) { return branch.cycles.has_value(); };
+  return std::ranges::none_of(tree.unhalted.parts, [&](const CostNode& level) {
+    return level.cycles || std::ranges::any_of(level.parts, has_some);
+  });
+}
+
 std::vector<std::string> describe_missing(const Profile& profile, const CostTree& tree) {
+  const bool is_simulated_run = !profile.runs.empty() && is_simulated(profile, profile.runs[0]);
+  if (has_no_cycles(tree) && is_simulated_run) {
+    return {
+        "all branches: the simulated run counted what was executed, and no cycles (record "
+        "--machine none, or --detail events)"};
+  }
   std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
   size_t branches = 0;
   for (const CostNode& level : tree.unhalted.parts) {

@@ -23,6 +23,9 @@ std::string describe_halted(const HaltedTime& halted);
 /// "sum in matvec.c:9 (62 %)"; "" if no place is known.
 std::string describe_place(const PlacedAdvice& advice);
 
+/// Whether nothing in the tree has cycles: the profile has events, and none of what they cost.
+bool has_no_cycles(const CostTree& tree);
+
 /// "load latency, store saturation: why": the branches that lack cycles, or some of them, those
 /// with the same reason together.
 std::vector<std::string> describe_missing(const Profile& profile, const CostTree& tree);

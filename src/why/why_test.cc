@@ -10,6 +10,7 @@
 #include "accounting/test_template.h"
 #include "attribute/test_profile.h"
 #include "base/names.h"
+#include "model/engine.h"
 #include "model/event_names.h"
 #include "model/idle_time.h"
 #include "model/random_profile.h"
@@ -167,6 +168,18 @@ TEST_F(Why, OfNothingNamesNoCulprit) {
   const std::string text = print_why(test_.profile, cpu_, nothing, Format::text, {});
   EXPECT_EQ(text.find("<=="), std::string::npos) << text;
   EXPECT_NE(text.find("culprit doctor"), std::string::npos);
+}
+
+TEST_F(Why, ExecutionsWithoutCyclesAreOneSentence) {
+  test_.profile.events.clear();
+  test_.profile.histograms.clear();
+  mark_simulated(test_.profile.strings, test_.profile.runs.front());
+  cpu_.is_simulated = true;
+  const std::string text = print_why(test_.profile, cpu_, why(), Format::text, {});
+  EXPECT_EQ(text.find("branch misprediction"), std::string::npos) << text;
+  EXPECT_NE(text.find("Verdict none: no cycles were counted"), std::string::npos) << text;
+  EXPECT_NE(text.find("Missing all branches: the simulated run"), std::string::npos) << text;
+  EXPECT_NE(text.find("culprit record --engine timer+simulate"), std::string::npos) << text;
 }
 
 TEST_F(Why, TheNextCommandNamesTheFile) {

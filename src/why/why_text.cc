@@ -81,6 +81,7 @@ class WhyText {
 
   /// Whether no branch has cycles, all for one reason: then one sentence says so.
   bool is_bare() const {
+    if (has_no_cycles(why_.tree)) return true;
     const std::string* reason = nullptr;
     for (const CostNode& level : why_.tree.unhalted.parts) {
       for (const CostNode& branch : level.parts) {
@@ -405,9 +406,9 @@ class WhyText {
                          format_share(verdict.branch->cycles->value));
     }
     if (!why_.hottest) return "";
-    return fmt::format("; {} has {:.0f} % of it",
-                       shorten_name(pretty_name(printable(why_.hottest->function)), 60),
-                       100 * why_.hottest->share);
+    return fmt::format(
+        "; {} has {:.0f} % of {}", shorten_name(pretty_name(printable(why_.hottest->function)), 60),
+        100 * why_.hottest->share, has_no_cycles(why_.tree) ? "what was counted" : "it");
   }
 
   std::string print_advice() const {
@@ -528,6 +529,10 @@ class WhyText {
     if (!why_.tree.unhalted.cycles || why_.tree.unhalted.cycles->value == 0) {
       if (is_imported(profile_))
         return print_next(with_file("culprit report", style_), "what it has", style_);
+      if (cpu_.is_simulated) {
+        return print_next("culprit record --engine timer+simulate ./program",
+                          "its cycles, measured and modelled", style_);
+      }
       return print_next("culprit doctor", "no cycles were counted: what works here", style_);
     }
     if (cpu_.is_simulated && !why_.measured) {

@@ -321,6 +321,12 @@ void IntervalCore::wait_for_store(const StoreQueue::Store& store) {
   stall(store.site, CycleClass::store_saturation, store.leaves);
 }
 
+/// A locked instruction begins when it has its line, and nothing behind it does before.
+void IntervalCore::wait_for_exclusive(const Step& step, const LoadMiss& miss) {
+  wait_for_miss(site_of(step), miss);
+  stall(site_of(step), CycleClass::serialization, miss.done);
+}
+
 void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address, uint32_t bytes,
                          Site site) {
   if (trace_ != nullptr) [[unlikely]]
@@ -333,24 +339,33 @@ void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address
   wait_for_store(slot);
   const Ticks addressed = addresses_ready(step);
   Ticks owned = addressed;  // when the line is here to be written
+  LoadMiss miss;
   bool moves_lines = false;
   if (!packed.plain_hit()) {
     const Outcome outcome = packed;
     moves_lines = outcome.missed_lines != 0 || outcome.shared_lines != 0;
     const Ticks latency = cycles(outcome.latency_cycles);
-    owned += cycles(outcome.walk_cycles);
+    miss.translation = cycles(outcome.walk_cycles);
+    miss.kind = class_of(outcome.source);
+    miss.site = site;
+    owned += miss.translation;
     if (outcome.missed_lines != 0) owned = lines_.enter_set(address, owned);
     if (outcome.missed_lines != 0 || outcome.upgraded)
       owned = take_miss_buffer(site_of(step), owned, latency);
     asked_at_ = owned;
-    const Ticks queued = lines_.pass(time(), owned, outcome);
-    owned += queued + latency;
+    miss.bandwidth = lines_.pass(time(), owned, outcome);
+    miss.own = latency + owned - addressed - miss.translation;
+    owned += miss.bandwidth + latency;
     if (outcome.missed_lines != 0) {
-      lines_.add({lines_.line_of(address), owned, queued, class_of(outcome.source)});
+      lines_.add({lines_.line_of(address), owned, miss.bandwidth, miss.kind});
     }
   }
   if (lines_.last_arrives() > owned && lines_.is_on_its_way(address, owned)) {
     owned = lines_.fill_of(address).arrives;
+  }
+  if (step.is_exclusive && owned > addressed) [[unlikely]] {
+    miss.done = owned;
+    wait_for_exclusive(step, miss);
   }
   Ticks value = operands_ready(step);  // is there
   if (step.is_load) {

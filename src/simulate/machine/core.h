@@ -148,6 +148,7 @@ class IntervalCore {
   void make_room(const Step& step);
   void note_waiting(const Step& step, Ticks done);
   void wait_for_oldest();
+  void wait_for_exclusive(const Step& step, const LoadMiss& miss);
   void wait_for_miss(Site site, const LoadMiss& miss);
   void wait_for_operands();
   void wait_for_store(const StoreQueue::Store& store);

@@ -606,6 +606,22 @@ TEST(IntervalCore, StoreBurstFillsTheQueue) {
   EXPECT_NEAR(clock.stalled(store_saturation), 3000, 50);
 }
 
+// Four instructions are a cycle, and 20 with a locked one, which is dispatched at their end. A store
+// leaves the core while others run; a locked instruction and all behind it wait for the line.
+TEST(IntervalCore, LockedInstructionsWaitForTheirLine) {
+  for (const bool is_locked : {false, true}) {
+    Clock clock(simple_machine());
+    std::vector<InstructionCosts> instructions = plain(4);
+    instructions[0].stores = 1;
+    instructions[0].exclusive_cycles = is_locked ? 20 : 0;
+    const BlockCycles block = make_block(instructions);
+    clock.run(block);
+    clock.core.store(0, from(DataSource::other_core_modified, 100), 0x1000, 8, 1);
+    EXPECT_DOUBLE_EQ(clock.now(), is_locked ? 120 : 1);
+    EXPECT_DOUBLE_EQ(clock.stalled(1, load_other_core_modified), is_locked ? 100 : 0);
+  }
+}
+
 // The load, dispatched at 0.25, is done at 200.25; until then no store leaves. 48 fit, the 49th is
 // due at 13.25.
 TEST(IntervalCore, StoresThatWaitForALoadToRetireAreTheLoadsTime) {

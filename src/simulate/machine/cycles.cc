@@ -101,6 +101,7 @@ std::vector<Step> make_steps(std::span<const InstructionCosts> instructions,
     step.updates = costs.updates == kNoRegister ? kNowhere : costs.updates;
     step.is_load = costs.loads != 0;
     step.divides = costs.divider_cycles > 0;
+    step.is_exclusive = costs.exclusive_cycles > 0;
     step.renames = may_rename(costs);
     step.kind = find_kind(step);
     steps.push_back(step);

@@ -117,7 +117,8 @@ struct Step {
   Register updates = kNowhere;
   bool is_load = false;
   bool divides = false;
-  bool renames = false;  // a general register's load, which may be of a renamed slot
+  bool is_exclusive = false;  // locked: nothing passes it while it waits for its line
+  bool renames = false;       // a general register's load, which may be of a renamed slot
   StepKind kind = StepKind::other;
 };
 
