@@ -606,8 +606,8 @@ TEST(IntervalCore, StoreBurstFillsTheQueue) {
   EXPECT_NEAR(clock.stalled(store_saturation), 3000, 50);
 }
 
-// Four instructions are a cycle, and 20 with a locked one, which is dispatched at their end. A store
-// leaves the core while others run; a locked instruction and all behind it wait for the line.
+// Four instructions are a cycle, and 20 with a locked one, which is dispatched at their end. A
+// store leaves the core while others run; a locked instruction and all behind it wait for the line.
 TEST(IntervalCore, LockedInstructionsWaitForTheirLine) {
   for (const bool is_locked : {false, true}) {
     Clock clock(simple_machine());
