@@ -55,6 +55,7 @@ struct Filter {
 enum class FrameChoice : uint8_t {
   innermost,
   own,  // the innermost whose source is no system's: what its programmer can change
+  outermost,
 };
 
 struct ReportOptions {

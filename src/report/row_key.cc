@@ -50,6 +50,18 @@ Frame find_outermost(Attributor* attributor, FileOffset offset) {
   return frame;
 }
 
+Frame find_frame(Attributor* attributor, FileOffset offset, FrameChoice choice) {
+  switch (choice) {
+    case FrameChoice::innermost:
+      return find_innermost(attributor, offset);
+    case FrameChoice::own:
+      return find_own(attributor, offset);
+    case FrameChoice::outermost:
+      return find_outermost(attributor, offset);
+  }
+  return {};
+}
+
 bool has_name(const Frame& frame) {
   return frame.function.value != 0 && !frame.function.is_all();
 }
@@ -153,10 +165,8 @@ RowKey RowKeys::of_location(RowKey key, const Location& location) {
     if (!levels_.function && !levels_.line) return key;
   }
 
-  Attributor* const attributor = code_.attributor(location.image);
   return of_frame(key, location,
-                  frames_ == FrameChoice::own ? find_own(attributor, location.offset)
-                                              : find_innermost(attributor, location.offset));
+                  find_frame(code_.attributor(location.image), location.offset, frames_));
 }
 
 std::optional<CodeIndex::Range> RowKeys::find_part(const Location& location) {
