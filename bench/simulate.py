@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """How much slower programs run under the software PMU, beside valgrind's tools.
 
-    bench/simulate.py CULPRIT [--runs 3] [--only NAME] [--tools COLUMN,...]
+    bench/simulate.py CULPRIT [--runs 3] [--only NAME] [--group integer] [--tools COLUMN,...]
 
 Runs each program natively, under QEMU by itself, under QEMU with callbacks that do nothing
 (what one for each block and each access costs by itself), under the simplest plugin that models
 the data caches of one thread (simplest_plugin.cc), under `culprit record --engine simulate`
-(without a machine; with cachegrind's kind, L1 and LLC; with locality; a sixteenth of its sets; with
-cycles, but all of it skipped; with cycles; with both cycles and locality), and under
+(without a machine; with cachegrind's kind, L1 and LLC; with locality; a sixteenth of its sets; a
+sixteenth with locality and data objects, after a million accesses in all sets; with cycles, but all of
+it skipped; with cycles; with both cycles and locality), and under
 `valgrind --tool=cachegrind --cache-sim=yes` and `--tool=callgrind --cacheuse=yes`, interleaved, and
 prints CPU time against native: medians ("-": the simplest plugin is not for several threads, and its
 mean is that of the others). Programs are Debian's, or compiled here. Some minutes a run. The last
@@ -186,6 +187,7 @@ def main():
     parser.add_argument("culprit", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only")
+    parser.add_argument("--group", choices=GROUPS)
     parser.add_argument("--tools", type=lambda text: text.split(","))
     options = parser.parse_args()
     culprit = [options.culprit, "record", "-q", "--no-symbols", "--engine", "simulate"]
@@ -201,6 +203,8 @@ def main():
                      "--locality", "all", "--"],
         "sets": [*culprit, "--machine", "machine.toml", "--detail", "events",
                  "--sets", "1/16", "--"],
+        "sample": [*culprit, "--machine", "machine.toml", "--detail", "events", "--locality", "all",
+                   "--objects", "site", "--sets", "1/16,1,1000000", "--"],
         "outside": [*culprit, "--machine", "machine.toml", "--skip", str(10 ** 15), "--"],
         "cycles": [*culprit, "--machine", "machine.toml", "--"],
         "both": [*culprit, "--machine", "machine.toml", "--locality", "all", "--"],
@@ -219,12 +223,15 @@ def main():
         folder = pathlib.Path(place)
         (folder / "machine.toml").write_text(MACHINE)
         simplest = (SOURCE / "bench/simplest_plugin.cc").read_text()
-        for name, text in (("nothing.cc", NOTHING), ("simplest.cc", simplest)):
+        for tool, name, text in (("callbacks", "nothing.cc", NOTHING),
+                                 ("simplest", "simplest.cc", simplest)):
+            if tool not in tools:
+                continue
             build(folder, name, text, "g++", "-std=c++20", "-shared", "-fPIC",
                   "-I", SOURCE / "src", SOURCE / "src/simulate/qemu/qemu_events.cc")
         print(f"{'CPU time / native':20}" + "".join(f"{name:>12}" for name in tools))
         for name, group, command in programs(folder):
-            if options.only and options.only not in name:
+            if options.only and options.only not in name or options.group not in (None, group):
                 continue
             program = shutil.which(command[0])  # QEMU does not look for it
             if program is None:

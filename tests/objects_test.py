@@ -316,6 +316,49 @@ class Fields(ObjectsTest):
         self.check("aarch64-linux-gnu-gcc")
 
 
+TURNS = r"""
+static long left[1 << 15], right[1 << 15];
+static __attribute__((noinline)) long visit(long n) {
+  long total = 0;
+  for (long i = 0; i < n; ++i) {
+    const volatile long* const at = i % 4 != 0 ? left : right;
+    total += at[i * 7 & 0x7fff];
+  }
+  return total;
+}
+int main(void) { return visit(1000000) != 0; }
+"""
+
+
+class Sampled(ObjectsTest):
+    """--sets with locality: of the accesses that it leaves out some are looked at."""
+
+    def test_accesses_by_object_are_estimated_and_their_sum_is_exact(self):
+        """Three of four loads by one instruction are of the one object. Intervals twice as wide as
+        those of 95 % hold in all but one of 10,000 runs."""
+        self.need("qemu-x86_64", "gcc")
+        program = self.compile_text(TURNS, "turns.c", "turns", "-O2", "-g", "-fno-tree-vectorize")
+        profile = self.simulate(program, "--objects", "site", "--locality", "all", "--machine",
+                                "small-core", "--sets", "1/8,1,50000")
+        data = json.loads(self.culprit("data", "-i", profile, "--format", "json").stdout)
+        uses = {row["name"]: row["use"] for row in data["rows"]}
+        for name, loads in (("left", 750_000), ("right", 250_000)):
+            use = uses[name]
+            self.assertAlmostEqual(loads, use["accesses"], delta=2 * use["accesses_error"])
+            self.assertIn(round(use["accesses_error"]), range(50, 20_000))
+        self.assertEqual(1_000_000, sum(uses[name]["accesses"] for name in ("left", "right")))
+        self.assertEqual(0, data["totals"]["accesses_error"])
+        self.assertIn("one access in 64, chosen at random", str(data["ledger"]))
+        self.assertIn("~accesses", self.culprit("data", profile).stdout)
+        statements = json.loads(self.culprit("locality", "visit", "-i", profile, "--format",
+                                             "json").stdout)["part"]
+        self.assertEqual(0, statements["use"]["accesses_error"])
+        exact = self.culprit("report", profile, "--by", "function", "--format", "json").stdout
+        loads = {row["function"]: row["values"][LOADS]["value"]
+                 for row in json.loads(exact)["rows"] if LOADS in row["values"]}
+        self.assertEqual(1_000_000, loads["visit"])
+
+
 class Sizes(ObjectsTest):
     def test_blocks_of_one_place_by_their_size(self):
         self.need("qemu-x86_64", "g++")

@@ -20,7 +20,7 @@ Json json_errors(const LineUse& use, const Caches& caches) {
   if (caches.sampling.one_of == 1) return {};
   return {{"lines", json_error(estimate_lines_error(use, caches.sampling))},
           {"spatial_percent", json_error(estimate_spatial_error(use, caches))},
-          {"temporal", json_error(estimate_temporal_error(use, caches.sampling))}};
+          {"temporal", json_error(estimate_temporal_error(use, caches))}};
 }
 
 Json json_edge_rows(const std::vector<EdgeRow>& rows, const Caches& caches) {
@@ -129,7 +129,9 @@ Json json_levels(const std::array<LineUse, kTenureLevels.size()>& levels, const 
 }
 
 Json json_use(const Use& use, const UseEvents& events, const Caches& caches) {
-  Json object = {{"cost", json_value(events.value_of(use))}, {"accesses", use.accesses}};
+  Json object = {{"cost", json_value(events.value_of(use))},
+                 {"accesses", use.accesses},
+                 {"accesses_error", kNormal95 * std::sqrt(use.access_variance)}};
   object["misses"] = events.has_misses ? json_misses(use.misses) : Json();
   object["miss_errors"] = events.has_misses ? json_miss_errors(use.miss_variance, caches) : Json();
   object["modelled_cycles"] = events.has_waits ? Json(use.cycles) : Json();
@@ -144,6 +146,7 @@ Json json_kinds(const std::array<KindUse, kDataKinds>& kinds, const Caches& cach
   Json object = Json::object();
   for (size_t kind = 0; kind < kDataKinds; ++kind) {
     object[kWords[kind]] = {{"accesses", kinds[kind].accesses},
+                            {"accesses_error", kNormal95 * std::sqrt(kinds[kind].access_variance)},
                             {"misses", json_misses(kinds[kind].misses)},
                             {"miss_errors", json_miss_errors(kinds[kind].miss_variance, caches)},
                             {"levels", json_levels(kinds[kind].levels, caches)}};

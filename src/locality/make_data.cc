@@ -148,6 +148,7 @@ Result<DataReport> make_data(const Profile& profile, const FactsLookup& facts,
     if (uses[row].accesses == 0) continue;
     if (names.is_named(object_of(profile, row))) report.named += uses[row];
   }
+  report.totals.access_variance = 0;
   const std::vector<uint32_t> order = order_by_cost(uses, report.events);
   std::vector<uint32_t> asked;
   if (options.row) {

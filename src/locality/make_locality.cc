@@ -61,9 +61,11 @@ Result<PartLocality> make_part(const Profile& profile, CodeIndex& code, CodePart
       profile, events,
       [&](ContextId, const Location& at, ObjectId) { return part.holds(at) ? 0 : kNoRow; }, use);
   if (use.empty()) return part.not_found();
+  forget_access_errors(use);
   found.use = use.front();
   found.kinds = split_by_kind(
       profile, events, [&](ContextId, const Location& at, ObjectId) { return part.holds(at); });
+  forget_access_errors(found.kinds);
   PartEdges edges(code, !part.is_line());
   for (const Edge& edge : profile.edges) {
     edges.add(edge, part.holds(edge.from), part.holds(edge.to));
@@ -117,9 +119,11 @@ Result<LocalityReport> make_locality(const Profile& profile, const FactsLookup& 
       },
       uses);
   uses.resize(statements.size());
+  forget_access_errors(uses);
   // Shares are of everything, whatever part is asked for.
   std::vector<Use> all;
   add_uses(profile, report.events, [](ContextId, const Location&, ObjectId) { return 0U; }, all);
+  forget_access_errors(all);
   if (!all.empty()) report.totals = all.front();
   for (const uint32_t row : order_by_cost(uses, report.events)) {
     if (options.limit != 0 && report.rows.size() >= options.limit) {

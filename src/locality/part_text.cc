@@ -18,13 +18,6 @@ constexpr const char* kKindWords[kDataKinds] = {"integer loads", "integer stores
 
 constexpr size_t kEstimateWidth = 14;  // "1.78 M ±12 %"
 
-/// "1.78 M", "1.78 M ±12 %", "1.78 M *".
-std::string format_count(double count, const SampleError& error) {
-  if (error.is_exact) return format_si(count);
-  if (!error.half_width || !(count > 0)) return format_si(count) + " *";
-  return fmt::format("{} ±{:.2g} %", format_si(count), 100 * *error.half_width / count);
-}
-
 uint64_t sum_of(const std::vector<EdgeRow>& rows) {
   uint64_t sum = 0;
   for (const EdgeRow& row : rows) sum += row.count;
@@ -69,7 +62,9 @@ std::string PartText::kinds(const std::array<KindUse, kDataKinds>& kinds) const 
   const size_t level = tenure_level(level_).value_or(0);
   const size_t gap = caches_.sampling.one_of == 1 ? 2 : 1;  // errors need the room
   TextColumn words{level_word(level_), false, nullptr, gap, {}};
-  TextColumn accesses{"=accesses", true, nullptr, gap, {}};
+  const bool is_exact = std::all_of(
+      kinds.begin(), kinds.end(), [](const KindUse& kind) { return !(kind.access_variance > 0); });
+  TextColumn accesses{is_exact ? "=accesses" : "~accesses", true, nullptr, gap, {}};
   TextColumn misses[kMissLevels] = {{"L1miss", true, nullptr, gap, {}},
                                     {"L2miss", true, nullptr, gap, {}},
                                     {"L3miss", true, nullptr, gap, {}}};
@@ -79,7 +74,7 @@ std::string PartText::kinds(const std::array<KindUse, kDataKinds>& kinds) const 
     const KindUse& use = kinds[kind];
     if (use.accesses == 0) continue;
     words.cells.emplace_back(kKindWords[kind]);
-    accesses.cells.push_back(format_si(static_cast<double>(use.accesses)));
+    accesses.cells.push_back(format_accesses(use.accesses, use.access_variance));
     for (size_t i = 0; i < kMissLevels; ++i) {
       misses[i].cells.push_back(
           format_misses(use.misses[i], use.miss_variance[i], use.accesses, caches_));

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <vector>
 
+#include "locality/use.h"
+
 namespace culprit {
 namespace {
 
@@ -51,6 +53,20 @@ TEST(SampleErrors, OfARatioThatNeverDiffersAreByTheRuleOfThree) {
   const std::vector<uint64_t> lines = {100, 100, 100, 100};
   const SampleError error = estimate_ratio_error(bytes, lines, lines, 8, 400, kOneIn16);
   EXPECT_NEAR(*error.half_width, 8 * 3.0 / 25, 1e-9);
+}
+
+// In each of four groups of weight 16 100 lines of 64 bytes were brought in, and 6,400 bytes of
+// 25,600 were used again: as many as are in 100 lines, of which 6.25 were seen. 1.96 x root(6,400 x
+// 64 x 15) = 4,859 bytes of 25,600.
+TEST(SampleErrors, OfTemporalUseAreThoseOfLinesThatAreUsedAgain) {
+  LineUse use{.lines = 400, .bytes_touched = 25'600, .bytes_accessed = 32'000};
+  use.groups.assign(4, {.lines = 100, .bytes_touched = 6'400, .bytes_accessed = 8'000});
+  Caches caches;
+  caches.line_bytes = 64;
+  caches.sampling = kOneIn16;
+  EXPECT_NEAR(*estimate_temporal_error(use, caches).half_width, 4'859.0 / 25'600, 1e-4);
+  caches.sampling = {};
+  EXPECT_EQ(*estimate_temporal_error(use, caches).half_width, 0);
 }
 
 TEST(SampleErrors, ReadAsNumbersWithTheDigitsThatTheyAllow) {

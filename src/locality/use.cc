@@ -1,5 +1,8 @@
 #include "locality/use.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "model/engine.h"
 #include "print/event_display.h"
 #include "report/measured_cycles.h"
@@ -96,6 +99,7 @@ LineUse& LineUse::operator+=(const Tenure& tenure) {
 
 Use& Use::operator+=(const Use& other) {
   accesses += other.accesses;
+  access_variance += other.access_variance;
   for (size_t i = 0; i < kMissLevels; ++i) {
     misses[i] += other.misses[i];
     miss_variance[i] += other.miss_variance[i];
@@ -143,13 +147,19 @@ SampleError estimate_spatial_error(const LineUse& use, const Caches& caches) {
   return error;
 }
 
-SampleError estimate_temporal_error(const LineUse& use, const SetSampling& sampling) {
+SampleError estimate_temporal_error(const LineUse& use, const Caches& caches) {
   const auto touched = static_cast<double>(use.bytes_touched);
-  const double ratio =
-      use.bytes_touched == 0 ? 0 : static_cast<double>(use.bytes_accessed) / touched;
-  return estimate_ratio_error(column_of(use, &GroupUse::bytes_accessed),
-                              column_of(use, &GroupUse::bytes_touched),
-                              column_of(use, &GroupUse::lines), ratio, touched, sampling);
+  const auto accessed = static_cast<double>(use.bytes_accessed);
+  SampleError error = estimate_ratio_error(
+      column_of(use, &GroupUse::bytes_accessed), column_of(use, &GroupUse::bytes_touched),
+      column_of(use, &GroupUse::lines), touched > 0 ? accessed / touched : 0, touched,
+      caches.sampling);
+  if (error.is_exact || !error.half_width) return error;
+  const double again = std::max(accessed - touched, 0.0);  // bytes
+  const double by_lines =
+      kNormal95 * std::sqrt(again * caches.line_bytes * (caches.sampling.one_of - 1.0)) / touched;
+  error.half_width = std::max(*error.half_width, by_lines);
+  return error;
 }
 
 UseEvents find_use_events(const Profile& profile, bool may_be_measured) {
@@ -230,6 +240,7 @@ void add_count(const UseEvents& events, const Event& event, size_t number, const
     case kLoads:
     case kStores:
       use.accesses += sum.value;
+      use.access_variance += sum.variance;
       return;
     case kLoadMisses1:
     case kStoreMisses1:
@@ -265,6 +276,7 @@ void add_kind_count(const UseEvents& events, size_t number, const Sum& sum, bool
   KindUse& kind = kinds[(is_float ? 2U : 0U) + (is_store ? 1U : 0U)];
   if (role == kLoads || role == kStores) {
     kind.accesses += sum.value;
+    kind.access_variance += sum.variance;
   } else {
     const size_t level = is_store ? role - kStoreMisses1 : role - kLoadMisses1;
     kind.misses[level] += sum.value;

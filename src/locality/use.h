@@ -64,7 +64,10 @@ std::optional<double> compute_temporal_use(const LineUse& use);
 /// Errors of these, and of the lines themselves, of a sample of sets.
 SampleError estimate_lines_error(const LineUse& use, const SetSampling& sampling);
 SampleError estimate_spatial_error(const LineUse& use, const Caches& caches);
-SampleError estimate_temporal_error(const LineUse& use, const SetSampling& sampling);
+/// The error of temporal use is at least that of as many events as lines would have the bytes that
+/// were used again: what is used again is often in a few lines, and then the few random groups of
+/// a small sample need not show how they differ.
+SampleError estimate_temporal_error(const LineUse& use, const Caches& caches);
 
 /// The kinds of data accesses, as AccessKind begins.
 inline constexpr size_t kDataKinds = 4;
@@ -73,6 +76,7 @@ inline constexpr size_t kMissLevels = 3;  // that L1D, L2, L3 did not have
 /// Accesses of one kind.
 struct KindUse {
   uint64_t accesses = 0;
+  double access_variance = 0;  // as Use has it
   std::array<uint64_t, kMissLevels> misses{};
   std::array<double, kMissLevels> miss_variance{};  // as Use has it
   std::array<LineUse, kTenureLevels.size()> levels;
@@ -80,6 +84,7 @@ struct KindUse {
 
 struct Use {
   uint64_t accesses = 0;
+  double access_variance = 0;  // where it is estimated which data objects they are of
   std::array<uint64_t, kMissLevels> misses{};
   std::array<double, kMissLevels> miss_variance{};  // of a sample; 0: they are exact
   std::array<LineUse, kTenureLevels.size()> levels;
@@ -89,6 +94,12 @@ struct Use {
 
   Use& operator+=(const Use& other);
 };
+
+/// Where all data objects are added up, how many accesses there were is exact.
+template <class Counted>
+void forget_access_errors(Counted& rows) {
+  for (auto& row : rows) row.access_variance = 0;
+}
 
 /// What a Use's cost is, and which events of the profile say what.
 struct UseEvents {

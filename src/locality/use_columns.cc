@@ -1,5 +1,6 @@
 #include "locality/use_columns.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -26,6 +27,20 @@ std::string format_percent(uint64_t part, uint64_t whole) {
   return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
+std::string format_count(double count, const SampleError& error) {
+  if (error.is_exact) return format_si(count);
+  if (!error.half_width || !(count > 0)) return format_si(count) + " *";
+  return fmt::format("{} ±{:.2g} %", format_si(count), 100 * *error.half_width / count);
+}
+
+std::string format_accesses(uint64_t accesses, double variance) {
+  const auto count = static_cast<double>(accesses);
+  const double half_width = kNormal95 * std::sqrt(variance);
+  constexpr double kShown = 0.005;  // of the count: its digits show
+  const bool is_shown = half_width >= kShown * count && accesses > 0;
+  return is_shown ? format_count(count, {false, half_width}) : format_si(count);
+}
+
 std::string format_misses(uint64_t misses, double variance, uint64_t accesses,
                           const Caches& caches) {
   const bool is_exact = caches.sampling.one_of == 1 && !(variance > 0);
@@ -48,7 +63,7 @@ std::string format_spatial(const LineUse& use, const Caches& caches) {
 std::string format_temporal(const LineUse& use, const Caches& caches) {
   const auto temporal = compute_temporal_use(use);
   if (!temporal) return "-";
-  const SampleError error = estimate_temporal_error(use, caches.sampling);
+  const SampleError error = estimate_temporal_error(use, caches);
   if (*temporal < 100) return format_estimate(*temporal, error, 2);
   if (error.is_exact) return format_si(*temporal);
   return format_si(*temporal) + (error.half_width ? "±" + format_si(*error.half_width) : "*");
@@ -100,8 +115,10 @@ std::vector<TextColumn> UseColumns::make(const std::vector<const Use*>& rows,
   }));
   columns.push_back(column(mark + "share", [&](const Use& use) { return share(use); }));
   if (events_.has_waits) columns.push_back(column("waits", waits_of));
-  columns.push_back(column("=accesses", [](const Use& use) {
-    return use.accesses == 0 ? std::string("-") : format_si(static_cast<double>(use.accesses));
+  const bool is_exact = std::all_of(rows.begin(), rows.end(),
+                                    [](const Use* use) { return !(use->access_variance > 0); });
+  columns.push_back(column(is_exact ? "=accesses" : "~accesses", [](const Use& use) {
+    return use.accesses == 0 ? "-" : format_accesses(use.accesses, use.access_variance);
   }));
   if (events_.has_misses) columns.push_back(miss(0));
   if (events_.has_misses && caches_.levels[1]) columns.push_back(miss(1));

@@ -40,7 +40,11 @@ class UseColumns {
 
 /// "37.2 %"; "-" of nothing.
 std::string format_percent(uint64_t part, uint64_t whole);
-/// The same with the error that a sample of sets has.
+/// "1.78 M", "1.78 M ±12 %", "1.78 M *".
+std::string format_count(double count, const SampleError& error);
+/// Of accesses, with their error if its digits show.
+std::string format_accesses(uint64_t accesses, double variance);
+/// As a percentage of them, with the error that a sample of sets has.
 std::string format_misses(uint64_t misses, double variance, uint64_t accesses,
                           const Caches& caches);
 std::string format_spatial(const LineUse& use, const Caches& caches);

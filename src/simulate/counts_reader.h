@@ -90,6 +90,13 @@ struct ThreadCounts {
   std::vector<uint64_t> executions;
   std::vector<counts_file::SiteCounts> counts;
   std::vector<counts_file::CertainMisses> certain;  // with a sample of sets; else empty
+  /// The variances of loads and stores at data objects, likewise: which object is estimated for
+  /// some.
+  struct AccessVariance {
+    double loads = 0;
+    double stores = 0;
+  };
+  std::vector<AccessVariance> access_variance;
   std::vector<simulate::SiteTicks> ticks;  // with those of blocks; empty: no cycles were modelled
   std::vector<simulate::ReplayTicks> replays;  // as `ticks`, of sampled stretches
   std::vector<counts_file::Target> targets;    // of indirect branches; each pair once

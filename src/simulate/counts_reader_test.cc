@@ -119,6 +119,41 @@ TEST_F(CountsReader, KnownAccessesFollowFromExecutions) {
   EXPECT_EQ(value(counts->threads.at(0), 2, file::Counter::stores), 0u);
 }
 
+// By hand: of 1000 loads by one instruction 100 were counted, at the first object; of the others 8
+// were looked at, 2 of them of the first and 6 of the second one. So 900 are shared by 1 to 3. The
+// variance of either share: p = 4 / 12, and 900 * 900 * p * (1 - p) / 12.
+TEST_F(CountsReader, AccessesThatWereLookedAtTellWhoseTheOthersAre) {
+  header_.has_objects = 1;
+  header_.sample_classes = 4;
+  header_.sites = 5;
+  file::Site known = site(0x1000, 1);
+  known.flags = file::kKnownAccesses;
+  known.load_bytes = 8;
+  const auto put_loads = [&](uint32_t number, uint64_t loads, uint64_t looked_at) {
+    put(file::kSitesStart + number * sizeof known, known);
+    if (number == 1) return;
+    put(file::kSiteObjectsStart + number * sizeof(file::SiteObject),
+        file::SiteObject{1, 0, 0, 0, 0});
+    put(file::core_start(0) + file::kAccessesInCore + number * sizeof(file::SiteAccesses),
+        file::SiteAccesses{{loads, looked_at, 0, 0}});
+  };
+  put_loads(1, 0, 0);
+  put_loads(3, 100 + 2 * file::kLookedAtPeriod, 2 * file::kLookedAtPeriod);
+  put_loads(4, 6 * file::kLookedAtPeriod, 6 * file::kLookedAtPeriod);
+  put(file::core_start(0) + file::kRunsInCore + sizeof(file::BlockRuns), file::BlockRuns{1000, 0});
+  const Result<Read> counts = read();
+  ASSERT_TRUE(counts.has_value()) << counts.error().message;
+  const ThreadCounts& thread = counts->threads.at(0);
+  EXPECT_EQ(value(thread, 1, file::Counter::loads), 0U);
+  EXPECT_EQ(value(thread, 1, file::Counter::load_bytes), 0U);
+  EXPECT_EQ(value(thread, 3, file::Counter::loads), 100U + 225);
+  EXPECT_EQ(value(thread, 3, file::Counter::load_bytes), 325U * 8);
+  EXPECT_EQ(value(thread, 4, file::Counter::loads), 675U);
+  EXPECT_DOUBLE_EQ(thread.access_variance[3].loads, 15'000);
+  EXPECT_DOUBLE_EQ(thread.access_variance[4].loads, 15'000);
+  EXPECT_EQ(thread.access_variance[4].stores, 0);
+}
+
 // The block ran five times in the first thread, twice in the third, and 7 and 8 times in two of
 // those that came later. (The second one has a part, in which it counted nothing.)
 TEST_F(CountsReader, ThreadsAreApartAndThoseBeyondTheMostTogether) {

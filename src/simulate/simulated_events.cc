@@ -104,18 +104,45 @@ constexpr SimulatedEvent of_data(std::string_view name, Unit unit,
   return {.name = name, .unit = unit, .value = value, .is_of_data = true};
 }
 
+constexpr SimulatedEvent of_accesses(std::string_view name, Unit unit,
+                                     uint64_t (*value)(const SimulatedSite&),
+                                     double (*variance)(const SimulatedSite&)) {
+  SimulatedEvent event = of_data(name, unit, value);
+  event.variance = variance;
+  return event;
+}
+
+double load_variance(const SimulatedSite& of) {
+  return of.load_variance;
+}
+double store_variance(const SimulatedSite& of) {
+  return of.store_variance;
+}
+double float_load_variance(const SimulatedSite& of) {
+  return is_float(of.site) ? of.load_variance : 0;
+}
+double float_store_variance(const SimulatedSite& of) {
+  return is_float(of.site) ? of.store_variance : 0;
+}
+double load_bytes_variance(const SimulatedSite& of) {
+  return of.load_variance * of.site.load_bytes * of.site.load_bytes;
+}
+double store_bytes_variance(const SimulatedSite& of) {
+  return of.store_variance * of.site.store_bytes * of.site.store_bytes;
+}
+
 constexpr auto kCount = Unit::events;
 constexpr SimulatedEvent kOfProgram[] = {
     {"instructions", kCount, 1, instructions},
     {"branches", kCount, 1, branches},
     {"branches-taken", kCount, 1, branches_taken},
     {"calls", kCount, 1, calls},
-    of_data("L1-dcache-loads", kCount, counted<Counter::loads>),
-    of_data("L1-dcache-stores", kCount, counted<Counter::stores>),
-    of_data("fp-loads", kCount, counted_float<Counter::loads>),
-    of_data("fp-stores", kCount, counted_float<Counter::stores>),
-    of_data("load-bytes", Unit::bytes, counted<Counter::load_bytes>),
-    of_data("store-bytes", Unit::bytes, counted<Counter::store_bytes>),
+    of_accesses("L1-dcache-loads", kCount, counted<Counter::loads>, load_variance),
+    of_accesses("L1-dcache-stores", kCount, counted<Counter::stores>, store_variance),
+    of_accesses("fp-loads", kCount, counted_float<Counter::loads>, float_load_variance),
+    of_accesses("fp-stores", kCount, counted_float<Counter::stores>, float_store_variance),
+    of_accesses("load-bytes", Unit::bytes, counted<Counter::load_bytes>, load_bytes_variance),
+    of_accesses("store-bytes", Unit::bytes, counted<Counter::store_bytes>, store_bytes_variance),
 };
 
 // These are counted by cache set, and can be of a sample of them.

@@ -27,6 +27,8 @@ struct SimulatedSite {
   const counts_file::SiteCounts& counts;
   const simulate::SiteTicks& ticks;
   const simulate::ReplayTicks& replays;
+  double load_variance = 0;  // of a data object's share of them, where it is estimated
+  double store_variance = 0;
 };
 
 struct SimulatedEvent {
@@ -37,6 +39,7 @@ struct SimulatedEvent {
   bool is_estimate = false;    // of a sample: `value` is what fell into it
   bool is_of_data = false;     // it happens where data are, of an object
   bool is_of_windows = false;  // `value` is an estimate, of what was measured in windows
+  double (*variance)(const SimulatedSite& site) = nullptr;  // if `value` may be another estimate
 };
 
 /// The events in the profile's order: what it sorts by, cycles if there are any, comes first.

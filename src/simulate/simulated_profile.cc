@@ -124,7 +124,12 @@ void SimulatedProfile::add_site(const SimulatedSite& site, ContextId context,
     // What an instruction accesses is at its objects; what is left was not told apart.
     ObjectId at = object.value_or(ObjectId());
     if (has_objects_ && !object && !events_[event].is_of_data) at = kNoAccess;
-    builder_.add(context, location, EventId(event), 0, value, 0, at);
+    const double variance = events_[event].variance == nullptr ? 0 : events_[event].variance(site);
+    if (variance > 0) {
+      builder_.profile().events[event].provenance = Provenance::sampled;
+      has_shared_accesses_ = true;
+    }
+    builder_.add(context, location, EventId(event), 0, value, variance, at);
     if (events_[event].name == "instructions") instructions_ += value;
   }
   executions_ += site.executions;
@@ -327,9 +332,15 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
     const ContextId context = regions_.context(outside, thread.region);
     const uint64_t before = instructions_;
     const auto add_one = [&](uint32_t site, std::optional<ObjectId> object) {
-      const SimulatedSite one{counts.sites[site], thread.executions[site], thread.counts[site],
+      const auto variance = thread.access_variance.empty() ? ThreadCounts::AccessVariance()
+                                                           : thread.access_variance[site];
+      const SimulatedSite one{counts.sites[site],
+                              thread.executions[site],
+                              thread.counts[site],
                               thread.ticks.empty() ? kNoTicks : thread.ticks[site],
-                              thread.replays.empty() ? kNoReplays : thread.replays[site]};
+                              thread.replays.empty() ? kNoReplays : thread.replays[site],
+                              variance.loads,
+                              variance.stores};
       if (windows) {
         const uint64_t rest =
             thread.executions[site] - std::min(thread.executions[site], thread.beginning[site]);
@@ -516,6 +527,13 @@ void SimulatedProfile::finish_windows() {
 }
 
 void SimulatedProfile::settle_sample() {
+  if (has_shared_accesses_) {
+    builder_.profile().ledger.note(
+        fmt::format("which data objects an instruction's accesses are of is estimated, since the "
+                    "sample of sets "
+                    "began, from one access in {}, chosen at random; how many it has made is exact",
+                    counts_file::kLookedAtPeriod));
+  }
   if (has_drawn_sets_) return;
   for (size_t event = 0; event < events_.size(); ++event) {
     if (!events_[event].is_estimate) continue;

@@ -107,10 +107,11 @@ class SimulatedProfile {
   std::map<DataObject, ObjectId> object_ids_;  // without what is added up
   uint64_t instructions_ = 0;
   uint64_t executions_ = 0;
-  uint64_t unknown_costs_ = 0;   // executions
-  bool has_drawn_sets_ = false;  // in some process a sample of sets began
-  bool has_estimates_ = false;   // of windows: not all was in the beginnings of processes
-  uint64_t not_covered_ = 0;     // instructions that no window met
+  uint64_t unknown_costs_ = 0;        // executions
+  bool has_drawn_sets_ = false;       // in some process a sample of sets began
+  bool has_shared_accesses_ = false;  // which data objects some accesses are of is estimated
+  bool has_estimates_ = false;        // of windows: not all was in the beginnings of processes
+  uint64_t not_covered_ = 0;          // instructions that no window met
   std::set<std::pair<uint32_t, uint64_t>> forks_seen_;
 };
 

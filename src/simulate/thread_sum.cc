@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 namespace culprit {
@@ -174,22 +175,85 @@ Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) 
   return is_whole ? Result<void>() : damaged("cycles of a core");
 }
 
-/// What known accesses have of bytes follows from their number; those at objects are counted, and
-/// the instruction keeps the others.
-void ThreadSum::add_accesses_at_objects() {
-  for (const uint32_t site : sum_.at_objects) {
-    const file::Site& facts = process_.sites[site];
-    if ((facts.flags & file::kKnownAccesses) == 0) continue;
-    uint64_t* const own = sum_.counts[site].value;
-    uint64_t* const others = sum_.counts[instruction_of(site)].value;
-    const auto share = [&](file::Counter first, uint8_t bytes) {
-      const auto at = static_cast<size_t>(first);
-      own[at + 1] = own[at] * bytes;
-      for (size_t i = at; i <= at + 1; ++i) others[i] -= std::min(others[i], own[i]);
-    };
-    share(file::Counter::loads, facts.load_bytes);
-    share(file::Counter::stores, facts.store_bytes);
+namespace {
+
+/// What is left of an instruction's accesses, shared by those at its objects that were looked at.
+struct Shared {
+  uint64_t all = 0;      // that are to be shared
+  uint64_t weights = 0;  // of all shares
+  uint64_t given = 0;    // of these
+
+  /// A file may say anything: the sum of its numbers is kept from becoming 0.
+  void add(uint64_t weight) { weights = std::max(weights, weights + weight); }
+
+  /// The next one's; those of all add up to all.
+  uint64_t take(uint64_t weight) {
+    const uint64_t before = up_to(given);
+    given = std::min(given + weight, weights);
+    return up_to(given) - before;
   }
+
+ private:
+  [[nodiscard]] uint64_t up_to(uint64_t weight) const {
+    return static_cast<uint64_t>(static_cast<__uint128_t>(all) * weight / weights);
+  }
+};
+
+/// The variance of a share of `all`, of which some were looked at, `weight` of `weights`. It is
+/// not 0 where all of these were alike: others may differ.
+/// Source: A. Agresti and B. A. Coull, Approximate is better than "exact" for interval estimation
+///         of binomial proportions, The American Statistician 52 (1998)
+double estimate_share_variance(const Shared& shared, uint64_t weight) {
+  constexpr double kAdded = 2;  // of each kind
+  const double looked_at = static_cast<double>(shared.weights) / file::kLookedAtPeriod + 2 * kAdded;
+  const double share = (static_cast<double>(weight) / file::kLookedAtPeriod + kAdded) / looked_at;
+  const auto all = static_cast<double>(shared.all);
+  return all * all * share * (1 - share) / looked_at;
+}
+
+}  // namespace
+
+/// Known accesses at objects are counted, or looked at so that the others can be shared among the
+/// objects; the instruction keeps the rest. Their bytes follow from their number.
+void ThreadSum::share_accesses(file::Counter counter, uint8_t file::Site::* bytes,
+                               Variance variance) {
+  const auto at = static_cast<size_t>(counter);
+  std::unordered_map<uint32_t, Shared> shared;  // by instruction
+  for (const uint32_t site : sum_.at_objects) {
+    if ((process_.sites[site].flags & file::kKnownAccesses) == 0) continue;
+    uint64_t* const own = sum_.counts[site].value;
+    uint64_t* const others = sum_.counts[instruction_of(site)].value + at;
+    const uint64_t looked_at = std::min(own[at + 1], own[at]);
+    own[at] -= looked_at;
+    own[at + 1] = looked_at;
+    others[0] -= std::min(others[0], own[at]);
+    others[1] = others[0] * process_.sites[site].*bytes;
+    if (looked_at != 0) shared[instruction_of(site)].add(looked_at);
+  }
+  for (auto& [instruction, one] : shared) {
+    uint64_t* const others = sum_.counts[instruction].value + at;
+    one.all = std::exchange(others[0], 0);
+    others[1] = 0;
+  }
+  for (const uint32_t site : sum_.at_objects) {
+    if ((process_.sites[site].flags & file::kKnownAccesses) == 0) continue;
+    uint64_t* const own = sum_.counts[site].value;
+    if (const uint64_t weight = own[at + 1]; weight != 0) {
+      Shared& among = shared[instruction_of(site)];
+      own[at] += among.take(weight);
+      if (!sum_.access_variance.empty()) {
+        sum_.access_variance[site].*variance = estimate_share_variance(among, weight);
+      }
+    }
+    own[at + 1] = own[at] * process_.sites[site].*bytes;
+  }
+}
+
+void ThreadSum::add_accesses_at_objects() {
+  share_accesses(file::Counter::loads, &file::Site::load_bytes,
+                 &ThreadCounts::AccessVariance::loads);
+  share_accesses(file::Counter::stores, &file::Site::store_bytes,
+                 &ThreadCounts::AccessVariance::stores);
 }
 
 void ThreadSum::add_known_accesses() {
@@ -249,6 +313,7 @@ void ThreadSum::clear() {
   for (const uint32_t site : sum_.at_objects) {
     sum_.counts[site] = {};
     if (!sum_.certain.empty()) sum_.certain[site] = {};
+    if (!sum_.access_variance.empty()) sum_.access_variance[site] = {};
     if (!sum_.ticks.empty()) sum_.ticks[site] = {};
     if (!sum_.replays.empty()) sum_.replays[site] = {};
     is_noted_[site] = false;

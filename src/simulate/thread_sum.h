@@ -38,7 +38,10 @@ class ThreadSum {
       sum_.ticks.resize(process.sites.size());
       sum_.replays.resize(process.sites.size());
     }
-    if (process.sample_classes != 0) sum_.certain.resize(process.sites.size());
+    if (process.sample_classes != 0) {
+      sum_.certain.resize(process.sites.size());
+      sum_.access_variance.resize(process.sites.size());
+    }
     if (windows != nullptr) {
       sum_.beginning.resize(process.sites.size());
       sum_.is_not_covered.resize(process.sites.size());
@@ -62,6 +65,9 @@ class ThreadSum {
   void note_at_object(uint32_t site, const Row& row);
   void add_known_accesses();
   void add_accesses_at_objects();
+  using Variance = double ThreadCounts::AccessVariance::*;
+  void share_accesses(counts_file::Counter counter, uint8_t counts_file::Site::* bytes,
+                      Variance variance);
   /// The instruction's site, of the site of a data object.
   [[nodiscard]] uint32_t instruction_of(size_t site) const {
     if (site >= process_.site_objects.size()) return static_cast<uint32_t>(site);

@@ -16,7 +16,14 @@ type Use = DataTypes.Use;
 type Row = { use: Use; name: string; place: string; note: string; at: number };
 const LEVELS = ["L1D", "L2", "L3"] as const;
 
-function useColumns(cost: DataTypes.Cost, total: number): ColumnOf<Row>[] {
+/** With its error, where it is estimated which data they are of. */
+function accessesOf(counted: { accesses: number; accesses_error: number }): JSX.Element {
+  if (!(counted.accesses_error > 0)) return <>{amount(counted.accesses)}</>;
+  return <span title={`±${amount(counted.accesses_error)}`}>~{amount(counted.accesses)}</span>;
+}
+
+function useColumns(cost: DataTypes.Cost, total: number, rows: Row[]): ColumnOf<Row>[] {
+  const mark = rows.some((row) => row.use.accesses_error > 0) ? "~" : "=";
   return [
     { key: "cost", title: `${MARKS[cost.provenance]}${cost.unit}`, width: 96, value: (row) => row.use.cost.value, draw: (row) => amount(row.use.cost.value),
       share: (row) => total > 0 ? row.use.cost.value / total : 0 },
@@ -24,7 +31,7 @@ function useColumns(cost: DataTypes.Cost, total: number): ColumnOf<Row>[] {
     { key: "waits", title: "waits", hint: "of its modelled cycles, those that wait for data", width: 62,
       value: (row) => row.use.modelled_cycles ? (row.use.waiting_cycles ?? 0) / row.use.modelled_cycles : null,
       draw: (row) => row.use.modelled_cycles ? percent((row.use.waiting_cycles ?? 0) / row.use.modelled_cycles, 0) : "–" },
-    { key: "accesses", title: "=accesses", width: 96, value: (row) => row.use.accesses, draw: (row) => amount(row.use.accesses) },
+    { key: "accesses", title: `${mark}accesses`, width: 96, value: (row) => row.use.accesses, draw: (row) => accessesOf(row.use) },
     ...LEVELS.map((level): ColumnOf<Row> => ({ key: level, title: `${level} miss`, hint: `of its accesses, those that missed ${level}`, width: 84,
       value: (row) => row.use.misses ? row.use.misses[level] / row.use.accesses : null,
       draw: (row) => row.use.misses ? percent(row.use.misses[level] / row.use.accesses) : "–" })),
@@ -74,8 +81,8 @@ function KindTable({ part }: { part: Part }): JSX.Element {
   return (
     <table class="plain"><thead><tr><th>kind</th><th class="number">accesses</th><th class="number">L1D misses</th></tr></thead>
       <tbody>{KINDS.map(([key, title]) => {
-        const kind = part.kinds[key] as unknown as { accesses: number; misses?: { L1D: number } | null };
-        return <tr><th scope="row">{title}</th><td class="number">{amount(kind.accesses)}</td><td class="number">{kind.misses ? amount(kind.misses.L1D) : "–"}</td></tr>;
+        const kind = part.kinds[key] as unknown as { accesses: number; accesses_error: number; misses?: { L1D: number } | null };
+        return <tr><th scope="row">{title}</th><td class="number">{accessesOf(kind)}</td><td class="number">{kind.misses ? amount(kind.misses.L1D) : "–"}</td></tr>;
       })}</tbody></table>
   );
 }
@@ -135,9 +142,9 @@ function PartPane({ profile, name }: { profile: number; name: string }): JSX.Ele
           <section class="pane" aria-label="summary" tabIndex={0}><h2>{found.name}</h2>
             <p class="dim">{[found.type, found.blocks != null && `${amount(found.blocks)} blocks`, found.size_bytes != null && `${amount(found.size_bytes)} B each`, found.kept_in && `kept in ${found.kept_in}`, found.caller && `for ${found.caller}`].filter(Boolean).join(", ")}</p>
             <LevelTable use={found.use} /><KindTable part={found} />
-            {(found.fields?.length ?? 0) > 0 && <table class="plain"><caption>fields</caption><tbody>{found.fields!.map((one) => <tr><td>{one.name}</td><td class="dim">{one.type}</td><td class="number">{amount(one.use.accesses)}</td></tr>)}</tbody></table>}
+            {(found.fields?.length ?? 0) > 0 && <table class="plain"><caption>fields</caption><tbody>{found.fields!.map((one) => <tr><td>{one.name}</td><td class="dim">{one.type}</td><td class="number">{accessesOf(one.use)}</td></tr>)}</tbody></table>}
             <table class="plain"><caption>{found.statements ? "statements that access it" : "objects that it accesses"}</caption>
-              <tbody>{beside.slice(0, 16).map((one) => <tr><td class="number barred"><span class="bar" style={{ width: `${100 * one.use.accesses / most}%` }} aria-hidden="true" /><span class="cell">{amount(one.use.accesses)}</span></td>
+              <tbody>{beside.slice(0, 16).map((one) => <tr><td class="number barred"><span class="bar" style={{ width: `${100 * one.use.accesses / most}%` }} aria-hidden="true" /><span class="cell">{accessesOf(one.use)}</span></td>
                 <td class="number">{one.use.misses ? percent(one.use.misses.L1D / one.use.accesses) : "–"}</td><td title={one.note}>{one.name}</td></tr>)}</tbody></table>
           </section>
           <section class="pane" aria-label="reuse and eviction" tabIndex={0}><h2>Reuse and eviction</h2><EdgeLists part={found} /></section>
@@ -148,7 +155,7 @@ function PartPane({ profile, name }: { profile: number; name: string }): JSX.Ele
 }
 
 function Panes({ profile, kind, rows, document, route }: { profile: number; kind: "data" | "locality"; rows: Row[]; document: DataTypes.DataDocument | Locality.LocalityDocument; route: Route }): JSX.Element {
-  const columns = useColumns(document.cost as DataTypes.Cost, document.totals.cost.value);
+  const columns = useColumns(document.cost as DataTypes.Cost, document.totals.cost.value, rows);
   const sort = route.query.get("sort") ?? "-cost";
   const at = Number(route.query.get("row") ?? 0);
   const isMatrix = kind === "locality" && route.query.get("show") === "matrix";

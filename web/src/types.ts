@@ -933,6 +933,10 @@ export interface Use {
     error: number;
   };
   accesses: number;
+  /**
+   * half-width of the 95 % interval of `accesses`, where it is estimated which data objects they are of; 0: exact
+   */
+  accesses_error: number;
   misses: Misses | null;
   modelled_cycles: number | null;
   /**
@@ -1012,6 +1016,10 @@ export interface Use1 {
     error: number;
   };
   accesses: number;
+  /**
+   * half-width of the 95 % interval of `accesses`, where it is estimated which data objects they are of; 0: exact
+   */
+  accesses_error: number;
   misses: Misses | null;
   modelled_cycles: number | null;
   /**
@@ -1027,6 +1035,10 @@ export interface Use1 {
 }
 export interface Kind {
   accesses: number;
+  /**
+   * half-width of the 95 % interval of `accesses`, where it is estimated which data objects they are of; 0: exact
+   */
+  accesses_error: number;
   misses: Misses;
   levels: Levels;
   miss_errors: {
@@ -1246,6 +1258,10 @@ export interface Use {
     error: number;
   };
   accesses: number;
+  /**
+   * half-width of the 95 % interval of `accesses`, where it is estimated which data objects they are of; 0: exact
+   */
+  accesses_error: number;
   misses: Misses | null;
   modelled_cycles: number | null;
   /**
@@ -1314,6 +1330,10 @@ export interface Level {
 }
 export interface Kind {
   accesses: number;
+  /**
+   * half-width of the 95 % interval of `accesses`, where it is estimated which data objects they are of; 0: exact
+   */
+  accesses_error: number;
   misses: Misses;
   levels: Levels;
   miss_errors: {

@@ -208,9 +208,11 @@ class Counting {
   }
   /// Whether an access at the address may be one that is modelled, where a model is sampled.
   [[nodiscard]] bool may_be_modelled(uint64_t address) const { return lines_.may_hold(address); }
-  /// With Model::sampled: of an access that is not, all that is counted.
+  /// With Model::sampled and locality, before anything else is found out of a known access: false:
+  /// nothing has to be done; else access_noticed() has to be called.
+  bool notices(unsigned number, AccessPlace place, uint64_t address);
   template <Model kModel>
-  void access_left_out(unsigned number, uint64_t address);
+  void access_noticed(unsigned number, AccessPlace place, uint64_t address, AccessShape shape);
 
  private:
   Result<void> prepare(const CountingOptions& options, ProcessSetting setting);
@@ -236,6 +238,11 @@ class Counting {
   void check_limit(uint64_t own_before, uint64_t own_now);
   template <Model kModel>
   void fetch_block(CountedThread& thread, const BlockFacts& block);
+  struct SiteOfObject {
+    uint32_t site = 0;
+    objects::ObjectNumber object = objects::kNothing;
+  };
+  SiteOfObject find_site_of(CountedThread& thread, uint32_t instruction, uint64_t address);
   uint32_t find_site(CountedThread& thread, uint32_t instruction, uint64_t address);
   objects::ObjectNumber find_allocator_object(CountedThread& thread);
   void note_offset(CountedThread& thread, uint32_t site, objects::ObjectNumber object,
@@ -275,8 +282,11 @@ class Counting {
   template <Model kModel>
   void model_sampled(CountedThread& thread, uint32_t site, uint64_t address, AccessShape shape,
                      bool is_new);
-  void count_in_group(CountedThread& thread, uint64_t address);
-  void look_at_sample(CountedThread& thread);
+  template <Model kModel>
+  void note_access(CountedThread& thread, uint64_t address);
+  void look_at_sample(CountedThread& thread, uint64_t address);
+  void look_at_object(CountedThread& thread, AccessPlace place, uint64_t address,
+                      AccessShape shape);
   void begin_sample();
   void say_sample();
   void count_sampled_miss(CountedThread& thread, uint32_t site, uint64_t address,

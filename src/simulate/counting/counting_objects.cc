@@ -49,10 +49,7 @@ objects::ObjectNumber Counting::find_allocator_object(CountedThread& thread) {
 
 void Counting::note_offset(CountedThread& thread, uint32_t site, objects::ObjectNumber object,
                            uint64_t address) {
-  // Loops have periods, too: the next one comes after half to one and a half of ours.
-  thread.offset_random = thread.offset_random * 1'664'525 + 1'013'904'223;  // Knuth's
-  constexpr uint32_t kPeriod = CountedThread::kOffsetPeriod;
-  thread.until_offset = kPeriod / 2 + (thread.offset_random >> 16) % kPeriod;
+  thread.until_offset = thread.draw_gap(CountedThread::kOffsetPeriod);
   objects_->note_offset(site, object, address);
 }
 

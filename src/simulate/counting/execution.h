@@ -131,18 +131,21 @@ inline void Counting::count_sampled_miss(CountedThread& thread, uint32_t site, u
   }
 }
 
-/// An access to data in a group of sets, followed or not.
-[[gnu::always_inline]] inline void Counting::count_in_group(CountedThread& thread,
-                                                            uint64_t address) {
-  if (thread.sampled.has_begun) ++thread.own.header->sampled_accesses[lines_.group_of(address)];
+/// An access to data in any set.
+template <Model kModel>
+[[gnu::always_inline]] inline void Counting::note_access(CountedThread& thread, uint64_t address) {
+  if constexpr (!kModel.sampled || kModel.locality == simulate::Locality::off) return;
   if (--thread.sampled.until_look == 0) [[unlikely]]
-    look_at_sample(thread);
+    look_at_sample(thread, address);
 }
 
-template <Model kModel>
-void Counting::access_left_out(unsigned number, uint64_t address) {
-  if constexpr (kModel.locality == simulate::Locality::off) return;
-  if (CountedThread* const thread = counting_[number]) count_in_group(*thread, address);
+/// Most accesses are of sets that are not followed: this test decides the speed of a sample.
+[[gnu::always_inline]] inline bool Counting::notices(unsigned number, AccessPlace place,
+                                                     uint64_t address) {
+  CountedThread* const thread = counting_[number];
+  if (thread == nullptr) return false;
+  const bool is_looked_at = --thread->sampled.until_look == 0;
+  return is_looked_at || thread->sampled.may_follow(address, place.bytes, lines_.line_shift());
 }
 
 /// The lines of the block's code that are modelled.
@@ -289,7 +292,6 @@ inline void Counting::model_sampled(CountedThread& thread, uint32_t site, uint64
   using counts_file::Counter;
   using simulate::Locality;
   constexpr bool kFollows = kModel.locality != Locality::off;
-  if constexpr (kFollows) count_in_group(thread, address);
   const uint8_t stratum = lines_.stratum_of(address, shape.bytes);
   if (stratum == SampledLines::kNot) [[likely]]
     return;
@@ -338,14 +340,21 @@ template <Model kModel>
 }
 
 /// The site of the instruction at the data object that has the address.
-[[gnu::always_inline]] inline uint32_t Counting::find_site(CountedThread& thread,
-                                                           uint32_t instruction, uint64_t address) {
+[[gnu::always_inline]] inline Counting::SiteOfObject Counting::find_site_of(CountedThread& thread,
+                                                                            uint32_t instruction,
+                                                                            uint64_t address) {
   objects::ObjectNumber object = shadow_->find(address);
   if (object == objects::DataObjects::kAllocator) [[unlikely]]
     object = find_allocator_object(thread);
   const ObjectSites::Latest& latest = thread.object_sites->latest(instruction);
   const uint32_t site =
       latest.holds(object) ? latest.site : find_other_site(thread, instruction, object, address);
+  return {site, object};
+}
+
+[[gnu::always_inline]] inline uint32_t Counting::find_site(CountedThread& thread,
+                                                           uint32_t instruction, uint64_t address) {
+  const auto [site, object] = find_site_of(thread, instruction, address);
   if (--thread.until_offset == 0) [[unlikely]]
     note_offset(thread, site, object, address);
   return site;
@@ -383,6 +392,7 @@ template <Model kModel>
   if (thread == nullptr) return;
   const bool is_new = !thread->goes_on(place.site, address, shape);
   const uint32_t instruction = place.site;
+  note_access<kModel>(*thread, address);
   if constexpr (kModel.objects) place.site = find_site(*thread, instruction, address);
   count_access(*thread, place.site, shape, is_new);
   if constexpr (kModel.sampled) {
@@ -397,10 +407,14 @@ template <Model kModel>
 template <Model kModel>
 [[gnu::always_inline]] inline void Counting::access_known(unsigned number, AccessPlace place,
                                                           uint64_t address, AccessShape shape) {
+  if constexpr (kModel.sampled && kModel.locality != simulate::Locality::off) {
+    if (notices(number, place, address)) access_noticed<kModel>(number, place, address, shape);
+    return;
+  }
   clear_upper_halves();
   CountedThread* const thread = counting_[number];
   if (thread == nullptr) return;
-  if constexpr (kModel.sampled && kModel.locality == simulate::Locality::off) {
+  if constexpr (kModel.sampled) {
     model_sampled<kModel>(*thread, place.site, address, shape, true);
   } else if constexpr (kModel.caches || kModel.objects) {
     in_window<kModel>(*thread, address, shape.is_store, [&]<Model kNow>() {
@@ -408,6 +422,23 @@ template <Model kModel>
       model_shaped<kNow>(*thread, place, address, shape, is_new);
     });
   }
+}
+
+template <Model kModel>
+inline void Counting::access_noticed(unsigned number, AccessPlace place, uint64_t address,
+                                     AccessShape shape) {
+  clear_upper_halves();
+  CountedThread& thread = *counting_[number];
+  const bool is_looked_at = thread.sampled.until_look == 0;
+  const bool has_begun = thread.sampled.has_begun;
+  const bool is_new = !thread.goes_on(place.site, address, shape);
+  if (is_looked_at) [[unlikely]]
+    look_at_sample(thread, address);
+  if (!has_begun) return model_shaped<kModel>(thread, place, address, shape, is_new);
+  if (kModel.objects && is_looked_at) look_at_object(thread, place, address, shape);
+  if (lines_.stratum_of(address, shape.bytes) == SampledLines::kNot) return;
+  if constexpr (kModel.objects) place.site = find_site(thread, place.site, address);
+  model_sampled<kModel>(thread, place.site, address, shape, is_new);
 }
 
 /// One of which an engine shows more than the operand has: what is beyond that is left out.
@@ -421,6 +452,7 @@ void Counting::access_wider(unsigned number, AccessPlace place, uint64_t address
   const uint64_t shown_before = address - thread->access_begin;
   if (shown_before >= place.bytes) return;
   shape.bytes = std::min(shape.bytes, static_cast<uint32_t>(place.bytes - shown_before));
+  note_access<kModel>(*thread, address);
   if constexpr (kModel.sampled && kModel.locality == simulate::Locality::off) {
     model_sampled<kModel>(*thread, place.site, address, shape, true);
   } else {

@@ -65,6 +65,7 @@ template <Model kModel>
                          static_cast<size_t>(is_store ? Counter::stores : Counter::loads);
   pair[0] += line.rounds;
   pair[1] += bytes;
+  note_access<kModel>(thread, line.address);
   if constexpr (kModel.sampled) {
     model_sampled<kModel>(thread, site, line.address, {bytes, is_store}, true);
   } else if constexpr (kModel.caches) {
@@ -99,7 +100,7 @@ template <Model kModel>
     if (!shadow_->is_one(line.address, end)) [[unlikely]]
       return access_objects<kModel>(thread, line);
     // Where in an object it accesses is told by some round, not always by a line's first one.
-    const uint64_t some_round = (thread.offset_random >> 16) % line.rounds;
+    const uint64_t some_round = (thread.random >> 16) % line.rounds;
     site = find_site(thread, site, line.address + some_round * line.round.bytes);
   }
   access_line_at<kModel>(thread, line, site);

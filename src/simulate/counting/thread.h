@@ -3,6 +3,7 @@
 // CountedThread: all that counting keeps of one thread of the program. Only the thread itself
 // writes to it while it runs.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -45,11 +46,25 @@ struct RegionPart {
   CountedTargets targets;
 };
 
-/// Of a sample of sets that begins after so many accesses.
+/// What a thread needs of a sample of sets with locality. Until it begins all sets are followed,
+/// and accesses are looked at in so far as they bring that about. From then on most accesses are
+/// left out, and a few, chosen at random, tell of all of them: their groups of sets, their data
+/// objects.
 struct SampledThread {
   static constexpr uint32_t kLookEvery = 1 << 14;  // accesses
   uint32_t until_look = kLookEvery;
-  bool has_begun = false;  // as far as the thread has noticed
+  bool has_begun = false;            // as far as the thread has noticed
+  uint64_t followed = ~uint64_t{0};  // SampledLines::find_followed(), from then on
+
+  /// False: an access of so many bytes, or the part of it that an engine shows, is not in a set
+  /// that is followed.
+  [[nodiscard]] bool may_follow(uint64_t address, uint32_t bytes, uint32_t line_shift) const {
+    constexpr uint32_t kMostAtOnce = 16;  // that engines show: no line is shorter
+    const uint64_t end = address + std::min(bytes, kMostAtOnce) - 1;
+    const uint64_t first = followed >> (address >> line_shift & 63);
+    const uint64_t last = followed >> (end >> line_shift & 63);
+    return ((first | last) & 1) != 0;
+  }
 };
 
 struct CountedThread {
@@ -106,7 +121,14 @@ struct CountedThread {
   };
   std::array<AllocatorCaller, 64> allocator_callers{};
   uint32_t until_offset = kOffsetPeriod;  // accesses, until one's place in its block is looked at
-  uint32_t offset_random = 1;
+  uint32_t random = 1;
+
+  /// Which access comes next, of one in `period`: loops have periods, too, so it is half of that to
+  /// one and a half.
+  uint32_t draw_gap(uint32_t period) {
+    random = random * 1'664'525 + 1'013'904'223;  // Knuth's
+    return period / 2 + (random >> 16) % (period + 1);
+  }
   SystemCall system_call;     // under way
   std::string mapped_file{};  // that it maps
   bool has_stack = false;     // it is known where its stack is

@@ -43,7 +43,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 14;
+inline constexpr uint32_t kLayout = 15;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -205,10 +205,14 @@ struct SiteCounts {
   uint64_t value[kCounters];
 };
 
+/// The bytes of accesses at a data object follow from their number if they are known. Then their
+/// place has how many of them are estimates: since a sample of sets with locality began, one access
+/// in kLookedAtPeriod, chosen at random, has its data object looked up, and stands for so many.
 inline constexpr size_t kAccessCounters = 4;
 struct SiteAccesses {
   uint64_t value[kAccessCounters];
 };
+inline constexpr uint32_t kLookedAtPeriod = 64;
 
 /// The misses of a site by random groups of drawn sets, if only some cache sets are simulated: as
 /// many classes as the header says. The counters have these misses, too; how they differ between
@@ -261,7 +265,8 @@ struct CoreHeader {
   uint64_t executions;  // of the construct, by the thread
   uint64_t pieces;      // chunks, sections, singles that it ran; tasks that it created
   uint64_t sampled_accesses[kMostGroups];  // of the thread as a whole, by group of sets, of data,
-                                           // since a sample of them began; with locality
+                                           // since a sample of them began, with locality;
+                                           // estimated, as SiteAccesses are
   uint8_t unused[4096 - 8 * 8 - 40 - 8 * kMostGroups];
 };
 static_assert(sizeof(CoreHeader) == 4096);

@@ -55,13 +55,26 @@ template <Model kModel>
   known_accessed<kModel>(vcpu, info, address, word);
 }
 
-/// Most are left at once: this is all that their speed is of.
+/// Most accesses are not sampled, so this test decides the speed.
 template <Model kModel>
 void sampled_may_be_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
                              void* word) {
   if (!the_counting().may_be_modelled(address)) [[likely]]
-    return the_counting().access_left_out<kModel>(vcpu, address);
+    return;
   sampled_accessed<kModel>(vcpu, info, address, word);
+}
+
+template <Model kModel>
+[[gnu::noinline]] void noticed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+                               void* word) {
+  the_counting().access_noticed<kModel>(vcpu, place_of(word), address, shapes.find(info));
+}
+
+template <Model kModel>
+void may_be_noticed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* word) {
+  if (!the_counting().notices(vcpu, place_of(word), address)) [[likely]]
+    return;
+  noticed<kModel>(vcpu, info, address, word);
 }
 
 template <Model kModel, bool kIsStore>
@@ -76,14 +89,14 @@ Callbacks callbacks_of() {
                       .round = accessed_by_round<kModel>};
   any_round_runs = round_runs<kModel>;
   if constexpr (kModel.caches || kModel.objects) callbacks.wider = wider_accessed<kModel>;
-  if constexpr (kModel.sampled && !kModel.objects) {
+  if constexpr (kModel.sampled && kModel.locality != simulate::Locality::off) {
+    callbacks.known = may_be_noticed<kModel>;  // with objects, whether there is locality or not
+  } else if constexpr (kModel.sampled) {
     callbacks.known = sampled_may_be_accessed<kModel>;
   } else if constexpr (kModel.caches || kModel.objects) {
     callbacks.known = known_accessed<kModel>;
-    if constexpr (!kModel.sampled) {
-      callbacks.load = loads_or_stores<kModel, false>;
-      callbacks.store = loads_or_stores<kModel, true>;
-    }
+    callbacks.load = loads_or_stores<kModel, false>;
+    callbacks.store = loads_or_stores<kModel, true>;
   }
   return callbacks;
 }
