@@ -318,7 +318,7 @@ class Fields(ObjectsTest):
 
 TURNS = r"""
 static long left[1 << 15], right[1 << 15];
-static __attribute__((noinline)) long visit(long n) {
+static __attribute__((noipa)) long visit(long n) {
   long total = 0;
   for (long i = 0; i < n; ++i) {
     const volatile long* const at = i % 4 != 0 ? left : right;
@@ -356,7 +356,7 @@ class Sampled(ObjectsTest):
         exact = self.culprit("report", profile, "--by", "function", "--format", "json").stdout
         loads = {row["function"]: row["values"][LOADS]["value"]
                  for row in json.loads(exact)["rows"] if LOADS in row["values"]}
-        self.assertEqual(1_000_000, loads["visit"])
+        self.assertEqual(1_000_001, loads["visit"])   # it returns to where its call has put it
 
 
 class Sizes(ObjectsTest):
