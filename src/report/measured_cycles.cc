@@ -25,30 +25,31 @@ std::set<std::string> kernel_modules(const Profile& profile) {
 /// Adds functions to a ModelFit.
 class FitSum {
  public:
-  void add(const Estimate& measured, uint64_t samples, double modelled) {
+  void add(const Estimate& measured, uint64_t samples, const Estimate& modelled) {
     if (samples >= kLeastSamples) {
       judge(measured, modelled);
     } else {
       few_measured_ = few_measured_ + measured;
       few_samples_ += samples;
-      few_modelled_ += modelled;
+      few_modelled_ = few_modelled_ + modelled;
     }
   }
   ModelFit finish() {
     if (few_samples_ >= kLeastSamples) {
       judge(few_measured_, few_modelled_);
     } else {
-      note_difference(few_measured_.value, few_modelled_);
+      note_difference(few_measured_.value, few_modelled_.value);
     }
     return fit_;
   }
 
  private:
-  void judge(const Estimate& measured, double modelled) {
-    note_difference(measured.value, modelled);
-    const double allowed = kLargestMisfit * measured.value + kNormal95 * measured.standard_error;
+  void judge(const Estimate& measured, const Estimate& modelled) {
+    note_difference(measured.value, modelled.value);
+    const double chance = kNormal95 * std::hypot(measured.standard_error, modelled.standard_error);
+    const double allowed = kLargestMisfit * measured.value + chance;
     fit_.judged += measured.value;
-    if (std::abs(modelled - measured.value) <= allowed) fit_.fitting += measured.value;
+    if (std::abs(modelled.value - measured.value) <= allowed) fit_.fitting += measured.value;
   }
   void note_difference(double measured, double modelled) {
     fit_.missing += std::max(0.0, measured - modelled);
@@ -58,7 +59,7 @@ class FitSum {
   ModelFit fit_;
   Estimate few_measured_;
   uint64_t few_samples_ = 0;
-  double few_modelled_ = 0;
+  Estimate few_modelled_;
 };
 
 void note_other_code(const VariantRows& one, const TwoRuns& runs, OtherCode& other) {
@@ -114,7 +115,11 @@ std::optional<MeasuredCycles> find_measured_cycles(const Profile& profile,
   found.measured = estimate(table.shown[runs->time]);
   found.samples = table.shown[runs->time].samples;
   found.everything = estimate(table.totals[runs->time]);
-  found.modelled = table.shown[*runs->cycles].value;
+  const auto modelled_of = [&](const std::vector<Value>& values) {
+    const Value& cycles = values[*runs->cycles];
+    return Estimate{cycles.value, cycles.error};
+  };
+  found.modelled = modelled_of(table.shown);
   const std::set<std::string> kernel = kernel_modules(profile);
   std::vector<const ReportRow*> functions;
   for (const ReportRow& row : table.rows) {
@@ -128,12 +133,12 @@ std::optional<MeasuredCycles> find_measured_cycles(const Profile& profile,
   for (const VariantRows& one : join_variants(functions, runs->time, runs->instructions)) {
     Estimate measured;
     uint64_t samples = 0;
-    double modelled = 0;
+    Estimate modelled;
     for (const ReportRow* const row : one.rows) {
       const Value& time = row->values[runs->time];
       measured = measured + estimate(time);
       samples += time.samples;
-      modelled += row->values[*runs->cycles].value;
+      modelled = modelled + modelled_of(row->values);
     }
     fit.add(measured, samples, modelled);
     note_other_code(one, *runs, found.other);
@@ -142,8 +147,9 @@ std::optional<MeasuredCycles> find_measured_cycles(const Profile& profile,
   found.fit = fit.finish();
   // The kernel's samples are some of those measured: what is left has the error of the others.
   const double variance = found.measured.standard_error * found.measured.standard_error -
-                          found.kernel.standard_error * found.kernel.standard_error;
-  found.unexplained = {found.measured.value - found.kernel.value - found.modelled,
+                          found.kernel.standard_error * found.kernel.standard_error +
+                          found.modelled.standard_error * found.modelled.standard_error;
+  found.unexplained = {found.measured.value - found.kernel.value - found.modelled.value,
                        std::sqrt(std::max(0.0, variance))};
   return found;
 }

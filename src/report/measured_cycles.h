@@ -17,7 +17,8 @@ namespace culprit {
 struct ModelFit {
   double judged = 0;   // measured in functions that have enough samples [cycles]
   double fitting = 0;  // of them: in those whose modelled cycles differ by at most kLargestMisfit
-                       // of the measured ones, or by what chance explains
+                       // of the measured ones, or by what chance explains, of
+                       // samples and of windows
   double missing = 0;  // measured beyond the modelled ones, where that is so [cycles]
   double excess = 0;   // modelled beyond the measured ones, where that is so [cycles]
 };
@@ -37,7 +38,7 @@ struct MeasuredCycles {
   Estimate measured;
   uint64_t samples = 0;  // that it is of
   Estimate kernel;       // of measured: in the kernel, which is not simulated
-  double modelled = 0;
+  Estimate modelled;     // its error is that of windows, if only these were modelled
   Estimate unexplained;  // measured - kernel - modelled; its error without the clock's
   ModelFit fit;          // variants of one function (variants.h) are one
   OtherCode other;

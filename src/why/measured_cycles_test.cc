@@ -49,7 +49,7 @@ TEST(MeasuredCycles, AreTheModelsTheKernelsAndTheUnexplained) {
   ASSERT_TRUE(why->measured);
   EXPECT_DOUBLE_EQ(why->measured->measured.value, 2e9);
   EXPECT_DOUBLE_EQ(why->measured->kernel.value, 120 * 2e6);
-  EXPECT_DOUBLE_EQ(why->measured->modelled, 1.5e9);
+  EXPECT_DOUBLE_EQ(why->measured->modelled.value, 1.5e9);
   EXPECT_DOUBLE_EQ(why->measured->unexplained.value, 2e9 - 0.24e9 - 1.5e9);
   EXPECT_NEAR(why->measured->unexplained.standard_error, std::sqrt(880) * 2e6, 1);
   const std::string text = print_why(test.profile, cpu, *why, Format::text, {});
@@ -77,8 +77,11 @@ TEST(MeasuredCycles, SayThatOthersHadTheCpusMeanwhile) {
             std::string::npos);
 }
 
-ModelFit fit_of(uint64_t modelled) {
-  const TestProfile test = two_runs(modelled);
+ModelFit fit_of(uint64_t modelled, double error = 0) {
+  TestProfile test = two_runs(modelled);
+  EventColumn& cycles = test.profile.histograms.front().columns.back();
+  cycles.variance.assign(cycles.value.size(), 0);
+  cycles.variance.front() = error * error;
   Template cpu = made_template();
   cpu.is_simulated = true;
   const Result<WhyReport> why = make_why(test.profile, test.lookup(), cpu, {});
@@ -96,6 +99,9 @@ TEST(MeasuredCycles, FitFunctionByFunction) {
   EXPECT_DOUBLE_EQ(within.missing, 0.46e9);
   EXPECT_DOUBLE_EQ(within.excess, 0.424e9);
   EXPECT_DOUBLE_EQ(fit_of(1'726'000'000).fitting, 0);
+  // With 60 M of the windows' own, 78.7 M are a standard error of both: up to 1.779 G are within.
+  EXPECT_DOUBLE_EQ(fit_of(1'778'000'000, 60e6).fitting, 1.3e9);
+  EXPECT_DOUBLE_EQ(fit_of(1'780'000'000, 60e6).fitting, 0);
   EXPECT_DOUBLE_EQ(fit_of(500'000'000).missing, 1.26e9);
 }
 

@@ -112,10 +112,14 @@ Verdict of_model(const VerdictInput& input, const CostNode& first) {
                         100 * kLargestMisfit, percent(fit.judged - fit.fitting, whole))};
   }
   const CostNode* const second = find_second(tree, first);
-  if (second != nullptr && cycles - second->cycles->value < fit.missing + fit.excess) {
-    return {Certainty::candidate, &first, nullptr,
-            fmt::format("by what model and measurement differ, it may as well be {}",
-                        printable(second->label))};
+  const double chance = second == nullptr ? 0
+                                          : kNormal95 * std::hypot(first.cycles->standard_error,
+                                                                   second->cycles->standard_error);
+  if (second != nullptr && cycles - second->cycles->value < fit.missing + fit.excess + chance) {
+    return {
+        Certainty::candidate, &first, nullptr,
+        fmt::format("by what model and measurement differ{}, it may as well be {}",
+                    chance > 0 ? ", and the errors of the windows" : "", printable(second->label))};
   }
   if (input.chosen && input.chosen->gain.low < kLeastForecast) {
     const GainForecast& gain = input.chosen->gain;

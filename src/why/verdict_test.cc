@@ -43,7 +43,7 @@ MeasuredCycles make_measured() {
   MeasuredCycles measured;
   measured.measured = {1000 * kMillion, std::sqrt(1000) * kMillion};
   measured.samples = 1000;
-  measured.modelled = 1000 * kMillion;
+  measured.modelled = {1000 * kMillion, 0};
   measured.fit = {.judged = 1000 * kMillion, .fitting = 1000 * kMillion};
   return measured;
 }
@@ -109,6 +109,21 @@ TEST_F(Verdicts, AreCandidatesWhereAnotherMayBeLarger) {
   EXPECT_NE(find().reason.find("may as well be branch misprediction"), std::string::npos);
   measured_->fit.excess = 79 * kMillion;
   EXPECT_EQ(find().certainty, Certainty::firm);
+}
+
+// Windows: the 200 M between them are 1.96 standard errors if each has 72.2 M, by Pythagoras.
+TEST_F(Verdicts, ObeyTheErrorsOfWindows) {
+  const auto find_with = [&](double error) {
+    for (CostNode& branch : tree_.unhalted.parts.front().parts) {
+      branch.cycles->standard_error = error;
+    }
+    return find();
+  };
+  EXPECT_EQ(find_with(72 * kMillion).certainty, Certainty::firm);
+  EXPECT_EQ(find_with(72.4 * kMillion).certainty, Certainty::candidate);
+  EXPECT_NE(find().reason.find("errors of the windows, it may as well be branch mis"),
+            std::string::npos)
+      << find().reason;
 }
 
 TEST_F(Verdicts, AreCandidatesWhereTheForecastMaySaveNothing) {

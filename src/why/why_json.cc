@@ -121,7 +121,7 @@ Json json_measured(const std::optional<MeasuredCycles>& measured) {
   return {{"measured", json_estimate(measured->measured)},
           {"samples", measured->samples},
           {"kernel", json_estimate(measured->kernel)},
-          {"modelled", measured->modelled},
+          {"modelled", measured->modelled.value},
           {"unexplained", json_estimate(measured->unexplained)},
           {"fit",
            {{"judged", measured->fit.judged},
