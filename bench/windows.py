@@ -2,7 +2,7 @@
 """What `culprit record --engine simulate --windows` estimates, beside what it estimates of: the same
 program simulated whole.
 
-    bench/windows.py CULPRIT [--seeds 20] [--only NAME] [--windows 5%] [--size 1]
+    bench/windows.py CULPRIT [--seeds 20] [--only NAME] [--windows 5%] [--first N] [--size 1]
 
 Each program runs once whole and once with each seed of the windows' places. For the whole program
 and for its ten largest functions (by modelled cycles), and for each kind of figure (cycles, misses
@@ -13,7 +13,8 @@ than a hundredth of the program's is left out; "not covered" is the share of ins
 an estimate. Executions are compared, too: what is more than the time of day makes ends it.
 
 Programs have phases, a start-up, rare slow paths. --size makes them longer: at 1 they take some
-tenths of a second natively, and the whole takes about half an hour for each 20 seeds.
+tenths of a second natively, and the whole takes about half an hour for each 20 seeds. A size of 0.25
+(of those but phases and matrix) with --first 8000000 is a quick look: windows are as many, and shorter.
 """
 import argparse
 import json
@@ -131,21 +132,21 @@ def make_text(folder, lines):
 
 
 def programs(folder, size):
-    text = make_text(folder, 60000 * size)
+    text = make_text(folder, int(60000 * size))
     sql = ("create table a(x integer, y text); create table b(x integer, z integer);"
            "with recursive n(i) as (select 1 union all select i + 1 from n where i < "
-           f"{30000 * size}) insert into a select i * 7919 % 65536, 'row' || i from n;"
+           f"{int(30000 * size)}) insert into a select i * 7919 % 65536, 'row' || i from n;"
            "insert into b select x * 31 % 65536, length(y) from a; create index ix on b(x);"
            "select count(*), sum(z) from a join b on a.x = b.x;"
            "select y from a order by y desc limit 3;")
-    yield "phases", [build(folder, "phases", PHASES), str(size)]
-    yield "matrix", [build(folder, "matrix", MATRIX, "-O3"), str(size)]
+    yield "phases", [build(folder, "phases", PHASES), str(max(1, int(size)))]
+    yield "matrix", [build(folder, "matrix", MATRIX, "-O3"), str(max(1, int(size)))]
     yield "gzip", ["/usr/bin/gzip", "-n", "-c", text]
     yield "xz", ["/usr/bin/xz", "-2", "-T1", "-c", text]
     yield "zstd", ["/usr/bin/zstd", "-q", "-9", "--single-thread", "-c", text]
     yield "sqlite3", ["/usr/bin/sqlite3", ":memory:", sql]
     yield "perl", ["/usr/bin/perl", "-e",
-                   f"my %n; $n{{$_ * 7919 % 100000}} .= $_ for 1 .. {400000 * size};"
+                   f"my %n; $n{{$_ * 7919 % 100000}} .= $_ for 1 .. {int(400000 * size)};"
                    "print scalar grep { /7$/ } sort values %n"]
     yield "sort", ["/usr/bin/sort", "--parallel=1", "-k2", text]
 
@@ -210,7 +211,8 @@ def main():
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--only", action="append")
     parser.add_argument("--windows", default="5%")
-    parser.add_argument("--size", type=int, default=1)
+    parser.add_argument("--first", type=int, default=33554432, help="instructions modelled whole")
+    parser.add_argument("--size", type=float, default=1)
     options = parser.parse_args()
     of_all = {(title, whose): Figure() for title, _ in FIGURES for whose in ("program", "functions")}
     print(f"{'':10}{'':14}{'':10}{'held':>8}{'+- %':>9}{'off %':>9}{'mean %':>9}{'':7}of")
@@ -227,7 +229,7 @@ def main():
             seconds, missed = [], 0
             for seed in range(1, options.seeds + 1):
                 took, report = simulate(options, folder, command, "--windows",
-                                        f"{options.windows},{seed}")
+                                        f"{options.windows},{seed},{options.first}")
                 seconds.append(took)
                 estimates = rows_of(report)
                 ran, whole = estimates[""]["instructions"][0], exact[""]["instructions"][0]

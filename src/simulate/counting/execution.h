@@ -170,15 +170,20 @@ template <Model kModel>
   }
 }
 
+/// Whether the predictor has to know where the block goes on.
+[[gnu::always_inline]] inline bool ends_in_branch(const BlockFacts& block) {
+  using counts_file::ControlFlow;
+  return block.branch != ControlFlow::none && block.branch != ControlFlow::system_call;
+}
+
 /// What is modelled of the end of `before` and the beginning of `block`.
 template <Model kModel>
 [[gnu::always_inline]] inline void Counting::model_block(CountedThread& thread,
                                                          const BlockFacts& before,
                                                          const BlockFacts& block) {
-  using counts_file::ControlFlow;
   if constexpr (kModel.cycles) thread.clock->end_block();
   if constexpr (kModel.caches && !kModel.sampled) {
-    if (before.branch != ControlFlow::none && before.branch != ControlFlow::system_call) {
+    if (ends_in_branch(before)) {
       if constexpr (kModel.warms) {
         learn_branch(thread, before, block);
       } else {
@@ -207,6 +212,10 @@ template <Model kModel, bool kInTurns>
   const BlockFacts& before = count_block(*thread, block);
   if constexpr (kModel.windows) {
     if (thread->window.phase == WindowPhase::gap) return;
+    if (thread->window.phase == WindowPhase::learning) {
+      if (ends_in_branch(before)) learn_branch(*thread, before, block);
+      return;
+    }
     if (thread->window.phase == WindowPhase::warming) {
       return model_block<kModel.warming()>(*thread, before, block);
     }
@@ -325,7 +334,8 @@ template <Model kModel, class Use>
   if constexpr (!kModel.windows) return use.template operator()<kModel>();
   const WindowPhase phase = thread.window.phase;
   if (phase == WindowPhase::measured) return use.template operator()<kModel>();
-  if (phase == WindowPhase::gap && thread.window.filter.finds(address, is_store)) return;
+  const bool is_between = phase == WindowPhase::gap || phase == WindowPhase::learning;
+  if (is_between && thread.window.filter.finds(address, is_store)) return;
   use.template operator()<kModel.warming()>();
 }
 

@@ -5,7 +5,8 @@
 namespace culprit::counting {
 namespace {
 
-constexpr uint64_t kWarmShare = 2;  // one of so many instructions of a window warms up
+constexpr uint64_t kWarmShare = 2;        // one of so many instructions of a window warms up
+constexpr uint64_t kLearningLengths = 4;  // of a window: for so long the predictor learns before it
 
 }  // namespace
 
@@ -36,7 +37,8 @@ void WindowSchedule::begin_segment() {
   now_.measured = length() - length() / kWarmShare;
   ++now_.window;
   now_.phase = WindowPhase::gap;
-  now_.end = segment_end_ + random_() % (now_.segment - length() + 1);
+  place_ = segment_end_ + random_() % (now_.segment - length() + 1);
+  now_.end = std::max(now_.end, place_ - std::min(place_, kLearningLengths * length()));
   segment_end_ += now_.segment;
 }
 
@@ -46,6 +48,10 @@ void WindowSchedule::next() {
       begin_segment();  // the gap behind a window and that before the next are one
       break;
     case WindowPhase::gap:
+      now_.phase = WindowPhase::learning;
+      now_.end = place_;
+      break;
+    case WindowPhase::learning:
       now_.phase = WindowPhase::warming;
       now_.end += length() / kWarmShare;
       break;

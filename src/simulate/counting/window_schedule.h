@@ -5,7 +5,9 @@
 //
 //     0         first       2 first                 4 first
 //     ├─────────┼───────────┼───────────────────────┼──── …       instructions of the process
-//     │ all     │  wM    wM │    wwMM        wwMM   │             w: warm-up, M: measured
+//     │ all     │ lwM   lwM │  llwwMM      llwwMM   │             l: only the branch predictor
+//     learns,
+//                                                               w: warm-up, M: measured
 //
 // The beginning is measured whole, so that short programs are exact. How long the run will be is
 // not known, so it is cut into strata that are each as long as all before them; a stratum has
@@ -16,7 +18,8 @@
 // Source: stratified sampling with one unit per stratum and successive differences, W. G. Cochran,
 //         Sampling Techniques (3rd edition, 1977), 5A.12; K. M. Wolter, Introduction to Variance
 //         Estimation (2nd edition, 2007), section 8.2; windows with warm-ups: R. E. Wunderlich and
-//         others, SMARTS, ISCA 2003
+//         others, SMARTS, ISCA 2003. That the predictor has to learn for longer than a window
+//         warms up: bench/windows.py (a branch that no gap teaches is in its first runs for longer)
 
 #include <cstdint>
 #include <random>
@@ -33,6 +36,7 @@ struct WindowOptions {
 
 enum class WindowPhase : uint8_t {
   gap,       // only counted
+  learning,  // and the branch predictor sees it
   warming,   // caches and predictors see it, nothing of it counts
   measured,  // modelled and counted
 };
@@ -65,6 +69,7 @@ class WindowSchedule {
   std::mt19937_64 random_;
   Stretch now_;
   uint64_t segment_end_ = 0;
+  uint64_t place_ = 0;          // of the next window
   uint32_t segments_left_ = 0;  // of the stratum, behind the one under way
 };
 

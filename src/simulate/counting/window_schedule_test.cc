@@ -1,5 +1,6 @@
 #include "simulate/counting/window_schedule.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <vector>
@@ -32,16 +33,23 @@ TEST(WindowSchedule, MeasuresTheBeginningWhole) {
 }
 
 // By hand: strata of 3200, 6400, 12800, ... instructions behind the first 3200, each of 32 segments
-// with one window of 5 % in each; half of it warms up.
+// with one window of 5 % in each; half of it warms up. For 4 windows' length before it the
+// predictor learns, from the end of the window before at the earliest.
 TEST(WindowSchedule, HasOneWindowInEachSegmentOfStrataThatDouble) {
   std::map<uint32_t, uint64_t> windows;  // by stratum
+  uint64_t measured_until = 0;
   for (const auto& [stretch, begin] : pieces_until(kFivePercent, 3200 << 4)) {
+    if (stretch.phase == WindowPhase::measured) measured_until = stretch.end;
     if (stretch.window == 0) continue;
     const uint64_t before = uint64_t{3200} << (stretch.stratum - 1);
     const uint64_t segment = before / 32;
     EXPECT_EQ(stretch.segment, segment);
     const uint64_t in_stratum = (stretch.window - 1) % 32;
     if (stretch.phase == WindowPhase::gap) continue;
+    if (stretch.phase == WindowPhase::learning) {
+      EXPECT_EQ(begin, std::max(measured_until, stretch.end - 4 * (segment / 20)));
+      continue;
+    }
     EXPECT_GE(begin, before + in_stratum * segment);
     EXPECT_LE(stretch.end, before + (in_stratum + 1) * segment);
     const uint64_t length = segment / 20;
