@@ -4,6 +4,9 @@
 // none. Where the program has run natively before, its cycles tell which part is done: the model
 // has its own of what ran so far.
 
+#include <deque>
+#include <optional>
+
 #include "cli/terminal.h"
 #include "simulate/simulate.h"
 
@@ -15,9 +18,12 @@ struct RunForecast {
   double left_s = 0;
 };
 
+/// The rest takes as long, per cycle, as what ran since `before`: the beginning of a run in windows
+/// is modelled whole, and takes ten times as long as what follows.
 /// Errors: the model's cycles and the program's may differ by half; nothing before a hundredth is
 ///         done
-std::optional<RunForecast> forecast_run(const SimulateProgress& now, double native_cycles);
+std::optional<RunForecast> forecast_run(const SimulateProgress& before, const SimulateProgress& now,
+                                        double native_cycles);
 
 class SimulationProgress {
  public:
@@ -28,7 +34,11 @@ class SimulationProgress {
   void clear() { line_.clear(); }
 
  private:
+  /// What was known when half of the time had gone by, or a little before.
+  [[nodiscard]] const SimulateProgress& find_half(const SimulateProgress& now);
+
   double native_cycles_;
+  std::deque<SimulateProgress> earlier_{{}};
   double next_message_s_ = 10;
   ProgressLine line_;
 };

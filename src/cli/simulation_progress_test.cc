@@ -6,23 +6,32 @@ namespace culprit {
 namespace {
 
 TEST(RunForecast, GoesByTheCyclesOfTheNativeRun) {
-  const auto forecast = forecast_run({.elapsed_s = 30, .instructions = 5, .cycles = 1e9}, 4e9);
+  const auto forecast = forecast_run({}, {.elapsed_s = 30, .instructions = 5, .cycles = 1e9}, 4e9);
   ASSERT_TRUE(forecast);
   EXPECT_DOUBLE_EQ(forecast->done, 0.25);
   EXPECT_DOUBLE_EQ(forecast->left_s, 90);
 }
 
+// The first 10 s were slow: 0.2 G of 4 G cycles; then 0.8 G in 20 s. What is left takes 75 s.
+TEST(RunForecast, GoesByWhatRanLately) {
+  const auto forecast = forecast_run({.elapsed_s = 10, .instructions = 1, .cycles = 0.2e9},
+                                     {.elapsed_s = 30, .instructions = 5, .cycles = 1e9}, 4e9);
+  ASSERT_TRUE(forecast);
+  EXPECT_DOUBLE_EQ(forecast->done, 0.25);
+  EXPECT_DOUBLE_EQ(forecast->left_s, 75);
+}
+
 TEST(RunForecast, SaysNothingWhereNothingIsKnown) {
-  EXPECT_FALSE(forecast_run({.elapsed_s = 30, .instructions = 5, .cycles = 1e9}, 0));
-  EXPECT_FALSE(forecast_run({.elapsed_s = 30, .instructions = 5, .cycles = 0}, 4e9));
-  EXPECT_FALSE(forecast_run({.elapsed_s = 1, .instructions = 5, .cycles = 1e7}, 4e9));
+  EXPECT_FALSE(forecast_run({}, {.elapsed_s = 30, .instructions = 5, .cycles = 1e9}, 0));
+  EXPECT_FALSE(forecast_run({}, {.elapsed_s = 30, .instructions = 5, .cycles = 0}, 4e9));
+  EXPECT_FALSE(forecast_run({}, {.elapsed_s = 1, .instructions = 5, .cycles = 1e7}, 4e9));
 }
 
 TEST(RunForecast, IsNotDoneBeforeTheProgramIs) {
-  const auto forecast = forecast_run({.elapsed_s = 99, .instructions = 5, .cycles = 9e9}, 4e9);
+  const auto forecast = forecast_run({}, {.elapsed_s = 99, .instructions = 5, .cycles = 9e9}, 4e9);
   ASSERT_TRUE(forecast);
   EXPECT_DOUBLE_EQ(forecast->done, 0.99);
-  EXPECT_NEAR(forecast->left_s, 1, 1e-9);
+  EXPECT_NEAR(forecast->left_s, 0.99, 1e-9);
 }
 
 }  // namespace
