@@ -97,7 +97,8 @@ Result<void> SecondRun::run(Recording& native, const std::function<Result<Record
     return simulate();
   }();
   if (!simulated) {
-    ledger.note("not simulated: " + simulated.error().message);
+    const std::string& message = simulated.error().message;
+    ledger.note("not simulated: " + message.substr(0, message.find('\n')));
     return simulated.error();
   }
   const int status = simulated->command_wait_status;

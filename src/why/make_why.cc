@@ -287,7 +287,8 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   const KernelTime* const kernel = options.filters.empty() && why.kernel ? &*why.kernel : nullptr;
   why.verdict =
       find_verdict(cpu, {why.tree, why.measured, kernel, find_branch_by_gain(why.advice, why.tree),
-                         why.waiting && !why.waiting->is_part ? &*why.waiting : nullptr});
+                         why.waiting && !why.waiting->is_part ? &*why.waiting : nullptr,
+                         !describe_others(profile).empty()});
   if (kernel != nullptr) add_kernel_advice(*kernel, why);
   std::ranges::stable_sort(why.advice, std::greater(), &PlacedAdvice::worth);
   if (!cost.is_counting && why.verdict.branch == nullptr && why.verdict.kernel == nullptr) {

@@ -77,6 +77,27 @@ TEST(MeasuredCycles, SayThatOthersHadTheCpusMeanwhile) {
             std::string::npos);
 }
 
+// One second, of which the program ran for 0.1: others that used 1.2 of 2 CPUs had both for 0.2 s
+// at least, those that used 1.9 for 0.9 s.
+TEST(MeasuredCycles, DoNotCallItWaitingThatOthersHadTheCpus) {
+  TestProfile test = two_runs();
+  test.profile.machine.cpus_online = 2;
+  culprit::Run& run = test.profile.runs.front();
+  run.duration_ns = 1'000'000'000;
+  run.cpu_time_ns = 100'000'000;
+  Template cpu = made_template();
+  cpu.is_simulated = true;
+  const auto says_idle = [&](int64_t programs_ns) {
+    run.others = {programs_ns, 0};
+    const Result<WhyReport> why = make_why(test.profile, test.lookup(), cpu, {});
+    EXPECT_TRUE(why);
+    return why && print_why(test.profile, cpu, *why, Format::text, {}).find("it ran for 10 %") !=
+                      std::string::npos;
+  };
+  EXPECT_TRUE(says_idle(1'200'000'000));
+  EXPECT_FALSE(says_idle(1'900'000'000));
+}
+
 ModelFit fit_of(uint64_t modelled, double error = 0) {
   TestProfile test = two_runs(modelled);
   EventColumn& cycles = test.profile.histograms.front().columns.back();

@@ -86,6 +86,11 @@ Verdict of_hardware(const CostTree& tree, const CostNode& first) {
   return {Certainty::firm, &first, nullptr, ""};
 }
 
+/// What model and measurement differ by need not be the model's fault.
+const char* blame_others(const VerdictInput& input) {
+  return input.others_ran ? ", though others kept the CPUs busy meanwhile" : "";
+}
+
 Verdict of_model(const VerdictInput& input, const CostNode& first) {
   const CostTree& tree = input.tree;
   const MeasuredCycles& measured = *input.measured;
@@ -102,14 +107,15 @@ Verdict of_model(const VerdictInput& input, const CostNode& first) {
   }
   if (fit.missing > cycles) {
     return {Certainty::none, &first, nullptr,
-            fmt::format("{:.0f} % of the time is unexplained, more than any branch has",
-                        percent(fit.missing, whole))};
+            fmt::format("{:.0f} % of the time is unexplained, more than any branch has{}",
+                        percent(fit.missing, whole), blame_others(input))};
   }
   if (fit.fitting < kMostOfTheTime * fit.judged || fit.judged == 0) {
     return {Certainty::candidate, &first, nullptr,
             fmt::format("model and measurement differ by more than {:.0f} % in functions of {:.0f} "
-                        "% of the time",
-                        100 * kLargestMisfit, percent(fit.judged - fit.fitting, whole))};
+                        "% of the time{}",
+                        100 * kLargestMisfit, percent(fit.judged - fit.fitting, whole),
+                        blame_others(input))};
   }
   const CostNode* const second = find_second(tree, first);
   const double chance = second == nullptr ? 0

@@ -51,6 +51,7 @@ struct VerdictInput {
   const KernelTime* kernel = nullptr;             // of the same part; null: not known
   std::optional<BranchGain> chosen = {};  // by the forecasts; none: the one with most cycles
   const WaitingTime* waiting = nullptr;   // of everything; null: not recorded, or of a part
+  bool others_ran = false;  // while it was timed others had so much of the CPUs as to slow it
 };
 
 struct Verdict {

@@ -88,6 +88,14 @@ TEST_F(Verdicts, AreNoneWhereMoreIsUnexplained) {
       << find().reason;
 }
 
+TEST_F(Verdicts, SayThatOthersMayHaveSlowedWhatIsUnexplained) {
+  measured_->fit.missing = 501 * kMillion;
+  const Verdict verdict = find_verdict(cpu_, {tree_, measured_, kernel_, {}, nullptr, true});
+  EXPECT_NE(verdict.reason.find("than any branch has, though others kept the CPUs busy"),
+            std::string::npos)
+      << verdict.reason;
+}
+
 TEST_F(Verdicts, AreNoneWhereMoreIsInTheKernel) {
   measured_->kernel = {510 * kMillion, 0};
   EXPECT_EQ(find().certainty, Certainty::none);

@@ -479,6 +479,15 @@ class WhyText {
     return print_labelled("Time", describe_waiting(*why_.waiting), style_);
   }
 
+  /// For how long others had all CPUs, at least: what they used beyond all CPUs but one.
+  double find_kept_off(const Run& run) const {
+    if (!run.others.other_programs_ns || !run.others.stolen_ns) return 0;
+    const auto used_ns = static_cast<double>(*run.others.other_programs_ns + *run.others.stolen_ns);
+    const double but_one_ns =
+        (profile_.machine.cpus_online - 1.0) * static_cast<double>(run.duration_ns);
+    return std::max(0.0, used_ns - but_one_ns);
+  }
+
   /// A program that hardly runs: what it waits for is another question.
   std::string print_idle_wall() const {
     constexpr double kMostOfTheTime = 0.7;
@@ -487,9 +496,9 @@ class WhyText {
     const Run& run = profile_.runs.front();
     if (!run.cpu_time_ns || is_simulated(profile_, run) || run.duration_ns < kLongEnoughNs)
       return "";
-    const double ratio =
-        static_cast<double>(*run.cpu_time_ns) / static_cast<double>(run.duration_ns);
-    if (ratio > kMostOfTheTime) return "";
+    const double wall_ns = static_cast<double>(run.duration_ns);
+    const double ratio = static_cast<double>(*run.cpu_time_ns) / wall_ns;
+    if (ratio + find_kept_off(run) / wall_ns > kMostOfTheTime) return "";
     return print_labelled("Time",
                           fmt::format("it ran for {:.0f} % of its wall time: culprit record "
                                       "--off-cpu says whether it waits, and for what",
