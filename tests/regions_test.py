@@ -143,6 +143,27 @@ class Constructs(RegionsTest):
             for seen, expected in zip(seconds(sections, "body"), own["sections"]):
                 self.near(seen, expected, "body")
 
+    def test_fewer_sections_than_threads(self):
+        """Who has no section waits at the region's own barrier: no work is uneven there."""
+        program = self.compile_text("""#include <unistd.h>
+int main(void) {
+#pragma omp parallel sections num_threads(4)
+  {
+#pragma omp section
+    usleep(30000);
+#pragma omp section
+    usleep(30000);
+  }
+}
+""", "few.c", "few", "-O2", "-g", "-fopenmp", compiler="gcc")
+        report, _ = self.regions(program)
+        lost = report["regions"][0]["overheads"]
+        self.assertEqual(lost["imbalance_ns"], 0)
+        self.assertGreater(lost["limited_parallelism_ns"], 30e6)
+        properties = [finding["property"] for finding in report["findings"]]
+        self.assertIn("ImbalanceDueToNotEnoughSections", properties)
+        self.assertNotIn("ImbalanceInParallelSections", properties)
+
     def test_single(self):
         for compiler, report, own in self.each(GCC + CLANG, "single"):
             single = self.find(report, "single")
@@ -437,7 +458,7 @@ int main(void) {
   total = 0
   !$omp parallel do schedule(dynamic, 100) num_threads(2)
   do i = 1, 1000
-    a(i) = i
+    a(i) = half(2 * i)
   end do
   !$omp end parallel do
   !$omp parallel num_threads(2)
@@ -446,6 +467,11 @@ int main(void) {
   !$omp end critical
   !$omp end parallel
   print '(F6.1, F10.1)', total, sum(a)
+contains
+  real(8) function half(n)
+    integer, intent(in) :: n
+    half = 0.5d0 * n
+  end function
 end program
 """
         program = self.compile_text(text, "sums.f90", "sums", "-O2", "-g", "-fopenmp",
@@ -454,6 +480,10 @@ end program
         self.assertEqual(done.stdout.split(), ["2.0", "500500.0"])
         self.assertEqual(self.find(report, "loop")["sum"]["pieces"], 10)
         self.assertEqual(self.find(report, "critical")["first_line"], 11)
+        # A function that is inlined there, from below, is no part of it.
+        region = next(one for one in report["constructs"] if one["type"] == "PARALLEL LOOP")
+        self.assertEqual(region["first_line"], 5)
+        self.assertIn(region["last_line"], (7, 8, 9))
 
 
 MARKS = ("-I", SOURCE / "include")

@@ -49,14 +49,18 @@ uint32_t find_own_pragma(const ImageFacts& facts, StringId file, uint32_t line,
   return line;
 }
 
-/// The last line of a function that is a construct's body.
-uint32_t find_last_line(const ImageFacts& facts, const FunctionFact& function, StringId file,
+/// The last line of a function that is a construct's body. Code that was inlined there counts as
+/// the line that calls it: the function called may stand anywhere in the file.
+uint32_t find_last_line(Attributor& attributor, const FunctionFact& function, StringId file,
                         uint32_t first) {
   constexpr uint32_t kLongest = 10'000;  // more is another file's line with this one's name
   uint32_t last = first;
-  for (const LineFact& line : facts.lines) {
-    if (line.offset < function.begin || line.offset >= function.end || line.file != file) continue;
-    if (line.line > last && line.line - first < kLongest) last = line.line;
+  for (const LineFact& line : attributor.facts().lines) {
+    if (line.offset < function.begin || line.offset >= function.end) continue;
+    const Attribution at = attributor.attribute(line.offset);
+    if (at.frames.empty() || at.frames.back().file != file) continue;
+    const uint32_t own = at.frames.back().line;
+    if (own > last && own - first < kLongest) last = own;
   }
   return last;
 }
@@ -93,7 +97,7 @@ FoundRegion find_region(const Region& region, CodeIndex& code) {
   if (const auto text = find_source(facts, frame.file, line)) found.source = std::string(*text);
   const bool is_outlined = at.function->begin == region.site.offset;
   if (is_outlined) {
-    found.place.last_line = find_last_line(facts, *at.function, frame.file, line);
+    found.place.last_line = find_last_line(*attributor, *at.function, frame.file, line);
   } else if (region.end.image == region.site.image) {
     const Attribution end = attributor->attribute(region.end.offset);
     const bool fits = !end.frames.empty() && end.frames.front().file == frame.file &&

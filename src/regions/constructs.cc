@@ -22,6 +22,8 @@ constexpr std::array<const char*, 22> kWords = {
     "implicit barrier", "taskwait", "taskgroup", "task",     "taskloop", "user",   "function",
     "unknown"};
 
+constexpr const char* kParallelSections = "PARALLEL SECTIONS";
+
 Kind find_kind(std::string_view word) {
   for (size_t i = 0; i < kWords.size(); ++i)
     if (kWords[i] == word) return static_cast<Kind>(i);
@@ -90,7 +92,7 @@ Construct make_construct(const Profile& profile, const Region& region, CodeIndex
     if (is_pragma && (has_word(found.source, " for") || has_word(found.source, " do"))) {
       construct.type = "PARALLEL LOOP";
     } else if (is_pragma && has_word(found.source, " sections")) {
-      construct.type = "PARALLEL SECTIONS";
+      construct.type = kParallelSections;
     }
   }
   return construct;
@@ -130,6 +132,7 @@ class ConstructFinder {
   RegionsReport& report_;
   std::set<ContextId> contexts_;  // of the values that are taken
   std::map<ContextId, size_t> thread_of_;
+  std::vector<Construct> made_;       // by row of regions, until it is added
   std::vector<size_t> order_;         // rows of regions, a parent before its children
   std::map<size_t, size_t> path_of_;  // row of regions → row of call_paths
   /// Kind, name, and the place: file, line and function where they are known (a compiler that
@@ -212,14 +215,28 @@ void ConstructFinder::list_threads() {
         ordered[i].rank.empty() ? fmt::format("{}", ordered[i].pid) : "r" + ordered[i].rank;
     report_.threads.push_back(
         {has_one_process ? fmt::format("{}", number) : fmt::format("{}:{}", process, number),
-         ordered[i].pid, ordered[i].tid, ordered[i].row, ordered[i].rank});
+         ordered[i].pid, ordered[i].tid, ordered[i].row, ProcessId(ordered[i].process),
+         ordered[i].rank});
     ++number;
   }
 }
 
-/// Depth first, so that what is inside a region follows it. Rows whose parent is no earlier row
-/// (a damaged file) are roots.
+/// Depth first, so that what is inside a region follows it, in the order of the source: which
+/// construct a thread met first differs from run to run. Rows whose parent is no earlier row (a
+/// damaged file) are roots.
 void ConstructFinder::order_regions() {
+  made_.reserve(profile_.regions.size());
+  for (const Region& region : profile_.regions) {
+    const bool is_construct = region::is_construct(profile_.strings.text(region.kind));
+    made_.push_back(is_construct ? make_construct(profile_, region, code_) : Construct());
+  }
+  const auto comes_before = [&](size_t a, size_t b) {
+    const auto key = [&](size_t row) {
+      const RegionPlace& place = made_[row].place;
+      return std::tie(place.file, place.first_line);
+    };
+    return key(a) < key(b);
+  };
   std::map<size_t, std::vector<size_t>> children;
   std::vector<size_t> roots;
   for (size_t i = 0; i < profile_.regions.size(); ++i) {
@@ -229,6 +246,10 @@ void ConstructFinder::order_regions() {
     } else {
       roots.push_back(i);
     }
+  }
+  std::stable_sort(roots.begin(), roots.end(), comes_before);
+  for (auto& [parent, inside] : children) {
+    std::stable_sort(inside.begin(), inside.end(), comes_before);
   }
   std::vector<size_t> waiting(roots.rbegin(), roots.rend());
   while (!waiting.empty()) {
@@ -262,7 +283,7 @@ void ConstructFinder::add_region(size_t row) {
     path.parent = parent->second;
     path.depth = report_.call_paths[parent->second].depth + 1;
   }
-  Construct construct = make_construct(profile_, region, code_);
+  Construct construct = std::move(made_[row]);
   const auto [at, is_new] =
       construct_of_.try_emplace(identify(construct, region), report_.constructs.size());
   path.construct = at->second;
@@ -317,6 +338,14 @@ void ConstructFinder::sum_up() {
     Construct& construct = report_.constructs[key.first];
     construct.threads.push_back({key.second, times});
     construct.sum += times;
+  }
+  for (Construct& construct : report_.constructs) {
+    if (construct.kind != Kind::sections) continue;
+    construct.lacks_sections = construct.sum.pieces < construct.sum.executions;
+    // Threads without a section wait at the region's own barrier where it has nothing else.
+    if (!construct.region) continue;
+    Construct& region = report_.constructs[*construct.region];
+    if (region.type == kParallelSections) region.lacks_sections = construct.lacks_sections;
   }
   for (CallPath& path : report_.call_paths) {
     path.exclusive_ns += path.sum.whole_ns() - path.sum.inner_tasks_ns;

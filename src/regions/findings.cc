@@ -16,6 +16,9 @@ constexpr double kFewChunksPerThread = 4;  // a dynamic loop with fewer cannot e
 constexpr const char* kAdviceForSingle =
     "one thread works and the others wait: nowait, tasks, or move it out of the region";
 
+constexpr const char* kAdviceForSections =
+    "there are fewer sections than threads: more sections, or tasks";
+
 struct Waiting {
   const char* property = nullptr;
   double ns = 0;
@@ -51,6 +54,9 @@ Waiting find_waiting(const Construct& construct) {
       return {"WaitAtTaskwait", sum.wait_ns,
               "there is nothing to run meanwhile: more and smaller tasks, or wait later"};
     case Kind::parallel:
+      if (construct.lacks_sections) {
+        return {"ImbalanceDueToNotEnoughSections", sum.exit_barrier_ns, kAdviceForSections};
+      }
       return {construct.type == "PARALLEL SECTIONS" ? "ImbalanceInParallelSections"
                                                     : "ImbalanceInParallelRegion",
               sum.exit_barrier_ns - sum.behind_single_ns,
@@ -68,9 +74,8 @@ Waiting find_waiting(const Construct& construct) {
       return {"ImbalanceInParallelWorkshare", sum.exit_barrier_ns,
               "its parts take unequal time: a loop with a schedule can even that out"};
     case Kind::sections:
-      if (sum.pieces < sum.executions) {
-        return {"ImbalanceDueToNotEnoughSections", sum.exit_barrier_ns,
-                "there are fewer sections than threads: more sections, or tasks"};
+      if (construct.lacks_sections) {
+        return {"ImbalanceDueToNotEnoughSections", sum.exit_barrier_ns, kAdviceForSections};
       }
       return {"ImbalanceDueToUnevenSectionDistribution", sum.exit_barrier_ns,
               "sections take unequal time: the longest first, or split it"};

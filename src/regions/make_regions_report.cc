@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 
+#include "model/labelled_runs.h"
+#include "model/region_words.h"
 #include "regions/constructs.h"
 #include "regions/counters.h"
 #include "regions/findings.h"
@@ -9,6 +12,40 @@
 #include "regions/regions_report.h"
 
 namespace culprit {
+namespace {
+
+struct Program {
+  double wall_ns = 0;
+  size_t hosts = 0;
+};
+
+/// Runs that were repeated follow one another, ranks run at once. Of a measured run and the
+/// simulated one beside it only that counts which the report is of.
+Program find_program(const Profile& profile, bool has_times) {
+  std::set<RunId> runs;
+  for (const RegionValue& value : profile.region_values) {
+    const bool is_body = profile.strings.text(value.part) == region::kBody;
+    const Context* const context = find_row(profile.contexts, value.context);
+    if (context != nullptr && is_body && value.event.is_all() == has_times) {
+      runs.insert(context->run);
+    }
+  }
+  Program program;
+  std::set<StringId> hosts;
+  std::map<std::string, double> by_rank;
+  for (const RunId id : runs) {
+    const Run* const run = find_row(profile.runs, id);
+    if (run == nullptr) continue;
+    hosts.insert(run->host);
+    double& wall_ns = by_rank[find_label(profile, *run, kRankLabel)];
+    wall_ns += static_cast<double>(run->duration_ns);
+    program.wall_ns = std::max(program.wall_ns, wall_ns);
+  }
+  program.hosts = hosts.size();
+  return program;
+}
+
+}  // namespace
 
 Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& code,
                                           const std::vector<std::string>& events) {
@@ -17,23 +54,15 @@ Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& cod
         "this profile has no regions: record OpenMP constructs with culprit record --regions"};
   }
   RegionsReport report;
-  std::set<StringId> hosts;
-  // A simulated run beside the measured one has none of these regions; ranks run at once.
-  for (const RegionValue& value : profile.region_values) {
-    const Context* const context = find_row(profile.contexts, value.context);
-    const Run* const run = context == nullptr ? nullptr : find_row(profile.runs, context->run);
-    if (run == nullptr) continue;
-    hosts.insert(run->host);
-    report.program_wall_ns =
-        std::max(report.program_wall_ns, static_cast<double>(run->duration_ns));
-  }
   find_constructs(profile, code, report);
+  const Program program = find_program(profile, report.has_times);
+  report.program_wall_ns = program.wall_ns;
   RETURN_IF_ERROR(add_counters(profile, events, report));
   if (!report.has_times) return report;
   add_overheads(report);
   add_findings(report);
   const uint32_t cpus = profile.machine.cpus_online;
-  if (hosts.size() == 1 && cpus > 0 && report.most_threads > cpus) {
+  if (program.hosts == 1 && cpus > 0 && report.most_threads > cpus) {
     report.remarks.push_back(fmt::format(
         "{} threads share {} CPUs: times are of the clock, so a body's holds waiting for "
         "a CPU, and who waits at a barrier may wait for a thread that has none",

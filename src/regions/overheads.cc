@@ -7,28 +7,35 @@
 namespace culprit {
 namespace {
 
-/// Wall time of a parallel construct: that of the thread that was in it longest, in each process.
-/// Processes of one program are one after the other; ranks run at once, and the slowest counts.
-/// Units:  -> [ns]
-double compute_wall_ns(const RegionsReport& report, const Construct& construct) {
-  std::map<std::string, std::map<uint32_t, double>> longest;  // by rank and process
+/// How long a parallel construct took, and with how many threads.
+struct Extent {
+  double wall_ns = 0;
+  size_t threads = 0;
+};
+
+/// A process's wall time is that of the thread that was in the construct longest. Processes of one
+/// program, and runs that were repeated, follow one another: their times add up, and the threads
+/// are those of the process with most. Ranks run at once: the slowest one's time counts, and all
+/// their threads.
+Extent find_extent(const RegionsReport& report, const Construct& construct) {
+  std::map<std::string, std::map<ProcessId, Extent>> by_process;  // by rank
   for (const Construct::Thread& one : construct.threads) {
     const RegionsReport::Thread& thread = report.threads[one.thread];
-    double& ns = longest[thread.rank][thread.pid];
-    ns = std::max(ns, one.times.whole_ns());
+    Extent& process = by_process[thread.rank][thread.process];
+    process.wall_ns = std::max(process.wall_ns, one.times.whole_ns());
+    ++process.threads;
   }
-  double slowest = 0;
-  for (const auto& [rank, processes] : longest) {
-    double sum = 0;
-    for (const auto& [pid, ns] : processes) sum += ns;
-    slowest = std::max(slowest, sum);
+  Extent all;
+  for (const auto& [rank, processes] : by_process) {
+    Extent of_rank;
+    for (const auto& [process, extent] : processes) {
+      of_rank.wall_ns += extent.wall_ns;
+      of_rank.threads = std::max(of_rank.threads, extent.threads);
+    }
+    all.wall_ns = std::max(all.wall_ns, of_rank.wall_ns);
+    all.threads += of_rank.threads;
   }
-  return slowest;
-}
-
-/// Whether as many sections ran as threads came, each time.
-bool has_enough_sections(const Construct& construct) {
-  return construct.sum.pieces >= construct.sum.executions;
+  return all;
 }
 
 }  // namespace
@@ -58,8 +65,9 @@ Overheads compute_overheads(const Construct& construct) {
       overheads.management_ns = times.exit_ns;
       break;
     case Kind::parallel:
-      overheads.limited_ns = times.behind_single_ns;
-      overheads.imbalance_ns = times.exit_barrier_ns - times.behind_single_ns;
+      overheads.limited_ns =
+          construct.lacks_sections ? times.exit_barrier_ns : times.behind_single_ns;
+      overheads.imbalance_ns = times.exit_barrier_ns - overheads.limited_ns;
       overheads.management_ns = times.enter_ns + times.exit_ns;
       break;
     case Kind::loop:
@@ -73,7 +81,7 @@ Overheads compute_overheads(const Construct& construct) {
       overheads.imbalance_ns = times.wait_ns;
       break;
     case Kind::sections:
-      (has_enough_sections(construct) ? overheads.imbalance_ns : overheads.limited_ns) =
+      (construct.lacks_sections ? overheads.limited_ns : overheads.imbalance_ns) =
           times.exit_barrier_ns;
       overheads.management_ns = times.enter_ns + times.exit_ns;
       break;
@@ -104,8 +112,9 @@ void add_overheads(RegionsReport& report) {
     region.overheads += overheads;
     if (*construct.region != i) continue;
     region.construct = i;
-    region.threads = construct.threads.size();
-    region.wall_ns = compute_wall_ns(report, construct);
+    const Extent extent = find_extent(report, construct);
+    region.threads = extent.threads;
+    region.wall_ns = extent.wall_ns;
     region.whole_ns = construct.sum.whole_ns();
     for (const Construct::Thread& one : construct.threads) {
       region.executions = std::max(region.executions, one.times.executions);

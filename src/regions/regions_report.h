@@ -95,6 +95,7 @@ struct Construct {
   RegionTimes sum;
   RegionCounts counts;           // of all its threads
   std::optional<size_t> region;  // the innermost parallel construct around; itself, if it is one
+  bool lacks_sections = false;   // it ends with fewer sections than threads that wait for them
 };
 
 /// A construct below the constructs around it.
@@ -145,6 +146,7 @@ struct RegionsReport {
     uint32_t pid = 0;
     uint32_t tid = 0;
     ThreadId row{};         // of the profile
+    ProcessId process{};    // of the profile
     std::string rank = {};  // of an MPI program, its process's number; "": of none
   };
   struct Counter {

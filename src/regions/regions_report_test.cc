@@ -22,15 +22,22 @@ class RegionsOf {
   }
   StringId text(std::string_view word) { return profile_.strings.intern(word); }
 
-  ContextId thread(uint32_t number) {
-    profile_.threads.push_back({ProcessId(0u), 100 + number, text("fig1"), number + 1});
+  /// A further run, with a process of the next number.
+  void add_process(uint32_t run) {
+    profile_.runs.resize(run + 1);
+    profile_.processes.push_back({RunId(run), 100 + run, 1, text("fig1")});
+  }
+  /// Of the process whose number is that of its run.
+  ContextId thread_of(uint32_t run, uint32_t number) {
+    profile_.threads.push_back({ProcessId(run), 100 + number, text("fig1"), number + 1});
     Context context;
-    context.run = RunId(0u);
-    context.process = ProcessId(0u);
+    context.run = RunId(run);
+    context.process = ProcessId(run);
     context.thread = ThreadId(profile_.threads.size() - 1);
     profile_.contexts.push_back(context);
     return ContextId(profile_.contexts.size() - 1);
   }
+  ContextId thread(uint32_t number) { return thread_of(0, number); }
   RegionId region(std::string_view kind, RegionId parent, uint32_t line, uint32_t last = 0,
                   std::string_view name = "") {
     Region region;
@@ -122,6 +129,56 @@ TEST(RegionsReport, SharesAreOfTheRegionAndOfTheProgram) {
   EXPECT_DOUBLE_EQ(region.overheads.management_ns, 0.04e9);
   EXPECT_DOUBLE_EQ(region.overheads.limited_ns, 0);
   EXPECT_DOUBLE_EQ(report.parallel_wall_ns, 4.02e9);
+}
+
+/// A region of two threads, one of which waits 60 ms for the other; the run takes 200 ms.
+void add_run(RegionsOf& of, uint32_t run) {
+  const RegionId parallel = of.region("parallel", RegionId(), 18, 25);
+  uint32_t number = 0;
+  for (const double waits_ms : {0.0, 60.0}) {
+    const ContextId thread = of.thread_of(run, number++);
+    of.add(thread, parallel, region::kBody, 100 - waits_ms);
+    of.add(thread, parallel, region::kExitBarrier, waits_ms);
+  }
+  of.profile().runs[run].duration_ns = 200'000'000;
+}
+
+TEST(RegionsReport, RunsThatWereRepeatedFollowOneAnother) {
+  RegionsOf of;
+  add_run(of, 0);
+  for (const uint32_t repetition : {1, 2}) {
+    of.add_process(repetition);
+    add_run(of, repetition);
+  }
+  const RegionsReport report = of.report();
+  EXPECT_DOUBLE_EQ(report.program_wall_ns, 3 * 200e6);
+  EXPECT_DOUBLE_EQ(report.parallel_wall_ns, 3 * 100e6);
+  EXPECT_EQ(report.most_threads, 2u);
+  ASSERT_EQ(report.regions.size(), 1u);
+  EXPECT_EQ(report.regions[0].threads, 2u);
+  EXPECT_DOUBLE_EQ(report.regions[0].wall_ns, 3 * 100e6);
+  // Evened out, 70 and 70 ms instead of 100: each of the three runs saves 30 ms.
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_DOUBLE_EQ(report.findings[0].at_most_ns, 3 * 30e6);
+}
+
+TEST(RegionsReport, ASimulatedRunBesideTheMeasuredOneTakesNoTime) {
+  RegionsOf of;
+  add_run(of, 0);
+  of.add_process(1);
+  of.profile().runs[1].duration_ns = 9'000'000'000;
+  of.profile().events.emplace_back();
+  const RegionId parallel(0u);
+  RegionValue counted;
+  counted.context = of.thread_of(1, 0);
+  counted.region = parallel;
+  counted.part = of.text(region::kBody);
+  counted.event = EventId(0u);
+  counted.executions = 1;
+  counted.value = 1000;
+  of.profile().region_values.push_back(counted);
+  of.count(counted.context, parallel, 4);
+  EXPECT_DOUBLE_EQ(of.report().program_wall_ns, 200e6);
 }
 
 TEST(RegionsReport, ExclusiveTimesAddUpToThoseOfTheRoots) {

@@ -28,6 +28,8 @@ TimeUnit choose_unit(double largest_ns) {
   return {"us", 1e3};
 }
 
+constexpr size_t kMostFindings = 10;
+
 std::string percent(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f}", 100 * part / whole) : "-";
 }
@@ -149,13 +151,19 @@ std::string print_findings(const RegionsReport& report, const TextStyle& style) 
   if (report.findings.empty()) return "";
   std::string text =
       "What to change                              waits (severity)   saves at most\n";
-  for (const Finding& finding : report.findings) {
+  const size_t shown = std::min(report.findings.size(), kMostFindings);
+  for (size_t i = 0; i < shown; ++i) {
+    const Finding& finding = report.findings[i];
     const std::string name = describe_construct(report, finding.construct);
     text += fmt::format("{:<43} {:>9} ({:.2f})   {:>9} {:>5} %\n", elide_middle(name, 43),
                         format_duration_ns(finding.waiting_ns), finding.severity,
                         format_duration_ns(finding.at_most_ns),
                         percent(finding.at_most_ns, report.program_wall_ns));
     text += print_labelled("", finding.property + ": " + finding.advice, style);
+  }
+  if (report.findings.size() > shown) {
+    text += fmt::format("and {} that save less (--format json has them)\n",
+                        report.findings.size() - shown);
   }
   return text + "\n";
 }
