@@ -97,16 +97,11 @@ std::string find_behind(std::string_view statement, std::string_view word) {
   return "";
 }
 
-}  // namespace
-
-std::string find_assigned(std::string_view statement) {
-  statement = without_loop_heads(statement);
-  const size_t equals = find_assignment(statement, 1);
-  if (equals == std::string_view::npos) return "";
-  // If there are several, nobody knows which one is meant.
-  if (find_assignment(statement, equals + 1) != std::string_view::npos) return "";
-  std::string_view left = trim(statement.substr(0, equals));
-  // Backwards over subscripts, members and the name that they are of; types before it are no part.
+/// The name at the end of a text, with subscripts and members; types before it are no part. "" if
+/// there is none.
+std::string take_name_before(std::string_view left) {
+  left = trim(left);
+  // Backwards over subscripts, members and the name that they are of.
   size_t begin = left.size();
   int depth = 0;
   while (begin > 0) {
@@ -121,9 +116,97 @@ std::string find_assigned(std::string_view statement) {
   }
   left = left.substr(begin);
   constexpr size_t kLongest = 40;
-  if (depth != 0 || left.empty() || !is_name_start(left.front()) || left.size() > kLongest)
-    return "";
-  return std::string(left);
+  const bool is_name = depth == 0 && !left.empty() && is_name_start(left.front());
+  return is_name && left.size() <= kLongest ? std::string(left) : "";
+}
+
+/// "world.items" of "world.items.resize(n);": a container that is made to hold more.
+std::string find_filled(std::string_view statement) {
+  constexpr std::string_view kCalls[] = {"resize",      "reserve", "push_back",   "emplace_back",
+                                         "push_front",  "assign",  "emplace",     "insert",
+                                         "try_emplace", "append",  "emplace_hint"};
+  std::string found;
+  for (size_t open = statement.find('('); open != std::string_view::npos;
+       open = statement.find('(', open + 1)) {
+    size_t begin = open;
+    while (begin > 0 && is_name_part(statement[begin - 1])) --begin;
+    const std::string_view call = statement.substr(begin, open - begin);
+    if (std::find(std::begin(kCalls), std::end(kCalls), call) == std::end(kCalls)) continue;
+    std::string_view before = statement.substr(0, begin);
+    if (before.ends_with("->")) {
+      before.remove_suffix(2);
+    } else if (before.ends_with('.')) {
+      before.remove_suffix(1);
+    } else {
+      continue;
+    }
+    if (!found.empty()) return "";  // several: nobody knows which one is meant
+    found = take_name_before(before);
+  }
+  return found;
+}
+
+/// "rows" of "std::vector<Row> rows(n);", "{n}": of a type with arguments alone, as a call has
+/// none.
+std::string find_declared(std::string_view statement) {
+  statement = trim(statement);
+  const std::string_view type = take_type(statement);
+  if (type.empty() || type.back() != '>') return "";
+  const std::string_view rest =
+      trim(statement.substr(static_cast<size_t>(type.data() + type.size() - statement.data())));
+  size_t end = 0;
+  while (end < rest.size() && is_name_part(rest[end])) ++end;
+  const std::string_view behind = trim(rest.substr(end));
+  const bool is_made = behind.starts_with('(') || behind.starts_with('{');
+  return is_made ? std::string(rest.substr(0, end)) : "";
+}
+
+}  // namespace
+
+std::string find_assigned(std::string_view statement) {
+  statement = without_loop_heads(statement);
+  const size_t equals = find_assignment(statement, 1);
+  if (equals == std::string_view::npos) {
+    const std::string filled = find_filled(statement);
+    return filled.empty() ? find_declared(statement) : filled;
+  }
+  // If there are several, nobody knows which one is meant.
+  if (find_assignment(statement, equals + 1) != std::string_view::npos) return "";
+  return take_name_before(statement.substr(0, equals));
+}
+
+std::vector<std::string> find_allocated_names(std::string_view statement) {
+  constexpr std::string_view kAllocate = "allocate";
+  const std::string lower = to_lower(statement);
+  size_t at = lower.find(kAllocate);
+  while (at != std::string::npos && at > 0 && is_name_part(lower[at - 1])) {
+    at = lower.find(kAllocate, at + 1);
+  }
+  if (at == std::string::npos) return {};
+  std::string_view rest = trim(statement.substr(at + kAllocate.size()));
+  if (!rest.starts_with('(')) return {};
+  rest.remove_prefix(1);
+  std::vector<std::string> names;
+  std::string name;
+  bool is_name = true;  // of what is read: not a subscript, nor what an option is set to
+  int depth = 0;
+  for (const char c : rest) {
+    if (c == ')' && depth == 0) break;
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (depth == 0 && c == ',') {
+      if (is_name && !name.empty()) names.push_back(name);
+      name.clear();
+      is_name = true;
+    } else if (depth == 0 && c == ':') {
+      name.clear();  // "real(8) :: a(n)"
+    } else if (depth == 0 && c == '=') {
+      is_name = false;
+    } else if (depth == 0 && (is_name_part(c) || c == '%')) {
+      name += c;
+    }
+  }
+  if (is_name && !name.empty() && depth == 0) names.push_back(name);
+  return names;
 }
 
 std::string find_allocated_type(std::string_view statement) {

@@ -5,12 +5,20 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace culprit {
 
-/// What a statement assigns to: "K[i]" of "K[i] = (double*)malloc(9);"; "" if it is none, its left
-/// side is no name, or it assigns more than once. Heads of loops are no part of it.
+/// What a statement assigns to: "K[i]" of "K[i] = (double*)malloc(9);"; else the container that it
+/// fills or makes: "world.items" of "world.items.resize(n);", "rows" of "std::vector<Row>
+/// rows(n);".
+/// "" if it is none of these, its left side is no name, or it assigns more than once. Heads of
+/// loops are no part of it.
 std::string find_assigned(std::string_view statement);
+
+/// What Fortran's statement allocates, in its order: "a" and "grid%x" of "allocate(a(n,n),
+/// grid%x(n), stat=ios)". Empty if it is none.
+std::vector<std::string> find_allocated_names(std::string_view statement);
 
 /// The type that it names: "node" of "p = (struct node *)malloc(n)", "Tree" of "new Tree[3]",
 /// "std::make_unique<Tree>()"; "" where it names none.

@@ -18,9 +18,33 @@ TEST(SourceStatement, WhatItAssignsTo) {
   EXPECT_EQ(find_assigned("return malloc(24);"), "");
   EXPECT_EQ(find_assigned("if (a <= b) f(c != d);"), "");
   EXPECT_EQ(find_assigned("*p = 5;"), "p");
+  EXPECT_EQ(find_assigned("  particles.items.resize(40000);"), "particles.items");
+  EXPECT_EQ(find_assigned("for (int i = 0; i < n; ++i) world->rows[i].push_back(f(i));"),
+            "world->rows[i]");
+  EXPECT_EQ(find_assigned("a.push_back(1), b.push_back(2);"), "");
+  EXPECT_EQ(find_assigned("resize(5);"), "");
+  EXPECT_EQ(find_assigned("std::vector<Row> rows(n);"), "rows");
+  EXPECT_EQ(find_assigned("const std::map<int, std::vector<long>> table{pairs};"), "table");
+  EXPECT_EQ(find_assigned("return std::vector<int>(5);"), "");
+  EXPECT_EQ(find_assigned("std::vector<Row> rows;"), "");
   EXPECT_EQ(find_assigned("] = 5;"), "");
   EXPECT_EQ(find_assigned(""), "");
   EXPECT_EQ(find_assigned("="), "");
+}
+
+TEST(SourceStatement, WhatFortranAllocates) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(find_allocated_names("  allocate(a(n,n), x(n), y(n))"), (Names{"a", "x", "y"}));
+  EXPECT_EQ(find_allocated_names("ALLOCATE (grid%x(0:n+1), stat = ios, errmsg=text)"),
+            (Names{"grid%x"}));
+  EXPECT_EQ(find_allocated_names("if (big) allocate( real(8) :: work(2 * size(a, 1)) ) ! once"),
+            (Names{"work"}));
+  EXPECT_EQ(find_allocated_names("allocate(node)"), (Names{"node"}));
+  EXPECT_EQ(find_allocated_names("allocate(b, source=a(1:3))"), (Names{"b"}));
+  EXPECT_EQ(find_allocated_names("deallocate(a)"), Names{});
+  EXPECT_EQ(find_allocated_names("p = malloc(9);"), Names{});
+  EXPECT_EQ(find_allocated_names("allocate(a(n), &"), (Names{"a"}));
+  EXPECT_EQ(find_allocated_names("allocate("), Names{});
 }
 
 TEST(SourceStatement, WhichTypeItAllocates) {

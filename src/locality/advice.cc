@@ -425,7 +425,16 @@ class Adviser {
       const double share = static_cast<double>(field.use.accesses) / static_cast<double>(all);
       if (field.size_bytes == 0 && share >= kHot) return 0;  // of too many it is not known which
       if (field.is_padding) padding_bytes += field.size_bytes;
-      if (share < kCold) cold_bytes += field.size_bytes;
+      // Members that are accessed at once with others count there.
+      const auto has = [&](double least) {
+        return [&, least](const FieldUse& one) {
+          return one.is_span && !field.is_span && one.covers(field) &&
+                 static_cast<double>(one.use.accesses) >= least * static_cast<double>(all);
+        };
+      };
+      if (std::any_of(fields.begin(), fields.end(), has(kHot))) continue;
+      const bool is_seen = std::any_of(fields.begin(), fields.end(), has(kCold));
+      if (share < kCold && !is_seen && !field.is_span) cold_bytes += field.size_bytes;
       if (share < kHot) continue;
       hot += (hot.empty() ? "" : ", ") + printable(field.name);
       hot_bytes += field.size_bytes;

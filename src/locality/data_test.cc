@@ -94,6 +94,46 @@ TEST(Data, OneObjectHasItsStatementsFieldsAndEdges) {
   EXPECT_NE(wrong.error().message.find("did you mean table"), std::string::npos);
 }
 
+TEST(Data, AnAccessThatIsWiderThanAMemberIsOfAllThatItReaches) {
+  MadeData made;
+  Profile& p = made.test.profile;
+  Event bytes;
+  bytes.name = p.strings.intern("load-bytes");
+  bytes.engine = p.strings.intern("simulate");
+  bytes.unit = Unit::bytes;
+  bytes.provenance = Provenance::counted;
+  p.events.push_back(bytes);
+  // mill.c:12 loads 16 B at a time, at the beginning of each element.
+  p.histograms[0].columns.push_back({EventId(p.events.size() - 1), {0, 0}, {6400, 200 * 16}, {}});
+  p.access_offsets[0].offset = 0;
+  const auto report = made.make_data_report({.object = "table"});
+  ASSERT_TRUE(report) << report.error().message;
+  const std::vector<ObjectRow>& fields = report->part->fields;
+  ASSERT_EQ(fields.size(), 3u);
+  EXPECT_EQ(fields[0].name.name, "key");
+  EXPECT_EQ(fields[0].use.accesses, 0u);
+  EXPECT_EQ(fields[1].name.name, "key to value");
+  EXPECT_EQ(fields[1].name.size_bytes, 16u);
+  EXPECT_EQ(fields[1].use.accesses, 200u);
+  EXPECT_EQ(fields[2].name.name, "value");
+}
+
+TEST(Data, FortranAllocatesSeveralAtOnce) {
+  MadeData made;
+  Profile& p = made.test.profile;
+  made.test.facts[kMill].sources[0].lines[5] = "  allocate(a(n,n), x(n))";  // mill.c:14
+  p.objects.push_back(p.objects[1]);
+  p.stacks.push_back({StackId(), at(0x228)});
+  p.objects[4].calls = StackId(1u);
+  p.histograms[0].objects[1] = ObjectId(4u);
+  const auto first = made.make_data_report({.object = "a"});
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->part->use.accesses, 800u);
+  const auto second = made.make_data_report({.object = "x"});
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->part->use.accesses, 200u);
+}
+
 TEST(Data, SaysThatNothingWasRecorded) {
   MadeLocality made;
   const auto none = make_data(made.test.profile, made.test.lookup(), {});

@@ -245,8 +245,8 @@ void add_use(CsvLine& line, const Use& use, const UseEvents& events, const Cache
   line.add(std::to_string(use.accesses));
   for (const uint64_t misses : use.misses)
     line.add(events.has_misses ? std::to_string(misses) : "");
-  line.add(events.has_waits ? fmt::format("{:.6g}", use.cycles) : "");
-  line.add(events.has_waits ? fmt::format("{:.6g}", use.waits) : "");
+  line.add(events.has_waits ? fmt::format("{}", use.cycles) : "");
+  line.add(events.has_waits ? fmt::format("{}", use.waits) : "");
   for (size_t i = 0; i < kTenureLevels.size(); ++i) {
     const LineUse& level = use.levels[i];
     for (const uint64_t value :

@@ -1,8 +1,10 @@
 #include "locality/object_fields.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <array>
+#include <map>
 #include <numeric>
+#include <string_view>
 
 #include "model/counts.h"
 
@@ -36,6 +38,44 @@ size_t member_with(std::span<const FieldFact> members, uint64_t offset) {
     if (offset >= members[i].offset && offset - members[i].offset < members[i].size_bytes) return i;
   }
   return members.size();
+}
+
+/// How many bytes each instruction loads or stores of the object at a time, where it is one number.
+/// Units:  bytes, accesses [count] -> [bytes]
+std::unordered_map<Location, uint64_t> find_widths(const Profile& profile, ObjectId object) {
+  struct Moved {
+    uint64_t bytes = 0;
+    uint64_t accesses = 0;
+  };
+  std::unordered_map<Location, std::array<Moved, 2>> moved;  // by loads, by stores
+  const auto role = [&](EventId event) {
+    static constexpr std::string_view kNames[] = {"load-bytes", "store-bytes", "L1-dcache-loads",
+                                                  "L1-dcache-stores"};
+    if (event.value >= profile.events.size()) return std::size(kNames);
+    const std::string& name = profile.strings.text(profile.events[event.value].name);
+    return static_cast<size_t>(std::find(std::begin(kNames), std::end(kNames), name) -
+                               std::begin(kNames));
+  };
+  for (const Histogram& histogram : profile.histograms) {
+    for (const EventColumn& column : histogram.columns) {
+      const size_t what = role(column.event);
+      if (what >= 4) continue;
+      for (size_t i = 0; i < std::min(histogram.objects.size(), histogram.offsets.size()); ++i) {
+        if (histogram.objects[i] != object) continue;
+        const Sum sum = use_internal::sum_at(profile, histogram, column, i);
+        Moved& at = moved[{histogram.image, histogram.offsets[i]}][what % 2];
+        (what < 2 ? at.bytes : at.accesses) += sum.value;
+      }
+    }
+  }
+  std::unordered_map<Location, uint64_t> widths;
+  for (const auto& [location, both] : moved) {
+    for (const Moved& one : both) {
+      const bool is_one_number = one.accesses > 0 && one.bytes % one.accesses == 0;
+      if (is_one_number) widths[location] = std::max(widths[location], one.bytes / one.accesses);
+    }
+  }
+  return widths;
 }
 
 }  // namespace
@@ -90,16 +130,37 @@ std::vector<FieldUse> find_field_uses(CodeIndex& code, ObjectId object, const Us
     const std::string& type = strings.text(member.member_type);
     const bool is_padding = name.empty() && type.empty();
     fields.push_back({is_padding ? "[padding]" : name, type, member.offset, member.size_bytes,
-                      is_padding, Use()});
+                      is_padding, false, Use()});
   }
   const auto several = static_cast<uint32_t>(fields.size());
   fields.push_back({.name = "[several members]", .type = "", .use = Use()});
   const auto unknown = static_cast<uint32_t>(fields.size());
   fields.push_back({.name = "[not known which]", .type = "", .use = Use()});
+  const std::unordered_map<Location, uint64_t> widths = find_widths(code.profile(), object);
+  std::map<std::pair<size_t, size_t>, uint32_t> spans;  // first and last member -> row
+  // The member at whose place it is, or the row of all those into which its width reaches.
+  const auto find_row_of = [&](const AccessOffset& seen) {
+    const size_t first = find_member_at(members, seen.offset, seen.stride);
+    const auto width = widths.find(seen.location);
+    if (first == members.size() || width == widths.end()) return static_cast<uint32_t>(first);
+    const uint64_t last_byte = seen.offset % layout.element_bytes() + width->second - 1;
+    const size_t last = member_with(members, last_byte);
+    if (last == first || width->second == 0) return static_cast<uint32_t>(first);
+    if (last == members.size()) return several;
+    const auto [at, is_new] =
+        spans.try_emplace({first, last}, static_cast<uint32_t>(fields.size()));
+    if (is_new) {
+      const FieldUse& from = fields[first];
+      const FieldUse& to = fields[last];
+      fields.push_back({from.name + " to " + to.name, "", from.offset,
+                        to.offset + to.size_bytes - from.offset, false, true, Use()});
+    }
+    return at->second;
+  };
   std::unordered_map<Location, uint32_t> field_of;
   for (const AccessOffset& seen : code.profile().access_offsets) {
     if (seen.object != object) continue;
-    const auto found = static_cast<uint32_t>(find_member_at(members, seen.offset, seen.stride));
+    const uint32_t found = find_row_of(seen);
     const auto [at, is_new] = field_of.try_emplace(seen.location, found);
     if (!is_new && at->second != found) at->second = several;
   }
@@ -117,6 +178,11 @@ std::vector<FieldUse> find_field_uses(CodeIndex& code, ObjectId object, const Us
     return one.size_bytes == 0 && one.use.accesses == 0 && one.use.levels[0].lines == 0;
   };
   std::erase_if(fields, is_nothing);
+  std::stable_sort(fields.begin(), fields.end(), [](const FieldUse& a, const FieldUse& b) {
+    const bool is_last = a.size_bytes == 0;
+    if (is_last != (b.size_bytes == 0)) return !is_last;
+    return a.offset < b.offset;
+  });
   return fields;
 }
 

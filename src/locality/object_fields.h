@@ -6,6 +6,7 @@
 //
 //     12a4  mov 0x18(%rax),%rax    seen at 24, and then 48 apart: next
 //     12b0  movups %xmm0,(%rdi)    seen at 0, and then 16 apart: several
+//     12b8  movups 0x10(%rax),%xmm1   seen at 16, and then 48 apart, 16 B: at[2] to next
 //
 // Where an instruction accesses is known by some of its accesses (AccessOffset).
 
@@ -36,16 +37,22 @@ ObjectLayout find_layout(CodeIndex& code, ObjectId object);
 
 /// What was done to a member.
 struct FieldUse {
-  std::string name;  // "who.id", "[padding]", "[several members]", "[not known which]"
+  std::string name;  // "who.id", "x to y", "[padding]", "[several members]", "[not known which]"
   std::string type;
   uint64_t offset = 0;
   uint64_t size_bytes = 0;  // 0: no member
   bool is_padding = false;
+  bool is_span = false;  // several members at once: an access is wider than the first of them
   Use use;
+
+  [[nodiscard]] bool covers(const FieldUse& other) const {
+    return other.offset < offset + size_bytes && offset < other.offset + other.size_bytes;
+  }
 };
 
-/// Members stand in the order of their places, those that nothing was done to as well; what is of
-/// no one member comes last. Their sum is the object's. Empty: no struct.
+/// Members stand in the order of their places, those that nothing was done to as well, and behind a
+/// member those that are accessed together with it; what is of no one member comes last. Their sum
+/// is the object's. Empty: no struct.
 std::vector<FieldUse> find_field_uses(CodeIndex& code, ObjectId object, const UseEvents& events);
 
 /// The member that accesses at `offset` and multiples of `stride` from there are all to, of those

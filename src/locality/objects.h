@@ -6,8 +6,11 @@
 //     quake.c:431   K[i] = (double*)malloc(9 * sizeof(double));      heap, kept in K[i]
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "attribute/code_index.h"
 #include "attribute/object_names.h"
@@ -40,9 +43,13 @@ class ObjectDescriber {
 
  private:
   void add_place(const DataObject& object, ObjectWords& words);
+  std::string choose_name(const std::vector<std::string>& names, const std::string& place,
+                          const Location& call);
+  std::optional<Location> find_call_at(const DataObject& object, const std::string& place);
 
   CodeIndex& code_;
   ObjectNames names_;
+  std::map<std::string, std::vector<FileOffset>> calls_at_;  // by place, ascending
 };
 
 /// Whether the profile says of accesses which object they were to.
