@@ -194,6 +194,16 @@ class Causes(CulpritTest):
         text = self.culprit("diff", old, new).stdout
         self.assertIn("cause unknown: time alone", text)
 
+    def test_counts_without_cycles_have_no_tree(self):
+        """No branch is said not to have changed, where none was modelled."""
+        old, _ = self.record("--engine", "simulate", "--machine", "none", "true", output="a.culprit")
+        new, _ = self.record("--engine", "simulate", "--machine", "none", "true", "x",
+                             output="b.culprit")
+        text = self.culprit("diff", old, new).stdout
+        self.assertIn("cause unknown: no cycles were modelled", text)
+        self.assertNotIn("tree of cycles", text)
+        self.assertNotIn("culprit why", text)
+
     def test_why_of_two_compares_measured_time(self):
         profile = self.record_build("both", "-DLINES=128", "-DRANDOM=0", engine="timer+simulate")
         document = json.loads(self.culprit("why", profile, profile, "--format", "json").stdout)

@@ -18,6 +18,9 @@ namespace culprit {
 /// Why there is no tree, of profiles of time.
 inline constexpr const char* kTimeAlone = "time alone";
 
+/// The same, of simulated runs that counted what was executed.
+inline constexpr const char* kCountsAlone = "no cycles were modelled";
+
 /// A number of both groups, means over their runs.
 struct CauseAmount {
   std::string label;

@@ -66,13 +66,13 @@ class CauseText {
 
   [[nodiscard]] std::string finish() const {
     if (!obstacle_.empty()) {
-      const bool can_count = obstacle_ == kTimeAlone;
-      return print_labelled(
-          "Why",
-          "cause unknown: " + obstacle_ +
-              (can_count ? " (culprit record --engine timer+simulate counts what took it, too)"
-                         : ""),
-          style_);
+      const char* hint = "";
+      if (obstacle_ == kTimeAlone) {
+        hint = " (culprit record --engine timer+simulate counts what took it, too)";
+      } else if (obstacle_ == kCountsAlone) {
+        hint = " (culprit record --engine simulate --machine host does)";
+      }
+      return print_labelled("Why", "cause unknown: " + obstacle_ + hint, style_);
     }
     if (lines_.empty()) return "";
     return print_labelled("Why", "what changed, by the tree of cycles of both", style_) + lines_;

@@ -205,7 +205,9 @@ class DifferenceText {
       return print_next("culprit diff --base A1 A2 A3 --new B1 B2 B3",
                         "three runs a side and more can be tested", style_);
     }
-    if (!what_.runs_are_profiles) return "";
+    const std::optional<Cause>& cause = difference_.total.cause;
+    const bool has_tree = !cause || cause->state != Cause::State::unknown;
+    if (!what_.runs_are_profiles || !has_tree) return "";
     return print_next("culprit why " + shell_word(what_.rows.names.front()) + " " +
                           shell_word(what_.rows.names[difference_.base_runs]),
                       "which branches of the tree changed", style_);

@@ -32,6 +32,11 @@ RunCosts::Events seen_events(const Profile& profile, const std::vector<Value>& v
 /// Why there is no tree to compare; "": there is one.
 std::string find_obstacle(const Profile& profile, const Template& cpu, const EventMatch& match) {
   const char* obstacle = "no event of a branch was recorded";
+  bool has_cycles = !cpu.is_simulated;  // of hardware branches are told without their sum, too
+  for (size_t row = 0; row < cpu.rows.size() && !has_cycles; ++row) {
+    has_cycles = cpu.rows[row].branch == CostBranch::unhalted && match.is_measured(row);
+  }
+  if (!has_cycles) return kCountsAlone;
   for (size_t row = 0; row < cpu.rows.size(); ++row) {
     if (!match.is_measured(row)) continue;
     if (is_level3(cpu.rows[row].branch)) return "";
