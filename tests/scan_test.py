@@ -4,6 +4,7 @@ goes wrong."""
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import time
@@ -302,6 +303,23 @@ int main(int, char** argv) {
         self.culprit("scan", "run", "--setup", "gcc_O2")
         counts = self.values()["gcc_O2"]
         self.assertEqual([b - a for a, b in zip(counts, counts[1:])], [1] * 7)
+
+    def test_next_steps_can_be_typed(self):
+        """They name the file that was asked about, and what was asked."""
+        self.plan("counted.cc", COUNTED, 'O2 = { cc = "g++", flags = "-O2" }', "DIM = [2, 3]",
+                  name="other.toml")
+
+        def follow(text):
+            command = re.search(r"(?m)^Next +culprit (.+?)(?:   .*)?$", text)[1]
+            return command, self.culprit(*shlex.split(command)).stdout
+
+        command, _ = follow(self.culprit("scan", "status", "other.toml").stdout)
+        self.assertEqual(command, "scan run other.toml")
+        command, table = follow(self.culprit("scan", "status", "other.toml").stdout)
+        self.assertEqual(command, "scan table -i other.culprit")
+        command, _ = follow(self.culprit("scan", "table", "instructions / DIM", "-i",
+                                         "other.culprit", "--over", "DIM").stdout)
+        self.assertEqual(command, "scan plot 'instructions / DIM' --over DIM -i other.culprit")
 
     def test_bad_files_and_words(self):
         (self.folder / "scan.toml").write_text("[scan]\nprogram = 1\nrun = \n")

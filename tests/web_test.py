@@ -292,6 +292,18 @@ class Refusals(Web):
             for one in slow:
                 one.close()
 
+    def test_profiles_of_a_folder(self):
+        folder = self.folder / "nightly"
+        folder.mkdir()
+        self.assertIn("holds no profile", self.culprit("serve", folder, status=1).stderr)
+        for name in ("b.culprit", "a.culprit", "notes.txt"):
+            shutil.copy(self.profile, folder / name)
+        with self.serving(folder) as address:
+            status, body = fetch(address, "profiles")
+            self.assertEqual(status, 200)
+            names = [os.path.basename(one["name"]) for one in json.loads(body)["profiles"]]
+            self.assertEqual(names, ["a.culprit", "b.culprit"])
+
     def test_errors_of_the_command(self):
         self.assertIn("No such file", self.culprit("serve", "absent.culprit", status=1).stderr)
         with self.serving(self.profile) as address:

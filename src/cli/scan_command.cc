@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <optional>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "cli/interrupt.h"
 #include "cli/open_scan.h"
 #include "cli/options/scan_options.h"
+#include "cli/run_program.h"
 #include "cli/terminal.h"
 #include "print/header_text.h"
 #include "scan/best.h"
@@ -23,6 +25,7 @@
 #include "scan/costs.h"
 #include "scan/expectations.h"
 #include "scan/explain.h"
+#include "scan/first_plan.h"
 #include "scan/place_table.h"
 #include "scan/print_answer.h"
 #include "scan/quantities.h"
@@ -68,6 +71,22 @@ int print(const ScanCommand& command, const Result<std::string>& text) {
 }
 
 // ---- one ----
+
+/// The command that tells the same by line.
+std::string by_line(const ScanCommand& command) {
+  const ScanCommand usual;
+  std::string words = "culprit scan one --by line";
+  if (command.runs != usual.runs) words += fmt::format(" --runs {}", fmt::join(command.runs, ","));
+  if (command.iterations_per_run != usual.iterations_per_run) {
+    words += fmt::format(" --iterations-per-run {}", command.iterations_per_run);
+  }
+  if (command.machine != usual.machine) words += " --machine " + shell_word(command.machine);
+  words += " --";
+  for (const std::string& word : command.command) {
+    words += " " + (word == "{runs}" ? word : shell_word(word));
+  }
+  return printable(words);
+}
 
 Result<std::string> answer_one(const ScanCommand& command) {
   scan::MeasureOptions options;
@@ -125,8 +144,7 @@ Result<std::string> answer_one(const ScanCommand& command) {
     out += print_labelled("Note", "the program ended with " + measured.failure, style);
   }
   if (command.level == scan::PlaceLevel::function && !table.is_refused) {
-    out +=
-        print_next("culprit scan one --by line ...", "the same by line; --by instruction", style);
+    out += print_next(by_line(command), "the same by line; --by instruction", style);
   }
   return out;
 }
@@ -138,54 +156,46 @@ int run_one(const ScanCommand& command) {
   return 0;
 }
 
+/// The same command for the same setup file, and the same file of the scan.
+std::string with_plan(std::string words, const ScanCommand& command) {
+  if (command.plan != ScanCommand().plan) words += " " + shell_word(command.plan);
+  if (!command.file.empty()) words += " -o " + shell_word(command.file);
+  return printable(words);
+}
+
+/// "culprit scan table" of the file that this command looks at.
+std::string with_input(std::string words, const ScanCommand& command) {
+  if (command.scan_file() != ScanCommand().scan_file()) {
+    words += " -i " + shell_word(command.scan_file());
+  }
+  return printable(words);
+}
+
 // ---- init ----
 
-std::string first_plan(const std::string& source) {
-  const bool is_c = source.ends_with(".c");
-  const bool is_fortran = source.ends_with(".f90") || source.ends_with(".f");
-  const std::string gcc = is_fortran ? "gfortran" : is_c ? "gcc" : "g++";
-  const std::string clang = is_c ? "clang" : "clang++";
-  std::string quoted;
-  for (const char c : source) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
+/// "clang++-19", the newest that is here; "clang++" without a version; "": none.
+std::string find_newest(const std::string& clang) {
+  constexpr int kNewest = 40;
+  constexpr int kOldest = 6;
+  if (clang.empty()) return "";
+  for (int version = kNewest; version >= kOldest; --version) {
+    const std::string name = fmt::format("{}-{}", clang, version);
+    if (!check_program(name)) return name;
   }
-  std::string out = fmt::format(
-      "# culprit scan run: builds and runs every program with every setup and every size.\n"
-      "# Words in braces stand for the variables below; commands run in this file's folder.\n"
-      "\n[scan]\n"
-      "program = [\"{}\"]              # or patterns: \"kernels/*.cc\"\n"
-      "build = \"{{cc}} {{flags}} {{remarks}} -g -DDIM={{DIM}} {{program}} -o {{out}}\"\n"
-      "run = \"{{out}} {{runs}}\"           # {{runs}}: how often the loop goes round\n"
-      "runs = [100, 300, 700]           # a third count checks that iterations cost the same\n"
-      "# iterations_per_run = 100       # if the program multiplies the count by itself\n"
-      "# machine = \"zen4\"               # models its caches and cycles, too; `none` is faster\n"
-      "DIM = \"1..8\"                     # a parameter: a range, or a list [1, 2, 4, 8]\n"
-      "\n[setup]\n"
-      "{}_O2 = {{ cc = \"{}\", flags = \"-O2\" }}\n"
-      "{}_O3 = {{ cc = \"{}\", flags = \"-O3\" }}\n",
-      quoted, gcc == "g++" ? "gcc" : gcc, gcc, gcc == "g++" ? "gcc" : gcc, gcc);
-  if (!is_fortran) {
-    out += fmt::format(
-        "# A list makes a setup of each of its values:\n"
-        "\"clang{{V}}_{{O}}\" = {{ V = [19], O = [\"O2\", \"O3\"], cc = \"{}-{{V}}\", flags = "
-        "\"-{{O}}\" }}\n",
-        clang);
-  }
-  return out +
-         "\n# What must hold of each cell; a kernel that loads nothing was optimised away.\n"
-         "[expect]\n# loads = \">= DIM\"\n";
+  return check_program(clang) ? "" : clang;
 }
 
 int run_init(const ScanCommand& command) {
   if (!file_exists(command.source)) {
     return fail(Error{fmt::format("there is no file '{}'", printable(command.source))});
   }
-  const Result<void> written = write_new_file(command.plan, first_plan(command.source), false);
+  const std::string clang = find_newest(scan::find_clang_of(command.source));
+  const Result<std::string> plan = scan::make_first_plan(command.source, clang);
+  if (!plan) return fail(plan.error());
+  const Result<void> written = write_new_file(command.plan, *plan, false);
   if (!written) return fail(written.error());
-  print_message(fmt::format("a first setup file -> {}: edit it, then: culprit scan run {}",
-                            printable(command.plan),
-                            command.plan == "scan.toml" ? "" : shell_word(command.plan)));
+  print_message(fmt::format("a first setup file -> {}: edit it, then: {}", printable(command.plan),
+                            with_plan("culprit scan run", command)));
   return 0;
 }
 
@@ -347,16 +357,38 @@ Result<std::string> answer_status(const ScanCommand& command) {
   out += list.text();
   const TextStyle style = standard_output_style(command.width);
   if (counts[2] + counts[3] > 0) {
-    out += print_next("culprit scan run", "runs what is changed or missing", style);
+    out += print_next(with_plan("culprit scan run", command), "runs what is changed or missing",
+                      style);
   } else if (counts[1] > 0) {
-    out += print_next("culprit scan retry", "runs those that failed once more", style);
+    out += print_next(with_plan("culprit scan retry", command), "runs those that failed once more",
+                      style);
   } else {
-    out += print_next("culprit scan table", "instructions per iteration", style);
+    out +=
+        print_next(with_input("culprit scan table", command), "instructions per iteration", style);
   }
   return out;
 }
 
 // ---- table, plot ----
+
+/// The command that draws what this table tells.
+std::string plot_of(const ScanCommand& command) {
+  const scan::Question& question = command.question;
+  std::string words = "culprit scan plot";
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words += fmt::format(" {} {}", option, shell_word(value));
+  };
+  if (question.expression != scan::Question().expression) {
+    words += " " + shell_word(question.expression);
+  }
+  add("--over", question.over);
+  add("--by", question.by);
+  add("--base", question.base);
+  add("--label", command.label);
+  for (const std::string& one : question.setups) add("--setup", one);
+  for (const std::string& one : question.programs) add("--program", one);
+  return with_input(words, command);
+}
 
 Result<std::string> answer_question(const ScanCommand& command) {
   ASSIGN_OR_RETURN(const OpenScan open, open_scan(command));
@@ -372,7 +404,7 @@ Result<std::string> answer_question(const ScanCommand& command) {
     if (command.format == Format::json) return print_answer_json(answer);
     if (command.format == Format::csv) return print_answer_csv(answer);
     return print_table_text(answer, style) + "\n" +
-           print_next("culprit scan plot", "the same as a plot", style);
+           print_next(plot_of(command), "the same as a plot", style);
   }
   switch (command.form) {
     case PlotForm::svg:

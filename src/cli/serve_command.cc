@@ -1,12 +1,15 @@
 // `culprit serve`: the web page of one or several profiles, until Ctrl-C.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
 #include <spawn.h>
 #include <thread>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
@@ -30,12 +33,36 @@ void open_browser(const std::string& url) {
   static_cast<void>(::posix_spawnp(&child, program.c_str(), nullptr, nullptr, words, environ));
 }
 
+/// The files that were named, and of folders the profiles in them, by name.
+Result<std::vector<std::string>> list_profiles(const std::vector<std::string>& words) {
+  std::vector<std::string> files;
+  for (const std::string& word : words) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(word, error)) {
+      files.push_back(word);
+      continue;
+    }
+    std::vector<std::string> inside;
+    for (std::filesystem::directory_iterator at(word, error), end; !error && at != end;
+         at.increment(error)) {
+      if (at->path().extension() == ".culprit") inside.push_back(at->path().string());
+    }
+    if (error) return Error{"cannot read " + in_quotes(word) + ": " + error.message()};
+    if (inside.empty()) return Error{in_quotes(word) + " holds no profile (*.culprit)"};
+    std::sort(inside.begin(), inside.end());
+    files.insert(files.end(), inside.begin(), inside.end());
+  }
+  return files;
+}
+
 }  // namespace
 
 int run(const ServeCommand& command) {
   const InterruptGuard guard;
   ServerOptions options;
-  options.files = command.files;
+  Result<std::vector<std::string>> files = list_profiles(command.files);
+  if (!files) return fail(files.error());
+  options.files = *std::move(files);
   if (options.files.empty()) options.files.emplace_back(kDefaultProfile);
   options.address = command.listen;
   options.port = command.port;

@@ -17,6 +17,10 @@ namespace {
 constexpr size_t kMostCells = 1'000'000;
 constexpr size_t kMostValues = 100'000;  // of one parameter
 
+/// What [scan] knows; all others are parameters.
+const std::vector<std::string> kKeys = {
+    "program", "build", "run", "runs", "machine", "timeout_s", "iterations_per_run"};
+
 /// A number or text of the file as text; nullopt: it is neither.
 std::optional<std::string> text_of(const TomlValue& value) {
   if (const std::string* text = value.text()) return *text;
@@ -69,6 +73,7 @@ class PlanReader {
   void read_scan();
   void read_runs(const TomlValue& value);
   void read_parameter(const std::string& name, const TomlValue& value);
+  void check_use(const std::string& name, const TomlValue& value);
   bool read_texts(const std::string& key, const TomlValue& value, std::vector<std::string>& to);
   void read_setups();
   void read_setup(const std::string& name, const TomlValue& value);
@@ -140,6 +145,17 @@ void PlanReader::read_parameter(const std::string& name, const TomlValue& value)
   plan_.parameters.push_back(std::move(parameter));
 }
 
+/// A misspelt key would be a parameter that changes nothing.
+void PlanReader::check_use(const std::string& name, const TomlValue& value) {
+  const std::string braced = "{" + name + "}";
+  if (plan_.build.find(braced) != std::string::npos) return;
+  if (plan_.run.find(braced) != std::string::npos) return;
+  const std::string nearest = nearest_word(name, kKeys);
+  add(value,
+      fmt::format("nothing uses the parameter {0}: {{{0}}} stands in neither build nor run{1}",
+                  name, nearest.empty() ? "" : " (did you mean " + nearest + "?)"));
+}
+
 void PlanReader::read_scan() {
   const TomlValue::Table* const scan = section("scan");
   if (scan == nullptr) {
@@ -160,9 +176,9 @@ void PlanReader::read_scan() {
       read_texts("scan.program", entry.value, plan_.programs);
     } else if (key == "runs") {
       read_runs(entry.value);
-    } else if (key != "build" && key != "run" && key != "machine" && key != "timeout_s" &&
-               key != "iterations_per_run") {
+    } else if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
       read_parameter(key, entry.value);
+      if (!file_.mistake) check_use(key, entry.value);
     }
   }
   if (plan_.run.find("{runs}") == std::string::npos && !plan_.run.empty()) {

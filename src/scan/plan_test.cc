@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kPlan = R"([scan]
 program = ["kernels/*.cc"]
 build = "{cc} {flags} -DDIM={DIM} {program} -o {out}"
-run = "{out} {runs}"
+run = "{out} {runs} {MODE}"
 runs = [1, 300, 1000]
 DIM = "1..3"
 MODE = ["a", "b"]
@@ -94,6 +94,15 @@ TEST(Plan, MistakesSayTheirLine) {
   EXPECT_NE(plan_mistake("[scan]\nprogram='a'\nrun='{runs}'\n[setup]\nx={}\n[other]\n")
                 .find("line 6: there is no section 'other'"),
             std::string::npos);
+}
+
+TEST(Plan, AParameterThatNothingUsesIsAMistake) {
+  EXPECT_EQ(plan_mistake("[scan]\nprogram='a'\nrun='{runs}'\ntimeout=5\n[setup]\nx={}\n"),
+            "plan.toml, line 4: nothing uses the parameter timeout: {timeout} stands in neither "
+            "build nor run (did you mean timeout_s?)");
+  EXPECT_EQ(plan_mistake("[scan]\nprogram='a'\nrun='{runs}'\nDIM='1..9'\n[setup]\nx={}\n"),
+            "plan.toml, line 4: nothing uses the parameter DIM: {DIM} stands in neither build nor "
+            "run");
 }
 
 TEST(Plan, SurvivesDamagedText) {

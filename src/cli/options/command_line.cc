@@ -28,7 +28,7 @@ constexpr const char* kFirstLines =
     "  culprit record -g -o run.culprit -- ./a.out args\n"
     "  culprit report --by module --by function\n"
     "  culprit annotate my_function   source and assembly with costs\n"
-    "  culprit doctor                 what works on this machine, and why the rest does not\n"
+    "  culprit doctor                 what works on this machine, and what does not\n"
     "  culprit help COMMAND           its options\n";
 
 /// What stands behind the options of an action of `culprit scan`.
@@ -107,11 +107,24 @@ class HelpFormatter : public CLI::Formatter {
 
   std::string make_footer(const CLI::App* app) const override {
     const std::string footer = app->get_footer();  // "\nExamples:..."
-    return footer.empty() ? "" : footer.substr(footer.front() == '\n') + "\n";
+    std::string text;
+    for (const std::string_view line : split(footer, '\n')) text += fit(line) + "\n";
+    return footer.empty() ? "" : text.substr(text.front() == '\n');
   }
 
  private:
   static constexpr size_t kWidth = 80;
+
+  /// What is said of an example that is too long stands below it; a command is never broken.
+  static std::string fit(std::string_view line) {
+    if (line.size() <= kWidth) return std::string(line);
+    if (!line.starts_with("  ")) return wrap(std::string(line), kWidth, 0);
+    const size_t gap = line.rfind("  ");
+    if (gap == 0) return std::string(line);
+    const std::string below = std::string(6, ' ') + std::string(line.substr(gap + 2));
+    const std::string_view command = line.substr(0, line.find_last_not_of(' ', gap) + 1);
+    return command.empty() ? below : std::string(command) + "\n" + below;
+  }
 
   /// "  -p, --pid PID        running processes": what is said of it begins in one column.
   static std::string in_columns(std::string name, const std::string& words) {

@@ -1,6 +1,8 @@
 #include "cli/options/command_line.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <sstream>
 #include <string>
 #include <variant>
 #include <vector>
@@ -206,6 +208,46 @@ TEST(CommandLine, WindowsAreAShareOfTheRun) {
   EXPECT_EQ(share("all"), 0U);
   EXPECT_EQ(share("auto"), 50'000U);
   EXPECT_EQ(share("0.5%,7"), 5000U);
+}
+
+std::string help_of(const std::vector<std::string>& words) {
+  std::vector<std::string> arguments = words;
+  arguments.emplace_back("--help");
+  return parse<Usage>(arguments).text;
+}
+
+/// The names below "Subcommands:".
+std::vector<std::string> subcommands_of(const std::string& help) {
+  std::vector<std::string> names;
+  std::istringstream lines(help.substr(std::min(help.size(), help.find("Subcommands:"))));
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line) && line.starts_with("  ")) {
+    if (line[2] != ' ') names.push_back(line.substr(2, line.find(' ', 2) - 2));
+  }
+  return names;
+}
+
+TEST(CommandLine, EveryHelpHasExamplesWithin80Columns) {
+  std::vector<std::vector<std::string>> commands;
+  for (const std::string& name : subcommands_of(help_of({}))) commands.push_back({name});
+  EXPECT_GE(commands.size(), 20u);
+  for (const std::string& action : subcommands_of(help_of({"scan"}))) {
+    commands.push_back({"scan", action});
+  }
+  EXPECT_GE(commands.size(), 35u);
+  for (const std::vector<std::string>& words : commands) {
+    EXPECT_NE(help_of(words).find("\nExamples:\n  culprit "), std::string::npos) << words.back();
+  }
+  commands.emplace_back();
+  for (const std::vector<std::string>& words : commands) {
+    const std::string help = help_of(words);
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) {
+      const bool is_command = line.starts_with("  ") && line.rfind("  ") == 0;
+      EXPECT_TRUE(line.size() <= 80 || is_command) << line;
+    }
+  }
 }
 
 TEST(CommandLine, HelpIsNoError) {

@@ -443,6 +443,10 @@ CLI::App* add_symbolize(CLI::App& root, SymbolizeCommand* command, std::string* 
 CLI::App* add_doctor(CLI::App& root, DoctorCommand* command, std::string* /*error*/) {
   CLI::App* app = root.add_subcommand("doctor", "what works on this machine, what does not, why");
   add_word(app, "--format", &command->format, kFormats, "how to print");
+  app->footer(
+      "\nExamples:\n"
+      "  culprit doctor\n"
+      "  culprit doctor --format json     for programs");
   return app;
 }
 

@@ -238,7 +238,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
       "  culprit scan one -- ./kernel {runs}        one program, by place; needs no file\n"
       "  culprit scan init kernel.cc                writes scan.toml: edit it\n"
       "  culprit scan run                           builds and runs what is missing\n"
-      "  culprit scan table cpi --over DIM          \n"
+      "  culprit scan table cpi --over DIM          a row for each setup\n"
       "  culprit scan plot loads --form svg -o loads.svg\n"
       "  culprit scan search --at DIM=16            the best flags, without trying all\n"
       "  culprit scan ACTION --help                 its options");
@@ -248,6 +248,10 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
                               "writes a setup file for a program's source");
   init->add_option("SOURCE", command->source, "the source file")->required()->type_name("SOURCE");
   init->add_option("-o,--output", command->plan, "the setup file [scan.toml]")->type_name("PLAN");
+  init->footer(
+      "\nExamples:\n"
+      "  culprit scan init kernel.cc\n"
+      "  culprit scan init -o kernels.toml kernel.f90");
 
   const auto add_running = [&](ScanAction action, const char* name, const char* help) {
     CLI::App* app = add_action(scan, command, action, name, help);
@@ -265,7 +269,11 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
           "\nCtrl-C keeps what is done; the next run goes on from there.\n\nExamples:\n"
           "  culprit scan run\n"
           "  culprit scan run kernels.toml --setup 'gcc*' -j 4");
-  add_running(ScanAction::retry, "retry", "the same, and those that failed, once more");
+  add_running(ScanAction::retry, "retry", "the same, and those that failed, once more")
+      ->footer(
+          "\nExamples:\n"
+          "  culprit scan retry\n"
+          "  culprit scan retry kernels.toml --program vecadd");
 
   CLI::App* status = add_action(scan, command, ScanAction::status, "status",
                                 "which cells are done, failed and why, changed, or missing");
@@ -273,12 +281,20 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   add_choice(status, &command->choice.setups, &command->choice.programs);
   add_label(status, command, "of which measurement [of none]");
   status->add_option("--limit", command->limit, "cells to list; 0: all [30]")->type_name("N");
+  status->footer(
+      "\nExamples:\n"
+      "  culprit scan status\n"
+      "  culprit scan status kernels.toml --setup 'clang*' --limit 0");
 
   CLI::App* forget =
       add_action(scan, command, ScanAction::forget, "forget", "takes cells out of the file");
   forget->add_option("-i,--input", command->file, "the scan's file [scan.culprit]")
       ->type_name("FILE");
   add_choice(forget, &command->choice.setups, &command->choice.programs);
+  forget->footer(
+      "\nExamples:\n"
+      "  culprit scan forget --setup 'clang14*'\n"
+      "  culprit scan forget --program vecadd -i kernels.culprit");
   forget->callback([command, error] {
     if (command->choice.setups.empty() && command->choice.programs.empty()) {
       *error = "forget what? --setup PATTERN, --program PATTERN, or both ('*': all)";
@@ -334,6 +350,10 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   trend->add_option("--limit", command->limit, "changes to list at each label; 0: all [30]")
       ->type_name("N");
   add_width(trend, command);
+  trend->footer(
+      "\nExamples:\n"
+      "  culprit scan trend                       instructions, from label to label\n"
+      "  culprit scan trend cycles --program vecadd");
 
   add_search(scan, command);
   add_predict(scan, command);
@@ -344,12 +364,20 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   find->add_option("TEXT", command->words, "what to look for")->type_name("TEXT")->required();
   add_selection(find, command);
   find->add_option("--limit", command->limit, "lines to print; 0: all [30]")->type_name("N");
+  find->footer(
+      "\nExamples:\n"
+      "  culprit scan find march=native\n"
+      "  culprit scan find 'not vectorized' --setup 'gcc*'");
 
   CLI::App* verify = add_action(scan, command, ScanAction::verify, "verify",
                                 "cells of the file that are incomplete or contradict themselves");
   verify->add_option("-i,--input", command->file, "the scan's file [scan.culprit]")
       ->type_name("FILE");
   verify->add_option("--limit", command->limit, "cells to list; 0: all [30]")->type_name("N");
+  verify->footer(
+      "\nExits with 1 if there are any.\n\nExamples:\n"
+      "  culprit scan verify\n"
+      "  culprit scan verify -i kernels.culprit --limit 0");
 
   CLI::App* explain = add_action(scan, command, ScanAction::explain, "explain",
                                  "why an iteration of one cell costs more than of another");
@@ -398,6 +426,11 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
       },
       "of svg: auto follows the reader's settings [auto]", "auto|light|dark");
   add_width(plot, command);
+  plot->footer(
+      "\nExamples:\n"
+      "  culprit scan plot                                instructions, in the terminal\n"
+      "  culprit scan plot 'instructions / DIM' --over DIM --expect 2 -o cost.svg\n"
+      "  culprit scan plot loads --base gcc_O2 --log-x --setup 'gcc*'");
   plot->callback([command] {
     if (command->form != PlotForm::text) return;
     if (command->output.ends_with(".svg")) command->form = PlotForm::svg;

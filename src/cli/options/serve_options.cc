@@ -4,7 +4,8 @@ namespace culprit {
 
 CLI::App* add_serve(CLI::App& root, ServeCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand("serve", "the profile in a browser");
-  app->add_option("FILE", command->files, "profiles [profile.culprit]")->type_name("FILE");
+  app->add_option("FILE", command->files, "profiles, or folders of them [profile.culprit]")
+      ->type_name("FILE");
   app->add_option("--port", command->port, "listen at this port [any that is free]")
       ->type_name("PORT");
   app->add_flag("!--no-browser", command->open_browser, "print the address, open no browser");
@@ -20,6 +21,7 @@ CLI::App* add_serve(CLI::App& root, ServeCommand* command, std::string* error) {
       "\nExamples:\n"
       "  culprit serve                         profile.culprit, until Ctrl-C\n"
       "  culprit serve before.culprit after.culprit     and what changed between them\n"
+      "  culprit serve nightly/                the profiles in a folder, by name\n"
       "  ssh -L 8080:127.0.0.1:8080 host culprit serve --port 8080 --no-browser\n\n"
       "The address has a secret word; without it nothing is answered. A profile that is recorded\n"
       "anew is read anew. For one file that needs no server: culprit export --to html.");
