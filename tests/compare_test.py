@@ -98,7 +98,7 @@ class Exact(CulpritTest):
         old, new = self.record_build("old", 0), self.record_build("new", 1000)
         text = self.culprit("diff", "--event", "instructions", old, new).stdout
         self.assertRegex(text, r"(?m)^ *\S+ [kM] +\S+ [kM] +\+1\.0 % +\+ +changed$")
-        table = text[text.index("   old "):text.index("Next ")]
+        table = text[text.index("   old "):text.index("= counted")]
         self.assertTrue(all(len(line) <= 80 for line in table.splitlines()), text)
         lines = self.culprit("diff", "--event", "instructions", old, new, "--format",
                              "csv").stdout.splitlines()
