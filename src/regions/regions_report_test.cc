@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <map>
+#include <sstream>
 
 #include "model/region_words.h"
 #include "print/golden.h"
@@ -204,6 +205,36 @@ TEST(RegionsReport, FindsTheLineOfThreadsAtTheCriticalSection) {
   ASSERT_NE(found, report.findings.end());
   EXPECT_NEAR(found->severity, 6.01 / 16.08, 1e-9);
   EXPECT_DOUBLE_EQ(found->at_most_ns, 6.01e9 / 4);
+}
+
+TEST(RegionsReport, CountsLeaveRoomForTheConstructs) {
+  RegionsOf of;
+  RegionsReport report;
+  for (const char* name : {"instructions", "sim:cycles", "L1-dcache-loads",
+                           "L1-dcache-load-misses", "LLC-load-misses"}) {
+    report.counters.push_back({.name = name});
+  }
+  Construct construct;
+  construct.kind = Kind::parallel;
+  construct.type = "PARALLEL LOOP";
+  construct.place.file = "/src/program.c";
+  construct.place.first_line = 1234;
+  construct.place.lines = LinesAre::construct;
+  construct.counts.resize(report.counters.size());
+  construct.counts.inside = {48'003'036, 25'238'613, 8'000'888, 246'189, 5};
+  report.program_counts = report.region_counts = construct.counts;
+  CallPath path;
+  path.counts = construct.counts;
+  report.constructs.push_back(construct);
+  report.call_paths.push_back(path);
+  const std::string text = print_regions(of.profile(), report, {}, Format::text, {});
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+  // In the call graph and in the flat profile.
+  const std::string name = "R00001 program.c (1234) PARALLEL LOOP";
+  EXPECT_NE(text.find(name), text.rfind(name));
+  EXPECT_NE(text.find("counted, too: L1-dcache-load-misses, LLC-load-misses"), std::string::npos)
+      << text;
 }
 
 /// The classes of ompP, one construct each of 10 ms waiting on one of two threads.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
+#include <string_view>
 
 #include "base/names.h"
 #include "base/text.h"
@@ -60,22 +61,66 @@ std::string format_count(const RegionsReport::Counter& counter, double value) {
 }
 
 /// Headings of what was counted: "L1-dcache-loads", and "waiting" of the first.
-std::vector<TextColumn> counter_columns(const RegionsReport& report) {
+std::vector<TextColumn> counter_columns(const RegionsReport& report, size_t counters) {
   std::vector<TextColumn> columns;
-  for (const RegionsReport::Counter& counter : report.counters) {
-    columns.push_back(number_column(counter.name));
+  for (size_t i = 0; i < counters; ++i) {
+    columns.push_back(number_column(report.counters[i].name));
   }
   if (!columns.empty()) columns.push_back(number_column("(waiting)"));
   return columns;
 }
 
-std::vector<std::string> counter_cells(const RegionsReport& report, const RegionCounts& counts) {
+std::vector<std::string> counter_cells(const RegionsReport& report, const RegionCounts& counts,
+                                       size_t counters) {
   std::vector<std::string> cells;
-  for (size_t i = 0; i < report.counters.size(); ++i) {
+  for (size_t i = 0; i < counters; ++i) {
     cells.push_back(format_count(report.counters[i], counts.inside[i]));
   }
   if (!cells.empty()) cells.push_back(format_count(report.counters[0], counts.waiting[0]));
   return cells;
+}
+
+/// How many counters fit beside each other, the first ones; one at least, if there are any.
+size_t count_fitting(const RegionsReport& report, size_t room) {
+  constexpr size_t kGap = 2;
+  const auto width_of = [&](size_t counter, auto value_of) {
+    size_t width = report.counters[counter].name.size();
+    for (const CallPath& path : report.call_paths) {
+      width = std::max(width, format_count(report.counters[counter], value_of(path)).size());
+    }
+    for (const Construct& construct : report.constructs) {
+      width = std::max(width, format_count(report.counters[counter], value_of(construct)).size());
+    }
+    return width + kGap;
+  };
+  if (report.counters.empty()) return 0;
+  size_t used = std::max(std::string_view("(waiting)").size() + kGap,
+                         width_of(0, [](const auto& row) { return row.counts.waiting[0]; }));
+  size_t fitting = 0;
+  for (; fitting < report.counters.size(); ++fitting) {
+    used += width_of(fitting, [&](const auto& row) { return row.counts.inside[fitting]; });
+    if (used > room) break;
+  }
+  return std::max<size_t>(fitting, 1);
+}
+
+/// Counters beside the flat profile of a construct. Beside times stand only those that were asked
+/// for when it was recorded: all of them.
+size_t count_flat_counters(const RegionsReport& report, const TextStyle& style) {
+  constexpr size_t kThreadAndExecutions = 16;
+  return report.has_times
+             ? report.counters.size()
+             : count_fitting(report, style.width - std::min(style.width, kThreadAndExecutions));
+}
+
+/// The events that no table of this width shows; "" if there are none.
+std::string print_left_out(const RegionsReport& report, const TextStyle& style) {
+  std::string names;
+  for (size_t i = count_flat_counters(report, style); i < report.counters.size(); ++i) {
+    names += (names.empty() ? "" : ", ") + report.counters[i].name;
+  }
+  if (names.empty()) return "";
+  return print_labelled("Note", "counted, too: " + names + " (--counter NAME, --format csv)", style);
 }
 
 /// Where regions have counts and no times: how much of what ran was in them.
@@ -182,7 +227,10 @@ std::string print_flat(const RegionsReport& report, size_t index, const TextStyl
   for (const TimeColumn& column : times) columns.push_back(number_column(column.heading));
   const char* pieces = pieces_of(construct.kind);
   if (pieces != nullptr) columns.push_back(number_column(pieces));
-  for (TextColumn& column : counter_columns(report)) columns.push_back(std::move(column));
+  const size_t counters = count_flat_counters(report, style);
+  for (TextColumn& column : counter_columns(report, counters)) {
+    columns.push_back(std::move(column));
+  }
   const auto add_row = [&](const std::string& label, const RegionTimes& row,
                            const RegionCounts& counts) {
     size_t at = 0;
@@ -192,7 +240,7 @@ std::string print_flat(const RegionsReport& report, size_t index, const TextStyl
     for (const TimeColumn& column : times)
       columns[at++].cells.push_back(unit.format(row.*column.time));
     if (pieces != nullptr) columns[at++].cells.push_back(format_thousands(row.pieces));
-    for (std::string& cell : counter_cells(report, counts)) {
+    for (std::string& cell : counter_cells(report, counts, counters)) {
       columns[at++].cells.push_back(std::move(cell));
     }
   };
@@ -208,12 +256,17 @@ std::string print_counted_call_graph(const RegionsReport& report, const TextStyl
   if (report.counters.empty()) return "";
   std::vector<TextColumn> columns{number_column("execC")};
   columns.front().gap = 0;
-  for (TextColumn& column : counter_columns(report)) columns.push_back(std::move(column));
+  constexpr size_t kExecutionsAndName = 10 + 28;
+  const size_t counters =
+      count_fitting(report, style.width - std::min(style.width, kExecutionsAndName));
+  for (TextColumn& column : counter_columns(report, counters)) {
+    columns.push_back(std::move(column));
+  }
   columns.push_back(name_column("construct"));
   for (const CallPath& path : report.call_paths) {
     columns[0].cells.push_back(format_thousands(path.sum.executions));
     size_t at = 1;
-    for (std::string& cell : counter_cells(report, path.counts)) {
+    for (std::string& cell : counter_cells(report, path.counts, counters)) {
       columns[at++].cells.push_back(std::move(cell));
     }
     columns[at].cells.push_back(std::string(2 * std::min<size_t>(path.depth, 12), ' ') +
@@ -341,13 +394,16 @@ std::string print_regions_text(const Profile& profile, const RegionsReport& repo
     order.resize(options.limit);
     std::sort(order.begin(), order.end());
   }
-  text +=
-      report.has_times
-          ? "Flat profile, by thread: execT is the sum of the times beside it\n\n"
-          : "Flat profile, by thread: what each counts with the constructs inside it; (waiting): "
-            "of the first,\nwhat is spent waiting and in the runtime, which is in no other\n\n";
+  text += wrap(report.has_times
+                   ? "Flat profile, by thread: execT is the sum of the times beside it"
+                   : "Flat profile, by thread: what each counts with the constructs inside it; "
+                     "(waiting): of the first, what is spent waiting and in the runtime, which is "
+                     "in no other",
+               style.width, 0) +
+          "\n\n";
   for (const size_t construct : order) text += print_flat(report, construct, style);
   if (left_out > 0) text += fmt::format("{} more constructs: --limit 0\n\n", left_out);
+  text += print_left_out(report, style);
   for (const std::string& remark : report.remarks) text += print_labelled("Note", remark, style);
   text += print_ledger(profile.ledger, style);
   text += print_next(with_file("culprit report --by thread,function", style),
