@@ -210,8 +210,8 @@ TEST(RegionsReport, FindsTheLineOfThreadsAtTheCriticalSection) {
 TEST(RegionsReport, CountsLeaveRoomForTheConstructs) {
   RegionsOf of;
   RegionsReport report;
-  for (const char* name : {"instructions", "sim:cycles", "L1-dcache-loads",
-                           "L1-dcache-load-misses", "LLC-load-misses"}) {
+  for (const char* name : {"instructions", "sim:cycles", "L1-dcache-loads", "L1-dcache-load-misses",
+                           "LLC-load-misses"}) {
     report.counters.push_back({.name = name});
   }
   Construct construct;

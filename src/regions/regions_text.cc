@@ -120,7 +120,8 @@ std::string print_left_out(const RegionsReport& report, const TextStyle& style) 
     names += (names.empty() ? "" : ", ") + report.counters[i].name;
   }
   if (names.empty()) return "";
-  return print_labelled("Note", "counted, too: " + names + " (--counter NAME, --format csv)", style);
+  return print_labelled("Note", "counted, too: " + names + " (--counter NAME, --format csv)",
+                        style);
 }
 
 /// Where regions have counts and no times: how much of what ran was in them.
