@@ -8,6 +8,7 @@
 #include "accounting/advice.h"
 #include "base/text.h"
 #include "stats/estimate.h"
+#include "why/why_parts.h"
 
 namespace culprit {
 namespace {
@@ -280,6 +281,7 @@ const char* certainty_name(Certainty certainty) {
 
 std::string describe_basis(const Profile& profile, const Template& cpu, const CostTree& tree,
                            const std::optional<MeasuredCycles>& measured) {
+  if (cpu.is_simulated && has_no_cycles(tree)) return "executions that were counted; no costs";
   std::string text;
   if (measured) {
     text = format_thousands(measured->samples) + " samples" + describe_other_code(*measured) +
