@@ -217,7 +217,7 @@ TEST(RegionsReport, CountsLeaveRoomForTheConstructs) {
   Construct construct;
   construct.kind = Kind::parallel;
   construct.type = "PARALLEL LOOP";
-  construct.place.file = "/src/program.c";
+  construct.place.file = "/src/prog.c";
   construct.place.first_line = 1234;
   construct.place.lines = LinesAre::construct;
   construct.counts.resize(report.counters.size());
@@ -231,8 +231,8 @@ TEST(RegionsReport, CountsLeaveRoomForTheConstructs) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
   // In the call graph and in the flat profile.
-  const std::string name = "R00001 program.c (1234) PARALLEL LOOP";
-  EXPECT_NE(text.find(name), text.rfind(name));
+  const std::string name = "R00001 prog.c (1234) PARALLEL LOOP";
+  EXPECT_NE(text.find(name), text.rfind(name)) << text;
   EXPECT_NE(text.find("counted, too: L1-dcache-load-misses, LLC-load-misses"), std::string::npos)
       << text;
 }

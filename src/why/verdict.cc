@@ -281,7 +281,8 @@ const char* certainty_name(Certainty certainty) {
 
 std::string describe_basis(const Profile& profile, const Template& cpu, const CostTree& tree,
                            const std::optional<MeasuredCycles>& measured) {
-  if (cpu.is_simulated && has_no_cycles(tree)) return "executions that were counted; no costs";
+  if (!measured && cpu.is_simulated && has_no_cycles(tree))
+    return "executions that were counted; no costs";
   std::string text;
   if (measured) {
     text = format_thousands(measured->samples) + " samples" + describe_other_code(*measured) +
