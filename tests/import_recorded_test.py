@@ -87,8 +87,11 @@ class RecordedHere(CulpritTest):
         pattern = re.compile(r"^\s*(.*?)\s+(-?\d+)\s+(\d+)\s+(\S+?):\s+([0-9a-f]+)\s+\((.*)\)$")
         for line in self.perf_samples("comm,tid,period,event,ip,dso", "-G"):
             comm, tid, period, event, _, module = pattern.match(line).groups()
-            names.add((int(tid) % 2**32, comm))
-            entry = sums[event, int(tid) % 2**32, module_name(module)]
+            # perf's -1: the thread had left when it was sampled. Ours has no number then.
+            thread = int(tid) if int(tid) not in (-1, 2**32 - 1) else 0
+            if int(tid) == thread:
+                names.add((thread, comm))
+            entry = sums[event, thread, module_name(module)]
             entry[0] += 1
             entry[1] += int(period)
         return {key: tuple(value) for key, value in sums.items()}, names

@@ -73,7 +73,7 @@ class Shipped(CulpritTest):
         """All of them, and no other: no library would find a name that is mistyped. Those of
         forecasts (what would remain without a cost) are no costs themselves."""
         source = (SOURCE / "src/simulate/simulated_events.cc").read_text()
-        events = re.findall(r'(?m)^    (?:\{|of_data\()"([^"]+)", k?\w+', source)
+        events = re.findall(r'(?m)^    (?:\{|of_\w+\()"([^"]+)", k?\w+', source)
         self.assertIn("sim:cycles", events)
         shown = json.loads(self.culprit("templates", "show", "simulated-core", "--format", "json").stdout)
         costs = {name for name in events if not re.match("sim:(replayed-cycles|without-|with-slow-)", name)}

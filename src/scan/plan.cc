@@ -151,6 +151,8 @@ void PlanReader::check_use(const std::string& name, const TomlValue& value) {
   if (plan_.build.find(braced) != std::string::npos) return;
   if (plan_.run.find(braced) != std::string::npos) return;
   const std::string nearest = nearest_word(name, kKeys);
+  const bool is_label = nearest.empty() && plan_.parameters.back().values.size() == 1;
+  if (is_label) return;
   add(value,
       fmt::format("nothing uses the parameter {0}: {{{0}}} stands in neither build nor run{1}",
                   name, nearest.empty() ? "" : " (did you mean " + nearest + "?)"));

@@ -103,6 +103,8 @@ TEST(Plan, AParameterThatNothingUsesIsAMistake) {
   EXPECT_EQ(plan_mistake("[scan]\nprogram='a'\nrun='{runs}'\nDIM='1..9'\n[setup]\nx={}\n"),
             "plan.toml, line 4: nothing uses the parameter DIM: {DIM} stands in neither build nor "
             "run");
+  // One value is a label: it says of what size the program is.
+  EXPECT_EQ(plan_mistake("[scan]\nprogram='a'\nrun='{runs}'\nDIM=1\n[setup]\nx={}\n"), "");
 }
 
 TEST(Plan, SurvivesDamagedText) {

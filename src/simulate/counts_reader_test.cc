@@ -124,8 +124,12 @@ TEST_F(CountsReader, KnownAccessesFollowFromExecutions) {
 // variance of either share: p = 4 / 12, and 900 * 900 * p * (1 - p) / 12.
 TEST_F(CountsReader, AccessesThatWereLookedAtTellWhoseTheOthersAre) {
   header_.has_objects = 1;
+  header_.objects = 1;
+  put(file::kObjectsStart, file::Object{});
   header_.sample_classes = 4;
   header_.sites = 5;
+  put(file::core_start(0) + file::kMissesInCore + 4 * sizeof(file::SampledMisses),
+      file::SampledMisses{});
   file::Site known = site(0x1000, 1);
   known.flags = file::kKnownAccesses;
   known.load_bytes = 8;
