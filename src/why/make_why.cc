@@ -45,15 +45,40 @@ bool has_histograms(const Profile& profile) {
                      [](const Histogram& one) { return !one.offsets.empty(); });
 }
 
+/// Of all events with these names, together.
+double sum_events(const Profile& profile, const std::vector<Value>& values,
+                  std::initializer_list<std::string_view> names) {
+  double all = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const std::string& name = profile.strings.text(profile.events[i].name);
+    if (std::find(names.begin(), names.end(), name) != names.end()) all += values[i].value;
+  }
+  return all;
+}
+
+/// Threads that fight for lines do so all the time on CPUs, and in a simulation where the kernel
+/// switches between them, unless they take turns: that may be what the model lacks. "" if not.
+std::string describe_contention(const Profile& profile, const std::vector<Value>& values,
+                                const MeasuredCycles& measured) {
+  constexpr double kMuchMissing = 0.25;  // of the measured time
+  constexpr double kWorthSaying = 1000;
+  if (profile.environment.contains("simulate.deterministic")) return "";
+  if (measured.fit.missing < kMuchMissing * measured.measured.value) return "";
+  const double taken =
+      sum_events(profile, values, {"other-core-modified-loads", "other-core-modified-stores"});
+  if (taken < kWorthSaying) return "";
+  return fmt::format(
+      "threads took lines that another had written, {} times; CPUs that really run at once do so "
+      "more "
+      "often, which may be what the model lacks: culprit record --engine timer+simulate "
+      "--deterministic counts it",
+      format_si(taken));
+}
+
 /// "412 M loads, 8.1 M stores, 3.36 GB; 24.1 % of the accesses miss L1D, 9.8 % L2, 0.2 % L3".
 std::string describe_accesses(const Profile& profile, const std::vector<Value>& values) {
   const auto sum = [&](std::initializer_list<std::string_view> names) {
-    double all = 0;
-    for (size_t i = 0; i < values.size(); ++i) {
-      const std::string& name = profile.strings.text(profile.events[i].name);
-      if (std::find(names.begin(), names.end(), name) != names.end()) all += values[i].value;
-    }
-    return all;
+    return sum_events(profile, values, names);
   };
   const double loads = sum({"L1-dcache-loads"});
   const double stores = sum({"L1-dcache-stores"});
@@ -268,6 +293,8 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     why.everything = make_cost_tree(cpu, all, cost).unhalted.cycles;
     if (cpu.is_simulated) why.measured = find_measured_cycles(profile, table);
     if (why.measured) {
+      std::string contention = describe_contention(profile, table.shown, *why.measured);
+      if (!contention.empty()) why.remarks.push_back(std::move(contention));
       for (std::string& one : advise_on_dispatch(*why.measured)) {
         why.remarks.push_back(std::move(one));
       }

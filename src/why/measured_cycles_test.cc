@@ -126,6 +126,24 @@ TEST(MeasuredCycles, FitFunctionByFunction) {
   EXPECT_DOUBLE_EQ(fit_of(500'000'000).missing, 1.26e9);
 }
 
+// Of 2 G measured cycles 0.5 G are modelled.
+TEST(MeasuredCycles, LackWhatThreadsFightForWhereTheyDoNotTakeTurns) {
+  Template cpu = made_template();
+  cpu.is_simulated = true;
+  const auto says_so = [&](uint64_t taken, bool in_turns) {
+    TestProfile test = two_runs(500'000'000);
+    add_simulated(test.profile, "other-core-modified-stores", Unit::events, taken);
+    if (in_turns) test.profile.environment["simulate.deterministic"] = "on";
+    const Result<WhyReport> why = make_why(test.profile, test.lookup(), cpu, {});
+    EXPECT_TRUE(why);
+    return why && print_why(test.profile, cpu, *why, Format::text, {}).find("--deterministic") !=
+                      std::string::npos;
+  };
+  EXPECT_TRUE(says_so(5000, false));
+  EXPECT_FALSE(says_so(5000, true));
+  EXPECT_FALSE(says_so(500, false));
+}
+
 // 500 samples in one variant of memmove, 1 G cycles modelled in the other: 500 x 2 M measured. 200
 // samples are in code that was not executed in any variant.
 TEST(MeasuredCycles, TakeVariantsOfOneFunctionTogether) {
