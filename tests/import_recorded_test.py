@@ -10,6 +10,7 @@ from harness import CulpritTest, have, is_sanitized, run
 from swap_perf_data import swap
 
 # Processes that come and go, threads with names of their own, files mapped late, faults.
+EXITING = 2**32 - 1  # perf's number of a thread that had left when it was sampled; ours has none
 BUSY = r"""
 import ctypes, mmap, os, threading
 def spin(rounds):
@@ -87,9 +88,8 @@ class RecordedHere(CulpritTest):
         pattern = re.compile(r"^\s*(.*?)\s+(-?\d+)\s+(\d+)\s+(\S+?):\s+([0-9a-f]+)\s+\((.*)\)$")
         for line in self.perf_samples("comm,tid,period,event,ip,dso", "-G"):
             comm, tid, period, event, _, module = pattern.match(line).groups()
-            # perf's -1: the thread had left when it was sampled. Ours has no number then.
-            thread = int(tid) if int(tid) not in (-1, 2**32 - 1) else 0
-            if int(tid) == thread:
+            thread = int(tid) % 2**32
+            if thread != EXITING:
                 names.add((thread, comm))
             entry = sums[event, thread, module_name(module)]
             entry[0] += 1
@@ -107,11 +107,12 @@ class RecordedHere(CulpritTest):
         sums = collections.defaultdict(lambda: [0, 0])
         names = set()
         for row in report["rows"]:
-            names.add((row.get("thread_id", 0), row["thread"]))
+            thread = row.get("thread_id", EXITING if row["thread"] == "[exiting]" else 0)
+            names.add((thread, row["thread"]))
             for event, value in row["values"].items():
                 if value["samples"] == 0:
                     continue
-                entry = sums[event, row.get("thread_id", 0), module_name(row["module"])]
+                entry = sums[event, thread, module_name(row["module"])]
                 entry[0] += value["samples"]
                 entry[1] += int(value["value"])
         return {key: tuple(value) for key, value in sums.items()}, names

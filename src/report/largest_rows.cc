@@ -67,7 +67,8 @@ struct LargestRows::State {
   State(const Profile& counts, const FactsLookup& facts, const std::vector<Filter>& filters, Of of)
       : profile(counts),
         code(counts, facts),
-        keys(code, needed_levels(filters, of), choose_frames(filters)) {
+        keys(code, needed_levels(filters, of),
+             name_code(filters) ? FrameChoice::innermost : FrameChoice::own) {
     accounts = add_up(profile, keys);
     RowFilter filter(filters);
     for (size_t account = 0; account < accounts.keys.size(); ++account) {

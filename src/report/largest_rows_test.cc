@@ -72,10 +72,12 @@ TEST(LargestRows, CodeOfSystemHeadersIsItsCallers) {
     if (row.row.function == "grind") grind += row.values[0].value;
   }
   EXPECT_EQ(grind, 650e6);  // ns
+  double at_line_13 = 0;
   for (const RowSums& row : rows.sum_lines()) {
-    if (row.row.line == 13) EXPECT_EQ(row.values[0].value, 150e6);
     EXPECT_NE(row.row.line, 5u);
+    if (row.row.line == 13) at_line_13 += row.values[0].value;
   }
+  EXPECT_EQ(at_line_13, 150e6);
   const LargestRows asked(test.profile, facts, {{RowLevel::function, "weigh"}});
   EXPECT_EQ(asked.find_function(0)->function, "weigh");
 }

@@ -54,8 +54,8 @@ struct Filter {
 /// Which of the functions that are inlined into each other code belongs to.
 enum class FrameChoice : uint8_t {
   innermost,
-  own,  // the innermost whose source is no system's: what its programmer can change
-  outermost,
+  own,        // the innermost whose source is no system's: what its programmer can change
+  outermost,  // the symbol's; it has no line
 };
 
 struct ReportOptions {

@@ -157,11 +157,10 @@ bool RowFilter::passes(const RowNames& row) {
   });
 }
 
-FrameChoice choose_frames(const std::vector<Filter>& filters) {
-  const bool name_code = std::ranges::any_of(filters, [](const Filter& filter) {
+bool name_code(const std::vector<Filter>& filters) {
+  return std::ranges::any_of(filters, [](const Filter& filter) {
     return filter.level == RowLevel::function || filter.level == RowLevel::line;
   });
-  return name_code ? FrameChoice::innermost : FrameChoice::own;
 }
 
 std::string describe_filters(const std::vector<Filter>& filters) {

@@ -31,9 +31,9 @@ class RowFilter {
   std::vector<Gate> gates_;
 };
 
-/// Frames for who asks what can be changed: the program's own, but who asks for functions or lines
-/// by their names means those that a report shows.
-FrameChoice choose_frames(const std::vector<Filter>& filters);
+/// Whether filters name functions or lines: those that a report shows, the innermost, are meant
+/// then.
+bool name_code(const std::vector<Filter>& filters);
 
 /// "function = sort*, module = libc.so.6", for people.
 std::string describe_filters(const std::vector<Filter>& filters);

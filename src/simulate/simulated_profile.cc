@@ -530,8 +530,8 @@ void SimulatedProfile::settle_sample() {
   if (has_shared_accesses_) {
     builder_.profile().ledger.note(
         fmt::format("which data objects an instruction's accesses are of is estimated, since the "
-                    "sample of sets "
-                    "began, from one access in {}, chosen at random; how many it has made is exact",
+                    "sample of sets began, from one access in {}, chosen at random; how many it "
+                    "has made is exact",
                     counts_file::kLookedAtPeriod));
   }
   if (has_drawn_sets_) return;

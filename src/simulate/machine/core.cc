@@ -360,13 +360,13 @@ void IntervalCore::store(uint32_t number, PackedOutcome packed, uint64_t address
       lines_.add({lines_.line_of(address), owned, miss.bandwidth, miss.kind});
     }
   }
+  miss.done = owned;
   if (lines_.last_arrives() > owned && lines_.is_on_its_way(address, owned)) {
-    owned = lines_.fill_of(address).arrives;
+    wait_for_fill(miss, lines_.fill_of(address), owned);
+    owned = miss.done;
   }
-  if (step.is_exclusive && owned > addressed) [[unlikely]] {
-    miss.done = owned;
+  if (step.is_exclusive && owned > addressed) [[unlikely]]
     wait_for_exclusive(step, miss);
-  }
   Ticks value = operands_ready(step);  // is there
   if (step.is_load) {
     value =

@@ -622,6 +622,24 @@ TEST(IntervalCore, LockedInstructionsWaitForTheirLine) {
   }
 }
 
+// A load of the line, dispatched at 0.25, has asked for it: it is there at 200.25. The locked
+// instruction, dispatched at the end of its block of 20 cycles, waits for the rest.
+TEST(IntervalCore, LockedInstructionsWaitForALineThatIsOnItsWay) {
+  Clock clock(simple_machine());
+  const BlockCycles load = load_block();
+  std::vector<InstructionCosts> instructions = plain(4);
+  instructions[0].stores = 1;
+  instructions[0].exclusive_cycles = 20;
+  const BlockCycles locked = make_block(instructions, 10);
+  clock.run(load);
+  clock.core.load(0, from_memory(), 0x1000);
+  clock.run(locked);
+  clock.core.store(0, Outcome(), 0x1000, 8, 10);
+  EXPECT_DOUBLE_EQ(clock.now(), 200.25 + 0.75);
+  EXPECT_DOUBLE_EQ(clock.stalled(10, load_memory), clock.now() - 21);
+  EXPECT_DOUBLE_EQ(clock.stalled(serialization), 0);
+}
+
 // The load, dispatched at 0.25, is done at 200.25; until then no store leaves. 48 fit, the 49th is
 // due at 13.25.
 TEST(IntervalCore, StoresThatWaitForALoadToRetireAreTheLoadsTime) {
