@@ -138,7 +138,7 @@ class DataObjects {
     ObjectNumber object = kNothing;
   };
   /// Blocks at least as large are found by their order, smaller ones by looking at each place.
-  static constexpr uint64_t kLargeBlock = 32 << 10;
+  static constexpr uint64_t kLargeBlock = 512;
   std::optional<uint64_t> find_block(ObjectNumber number, uint64_t address) const;
 
   struct ActiveRange {
