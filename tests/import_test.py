@@ -188,6 +188,20 @@ class Import(CulpritTest):
         with contextlib.closing(sqlite3.connect(self.folder / "tables.culprit")) as database:
             return list(database.iterdump())
 
+    def test_latencies_by_where_the_data_came_from(self):
+        """What `perf mem report --stdio` says of the file: weight, and "Memory access"."""
+        path = FILES / "pdc__perf.data.weight_struct"
+        self.culprit("import", "-q", "--no-symbols", "-o", "mem.culprit", path)
+        report = json.loads(self.culprit("report", "--columns", "latency", "--by", "module",
+                                         "--format", "json", "mem.culprit").stdout)
+        self.assertEqual({event["name"]: (event["samples"], event["total"])
+                          for event in report["events"] if event["samples"]},
+                         {"latency": (14, 1725), "latency-l1": (4, 412),
+                          "latency-fill-buffer": (5, 729), "latency-l2": (1, 77),
+                          "latency-l3": (4, 507), "latency-page-walk": (1, 240)})
+        row = next(row for row in report["rows"] if row["module"] == "borglet")
+        self.assertEqual(row["values"]["latency"]["value"], 117 + 92)
+
     def test_perf_reads_the_swapped_files_as_it_reads_the_originals(self):
         """What says that swap_perf_data.py itself is right."""
         if not have("perf"):

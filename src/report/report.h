@@ -42,8 +42,9 @@ enum class Tree : uint8_t { none, callers, callees };
 /// What stands in the columns: the events that there are; what branch records say of them (of a
 /// profile with_branch_events()); how often code ran, by the best source (of a profile
 /// with_flow_events()); what they cost, by a template (cost_columns.h).
-/// And what threads waited (record --off-cpu), by itself.
-enum class Columns : uint8_t { events, executions, frequency, hca, waits };
+/// And by themselves what threads waited (record --off-cpu), and how long accesses to memory took
+/// (record --data).
+enum class Columns : uint8_t { events, executions, frequency, hca, waits, latency };
 
 /// Keeps what matches: `level` = `pattern` (shell pattern or exact).
 struct Filter {

@@ -83,6 +83,7 @@ const char* columns_name(Columns columns) {
   switch (columns) {
     case Columns::events:
     case Columns::waits:  // events of a profile of its own
+    case Columns::latency:
       return "events";
     case Columns::executions:
       return "executions";

@@ -1,6 +1,7 @@
 #include "session/answers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "locality/annotate_columns.h"
 #include "print/header_text.h"
 #include "session/choose_template.h"
+#include "session/latency_view.h"
 #include "session/local_advice.h"
 #include "session/report_parts.h"
 #include "session/waits_view.h"
@@ -74,6 +76,40 @@ Result<ReportAnswer> answer_waits(const ProfileView& view, const ReportQuestion&
                       std::move(table), std::nullopt};
 }
 
+/// The mean of what each sample had, where the variance of the sum is the sum of their squares.
+std::optional<Estimate> mean_of(const Value& sum) {
+  if (sum.samples == 0) return std::nullopt;
+  const auto count = static_cast<double>(sum.samples);
+  const double mean = sum.value / count;
+  if (sum.samples == 1) return Estimate{mean, mean};  // how they spread is not known
+  const double squares = sum.error * sum.error - sum.value * mean;
+  return Estimate{mean, std::sqrt(std::max(squares, 0.0) / (count * (count - 1)))};
+}
+
+/// Latencies of accesses are a profile of their own, whose first event they are.
+Result<ReportAnswer> answer_latency(const ProfileView& view, const ReportQuestion& question) {
+  ASSIGN_OR_RETURN(Profile latencies, with_latencies_only(view.profile()));
+  ReportOptions options = question.report;
+  options.columns = Columns::events;
+  const bool is_by_object = std::ranges::find(options.by, RowLevel::object) != options.by.end();
+  if (is_by_object || options.tree != Tree::none) {
+    return Error{"latencies are told by code: --columns latency has neither objects nor a --tree"};
+  }
+  const FactsLookup facts = view.facts(needed_parts(options));
+  ASSIGN_OR_RETURN(ReportTable table, make_report(latencies, facts, options));
+  for (size_t event = 0; event < latencies.events.size(); ++event) {
+    table.shown_events.push_back({event, std::string(kLatencyHeadings[event])});
+  }
+  std::stable_sort(table.shown_events.begin() + 1, table.shown_events.end(),
+                   [&](const ShownEvent& one, const ShownEvent& other) {
+                     return table.totals[one.event].value > table.totals[other.event].value;
+                   });
+  table.derived.push_back({"mean_latency_cycles", "mean", DerivedColumn::Form::ratio,
+                           [](const std::vector<Value>& values) { return mean_of(values[0]); }});
+  return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(latencies)),
+                      std::move(table), std::nullopt};
+}
+
 /// The part is a function, else a module.
 Result<WhyReport> explain_part(const AccountingView& accounting, const FactsLookup& facts,
                                const WhyQuestion& question) {
@@ -134,6 +170,7 @@ Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion
   }
   if (question.report.columns == Columns::hca) return answer_costs(view, question);
   if (question.report.columns == Columns::waits) return answer_waits(view, question);
+  if (question.report.columns == Columns::latency) return answer_latency(view, question);
   if (question.report.columns == Columns::frequency) return answer_frequency(view, question);
   if (question.report.columns == Columns::executions) return answer_executions(view, question);
   const FactsLookup facts = view.facts(needed_parts(question.report));

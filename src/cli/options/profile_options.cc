@@ -34,11 +34,10 @@ constexpr Word<const char*> kReaders[] = {{"speedscope", "pprof or collapsed"},
                                           {"qcachegrind", "callgrind"},
                                           {"graphviz", "dot"}};
 constexpr Word<Tree> kTrees[] = {{"callers", Tree::callers}, {"callees", Tree::callees}};
-constexpr Word<Columns> kColumns[] = {{"events", Columns::events},
-                                      {"executions", Columns::executions},
-                                      {"frequency", Columns::frequency},
-                                      {"hca", Columns::hca},
-                                      {"waits", Columns::waits}};
+constexpr Word<Columns> kColumns[] = {
+    {"events", Columns::events},       {"executions", Columns::executions},
+    {"frequency", Columns::frequency}, {"hca", Columns::hca},
+    {"waits", Columns::waits},         {"latency", Columns::latency}};
 constexpr Word<bool> kAnnotateColumns[] = {{"counts", false}, {"locality", true}};
 constexpr Word<bool> kFacts[] = {{"counts", false}, {"all", true}};
 constexpr Word<Format> kEventFormats[] = {{"text", Format::text}, {"json", Format::json}};
@@ -194,6 +193,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
       "  culprit report --columns executions         how often it ran (record -b)\n"
       "  culprit report --by loop --columns frequency   rounds of loops, and what one takes\n"
       "  culprit report --by line --never            coverage of a simulated run\n"
+      "  culprit report --columns latency            sampled accesses: how long, where from\n"
       "  culprit report --columns hca                what took the cycles of each function\n"
       "  culprit report --since 2h                   of what culprit daemon collected\n"
       "  culprit report --format json --limit 0      for programs");
