@@ -239,6 +239,31 @@ int main(int, char** argv) {
         self.assertRegex(status, r"odd kind3 1: prints something else than with kind0")
         self.assertRegex(status, r"odd kind4 1: run failed: exit status 7")
 
+    def test_times_are_measured(self):
+        """An iteration of 4,000 dependent additions takes some ten times as long as one of 400,
+        whatever else the machine does: other load at most doubles CPU time. One that fails where
+        there are more iterations than were counted is told."""
+        text = COUNTED.replace("nop", "add $1, %0").replace("long a = 0;", """long a = 0;
+  if (FAILS && runs > 700) return 3;""")
+        self.plan("counted.cc", text,
+                  'works = { cc = "g++", flags = "-O2 -DFAILS=0" }\n'
+                  'fails = { cc = "g++", flags = "-O2 -DFAILS=1" }',
+                  "time_percent = 50\nDIM = [400, 4000]")
+        self.culprit("scan", "run", status=1)
+        # The first loop count that is tried is the last of `runs`: 700.
+        self.assertRegex(self.culprit("scan", "status").stdout,
+                         r"counted fails 400: run failed: exit status 3 at \d+ runs")
+        document = json.loads(self.culprit("scan", "table", "time", "--format", "json",
+                                           "--setup", "works").stdout)
+        TABLE.validate(document)
+        self.assertEqual(document["provenance"], "sampled")
+        short, long = document["panels"][0]["series"][0]["marks"]
+        self.assertGreater(long["value"] / short["value"], 4)
+        self.assertLess(long["value"] / short["value"], 25)
+        self.assertGreater(short["error"], 0)
+        self.assertRegex(self.culprit("scan", "table", "time").stdout, r" works +[\d.e+]+\+-")
+        self.assertIn("0 cells", self.culprit("scan", "run", status=None).stderr)
+
     def test_expectations_are_checked(self):
         self.plan("counted.cc", COUNTED, 'O2 = { cc = "g++", flags = "-O2" }', "DIM = [1, 4]")
         with open(self.folder / "scan.toml", "a") as plan:

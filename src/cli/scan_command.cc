@@ -229,8 +229,9 @@ Result<scan::ScanOutcome> run_with_progress(const scan::ScanOptions& options, bo
       const double left_s = now.done == 0 ? 0
                                           : now.elapsed_s / static_cast<double>(now.done) *
                                                 static_cast<double>(now.total - now.done);
-      line.show(fmt::format("{} of {} cells{}{}", now.done, now.total,
+      line.show(fmt::format("{} of {} cells{}{}{}", now.done, now.total,
                             now.failed > 0 ? fmt::format(", {} failed", now.failed) : "",
+                            now.timing > 0 ? fmt::format(", timing {}", now.timing) : "",
                             now.done > 0 ? ", " + format_seconds(left_s) + " left" : ""));
     }
     return !guard.is_interrupted();
@@ -241,6 +242,11 @@ Result<scan::ScanOutcome> run_with_progress(const scan::ScanOptions& options, bo
   if (outcome.is_interrupted) {
     return Error{
         fmt::format("interrupted: {}; {} are left: the same command goes on", what, outcome.left)};
+  }
+  if (outcome.unsure > 0 && !quiet) {
+    print_message(fmt::format(
+        "the times of {} cells are less certain than within {} %: the machine is not quiet",
+        outcome.unsure, options.setting.plan.time_percent));
   }
   if (!quiet) print_message(fmt::format("{} -> {}", what, printable(options.output)));
   return outcome;

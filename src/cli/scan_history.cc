@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/open_scan.h"
 #include "cli/terminal.h"
+#include "print/event_display.h"
 #include "scan/answer.h"
 #include "scan/history.h"
 
@@ -113,7 +114,7 @@ Result<std::string> answer_trend(const ScanCommand& command) {
   const std::vector<std::string> labels = scan::find_labels(open.cells);
   const scan::History history{quantities, expression, open.cells, open.costs};
   std::string out =
-      fmt::format("{}{}   over {} labels\n", quantities.is_modelled(expression) ? "?" : "=",
+      fmt::format("{}{}   over {} labels\n", provenance_mark(quantities.provenance(expression)),
                   quantities.title(expression), labels.size());
   std::vector<size_t> before;
   std::string before_label;

@@ -224,7 +224,7 @@ Result<Answer> answer(const Question& asked, const Quantities& quantities,
   out.over = question.over;
   out.by = question.by;
   out.base = question.base;
-  out.is_modelled = quantities.is_modelled(expression);
+  out.provenance = quantities.provenance(expression);
   std::map<std::string, size_t> places;
   for (const Cell* cell : wanted) {
     const std::string title = panel_of(*cell, question, dimensions);

@@ -57,7 +57,7 @@ struct Answer {
   std::string over;
   std::string by;
   std::string base;
-  bool is_modelled = false;
+  Provenance provenance = Provenance::counted;
   std::vector<Panel> panels;
   std::vector<std::string> failures;  // a line each, cells that have no value: what failed
   std::vector<std::string> idle;      // cells that neither load, store nor compute

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "print/event_display.h"
 #include "print/header_text.h"
 #include "print/json_parts.h"
 #include "print/text_table.h"
@@ -125,7 +126,8 @@ std::vector<BestPanel> find_best(const Answer& answer) {
 }
 
 std::string print_best_text(const Answer& answer, const TextStyle& style) {
-  std::string out = fmt::format("{}{}   the least\n", answer.is_modelled ? "?" : "=", answer.title);
+  std::string out =
+      fmt::format("{}{}   the least\n", provenance_mark(answer.provenance), answer.title);
   bool has_ties = false;
   for (const BestPanel& panel : find_best(answer)) {
     TextColumn place{answer.over, false, nullptr, 1, {}};
@@ -165,7 +167,7 @@ std::string print_best_text(const Answer& answer, const TextStyle& style) {
                           "errors",
                           style);
   }
-  if (answer.is_modelled) {
+  if (answer.provenance == Provenance::modelled) {
     out += print_labelled("Sure",
                           "modelled: how far the model is off is not among the errors; "
                           "`culprit scan search` measures time",
@@ -204,7 +206,8 @@ std::string print_best_json(const Answer& answer) {
   return dump({{"schema", "culprit-scan-best-1"},
                {"expression", answer.expression},
                {"title", answer.title},
-               {"modelled", answer.is_modelled},
+               {"modelled", answer.provenance == Provenance::modelled},
+               {"provenance", provenance_name(answer.provenance)},
                {"over", answer.over},
                {"by", answer.by},
                {"panels", std::move(panels)},

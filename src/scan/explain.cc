@@ -11,6 +11,8 @@
 #include "print/text_table.h"
 #include "scan/place_table.h"
 #include "scan/print_answer.h"
+#include "scan/quantities.h"
+#include "scan/timing.h"
 
 namespace culprit::scan {
 namespace {
@@ -95,6 +97,12 @@ Explanation explain(const Cell& a, const CellCosts& costs_a, const Cell& b,
     if (std::abs(x.value - y.value) < kSame * std::max(1.0, std::abs(x.value))) continue;
     const Event& row = profile.events[event];
     out.events.push_back({profile.strings.text(row.name), row.provenance, x, y});
+  }
+  const auto time_a = find_time(a);
+  const auto time_b = find_time(b);
+  if (time_a && time_b && !out.events.empty()) {
+    out.events.insert(out.events.begin(),
+                      {std::string(kTime), Provenance::sampled, *time_a, *time_b});
   }
   // What is counted first, as it was counted; the model's classes behind it.
   std::stable_partition(out.events.begin(), out.events.end(), [](const EventDifference& one) {

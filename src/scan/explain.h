@@ -33,7 +33,7 @@ struct Explanation {
   CellName a;
   CellName b;
   std::vector<Cause> causes;            // the largest first
-  std::vector<EventDifference> events;  // that differ
+  std::vector<EventDifference> events;  // that differ, after the measured time, if there is one
   std::vector<LineDifference> lines;    // that differ
   std::vector<Remark> remarks_a;        // of the compilers, about these lines
   std::vector<Remark> remarks_b;

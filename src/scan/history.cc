@@ -7,6 +7,7 @@
 
 #include "base/names.h"
 #include "base/text.h"
+#include "print/event_display.h"
 #include "print/header_text.h"
 #include "print/json_parts.h"
 #include "print/text_table.h"
@@ -133,7 +134,7 @@ std::string print_comparison(const Comparison& comparison, const History& histor
       static_cast<size_t>(std::count_if(comparison.changes.begin(), comparison.changes.end(),
                                         [](const Change& one) { return growth(one) > 0; }));
   std::string out = fmt::format("{}{}\nA  {}\nB  {}\n\n",
-                                history.quantities.is_modelled(history.expression) ? "?" : "=",
+                                provenance_mark(history.quantities.provenance(history.expression)),
                                 history.quantities.title(history.expression),
                                 printable(comparison.before), printable(comparison.after));
   out += fmt::format(

@@ -63,6 +63,8 @@ inline constexpr std::string_view kOutputLabel = "scan:output";    // what the p
 inline constexpr std::string_view kPerRunLabel = "scan:iterations-per-run";
 inline constexpr std::string_view kCompileMsLabel = "scan:compile_ms";
 inline constexpr std::string_view kTextBytesLabel = "scan:text_bytes";
+/// Raw CPU times of native runs (timing.h).
+inline constexpr std::string_view kTimingLabel = "scan:timing";
 inline constexpr std::string_view kMachineLabel = "scan:machine";
 /// A name of the whole measurement, of all runs of its cells: "commit=1a2b3c".
 inline constexpr std::string_view kHistoryLabel = "scan:label";

@@ -19,7 +19,8 @@ constexpr size_t kMostValues = 100'000;  // of one parameter
 
 /// What [scan] knows; all others are parameters.
 const std::vector<std::string> kKeys = {
-    "program", "build", "run", "runs", "machine", "timeout_s", "iterations_per_run"};
+    "program",     "build", "run", "runs", "machine", "timeout_s", "iterations_per_run",
+    "time_percent"};
 
 /// A number or text of the file as text; nullopt: it is neither.
 std::optional<std::string> text_of(const TomlValue& value) {
@@ -170,6 +171,7 @@ void PlanReader::read_scan() {
   known.text("run", plan_.run);
   known.text("machine", plan_.machine);
   known.integer("timeout_s", plan_.timeout_s, 1, 1'000'000);
+  known.number("time_percent", plan_.time_percent, 0, 50);
   known.integer("iterations_per_run", plan_.iterations_per_run, 1, 1'000'000'000);
   known.needs({"program", "run"});
   for (const TomlEntry& entry : *scan) {

@@ -7,6 +7,7 @@
 //     build = "{cc} {flags} -g -DDIM={DIM} {program} -o {out}"
 //     run = "{out} {runs}"
 //     runs = [100, 300, 700]
+//     time_percent = 2
 //     DIM = "1..20"
 //     [setup]
 //     gcc12_O2 = { cc = "g++-12", flags = "-O2" }
@@ -62,7 +63,9 @@ struct Plan {
   std::vector<uint64_t> runs;
   uint64_t iterations_per_run = 1;  // of programs that multiply the loop count by themselves
   std::string machine = "none";     // whose caches and cycles are modelled
-  uint64_t timeout_s = 120;         // of a cell, its build and all its runs
+  uint64_t timeout_s = 120;         // of a cell, its build and all its runs; of a timed run
+  /// Measures CPU time, too, until the interval of each cell is so narrow; 0: does not.
+  double time_percent = 0;
   std::vector<Parameter> parameters;
   std::vector<Setup> setups;
   std::vector<Expectation> expectations;

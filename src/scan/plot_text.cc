@@ -8,6 +8,7 @@
 
 #include "base/names.h"
 #include "base/text.h"
+#include "print/event_display.h"
 #include "print/header_text.h"
 #include "scan/axis.h"
 #include "scan/print_answer.h"
@@ -157,7 +158,7 @@ std::string print_legend(const Panel& panel, const TextStyle& style) {
 std::string print_plot_text(const Answer& answer, const PlotOptions& options,
                             const TextStyle& style) {
   std::string out =
-      fmt::format("{}{}{}   over {}\n", answer.is_modelled ? "?" : "=", answer.title,
+      fmt::format("{}{}{}   over {}\n", provenance_mark(answer.provenance), answer.title,
                   answer.base.empty() ? "" : ", ratio to " + answer.base, answer.over);
   bool is_crowded = false;
   for (const Panel& panel : answer.panels) {

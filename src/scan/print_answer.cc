@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "print/csv.h"
+#include "print/event_display.h"
 #include "print/header_text.h"
 #include "print/json_parts.h"
 #include "print/text_table.h"
@@ -18,16 +19,20 @@ namespace {
 constexpr size_t kMostFailures = 8;  // lines of text
 constexpr size_t kMostIdle = 6;
 
-std::string cell_text(const Mark& mark) {
+std::string cell_text(const Mark& mark, const Answer& answer) {
   if (!mark.value) return mark.missing;
-  return format_cost(*mark.value) + (mark.varies ? "*" : "");
+  std::string text = format_cost(*mark.value);
+  if (answer.provenance == Provenance::sampled && mark.value->standard_error > 0) {
+    return text + fmt::format("+-{:.2g}", kNormal95 * mark.value->standard_error);
+  }
+  return text + (mark.varies ? "*" : "");
 }
 
 bool any_varies(const Answer& answer) {
   for (const Panel& panel : answer.panels) {
     for (const Series& series : panel.series) {
       for (const Mark& mark : series.marks) {
-        if (mark.value && mark.varies) return true;
+        if (mark.value && mark.varies && answer.provenance != Provenance::sampled) return true;
       }
     }
   }
@@ -45,7 +50,7 @@ std::string print_panel(const Panel& panel, const Answer& answer, const TextStyl
   for (size_t x = 0; x < panel.xs.size(); ++x) {
     size_t width = count_columns(printable(panel.xs[x]));
     for (const Series& series : panel.series) {
-      width = std::max(width, count_columns(cell_text(series.marks[x])));
+      width = std::max(width, count_columns(cell_text(series.marks[x], answer)));
     }
     widths.push_back(width);
   }
@@ -65,7 +70,7 @@ std::string print_panel(const Panel& panel, const Answer& answer, const TextStyl
     for (const Series& series : panel.series) {
       out += ' ' + pad_right(elide_middle(printable(series.name), name_width), name_width);
       for (size_t x = first; x < last; ++x) {
-        out += "  " + pad_left(cell_text(series.marks[x]), widths[x]);
+        out += "  " + pad_left(cell_text(series.marks[x], answer), widths[x]);
       }
       out += '\n';
     }
@@ -78,6 +83,10 @@ std::string print_notes(const Answer& answer, const TextStyle& style) {
   std::string out;
   if (any_varies(answer)) {
     out += print_labelled("*", "iterations differ: a mean of those that were run", style);
+  }
+  if (answer.provenance == Provenance::sampled) {
+    out +=
+        print_labelled("+-", "half of the 95 % interval of the median of all pairs of runs", style);
   }
   if (!answer.caveat.empty()) out += print_labelled("Caveat", answer.caveat, style);
   if (!answer.idle.empty()) {
@@ -121,7 +130,7 @@ std::string format_cost(const Estimate& value) {
 }
 
 std::string print_table_text(const Answer& answer, const TextStyle& style) {
-  std::string out = fmt::format("{}{}{}\n", answer.is_modelled ? "?" : "=", answer.title,
+  std::string out = fmt::format("{}{}{}\n", provenance_mark(answer.provenance), answer.title,
                                 answer.base.empty() ? "" : ", ratio to " + answer.base);
   for (const Panel& panel : answer.panels) {
     out += '\n';
@@ -183,7 +192,8 @@ std::string print_answer_json(const Answer& answer) {
                {"expression", answer.expression},
                {"title", answer.title},
                {"caveat", answer.caveat},
-               {"modelled", answer.is_modelled},
+               {"modelled", answer.provenance == Provenance::modelled},
+               {"provenance", provenance_name(answer.provenance)},
                {"over", answer.over},
                {"by", answer.by},
                {"base", answer.base},

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "scan/timing.h"
 #include "toml/toml_section.h"
 
 namespace culprit::scan {
@@ -58,6 +59,9 @@ Quantities::Quantities(const Profile& profile, const std::vector<Cell>& cells,
     for (const Variable& one : cell.name.parameters) names.insert(one.name);
   }
   for (const BuildFact& fact : kBuildFacts) names.insert(std::string(fact.name));
+  names.insert(std::string(kTime));
+  is_timed_ = std::any_of(cells.begin(), cells.end(),
+                          [](const Cell& cell) { return !cell.detail(kTimingLabel).empty(); });
   const std::vector<std::string> own(names.begin(), names.end());
   // Presets are of what is measured, not of each other: none can be in a circle.
   for (const Preset& preset : presets) {
@@ -76,6 +80,13 @@ Result<Expression> Quantities::parse(std::string_view text) const {
     return Error{fmt::format("{} needs what this scan did not count: {}", name,
                              preset->second.error().message)};
   }
+  const auto is_time = [](const std::string& name) { return name == kTime; };
+  if (!is_timed_ && names_any(expression, is_time)) {
+    return Error{
+        fmt::format("{}: no cell was timed: time_percent = 2 in the setup file's [scan] "
+                    "measures times, too",
+                    kTime)};
+  }
   return expression;
 }
 
@@ -90,6 +101,7 @@ std::optional<Estimate> Quantities::find(const std::string& name, const Cell& ce
     return preset->second->evaluate(
         [&](const std::string& inner) { return find(inner, cell, costs); });
   }
+  if (name == kTime) return find_time(cell);
   for (const BuildFact& fact : kBuildFacts) {
     if (name == fact.name) return read_number(cell.detail(fact.label));
   }
@@ -131,20 +143,25 @@ std::string Quantities::caveat(const Expression& expression) const {
   return all;
 }
 
-bool Quantities::is_modelled(const Expression& expression) const {
-  const auto is_event_modelled = [&](const std::string& name) {
+bool Quantities::names_any(const Expression& expression,
+                           const std::function<bool(const std::string&)>& is_one) const {
+  return std::any_of(
+      expression.names().begin(), expression.names().end(), [&](const std::string& name) {
+        const auto preset = presets_.find(name);
+        return preset != presets_.end() && preset->second ? names_any(*preset->second, is_one)
+                                                          : is_one(name);
+      });
+}
+
+Provenance Quantities::provenance(const Expression& expression) const {
+  const bool is_modelled = names_any(expression, [&](const std::string& name) {
     const auto event = events_.find(name);
     return event != events_.end() &&
            profile_.events[event->second].provenance == Provenance::modelled;
-  };
-  return std::any_of(expression.names().begin(), expression.names().end(),
-                     [&](const std::string& name) {
-                       const auto preset = presets_.find(name);
-                       if (preset == presets_.end() || !preset->second) {
-                         return is_event_modelled(name);
-                       }
-                       return is_modelled(*preset->second);
-                     });
+  });
+  if (is_modelled) return Provenance::modelled;
+  const bool is_timed = names_any(expression, [](const auto& name) { return name == kTime; });
+  return is_timed ? Provenance::sampled : Provenance::counted;
 }
 
 }  // namespace culprit::scan

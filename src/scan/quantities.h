@@ -1,7 +1,9 @@
 #pragma once
 
-// What expressions may name: events, parameters, facts of the build, and presets (data/scan).
+// What expressions may name: events, measured time, parameters, facts of the build, and presets
+// (data/scan).
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,6 +27,9 @@ struct Preset {
 /// Errors: the first mistake, with its line
 Result<std::vector<Preset>> parse_presets(std::string_view text, const std::string& file);
 
+/// Measured CPU time of an iteration, where cells were timed (timing.h). Units: [ns]
+inline constexpr std::string_view kTime = "time_ns";
+
 class Quantities {
  public:
   /// All must outlive it.
@@ -46,20 +51,24 @@ class Quantities {
   [[nodiscard]] std::string title(const Expression& expression) const;
   /// What is to be said under it; "" if nothing is.
   [[nodiscard]] std::string caveat(const Expression& expression) const;
-  /// Whether a value of it is what a model made of counts.
-  [[nodiscard]] bool is_modelled(const Expression& expression) const;
+  /// What the least certain of its parts is: of a model, of measured times, or counted.
+  [[nodiscard]] Provenance provenance(const Expression& expression) const;
   /// All that an expression may name.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
  private:
   [[nodiscard]] std::optional<Estimate> find(const std::string& name, const Cell& cell,
                                              const CellCosts* costs) const;
+  /// Whether one of its names, or of the names in its presets, is one of these.
+  [[nodiscard]] bool names_any(const Expression& expression,
+                               const std::function<bool(const std::string&)>& is_one) const;
 
   const Profile& profile_;
   std::map<std::string, size_t> events_;
   std::map<std::string, Result<Expression>> presets_;  // parsed
   const std::vector<Preset>& all_presets_;
   std::vector<std::string> names_;
+  bool is_timed_ = false;  // some cell
 };
 
 }  // namespace culprit::scan

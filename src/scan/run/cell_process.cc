@@ -99,8 +99,6 @@ void CellProcess::remove_folder() const {
 }
 
 Profile CellProcess::make_failure() const {
-  FileHashes hashes;
-  const FolderGuard folder(setting_->folder);
   std::string message = describe_wait_status(status_);
   if (const auto problem = read_file(job_.scratch + "/problem")) message = *problem;
   std::string state = "failed";
@@ -110,6 +108,12 @@ Profile CellProcess::make_failure() const {
     message = fmt::format("ended after {} s while {}", setting_->plan.timeout_s,
                           phase ? *phase : "starting");
   }
+  return make_failure(state, message);
+}
+
+Profile CellProcess::make_failure(const std::string& state, const std::string& message) const {
+  FileHashes hashes;
+  const FolderGuard folder(setting_->folder);
   return make_failed_cell(*setting_, job_, state, message,
                           describe_inputs({job_.cell.program}, hashes));
 }

@@ -31,6 +31,8 @@ class CellProcess {
   [[nodiscard]] bool left_profile() const { return status_ == 0 && !is_late_; }
   /// A profile that says why the cell did not leave one.
   [[nodiscard]] Profile make_failure() const;
+  /// A profile of a cell that was counted, and failed later.
+  [[nodiscard]] Profile make_failure(const std::string& state, const std::string& message) const;
   /// Removes the folder with all that is in it.
   void remove_folder() const;
 

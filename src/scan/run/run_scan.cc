@@ -15,9 +15,11 @@
 #include "scan/run/compilers.h"
 #include "scan/run/folder_guard.h"
 #include "scan/run/inputs.h"
+#include "scan/run/native_runs.h"
 #include "scan/run/scan_file.h"
 #include "simulate/counts/machine_file.h"
 #include "simulate/find_machine.h"
+#include "store/profile_file.h"
 
 namespace culprit::scan {
 namespace {
@@ -31,37 +33,71 @@ std::string name_key(const CellName& name) {
   return key;
 }
 
+/// Cells that are timed together: of one program at one size, with all setups, which are to be
+/// compared with each other. Without times all cells are one group.
+std::vector<std::vector<CellJob>> group_jobs(const Plan& plan, std::vector<CellJob> jobs) {
+  std::vector<std::vector<CellJob>> groups;
+  std::map<std::string, size_t> places;
+  for (CellJob& job : jobs) {
+    CellName name = job.cell.name;
+    name.setup.clear();
+    const std::string key = plan.time_percent > 0 ? name_key(name) : "";
+    const auto [place, is_new] = places.try_emplace(key, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(std::move(job));
+  }
+  return groups;
+}
+
 class Driver {
  public:
-  Driver(const ScanOptions& options, ScanFile& file, std::string scratch)
-      : options_(options), file_(file), scratch_(std::move(scratch)) {}
+  Driver(const ScanOptions& options, ScanFile& file, std::string scratch,
+         const std::function<bool(const ScanProgress&)>& progress)
+      : options_(options),
+        file_(file),
+        scratch_(std::move(scratch)),
+        progress_(progress),
+        start_ns_(monotonic_ns()) {}
 
-  Result<ScanOutcome> run(std::vector<CellJob> jobs,
-                          const std::function<bool(const ScanProgress&)>& progress) {
-    const uint64_t start_ns = monotonic_ns();
-    const size_t total = jobs.size();
-    const size_t at_once = options_.jobs > 0 ? options_.jobs : count_usable_cpus();
-    size_t next = 0;
+  Result<ScanOutcome> run(std::vector<CellJob> jobs) {
+    total_ = jobs.size();
     Result<void> good;
-    while (good && (next < total || !workers_.empty())) {
-      while (good && next < total && workers_.size() < at_once)
-        good = begin(std::move(jobs[next++]));
-      if (good) good = take_ended();
-      const double elapsed_s = static_cast<double>(monotonic_ns() - start_ns) * 1e-9;
-      outcome_.elapsed_s = elapsed_s;
-      if (!progress({outcome_.done, outcome_.failed, total, elapsed_s})) {
-        outcome_.is_interrupted = true;
-        break;
-      }
-      if (!workers_.empty()) std::this_thread::sleep_for(CellProcess::kLookEvery);
+    for (std::vector<CellJob>& group : group_jobs(options_.setting.plan, std::move(jobs))) {
+      good = count(std::move(group));
+      if (good && !outcome_.is_interrupted) good = time_and_add();
+      if (!good || outcome_.is_interrupted) break;
     }
-    outcome_.left = total - outcome_.done;
+    outcome_.left = total_ - outcome_.done;
     workers_.clear();  // kills them
     if (!good) return good.error();
     return outcome_;
   }
 
  private:
+  /// Builds and counts cells. Those that are to be timed are kept, with their programs.
+  Result<void> count(std::vector<CellJob> jobs) {
+    const size_t at_once = options_.jobs > 0 ? options_.jobs : count_usable_cpus();
+    size_t next = 0;
+    while (next < jobs.size() || !workers_.empty()) {
+      while (next < jobs.size() && workers_.size() < at_once) {
+        RETURN_IF_ERROR(begin(std::move(jobs[next++])));
+      }
+      RETURN_IF_ERROR(take_ended());
+      if (!report(0)) break;
+      if (!workers_.empty()) std::this_thread::sleep_for(CellProcess::kLookEvery);
+    }
+    return {};
+  }
+
+  /// Whether to go on.
+  bool report(size_t timing) {
+    outcome_.elapsed_s = static_cast<double>(monotonic_ns() - start_ns_) * 1e-9;
+    const bool goes_on =
+        progress_({outcome_.done, outcome_.failed, total_, outcome_.elapsed_s, timing});
+    outcome_.is_interrupted = outcome_.is_interrupted || !goes_on;
+    return goes_on;
+  }
+
   Result<void> begin(CellJob job) {
     job.scratch = fmt::format("{}/{}", scratch_, begun_++);
     ASSIGN_OR_RETURN(CellProcess worker, CellProcess::start(options_.setting, std::move(job)));
@@ -70,37 +106,92 @@ class Driver {
   }
 
   Result<void> take_ended() {
-    Result<void> good;
-    for (size_t i = 0; i < workers_.size() && good;) {
+    for (size_t i = 0; i < workers_.size();) {
       if (!workers_[i].has_ended()) {
         ++i;
         continue;
       }
-      good = take(workers_[i]);
-      workers_[i].remove_folder();
+      CellProcess ended = std::move(workers_[i]);
       workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
+      ASSIGN_OR_RETURN(const bool is_to_be_timed, needs_time(ended));
+      if (is_to_be_timed) {
+        counted_.push_back(std::move(ended));
+      } else {
+        RETURN_IF_ERROR(add(ended, ""));
+      }
     }
-    return good;
+    return {};
   }
 
-  Result<void> take(const CellProcess& worker) {
-    ++outcome_.done;
-    if (worker.left_profile()) {
-      RETURN_IF_ERROR(file_.add(cell_profile_path(worker.job().scratch), last_was_measured_));
-      if (!last_was_measured_) ++outcome_.failed;
-      return {};
+  /// Whether it was counted, so that there is something to time.
+  [[nodiscard]] Result<bool> needs_time(const CellProcess& worker) const {
+    if (options_.setting.plan.time_percent <= 0 || !worker.left_profile()) return false;
+    ASSIGN_OR_RETURN(ProfileReader reader,
+                     ProfileReader::open(cell_profile_path(worker.job().scratch)));
+    ASSIGN_OR_RETURN(const Profile profile, reader.read_profile());
+    const std::vector<Cell> cells = find_cells(profile);
+    return !cells.empty() && cells.front().is_measured();
+  }
+
+  Result<void> time_and_add() {
+    const ScanSetting& setting = options_.setting;
+    std::vector<TimedProgram> programs;
+    for (const CellProcess& cell : counted_) {
+      const CellJob& job = cell.job();
+      const std::string path = cell_program_path(setting, job.cell, job.scratch);
+      ASSIGN_OR_RETURN(std::vector<std::string> command, run_command(setting, job.cell, path));
+      programs.push_back({std::move(command), setting.plan.iterations_per_run});
     }
+    const Result<void> timed = time_programs(setting, programs, [&]() -> Result<void> {
+      if (report(programs.size())) return {};
+      return Error{"interrupted"};
+    });
+    if (!timed && outcome_.is_interrupted) return {};
+    RETURN_IF_ERROR(timed);
+    for (size_t i = 0; i < counted_.size(); ++i) {
+      if (!programs[i].failure.empty()) {
+        RETURN_IF_ERROR(
+            add_failure(counted_[i], counted_[i].make_failure("run failed", programs[i].failure)));
+        continue;
+      }
+      const auto time = estimate_time(programs[i].timing, programs[i].iterations_per_run);
+      if (!time || 100 * relative_half_width(*time) > setting.plan.time_percent) ++outcome_.unsure;
+      RETURN_IF_ERROR(add(counted_[i], write_timing(programs[i].timing)));
+    }
+    counted_.clear();
+    report(0);
+    return {};
+  }
+
+  /// Takes what a cell left into the file, and removes its folder.
+  Result<void> add(const CellProcess& worker, const std::string& timing) {
+    if (!worker.left_profile()) return add_failure(worker, worker.make_failure());
+    ++outcome_.done;
+    bool is_measured = false;
+    RETURN_IF_ERROR(file_.add(cell_profile_path(worker.job().scratch), timing, is_measured));
+    if (!is_measured) ++outcome_.failed;
+    worker.remove_folder();
+    return {};
+  }
+
+  Result<void> add_failure(const CellProcess& worker, const Profile& failure) {
+    ++outcome_.done;
     ++outcome_.failed;
-    return file_.add(worker.make_failure());
+    RETURN_IF_ERROR(file_.add(failure));
+    worker.remove_folder();
+    return {};
   }
 
   const ScanOptions& options_;
   ScanFile& file_;
   std::string scratch_;
+  const std::function<bool(const ScanProgress&)>& progress_;
+  uint64_t start_ns_;
+  size_t total_ = 0;
   std::vector<CellProcess> workers_;
+  std::vector<CellProcess> counted_;  // ended, and to be timed
   ScanOutcome outcome_;
   size_t begun_ = 0;
-  bool last_was_measured_ = false;
 };
 
 Result<std::vector<std::string>> find_programs(const ScanSetting& setting) {
@@ -227,7 +318,7 @@ Result<ScanOutcome> run_scan(const ScanOptions& options,
   }
   ASSIGN_OR_RETURN(const TemporaryFolder scratch, TemporaryFolder::make());
   ASSIGN_OR_RETURN(ScanOutcome outcome,
-                   Driver(options, file, scratch.path()).run(std::move(jobs), progress));
+                   Driver(options, file, scratch.path(), progress).run(std::move(jobs)));
   outcome.kept = kept;
   RETURN_IF_ERROR(file.close());
   return outcome;

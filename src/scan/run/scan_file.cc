@@ -153,10 +153,13 @@ Result<void> ScanFile::add(const Profile& cell) {
   return {};
 }
 
-Result<void> ScanFile::add(const std::string& path, bool& is_measured) {
+Result<void> ScanFile::add(const std::string& path, const std::string& timing, bool& is_measured) {
   ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(path));
-  ASSIGN_OR_RETURN(const Profile cell, reader.read_profile());
+  ASSIGN_OR_RETURN(Profile cell, reader.read_profile());
   const std::vector<Cell> cells = find_cells(cell);
+  if (!timing.empty() && !cells.empty()) {
+    label_run(cell.strings, cell.runs[cells.front().first.value], kTimingLabel, timing);
+  }
   is_measured = !cells.empty() && cells.front().is_measured();
   const size_t images = profile_.images.size();
   ProfileMerger merger(std::move(profile_));

@@ -28,8 +28,9 @@ class ScanFile {
   /// Those that were there at the start.
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
 
-  /// Adds what a cell left at `path`, and says whether it was measured.
-  Result<void> add(const std::string& path, bool& is_measured);
+  /// Adds what a cell left at `path`, and says whether it was measured. `timing`: its label
+  /// (timing.h); "": it was not timed.
+  Result<void> add(const std::string& path, const std::string& timing, bool& is_measured);
   /// Adds a cell without facts.
   Result<void> add(const Profile& cell);
   /// Compacts it.

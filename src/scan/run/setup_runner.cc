@@ -9,24 +9,18 @@
 #include "base/time.h"
 #include "base/wait_status.h"
 #include "binary/elf_file.h"
-#include "recording/started_command.h"
 #include "scan/cells.h"
 #include "scan/costs.h"
 #include "scan/expectations.h"
 #include "scan/run/cell_process.h"
 #include "scan/run/folder_guard.h"
 #include "scan/run/inputs.h"
-#include "scan/run/redirected.h"
+#include "scan/run/native_runs.h"
 #include "store/profile_file.h"
 
 namespace culprit::scan {
 namespace {
 
-/// CPU time of a timed run: start-up, of a millisecond or so, should not matter much.
-constexpr double kTimedRunNs = 20e6;
-constexpr uint64_t kMostRuns = 1'000'000'000'000;
-/// The smaller loop count is this part of the larger one.
-constexpr uint64_t kSmallPart = 8;
 /// Less is not believed of an iteration. Units: [ns]
 constexpr double kLeastNs = 1e-3;
 
@@ -206,48 +200,20 @@ Result<std::vector<Screened>> SetupRunner::screen(const std::vector<Levels>& lev
   return screened;
 }
 
-Result<double> SetupRunner::run_once(const std::vector<std::string>& words, uint64_t runs) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> command, fill_words(words, std::to_string(runs)));
+Result<uint64_t> SetupRunner::run_once(const std::vector<std::string>& command, uint64_t runs) {
   ++runs_;
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  const FolderGuard folder(options_.setting.folder);
-  ASSIGN_OR_RETURN(const Redirected redirected, Redirected::make("/dev/null"));
-  ASSIGN_OR_RETURN(StartedCommand running, StartedCommand::start(command, environment));
-  const uint64_t start_ns = monotonic_ns();
-  const uint64_t limit_ns = options_.setting.plan.timeout_s * 1'000'000'000;
-  while (!running.wait(20)) {
-    RETURN_IF_ERROR(report("timing"));
-    if (monotonic_ns() - start_ns < limit_ns) continue;
-    ::kill(running.pid(), SIGKILL);
-    return Error{fmt::format("it did not end within {} s at {} runs",
-                             options_.setting.plan.timeout_s, runs)};
-  }
-  if (running.wait_status() != 0) {
-    RETURN_IF_ERROR(report("timing"));
-    return Error{fmt::format("{} at {} runs", describe_wait_status(running.wait_status()), runs)};
-  }
-  return static_cast<double>(compute_cpu_ns(running.usage()));
-}
-
-/// Base chooses the iterations: other setups are timed with as many.
-Result<void> SetupRunner::choose_runs(size_t cell) {
-  uint64_t runs = std::max<uint64_t>(options_.setting.plan.runs.back(), kSmallPart * 2);
-  for (;;) {
-    ASSIGN_OR_RETURN(const double ns, run_once(setups_.front().programs[cell].command, runs));
-    if (ns >= kTimedRunNs || runs > kMostRuns / 16) break;
-    const double factor = ns > kTimedRunNs / 4 ? 1.1 * kTimedRunNs / ns : 4;
-    runs = static_cast<uint64_t>(static_cast<double>(runs) * factor) + 1;
-  }
-  timed_runs_.push_back(runs);
-  return {};
+  return run_natively(options_.setting, command, runs, [this] { return report("timing"); });
 }
 
 Result<std::vector<double>> SetupRunner::time(const std::vector<size_t>& trials) {
   const size_t cells = options_.cells.size();
+  // Base chooses the iterations: other setups are timed with as many.
   while (timed_runs_.size() < cells) {
-    const Result<void> chosen = choose_runs(timed_runs_.size());
+    const std::vector<std::string>& command = setups_.front().programs[timed_runs_.size()].command;
+    const Result<uint64_t> chosen = choose_timed_runs(
+        options_.setting.plan.runs.back(), [&](uint64_t runs) { return run_once(command, runs); });
     if (!chosen) return chosen.error().with("cannot time base: " + chosen.error().message);
+    timed_runs_.push_back(*chosen);
   }
   std::vector<double> log_ns(trials.size());
   // Each round begins with another one, so that none is always the first.
@@ -258,14 +224,15 @@ Result<std::vector<double>> SetupRunner::time(const std::vector<size_t>& trials)
     RETURN_IF_ERROR(report(fmt::format("timing {} setups", trials.size())));
     for (size_t cell = 0; cell < cells; ++cell) {
       const uint64_t most = timed_runs_[cell];
-      const uint64_t least = most / kSmallPart;
-      const Result<double> small = run_once(setup.programs[cell].command, least);
-      const Result<double> large = small ? run_once(setup.programs[cell].command, most) : small;
+      const uint64_t least = find_least_runs(most);
+      const Result<uint64_t> small = run_once(setup.programs[cell].command, least);
+      const Result<uint64_t> large = small ? run_once(setup.programs[cell].command, most) : small;
       if (!large) {
         return large.error().with(
             fmt::format("cannot time '{}': {}", printable(setup.name), large.error().message));
       }
-      const double ns = (*large - *small) / static_cast<double>(most - least) /
+      const double ns = (static_cast<double>(*large) - static_cast<double>(*small)) /
+                        static_cast<double>(most - least) /
                         static_cast<double>(options_.setting.plan.iterations_per_run);
       log_ns[at] += std::log(std::max(ns, kLeastNs)) / static_cast<double>(cells);
     }

@@ -66,8 +66,7 @@ class SetupRunner final : public TrialRunner {
   Result<void> read_program(const std::string& folder, Program& program) const;
   [[nodiscard]] Screened judge(const BuiltSetup& setup) const;
   /// CPU time of one run.
-  Result<double> run_once(const std::vector<std::string>& command, uint64_t runs);
-  Result<void> choose_runs(size_t cell);
+  Result<uint64_t> run_once(const std::vector<std::string>& command, uint64_t runs);
 
   SetupRunnerOptions options_;
   TemporaryFolder folder_;
