@@ -19,6 +19,9 @@ TABLE = jsonschema.Draft7Validator(json.loads((SOURCE / "schema/scan_table.schem
 
 EXPLAIN = jsonschema.Draft7Validator(
     json.loads((SOURCE / "schema/scan_explain.schema.json").read_text()))
+STATUS, FIND, VERIFY, TREND = (
+    jsonschema.Draft7Validator(json.loads((SOURCE / f"schema/scan_{name}.schema.json").read_text()))
+    for name in ("status", "find", "verify", "trend"))
 
 VECADD = (SOURCE / "examples/scan/vecadd.cc").read_text().replace(
     "culprit_kernel.h", str(SOURCE / "examples/scan/culprit_kernel.h"))
@@ -59,6 +62,13 @@ class ScanTest(CulpritTest):
     def plan(self, program, text, setups, more="", name="scan.toml"):
         (self.folder / program).write_text(text)
         (self.folder / name).write_text(PLAN.format(program=program, setups=setups, more=more))
+
+    def document(self, schema, action, *arguments, **options):
+        """What an action prints as JSON."""
+        document = json.loads(self.culprit("scan", action, *arguments, "--format", "json",
+                                           **options).stdout)
+        schema.validate(document)
+        return document
 
     def values(self, *arguments):
         """{row: [values]}, what is missing by its reason."""
@@ -212,7 +222,16 @@ class Campaign(ScanTest):
         self.assertEqual(self.values()["plain"][1], "build failed")
         status = self.culprit("scan", "status").stdout
         self.assertIn("#error planted", status)
-        self.assertIn("no-such-compiler: not found", status)
+        # An error that both sizes have is told once.
+        self.assertRegex(status, r"counted none 1 and 1 more cell: build failed: .*: not found")
+        self.assertEqual(status.count("no-such-compiler"), 1)
+        document = self.document(STATUS, "status")
+        self.assertEqual({name: document[name] for name in (
+            "cells", "done", "failed", "changed", "missing", "unexpected")},
+            {"cells": 4, "done": 1, "failed": 3, "changed": 0, "missing": 0, "unexpected": 0})
+        self.assertEqual(sorted(one["cells"] for one in document["problems"]),
+                         [["counted none 1", "counted none 2"], ["counted plain 2"]])
+        self.assertEqual({one["state"] for one in document["problems"]}, {"build failed"})
         # Nothing has changed: what failed is not tried again, unless somebody asks for it.
         self.assertIn("0 cells", self.culprit("scan", "run", "--setup", "none").stderr)
         self.assertIn("2 cells", self.culprit("scan", "retry", "--setup", "none", status=1).stderr)
@@ -321,6 +340,14 @@ int main(int, char** argv) {
         self.culprit("scan", "run")
         self.assertEqual(list(self.values()), ["-O2 -g"])
 
+    def test_plots_as_pdf(self):
+        self.need("rsvg-convert")
+        self.plan("counted.cc", COUNTED, 'O2 = { cc = "g++", flags = "-O2" }', "DIM = [1, 2]")
+        self.culprit("scan", "run")
+        self.culprit("scan", "plot", "-o", "cost.pdf")
+        self.assertEqual((self.folder / "cost.pdf").read_bytes()[:5], b"%PDF-")
+        self.assertIn("-o FILE.pdf", self.culprit("scan", "plot", "--form", "pdf", status=2).stderr)
+
     def test_init_writes_a_plan_that_runs(self):
         (self.folder / "counted.cc").write_text(COUNTED)
         self.culprit("scan", "init", "counted.cc")
@@ -393,6 +420,15 @@ class History(ScanTest):
         self.assertEqual(trend.count("changed since"), 1)
         self.assertIn("4 cells, 4 measured: 0 problems".replace("4 c", "8 c").replace("4 m", "8 m"),
                       self.culprit("scan", "verify").stdout)
+        verified = self.document(VERIFY, "verify")
+        self.assertEqual((verified["cells"], verified["problems"]), (8, []))
+        steps = self.document(TREND, "trend")["labels"]
+        self.assertEqual([step["label"] for step in steps], ["v1", "v2", "v3", "v4"])
+        self.assertEqual([[one["b"] - one["a"] for one in step["changes"]] for step in steps],
+                         [[], [], [1, 1], []])
+        found = self.document(FIND, "find", "nop")["lines"]  # all cells execute it
+        self.assertEqual([(one["field"], one["text"], sorted(one["cells"])) for one in found],
+                         [("code", "nop", ["counted O1 50", "counted O2 50"])])
         found = self.culprit("scan", "find", "++ -o1 ").stdout
         self.assertRegex(found, r"build: g\+\+ -O1 .*counted O1 50")
         self.assertIn("0 lines", self.culprit("scan", "find", "no such words").stdout)

@@ -13,6 +13,7 @@
 #include "base/names.h"
 #include "base/program_files.h"
 #include "base/text.h"
+#include "base/wait_status.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/open_scan.h"
@@ -20,7 +21,9 @@
 #include "cli/run_program.h"
 #include "cli/terminal.h"
 #include "print/header_text.h"
+#include "recording/started_command.h"
 #include "scan/best.h"
+#include "scan/campaign.h"
 #include "scan/cells.h"
 #include "scan/costs.h"
 #include "scan/expectations.h"
@@ -62,8 +65,34 @@ Result<void> write_new_file(const std::string& path, std::string_view text, bool
   return {};
 }
 
+/// Makes a PDF of a picture, by the program that librsvg comes with.
+/// Errors: it is not here; it fails
+Result<void> write_pdf(const std::string& path, std::string_view svg) {
+  constexpr const char* kConverter = "rsvg-convert";
+  if (const auto unrunnable = check_program(kConverter)) {
+    return Error{
+        fmt::format("a PDF takes {} (Debian's package librsvg2-bin): {}; -o FILE.svg does "
+                    "without",
+                    kConverter, unrunnable->error.message)};
+  }
+  ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::make());
+  const std::string picture = folder.path() + "/plot.svg";
+  RETURN_IF_ERROR(write_new_file(picture, svg, false));
+  ASSIGN_OR_RETURN(StartedCommand converter,
+                   StartedCommand::hold({kConverter, "-f", "pdf", "-o", path, picture}));
+  RETURN_IF_ERROR(converter.let_go(0));
+  while (!converter.wait(10'000)) continue;
+  if (converter.wait_status() == 0) return {};
+  return Error{fmt::format("{} made no '{}': {}", kConverter, printable(path),
+                           describe_wait_status(converter.wait_status()))};
+}
+
 int print(const ScanCommand& command, const Result<std::string>& text) {
   if (!text) return fail(text.error());
+  if (command.form == PlotForm::pdf) {
+    const Result<void> written = write_pdf(command.output, *text);
+    return written ? 0 : fail(written.error());
+  }
   const bool to_file = !command.output.empty() && command.output != "-";
   const Result<void> written =
       to_file ? write_new_file(command.output, *text, true) : write_output(*text);
@@ -299,80 +328,87 @@ int run_predict(const ScanCommand& command) {
 // ---- status ----
 
 /// What is wrong with cells that were measured.
-Result<size_t> list_broken(const scan::Plan& plan, const OpenScan& open, List* list) {
-  const scan::Quantities quantities(open.view.profile(), open.cells, open.presets);
+Result<std::vector<scan::Broken>> find_broken(const scan::Plan& plan, const OpenScan& open) {
   ASSIGN_OR_RETURN(std::vector<scan::Broken> broken,
-                   scan::check_expectations(plan, quantities, open.cells, open.costs));
+                   scan::check_expectations(plan, open.quantities(), open.cells, open.costs));
   for (scan::Broken& one : scan::find_other_outputs(open.cells)) broken.push_back(std::move(one));
   for (size_t i = 0; i < open.cells.size(); ++i) {
     if (open.costs[i] && open.costs[i]->is_refused) {
       broken.push_back({i, "its cost grows with the loop count"});
     }
   }
-  for (const scan::Broken& one : broken) {
-    if (list != nullptr) list->add(open.cells[one.cell].name.text() + ": " + one.text);
-  }
-  return broken.size();
+  return broken;
 }
 
 Result<size_t> count_broken(const scan::Plan& plan, const std::string& path,
                             const std::string& label) {
   ASSIGN_OR_RETURN(const OpenScan open, open_scan(path, WhichCells::of_label, label));
-  return list_broken(plan, open, nullptr);
+  ASSIGN_OR_RETURN(const std::vector<scan::Broken> broken, find_broken(plan, open));
+  return broken.size();
 }
 
-const char* word_of(scan::CellState state) {
-  return state == scan::CellState::changed ? "changed" : "missing";
-}
-
-Result<std::string> answer_status(const ScanCommand& command) {
+Result<scan::CampaignStatus> find_status(const ScanCommand& command) {
   ASSIGN_OR_RETURN(const scan::ScanSetting setting, read_setting(command));
   ASSIGN_OR_RETURN(const auto planned, scan::find_planned_cells(setting, command.choice));
-  const std::string path = command.scan_file();
+  scan::CampaignStatus status;
+  status.plan = command.plan;
+  status.file = command.scan_file();
+  status.label = command.label;
+  status.cells = planned.size();
   std::optional<OpenScan> open;
-  if (file_exists(path)) {
-    ASSIGN_OR_RETURN(open, open_scan(path, WhichCells::of_label, command.label));
+  if (file_exists(status.file)) {
+    ASSIGN_OR_RETURN(open, open_scan(status.file, WhichCells::of_label, command.label));
   }
   const std::vector<scan::Cell> held = open ? open->cells : std::vector<scan::Cell>();
   ASSIGN_OR_RETURN(const auto states, scan::find_states(setting, planned, held));
-  size_t counts[4] = {};
-  for (const scan::CellState state : states) ++counts[static_cast<size_t>(state)];
-  List list(command.limit);
   for (size_t i = 0; i < planned.size(); ++i) {
-    if (states[i] == scan::CellState::done) continue;
-    if (states[i] != scan::CellState::failed) {
-      list.add(fmt::format("{}: {}", planned[i].name.text(), word_of(states[i])));
-      continue;
+    const std::string name = planned[i].name.text();
+    switch (states[i]) {
+      case scan::CellState::done:
+        ++status.done;
+        break;
+      case scan::CellState::changed:
+        ++status.changed;
+        status.add(name, "changed", "");
+        break;
+      case scan::CellState::missing:
+        ++status.missing;
+        status.add(name, "missing", "");
+        break;
+      case scan::CellState::failed:
+        ++status.failed;
+        const auto cell = std::find_if(held.begin(), held.end(), [&](const scan::Cell& one) {
+          return one.name.text() == name;
+        });
+        if (cell == held.end()) break;
+        status.add(name, cell->detail(scan::kStatusLabel), cell->detail(scan::kMessageLabel));
+        break;
     }
-    const auto cell = std::find_if(held.begin(), held.end(), [&](const scan::Cell& one) {
-      return one.name.text() == planned[i].name.text();
-    });
-    if (cell == held.end()) continue;
-    const std::string& message = cell->detail(scan::kMessageLabel);
-    list.add(fmt::format("{}: {}: {}", cell->name.text(), cell->detail(scan::kStatusLabel),
-                         message.substr(0, message.find('\n'))));
   }
-  size_t broken = 0;
-  if (open) {
-    ASSIGN_OR_RETURN(broken, list_broken(setting.plan, *open, &list));
+  if (!open) return status;
+  ASSIGN_OR_RETURN(const std::vector<scan::Broken> broken, find_broken(setting.plan, *open));
+  status.unexpected = broken.size();
+  for (const scan::Broken& one : broken) {
+    status.add(open->cells[one.cell].name.text(), scan::kUnexpected, one.text);
   }
-  std::string out =
-      fmt::format("{}: {} cells: {} done, {} failed, {} changed, {} missing{}\n", printable(path),
-                  planned.size(), counts[0], counts[1], counts[2], counts[3],
-                  broken > 0 ? fmt::format("; {} not as expected", broken) : "");
-  out += list.text();
+  return status;
+}
+
+Result<std::string> answer_status(const ScanCommand& command) {
+  ASSIGN_OR_RETURN(const scan::CampaignStatus status, find_status(command));
+  if (command.format == Format::json) return print_status_json(status);
   const TextStyle style = standard_output_style(command.width);
-  if (counts[2] + counts[3] > 0) {
-    out += print_next(with_plan("culprit scan run", command), "runs what is changed or missing",
-                      style);
-  } else if (counts[1] > 0) {
-    out += print_next(with_plan("culprit scan retry", command), "runs those that failed once more",
-                      style);
-  } else {
-    out +=
-        print_next(with_input("culprit scan table", command), "instructions per iteration", style);
+  const std::string out = print_status_text(status, command.limit);
+  if (status.changed + status.missing > 0) {
+    return out + print_next(with_plan("culprit scan run", command),
+                            "runs what is changed or missing", style);
   }
-  return out;
+  if (status.failed > 0) {
+    return out + print_next(with_plan("culprit scan retry", command),
+                            "runs those that failed once more", style);
+  }
+  return out +
+         print_next(with_input("culprit scan table", command), "instructions per iteration", style);
 }
 
 // ---- table, plot ----
@@ -415,6 +451,12 @@ Result<std::string> answer_question(const ScanCommand& command) {
   switch (command.form) {
     case PlotForm::svg:
       return print_plot_svg(answer, command.plot);
+    case PlotForm::pdf: {
+      // Paper has one theme.
+      scan::PlotOptions options = command.plot;
+      if (options.theme == "auto") options.theme = "light";
+      return print_plot_svg(answer, options);
+    }
     case PlotForm::gnuplot:
       return print_plot_gnuplot(answer, command.plot);
     case PlotForm::vega:

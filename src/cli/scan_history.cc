@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <ctime>
 #include <fmt/format.h>
-#include <map>
 #include <set>
 
 #include "base/text.h"
 #include "cli/open_scan.h"
 #include "cli/terminal.h"
-#include "print/event_display.h"
 #include "scan/answer.h"
+#include "scan/campaign.h"
 #include "scan/history.h"
 
 namespace culprit {
@@ -111,122 +110,51 @@ Result<std::string> answer_trend(const ScanCommand& command) {
   const scan::Quantities quantities = open.quantities();
   ASSIGN_OR_RETURN(const scan::Expression expression,
                    quantities.parse(command.question.expression));
-  const std::vector<std::string> labels = scan::find_labels(open.cells);
   const scan::History history{quantities, expression, open.cells, open.costs};
-  std::string out =
-      fmt::format("{}{}   over {} labels\n", provenance_mark(quantities.provenance(expression)),
-                  quantities.title(expression), labels.size());
+  const bool is_json = command.format == Format::json;
+  std::vector<scan::TrendStep> steps;
   std::vector<size_t> before;
-  std::string before_label;
-  size_t quiet = 0;
-  const auto tell_quiet = [&] {
-    if (quiet > 0) out += fmt::format("\n{} labels without a change\n", quiet);
-    quiet = 0;
-  };
-  for (size_t i = 0; i < labels.size(); ++i) {
+  for (const std::string& label : scan::find_labels(open.cells)) {
     const std::vector<size_t> now = find_indices(open, [&](const scan::Cell& cell) {
-      return cell.label() == labels[i] && is_chosen(command, cell);
+      return cell.label() == label && is_chosen(command, cell);
     });
-    if (i == 0) {
-      out += fmt::format("\n{}   {}   {} cells\n", printable(label_text(labels[i])),
-                         date_of(open, now), now.size());
-    } else {
-      scan::Comparison comparison = scan::compare_cells(history, before, now, false);
-      if (comparison.changes.empty()) {
-        ++quiet;
-      } else {
-        tell_quiet();
-        explain_changes(open, history, command.limit, comparison);
-        comparison.before = label_text(before_label);
-        comparison.after = label_text(labels[i]);
-        out += fmt::format("\n{}   {}   changed since {}\n", printable(comparison.after),
-                           date_of(open, now), printable(comparison.before));
-        const std::string text = print_comparison(comparison, history, command.limit,
-                                                  standard_output_style(command.width));
-        out += text.substr(text.find("\n\n") + 2);
-      }
+    scan::TrendStep step{label_text(label), date_of(open, now), now.size(), {}};
+    if (!steps.empty()) {
+      step.comparison = scan::compare_cells(history, before, now, false);
+      step.comparison.before = steps.back().label;
+      step.comparison.after = step.label;
+      explain_changes(open, history, is_json ? 0 : command.limit, step.comparison);
     }
+    steps.push_back(std::move(step));
     before = now;
-    before_label = labels[i];
   }
-  tell_quiet();
-  return out;
+  return is_json ? print_trend_json(steps, history)
+                 : print_trend(steps, history, command.limit, standard_output_style(command.width));
 }
 
-/// What may be looked for in: the names of fields, and where they are kept.
-constexpr std::pair<const char*, std::string_view> kFields[] = {
-    {"build", scan::kBuildLabel},    {"compiler", scan::kCompilerLabel},
-    {"remark", scan::kRemarksLabel}, {"message", scan::kMessageLabel},
-    {"input", scan::kInputsLabel},   {"output", scan::kOutputLabel},
-    {"status", scan::kStatusLabel},  {"machine", scan::kMachineLabel},
-    {"label", scan::kHistoryLabel},  {"key", scan::kKeyLabel}};
-
 Result<std::string> answer_find(const ScanCommand& command) {
-  ASSIGN_OR_RETURN(const OpenScan open, open_scan(command.scan_file(), WhichCells::all));
-  // A line that many cells have is told once.
-  std::vector<std::pair<std::string, std::vector<std::string>>> found;
-  std::map<std::string, size_t> places;
-  for (const scan::Cell& cell : open.cells) {
-    if (!is_chosen(command, cell)) continue;
-    for (const auto& [field, label] : kFields) {
-      for (const std::string_view line : split(cell.detail(label), '\n')) {
-        if (to_lower(line).find(to_lower(command.words)) == std::string::npos) continue;
-        const std::string text = fmt::format("{}: {}", field, trim(line));
-        const auto [place, is_new] = places.try_emplace(text, found.size());
-        if (is_new) found.push_back({text, {}});
-        std::vector<std::string>& names = found[place->second].second;
-        if (names.empty() || names.back() != cell.name.text()) names.push_back(cell.name.text());
-      }
-    }
-  }
-  List list(command.limit);
-  for (const auto& [text, names] : found) {
-    list.add(
-        fmt::format("{}   ({}{})", text, names.front(),
-                    names.size() > 1 ? fmt::format(" and {} more cells", names.size() - 1) : ""));
-  }
-  return fmt::format("'{}': {} lines\n{}", printable(command.words), found.size(), list.text());
+  ASSIGN_OR_RETURN(OpenScan open, open_scan(command.scan_file(), WhichCells::all));
+  const std::vector<size_t> chosen =
+      find_indices(open, [&](const scan::Cell& cell) { return is_chosen(command, cell); });
+  const FactsLookup lookup = open.code_facts();
+  CodeIndex code(open.view.profile(), lookup);
+  const std::vector<scan::FoundLine> found =
+      scan::find_lines(open.cells, open.costs, chosen, command.words, code);
+  return command.format == Format::json
+             ? scan::print_found_json(command.words, found)
+             : scan::print_found_text(command.words, found, command.limit);
 }
 
 Result<bool> answer_verify(const ScanCommand& command, std::string& text) {
   ASSIGN_OR_RETURN(OpenScan open, open_scan(command.scan_file(), WhichCells::all));
-  List list(command.limit);
-  size_t measured = 0;
-  const Profile& profile = open.view.profile();
   const FactsLookup lookup = open.view.facts(FactPart::functions);
-  CodeIndex code(profile, lookup);
-  std::map<std::string, size_t> most_points;  // by label
-  for (const scan::Cell& cell : open.cells) {
-    size_t& most = most_points[cell.label()];
-    most = std::max(most, cell.points.size());
-  }
-  for (size_t i = 0; i < open.cells.size(); ++i) {
-    const scan::Cell& cell = open.cells[i];
-    const auto wrong = [&](const std::string& what) { list.add(cell.name.text() + ": " + what); };
-    if (cell.detail(scan::kStatusLabel).empty()) {
-      wrong("its first run is missing: forget it, and run it again");
-      continue;
-    }
-    if (cell.detail(scan::kKeyLabel).empty())
-      wrong("has no key: it cannot be seen to have changed");
-    if (!cell.is_measured()) continue;
-    ++measured;
-    if (cell.points.size() < most_points[cell.label()]) {
-      wrong(fmt::format("has {} runs, others {}", cell.points.size(), most_points[cell.label()]));
-    }
-    if (!open.costs[i]) {
-      wrong("says that it was measured, but has no counts");
-      continue;
-    }
-    for (const scan::PlaceCost& place : open.costs[i]->places) {
-      if (code.facts(place.at.image) != nullptr) continue;
-      wrong(fmt::format("nothing is known of the code of {}", code.module(place.at.image)));
-      break;
-    }
-  }
-  text = fmt::format("{}: {} cells, {} measured: {} problems\n{}", printable(command.scan_file()),
-                     open.cells.size(), measured, list.size(), list.text());
-  return list.size() > 0;
+  CodeIndex code(open.view.profile(), lookup);
+  scan::Verification verification = scan::verify_cells(open.cells, open.costs, code);
+  verification.file = command.scan_file();
+  text = command.format == Format::json
+             ? scan::print_verification_json(verification)
+             : scan::print_verification_text(verification, command.limit);
+  return !verification.problems.empty();
 }
 
 int print_with_status(const Result<bool>& is_bad, const std::string& text) {

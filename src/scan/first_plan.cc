@@ -23,7 +23,9 @@ struct Language {
 
 constexpr const char* kDefines = "{cc} {flags} {remarks} -g -DDIM={DIM} {program} -o {out}";
 // DIM is a macro in Fortran, too, where the preprocessor runs.
-constexpr const char* kFortran = "{cc} {flags} {remarks} -g -cpp -DDIM={DIM} {program} -o {out}";
+// Files of modules go beside the program: cells are built at once.
+constexpr const char* kFortran =
+    "{cc} {flags} {remarks} -g -cpp -J$(dirname {out}) -DDIM={DIM} {program} -o {out}";
 constexpr const char* kRust = "{cc} {flags} -g {program} -o {out}";
 
 const Language* find_language(std::string_view source) {

@@ -128,16 +128,21 @@ void explain_change(const History& history, CodeIndex& code, Change& change) {
   change.cause = first.name + (first.place.empty() ? "" : " at " + first.place);
 }
 
-std::string print_comparison(const Comparison& comparison, const History& history, size_t limit,
-                             const TextStyle& style) {
+namespace {
+
+/// "=instructions".
+std::string heading_of(const History& history) {
+  return provenance_mark(history.quantities.provenance(history.expression)) +
+         history.quantities.title(history.expression);
+}
+
+/// How many cells changed, and which.
+std::string print_changes(const Comparison& comparison, const History& history, size_t limit,
+                          const TextStyle& style) {
   const size_t worse =
       static_cast<size_t>(std::count_if(comparison.changes.begin(), comparison.changes.end(),
                                         [](const Change& one) { return growth(one) > 0; }));
-  std::string out = fmt::format("{}{}\nA  {}\nB  {}\n\n",
-                                provenance_mark(history.quantities.provenance(history.expression)),
-                                history.quantities.title(history.expression),
-                                printable(comparison.before), printable(comparison.after));
-  out += fmt::format(
+  std::string out = fmt::format(
       "{} cells cost more in B, {} less, {} the same{}; geometric mean of B/A {:.4g}\n", worse,
       comparison.changes.size() - worse, comparison.equal,
       comparison.unpaired > 0
@@ -179,7 +184,7 @@ std::string print_comparison(const Comparison& comparison, const History& histor
   return out;
 }
 
-std::string print_comparison_json(const Comparison& comparison, const History& history) {
+Json json_changes(const Comparison& comparison, const History& history) {
   Json changes = Json::array();
   for (const Change& one : comparison.changes) {
     changes.push_back({{"cell", name_of(history.cells[one.after])},
@@ -190,6 +195,19 @@ std::string print_comparison_json(const Comparison& comparison, const History& h
                        {"function", one.function},
                        {"cause", one.cause}});
   }
+  return changes;
+}
+
+}  // namespace
+
+std::string print_comparison(const Comparison& comparison, const History& history, size_t limit,
+                             const TextStyle& style) {
+  return fmt::format("{}\nA  {}\nB  {}\n\n", heading_of(history), printable(comparison.before),
+                     printable(comparison.after)) +
+         print_changes(comparison, history, limit, style);
+}
+
+std::string print_comparison_json(const Comparison& comparison, const History& history) {
   return dump({{"schema", "culprit-scan-diff-1"},
                {"expression", history.expression.text()},
                {"a", comparison.before},
@@ -197,7 +215,49 @@ std::string print_comparison_json(const Comparison& comparison, const History& h
                {"equal", comparison.equal},
                {"unpaired", comparison.unpaired},
                {"mean_ratio", comparison.mean_ratio},
-               {"changes", std::move(changes)}});
+               {"changes", json_changes(comparison, history)}});
+}
+
+std::string print_trend(const std::vector<TrendStep>& steps, const History& history, size_t limit,
+                        const TextStyle& style) {
+  std::string out = fmt::format("{}   over {} labels\n", heading_of(history), steps.size());
+  size_t quiet = 0;
+  const auto tell_quiet = [&] {
+    if (quiet > 0) out += fmt::format("\n{} labels without a change\n", quiet);
+    quiet = 0;
+  };
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const TrendStep& step = steps[i];
+    if (i == 0) {
+      out += fmt::format("\n{}   {}   {} cells\n", printable(step.label), step.date, step.cells);
+    } else if (step.comparison.changes.empty()) {
+      ++quiet;
+    } else {
+      tell_quiet();
+      out += fmt::format("\n{}   {}   changed since {}\n", printable(step.label), step.date,
+                         printable(step.comparison.before)) +
+             print_changes(step.comparison, history, limit, style);
+    }
+  }
+  tell_quiet();
+  return out;
+}
+
+std::string print_trend_json(const std::vector<TrendStep>& steps, const History& history) {
+  Json all = Json::array();
+  for (const TrendStep& step : steps) {
+    all.push_back({{"label", step.label},
+                   {"date", step.date},
+                   {"cells", step.cells},
+                   {"equal", step.comparison.equal},
+                   {"unpaired", step.comparison.unpaired},
+                   {"mean_ratio", step.comparison.mean_ratio},
+                   {"changes", json_changes(step.comparison, history)}});
+  }
+  return dump({{"schema", "culprit-scan-trend-1"},
+               {"expression", history.expression.text()},
+               {"provenance", provenance_name(history.quantities.provenance(history.expression))},
+               {"labels", std::move(all)}});
 }
 
 }  // namespace culprit::scan

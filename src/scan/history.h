@@ -59,4 +59,18 @@ std::string print_comparison(const Comparison& comparison, const History& histor
 /// Schema: culprit-scan-diff-1
 std::string print_comparison_json(const Comparison& comparison, const History& history);
 
+/// A label, and what changed since the one before it.
+struct TrendStep {
+  std::string label;
+  std::string date;  // when its cells were measured first; "-": not known
+  size_t cells = 0;
+  Comparison comparison;  // nothing, for the first label
+};
+
+/// `limit`: of changes at each label; 0: all.
+std::string print_trend(const std::vector<TrendStep>& steps, const History& history, size_t limit,
+                        const TextStyle& style);
+/// Schema: culprit-scan-trend-1
+std::string print_trend_json(const std::vector<TrendStep>& steps, const History& history);
+
 }  // namespace culprit::scan

@@ -13,11 +13,9 @@ constexpr Word<scan::PlaceLevel> kPlaceLevels[] = {{"function", scan::PlaceLevel
                                                    {"line", scan::PlaceLevel::line},
                                                    {"instruction", scan::PlaceLevel::instruction}};
 constexpr Word<Format> kExplainFormats[] = {{"text", Format::text}, {"json", Format::json}};
-constexpr Word<PlotForm> kPlotForms[] = {{"text", PlotForm::text},
-                                         {"svg", PlotForm::svg},
-                                         {"gnuplot", PlotForm::gnuplot},
-                                         {"vega", PlotForm::vega},
-                                         {"csv", PlotForm::csv}};
+constexpr Word<PlotForm> kPlotForms[] = {{"text", PlotForm::text}, {"svg", PlotForm::svg},
+                                         {"pdf", PlotForm::pdf},   {"gnuplot", PlotForm::gnuplot},
+                                         {"vega", PlotForm::vega}, {"csv", PlotForm::csv}};
 
 std::vector<uint64_t> parse_runs(const std::string& text) {
   std::vector<uint64_t> runs;
@@ -280,7 +278,8 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   add_plan(status, command);
   add_choice(status, &command->choice.setups, &command->choice.programs);
   add_label(status, command, "of which measurement [of none]");
-  status->add_option("--limit", command->limit, "cells to list; 0: all [30]")->type_name("N");
+  status->add_option("--limit", command->limit, "lines to list; 0: all [30]")->type_name("N");
+  add_word(status, "--format", &command->format, kExplainFormats, "how to print");
   status->footer(
       "\nExamples:\n"
       "  culprit scan status\n"
@@ -349,6 +348,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   add_selection(trend, command);
   trend->add_option("--limit", command->limit, "changes to list at each label; 0: all [30]")
       ->type_name("N");
+  add_word(trend, "--format", &command->format, kExplainFormats, "how to print");
   add_width(trend, command);
   trend->footer(
       "\nExamples:\n"
@@ -360,13 +360,16 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
 
   CLI::App* find = add_action(scan, command, ScanAction::find, "find",
                               "cells by a text in their commands, compilers, remarks, messages, "
-                              "output, or in names and hashes of the files they were built from");
+                              "output, executed code, or in names and hashes of the files that "
+                              "they were built from");
   find->add_option("TEXT", command->words, "what to look for")->type_name("TEXT")->required();
   add_selection(find, command);
   find->add_option("--limit", command->limit, "lines to print; 0: all [30]")->type_name("N");
+  add_word(find, "--format", &command->format, kExplainFormats, "how to print");
   find->footer(
       "\nExamples:\n"
       "  culprit scan find march=native\n"
+      "  culprit scan find vfmadd                 instructions that iterations execute\n"
       "  culprit scan find 'not vectorized' --setup 'gcc*'");
 
   CLI::App* verify = add_action(scan, command, ScanAction::verify, "verify",
@@ -374,6 +377,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   verify->add_option("-i,--input", command->file, "the scan's file [scan.culprit]")
       ->type_name("FILE");
   verify->add_option("--limit", command->limit, "cells to list; 0: all [30]")->type_name("N");
+  add_word(verify, "--format", &command->format, kExplainFormats, "how to print");
   verify->footer(
       "\nExits with 1 if there are any.\n\nExamples:\n"
       "  culprit scan verify\n"
@@ -409,7 +413,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
       add_action(scan, command, ScanAction::plot, "plot", "the same as a plot, a curve for each");
   add_question(plot, command);
   add_word(plot, "--form", &command->form, kPlotForms,
-           "text: in the terminal; svg: a picture; gnuplot: a script; vega: a Vega-Lite "
+           "text: in the terminal; svg, pdf: a picture; gnuplot: a script; vega: a Vega-Lite "
            "specification; csv [text; by the suffix of -o]");
   plot->add_option("-o,--output", command->output, "[standard output]")->type_name("FILE");
   add_patterns(plot, "--expect", &command->question.expected,
@@ -431,9 +435,13 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
       "  culprit scan plot                                instructions, in the terminal\n"
       "  culprit scan plot 'instructions / DIM' --over DIM --expect 2 -o cost.svg\n"
       "  culprit scan plot loads --base gcc_O2 --log-x --setup 'gcc*'");
-  plot->callback([command] {
+  plot->callback([command, error] {
+    if (command->form == PlotForm::pdf && command->output.empty()) {
+      *error = "a PDF goes to a file: -o FILE.pdf";
+    }
     if (command->form != PlotForm::text) return;
     if (command->output.ends_with(".svg")) command->form = PlotForm::svg;
+    if (command->output.ends_with(".pdf")) command->form = PlotForm::pdf;
     if (command->output.ends_with(".gp")) command->form = PlotForm::gnuplot;
     if (command->output.ends_with(".csv")) command->form = PlotForm::csv;
     if (command->output.ends_with(".json")) command->form = PlotForm::vega;

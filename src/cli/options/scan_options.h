@@ -34,7 +34,7 @@ enum class ScanAction : uint8_t {
   predict
 };
 
-enum class PlotForm : uint8_t { text, svg, gnuplot, vega, csv };
+enum class PlotForm : uint8_t { text, svg, pdf, gnuplot, vega, csv };
 
 struct ScanCommand {
   ScanAction action = ScanAction::none;
