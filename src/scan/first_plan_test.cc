@@ -24,7 +24,8 @@ TEST(FirstPlan, BuildsASourceByItsLanguage) {
   // gfortran takes -DDIM in every form of source only where it is told to preprocess.
   for (const char* source : {"kernel.f90", "kernel.F90", "kernel.f", "kernel.f95"}) {
     EXPECT_EQ(build_of(source),
-              "gfortran: {cc} {flags} {remarks} -g -cpp -DDIM={DIM} {program} -o {out}");
+              "gfortran: {cc} {flags} {remarks} -g -cpp -J$(dirname {out}) -DDIM={DIM} {program} "
+              "-o {out}");
   }
   EXPECT_EQ(build_of("kernel.rs"), "rustc: {cc} {flags} -g {program} -o {out}");
 }
