@@ -119,6 +119,24 @@ TEST_F(CountsReader, KnownAccessesFollowFromExecutions) {
   EXPECT_EQ(value(counts->threads.at(0), 2, file::Counter::stores), 0u);
 }
 
+// By hand: site 1 ran five times, and two of its loads were at an object for which there was no
+// room. It has made five.
+TEST_F(CountsReader, KnownAccessesAtAnObjectWithoutRoomAreNotCountedTwice) {
+  header_.has_objects = 1;
+  header_.objects = 1;
+  put(file::kObjectsStart, file::Object{});
+  file::Site known = site(0x1000, 1);
+  known.flags = file::kKnownAccesses;
+  known.load_bytes = 4;
+  put(file::kSitesStart + sizeof(file::Site), known);
+  put(file::core_start(0) + file::kAccessesInCore + sizeof(file::SiteAccesses),
+      file::SiteAccesses{{2, 0, 0, 0}});
+  const Result<Read> counts = read();
+  ASSERT_TRUE(counts.has_value()) << counts.error().message;
+  EXPECT_EQ(value(counts->threads.at(0), 1, file::Counter::loads), 5u);
+  EXPECT_EQ(value(counts->threads.at(0), 1, file::Counter::load_bytes), 20u);
+}
+
 // By hand: of 1000 loads by one instruction 100 were counted, at the first object; of the others 8
 // were looked at, 2 of them of the first and 6 of the second one. So 900 are shared by 1 to 3. The
 // variance of either share: p = 4 / 12, and 900 * 900 * p * (1 - p) / 12.

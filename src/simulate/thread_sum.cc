@@ -262,9 +262,13 @@ void ThreadSum::add_known_accesses() {
     if ((site.flags & file::kKnownAccesses) == 0) continue;
     uint64_t* const sums = sum_.counts[number].value;
     const uint64_t executions = sum_.executions[number];
+    if (executions == 0 || instruction_of(number) != number) continue;
+    // What was counted of the instruction itself, where a further object found no room, is of
+    // these.
     const auto add = [&](file::Counter first, uint8_t bytes) {
-      sums[static_cast<size_t>(first)] += bytes != 0 ? executions : 0;
-      sums[static_cast<size_t>(first) + 1] += bytes * executions;
+      if (bytes == 0) return;
+      sums[static_cast<size_t>(first)] = executions;
+      sums[static_cast<size_t>(first) + 1] = bytes * executions;
     };
     add(file::Counter::loads, site.load_bytes);
     add(file::Counter::stores, site.store_bytes);
