@@ -23,6 +23,7 @@ constexpr std::array<const char*, 22> kWords = {
     "unknown"};
 
 constexpr const char* kParallelSections = "PARALLEL SECTIONS";
+constexpr const char* kParallelLoop = "PARALLEL LOOP";
 
 Kind find_kind(std::string_view word) {
   for (size_t i = 0; i < kWords.size(); ++i)
@@ -90,7 +91,7 @@ Construct make_construct(const Profile& profile, const Region& region, CodeIndex
   if (construct.kind == Kind::parallel && construct.place.lines == LinesAre::construct) {
     const bool is_pragma = has_word(found.source, "omp");
     if (is_pragma && (has_word(found.source, " for") || has_word(found.source, " do"))) {
-      construct.type = "PARALLEL LOOP";
+      construct.type = kParallelLoop;
     } else if (is_pragma && has_word(found.source, " sections")) {
       construct.type = kParallelSections;
     }
@@ -339,7 +340,12 @@ void ConstructFinder::sum_up() {
     construct.threads.push_back({key.second, times});
     construct.sum += times;
   }
-  for (Construct& construct : report_.constructs) {
+  for (size_t i = 0; i < report_.constructs.size(); ++i) {
+    Construct& construct = report_.constructs[i];
+    if (construct.kind == Kind::loop && construct.region) {
+      Construct& region = report_.constructs[*construct.region];
+      if (region.type == kParallelLoop) region.own_loop = i;
+    }
     if (construct.kind != Kind::sections) continue;
     construct.lacks_sections = construct.sum.pieces < construct.sum.executions;
     // Threads without a section wait at the region's own barrier where it has nothing else.

@@ -38,7 +38,15 @@ std::string advise_loop(const Construct& loop) {
   return "iterations take unequal time: schedule(dynamic) or (guided), or a smaller chunk";
 }
 
-Waiting find_waiting(const Construct& construct) {
+/// Who waits at the end of a region waits for the work of others.
+std::string advise_region(const RegionsReport& report, const Construct& region) {
+  if (region.own_loop) return advise_loop(report.constructs[*region.own_loop]);
+  return region.type == "PARALLEL LOOP"
+             ? "iterations take unequal time: schedule(dynamic) or (guided)"
+             : "threads have unequal work: give the longest parts out first, or smaller ones";
+}
+
+Waiting find_waiting(const RegionsReport& report, const Construct& construct) {
   const RegionTimes& sum = construct.sum;
   switch (construct.kind) {
     case Kind::barrier:
@@ -59,10 +67,7 @@ Waiting find_waiting(const Construct& construct) {
       }
       return {construct.type == "PARALLEL SECTIONS" ? "ImbalanceInParallelSections"
                                                     : "ImbalanceInParallelRegion",
-              sum.exit_barrier_ns - sum.behind_single_ns,
-              construct.type == "PARALLEL LOOP"
-                  ? "iterations take unequal time: schedule(dynamic) or (guided)"
-                  : "threads have unequal work: give the longest parts out first, or smaller ones"};
+              sum.exit_barrier_ns - sum.behind_single_ns, advise_region(report, construct)};
     case Kind::loop:
     case Kind::distribute:
       return {"ImbalanceInParallelLoop", sum.exit_barrier_ns, advise_loop(construct)};
@@ -140,7 +145,7 @@ void add_findings(RegionsReport& report) {
     const auto found = regions.find(*construct.region);
     if (found == regions.end()) continue;
     const RegionOverheads& region = *found->second;
-    add(i, find_waiting(construct), region);
+    add(i, find_waiting(report, construct), region);
     add(i, find_management(construct, region), region);
     if (construct.kind == Kind::parallel) {
       add(i, {"UnparallelizedInSingleRegion", construct.sum.behind_single_ns, kAdviceForSingle},

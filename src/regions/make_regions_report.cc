@@ -65,8 +65,9 @@ Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& cod
   if (program.hosts == 1 && cpus > 0 && report.most_threads > cpus) {
     report.remarks.push_back(fmt::format(
         "{} threads share {} CPUs: times are of the clock, so a body's holds waiting for "
-        "a CPU, and who waits at a barrier may wait for a thread that has none",
-        report.most_threads, cpus));
+        "a CPU, and who waits at a barrier may wait for a thread that has none. Before all that "
+        "is advised below: OMP_NUM_THREADS={}",
+        report.most_threads, cpus, cpus));
   }
   return report;
 }

@@ -93,9 +93,10 @@ struct Construct {
   };
   std::vector<Thread> threads;  // in the order of those rows
   RegionTimes sum;
-  RegionCounts counts;           // of all its threads
-  std::optional<size_t> region;  // the innermost parallel construct around; itself, if it is one
-  bool lacks_sections = false;   // it ends with fewer sections than threads that wait for them
+  RegionCounts counts;             // of all its threads
+  std::optional<size_t> region;    // the innermost parallel construct around; itself, if it is one
+  std::optional<size_t> own_loop;  // of a "PARALLEL LOOP", where the loop is seen
+  bool lacks_sections = false;     // it ends with fewer sections than threads that wait for them
 };
 
 /// A construct below the constructs around it.

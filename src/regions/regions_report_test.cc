@@ -384,7 +384,43 @@ TEST(RegionsReport, SaysThatThreadsShareCpus) {
   add_figure_1(of);
   EXPECT_TRUE(of.report().remarks.empty());
   of.profile().machine.cpus_online = 2;
-  EXPECT_EQ(of.report().remarks.size(), 1u);
+  const RegionsReport report = of.report();
+  ASSERT_EQ(report.remarks.size(), 1u);
+  EXPECT_NE(report.remarks[0].find("OMP_NUM_THREADS=2"), std::string::npos) << report.remarks[0];
+  // Before the advice that it weakens.
+  const std::string text = print_regions(of.profile(), report, {}, Format::text, {});
+  EXPECT_LT(text.find("4 threads share 2 CPUs"), text.find("What to change")) << text;
+}
+
+// Nobody is told to make a loop dynamic that is: of its two chunks each thread has one.
+TEST(RegionsReport, WhoWaitsAtTheEndOfAParallelLoopIsToldOfItsSchedule) {
+  ImageFacts facts;
+  const StringId file = facts.strings.intern("/src/main.c");
+  facts.has_lines = true;
+  facts.functions = {
+      {FileOffset(0x100), FileOffset(0x200), facts.strings.intern("main._omp_fn.0"), {}, file, 10}};
+  facts.lines = {{FileOffset(0x100), file, 10, 0}, {FileOffset(0x200), StringId(), 0, 0}};
+  facts.sources = {{file, 10, {"#pragma omp parallel for schedule(dynamic, 9)"}}};
+  RegionsOf of;
+  of.profile().images.emplace_back();
+  const RegionId parallel = of.region("parallel", RegionId(), 0);
+  of.profile().regions[0].site = {ImageId(0u), FileOffset(0x100)};
+  const RegionId loop = of.region("loop", parallel, 10, 0, "dynamic");
+  for (uint32_t i = 0; i < 2; ++i) {
+    const ContextId thread = of.thread(i);
+    of.add(thread, parallel, region::kBody, 1000.0 * (1 + i));
+    of.add(thread, parallel, region::kExitBarrier, 1000.0 * (1 - i));
+    of.add(thread, loop, region::kBody, 1000.0 * (1 + i));
+    of.count(thread, loop, 1);
+  }
+  const FactsLookup lookup = [&](ImageId) { return &facts; };
+  CodeIndex code(of.profile(), lookup);
+  const Result<RegionsReport> report = make_regions_report(of.profile(), code);
+  ASSERT_TRUE(report);
+  ASSERT_FALSE(report->findings.empty());
+  EXPECT_EQ(report->findings[0].property, "ImbalanceInParallelRegion");
+  EXPECT_EQ(report->findings[0].advice,
+            "each thread takes 1.0 chunks a time: smaller chunks even out more");
 }
 
 TEST(RegionsReport, AProfileWithoutRegionsSaysHowToGetThem) {

@@ -193,6 +193,13 @@ std::string print_overheads(const RegionsReport& report, const TextStyle& style)
          print_table(std::move(columns), style.width) + "\n";
 }
 
+/// They stand before the numbers that they weaken.
+std::string print_remarks(const RegionsReport& report, const TextStyle& style) {
+  std::string text;
+  for (const std::string& remark : report.remarks) text += print_labelled("Note", remark, style);
+  return text.empty() ? text : text + "\n";
+}
+
 std::string print_findings(const RegionsReport& report, const TextStyle& style) {
   if (report.findings.empty()) return "";
   std::string text =
@@ -371,12 +378,12 @@ std::string print_regions_text(const Profile& profile, const RegionsReport& repo
                                const RegionsPrint& options, const TextStyle& style) {
   std::string text = print_run(profile, style);
   if (report.has_times) {
-    text += print_summary(report, style) + "\n";
+    text += print_summary(report, style) + "\n" + print_remarks(report, style);
     text += print_findings(report, style);
     text += print_overheads(report, style);
     text += print_call_graph(report, style);
   } else {
-    text += print_counted_summary(report, style) + "\n";
+    text += print_counted_summary(report, style) + "\n" + print_remarks(report, style);
     text += print_counted_call_graph(report, style);
   }
 
@@ -405,7 +412,6 @@ std::string print_regions_text(const Profile& profile, const RegionsReport& repo
   for (const size_t construct : order) text += print_flat(report, construct, style);
   if (left_out > 0) text += fmt::format("{} more constructs: --limit 0\n\n", left_out);
   text += print_left_out(report, style);
-  for (const std::string& remark : report.remarks) text += print_labelled("Note", remark, style);
   text += print_ledger(profile.ledger, style);
   text += print_next(with_file("culprit report --by thread,function", style),
                      "what the threads run meanwhile", style);
