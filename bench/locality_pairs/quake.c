@@ -1,6 +1,7 @@
 // pair: quake
 // advice: split_layout|pool_blocks
 // repair: the vectors of three are one block for all nodes; the passes over them are one
+// options: --objects site
 //
 // What 183.equake does (papers/source-interdependence-sip, section 4): a sparse symmetric matrix of
 // 3 x 3 blocks times displacements, in time steps over three displacement vectors, and passes over

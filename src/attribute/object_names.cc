@@ -122,11 +122,15 @@ ObjectNames::Name ObjectNames::name_by_calls(const DataObject& object) {
       if (facts == nullptr || frame.function.value == 0 || frame.function.is_all()) continue;
       has_frame = true;
       const std::string& function = facts->strings.text(frame.function);
-      std::string name = fmt::format("{}{}", what, without_parameters(pretty_name(function)));
-      if (frame.line != 0) {
-        name += fmt::format(" {}:{}", base_name(facts->strings.text(frame.file)), frame.line);
+      std::string name(without_parameters(pretty_name(function)));
+      const bool is_asker = !is_allocating_function(function) && !is_system_library(module);
+      if (is_asker && frame.line != 0) {
+        AllocatedNames::Name kept_in = kept_in_.find(at, *facts, frame);
+        if (kept_in.says_what) name = std::move(kept_in.text);
       }
-      if (!is_allocating_function(function) && !is_system_library(module)) return {name, true};
+      name = what + name;
+      if (frame.line != 0) name += " " + place_of_frame(*facts, frame);
+      if (is_asker) return {name, true};
       if (fallback.empty() || !is_allocating_function(function)) fallback = name;
     }
     if (has_frame || is_system_library(module)) continue;

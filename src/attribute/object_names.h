@@ -1,14 +1,16 @@
 #pragma once
 
 // What data objects are called: a variable by its name, memory of the heap by the code that
-// allocates it: the innermost frame outside allocators and the libraries of containers.
+// allocates it: the innermost frame outside allocators and the libraries of containers, and what
+// its source says that the memory is kept in.
 //
 //     operator new  <  std::vector<int>::reserve  <  make_rows quake.c:452  <  main
-//                                                    ^ the name
+//                                                    ^ the name; or: rows[i] quake.c:452
 
 #include <string>
 #include <vector>
 
+#include "attribute/allocated_names.h"
 #include "attribute/code_index.h"
 
 namespace culprit {
@@ -19,9 +21,10 @@ bool is_allocating_function(std::string_view name);
 class ObjectNames {
  public:
   /// It must outlive the ObjectNames.
-  explicit ObjectNames(CodeIndex& code) : code_(code) {}
+  explicit ObjectNames(CodeIndex& code) : code_(code), kept_in_(code) {}
 
-  /// "disp", "make_rows quake.c:452", "[stack]", "[unknown]", "[no access]", "[not recorded]".
+  /// "disp", "make_rows quake.c:452", "K[i] quake.c:431", "[stack]", "[unknown]", "[no access]",
+  /// "[not recorded]".
   const std::string& name(ObjectId object);
   /// Whether the name is that of a data structure: a variable, memory that a function outside
   /// allocators asked for, a stack, a file. A section, or the memory of an allocator, is none.
@@ -37,6 +40,7 @@ class ObjectNames {
   Name name_by_calls(const DataObject& object);
 
   CodeIndex& code_;
+  AllocatedNames kept_in_;
   std::vector<Name> names_;  // by row; "": not made yet
 };
 

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "attribute/source_lines.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "model/region_words.h"
@@ -12,16 +13,6 @@
 namespace culprit {
 
 namespace {
-
-/// The text of a line; nullopt if the profile does not have it.
-std::optional<std::string_view> find_source(const ImageFacts& facts, StringId file, uint32_t line) {
-  for (const SourceFact& source : facts.sources) {
-    if (source.file != file || line < source.first_line) continue;
-    const size_t row = line - source.first_line;
-    if (row < source.lines.size()) return source.lines[row];
-  }
-  return std::nullopt;
-}
 
 bool has_word(std::string_view text, std::string_view word) {
   return to_lower(text).find(word) != std::string::npos;
@@ -40,7 +31,7 @@ uint32_t find_own_pragma(const ImageFacts& facts, StringId file, uint32_t line,
                          std::string_view kind) {
   constexpr uint32_t kFarthest = 20;
   const auto is_pragma = [&](uint32_t at, std::string_view with) {
-    const auto text = find_source(facts, file, at);
+    const auto text = find_source_line(facts, file, at);
     return text && has_word(*text, "omp ") && has_word(*text, with);
   };
   if (!has_own_pragma(kind) || !is_pragma(line, "parallel") || is_pragma(line, kind)) return line;
@@ -94,7 +85,8 @@ FoundRegion find_region(const Region& region, CodeIndex& code) {
       find_own_pragma(facts, frame.file, frame.line, code.profile().strings.text(region.kind));
   found.place.first_line = line;
   found.place.lines = LinesAre::construct;
-  if (const auto text = find_source(facts, frame.file, line)) found.source = std::string(*text);
+  if (const auto text = find_source_line(facts, frame.file, line))
+    found.source = std::string(*text);
   const bool is_outlined = at.function->begin == region.site.offset;
   if (is_outlined) {
     found.place.last_line = find_last_line(*attributor, *at.function, frame.file, line);

@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "locality/advice_facts.h"
+#include "locality/member_heat.h"
 #include "locality/object_fields.h"
 #include "locality/objects.h"
 
@@ -315,6 +316,8 @@ class Adviser {
       ObjectDescriber names(code_);
       for (uint32_t object = 1; object < facts_.by_object.size(); ++object) {
         advise_on_object(object, names);
+        advise_on_pages(object, names);
+        advise_on_dead_stores(object, names);
       }
       return;
     }
@@ -350,31 +353,21 @@ class Adviser {
     const GroupFacts& here = facts_.by_object[object];
     double saved = saved_by_layout(here);
     if (!(saved > 0)) return;
-    std::set<uint32_t> loops;
-    double scale = 0;
-    double weight = 0;
-    for (const auto& [loop, lines] : facts_.loops_of_object[object]) {
-      scale += scale_of(loop) * static_cast<double>(lines);
-      weight += static_cast<double>(lines);
-      loops.insert(loop);
-    }
-    if (weight > 0) saved *= scale / weight;
+    const double scale = scale_of_object(object);
+    saved *= scale;
     if (!is_worth(saved)) return;
     const ObjectWords name = names.describe(ObjectId(object));
     LocalityAdvice advice = layout_of(here, printable(name.name));
     advice.saved_cycles = saved;
-    advice.objects = {printable(name.name)};
-    advice.lines = top(facts_.lines_of_object[object],
-                       [&](uint32_t row) { return facts_.lines.spot(row).label(); });
+    note_object(object, name, advice);
     const uint64_t hot_bytes = advise_on_fields(ObjectId(object), name, advice);
     const bool is_split = hot_bytes != 0;
     if (is_split) {
-      const double scaled = weight > 0 ? scale / weight : 1;
       const uint64_t all_bytes = name.total_bytes != 0 ? name.total_bytes : name.size_bytes;
       advice.saved_cycles = std::max(
-          saved, scaled * saved_by_fitting(here, static_cast<double>(all_bytes) *
-                                                     static_cast<double>(hot_bytes) /
-                                                     static_cast<double>(name.element_bytes)));
+          saved, scale * saved_by_fitting(here, static_cast<double>(all_bytes) *
+                                                    static_cast<double>(hot_bytes) /
+                                                    static_cast<double>(name.element_bytes)));
     }
     const double block =
         name.blocks > 0 ? static_cast<double>(name.total_bytes) / static_cast<double>(name.blocks)
@@ -390,7 +383,71 @@ class Adviser {
           name.kept_in.empty() ? "" : " into " + printable(name.kept_in), caches_.line_bytes,
           percent(spatial(here.use, 0), 1));
     }
-    add(std::move(advice), std::move(loops));
+    add(std::move(advice), loops_of(object));
+  }
+
+  /// As scale_of(), by the loops that bring in its lines.
+  [[nodiscard]] double scale_of_object(uint32_t object) const {
+    double scale = 0;
+    double weight = 0;
+    for (const auto& [loop, lines] : facts_.loops_of_object[object]) {
+      scale += scale_of(loop) * static_cast<double>(lines);
+      weight += static_cast<double>(lines);
+    }
+    return weight > 0 ? scale / weight : 1;
+  }
+  [[nodiscard]] std::set<uint32_t> loops_of(uint32_t object) const {
+    std::set<uint32_t> loops;
+    for (const auto& [loop, lines] : facts_.loops_of_object[object]) loops.insert(loop);
+    return loops;
+  }
+  void note_object(uint32_t object, const ObjectWords& name, LocalityAdvice& advice) {
+    advice.objects = {printable(name.name)};
+    advice.lines = top(facts_.lines_of_object[object],
+                       [&](uint32_t row) { return facts_.lines.spot(row).label(); });
+  }
+
+  // ---- Pages of an object. ----
+
+  void advise_on_pages(uint32_t object, ObjectDescriber& names) {
+    const Waits& waits = facts_.by_object[object].waits;
+    LocalityAdvice advice;
+    advice.kind = AdviceKind::huge_pages;
+    advice.saved_cycles = waits.translation * scale_of_object(object);
+    if (!is_worth(advice.saved_cycles)) return;
+    const ObjectWords name = names.describe(ObjectId(object));
+    constexpr uint64_t kPage = 4096;
+    constexpr uint64_t kHugePage = 2 << 20;
+    const uint64_t bytes = std::max(name.total_bytes, name.size_bytes);
+    if (bytes < kHugePage) return;
+    advice.title = fmt::format("huge pages for {}", printable(name.name));
+    advice.reason = fmt::format(
+        "{} of what is waited for it goes into translating its addresses: {} pages of 4 KiB are "
+        "accessed in an order that the TLBs do not hold. Pages of 2 MiB: aligned memory with "
+        "madvise(MADV_HUGEPAGE), or GLIBC_TUNABLES=glibc.malloc.hugetlb=1.",
+        percent(waits.translation, waits.all), format_thousands(bytes / kPage));
+    note_object(object, name, advice);
+    add(std::move(advice), loops_of(object));
+  }
+
+  // ---- Data that nobody reads. ----
+
+  void advise_on_dead_stores(uint32_t object, ObjectDescriber& names) {
+    const GroupFacts& here = facts_.by_object[object];
+    if (here.loads > 0 || here.use.accesses == 0) return;
+    LocalityAdvice advice;
+    advice.kind = AdviceKind::dead_stores;
+    advice.saved_cycles = here.waits.all * scale_of_object(object);
+    if (!is_worth(advice.saved_cycles)) return;
+    const ObjectWords name = names.describe(ObjectId(object));
+    if (!name.is_named) return;
+    advice.title = fmt::format("do not store {}", printable(name.name));
+    advice.reason = fmt::format(
+        "The program stores there {} times and never loads any of it. Unless a system call or "
+        "another process reads it, nobody does.",
+        format_si(static_cast<double>(here.use.accesses)));
+    note_object(object, name, advice);
+    add(std::move(advice), loops_of(object));
   }
 
   /// What saved_by_layout() is where what is used takes `bytes` when it is packed: nobody waits any
@@ -409,49 +466,39 @@ class Adviser {
   }
 
   /// Tells which members of a struct are used, and which only take room in the lines. Returns the
-  /// bytes of the former; 0 if there are none.
+  /// bytes of the former; 0 if nothing is gained by keeping them apart.
   uint64_t advise_on_fields(ObjectId object, const ObjectWords& name, LocalityAdvice& advice) {
-    const std::vector<FieldUse> fields = find_field_uses(code_, object, events_of_data_);
-    uint64_t all = 0;
-    for (const FieldUse& field : fields) all += field.use.accesses;
-    if (all == 0) return 0;
-    constexpr double kHot = 0.1;
-    constexpr double kCold = 0.01;
-    std::string hot;
-    uint64_t hot_bytes = 0;
-    uint64_t cold_bytes = 0;
-    uint64_t padding_bytes = 0;
-    for (const FieldUse& field : fields) {
-      const double share = static_cast<double>(field.use.accesses) / static_cast<double>(all);
-      if (field.size_bytes == 0 && share >= kHot) return 0;  // of too many it is not known which
-      if (field.is_padding) padding_bytes += field.size_bytes;
-      // Members that are accessed at once with others count there.
-      const auto has = [&](double least) {
-        return [&, least](const FieldUse& one) {
-          return one.is_span && !field.is_span && one.covers(field) &&
-                 static_cast<double>(one.use.accesses) >= least * static_cast<double>(all);
-        };
-      };
-      if (std::any_of(fields.begin(), fields.end(), has(kHot))) continue;
-      const bool is_seen = std::any_of(fields.begin(), fields.end(), has(kCold));
-      if (share < kCold && !is_seen && !field.is_span) cold_bytes += field.size_bytes;
-      if (share < kHot) continue;
-      hot += (hot.empty() ? "" : ", ") + printable(field.name);
-      hot_bytes += field.size_bytes;
+    if (name.element_bytes == 0) return 0;
+    const std::string type = printable(name.type);
+    const std::string little =
+        fmt::format("Of each {} B line that comes into L1D {} are used.", caches_.line_bytes,
+                    percent(spatial(facts_.by_object[object.value].use, 0), 1));
+    if (!find_layout(code_, object).is_struct()) {
+      advice.reason = fmt::format(
+          "{} Its elements ({}, {} B each) are accessed with gaps between them: one after the "
+          "other, or those that are used kept together.",
+          little, type, name.element_bytes);
+      return 0;
     }
+    const MemberHeat heat = compute_member_heat(code_, facts_.loops, object, events_of_data_);
+    if (heat.hot.empty()) return 0;
     constexpr double kMuch = 0.25;
     const auto element = static_cast<double>(name.element_bytes);
-    if (hot.empty() || static_cast<double>(cold_bytes) < kMuch * element) return 0;
-    advice.title = fmt::format("{} {}", cold_bytes > padding_bytes ? "split" : "reorder",
-                               printable(name.type));
+    if (static_cast<double>(heat.cold_bytes) < kMuch * element) {
+      advice.reason = fmt::format(
+          "{} Of each {} the program accesses {} ({} of {} B): what is used of a line depends on "
+          "the order in which elements are accessed. Smaller elements, or their order in memory.",
+          little, type, heat.hot, heat.hot_bytes, name.element_bytes);
+      return 0;
+    }
+    advice.title =
+        fmt::format("{} {}", heat.cold_bytes > heat.padding_bytes ? "split" : "reorder", type);
     advice.reason = fmt::format(
-        "Of each {} B line that comes into L1D {} are used. Of the {} B of each {} the program "
-        "accesses {} ({} B) most, and {} B hardly ever{}: keep those together, and the others "
-        "elsewhere.",
-        caches_.line_bytes, percent(spatial(facts_.by_object[object.value].use, 0), 1),
-        name.element_bytes, printable(name.type), hot, hot_bytes, cold_bytes,
-        padding_bytes == 0 ? "" : fmt::format(", {} of them padding", padding_bytes));
-    return hot_bytes;
+        "{} Where the program waits for the {} B of each {} it accesses {} ({} B), and {} B hardly "
+        "ever{}: keep those together, and the others elsewhere.",
+        little, name.element_bytes, type, heat.hot, heat.hot_bytes, heat.cold_bytes,
+        heat.padding_bytes == 0 ? "" : fmt::format(", {} of them padding", heat.padding_bytes));
+    return heat.hot_bytes;
   }
 
   // ---- Lines that cores take from each other. ----
@@ -527,9 +574,9 @@ class Adviser {
 }  // namespace
 
 const char* advice_word(AdviceKind kind) {
-  static constexpr const char* kWords[] = {"swap_loops",   "block_loops", "fuse_loops",
-                                           "pad_arrays",   "pool_blocks", "split_layout",
-                                           "false_sharing"};
+  static constexpr const char* kWords[] = {"swap_loops",    "block_loops", "fuse_loops",
+                                           "pad_arrays",    "pool_blocks", "split_layout",
+                                           "false_sharing", "huge_pages",  "dead_stores"};
   return kWords[static_cast<size_t>(kind)];
 }
 

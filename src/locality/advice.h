@@ -31,6 +31,8 @@ enum class AdviceKind : uint8_t {
   pool_blocks,   // small blocks of the heap with gaps
   split_layout,  // lines of which little is used
   false_sharing,
+  huge_pages,   // addresses of an object are translated too often
+  dead_stores,  // an object is stored and never loaded
 };
 const char* advice_word(AdviceKind kind);
 

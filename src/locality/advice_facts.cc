@@ -47,6 +47,10 @@ GroupFacts* AdviceFacts::object_facts(ObjectId object) {
 
 void AdviceFacts::add_counts(const Profile& profile, const UseEvents& events) {
   const WaitEvents wait_events(profile);
+  std::vector<bool> are_loads;
+  for (const Event& event : profile.events) {
+    are_loads.push_back(profile.strings.text(event.name) == "L1-dcache-loads");
+  }
   for (const Histogram& histogram : profile.histograms) {
     for (size_t i = 0; i < histogram.offsets.size(); ++i) {
       GroupFacts* const loop = &by_loop[loop_of({histogram.image, histogram.offsets[i]})];
@@ -62,6 +66,7 @@ void AdviceFacts::add_counts(const Profile& profile, const UseEvents& events) {
           if (group == nullptr) continue;
           use_internal::add_count(events, event, number, sum, group->use);
           wait_events.add(number, sum.value, event.scale, group->waits);
+          if (are_loads[number]) group->loads += sum.value;
         }
       }
     }

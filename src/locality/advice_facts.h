@@ -33,6 +33,7 @@ struct Sharing {
 struct GroupFacts {
   Use use;
   Waits waits;
+  uint64_t loads = 0;            // in use.accesses
   Refetches refetched;           // into it, from anybody
   Refetches own;                 // of these: by a loop, from itself and what is nested with it
   double taken_from_others = 0;  // lines that a loop took from other cores

@@ -83,6 +83,49 @@ TEST(LocalityAdvice, LayoutOfLinesThatAreLittleUsed) {
   EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 5000 * 0.875);
 }
 
+/// Loops of which line 12 accesses a block of 4 MiB (ObjectId 1) that grind asked for.
+struct MadeObject : MadeLoops {
+  MadeObject() {
+    Profile& p = test.profile;
+    for (Tenure& tenure : p.tenures) tenure.bytes_touched = 64 * tenure.lines;
+    p.objects.resize(2);
+    p.objects[1].kind = ObjectKind::heap;
+    p.stacks = {{StackId(), at(0x223)}};
+    p.objects[1].calls = StackId(0u);
+    p.objects[1].blocks = 1;
+    p.objects[1].size_bytes = p.objects[1].total_bytes = 4 << 20;
+    p.histograms[0].objects = {kUnknownObject, ObjectId(1u)};
+    p.tenures[1].object = ObjectId(1u);
+  }
+};
+
+TEST(LocalityAdvice, HugePagesWhereAddressesAreTranslatedTooOften) {
+  MadeObject made;
+  Profile& p = made.test.profile;
+  p.events[1].name = p.strings.intern("sim:load-translation-cycles");
+  const auto advice = made.advise();
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].kind, AdviceKind::huge_pages);
+  EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 5000);
+  EXPECT_DOUBLE_EQ(advice[0].share, 0.5);
+  EXPECT_NE(advice[0].reason.find("1,024 pages"), std::string::npos) << advice[0].reason;
+  EXPECT_EQ(advice[0].lines, std::vector<std::string>{"mill.c:12"});
+  p.objects[1].size_bytes = p.objects[1].total_bytes = 1 << 20;  // less than one huge page
+  EXPECT_TRUE(made.advise().empty());
+}
+
+TEST(LocalityAdvice, NobodyNeedStoreWhatNobodyLoads) {
+  MadeObject made;
+  Profile& p = made.test.profile;
+  p.events[1].name = p.strings.intern("sim:store-cycles");
+  EXPECT_TRUE(made.advise().empty());  // line 12 loads it
+  p.events[2].name = p.strings.intern("L1-dcache-stores");
+  const auto advice = made.advise();
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].kind, AdviceKind::dead_stores);
+  EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 6000);  // all that is waited for it
+}
+
 TEST(LocalityAdvice, NoneUnderTwoPercentAndNoneWithoutCycles) {
   MadeLoops made;
   made.test.profile.tenures[1].bytes_touched = 200 * 64;

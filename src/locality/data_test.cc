@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "locality/member_heat.h"
 #include "locality/object_fields.h"
 #include "locality/test_locality.h"
 
@@ -62,11 +63,19 @@ TEST(Data, ObjectsHottestFirstAndAllOfThem) {
 TEST(Data, AnAllocationIsNamedByItsStatement) {
   MadeData made;
   const auto report = made.make_data_report();
-  EXPECT_EQ(report->rows[1].name.name, "grind mill.c:14");
+  EXPECT_EQ(report->rows[1].name.name, "rows[n] mill.c:14");
   EXPECT_EQ(report->rows[1].name.place, "mill.c:14");
   EXPECT_EQ(report->rows[1].name.kept_in, "rows[n]");
   EXPECT_EQ(report->rows[1].name.blocks, 10u);
   EXPECT_EQ(report->rows[1].name.kind, "heap");
+}
+
+TEST(Data, WhatAFunctionCallsItsResultMeanwhileIsNoName) {
+  MadeData made;
+  made.test.facts[kMill].sources[0].lines[5] = "  node = malloc(n);";
+  const auto report = made.make_data_report();
+  EXPECT_EQ(report->rows[1].name.name, "grind mill.c:14");
+  EXPECT_EQ(report->rows[1].name.kept_in, "node");
 }
 
 TEST(Data, OneObjectHasItsStatementsFieldsAndEdges) {
@@ -128,9 +137,11 @@ TEST(Data, FortranAllocatesSeveralAtOnce) {
   p.histograms[0].objects[1] = ObjectId(4u);
   const auto first = made.make_data_report({.object = "a"});
   ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->part->name.name, "a mill.c:14");
   EXPECT_EQ(first->part->use.accesses, 800u);
   const auto second = made.make_data_report({.object = "x"});
   ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->part->name.name, "x mill.c:14");
   EXPECT_EQ(second->part->use.accesses, 200u);
 }
 
@@ -170,6 +181,35 @@ TEST(Data, SurvivesADamagedProfile) {
     EXPECT_FALSE(print_data(p, *report, format, {}).empty());
   }
   EXPECT_TRUE(made.make_data_report({.object = "*"}));
+}
+
+/// The table's elements, read at 0x214, where the program waits 900 cycles for them, and as a whole
+/// at 0x210, where it waits as many as are told.
+MemberHeat heat_of(uint64_t waits_of_copies) {
+  MadeData made;
+  Profile& p = made.test.profile;
+  p.histograms[0].objects = {ObjectId(2u), ObjectId(2u)};
+  p.histograms[0].columns[1].value = {waits_of_copies, 900};
+  p.access_offsets.push_back({ContextId(0u), at(0x210), ObjectId(2u), 0, 8, 3});
+  p.branch_counts = {{ContextId(0u), at(0x212), at(0x210), 100, 0, 0, 0, 0},
+                     {ContextId(0u), at(0x216), at(0x214), 100, 0, 0, 0, 0}};
+  const FactsLookup facts = made.test.lookup();
+  CodeIndex code(p, facts);
+  CodeLoops loops(code);
+  return compute_member_heat(code, loops, ObjectId(2u), find_use_events(p, false));
+}
+
+TEST(MemberHeat, IsOfWhereTheProgramWaitsHoweverOftenElementsAreCopied) {
+  // 800 accesses copy elements, 200 read `value`: of the waits nine of ten are of these.
+  const MemberHeat heat = heat_of(100);
+  EXPECT_EQ(heat.hot, "value");
+  EXPECT_EQ(heat.hot_bytes, 8u);
+  EXPECT_EQ(heat.cold_bytes, 8u);
+  EXPECT_EQ(heat.padding_bytes, 0u);
+}
+
+TEST(MemberHeat, IsNotKnownWhereMostWaitsAreOfCopies) {
+  EXPECT_EQ(heat_of(1000).hot, "");
 }
 
 FieldFact member(uint64_t offset, uint64_t size_bytes) {

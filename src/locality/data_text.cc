@@ -2,6 +2,7 @@
 // fields and edges.
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,19 +17,25 @@
 namespace culprit {
 namespace {
 
-/// "heap, quake.c:431, kept in K[i], for main quake.c:90: 9,000 blocks of 24 B".
+/// "heap, quake.c:431, kept in K[i], for main quake.c:90: 9,000 blocks of 24 B", without what the
+/// name says already.
 std::string describe_data(const ObjectWords& name) {
   std::string text = name.kind;
   if (!name.type.empty()) text += (text.empty() ? "" : ", ") + printable(name.type);
   if (name.element_bytes > 1) text += fmt::format(" of {} B", name.element_bytes);
-  if (!name.place.empty()) text += (text.empty() ? "" : ", ") + printable(name.place);
-  if (!name.kept_in.empty()) text += ", kept in " + printable(name.kept_in);
+  const bool says_place = !name.place.empty() && name.name.ends_with(" " + name.place);
+  if (!name.place.empty() && !says_place)
+    text += (text.empty() ? "" : ", ") + printable(name.place);
+  if (!name.kept_in.empty() && !name.name.starts_with(name.kept_in + " ")) {
+    text += ", kept in " + printable(name.kept_in);
+  }
   if (!name.caller.empty()) text += ", for " + printable(name.caller);
   if (name.blocks > 0) {
     const double mean = static_cast<double>(name.total_bytes) / static_cast<double>(name.blocks);
-    text += fmt::format(": {} block{} of {}{:.0f} B", format_thousands(name.blocks),
+    text += fmt::format(": {} block{} of {}{} B", format_thousands(name.blocks),
                         name.blocks == 1 ? "" : "s",
-                        name.size_bytes == 0 && name.blocks > 1 ? "about " : "", mean);
+                        name.size_bytes == 0 && name.blocks > 1 ? "about " : "",
+                        format_thousands(static_cast<uint64_t>(std::llround(mean))));
   } else if (name.size_bytes > 0) {
     text += fmt::format(": {} B", format_thousands(name.size_bytes));
   }

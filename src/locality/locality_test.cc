@@ -35,6 +35,13 @@ TEST(Locality, NothingBroughtInHasNoMeasures) {
   EXPECT_FALSE(compute_temporal_use(unused));
 }
 
+TEST(Locality, TemporalUseOfASampleIsNotNegative) {
+  LineUse scaled;
+  scaled.bytes_touched = 100'001;  // each sum was rounded by itself
+  scaled.bytes_accessed = 100'000;
+  EXPECT_EQ(compute_temporal_use(scaled), 0);
+}
+
 TEST(Locality, WhatTheLimitCutsIsSummed) {
   MadeLocality made;
   const auto report = made.make({.limit = 1});

@@ -119,12 +119,13 @@ size_t find_member_at(std::span<const FieldFact> members, uint64_t offset, uint6
   return is_inside ? found : members.size();
 }
 
-std::vector<FieldUse> find_field_uses(CodeIndex& code, ObjectId object, const UseEvents& events) {
+ObjectMembers find_members(CodeIndex& code, ObjectId object) {
   const ObjectLayout layout = find_layout(code, object);
   if (!layout.is_known() || !layout.is_struct()) return {};
   const std::span<const FieldFact> members = layout.members;
   const StringTable& strings = layout.facts->strings;
-  std::vector<FieldUse> fields;
+  ObjectMembers found_members;
+  std::vector<FieldUse>& fields = found_members.fields;
   for (const FieldFact& member : members) {
     const std::string& name = strings.text(member.name);
     const std::string& type = strings.text(member.member_type);
@@ -133,8 +134,9 @@ std::vector<FieldUse> find_field_uses(CodeIndex& code, ObjectId object, const Us
                       is_padding, false, Use()});
   }
   const auto several = static_cast<uint32_t>(fields.size());
+  found_members.several = several;
   fields.push_back({.name = "[several members]", .type = "", .use = Use()});
-  const auto unknown = static_cast<uint32_t>(fields.size());
+  found_members.unknown = static_cast<uint32_t>(fields.size());
   fields.push_back({.name = "[not known which]", .type = "", .use = Use()});
   const std::unordered_map<Location, uint64_t> widths = find_widths(code.profile(), object);
   std::map<std::pair<size_t, size_t>, uint32_t> spans;  // first and last member -> row
@@ -157,20 +159,24 @@ std::vector<FieldUse> find_field_uses(CodeIndex& code, ObjectId object, const Us
     }
     return at->second;
   };
-  std::unordered_map<Location, uint32_t> field_of;
   for (const AccessOffset& seen : code.profile().access_offsets) {
     if (seen.object != object) continue;
     const uint32_t found = find_row_of(seen);
-    const auto [at, is_new] = field_of.try_emplace(seen.location, found);
+    const auto [at, is_new] = found_members.row_of_instruction.try_emplace(seen.location, found);
     if (!is_new && at->second != found) at->second = several;
   }
+  return found_members;
+}
+
+std::vector<FieldUse> find_field_uses(CodeIndex& code, ObjectId object, const UseEvents& events) {
+  ObjectMembers members = find_members(code, object);
+  std::vector<FieldUse>& fields = members.fields;
   std::vector<Use> uses(fields.size());
+  if (fields.empty()) return {};
   add_uses(
       code.profile(), events,
       [&](ContextId, const Location& at, ObjectId of) {
-        if (of != object) return kNoRow;
-        const auto found = field_of.find(at);
-        return found == field_of.end() ? unknown : found->second;
+        return of == object ? members.row_of(at) : kNoRow;
       },
       uses);
   for (size_t i = 0; i < fields.size(); ++i) fields[i].use = uses[i];

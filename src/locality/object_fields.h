@@ -50,6 +50,20 @@ struct FieldUse {
   }
 };
 
+/// The members of an object, and which of them each instruction accesses.
+struct ObjectMembers {
+  std::vector<FieldUse> fields;  // nothing is added to their uses yet; empty: no struct
+  uint32_t several = 0;          // the row of what is at several members
+  uint32_t unknown = 0;          // of what was not seen
+  std::unordered_map<Location, uint32_t> row_of_instruction;
+
+  [[nodiscard]] uint32_t row_of(const Location& at) const {
+    const auto found = row_of_instruction.find(at);
+    return found == row_of_instruction.end() ? unknown : found->second;
+  }
+};
+ObjectMembers find_members(CodeIndex& code, ObjectId object);
+
 /// Members stand in the order of their places, those that nothing was done to as well, and behind a
 /// member those that are accessed together with it; what is of no one member comes last. Their sum
 /// is the object's. Empty: no struct.

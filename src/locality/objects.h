@@ -1,17 +1,13 @@
 #pragma once
 
 // What answers say of a data object beside its name (attribute/object_names.h): what it is, where
-// it is allocated, and what the statement that allocates it assigns it to:
-//
-//     quake.c:431   K[i] = (double*)malloc(9 * sizeof(double));      heap, kept in K[i]
+// it is allocated, and what the statement that allocates it assigns it to
+// (attribute/allocated_names.h).
 
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
+#include "attribute/allocated_names.h"
 #include "attribute/code_index.h"
 #include "attribute/object_names.h"
 #include "model/profile.h"
@@ -35,7 +31,7 @@ struct ObjectWords {
 class ObjectDescriber {
  public:
   /// `code` must outlive it.
-  explicit ObjectDescriber(CodeIndex& code) : code_(code), names_(code) {}
+  explicit ObjectDescriber(CodeIndex& code) : code_(code), names_(code), kept_in_(code) {}
 
   /// Any id may be asked for, also those that name no row.
   ObjectWords describe(ObjectId object);
@@ -43,13 +39,9 @@ class ObjectDescriber {
 
  private:
   void add_place(const DataObject& object, ObjectWords& words);
-  std::string choose_name(const std::vector<std::string>& names, const std::string& place,
-                          const Location& call);
-  std::optional<Location> find_call_at(const DataObject& object, const std::string& place);
-
   CodeIndex& code_;
   ObjectNames names_;
-  std::map<std::string, std::vector<FileOffset>> calls_at_;  // by place, ascending
+  AllocatedNames kept_in_;
 };
 
 /// Whether the profile says of accesses which object they were to.

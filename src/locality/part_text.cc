@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/names.h"
 #include "base/text.h"
@@ -155,15 +156,15 @@ std::string print_locality_advice(const std::vector<LocalityAdvice>& advice,
     text += pad_right(elide_middle(fmt::format("{:3} {}", i + 1, one.title), head - 1), head) +
             worth + "\n";
     std::string words = one.reason;
-    if (one.lines.size() > 1) {
-      words += " Lines:";
+    const bool are_in_title =
+        one.lines.size() == 1 && one.title.find(one.lines.front()) != std::string::npos;
+    if (!one.lines.empty() && !are_in_title) {
+      words += one.lines.size() == 1 ? " Line:" : " Lines:";
       for (const std::string& line : one.lines) words += " " + line;
       words += ".";
     }
     if (!one.objects.empty()) {
-      words += " Data:";
-      for (const std::string& object : one.objects) words += " " + object;
-      words += ".";
+      words += fmt::format(" Data: {}.", fmt::join(one.objects, ", "));
     }
     if (one.overlaps) words += fmt::format(" Saves some of the cycles of {}.", *one.overlaps + 1);
     text += wrap("    " + words, width, 4) + "\n";

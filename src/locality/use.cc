@@ -119,7 +119,10 @@ std::optional<double> compute_spatial_percent(const LineUse& use, uint32_t line_
 
 std::optional<double> compute_temporal_use(const LineUse& use) {
   if (use.bytes_touched == 0) return std::nullopt;
-  return static_cast<double>(use.bytes_accessed) / static_cast<double>(use.bytes_touched) - 1;
+  // Sums of a sample, each rounded by itself, may miss what is always so: what is touched is
+  // accessed.
+  return std::max(
+      0.0, static_cast<double>(use.bytes_accessed) / static_cast<double>(use.bytes_touched) - 1);
 }
 
 namespace {

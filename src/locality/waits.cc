@@ -7,7 +7,7 @@
 namespace culprit {
 namespace {
 
-enum class WaitRole : uint8_t { none, all, l2, l3, memory, bandwidth, other_cores };
+enum class WaitRole : uint8_t { none, all, l2, l3, memory, bandwidth, other_cores, translation };
 
 struct WaitRoleOf {
   std::string_view name;
@@ -22,6 +22,7 @@ constexpr WaitRoleOf kWaitRoles[] = {
     {"sim:store-cycles", WaitRole::bandwidth},
     {"sim:load-other-core-clean-cycles", WaitRole::other_cores},
     {"sim:load-other-core-modified-cycles", WaitRole::other_cores},
+    {"sim:load-translation-cycles", WaitRole::translation},
 };
 
 double part_of(double part, double whole) {
@@ -37,6 +38,7 @@ Waits& Waits::operator+=(const Waits& other) {
   memory += other.memory;
   bandwidth += other.bandwidth;
   other_cores += other.other_cores;
+  translation += other.translation;
   measured += other.measured;
   return *this;
 }
@@ -75,6 +77,9 @@ void WaitEvents::add(size_t event, uint64_t value, double scale, Waits& to) cons
       return;
     case WaitRole::other_cores:
       to.other_cores += cycles;
+      return;
+    case WaitRole::translation:
+      to.translation += cycles;
       return;
   }
 }

@@ -15,6 +15,7 @@
 #include "session/latency_view.h"
 #include "session/local_advice.h"
 #include "session/report_parts.h"
+#include "session/shared_accesses.h"
 #include "session/waits_view.h"
 #include "stalls/annotate_stalls.h"
 
@@ -174,8 +175,14 @@ Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion
   if (question.report.columns == Columns::frequency) return answer_frequency(view, question);
   if (question.report.columns == Columns::executions) return answer_executions(view, question);
   const FactsLookup facts = view.facts(needed_parts(question.report));
-  ASSIGN_OR_RETURN(ReportTable table, make_report(view.profile(), facts, question.report));
-  return ReportAnswer{&view.profile(), nullptr, std::move(table), std::nullopt};
+  ReportAnswer answer{&view.profile(), nullptr, {}, std::nullopt};
+  if (!asks_for_objects(question.report)) {
+    if (std::optional<Profile> exact = with_exact_accesses(view.profile())) {
+      answer.made = std::make_unique<Profile>(*std::move(exact));
+    }
+  }
+  ASSIGN_OR_RETURN(answer.table, make_report(answer.shown(), facts, question.report));
+  return answer;
 }
 
 Result<NeverReport> answer_never(const ProfileView& view, const std::vector<Filter>& filters) {
@@ -218,8 +225,10 @@ Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& questio
                    AccountingView::make(view, question.cpu, kPartsForAdvice));
   WhyAnswer answer;
   answer.accounting = std::make_unique<AccountingView>(std::move(accounting));
-  ASSIGN_OR_RETURN(answer.why,
-                   explain_part(*answer.accounting, view.facts(kPartsForAdvice), question));
+  ASSIGN_OR_RETURN(answer.why, explain_part(*answer.accounting,
+                                            view.facts(question.object.empty() ? kPartsForAdvice
+                                                                               : kPartsForLocality),
+                                            question));
   const bool is_of_code = question.region.empty() && question.object.empty();
   if (!view.profile().tenures.empty() && is_of_code) {
     // Parts without locality of their own have no pieces of advice, which is no error here.

@@ -13,13 +13,17 @@ bool has_level(const ReportOptions& options, RowLevel level) {
 
 }  // namespace
 
+bool asks_for_objects(const ReportOptions& options) {
+  return has_level(options, RowLevel::object);
+}
+
 FactParts needed_parts(const ReportOptions& options) {
   const bool runs_code =
       options.columns == Columns::executions || options.columns == Columns::frequency;
-  const bool lines =
-      has_level(options, RowLevel::line) || has_level(options, RowLevel::instruction) ||
-      has_level(options, RowLevel::object) ||  // blocks are named by who allocates them
-      has_level(options, RowLevel::region);
+  const bool lines = has_level(options, RowLevel::line) ||
+                     has_level(options, RowLevel::instruction) ||
+                     asks_for_objects(options) ||  // blocks are named by who allocates them
+                     has_level(options, RowLevel::region);
   const bool names = has_level(options, RowLevel::function) || options.tree != Tree::none;
   FactParts parts;
   if (lines) parts |= FactPart::lines;
@@ -27,7 +31,9 @@ FactParts needed_parts(const ReportOptions& options) {
   if (has_level(options, RowLevel::loop)) parts |= {FactPart::functions, FactPart::code};
   if (has_level(options, RowLevel::block)) parts |= {FactPart::functions, FactPart::blocks};
   if (runs_code) parts |= FactPart::code;
-  if (has_level(options, RowLevel::region)) parts |= FactPart::sources;  // of pragmas
+  // Of pragmas, and of statements that allocate.
+  const bool sources = has_level(options, RowLevel::region) || asks_for_objects(options);
+  if (sources) parts |= FactPart::sources;
   return parts;
 }
 

@@ -1,5 +1,6 @@
 // Structs whose members are accessed a known number of times: an array of 1,000 (y and id twice
-// each) and a list of 20,000 that is walked ten times. tests/objects_test.py.
+// each, the two of `at` once at a time) and a list of 20,000 that is walked ten times.
+// tests/objects_test.py.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,12 @@ __attribute__((noinline)) long sum_ids(void) {
   for (int i = 0; i < 1000; ++i) s += bodies[i].id;
   return s;
 }
+typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+__attribute__((noinline)) double sum_points(void) {
+  pair s = {0, 0};
+  for (int i = 0; i < 1000; ++i) s += *(const pair*)&bodies[i].at;
+  return s[0] + s[1];
+}
 __attribute__((noinline)) long walk(const struct node* n) {
   long s = 0;
   for (; n; n = n->next) s += n->key;
@@ -54,5 +61,5 @@ int main(void) {
   }
   long keys = 0;
   for (int r = 0; r < 10; ++r) keys += walk(head);
-  printf("%f %ld %ld\n", sum_y(), sum_ids(), keys);
+  printf("%f %f %ld %ld\n", sum_y(), sum_points(), sum_ids(), keys);
 }

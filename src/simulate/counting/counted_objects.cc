@@ -136,6 +136,12 @@ uint32_t CountedObjects::find_site(uint32_t instruction, ObjectNumber object, ui
   return site;
 }
 
+uint32_t CountedObjects::instruction_of(uint32_t site) {
+  const std::lock_guard lock(mutex_);
+  const uint32_t instruction = writer_.site_object(site).instruction;
+  return instruction == 0 ? site : instruction;
+}
+
 void CountedObjects::note_offset(uint32_t site, ObjectNumber object, uint64_t address) {
   const std::lock_guard lock(mutex_);
   add_offset(site, object, address);

@@ -44,6 +44,8 @@ class CountedObjects {
   /// there is no more room.
   /// The first access, `address`, is looked at as by note_offset().
   uint32_t find_site(uint32_t instruction, objects::ObjectNumber object, uint64_t address);
+  /// Of the site of an object, its instruction's; else the site.
+  uint32_t instruction_of(uint32_t site);
   /// An access of the site: where in its block of the object it is.
   void note_offset(uint32_t site, objects::ObjectNumber object, uint64_t address);
 

@@ -50,7 +50,8 @@ objects::ObjectNumber Counting::find_allocator_object(CountedThread& thread) {
 void Counting::note_offset(CountedThread& thread, uint32_t site, objects::ObjectNumber object,
                            uint64_t address) {
   thread.until_offset = thread.draw_gap(CountedThread::kOffsetPeriod);
-  objects_->note_offset(site, object, address);
+  objects_->note_offset(site, object,
+                        thread.begin_of_access(objects_->instruction_of(site), address));
 }
 
 uint32_t Counting::find_other_site(CountedThread& thread, uint32_t instruction,

@@ -44,7 +44,7 @@ void Counting::look_at_object(CountedThread& thread, AccessPlace place, uint64_t
   uint64_t* const pair = thread.shared.accesses[site].value + static_cast<size_t>(first);
   pair[0] += stands_for;
   pair[1] += stands_for;
-  objects_->note_offset(site, object, address);
+  objects_->note_offset(site, object, thread.begin_of_access(place.site, address));
 }
 
 void Counting::begin_sample() {

@@ -102,6 +102,12 @@ struct CountedThread {
     access_is_store = shape.is_store;
     return same;
   }
+  /// Where the access of the instruction began that has come to `address`: engines show wide ones
+  /// part by part.
+  [[nodiscard]] uint64_t begin_of_access(uint32_t site, uint64_t address) const {
+    const bool is_it = site == access_site && access_begin <= address && address < access_end;
+    return is_it ? access_begin : address;
+  }
 
   CountsWriter* writer = nullptr;  // of what it counts
   StringRounds rounds;

@@ -1,0 +1,81 @@
+#include "attribute/allocated_names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "attribute/object_names.h"
+#include "attribute/source_lines.h"
+#include "base/names.h"
+#include "binary/source_statement.h"
+#include "model/counts.h"
+
+namespace culprit {
+namespace {
+
+bool is_identifier(const std::string& name) {
+  return std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_';
+  });
+}
+
+}  // namespace
+
+std::string place_of_frame(const ImageFacts& facts, const Frame& frame) {
+  return fmt::format("{}:{}", base_name(facts.strings.text(frame.file)), frame.line);
+}
+
+AllocatedNames::Name AllocatedNames::find(const Location& call, const ImageFacts& facts,
+                                          const Frame& frame) {
+  const std::string text(find_source_line(facts, frame.file, frame.line).value_or(""));
+  const std::vector<std::string> names = find_allocated_names(text);
+  if (names.size() > 1) {
+    const std::string name = choose(names, place_of_frame(facts, frame), call);
+    const bool is_one = std::find(names.begin(), names.end(), name) != names.end();
+    return {name, is_one};
+  }
+  if (names.size() == 1) return {names.front(), true};
+  const std::string name = find_assigned(text);
+  const bool is_assigned = text.find('=') != std::string::npos;
+  const bool may_be_result =
+      is_assigned && is_identifier(name) && facts.strings.text(frame.function) != "main";
+  return {name, !name.empty() && !may_be_result};
+}
+
+/// A statement that allocates several does it in its order, by a call each.
+std::string AllocatedNames::choose(const std::vector<std::string>& names, const std::string& place,
+                                   const Location& call) {
+  std::vector<FileOffset>& calls = calls_at_[place];
+  if (calls.empty()) {
+    for (const DataObject& object : code_.profile().objects) {
+      if (object.kind != ObjectKind::heap) continue;
+      if (const std::optional<Location> at = find_call_at(object, place)) {
+        if (at->image == call.image) calls.push_back(at->offset);
+      }
+    }
+    std::sort(calls.begin(), calls.end());
+    calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+  }
+  const auto found = std::lower_bound(calls.begin(), calls.end(), call.offset);
+  const auto number = static_cast<size_t>(found - calls.begin());
+  return calls.size() == names.size() && number < names.size()
+             ? names[number]
+             : fmt::format("{}", fmt::join(names, " or "));
+}
+
+/// Where the call is that asks for a block at this place.
+std::optional<Location> AllocatedNames::find_call_at(const DataObject& object,
+                                                     const std::string& place) {
+  for (const Location& call : stack_locations(code_.profile(), object.calls)) {
+    const ImageFacts* const facts = code_.facts(call.image);
+    if (facts == nullptr) continue;
+    for (const Frame& frame : code_.frames(call)) {
+      if (frame.line == 0 || is_allocating_function(facts->strings.text(frame.function))) continue;
+      return place_of_frame(*facts, frame) == place ? std::optional(call) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace culprit
