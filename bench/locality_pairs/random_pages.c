@@ -22,8 +22,8 @@ static Bucket* buckets;
 static __attribute__((noinline)) uint64_t sum_all(uint64_t start) {
   uint64_t sum = 0, at = start;
   for (int i = 0; i < kBuckets; ++i) {
-    at = (at * 1664525 + 1013904223) % kBuckets;  // comes to each of them
-    const Bucket* const bucket = &buckets[at];    // here
+    at = (at * 1664525 + 1013904223) % kBuckets;           // comes to each of them
+    const Bucket* const bucket = &buckets[at];             // here
     for (int k = 0; k < 8; ++k) sum += bucket->values[k];  // here
   }
   return sum;

@@ -29,6 +29,15 @@ struct Candidate {
   std::set<uint32_t> loops;  // that save by it
 };
 
+/// Data objects that one statement allocates for different callers: it is the one to change.
+struct ObjectGroup {
+  ObjectId first;    // that is waited for most
+  ObjectWords name;  // of it; blocks and their bytes are those of all
+  GroupFacts facts;
+  std::map<uint32_t, uint64_t> lines;  // as AdviceFacts has them
+  std::map<uint32_t, uint64_t> loops;
+};
+
 class Adviser {
  public:
   Adviser(const Profile& profile, CodeIndex& code, const Caches& caches, const UseEvents& events)
@@ -313,11 +322,10 @@ class Adviser {
 
   void advise_on_layout() {
     if (!facts_.by_object.empty()) {
-      ObjectDescriber names(code_);
-      for (uint32_t object = 1; object < facts_.by_object.size(); ++object) {
-        advise_on_object(object, names);
-        advise_on_pages(object, names);
-        advise_on_dead_stores(object, names);
+      for (const ObjectGroup& group : find_groups()) {
+        advise_on_object(group);
+        advise_on_pages(group);
+        advise_on_dead_stores(group);
       }
       return;
     }
@@ -330,6 +338,40 @@ class Adviser {
       advice.lines = lines_of(loop);
       add(std::move(advice), {loop});
     }
+  }
+  /// Of the objects that enough is waited for.
+  std::vector<ObjectGroup> find_groups() {
+    constexpr double kLeastOfGroup = 0.01;  // of the least gain
+    std::vector<std::pair<double, uint32_t>> order;
+    for (uint32_t object = 1; object < facts_.by_object.size(); ++object) {
+      const double waited = facts_.by_object[object].waits.all;
+      if (waited > kLeastOfGroup * kLeastGain * facts_.total.all)
+        order.emplace_back(waited, object);
+    }
+    std::sort(order.rbegin(), order.rend());
+    ObjectDescriber names(code_);
+    std::vector<ObjectGroup> groups;
+    std::map<std::string, size_t> known;
+    for (const auto& [waited, object] : order) {
+      ObjectWords name = names.describe(ObjectId(object));
+      const std::string key = name.place.empty()
+                                  ? fmt::format("{}", object)
+                                  : fmt::format("{} {} {}", name.name, name.place, name.type);
+      const auto [found, is_new] = known.try_emplace(key, groups.size());
+      if (is_new) {
+        groups.push_back({ObjectId(object), std::move(name), {}, {}, {}});
+      } else {
+        ObjectWords& all = groups[found->second].name;
+        all.blocks += name.blocks;
+        all.total_bytes += name.total_bytes;
+        if (all.size_bytes != name.size_bytes) all.size_bytes = 0;
+      }
+      ObjectGroup& group = groups[found->second];
+      group.facts += facts_.by_object[object];
+      for (const auto& [line, lines] : facts_.lines_of_object[object]) group.lines[line] += lines;
+      for (const auto& [loop, lines] : facts_.loops_of_object[object]) group.loops[loop] += lines;
+    }
+    return groups;
   }
   /// 0 where lines are well used.
   [[nodiscard]] double saved_by_layout(const GroupFacts& here) const {
@@ -349,18 +391,18 @@ class Adviser {
         caches_.line_bytes, percent(spatial(here.use, 0), 1));
     return advice;
   }
-  void advise_on_object(uint32_t object, ObjectDescriber& names) {
-    const GroupFacts& here = facts_.by_object[object];
+  void advise_on_object(const ObjectGroup& group) {
+    const GroupFacts& here = group.facts;
     double saved = saved_by_layout(here);
     if (!(saved > 0)) return;
-    const double scale = scale_of_object(object);
+    const double scale = scale_of_object(group);
     saved *= scale;
     if (!is_worth(saved)) return;
-    const ObjectWords name = names.describe(ObjectId(object));
+    const ObjectWords& name = group.name;
     LocalityAdvice advice = layout_of(here, printable(name.name));
     advice.saved_cycles = saved;
-    note_object(object, name, advice);
-    const uint64_t hot_bytes = advise_on_fields(ObjectId(object), name, advice);
+    note_object(group, advice);
+    const uint64_t hot_bytes = advise_on_fields(group, advice);
     const bool is_split = hot_bytes != 0;
     if (is_split) {
       const uint64_t all_bytes = name.total_bytes != 0 ? name.total_bytes : name.size_bytes;
@@ -383,39 +425,38 @@ class Adviser {
           name.kept_in.empty() ? "" : " into " + printable(name.kept_in), caches_.line_bytes,
           percent(spatial(here.use, 0), 1));
     }
-    add(std::move(advice), loops_of(object));
+    add(std::move(advice), loops_of(group));
   }
 
   /// As scale_of(), by the loops that bring in its lines.
-  [[nodiscard]] double scale_of_object(uint32_t object) const {
+  [[nodiscard]] double scale_of_object(const ObjectGroup& group) const {
     double scale = 0;
     double weight = 0;
-    for (const auto& [loop, lines] : facts_.loops_of_object[object]) {
+    for (const auto& [loop, lines] : group.loops) {
       scale += scale_of(loop) * static_cast<double>(lines);
       weight += static_cast<double>(lines);
     }
     return weight > 0 ? scale / weight : 1;
   }
-  [[nodiscard]] std::set<uint32_t> loops_of(uint32_t object) const {
+  static std::set<uint32_t> loops_of(const ObjectGroup& group) {
     std::set<uint32_t> loops;
-    for (const auto& [loop, lines] : facts_.loops_of_object[object]) loops.insert(loop);
+    for (const auto& [loop, lines] : group.loops) loops.insert(loop);
     return loops;
   }
-  void note_object(uint32_t object, const ObjectWords& name, LocalityAdvice& advice) {
-    advice.objects = {printable(name.name)};
-    advice.lines = top(facts_.lines_of_object[object],
-                       [&](uint32_t row) { return facts_.lines.spot(row).label(); });
+  void note_object(const ObjectGroup& group, LocalityAdvice& advice) {
+    advice.objects = {printable(group.name.name)};
+    advice.lines = top(group.lines, [&](uint32_t row) { return facts_.lines.spot(row).label(); });
   }
 
   // ---- Pages of an object. ----
 
-  void advise_on_pages(uint32_t object, ObjectDescriber& names) {
-    const Waits& waits = facts_.by_object[object].waits;
+  void advise_on_pages(const ObjectGroup& group) {
+    const Waits& waits = group.facts.waits;
     LocalityAdvice advice;
     advice.kind = AdviceKind::huge_pages;
-    advice.saved_cycles = waits.translation * scale_of_object(object);
+    advice.saved_cycles = waits.translation * scale_of_object(group);
     if (!is_worth(advice.saved_cycles)) return;
-    const ObjectWords name = names.describe(ObjectId(object));
+    const ObjectWords& name = group.name;
     constexpr uint64_t kPage = 4096;
     constexpr uint64_t kHugePage = 2 << 20;
     const uint64_t bytes = std::max(name.total_bytes, name.size_bytes);
@@ -426,28 +467,28 @@ class Adviser {
         "accessed in an order that the TLBs do not hold. Pages of 2 MiB: aligned memory with "
         "madvise(MADV_HUGEPAGE), or GLIBC_TUNABLES=glibc.malloc.hugetlb=1.",
         percent(waits.translation, waits.all), format_thousands(bytes / kPage));
-    note_object(object, name, advice);
-    add(std::move(advice), loops_of(object));
+    note_object(group, advice);
+    add(std::move(advice), loops_of(group));
   }
 
   // ---- Data that nobody reads. ----
 
-  void advise_on_dead_stores(uint32_t object, ObjectDescriber& names) {
-    const GroupFacts& here = facts_.by_object[object];
+  void advise_on_dead_stores(const ObjectGroup& group) {
+    const GroupFacts& here = group.facts;
     if (here.loads > 0 || here.use.accesses == 0) return;
     LocalityAdvice advice;
     advice.kind = AdviceKind::dead_stores;
-    advice.saved_cycles = here.waits.all * scale_of_object(object);
+    advice.saved_cycles = here.waits.all * scale_of_object(group);
     if (!is_worth(advice.saved_cycles)) return;
-    const ObjectWords name = names.describe(ObjectId(object));
+    const ObjectWords& name = group.name;
     if (!name.is_named) return;
     advice.title = fmt::format("do not store {}", printable(name.name));
     advice.reason = fmt::format(
         "The program stores there {} times and never loads any of it. Unless a system call or "
         "another process reads it, nobody does.",
         format_si(static_cast<double>(here.use.accesses)));
-    note_object(object, name, advice);
-    add(std::move(advice), loops_of(object));
+    note_object(group, advice);
+    add(std::move(advice), loops_of(group));
   }
 
   /// What saved_by_layout() is where what is used takes `bytes` when it is packed: nobody waits any
@@ -467,20 +508,21 @@ class Adviser {
 
   /// Tells which members of a struct are used, and which only take room in the lines. Returns the
   /// bytes of the former; 0 if nothing is gained by keeping them apart.
-  uint64_t advise_on_fields(ObjectId object, const ObjectWords& name, LocalityAdvice& advice) {
+  uint64_t advise_on_fields(const ObjectGroup& group, LocalityAdvice& advice) {
+    const ObjectWords& name = group.name;
     if (name.element_bytes == 0) return 0;
     const std::string type = printable(name.type);
     const std::string little =
         fmt::format("Of each {} B line that comes into L1D {} are used.", caches_.line_bytes,
-                    percent(spatial(facts_.by_object[object.value].use, 0), 1));
-    if (!find_layout(code_, object).is_struct()) {
+                    percent(spatial(group.facts.use, 0), 1));
+    if (!find_layout(code_, group.first).is_struct()) {
       advice.reason = fmt::format(
           "{} Its elements ({}, {} B each) are accessed with gaps between them: one after the "
           "other, or those that are used kept together.",
           little, type, name.element_bytes);
       return 0;
     }
-    const MemberHeat heat = compute_member_heat(code_, facts_.loops, object, events_of_data_);
+    const MemberHeat heat = compute_member_heat(code_, facts_.loops, group.first, events_of_data_);
     if (heat.hot.empty()) return 0;
     constexpr double kMuch = 0.25;
     const auto element = static_cast<double>(name.element_bytes);
@@ -540,10 +582,12 @@ class Adviser {
 
   std::vector<LocalityAdvice> choose() {
     // Blocking changes most of the code, and may be forbidden by what depends on what: it comes
-    // first only where it promises twice as much.
+    // first only where it promises twice as much. Padding leaves the code as it is.
     const auto worth = [](const Candidate& one) {
+      constexpr double kEasy = 1.1;
       const bool is_hard = one.advice.kind == AdviceKind::block_loops;
-      return one.advice.saved_cycles * (is_hard ? 0.5 : 1);
+      const bool is_easy = one.advice.kind == AdviceKind::pad_arrays;
+      return one.advice.saved_cycles * (is_hard ? 0.5 : is_easy ? kEasy : 1);
     };
     std::stable_sort(found_.begin(), found_.end(),
                      [&](const Candidate& a, const Candidate& b) { return worth(a) > worth(b); });

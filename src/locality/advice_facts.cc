@@ -12,6 +12,17 @@ Refetches& Refetches::operator+=(const Refetches& other) {
   return *this;
 }
 
+GroupFacts& GroupFacts::operator+=(const GroupFacts& other) {
+  use += other.use;
+  waits += other.waits;
+  loads += other.loads;
+  refetched += other.refetched;
+  own += other.own;
+  taken_from_others += other.taken_from_others;
+  lines_along += other.lines_along;
+  return *this;
+}
+
 AdviceFacts::AdviceFacts(const Profile& profile, CodeIndex& code, const UseEvents& events)
     : loops(code), lines(code, LocalityBy::line) {
   if (has_objects(profile)) {

@@ -38,6 +38,8 @@ struct GroupFacts {
   Refetches own;                 // of these: by a loop, from itself and what is nested with it
   double taken_from_others = 0;  // lines that a loop took from other cores
   uint64_t lines_along = 0;      // of a loop, into L1D, by instructions that run along lines
+
+  GroupFacts& operator+=(const GroupFacts& other);
 };
 
 struct AdviceFacts {

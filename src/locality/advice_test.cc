@@ -114,6 +114,33 @@ TEST(LocalityAdvice, HugePagesWhereAddressesAreTranslatedTooOften) {
   EXPECT_TRUE(made.advise().empty());
 }
 
+TEST(LocalityAdvice, ObjectsOfOneStatementAreOnePiece) {
+  MadeObject made;
+  Profile& p = made.test.profile;
+  p.events[1].name = p.strings.intern("sim:load-translation-cycles");
+  // The same statement allocates for line 11, called from elsewhere.
+  p.objects.push_back(p.objects[1]);
+  p.stacks.push_back({StackId(), at(0x218)});
+  p.stacks.push_back({StackId(1u), at(0x223)});
+  p.objects[2].calls = StackId(2u);
+  p.histograms[0].objects[0] = ObjectId(2u);
+  p.tenures[0].object = ObjectId(2u);
+  const auto advice = made.advise();
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 1000 + 5000);
+  EXPECT_NE(advice[0].reason.find("2,048 pages"), std::string::npos) << advice[0].reason;
+}
+
+TEST(LocalityAdvice, PaddingComesBeforeSwappingWhereItSavesTheSame) {
+  MadeLoops made;
+  made.test.profile.tenures[2].bytes_touched = 50 * 64;
+  made.test.profile.edges = {edge(0x214, 0x214, EdgeKind::refetch_conflict, 120)};
+  const auto advice = made.advise();
+  ASSERT_GE(advice.size(), 2u);
+  EXPECT_EQ(advice[0].kind, AdviceKind::pad_arrays);
+  EXPECT_EQ(advice[1].kind, AdviceKind::swap_loops);
+}
+
 TEST(LocalityAdvice, NobodyNeedStoreWhatNobodyLoads) {
   MadeObject made;
   Profile& p = made.test.profile;

@@ -67,8 +67,7 @@ MemberHeat compute_member_heat(CodeIndex& code, CodeLoops& loops, ObjectId objec
   std::vector<double> heat(members.several);  // members stand before the row of several
   double all = 0;
   double known = 0;
-  for (const auto& [row, loop] :
-       find_loop_uses(code.profile(), members, loops, object, events)) {
+  for (const auto& [row, loop] : find_loop_uses(code.profile(), members, loops, object, events)) {
     all += loop.waits;
     const std::vector<double> accesses = find_member_accesses(members, loop);
     const double most = accesses.empty() ? 0 : *std::max_element(accesses.begin(), accesses.end());

@@ -18,9 +18,8 @@ TestProfile made_profile() {
     profile.events.push_back(event);
     Histogram& histogram = profile.histograms[0];
     const size_t rows = histogram.offsets.size();
-    histogram.columns.push_back({EventId(profile.events.size() - 1),
-                                 std::vector<uint64_t>(rows, 0), std::vector<uint64_t>(rows, 7),
-                                 std::vector<double>(rows, 4.0)});
+    histogram.columns.push_back({EventId(profile.events.size() - 1), std::vector<uint64_t>(rows, 0),
+                                 std::vector<uint64_t>(rows, 7), std::vector<double>(rows, 4.0)});
   };
   add("L1-dcache-loads");
   add("L1-dcache-load-misses");
