@@ -1,16 +1,16 @@
-// Replays sampled places through tables like the one of the daemon (src/daemon/sample_table.h), which
-// differ in what bench/sample_table.py asks about. Input: one `sample` after the other. Prints a line
-// per table: its name, samples, hits, evictions, and entries in use when it was read.
+// Replays sampled places through tables like the one of the daemon (src/daemon/sample_table.h),
+// which differ in what bench/sample_table.py asks about. Input: one `sample` after the other.
+// Prints a line per table: its name, samples, hits, evictions, and entries in use when it was read.
 
 #include "daemon/sample_table.h"
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -121,7 +121,8 @@ totals replay(const design& chosen, const std::vector<sample>& samples) {
   totals sum;
   std::map<uint32_t, std::pair<uint32_t, table>> tables;  // by CPU: the drain it is in
   for (const sample& one : samples) {
-    auto [at, is_new] = tables.try_emplace(one.cpu, one.drain, table(chosen));
+    auto at = tables.find(one.cpu);
+    if (at == tables.end()) at = tables.emplace(one.cpu, std::pair(one.drain, table(chosen))).first;
     auto& [drain, own] = at->second;
     if (drain != one.drain) own.drain(sum);
     drain = one.drain;
@@ -156,11 +157,10 @@ totals replay_daemons(const std::vector<sample>& samples) {
 }
 
 void print(const std::string& name, const totals& sum) {
-  std::printf("%s\t%llu\t%llu\t%llu\t%llu\n", name.c_str(),
-              static_cast<unsigned long long>(sum.samples),
-              static_cast<unsigned long long>(sum.hits),
-              static_cast<unsigned long long>(sum.evicted),
-              static_cast<unsigned long long>(sum.in_use));
+  std::printf(
+      "%s\t%llu\t%llu\t%llu\t%llu\n", name.c_str(), static_cast<unsigned long long>(sum.samples),
+      static_cast<unsigned long long>(sum.hits), static_cast<unsigned long long>(sum.evicted),
+      static_cast<unsigned long long>(sum.in_use));
 }
 
 }  // namespace
@@ -181,12 +181,13 @@ int main() {
                        SAMPLE_WAYS * SAMPLE_BUCKETS / ways});
   }
   designs.push_back({"6 ways, half as many entries again", 6});
-  designs.push_back({"replaced in turn (DCPI's)", SAMPLE_WAYS, SAMPLE_BUCKETS, policy::round_robin});
+  designs.push_back(
+      {"replaced in turn (DCPI's)", SAMPLE_WAYS, SAMPLE_BUCKETS, policy::round_robin});
   designs.push_back({"replaced at random", SAMPLE_WAYS, SAMPLE_BUCKETS, policy::random});
   designs.push_back({"replaced: the one with fewest", SAMPLE_WAYS, SAMPLE_BUCKETS, policy::fewest});
   for (const uint32_t entries : {1024, 4096, 8192, 32768, 65536}) {
-    designs.push_back({std::to_string(entries / 1024) + " K entries", SAMPLE_WAYS,
-                       entries / SAMPLE_WAYS});
+    designs.push_back(
+        {std::to_string(entries / 1024) + " K entries", SAMPLE_WAYS, entries / SAMPLE_WAYS});
   }
   designs.push_back({"found by low bits", SAMPLE_WAYS, SAMPLE_BUCKETS, policy::front, key::place,
                      hashing::low_bits});
