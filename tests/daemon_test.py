@@ -34,6 +34,22 @@ int main(int argc, char** argv) { printf("%f\\n", burn_for(argc > 1 ? atof(argv[
 """
 
 
+TOUCH = """
+#include <stdlib.h>
+#include <sys/mman.h>
+__attribute__((noinline)) void touch_pages(volatile char* at, long pages) {
+  for (long i = 0; i < pages; ++i) at[i * 4096] = 1;
+}
+int main(int argc, char** argv) {
+  long pages = argc > 1 ? atol(argv[1]) : 1;
+  char* at = mmap(0, pages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  madvise(at, pages * 4096, MADV_NOHUGEPAGE);
+  touch_pages(at, pages);
+  return 0;
+}
+"""
+
+
 class Daemon(harness.CulpritTest):
     """Each test has a database, and daemons that end with it."""
 
@@ -89,14 +105,13 @@ class Daemon(harness.CulpritTest):
     def files(self):
         return sorted((self.database / "epochs").glob("*.culprit"))
 
-    def cells(self, *options):
+    def cells(self, *options, event="cpu-clock", what="samples"):
         """{function: samples} of the database."""
         report = json.loads(self.culprit("report", "--db", self.database, "--format", "json",
                                          "--by", "function", *options).stdout)
-        event = report["events"][0]["name"]
         cells = collections.Counter()
         for row in report["rows"]:   # several programs may have a function of one name
-            cells[row["function"]] += row["values"][event]["samples"]
+            cells[row["function"]] += row["values"][event][what]
         return cells
 
     # ---- what it collects ----
@@ -129,8 +144,48 @@ class Daemon(harness.CulpritTest):
         # What is in the file is what was counted, less what was lost; the end adds a last drain.
         self.assertGreaterEqual(sum(cells.values()), counted - totals["lost"])
 
+    def check_page_faults(self, name):
+        """A page is touched for the first time once. Daemons of other tests run meanwhile."""
+        program = self.compile_text(TOUCH, "touch.c", name, "-O1", "-g")
+        harness.run(program, 20000)
+        self.ask("flush")
+        touched = self.cells("--module", name, event="page-faults", what="value")
+        self.assertGreaterEqual(touched["touch_pages"], 19900)   # a handler may keep others away
+        self.assertLess(touched["touch_pages"], 21000)
+
+    def test_events_beside_time(self):
+        self.start_in_kernel("--rate", "99", "-e", "page-faults/period=1/", settle=0.2)
+        self.check_page_faults("touches")
+        status = self.status()
+        self.assertEqual([event["name"] for event in status["events"]], ["page-faults"])
+        self.assertGreaterEqual(status["events"][0]["value"], 20000)
+        # Time is what it is without them.
+        totals = status["in_epoch"]
+        expected = totals["clock_ns"] / (1e9 / status["rate_hz"])
+        clocks = totals["handled"] - status["events"][0]["value"]
+        self.assertLess(clocks, expected * 1.1 + 2 * status["cpus"])
+        # What the kernel counts itself is in no template of a CPU.
+        self.assertIn("Template: time only", self.culprit("why", "--db", self.database).stdout)
+        # Sets take turns from drain to drain; without events there is time alone.
+        self.ask("events", "{page-faults},{context-switches}")
+        for _ in range(6):
+            time.sleep(0.1)
+            self.ask("flush")
+        for event in self.status()["events"]:
+            self.assertGreater(event["running_ns"], 0.1 * event["enabled_ns"])
+            self.assertLess(event["running_ns"], 0.9 * event["enabled_ns"])
+        self.ask("events", "none")
+        self.assertEqual(self.status()["events"], [])
+        for words, expected in (("cycels", "did you mean"), ("cpu-clock", "sampled anyway"),
+                                ("page-faults/freq=9/", "fixed periods")):
+            self.assertIn(expected, self.ask("events", words, status=1).stderr)
+
+    def test_events_through_rings(self):
+        self.start("--no-bpf", "-e", "page-faults/period=1/", settle=0.2)
+        self.check_page_faults("touches-rings")
+
     def test_status_follows_its_schema(self):
-        self.start("--no-bpf")
+        self.start("--no-bpf", "-e", "page-faults")
         schema = json.loads((harness.SOURCE / "schema/daemon_status.schema.json").read_text())
         jsonschema.Draft7Validator.check_schema(schema)
         jsonschema.validate(self.status(), schema)

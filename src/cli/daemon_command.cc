@@ -54,6 +54,7 @@ int run(const DaemonCommand& command) {
   options.database = folder;
   options.rate_hz = command.rate_hz;
   options.budget_percent = command.budget_percent;
+  options.events = command.events;
   options.epoch_ns = static_cast<uint64_t>(command.epoch_s) * kSecondNs;
   options.flush_ns = static_cast<uint64_t>(command.flush_s) * kSecondNs;
   options.use_bpf = command.use_bpf;

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "collect/perf/describe_event.h"
 #include "collect/perf/idle_time.h"
 #include "collect/perf/perf_events.h"
 #include "collect/perf/perf_targets.h"
@@ -16,8 +17,6 @@
 #include "collect/stream/process_stream.h"
 #include "collect/stream/sampled_run.h"
 #include "host/describe_machine.h"
-#include "model/engine.h"
-#include "model/event_names.h"
 #include "recording/describe_run.h"
 #include "recording/run_loop.h"
 #include "records/parse_record.h"
@@ -267,17 +266,8 @@ void PerfRecorder::describe_events() {
   if (options_.off_cpu) groups.pop_back();
   for (const SampledGroup& group : groups) {
     for (const SampledEvent& sampled : group) {
-      const EventRequest& request = sampled.request;
-      Event event;
-      event.name = builder.intern(samples_time() ? "cpu-clock" : request.name);
-      event.unit = is_clock(request) ? Unit::ns : Unit::events;
-      event.provenance = Provenance::sampled;
-      event.engine = builder.intern(word_of(is_clock(request) ? Engine::timer : Engine::pmu));
-      event.encoding =
-          builder.intern(is_clock(request) ? request.name
-                                           : format_event_code({request.type, request.config,
-                                                                request.config1, request.config2}));
-      event.period = sampled.period;
+      Event event = describe_event(builder, sampled);
+      if (samples_time()) event.name = builder.intern("cpu-clock");
       builder.profile().events.push_back(event);
     }
   }

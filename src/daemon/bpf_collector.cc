@@ -12,16 +12,16 @@ namespace {
 
 class BpfCollector final : public Collector {
  public:
-  BpfCollector(BpfSampler sampler, uint64_t period_ns)
-      : sampler_(std::move(sampler)), placer_(period_ns), period_ns_(period_ns) {}
+  BpfCollector(BpfSampler sampler, uint64_t period_ns, std::vector<DaemonEvent> events)
+      : sampler_(std::move(sampler)), period_ns_(period_ns), events_(std::move(events)) {}
 
   [[nodiscard]] const char* name() const override { return "eBPF"; }
 
   Result<void> begin_epoch() override {
     ProfileBuilder builder;
-    describe_epoch(builder, name(), period_ns_);
+    describe_epoch(builder, name(), period_ns_, events_);
     placer_.set_label(label_);
-    placer_.begin_epoch(std::move(builder), EventId(0u), period_ns_);
+    placer_.begin_epoch(std::move(builder));
     return {};
   }
 
@@ -59,10 +59,18 @@ class BpfCollector final : public Collector {
     period_ns_ = period_ns;
     return sampler_.set_period(period_ns);
   }
+  Result<void> set_events(std::vector<DaemonEvent> events) override {
+    RETURN_IF_ERROR(sampler_.set_events(events));
+    events_ = std::move(events);
+    return {};
+  }
   void set_label(const std::string& label) override { label_ = label; }
   void pause() override { sampler_.pause(); }
   void resume() override { sampler_.resume(); }
   [[nodiscard]] SamplingTotals totals() const override { return placer_.epoch_totals(); }
+  [[nodiscard]] std::vector<EventTotals> event_totals() const override {
+    return placer_.event_totals();
+  }
   [[nodiscard]] uint64_t kernel_bytes() const override { return sampler_.kernel_bytes(); }
 
  private:
@@ -73,14 +81,17 @@ class BpfCollector final : public Collector {
   BpfSampler sampler_;
   SamplePlacer placer_;
   uint64_t period_ns_;
+  std::vector<DaemonEvent> events_;
   std::string label_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Collector>> make_bpf_collector(uint64_t period_ns) {
-  ASSIGN_OR_RETURN(BpfSampler sampler, BpfSampler::start(period_ns));
-  return std::unique_ptr<Collector>(std::make_unique<BpfCollector>(std::move(sampler), period_ns));
+Result<std::unique_ptr<Collector>> make_bpf_collector(uint64_t period_ns,
+                                                      std::vector<DaemonEvent> events) {
+  ASSIGN_OR_RETURN(BpfSampler sampler, BpfSampler::start(period_ns, events));
+  return std::unique_ptr<Collector>(
+      std::make_unique<BpfCollector>(std::move(sampler), period_ns, std::move(events)));
 }
 
 }  // namespace culprit

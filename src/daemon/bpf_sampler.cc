@@ -6,18 +6,22 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <fmt/format.h>
 #include <linux/membarrier.h>
 #include <linux/perf_event.h>
+#include <optional>
 #include <random>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "collect/perf/event_refusal.h"
 #include "collect/perf/perf_attr.h"
 #include "collect/perf/perf_targets.h"
 
@@ -87,38 +91,80 @@ Result<Skeleton> load_program(uint32_t cpus) {
   return skeleton;
 }
 
+/// A CPU may go offline between being listed and being sampled.
+bool is_online(int cpu) {
+  const std::vector<int> online = list_online_cpus();
+  return std::find(online.begin(), online.end(), cpu) != online.end();
+}
+
+/// An event on one CPU, with the program attached.
+struct Sampler {
+  Sampler(int event, bpf_link* attached, uint64_t every)
+      : fd(event), link(attached), period(every) {}
+  Sampler(Sampler&& other) noexcept : Sampler(other.fd, std::exchange(other.link, nullptr), 0) {
+    period = other.period;
+    before = other.before;
+  }
+  Sampler& operator=(Sampler&&) = delete;
+  ~Sampler() { bpf_link__destroy(link); }
+
+  /// What it counted since the last call.
+  EventReading read_new();
+  void enable(bool is_on) const {
+    ::ioctl(fd, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+  }
+
+  int fd;  // closed with its link
+  bpf_link* link;
+  uint64_t period;
+  EventReading before;  // when it was drained last
+};
+
+EventReading Sampler::read_new() {
+  uint64_t values[3] = {};  // value, time enabled, time running
+  if (::read(fd, values, sizeof values) != sizeof values) return {0, period, 0, 0};
+  const EventReading now{values[0], period, values[1], values[2]};
+  const EventReading passed{now.value - before.value, period, now.enabled_ns - before.enabled_ns,
+                            now.running_ns - before.running_ns};
+  before = now;
+  return passed;
+}
+
 }  // namespace
 
 struct BpfSampler::State {
   struct Cpu {
     int number = 0;
-    int event = -1;  // closed with its link
-    bpf_link* link = nullptr;
-    uint64_t period_ns = 0;
-    uint64_t enabled_ns = 0;  // when it was drained last
+    Sampler clock;
+    std::vector<std::optional<Sampler>> events;  // none where the CPU has no such event
   };
 
   ~State() {
-    close_clocks();
+    cpus.clear();
     ring_buffer__free(names);
     if (sets != nullptr) ::munmap(sets, sets_bytes);
   }
 
-  Result<void> open(uint64_t period);
-  Result<void> open_clocks();
-  void close_clocks() {
-    for (const Cpu& cpu : cpus) bpf_link__destroy(cpu.link);
-    cpus.clear();
+  Result<void> open(uint64_t period, std::vector<DaemonEvent> others);
+  Result<void> open_cpus();
+  Result<Cpu> open_cpu(int number, const std::vector<DaemonEvent>& others) const;
+  Result<Sampler> open_sampler(const SampledEvent& event, int cpu, uint32_t number,
+                               bool is_on) const;
+  [[nodiscard]] bool has_turn(const DaemonEvent& event) const {
+    return event.turn == 0 || event.turn == turn;
   }
+  void take_turns();
+  void enable(bool is_on) const;
   void forget_names(SampleVisitor& to);
   void wait_for_handlers() const;
   void read_set(sample_set& set, SampleVisitor& to) const;
-  static uint64_t read_enabled_ns(const Cpu& cpu);
-  void change_period(Cpu& cpu);
+  void change_period(Sampler& clock);
 
   Skeleton skeleton;
   std::vector<Cpu> cpus;
   uint64_t period_ns = 0;
+  std::vector<DaemonEvent> events;  // beside time: the first is event 1 of the tables
+  size_t turn = 1;                  // of their sets
   bool is_paused = false;
   sample_set* sets = nullptr;
   size_t sets_bytes = 0;
@@ -129,8 +175,9 @@ struct BpfSampler::State {
   std::minstd_rand random{std::random_device()()};
 };
 
-Result<void> BpfSampler::State::open(uint64_t period) {
+Result<void> BpfSampler::State::open(uint64_t period, std::vector<DaemonEvent> others) {
   period_ns = period;
+  events = std::move(others);
   const int possible = libbpf_num_possible_cpus();
   if (possible <= 0) return refusal("the number of CPUs cannot be read", -possible);
   ASSIGN_OR_RETURN(skeleton, load_program(static_cast<uint32_t>(possible)));
@@ -156,43 +203,89 @@ Result<void> BpfSampler::State::open(uint64_t period) {
   if (names == nullptr) return refusal("the ring of names cannot be read", errno);
   const long commands = ::syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
   has_membarrier = commands > 0 && (commands & MEMBARRIER_CMD_GLOBAL) != 0;
-  return open_clocks();
+  return open_cpus();
 }
 
-Result<void> BpfSampler::State::open_clocks() {
-  close_clocks();
-  for (const int number : list_online_cpus()) {
-    perf_event_attr attr{};
-    attr.size = sizeof attr;
-    attr.type = PERF_TYPE_SOFTWARE;
-    attr.config = PERF_COUNT_SW_CPU_CLOCK;
-    attr.sample_period = period_ns;
-    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    attr.disabled = is_paused ? 1 : 0;
-    Fd event = open_perf_event(attr, -1, number);
-    if (!event) {
-      if (errno == ENODEV) continue;  // it went offline
-      return refusal("the clock of a CPU cannot be sampled", errno);
+Result<Sampler> BpfSampler::State::open_sampler(const SampledEvent& event, int cpu, uint32_t number,
+                                                bool is_on) const {
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  set_event(attr, event.request);
+  attr.sample_period = event.period;
+  attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  attr.disabled = is_on ? 0 : 1;
+  Fd fd = event.request.is_absent ? Fd() : open_perf_event(attr, -1, cpu);
+  if (!fd) {
+    const int error_number = event.request.is_absent ? ENOENT : errno;
+    return explain_refusal(event.request, {error_number, true, false, "sample"});
+  }
+  bpf_perf_event_opts options{};
+  options.sz = sizeof options;
+  options.bpf_cookie = number;
+  bpf_link* const link =
+      bpf_program__attach_perf_event_opts(skeleton->progs.count_event, fd.get(), &options);
+  if (link == nullptr) return refusal("the BPF program cannot be attached", errno);
+  return Sampler(fd.release(), link, event.period);
+}
+
+Result<BpfSampler::State::Cpu> BpfSampler::State::open_cpu(
+    int number, const std::vector<DaemonEvent>& others) const {
+  ASSIGN_OR_RETURN(Sampler clock, open_sampler(make_clock_event(period_ns, false, false), number,
+                                               EVENT_TIME, !is_paused));
+  Cpu cpu{number, std::move(clock), {}};
+  for (const DaemonEvent& event : others) {
+    const std::vector<int>& its_cpus = event.sampled.request.cpus;
+    cpu.events.emplace_back();
+    if (!its_cpus.empty() &&
+        std::find(its_cpus.begin(), its_cpus.end(), number) == its_cpus.end()) {
+      continue;
     }
-    bpf_link* const link = bpf_program__attach_perf_event(skeleton->progs.count_time, event.get());
-    if (link == nullptr) return refusal("the BPF program cannot be attached", errno);
-    cpus.push_back({number, event.release(), link, period_ns, 0});
+    const auto event_number = static_cast<uint32_t>(cpu.events.size());
+    ASSIGN_OR_RETURN(Sampler opened, open_sampler(event.sampled, number, event_number,
+                                                  !is_paused && has_turn(event)));
+    cpu.events.back().emplace(std::move(opened));
+  }
+  return cpu;
+}
+
+Result<void> BpfSampler::State::open_cpus() {
+  if (!cpus.empty()) {
+    cpus.clear();
+    wait_for_handlers();
+    std::memset(static_cast<void*>(sets), 0, sets_bytes);
+  }
+  for (const int number : list_online_cpus()) {
+    Result<Cpu> cpu = open_cpu(number, events);
+    if (!cpu && !is_online(number)) continue;
+    if (!cpu) return cpu.error();
+    cpus.push_back(*std::move(cpu));
   }
   if (cpus.empty()) return Error{"no CPU's clock can be sampled"};
   return {};
 }
 
-uint64_t BpfSampler::State::read_enabled_ns(const Cpu& cpu) {
-  uint64_t values[3] = {};  // value, time enabled, time running
-  if (::read(cpu.event, values, sizeof values) != sizeof values) return 0;
-  return values[1];
+void BpfSampler::State::take_turns() {
+  size_t sets = 0;
+  for (const DaemonEvent& event : events) sets = std::max(sets, event.turn);
+  if (sets == 0) return;
+  turn = turn % sets + 1;
+  enable(!is_paused);
 }
 
-void BpfSampler::State::change_period(Cpu& cpu) {
+void BpfSampler::State::enable(bool is_on) const {
+  for (const Cpu& cpu : cpus) {
+    cpu.clock.enable(is_on);
+    for (size_t i = 0; i < events.size(); ++i) {
+      if (cpu.events[i]) cpu.events[i]->enable(is_on && has_turn(events[i]));
+    }
+  }
+}
+
+void BpfSampler::State::change_period(Sampler& clock) {
   std::uniform_int_distribution<uint64_t> around(period_ns - period_ns / 16,
                                                  period_ns + period_ns / 16);
   uint64_t period = around(random);
-  if (::ioctl(cpu.event, PERF_EVENT_IOC_PERIOD, &period) == 0) cpu.period_ns = period;
+  if (::ioctl(clock.fd, PERF_EVENT_IOC_PERIOD, &period) == 0) clock.period = period;
 }
 
 /// Handlers run with interrupts off, under RCU: a grace period later none is left of those that
@@ -237,9 +330,9 @@ BpfSampler::BpfSampler(BpfSampler&&) noexcept = default;
 BpfSampler& BpfSampler::operator=(BpfSampler&&) noexcept = default;
 BpfSampler::~BpfSampler() = default;
 
-Result<BpfSampler> BpfSampler::start(uint64_t period_ns) {
+Result<BpfSampler> BpfSampler::start(uint64_t period_ns, std::vector<DaemonEvent> events) {
   auto state = std::make_unique<State>();
-  RETURN_IF_ERROR(state->open(period_ns));
+  RETURN_IF_ERROR(state->open(period_ns, std::move(events)));
   return BpfSampler(std::move(state));
 }
 
@@ -263,15 +356,17 @@ void BpfSampler::drain(SampleVisitor& visitor) {
   read_names(visitor);
   for (State::Cpu& cpu : state.cpus) {
     sample_set& set = state.sets[2 * static_cast<size_t>(cpu.number) + old];
-    const uint64_t enabled_ns = State::read_enabled_ns(cpu);
-    const uint64_t passed_ns = enabled_ns - cpu.enabled_ns;
-    visitor.begin_cpu(set.counters, passed_ns,
-                      static_cast<double>(passed_ns) / static_cast<double>(cpu.period_ns));
+    std::vector<EventReading> readings{cpu.clock.read_new()};
+    readings[EVENT_TIME].value = readings[EVENT_TIME].enabled_ns;
+    for (std::optional<Sampler>& event : cpu.events) {
+      readings.push_back(event ? event->read_new() : EventReading());
+    }
+    visitor.begin_cpu(set.counters, readings);
     state.read_set(set, visitor);
-    cpu.enabled_ns = enabled_ns;
-    state.change_period(cpu);
+    state.change_period(cpu.clock);
     set.counters = {};
   }
+  state.take_turns();
 }
 
 void BpfSampler::treat_as_anonymous(const image_key& key) {
@@ -282,17 +377,26 @@ void BpfSampler::treat_as_anonymous(const image_key& key) {
 
 Result<void> BpfSampler::set_period(uint64_t period_ns) {
   state_->period_ns = period_ns;
-  return state_->open_clocks();
+  return state_->open_cpus();
+}
+
+Result<void> BpfSampler::set_events(std::vector<DaemonEvent> events) {
+  std::swap(state_->events, events);
+  const Result<void> opened = state_->open_cpus();
+  if (opened) return {};
+  std::swap(state_->events, events);
+  RETURN_IF_ERROR(state_->open_cpus());
+  return opened;
 }
 
 void BpfSampler::pause() {
   state_->is_paused = true;
-  for (const State::Cpu& cpu : state_->cpus) ::ioctl(cpu.event, PERF_EVENT_IOC_DISABLE, 0);
+  state_->enable(false);
 }
 
 void BpfSampler::resume() {
   state_->is_paused = false;
-  for (const State::Cpu& cpu : state_->cpus) ::ioctl(cpu.event, PERF_EVENT_IOC_ENABLE, 0);
+  state_->enable(true);
 }
 
 uint64_t BpfSampler::kernel_bytes() const {
@@ -324,7 +428,7 @@ BpfSampler::BpfSampler(std::unique_ptr<State> state) : state_(std::move(state)) 
 BpfSampler::BpfSampler(BpfSampler&&) noexcept = default;
 BpfSampler& BpfSampler::operator=(BpfSampler&&) noexcept = default;
 BpfSampler::~BpfSampler() = default;
-Result<BpfSampler> BpfSampler::start(uint64_t) {
+Result<BpfSampler> BpfSampler::start(uint64_t, std::vector<DaemonEvent>) {
   return Error{kLeftOut};
 }
 void BpfSampler::drain(SampleVisitor&) {}
@@ -334,6 +438,9 @@ int BpfSampler::names_descriptor() const {
 }
 void BpfSampler::treat_as_anonymous(const image_key&) {}
 Result<void> BpfSampler::set_period(uint64_t) {
+  return Error{kLeftOut};
+}
+Result<void> BpfSampler::set_events(std::vector<DaemonEvent>) {
   return Error{kLeftOut};
 }
 void BpfSampler::pause() {}

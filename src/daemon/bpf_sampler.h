@@ -6,19 +6,30 @@
 //               are still in the old ones (membarrier)  →  names again  →  read and empty them
 //
 // With each drain a CPU's clock gets a new period, at random within 1/16 of the one asked for: no
-// program can be in step with it for longer.
+// program can be in step with it for longer. Sets of events that take turns change with it, too.
 //
 // All names of what is in a set have been told by then: a handler tells them before it counts.
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "daemon/daemon_events.h"
 #include "daemon/sample_table.h"
 
 namespace culprit {
+
+/// What an event did on one CPU since the last drain.
+struct EventReading {
+  uint64_t value = 0;  // how often it happened; of time: ns
+  uint64_t period = 0;
+  uint64_t enabled_ns = 0;
+  uint64_t running_ns = 0;  // less than enabled: others had its counter
+};
 
 /// Who is told what the kernel's tables hold.
 class SampleVisitor {
@@ -29,17 +40,17 @@ class SampleVisitor {
   /// Numbers of images and tasks given out before may be given out again, but for what the sets
   /// hold that are drained now.
   virtual void begin_numbers_anew() = 0;
-  /// What a CPU did since the last time, for how long its clock ran, and how often it should have
-  /// called the handler in that time. Its entries follow.
-  virtual void begin_cpu(const sample_counters& counters, uint64_t enabled_ns, double expected) = 0;
+  /// What a CPU did since the last time. `events`: time, and the others in their order. Its entries
+  /// follow.
+  virtual void begin_cpu(const sample_counters& counters, std::span<const EventReading> events) = 0;
   virtual void count(const sample_entry& entry) = 0;
 };
 
 class BpfSampler {
  public:
-  /// Loads the program and starts a clock on each CPU that is online.
-  /// Errors: this build has no program; the kernel refuses it, and why.
-  static Result<BpfSampler> start(uint64_t period_ns);
+  /// Loads the program and starts a clock, and the events, on each CPU that is online.
+  /// Errors: this build has no program; the kernel refuses it or an event, and why.
+  static Result<BpfSampler> start(uint64_t period_ns, std::vector<DaemonEvent> events);
   BpfSampler(BpfSampler&&) noexcept;
   BpfSampler& operator=(BpfSampler&&) noexcept;
   ~BpfSampler();
@@ -54,7 +65,11 @@ class BpfSampler {
   void treat_as_anonymous(const image_key& key);
 
   /// Clocks on CPUs that came; those of CPUs that went are closed. From now on with that period.
+  /// What was not drained before is forgotten, with its time.
   Result<void> set_period(uint64_t period_ns);
+  /// Other events from now on. What was not drained before is forgotten, with its time.
+  /// Errors: this machine cannot count one of them; those before stay.
+  Result<void> set_events(std::vector<DaemonEvent> events);
   /// No samples until resume().
   void pause();
   void resume();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "daemon/daemon_events.h"
 #include "daemon/sampling_totals.h"
 #include "recording/recording.h"
 
@@ -33,19 +34,26 @@ class Collector {
 
   /// Call it between two epochs.
   virtual Result<void> set_period(uint64_t period_ns) = 0;
+  /// What is sampled beside time. Call it between two epochs.
+  /// Errors: this machine cannot sample one of them; those before stay.
+  virtual Result<void> set_events(std::vector<DaemonEvent> events) = 0;
   /// The contexts of the next epoch have this label.
   virtual void set_label(const std::string&) {}
   virtual void pause() = 0;
   virtual void resume() = 0;
   /// Samples of this epoch.
   [[nodiscard]] virtual SamplingTotals totals() const = 0;
+  /// Of this epoch, without time.
+  [[nodiscard]] virtual std::vector<EventTotals> event_totals() const = 0;
   /// Memory of the kernel's that it holds.
   [[nodiscard]] virtual uint64_t kernel_bytes() const = 0;
 };
 
 /// Errors: as BpfSampler::start().
-Result<std::unique_ptr<Collector>> make_bpf_collector(uint64_t period_ns);
-/// Errors: the whole system may not be sampled.
-Result<std::unique_ptr<Collector>> make_ring_collector(uint64_t period_ns);
+Result<std::unique_ptr<Collector>> make_bpf_collector(uint64_t period_ns,
+                                                      std::vector<DaemonEvent> events);
+/// Errors: the whole system may not be sampled, or not these events.
+Result<std::unique_ptr<Collector>> make_ring_collector(uint64_t period_ns,
+                                                       std::vector<DaemonEvent> events);
 
 }  // namespace culprit

@@ -13,9 +13,9 @@ namespace culprit {
 namespace {
 
 constexpr std::pair<std::string_view, ControlVerb> kVerbs[] = {
-    {"status", ControlVerb::status}, {"flush", ControlVerb::flush}, {"epoch", ControlVerb::epoch},
-    {"rate", ControlVerb::rate},     {"pause", ControlVerb::pause}, {"resume", ControlVerb::resume},
-    {"label", ControlVerb::label},   {"stop", ControlVerb::stop}};
+    {"status", ControlVerb::status}, {"flush", ControlVerb::flush},   {"epoch", ControlVerb::epoch},
+    {"rate", ControlVerb::rate},     {"events", ControlVerb::events}, {"pause", ControlVerb::pause},
+    {"resume", ControlVerb::resume}, {"label", ControlVerb::label},   {"stop", ControlVerb::stop}};
 
 }  // namespace
 
@@ -44,13 +44,21 @@ Result<ControlRequest> parse_control_request(std::string_view line) {
   if (found == std::end(kVerbs)) {
     return Error{
         fmt::format("'{}' is nothing that can be asked of a daemon: status, flush, epoch, "
-                    "rate HZ, pause, resume, label KEY=VALUE, stop",
+                    "rate HZ, events LIST, pause, resume, label KEY=VALUE, stop",
                     printable(word))};
   }
   ControlRequest request;
   request.verb = found->second;
   if (request.verb == ControlVerb::rate) {
     ASSIGN_OR_RETURN(request.rate_hz, parse_rate_hz(rest));
+    return request;
+  }
+  if (request.verb == ControlVerb::events) {
+    if (rest.empty() || printable(rest) != rest) {
+      return Error{
+          "events are named as `culprit record -e` takes them: events page-faults; or none"};
+    }
+    request.value = rest;
     return request;
   }
   if (request.verb == ControlVerb::label) {

@@ -2,7 +2,7 @@
 
 // What may be asked of a running daemon, as a line of text.
 //
-//     status | flush | epoch | rate HZ | pause | resume | label KEY=VALUE | stop
+//     status | flush | epoch | rate HZ | events LIST | pause | resume | label KEY=VALUE | stop
 
 #include <cstdint>
 #include <string>
@@ -12,16 +12,17 @@
 
 namespace culprit {
 
-enum class ControlVerb : uint8_t { status, flush, epoch, rate, pause, resume, label, stop };
+enum class ControlVerb : uint8_t { status, flush, epoch, rate, events, pause, resume, label, stop };
 
 struct ControlRequest {
   ControlVerb verb = ControlVerb::status;
   double rate_hz = 0;  // rate
   std::string key;     // label
-  std::string value;
+  std::string value;   // of a label; events: what is sampled beside time, or kNoEvents
 };
 
 inline constexpr size_t kLongestRequest = 512;
+inline constexpr std::string_view kNoEvents = "none";
 inline constexpr double kLowestRateHz = 1;
 inline constexpr double kHighestRateHz = 20'000;
 

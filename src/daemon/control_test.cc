@@ -28,6 +28,9 @@ TEST(ControlRequest, Verbs) {
   ASSERT_TRUE(label);
   EXPECT_EQ(label->key, "build");
   EXPECT_EQ(label->value, "17");
+  const Result<ControlRequest> events = parse_control_request("events {a,b} page-faults");
+  ASSERT_TRUE(events);
+  EXPECT_EQ(events->value, "{a,b} page-faults");
 }
 
 TEST(ControlRequest, RefusesNonsense) {
@@ -35,8 +38,9 @@ TEST(ControlRequest, RefusesNonsense) {
        {std::string(), std::string("stopp"), std::string("rate"), std::string("rate -1"),
         std::string("rate 0"), std::string("rate nan"), std::string("rate inf"),
         std::string("rate 1e9"), std::string("rate 100 200"), std::string("status now"),
-        std::string("label"), std::string("label =x"), std::string("label a\x1b[2J=x"),
-        std::string("\0\0\0\0", 4), std::string(100'000, 'a')}) {
+        std::string("events"), std::string("events a\x1b[2J"), std::string("label"),
+        std::string("label =x"), std::string("label a\x1b[2J=x"), std::string("\0\0\0\0", 4),
+        std::string(100'000, 'a')}) {
     EXPECT_FALSE(parse_control_request(line)) << line.substr(0, 50);
   }
 }
@@ -183,6 +187,7 @@ TEST(DaemonStatusText, ComesBackFromJson) {
   status.is_paused = true;
   status.in_all.handled = 12345;
   status.in_epoch.unknown_busy = 3;
+  status.events = {{"page-faults", 101, 5050, 4000, 2000}};
   status.problems = {"a \x1b[2J problem"};
   const Result<DaemonStatus> back = parse_status(print_status_json(status));
   ASSERT_TRUE(back);
@@ -190,6 +195,12 @@ TEST(DaemonStatusText, ComesBackFromJson) {
   EXPECT_TRUE(back->is_paused);
   EXPECT_EQ(back->in_all.handled, 12345u);
   EXPECT_EQ(back->in_epoch.unknown_busy, 3u);
+  ASSERT_EQ(back->events.size(), 1u);
+  EXPECT_EQ(back->events[0].name, "page-faults");
+  EXPECT_EQ(back->events[0].value, 5050u);
+  EXPECT_EQ(back->events[0].running_ns, 2000u);
+  EXPECT_NE(print_status_text(*back).find("5,050 page-faults, a sample of 101, 50 % of the time"),
+            std::string::npos);
   EXPECT_EQ(back->problems.front().find('\x1b'), std::string::npos);
   for (const char* bad : {"", "{}", "[1]", "{\"schema\":\"culprit-daemon-status-2\"}",
                           "{\"schema\":7}", "{\"schema\":\"culprit-daemon-status-1\""}) {
@@ -197,7 +208,7 @@ TEST(DaemonStatusText, ComesBackFromJson) {
   }
   EXPECT_TRUE(
       parse_status("{\"schema\":\"culprit-daemon-status-1\",\"pid\":-1,\"cpus\":1e300,"
-                   "\"in_all\":[],\"problems\":{}}"));
+                   "\"in_all\":[],\"problems\":{},\"events\":[7,{\"name\":7}]}"));
 }
 
 }  // namespace

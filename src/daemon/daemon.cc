@@ -125,7 +125,7 @@ class Daemon final : public RunSource {
   void end() override { close_epoch(); }
 
  private:
-  Result<void> choose_collector();
+  Result<void> choose_collector(const std::vector<DaemonEvent>& events);
   void poll_collector();
   void begin_epoch();
   void make_writer();
@@ -143,6 +143,7 @@ class Daemon final : public RunSource {
   std::string answer(std::string_view line);
   [[nodiscard]] std::string join_labels() const;
   std::string answer_request(const ControlRequest& request);
+  std::string change_events(const std::string& words);
   [[nodiscard]] DaemonStatus status() const;
   void note_problem(const std::string& problem);
   void say(const std::string& text) const {
@@ -186,7 +187,7 @@ void Daemon::note_problem(const std::string& problem) {
 }
 
 /// The best that is permitted: the BPF program, else the rings of perf_event.
-Result<void> Daemon::choose_collector() {
+Result<void> Daemon::choose_collector(const std::vector<DaemonEvent>& events) {
   rate_hz_ = options_.rate_hz;
   if (rate_hz_ <= 0) {
     const std::optional<double> cost_ns = measure_sample_cost_ns();
@@ -197,7 +198,7 @@ Result<void> Daemon::choose_collector() {
   }
   period_ns_ = choose_period_ns(rate_hz_);
   if (options_.use_bpf) {
-    Result<std::unique_ptr<Collector>> counting = make_bpf_collector(period_ns_);
+    Result<std::unique_ptr<Collector>> counting = make_bpf_collector(period_ns_, events);
     if (counting) {
       collector_ = *std::move(counting);
       return {};
@@ -208,7 +209,7 @@ Result<void> Daemon::choose_collector() {
   }
   if (options_.rate_hz <= 0) rate_hz_ = std::min(rate_hz_, kRingRateHz);
   period_ns_ = choose_period_ns(rate_hz_);
-  Result<std::unique_ptr<Collector>> rings = make_ring_collector(period_ns_);
+  Result<std::unique_ptr<Collector>> rings = make_ring_collector(period_ns_, events);
   if (!rings) {
     return Error{
         fmt::format("nothing may sample the whole system here.\n  by eBPF: {}\n  by perf "
@@ -397,6 +398,7 @@ DaemonStatus Daemon::status() const {
   ::getrusage(RUSAGE_SELF, &self);
   status.peak_bytes = static_cast<uint64_t>(self.ru_maxrss) * 1024;
   status.kernel_bytes = collector_->kernel_bytes();
+  status.events = collector_->event_totals();
   for (const EpochFile& file : database_.list()) {
     ++status.epochs;
     status.epochs_bytes += file.size_bytes;
@@ -412,6 +414,22 @@ std::string Daemon::join_labels() const {
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value);
   }
   return text;
+}
+
+/// The epoch ends, since counts of one are of the same events.
+std::string Daemon::change_events(const std::string& words) {
+  std::vector<std::string> lists;
+  for (const std::string_view word : split(words, ' ')) {
+    if (!word.empty() && words != kNoEvents) lists.emplace_back(word);
+  }
+  Result<std::vector<DaemonEvent>> events = find_daemon_events(lists);
+  if (!events) return std::string(kRefused) + events.error().message;
+  close_epoch();
+  const Result<void> changed = collector_->set_events(*std::move(events));
+  poll_collector();
+  begin_epoch();
+  if (!changed) return std::string(kRefused) + changed.error().message;
+  return path_ + "\n";
 }
 
 std::string Daemon::answer_request(const ControlRequest& request) {
@@ -436,6 +454,8 @@ std::string Daemon::answer_request(const ControlRequest& request) {
       if (!changed) return std::string(kRefused) + changed.error().message;
       return fmt::format("{:.4g} Hz\n", 1e9 / static_cast<double>(period_ns_));
     }
+    case ControlVerb::events:
+      return change_events(request.value);
     case ControlVerb::pause:
     case ControlVerb::resume: {
       const bool pauses = request.verb == ControlVerb::pause;
@@ -474,7 +494,8 @@ void Daemon::poll_collector() {
 
 Result<void> Daemon::run() {
   RETURN_IF_ERROR(targets_.prepare({{}, {}}));
-  RETURN_IF_ERROR(choose_collector());
+  ASSIGN_OR_RETURN(const std::vector<DaemonEvent> events, find_daemon_events(options_.events));
+  RETURN_IF_ERROR(choose_collector(events));
   for (const std::string& remark : database_.remarks()) say(remark);
   start_ns_ = read_clock_ns(CLOCK_BOOTTIME);
   cpus_ = list_online_cpus();

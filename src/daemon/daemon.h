@@ -9,13 +9,14 @@
 //                                  are looked up by a child process of low priority, which
 //                                  then thins out old epochs
 //
-// A new epoch begins, too, when it is asked for, when the clock is set, and when CPUs, the rate or
-// a label change. Its length is of CLOCK_BOOTTIME: a machine that slept begins a new one.
+// A new epoch begins, too, when it is asked for, when the clock is set, and when CPUs, the rate,
+// events or a label change. Its length is of CLOCK_BOOTTIME: a machine that slept begins a new one.
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "base/result.h"
@@ -33,8 +34,9 @@ struct ClosedEpoch {
 
 struct DaemonOptions {
   std::string database;
-  double rate_hz = 0;         // per CPU; 0: by `budget_percent`
-  double budget_percent = 1;  // of each CPU's time, for samples
+  double rate_hz = 0;               // per CPU; 0: by `budget_percent`
+  double budget_percent = 1;        // of each CPU's time, for samples
+  std::vector<std::string> events;  // beside time (daemon_events.h)
   uint64_t epoch_ns = 600'000'000'000;
   uint64_t flush_ns = 10'000'000'000;
   bool use_bpf = true;

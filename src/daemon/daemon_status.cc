@@ -84,10 +84,18 @@ std::string print_status_json(const DaemonStatus& status) {
             {"resident_bytes", status.resident_bytes},
             {"peak_bytes", status.peak_bytes},
             {"kernel_bytes", status.kernel_bytes},
+            {"events", Json::array()},
             {"epochs", status.epochs},
             {"epochs_bytes", status.epochs_bytes},
             {"problems", Json::array()}};
   for (const std::string& problem : status.problems) json["problems"].push_back(printable(problem));
+  for (const EventTotals& event : status.events) {
+    json["events"].push_back({{"name", printable(event.name)},
+                              {"period", event.period},
+                              {"value", event.value},
+                              {"enabled_ns", event.enabled_ns},
+                              {"running_ns", event.running_ns}});
+  }
   return json.dump(1) + "\n";
 }
 
@@ -135,6 +143,19 @@ Result<DaemonStatus> parse_status(std::string_view text) {
   status.is_paused = paused != json.end() && paused->is_boolean() && paused->get<bool>();
   totals("in_epoch", status.in_epoch);
   totals("in_all", status.in_all);
+  const auto events = json.find("events");
+  if (events != json.end() && events->is_array()) {
+    for (const Json& one : *events) {
+      EventTotals& event = status.events.emplace_back();
+      const auto name = one.is_object() ? one.find("name") : one.end();
+      if (name == one.end() || !name->is_string()) continue;
+      event.name = name->get<std::string>();
+      number(one, "period", event.period);
+      number(one, "value", event.value);
+      number(one, "enabled_ns", event.enabled_ns);
+      number(one, "running_ns", event.running_ns);
+    }
+  }
   const auto problems = json.find("problems");
   if (problems != json.end() && problems->is_array()) {
     for (const Json& problem : *problems) {
@@ -156,6 +177,11 @@ std::string print_status_text(const DaemonStatus& status) {
   if (!status.fallback.empty()) row("", "not eBPF: " + status.fallback);
   row("running", fmt::format("{} s, pid {}", format_thousands(status.running_s), status.pid));
   row("this epoch", fmt::format("{} s: {}", status.epoch_s, describe_samples(status.in_epoch)));
+  for (const EventTotals& event : status.events) {
+    row("", fmt::format("{} {}, a sample of {}, {:.0f} % of the time",
+                        format_thousands(event.value), event.name, format_thousands(event.period),
+                        percent(event.running_ns, event.enabled_ns)));
+  }
   row("in all", describe_samples(all));
   row("unknown", describe_unknown(all));
   row("", fmt::format("{:.2f} % in code without a file or a name",

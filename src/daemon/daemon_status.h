@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "daemon/daemon_events.h"
 #include "daemon/sampling_totals.h"
 
 namespace culprit {
@@ -32,6 +33,7 @@ struct DaemonStatus {
   uint64_t kernel_bytes = 0;
   uint64_t epochs = 0;  // in the database
   uint64_t epochs_bytes = 0;
+  std::vector<EventTotals> events;    // of this epoch, without time
   std::vector<std::string> problems;  // the latest of what went wrong
 };
 

@@ -1,29 +1,47 @@
 #include "daemon/describe_epoch.h"
 
+#include <algorithm>
+#include <fmt/format.h>
 #include <string_view>
 #include <utility>
 
+#include "collect/perf/describe_event.h"
 #include "host/describe_machine.h"
-#include "model/engine.h"
 #include "recording/describe_run.h"
 
 namespace culprit {
 
-void describe_epoch(ProfileBuilder& builder, const char* collector, uint64_t period_ns) {
+void describe_epoch(ProfileBuilder& builder, const char* collector, uint64_t period_ns,
+                    const std::vector<DaemonEvent>& events) {
   static const Machine machine = describe_machine();
   Profile& profile = builder.profile();
   profile.machine = machine;
   profile.environment["sampling"] = "per-cpu";
   builder.begin_run(describe_run(builder, "the whole system, always on"));
   builder.run().labels[builder.intern("collector")] = builder.intern(collector);
-  Event event;
-  event.name = builder.intern("cpu-clock");
-  event.unit = Unit::ns;
-  event.provenance = Provenance::sampled;
-  event.engine = builder.intern(word_of(Engine::timer));
-  event.encoding = builder.intern("cpu-clock");
-  event.period = period_ns;
-  profile.events.push_back(event);
+  profile.events.push_back(describe_event(builder, make_clock_event(period_ns, false, false)));
+  for (const DaemonEvent& event : events) {
+    profile.events.push_back(describe_event(builder, event.sampled));
+  }
+}
+
+void add_event_totals(ProfileBuilder& builder, const std::vector<EventTotals>& totals) {
+  if (totals.empty()) return;
+  Profile& profile = builder.profile();
+  Context whole_run;
+  whole_run.run = builder.run_id();
+  const ContextId context = builder.intern_context(whole_run);
+  for (size_t i = 0; i < totals.size(); ++i) {
+    const EventTotals& total = totals[i];
+    profile.counts.push_back(
+        {context, EventId(i + 1), 0, 0, total.value, total.enabled_ns, total.running_ns});
+    const double percent = 100 * static_cast<double>(total.running_ns) /
+                           static_cast<double>(std::max<uint64_t>(total.enabled_ns, 1));
+    constexpr double kAlmostAll = 99;
+    if (percent >= kAlmostAll) continue;
+    profile.ledger.note(
+        fmt::format("{}: sampled {:.0f} % of the time, the rest is missing", total.name, percent));
+  }
 }
 
 void label_epoch(Profile& profile, const SamplingTotals& totals, uint64_t daemon_cpu_ns) {

@@ -21,14 +21,17 @@ constexpr uint64_t kDisorderNs = 20'000'000;
 
 class RingCollector final : public Collector {
  public:
-  explicit RingCollector(uint64_t period_ns) : period_ns_(period_ns) {}
+  RingCollector(uint64_t period_ns, std::vector<DaemonEvent> events)
+      : period_ns_(period_ns), sampled_(std::move(events)) {}
 
   Result<void> open() {
     OpenFailure failure;
     EventTargets targets;
     targets.cpus = list_online_cpus();
-    events_ =
-        PerfEvents::open(targets, {}, {{make_clock_event(period_ns_, false, false)}}, failure);
+    // The kernel lets those take turns that find no counter.
+    std::vector<SampledGroup> groups{{make_clock_event(period_ns_, false, false)}};
+    for (const DaemonEvent& event : sampled_) groups.push_back({event.sampled});
+    events_ = PerfEvents::open(targets, {}, std::move(groups), failure);
     if (!events_) return failure.error;
     events_->start_sideband();
     return {};
@@ -42,9 +45,10 @@ class RingCollector final : public Collector {
     options.event_of_id = events_->event_of_id();
     options.layout = events_->layout();
     processor_.emplace(options);
-    describe_epoch(processor_->builder(), name(), period_ns_);
+    describe_epoch(processor_->builder(), name(), period_ns_, sampled_);
     processor_->follow_all_running();
     lost_at_start_ = events_->read_lost_samples().value_or(0);
+    totals_at_start_ = events_->read_totals();
     if (!is_started_ && !is_paused_) {
       events_->start_sampling();
       is_started_ = true;
@@ -59,6 +63,7 @@ class RingCollector final : public Collector {
   Result<void> flush(const RecordSink& sink) override { return processor_->flush(sink); }
 
   Recording end_epoch() override {
+    add_event_totals(processor_->builder(), event_totals());
     const uint64_t lost = events_->read_lost_samples().value_or(0) - lost_at_start_;
     Recording recording = processor_->finish();
     if (lost > recording.lost) {
@@ -74,6 +79,14 @@ class RingCollector final : public Collector {
     events_.reset();
     is_started_ = false;
     return open();
+  }
+  Result<void> set_events(std::vector<DaemonEvent> events) override {
+    std::swap(sampled_, events);
+    const Result<void> opened = set_period(period_ns_);
+    if (opened) return {};
+    std::swap(sampled_, events);
+    RETURN_IF_ERROR(set_period(period_ns_));
+    return opened;
   }
   void pause() override {
     is_paused_ = true;
@@ -91,6 +104,19 @@ class RingCollector final : public Collector {
     if (!processor_) return totals;
     totals.handled = totals.misses = processor_->samples();
     totals.lost = processor_->lost();
+    return totals;
+  }
+  [[nodiscard]] std::vector<EventTotals> event_totals() const override {
+    std::vector<EventTotals> totals;
+    if (!events_) return totals;
+    const std::vector<EventTotal> now = events_->read_totals();
+    for (size_t i = 0; i < sampled_.size(); ++i) {
+      const EventTotal& end = now[i + 1];  // time is the first
+      const EventTotal& start = totals_at_start_[i + 1];
+      totals.push_back({sampled_[i].sampled.request.name, sampled_[i].sampled.period,
+                        end.value - start.value, end.enabled_ns - start.enabled_ns,
+                        end.running_ns - start.running_ns});
+    }
     return totals;
   }
   [[nodiscard]] uint64_t kernel_bytes() const override { return 0; }
@@ -113,7 +139,9 @@ class RingCollector final : public Collector {
   }
 
   uint64_t period_ns_;
+  std::vector<DaemonEvent> sampled_;  // beside time
   std::optional<PerfEvents> events_;
+  std::vector<EventTotal> totals_at_start_;  // of the epoch
   std::optional<SampleProcessor> processor_;
   bool is_started_ = false;
   bool is_paused_ = false;
@@ -122,8 +150,9 @@ class RingCollector final : public Collector {
 
 }  // namespace
 
-Result<std::unique_ptr<Collector>> make_ring_collector(uint64_t period_ns) {
-  auto collector = std::make_unique<RingCollector>(period_ns);
+Result<std::unique_ptr<Collector>> make_ring_collector(uint64_t period_ns,
+                                                       std::vector<DaemonEvent> events) {
+  auto collector = std::make_unique<RingCollector>(period_ns, std::move(events));
   RETURN_IF_ERROR(collector->open());
   return std::unique_ptr<Collector>(std::move(collector));
 }

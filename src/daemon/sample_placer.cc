@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "daemon/describe_epoch.h"
 #include "model/idle_time.h"
 #include "records/callchain.h"
 #include "records/proc_text.h"
@@ -101,17 +102,30 @@ bool SamplePlacer::WhoEqual::operator()(const std::pair<who_key, Mode>& a,
          std::memcmp(a.first.name, b.first.name, sizeof a.first.name) == 0;
 }
 
-SamplePlacer::SamplePlacer(uint64_t period_ns)
-    : period_ns_(period_ns), weight_ns_(period_ns), names_(std::make_shared<Names>()) {}
+SamplePlacer::SamplePlacer() : names_(std::make_shared<Names>()) {}
 SamplePlacer::~SamplePlacer() = default;
 
-void SamplePlacer::begin_epoch(ProfileBuilder epoch, EventId event, uint64_t period_ns) {
+uint64_t SamplePlacer::Weight::take(uint64_t of_samples) {
+  if (samples == 0) return 0;
+  remainder += of_samples * (value % samples);
+  const uint64_t part = of_samples * (value / samples) + remainder / samples;
+  remainder %= samples;
+  return part;
+}
+
+void SamplePlacer::begin_epoch(ProfileBuilder epoch) {
   epoch_ = std::move(epoch);
-  event_ = event;
-  period_ns_ = period_ns;
+  const Profile& profile = epoch_.profile();
+  weights_.assign(profile.events.size(), {});
+  event_totals_.clear();
+  for (size_t i = 1; i < profile.events.size(); ++i) {
+    const Event& event = profile.events[i];
+    event_totals_.push_back({std::string(profile.strings.text(event.name)), event.period, 0, 0, 0});
+  }
   names_->builder.profile().machine = epoch_.profile().machine;
   totals_ = {};
   expected_ = 0;
+  handled_clocks_ = 0;
   idle_ns_ = 0;
   ++epoch_serial_;
   reasons_.clear();
@@ -218,16 +232,17 @@ ImageId SamplePlacer::image_of_reason(std::string_view reason) {
   return image;
 }
 
-void SamplePlacer::add(ContextId context, Names& names, const Location& place, uint64_t samples,
-                       uint64_t value_ns) {
-  epoch_.add(context, {image_row(names, place.image), place.offset}, event_, samples, value_ns);
+void SamplePlacer::add(ContextId context, Names& names, const Location& place,
+                       const Amount& amount) {
+  epoch_.add(context, {image_row(names, place.image), place.offset}, amount.event, amount.samples,
+             amount.value);
 }
 
 /// All of a reason is one row: the addresses say nothing without what was there.
-void SamplePlacer::add_unknown(const who_key& who, std::string_view reason, uint64_t samples) {
-  epoch_.profile().ledger.add(ledger::kUnknownAddress, samples);
-  epoch_.add(context_of(who, Mode::user), {image_of_reason(reason), FileOffset(0)}, event_, samples,
-             samples * weight_ns_);
+void SamplePlacer::add_unknown(const who_key& who, std::string_view reason, const Amount& amount) {
+  epoch_.profile().ledger.add(ledger::kUnknownAddress, amount.samples);
+  epoch_.add(context_of(who, Mode::user), {image_of_reason(reason), FileOffset(0)}, amount.event,
+             amount.samples, amount.value);
 }
 
 /// The kernel's images count in their ledger what they could not place; such a place is offset 0.
@@ -240,8 +255,11 @@ void SamplePlacer::note_unknown_in_kernel(uint64_t samples) {
 }
 
 void SamplePlacer::count(const sample_entry& entry) {
-  const uint64_t samples = entry_count(&entry);
   ++totals_.entries;
+  const uint32_t event = place_event(entry.place);
+  CHECK(event < weights_.size());
+  const uint32_t samples = entry_count(&entry);
+  const Amount amount{EventId(event), samples, weights_[event].take(samples)};
   static const who_key kNobody{};
   const who_key* const found = find_who(entry_who(&entry));
   const who_key& who = found != nullptr ? *found : kNobody;
@@ -250,22 +268,22 @@ void SamplePlacer::count(const sample_entry& entry) {
       const CallFrame frame{RunAddress(place_address(entry.place)), Mode::kernel};
       const Location place = names_->images.locate(0, frame, nullptr);
       if (place.offset.value == 0) note_unknown_in_kernel(samples);
-      add(context_of(who, Mode::kernel), *names_, place, samples);
+      add(context_of(who, Mode::kernel), *names_, place, amount);
       return;
     }
     case PLACE_FILE:
-      count_in_file(who, entry.place, samples);
+      count_in_file(who, entry.place, amount);
       return;
     case PLACE_PROCESS:
-      count_in_process(who, place_address(entry.place), samples);
+      count_in_process(who, place_address(entry.place), amount);
       return;
     case PLACE_UNKNOWN:
-      count_unknown(who, place_address(entry.place), samples);
+      count_unknown(who, place_address(entry.place), amount);
       return;
   }
 }
 
-void SamplePlacer::count_in_file(const who_key& who, uint64_t place, uint64_t samples) {
+void SamplePlacer::count_in_file(const who_key& who, uint64_t place, const Amount& amount) {
   const ContextId context = context_of(who, Mode::user);
   const uint32_t number = place_image(place);
   const FileOffset offset(place_offset(place));
@@ -278,7 +296,7 @@ void SamplePlacer::count_in_file(const who_key& who, uint64_t place, uint64_t sa
                             names_->images.intern(map, false)};
       names_->vdso = names_->images.locate(0, {RunAddress(0), Mode::user}, &mapping).image;
     }
-    add(context, *names_, {names_->vdso, offset}, samples);
+    add(context, *names_, {names_->vdso, offset}, amount);
     return;
   }
   for (Names* const names : {names_.get(), old_names_.get()}) {
@@ -286,15 +304,15 @@ void SamplePlacer::count_in_file(const who_key& who, uint64_t place, uint64_t sa
     const auto file = names->files.find(number);
     if (file == names->files.end()) continue;
     if (file->second.is_all()) {
-      totals_.anonymous += samples;
-      add(context, *names, {names->images.image_of_unnamed(true), offset}, samples);
+      totals_.anonymous += amount.samples;
+      add(context, *names, {names->images.image_of_unnamed(true), offset}, amount);
     } else {
-      add(context, *names, {file->second, offset}, samples);
+      add(context, *names, {file->second, offset}, amount);
     }
     return;
   }
-  totals_.unknown_busy += samples;
-  add_unknown(who, "[unknown: the name of its file was lost]", samples);
+  totals_.unknown_busy += amount.samples;
+  add_unknown(who, "[unknown: the name of its file was lost]", amount);
 }
 
 /// Follows what the compiler of a process tells of its code; it has some that no file is behind.
@@ -317,14 +335,14 @@ void SamplePlacer::watch_process(const who_key& who) {
 }
 
 /// Code that no file is behind: its compiler may tell its names, now or later.
-void SamplePlacer::count_in_process(const who_key& who, uint64_t address, uint64_t samples) {
+void SamplePlacer::count_in_process(const who_key& who, uint64_t address, const Amount& amount) {
   watch_process(who);
-  waiting_.push_back({names_, who, address, samples, samples * weight_ns_, 0});
+  waiting_.push_back({names_, who, address, amount, 0});
   if (waiting_.size() > kMostWaiting) end_waiting();
 }
 
 /// What the kernel could not say, its process may still tell.
-void SamplePlacer::count_unknown(const who_key& who, uint64_t address, uint64_t samples) {
+void SamplePlacer::count_unknown(const who_key& who, uint64_t address, const Amount& amount) {
   if (is_alive(who.pid, who.start_ns)) {
     for (ProcMapping& entry : read_mappings(who.pid)) {
       if (address < entry.start.value || address >= entry.end.value) continue;
@@ -334,18 +352,18 @@ void SamplePlacer::count_unknown(const who_key& who, uint64_t address, uint64_t 
       const CallFrame frame{RunAddress(address), Mode::user};
       const Location place = names_->images.locate(who.pid, frame, &mapping);
       if (place.image.is_all()) {
-        count_in_process(who, address, samples);
+        count_in_process(who, address, amount);
       } else {
-        add(context_of(who, Mode::user), *names_, place, samples);
+        add(context_of(who, Mode::user), *names_, place, amount);
       }
       return;
     }
-    totals_.unknown_unmapped += samples;
-    add_unknown(who, kUnmapped, samples);
+    totals_.unknown_unmapped += amount.samples;
+    add_unknown(who, kUnmapped, amount);
     return;
   }
-  totals_.unknown_busy += samples;
-  add_unknown(who, kBusy, samples);
+  totals_.unknown_busy += amount.samples;
+  add_unknown(who, kBusy, amount);
 }
 
 /// Whether its compiler has named it by now.
@@ -355,8 +373,7 @@ bool SamplePlacer::place_code(Waiting& waiting) {
   const auto place =
       jit.locate(waiting.who.pid, RunAddress(waiting.address), UINT64_MAX, waiting.names->builder);
   if (!place) return false;
-  add(context_of(waiting.who, Mode::user), *waiting.names, *place, waiting.samples,
-      waiting.value_ns);
+  add(context_of(waiting.who, Mode::user), *waiting.names, *place, waiting.amount);
   return true;
 }
 
@@ -386,10 +403,10 @@ void SamplePlacer::end_drain() {
 void SamplePlacer::count_nameless(int drains) {
   std::erase_if(waiting_, [&](Waiting& waiting) {
     if (waiting.drains < drains) return false;
-    totals_.anonymous += waiting.samples;
+    totals_.anonymous += waiting.amount.samples;
     const ImageId image = waiting.names->images.image_of_unnamed(true);
     add(context_of(waiting.who, Mode::user), *waiting.names, {image, FileOffset(waiting.address)},
-        waiting.samples, waiting.value_ns);
+        waiting.amount);
     return true;
   });
 }
@@ -410,10 +427,18 @@ void SamplePlacer::forget_dead() {
   });
 }
 
-void SamplePlacer::begin_cpu(const sample_counters& counters, uint64_t enabled_ns,
-                             double expected) {
+void SamplePlacer::begin_cpu(const sample_counters& counters,
+                             std::span<const EventReading> events) {
+  const size_t count = std::min({events.size(), weights_.size(), size_t{SAMPLE_EVENTS}});
   // A period that nobody handled is shared by those that were: they stand for all of the time.
-  weight_ns_ = counters.handled == 0 ? period_ns_ : enabled_ns / counters.handled;
+  for (size_t i = 0; i < count; ++i) weights_[i] = {events[i].value, counters.event_handled[i], 0};
+  const EventReading& clock = events[EVENT_TIME];
+  for (size_t i = 1; i < count; ++i) {
+    EventTotals& total = event_totals_[i - 1];
+    total.value += events[i].value;
+    total.enabled_ns += clock.enabled_ns;
+    total.running_ns += std::min(events[i].running_ns, clock.enabled_ns);
+  }
   totals_.handled += counters.handled;
   totals_.idle += counters.idle;
   totals_.hits += counters.hits;
@@ -426,17 +451,19 @@ void SamplePlacer::begin_cpu(const sample_counters& counters, uint64_t enabled_n
   totals_.records_refused += counters.records_refused;
   totals_.timed += counters.timed;
   totals_.timed_ns += counters.timed_ns;
-  totals_.enabled_ns += enabled_ns;
-  expected_ += expected;
-  idle_ns_ += counters.idle * weight_ns_;
+  totals_.enabled_ns += clock.enabled_ns;
+  expected_ += static_cast<double>(clock.value) / static_cast<double>(clock.period);
+  handled_clocks_ += counters.event_handled[EVENT_TIME];
+  idle_ns_ += weights_[EVENT_TIME].take(counters.idle);
   const auto all = static_cast<uint64_t>(expected_);
-  totals_.skipped = all > totals_.handled ? all - totals_.handled : 0;
+  totals_.skipped = all > handled_clocks_ ? all - handled_clocks_ : 0;
 }
 
 Recording SamplePlacer::end_epoch() {
   end_waiting();
   names_->keep_facts();
   epoch_.take_counts();
+  add_event_totals(epoch_, event_totals_);
   Recording recording;
   recording.samples = totals_.hits + totals_.misses - totals_.lost;
   recording.lost = totals_.lost;

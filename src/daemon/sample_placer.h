@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -28,20 +29,20 @@ namespace culprit {
 
 class SamplePlacer final : public SampleVisitor {
  public:
-  explicit SamplePlacer(uint64_t period_ns);
+  SamplePlacer();
   ~SamplePlacer() override;
 
   /// The tables of the epoch, to describe it in.
   ProfileBuilder& builder() { return epoch_; }
-  /// Begins a new profile, with one run and one event that the caller has described.
-  void begin_epoch(ProfileBuilder epoch, EventId event, uint64_t period_ns);
+  /// Begins a new profile, with one run and its events, time first, that the caller has described.
+  void begin_epoch(ProfileBuilder epoch);
   /// All that is counted until the next epoch has this label; "": none.
   void set_label(std::string_view label) { label_ = label; }
 
   void note_image(const image_record& record) override;
   void note_who(const who_record& record) override;
   void begin_numbers_anew() override;
-  void begin_cpu(const sample_counters& counters, uint64_t enabled_ns, double expected) override;
+  void begin_cpu(const sample_counters& counters, std::span<const EventReading> events) override;
   void count(const sample_entry& entry) override;
   /// Call it after each drain.
   void end_drain();
@@ -55,44 +56,56 @@ class SamplePlacer final : public SampleVisitor {
   Recording end_epoch();
 
   [[nodiscard]] const SamplingTotals& epoch_totals() const { return totals_; }
+  /// Without time.
+  [[nodiscard]] const std::vector<EventTotals>& event_totals() const { return event_totals_; }
 
  private:
   struct Names;  // what the kernel's numbers mean
+  /// Samples of an event, and what they stand for.
+  struct Amount {
+    EventId event;
+    uint64_t samples = 0;
+    uint64_t value = 0;
+  };
+  /// What an event did on the CPU that is drained, by its samples: each stands for an equal part.
+  /// The parts of whole numbers add up to the whole.
+  struct Weight {
+    uint64_t value = 0;
+    uint64_t samples = 0;
+    uint64_t remainder = 0;
+
+    uint64_t take(uint64_t of_samples);
+  };
   struct Waiting {
     std::shared_ptr<Names> names;
     who_key who;
     uint64_t address = 0;
-    uint64_t samples = 0;
-    uint64_t value_ns = 0;
+    Amount amount;
     int drains = 0;
   };
 
   const who_key* find_who(uint32_t number) const;
   ContextId context_of(const who_key& who, Mode mode);
   ContextId make_context(const who_key& who, Mode mode);
-  void add(ContextId context, Names& names, const Location& place, uint64_t samples,
-           uint64_t value_ns);
-  void add(ContextId context, Names& names, const Location& place, uint64_t samples) {
-    add(context, names, place, samples, samples * weight_ns_);
-  }
-  void add_unknown(const who_key& who, std::string_view reason, uint64_t samples);
+  void add(ContextId context, Names& names, const Location& place, const Amount& amount);
+  void add_unknown(const who_key& who, std::string_view reason, const Amount& amount);
   ImageId image_row(Names& names, ImageId image);
   ImageId image_of_reason(std::string_view reason);
   void note_unknown_in_kernel(uint64_t samples);
-  void count_in_file(const who_key& who, uint64_t place, uint64_t samples);
+  void count_in_file(const who_key& who, uint64_t place, const Amount& amount);
   void watch_process(const who_key& who);
-  void count_in_process(const who_key& who, uint64_t address, uint64_t samples);
-  void count_unknown(const who_key& who, uint64_t address, uint64_t samples);
+  void count_in_process(const who_key& who, uint64_t address, const Amount& amount);
+  void count_unknown(const who_key& who, uint64_t address, const Amount& amount);
   bool place_code(Waiting& waiting);
   void count_nameless(int drains);
   void forget_dead();
 
   ProfileBuilder epoch_;
-  EventId event_;
-  uint64_t period_ns_;
-  uint64_t weight_ns_;  // of a sample of the CPU that is drained: its clock's time by samples
+  std::vector<Weight> weights_;  // by event, of the CPU that is drained
+  std::vector<EventTotals> event_totals_;
   uint64_t idle_ns_ = 0;
-  double expected_ = 0;  // samples of the epoch, by the clocks
+  uint64_t handled_clocks_ = 0;  // of the samples: those of time
+  double expected_ = 0;          // samples of time in this epoch, by the clocks
   std::string label_;
   uint64_t unknown_in_kernel_ = 0;    // that the kernel's images have counted so far
   std::shared_ptr<Names> names_;      // those that are given out now

@@ -8,6 +8,8 @@
 //
 //     place ──hash──→ bucket  [ newest | . | . | oldest ] ──evicted──→ overflow [ ... ]
 //
+// A place says which event it was a sample of, too: time is event 0.
+//
 // Each CPU has two such sets: one is counted into while the other is read. Nothing here locks:
 // only the CPU that owns a set writes it, and the reader waits for that CPU's last handler.
 
@@ -17,6 +19,7 @@ enum {
   SAMPLE_WAYS = 4,
   SAMPLE_BUCKETS = 4096,
   SAMPLE_OVERFLOW = 8192,
+  SAMPLE_EVENTS = 16,
 };
 
 // What a place is, in its bits 58 and 59.
@@ -32,6 +35,7 @@ enum {
   PLACE_IMAGE_BITS = 18,
   PLACE_ADDRESS_BITS = 56,
   PLACE_KIND_SHIFT = 58,
+  PLACE_EVENT_SHIFT = 60,
 };
 
 // Images that are no files.
@@ -42,8 +46,10 @@ enum {
   IMAGE_FIRST_FILE = 3,
 };
 
+enum { EVENT_TIME = 0 };
+
 struct sample_entry {
-  __u64 place;
+  __u64 place;          // its upper four bits: the event
   __u64 who_and_count;  // count in the low 32 bits; 0: the entry is free
 };
 
@@ -62,7 +68,8 @@ struct sample_counters {
   __u64 records_refused;  // names of images or tasks that found no room in their ring
   __u64 timed;            // calls whose time was taken
   __u64 timed_ns;
-  __u64 padding[4];  // 128 bytes: what follows begins a line of the cache
+  __u64 padding[4];                    // 128 bytes: what follows begins a line of the cache
+  __u64 event_handled[SAMPLE_EVENTS];  // `handled`, by event
 };
 
 struct sample_set {
@@ -81,6 +88,13 @@ static inline __u64 pack_file_place(__u32 image, __u64 offset) {
 
 static inline __u64 pack_address_place(enum place_kind kind, __u64 address) {
   return ((__u64)kind << PLACE_KIND_SHIFT) | (address & (((__u64)1 << PLACE_ADDRESS_BITS) - 1));
+}
+
+static inline __u64 with_event(__u64 place, __u32 event) {
+  return place | ((__u64)event << PLACE_EVENT_SHIFT);
+}
+static inline __u32 place_event(__u64 place) {
+  return (__u32)(place >> PLACE_EVENT_SHIFT);
 }
 
 static inline enum place_kind place_kind_of(__u64 place) {

@@ -108,6 +108,15 @@ TEST(SampleTable, PlacesComeBack) {
   EXPECT_EQ(place_address(kernel), 0xffffffff81000010u);
   const uint64_t jit = pack_address_place(PLACE_PROCESS, 0x7fff12345678u);
   EXPECT_EQ(place_kind_of(jit), PLACE_PROCESS);
+  // The event is part of a key, and changes nothing else of it.
+  for (const uint64_t place : {file, kernel, jit}) {
+    EXPECT_EQ(place_event(place), uint32_t{EVENT_TIME});
+    const uint64_t other = with_event(place, SAMPLE_EVENTS - 1);
+    EXPECT_EQ(place_event(other), 15u);
+    EXPECT_EQ(place_kind_of(other), place_kind_of(place));
+    EXPECT_EQ(place_image(other), place_image(place));
+    EXPECT_EQ(place_address(other), place_address(place));
+  }
   EXPECT_EQ(place_address(jit), 0x7fff12345678u);
 }
 

@@ -321,21 +321,22 @@ static __always_inline __u32 intern_process(struct slot* slot, struct task_struc
 
 static __always_inline void count_in_range(struct sample_set* set, struct slot* slot,
                                            struct task_struct* leader, const struct range* range,
-                                           __u64 address) {
+                                           __u64 address, __u32 event) {
   const int is_file = range->image != IMAGE_ANONYMOUS;
   const __u64 place = is_file ? pack_file_place(range->image, address + range->delta)
                               : pack_address_place(PLACE_PROCESS, address);
-  count_sample(set, place, is_file ? slot->who : intern_process(slot, leader, set));
+  count_sample(set, with_event(place, event),
+               is_file ? slot->who : intern_process(slot, leader, set));
 }
 
 static __always_inline void count_user(struct sample_set* set, struct slot* slot,
                                        struct task_struct* task, struct task_struct* leader,
-                                       __u64 address) {
+                                       __u64 address, __u32 event) {
   for (int i = 0; i < RANGES; ++i) {
     const struct range* range = &slot->ranges[i];
     if (address < range->start || address >= range->end) continue;
     ++set->counters.range_hits;
-    count_in_range(set, slot, leader, range, address);
+    count_in_range(set, slot, leader, range, address, event);
     return;
   }
   struct search search = {.set = set};
@@ -343,18 +344,19 @@ static __always_inline void count_user(struct sample_set* set, struct slot* slot
   const long failed = bpf_find_vma(task, address, describe_range, &search, 0);
   if (failed && failed != NOT_THERE) ++set->counters.range_refusals;
   if (failed || !search.is_known) {
-    count_sample(set, pack_address_place(PLACE_UNKNOWN, address),
+    count_sample(set, with_event(pack_address_place(PLACE_UNKNOWN, address), event),
                  intern_process(slot, leader, set));
     return;
   }
   slot->ranges[slot->next % RANGES] = search.found;
   slot->next = (slot->next + 1) % RANGES;
-  count_in_range(set, slot, leader, &search.found, address);
+  count_in_range(set, slot, leader, &search.found, address, event);
 }
 
-static __always_inline void handle(struct sample_set* set, struct bpf_perf_event_data* context) {
+static __always_inline void handle(struct sample_set* set, struct bpf_perf_event_data* context,
+                                   __u32 event) {
   struct task_struct* task = bpf_get_current_task_btf();
-  if (task->pid == 0) {
+  if (task->pid == 0 && event == EVENT_TIME) {
     ++set->counters.idle;
     return;
   }
@@ -365,23 +367,26 @@ static __always_inline void handle(struct sample_set* set, struct bpf_perf_event
   const __u64 address = PT_REGS_IP(&context->regs);
   validate_slot(slot, leader, task->mm ? task->mm->exec_vm : 0, set);
   if ((__s64)address < 0) {
-    count_sample(set, pack_address_place(PLACE_KERNEL, address), slot->who);
+    count_sample(set, with_event(pack_address_place(PLACE_KERNEL, address), event), slot->who);
   } else {
-    count_user(set, slot, task, leader, address);
+    count_user(set, slot, task, leader, address, event);
   }
 }
 
 enum { TIMED_ONE_IN = 64 };
 
+/// Which event it is, its link says. While it runs, the kernel calls no other on this CPU.
 SEC("perf_event")
-int count_time(struct bpf_perf_event_data* context) {
+int count_event(struct bpf_perf_event_data* context) {
+  const __u32 event = (__u32)bpf_get_attach_cookie(context) & (SAMPLE_EVENTS - 1);
   const __u32 at = 2 * bpf_get_smp_processor_id() + (active_set & 1);
   struct sample_set* set = bpf_map_lookup_elem(&sets, &at);
   if (!set) return 0;
   const int is_timed = set->counters.handled % TIMED_ONE_IN == 0;
   const __u64 start_ns = is_timed ? bpf_ktime_get_ns() : 0;
   ++set->counters.handled;
-  handle(set, context);
+  ++set->counters.event_handled[event];
+  handle(set, context, event);
   if (is_timed) {
     ++set->counters.timed;
     set->counters.timed_ns += bpf_ktime_get_ns() - start_ns;

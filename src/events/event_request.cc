@@ -123,6 +123,7 @@ Result<void> add_group(const GroupWords& group, const PmuCatalog& catalog,
     return {};
   }
   const std::vector<std::string> pmus = pmus_of(members);
+  const size_t first = out.size();
   if (pmus.size() < 2) {
     out.push_back(finish(std::move(members)));
   } else if (is_multiplied) {
@@ -133,6 +134,7 @@ Result<void> add_group(const GroupWords& group, const PmuCatalog& catalog,
                     "separate events or groups",
                     fmt::join(pmus, " and "))};
   }
+  for (size_t i = first; i < out.size(); ++i) out[i].is_braced = true;
   return {};
 }
 

@@ -50,9 +50,10 @@ struct EventRequest {
   std::string note;  // what the user should know: "libpfm4's encoding corrected: …"
 };
 
-/// Events that are scheduled together, {…}; one member: alone.
+/// Events that are scheduled together, {…}, or one alone.
 struct EventGroup {
   std::vector<EventRequest> members;
+  bool is_braced = false;  // as typed
 };
 
 /// All `specs` (each may be a comma list with groups), in order. A name that several PMUs

@@ -2,18 +2,25 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <optional>
 
 #include "base/program_files.h"
 #include "base/text.h"
 #include "model/engine.h"
+#include "model/event_names.h"
 #include "templates/find_template.h"
 
 namespace culprit {
 namespace {
 
+/// What the kernel counts itself is in no CPU's template.
 bool has_hardware_events(const Profile& profile) {
-  return std::any_of(profile.events.begin(), profile.events.end(),
-                     [&](const Event& event) { return engine_of(profile, event) == Engine::pmu; });
+  return std::any_of(profile.events.begin(), profile.events.end(), [&](const Event& event) {
+    if (engine_of(profile, event) != Engine::pmu) return false;
+    const std::optional<EventCode> code = parse_event_code(profile.strings.text(event.encoding));
+    return !code || (code->type != PERF_TYPE_SOFTWARE && code->type != PERF_TYPE_TRACEPOINT);
+  });
 }
 
 bool is_simulated(const Profile& profile) {

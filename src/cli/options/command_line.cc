@@ -57,7 +57,7 @@ class HelpFormatter : public CLI::Formatter {
     if (name == "annotate") usage += " FUNCTION";
     if (name == "data") usage += " [OBJECT]";
     if (name == "locality") usage += " [FUNCTION | FILE:LINE]";
-    if (name == "daemon") usage += " [status|flush|epoch|rate HZ|pause|resume|stop]";
+    if (name == "daemon") usage += " [REQUEST]";
     if (name == "events") usage += " [PATTERN]";
     if (name == "templates") usage += " [list | show NAME | lint [FILE...]]";
     if (const CLI::Option* file = app->get_option_no_throw("FILE")) {

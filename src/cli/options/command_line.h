@@ -205,6 +205,7 @@ struct DaemonCommand {
   std::string database;  // "": the usual one
   double rate_hz = 0;    // 0: by the budget
   double budget_percent = 1;
+  std::vector<std::string> events;  // beside time
   int64_t epoch_s = 600;
   int64_t flush_s = 10;
   bool use_bpf = true;

@@ -122,8 +122,8 @@ CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error)
   auto words = std::make_shared<std::vector<std::string>>();
   app->add_option("REQUEST", *words,
                   "asks the daemon that runs: status; flush (what is new, into its file); epoch "
-                  "(begin a new one); rate HZ; pause; resume; label KEY=VALUE (of the epochs from "
-                  "now on); stop");
+                  "(begin a new one); rate HZ; events LIST (as -e, from now on; none: time alone); "
+                  "pause; resume; label KEY=VALUE (of the epochs from now on); stop");
   app->add_option("--db", command->database,
                   "the database, a folder [/var/lib/culprit, or ~/.local/state/culprit]")
       ->type_name("DIR");
@@ -140,6 +140,13 @@ CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error)
                   "of each CPU's time, for samples: the rate follows from what one costs here [1]")
       ->type_name("PERCENT")
       ->check(CLI::Range(0.01, 50.0));
+  app->add_option("-e,--event", command->events,
+                  "events to sample beside time, as `culprit record` takes them, each every so "
+                  "often: page-faults/period=50/ [of 101 of the kernel's own, 10,000,019 cycles or "
+                  "instructions, 100,003 others]; {in braces} are sets that take turns; may be "
+                  "repeated")
+      ->type_name("EVENT")
+      ->allow_extra_args(false);
   add_length(app, "--epoch", &command->epoch_s, "a new file every so often [10m]");
   add_length(app, "--flush", &command->flush_s, "what kill -9 may cost at most [10s]");
   add_length(app, "--keep", &command->keeping.forget_after_s, "older epochs are removed [90d]");
@@ -156,6 +163,7 @@ CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error)
       "  culprit daemon --db /var/lib/culprit     in the foreground; Ctrl-C ends it\n"
       "  culprit daemon status                    rate, samples, losses, cost, memory\n"
       "  culprit daemon rate 500                  from now on\n"
+      "  culprit daemon events page-faults        beside time, from now on\n"
       "  culprit report --since 2h                what it collected");
   app->callback([command, words, error] { command->request = join_request(*words, error); });
   return app;
