@@ -14,9 +14,24 @@
 namespace culprit {
 namespace {
 
+bool is_word_part(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
 bool is_identifier(const std::string& name) {
-  return std::all_of(name.begin(), name.end(),
-                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return std::all_of(name.begin(), name.end(), is_word_part);
+}
+
+/// Whether what is assigned is a call of the function, and not what another one makes of it.
+bool assigns_call_of(std::string_view text, std::string_view function) {
+  const size_t at = text.find(std::string(function) + "(");
+  if (at == std::string_view::npos || at == 0 || is_word_part(text[at - 1])) return false;
+  const size_t equals = text.rfind('=', at);
+  if (equals == std::string_view::npos) return false;
+  for (size_t i = equals + 1; i < at; ++i) {
+    if (text[i] == '(' && is_word_part(text[i - 1])) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -37,9 +52,27 @@ AllocatedNames::Name AllocatedNames::find(const Location& call, const ImageFacts
   if (names.size() == 1) return {names.front(), true};
   const std::string name = find_assigned(text);
   const bool is_assigned = text.find('=') != std::string::npos;
-  const bool may_be_result =
-      is_assigned && is_identifier(name) && facts.strings.text(frame.function) != "main";
+  const bool may_be_result = is_assigned && is_identifier(name) &&
+                             facts.strings.text(frame.function) != "main" && !is_global(name);
   return {name, !name.empty() && !may_be_result};
+}
+
+/// Whether a variable of that name is among the data objects.
+bool AllocatedNames::is_global(const std::string& name) {
+  const Profile& profile = code_.profile();
+  if (!globals_) {
+    globals_.emplace();
+    for (const DataObject& object : profile.objects) {
+      if (object.kind == ObjectKind::global) globals_->insert(profile.strings.text(object.name));
+    }
+  }
+  return globals_->contains(name);
+}
+
+std::string AllocatedNames::find_result(const ImageFacts& facts, const Frame& frame,
+                                        std::string_view function) {
+  const std::string_view text = find_source_line(facts, frame.file, frame.line).value_or("");
+  return assigns_call_of(text, function) ? find_assigned(text) : "";
 }
 
 /// A statement that allocates several does it in its order, by a call each.

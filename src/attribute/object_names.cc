@@ -112,6 +112,8 @@ ObjectNames::Name ObjectNames::make_name(ObjectId id) {
 ObjectNames::Name ObjectNames::name_by_calls(const DataObject& object) {
   const char* const what = object.kind == ObjectKind::heap ? "" : "mmap ";
   std::string fallback;
+  std::string found;  // what asks for the memory, whose callers may tell its results apart
+  std::string asker;
   bool is_of_linker = object.calls.value < code_.profile().stacks.size();
   for (const Location& at : stack_locations(code_.profile(), object.calls)) {
     const std::string module = base_name(code_.module(at.image));
@@ -122,6 +124,10 @@ ObjectNames::Name ObjectNames::name_by_calls(const DataObject& object) {
       if (facts == nullptr || frame.function.value == 0 || frame.function.is_all()) continue;
       has_frame = true;
       const std::string& function = facts->strings.text(frame.function);
+      if (!found.empty()) {
+        const std::string result = kept_in_.find_result(*facts, frame, asker);
+        return {result.empty() ? found : fmt::format("{}: {}", result, found), true};
+      }
       std::string name(without_parameters(pretty_name(function)));
       const bool is_asker = !is_allocating_function(function) && !is_system_library(module);
       if (is_asker && frame.line != 0) {
@@ -130,12 +136,17 @@ ObjectNames::Name ObjectNames::name_by_calls(const DataObject& object) {
       }
       name = what + name;
       if (frame.line != 0) name += " " + place_of_frame(*facts, frame);
-      if (is_asker) return {name, true};
-      if (fallback.empty() || !is_allocating_function(function)) fallback = name;
+      if (is_asker) {
+        found = std::move(name);
+        asker = last_part(without_parameters(pretty_name(function)));
+      } else if (fallback.empty() || !is_allocating_function(function)) {
+        fallback = std::move(name);
+      }
     }
-    if (has_frame || is_system_library(module)) continue;
+    if (!found.empty() || has_frame || is_system_library(module)) continue;
     return {what + code_.unnamed(at)};
   }
+  if (!found.empty()) return {found, true};
   if (is_of_linker) return {"[dynamic linker]", true};  // its own data
   if (!fallback.empty()) return {fallback};
   return {object.kind == ObjectKind::heap ? "[heap]" : "[mapped]"};

@@ -76,6 +76,28 @@ TEST(Data, WhatAFunctionCallsItsResultMeanwhileIsNoName) {
   const auto report = made.make_data_report();
   EXPECT_EQ(report->rows[1].name.name, "grind mill.c:14");
   EXPECT_EQ(report->rows[1].name.kept_in, "node");
+  made.test.facts[kMill].sources[0].lines[5] = "  table = malloc(n);";  // a global variable
+  EXPECT_EQ(made.make_data_report()->rows[1].name.name, "table mill.c:14");
+}
+
+TEST(Data, TheCallerThatKeepsTheResultTellsWhoseBlocksTheyAre) {
+  MadeData made;
+  Profile& p = made.test.profile;
+  std::vector<std::string>& lines = made.test.facts[kMill].sources[0].lines;
+  lines[5] = "  node = malloc(n);";
+  const auto name_by = [&](const char* caller) {
+    lines[2] = caller;  // mill.c:11
+    p.stacks = {{StackId(), at(0x210)}, {StackId(0u), at(0x223)}};
+    p.objects[1].calls = StackId(1u);
+    return made.make_data_report()->rows[1].name.name;
+  };
+  EXPECT_EQ(name_by("  for (k = 0; k < 3; ++k) lists[k] = (List*)grind(k);"),
+            "lists[k]: grind mill.c:14");
+  EXPECT_EQ(name_by("  lists[k] = sort(grind(k));"), "grind mill.c:14");
+  EXPECT_EQ(name_by("  grind(k);"), "grind mill.c:14");
+  name_by("  lists[k] = grind(k);");
+  EXPECT_TRUE(made.make_data_report({.object = "lists[k]"}));
+  EXPECT_TRUE(made.make_data_report({.object = "grind*"}));
 }
 
 TEST(Data, OneObjectHasItsStatementsFieldsAndEdges) {

@@ -26,7 +26,8 @@ std::string describe_data(const ObjectWords& name) {
   const bool says_place = !name.place.empty() && name.name.ends_with(" " + name.place);
   if (!name.place.empty() && !says_place)
     text += (text.empty() ? "" : ", ") + printable(name.place);
-  if (!name.kept_in.empty() && !name.name.starts_with(name.kept_in + " ")) {
+  const bool says_kept_in = name.name.find(name.kept_in + " ") != std::string::npos;
+  if (!name.kept_in.empty() && !says_kept_in) {
     text += ", kept in " + printable(name.kept_in);
   }
   if (!name.caller.empty()) text += ", for " + printable(name.caller);

@@ -24,6 +24,12 @@ ObjectId object_of(const Profile& profile, uint32_t row) {
 }
 
 bool is_named(const ObjectWords& name, const std::string& wanted) {
+  const size_t kept_by_caller = name.name.find(": ");
+  if (kept_by_caller != std::string::npos) {
+    const std::string inner = name.name.substr(kept_by_caller + 2);
+    const std::string outer = name.name.substr(0, kept_by_caller);
+    if (outer == wanted || inner == wanted || matches_pattern(inner, wanted)) return true;
+  }
   return name.name == wanted || matches_pattern(name.name, wanted) || name.place == wanted ||
          name.kept_in == wanted || is_called(name.name, wanted);
 }
