@@ -5,6 +5,7 @@
 
 #include "model/labelled_runs.h"
 #include "model/region_words.h"
+#include "print/others_time.h"
 #include "regions/constructs.h"
 #include "regions/counters.h"
 #include "regions/findings.h"
@@ -68,6 +69,9 @@ Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& cod
         "a CPU, and who waits at a barrier may wait for a thread that has none. Before all that "
         "is advised below: OMP_NUM_THREADS={}",
         report.most_threads, cpus, cpus));
+  }
+  if (std::string others = describe_others(profile); !others.empty()) {
+    report.remarks.push_back(others + ": threads that wait may wait for one that has no CPU");
   }
   return report;
 }

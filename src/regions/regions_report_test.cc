@@ -392,6 +392,18 @@ TEST(RegionsReport, SaysThatThreadsShareCpus) {
   EXPECT_LT(text.find("4 threads share 2 CPUs"), text.find("What to change")) << text;
 }
 
+// 5 seconds on four CPUs: a tenth of them is 2 s.
+TEST(RegionsReport, SaysThatOthersHadTheCpus) {
+  RegionsOf of;
+  add_figure_1(of);
+  of.profile().runs[0].others = {1'900'000'000, 0};
+  EXPECT_TRUE(of.report().remarks.empty());
+  of.profile().runs[0].others = {10'000'000'000, 0};
+  const RegionsReport report = of.report();
+  ASSERT_EQ(report.remarks.size(), 1u);
+  EXPECT_NE(report.remarks[0].find("others kept 2.0 of 4 CPUs busy"), std::string::npos);
+}
+
 // Nobody is told to make a loop dynamic that is: of its two chunks each thread has one.
 TEST(RegionsReport, WhoWaitsAtTheEndOfAParallelLoopIsToldOfItsSchedule) {
   ImageFacts facts;
