@@ -113,6 +113,9 @@ class Exact(CulpritTest):
         self.assertEqual(0, rows["steady"]["deviation"])
         self.assertGreater(rows["changed"]["deviation"], 0)
         self.assertEqual(1, document["slowest"])
+        extremes = {row["names"]["function"]: row for row in document["extremes"]["rows"]}
+        self.assertNotIn("steady", extremes)
+        self.assertLess(extremes["changed"]["fastest"], extremes["changed"]["slowest"])
         self.assertAlmostEqual(1, sum(row["explains"] for row in document["rows"]), places=6)
 
 
@@ -183,6 +186,15 @@ class Causes(CulpritTest):
         self.assertNotRegex(text, r"(?m)^  steady: ")    # a few cycles of its first rounds
         lines = self.culprit(*question, "--format", "csv").stdout.splitlines()
         self.assertIn("load_latency +", next(line for line in lines if line.startswith("lookup,")))
+        # Of a row that varies the fastest run and the slowest tell the same.
+        question = ("variance", "--event", "sim:cycles", old, new)
+        document = json.loads(self.culprit(*question, "--format", "json").stdout)
+        self.assertEqual([], list(validator("variance").iter_errors(document)))
+        causes = {row["names"]["function"]: row["cause"] for row in document["extremes"]["rows"]}
+        self.assertEqual("load_latency", causes["lookup"]["branches"][0]["branch"])
+        text = self.culprit(*question).stdout
+        self.assertRegex(text, r"(?m)^ *fastest +slowest +change +function$")
+        self.assertRegex(text, r"(?m)^    \+\S+ M \?  load latency")
 
     def test_time_alone_tells_none(self):
         program = self.compile_text(CAUSES.replace("200000", "100000000"), "long.c", "long", "-O1",

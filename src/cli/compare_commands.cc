@@ -1,6 +1,7 @@
 // `culprit diff` and `culprit variance`: several profiles, one answer.
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -128,9 +129,13 @@ int run(const VarianceCommand& command) {
   if (!compared) return fail(compared.error());
   const RunVariance variance =
       find_variance(compared->rows, command.question.options.least_samples);
+  Difference extremes = compare_extremes(compared->rows, variance);
+  const std::array<RunCosts, 2> costs{compared->costs[variance.fastest],
+                                      compared->costs[variance.slowest]};
+  add_causes(costs, 1, extremes);
   const std::string text =
       print_variance({compared->rows, command.question.by, command.limit, !is_one_file}, variance,
-                     command.format, standard_output_style(command.width));
+                     extremes, command.format, standard_output_style(command.width));
   const auto printed = print(compared->problem, text, command.format);
   return printed ? 0 : fail(printed.error());
 }

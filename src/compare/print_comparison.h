@@ -20,8 +20,12 @@ struct PrintedComparison {
 
 std::string print_difference(const PrintedComparison& what, const Difference& difference,
                              Format format, const TextStyle& style);
+/// `extremes`: compare_extremes(), with its causes.
 std::string print_variance(const PrintedComparison& what, const RunVariance& variance,
-                           Format format, const TextStyle& style);
+                           const Difference& extremes, Format format, const TextStyle& style);
+
+/// "+25 %", "-2.1 %".
+std::string format_change(double change);
 
 /// "+", "-", "~", "new", ...
 const char* verdict_mark(ChangeVerdict verdict);

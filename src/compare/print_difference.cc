@@ -45,13 +45,6 @@ const char* verdict_word(ChangeVerdict verdict) {
   return "same";
 }
 
-/// "+25 %", "-2.1 %".
-std::string format_change(double change) {
-  const double percent = std::abs(change) < 5e-4 ? 0 : 100 * change;
-  return std::abs(percent) < 9.95 ? fmt::format("{:+.1f} %", percent)
-                                  : fmt::format("{:+.0f} %", percent);
-}
-
 std::string format_half(const RowChange& row) {
   if (!row.interval95 || !row.change) return "";
   const double half =
@@ -202,8 +195,17 @@ class DifferenceText {
 
   [[nodiscard]] std::string print_next_step() const {
     if (difference_.is_spread_assumed) {
-      return print_next("culprit diff --base A1 A2 A3 --new B1 B2 B3",
-                        "three runs a side and more can be tested", style_);
+      return print_next(
+          "culprit diff --base A1 A2 A3 --new B1 B2 B3",
+          "three runs a side and more can be tested; exact counts need one run a side, "
+          "whatever else the machine does: culprit record --engine simulate, of both",
+          style_);
+    }
+    if (!difference_.is_exact && difference_.total.verdict == ChangeVerdict::same) {
+      return print_next("culprit record --engine simulate -o NEW.culprit PROGRAM",
+                        "of both, then culprit diff: exact counts differ by the program alone, and "
+                        "not by what else the machine does; or more runs a side",
+                        style_);
     }
     const std::optional<Cause>& cause = difference_.total.cause;
     const bool has_tree = !cause || cause->state != Cause::State::unknown;
@@ -290,6 +292,12 @@ std::string print_csv(const PrintedComparison& what, const Difference& differenc
 }
 
 }  // namespace
+
+std::string format_change(double change) {
+  const double percent = std::abs(change) < 5e-4 ? 0 : 100 * change;
+  return std::abs(percent) < 9.95 ? fmt::format("{:+.1f} %", percent)
+                                  : fmt::format("{:+.0f} %", percent);
+}
 
 const char* verdict_mark(ChangeVerdict verdict) {
   switch (verdict) {

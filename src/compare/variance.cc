@@ -51,7 +51,43 @@ RowVariance describe(const ComparedRow& row, const ComparedRow& total) {
   return out;
 }
 
+RowChange compare_two(const ComparedRow& row, const RunVariance& variance) {
+  const Value& fastest = row.runs[variance.fastest];
+  const Value& slowest = row.runs[variance.slowest];
+  RowChange change;
+  change.key = row.key;
+  change.base = fastest.value;
+  change.now = slowest.value;
+  change.base_samples = static_cast<double>(fastest.samples);
+  change.now_samples = static_cast<double>(slowest.samples);
+  if (change.base > 0) change.change = change.now / change.base - 1;
+  change.verdict = change.now > change.base   ? ChangeVerdict::more
+                   : change.now < change.base ? ChangeVerdict::less
+                                              : ChangeVerdict::same;
+  return change;
+}
+
 }  // namespace
+
+Difference compare_extremes(const ComparedRows& rows, const RunVariance& variance) {
+  Difference out;
+  out.base_runs = out.new_runs = 1;
+  out.is_exact = rows.measure.provenance != Provenance::sampled;
+  out.total = compare_two(rows.total, variance);
+  out.total.key = variance.total.key;
+  if (out.total.verdict == ChangeVerdict::same) return out;
+  for (const RowVariance& row : variance.rows) {
+    const bool varies = out.is_exact ? row.largest > row.smallest : row.excess > kReallyVaries;
+    if (!varies) continue;
+    const auto found = std::find_if(rows.rows.begin(), rows.rows.end(),
+                                    [&](const ComparedRow& one) { return one.key == row.key; });
+    out.rows.push_back(compare_two(*found, variance));
+  }
+  std::ranges::stable_sort(out.rows, [](const RowChange& a, const RowChange& b) {
+    return std::abs(a.now - a.base) > std::abs(b.now - b.base);
+  });
+  return out;
+}
 
 RunVariance find_variance(const ComparedRows& rows, double least_samples) {
   CHECK(static_cast<double>(rows.names.size()) >= kLeastRuns);

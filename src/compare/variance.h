@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "compare/compared_rows.h"
+#include "compare/difference.h"
 
 namespace culprit {
 
@@ -38,5 +38,13 @@ struct RunVariance {
 /// Errors: deviation and excess of n runs are within a factor of sqrt(2 / (n - 1)) of the true
 /// Source: papers/continuous-profiling-dcpi, section 3.3 (dcpistats)
 RunVariance find_variance(const ComparedRows& rows, double least_samples);
+
+/// Above it the observed variance is more than sampling alone makes.
+inline constexpr double kReallyVaries = 2;
+
+/// The fastest run (base) beside the slowest, of the rows that really vary, those with the largest
+/// change first, and of the total. What changed is called more or less: that it varies was found
+/// from all runs. No rows, if all totals are alike.
+Difference compare_extremes(const ComparedRows& rows, const RunVariance& variance);
 
 }  // namespace culprit

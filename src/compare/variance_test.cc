@@ -30,6 +30,24 @@ TEST(RunVariance, IsThatOfTheRuns) {
   EXPECT_EQ(variance.slowest, 2U);
 }
 
+// The totals are 170, 190, 140: the third run is the fastest, the second the slowest. By hand the
+// first row's variance is 900 where sampling makes 100, the second's 33 where it makes 67.
+TEST(RunVariance, ExtremesAreOfTheRowsThatVary) {
+  const ComparedRows rows = sampled_rows({{100, 130, 70}, {70, 60, 70}});
+  const RunVariance variance = find_variance(rows, 20);
+  const Difference extremes = compare_extremes(rows, variance);
+  ASSERT_EQ(extremes.rows.size(), 1U);
+  EXPECT_EQ(extremes.rows[0].key, ComparedKey{"0"});
+  EXPECT_EQ(extremes.rows[0].base, 70'000);
+  EXPECT_EQ(extremes.rows[0].now, 130'000);
+  EXPECT_EQ(extremes.rows[0].verdict, ChangeVerdict::more);
+  EXPECT_EQ(extremes.total.base, 140'000);
+  EXPECT_EQ(extremes.total.now, 190'000);
+  // Of runs that are alike there is nothing to say.
+  const ComparedRows alike = sampled_rows({{100, 100}});
+  EXPECT_TRUE(compare_extremes(alike, find_variance(alike, 20)).rows.empty());
+}
+
 TEST(RunVariance, SharesOfTheTotalsVarianceAddUp) {
   std::mt19937 random(5);
   const ComparedRows rows = simulated_program(random, 6, [](size_t, size_t) { return 1.0; });
