@@ -203,6 +203,20 @@ class BadInput(Simulated):
         self.assertEqual("no", row["available"])
         self.assertIn("libculprit_qemu.so is missing", row["detail"])
 
+    def test_plugin_is_damaged(self):
+        """A copy that ended early is no fault of QEMU's."""
+        folder = self.folder / "alone"
+        folder.mkdir()
+        shutil.copy(harness.CULPRIT, folder)
+        whole = (harness.CULPRIT.parent / "libculprit_qemu.so").read_bytes()
+        for plugin in (b"", whole[:40], whole[:len(whole) // 2], whole[:-1]):
+            (folder / "libculprit_qemu.so").write_bytes(plugin)
+            rows = json.loads(run(folder / "culprit", "doctor", "--format", "json").stdout)
+            row, = (row for row in rows["capabilities"] if row["name"] == "simulate")
+            self.assertEqual("no", row["available"])
+            self.assertIn("libculprit_qemu.so' is damaged", row["detail"])
+            self.assertNotIn("PATH", row["remedy"])
+
     def test_mistakes_are_said_first(self):
         for options, problem in ((["--machine", "nonexistent"], "nonexistent"),
                                  (["--roi", "no_such_function"], "no_such_function")):

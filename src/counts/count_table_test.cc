@@ -94,6 +94,13 @@ TEST(CountTable, RepetitionsGiveMeanAndInterval) {
   EXPECT_NEAR(table.rows[0].interval95->high, 16.968, 0.001);
 }
 
+TEST(CountTable, MeansForProgramsHaveAllTheirDigits) {
+  Profile profile = make_profile({"page-faults"});
+  profile.counts = {make_count(0, 1'234'567, 1, 1, 0, 0), make_count(0, 1'234'568, 1, 1, 0, 1)};
+  const std::string line = print_counts_csv(make_count_table(profile, {}), ",");
+  EXPECT_TRUE(line.starts_with("1234567.5,")) << line;
+}
+
 TEST(CountTable, RatesDivideWhatBelongsTogether) {
   Profile profile = make_profile({"task-clock", "cycles:u", "instructions:u", "instructions"});
   profile.counts = {make_count(0, 1'000'000'000, 1, 1), make_count(1, 1000, 1, 1),

@@ -62,10 +62,9 @@ std::string row_text(const CountRow& row) {
   return line;
 }
 
+/// For programs: all digits that a double is sure of.
 std::string number_text(double value) {
-  return fmt::format("{}", value == std::floor(value) && std::fabs(value) < 1e15
-                               ? fmt::format("{:.0f}", value)
-                               : fmt::format("{:.6g}", value));
+  return fmt::format("{:.15g}", value);
 }
 
 std::string csv_line(const CountRow& row, const std::string& separator) {

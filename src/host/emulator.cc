@@ -1,8 +1,11 @@
 #include "host/emulator.h"
 
 #include <cerrno>
+#include <cstring>
+#include <elf.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -48,6 +51,22 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+/// Whether it is an ELF file with all that its header promises: the table of sections is its end.
+/// One that was cut short kills who loads it.
+bool is_whole(const std::string& path) {
+  const Result<Fd> file = open_readable(path);
+  struct stat facts{};
+  Elf64_Ehdr header{};
+  if (!file || ::fstat(file->get(), &facts) != 0 ||
+      ::pread(file->get(), &header, sizeof header, 0) != sizeof header) {
+    return false;
+  }
+  const auto size = static_cast<uint64_t>(facts.st_size);
+  const uint64_t table_bytes = uint64_t{header.e_shentsize} * header.e_shnum;
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_shoff <= size &&
+         table_bytes <= size - header.e_shoff;
+}
+
 /// Tells the reason from what it said instead of loading the plugin.
 std::string explain(const std::string& text) {
   // "Could not load plugin ...: plugin requires API version ..."
@@ -72,6 +91,11 @@ Emulator ask_emulator(const std::string& program, const std::string& plugin) {
   if (plugin.empty()) {
     emulator.problem = "has no plugin to load: libculprit_qemu.so is missing";
     emulator.remedy = "keep libculprit_qemu.so beside culprit";
+    return emulator;
+  }
+  if (!is_whole(plugin)) {
+    emulator.problem = "has no whole plugin to load: '" + printable(plugin) + "' is damaged";
+    emulator.remedy = "install culprit anew, or copy its libculprit_qemu.so once more";
     return emulator;
   }
   // An end with success can only be the plugin's: a folder cannot be run.

@@ -48,6 +48,17 @@ TEST(CommandLine, ReadsListsOfCpus) {
             (std::vector<int>{0, 2, 3, 4}));
 }
 
+TEST(CommandLine, AFileOrAStretchOfTime) {
+  EXPECT_TRUE(parse<ReportCommand>({"report", "--since", "2h"}).epochs.is_chosen);
+  for (const Words& words : {Words{"report", "a.culprit", "--since", "2h"},
+                             Words{"annotate", "main", "-i", "a.culprit", "--db", "db"},
+                             Words{"why", "a.culprit", "--since", "2h"},
+                             Words{"export", "--to", "csv", "a.culprit", "--since", "2h"}}) {
+    const auto usage = parse<Usage>(words);
+    EXPECT_NE(usage.text.find("give a file, or a stretch of time"), std::string::npos) << words[0];
+  }
+}
+
 TEST(CommandLine, KeepsTheOrderOfLevels) {
   EXPECT_EQ(parse<ReportCommand>({"report", "--by", "module,function", "--by", "line"})
                 .question.report.by,

@@ -91,6 +91,14 @@ void add_epoch_choice(CLI::App* app, EpochChoice* choice) {
          },
          "only what these did: comm=PATTERN, cgroup=PATTERN, label=PATTERN (culprit daemon label)")
       ->type_name("FIELD=PATTERN");
+  if (const CLI::Option* file = app->get_option_no_throw("--input")) {
+    app->parse_complete_callback([choice, file] {
+      if (choice->is_chosen && file->count() > 0) {
+        throw CLI::ValidationError(
+            "give a file, or a stretch of time of a database (--since, --db)");
+      }
+    });
+  }
 }
 
 CLI::App* add_top_instructions(CLI::App& root, TopInstructionsCommand* command, std::string*) {

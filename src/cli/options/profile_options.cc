@@ -301,9 +301,6 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
       "  culprit why before.culprit after.culprit    side by side\n"
       "  culprit why --events --template zen4 run.culprit");
   app->callback([command, error] {
-    if (command->epochs.is_chosen && !command->files.empty()) {
-      *error = "give a file, or a stretch of time of a database";
-    }
     if (command->files.empty()) command->files.emplace_back(kDefaultProfile);
     if (command->stalls && (command->files.size() == 2 || command->format == Format::csv)) {
       *error = "--stalls is of one profile, as text or as JSON";
