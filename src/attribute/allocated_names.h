@@ -2,9 +2,9 @@
 
 // AllocatedNames: what the statement that allocates memory assigns it to, as its source has it.
 //
-//     quake.c:431   K[i] = (double*)malloc(9 * sizeof(double));     K[i]
-//     heat.f90:12   allocate(old(n, n), new(n, n))                  old, and new of the second call
-//     book.cc:88    books[b].trades.push_back(trade);               books[b].trades
+//     quake.c:431       K[i] = (double*)malloc(9 * sizeof(double));   K[i]
+//     heat.f90:12       allocate(old(n, n), new(n, n))      old, and new of the second call
+//     containers.cc:27  order.prices.push_back(price);                order.prices
 
 #include <cstdint>
 #include <map>

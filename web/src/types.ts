@@ -1083,7 +1083,16 @@ export interface Statement {
   use: Use;
 }
 export interface Advice {
-  kind: "swap_loops" | "block_loops" | "fuse_loops" | "pad_arrays" | "pool_blocks" | "split_layout" | "false_sharing" | "huge_pages" | "dead_stores";
+  kind:
+    | "swap_loops"
+    | "block_loops"
+    | "fuse_loops"
+    | "pad_arrays"
+    | "pool_blocks"
+    | "split_layout"
+    | "false_sharing"
+    | "huge_pages"
+    | "dead_stores";
   title: string;
   reason: string;
   /**
@@ -1394,7 +1403,16 @@ export interface Object {
   use: Use;
 }
 export interface Advice {
-  kind: "swap_loops" | "block_loops" | "fuse_loops" | "pad_arrays" | "pool_blocks" | "split_layout" | "false_sharing" | "huge_pages" | "dead_stores";
+  kind:
+    | "swap_loops"
+    | "block_loops"
+    | "fuse_loops"
+    | "pad_arrays"
+    | "pool_blocks"
+    | "split_layout"
+    | "false_sharing"
+    | "huge_pages"
+    | "dead_stores";
   title: string;
   reason: string;
   /**
