@@ -3,10 +3,12 @@
 
     bench/scan_explain.py
 
-Eight pairs of builds whose one difference is planted, written down with the cause that each must
-have before `explain` was run on any of them, and kept out of the tests. Prints for each pair the
-cause that was planted, the causes that were named, whether the first of them is right, and whether
-the costliest line is the one that is marked. No pair may be used to change `explain`: if one is, it
+Pairs of builds in C, C++ and Fortran, by GCC and clang, whose one difference is planted. The cause
+that each must have was written down before `explain` was run on any of them, and they are kept out of
+the tests. Each cell is timed, too: a pair counts if the slower build loses at least 3 % here by it.
+Ten pairs more have no difference that code shows. Prints for each pair how much time it loses, the
+cause that was planted, whether the first cause that is named is right, whether its place is the line
+that is marked, and all causes that were named. No pair may be used to change `explain`: if one is, it
 moves to tests/scan_explain_test.py, and another takes its place here.
 """
 import json
@@ -17,153 +19,147 @@ import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 CULPRIT = pathlib.Path(os.environ.get("CULPRIT_BUILD", SOURCE / "build/dev")) / "culprit"
+KERNELS = SOURCE / "bench/scan_explain"
+LEAST_LOSS = 0.03
 
-KERNELS = r"""
-#include <cmath>
-#include <cstdint>
-#include <vector>
-#include "culprit_kernel.h"
-constexpr int kSize = 96;
-float u[kSize], v[kSize];
-double p[kSize], q[kSize];
-int32_t small[kSize], others[kSize];
-struct Shape { virtual ~Shape() = default; virtual double area(double x) const = 0; };
-struct Square final : Shape { double area(double x) const override { return x * x; } };
-#ifdef RESTRICTED
-#define ALONE __restrict
-#else
-#define ALONE
-#endif
-#ifdef BLUR
-__attribute__((noipa)) void blur(float* ALONE to, float* ALONE from) {
-  for (int i = 1; i + 1 < kSize; ++i) to[i] = from[i - 1] * 0.25f + from[i + 1] * 0.75f;  // HERE
-}
-#endif
-int main(int argc, char** argv) {
-  const long runs = culprit_runs(argc, argv);
-  for (int i = 0; i < kSize; ++i) {
-    u[i] = v[i] = 1.5f + i;
-    p[i] = q[i] = 2.25 + i;
-    small[i] = others[i] = 12345 * i + 77;
-  }
-  double total = 1.5;
-  int64_t whole = 5;
-  int stride = 1, bins = 12;
-  Square square;
-  const Shape* shape = &square;
-  for (long n = 0; n < runs; ++n) {
-    CULPRIT_CHANGED(u);
-    CULPRIT_CHANGED(v);
-    CULPRIT_CHANGED(p);
-    CULPRIT_CHANGED(q);
-    CULPRIT_CHANGED(small);
-    CULPRIT_CHANGED(others);
-#ifdef MAXIMUM
-    float most = u[0];
-    for (int i = 1; i < kSize; ++i) most = u[i] > most ? u[i] : most;  // HERE
-    total += most;
-#endif
-#ifdef STRIDE
-#ifndef KNOWN
-    CULPRIT_CHANGED_VALUE(stride);
-#endif
-    for (int i = 0; i < kSize / 2; ++i) p[i * stride] = q[i * stride] + 1.5;  // HERE
-#endif
-#ifdef VIRTUAL
-#ifndef DIRECT
-    CULPRIT_CHANGED_VALUE(shape);
-#endif
-    for (int i = 0; i < 24; ++i) total += shape->area(p[i]);  // HERE
-#endif
-#ifdef BINS
-#ifdef POWER
-    bins = 16;
-#else
-    CULPRIT_CHANGED_VALUE(bins);
-#endif
-    for (int i = 0; i < 24; ++i) whole += small[i] % bins;  // HERE
-#endif
-#ifdef HYPOT
-    for (int i = 0; i < 24; ++i) {
-#ifdef BY_HAND
-      p[i] = q[i] * q[i] + p[i] * p[i];
-#else
-      p[i] = std::pow(q[i], 3.0) + p[i];  // HERE
-#endif
-    }
-#endif
-#ifdef FUSED
-    for (int i = 0; i < kSize; ++i) u[i] = u[i] * v[i] + 0.5f;  // HERE
-#endif
-#ifdef BYTES
-    for (int i = 0; i < kSize; ++i) small[i] = small[i] + others[i];  // HERE
-#endif
-#ifdef VECTOR
-    std::vector<double> values(p, p + 32);
-    for (int i = 0; i < 32; ++i) {
-#ifdef AT
-      total += values.at(static_cast<unsigned>(i + stride - 1));  // HERE
-#else
-      total += values[static_cast<unsigned>(i + stride - 1)];
-#endif
-    }
-#endif
-#ifdef BLUR
-    blur(u, v);
-#endif
-  }
-  CULPRIT_CHANGED(total);
-  CULPRIT_CHANGED(whole);
-  return culprit_use(&total, sizeof total) + culprit_use(&whole, sizeof whole) +
-         culprit_use(p, sizeof p) + culprit_use(u, sizeof u) + culprit_use(small, sizeof small);
-}
-"""
-
-# Name: kernel, what A is built with, what B is built with, what A pays for.
+# Name: source, compiler, kernel, what A is built with, what B is built with, what A pays for.
 PAIRS = {
-    "maximum_keeps_order": ("MAXIMUM", "-O3", "-O3 -ffast-math", "scalar"),
-    "unknown_stride": ("STRIDE", "-O3", "-O3 -DKNOWN", "scalar"),
-    "virtual_call": ("VIRTUAL", "-O2", "-O2 -DDIRECT", "calls"),
-    "unknown_divisor": ("BINS", "-O2", "-O2 -DPOWER", "divisions"),
-    "library_function": ("HYPOT", "-O2", "-O2 -DBY_HAND", "calls"),
-    "contraction_off": ("FUSED", "-O3 -mfma -mavx2 -ffp-contract=off", "-O3 -mfma -mavx2",
-                        "unfused"),
-    "vectors_of_128_bits": ("BYTES", "-O3 -mavx2 -mprefer-vector-width=128", "-O3 -mavx2",
-                            "narrow"),
-    "may_overlap": ("BLUR", "-O3", "-O3 -DRESTRICTED", "checks"),
+    "maximum_keeps_order": ("kernel.cc", "g++-12", "MAXIMUM", "-O3", "-O3 -ffast-math", "scalar"),
+    "unknown_stride": ("kernel.cc", "g++-12", "STRIDE", "-O3", "-O3 -DKNOWN", "scalar"),
+    "virtual_call": ("kernel.cc", "g++-12", "VIRTUAL", "-O2", "-O2 -DDIRECT", "calls"),
+    "unknown_divisor": ("kernel.cc", "g++-12", "BINS", "-O2", "-O2 -DPOWER", "divisions"),
+    "library_function": ("kernel.cc", "g++-12", "HYPOT", "-O2", "-O2 -DBY_HAND", "calls"),
+    "contraction_off": ("kernel.cc", "g++-12", "FUSED", "-O3 -mfma -mavx2 -ffp-contract=off",
+                        "-O3 -mfma -mavx2", "unfused"),
+    "half_the_width": ("kernel.c", "clang-19", "BLEND",
+                       "-O3 -mavx2 -mfma -mprefer-vector-width=128", "-O3 -mavx2 -mfma", "narrow"),
+    "may_overlap": ("kernel.cc", "g++-12", "BLUR", "-O3", "-O3 -DRESTRICTED", "checks"),
+    "sum_through_pointer": ("kernel.c", "gcc-12", "THROUGH", "-O2", "-O2 -DRESTRICTED", "reloads"),
+    "volatile_counters": ("kernel.c", "clang-19", "COUNTERS", "-O2 -DKIND=volatile", "-O2",
+                          "reloads"),
+    "other_file": ("kernel.c", "clang-19", "STEPS", "-O2 -DELSEWHERE", "-O2", "calls"),
+    "by_pointer_to_function": ("kernel.c", "gcc-12", "COMPARE", "-O2", "-O2 -DDIRECT", "calls"),
+    "registers_taken": ("kernel.c", "gcc-12", "MIXING",
+                        "-O2 -ffixed-r12 -ffixed-r13 -ffixed-r14 -ffixed-r15 -ffixed-rbx "
+                        "-ffixed-r11 -ffixed-r10 -ffixed-r9", "-O2", "spills"),
+    "chain_not_unrolled": ("kernel.c", "clang-19", "CHAIN", "-O2 -fno-unroll-loops", "-O2",
+                           "rolled"),
+    "integers_one_by_one": ("kernel.c", "clang-19", "LIMITS",
+                            "-O2 -fno-vectorize -fno-slp-vectorize", "-O2", "scalar"),
+    "powers_again": ("kernel.c", "gcc-12", "POWERS", "-O2 -fno-tree-vectorize",
+                     "-O2 -fno-tree-vectorize -DHORNER", "work"),
+    "bounds_of_arrays": ("kernel.f90", "gfortran-12", "GATHER", "-O2 -fcheck=bounds", "-O2",
+                         "checks"),
+    "division_in_loop": ("kernel.f90", "gfortran-12", "SHARES", "-O2",
+                         "-O2 -freciprocal-math -fno-trapping-math", "divisions"),
+    "loop_not_vectorised": ("kernel.f90", "gfortran-12", "UPDATE",
+                            "-O3 -fno-tree-loop-vectorize -fno-tree-slp-vectorize", "-O3",
+                            "scalar"),
+    "single_and_double": ("kernel.f90", "gfortran-12", "MIXED", "-O2 -fno-tree-vectorize",
+                          "-O2 -fno-tree-vectorize -DONE_KIND", "conversions"),
 }
+# Source, compiler, kernel, and what both, A and B are built with: nothing that code shows differs.
+SAME = {
+    "c_standard": ("kernel.c", "gcc-12", "CHAIN", "-O2", "-std=gnu11", "-std=gnu17"),
+    "debug_information": ("kernel.c", "gcc-12", "MIXING", "-O2", "-g1", "-g3"),
+    "section_names": ("kernel.c", "clang-19", "LIMITS", "-O2", "", "-ffunction-sections"),
+    "plt": ("kernel.c", "clang-19", "STEPS", "-O2", "", "-fno-plt"),
+    "common": ("kernel.c", "gcc-12", "THROUGH", "-O2", "-fcommon", "-fno-common"),
+    "rtti": ("kernel.cc", "g++-12", "BINS", "-O2", "", "-fno-rtti"),
+    "cxx_standard": ("kernel.cc", "g++-12", "FUSED", "-O3", "-std=c++17", "-std=c++20"),
+    "stack_position": ("kernel.cc", "g++-12", "MAXIMUM", "-O3", "", "-DPADDING=4096"),
+    "fortran_lines": ("kernel.f90", "gfortran-12", "UPDATE", "-O3", "", "-ffree-line-length-none"),
+    "fortran_warnings": ("kernel.f90", "gfortran-12", "GATHER", "-O2", "", "-Wall"),
+}
+
+
+def setups_of(source):
+    lines = []
+    for name, (file, compiler, kernel, a, b, _) in PAIRS.items():
+        if file == source:
+            for side, flags in (("a", a), ("b", b)):
+                lines.append(f'{name}_{side} = {{ cc = "{compiler}", flags = "-D{kernel} {flags}" }}')
+    for name, (file, compiler, kernel, both, a, b) in SAME.items():
+        if file == source:
+            for side, flags in (("a", a), ("b", b)):
+                lines.append(f'{name}_{side} = {{ cc = "{compiler}", '
+                             f'flags = "-D{kernel} {both} {flags}" }}')
+    return "\n".join(lines)
+
+
+class Language:
+    """One scan: all pairs of a source file."""
+
+    def __init__(self, folder, source):
+        self.source = source
+        self.folder = folder / source
+        self.folder.mkdir()
+        text = (KERNELS / source).read_text()
+        (self.folder / source).write_text(text)
+        self.marked = {line.split("HERE: ")[1].split()[0]: number
+                       for number, line in enumerate(text.splitlines(), 1) if "HERE: " in line}
+        cpp = "-cpp -fno-inline -J$(dirname {out}) " if source.endswith("f90") else ""
+        libraries = " -lm" if source.endswith(".c") else ""
+        (self.folder / "scan.toml").write_text(f"""[scan]
+program = "{source}"
+build = "{{cc}} {{flags}} {{remarks}} {cpp}-g -I{SOURCE}/examples/scan {{program}} -o {{out}}{libraries}"
+run = "{{out}} {{runs}}"
+time_percent = 2
+DIM = 1
+[setup]
+{setups_of(source)}
+""")
+        self.culprit("run", "--quiet")
+        table = self.document("table", "time_ns", "--over", "setup", "--by", "program")
+        self.times = {mark["x"]: mark.get("value") for mark in table["panels"][0]["series"][0]["marks"]}
+
+    def culprit(self, *arguments):
+        return subprocess.run([CULPRIT, "scan", *arguments], cwd=self.folder, check=True,
+                              stdout=subprocess.PIPE).stdout
+
+    def document(self, *arguments):
+        return json.loads(self.culprit(*arguments, "--format", "json"))
+
+    def explain(self, name):
+        return self.document("explain", f"kernel {name}_a 1", f"kernel {name}_b 1")
+
+    def loss(self, name):
+        return self.times[name + "_a"] / self.times[name + "_b"] - 1
+
+    def is_here(self, place, kernel):
+        """Whether a place is the marked line of a kernel, or within two of it."""
+        file, _, line = place.rpartition(":")
+        return file == self.source and line.isdigit() and abs(int(line) - self.marked[kernel]) <= 2
 
 
 def main():
-    right = by_place = 0
+    counted = right = by_place = invented = 0
     with tempfile.TemporaryDirectory() as temporary:
-        folder = pathlib.Path(temporary)
-        (folder / "kernel.cc").write_text(KERNELS)
-        setups = "".join(f'{name}_{side} = {{ cc = "g++-12", flags = "-D{pair[0]} {pair[number]}" }}\n'
-                         for name, pair in PAIRS.items() for number, side in ((1, "a"), (2, "b")))
-        (folder / "scan.toml").write_text(f"""[scan]
-program = "kernel.cc"
-build = "{{cc}} {{flags}} {{remarks}} -g -I{SOURCE}/examples/scan {{program}} -o {{out}}"
-run = "{{out}} {{runs}}"
-DIM = 1
-[setup]
-{setups}""")
-        subprocess.run([CULPRIT, "scan", "run", "--quiet"], cwd=folder, check=True)
-        marked = [number for number, line in enumerate(KERNELS.splitlines(), 1) if "// HERE" in line]
-        for name, (_, _, _, planted) in PAIRS.items():
-            done = subprocess.run(
-                [CULPRIT, "scan", "explain", f"kernel {name}_a 1", f"kernel {name}_b 1", "--format",
-                 "json"], cwd=folder, check=True, stdout=subprocess.PIPE)
-            found = json.loads(done.stdout)
-            causes = [cause["name"] for cause in found["causes"]]
-            lines = [int(one["line"].rsplit(":")[1]) for one in found["code"][:2]
-                     if one["line"].startswith("kernel.cc:")]
-            here = any(abs(line - mark) <= 3 for line in lines for mark in marked)
-            right += causes[:1] == [planted]
-            by_place += here
-            print(f"{name:20} {planted:10} {'right' if causes[:1] == [planted] else 'WRONG':6} "
-                  f"{'here' if here else 'ELSEWHERE':10} {', '.join(causes)}")
-    print(f"{right} of {len(PAIRS)} causes, {by_place} of {len(PAIRS)} places")
+        languages = {}
+        for name, (source, _, kernel, _, _, planted) in PAIRS.items():
+            if source not in languages:
+                languages[source] = Language(pathlib.Path(temporary), source)
+            language = languages[source]
+            found = language.explain(name)["causes"]
+            causes = [cause["name"] for cause in found]
+            loss = language.loss(name)
+            counts = loss >= LEAST_LOSS
+            is_right = causes[:1] == [planted]
+            here = bool(found) and language.is_here(found[0]["place"], kernel)
+            counted += counts
+            right += counts and is_right
+            by_place += counts and here
+            print(f"{name:22} {100 * loss:+6.0f} %{' ' if counts else '!'} {planted:11} "
+                  f"{'right' if is_right else 'WRONG'} {'here' if here else 'ELSEWHERE':9} "
+                  f"{', '.join(causes)}", flush=True)
+        for name, (source, *_) in SAME.items():
+            causes = [cause["name"] for cause in languages[source].explain(name)["causes"]]
+            invented += bool(causes)
+            print(f"{name:22} {100 * languages[source].loss(name):+6.0f} %  no difference  "
+                  f"{', '.join(causes) or '-'}", flush=True)
+    print(f"! loses less than {100 * LEAST_LOSS:.0f} % here: does not count")
+    print(f"{right} of {counted} causes, {by_place} of {counted} places; "
+          f"{invented} of {len(SAME)} invented")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,10 @@ constexpr double kNothing = 1e-9;
 /// others take about a quarter of one (uops.info, Zen 4 and Golden Cove).
 constexpr double kDivisionWeight = 20;
 
+/// Accesses that move about the same bytes, but so many times as many: one side packs them.
+constexpr double kSameBytes = 0.9;
+constexpr double kFewerAccesses = 1.5;
+
 /// An inner loop's count, comparison and branch.
 constexpr double kLoopOverhead = 3;
 
@@ -141,6 +145,7 @@ class CauseFinder {
   std::vector<Cause> find() {
     if (find_removed()) return std::move(causes_);
     find_packing();
+    if (causes_.empty()) find_packed_accesses();
     find_rolled();
     find_checks();
     find_calls();
@@ -161,7 +166,10 @@ class CauseFinder {
   static double less(double a, double b) { return std::min(a, b); }
 
   void add(const char* name, double weight, const char* event, std::string text) {
-    causes_.push_back({name, std::move(text), sides_.worst_line(event), std::abs(weight)});
+    // Wider vectors do as much of it by fewer instructions.
+    std::string place = sides_.worst_line(event);
+    if (place.empty()) place = sides_.worst_line("instructions");
+    causes_.push_back({name, std::move(text), std::move(place), std::abs(weight)});
   }
 
   bool find_removed() {
@@ -191,6 +199,7 @@ class CauseFinder {
     const double share_b = sides_.b("packed-flops") / flops_b;
     if (std::abs(share_a - share_b) > 0.01) {
       const double excess = share_b - share_a;  // the one that is scalar
+      note_packing(fp_instructions(sides_, 0), fp_instructions(sides_, 1));
       add("scalar", weight, "packed-flops",
           fmt::format("{} does {:.0f} % of its floating-point operations in packed instructions, "
                       "{} {:.0f} %",
@@ -201,6 +210,7 @@ class CauseFinder {
     const auto width = [&](int side) { return lanes(sides_, side); };
     const double excess = width(1) - width(0);  // the one that is narrow
     if (std::abs(width(0) / width(1) - 1) >= 0.05) {
+      note_packing(fp_instructions(sides_, 0), fp_instructions(sides_, 1));
       add("narrow", weight, "flops",
           fmt::format("{} works on {} lanes in a floating-point instruction, {} on {}: narrower "
                       "vectors",
@@ -218,6 +228,38 @@ class CauseFinder {
                     count(more(sides_.a("fused-multiply-adds"), sides_.b("fused-multiply-adds")))));
   }
 
+  /// Integers: packed instructions move the same bytes by fewer accesses.
+  void find_packed_accesses() {
+    const auto sum = [&](int side, const char* loads, const char* stores) {
+      return side == 0 ? sides_.a(loads) + sides_.a(stores) : sides_.b(loads) + sides_.b(stores);
+    };
+    const double bytes[] = {sum(0, "load-bytes", "store-bytes"),
+                            sum(1, "load-bytes", "store-bytes")};
+    const double accesses[] = {sum(0, "L1-dcache-loads", "L1-dcache-stores"),
+                               sum(1, "L1-dcache-loads", "L1-dcache-stores")};
+    const double packed = more(sides_.a("simd-integer"), sides_.b("simd-integer"));
+    if (packed < kNothing || less(bytes[0], bytes[1]) < kSameBytes * more(bytes[0], bytes[1])) {
+      return;
+    }
+    const double excess = accesses[0] - accesses[1];  // the one that moves less at once
+    if (more(accesses[0], accesses[1]) < kFewerAccesses * less(accesses[0], accesses[1])) return;
+    note_packing(accesses[0], accesses[1]);
+    const double of_worse = excess > 0 ? sides_.a("simd-integer") : sides_.b("simd-integer");
+    const bool is_scalar = of_worse < packed / 2;
+    const auto width = [&](int side) { return bytes[side] / accesses[side]; };
+    add(is_scalar ? "scalar" : "narrow", std::abs(excess), "L1-dcache-loads",
+        fmt::format("{} moves {} bytes by a load or store, {} {}: {}", who(excess),
+                    count(less(width(0), width(1))), other(excess), count(more(width(0), width(1))),
+                    is_scalar ? "works on integers one by one, the other on several in an "
+                                "instruction"
+                              : "narrower vectors"));
+  }
+
+  /// Keeps how many instructions the better side needs for one of the other's.
+  void note_packing(double a, double b) {
+    if (a > kNothing && b > kNothing) packing_ = less(a, b) / more(a, b);
+  }
+
   /// Finds loops that were unrolled, but for packed instructions, which do several rounds in one by
   /// themselves.
   void find_rolled() {
@@ -225,13 +267,7 @@ class CauseFinder {
     const double rounds[] = {sides_.loop_rounds(0), sides_.loop_rounds(1)};
     double a = rounds[0];
     double b = rounds[1];
-    const double fp_a = fp_instructions(sides_, 0);
-    const double fp_b = fp_instructions(sides_, 1);
-    const bool is_packed = std::any_of(causes_.begin(), causes_.end(), [](const Cause& one) {
-      return one.name == "scalar" || one.name == "narrow";
-    });
-    if (is_packed && fp_a > kNothing && fp_b > kNothing)
-      (a > b ? a : b) *= less(fp_a, fp_b) / more(fp_a, fp_b);
+    (a > b ? a : b) *= packing_;
     const double excess = a - b;
     if (std::abs(excess) < 0.5 || excess * (rounds[0] - rounds[1]) <= 0) return;
     add("rolled", kLoopOverhead * excess, event,
@@ -364,6 +400,7 @@ class CauseFinder {
   const Sides& sides_;
   const std::vector<Remark> remarks_[2];
   std::vector<Cause> causes_;
+  double packing_ = 1;  // of instructions, where one side packs more into each
 };
 
 }  // namespace
