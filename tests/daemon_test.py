@@ -97,6 +97,12 @@ class Daemon(harness.CulpritTest):
         # Symbols of what else the machine runs are found first.
         self.assertEqual(process.wait(200), 0, (self.folder / "log").read_text())
 
+    def wait_until(self, is_so, seconds=30):
+        deadline = time.monotonic() + seconds
+        while not is_so():
+            self.assertLess(time.monotonic(), deadline, (self.folder / "log").read_text())
+            time.sleep(0.1)
+
     def spin(self, seconds=1.0, name="spin"):
         program = self.compile_text(SPIN, "spin.c", name, "-O1", "-g")
         harness.run(program, seconds)
@@ -256,6 +262,27 @@ class Daemon(harness.CulpritTest):
         said = (self.folder / "log").read_text()
         self.assertIn("recovered the epoch", said)
         self.assertGreaterEqual(sum(self.cells("--epoch", self.files()[0].name).values()), before)
+
+    def test_a_full_disk_is_no_end(self):
+        small = self.folder / "small"
+        small.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", small],
+                                 capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("needs the right to mount a file system that is small")
+        self.addCleanup(subprocess.run, ["umount", "-l", small], check=False)
+        self.database = small / "db"
+        process = self.start("--rate", "99", "--flush", "1s", "--epoch", "2s", "--no-symbols", settle=0)
+        ballast = small / "ballast"
+        with open(ballast, "wb", buffering=0) as file, self.assertRaises(OSError):
+            while True:
+                file.write(bytes(4096))
+        self.wait_until(lambda: any("no space" in text for text in self.status()["problems"]))
+        os.truncate(ballast, 0)
+        before = len(self.files())
+        self.wait_until(lambda: len(self.files()) > before)
+        self.assertIsNone(process.poll())
+        self.assertGreater(sum(self.cells("--epoch", self.files()[-1].name).values()), 0)
 
     def test_names_of_strangers_stay_on_their_line(self):
         process = self.start_in_kernel("--rate", "999", settle=0.2)

@@ -224,9 +224,11 @@ void Daemon::make_writer() {
   Result<ProfileWriter> writer = ProfileWriter::create(path_);
   if (writer) {
     writer_ = *std::move(writer);
-  } else {
-    note_problem(writer.error().message);
+    return;
   }
+  note_problem(writer.error().message);
+  // A full disk leaves a part of the file, which would be in the way as soon as there is room.
+  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) ::unlink((path_ + suffix).c_str());
 }
 
 void Daemon::begin_epoch() {
@@ -313,8 +315,9 @@ void Daemon::complete_next() {
   if (completing_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     SignalGuard::give_back_in_child();
-    ::setpriority(PRIO_PROCESS, 0, 19);
-    // The child keeps nothing of ours open: the lock, the clocks, the socket.
+    // The child keeps nothing of ours open: the lock, the clocks, the socket. It closes them before
+    // its priority falls: on a busy machine it would hold the lock for seconds, and a daemon that
+    // follows one that was killed would be refused.
     std::vector<int> kept;
     for (const auto& [image, fd] : epoch.held) kept.push_back(fd.get());
     for (const uint32_t fd : list_numbered_entries("/proc/self/fd")) {
@@ -322,6 +325,7 @@ void Daemon::complete_next() {
       const bool is_kept = std::find(kept.begin(), kept.end(), number) != kept.end();
       if (number > STDERR_FILENO && !is_kept) ::close(number);
     }
+    ::setpriority(PRIO_PROCESS, 0, 19);
     if (options_.complete) options_.complete(epoch);
     const auto now_s = static_cast<int64_t>(read_clock_ns(CLOCK_REALTIME) / kSecondNs);
     if (const Result<EpochDatabase> database = EpochDatabase::open(database_.folder())) {

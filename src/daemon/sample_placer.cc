@@ -11,7 +11,6 @@
 #include "daemon/describe_epoch.h"
 #include "model/idle_time.h"
 #include "records/callchain.h"
-#include "records/proc_text.h"
 
 namespace culprit {
 
@@ -52,7 +51,7 @@ std::vector<ProcMapping> read_mappings(uint32_t pid) {
   return parse_proc_maps(read_file(fmt::format("/proc/{}/maps", pid), kMostBytes).value_or(""));
 }
 
-MmapRecord to_record(uint32_t pid, ProcMapping& entry) {
+MmapRecord to_record(uint32_t pid, const ProcMapping& entry) {
   MmapRecord map;
   map.pid = pid;
   map.start = entry.start;
@@ -62,7 +61,7 @@ MmapRecord to_record(uint32_t pid, ProcMapping& entry) {
   map.device_major = entry.device_major;
   map.device_minor = entry.device_minor;
   map.inode = entry.inode;
-  map.path = std::move(entry.path);
+  map.path = entry.path;
   return map;
 }
 
@@ -146,7 +145,7 @@ void SamplePlacer::note_image(const image_record& record) {
   map.inode = record.key.inode;
   map.path = path_of(record);
   if (is_alive(record.pid, record.process_start_ns)) {
-    for (ProcMapping& entry : read_mappings(record.pid)) {
+    for (const ProcMapping& entry : read_mappings(record.pid)) {
       if (entry.start != map.start || entry.file_offset != map.file_offset) continue;
       map = to_record(record.pid, entry);
       break;
@@ -327,7 +326,7 @@ void SamplePlacer::watch_process(const who_key& who) {
   if (!is_alive(who.pid, who.start_ns)) return;
   names_->images.jit().watch(who.pid);
   // A jitdump is announced by being mapped.
-  for (ProcMapping& entry : read_mappings(who.pid)) {
+  for (const ProcMapping& entry : read_mappings(who.pid)) {
     if (entry.executable && entry.path.ends_with(".dump")) {
       names_->images.intern(to_record(who.pid, entry), false);
     }
@@ -341,25 +340,42 @@ void SamplePlacer::count_in_process(const who_key& who, uint64_t address, const 
   if (waiting_.size() > kMostWaiting) end_waiting();
 }
 
+/// The mappings of a process are read once for all that is asked of it in a drain: a process may
+/// have tens of thousands, and as many addresses in a drain.
+const ProcMapping* SamplePlacer::find_mapping(const who_key& who, RunAddress address) {
+  constexpr size_t kMostProcesses = 16;
+  if (mappings_.size() >= kMostProcesses) mappings_.clear();
+  const auto [known, is_new] = mappings_.try_emplace({who.pid, who.start_ns});
+  std::vector<ProcMapping>& entries = known->second;
+  if (is_new) entries = read_mappings(who.pid);
+  // The kernel lists them by address.
+  const auto above =
+      std::upper_bound(entries.begin(), entries.end(), address,
+                       [](RunAddress at, const ProcMapping& entry) { return at < entry.start; });
+  if (above == entries.begin()) return nullptr;
+  const ProcMapping& entry = *std::prev(above);
+  return address < entry.end ? &entry : nullptr;
+}
+
 /// What the kernel could not say, its process may still tell.
 void SamplePlacer::count_unknown(const who_key& who, uint64_t address, const Amount& amount) {
   if (is_alive(who.pid, who.start_ns)) {
-    for (ProcMapping& entry : read_mappings(who.pid)) {
-      if (address < entry.start.value || address >= entry.end.value) continue;
-      const MmapRecord map = to_record(who.pid, entry);
-      const Mapping mapping{map.start, RunAddress(map.start.value + map.length), map.file_offset,
-                            names_->images.intern(map, false)};
-      const CallFrame frame{RunAddress(address), Mode::user};
-      const Location place = names_->images.locate(who.pid, frame, &mapping);
-      if (place.image.is_all()) {
-        count_in_process(who, address, amount);
-      } else {
-        add(context_of(who, Mode::user), *names_, place, amount);
-      }
+    const ProcMapping* const entry = find_mapping(who, RunAddress(address));
+    if (entry == nullptr) {
+      totals_.unknown_unmapped += amount.samples;
+      add_unknown(who, kUnmapped, amount);
       return;
     }
-    totals_.unknown_unmapped += amount.samples;
-    add_unknown(who, kUnmapped, amount);
+    const MmapRecord map = to_record(who.pid, *entry);
+    const Mapping mapping{map.start, RunAddress(map.start.value + map.length), map.file_offset,
+                          names_->images.intern(map, false)};
+    const CallFrame frame{RunAddress(address), Mode::user};
+    const Location place = names_->images.locate(who.pid, frame, &mapping);
+    if (place.image.is_all()) {
+      count_in_process(who, address, amount);
+    } else {
+      add(context_of(who, Mode::user), *names_, place, amount);
+    }
     return;
   }
   totals_.unknown_busy += amount.samples;
@@ -379,6 +395,7 @@ bool SamplePlacer::place_code(Waiting& waiting) {
 
 void SamplePlacer::end_drain() {
   ++drains_;
+  mappings_.clear();
   std::vector<uint32_t> refreshed;
   std::vector<Waiting> still;
   for (Waiting& waiting : waiting_) {

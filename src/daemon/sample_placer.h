@@ -24,6 +24,7 @@
 #include "daemon/sampling_totals.h"
 #include "model/builder.h"
 #include "recording/recording.h"
+#include "records/proc_text.h"
 
 namespace culprit {
 
@@ -96,6 +97,7 @@ class SamplePlacer final : public SampleVisitor {
   void watch_process(const who_key& who);
   void count_in_process(const who_key& who, uint64_t address, const Amount& amount);
   void count_unknown(const who_key& who, uint64_t address, const Amount& amount);
+  const ProcMapping* find_mapping(const who_key& who, RunAddress address);
   bool place_code(Waiting& waiting);
   void count_nameless(int drains);
   void forget_dead();
@@ -121,6 +123,7 @@ class SamplePlacer final : public SampleVisitor {
   };
   std::unordered_map<std::pair<who_key, Mode>, ContextId, WhoHash, WhoEqual> contexts_;
   std::vector<Waiting> waiting_;
+  std::map<std::pair<uint32_t, uint64_t>, std::vector<ProcMapping>> mappings_;  // of a drain
   std::vector<image_key> anonymous_files_;
   CgroupNames cgroups_;
   SamplingTotals totals_;
