@@ -156,8 +156,9 @@ class Daemon(harness.CulpritTest):
         harness.run(program, 20000)
         self.ask("flush")
         touched = self.cells("--module", name, event="page-faults", what="value")
-        self.assertGreaterEqual(touched["touch_pages"], 19900)   # a handler may keep others away
-        self.assertLess(touched["touch_pages"], 21000)
+        # A fault during another handler of its CPU is skipped, and shared by all others there.
+        self.assertGreater(touched["touch_pages"], 16000)
+        self.assertLess(touched["touch_pages"], 24000)
 
     def test_events_beside_time(self):
         self.start_in_kernel("--rate", "99", "-e", "page-faults/period=1/", settle=0.2)
