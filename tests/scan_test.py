@@ -216,7 +216,7 @@ class Campaign(ScanTest):
 #error planted
 #endif
 """, 'plain = { cc = "g++", flags = "" }\nnone = { cc = "no-such-compiler", flags = "" }',
-                  "timeout_s = 4\nDIM = [1, 2]")
+                  "timeout_s = 60\nDIM = [1, 2]")
         done = self.culprit("scan", "run", status=1)
         self.assertIn("3 failed", done.stderr)
         self.assertEqual(self.values()["plain"][1], "build failed")
@@ -235,6 +235,14 @@ class Campaign(ScanTest):
         # Nothing has changed: what failed is not tried again, unless somebody asks for it.
         self.assertIn("0 cells", self.culprit("scan", "run", "--setup", "none").stderr)
         self.assertIn("2 cells", self.culprit("scan", "retry", "--setup", "none", status=1).stderr)
+
+    def test_errors_of_fortran_have_their_place(self):
+        self.need("gfortran")
+        self.plan("wrong.f90", "program wrong\n  implicit none\n  unknown = 1\nend program\n",
+                  'O2 = { cc = "gfortran -cpp", flags = "-O2" }', "DIM = 1")
+        self.culprit("scan", "run", status=1)
+        self.assertRegex(self.culprit("scan", "status").stdout,
+                         r"build failed: wrong\.f90:3:\d+: Error: Symbol .unknown.")
 
     def test_crashes_hangs_and_other_results_are_told(self):
         self.plan("odd.cc", """#include <cstdlib>
@@ -271,7 +279,7 @@ int main(int, char** argv) {
         self.culprit("scan", "run", status=1)
         # The first loop count that is tried is the last of `runs`: 700.
         self.assertRegex(self.culprit("scan", "status").stdout,
-                         r"counted fails 400: run failed: exit status 3 at \d+ runs")
+                         r"counted fails 400.*: run failed: exit status 3 at \d+ runs")
         document = json.loads(self.culprit("scan", "table", "time", "--format", "json",
                                            "--setup", "works").stdout)
         TABLE.validate(document)

@@ -28,7 +28,8 @@ __attribute__((noipa)) static void add_up(int* ALONE sum, const int* ALONE from,
 /* As a function of another file is: neither inlined nor cloned. */
 __attribute__((noinline))
 #endif
-static uint32_t mix(uint32_t x) {
+static uint32_t
+mix(uint32_t x) {
   return x ^ (x >> 15);
 }
 #endif

@@ -1,13 +1,19 @@
 // Kernels of bench/scan_explain.py: one at a time, chosen by a macro.
 #include <cmath>
 #include <cstdint>
+
 #include "culprit_kernel.h"
 constexpr int kSize = 96;
 float u[kSize], v[kSize];
 double p[kSize], q[kSize];
 int32_t small[kSize];
-struct Shape { virtual ~Shape() = default; virtual double area(double x) const = 0; };
-struct Square final : Shape { double area(double x) const override { return x * x; } };
+struct Shape {
+  virtual ~Shape() = default;
+  virtual double area(double x) const = 0;
+};
+struct Square final : Shape {
+  double area(double x) const override { return x * x; }
+};
 #ifdef RESTRICTED
 #define ALONE __restrict
 #else
@@ -15,7 +21,8 @@ struct Square final : Shape { double area(double x) const override { return x * 
 #endif
 #ifdef BLUR
 __attribute__((noipa)) void blur(float* ALONE to, float* ALONE from) {
-  for (int i = 1; i + 1 < kSize; ++i) to[i] = from[i - 1] * 0.25f + from[i + 1] * 0.75f;  // HERE: BLUR
+  for (int i = 1; i + 1 < kSize; ++i)
+    to[i] = from[i - 1] * 0.25f + from[i + 1] * 0.75f;  // HERE: BLUR
 }
 #endif
 int main(int argc, char** argv) {

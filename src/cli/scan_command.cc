@@ -219,7 +219,9 @@ int run_init(const ScanCommand& command) {
     return fail(Error{fmt::format("there is no file '{}'", printable(command.source))});
   }
   const std::string clang = find_newest(scan::find_clang_of(command.source));
-  const Result<std::string> plan = scan::make_first_plan(command.source, clang);
+  const Result<std::string> source = read_file(command.source, uint64_t{64} << 20);
+  if (!source) return fail(source.error());
+  const Result<std::string> plan = scan::make_first_plan(command.source, *source, clang);
   if (!plan) return fail(plan.error());
   const Result<void> written = write_new_file(command.plan, *plan, false);
   if (!written) return fail(written.error());

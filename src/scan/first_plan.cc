@@ -85,7 +85,8 @@ std::string find_clang_of(const std::string& source) {
   return language == nullptr ? "" : language->clang;
 }
 
-Result<std::string> make_first_plan(const std::string& source, const std::string& clang) {
+Result<std::string> make_first_plan(const std::string& source, const std::string& text,
+                                    const std::string& clang) {
   const Language* const language = find_language(source);
   if (language == nullptr) {
     return Error{
@@ -98,14 +99,24 @@ Result<std::string> make_first_plan(const std::string& source, const std::string
       "# Words in braces stand for the variables below; commands run in this file's folder.\n"
       "\n[scan]\n";
   out += line(fmt::format("program = [{}]", in_toml(source)), "or patterns: \"kernels/*.cc\"");
-  out += fmt::format("build = {}\n", in_toml(language->build));
+  // Else every size would be built, and cost the same.
+  constexpr std::string_view kMacro = " -DDIM={DIM}";
+  std::string build = language->build;
+  const size_t macro = build.find(kMacro);
+  const bool has_size = macro == std::string::npos || text.find("DIM") != std::string::npos;
+  if (!has_size) build.erase(macro, kMacro.size());
+  out += fmt::format("build = {}\n", in_toml(build));
   out += line(fmt::format("run = {}", in_toml(language->run)),
               "{runs}: how often the loop goes round");
   out += line("runs = [100, 300, 700]", "a third count checks that iterations cost the same");
   out += line("# iterations_per_run = 100", "if the program multiplies the count by itself");
   out += line("# machine = \"zen4\"", "models its caches and cycles, too; `none` is faster");
   out += line("# time_percent = 2", "measures CPU time, too, each within so much");
-  out += line("DIM = \"1..8\"", "a parameter: a range, or a list [1, 2, 4, 8]");
+  if (has_size) {
+    out += line("DIM = \"1..8\"", "a parameter: a range, or a list [1, 2, 4, 8]");
+  } else {
+    out += line("# DIM = \"1..8\"", "a parameter, where -DDIM={DIM} stands in build");
+  }
   out += "\n[setup]\n";
   for (const char* level : {"O2", "O3"}) {
     const bool is_low = std::string_view(level) == "O2";

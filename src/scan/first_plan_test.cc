@@ -8,7 +8,7 @@ namespace culprit::scan {
 namespace {
 
 std::string build_of(const std::string& source) {
-  const Result<std::string> text = make_first_plan(source, "");
+  const Result<std::string> text = make_first_plan(source, "float x[DIM];", "");
   EXPECT_TRUE(text) << source;
   const Result<Plan> plan = parse_plan(text ? *text : "", "scan.toml");
   EXPECT_TRUE(plan) << (plan ? "" : plan.error().message);
@@ -34,7 +34,7 @@ TEST(FirstPlan, NamesTheClangThatIsThere) {
   EXPECT_EQ(find_clang_of("kernel.c"), "clang");
   EXPECT_EQ(find_clang_of("kernel.cc"), "clang++");
   EXPECT_EQ(find_clang_of("kernel.f90"), "");
-  const Result<std::string> text = make_first_plan("kernel.cc", "clang++-14");
+  const Result<std::string> text = make_first_plan("kernel.cc", "DIM", "clang++-14");
   ASSERT_TRUE(text);
   const Result<Plan> plan = parse_plan(*text, "scan.toml");
   ASSERT_TRUE(plan) << plan.error().message;
@@ -45,8 +45,17 @@ TEST(FirstPlan, NamesTheClangThatIsThere) {
   }
 }
 
+TEST(FirstPlan, HasSizesOnlyWhereTheSourceHas) {
+  const Result<std::string> text = make_first_plan("kernel.c", "float x[64];", "");
+  ASSERT_TRUE(text);
+  const Result<Plan> plan = parse_plan(*text, "scan.toml");
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_TRUE(plan->parameters.empty());
+  EXPECT_EQ(plan->build, "{cc} {flags} {remarks} -g {program} -o {out}");
+}
+
 TEST(FirstPlan, RefusesWhatNobodyKnowsHowToBuild) {
-  const Result<std::string> text = make_first_plan("kernel.zig", "");
+  const Result<std::string> text = make_first_plan("kernel.zig", "", "");
   ASSERT_FALSE(text);
   EXPECT_NE(text.error().message.find("kernel.zig"), std::string::npos);
 }

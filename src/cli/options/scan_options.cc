@@ -103,6 +103,7 @@ void add_one(CLI::App* scan, ScanCommand* command, std::string* error) {
       "the count goes. Its output is not shown.\n\nExamples:\n"
       "  culprit scan one -- ./kernel {runs}\n"
       "  culprit scan one --by line -- ./kernel {runs} matrix.txt\n"
+      "  culprit scan one -- ./gbench --benchmark_filter=X --benchmark_min_time={runs}x\n"
       "  culprit scan one --machine zen4 --runs 1000,3000,7000 -- ./kernel --loops={runs}");
   app->callback([app, command, error] {
     command->command = app->remaining();

@@ -49,14 +49,16 @@ void write_phase(const std::string& scratch, const std::string& words) {
     return;  // only a word for people
 }
 
-/// The line that says most: the first with an error in it, else the first.
+/// The line that says most: the first with an error in it, else the first. GNU Fortran has the
+/// place in a line of its own, before the source and "Error: ".
 std::string tell_failure(const std::string& status, const std::string& log) {
   std::string first;
   for (const std::string_view line : split(log, '\n')) {
     if (trim(line).empty()) continue;
     if (first.empty()) first = trim(line);
-    if (line.find("error") != std::string_view::npos) {
-      first = trim(line);
+    const bool is_behind_place = first.ends_with(':') && trim(line).find("Error: ") < 7;
+    if (is_behind_place || line.find("error") != std::string_view::npos) {
+      first = (is_behind_place ? first + " " : "") + std::string(trim(line));
       break;
     }
   }
