@@ -58,8 +58,12 @@ await check("functions");
 // From the keyboard alone: search, into the table, open the function.
 await page.keyboard.press("/");
 await page.keyboard.type("^product$");
-await page.waitForTimeout(200);
-found.sought = await page.locator("[aria-label=functions] .row:not(.head) mark").allInnerTexts();
+const marks = page.locator("[aria-label=functions] .row:not(.head) mark");
+// Each key narrows the search; a busy machine takes its time. If it never comes, what is there is told.
+await page.waitForFunction(
+  () => document.querySelectorAll("[aria-label=functions] .row:not(.head) mark").length === 1,
+  null, { timeout: 10_000 }).catch(() => {});
+found.sought = await marks.allInnerTexts();
 await page.keyboard.press("Escape");
 await page.locator("[aria-label='functions: rows']").focus();
 await page.keyboard.press("ArrowDown");
@@ -67,10 +71,12 @@ await page.keyboard.press("Enter");
 await page.waitForSelector("[aria-label=assembly] .row:not(.head)");
 await page.waitForSelector("svg .block");
 found.blocks = await page.locator("svg .block").count();
+const unchosen = page.url();
 await page.keyboard.press("]");
-await page.waitForTimeout(200);
+await page.waitForURL((url) => url.href !== unchosen, { timeout: 10_000 }).catch(() => {});
 const chosen = page.url();
 await page.locator("[aria-label=source] [role=row].row:not(.head)").first().hover();
+await page.waitForSelector("[aria-label=assembly] .row.linked", { timeout: 10_000 }).catch(() => {});
 found.linked = await page.locator("[aria-label=assembly] .row.linked").count();
 await check("function");
 await page.goBack();
