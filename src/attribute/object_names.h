@@ -24,9 +24,8 @@ class ObjectNames {
   explicit ObjectNames(CodeIndex& code) : code_(code), kept_in_(code) {}
 
   /// "disp", "make_rows quake.c:452", "K[i] quake.c:431"; "disp[t]: rows[i] quake.c:431" where the
-  /// caller of the function that asks for it assigns its result; "[stack]", "[unknown]", "[no
-  /// access]",
-  /// "[not recorded]".
+  /// caller of the function that asks for it assigns its result; "[stack]", "[unknown]",
+  /// "[no access]", "[not recorded]".
   const std::string& name(ObjectId object);
   /// Whether the name is that of a data structure: a variable, memory that a function outside
   /// allocators asked for, a stack, a file. A section, or the memory of an allocator, is none.

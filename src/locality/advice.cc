@@ -227,8 +227,7 @@ class Adviser {
       advice.title = fmt::format("block the loops around {}", place_of(loop));
       advice.reason = fmt::format(
           "It comes back to the same lines when they are gone: {}{}. Parts that fit should be "
-          "finished "
-          "before the next one begins.",
+          "finished before the next one begins.",
           back,
           steps_over ? fmt::format(", and of each it uses {} at a time, while other data are gone "
                                    "through along the lines",
@@ -563,8 +562,7 @@ class Adviser {
                                  place_of(pair.second));
       advice.reason = fmt::format(
           "Cores took lines from each other {} times there, and {} of these for bytes that the "
-          "other "
-          "one did not use (false sharing): align each thread's data to {} B.",
+          "other one did not use (false sharing): align each thread's data to {} B.",
           format_si(first.same_bytes + first.other_bytes),
           percent(first.other_bytes, first.same_bytes + first.other_bytes), caches_.line_bytes);
       if (first.other_bytes > first.same_bytes) add(std::move(advice), {pair.first, pair.second});

@@ -51,8 +51,9 @@ struct LocalityAdvice {
 inline constexpr double kLeastGain = 0.02;
 
 /// Those that save most first, but blocking only where it saves twice as much. None without
-/// modelled cycles. Units:  modelled cycles [cycles] -> share [0 to 1] Errors: an upper end: what
-/// else would be waited for instead is not known
+/// modelled cycles.
+/// Units:  modelled cycles [cycles] -> share [0 to 1]
+/// Errors: an upper end: what else would be waited for instead is not known
 std::vector<LocalityAdvice> make_locality_advice(const Profile& profile, CodeIndex& code,
                                                  const Caches& caches, const UseEvents& events);
 
