@@ -79,8 +79,7 @@ Result<void> write_pdf(const std::string& path, std::string_view svg) {
   const std::string picture = folder.path() + "/plot.svg";
   RETURN_IF_ERROR(write_new_file(picture, svg, false));
   ASSIGN_OR_RETURN(StartedCommand converter,
-                   StartedCommand::hold({kConverter, "-f", "pdf", "-o", path, picture}));
-  RETURN_IF_ERROR(converter.let_go(0));
+                   StartedCommand::start({kConverter, "-f", "pdf", "-o", path, picture}));
   while (!converter.wait(10'000)) continue;
   if (converter.wait_status() == 0) return {};
   return Error{fmt::format("{} made no '{}': {}", kConverter, printable(path),

@@ -224,11 +224,9 @@ void Daemon::make_writer() {
   Result<ProfileWriter> writer = ProfileWriter::create(path_);
   if (writer) {
     writer_ = *std::move(writer);
-    return;
+  } else {
+    note_problem(writer.error().message);
   }
-  note_problem(writer.error().message);
-  // A full disk leaves a part of the file, which would be in the way as soon as there is room.
-  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) ::unlink((path_ + suffix).c_str());
 }
 
 void Daemon::begin_epoch() {

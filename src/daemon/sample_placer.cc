@@ -344,10 +344,13 @@ void SamplePlacer::count_in_process(const who_key& who, uint64_t address, const 
 /// have tens of thousands, and as many addresses in a drain.
 const ProcMapping* SamplePlacer::find_mapping(const who_key& who, RunAddress address) {
   constexpr size_t kMostProcesses = 16;
-  if (mappings_.size() >= kMostProcesses) mappings_.clear();
-  const auto [known, is_new] = mappings_.try_emplace({who.pid, who.start_ns});
-  std::vector<ProcMapping>& entries = known->second;
-  if (is_new) entries = read_mappings(who.pid);
+  const std::pair key{who.pid, who.start_ns};
+  auto known = mappings_.find(key);
+  if (known == mappings_.end()) {
+    if (mappings_.size() == kMostProcesses) mappings_.clear();
+    known = mappings_.emplace(key, read_mappings(who.pid)).first;
+  }
+  const std::vector<ProcMapping>& entries = known->second;
   // The kernel lists them by address.
   const auto above =
       std::upper_bound(entries.begin(), entries.end(), address,

@@ -121,8 +121,8 @@ void StartedCommand::wait() {
 }
 
 Result<StartedCommand> StartedCommand::start(const std::vector<std::string>& command,
-                                             const std::vector<std::string>& environment) {
-  ASSIGN_OR_RETURN(StartedCommand started, hold(command, &environment));
+                                             const std::vector<std::string>* environment) {
+  ASSIGN_OR_RETURN(StartedCommand started, hold(command, environment));
   RETURN_IF_ERROR(started.let_go(0));
   return started;
 }

@@ -27,7 +27,7 @@ class StartedCommand {
   StartedCommand& operator=(StartedCommand&&) = default;
   /// hold() and let_go() in one.
   static Result<StartedCommand> start(const std::vector<std::string>& command,
-                                      const std::vector<std::string>& environment);
+                                      const std::vector<std::string>* environment = nullptr);
   /// A child that was not let go is ended.
   ~StartedCommand();
 

@@ -1,6 +1,8 @@
 #include "store/profile_file.h"
 
+#include <csignal>
 #include <filesystem>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "model/random_profile.h"
@@ -296,6 +298,22 @@ TEST_F(ProfileFile, DoesNotWriteOverAnExistingFile) {
   const Result<ProfileWriter> second = ProfileWriter::create(path_);
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message.find("exists already"), std::string::npos);
+  EXPECT_TRUE(read(path_));
+}
+
+TEST_F(ProfileFile, IsNotLeftInPartWhereThereIsNoRoom) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  const bool is_made = ProfileWriter::create(path_).has_value();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_FALSE(is_made);
+  EXPECT_FALSE(file_exists(path_));
+  EXPECT_TRUE(ProfileWriter::create(path_));
 }
 
 TEST_F(ProfileFile, NamesThatSqliteTreatsSpeciallyAreFileNames) {

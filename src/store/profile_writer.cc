@@ -1,5 +1,7 @@
 // ProfileWriter: transactions around what tables.h, counts.h and facts.h write.
 
+#include <unistd.h>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "store/counts.h"
@@ -138,7 +140,12 @@ Result<ProfileWriter> ProfileWriter::create(const std::string& path, Survives su
   ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
                    Database::open(path, Database::Access::create));
   ASSIGN_OR_RETURN(WriterLock lock, WriterLock::take(path));
-  RETURN_IF_ERROR(create_tables(*database));
+  if (const Result<void> created = create_tables(*database); !created) {
+    // A full disk leaves a part of it, which would be in the way as soon as there is room.
+    database.reset();
+    for (const char* suffix : {"", "-journal"}) ::unlink((path + suffix).c_str());
+    return created.error();
+  }
   if (survives == Survives::process) {
     RETURN_IF_ERROR(database->execute("PRAGMA synchronous = OFF"));
   }

@@ -94,10 +94,10 @@ Result<Build> build(const ScanSetting& setting, const CellJob& job, const std::s
     ::dup2(file.get(), 1);
     ::dup2(file.get(), 2);
     const uint64_t start_ns = monotonic_ns();
-    ASSIGN_OR_RETURN(
-        StartedCommand command,
-        StartedCommand::start({"/bin/sh", "-c", build.command},
-                              environment_with("SUNPRO_DEPENDENCIES=" + dependencies)));
+    const std::vector<std::string> environment =
+        environment_with("SUNPRO_DEPENDENCIES=" + dependencies);
+    ASSIGN_OR_RETURN(StartedCommand command,
+                     StartedCommand::start({"/bin/sh", "-c", build.command}, &environment));
     while (!command.wait(10'000)) continue;
     build.duration_ns = monotonic_ns() - start_ns;
     // A good build keeps the words about the user's own code only.

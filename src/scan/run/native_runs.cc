@@ -27,13 +27,6 @@ size_t next_look(size_t pairs) {
   return std::min(kMostPairs, std::max(kLeastPairs, pairs + pairs / 2));
 }
 
-/// The environment of this process.
-std::vector<std::string> copy_environment() {
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
-  return all;
-}
-
 struct Clock {
   TimedProgram* program;
   size_t look_at = kLeastPairs;  // pairs
@@ -58,7 +51,7 @@ Result<uint64_t> run_natively(const ScanSetting& setting, const std::vector<std:
   ASSIGN_OR_RETURN(const std::vector<std::string> command, fill_words(words, std::to_string(runs)));
   const FolderGuard folder(setting.folder);
   ASSIGN_OR_RETURN(const Redirected redirected, Redirected::make("/dev/null"));
-  ASSIGN_OR_RETURN(StartedCommand running, StartedCommand::start(command, copy_environment()));
+  ASSIGN_OR_RETURN(StartedCommand running, StartedCommand::start(command));
   const uint64_t start_ns = monotonic_ns();
   const uint64_t limit_ns = setting.plan.timeout_s * 1'000'000'000;
   while (!running.wait(20)) {
