@@ -1,5 +1,6 @@
 #include "base/program_files.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -46,6 +47,12 @@ std::string find_shim() {
 
 std::string find_regions_shim() {
   return find_library("libculprit_regions.so");
+}
+
+std::string find_experiment_library(std::string_view experiment) {
+  std::string name(experiment);
+  std::ranges::replace(name, '-', '_');
+  return find_library("libculprit_" + name + ".so");
 }
 
 std::string find_kernels() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace culprit {
 
@@ -9,6 +10,8 @@ namespace culprit {
 std::string find_shim();
 /// libculprit_regions.so, likewise.
 std::string find_regions_shim();
+/// What is preloaded into the runs of an experiment ("one-cpu": libculprit_one_cpu.so), likewise.
+std::string find_experiment_library(std::string_view experiment);
 
 /// culprit_kernels: what `calibrate` and `validate` run.
 std::string find_kernels();

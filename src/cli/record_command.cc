@@ -29,6 +29,7 @@
 #include "host/describe_machine.h"
 #include "model/labelled_runs.h"
 #include "recording/rank.h"
+#include "recording/scoped_environment.h"
 #include "recording/signals.h"
 #include "store/profile_file.h"
 
@@ -328,7 +329,7 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch) {
     amount = describe_samples(sampled);
     if (regions) amount += add_measured_regions(*regions, region_events, sampled);
     warn_of_short_turns(options, sampled);
-    if (second) simulated = run_second(*second, command, sampled, signals, &amount);
+    if (second) simulated = run_second(*second, command, options, sampled, &amount);
     return sampled;
   }();
   if (!recording) {

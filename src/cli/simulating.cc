@@ -1,11 +1,13 @@
 #include "cli/simulating.h"
 
+#include <chrono>
 #include <fmt/format.h>
 
 #include "base/program_files.h"
 #include "base/text.h"
 #include "cli/simulation_progress.h"
 #include "cli/terminal.h"
+#include "experiments/experiments.h"
 #include "print/event_display.h"
 #include "simulate/find_machine.h"
 #include "simulate/machine/set_sample.h"
@@ -52,6 +54,31 @@ double find_cycles(const Profile& native) {
   const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
   const ClockCalibration* const clock = find_clock(native.machine);
   return cpu_ns && clock != nullptr ? static_cast<double>(*cpu_ns) * clock->hertz / 1e9 : 0;
+}
+
+/// Experiments take no longer than what was simulated, and a second.
+Result<void> try_changes(const RecordCommand& command, const RecordOptions& sampling,
+                         std::optional<off_t> input_start, int64_t simulated_ns, Recording& both) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  if (!command.experiments || sampling.control->take().stop != StopRequest::none) return {};
+  const std::vector<const ExperimentKind*> chosen = choose_experiments(both.profile);
+  ExperimentOptions options;
+  options.sampling = sampling;
+  options.sampling.regions = nullptr;
+  options.sampling.stacks = options.sampling.off_cpu = false;
+  options.sampling.stack_copy_bytes = 0;
+  options.input_start = input_start;
+  options.find_library = find_experiment_library;
+  options.most_ns = simulated_ns + kSecond;
+  ProgressLine line;
+  options.show = [&](const ExperimentKind& kind, size_t pair, size_t pairs) {
+    if (command.quiet) return;
+    line.show(
+        fmt::format("running it {} and as it is: pair {} of at most {}", kind.change, pair, pairs));
+  };
+  Result<void> done = run_experiments(chosen, options, both);
+  line.clear();
+  return done;
 }
 
 }  // namespace
@@ -106,8 +133,8 @@ Result<Recording> run_simulation(const RecordCommand& command, RunControl& contr
   return std::move(simulation->recording);
 }
 
-Result<void> run_second(SecondRun& second, const RecordCommand& wanted, Recording& native,
-                        RunControl& control, std::string* amount) {
+Result<void> run_second(SecondRun& second, const RecordCommand& wanted,
+                        const RecordOptions& sampling, Recording& native, std::string* amount) {
   if (native.interrupted) {
     native.profile.ledger.note("not simulated: the native run was interrupted");
     native.remarks.emplace_back("interrupted: the profile has the native run only");
@@ -120,10 +147,13 @@ Result<void> run_second(SecondRun& second, const RecordCommand& wanted, Recordin
   }
   const double cycles = find_cycles(native.profile);
   std::string instructions;
-  RETURN_IF_ERROR(second.run(
-      native, [&] { return run_simulation(command, control, nullptr, &instructions, cycles); }));
+  const auto start = std::chrono::steady_clock::now();
+  RETURN_IF_ERROR(second.run(native, [&] {
+    return run_simulation(command, *sampling.control, nullptr, &instructions, cycles);
+  }));
   *amount += ", " + instructions;
-  return {};
+  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
+  return try_changes(command, sampling, second.input_start(), took.count(), native);
 }
 
 std::optional<Capability> describe_machine_model() {

@@ -36,12 +36,12 @@ Slowdown expect_slowdown_of(const RecordCommand& command, bool has_threads = tru
 /// Errors: as choose_simulation(), SecondRun::prepare()
 Result<SecondRun> prepare_second_run(const RecordCommand& command);
 
-/// Says how long it will take, simulates the command that ran as `native`, and merges what comes of
-/// it into that. An interrupted native run is not simulated: the ledger says so. `amount` gets what
-/// was counted.
+/// Says how long it will take, simulates the command that ran as `native`, sampled by `sampling`,
+/// and merges what comes of it into that; then it tries what experiments may tell. An interrupted
+/// native run is not simulated: the ledger says so. `amount` gets what was counted.
 /// Errors: as run_simulation(); `native` stays as it was, but for a note in its ledger
-Result<void> run_second(SecondRun& second, const RecordCommand& wanted, Recording& native,
-                        RunControl& control, std::string* amount);
+Result<void> run_second(SecondRun& second, const RecordCommand& wanted,
+                        const RecordOptions& sampling, Recording& native, std::string* amount);
 
 /// The row of `culprit doctor` on what the software PMU knows of this machine; nullopt: this build
 /// has no software PMU.

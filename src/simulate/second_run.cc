@@ -1,56 +1,19 @@
 #include "simulate/second_run.h"
 
 #include <csignal>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <utility>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "base/wait_status.h"
 #include "host/describe_machine.h"
 #include "model/profile_merger.h"
+#include "recording/rerun_streams.h"
 #include "simulate/joined_threads.h"
 
 namespace culprit {
 namespace {
-
-/// /dev/null in place of one of our standard streams, which the command inherits.
-class NullStream {
- public:
-  NullStream(int stream, int flags) : stream_(stream) {
-    const Fd null(::open("/dev/null", flags | O_CLOEXEC));
-    before_ = Fd(::fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-    if (before_ && null) ::dup2(null.get(), stream);
-  }
-  NullStream(const NullStream&) = delete;
-  NullStream& operator=(const NullStream&) = delete;
-  ~NullStream() {
-    if (before_) ::dup2(before_.get(), stream_);
-  }
-
- private:
-  int stream_;
-  Fd before_;
-};
-
-/// Reads standard input from there again; afterwards it is where the native run left it.
-class RewoundInput {
- public:
-  explicit RewoundInput(off_t start) : end_(::lseek(STDIN_FILENO, 0, SEEK_CUR)) {
-    ::lseek(STDIN_FILENO, start, SEEK_SET);
-  }
-  RewoundInput(const RewoundInput&) = delete;
-  RewoundInput& operator=(const RewoundInput&) = delete;
-  ~RewoundInput() {
-    if (end_ >= 0) ::lseek(STDIN_FILENO, end_, SEEK_SET);
-  }
-
- private:
-  off_t end_;
-};
 
 /// The simulated run's own words and files, under the images that its own became.
 void take_over(Recording& native, Recording simulated) {
@@ -79,8 +42,7 @@ Result<SecondRun> SecondRun::prepare(const SimulateOptions& options) {
         printable(options.command.front()), architecture, own)};
   }
   SecondRun second;
-  const off_t start = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
-  if (start >= 0) second.input_start_ = start;
+  second.input_start_ = RerunStreams::find_input();
   return second;
 }
 
@@ -88,12 +50,7 @@ Result<void> SecondRun::run(Recording& native, const std::function<Result<Record
   see(native.profile);
   Ledger& ledger = native.profile.ledger;
   Result<Recording> simulated = [&] {
-    const NullStream output(STDOUT_FILENO, O_WRONLY);
-    if (input_start_) {
-      const RewoundInput input(*input_start_);
-      return simulate();
-    }
-    const NullStream input(STDIN_FILENO, O_RDONLY);
+    const RerunStreams streams(input_start_);
     return simulate();
   }();
   if (!simulated) {

@@ -2,10 +2,7 @@
 
 // SecondRun: a command that ran natively runs once more, simulated, and both runs go into one
 // profile, joined by location.
-//
-// The second run's output has been seen already: its standard output goes to /dev/null. Its
-// standard input is that of the native run from where it began, if it can be rewound; else there is
-// nothing in it.
+// Its standard streams are those of RerunStreams.
 
 #include <functional>
 #include <optional>
@@ -27,6 +24,9 @@ class SecondRun {
   /// Counts of the native run, as they come.
   void see(const Profile& part) { samples_.add(part); }
 
+  /// Where the native run's standard input began, as RerunStreams takes it.
+  [[nodiscard]] std::optional<off_t> input_start() const { return input_start_; }
+
   /// Simulates by `simulate`, whose standard streams are as said, and merges what comes of it into
   /// `native`, whose exit status stays unless the simulated run is interrupted. Errors: those of
   /// `simulate`; `native` stays as it was, but for a note in its ledger
@@ -34,7 +34,7 @@ class SecondRun {
 
  private:
   NativeSamples samples_;
-  std::optional<off_t> input_start_;  // none: it cannot be rewound
+  std::optional<off_t> input_start_;  // as RerunStreams takes it
 };
 
 }  // namespace culprit

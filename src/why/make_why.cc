@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "model/counts.h"
 #include "model/engine.h"
+#include "model/experiment_events.h"
 #include "model/forecast_events.h"
 #include "model/idle_time.h"
 #include "print/event_display.h"
@@ -64,6 +65,11 @@ std::string describe_contention(const Profile& profile, const std::vector<Value>
   constexpr double kMuchMissing = 0.25;  // of the measured time
   constexpr double kWorthSaying = 1000;
   if (profile.environment.contains("simulate.deterministic")) return "";
+  const std::vector<TriedChange> tried = find_tried_changes(profile);
+  const auto has_told = [](const TriedChange& one) {
+    return one.kind->experiment == Experiment::one_cpu;
+  };
+  if (std::ranges::any_of(tried, has_told)) return "";
   if (measured.fit.missing < kMuchMissing * measured.measured.value) return "";
   const double taken =
       sum_events(profile, values, {"other-core-modified-loads", "other-core-modified-stores"});
@@ -188,6 +194,18 @@ void add_hints(const Profile& profile, const Template& cpu, WhyReport& why) {
   }
 }
 
+/// Why the model cannot tell a cost does not matter where an experiment does.
+void forget_reasons(WhyReport& why) {
+  for (CostNode& level : why.tree.unhalted.parts) {
+    for (CostNode& branch : level.parts) {
+      const bool was_tried = std::ranges::any_of(why.advice, [&](const PlacedAdvice& one) {
+        return one.tried != nullptr && one.branch == branch.branch;
+      });
+      if (was_tried && branch.kind == NodeKind::branch) branch.reason.clear();
+    }
+  }
+}
+
 bool is_tsc(const std::string& event) {
   return event == "msr/tsc/" || event == "tsc" || event == "TSC";
 }
@@ -236,7 +254,8 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   why.remarks = match.remarks();
   for (const size_t event : match.others()) {
     const std::string& name = profile.strings.text(profile.events[event].name);
-    if (!is_tsc(name) && !is_forecast_event(name)) why.other_events.push_back(name);
+    if (!is_tsc(name) && !is_forecast_event(name) && !is_experiment_event(name))
+      why.other_events.push_back(name);
   }
   CostOptions cost;
   cost.hertz = find_hertz(profile);
@@ -285,8 +304,10 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   }
   if (!cost.is_counting) why.kernel = find_kernel_time(profile, facts, options.filters);
   why.rules = check_rules(cpu, amounts);
+  why.tried = find_tried_changes(profile);
   why.advice = cost.is_counting ? advise_on_counts(why.tree)
                                 : find_repairs({profile, facts, cpu, match, cost}, why);
+  forget_reasons(why);
   const KernelTime* const kernel = options.filters.empty() && why.kernel ? &*why.kernel : nullptr;
   why.verdict =
       find_verdict(cpu, {why.tree, why.measured, kernel, find_branch_by_gain(why.advice, why.tree),

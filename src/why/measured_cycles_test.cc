@@ -1,5 +1,4 @@
-// A profile of two runs: the samples of test_profile.h (1,000 of 1 ms, 120 of them in the kernel,
-// at 2 GHz: 2 G cycles) with counts of a simulator beside them; expected numbers by hand.
+// The profile of test_two_runs.h; expected numbers by hand.
 
 #include "report/measured_cycles.h"
 
@@ -7,37 +6,12 @@
 #include <gtest/gtest.h>
 
 #include "accounting/test_template.h"
-#include "attribute/test_profile.h"
 #include "why/dispatch.h"
+#include "why/test_two_runs.h"
 #include "why/why.h"
 
 namespace culprit {
 namespace {
-
-/// Adds an event of the simulator, all of it where grind has 250 samples.
-void add_simulated(Profile& profile, const char* name, Unit unit, uint64_t value) {
-  Event event;
-  event.name = profile.strings.intern(name);
-  event.engine = profile.strings.intern("simulate");
-  event.unit = unit;
-  event.provenance = unit == Unit::cycles ? Provenance::modelled : Provenance::counted;
-  profile.events.push_back(event);
-  Histogram& histogram = profile.histograms.front();
-  const size_t rows = histogram.offsets.size();
-  EventColumn column{EventId(profile.events.size() - 1),
-                     std::vector<uint64_t>(rows),
-                     std::vector<uint64_t>(rows),
-                     {}};
-  column.value.front() = value;
-  histogram.columns.push_back(std::move(column));
-}
-
-TestProfile two_runs(uint64_t modelled = 1'500'000'000) {
-  TestProfile test = make_test_profile();
-  add_simulated(test.profile, "instructions", Unit::events, 400'000'000);
-  add_simulated(test.profile, "sim:cycles", Unit::cycles, modelled);
-  return test;
-}
 
 TEST(MeasuredCycles, AreTheModelsTheKernelsAndTheUnexplained) {
   const TestProfile test = two_runs();

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "accounting/advice.h"
@@ -70,6 +71,10 @@ class RepairFinder {
   void bound_gain(const Place& place, PlacedAdvice& placed) const;
   void forecast_gain(const Place& place, PlacedAdvice& placed) const;
   [[nodiscard]] std::optional<size_t> find_event(std::string_view name) const;
+  [[nodiscard]] double find_saved(const Place& place, const TriedChange& tried) const;
+  [[nodiscard]] bool may_save(const Place& place, Experiment experiment) const;
+  [[nodiscard]] std::vector<PlacedAdvice> find_tried(const TriedChange& tried) const;
+  [[nodiscard]] const TriedChange* find_tried_of(CostBranch branch) const;
 
   const RepairInput& input_;
   const WhyReport& why_;
@@ -275,10 +280,93 @@ std::vector<PlacedAdvice> RepairFinder::find() {
   });
   std::vector<PlacedAdvice> all;
   const CostNode* const first = find_largest_branch(why_.tree);
+  for (const TriedChange& tried : why_.tried) {
+    for (PlacedAdvice& one : find_tried(tried)) all.push_back(std::move(one));
+  }
   for (const CostNode* const branch : branches_by_cycles(why_.tree, first)) {
+    if (find_tried_of(branch->branch) != nullptr) continue;
     for (PlacedAdvice& one : find_of(*branch, branch == first)) all.push_back(std::move(one));
   }
   return all;
+}
+
+/// The experiment that tells what a branch costs, whatever a model says: it saves something, or
+/// nothing at all where that is all there is to the branch.
+const TriedChange* RepairFinder::find_tried_of(CostBranch branch) const {
+  for (const TriedChange& tried : why_.tried) {
+    if (branch_of(tried.kind->experiment) != branch) continue;
+    const bool is_whole_branch = tried.kind->experiment == Experiment::one_cpu;
+    if (tried.saves() || (is_whole_branch && tried.saves_nothing())) return &tried;
+  }
+  return nullptr;
+}
+
+/// Cycles that the change saves there, of those measured: what it saves of the whole program,
+/// shared out by samples of runs with and without it.
+double RepairFinder::find_saved(const Place& place, const TriedChange& tried) const {
+  const std::optional<size_t> as_it_is = find_event(kAsItIsTime);
+  const std::optional<size_t> changed = find_event(experiment_event(*tried.kind));
+  if (!why_.measured || !as_it_is || !changed) return 0;
+  const auto saved_of = [&](const std::vector<Value>& values) {
+    return values[*as_it_is].value - values[*changed].value;
+  };
+  const double all = saved_of(totals_);
+  const double here = saved_of(place.values);
+  if (!(all > 0) || here <= 0) return 0;
+  return std::min(1.0, here / all) * tried.saved.expected * why_.measured->everything.value;
+}
+
+/// Threads are faster on one CPU where they shared a core or its caches, too: only where the
+/// simulated threads took lines from each other is it for these.
+bool RepairFinder::may_save(const Place& place, Experiment experiment) const {
+  constexpr double kMuch = 0.05;  // of the whole program's
+  if (experiment != Experiment::one_cpu) return true;
+  double here = 0;
+  double all = 0;
+  for (const char* name : {"other-core-modified-loads", "other-core-modified-stores"}) {
+    const std::optional<size_t> event = find_event(name);
+    if (!event) continue;
+    here += place.values[*event].value;
+    all += totals_[*event].value;
+  }
+  return here > kMuch * all;
+}
+
+/// The functions that a change makes faster, which no model need explain.
+std::vector<PlacedAdvice> RepairFinder::find_tried(const TriedChange& tried) const {
+  std::vector<PlacedAdvice> found;
+  if (!tried.saves() || !why_.measured || !(why_.measured->measured.value > 0)) return found;
+  const double whole = why_.measured->measured.value;
+  const Experiment experiment = tried.kind->experiment;
+  const TriedAdvice& words = advice_of(experiment);
+  const double all = tried.saved.expected * why_.measured->everything.value;
+  for (const Place& place : functions_) {
+    const double cycles = find_saved(place, tried);
+    if (cycles < kWorthALook * whole || !may_save(place, experiment)) continue;
+    PlacedAdvice& one = found.emplace_back();
+    one.branch = branch_of(experiment);
+    one.tried = &tried;
+    one.label = words.label;
+    one.problem = words.problem;
+    one.advice = words.advice;
+    one.cycles = {cycles, 0};
+    one.unhalted = cycles / unhalted_;
+    one.share = cycles / all;
+    one.function = place.function;
+    one.words = place.words;
+    if (const auto line = rows_.find_line_within(place.function, *find_event(kAsItIsTime))) {
+      one.line = name_line(*line);
+    }
+    const double expected = std::min(1.0, cycles / whole);
+    const auto scaled = [&](double end) {
+      return std::clamp(expected * end / tried.saved.expected, 0.0, 1.0);
+    };
+    one.gain = GainForecast{expected, scaled(tried.saved.low), scaled(tried.saved.high)};
+    one.at_most = expected;
+    one.upper_end = one.gain->high;
+  }
+  std::ranges::stable_sort(found, std::greater(), &PlacedAdvice::worth);
+  return found;
 }
 
 /// What a repair of it saves at most, by what was measured.
@@ -316,6 +404,9 @@ void RepairFinder::forecast_gain(const Place& place, PlacedAdvice& placed) const
     time.measured = Estimate{measured.value, period * std::sqrt(double(measured.samples) + 1)} *
                     runs_->cycles_per_ns;
     time.whole = why_.measured->measured.value;
+    for (const TriedChange& tried : why_.tried) {
+      if (tried.saves()) time.measured->value -= find_saved(place, tried);
+    }
   }
   placed.gain = culprit::forecast_gain(place.tree, placed.branch, 1 - ratio, time);
   placed.upper_end = std::max(placed.upper_end, placed.gain->high);
@@ -333,8 +424,10 @@ std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& r
                                               const CostTree& tree) {
   constexpr double kMuch = 0.1;  // of the time
   std::map<CostBranch, GainForecast> gains;
+  std::set<CostBranch> were_tried;
   for (const PlacedAdvice& one : repairs) {
     if (!one.gain) continue;
+    if (one.tried != nullptr) were_tried.insert(one.branch);
     GainForecast& sum = gains[one.branch];
     sum.expected += one.gain->expected;
     sum.low += one.gain->low;
@@ -351,7 +444,7 @@ std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& r
     const bool hides = of_largest.expected < kLeastForecast && most.expected >= kLeastForecast;
     if (!hides) return BranchGain{largest, of_largest};
   }
-  return BranchGain{tree.find(branch), most};
+  return BranchGain{tree.find(branch), most, were_tried.contains(branch)};
 }
 
 std::vector<PlacedAdvice> advise_on_counts(const CostTree& tree) {

@@ -138,6 +138,16 @@ Verdict of_model(const VerdictInput& input, const CostNode& first) {
   return {Certainty::firm, &first, nullptr, ""};
 }
 
+/// What the change of one thing does away with needs no model.
+Verdict of_experiment(const VerdictInput& input) {
+  const BranchGain& chosen = *input.chosen;
+  if (input.others_ran) {
+    return {Certainty::candidate, chosen.branch, nullptr,
+            "an experiment says so, though others kept the CPUs busy meanwhile"};
+  }
+  return {Certainty::firm, chosen.branch, nullptr, ""};
+}
+
 /// The share of everything's time that code has whose costs are not known: user code that was only
 /// sampled, and what a model lacks [0 to 1].
 double find_unknown(const VerdictInput& input) {
@@ -158,6 +168,7 @@ const KernelPart* find_largest_work(const KernelTime& kernel) {
 
 /// The branch's share of the same whole as the shares of the kernel's work [0 to 1].
 double share_of(const CostNode& branch, const VerdictInput& input) {
+  if (input.chosen && input.chosen->was_tried) return input.chosen->gain.expected;
   const double whole = input.measured               ? input.measured->measured.value
                        : input.tree.unhalted.cycles ? input.tree.unhalted.cycles->value
                                                     : 0;
@@ -264,6 +275,7 @@ Verdict find_verdict(const Template& cpu, const VerdictInput& input) {
     return {Certainty::candidate, first, nullptr,
             "no time was measured beside the model: its fit is not known"};
   }
+  if (input.chosen && input.chosen->was_tried) return of_experiment(input);
   return of_model(input, *first);
 }
 

@@ -35,6 +35,7 @@ inline constexpr double kLeastForecast = 0.02;
 struct BranchGain {
   const CostNode* branch = nullptr;
   GainForecast gain;
+  bool was_tried = false;  // an experiment measured it
 };
 
 enum class Certainty : uint8_t {
@@ -62,13 +63,13 @@ struct Verdict {
   const WaitKind* waiting = nullptr;  // instead of either: what holds up a program that hardly runs
 };
 
-/// Firm is what hardware counted, by samples enough, and what a model says whose cycles agree with
-/// those measured in most of the time, leave less unexplained than would change the verdict, and
-/// are not forecast to hide behind others.
-/// The kernel's work is the verdict where one kind of it has a tenth of the time, and more than the
-/// largest branch; and it is firm where stacks told the kind and code whose costs are not known has
-/// no more of the time. Where for most of the wall time no thread runs, it is what they wait for;
-/// firm where one thing outside of the program explains that time.
+/// Firm is what hardware counted, by samples enough; what an experiment measured; and what a model
+/// says whose cycles agree with those measured in most of the time, leave less unexplained than
+/// would change the verdict, and are not forecast to hide behind others. The kernel's work is the
+/// verdict where one kind of it has a tenth of the time, and more than the largest branch; and it
+/// is firm where stacks told the kind and code whose costs are not known has no more of the time.
+/// Where for most of the wall time no thread runs, it is what they wait for; firm where one thing
+/// outside of the program explains that time.
 Verdict find_verdict(const Template& cpu, const VerdictInput& input);
 
 /// "firm", "candidate", "none".

@@ -16,6 +16,7 @@
 #include "report/measured_cycles.h"
 #include "report/report.h"
 #include "why/kernel_time.h"
+#include "why/tried.h"
 #include "why/verdict.h"
 #include "why/waiting.h"
 
@@ -56,7 +57,8 @@ struct PlacedAdvice {
   // measured where there are some [0 to 1]. The upper end: if all that the model lacks were of it.
   double at_most = 0;
   double upper_end = 0;
-  std::optional<GainForecast> gain;  // where the model ran without that cost
+  std::optional<GainForecast> gain;    // where the model ran without that cost
+  const TriedChange* tried = nullptr;  // the experiment that measured the gain, of the report's
 
   /// What advice is in the order of [0 to 1].
   [[nodiscard]] double worth() const { return gain ? gain->expected : at_most; }
@@ -90,6 +92,7 @@ struct WhyReport {
   std::optional<MeasuredCycles> measured;  // where both runs are in the profile
   Verdict verdict;                         // points into the tree and the kernel's time
   std::optional<LargestRow> hottest;       // by time, where no cause is known
+  std::vector<TriedChange> tried;          // of the whole command, whatever the part
   std::vector<PlacedAdvice> advice;
   std::vector<RuleResult> rules;
   std::vector<std::string> remarks;

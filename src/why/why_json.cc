@@ -175,6 +175,7 @@ Json json_advice(const WhyReport& why) {
                     {"at_most", one.at_most},
                     {"upper_end", one.upper_end},
                     {"gain", json_gain(one.gain)},
+                    {"tried", one.tried == nullptr ? Json() : Json(one.tried->kind->key)},
                     {"here", printable(one.here)},
                     {"problem", printable(one.problem)},
                     {"advice", printable(one.advice)},
@@ -182,6 +183,17 @@ Json json_advice(const WhyReport& why) {
                     {"line", printable(one.line)},
                     {"callers", json_callers(one)},
                     {"share_of_cost", one.share}});
+  }
+  return list;
+}
+
+Json json_tried(const WhyReport& why) {
+  Json list = Json::array();
+  for (const TriedChange& one : why.tried) {
+    list.push_back({{"experiment", one.kind->key},
+                    {"change", one.kind->change},
+                    {"pairs", one.pairs},
+                    {"saved", json_gain(one.saved)}});
   }
   return list;
 }
@@ -262,6 +274,7 @@ std::string print_why_json(const Profile& profile, const Template& cpu, const Wh
                      {"kernel", json_kernel(why.kernel)},
                      {"measured", json_measured(why.measured)},
                      {"verdict", json_verdict(why)},
+                     {"tried", json_tried(why)},
                      {"advice", json_advice(why)},
                      {"rules", json_rules(why)},
                      {"remarks", json_texts(why.remarks)},

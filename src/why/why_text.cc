@@ -188,11 +188,18 @@ class WhyText {
     }
     for (const Line& line : lines_) {
       const CostNode& node = *line.node;
-      const bool has_cycles = node.cycles.has_value();
-      table.add(has_cycles ? format_si(node.cycles->value) : "-",
-                has_cycles ? format_share(node.cycles->value) : "-",
+      const std::optional<double> tried = find_tried(node);
+      const bool has_cycles = node.cycles.has_value() && !tried;
+      table.add(has_cycles ? format_si(node.cycles->value)
+                : tried    ? format_si(*tried)
+                           : "-",
+                has_cycles ? format_share(node.cycles->value)
+                : tried    ? format_share(*tried)
+                           : "-",
                 has_cycles ? format_error(*node.cycles) : "",
-                has_cycles ? std::string(1, provenance_mark(node.provenance)) : "",
+                has_cycles ? std::string(1, provenance_mark(node.provenance))
+                : tried    ? "~"
+                           : "",
                 std::string(2 * (line.depth + above), ' ') + describe(node),
                 describe_amounts(node));
     }
@@ -202,6 +209,17 @@ class WhyText {
                                  [](const std::string& cell) { return !cell.empty(); });
     if (any) all.push_back(table.events);
     return all;
+  }
+
+  /// What an experiment says of a branch [cycles], which is no part of what was modelled.
+  std::optional<double> find_tried(const CostNode& node) const {
+    std::optional<double> cycles;
+    for (const PlacedAdvice& one : why_.advice) {
+      if (node.kind != NodeKind::branch || one.tried == nullptr || one.branch != node.branch)
+        continue;
+      cycles = cycles.value_or(0) + one.cycles.value;
+    }
+    return cycles;
   }
 
   /// Above what ran stands what could have.
@@ -266,8 +284,12 @@ class WhyText {
   std::string describe(const CostNode& node) const {
     std::string text = printable(node.label);
     if (!node.in_sum && node.kind != NodeKind::level) text = fmt::format("({})", text);
-    if (node.state == NodeState::not_covered) text += ": not covered";
-    if (node.state == NodeState::not_recorded) text += ": not recorded";
+    if (find_tried(node)) {
+      text += ": tried";
+    } else {
+      if (node.state == NodeState::not_covered) text += ": not covered";
+      if (node.state == NodeState::not_recorded) text += ": not recorded";
+    }
     if (node.uncapped)
       text += fmt::format(", at most ({} before)", format_si(node.uncapped->value));
     if (&node == why_.verdict.branch) text += mark_of(why_.verdict.certainty);
@@ -371,12 +393,26 @@ class WhyText {
                                      : printable(verdict.branch->label);
   }
 
+  /// ": with all threads on one CPU it takes 62 % less user time (...)".
+  std::string describe_proof(const Verdict& verdict) const {
+    for (const PlacedAdvice& one : why_.advice) {
+      const bool is_of_it = verdict.branch != nullptr && one.branch == verdict.branch->branch;
+      if (is_of_it && one.tried != nullptr) return ": " + describe_tried(*one.tried);
+    }
+    return "";
+  }
+
+  bool is_in_verdict(const TriedChange& tried) const {
+    return why_.verdict.certainty == Certainty::firm &&
+           describe_proof(why_.verdict) == ": " + describe_tried(tried);
+  }
+
   std::string print_verdict() const {
     const Verdict& verdict = why_.verdict;
     std::string words;
     switch (verdict.certainty) {
       case Certainty::firm:
-        words = describe_subject(verdict);
+        words = describe_subject(verdict) + describe_proof(verdict);
         break;
       case Certainty::candidate:
         words = fmt::format("perhaps {}: {}", describe_subject(verdict), verdict.reason);
@@ -449,6 +485,13 @@ class WhyText {
 
   static std::string describe_gain(const PlacedAdvice& one) {
     if (!one.gain) return "";
+    if (one.tried != nullptr) {
+      return fmt::format(
+          "Measured: {:.0f} % less time ({:.0f} to {:.0f} %), {}, in {} pairs of "
+          "runs. ",
+          100 * one.gain->expected, 100 * one.gain->low, 100 * one.gain->high,
+          one.tried->kind->change, one.tried->pairs);
+    }
     return fmt::format("Expected: {:.0f} % less time ({:.0f} to {:.0f} %). ",
                        100 * one.gain->expected, 100 * one.gain->low, 100 * one.gain->high);
   }
@@ -521,6 +564,9 @@ class WhyText {
     for (const std::string& sentence : describe_missing(profile_, why_.tree)) {
       text += print_labelled(label, sentence, style_);
       label.clear();
+    }
+    for (const TriedChange& tried : why_.tried) {
+      if (!is_in_verdict(tried)) text += print_labelled("Tried", describe_tried(tried), style_);
     }
     for (const std::string& remark : why_.remarks) {
       text += print_labelled("Note", printable(remark), style_);

@@ -588,6 +588,10 @@ export interface WhyDocument {
       low: number;
       high: number;
     };
+    /**
+     * the experiment that measured the gain, as in tried; null: a forecast, or none
+     */
+    tried: string | null;
   }[];
   rules: {
     name: string;
@@ -632,6 +636,31 @@ export interface WhyDocument {
      */
     reason: string;
   };
+  /**
+   * experiments: the command ran again, natively, with one thing changed, in turns with runs as it is
+   */
+  tried: {
+    /**
+     * one-cpu or no-subnormals
+     */
+    experiment: string;
+    /**
+     * for people: with all threads on one CPU
+     */
+    change: string;
+    /**
+     * of runs
+     */
+    pairs: number;
+    /**
+     * of the user time of the whole command, whatever the filters: median of the pairs, and their range; below 0: it takes longer
+     */
+    saved: {
+      expected: number;
+      low: number;
+      high: number;
+    };
+  }[];
 }
 export interface Run {
   command: string;

@@ -46,6 +46,7 @@ struct RecordCommand {
   std::vector<std::string> functions = {};      // --region: that are regions as well
   std::vector<std::string> region_events = {};  // --region-events, as typed
   bool report_after = false;
+  bool experiments = true;   // timer+simulate: what a change saves is tried natively
   uint32_t repetitions = 1;  // -r
   /// --compare: names and shell commands, instead of a program; by turns.
   std::vector<std::pair<std::string, std::string>> compared;

@@ -152,6 +152,10 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
   app->add_option("--skip", command->simulate.skip_instructions,
                   "not the first N instructions of each process")
       ->type_name("N");
+  app->add_flag_callback(
+      "--no-experiments", [command] { command->experiments = false; },
+      "timer+simulate: do not run it natively again to see what it takes with all threads on one "
+      "CPU, or with subnormal numbers flushed to zero");
   app->add_option("--max-instructions", command->simulate.max_instructions,
                   "count so many of each process, then let it run on")
       ->type_name("N");

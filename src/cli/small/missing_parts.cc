@@ -154,7 +154,8 @@ Result<SecondRun> prepare_second_run(const RecordCommand&) {
       "culprit and QEMU's user mode are"};
 }
 
-Result<void> run_second(SecondRun&, const RecordCommand&, Recording&, RunControl&, std::string*) {
+Result<void> run_second(SecondRun&, const RecordCommand&, const RecordOptions&, Recording&,
+                        std::string*) {
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "collect/regions/region_files.h"
 #include "collect/regions/region_profile.h"
 #include "collect/timer/posix_timer_check.h"
+#include "recording/scoped_environment.h"
 
 namespace culprit {
 namespace {
@@ -25,9 +26,7 @@ RegionsRecording::RegionsRecording(SharedFolder folder, const std::string& shim_
     : folder_(std::move(folder)),
       start_(read_both_clocks()),
       sampled_(std::make_unique<SampledRegions>(folder_.path(), start_)) {
-  const char* preloaded = std::getenv("LD_PRELOAD");
-  environment_["LD_PRELOAD"] =
-      preloaded == nullptr || *preloaded == '\0' ? shim_path : shim_path + ":" + preloaded;
+  environment_["LD_PRELOAD"] = preload_first(shim_path);
   // Kokkos, ITT and NVTX ask for their tool by name; a tool of the user's own has it.
   for (const char* name : {"KOKKOS_TOOLS_LIBS", "KOKKOS_PROFILE_LIBRARY", "INTEL_LIBITTNOTIFY64",
                            "NVTX_INJECTION64_PATH"})
@@ -72,25 +71,6 @@ RegionsRecording::Outcome RegionsRecording::add_to(Profile& profile,
                                 {functions_, counters}, sampled_->rows(), profile);
   outcome.constructs = count_constructs(profile);
   return outcome;
-}
-
-ScopedEnvironment::ScopedEnvironment(const std::map<std::string, std::string>& values) {
-  for (const auto& [name, value] : values) {
-    const char* before = std::getenv(name.c_str());
-    if (before != nullptr) kept_[name] = before;
-    before_[name] = before == nullptr ? nullptr : kept_[name].c_str();
-    ::setenv(name.c_str(), value.c_str(), 1);
-  }
-}
-
-ScopedEnvironment::~ScopedEnvironment() {
-  for (const auto& [name, value] : before_) {
-    if (value == nullptr) {
-      ::unsetenv(name.c_str());
-    } else {
-      ::setenv(name.c_str(), value, 1);
-    }
-  }
 }
 
 }  // namespace culprit

@@ -56,17 +56,4 @@ class RegionsRecording {
   std::map<std::string, std::string> environment_;
 };
 
-/// Environment variables of ours that have other values for a while.
-class ScopedEnvironment {
- public:
-  explicit ScopedEnvironment(const std::map<std::string, std::string>& values);
-  ScopedEnvironment(const ScopedEnvironment&) = delete;
-  ScopedEnvironment& operator=(const ScopedEnvironment&) = delete;
-  ~ScopedEnvironment();
-
- private:
-  std::map<std::string, const char*> before_;  // nullptr: it was not set
-  std::map<std::string, std::string> kept_;
-};
-
 }  // namespace culprit
