@@ -88,7 +88,7 @@ class MatrixVector(ObjectsTest):
 
     def test_wrong_words_are_refused(self):
         for words, expected in ((("--range", "x=0x10"), "is no range"),
-                                (("--objects", "page"), "'page' is not one of site, size")):
+                                (("--objects", "page"), "'page' is not one of site, size, instance")):
             done = self.culprit("record", "--engine", "simulate", *words, "--", self.program,
                                 status=None)
             self.assertIn(expected, re.sub(r"\s+", " ", done.stderr))
@@ -132,6 +132,74 @@ program marked
   if (total /= 1000) stop 1
 end program
 """
+
+
+STACKS = r"""
+#include <pthread.h>
+static __attribute__((noipa)) long sum(const volatile long* at, long n) {
+  long total = 0;
+  for (long i = 0; i < n; ++i) total += at[i];
+  return total;
+}
+static __attribute__((noipa)) long parse(void) {
+  long words[300];
+  for (long i = 0; i < 300; ++i) ((volatile long*)words)[i] = i;
+  return sum(words, 300);
+}
+static __attribute__((noipa)) long nest(long n) {
+  long each[50];
+  for (long i = 0; i < 50; ++i) ((volatile long*)each)[i] = i;
+  const long inner = n == 0 ? 0 : nest(n - 1);
+  return sum(each, 50) + inner;
+}
+static void* work(void* table) { return (void*)sum(table, 1000); }
+int main(void) {
+  long table[1000];
+  pthread_t other;
+  for (long i = 0; i < 1000; ++i) ((volatile long*)table)[i] = i;
+  long total = sum(table, 1000) + parse() + nest(9) + parse();
+  pthread_create(&other, 0, work, table);
+  pthread_join(other, 0);
+  return total == 0;
+}
+"""
+
+
+class Stacks(ObjectsTest):
+    """The stack by the function in whose frame it is, whoever accesses it."""
+
+    def check(self, *options, compiler="gcc"):
+        program = self.compile_text(STACKS, "stacks.c", "stacks", "-O2", "-g",
+                                    "-fno-tree-vectorize", "-pthread", *options,
+                                    compiler=compiler)
+        profile = self.simulate(program, "--objects", "site", "--machine", "none")
+        loads = self.values(profile, LOADS, "--function", "sum")
+        of_arrays = {name: value for name, value in loads.items() if value >= 100}
+        self.assertEqual({"stack of main": 2000, "stack of parse": 600, "stack of nest": 500},
+                         of_arrays, loads)
+        stores = self.values(profile, "L1-dcache-stores", "--function", "nest")
+        self.assertGreaterEqual(stores["stack of nest"], 500)
+        self.assertLess(stores["stack of nest"], 500 + 100)   # registers that it saves
+
+    def test_arrays_of_functions_and_of_another_thread(self):
+        self.need("qemu-x86_64", "gcc")
+        self.check()
+        self.check("-static")
+        self.check("-fomit-frame-pointer", "-fno-pie", "-no-pie", "-fcf-protection=none")
+
+    def test_the_same_of_aarch64(self):
+        self.need("qemu-aarch64", "aarch64-linux-gnu-gcc")
+        self.check(compiler="aarch64-linux-gnu-gcc")
+
+    def test_functions_of_a_stripped_program_are_told_apart(self):
+        self.need("qemu-x86_64", "gcc")
+        program = self.compile_text(STACKS, "stacks.c", "stripped", "-O2", "-s", "-pthread",
+                                    "-fno-tree-vectorize")
+        profile = self.simulate(program, "--objects", "site", "--machine", "none")
+        loads = self.values(profile, LOADS)
+        found = sorted((value for name, value in loads.items()
+                        if name.startswith("stack of sub_")), reverse=True)
+        self.assertEqual([2000, 600, 500], [value // 100 * 100 for value in found[:3]], loads)
 
 
 OWN_ALLOCATOR = r"""
@@ -230,6 +298,48 @@ class Marks(ObjectsTest):
         profile = self.simulate(self.folder / "marked", "--objects", "site", "--machine", "none")
         loads = self.values(profile, LOADS)
         self.assertEqual(600, loads["matrix"])
+
+
+INSTANCES = r"""
+#include <stdlib.h>
+enum { kBlocks = 10050, kLarge = 20 };
+static __attribute__((noipa)) long sum(const volatile long* at, long n) {
+  long total = 0;
+  for (long i = 0; i < n; ++i) total += at[i];
+  return total;
+}
+int main(void) {
+  static long* rows[kBlocks];
+  static long* large[kLarge];
+  long total = 0;
+  for (int i = 0; i < kBlocks; ++i) rows[i] = calloc(2, sizeof(long));
+  for (int i = 0; i < kLarge; ++i) large[i] = calloc(100, sizeof(long));
+  for (int i = 0; i < kBlocks; ++i) total += sum(rows[i], 2);
+  for (int i = 0; i < kLarge; ++i) total += sum(large[i], 5 * (i + 1));
+  return total != 0;
+}
+"""
+
+
+class Instances(ObjectsTest):
+    def test_the_largest_blocks_are_objects_of_their_own(self):
+        """10,070 blocks: the last 20 are the largest, and 70 of the others are not told apart."""
+        self.need("qemu-x86_64", "gcc")
+        program = self.compile_text(INSTANCES, "instances.c", "instances", "-O2", "-g",
+                                    "-fno-tree-vectorize")
+        profile = self.simulate(program, "--objects", "instance", "--machine", "none")
+        loads = self.values(profile, LOADS, "--function", "sum", "--limit", "0")
+        line = {mark: next(number for number, text in enumerate(INSTANCES.splitlines(), 1)
+                           if mark in text) for mark in ("rows[i] =", "large[i] =")}
+        rows = f"rows[i] instances.c:{line['rows[i] =']}"
+        large = f"large[i] instances.c:{line['large[i] =']}"
+        self.assertEqual([5 * i for i in range(1, 21)], [loads[f"{large} #{i}"]
+                                                         for i in range(1, 21)])
+        self.assertEqual({2}, {value for name, value in loads.items() if name.startswith(f"{rows} #")})
+        self.assertEqual(9980, sum(name.startswith(f"{rows} #") for name in loads))
+        self.assertEqual(2 * 70, loads[rows])
+        self.assertIn("70 blocks of the heap are under the places that allocate them: the 10,000 "
+                      "largest ones are objects of their own", str(self.report(profile)["ledger"]))
 
 
 class EveryKind:

@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "binary/demangle.h"
 #include "model/counts.h"
+#include "model/instance_names.h"
 
 namespace culprit {
 namespace {
@@ -97,6 +98,13 @@ ObjectNames::Name ObjectNames::make_name(ObjectId id) {
     if (object.size_bytes != 0) name.text += fmt::format(" {} B", object.size_bytes);
     return name;
   }
+  if (object.kind == ObjectKind::heap && own.starts_with(kInstanceMark)) {
+    const Name site = name_by_calls(object);
+    return {fmt::format("{} {}", site.text, own), site.is_of_data};
+  }
+  if (own.empty() && object.kind == ObjectKind::stack && !object.site.image.is_all()) {
+    return {"stack of " + name_of_function(object.site), true};
+  }
   if (own.empty()) return {"[unknown]"};
   if (own == kAllocatorObject && object.calls.value < profile.stacks.size()) {
     const Name caller = name_by_calls(object);
@@ -107,6 +115,16 @@ ObjectNames::Name ObjectNames::make_name(ObjectId id) {
   const bool has_brackets = own.starts_with('[');  // a section, an allocator's own memory
   return {object.kind == ObjectKind::global ? demangle(own) : own,
           is_stack || !has_brackets || is_table_of_linker(own)};
+}
+
+std::string ObjectNames::name_of_function(const Location& begin) {
+  const ImageFacts* const facts = code_.facts(begin.image);
+  const std::vector<Frame> frames = code_.frames(begin);
+  const bool is_known =
+      facts != nullptr && !frames.empty() && frames.back().function.value != 0 &&
+      !frames.back().function.is_all();
+  return is_known ? pretty_name(facts->strings.text(frames.back().function))
+                  : code_.unnamed(begin);
 }
 
 ObjectNames::Name ObjectNames::name_by_calls(const DataObject& object) {

@@ -106,6 +106,8 @@ Result<void> Reader::read_sites(size_t mappings, std::vector<file::Site>* sites,
 Result<void> Reader::read_objects(ProcessCounts& process) {
   process.has_objects = header_.has_objects != 0;
   process.has_sizes = header_.has_objects == 2;
+  process.has_instances = header_.has_objects == 3;
+  process.blocks_not_apart = header_.blocks_not_apart;
   process.has_allocators = header_.has_allocators != 0;
   process.unseen_allocations = header_.unseen_allocations;
   process.lost_ranges = header_.lost_ranges;

@@ -218,8 +218,7 @@ void SimulationRun::describe_profile() {
   }
   if (options_.deterministic) profile.environment["simulate.deterministic"] = "on";
   if (options_.objects) {
-    profile.environment["simulate.objects"] =
-        options_.grouping == objects::Grouping::size ? "size" : "site";
+    profile.environment["simulate.objects"] = objects::word_of(options_.grouping);
   }
   if (options_.regions) profile.environment["simulate.regions"] = "on";
   if (options_.max_instructions != 0) {

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "model/engine.h"
+#include "model/instance_names.h"
 #include "model/ledger.h"
 #include "model/merge.h"
 #include "records/mapped_path.h"
@@ -197,20 +198,27 @@ DataObject SimulatedProfile::describe_object(const ProcessCounts& counts,
   DataObject result;
   result.size_bytes = row.size_bytes;
   std::string name = object.name;
+  const auto find_site = [&] {
+    const Place& place = places[row.mapping];
+    if (!place.has_file) return;
+    const auto start = images_.locate(counts.pid, place.mapping, place.mapping.start, builder_);
+    if (start) result.site = {start->image, FileOffset(row.place)};
+  };
   switch (static_cast<Kind>(row.kind)) {
     case Kind::section:
       name = fmt::format("[{} of {}]", name, file_name(counts.paths[row.mapping]));
       [[fallthrough]];
     case Kind::variable:
       result.kind = ObjectKind::global;
-      if (const Place& place = places[row.mapping]; place.has_file) {
-        const auto start = images_.locate(counts.pid, place.mapping, place.mapping.start, builder_);
-        if (start) result.site = {start->image, FileOffset(row.place)};
-      }
+      find_site();
       break;
     case Kind::block:
       result.kind = ObjectKind::heap;
-      if (!counts.has_sizes) result.size_bytes = 0;  // there are several
+      if (counts.has_instances && row.place != 0 && row.is_folded == 0) {
+        name = fmt::format("{}{}", kInstanceMark, row.place);
+      } else if (!counts.has_sizes) {
+        result.size_bytes = 0;  // there are several
+      }
       break;
     case Kind::mapping:
       result.kind = ObjectKind::mapping;
@@ -223,7 +231,11 @@ DataObject SimulatedProfile::describe_object(const ProcessCounts& counts,
       break;
     case Kind::stack:
       result.kind = ObjectKind::stack;
-      name = row.place == 0 ? "[stack]" : fmt::format("[stack of thread {}]", row.place + 1);
+      name = "[stack]";
+      break;
+    case Kind::frame:
+      result.kind = ObjectKind::stack;
+      find_site();
       break;
     case Kind::range:
       result.kind = ObjectKind::range;
@@ -466,6 +478,13 @@ void SimulatedProfile::add_to_ledger(const ProcessCounts& counts) {
     add(ledger::kFoldedThreads, counts.threads_begun - counts_file::kThreadsApart);
   }
   add(ledger::kUnseenAllocations, counts.unseen_allocations);
+  if (counts.blocks_not_apart > 0) {
+    builder_.profile().ledger.note(fmt::format(
+        "{} blocks of the heap are under the places that allocate them: the {} largest ones are "
+        "objects of their own",
+        format_thousands(counts.blocks_not_apart),
+        format_thousands(objects::DataObjects::kMostInstances)));
+  }
   if (counts.has_objects && !counts.has_allocators) {
     ledger.note(
         fmt::format("no function that allocates is known in {}: blocks of its heap are not "

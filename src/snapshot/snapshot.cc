@@ -134,6 +134,9 @@ std::vector<ImageDemand> collect_demand(const Profile& profile) {
     want(branch.from.image, branch.from.offset);
     want(branch.to.image, branch.to.offset);
   }
+  for (const DataObject& object : profile.objects) {
+    if (object.kind == ObjectKind::stack) want(object.site.image, object.site.offset);
+  }
   for (const Region& region : profile.regions) {
     want(region.site.image, region.site.offset);
     want(region.end.image, region.end.offset);

@@ -18,7 +18,8 @@ constexpr Word<simulate::Locality> kLocalities[] = {{"off", simulate::Locality::
                                                     {"all", simulate::Locality::all}};
 
 constexpr Word<objects::Grouping> kGroupings[] = {{"site", objects::Grouping::site},
-                                                  {"size", objects::Grouping::size}};
+                                                  {"size", objects::Grouping::size},
+                                                  {"instance", objects::Grouping::instance}};
 
 constexpr Word<bool> kDetails[] = {{"events", false}, {"core", true}};
 
@@ -112,8 +113,9 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
         return parse_word(kGroupings, text);
       },
       "what is accessed, by data object: variables, stacks, mappings, and blocks of the "
-      "heap by where they are allocated (site), or by that and their size",
-      "site|size");
+      "heap by where they are allocated (site), by that and their size, or the 10,000 largest "
+      "each by itself (instance)",
+      "site|size|instance");
   app->add_option_function<std::vector<std::string>>(
          "--range",
          [command](const std::vector<std::string>& texts) {

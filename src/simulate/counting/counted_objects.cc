@@ -51,9 +51,10 @@ using PathRoom = std::array<uint32_t, objects::DataObjects::kLongestPath>;
 CountedObjects::CountedObjects(CountsWriter& writer, Told told, std::string_view architecture)
     : writer_(writer),
       convention_(call_convention(architecture)),
+      grouping_(told.grouping),
       own_allocators_(std::move(told.allocators)),
       objects_(std::move(told.ranges), told.grouping) {
-  writer_.header().has_objects = told.grouping == objects::Grouping::size ? 2 : 1;
+  writer_.header().has_objects = static_cast<uint32_t>(told.grouping) + 1;
   add_found_ranges();
 }
 
@@ -98,6 +99,7 @@ uint32_t CountedObjects::row_of(ObjectNumber number) {
   const uint32_t parent = around == objects::kNothing ? 0 : row_of(around);
   objects::Object& object = objects_.object(number);
   object.row = writer_.add_object({.kind = static_cast<uint8_t>(object.kind),
+                                   .is_folded = object.is_folded,
                                    .reserved = {},
                                    .name = 0,
                                    .mapping = object.mapping,
@@ -126,7 +128,11 @@ uint32_t CountedObjects::find_site(uint32_t instruction, ObjectNumber object, ui
     return known->second;
   }
   uint32_t& count = objects_of_[instruction];
-  if (count >= kMostOfSite && object != objects_.other()) object = objects_.other();
+  const ObjectNumber around = objects_.object(object).site;
+  if (count >= kMostInstancesOfSite && around != objects::kNothing) object = around;
+  const bool has_instances = grouping_ == objects::Grouping::instance;
+  const uint32_t most = has_instances ? kMostInstancesOfSite + kMostOfSite : kMostOfSite;
+  if (count >= most && object != objects_.other()) object = objects_.other();
   uint32_t& site = sites_[key_of(instruction, object)];
   if (site != 0) return site;
   site = writer_.add_site_of_object(instruction, row_of(object));
@@ -232,6 +238,12 @@ void CountedObjects::leave(CountedThread& thread, uint64_t address, uint64_t bas
   if (call.allocator.kind == Allocator::Kind::reallocates) objects_.free(call.block);
   const ObjectNumber number = objects_.allocate(result, call.size_bytes, call.path());
   note_totals(objects_.object(number));
+  if (grouping_ != objects::Grouping::instance) return;
+  for (const ObjectNumber folded : objects_.take_folded()) {
+    const uint32_t row = objects_.object(folded).row;
+    if (row != 0) writer_.object(row).is_folded = 1;
+  }
+  writer_.header().blocks_not_apart = objects_.not_apart();
 }
 
 void CountedObjects::end_call(CountedThread& thread, const SystemCalls& system_calls,
@@ -275,7 +287,48 @@ void CountedObjects::note_stack(CountedThread& thread, uint64_t address, uint64_
   const Span mapping =
       found && found->path.empty() ? Span{found->mapping.start, found->mapping.end} : Span{};
   const std::lock_guard lock(mutex_);
-  objects_.note_stack(thread.number, address, mapping);
+  const Span where = objects_.note_stack(address, mapping);
+  if (where.begin == where.end) return;
+  // Threads that have ended leave their stacks to others.
+  std::erase_if(stacks_, [&](const std::shared_ptr<StackFrames>& one) {
+    const bool is_there = one->overlaps(where.begin, where.end);
+    if (is_there) one->forget();
+    return is_there;
+  });
+  thread.frames = std::make_shared<StackFrames>(where.begin, where.end);
+  stacks_.push_back(thread.frames);
+}
+
+void CountedObjects::begin_call(CountedThread& thread, const BlockFacts& before, uint64_t base) {
+  uint64_t end = 0;  // of the frame
+  if (convention_.link != CallConvention::kNone) {
+    if (thread.registers != nullptr) end = thread.registers[convention_.stack];
+  } else if (const uint64_t slot = thread.calls.calls().back().slot; slot != 0) {
+    // Helpers of an engine may tell of a store that is none of the call's.
+    const bool is_there = *reinterpret_cast<const uint64_t*>(slot + base) == before.end;
+    if (is_there) end = slot + sizeof slot;
+  }
+  if (end != 0 && !thread.has_stack) note_stack(thread, end - 1, base);
+  if (thread.frames) thread.frames->begin_call(thread.calls.height(), end);
+}
+
+ObjectNumber CountedObjects::find_frame(const BlockFacts& block) {
+  const std::lock_guard lock(mutex_);
+  return objects_.find_frame(block.start);
+}
+
+std::shared_ptr<const StackFrames> CountedObjects::find_stack(uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(stacks_.begin(), stacks_.end(),
+                                  [&](const auto& one) { return one->contains(address); });
+  return found == stacks_.end() ? nullptr : *found;
+}
+
+bool CountedObjects::needs_registers(const BlockFacts& block) {
+  if (convention_.link == CallConvention::kNone) return false;
+  const std::lock_guard lock(mutex_);
+  if (block.branch == counts_file::ControlFlow::system_call) after_system_calls_.insert(block.end);
+  return !std::exchange(has_begun_, true) || after_system_calls_.contains(block.start);
 }
 
 }  // namespace culprit::counting

@@ -4,7 +4,9 @@
 // allocates goes to objects::DataObjects, and what is counted at an object gets a row in the counts
 // file.
 
+#include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <tsl/robin_map.h>
@@ -14,17 +16,21 @@
 #include "simulate/counting/heap_calls.h"
 #include "simulate/counting/known_mappings.h"
 #include "simulate/counting/registers.h"
+#include "simulate/counting/stack_frames.h"
 #include "simulate/counting/system_calls.h"
 #include "simulate/objects/data_objects.h"
 
 namespace culprit::counting {
 
+struct BlockFacts;
 struct CountedThread;
 
 class CountedObjects {
  public:
   /// Further objects of an instruction are counted together.
   static constexpr uint32_t kMostOfSite = 1024;
+  /// Blocks of their own: further ones of an instruction are counted at their sites.
+  static constexpr uint32_t kMostInstancesOfSite = 1 << 14;
 
   /// What the user tells of the program's data.
   struct Told {
@@ -59,14 +65,23 @@ class CountedObjects {
 
   /// A system call that changes mappings has returned.
   void end_call(CountedThread& thread, const SystemCalls& system_calls, int64_t result);
-  /// The thread has just put a return address there.
-  void note_stack(CountedThread& thread, uint64_t address, uint64_t base);
+  /// The thread has just called, at the end of `before`.
+  void begin_call(CountedThread& thread, const BlockFacts& before, uint64_t base);
+  /// The stack of the function that the block is in, as an object.
+  objects::ObjectNumber find_frame(const BlockFacts& block);
+  /// The thread in whose stack the address is, if it is not the thread's own.
+  std::shared_ptr<const StackFrames> find_stack(uint64_t address);
+
+  /// Whether the engine has to tell of the thread's registers when the block runs, to know where
+  /// frames are: nothing is in memory of a call that a register holds the return address of.
+  bool needs_registers(const BlockFacts& block);
 
   // Around a fork.
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
 
  private:
+  void note_stack(CountedThread& thread, uint64_t address, uint64_t base);
   uint32_t row_of(objects::ObjectNumber number);
   void add_offset(uint32_t site, objects::ObjectNumber object, uint64_t address);
   void add_found_ranges();
@@ -77,12 +92,16 @@ class CountedObjects {
   std::mutex mutex_;
   CountsWriter& writer_;
   CallConvention convention_;
+  objects::Grouping grouping_;
   std::vector<objects::OwnAllocator> own_allocators_;
   objects::DataObjects objects_;
   tsl::robin_map<uint64_t, uint32_t, SpreadHash> sites_;  // by instruction and object
   tsl::robin_map<uint32_t, uint32_t> objects_of_;         // of an instruction: how many
   uint64_t heap_end_ = 0;                                 // by brk
   size_t ranges_added_ = 0;
+  std::vector<std::shared_ptr<StackFrames>> stacks_;  // of all threads
+  std::set<uint64_t> after_system_calls_;             // where threads go on, or begin
+  bool has_begun_ = false;
 };
 
 }  // namespace culprit::counting

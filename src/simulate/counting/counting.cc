@@ -149,6 +149,7 @@ bool Counting::make_thread(unsigned number) {
                          .object_sites = std::move(thread.object_sites),
                          .heap = {},
                          .system_call = {},
+                         .registers = nullptr,
                          .constructs = {},
                          .construct_changes = {},
                          .region_parts = std::move(thread.region_parts),

@@ -146,6 +146,11 @@ class Counting {
   /// `registers`: where the engine keeps the thread's, as RegisterFile says.
   void enter_allocator(unsigned number, objects::Allocator allocator, RegisterFile registers);
 
+  /// Whether note_registers() has to be called each time when the block runs, before anything is
+  /// called from it: where the engine keeps those of the thread from then on.
+  [[nodiscard]] bool needs_registers(const BlockFacts& block);
+  void note_registers(unsigned number, RegisterFile registers);
+
   /// The function that begins with the block, if constructs begin or end there: enter_construct()
   /// has to be called each time when it runs, after run_block(). nullptr: it is none.
   [[nodiscard]] const ConstructEdge* find_construct(const BlockFacts& block);
@@ -245,6 +250,8 @@ class Counting {
   SiteOfObject find_site_of(CountedThread& thread, uint32_t instruction, uint64_t address);
   uint32_t find_site(CountedThread& thread, uint32_t instruction, uint64_t address);
   objects::ObjectNumber find_allocator_object(CountedThread& thread);
+  objects::ObjectNumber find_stack_object(CountedThread& thread, uint64_t address);
+  objects::ObjectNumber find_foreign_object(CountedThread& thread, uint64_t address);
   void note_offset(CountedThread& thread, uint32_t site, objects::ObjectNumber object,
                    uint64_t address);
   uint32_t find_other_site(CountedThread& thread, uint32_t instruction,

@@ -30,6 +30,14 @@ void Counting::enter_allocator(unsigned number, objects::Allocator allocator,
   if (thread != nullptr && objects_) objects_->enter(*thread, allocator, registers, base_);
 }
 
+bool Counting::needs_registers(const BlockFacts& block) {
+  return objects_ && objects_->needs_registers(block);
+}
+
+void Counting::note_registers(unsigned number, RegisterFile registers) {
+  if (CountedThread* const thread = threads_[number]) thread->registers = registers;
+}
+
 /// Memory of the heap that is in no block belongs to the allocator, and to whoever has called it.
 objects::ObjectNumber Counting::find_allocator_object(CountedThread& thread) {
   if (!thread.heap.is_inside()) return objects::DataObjects::kAllocator;
@@ -45,6 +53,44 @@ objects::ObjectNumber Counting::find_allocator_object(CountedThread& thread) {
     call.allocator_object = known.object;
   }
   return call.allocator_object;
+}
+
+/// Memory of a stack belongs to the function in whose frame it is.
+objects::ObjectNumber Counting::find_stack_object(CountedThread& thread, uint64_t address) {
+  using objects::DataObjects;
+  if (!thread.frames || !thread.frames->contains(address)) {
+    return find_foreign_object(thread, address);
+  }
+  StackFrames& frames = *thread.frames;
+  const size_t call = frames.find(address);
+  if (call == 0) return DataObjects::kStack;
+  const objects::ObjectNumber known = frames.object(call);
+  if (known != objects::kNothing) return known;
+  // The function's own code is running, or has called.
+  const BlockFacts* block = thread.previous;
+  if (!frames.is_innermost(call)) {
+    const std::span<const CallStack::Call> calls = thread.calls.calls();
+    const size_t forgotten = thread.calls.height() - calls.size();
+    if (call < forgotten) return DataObjects::kStack;
+    block = calls[call - forgotten].from;
+  }
+  auto& latest = thread.frames_of_blocks[block->number % thread.frames_of_blocks.size()];
+  if (latest.block != block) latest = {block, objects_->find_frame(*block)};
+  frames.note_object(call, latest.object);
+  return latest.object;
+}
+
+/// Of another thread's stack, what that one has found there.
+objects::ObjectNumber Counting::find_foreign_object(CountedThread& thread, uint64_t address) {
+  using objects::DataObjects;
+  if (!thread.foreign || !thread.foreign->contains(address)) {
+    thread.foreign = objects_->find_stack(address);
+  }
+  if (!thread.foreign) return DataObjects::kStack;
+  const size_t call = thread.foreign->find(address);
+  const objects::ObjectNumber known =
+      call == 0 ? objects::kNothing : thread.foreign->object(call);
+  return known == objects::kNothing ? DataObjects::kStack : known;
 }
 
 void Counting::note_offset(CountedThread& thread, uint32_t site, objects::ObjectNumber object,
@@ -74,12 +120,10 @@ size_t Counting::follow_calls(CountedThread& thread, const BlockFacts& before,
     constructs_->leave(thread.constructs, least, thread.registers, thread.construct_changes);
   }
   if (!objects_) return least;
-  if (is_call && !thread.has_stack) {
-    // Helpers of an engine may tell of a store that is none of the call's.
-    const uint64_t slot = thread.calls.calls().back().slot;
-    const bool is_there =
-        slot != 0 && *reinterpret_cast<const uint64_t*>(slot + base_) == before.end;
-    if (is_there) objects_->note_stack(thread, slot, base_);
+  if (is_call) {
+    objects_->begin_call(thread, before, base_);
+  } else if (thread.frames) {
+    thread.frames->end_calls(least);
   }
   if (thread.heap.is_inside() && before.branch == ControlFlow::returns) {
     objects_->leave(thread, now.start, base_);

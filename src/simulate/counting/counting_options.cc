@@ -38,7 +38,7 @@ bool parse_counting_word(std::string_view word, CountingOptions* options) {
     options->deterministic = value == "on";
   } else if (name == "objects") {
     options->objects = true;
-    options->grouping = value == "size" ? objects::Grouping::size : objects::Grouping::site;
+    options->grouping = objects::grouping_of(value);
   } else if (name == "regions") {
     options->regions = value == "on";
   } else if (name == "limit") {
@@ -60,8 +60,7 @@ std::vector<std::string> counting_words(const CountingOptions& options) {
   if (options.cycles) words.emplace_back("detail=core");
   if (options.deterministic) words.emplace_back("deterministic=on");
   if (options.objects) {
-    words.emplace_back(options.grouping == objects::Grouping::size ? "objects=size"
-                                                                   : "objects=site");
+    words.push_back("objects=" + std::string(objects::word_of(options.grouping)));
   }
   if (options.regions) words.emplace_back("regions=on");
   if (options.sample_sets > 1) {

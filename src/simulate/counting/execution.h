@@ -354,8 +354,10 @@ template <Model kModel>
                                                                             uint32_t instruction,
                                                                             uint64_t address) {
   objects::ObjectNumber object = shadow_->find(address);
-  if (object == objects::DataObjects::kAllocator) [[unlikely]]
-    object = find_allocator_object(thread);
+  if (objects::DataObjects::is_by_calls(object)) {
+    object = object == objects::DataObjects::kStack ? find_stack_object(thread, address)
+                                                    : find_allocator_object(thread);
+  }
   const ObjectSites::Latest& latest = thread.object_sites->latest(instruction);
   const uint32_t site =
       latest.holds(object) ? latest.site : find_other_site(thread, instruction, object, address);

@@ -15,6 +15,7 @@
 #include "simulate/counting/heap_calls.h"
 #include "simulate/counting/object_sites.h"
 #include "simulate/counting/region.h"
+#include "simulate/counting/stack_frames.h"
 #include "simulate/counting/system_calls.h"
 #include "simulate/counting/translation.h"
 #include "simulate/counting/windows.h"
@@ -137,12 +138,21 @@ struct CountedThread {
   }
   SystemCall system_call;     // under way
   std::string mapped_file{};  // that it maps
-  bool has_stack = false;     // it is known where its stack is
+  bool has_stack = false;     // it is known where its stack is, if that is a mapping
+  std::shared_ptr<StackFrames> frames{};         // then
+  std::shared_ptr<const StackFrames> foreign{};  // of the latest other thread in whose stack it was
+  /// Frames of functions that were found of late: by the block that was running.
+  struct FrameOfBlock {
+    const BlockFacts* block = nullptr;
+    objects::ObjectNumber object = objects::kNothing;
+  };
+  std::array<FrameOfBlock, 256> frames_of_blocks{};
+
+  RegisterFile registers = nullptr;  // once the engine has told where
 
   // If regions are told apart:
   ThreadConstructs constructs;
   CountedConstructs::Changes construct_changes;
-  RegisterFile registers = nullptr;
   std::unordered_map<uint64_t, RegionPart> region_parts;  // by place; 0: its own
   uint64_t region_part = 0;                               // that it counts into
   uint64_t instructions_elsewhere = 0;                    // in the other parts

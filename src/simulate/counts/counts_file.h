@@ -43,7 +43,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 15;
+inline constexpr uint32_t kLayout = 16;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -110,7 +110,8 @@ struct SiteObject {
 /// A data object; its kind is an objects::Kind.
 struct Object {
   uint8_t kind;
-  uint8_t reserved[3];
+  uint8_t is_folded;  // a block of its own that is its site's after all
+  uint8_t reserved[2];
   uint32_t name;        // in the text table
   uint32_t mapping;     // variables and sections: the file is this mapping's
   uint32_t path_first;  // in the table of paths: call sites, the innermost first
@@ -295,7 +296,7 @@ struct Header {
   std::atomic<uint32_t> uncounted_cores;   // threads beyond kMaxCpus
   std::atomic<uint64_t> uncounted_blocks;  // translated when a table was full
   std::atomic<uint64_t> sites_without_file;
-  uint32_t has_objects;  // 2: blocks of different sizes are different ones
+  uint32_t has_objects;  // 2: blocks of different sizes are different ones; 3: so are the largest
   std::atomic<uint32_t> objects;
   std::atomic<uint32_t> object_paths;
   std::atomic<uint32_t> has_allocators;      // functions that allocate were found
@@ -309,6 +310,7 @@ struct Header {
   std::atomic<uint32_t> sample_weight;      // what one event in a drawn set stands for; 1: in none
   std::atomic<uint32_t> sample_groups;      // of sets, with locality
   std::atomic<uint64_t> lost_ranges;        // that the program marked: too many, or without a name
+  std::atomic<uint64_t> blocks_not_apart;   // of 3: that are under their sites
   uint8_t strata[kMostGroups];              // of these groups, as simulate::SetSample has them
   char program[1024];
 };

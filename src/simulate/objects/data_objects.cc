@@ -14,12 +14,26 @@ std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+constexpr std::string_view kGroupings[] = {"site", "size", "instance"};
+
 }  // namespace
+
+std::string_view word_of(Grouping grouping) {
+  return kGroupings[static_cast<size_t>(grouping)];
+}
+
+Grouping grouping_of(std::string_view word) {
+  const auto* const found = std::find(std::begin(kGroupings), std::end(kGroupings), word);
+  return found == std::end(kGroupings) ? Grouping::site
+                                       : static_cast<Grouping>(found - std::begin(kGroupings));
+}
 
 DataObjects::DataObjects(std::vector<Range> ranges, Grouping grouping)
     : ranges_(std::move(ranges)), grouping_(grouping) {
   objects_.resize(kOther + 1);
   objects_[kAllocator].kind = Kind::allocator;
+  objects_[kStack].kind = Kind::stack;
+  objects_[kStack].blocks = 1;
   objects_[kOther].kind = Kind::other;
   for (const Range& range : ranges_) {
     if (range.symbol.empty()) activate(range, {range.address, range.address + range.size_bytes});
@@ -102,7 +116,12 @@ void DataObjects::add_image(const ImagePlace& place, const ElfObjects& elf) {
   };
   if (std::any_of(images_.begin(), images_.end(), is_same)) return;
   for (const ElfFunction& one : elf.allocators) allocators_[one.address + *bias] = one.allocator;
-  Image image{std::string(place.path), *bias, {UINT64_MAX, 0}, {}};
+  Image image;
+  image.path = place.path;
+  image.mapping = place.mapping;
+  image.elf.loads = elf.loads;
+  image.elf.functions = elf.functions;
+  image.bias = *bias;
   for (const ElfLoad& load : elf.loads) {
     image.extent.begin = std::min(image.extent.begin, load.address + *bias);
     image.extent.end = std::max(image.extent.end, load.address + load.memory_bytes + *bias);
@@ -218,24 +237,46 @@ void DataObjects::unmap(Span where) {
   paint(where, kNothing);
 }
 
-void DataObjects::note_stack(uint32_t thread, uint64_t address, Span otherwise) {
+Span DataObjects::note_stack(uint64_t address, Span otherwise) {
   Span where = otherwise;
   if (const auto after = mapped_.upper_bound(address); after != mapped_.begin()) {
     const auto& [begin, end] = *std::prev(after);
     if (address < end) where = {begin, end};
   }
-  if (address < where.begin || address >= where.end) return;
-  ObjectNumber& number = stacks_[thread];
-  if (number == kNothing) number = add({.kind = Kind::stack, .place = thread});
-  objects_[number].size_bytes = where.end - where.begin;
-  objects_[number].blocks = 1;
-  paint(where, number);
+  if (address < where.begin || address >= where.end) return {};
+  uint64_t& size_bytes = objects_[kStack].size_bytes;
+  size_bytes = std::max(size_bytes, where.end - where.begin);
+  paint(where, kStack);
+  return where;
+}
+
+/// Of files that were mapped one after the other the latest is there.
+ObjectNumber DataObjects::find_frame(uint64_t address) {
+  for (auto image = images_.rbegin(); image != images_.rend(); ++image) {
+    if (address < image->extent.begin || address >= image->extent.end) continue;
+    const std::vector<uint64_t>& functions = image->elf.functions;
+    const auto after =
+        std::upper_bound(functions.begin(), functions.end(), address - image->bias);
+    if (after == functions.begin()) return kStack;
+    const uint64_t begin = *std::prev(after);
+    ObjectNumber& number = frames_[begin + image->bias];
+    if (number == kNothing) {
+      number = add({.kind = Kind::frame,
+                    .mapping = image->mapping,
+                    .place = image->elf.offset_of(begin),
+                    .blocks = 1});
+    }
+    return number == kNothing ? kStack : number;
+  }
+  return kStack;
 }
 
 ObjectNumber DataObjects::allocate(uint64_t address, uint64_t size_bytes,
                                    std::span<const uint32_t> path) {
   free(address);  // freed by a way that we do not know
-  const ObjectNumber number = place_of_allocation(Kind::block, "", path, size_bytes);
+  const ObjectNumber site = place_of_allocation(Kind::block, "", path, size_bytes);
+  const ObjectNumber number =
+      grouping_ == Grouping::instance ? find_instance(site, size_bytes) : site;
   Object& object = objects_[number];
   object.size_bytes = std::max(object.size_bytes, size_bytes);
   object.total_bytes += size_bytes;
@@ -245,6 +286,32 @@ ObjectNumber DataObjects::allocate(uint64_t address, uint64_t size_bytes,
     large_blocks_[address] = address + size_bytes;
   }
   paint({address, end_with_header(address, size_bytes)}, number, kAllocator);
+  return number;
+}
+
+/// The object of the block that the site has just allocated: its own, or the site's.
+ObjectNumber DataObjects::find_instance(ObjectNumber site, uint64_t size_bytes) {
+  const uint64_t ordinal = ++objects_[site].allocated;
+  const bool is_full = instances_.size() == kMostInstances;
+  const bool is_large = !is_full || size_bytes > instances_.begin()->first;
+  if (!is_large || ever_instances_ == kMostEverInstances) {
+    ++not_apart_;
+    return site;
+  }
+  const ObjectNumber number = add({.kind = Kind::block,
+                                   .place = ordinal,
+                                   .path = objects_[site].path,
+                                   .site = site});
+  if (number == kNothing) return site;
+  if (is_full) {
+    const ObjectNumber smallest = ~instances_.begin()->second;
+    instances_.erase(instances_.begin());
+    objects_[smallest].is_folded = true;
+    folded_.push_back(smallest);
+    ++not_apart_;
+  }
+  ++ever_instances_;
+  instances_.insert({size_bytes, ~number});
   return number;
 }
 

@@ -18,10 +18,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tsl/robin_map.h>
+#include <utility>
 #include <vector>
 
 #include "base/hash.h"
@@ -37,29 +39,38 @@ enum class Kind : uint8_t {
   section,    // what no variable is known of
   block,      // of the heap: allocated by the calls of `path`
   allocator,  // memory of the heap that is in no block; while an allocator runs: for `path`
-  stack,      // of the thread `number`
+  stack,      // of any thread, where it is not known whose frame it is
   mapping,    // `name`: of which file; "": of none, mapped by the calls of `path`
   range,      // `name`, given by the user; `parent`: what it lies in, if that is known
   other,      // all objects that an instruction accesses beyond its most
+  frame,      // the stack of the function that begins at `place` of the file of `mapping`
 };
-inline constexpr Kind kLastKind = Kind::other;
+inline constexpr Kind kLastKind = Kind::frame;
 
 struct Object {
   Kind kind = Kind::unknown;
   std::string name{};
   uint32_t mapping = 0;     // of the counts file
-  uint64_t place = 0;       // variable, section: offset in the file; range: address; stack: thread
+  uint64_t place = 0;       // variable, section, frame: offset in the file; range: address
+                            // block of its own: which one its site has allocated, from 1 on
   uint64_t address = 0;     // of a variable, or a range
   uint64_t size_bytes = 0;  // of the largest block, and of all else as a whole
   uint64_t total_bytes = 0;
   uint64_t blocks = 0;  // that there ever were
   std::vector<uint32_t> path{};
   ObjectNumber parent = kNothing;
+  ObjectNumber site = kNothing;  // of a block of its own: the object that it would be of
+  uint64_t allocated = 0;        // by a site: blocks, also those of their own
+  bool is_folded = false;        // a block of its own is none any more: others are larger
   uint32_t row = 0;  // in the counts file; 0: nothing of it was counted yet
 };
 
-/// What tells blocks of the heap apart.
-enum class Grouping : uint8_t { site, size };
+/// What tells blocks of the heap apart: the place that allocates them; that and their size; or the
+/// largest ones are objects of their own.
+enum class Grouping : uint8_t { site, size, instance };
+std::string_view word_of(Grouping grouping);
+/// Of what is no such word: by site.
+Grouping grouping_of(std::string_view word);
 
 struct ImagePlace {
   std::string_view path;
@@ -83,12 +94,21 @@ class DataObjects {
   /// calls, then three.
   static constexpr uint32_t kManyPaths = 64;
 
+  /// So many blocks are objects of their own at a time, by Grouping::instance: the largest that
+  /// there were. A larger one takes the place of the smallest; what was counted there stays what
+  /// it was, for the reader to fold into the site's.
+  static constexpr size_t kMostInstances = 10'000;
+  static constexpr size_t kMostEverInstances = 100'000;
+
   explicit DataObjects(std::vector<Range> ranges = {}, Grouping grouping = Grouping::site);
 
   [[nodiscard]] const ShadowMemory& shadow() const { return shadow_; }
   [[nodiscard]] Object& object(ObjectNumber number) { return objects_[number]; }
   [[nodiscard]] ObjectNumber other() const { return kOther; }
   static constexpr ObjectNumber kAllocator = 1;
+  static constexpr ObjectNumber kStack = 2;
+  /// Whether what is there has a name by what the thread does that accesses it.
+  static constexpr bool is_by_calls(ObjectNumber number) { return number - 1 < 2; }
   /// What kAllocator is called while an allocator works for the calls of `path`.
   ObjectNumber allocator_for(std::span<const uint32_t> path);
 
@@ -105,11 +125,18 @@ class DataObjects {
   void map_for_allocator(Span where);
   void unmap(Span where);
 
-  /// The address is of the thread's stack: the memory that was mapped with it, or `otherwise`.
-  void note_stack(uint32_t thread, uint64_t address, Span otherwise);
+  /// The address is of a thread's stack: the memory that was mapped with it, or `otherwise`. What
+  /// the stack is.
+  Span note_stack(uint64_t address, Span otherwise);
+  /// The stack of the function with code at the address; kStack: none is known there.
+  ObjectNumber find_frame(uint64_t address);
 
   /// A block is there: the object that it is of.
   ObjectNumber allocate(uint64_t address, uint64_t size_bytes, std::span<const uint32_t> path);
+  /// Blocks that had a larger one take their place since the last call.
+  std::vector<ObjectNumber> take_folded() { return std::exchange(folded_, {}); }
+  /// Of blocks of their own: allocations that are under their site.
+  [[nodiscard]] uint64_t not_apart() const { return not_apart_; }
   /// It is no more, though its memory is the object's until it is another's. Whether there was one.
   bool free(uint64_t address);
 
@@ -125,12 +152,14 @@ class DataObjects {
   [[nodiscard]] const std::vector<ObjectNumber>& found_ranges() const { return found_ranges_; }
 
  private:
-  static constexpr ObjectNumber kOther = 2;
+  static constexpr ObjectNumber kOther = 3;
 
   struct Image {
     std::string path;
+    uint32_t mapping = 0;
+    ElfObjects elf;  // loads and functions of it
     uint64_t bias = 0;  // what addresses in the file are short of those in the process
-    Span extent;
+    Span extent{UINT64_MAX, 0};
     std::vector<std::pair<Span, ObjectNumber>> parts;  // sections, then variables
   };
   struct Block {
@@ -151,6 +180,7 @@ class DataObjects {
   [[nodiscard]] size_t longest_path(std::span<const uint32_t> path) const;
   ObjectNumber place_of_allocation(Kind kind, std::string_view name, std::span<const uint32_t> path,
                                    uint64_t size_bytes);
+  ObjectNumber find_instance(ObjectNumber site, uint64_t size_bytes);
   [[nodiscard]] uint64_t end_with_header(uint64_t address, uint64_t size_bytes) const;
   void paint(Span where, ObjectNumber object, ObjectNumber spare = ShadowMemory::kMostObjects);
   void paint_images(Span where);
@@ -171,7 +201,11 @@ class DataObjects {
   std::map<uint64_t, uint64_t> large_blocks_;                     // alive, begin to end
   std::array<uint64_t, 16> found_blocks_{};                       // begins, by number of object
   std::map<uint64_t, uint64_t> mapped_;                           // begin to end, by mmap
-  std::map<uint32_t, ObjectNumber> stacks_;
+  tsl::robin_map<uint64_t, ObjectNumber, SpreadHash> frames_;     // by beginning of function
+  std::set<std::pair<uint64_t, uint32_t>> instances_;             // by size and ~number
+  size_t ever_instances_ = 0;
+  std::vector<ObjectNumber> folded_;
+  uint64_t not_apart_ = 0;
   std::vector<ActiveRange> active_ranges_;
   tsl::robin_map<std::string, ObjectNumber> marked_;  // by name
   std::vector<ObjectNumber> found_ranges_;

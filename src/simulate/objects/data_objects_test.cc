@@ -71,6 +71,34 @@ TEST(DataObjects, BlocksOfOnePlaceAreOneObject) {
   EXPECT_EQ(objects.shadow().find(0x1110), other);
 }
 
+TEST(DataObjects, TheLargestBlocksMayBeObjectsOfTheirOwn) {
+  constexpr uint32_t kHere[] = {5};
+  DataObjects objects({}, Grouping::instance);
+  uint64_t next = 0x10000;
+  const auto allocate = [&](uint64_t bytes) {
+    return objects.allocate(std::exchange(next, next + 0x100), bytes, kHere);
+  };
+  const ObjectNumber first = allocate(16);
+  EXPECT_EQ(objects.object(first).place, 1U);
+  ObjectNumber latest = first;
+  for (size_t i = 1; i < DataObjects::kMostInstances; ++i) latest = allocate(16);
+  EXPECT_EQ(objects.object(latest).place, DataObjects::kMostInstances);
+  EXPECT_EQ(objects.not_apart(), 0U);
+  const ObjectNumber site = allocate(16);  // not larger than the others
+  EXPECT_EQ(objects.object(site).place, 0U);
+  EXPECT_EQ(objects.object(latest).site, site);
+  EXPECT_EQ(allocate(8), site);
+  EXPECT_EQ(objects.object(site).blocks, 2U);
+  EXPECT_TRUE(objects.take_folded().empty());
+  const ObjectNumber large = allocate(17);
+  EXPECT_EQ(objects.object(large).place, DataObjects::kMostInstances + 3);
+  EXPECT_EQ(objects.take_folded(), std::vector<ObjectNumber>{latest});  // the last of the smallest
+  EXPECT_TRUE(objects.object(latest).is_folded);
+  EXPECT_FALSE(objects.object(first).is_folded);
+  EXPECT_EQ(objects.not_apart(), 3U);
+  EXPECT_EQ(objects.find_begin(large, next - 0x100 + 3), next - 0x100);
+}
+
 TEST(DataObjects, BlocksMayBeToldApartBySize) {
   constexpr uint32_t kHere[] = {5};
   DataObjects objects({}, Grouping::size);
@@ -139,12 +167,28 @@ TEST(DataObjects, AStackIsWhatWasMappedForIt) {
   constexpr uint32_t kPath[] = {5};
   DataObjects objects;
   objects.map({0x10000, 0x20000}, "", kPath);
-  objects.note_stack(2, 0x1fff0, {});
-  const Object& stack = objects.object(objects.shadow().find(0x10000));
-  EXPECT_EQ(stack.kind, Kind::stack);
-  EXPECT_EQ(stack.place, 2U);
-  objects.note_stack(0, 0x90010, {0x90000, 0x91000});
-  EXPECT_EQ(objects.object(objects.shadow().find(0x90ff0)).place, 0U);
+  EXPECT_EQ(objects.note_stack(0x1fff0, {}).begin, 0x10000U);
+  EXPECT_EQ(objects.shadow().find(0x10000), DataObjects::kStack);
+  EXPECT_EQ(objects.object(DataObjects::kStack).size_bytes, 0x10000U);
+  EXPECT_EQ(objects.note_stack(0x90010, {0x90000, 0x91000}).end, 0x91000U);
+  EXPECT_EQ(objects.shadow().find(0x90ff0), DataObjects::kStack);
+  const Span nowhere = objects.note_stack(0xa0000, {0x90000, 0x91000});
+  EXPECT_EQ(nowhere.begin, nowhere.end);
+}
+
+TEST(DataObjects, AFrameIsOfTheFunctionThatHasTheCode) {
+  ElfObjects elf = two_variables();
+  elf.functions = {0x1100, 0x1200};
+  DataObjects objects;
+  objects.add_image(kPlace, elf);
+  const ObjectNumber first = objects.find_frame(kBias + 0x1100);
+  EXPECT_EQ(objects.object(first).kind, Kind::frame);
+  EXPECT_EQ(objects.object(first).mapping, 3U);
+  EXPECT_EQ(objects.object(first).place, 0x1100U);  // of the file
+  EXPECT_EQ(objects.find_frame(kBias + 0x11ff), first);
+  EXPECT_NE(objects.find_frame(kBias + 0x1200), first);
+  EXPECT_EQ(objects.find_frame(kBias + 0x10ff), DataObjects::kStack);  // of no function
+  EXPECT_EQ(objects.find_frame(0x1100), DataObjects::kStack);          // in no file
 }
 
 TEST(DataObjects, RangesLieOverAllElse) {

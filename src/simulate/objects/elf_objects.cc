@@ -28,6 +28,7 @@ class Reader {
   }
   [[nodiscard]] std::string_view text(const Elf64_Shdr& strings, uint64_t at) const;
   bool read_loads();
+  void read_functions(const Elf64_Phdr& segment);
   bool read_sections();
   void add_section(const Elf64_Shdr& section);
   void read_symbols(const Elf64_Shdr& section);
@@ -40,6 +41,7 @@ class Reader {
   std::vector<Elf64_Shdr> headers_;
   ElfObjects result_;
   std::span<const OwnAllocator> own_;
+  bool has_table_of_functions_ = false;
 };
 
 std::string_view Reader::text(const Elf64_Shdr& strings, uint64_t at) const {
@@ -55,11 +57,46 @@ bool Reader::read_loads() {
   for (unsigned i = 0; i < header_.e_phnum; ++i) {
     Elf64_Phdr segment;
     if (!take(header_.e_phoff + i * sizeof segment, &segment)) return false;
+    if (segment.p_type == PT_GNU_EH_FRAME) read_functions(segment);
     if (segment.p_type != PT_LOAD) continue;
     result_.loads.push_back({segment.p_offset, segment.p_vaddr, segment.p_filesz, segment.p_memsz,
                              (segment.p_flags & PF_X) != 0});
   }
   return true;
+}
+
+/// The table that the unwinder searches, in the one form in which linkers write it: pairs of a
+/// function's beginning and its rules, as 32 bits from the segment's beginning on.
+/// Source: Linux Standard Base Core Specification, ".eh_frame_hdr"
+void Reader::read_functions(const Elf64_Phdr& segment) {
+  struct Head {
+    uint8_t version;
+    uint8_t frames_encoding;
+    uint8_t count_encoding;
+    uint8_t table_encoding;
+    int32_t frames;
+    uint32_t count;
+  };
+  struct Row {
+    int32_t begin;
+    int32_t rules;
+  };
+  constexpr uint8_t kSigned32FromHere = 0x1b;  // DW_EH_PE_pcrel | DW_EH_PE_sdata4
+  constexpr uint8_t kUnsigned32 = 0x03;
+  constexpr uint8_t kSigned32FromSegment = 0x3b;
+  Head head{};
+  if (!take(segment.p_offset, &head) || head.version != 1 ||
+      head.frames_encoding != kSigned32FromHere || head.count_encoding != kUnsigned32 ||
+      head.table_encoding != kSigned32FromSegment) {
+    return;
+  }
+  const uint64_t count = std::min<uint64_t>(head.count, kMostSymbols);
+  for (uint64_t i = 0; i < count; ++i) {
+    Row row{};
+    if (!take(segment.p_offset + sizeof head + i * sizeof row, &row)) break;
+    result_.functions.push_back(segment.p_vaddr + static_cast<uint64_t>(int64_t{row.begin}));
+  }
+  has_table_of_functions_ = true;
 }
 
 bool Reader::read_sections() {
@@ -89,6 +126,7 @@ void Reader::add_symbol(const Elf64_Sym& symbol, std::string_view name) {
     result_.variables.push_back({std::string(name), symbol.st_value, symbol.st_size});
   }
   if (type != STT_FUNC) return;
+  if (!has_table_of_functions_) result_.functions.push_back(symbol.st_value);
   add_construct_edge(symbol, name);
   if (const auto mark = find_range_mark(name)) {
     result_.allocators.push_back({std::string(name), symbol.st_value, *mark});
@@ -142,6 +180,9 @@ void Reader::sort() {
     return a.address == b.address && a.size_bytes == b.size_bytes;
   };
   all.erase(std::unique(all.begin(), all.end(), same_place), all.end());
+  std::vector<uint64_t>& functions = result_.functions;
+  std::sort(functions.begin(), functions.end());
+  functions.erase(std::unique(functions.begin(), functions.end()), functions.end());
 }
 
 Result<ElfObjects> Reader::read() {

@@ -51,6 +51,9 @@ struct ElfObjects {
   std::vector<ElfVariable> variables;  // in the order of addresses, larger ones first
   std::vector<ElfFunction> allocators;
   std::vector<ElfConstructEdge> construct_edges;
+  /// Where functions begin, in ascending order: by the table of the unwinder, which stripped files
+  /// have, too; by symbols where there is none, as in many static programs.
+  std::vector<uint64_t> functions;
 
   /// The place in the file of what is at the address in memory, also of what the file does not
   /// hold (.bss), as if it went on.

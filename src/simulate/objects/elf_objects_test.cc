@@ -20,6 +20,10 @@ extern "C" {
 // What the test looks for in its own file.
 extern uint64_t elf_objects_test_table[37];
 uint64_t elf_objects_test_table[37] = {1};
+int elf_objects_test_function();
+int elf_objects_test_function() {
+  return 1;
+}
 }
 
 namespace culprit::objects {
@@ -56,6 +60,22 @@ TEST(ElfObjects, FindVariablesSectionsAndSegments) {
   EXPECT_FALSE(has_section(".text"));
   EXPECT_TRUE(std::is_sorted(elf->variables.begin(), elf->variables.end(),
                              [](const auto& a, const auto& b) { return a.address < b.address; }));
+}
+
+/// Each function that can be called has rules by which the unwinder leaves it.
+TEST(ElfObjects, FindWhereFunctionsBegin) {
+  const MappedFile file = own_file();
+  const Result<ElfObjects> elf = parse_elf_objects(file.bytes());
+  ASSERT_TRUE(elf);
+  const auto begin = reinterpret_cast<uint64_t>(&elf_objects_test_function);
+  const auto loaded_at = reinterpret_cast<uint64_t>(&elf_objects_test_table);
+  const auto table =
+      std::find_if(elf->variables.begin(), elf->variables.end(),
+                   [](const ElfVariable& one) { return one.name == "elf_objects_test_table"; });
+  ASSERT_NE(table, elf->variables.end());
+  const uint64_t bias = loaded_at - table->address;
+  EXPECT_TRUE(std::binary_search(elf->functions.begin(), elf->functions.end(), begin - bias));
+  EXPECT_TRUE(std::is_sorted(elf->functions.begin(), elf->functions.end()));
 }
 
 TEST(ElfObjects, RefuseWhatIsNone) {

@@ -138,6 +138,7 @@ qemu_plugin_vcpu_mem_cb_t Callbacks::find(AccessCall call) const {
 CULPRIT_CALL_WITH_STATE("culprit_allocator_runs", "culprit_enter_allocator");
 CULPRIT_CALL_WITH_STATE("culprit_construct_runs", "culprit_enter_construct");
 CULPRIT_CALL_WITH_STATE("culprit_round_runs", "culprit_do_rounds");
+CULPRIT_CALL_WITH_STATE("culprit_state_shows", "culprit_note_state");
 
 /// The state of QEMU's CPU for x86-64 begins with the registers; that for aarch64 has sixteen of
 /// 32 bits before them.
@@ -147,6 +148,11 @@ extern "C" [[gnu::used]] void culprit_enter_allocator(unsigned vcpu, void* word,
                                                       const char* state) {
   the_counting().enter_allocator(vcpu, allocator_of(word),
                                  reinterpret_cast<const uint64_t*>(state + register_offset));
+}
+
+extern "C" [[gnu::used]] void culprit_note_state(unsigned vcpu, void*, const char* state) {
+  the_counting().note_registers(vcpu,
+                                reinterpret_cast<const uint64_t*>(state + register_offset));
 }
 
 extern "C" [[gnu::used]] void culprit_do_rounds(unsigned vcpu, void* word, char* state) {

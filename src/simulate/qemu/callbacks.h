@@ -53,6 +53,8 @@ extern "C" void culprit_round_runs(unsigned vcpu, void* word);
 /// When a block runs with which a function begins that constructs begin or end with; the word: its
 /// counting::ConstructEdge. Registers are looked at likewise.
 extern "C" void culprit_construct_runs(unsigned vcpu, void* word);
+/// When a block runs whose registers are to be seen (Counting::needs_registers()).
+extern "C" void culprit_state_shows(unsigned vcpu, void* word);
 /// The program's architecture: where its registers are.
 void set_guest(std::string_view architecture);
 

@@ -157,6 +157,10 @@ void block_is_translated(qemu_plugin_tb* block) {
   }
   qemu_plugin_register_vcpu_tb_exec_cb(block, plugin->callbacks.block_runs, QEMU_PLUGIN_CB_NO_REGS,
                                        const_cast<counting::BlockFacts*>(facts));
+  if (the_counting().needs_registers(*facts)) {
+    qemu_plugin_register_vcpu_tb_exec_cb(block, culprit_state_shows, QEMU_PLUGIN_CB_NO_REGS,
+                                         nullptr);
+  }
   if (const auto allocator = the_counting().find_allocator(*facts)) {
     qemu_plugin_register_vcpu_tb_exec_cb(block, culprit_allocator_runs, QEMU_PLUGIN_CB_NO_REGS,
                                          to_word(*allocator));
