@@ -1,6 +1,7 @@
 """Data objects in the software PMU: whose accesses are whose, in programs that access each of theirs
 a known number of times."""
 import json
+import os
 import re
 
 from harness import PROGRAMS, SOURCE, CulpritTest, run
@@ -298,6 +299,151 @@ class Marks(ObjectsTest):
         profile = self.simulate(self.folder / "marked", "--objects", "site", "--machine", "none")
         loads = self.values(profile, LOADS)
         self.assertEqual(600, loads["matrix"])
+
+
+OWN_PARTS = r"""
+#include <pthread.h>
+#include "culprit/range.h"
+static long table[2000];
+static __attribute__((noipa)) long sum(const volatile long* at, long n) {
+  long total = 0;
+  for (long i = 0; i < n; ++i) total += at[i];
+  return total;
+}
+static void* work(void* part) {
+  culprit_thread_range("mine", (long*)part, 1000 * sizeof *table);
+  return (void*)sum(table, 2000);
+}
+int main(void) {
+  pthread_t threads[2];
+  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], 0, work, table + 1000 * i);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
+  return sum(table, 2000) != 0;
+}
+"""
+OWN_PARTS_FORTRAN = """
+program own
+  use culprit_ranges
+  use, intrinsic :: iso_c_binding
+  implicit none
+  real(8), target, volatile :: a(1000)
+  real(8) :: total
+  integer :: i
+  a = 1
+  call culprit_thread_range('mine', c_loc(a(1)), int(8 * 600, c_size_t))
+  total = 0
+  do i = 1, 1000
+    total = total + a(i)
+  end do
+  if (total /= 1000) stop 1
+end program
+"""
+
+
+class OwnMarks(ObjectsTest):
+    """culprit_thread_range(): a part of memory as far as one thread accesses it."""
+
+    def test_what_other_threads_do_there_is_of_what_lies_beneath(self):
+        """Each thread loads all 2,000 elements, 1,000 of them its own; main loads all, too."""
+        self.need("qemu-x86_64", "gcc")
+        program = self.compile_text(OWN_PARTS, "own.c", "own", "-O2", "-fno-tree-vectorize",
+                                    "-pthread", "-I", SOURCE / "include")
+        profile = self.simulate(program, "--objects", "site", "--machine", "none")
+        loads = self.values(profile, LOADS, "--function", "sum")
+        self.assertEqual((2000, 4000), (loads["mine"], loads["table"]))
+        rows = self.report(profile, "--by", "object,thread", "--function", "sum")["rows"]
+        self.assertEqual([1000, 1000], [row["values"][LOADS]["value"] for row in rows
+                                        if row["object"] == "mine"])
+
+    def test_the_same_call_in_fortran(self):
+        self.need("qemu-x86_64", "gfortran")
+        (self.folder / "own.f90").write_text(OWN_PARTS_FORTRAN)
+        run("gfortran", "-O2", "-g", SOURCE / "include/culprit/culprit_range.f90",
+            self.folder / "own.f90", "-o", self.folder / "own", cwd=self.folder)
+        loads = self.values(self.simulate(self.folder / "own", "--objects", "site", "--machine",
+                                          "none"), LOADS)
+        self.assertEqual(600, loads["mine"])
+
+
+SITES = r"""
+#include <stdlib.h>
+static __attribute__((noipa)) long sum(const volatile long* at, long n) {
+  long total = 0;
+  for (long i = 0; i < n; ++i) total += at[i];
+  return total;
+}
+static __attribute__((noipa)) void* get(long n) {
+  void* block = calloc(n, sizeof(long));
+  __asm__ volatile("" : : : "memory");
+  return block;
+}
+static long left[100];
+int main(void) {
+  long total = sum(left, 100);
+  for (long i = 1; i <= 3; ++i) {
+    long* rows = get(100 * i);  // rows
+    long* other = get(1000);  // other
+    total += sum(rows, 100 * i) + sum(other, 1000);
+    free(rows);
+  }
+  return total != 0;
+}
+"""
+
+
+class Sites(ObjectsTest):
+    """--range NAME=FILE:LINE: all blocks that a line allocates, itself or in what it calls."""
+
+    def setUp(self):
+        super().setUp()
+        self.need("qemu-x86_64", "gcc")
+        self.program = self.compile_text(SITES, "sites.c", "sites", "-O2", "-g",
+                                         "-fno-tree-vectorize")
+        lines = SITES.splitlines()
+        self.rows, self.other, self.get = (
+            next(number for number, line in enumerate(lines, 1) if mark in line)
+            for mark in ("// rows", "// other", "calloc("))
+
+    def test_blocks_of_a_line(self):
+        profile = self.simulate(self.program, "--range", f"rows=sites.c:{self.rows}", "--machine",
+                                "none")
+        loads = self.values(profile, LOADS, "--function", "sum")
+        self.assertEqual((600, 100), (loads["rows"], loads["left"]))
+        self.assertEqual(3000, sum(value for name, value in loads.items() if "get" in name), loads)
+        text = re.sub(r"\s+", " ", self.culprit("report", profile, "--by", "object").stdout)
+        self.assertIn("range rows: 4,800 bytes in 3 blocks, covered exactly: offsets 0 and 0", text)
+
+    def test_what_the_environment_asks_for(self):
+        asked = f"both=sites.c:{self.get};part=left"
+        profile = self.simulate(self.program, "--machine", "none", env={**os.environ, "CULPRIT_RANGE": asked})
+        loads = self.values(profile, LOADS, "--function", "sum")
+        self.assertEqual((3600, 100), (loads["both"], loads["part"]))
+        done = self.culprit("record", "--engine", "simulate", "--", self.program, status=None,
+                            env={**os.environ, "CULPRIT_RANGE": "a;=b"})
+        self.assertIn("CULPRIT_RANGE: '=b' is no range", done.stderr)
+
+    def test_lines_without_code_or_allocations_are_said(self):
+        def said(asked, program=self.program):
+            done = self.culprit("record", "--engine", "simulate", "--machine", "none", "-o",
+                                self.folder / "x.culprit", "--range", asked, "--", program,
+                                status=None)
+            return re.sub(r"\s+", " ", done.stderr)
+        self.assertRegex(said("rows=sites.c:10"), "no code of '.*sites' is of sites.c:10: those "
+                         "before and behind it that have are [0-9]+ and [0-9]+")
+        self.assertIn("it has no code of that file", said("rows=absent.c:10"))
+        free = self.other + 2
+        self.assertIn(f"range 'rows': sites.c:{free} allocated nothing", said(f"rows=sites.c:{free}"))
+        stripped = self.compile_text(SITES, "sites.c", "stripped", "-O2", "-s")
+        self.assertIn("no debug information", said("rows=sites.c:10", stripped))
+
+    def test_what_masks_would_have_covered(self):
+        """[8, 32) is in one block of 32 bytes, and is made of two: [8, 16) and [16, 32)."""
+        profile = self.simulate(self.program, "--range", "odd=0x100000008+24", "--machine", "none")
+        for masks, expected in ((1, "offsets 8 and 0"), (4, "offsets 0 and 0")):
+            text = re.sub(r"\s+", " ", self.culprit("report", profile, "--by", "object",
+                                                    "--address-masks", str(masks)).stdout)
+            self.assertIn("covered exactly: offsets 0 and 0; address masks, "
+                          f"{masks} of them, would have had {expected}", text)
 
 
 INSTANCES = r"""

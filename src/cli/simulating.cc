@@ -1,6 +1,7 @@
 #include "cli/simulating.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <fmt/format.h>
 
 #include "base/program_files.h"
@@ -81,10 +82,23 @@ Result<void> try_changes(const RecordCommand& command, const RecordOptions& samp
   return done;
 }
 
+Result<void> add_ranges_of_environment(SimulateOptions& options) {
+  const char* const text = std::getenv(objects::kRangeVariable);
+  if (text == nullptr) return {};
+  Result<std::vector<objects::Range>> ranges = objects::parse_ranges(text);
+  if (!ranges) {
+    return Error{fmt::format("{}: {}", objects::kRangeVariable, ranges.error().message)};
+  }
+  options.objects = options.objects || !ranges->empty();
+  for (objects::Range& range : *ranges) options.ranges.push_back(std::move(range));
+  return {};
+}
+
 }  // namespace
 
 Result<SimulateOptions> choose_simulation(const RecordCommand& command) {
   SimulateOptions options = command.simulate;
+  RETURN_IF_ERROR(add_ranges_of_environment(options));
   options.plugin_path = find_qemu_plugin();
   if (command.machine != "none") {
     ASSIGN_OR_RETURN(options.machine,

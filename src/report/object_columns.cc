@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "model/counts.h"
+#include "report/address_masks.h"
 #include "report/row_key.h"
 
 namespace culprit {
@@ -43,15 +44,31 @@ std::optional<size_t> find_event(const Profile& profile, std::string_view name) 
   return std::nullopt;
 }
 
+/// What hardware would have covered that has so many registers with masks.
+std::string describe_cover(const ObjectRange& range, unsigned masks) {
+  if (masks == 0) return "";
+  const MaskCover cover = cover_by_masks(range.start.value, range.size_bytes, masks);
+  return fmt::format("; address masks, {} of them, would have had offsets {} and {}", masks,
+                     format_thousands(cover.start_offset), format_thousands(cover.end_offset));
+}
+
 /// What was asked for and what is covered are the same: it is not by address masks.
 void describe_ranges(const Profile& profile, ReportTable& table) {
   for (const ObjectRange& range : profile.object_ranges) {
     if (range.object.value >= profile.objects.size()) continue;
     const DataObject& object = profile.objects[range.object.value];
     if (object.kind != ObjectKind::range) continue;
-    table.remarks.push_back(fmt::format(
-        "range {}: {} bytes from {:#x}, covered exactly: offsets 0 and 0",
-        profile.strings.text(object.name), format_thousands(range.size_bytes), range.start.value));
+    if (object.blocks != 0) {
+      table.remarks.push_back(
+          fmt::format("range {}: {} bytes in {} blocks, covered exactly: offsets 0 and 0",
+                      profile.strings.text(object.name), format_thousands(object.total_bytes),
+                      format_thousands(object.blocks)));
+      continue;
+    }
+    table.remarks.push_back(
+        fmt::format("range {}: {} bytes from {:#x}, covered exactly: offsets 0 and 0{}",
+                    profile.strings.text(object.name), format_thousands(range.size_bytes),
+                    range.start.value, describe_cover(range, table.options.address_masks)));
   }
 }
 

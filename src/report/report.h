@@ -68,6 +68,7 @@ struct ReportOptions {
   std::string sort;                 // "" = first event, descending; "inclusive"; or a column's name
   size_t limit = 30;                // rows; 0 = all; the rest is summed in a row "(N more)"
   double minimum_percent = 0;
+  unsigned address_masks = 0;  // so many registers: what they would have covered of ranges
   FrameChoice frames = FrameChoice::innermost;
   bool names_hottest = true;  // ReportTable::hottest is wanted, which takes a search of all names
 };

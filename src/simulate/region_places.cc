@@ -47,12 +47,7 @@ std::vector<std::string> find_callers_of_inlined(const std::string& symbol, cons
                                                  const Symbols& symbols, const std::string& path) {
   Result<DebugInfo> debug = DebugInfo::open(elf, elf, nullptr, path);
   if (!debug) return {};
-  std::vector<AddressRange> wanted;
-  for (const Symbol& one : symbols.all()) {
-    const bool is_apart = wanted.empty() || wanted.back().end <= one.begin;
-    if (is_apart && one.begin < one.end) wanted.push_back({one.begin, one.end});
-  }
-  const DebugFacts facts = debug->read(wanted);
+  const DebugFacts facts = debug->read(ranges_of(symbols));
   std::vector<std::string> callers;
   for (const RangeFacts& range : facts.ranges) {
     const bool has_it = std::ranges::any_of(range.inlines, [&](const DebugInline& call) {
@@ -64,13 +59,6 @@ std::vector<std::string> find_callers_of_inlined(const std::string& symbol, cons
     if (std::ranges::find(callers, name) == callers.end()) callers.push_back(name);
   }
   return callers;
-}
-
-/// Paths as /proc/PID/maps has them.
-std::string whole_path(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> whole(::realpath(path.c_str(), nullptr),
-                                                          std::free);
-  return whole ? whole.get() : path;
 }
 
 Result<counting::RegionPlaces> find_in_file(const std::string& symbol, const std::string& path) {
@@ -111,6 +99,21 @@ Result<counting::RegionPlaces> find_in_file(const std::string& symbol, const std
 }
 
 }  // namespace
+
+std::string whole_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> whole(::realpath(path.c_str(), nullptr),
+                                                          std::free);
+  return whole ? whole.get() : path;
+}
+
+std::vector<AddressRange> ranges_of(const Symbols& symbols) {
+  std::vector<AddressRange> ranges;
+  for (const Symbol& one : symbols.all()) {
+    const bool is_apart = ranges.empty() || ranges.back().end <= one.begin;
+    if (is_apart && one.begin < one.end) ranges.push_back({one.begin, one.end});
+  }
+  return ranges;
+}
 
 Result<counting::RegionPlaces> find_region(const std::string& text, const std::string& program) {
   const size_t colon = text.find(':');

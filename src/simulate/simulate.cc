@@ -19,6 +19,7 @@
 #include "simulate/counts_folder.h"
 #include "simulate/end_with_culprit.h"
 #include "simulate/image_accounts.h"
+#include "simulate/line_places.h"
 #include "simulate/qemu_engine.h"
 #include "simulate/simulated_profile.h"
 
@@ -375,9 +376,13 @@ void SimulationRun::note_ranges(Ledger& ledger) {
       return object.kind == ObjectKind::range && profile.strings.text(object.name) == range.name;
     };
     if (std::any_of(profile.objects.begin(), profile.objects.end(), is_it)) continue;
-    const std::string remark = fmt::format(
-        "range '{}': no variable '{}' in {}", printable(range.name), printable(range.symbol),
-        range.file.empty() ? "any file that ran" : printable(range.file));
+    const std::string remark =
+        range.line != 0
+            ? fmt::format("range '{}': {}:{} allocated nothing", printable(range.name),
+                          printable(range.file), range.line)
+            : fmt::format("range '{}': no variable '{}' in {}", printable(range.name),
+                          printable(range.symbol),
+                          range.file.empty() ? "any file that ran" : printable(range.file));
     ledger.note(remark);
     remarks_.push_back(remark);
   }
@@ -517,8 +522,9 @@ Result<Simulation> run_simulated(const SimulateOptions& options,
                                                 options.functions[number]));
   }
   if (!options.ranges.empty()) {
-    RETURN_IF_ERROR(
-        objects::write_ranges_file(objects::ranges_file_path(folder.path()), options.ranges));
+    std::vector<objects::Range> ranges = options.ranges;
+    RETURN_IF_ERROR(find_code_of_ranges(ranges, options.command.front()));
+    RETURN_IF_ERROR(objects::write_ranges_file(objects::ranges_file_path(folder.path()), ranges));
   }
   if (!options.allocators.empty()) {
     RETURN_IF_ERROR(objects::write_allocators_file(objects::allocators_file_path(folder.path()),

@@ -247,7 +247,11 @@ DataObject SimulatedProfile::describe_object(const ProcessCounts& counts,
       break;
   }
   result.name = builder_.intern(name);
-  if (result.kind != ObjectKind::heap && result.kind != ObjectKind::mapping) return result;
+  const bool is_range_of_blocks = result.kind == ObjectKind::range && !object.path.empty();
+  if (result.kind != ObjectKind::heap && result.kind != ObjectKind::mapping &&
+      !is_range_of_blocks) {
+    return result;
+  }
   result.blocks = row.blocks;
   result.total_bytes = row.total_bytes;
   for (size_t i = object.path.size(); i > 0; --i) {

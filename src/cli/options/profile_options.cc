@@ -164,6 +164,11 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
         ->type_name("PATTERN")
         ->allow_extra_args(false);
   }
+  app->add_option("--address-masks", report->address_masks,
+                  "of ranges (record --range), also what N registers with address masks would "
+                  "have covered: four on Itanium 2")
+      ->type_name("N")
+      ->check(CLI::Range(1, 16));
   // Given two texts, CLI11 cannot tell in C++20 which is the description.
   CLI::Option* off_cpu = app->add_flag("--off-cpu");
   off_cpu->description("time off the CPU (record --off-cpu), by who called what [--tree callees]");

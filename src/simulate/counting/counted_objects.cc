@@ -205,23 +205,39 @@ void CountedObjects::enter(CountedThread& thread, Allocator allocator, RegisterF
   const uint64_t count = argument(allocator.count, 1);
   if (__builtin_mul_overflow(call.size_bytes, count, &call.size_bytes)) call.size_bytes = 0;
   call.block = argument(allocator.block, 0);
-  if (allocator.kind == Allocator::Kind::marks) return mark(call, argument(0, 0) + base);
+  if (allocator.kind == Allocator::Kind::marks || allocator.kind == Allocator::Kind::marks_own) {
+    return mark(thread, call, argument(0, 0) + base);
+  }
   if (!thread.heap.enter(call) || allocator.kind != Allocator::Kind::frees) return;
   const std::lock_guard lock(mutex_);
   objects_.free(call.block);
 }
 
 /// `name`: where it is in this process.
-void CountedObjects::mark(const HeapCalls::Call& call, uint64_t name) {
+void CountedObjects::mark(const CountedThread& thread, const HeapCalls::Call& call, uint64_t name) {
   if (call.size_bytes > UINT64_MAX - call.block) return;
   const std::string text = read_own_text(name);
+  const Span where{call.block, call.block + call.size_bytes};
+  const bool is_own = call.allocator.kind == Allocator::Kind::marks_own;
   const std::lock_guard lock(mutex_);
-  if (text.empty() || !objects_.mark(text, {call.block, call.block + call.size_bytes})) {
+  if (text.empty() || !(is_own ? objects_.mark_for_thread(text, where, thread.number)
+                               : objects_.mark(text, where))) {
     ++writer_.header().lost_ranges;
     return;
   }
   add_found_ranges();
-  note_totals(objects_.object(objects_.shadow().find(call.block)));
+  const ObjectNumber there = objects_.shadow().find(call.block);
+  const bool is_range = there != objects::DataObjects::kThreadRange;
+  note_totals(objects_.object(is_range ? there : objects_.thread_ranges().back().object));
+}
+
+std::vector<objects::DataObjects::ThreadRange> CountedObjects::ranges_of(
+    const CountedThread& thread, uint32_t& version) {
+  const std::lock_guard lock(mutex_);
+  version = objects_.thread_ranges_version();
+  std::vector<objects::DataObjects::ThreadRange> own = objects_.thread_ranges();
+  std::erase_if(own, [&](const auto& one) { return one.thread != thread.number; });
+  return own;
 }
 
 void CountedObjects::leave(CountedThread& thread, uint64_t address, uint64_t base) {
@@ -236,7 +252,16 @@ void CountedObjects::leave(CountedThread& thread, uint64_t address, uint64_t bas
   if (result == 0) return;
   const std::lock_guard lock(mutex_);
   if (call.allocator.kind == Allocator::Kind::reallocates) objects_.free(call.block);
-  const ObjectNumber number = objects_.allocate(result, call.size_bytes, call.path());
+  ObjectNumber range = objects::kNothing;
+  if (objects_.has_ranges_of_calls()) {
+    for (const uint32_t site : call.path()) {
+      if (range == objects::kNothing) {
+        range = objects_.find_range_of_call(writer_.site(site).address);
+      }
+    }
+  }
+  const ObjectNumber number = objects_.allocate(result, call.size_bytes, call.path(), range);
+  if (range != objects::kNothing) add_found_ranges();
   note_totals(objects_.object(number));
   if (grouping_ != objects::Grouping::instance) return;
   for (const ObjectNumber folded : objects_.take_folded()) {

@@ -55,6 +55,12 @@ class CountedObjects {
   /// An access of the site: where in its block of the object it is.
   void note_offset(uint32_t site, objects::ObjectNumber object, uint64_t address);
 
+  /// What the thread has marked for itself, if that has changed since `known`; which version that
+  /// is.
+  std::vector<objects::DataObjects::ThreadRange> ranges_of(const CountedThread& thread,
+                                                           uint32_t& version);
+  [[nodiscard]] const objects::DataObjects& objects() const { return objects_; }
+
   objects::ObjectNumber allocator_for(std::span<const uint32_t> path);
 
   /// `base`: the program's addresses are shifted by so much in this process.
@@ -87,7 +93,7 @@ class CountedObjects {
   void add_found_ranges();
   void allocate(CountedThread& thread, uint64_t address, uint64_t size_bytes);
   void note_totals(const objects::Object& object);
-  void mark(const HeapCalls::Call& call, uint64_t name);
+  void mark(const CountedThread& thread, const HeapCalls::Call& call, uint64_t name);
 
   std::mutex mutex_;
   CountsWriter& writer_;

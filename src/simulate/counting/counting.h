@@ -250,6 +250,8 @@ class Counting {
   SiteOfObject find_site_of(CountedThread& thread, uint32_t instruction, uint64_t address);
   uint32_t find_site(CountedThread& thread, uint32_t instruction, uint64_t address);
   objects::ObjectNumber find_allocator_object(CountedThread& thread);
+  objects::ObjectNumber find_object_of(CountedThread& thread, objects::ObjectNumber object,
+                                       uint64_t address);
   objects::ObjectNumber find_stack_object(CountedThread& thread, uint64_t address);
   objects::ObjectNumber find_foreign_object(CountedThread& thread, uint64_t address);
   void note_offset(CountedThread& thread, uint32_t site, objects::ObjectNumber object,

@@ -55,6 +55,24 @@ objects::ObjectNumber Counting::find_allocator_object(CountedThread& thread) {
   return call.allocator_object;
 }
 
+/// Of memory that is another object's by thread.
+objects::ObjectNumber Counting::find_object_of(CountedThread& thread, objects::ObjectNumber object,
+                                               uint64_t address) {
+  using objects::DataObjects;
+  if (object == DataObjects::kThreadRange) {
+    const DataObjects& all = objects_->objects();
+    if (thread.ranges_version != all.thread_ranges_version()) {
+      thread.ranges = objects_->ranges_of(thread, thread.ranges_version);
+    }
+    for (auto one = thread.ranges.rbegin(); one != thread.ranges.rend(); ++one) {
+      if (address >= one->where.begin && address < one->where.end) return one->object;
+    }
+    object = all.beneath().find(address);
+  }
+  if (object == DataObjects::kAllocator) return find_allocator_object(thread);
+  return object == DataObjects::kStack ? find_stack_object(thread, address) : object;
+}
+
 /// Memory of a stack belongs to the function in whose frame it is.
 objects::ObjectNumber Counting::find_stack_object(CountedThread& thread, uint64_t address) {
   using objects::DataObjects;
@@ -88,8 +106,7 @@ objects::ObjectNumber Counting::find_foreign_object(CountedThread& thread, uint6
   }
   if (!thread.foreign) return DataObjects::kStack;
   const size_t call = thread.foreign->find(address);
-  const objects::ObjectNumber known =
-      call == 0 ? objects::kNothing : thread.foreign->object(call);
+  const objects::ObjectNumber known = call == 0 ? objects::kNothing : thread.foreign->object(call);
   return known == objects::kNothing ? DataObjects::kStack : known;
 }
 

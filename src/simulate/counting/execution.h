@@ -354,9 +354,9 @@ template <Model kModel>
                                                                             uint32_t instruction,
                                                                             uint64_t address) {
   objects::ObjectNumber object = shadow_->find(address);
-  if (objects::DataObjects::is_by_calls(object)) {
+  if (objects::DataObjects::is_by_thread(object)) {
     object = object == objects::DataObjects::kStack ? find_stack_object(thread, address)
-                                                    : find_allocator_object(thread);
+                                                    : find_object_of(thread, object, address);
   }
   const ObjectSites::Latest& latest = thread.object_sites->latest(instruction);
   const uint32_t site =

@@ -136,10 +136,10 @@ struct CountedThread {
     random = random * 1'664'525 + 1'013'904'223;  // Knuth's
     return period / 2 + (random >> 16) % (period + 1);
   }
-  SystemCall system_call;     // under way
-  std::string mapped_file{};  // that it maps
-  bool has_stack = false;     // it is known where its stack is, if that is a mapping
-  std::shared_ptr<StackFrames> frames{};         // then
+  SystemCall system_call;                 // under way
+  std::string mapped_file{};              // that it maps
+  bool has_stack = false;                 // it is known where its stack is, if that is a mapping
+  std::shared_ptr<StackFrames> frames{};  // then
   std::shared_ptr<const StackFrames> foreign{};  // of the latest other thread in whose stack it was
   /// Frames of functions that were found of late: by the block that was running.
   struct FrameOfBlock {
@@ -147,6 +147,8 @@ struct CountedThread {
     objects::ObjectNumber object = objects::kNothing;
   };
   std::array<FrameOfBlock, 256> frames_of_blocks{};
+  std::vector<objects::DataObjects::ThreadRange> ranges{};  // that it has marked for itself
+  uint32_t ranges_version = 0;
 
   RegisterFile registers = nullptr;  // once the engine has told where
 

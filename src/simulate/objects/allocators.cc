@@ -158,8 +158,11 @@ std::optional<Allocator> find_allocator(std::string_view symbol) {
 }
 
 std::optional<Allocator> find_range_mark(std::string_view symbol) {
-  if (symbol != "culprit_range_mark") return std::nullopt;
-  return Allocator{Allocator::Kind::marks, 2, kNone, 1};
+  if (symbol == "culprit_range_mark") return Allocator{Allocator::Kind::marks, 2, kNone, 1};
+  if (symbol == "culprit_thread_range_mark") {
+    return Allocator{Allocator::Kind::marks_own, 2, kNone, 1};
+  }
+  return std::nullopt;
 }
 
 }  // namespace culprit::objects

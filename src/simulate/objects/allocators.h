@@ -21,6 +21,7 @@ struct Allocator {
     stores_block,  // as allocates; puts the block where argument `block` points, and returns 0
     frees,         // argument `block`
     marks,         // argument 0 names a range of `size` bytes from `block` on
+    marks_own,     // the same, for the thread that calls it
   };
   static constexpr uint8_t kNone = 0xff;
 

@@ -14,6 +14,21 @@ std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+/// visit(part, object) for the parts of a stretch that are one object each, maybe in pieces.
+template <class Visit>
+void visit_objects(const ShadowMemory& shadow, Span where, Visit visit) {
+  constexpr uint64_t kSteps[] = {4096, 16, 1};
+  for (uint64_t at = where.begin; at < where.end;) {
+    for (const uint64_t step : kSteps) {
+      const uint64_t end = std::min(at / step * step + step, where.end);
+      if (step != 1 && !shadow.is_one(at, end)) continue;
+      visit(Span{at, end}, shadow.find(at));
+      at = end;
+      break;
+    }
+  }
+}
+
 constexpr std::string_view kGroupings[] = {"site", "size", "instance"};
 
 }  // namespace
@@ -36,7 +51,7 @@ DataObjects::DataObjects(std::vector<Range> ranges, Grouping grouping)
   objects_[kStack].blocks = 1;
   objects_[kOther].kind = Kind::other;
   for (const Range& range : ranges_) {
-    if (range.symbol.empty()) activate(range, {range.address, range.address + range.size_bytes});
+    if (range.is_by_address()) activate(range, {range.address, range.address + range.size_bytes});
   }
 }
 
@@ -51,8 +66,9 @@ void DataObjects::paint(Span where, ObjectNumber object, ObjectNumber spare) {
   shadow_.paint(where.begin, where.end, object, spare);
   for (const ActiveRange& range : active_ranges_) {
     if (!overlap(range.where, where)) continue;
-    shadow_.paint(std::max(range.where.begin, where.begin), std::min(range.where.end, where.end),
-                  range.object);
+    const Span both{std::max(range.where.begin, where.begin), std::min(range.where.end, where.end)};
+    if (range.object == kThreadRange) copy_beneath(both);
+    shadow_.paint(both.begin, both.end, range.object);
   }
 }
 
@@ -71,6 +87,57 @@ void DataObjects::activate(const Range& range, Span where) {
   shadow_.paint(where.begin, where.end, number);
 }
 
+/// The object of the name, which has another part.
+ObjectNumber DataObjects::find_marked(std::string_view name, Span where) {
+  ObjectNumber& number = marked_[std::string(name)];
+  const uint64_t bytes = where.end - where.begin;
+  if (number == kNothing) {
+    const ObjectNumber there = shadow_.find(where.begin);
+    number = add({.kind = Kind::range,
+                  .name = std::string(name),
+                  .place = where.begin,
+                  .address = where.begin,
+                  .parent = there == kThreadRange ? beneath_->find(where.begin) : there});
+    found_ranges_.push_back(number);
+  }
+  Object& object = objects_[number];
+  object.size_bytes = std::max(object.size_bytes, bytes);
+  object.total_bytes += bytes;
+  ++object.blocks;
+  return number;
+}
+
+bool DataObjects::mark_for_thread(std::string_view name, Span where, uint32_t thread) {
+  if (where.begin >= where.end) return true;
+  const auto is_same = [&](const ThreadRange& one) {
+    return one.thread == thread && one.where.begin == where.begin && one.where.end == where.end &&
+           objects_[one.object].name == name;
+  };
+  if (std::any_of(thread_ranges_.begin(), thread_ranges_.end(), is_same)) return true;
+  if (active_ranges_.size() >= kMostMarks) return false;
+  if (!beneath_) beneath_ = std::make_unique<ShadowMemory>();
+  thread_ranges_.push_back({where, thread, find_marked(name, where)});
+  copy_beneath(where);
+  active_ranges_.push_back({where, kThreadRange, true});
+  thread_ranges_version_.fetch_add(1, std::memory_order_release);
+  shadow_.paint(where.begin, where.end, kThreadRange);
+  return true;
+}
+
+/// What is there now lies beneath ranges of threads.
+void DataObjects::copy_beneath(Span where) {
+  visit_objects(shadow_, where, [&](Span part, ObjectNumber object) {
+    if (object != kThreadRange) beneath_->paint(part.begin, part.end, object);
+  });
+}
+
+/// Ranges of threads there are no more.
+void DataObjects::uncover(Span where) {
+  visit_objects(*beneath_, where, [&](Span part, ObjectNumber object) {
+    if (shadow_.find(part.begin) == kThreadRange) shadow_.paint(part.begin, part.end, object);
+  });
+}
+
 bool DataObjects::mark(std::string_view name, Span where) {
   if (where.begin >= where.end) return true;
   const auto is_same = [&](const ActiveRange& one) {
@@ -79,17 +146,7 @@ bool DataObjects::mark(std::string_view name, Span where) {
   };
   if (std::any_of(active_ranges_.begin(), active_ranges_.end(), is_same)) return true;
   if (active_ranges_.size() >= kMostMarks) return false;
-  ObjectNumber& number = marked_[std::string(name)];
-  if (number == kNothing) {
-    activate({.name = std::string(name), .file = "", .symbol = ""}, where);
-    number = active_ranges_.back().object;
-    active_ranges_.back().is_marked = true;
-    return true;
-  }
-  Object& object = objects_[number];
-  object.size_bytes = std::max(object.size_bytes, where.end - where.begin);
-  object.total_bytes += where.end - where.begin;
-  ++object.blocks;
+  const ObjectNumber number = find_marked(name, where);
   active_ranges_.push_back({where, number, true});
   shadow_.paint(where.begin, where.end, number);
   return true;
@@ -97,6 +154,14 @@ bool DataObjects::mark(std::string_view name, Span where) {
 
 /// What is there is the marked object's until it is another's.
 void DataObjects::forget_marks(Span where) {
+  const size_t of_threads = std::erase_if(
+      thread_ranges_, [&](const ThreadRange& one) { return overlap(one.where, where); });
+  if (of_threads != 0) {
+    thread_ranges_version_.fetch_add(1, std::memory_order_release);
+    for (const ActiveRange& one : active_ranges_) {
+      if (one.object == kThreadRange && overlap(one.where, where)) uncover(one.where);
+    }
+  }
   std::erase_if(active_ranges_,
                 [&](const ActiveRange& one) { return one.is_marked && overlap(one.where, where); });
 }
@@ -145,6 +210,31 @@ void DataObjects::add_image(const ImagePlace& place, const ElfObjects& elf) {
   images_.push_back(std::move(image));
   paint_images(images_.back().extent);
   find_ranges(place, elf, *bias);
+  find_ranges_of_calls(place);
+}
+
+/// Where the code that --range FILE:LINE is about is in the process. The same name is one object.
+void DataObjects::find_ranges_of_calls(const ImagePlace& place) {
+  for (size_t i = 0; i < ranges_.size(); ++i) {
+    const Range& range = ranges_[i];
+    if (range.line == 0 || range.program != place.path) continue;
+    ObjectNumber& number = range_objects_[i];
+    if (number == kNothing) {
+      number = add({.kind = Kind::range, .name = range.name});
+    }
+    for (const auto& [begin, end] : range.code) {
+      const Span code{begin + place.start - place.file_offset,
+                      end + place.start - place.file_offset};
+      ranges_of_calls_.emplace_back(code, number);
+    }
+  }
+}
+
+ObjectNumber DataObjects::find_range_of_call(uint64_t address) const {
+  for (const auto& [code, number] : ranges_of_calls_) {
+    if (address >= code.begin && address < code.end) return number;
+  }
+  return kNothing;
 }
 
 /// What of images is there, after something else was.
@@ -255,8 +345,7 @@ ObjectNumber DataObjects::find_frame(uint64_t address) {
   for (auto image = images_.rbegin(); image != images_.rend(); ++image) {
     if (address < image->extent.begin || address >= image->extent.end) continue;
     const std::vector<uint64_t>& functions = image->elf.functions;
-    const auto after =
-        std::upper_bound(functions.begin(), functions.end(), address - image->bias);
+    const auto after = std::upper_bound(functions.begin(), functions.end(), address - image->bias);
     if (after == functions.begin()) return kStack;
     const uint64_t begin = *std::prev(after);
     ObjectNumber& number = frames_[begin + image->bias];
@@ -272,15 +361,21 @@ ObjectNumber DataObjects::find_frame(uint64_t address) {
 }
 
 ObjectNumber DataObjects::allocate(uint64_t address, uint64_t size_bytes,
-                                   std::span<const uint32_t> path) {
+                                   std::span<const uint32_t> path, ObjectNumber range) {
   free(address);  // freed by a way that we do not know
-  const ObjectNumber site = place_of_allocation(Kind::block, "", path, size_bytes);
-  const ObjectNumber number =
-      grouping_ == Grouping::instance ? find_instance(site, size_bytes) : site;
+  ObjectNumber number = range;
+  if (number == kNothing) {
+    number = place_of_allocation(Kind::block, "", path, size_bytes);
+    if (grouping_ == Grouping::instance) number = find_instance(number, size_bytes);
+  }
   Object& object = objects_[number];
   object.size_bytes = std::max(object.size_bytes, size_bytes);
   object.total_bytes += size_bytes;
   ++object.blocks;
+  if (range != kNothing && object.path.empty()) {  // the first one
+    object.path.assign(path.begin(), path.end());
+    found_ranges_.push_back(range);
+  }
   blocks_[address] = {size_bytes, number};
   if (size_bytes >= kLargeBlock && size_bytes < UINT64_MAX - address) {
     large_blocks_[address] = address + size_bytes;
@@ -298,10 +393,8 @@ ObjectNumber DataObjects::find_instance(ObjectNumber site, uint64_t size_bytes) 
     ++not_apart_;
     return site;
   }
-  const ObjectNumber number = add({.kind = Kind::block,
-                                   .place = ordinal,
-                                   .path = objects_[site].path,
-                                   .site = site});
+  const ObjectNumber number =
+      add({.kind = Kind::block, .place = ordinal, .path = objects_[site].path, .site = site});
   if (number == kNothing) return site;
   if (is_full) {
     const ObjectNumber smallest = ~instances_.begin()->second;
@@ -342,16 +435,21 @@ bool DataObjects::free(uint64_t address) {
 
 std::optional<uint64_t> DataObjects::find_begin(ObjectNumber number, uint64_t address) {
   const Object& object = objects_[number];
+  const auto has = [&](Span where) { return address >= where.begin && address < where.end; };
   if (object.kind == Kind::range) {  // it may have several parts
     for (const ActiveRange& one : active_ranges_) {
-      const bool is_there = address >= one.where.begin && address < one.where.end;
-      if (one.is_marked && one.object == number && is_there) return one.where.begin;
+      if (one.is_marked && one.object == number && has(one.where)) return one.where.begin;
+    }
+    for (const ThreadRange& one : thread_ranges_) {
+      if (one.object == number && has(one.where)) return one.where.begin;
     }
   }
-  if (object.kind == Kind::variable || object.kind == Kind::range) {
+  const bool is_of_blocks =
+      object.kind == Kind::block || (object.kind == Kind::range && !object.path.empty());
+  if (!is_of_blocks && (object.kind == Kind::variable || object.kind == Kind::range)) {
     return address >= object.address ? std::optional(object.address) : std::nullopt;
   }
-  if (object.kind != Kind::block) return std::nullopt;
+  if (!is_of_blocks) return std::nullopt;
   uint64_t& latest = found_blocks_[number % found_blocks_.size()];
   const auto is_in = [&](uint64_t begin) {
     const auto block = blocks_.find(begin);

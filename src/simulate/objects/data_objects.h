@@ -15,8 +15,10 @@
 // One thread at a time, but for shadow(), which may be looked at meanwhile.
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -62,7 +64,7 @@ struct Object {
   ObjectNumber site = kNothing;  // of a block of its own: the object that it would be of
   uint64_t allocated = 0;        // by a site: blocks, also those of their own
   bool is_folded = false;        // a block of its own is none any more: others are larger
-  uint32_t row = 0;  // in the counts file; 0: nothing of it was counted yet
+  uint32_t row = 0;              // in the counts file; 0: nothing of it was counted yet
 };
 
 /// What tells blocks of the heap apart: the place that allocates them; that and their size; or the
@@ -107,8 +109,11 @@ class DataObjects {
   [[nodiscard]] ObjectNumber other() const { return kOther; }
   static constexpr ObjectNumber kAllocator = 1;
   static constexpr ObjectNumber kStack = 2;
-  /// Whether what is there has a name by what the thread does that accesses it.
-  static constexpr bool is_by_calls(ObjectNumber number) { return number - 1 < 2; }
+  /// Parts of memory that threads have marked for themselves: find_thread_range() has them, and
+  /// beneath() what they are for other threads.
+  static constexpr ObjectNumber kThreadRange = 3;
+  /// Whether whose it is depends on the thread that accesses it.
+  static constexpr bool is_by_thread(ObjectNumber number) { return number - 1 < 3; }
   /// What kAllocator is called while an allocator works for the calls of `path`.
   ObjectNumber allocator_for(std::span<const uint32_t> path);
 
@@ -132,7 +137,12 @@ class DataObjects {
   ObjectNumber find_frame(uint64_t address);
 
   /// A block is there: the object that it is of.
-  ObjectNumber allocate(uint64_t address, uint64_t size_bytes, std::span<const uint32_t> path);
+  /// `range`: of find_range_of_call(), which it is of then.
+  ObjectNumber allocate(uint64_t address, uint64_t size_bytes, std::span<const uint32_t> path,
+                        ObjectNumber range = kNothing);
+  /// The range of blocks that what calls at the address allocates; kNothing: there is none.
+  [[nodiscard]] ObjectNumber find_range_of_call(uint64_t address) const;
+  [[nodiscard]] bool has_ranges_of_calls() const { return !ranges_of_calls_.empty(); }
   /// Blocks that had a larger one take their place since the last call.
   std::vector<ObjectNumber> take_folded() { return std::exchange(folded_, {}); }
   /// Of blocks of their own: allocations that are under their site.
@@ -143,6 +153,21 @@ class DataObjects {
   /// The program names a part of its memory. The same name again is another part of the same
   /// object. Further parts than kMostMarks are not told apart: false.
   bool mark(std::string_view name, Span where);
+  /// The same, for what this thread does there alone.
+  bool mark_for_thread(std::string_view name, Span where, uint32_t thread);
+  struct ThreadRange {
+    Span where;
+    uint32_t thread = 0;
+    ObjectNumber object = kNothing;
+  };
+  /// Ascends whenever there are others.
+  [[nodiscard]] uint32_t thread_ranges_version() const {
+    return thread_ranges_version_.load(std::memory_order_acquire);
+  }
+  /// In the order in which they were marked.
+  [[nodiscard]] const std::vector<ThreadRange>& thread_ranges() const { return thread_ranges_; }
+  /// What lies beneath ranges of threads, once there was one.
+  [[nodiscard]] const ShadowMemory& beneath() const { return *beneath_; }
   static constexpr size_t kMostMarks = 4096;
 
   /// Where the variable, the range or the block of the object begins that has the address.
@@ -152,12 +177,12 @@ class DataObjects {
   [[nodiscard]] const std::vector<ObjectNumber>& found_ranges() const { return found_ranges_; }
 
  private:
-  static constexpr ObjectNumber kOther = 3;
+  static constexpr ObjectNumber kOther = 4;
 
   struct Image {
     std::string path;
     uint32_t mapping = 0;
-    ElfObjects elf;  // loads and functions of it
+    ElfObjects elf;     // loads and functions of it
     uint64_t bias = 0;  // what addresses in the file are short of those in the process
     Span extent{UINT64_MAX, 0};
     std::vector<std::pair<Span, ObjectNumber>> parts;  // sections, then variables
@@ -185,6 +210,10 @@ class DataObjects {
   void paint(Span where, ObjectNumber object, ObjectNumber spare = ShadowMemory::kMostObjects);
   void paint_images(Span where);
   void activate(const Range& range, Span where);
+  ObjectNumber find_marked(std::string_view name, Span where);
+  void copy_beneath(Span where);
+  void uncover(Span where);
+  void find_ranges_of_calls(const ImagePlace& place);
   void forget_marks(Span where);
   void find_ranges(const ImagePlace& place, const ElfObjects& elf, uint64_t bias);
 
@@ -208,6 +237,11 @@ class DataObjects {
   uint64_t not_apart_ = 0;
   std::vector<ActiveRange> active_ranges_;
   tsl::robin_map<std::string, ObjectNumber> marked_;  // by name
+  std::vector<ThreadRange> thread_ranges_;
+  std::atomic<uint32_t> thread_ranges_version_{0};
+  std::unique_ptr<ShadowMemory> beneath_;
+  std::vector<std::pair<Span, ObjectNumber>> ranges_of_calls_;  // by code
+  std::map<size_t, ObjectNumber> range_objects_;                // of these, by number of range
   std::vector<ObjectNumber> found_ranges_;
 };
 

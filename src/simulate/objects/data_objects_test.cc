@@ -191,6 +191,50 @@ TEST(DataObjects, AFrameIsOfTheFunctionThatHasTheCode) {
   EXPECT_EQ(objects.find_frame(0x1100), DataObjects::kStack);          // in no file
 }
 
+TEST(DataObjects, RangesOfThreadsAreOthersForOtherThreads) {
+  DataObjects objects;
+  constexpr uint32_t kHere[] = {5};
+  const ObjectNumber block = objects.allocate(0x1000, 0x100, kHere);
+  ASSERT_TRUE(objects.mark_for_thread("mine", {0x1000, 0x1080}, 1));
+  ASSERT_TRUE(objects.mark_for_thread("mine", {0x1040, 0x1100}, 2));
+  EXPECT_EQ(objects.shadow().find(0x1000), DataObjects::kThreadRange);
+  EXPECT_EQ(objects.beneath().find(0x1050), block);
+  EXPECT_EQ(objects.beneath().find(0x10ff), block);
+  const std::vector<DataObjects::ThreadRange>& ranges = objects.thread_ranges();
+  ASSERT_EQ(ranges.size(), 2U);
+  EXPECT_EQ(ranges[0].object, ranges[1].object);
+  EXPECT_EQ(objects.object(ranges[0].object).total_bytes, 0x80U + 0xc0U);
+  EXPECT_EQ(objects.find_begin(ranges[0].object, 0x10f0), 0x1040U);
+  const uint32_t version = objects.thread_ranges_version();
+  ASSERT_TRUE(objects.mark_for_thread("mine", {0x1000, 0x1080}, 1));  // no news
+  EXPECT_EQ(objects.thread_ranges_version(), version);
+  objects.free(0x1000);
+  EXPECT_NE(objects.thread_ranges_version(), version);
+  EXPECT_TRUE(objects.thread_ranges().empty());
+  EXPECT_EQ(objects.shadow().find(0x1010), block);
+  EXPECT_EQ(objects.shadow().find(0x10f0), block);
+}
+
+TEST(DataObjects, BlocksOfARangesCodeAreTheRange) {
+  Range range = *parse_range("rows=quake.c:31");
+  range.program = "/bin/a.out";
+  range.code = {{0x1010, 0x1020}};
+  DataObjects objects({range});
+  constexpr uint32_t kHere[] = {5};
+  EXPECT_FALSE(objects.has_ranges_of_calls());
+  objects.add_image(kPlace, two_variables());
+  const ObjectNumber rows = objects.find_range_of_call(kBias + 0x1010);
+  EXPECT_EQ(objects.find_range_of_call(kBias + 0x1020), kNothing);
+  EXPECT_TRUE(objects.found_ranges().empty());  // nothing was allocated yet
+  EXPECT_EQ(objects.allocate(0x90000, 24, kHere, rows), rows);
+  EXPECT_EQ(objects.allocate(0x90020, 48, kHere, rows), rows);
+  EXPECT_EQ(objects.found_ranges(), std::vector<ObjectNumber>{rows});
+  EXPECT_EQ(objects.object(rows).name, "rows");
+  EXPECT_EQ(objects.object(rows).blocks, 2U);
+  EXPECT_EQ(objects.object(rows).total_bytes, 72U);
+  EXPECT_EQ(objects.find_begin(rows, 0x90028), 0x90020U);
+}
+
 TEST(DataObjects, RangesLieOverAllElse) {
   DataObjects objects({*parse_range("half=table"), *parse_range("buf=0x1008+16")});
   const ObjectNumber buf = objects.shadow().find(0x1008);

@@ -33,8 +33,8 @@ bool Range::is_of(std::string_view path, std::string_view variable) const {
 Result<Range> parse_range(std::string_view text) {
   const auto wrong = [&](const char* why) {
     return Error{
-        fmt::format("'{}' is no range: {}; write NAME=SYMBOL, NAME=FILE:SYMBOL or "
-                    "NAME=ADDRESS+BYTES",
+        fmt::format("'{}' is no range: {}; write NAME=SYMBOL, NAME=FILE:SYMBOL, "
+                    "NAME=FILE:LINE or NAME=ADDRESS+BYTES",
                     printable(text), why)};
   };
   Range range;
@@ -62,12 +62,30 @@ Result<Range> parse_range(std::string_view text) {
   const bool is_scope = colon != std::string_view::npos && colon > 0 && what[colon - 1] == ':';
   if (colon != std::string_view::npos && !is_scope) {
     range.file = what.substr(0, colon);
-    what = what.substr(colon + 1);
-    if (range.file.empty() || what.empty()) return wrong("a file or a symbol is missing");
+    const std::string_view in_file = what.substr(colon + 1);
+    if (range.file.empty() || in_file.empty()) return wrong("a file or a symbol is missing");
+    if (in_file.find_first_not_of("0123456789") == std::string_view::npos) {
+      const auto line = find_number(in_file, 10);
+      if (!line || *line == 0 || *line > UINT32_MAX) return wrong("no file has such a line");
+      range.line = static_cast<uint32_t>(*line);
+      if (range.name.empty()) range.name = what;
+      return range;
+    }
+    what = in_file;
   }
   range.symbol = what;
   if (range.name.empty()) range.name = what;
   return range;
+}
+
+Result<std::vector<Range>> parse_ranges(std::string_view text) {
+  std::vector<Range> ranges;
+  for (const std::string_view one : split(text, ';')) {
+    if (one.empty()) continue;
+    ASSIGN_OR_RETURN(Range range, parse_range(one));
+    ranges.push_back(std::move(range));
+  }
+  return ranges;
 }
 
 std::string ranges_file_path(const std::string& folder) {
@@ -78,8 +96,11 @@ Result<void> write_ranges_file(const std::string& path, const std::vector<Range>
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wxe"), std::fclose);
   bool is_written = file != nullptr;
   for (const Range& range : ranges) {
-    const std::string line = fmt::format("{}\t{}\t{}\t{}\t{}\n", range.name, range.file,
-                                         range.symbol, range.address, range.size_bytes);
+    std::string line =
+        fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}", range.name, range.file, range.symbol,
+                    range.address, range.size_bytes, range.line, range.program);
+    for (const auto& [begin, end] : range.code) line += fmt::format("\t{}\t{}", begin, end);
+    line += '\n';
     is_written = is_written && std::fputs(line.c_str(), file.get()) >= 0;
   }
   if (!is_written || std::fflush(file.get()) != 0) return Error{"cannot write '" + path + "'"};
@@ -94,12 +115,27 @@ Result<std::vector<Range>> read_ranges_file(const std::string& path) {
     if (line.empty()) continue;
     std::vector<std::string_view> words;
     for (const std::string_view word : split(line, '\t')) words.push_back(word);
-    const bool is_whole = words.size() == 5;
-    const auto address = is_whole ? find_number(words[3], 10) : std::nullopt;
-    const auto bytes = is_whole ? find_number(words[4], 10) : std::nullopt;
-    if (!address || !bytes) return Error{"'" + path + "' is damaged"};
-    ranges.push_back(
-        {std::string(words[0]), std::string(words[1]), std::string(words[2]), *address, *bytes});
+    constexpr size_t kCode = 7;  // where the pairs begin
+    const Error damaged{"'" + path + "' is damaged"};
+    if (words.size() < kCode || words.size() % 2 != kCode % 2) return damaged;
+    std::vector<uint64_t> numbers;  // of words 3, 4, 5 and the pairs
+    for (size_t i = 3; i < words.size(); ++i) {
+      if (i == kCode - 1) continue;
+      const auto number = find_number(words[i], 10);
+      if (!number) return damaged;
+      numbers.push_back(*number);
+    }
+    Range range{.name = std::string(words[0]),
+                .file = std::string(words[1]),
+                .symbol = std::string(words[2]),
+                .address = numbers[0],
+                .size_bytes = numbers[1],
+                .line = static_cast<uint32_t>(numbers[2]),
+                .program = std::string(words[6])};
+    for (size_t i = 3; i < numbers.size(); i += 2) {
+      range.code.emplace_back(numbers[i], numbers[i + 1]);
+    }
+    ranges.push_back(std::move(range));
   }
   return ranges;
 }
