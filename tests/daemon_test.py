@@ -49,6 +49,25 @@ int main(int argc, char** argv) {
 }
 """
 
+# Three quarters of burn() are called by often().
+CALLS = """
+#include <stdio.h>
+#include <time.h>
+__attribute__((noinline)) double burn(long rounds) {
+  volatile double x = 1;
+  for (long i = 0; i < rounds; ++i) x = x * 1.0000001 + 0.5;
+  return x;
+}
+__attribute__((noinline)) double often(void) { return burn(300000) + 1; }
+__attribute__((noinline)) double seldom(void) { return burn(100000) + 2; }
+int main(void) {
+  double sum = 0;
+  while (clock() < 1.2 * CLOCKS_PER_SEC) sum += often() + seldom();
+  printf("%f\\n", sum);
+  return 0;
+}
+"""
+
 
 class Daemon(harness.CulpritTest):
     """Each test has a database, and daemons that end with it."""
@@ -94,8 +113,8 @@ class Daemon(harness.CulpritTest):
 
     def stop(self, process):
         process.send_signal(signal.SIGTERM)
-        # Symbols of what else the machine runs are found first.
-        self.assertEqual(process.wait(200), 0, (self.folder / "log").read_text())
+        # Symbols of programs that other tests have deleted are found first.
+        self.assertEqual(process.wait(100), 0, (self.folder / "log").read_text())
 
     def wait_until(self, is_so, seconds=30):
         deadline = time.monotonic() + seconds
@@ -191,8 +210,27 @@ class Daemon(harness.CulpritTest):
         self.start("--no-bpf", "-e", "page-faults/period=1/", settle=0.2)
         self.check_page_faults("touches-rings")
 
+    def test_stacks_beside_counts(self):
+        self.start("--rate", "499", "--stacks", "199", "--budget", "50", settle=0)
+        name = "calls"
+        harness.run(self.compile_text(CALLS, "calls.c", name, "-O2"))
+        tree = json.loads(self.culprit("report", "--db", self.database, "--format", "json", "--tree",
+                                       "callers", "--module", name, "--function", "burn").stdout)
+        values = {row["function"]: row["values"]["cpu-clock"] for row in tree["rows"]}
+        stacks = self.status()["stacks"]
+        self.assertGreater(stacks["in_epoch"]["samples"], 50)
+        # Callers share what was counted, which is what a report without stacks says.
+        self.assertEqual(values["often"]["value"] + values["seldom"]["value"], values["burn"]["value"])
+        flat = self.cells("--module", name, what="value")
+        self.assertAlmostEqual(values["burn"]["value"], flat["burn"], delta=0.02 * flat["burn"])
+        # Some 200 stacks of burn: 0.75 within five of their standard errors.
+        self.assertAlmostEqual(values["often"]["value"] / values["burn"]["value"], 0.75, delta=0.17)
+        folded = self.culprit("export", "--db", self.database, "--to", "collapsed").stdout
+        self.assertIn("main;often;burn", folded)
+        self.assertIn("call stacks beside the counts", self.culprit("report", "--db", self.database).stdout)
+
     def test_status_follows_its_schema(self):
-        self.start("--no-bpf", "-e", "page-faults")
+        self.start("--no-bpf", "-e", "page-faults", "--stacks", "19")
         schema = json.loads((harness.SOURCE / "schema/daemon_status.schema.json").read_text())
         jsonschema.Draft7Validator.check_schema(schema)
         jsonschema.validate(self.status(), schema)

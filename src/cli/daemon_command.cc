@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/open_epochs.h"
 #include "cli/terminal.h"
+#include "cli/unwinding.h"
 #include "daemon/control_socket.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_status.h"
@@ -24,7 +25,15 @@ void complete_facts(const ClosedEpoch& epoch, const SnapshotOptions& options) {
     ASSIGN_OR_RETURN(const Profile profile, reader.read_profile());
     Ledger missing;
     FactsArchive archive(epoch.facts_folder);
-    return archive.complete(profile, collect_demand(profile), epoch.held, options, {}, missing);
+    std::vector<ImageDemand> demand = collect_demand(profile);
+    if (epoch.is_hurried) {
+      std::erase_if(demand, [&](const ImageDemand& one) {
+        const ImageKind kind = profile.images[one.image.value].kind;
+        const bool is_kernel = kind == ImageKind::kernel || kind == ImageKind::module;
+        return !is_kernel && !epoch.held.contains(one.image);
+      });
+    }
+    return archive.complete(profile, demand, epoch.held, options, {}, missing);
   }();
   if (!done) print_message(done.error().message);
 }
@@ -55,6 +64,8 @@ int run(const DaemonCommand& command) {
   options.rate_hz = command.rate_hz;
   options.budget_percent = command.budget_percent;
   options.events = command.events;
+  options.stacks_hz = command.stacks_hz;
+  options.make_unwinder = find_unwinder();
   options.epoch_ns = static_cast<uint64_t>(command.epoch_s) * kSecondNs;
   options.flush_ns = static_cast<uint64_t>(command.flush_s) * kSecondNs;
   options.use_bpf = command.use_bpf;

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "collect/drain_rings.h"
 #include "collect/perf/describe_event.h"
 #include "collect/perf/idle_time.h"
 #include "collect/perf/perf_events.h"
@@ -19,16 +20,13 @@
 #include "host/describe_machine.h"
 #include "recording/describe_run.h"
 #include "recording/run_loop.h"
-#include "records/parse_record.h"
 
 namespace culprit {
 
 namespace {
 
 constexpr uint64_t kReadEveryNs = 200'000'000;
-// A record may become visible later than one that was made after it on another CPU.
-constexpr uint64_t kDisorderNs = 20'000'000;
-constexpr uint64_t kKeepRegionsNs = 5 * kDisorderNs;
+constexpr uint64_t kKeepRegionsNs = 5 * kRingDisorderNs;
 // The wrapper of a system call, and the functions that lead to it.
 constexpr uint32_t kKernelStackCopyBytes = 1024;
 constexpr uint64_t kLeastPeriodWithCopiesNs = 200'000;
@@ -77,7 +75,7 @@ class PerfRecorder final : public RunSource {
   [[nodiscard]] bool adds_copies_to_waits() const;
   [[nodiscard]] uint32_t stack_copy_bytes() const;
   Result<void> follow_targets();
-  void drain(uint64_t before_ns);
+  void drain(uint64_t before_ns) { drain_rings(*events_, before_ns, *processor_); }
   Recording complete(const RunEnd& end);
 
   [[nodiscard]] bool records_all() const {
@@ -300,7 +298,7 @@ void PerfRecorder::begin() {
 
 void PerfRecorder::take(uint64_t now_ns) {
   if (options_.regions != nullptr) options_.regions->take();
-  drain(now_ns - kDisorderNs);
+  drain(now_ns - kRingDisorderNs);
   if (options_.regions != nullptr) options_.regions->forget_before(now_ns - kKeepRegionsNs);
 }
 
@@ -316,22 +314,6 @@ void PerfRecorder::end() {
   if (options_.regions != nullptr) options_.regions->take();
   drain(UINT64_MAX);
   processor_->end_waits(monotonic_ns());
-}
-
-void PerfRecorder::drain(uint64_t before_ns) {
-  const RecordLayout& layout = events_->layout();
-  std::vector<Ring*> rings;
-  for (Ring& ring : events_->rings()) {
-    ring.look();
-    rings.push_back(&ring);
-  }
-  merge_rings(rings, layout, before_ns, [&](std::span<const std::byte> bytes) {
-    if (const Result<Record> record = parse_record(bytes, layout)) {
-      processor_->process(*record);
-    } else {
-      processor_->builder().profile().ledger.add(ledger::kDamagedRecords);
-    }
-  });
 }
 
 /// Some PMUs (Arm's) take a wish for precision and do nothing about it: the samples tell.

@@ -39,6 +39,7 @@ class BpfCollector final : public Collector {
     return {sampler_.names_descriptor()};
   }
 
+  ProfileBuilder& builder() override { return placer_.builder(); }
   Result<void> flush(const RecordSink& sink) override {
     ProfileBuilder& builder = placer_.builder();
     builder.take_counts();
@@ -48,6 +49,9 @@ class BpfCollector final : public Collector {
       for_each_row(builder.profile().histograms, [&](const HistogramRow& row) {
         builder.add(row.context, row.location, row.cell.event, row.cell.samples, row.cell.value);
       });
+      for (const StackCount& row : builder.profile().stack_counts) {
+        builder.add_stack(row.context, row.stack, row.cell.event, row.cell.samples, row.cell.value);
+      }
     }
     clear_counts(builder.profile());
     return taken;

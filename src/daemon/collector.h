@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "daemon/daemon_events.h"
 #include "daemon/sampling_totals.h"
+#include "model/builder.h"
 #include "recording/recording.h"
 
 namespace culprit {
@@ -27,6 +28,8 @@ class Collector {
   /// Something is to be done before the next drain: descriptors() are readable.
   virtual void attend() {}
   [[nodiscard]] virtual std::vector<int> descriptors() const { return {}; }
+  /// The profile of this epoch, which others may add to.
+  virtual ProfileBuilder& builder() = 0;
   /// Hands what is new to the sink and forgets its counts.
   virtual Result<void> flush(const RecordSink& sink) = 0;
   /// What has not been flushed, and what goes with an epoch; drained before.

@@ -13,6 +13,7 @@
 #include <span>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -29,6 +30,7 @@
 #include "daemon/control_socket.h"
 #include "daemon/daemon_status.h"
 #include "daemon/describe_epoch.h"
+#include "daemon/stack_sampler.h"
 #include "epochs/epoch_database.h"
 #include "host/capabilities_probe.h"
 #include "host/clock.h"
@@ -46,6 +48,7 @@ constexpr uint64_t kTickNs = kSecondNs;
 // The highest rate makes it 20,000 samples, which a CPU's set has room for even if no two are
 // alike; the longer, the more samples share an entry.
 constexpr uint64_t kDrainNs = 4 * kSecondNs;
+constexpr uint64_t kReadStacksNs = kSecondNs / 5;
 constexpr int64_t kClockJumpNs = kSecondNs;
 constexpr size_t kProblemsKept = 5;
 constexpr size_t kEpochsWaiting = 4;  // for their facts
@@ -122,13 +125,16 @@ class Daemon final : public RunSource {
     next_epoch();
     return {};
   }
-  void end() override { close_epoch(); }
+  void end() override;
 
  private:
+  Result<void> open_stacks(double sample_cost_ns);
+  void drain();
   Result<void> choose_collector(const std::vector<DaemonEvent>& events);
   void poll_collector();
   void begin_epoch();
   void make_writer();
+  void complete_run(Profile& profile, uint64_t length_ns) const;
   void store();
   void close_epoch();
   void next_epoch() {
@@ -138,6 +144,7 @@ class Daemon final : public RunSource {
   void tick(uint64_t now_ns);
   void follow_cpus();
   void complete_next();
+  void complete_in_child(std::span<const ClosedEpoch> epochs);
   void reap();
   void wait_for_symbols();
   std::string answer(std::string_view line);
@@ -149,6 +156,7 @@ class Daemon final : public RunSource {
   void say(const std::string& text) const {
     if (options_.say) options_.say(text);
   }
+  [[nodiscard]] double budget_ratio() const { return options_.budget_percent * 0.01; }
   [[nodiscard]] uint64_t epoch_ns(uint64_t now) const { return now - epoch_start_ns_; }
 
   const DaemonOptions& options_;
@@ -159,6 +167,9 @@ class Daemon final : public RunSource {
   std::array<int, 2> polled_{};
   DescriptorSet collected_;  // of the collector, which opens others with a new period
   std::unique_ptr<Collector> collector_;
+  std::optional<StackSampler> stacks_;
+  StackTotals stacks_before_;  // of the epochs that are over
+  uint64_t stacks_at_ns_ = 0;
   std::string fallback_;
   double rate_hz_ = 0;
   uint64_t period_ns_ = 0;
@@ -166,9 +177,10 @@ class Daemon final : public RunSource {
   std::optional<ProfileWriter> writer_;
   std::string path_;
   std::map<std::string, std::string> labels_;
-  SamplingTotals before_;  // of the epochs that are over
-  std::deque<ClosedEpoch> closed_;
-  pid_t completing_ = 0;
+  SamplingTotals before_;            // of the epochs that are over
+  std::vector<ClosedEpoch> closed_;  // without all their symbols
+  pid_t completing_ = 0;             // who looks them up: of the first, or of all at the end
+  bool is_ending_ = false;
   std::deque<std::string> problems_;
   uint64_t start_ns_ = 0;
   uint64_t start_cpu_ns_ = 0;  // what loading the program and measuring its cost took
@@ -186,15 +198,30 @@ void Daemon::note_problem(const std::string& problem) {
   if (problems_.size() > kProblemsKept) problems_.pop_front();
 }
 
+/// What stacks take of each CPU's time, as far as one can know before: at most half of the budget.
+double compute_stacks_ratio(const DaemonOptions& options, double sample_cost_ns) {
+  constexpr double kWalkNs = 50'000;
+  return std::min(options.stacks_hz * 1e-9 * (sample_cost_ns + kWalkNs),
+                  options.budget_percent * 0.01 / 2);
+}
+
+Result<void> Daemon::open_stacks(double sample_cost_ns) {
+  Result<StackSampler> stacks = StackSampler::start(
+      {options_.stacks_hz, budget_ratio() / 2, sample_cost_ns, options_.make_unwinder});
+  if (!stacks) return Error{"call stacks (--stacks): " + stacks.error().message};
+  stacks_ = *std::move(stacks);
+  return {};
+}
+
 /// The best that is permitted: the BPF program, else the rings of perf_event.
 Result<void> Daemon::choose_collector(const std::vector<DaemonEvent>& events) {
   rate_hz_ = options_.rate_hz;
-  if (rate_hz_ <= 0) {
-    const std::optional<double> cost_ns = measure_sample_cost_ns();
+  if (rate_hz_ <= 0 || options_.stacks_hz > 0) {
     constexpr double kUsualCostNs = 13'000;
-    rate_hz_ =
-        options_.budget_percent * 0.01 * 1e9 / std::max(cost_ns.value_or(kUsualCostNs), 200.0);
-    rate_hz_ = std::clamp(rate_hz_, 19.0, 4999.0);
+    const double cost_ns = std::max(measure_sample_cost_ns().value_or(kUsualCostNs), 200.0);
+    if (options_.stacks_hz > 0) RETURN_IF_ERROR(open_stacks(cost_ns));
+    const double for_counts = budget_ratio() - compute_stacks_ratio(options_, cost_ns);
+    if (rate_hz_ <= 0) rate_hz_ = std::clamp(for_counts * 1e9 / cost_ns, 19.0, 4999.0);
   }
   period_ns_ = choose_period_ns(rate_hz_);
   if (options_.use_bpf) {
@@ -237,22 +264,28 @@ void Daemon::begin_epoch() {
   if (const Result<void> begun = collector_->begin_epoch(); !begun) {
     note_problem(begun.error().message);
   }
+  if (stacks_) stacks_->begin_epoch(join_labels());
   make_writer();
   if (writer_) store();  // the file says from when it is, whatever happens
 }
 
 /// What describes the epoch as far as it is known now.
-void complete_run(Profile& profile, uint64_t length_ns, const SamplingTotals& totals,
-                  uint64_t cpu_ns, const std::map<std::string, std::string>& labels) {
+void Daemon::complete_run(Profile& profile, uint64_t length_ns) const {
   profile.runs.back().duration_ns = static_cast<int64_t>(length_ns);
-  label_epoch(profile, totals, cpu_ns);
-  for (const auto& [key, value] : labels) {
+  label_epoch(profile, collector_->totals(), own_cpu_ns() - cpu_at_epoch_ns_);
+  if (stacks_) label_stacks(profile, stacks_->totals());
+  for (const auto& [key, value] : labels_) {
     profile.runs.back().labels[profile.strings.intern(key)] = profile.strings.intern(value);
   }
 }
 
-Result<void> Daemon::flush(uint64_t) {
+void Daemon::drain() {
   collector_->drain();
+  if (stacks_) stacks_->drain(collector_->builder());
+}
+
+Result<void> Daemon::flush(uint64_t) {
+  drain();
   store();
   return {};
 }
@@ -264,8 +297,7 @@ void Daemon::store() {
   if (!writer_) return;  // the counts stay in memory until there is a file again
   const Result<void> flushed = collector_->flush([&](const Profile& profile) {
     Profile& known = const_cast<Profile&>(profile);  // NOLINT: tables that grow with the epoch
-    complete_run(known, epoch_ns(now), collector_->totals(), own_cpu_ns() - cpu_at_epoch_ns_,
-                 labels_);
+    complete_run(known, epoch_ns(now));
     return writer_->flush(profile);
   });
   if (!flushed) note_problem(flushed.error().message);
@@ -273,12 +305,18 @@ void Daemon::store() {
 
 void Daemon::close_epoch() {
   collector_->drain();
+  StackSampler::Files of_stacks;
+  if (stacks_) of_stacks = stacks_->end_epoch(collector_->builder());
   const uint64_t now = read_clock_ns(CLOCK_BOOTTIME);
   const uint64_t length_ns = epoch_ns(now);
   const SamplingTotals totals = collector_->totals();
   Recording recording = collector_->end_epoch();
+  // Of an image that both have, the collector's are kept.
+  recording.held.merge(of_stacks.held);
+  for (auto& facts : of_stacks.jit_facts) recording.jit_facts.push_back(std::move(facts));
   before_.add(totals);
-  complete_run(recording.profile, length_ns, totals, own_cpu_ns() - cpu_at_epoch_ns_, labels_);
+  if (stacks_) stacks_before_.add(stacks_->totals());
+  complete_run(recording.profile, length_ns);
   if (!writer_) make_writer();
   if (!writer_) {
     note_problem(fmt::format("an epoch of {} samples is lost: it could not be written",
@@ -301,14 +339,16 @@ void Daemon::close_epoch() {
   ::malloc_trim(0);
   closed_.push_back({*closed, database_.facts_folder(), std::move(recording.held)});
   // Their files stay open until then; what nobody gets to is looked for when it is asked for.
-  if (closed_.size() > kEpochsWaiting) closed_.pop_front();
+  if (closed_.size() > kEpochsWaiting) closed_.erase(closed_.begin() + 1);
   complete_next();
 }
 
-/// Symbols are looked up by a child: its memory goes with it, and a strange file cannot harm us.
 void Daemon::complete_next() {
-  if (completing_ != 0 || closed_.empty()) return;
-  const ClosedEpoch& epoch = closed_.front();
+  if (completing_ == 0 && !closed_.empty() && !is_ending_) complete_in_child({closed_.data(), 1});
+}
+
+/// Symbols are looked up by a child: its memory goes with it, and a strange file cannot harm us.
+void Daemon::complete_in_child(std::span<const ClosedEpoch> epochs) {
   completing_ = ::fork();
   if (completing_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -317,14 +357,19 @@ void Daemon::complete_next() {
     // its priority falls: on a busy machine it would hold the lock for seconds, and a daemon that
     // follows one that was killed would be refused.
     std::vector<int> kept;
-    for (const auto& [image, fd] : epoch.held) kept.push_back(fd.get());
+    for (const ClosedEpoch& epoch : epochs) {
+      for (const auto& [image, fd] : epoch.held) kept.push_back(fd.get());
+    }
     for (const uint32_t fd : list_numbered_entries("/proc/self/fd")) {
       const int number = static_cast<int>(fd);
       const bool is_kept = std::find(kept.begin(), kept.end(), number) != kept.end();
       if (number > STDERR_FILENO && !is_kept) ::close(number);
     }
-    ::setpriority(PRIO_PROCESS, 0, 19);
-    if (options_.complete) options_.complete(epoch);
+    if (!is_ending_) ::setpriority(PRIO_PROCESS, 0, 19);
+    for (const ClosedEpoch& epoch : epochs) {
+      if (options_.complete) options_.complete(epoch);
+    }
+    if (is_ending_) ::_exit(0);
     const auto now_s = static_cast<int64_t>(read_clock_ns(CLOCK_REALTIME) / kSecondNs);
     if (const Result<EpochDatabase> database = EpochDatabase::open(database_.folder())) {
       for (const std::string& problem : thin_out(*database, options_.keeping, now_s)) say(problem);
@@ -333,17 +378,39 @@ void Daemon::complete_next() {
   }
   if (completing_ < 0) {
     completing_ = 0;
+    closed_.clear();
     note_problem(errno_error("cannot start a process for symbols", errno).message);
   }
-  closed_.pop_front();
 }
 
 void Daemon::reap() {
   int wait_status = 0;
   if (completing_ == 0 || ::waitpid(completing_, &wait_status, WNOHANG) != completing_) return;
   completing_ = 0;
+  closed_.erase(closed_.begin());
   if (wait_status != 0) note_problem("looking up the symbols of an epoch failed");
   complete_next();
+}
+
+/// Whoever asks for a report looks up what lacks: on a busy machine the child of low priority takes
+/// minutes, for which nobody is to wait. Its memory and its files are gone with it, and what it has
+/// not finished is as it was.
+void Daemon::end() {
+  is_ending_ = true;
+  close_epoch();
+  if (completing_ != 0) {
+    ::kill(completing_, SIGKILL);
+    ::waitpid(completing_, nullptr, 0);
+    completing_ = 0;
+  }
+  for (ClosedEpoch& epoch : closed_) {
+    epoch.is_hurried = true;
+    std::erase_if(epoch.held, [](const auto& one) {
+      struct stat file{};
+      return ::fstat(one.second.get(), &file) != 0 || file.st_nlink != 0;
+    });
+  }
+  if (!closed_.empty()) complete_in_child(closed_);
 }
 
 void Daemon::tick(uint64_t now_ns) {
@@ -351,7 +418,8 @@ void Daemon::tick(uint64_t now_ns) {
   tick_at_ns_ = now_ns + kTickNs;
   if (now_ns >= drain_at_ns_) {
     drain_at_ns_ = now_ns + kDrainNs;
-    collector_->drain();
+    drain();
+    if (stacks_) stacks_->change_period();
     follow_cpus();
   }
   const int64_t jump_ns = clock_offset_ns() - clock_offset_ns_;
@@ -372,6 +440,12 @@ void Daemon::follow_cpus() {
   close_epoch();
   if (const Result<void> opened = collector_->set_period(period_ns_); !opened) {
     note_problem(opened.error().message);
+  }
+  if (stacks_) {
+    if (const Result<void> opened = stacks_->reopen(); !opened) {
+      note_problem("call stacks end: " + opened.error().message);
+      stacks_.reset();
+    }
   }
   poll_collector();
   begin_epoch();
@@ -400,6 +474,13 @@ DaemonStatus Daemon::status() const {
   ::getrusage(RUSAGE_SELF, &self);
   status.peak_bytes = static_cast<uint64_t>(self.ru_maxrss) * 1024;
   status.kernel_bytes = collector_->kernel_bytes();
+  if (stacks_) {
+    status.stacks_hz = stacks_->rate_hz();
+    status.stacks = stacks_->totals();
+    status.stacks_in_all = stacks_before_;
+    status.stacks_in_all.add(status.stacks);
+    status.kernel_bytes += stacks_->ring_bytes();
+  }
   status.events = collector_->event_totals();
   for (const EpochFile& file : database_.list()) {
     ++status.epochs;
@@ -437,10 +518,10 @@ std::string Daemon::change_events(const std::string& words) {
 std::string Daemon::answer_request(const ControlRequest& request) {
   switch (request.verb) {
     case ControlVerb::status:
-      collector_->drain();
+      drain();
       return print_status_json(status());
     case ControlVerb::flush:
-      collector_->drain();
+      drain();
       store();
       return path_ + "\n";
     case ControlVerb::epoch:
@@ -463,6 +544,7 @@ std::string Daemon::answer_request(const ControlRequest& request) {
       const bool pauses = request.verb == ControlVerb::pause;
       if (pauses != is_paused_) {
         pauses ? collector_->pause() : collector_->resume();
+        if (stacks_) pauses ? stacks_->pause() : stacks_->resume();
         is_paused_ = pauses;
       }
       return pauses ? "paused\n" : "running\n";
@@ -492,6 +574,8 @@ std::string Daemon::answer(std::string_view line) {
 
 void Daemon::poll_collector() {
   for (const int fd : collector_->descriptors()) collected_.add(fd);
+  if (!stacks_) return;
+  for (const int fd : stacks_->descriptors()) collected_.add(fd);
 }
 
 Result<void> Daemon::run() {
@@ -525,11 +609,16 @@ void Daemon::begin() {
 void Daemon::take(uint64_t now_ns) {
   reap();
   collector_->attend();
+  // Processes whose files are to be opened may soon be gone.
+  if (stacks_ && now_ns >= stacks_at_ns_) {
+    stacks_at_ns_ = now_ns + kReadStacksNs;
+    stacks_->drain(collector_->builder());
+  }
   socket_.attend([this](std::string_view line) { return answer(line); });
   tick(now_ns);
 }
 
-/// The symbols of the last epoch are worth a wait, which a second request ends.
+/// What could not be found later is worth a short wait, which a second request ends.
 void Daemon::wait_for_symbols() {
   constexpr int kLookMs = 50;
   while (completing_ != 0 && control_.take().stop != StopRequest::at_once) {

@@ -23,6 +23,7 @@
 #include "epochs/thin_out.h"
 #include "model/ids.h"
 #include "recording/run_control.h"
+#include "records/user_stack.h"
 
 namespace culprit {
 
@@ -30,6 +31,9 @@ struct ClosedEpoch {
   std::string path;
   std::string facts_folder;
   std::map<ImageId, Fd> held;  // files of its images
+  /// The daemon ends, and nobody is to wait: only what cannot be found later. `held` is of files
+  /// that have no name any more; beside them there is the kernel that runs.
+  bool is_hurried = false;
 };
 
 struct DaemonOptions {
@@ -37,6 +41,8 @@ struct DaemonOptions {
   double rate_hz = 0;               // per CPU; 0: by `budget_percent`
   double budget_percent = 1;        // of each CPU's time, for samples
   std::vector<std::string> events;  // beside time (daemon_events.h)
+  double stacks_hz = 0;             // call stacks, per CPU; 0: none
+  MakeUnwindStack make_unwinder;    // walks them; empty: frame pointers do
   uint64_t epoch_ns = 600'000'000'000;
   uint64_t flush_ns = 10'000'000'000;
   bool use_bpf = true;

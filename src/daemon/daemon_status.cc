@@ -40,6 +40,20 @@ Json to_json(const SamplingTotals& totals) {
   return json;
 }
 
+void visit_totals_of_stacks(auto&& visit, auto& totals) {
+  visit("samples", totals.samples);
+  visit("lost", totals.lost);
+  visit("rest_ns", totals.rest_ns);
+  visit("cpu_ns", totals.cpu_ns);
+}
+
+Json to_json(const StackTotals& totals) {
+  Json json;
+  visit_totals_of_stacks([&](const char* name, uint64_t value) { json[name] = value; }, totals);
+  json["full"] = totals.is_full;
+  return json;
+}
+
 double percent(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -84,10 +98,16 @@ std::string print_status_json(const DaemonStatus& status) {
             {"resident_bytes", status.resident_bytes},
             {"peak_bytes", status.peak_bytes},
             {"kernel_bytes", status.kernel_bytes},
+            {"stacks", nullptr},
             {"events", Json::array()},
             {"epochs", status.epochs},
             {"epochs_bytes", status.epochs_bytes},
             {"problems", Json::array()}};
+  if (status.stacks_hz > 0) {
+    json["stacks"] = {{"rate_hz", status.stacks_hz},
+                      {"in_epoch", to_json(status.stacks)},
+                      {"in_all", to_json(status.stacks_in_all)}};
+  }
   for (const std::string& problem : status.problems) json["problems"].push_back(printable(problem));
   for (const EventTotals& event : status.events) {
     json["events"].push_back({{"name", printable(event.name)},
@@ -143,6 +163,18 @@ Result<DaemonStatus> parse_status(std::string_view text) {
   status.is_paused = paused != json.end() && paused->is_boolean() && paused->get<bool>();
   totals("in_epoch", status.in_epoch);
   totals("in_all", status.in_all);
+  const auto stacks = json.find("stacks");
+  if (stacks != json.end() && stacks->is_object()) {
+    number(*stacks, "rate_hz", status.stacks_hz);
+    for (const auto& [name, to] :
+         {std::pair{"in_epoch", &status.stacks}, std::pair{"in_all", &status.stacks_in_all}}) {
+      const auto at = stacks->find(name);
+      if (at == stacks->end() || !at->is_object()) continue;
+      visit_totals_of_stacks([&](const char* field, uint64_t& value) { number(*at, field, value); },
+                             *to);
+      to->is_full = at->value("full", Json()) == true;
+    }
+  }
   const auto events = json.find("events");
   if (events != json.end() && events->is_array()) {
     for (const Json& one : *events) {
@@ -195,6 +227,17 @@ std::string print_status_text(const DaemonStatus& status) {
     row("ranges", fmt::format("{:.1f} % known, {} searches, {} refused",
                               percent(all.range_hits, all.range_hits + all.range_searches),
                               format_thousands(all.range_searches), all.range_refusals));
+  }
+  if (status.stacks_hz > 0) {
+    const StackTotals& stacks = status.stacks_in_all;
+    row("stacks", fmt::format("at {:.4g} Hz: {}, {} lost; {} each in the daemon", status.stacks_hz,
+                              format_thousands(stacks.samples), format_thousands(stacks.lost),
+                              per_sample(stacks.cpu_ns, stacks.samples)));
+    if (status.stacks.is_full) row("", "this epoch has as many different ones as are kept");
+    if (stacks.rest_ns > 0) {
+      row("", fmt::format("none for {}, which was beyond the budget",
+                          format_duration_ns(static_cast<double>(stacks.rest_ns))));
+    }
   }
   row("cost",
       fmt::format("a sample takes {} in its handler, {} in the daemon",

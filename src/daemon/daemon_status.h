@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "daemon/daemon_events.h"
 #include "daemon/sampling_totals.h"
+#include "daemon/stack_sampler.h"
 
 namespace culprit {
 
@@ -31,7 +32,10 @@ struct DaemonStatus {
   uint64_t resident_bytes = 0;
   uint64_t peak_bytes = 0;
   uint64_t kernel_bytes = 0;
-  uint64_t epochs = 0;  // in the database
+  double stacks_hz = 0;       // on each CPU; 0: no call stacks
+  StackTotals stacks;         // of this epoch
+  StackTotals stacks_in_all;  // this epoch included
+  uint64_t epochs = 0;        // in the database
   uint64_t epochs_bytes = 0;
   std::vector<EventTotals> events;    // of this epoch, without time
   std::vector<std::string> problems;  // the latest of what went wrong

@@ -2,14 +2,29 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
 #include "collect/perf/describe_event.h"
 #include "host/describe_machine.h"
+#include "model/stacks_beside.h"
 #include "recording/describe_run.h"
 
 namespace culprit {
+
+namespace {
+
+using Labels = std::initializer_list<std::pair<std::string_view, uint64_t>>;
+
+void set_labels(Profile& profile, Labels labels) {
+  for (const auto& [name, value] : labels) {
+    profile.runs.back().labels[profile.strings.intern(name)] =
+        profile.strings.intern(std::to_string(value));
+  }
+}
+
+}  // namespace
 
 void describe_epoch(ProfileBuilder& builder, const char* collector, uint64_t period_ns,
                     const std::vector<DaemonEvent>& events) {
@@ -45,32 +60,35 @@ void add_event_totals(ProfileBuilder& builder, const std::vector<EventTotals>& t
 }
 
 void label_epoch(Profile& profile, const SamplingTotals& totals, uint64_t daemon_cpu_ns) {
-  const std::pair<std::string_view, uint64_t> labels[] = {
-      {"samples handled", totals.handled},
-      {"samples idle", totals.idle},
-      {"samples lost", totals.lost},
-      {"samples skipped", totals.skipped},
-      {"samples unknown: address space locked", totals.unknown_busy},
-      {"samples unknown: not mapped", totals.unknown_unmapped},
-      {"samples unknown: in the kernel", totals.unknown_kernel},
-      {"samples without a file", totals.anonymous},
-      {"table hits", totals.hits},
-      {"table misses", totals.misses},
-      {"table evictions", totals.evicted},
-      {"table entries drained", totals.entries},
-      {"range hits", totals.range_hits},
-      {"range searches", totals.range_searches},
-      {"range refusals", totals.range_refusals},
-      {"names refused", totals.records_refused},
-      {"handler calls timed", totals.timed},
-      {"handler ns", totals.timed_ns},
-      {"clock ns", totals.enabled_ns},
-      {"daemon cpu ns", daemon_cpu_ns},
-  };
-  for (const auto& [name, value] : labels) {
-    profile.runs.back().labels[profile.strings.intern(name)] =
-        profile.strings.intern(std::to_string(value));
-  }
+  set_labels(profile, {
+                          {"samples handled", totals.handled},
+                          {"samples idle", totals.idle},
+                          {"samples lost", totals.lost},
+                          {"samples skipped", totals.skipped},
+                          {"samples unknown: address space locked", totals.unknown_busy},
+                          {"samples unknown: not mapped", totals.unknown_unmapped},
+                          {"samples unknown: in the kernel", totals.unknown_kernel},
+                          {"samples without a file", totals.anonymous},
+                          {"table hits", totals.hits},
+                          {"table misses", totals.misses},
+                          {"table evictions", totals.evicted},
+                          {"table entries drained", totals.entries},
+                          {"range hits", totals.range_hits},
+                          {"range searches", totals.range_searches},
+                          {"range refusals", totals.range_refusals},
+                          {"names refused", totals.records_refused},
+                          {"handler calls timed", totals.timed},
+                          {"handler ns", totals.timed_ns},
+                          {"clock ns", totals.enabled_ns},
+                          {"daemon cpu ns", daemon_cpu_ns},
+                      });
+}
+
+void label_stacks(Profile& profile, const StackTotals& totals) {
+  set_labels(profile, {{kStacksBeside, totals.samples},
+                       {"stacks lost", totals.lost},
+                       {"stacks rest ns", totals.rest_ns},
+                       {"stacks cpu ns", totals.cpu_ns}});
 }
 
 }  // namespace culprit

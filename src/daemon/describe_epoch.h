@@ -7,6 +7,7 @@
 
 #include "daemon/daemon_events.h"
 #include "daemon/sampling_totals.h"
+#include "daemon/stack_sampler.h"
 #include "model/builder.h"
 
 namespace culprit {
@@ -20,5 +21,7 @@ void add_event_totals(ProfileBuilder& builder, const std::vector<EventTotals>& t
 
 /// Labels of the run: what the collector did in it. `daemon_cpu_ns`: its own CPU time.
 void label_epoch(Profile& profile, const SamplingTotals& totals, uint64_t daemon_cpu_ns);
+/// And its call stacks.
+void label_stacks(Profile& profile, const StackTotals& totals);
 
 }  // namespace culprit

@@ -2,22 +2,18 @@
 // `culprit record -a` reads them.
 
 #include <optional>
-#include <span>
 
 #include "base/time.h"
+#include "collect/drain_rings.h"
 #include "collect/perf/perf_events.h"
 #include "collect/perf/perf_targets.h"
 #include "collect/stream/process_stream.h"
 #include "daemon/collector.h"
 #include "daemon/describe_epoch.h"
-#include "records/parse_record.h"
 
 namespace culprit {
 
 namespace {
-
-// A record may become visible later than one that was made after it on another CPU.
-constexpr uint64_t kDisorderNs = 20'000'000;
 
 class RingCollector final : public Collector {
  public:
@@ -56,10 +52,11 @@ class RingCollector final : public Collector {
     return {};
   }
 
-  void drain() override { drain_before(monotonic_ns() - kDisorderNs); }
+  void drain() override { drain_rings(*events_, monotonic_ns() - kRingDisorderNs, *processor_); }
   [[nodiscard]] std::vector<int> descriptors() const override { return events_->wakeups(); }
   void attend() override { drain(); }
 
+  ProfileBuilder& builder() override { return processor_->builder(); }
   Result<void> flush(const RecordSink& sink) override { return processor_->flush(sink); }
 
   Recording end_epoch() override {
@@ -122,22 +119,6 @@ class RingCollector final : public Collector {
   [[nodiscard]] uint64_t kernel_bytes() const override { return 0; }
 
  private:
-  void drain_before(uint64_t before_ns) {
-    std::vector<Ring*> rings;
-    for (Ring& ring : events_->rings()) {
-      ring.look();
-      rings.push_back(&ring);
-    }
-    const RecordLayout& layout = events_->layout();
-    merge_rings(rings, layout, before_ns, [&](std::span<const std::byte> bytes) {
-      if (const Result<Record> record = parse_record(bytes, layout)) {
-        processor_->process(*record);
-      } else {
-        processor_->builder().profile().ledger.add(ledger::kDamagedRecords);
-      }
-    });
-  }
-
   uint64_t period_ns_;
   std::vector<DaemonEvent> sampled_;  // beside time
   std::optional<PerfEvents> events_;

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "daemon/describe_epoch.h"
+#include "daemon/epoch_rows.h"
 #include "model/idle_time.h"
 #include "records/callchain.h"
 
@@ -187,22 +188,14 @@ ContextId SamplePlacer::context_of(const who_key& who, Mode mode) {
 }
 
 ContextId SamplePlacer::make_context(const who_key& who, Mode mode) {
-  const std::string name(who.name, ::strnlen(who.name, sizeof who.name));
-  Profile& profile = epoch_.profile();
-  const StringId name_id = epoch_.intern(name);
+  const std::string_view name(who.name, ::strnlen(who.name, sizeof who.name));
   Context context;
   context.run = epoch_.run_id();
   context.mode = mode;
   const std::string& cgroup = cgroups_.find(who.cgroup);
   if (!cgroup.empty()) context.cgroup = epoch_.intern(cgroup);
   if (!label_.empty()) context.label = epoch_.intern(label_);
-  for (size_t i = 0; i < profile.processes.size(); ++i) {
-    if (profile.processes[i].name == name_id) context.process = ProcessId(i);
-  }
-  if (context.process.is_all()) {
-    context.process = ProcessId(profile.processes.size());
-    profile.processes.push_back({epoch_.run_id(), 0, 0, name_id});
-  }
+  context.process = intern_process(epoch_, name);
   return epoch_.intern_context(context);
 }
 
@@ -213,20 +206,16 @@ ImageId SamplePlacer::image_row(Names& names, ImageId image) {
   if (image.value >= names.rows.size()) names.rows.resize(image.value + 1);
   ImageId& found = names.rows[image.value];
   if (!found.is_all()) return found;
-  Image row = names.builder.profile().images[image.value];
-  row.path = epoch_.intern(names.builder.profile().strings.text(row.path));
-  found = ImageId(epoch_.profile().images.size());
-  epoch_.profile().images.push_back(row);
+  const Profile& known = names.builder.profile();
+  const Image& row = known.images[image.value];
+  found = intern_image(epoch_, row, known.strings.text(row.path));
   return found;
 }
 
 ImageId SamplePlacer::image_of_reason(std::string_view reason) {
   const auto known = reasons_.find(reason);
   if (known != reasons_.end()) return known->second;
-  Image row;
-  row.path = epoch_.intern(reason);
-  const ImageId image(epoch_.profile().images.size());
-  epoch_.profile().images.push_back(row);
+  const ImageId image = intern_image(epoch_, {}, reason);
   reasons_.emplace(reason, image);
   return image;
 }

@@ -74,6 +74,18 @@ void keep_wanted(Profile& profile, const std::vector<EpochFilter>& filters) {
   std::erase_if(profile.histograms, [&](const Histogram& histogram) {
     return histogram.context.value >= wanted.size() || !wanted[histogram.context.value];
   });
+  // Stacks know no cgroup: those of a command are everybody's with its name.
+  std::vector<bool> commands;
+  for (const Context& context : profile.contexts) {
+    bool is = true;
+    for (const EpochFilter& filter : filters) {
+      if (filter.field == EpochFilter::Field::comm) is = is && is_wanted(profile, context, filter);
+    }
+    commands.push_back(is);
+  }
+  std::erase_if(profile.stack_counts, [&](const StackCount& count) {
+    return count.context.value >= commands.size() || !commands[count.context.value];
+  });
   profile.ledger.note(
       "of what was recorded, only what --where lets through is shown; what the "
       "lines above count is of everything");

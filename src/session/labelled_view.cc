@@ -20,7 +20,7 @@ Result<ProfileView> open_labelled_run(const std::string& path, const std::string
   keep_runs(*found, profile);
   const auto shared = std::make_shared<ProfileReader>(std::move(reader));
   return ProfileView::of(
-      std::make_unique<const Profile>(std::move(profile)),
+      std::make_unique<Profile>(std::move(profile)),
       [shared](ImageId image, FactParts parts) { return shared->read_facts(image, parts); });
 }
 

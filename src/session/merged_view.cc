@@ -35,7 +35,7 @@ Result<ProfileView> open_together(const std::vector<std::string>& paths) {
     }
     return std::nullopt;
   };
-  return ProfileView::of(std::make_unique<const Profile>(merger.take()), read);
+  return ProfileView::of(std::make_unique<Profile>(merger.take()), read);
 }
 
 }  // namespace culprit

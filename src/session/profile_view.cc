@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "session/joined_stacks.h"
 #include "store/profile_file.h"
 
 namespace culprit {
@@ -12,14 +13,18 @@ Result<ProfileView> ProfileView::open(const std::string& path, uint64_t facts_li
   ASSIGN_OR_RETURN(Profile profile, reader.read_profile());
   const auto shared = std::make_shared<ProfileReader>(std::move(reader));
   return of(
-      std::make_unique<const Profile>(std::move(profile)),
+      std::make_unique<Profile>(std::move(profile)),
       [shared](ImageId image, FactParts parts) { return shared->read_facts(image, parts); },
       facts_limit_bytes);
 }
 
-ProfileView ProfileView::of(std::unique_ptr<const Profile> profile, ReadFacts read,
+ProfileView ProfileView::of(std::unique_ptr<Profile> profile, ReadFacts read,
                             uint64_t facts_limit_bytes) {
-  return {std::move(profile), std::make_unique<FactsCache>(std::move(read), facts_limit_bytes)};
+  Profile& rows = *profile;
+  ProfileView view(std::move(profile),
+                   std::make_unique<FactsCache>(std::move(read), facts_limit_bytes));
+  join_stacks(rows, view.facts(FactPart::functions));
+  return view;
 }
 
 FactsLookup ProfileView::facts(FactParts parts) const {

@@ -23,8 +23,8 @@ class ProfileView {
   static Result<ProfileView> open(const std::string& path,
                                   uint64_t facts_limit_bytes = kFactsLimitBytes);
 
-  /// A view of a profile that is in no file.
-  static ProfileView of(std::unique_ptr<const Profile> profile, ReadFacts read,
+  /// A view of a profile that is in no file. Call stacks beside its counts are joined to them.
+  static ProfileView of(std::unique_ptr<Profile> profile, ReadFacts read,
                         uint64_t facts_limit_bytes = kFactsLimitBytes);
 
   [[nodiscard]] const Profile& profile() const { return *profile_; }

@@ -155,6 +155,11 @@ CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error)
                   "repeated")
       ->type_name("EVENT")
       ->allow_extra_args(false);
+  app->add_option("--stacks", command->stacks_hz,
+                  "call stacks, too, so often a second on each CPU (19): who calls what is hot; "
+                  "half of the budget at most [none]")
+      ->type_name("HZ")
+      ->check(CLI::Range(1.0, 999.0));
   add_length(app, "--epoch", &command->epoch_s, "a new file every so often [10m]");
   add_length(app, "--flush", &command->flush_s, "what kill -9 may cost at most [10s]");
   add_length(app, "--keep", &command->keeping.forget_after_s, "older epochs are removed [90d]");
@@ -169,6 +174,7 @@ CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error)
   app->footer(
       "\nExamples:\n"
       "  culprit daemon --db /var/lib/culprit     in the foreground; Ctrl-C ends it\n"
+      "  culprit daemon --stacks 19               and who calls what is hot\n"
       "  culprit daemon status                    rate, samples, losses, cost, memory\n"
       "  culprit daemon rate 500                  from now on\n"
       "  culprit daemon events page-faults        beside time, from now on\n"

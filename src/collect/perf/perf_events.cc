@@ -259,10 +259,23 @@ void PerfEvents::start_sampling() {
   if (longest_ns != 0) sleep_until(begin_ns + longest_ns);
 }
 
-void PerfEvents::stop() {
+void PerfEvents::stop_sampling() {
   for (const Sampler& sampler : samplers_) {
     if (sampler.is_leader) ::ioctl(sampler.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
   }
+}
+
+void PerfEvents::set_clock_period(uint64_t period_ns) {
+  for (Sampler& sampler : samplers_) {
+    if (sampler.clock_period_ns == 0) continue;
+    if (::ioctl(sampler.fd.get(), PERF_EVENT_IOC_PERIOD, &period_ns) == 0) {
+      sampler.clock_period_ns = period_ns;
+    }
+  }
+}
+
+void PerfEvents::stop() {
+  stop_sampling();
   for (const Fd& fd : sideband_) ::ioctl(fd.get(), PERF_EVENT_IOC_DISABLE, 0);
 }
 

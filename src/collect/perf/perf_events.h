@@ -61,6 +61,10 @@ class PerfEvents {
   /// first period after the call; that takes a period, at most 20 ms.
   void start_sampling();
   void stop();
+  /// No samples until start_sampling(); the sideband goes on.
+  void stop_sampling();
+  /// Clocks have this period from now on.
+  void set_clock_period(uint64_t period_ns);
 
   [[nodiscard]] const RecordLayout& layout() const { return layout_; }
   [[nodiscard]] std::span<Ring> rings() { return rings_; }

@@ -37,6 +37,7 @@ class Ring {
   /// Valid until the next call.
   std::span<const std::byte> front();
   void pop();
+  [[nodiscard]] size_t size_bytes() const { return memory_.size(); }
   /// Gives the room of all that was popped back to the kernel.
   void release();
 
