@@ -1,8 +1,14 @@
 """Figures that the page draws, row by row, against `--format json`; and the state in its address.
 Each test starts Chromium, which takes some seconds."""
+import json
 import os
+import re
 
-from web_test import Browser, three_digits
+import jsonschema
+
+from harness import SOURCE
+from scan_test import COUNTED, PLAN
+from web_test import Browser, fetch, three_digits
 
 PROGRAM = """
 enum { kSize = 60 };
@@ -127,3 +133,85 @@ def three_digits_or_less(value):
     if value >= 999.5 or value == int(value):
         return three_digits(value) if value >= 999.5 else str(int(value))
     return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f}"
+
+
+class Scan(Browser):
+    """The screen of a scan. COUNTED says by its text what an iteration costs: DIM no-operations."""
+
+    VALUES = """[...document.querySelectorAll('table.values tbody tr')].map((row) => [row.querySelector('th').innerText,
+      [...row.querySelectorAll('td')].map((cell) => cell.dataset.missing || [Number(cell.dataset.value), Number(cell.dataset.error)])])"""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "counted.cc").write_text(COUNTED)
+        (self.folder / "scan.toml").write_text(PLAN.format(
+            program="counted.cc", more="DIM = [2, 5, 16]",
+            setups='O1 = { cc = "g++", flags = "-O1" }\nO0 = { cc = "g++", flags = "-O0" }\n'
+                   'broken = { cc = "g++", flags = "-include absent.h" }'))
+        self.culprit("scan", "run", "-q", "-j", "1", status=1)  # one by one: O0 is first
+
+    def values(self, *arguments):
+        """As `scan table` has them, in the form of VALUES."""
+        document = self.answer_json("scan", "table", *arguments)
+        return [[series["name"], [mark.get("missing") or [mark["value"], mark["error"]] for mark in series["marks"]]]
+                for panel in document["panels"] for series in panel["series"]]
+
+    def test_curves_lead_to_code(self):
+        ready = "svg[role=application] .point"
+        nops = "#1/0/scan?ev=nops&values=1"
+        with self.serving("scan.culprit") as address:
+            for name, schema in ("scan", "web_scan"), ("scan/values/0", "web_scan_values"):
+                jsonschema.validate(json.loads(fetch(address, f"d/0/{name}")[1]),
+                                    json.loads((SOURCE / f"schema/{schema}.schema.json").read_text()))
+            cells = json.loads(fetch(address, "d/0/scan")[1])
+            for path, status in (("scan/values/9999", 404), ("scan/cell/0/", 404), ("scan/cell/99/line", 404), ("scan/x", 404),
+                                 ("scan/explain/0", 404), (f"scan/cell/{cells['setup'].index('broken')}/line", 404),
+                                 ("scan/expression/no%20such%20name", 400)):
+                self.assertEqual(fetch(address, f"d/0/{path}")[0], status, path)
+            found = self.steps(
+                address, ["open", "", ready], ["hash"],
+                ["open", nops, ready], ["evaluate", self.VALUES], ["axe"],
+                ["open", "#1/0/scan?ev=instructions+%2F+DIM&base=O1&values=1", ready], ["evaluate", self.VALUES],
+                ["open", "#1/0/scan?ev=nops&over=setup&by=DIM&values=1", ready], ["evaluate", self.VALUES],
+                ["open", "#1/0/scan?ev=loads&expect=DIM+%2B+1&values=1", ".plot .expected"], ["texts", "table.values tbody tr:last-child"],
+                # By keyboard from a point to its cell.
+                ["open", nops, ready], ["focus", "svg[role=application]"], ["press", "ArrowRight"], ["press", "ArrowRight"],
+                ["texts", ".tip"], ["press", "Enter"], ["wait", "[aria-label='costs by place'] .row:not(.head)"], ["hash"],
+                ["rows", "costs by place"],
+                ["select", "section[aria-label=cell] select", "counted O1 5"], ["wait", ".causes"], ["texts", ".causes b"], ["hash"], ["axe"],
+                ["scheme", "dark"], ["settle"], ["axe"],
+                # What is hidden stands in the address.
+                ["click", "button.curve"], ["settle"], ["count", ".plot .point"], ["hash"], ["back"], ["forward"], ["wait", ready], ["count", ".plot .point"])
+        self.assertEqual(found[1], "#1/0/scan")
+        self.assertEqual(sorted(found[3]), sorted(self.values("nops")))
+        by_name = dict(found[3])
+        self.assertEqual(by_name["broken"], ["build failed"] * 3)
+        self.assertEqual(by_name["O1"], [[2, 0], [5, 0], [16, 0]])
+        self.assertEqual(sorted(found[6]), sorted(self.values("instructions / DIM", "--base", "O1")))
+        self.assertEqual(sorted(found[8], key=str), sorted(self.values("nops", "--over", "setup", "--by", "DIM"), key=str))
+        self.assertEqual(found[10][0].split("\t"), ["expected: DIM + 1", "3", "6", "17"])
+        self.assertEqual([texts for texts in (found[4], found[24], found[27])], [[], [], []])
+        self.assertEqual(found[15], ["O0, DIM 5: 5"])
+        self.assertIn("a=counted+O0+5", found[18])
+        self.assertIn("b=counted+O1+5", found[23])
+        places = {row["line"]: row["instructions"] for row in found[19]}
+        self.assertTrue(any(line.startswith("counted.cc:") for line in places), places)
+        total = self.values("instructions", "--setup", "O0")[0][1][1][0]
+        self.assertEqual(sum(0 if text == "·" else float(text) for text in places.values()), total)
+        causes = self.answer_json("scan", "explain", "counted O0 5", "counted O1 5")["causes"]
+        self.assertEqual(found[22], [one["text"] for one in causes])
+        # Of two curves with three points one is left.
+        self.assertEqual((found[30], found[35]), (3, 3))
+        self.assertIn("hide=", found[31])
+
+    def test_one_file(self):
+        self.culprit("export", "--to", "html", "-o", "s.html", "scan.culprit")
+        causes = [one["text"] for one in self.answer_json("scan", "explain", "counted O0 5", "counted O1 5")["causes"]]
+        found = self.steps(
+            (self.folder / "s.html").as_uri(), ["open", "", ".plot .point"], ["hash"], ["count", "input[type=search]"],
+            ["open", "#1/0/scan?ev=nops&base=O1&values=1&a=counted+O1+5&b=counted+O0+5", ".causes"], ["evaluate", self.VALUES], ["texts", ".causes b"])
+        self.assertEqual(found[1:3], ["#1/0/scan", 0])
+        self.assertEqual(sorted(found[4]), sorted(self.values("nops", "--base", "O1")))
+        self.assertEqual(found[5], causes)
+        done = self.culprit("export", "--to", "html", "--max-size", "20k", "-o", "s.html", "scan.culprit")
+        self.assertRegex(done.stderr, r"left out: \d+ details of cells")

@@ -44,13 +44,17 @@ Result<std::string> export_page(const ProfileView& view, const ExportCommand& co
   HtmlFileOptions options;
   options.most_bytes = command.most_bytes;
   ASSIGN_OR_RETURN(HtmlFile file, make_html_file(documents, options, [&](size_t done, size_t all) {
-                     line.show(fmt::format("code of {} of {} functions", done, all));
+                     line.show(fmt::format("{} of {} details", done, all));
                      return !guard.is_interrupted();
                    }));
   line.clear();
   if (file.functions_left_out > 0) {
     print_message(
         fmt::format("left out: the code of {} functions (--max-size)", file.functions_left_out));
+  }
+  if (file.scan_details_left_out > 0) {
+    print_message(fmt::format("left out: {} details of cells and of pairs of them (--max-size)",
+                              file.scan_details_left_out));
   }
   return std::move(file.html);
 }

@@ -2,46 +2,18 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/program_files.h"
 #include "base/text.h"
-#include "scan/place_table.h"
 
 namespace culprit {
 
-FactsLookup OpenScan::code_facts() {
-  return view.facts({FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::blocks,
-                     FactPart::code, FactPart::sources});
-}
-
 Result<OpenScan> open_scan(const std::string& path, WhichCells which, const std::string& label) {
   ASSIGN_OR_RETURN(ProfileView view, ProfileView::open(path));
-  OpenScan scan{std::move(view), {}, {}, {}};
-  scan.cells = scan::find_cells(scan.view.profile());
+  ASSIGN_OR_RETURN(ScanCells scan, read_scan_cells(view, which, label));
   if (scan.cells.empty() && which != WhichCells::of_label) {
     return Error{fmt::format("'{}' holds no cells of a scan: culprit scan run makes such a file",
                              printable(path))};
   }
-  if (which != WhichCells::all) {
-    const std::string wanted =
-        which == WhichCells::of_label ? label : scan::find_last_label(scan.cells);
-    std::erase_if(scan.cells, [&](const scan::Cell& cell) { return cell.label() != wanted; });
-  }
-  const FactsLookup lookup = scan.view.facts(FactPart::functions);
-  CodeIndex code(scan.view.profile(), lookup);
-  const scan::CostReader reader(scan.view.profile());
-  for (const scan::Cell& cell : scan.cells) {
-    scan.costs.push_back(reader.compute(cell, scan::function_of(code)));
-  }
-  ASSIGN_OR_RETURN(scan.presets, read_scan_presets());
-  return scan;
-}
-
-Result<std::vector<scan::Preset>> read_scan_presets() {
-  const std::string file = find_scan_presets();
-  if (file.empty()) return std::vector<scan::Preset>();
-  ASSIGN_OR_RETURN(const std::string text, read_file(file));
-  return scan::parse_presets(text, file);
+  return OpenScan{std::move(scan), std::move(view)};
 }
 
 Result<OpenScan> open_scan(const ScanCommand& command) {

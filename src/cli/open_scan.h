@@ -2,34 +2,23 @@
 
 // A scan's file, opened, with what its cells cost; and what lists of cells are printed with.
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "cli/options/scan_options.h"
-#include "scan/cells.h"
-#include "scan/costs.h"
-#include "scan/quantities.h"
-#include "session/profile_view.h"
+#include "session/scan_cells.h"
 
 namespace culprit {
 
-struct OpenScan {
+struct OpenScan : ScanCells {
   ProfileView view;
-  std::vector<scan::Cell> cells;
-  std::vector<std::optional<scan::CellCosts>> costs;
-  std::vector<scan::Preset> presets;
 
-  [[nodiscard]] scan::Quantities quantities() const { return {view.profile(), cells, presets}; }
+  [[nodiscard]] scan::Quantities quantities() const {
+    return ScanCells::quantities(view.profile());
+  }
   /// All that says what code is, of images that cells executed.
-  [[nodiscard]] FactsLookup code_facts();
+  [[nodiscard]] FactsLookup code_facts() const { return scan_code_facts(view); }
 };
-
-/// Quantities with names of their own; none where the installation has no such file.
-Result<std::vector<scan::Preset>> read_scan_presets();
-
-enum class WhichCells : uint8_t { of_label, of_last_label, all };
 
 /// Errors: the file cannot be read, or has no such cells
 Result<OpenScan> open_scan(const std::string& path, WhichCells which,

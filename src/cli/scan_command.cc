@@ -435,7 +435,7 @@ std::string plot_of(const ScanCommand& command) {
 
 Result<std::string> answer_question(const ScanCommand& command) {
   ASSIGN_OR_RETURN(const OpenScan open, open_scan(command));
-  const scan::Quantities quantities(open.view.profile(), open.cells, open.presets);
+  const scan::Quantities quantities = open.quantities();
   ASSIGN_OR_RETURN(const scan::Answer answer,
                    scan::answer(command.question, quantities, open.cells, open.costs));
   const TextStyle style = standard_output_style(command.width);
@@ -511,9 +511,7 @@ Result<std::string> answer_explain(const ScanCommand& command) {
   ASSIGN_OR_RETURN(OpenScan open, open_scan(command));
   ASSIGN_OR_RETURN(const size_t a, find_cell(open, words.first));
   ASSIGN_OR_RETURN(const size_t b, find_cell(open, words.second));
-  const FactsLookup lookup =
-      open.view.facts({FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::blocks,
-                       FactPart::code, FactPart::sources});
+  const FactsLookup lookup = open.code_facts();
   CodeIndex code(open.view.profile(), lookup);
   const scan::Explanation explanation =
       scan::explain(open.cells[a], *open.costs[a], open.cells[b], *open.costs[b], code);

@@ -48,6 +48,8 @@ constexpr Offered kOffered[] = {
      "culprit record --engine simulate --locality all PROGRAM"},
     {"regions", [](const Profile& profile) { return !profile.region_values.empty(); },
      "culprit record --regions PROGRAM"},
+    {"scan", [](const Profile& profile) { return !scan::find_cells(profile).empty(); },
+     "culprit scan init SOURCE && culprit scan run"},
 };
 
 std::optional<CostBranch> branch_of(std::string_view key) {
@@ -109,6 +111,10 @@ Result<std::string> Documents::make(std::string_view name) const {
     ASSIGN_OR_RETURN(const RegionsReport report, answer_regions(view_));
     return print_regions(view_.profile(), report, {}, Format::json, style);
   }
+  if (name == "scan" || name.starts_with("scan/")) {
+    ASSIGN_OR_RETURN(const ScanDocuments* documents, scan());
+    return documents->make(name);
+  }
   return no_document();
 }
 
@@ -116,6 +122,11 @@ std::vector<std::string> Documents::list() const {
   std::vector<std::string> names{"index"};
   for (const Offered& offered : kOffered) {
     if (!offered.is_there(view_.profile())) continue;
+    if (offered.name == "scan") {
+      if (const auto documents = scan())
+        std::ranges::copy((*documents)->list(), std::back_inserter(names));
+      continue;
+    }
     names.emplace_back(offered.name);
     const bool has_parts = offered.name == "data" || offered.name == "locality";
     for (size_t row = 0; has_parts && row < kListedRows; ++row) {
@@ -128,6 +139,11 @@ std::vector<std::string> Documents::list() const {
     }
   }
   return names;
+}
+
+std::vector<std::string> Documents::list_scan_details() const {
+  const Result<const ScanDocuments*> documents = scan();
+  return documents ? (*documents)->list_details() : std::vector<std::string>();
 }
 
 std::string Documents::make_index() const {
@@ -205,6 +221,15 @@ Result<const std::vector<std::string>*> Documents::locality_parts() const {
                                               : spot.function);
   }
   return &*locality_parts_;
+}
+
+Result<const ScanDocuments*> Documents::scan() const {
+  const std::scoped_lock guard(lock_);
+  if (scan_ != nullptr) return scan_.get();
+  ASSIGN_OR_RETURN(ScanCells cells, read_scan_cells(view_, WhichCells::of_last_label));
+  if (cells.cells.empty()) return no_document();
+  scan_ = std::make_unique<const ScanDocuments>(view_, std::move(cells));
+  return scan_.get();
 }
 
 Result<const Documents::Functions*> Documents::functions() const {

@@ -11,11 +11,13 @@
 //     calls              the tree of calls, callers above
 //     data, locality, regions    as the commands of these names print in JSON
 //     data/N, locality/N         the same of the Nth row of these, from 0: with its edges
+//     scan, scan/...     cells of a scan: scan_documents.h
 //
 //     Documents documents(view, "profile.culprit");
 //     ASSIGN_OR_RETURN(const std::string json, documents.make("places"));
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -24,6 +26,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "documents/scan_documents.h"
 #include "session/answers.h"
 
 namespace culprit {
@@ -49,6 +52,8 @@ class Documents {
   /// The documents that are not of one function, the index first; of rows the first thirty, whether
   /// there are so many or not.
   [[nodiscard]] std::vector<std::string> list() const;
+  /// Of a scan, the documents of its cells; none of other profiles.
+  [[nodiscard]] std::vector<std::string> list_scan_details() const;
   /// Functions, those with the largest share first.
   [[nodiscard]] Result<std::vector<ListedFunction>> list_functions() const;
 
@@ -62,6 +67,7 @@ class Documents {
   [[nodiscard]] Result<std::string> make_locality(std::string_view row) const;
   [[nodiscard]] Result<std::string> make_function(const std::string& id) const;
   [[nodiscard]] Result<const Functions*> functions() const;
+  [[nodiscard]] Result<const ScanDocuments*> scan() const;
   /// What to ask of `locality` for each row of its table.
   [[nodiscard]] Result<const std::vector<std::string>*> locality_parts() const;
 
@@ -70,6 +76,7 @@ class Documents {
   mutable std::mutex lock_;  // of what follows, which is made when it is first asked for
   mutable std::optional<Functions> functions_;
   mutable std::optional<std::vector<std::string>> locality_parts_;
+  mutable std::unique_ptr<const ScanDocuments> scan_;
 };
 
 /// The id of a function: the same in all profiles for the same names.

@@ -58,17 +58,16 @@ std::string make_nonce() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
-/// The chunks of so many functions from `first` on, on all CPUs; "" of those that have no code.
-std::vector<std::string> make_function_chunks(const Documents& documents,
-                                              const std::vector<ListedFunction>& functions,
-                                              size_t first, size_t count) {
+/// The chunks of so many documents from `first` on, on all CPUs; "" of those that cannot be made.
+std::vector<std::string> make_chunks(const Documents& documents,
+                                     const std::vector<std::string>& names, size_t first,
+                                     size_t count) {
   std::vector<std::future<std::string>> pending;
-  for (size_t i = first; i < std::min(first + count, functions.size()); ++i) {
-    pending.push_back(std::async(std::launch::async, [&documents, &functions, i] {
-      const std::string name = "function/" + functions[i].id;
-      const Result<std::string> json = documents.make(name);
+  for (size_t i = first; i < std::min(first + count, names.size()); ++i) {
+    pending.push_back(std::async(std::launch::async, [&documents, &names, i] {
+      const Result<std::string> json = documents.make(names[i]);
       if (!json) return std::string();
-      return make_chunk(name, *json).value_or(std::string());
+      return make_chunk(names[i], *json).value_or(std::string());
     }));
   }
   std::vector<std::string> chunks;
@@ -94,27 +93,32 @@ Result<HtmlFile> make_html_file(const Documents& documents, const HtmlFileOption
     ASSIGN_OR_RETURN(const std::string chunk, make_chunk(name, *json));
     chunks += chunk;
   }
-  std::vector<ListedFunction> functions;
-  if (Result<std::vector<ListedFunction>> listed = documents.list_functions()) {
-    functions = *std::move(listed);
+  std::vector<std::string> details = documents.list_scan_details();
+  const size_t scan_details = details.size();
+  if (const Result<std::vector<ListedFunction>> functions = documents.list_functions()) {
+    for (const ListedFunction& one : *functions) {
+      if (one.share >= kLeastShare) details.push_back("function/" + one.id);
+    }
   }
-  std::erase_if(functions, [](const ListedFunction& one) { return one.share < kLeastShare; });
+  const auto leave_out = [&](size_t detail) {
+    ++(detail < scan_details ? file.scan_details_left_out : file.functions_left_out);
+  };
   const size_t at_once = std::max(1U, std::thread::hardware_concurrency());
   size_t next = 0;
-  while (next < functions.size() && chunks.size() < options.most_bytes &&
-         progress(next, functions.size())) {
-    for (const std::string& chunk : make_function_chunks(documents, functions, next, at_once)) {
-      ++next;
+  while (next < details.size() && chunks.size() < options.most_bytes &&
+         progress(next, details.size())) {
+    for (const std::string& chunk : make_chunks(documents, details, next, at_once)) {
+      const size_t detail = next++;
       if (chunk.empty()) continue;
       if (chunks.size() + chunk.size() > options.most_bytes) {
-        ++file.functions_left_out;
+        leave_out(detail);
         continue;
       }
       chunks += chunk;
-      ++file.functions;
+      if (detail >= scan_details) ++file.functions;
     }
   }
-  file.functions_left_out += functions.size() - next;
+  while (next < details.size()) leave_out(next++);
   const std::string nonce = make_nonce();
   const std::string head = fmt::format(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "

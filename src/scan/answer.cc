@@ -39,16 +39,21 @@ void add_once(std::vector<std::string>& values, const std::string& value) {
   if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
 }
 
+std::vector<std::string> find_names(const std::vector<const Cell*>& cells) {
+  std::vector<std::string> names = {"program", "setup"};
+  for (const Cell* cell : cells) {
+    for (const Variable& one : cell->name.parameters) add_once(names, one.name);
+  }
+  return names;
+}
+
 /// The dimensions of the cells that were asked for, each with its values.
 struct Dimensions {
   std::vector<std::string> names;  // program, setup, then the parameters
   std::map<std::string, std::vector<std::string>> values;
 
   explicit Dimensions(const std::vector<const Cell*>& cells) {
-    names = {"program", "setup"};
-    for (const Cell* cell : cells) {
-      for (const Variable& one : cell->name.parameters) add_once(names, one.name);
-    }
+    names = find_names(cells);
     std::map<std::string, std::set<std::string>> seen;
     for (const Cell* cell : cells) {
       for (const std::string& name : names) {
@@ -119,15 +124,7 @@ void fill_mark(Mark& mark, const Cell& cell, const CellCosts* costs, const Expre
                const Quantities& quantities) {
   mark.value = quantities.evaluate(expression, cell, costs);
   mark.varies = costs != nullptr && costs->varies;
-  mark.missing.clear();
-  if (mark.value) return;
-  if (!cell.is_measured()) {
-    mark.missing = cell.detail(kStatusLabel).empty() ? "-" : cell.detail(kStatusLabel);
-  } else if (costs != nullptr && costs->is_refused) {
-    mark.missing = "grows";
-  } else {
-    mark.missing = "-";
-  }
+  mark.missing = mark.value ? "" : missing_word(cell, costs);
 }
 
 /// Ratios to one series of the same panel.
@@ -200,6 +197,18 @@ bool is_wanted(const std::string& name, const std::vector<std::string>& patterns
     matches = true;
   }
   return matches || !has_positive;
+}
+
+std::string missing_word(const Cell& cell, const CellCosts* costs) {
+  const std::string& status = cell.detail(kStatusLabel);
+  if (!cell.is_measured() && !status.empty()) return status;
+  return cell.is_measured() && costs != nullptr && costs->is_refused ? "grows" : "-";
+}
+
+std::vector<std::string> find_dimensions(const std::vector<Cell>& cells) {
+  std::vector<const Cell*> all;
+  for (const Cell& cell : cells) all.push_back(&cell);
+  return find_names(all);
 }
 
 Result<Answer> answer(const Question& asked, const Quantities& quantities,

@@ -63,6 +63,13 @@ struct Answer {
   std::vector<std::string> idle;      // cells that neither load, store nor compute
 };
 
+/// What stands where a cell has no value: "build failed", "grows", "-". `costs`: nullptr where
+/// nothing was measured.
+std::string missing_word(const Cell& cell, const CellCosts* costs);
+
+/// The dimensions of cells: program, setup, then their parameters.
+std::vector<std::string> find_dimensions(const std::vector<Cell>& cells);
+
 /// `costs` of each cell, parallel to `cells`.
 /// Errors: as Quantities::parse(); a dimension that no cell has; nothing matches
 Result<Answer> answer(const Question& question, const Quantities& quantities,

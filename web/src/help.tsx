@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 
 const KEYS: [string, string][] = [
   ["/", "search"], ["g o", "overview"], ["g f", "functions"], ["g c", "calls"], ["g d", "data"], ["g l", "locality"],
-  ["g r", "regions"], ["g x", "difference"], ["↑ ↓ PgUp PgDn Home End", "move in a table"], ["Enter", "open"],
+  ["g r", "regions"], ["g x", "difference"], ["g n", "scan"], ["↑ ↓ PgUp PgDn Home End", "move in a table"], ["Enter", "open"],
   ["← →", "close and open a row of a tree"], ["[ ]", "hottest instruction before and after, in a function"],
   ["s a b", "source, assembly, blocks: show or hide, in a function"], ["Esc", "leave the search"], ["?", "this page"],
 ];

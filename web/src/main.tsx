@@ -15,17 +15,19 @@ import { Help } from "./help";
 import { Overview } from "./overview";
 import { RegionsScreen } from "./regions";
 import { go, parseRoute, useRoute } from "./route";
+import { ScanScreen } from "./scan";
 import type { Index, Profiles } from "./types";
 import { useDocument, usePromise, Waiting } from "./use_document";
 
 const SCREENS: [screen: string, key: string, title: string][] = [
   ["overview", "o", "Overview"], ["functions", "f", "Functions"], ["calls", "c", "Calls"],
   ["data", "d", "Data"], ["locality", "l", "Locality"], ["regions", "r", "Regions"],
-  ["differences", "x", "Difference"],
+  ["differences", "x", "Difference"], ["scan", "n", "Scan"],
 ];
 
 function Header({ index }: { index: Index.IndexDocument }): JSX.Element {
   const run = index.runs[0];
+  if (index.documents.scan?.is_there) return <div class="facts"><span>{index.name}</span><span>{index.machine.cpu_model}</span></div>;
   const engines = index.runs.length > 1 ? `${index.runs.length} runs` : "1 run";
   return (
     <div class="facts">
@@ -97,10 +99,25 @@ function Screen({ index }: { index: Index.IndexDocument }): JSX.Element {
     case "data": return <Data index={index} route={route} />;
     case "locality": return <LocalityScreen index={index} route={route} />;
     case "regions": return <RegionsScreen index={index} route={route} />;
+    case "scan": return <ScanScreen index={index} route={route} />;
     case "differences": return <Differences route={route} />;
     case "help": return <Help />;
     default: return <Overview index={index} route={route} />;
   }
+}
+
+/// Whether nobody has chosen a screen yet.
+let isUnchosen = location.hash === "";
+
+/// What runs of a scan have in common says little: unless asked for, its first screen is the scan.
+async function getIndex(profile: number): Promise<Index.IndexDocument> {
+  const index = await get<Index.IndexDocument>(`d/${profile}/index`, "index");
+  if (isUnchosen && index.documents.scan?.is_there && parseRoute(location.hash).screen === "overview") {
+    history.replaceState(null, "", `#1/${profile}/scan`);
+    window.dispatchEvent(new Event("culprit-route"));
+  }
+  isUnchosen = false;
+  return index;
 }
 
 function App(): JSX.Element {
@@ -110,7 +127,7 @@ function App(): JSX.Element {
   const profiles = usePromise<Profiles.ProfilesDocument | null>(
     () => isOneFile ? Promise.resolve(null) : get("profiles"), `profiles ${version}`);
   const index = usePromise<Index.IndexDocument>(
-    () => get(`d/${route.profile}/index`, "index"), `index ${route.profile} ${version}`);
+    () => getIndex(route.profile), `index ${route.profile} ${version}`);
   useEffect(() => {
     if (isOneFile) return;
     // A profile that was recorded anew is read anew.
@@ -125,6 +142,8 @@ function App(): JSX.Element {
     return () => clearInterval(timer);
   }, []);
   const list = profiles && "value" in profiles ? profiles.value?.profiles ?? [] : [];
+  const isScan = index !== null && "value" in index && index.value.documents.scan?.is_there === true;
+  const canOpen = (screen: string): boolean => screen === "differences" ? list.length > 1 : screen !== "scan" || isScan;
   return (
     <>
       <header>
@@ -138,7 +157,7 @@ function App(): JSX.Element {
         {index && "value" in index && <Header index={index.value} />}
       </header>
       <nav aria-label="screens">
-        {SCREENS.filter(([screen]) => screen !== "differences" || list.length > 1).map(([screen, key, title]) => (
+        {SCREENS.filter(([screen]) => canOpen(screen)).map(([screen, key, title]) => (
           <a href={`#1/${route.profile}/${screen}`} title={`g ${key}`}
              aria-current={route.screen === screen || (screen === "functions" && route.screen === "function") ? "page" : undefined}
              class={index && "value" in index && index.value.documents[screen]?.is_there === false ? "empty" : ""}>{title}</a>

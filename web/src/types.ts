@@ -1778,3 +1778,203 @@ export interface Functions {
 }
 }
 
+export namespace Scan {
+export interface ScanDocument {
+  schema: "culprit-web-scan-1";
+  /**
+   * of the measurement in the file that the cells are of: the last one
+   */
+  label: string;
+  /**
+   * the dimension that plots are over unless another is asked for
+   */
+  over: string;
+  /**
+   * the dimension that has a curve for each of its values
+   */
+  by: string;
+  /**
+   * program, setup, then the parameters
+   */
+  dimensions: string[];
+  /**
+   * the Nth has its values in scan/values/N
+   */
+  quantities: {
+    name: string;
+    kind: "preset" | "event" | "build";
+    title: string;
+  }[];
+  /**
+   * of the cell, as commands take it
+   */
+  name: string[];
+  program: string[];
+  setup: string[];
+  /**
+   * by name; an empty text: the cell has none of that name
+   */
+  parameters: {
+    [k: string]: string[];
+  };
+  /**
+   * what stands where the cell has no value: build failed, grows, -
+   */
+  missing: string[];
+  /**
+   * iterations differ: values are means
+   */
+  varies: boolean[];
+  /**
+   * an iteration neither loads, stores nor computes
+   */
+  idle: boolean[];
+  /**
+   * of what failed
+   */
+  message: string[];
+  compiler: string[];
+  /**
+   * the command that built it
+   */
+  build: string[];
+}
+}
+
+export namespace ScanValues {
+export interface ScanValuesDocument {
+  schema: "culprit-web-scan-values-1";
+  expression: string;
+  title: string;
+  caveat: string;
+  provenance: "counted" | "sampled" | "modelled";
+  values: (number | null)[];
+  /**
+   * standard errors
+   */
+  errors: number[];
+}
+}
+
+export namespace ScanOne {
+export type Remarks = {
+  function: string;
+  instructions: number;
+}[];
+
+export interface ScanOneDocument {
+  schema: "culprit-scan-one-1";
+  title: string;
+  by: "function" | "line" | "instruction";
+  first_runs: number;
+  last_runs: number;
+  /**
+   * no number is the cost of an iteration
+   */
+  refused: boolean;
+  /**
+   * iterations differ: values are means
+   */
+  varies: boolean;
+  per_iteration: null | Costs;
+  rows: {
+    function: string;
+    name: string;
+    detail: string;
+    varies: boolean;
+    per_iteration: Costs;
+  }[];
+  once: Remarks;
+  growing: Remarks;
+}
+/**
+ * by event, in its unit
+ */
+export interface Costs {
+  [k: string]: {
+    value: number;
+    error: number;
+  };
+}
+}
+
+export namespace ScanExplain {
+/**
+ * of the compiler, about lines that differ
+ */
+export type Remarks = {
+  place: string;
+  text: string;
+  missed: boolean;
+}[];
+export type Instructions = {
+  address: string;
+  text: string;
+  executions: number;
+}[];
+
+export interface ScanExplainDocument {
+  schema: "culprit-scan-explain-1";
+  a: Cell;
+  b: Cell;
+  /**
+   * the largest first
+   */
+  causes: {
+    name:
+      | "removed"
+      | "scalar"
+      | "narrow"
+      | "unfused"
+      | "rolled"
+      | "checks"
+      | "calls"
+      | "divisions"
+      | "work"
+      | "spills"
+      | "reloads"
+      | "moves"
+      | "shuffles"
+      | "conversions"
+      | "integer-multiplies"
+      | "simd-integer"
+      | "nops";
+    text: string;
+    place: string;
+    /**
+     * instructions per iteration that it stands for
+     */
+    weight: number;
+  }[];
+  events: {
+    name: string;
+    provenance: "counted" | "sampled" | "modelled";
+    a: number;
+    b: number;
+  }[];
+  instructions_by_line: {
+    name: string;
+    a: number;
+    b: number;
+  }[];
+  remarks_a: Remarks;
+  remarks_b: Remarks;
+  /**
+   * the lines that differ most first
+   */
+  code: {
+    line: string;
+    source: string;
+    a: Instructions;
+    b: Instructions;
+  }[];
+}
+export interface Cell {
+  program: string;
+  setup: string;
+  parameters: {
+    [k: string]: string;
+  };
+}
+}
+
