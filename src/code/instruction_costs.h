@@ -20,6 +20,8 @@ struct InstructionCosts : RegisterUse {
   double exclusive_cycles = 0;  // no other such one may run meanwhile (locked ones); others may
   double port_cycles = 0;       // on the block's busiest port
   bool is_call = false;
+  bool is_of_frame = false;   // a return, or it saves or restores registers: a call's, too
+  bool is_microcode = false;  // no pipeline takes so long
 };
 
 /// What a block costs as a whole, each limit by itself, in cycles per execution.

@@ -65,11 +65,17 @@ const TriedAdvice& advice_of(Experiment experiment) {
 }
 
 std::string describe_tried(const TriedChange& tried) {
-  const auto percent = [](double share) { return 100 * share; };
   const GainForecast& saved = tried.saved;
-  return fmt::format("{} it takes {:.0f} % less user time ({:.0f} to {:.0f} %, {} pairs of runs)",
-                     tried.kind->change, percent(saved.expected), percent(saved.low),
-                     percent(saved.high), tried.pairs);
+  const auto range = [&](double low, double high) {
+    return fmt::format("({:.0f} to {:.0f} %, {} pairs of runs)", 100 * low, 100 * high,
+                       tried.pairs);
+  };
+  if (saved.expected < 0) {
+    return fmt::format("{} it takes {:.0f} % more user time {}", tried.kind->change,
+                       -100 * saved.expected, range(-saved.high, -saved.low));
+  }
+  return fmt::format("{} it takes {:.0f} % less user time {}", tried.kind->change,
+                     100 * saved.expected, range(saved.low, saved.high));
 }
 
 }  // namespace culprit

@@ -184,6 +184,7 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
     const InstructionTiming& timing = m.timings[instruction_class];
     static_cast<RegisterUse&>(costs[i]) = operands;
     costs[i].is_call = decoded->facts->isCall();
+    costs[i].is_of_frame = is_of_frame(*decoded);
     // As uops are counted: a prefetch is a load, too.
     costs[i].loads = decoded->facts->mayLoad() ? 1 : 0;
     costs[i].stores = decoded->facts->mayStore() ? 1 : 0;
@@ -191,6 +192,7 @@ BlockCosts CostModel::compute_costs(std::span<const std::span<const uint8_t>> co
     known[i] = kind != nullptr;
     if (kind != nullptr) m.add_class_costs(*kind, *decoded, operands, costs[i]);
     apply_timing(timing, instruction_class, *decoded, costs[i]);
+    costs[i].is_microcode = is_microcode(*decoded, costs[i]);
     if (is_fused(before, decoded->name)) {
       costs[i].uops = 0;
       // One uop in the branch's port; a load of the first has its own.

@@ -271,6 +271,24 @@ TEST(CostModel, StackPointerOfPushesAndCallsIsNotWaitedFor) {
   EXPECT_TRUE(block.costs[2].is_call);
 }
 
+// ret, push and pop; subtractions from the stack pointer make room for the function's own data,
+// too.
+TEST(CostModel, ReturnsPushesAndPopsAreOfFrames) {
+  const Costed block = cost({kPush, kPop, {0xc3}, kCall, {0x48, 0x83, 0xec, 0x08}, kAdd});
+  const std::vector<bool> expected{true, true, true, false, false, false};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(block.costs[i].is_of_frame, expected[i]) << i;
+  }
+}
+
+TEST(CostModel, WhatNoPipelineTakesIsMicrocode) {
+  const Bytes exponential{0xd9, 0xf0};       // f2xm1
+  const Bytes root{0xf2, 0x0f, 0x51, 0xc1};  // sqrtsd
+  const Costed block = cost("x86_64", "znver4", {exponential, root, kDivide, kMultiply}, {});
+  EXPECT_TRUE(block.costs[0].is_microcode);
+  for (size_t i = 1; i < 4; ++i) EXPECT_FALSE(block.costs[i].is_microcode) << i;
+}
+
 // Its name begins as a pop's, whose result is there when it is loaded.
 TEST(CostModel, CountingBitsOfMemoryIsNoPop) {
   const Costed block = cost({kCountBits, kCountBitsOfMemory, kPop});

@@ -68,6 +68,22 @@ constexpr Alike kAlike[] = {
 
 }  // namespace
 
+bool is_of_frame(const DecodedInstruction& instruction) {
+  if (instruction.facts->isReturn()) return true;
+  // Of aarch64 pairs are saved and restored by stores and loads that move the stack pointer.
+  constexpr std::string_view kFrames[] = {"PUSH", "POP", "LEAVE", "ENDBR", "STPXpre", "LDPXpost"};
+  const std::string_view name = instruction.name;
+  return !name.starts_with("POPCNT") &&
+         std::ranges::any_of(kFrames, [&](std::string_view one) { return name.starts_with(one); });
+}
+
+bool is_microcode(const DecodedInstruction& instruction, const InstructionCosts& costs) {
+  constexpr double kLongestPipeline = 40;  // cycles
+  return costs.latency_cycles > kLongestPipeline && costs.divider_cycles == 0 &&
+         costs.exclusive_cycles == 0 && costs.serialize_cycles == 0 &&
+         !instruction.facts->mayLoad() && !instruction.facts->mayStore();
+}
+
 bool is_timed_by_rounds(const Operands& operands) {
   return operands.repeats && operands.string_bytes != 0 && operands.stores;
 }

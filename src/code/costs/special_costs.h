@@ -20,6 +20,13 @@ std::string_view find_alike(std::string_view cpu, std::string_view name);
 /// of them.
 bool is_timed_by_rounds(const Operands& operands);
 
+/// A return, and what saves and restores registers around calls.
+bool is_of_frame(const DecodedInstruction& instruction);
+
+/// Whether it takes longer than any pipeline has stages, and does not divide, lock or serialize:
+/// f2xm1, rdrand.
+bool is_microcode(const DecodedInstruction& instruction, const InstructionCosts& costs);
+
 /// Whether `name` is a conditional branch that is one uop with the instruction before it, which
 /// sets its flags. Both are LLVM's names.
 bool is_fused(std::string_view before, std::string_view name);

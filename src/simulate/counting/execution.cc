@@ -41,7 +41,9 @@ void predict_branch(CountedThread& thread, const BlockFacts& before, const Block
   const simulate::Misprediction miss = thread.predictor->predict(branch);
   if constexpr (kCycles) {
     thread.clock->branch(before.last_site, miss);
-    if (branch.taken) thread.clock->taken(before.last_site);
+    const bool is_of_call =
+        before.branch >= ControlFlow::call && before.branch <= ControlFlow::returns;
+    if (branch.taken) thread.clock->taken(before.last_site, is_of_call);
   }
   if (miss == simulate::Misprediction::none) return;
   const bool is_miss = simulate::is_branch_miss(miss);

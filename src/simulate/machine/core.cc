@@ -135,6 +135,7 @@ void IntervalCore::note_waiting(const Step& step, Ticks done) {
                 .load = loads_ + step.loads,
                 .done = done,
                 .division = step.divides ? step.latency : 0,
+                .microcode = step.is_microcode ? step.latency : 0,
                 .site = step.site,
                 .missed = miss_.done != 0},
                miss_);
@@ -150,13 +151,15 @@ void IntervalCore::make_room(const Step& step) {
 }
 
 /// The clock moves to the instruction's end. The time goes first to what held its load up, then
-/// to the load, then to its division; what is left is the chain of operations that it is in.
+/// to the load, then to its division or microcode; what is left is the chain of operations that it
+/// is in.
 void IntervalCore::wait_for_oldest() {
   const InstructionWindow::Entry& oldest = window_.oldest();
   if (oldest.done <= time()) return;
   if (oldest.missed) wait_for_miss(oldest.site, window_.oldest_miss());
   stall(oldest.site, CycleClass::instruction_latency,
         std::min(oldest.done, time() + oldest.division));
+  stall(oldest.site, CycleClass::microcode, std::min(oldest.done, time() + oldest.microcode));
   stall(oldest.site, CycleClass::serialization, oldest.done);
 }
 
@@ -426,10 +429,12 @@ void IntervalCore::mispredicted(Site site, Misprediction misprediction) {
   front_end_since_ = time();
 }
 
-void IntervalCore::taken(Site site) {
+void IntervalCore::taken(Site site, bool is_of_call) {
   if (trace_ != nullptr) [[unlikely]]
-    trace_->taken(site);
-  stall(site, CycleClass::instruction_starvation, taken_at_ + kTicksPerCycle);
+    trace_->taken(site, is_of_call);
+  const CycleClass kind =
+      is_of_call ? CycleClass::call_overhead : CycleClass::instruction_starvation;
+  stall(site, kind, taken_at_ + kTicksPerCycle);
   taken_at_ = time();
 }
 

@@ -110,8 +110,9 @@ class IntervalCore {
       trace_->branch(site, misprediction);
     mispredicted(site, misprediction);
   }
-  /// It was taken: the front end follows one such branch per cycle.
-  void taken(Site site);
+  /// It was taken: the front end follows one such branch per cycle. That of calls and returns is
+  /// the calls' overhead.
+  void taken(Site site, bool is_of_call = false);
   /// `outcome` of fetching the next block's bytes.
   void fetch(Site site, PackedOutcome outcome) {
     if (outcome.plain_hit()) return;

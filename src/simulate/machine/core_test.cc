@@ -594,6 +594,19 @@ TEST(IntervalCore, FollowsOneTakenBranchPerCycle) {
   EXPECT_NEAR(clock.stalled(7, instruction_starvation), 500, 1);
 }
 
+TEST(IntervalCore, TakenBranchesOfCallsAreTheirOverhead) {
+  Clock clock(simple_machine());
+  const BlockCycles block = make_block(2);  // half a cycle
+  for (int i = 0; i < 1000; ++i) {
+    clock.run(block);
+    clock.core.end_block();
+    clock.core.taken(7, true);
+  }
+  EXPECT_NEAR(clock.now(), 1000, 1);
+  EXPECT_NEAR(clock.stalled(7, call_overhead), 500, 1);
+  EXPECT_EQ(clock.stalled(7, instruction_starvation), 0);
+}
+
 // Four stores a block, one leaves per cycle: a block takes four cycles once the queue is full.
 TEST(IntervalCore, StoreBurstFillsTheQueue) {
   Clock clock(simple_machine());

@@ -47,9 +47,21 @@ void add_base(std::span<const InstructionCosts> instructions, Ticks base, const 
     parts[i][CycleClass::call_overhead] += overhead;
     left -= overhead;
   }
-  share_out(left, CycleClass::base,
-            weigh(instructions, [](const InstructionCosts& one) { return double{1} * one.uops; }),
-            parts);
+  const auto by_uops = [&](bool of_frames) {
+    return weigh(instructions, [&](const InstructionCosts& one) {
+      return one.is_of_frame == of_frames ? double{1} * one.uops : 0.0;
+    });
+  };
+  double frames = 0;
+  double all = 0;
+  for (const InstructionCosts& one : instructions) {
+    all += one.uops;
+    if (one.is_of_frame) frames += one.uops;
+  }
+  const auto of_frames =
+      all > 0 ? static_cast<Ticks>(static_cast<double>(left) * frames / all) : Ticks{0};
+  share_out(of_frames, CycleClass::call_overhead, by_uops(true), parts);
+  share_out(left - of_frames, CycleClass::base, by_uops(false), parts);
 }
 
 template <class Whole>
@@ -101,6 +113,7 @@ std::vector<Step> make_steps(std::span<const InstructionCosts> instructions,
     step.updates = costs.updates == kNoRegister ? kNowhere : costs.updates;
     step.is_load = costs.loads != 0;
     step.divides = costs.divider_cycles > 0;
+    step.is_microcode = costs.is_microcode;
     step.is_exclusive = costs.exclusive_cycles > 0;
     step.renames = may_rename(costs);
     step.kind = find_kind(step);

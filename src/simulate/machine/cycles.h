@@ -117,6 +117,7 @@ struct Step {
   Register updates = kNowhere;
   bool is_load = false;
   bool divides = false;
+  bool is_microcode = false;
   bool is_exclusive = false;  // locked: nothing passes it while it waits for its line
   bool renames = false;       // a general register's load, which may be of a renamed slot
   StepKind kind = StepKind::other;
@@ -142,7 +143,8 @@ struct BlockCycles {
 
 /// Cycles that dispatching one execution of a block takes, by class and instruction, and its
 /// steps.
-/// Of the base, call_cycles per call are call overhead, as far as there is base.
+/// Of the base, call_cycles per call are call overhead, as far as there is base; so is that of
+/// returns and of what saves and restores registers around them.
 /// Units:  costs [cycles per execution] -> [ticks per execution]
 /// Shape:  one entry per instruction, in their order; at least one instruction
 /// Source: S. Eyerman et al., A Mechanistic Performance Model for Superscalar Out-of-Order

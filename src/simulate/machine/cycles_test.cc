@@ -74,6 +74,7 @@ TEST(BlockCycles, PartsOfAnyWidthAddUpToTheTotal) {
         one.microcode_cycles = random() % 8 == 0 ? 31.7 : 0;
         one.port_cycles = static_cast<double>(random() % 100) / 33;
         one.is_call = random() % 16 == 0;
+        one.is_of_frame = random() % 16 == 0;
       }
       const BlockCycles block =
           compute_block_cycles(instructions,
@@ -96,6 +97,17 @@ TEST(BlockCycles, CallsTakeTheirPartOfTheBase) {
   const BlockCycles block = compute_block_cycles(instructions, {}, CoreSettings());
   EXPECT_DOUBLE_EQ(to_cycles(block.total), 5);
   EXPECT_DOUBLE_EQ(to_cycles(block.instructions[19][call_overhead]), 3);
+}
+
+// Of 20 instructions in 5 cycles two handle frames.
+TEST(BlockCycles, ReturnsAndFramesAreOfCalls) {
+  std::vector<InstructionCosts> instructions(20);
+  instructions[0].is_of_frame = instructions[19].is_of_frame = true;
+  const BlockCycles block = compute_block_cycles(instructions, {}, CoreSettings());
+  EXPECT_DOUBLE_EQ(to_cycles(block.total), 5);
+  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[0][call_overhead]), 0.25);
+  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[19][call_overhead]), 0.25);
+  EXPECT_DOUBLE_EQ(to_cycles(block.instructions[1][base]), 0.25);
 }
 
 TEST(BlockCycles, StepsAreDispatchedInTurn) {

@@ -160,7 +160,11 @@ Variant make_variant(const BlockCycles& block, Change change) {
       step.latency = std::min<uint32_t>(step.latency, kMultiplication);
       step.divides = false;
     }
-    if (change == Change::chains) step.latency /= kChains;
+    if (change == Change::microcode && step.is_microcode) {
+      step.latency = std::min<uint32_t>(step.latency, kMultiplication);
+      step.is_microcode = false;
+    }
+    if (change == Change::chains && !step.is_microcode) step.latency /= kChains;
   }
   return variant;
 }
@@ -349,7 +353,9 @@ void Replay::tell(const CoreEvent& event, Change change, PrefetchedLines& lines,
       if (change != Change::misprediction) core.branch(event.site, event.misprediction);
       break;
     case CoreEventKind::taken:
-      if (change != Change::starvation) core.taken(event.site);
+      if (change != (event.is_part ? Change::calls : Change::starvation)) {
+        core.taken(event.site, event.is_part);
+      }
       break;
     case CoreEventKind::fetch:
       if (change != Change::starvation) core.fetch(event.site, event.outcome);

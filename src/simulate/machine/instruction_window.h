@@ -36,7 +36,8 @@ class InstructionWindow {
     uint64_t uop = 0;   // its number
     uint64_t load = 0;  // the same in loads
     Ticks done = 0;
-    Ticks division = 0;  // its latency, if it is one
+    Ticks division = 0;   // its latency, if it is one
+    Ticks microcode = 0;  // the same
     Site site = 0;
     bool missed = false;  // there is a LoadMiss at the same place
   };
