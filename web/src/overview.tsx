@@ -161,6 +161,11 @@ function Waits({ why }: { why: Why.WhyDocument }): JSX.Element | null {
   );
 }
 
+/// What an experiment changed: "with all threads on one CPU".
+function changeOf(why: Why.WhyDocument, experiment: string): string {
+  return why.tried.find((one) => one.experiment === experiment)?.change ?? experiment;
+}
+
 function AdviceList({ why, profile }: { why: Why.WhyDocument; profile: number }): JSX.Element {
   return (
     <section aria-label="what to change">
@@ -170,8 +175,10 @@ function AdviceList({ why, profile }: { why: Why.WhyDocument; profile: number })
         {why.advice.map((one) => (
           <li>
             {one.gain
-              ? <div class="gain" title={`forecast: the model ran without this cost; at most ${percent(one.at_most, 0)}`}>{percent(one.gain.expected, 0)}
-                  <small>expected, {percent(one.gain.low, 0)} to {percent(one.gain.high, 0)}</small></div>
+              ? <div class="gain" title={one.tried === null
+                  ? `forecast: the model ran without this cost; at most ${percent(one.at_most, 0)}`
+                  : `measured: the command ran again ${changeOf(why, one.tried)}`}>{percent(one.gain.expected, 0)}
+                  <small>{one.tried === null ? "expected" : "measured"}, {percent(one.gain.low, 0)} to {percent(one.gain.high, 0)}</small></div>
               : <div class="gain" title="of all cycles, if this cost were gone: at most">{percent(one.at_most, 0)}<small>at most</small></div>}
             <div>
               <b>{one.label}</b> <span class="dim">{one.branch.replace(/_/g, " ")}, {percent(one.share)} of the cycles</span>
