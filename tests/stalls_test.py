@@ -121,6 +121,9 @@ class Stalls(CulpritTest):
         self.assertRegex(text, r"total +100\.0 %")
         listing = self.culprit("annotate", "chase", profile).stdout
         self.assertIn("~~", listing)
+        # The letters of what may have cost most stand beside the address that has the samples.
+        self.assertRegex(listing, r"(?m)^ .* (dm|d3|t |d2)  *[0-9a-f]{4,}  [a-z]")
+        self.assertRegex(listing, r"CPI [0-9.]+ .*, best case [0-9.]+")
         value = json.loads(self.culprit("annotate", "chase", "--format", "json", profile).stdout)
         jsonschema.validate(value,
                             json.loads((SOURCE / "schema/annotate.schema.json").read_text()))
@@ -129,6 +132,10 @@ class Stalls(CulpritTest):
         stalls = [one["stall"] for block in place["blocks"] for one in block["instructions"]
                   if "stall" in one]
         self.assertTrue(stalls)
+        # The loop waits for memory: its best case is far less than what it took.
+        block = max(place["blocks"], key=lambda block: block["values"]["cpu-clock"]["samples"])
+        self.assertLess(block["best_case_per_instruction"],
+                        0.5 * block["cycles_per_instruction"]["value"])
 
     def test_counted_frequencies_are_exact(self):
         self.need("qemu-x86_64")

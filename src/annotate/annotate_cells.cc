@@ -78,6 +78,7 @@ std::string AnnotateCells::runs(const AnnotatedBlock& block) const {
   if (block.cpi) {
     text += fmt::format("   {} cycles each   CPI {}",
                         format_cpi(*block.cpi * (instructions / runs)), format_cpi(*block.cpi));
+    if (block.best_cpi) text += fmt::format(", best case {:.2f}", *block.best_cpi);
   }
   return text;
 }

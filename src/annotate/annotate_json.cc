@@ -100,6 +100,7 @@ Json json_place(const Annotation& annotation, const AnnotatedPlace& place, const
                    {"values", json_values(names, block.values)},
                    {"instructions", std::move(instructions)}};
     add_cpi(annotation, block.cpi, object);
+    if (block.best_cpi) object["best_case_per_instruction"] = *block.best_cpi;
     blocks.push_back(std::move(object));
   }
   Json object = {{"function", printable(place.function)},

@@ -29,6 +29,7 @@ namespace culprit {
 
 namespace {
 
+constexpr size_t kGutterWidth = 4;
 constexpr size_t kPlaces = 10;      // the costliest places are printed, the others counted
 constexpr size_t kFoldedLines = 6;  // longer stretches of lines without samples are folded
 
@@ -245,19 +246,32 @@ class AnnotationText {
     text_ += "\n";
     line(fmt::format("Block {:x}-{:x}   {}", block.begin, block.end, cells_.block(block)));
     if (const std::string runs = cells_.runs(block); !runs.empty()) line("  " + runs);
-    line(fmt::format("{}  {}  instruction", cells_.heading(is_sampled() ? "^" : ""),
-                     pad_left("addr", address_width)));
+    // The mark of skid takes a column of the gutter.
+    line(fmt::format("{}{}{}  instruction", cells_.heading(is_sampled() ? "^" : ""),
+                     std::string(gutter_width() - 1, ' '), pad_left("addr", address_width)));
     const AnnotatedInstruction* before = nullptr;
     for (const AnnotatedInstruction& one : block.instructions) {
       print_context(one, before, address_width);
       print_stall(one);
-      line(fmt::format("{}   {}  {}",
+      line(fmt::format("{}{}{}  {}",
                        cells_.row(one.values, one.cpi ? format_cpi(*one.cpi) : "", one.more),
-                       pad_left(fmt::format("{:x}", one.address), address_width),
+                       gutter(one), pad_left(fmt::format("{:x}", one.address), address_width),
                        one.size == 0 ? "-" : one.text),
            share_of(one.values));
       before = &one;
     }
+  }
+
+  /// " dm ": what may have cost most where the samples are, beside the address.
+  [[nodiscard]] std::string gutter(const AnnotatedInstruction& one) const {
+    if (annotation_.legend.empty()) return std::string(kGutterWidth - 1, ' ');
+    const bool has_cause = one.stall && !one.stall->causes.empty();
+    const std::string_view letter = has_cause ? one.stall->causes.front().letter : "";
+    return fmt::format(" {:<2} ", letter);
+  }
+  /// Columns between the counts and an address.
+  [[nodiscard]] size_t gutter_width() const {
+    return kGutterWidth - (annotation_.legend.empty() ? 1 : 0);
   }
 
   /// "~~ 144 cycles for 13d0: dm 12-144, t 0-80", above what was held up.
@@ -289,7 +303,7 @@ class AnnotationText {
   /// Inlined calls and the source line, where they change.
   void print_context(const AnnotatedInstruction& one, const AnnotatedInstruction* before,
                      size_t address_width) {
-    const std::string margin(cells_.width() + 3 + address_width + 2, ' ');
+    const std::string margin(cells_.width() + gutter_width() + address_width + 2, ' ');
     const bool other_calls =
         before == nullptr ? !one.inlined.empty() : one.inlined != before->inlined;
     if (other_calls) {

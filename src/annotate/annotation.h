@@ -89,6 +89,7 @@ struct AnnotatedBlock {
   std::vector<AnnotatedInstruction> instructions;
   std::vector<Value> values;
   std::optional<Estimate> cpi;
+  std::optional<double> best_cpi = {};  // with all data at hand, nothing mispredicted
 };
 
 /// The code of a function, or the part of it where another one was inlined.

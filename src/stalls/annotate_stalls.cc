@@ -31,11 +31,15 @@ class PlaceStalls {
   void fill(AnnotatedPlace& place, std::set<size_t>& used) {
     add_graph(place);
     std::map<uint64_t, AnnotatedInstruction*> by_address;
+    std::map<uint64_t, AnnotatedBlock*> blocks;
     for (AnnotatedBlock& block : place.blocks) {
+      blocks[block.begin] = &block;
       for (AnnotatedInstruction& one : block.instructions) by_address[one.address] = &one;
     }
     for (uint32_t block = 0; block < graph_.blocks; ++block) {
       const Block& where = code_.blocks[block];
+      const auto shown = blocks.find(where.begin.value);
+      if (shown != blocks.end()) shown->second->best_cpi = find_best_cpi(where);
       for (size_t i = where.first; i < where.last; ++i) {
         const auto found = by_address.find(code_.instructions[i].address.value);
         if (found == by_address.end()) continue;
@@ -47,6 +51,18 @@ class PlaceStalls {
   }
 
  private:
+  /// By the model, of all executions of the block. [cycles/instruction]
+  [[nodiscard]] std::optional<double> find_best_cpi(const Block& block) const {
+    double cycles = 0;
+    double executions = 0;
+    for (size_t i = block.first; i < block.last; ++i) {
+      cycles += evidence_[i].best.total();
+      executions += evidence_[i].executions;
+    }
+    if (!has_model_ || !(executions > 0)) return std::nullopt;
+    return cycles / executions;
+  }
+
   void add_graph(AnnotatedPlace& place) const {
     place.executions = describe(flow_.source);
     for (size_t i = 0; i < graph_.edges.size(); ++i) {
