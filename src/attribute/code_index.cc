@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/names.h"
+#include "model/profiler_path.h"
 
 namespace culprit {
 
@@ -99,7 +100,11 @@ std::string CodeIndex::module(ImageId id) const {
   const Image* found = image(id);
   if (found == nullptr) return "[unknown]";
   const std::string& path = profile_.strings.text(found->path);
-  if (found->kind == ImageKind::unknown) return tells_what_it_is(path) ? path : "[unknown]";
+  if (found->kind == ImageKind::unknown) {
+    const bool tells =
+        tells_what_it_is(path) || path == kProfilerPath || path.starts_with(kReasonPrefix);
+    return tells ? path : "[unknown]";
+  }
   if (found->kind == ImageKind::kernel) return path == kGuestKernelPath ? path : "[kernel]";
   if (found->kind == ImageKind::vdso) return "[vdso]";
   if (found->kind == ImageKind::jit) return "[jit]";

@@ -11,6 +11,7 @@
 #include "daemon/describe_epoch.h"
 #include "daemon/epoch_rows.h"
 #include "model/idle_time.h"
+#include "model/profiler_path.h"
 #include "records/callchain.h"
 
 namespace culprit {
@@ -436,8 +437,26 @@ void SamplePlacer::forget_dead() {
   });
 }
 
+/// No sample falls into the handlers themselves: their time is a row of its own, by those that were
+/// timed, and what the samples stand for is less by it. Returns it.
+uint64_t SamplePlacer::count_handlers(uint64_t handled, uint64_t clock_ns) {
+  if (totals_.timed == 0 || handled == 0) return 0;
+  const double ns = static_cast<double>(totals_.timed_ns) / static_cast<double>(totals_.timed) *
+                    static_cast<double>(handled);
+  const uint64_t all_ns = std::min(static_cast<uint64_t>(ns), clock_ns / 2);
+  // Handlers are far from alike: a search takes ten times as long as a hit.
+  const double variance = ns * ns / static_cast<double>(totals_.timed);
+  who_key profiler{};
+  kProfilerPath.copy(profiler.name, sizeof profiler.name);
+  epoch_.add(context_of(profiler, Mode::kernel), {image_of_reason(kProfilerPath), FileOffset(0)},
+             EventId(size_t{EVENT_TIME}), 0, all_ns, variance);
+  return all_ns;
+}
+
 void SamplePlacer::begin_cpu(const sample_counters& counters,
                              std::span<const EventReading> events) {
+  totals_.timed += counters.timed;
+  totals_.timed_ns += counters.timed_ns;
   const size_t count = std::min({events.size(), weights_.size(), size_t{SAMPLE_EVENTS}});
   // A period that nobody handled is shared by those that were: they stand for all of the time.
   for (size_t i = 0; i < count; ++i) weights_[i] = {events[i].value, counters.event_handled[i], 0};
@@ -458,11 +477,10 @@ void SamplePlacer::begin_cpu(const sample_counters& counters,
   totals_.range_searches += counters.range_searches;
   totals_.range_refusals += counters.range_refusals;
   totals_.records_refused += counters.records_refused;
-  totals_.timed += counters.timed;
-  totals_.timed_ns += counters.timed_ns;
   totals_.enabled_ns += clock.enabled_ns;
   expected_ += static_cast<double>(clock.value) / static_cast<double>(clock.period);
   handled_clocks_ += counters.event_handled[EVENT_TIME];
+  weights_[EVENT_TIME].value -= count_handlers(counters.handled, clock.value);
   idle_ns_ += weights_[EVENT_TIME].take(counters.idle);
   const auto all = static_cast<uint64_t>(expected_);
   totals_.skipped = all > handled_clocks_ ? all - handled_clocks_ : 0;

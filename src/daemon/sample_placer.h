@@ -85,6 +85,7 @@ class SamplePlacer final : public SampleVisitor {
     int drains = 0;
   };
 
+  uint64_t count_handlers(uint64_t handled, uint64_t clock_ns);
   const who_key* find_who(uint32_t number) const;
   ContextId context_of(const who_key& who, Mode mode);
   ContextId make_context(const who_key& who, Mode mode);
