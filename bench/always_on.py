@@ -2,15 +2,20 @@
 """What `culprit daemon` costs, and what it leaves unknown, beside what else users would pick.
 
     bench/always_on.py build/release/culprit [--part unknown,cost,epoch,day,top] [--seconds S] [--pairs N]
+                       [--works loop,compiles] [--ways cycles,ring]
 
   unknown   a mixed load (compiles, python, code made at run time, deleted programs, programs on
             an overlay in a mount namespace of their own) for S seconds under the daemon, then
             again under `culprit record -a` and `perf record -a`: samples without an image, by
             reason; what the daemon counted, skipped and lost; its time and memory per sample
-  cost      fixed work (a loop; compiles: short processes) in interleaved rounds, each set-up once a
-            round in a new order: bare, daemon, ring (record -a), perf record -a, bpftrace's
-            profile (if it is there); slowdown against the bare run of its round: median, and a
-            95 % interval from order statistics
+  cost      tables after DCPI's 2 to 5: fixed work (a loop; storm: processes that end at once;
+            compiles; python, xz, sqlite where they are) in interleaved rounds, each set-up once a
+            round in a new order: bare, floor (the same interrupts, for which nothing is recorded), the
+            daemon with time alone (cycles), with page faults (default), with sets of events that take
+            turns (mux), with call stacks (stacks), ring (record -a), perf record -a, bpftrace's
+            profile (if it is there). Slowdown against the bare run of its round: median, and a 95 %
+            interval from order statistics; what a sample costs, how the table does, memory and disk,
+            by workload
   day       144 epochs of ten minutes with 30,000 entries each, made by day_of_epochs: bytes, and
             wall and CPU seconds of each question (the first one makes the symbols, too)
   top       `culprit top`: from the start to the first rows; CPU time of a redraw every second,
@@ -31,7 +36,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+
+from daemon_soak import STORM
 
 RATE = 999
 SPIN = r"""
@@ -62,6 +70,8 @@ SOURCE = """#include <map>
 #include <vector>
 std::map<std::string, std::vector<int>> f%d() { return {{"a", {1, 2}}, {"b", {3}}}; }
 """
+SQL = ("with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000000) "
+       "select sum(i * i % 7) from n;")
 PYTHON = "sum(len(str(i)) for i in range(3_000_000)); import sqlite3; sqlite3.connect(':memory:')"
 
 
@@ -69,6 +79,33 @@ def run(*words, **options):
     options.setdefault("stdout", subprocess.DEVNULL)
     options.setdefault("stderr", subprocess.DEVNULL)
     return subprocess.run([str(word) for word in words], **options)
+# The interrupts of sampling, without a ring or a program that would take the samples.
+FLOOR = r"""
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  struct perf_event_attr attr;
+  memset(&attr, 0, sizeof attr);
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_CPU_CLOCK;
+  attr.sample_period = 1000000000 / (argc > 1 ? atoi(argv[1]) : 1000);
+  attr.sample_type = PERF_SAMPLE_IP;
+  long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+  for (long cpu = 0; cpu < cpus; ++cpu) {
+    if (syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0) < 0) return 1;
+  }
+  puts("begun");
+  fflush(stdout);
+  pause();
+  return 0;
+}
+"""
 
 
 class Loads:
@@ -81,8 +118,13 @@ class Loads:
         run("gcc", "-O1", "-DITERATIONS=600000000L", folder / "spin.c", "-o", folder / "spin", check=True)
         run("gcc", "-O1", "-DITERATIONS=100000000L", folder / "spin.c", "-o", folder / "short", check=True)
         run("gcc", "-O1", folder / "jit.c", "-o", folder / "jit", check=True)
+        for name, text in (("floor", FLOOR), ("storm", STORM)):
+            (folder / f"{name}.c").write_text(text)
+            run("gcc", "-O1", folder / f"{name}.c", "-o", folder / name, check=True)
         for i in range(6):
             (folder / f"source{i}.cc").write_text(SOURCE % i)
+        self.text = folder / "text"
+        self.text.write_text("".join(f"{i} line {i * i % 9973}\n" for i in range(450_000)))
         self.overlay = folder / "overlay"
         for part in ("lower", "upper", "work", "merged"):
             (self.overlay / part).mkdir(parents=True)
@@ -135,13 +177,19 @@ class Tools:
     def __init__(self, culprit, folder):
         self.culprit, self.folder = culprit, folder
 
-    def daemon(self):
+    def daemon(self, *options):
         database = self.folder / "db"
-        process = subprocess.Popen([self.culprit, "daemon", "--db", database, "--rate", str(RATE)],
+        process = subprocess.Popen([self.culprit, "daemon", "--db", database, "--rate", str(RATE), *options],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         while "sampling the whole system" not in process.stderr.readline():
             if process.poll() is not None:
                 sys.exit("the daemon does not start")
+        return process
+
+    def floor(self):
+        process = subprocess.Popen([self.folder / "floor", str(RATE)], stdout=subprocess.PIPE, text=True)
+        if not process.stdout.readline():
+            sys.exit("time cannot be sampled on all CPUs here")
         return process
 
     def ring(self):
@@ -314,15 +362,77 @@ def interval(values):
     return statistics.median(ordered), ordered[low], ordered[n - 1 - low]
 
 
-def measure_cost(tools, loads, pairs):
-    ways = {"bare": None, "daemon": tools.daemon, "ring": tools.ring}
+class DaemonTotals:
+    """What the daemon said of itself at the end of each round of one workload in one set-up."""
+
+    def __init__(self):
+        self.statuses, self.disk, self.resident = [], [], []
+
+    def note(self, tools):
+        self.statuses.append(tools.status())
+
+    def watch(self, pid, is_over):
+        """Resident bytes of the daemon, ten times a second."""
+        while not is_over.wait(0.1):
+            pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1])
+            self.resident.append(pages * os.sysconf("SC_PAGESIZE"))
+
+    def note_database(self, folder):
+        self.disk.append(sum(path.stat().st_size for path in (folder / "db/epochs").glob("*")))
+
+    def sum(self, field):
+        return sum(status["in_all"][field] for status in self.statuses)
+
+    def cost_row(self):
+        counted = max(self.sum("table_hits") + self.sum("table_misses"), 1)
+        handled = max(self.sum("handled"), 1)
+        return (f"{100 * self.sum('table_hits') / counted:7.1f} {100 * self.sum('table_evictions') / counted:7.2f} "
+                f"{self.sum('handler_ns') / max(self.sum('handler_timed'), 1):9.0f} "
+                f"{sum(status['cpu_ns'] for status in self.statuses) / handled:9.0f} "
+                f"{self.sum('handled'):10,}")
+
+    def memory_row(self):
+        mean = statistics.mean
+        return (f"{mean(self.resident) / 1e6:9.1f} "
+                f"{max(s['peak_bytes'] for s in self.statuses) / 1e6:7.1f} "
+                f"{self.statuses[0]['kernel_bytes'] / 1e6:7.1f} {mean(self.disk) / 1e3:9.0f}")
+
+
+def list_works(loads):
+    """Name, what it is, and how to run it once."""
+    works = {"loop": ("one loop of additions", lambda: run(loads.folder / "spin")),
+             "storm": ("1,000 processes that end at once", lambda: run(loads.folder / "storm", 1000)),
+             "compiles": ("six files by g++: short processes", loads.compile_once),
+             "python": ("conversions to text, in one process",
+                        lambda: run(sys.executable, "-c", PYTHON))}
+    if shutil.which("xz"):
+        works["xz"] = ("a text of 8 MB", lambda: run("xz", "-1", "-k", "-c", loads.text))
+    if shutil.which("sqlite3"):
+        works["sqlite"] = ("sums over a million rows", lambda: run("sqlite3", ":memory:", SQL))
+    return works
+
+
+def measure_cost(tools, loads, pairs, only, only_ways):
+    """DCPI's Tables 2 to 5. Each workload once in each set-up, in a new order every round."""
+    quick = "--no-symbols"   # nobody asks for a report
+    ways = {"bare": None, "floor": tools.floor, "cycles": lambda: tools.daemon(quick),
+            "default": lambda: tools.daemon(quick, "-e", "page-faults"),
+            "mux": lambda: tools.daemon(quick, "-e", "page-faults,{context-switches},{major-faults}"),
+            "stacks": lambda: tools.daemon(quick, "--stacks", "19"),
+            "ring": tools.ring}
     if shutil.which("perf"):
         ways["perf"] = tools.perf
     if shutil.which("bpftrace"):
         ways["bpftrace"] = tools.bpftrace
-    works = {"loop": lambda: run(loads.folder / "spin"), "compiles": loads.compile_once}
-    for name, work in works.items():
-        ratios = {way: [] for way in ways if way != "bare"}
+    ways = {way: tool for way, tool in ways.items() if way == "bare" or not only_ways or way in only_ways}
+    daemons = [way for way in ("cycles", "default", "mux", "stacks") if way in ways]
+    works = {name: work for name, work in list_works(loads).items() if not only or name in only}
+    base, slowdown, totals = {}, {}, {}
+    for name, (_, work) in works.items():
+        base[name] = []
+        for way in ways:
+            slowdown[name, way] = []
+            totals[name, way] = DaemonTotals()
         for _ in range(pairs):
             took = {}
             order = list(ways)
@@ -330,17 +440,43 @@ def measure_cost(tools, loads, pairs):
             for way in order:
                 tool = ways[way]() if ways[way] else None
                 time.sleep(1.5)   # compiling, start-up
+                is_over = threading.Event()
+                watcher = threading.Thread(target=totals[name, way].watch,
+                                           args=(tool.pid if way in daemons else 0, is_over))
+                if way in daemons:
+                    watcher.start()
                 began = time.monotonic()
                 work()
                 took[way] = time.monotonic() - began
+                if way in daemons:
+                    is_over.set()
+                    watcher.join()
+                    totals[name, way].note(tools)
                 if tool:
                     tools.stop(tool)
-                    shutil.rmtree(tools.folder / "db", ignore_errors=True)
-            for way, values in ratios.items():
-                values.append(100 * (took[way] / took["bare"] - 1))
-        print(f"\nslowdown of {name}, {pairs} rounds [%], median and 95 %")
-        for way, values in ratios.items():
-            print("  {:9} {:6.2f}  {:6.2f} to {:6.2f}".format(way, *interval(values)))
+                if way in daemons:
+                    totals[name, way].note_database(tools.folder)
+                shutil.rmtree(tools.folder / "db", ignore_errors=True)
+            base[name].append(took["bare"])
+            for way in ways:
+                slowdown[name, way].append(100 * (took[way] / took["bare"] - 1))
+    print(f"\nworkloads, {pairs} rounds: wall seconds without any profiler, median and 95 %")
+    for name, (what, _) in works.items():
+        print("  {:9} {:7.2f}  {:6.2f} to {:6.2f}  {}".format(name, *interval(base[name]), what))
+    print("\nslowdown [%] against the bare run of its round, median and 95 %: interrupts alone (floor), the daemon "
+          "with\ntime alone (cycles), page faults (default), sets that take turns (mux), 19 stacks a second (stacks);"
+          " others\nfor comparison")
+    for name in works:
+        for way in list(ways)[1:]:
+            print("  {:9} {:9} {:6.2f}  {:6.2f} to {:6.2f}".format(name, way, *interval(slowdown[name, way])))
+    print("\nper sample: hits and evictions of the table [%], handler [ns], daemon [ns]; samples handled")
+    for name in works:
+        for way in daemons:
+            print(f"  {name:9} {way:9} {totals[name, way].cost_row()}")
+    print("\ndaemon: resident, mean and peak [MB], tables in the kernel [MB]; a round's epochs [kB]")
+    for name in works:
+        for way in daemons:
+            print(f"  {name:9} {way:9} {totals[name, way].memory_row()}")
 
 
 def main():
@@ -349,6 +485,8 @@ def main():
     parser.add_argument("--part", default="unknown,epoch,cost")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--pairs", type=int, default=12)
+    parser.add_argument("--works", default="", help="of cost: only these workloads")
+    parser.add_argument("--ways", default="", help="of cost: only these set-ups, beside bare")
     arguments = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("needs root: it samples the whole system")
@@ -370,7 +508,8 @@ def main():
             measure_top(tools)
         if "cost" in parts:
             shutil.rmtree(folder / "db", ignore_errors=True)
-            measure_cost(tools, loads, arguments.pairs)
+            measure_cost(tools, loads, arguments.pairs, *([word for word in text.split(",") if word]
+                                                          for text in (arguments.works, arguments.ways)))
 
 
 if __name__ == "__main__":

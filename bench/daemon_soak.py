@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A soak of `culprit daemon`: storms of short processes, programs that load and unload libraries,
-copies of programs that are deleted, for S seconds. Fails if samples do not add up or memory grows.
+"""A soak of `culprit daemon`: storms of short processes (a thousand a second, if the machine can), a hog
+that takes a fifth of a CPU, programs that load and unload libraries, copies of programs that are
+deleted, for S seconds. Fails if samples do not add up or memory grows.
 
     bench/daemon_soak.py build/release/culprit [--seconds 1800] [--epoch 60s]
 
@@ -30,6 +31,39 @@ int main(void) {
   return 0;
 }
 """
+# Starts so many processes, a thousand a second at most; the time between them goes into a loop.
+STORM = r"""
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec + t.tv_nsec * 1e-9;
+}
+int main(int argc, char** argv) {
+  char* const words[] = {"true", 0};
+  const double start = now();
+  const int processes = argc > 1 ? atoi(argv[1]) : 1;
+  for (int i = 0; i < processes; ++i) {
+    pid_t pid;
+    if (posix_spawn(&pid, "/bin/true", 0, 0, words, 0) == 0) waitpid(pid, 0, 0);
+    const double ahead = start + i * 1e-3 - now();
+    struct timespec rest = {0, (long)(ahead * 1e9)};
+    if (ahead > 0) nanosleep(&rest, 0);
+  }
+  return 0;
+}
+"""
+HOG = """
+import time
+while True:
+    busy_until = time.monotonic() + 0.02
+    while time.monotonic() < busy_until:
+        pass
+    time.sleep(0.08)
+"""
 
 
 def ask(culprit, database, *request):
@@ -38,8 +72,11 @@ def ask(culprit, database, *request):
     return json.loads(text) if request[0] == "status" else text
 
 
+PROCESSES = 500   # of a storm
+
+
 def storm(folder, seconds):
-    """Short processes, some of them of programs that are gone a moment later."""
+    """Short processes, some of them of programs that are gone a moment later. Returns how many."""
     end = time.monotonic() + seconds
     number = 0
     while time.monotonic() < end:
@@ -48,10 +85,10 @@ def storm(folder, seconds):
         shutil.copy("/bin/true", copy)
         subprocess.run([copy], check=False)
         copy.unlink()
-        subprocess.run(["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done"], check=False)
-        if number % 50 == 0:
+        subprocess.run([folder / "storm", str(PROCESSES)], check=False)
+        if number % 5 == 0:
             subprocess.run([folder / "loads"], check=False)
-    return number
+    return number * (PROCESSES + 1)
 
 
 def main():
@@ -66,13 +103,16 @@ def main():
     with tempfile.TemporaryDirectory(prefix="soak-") as name:
         folder = pathlib.Path(name)
         (folder / "loads.c").write_text(DLOPEN)
-        subprocess.run(["gcc", "-O1", folder / "loads.c", "-o", folder / "loads"], check=True)
+        (folder / "storm.c").write_text(STORM)
+        for program in ("loads", "storm"):
+            subprocess.run(["gcc", "-O1", folder / f"{program}.c", "-o", folder / program], check=True)
         database = folder / "db"
         daemon = subprocess.Popen([culprit, "daemon", "--db", database, "--rate", "999", "--epoch",
                                    arguments.epoch], stderr=subprocess.PIPE, text=True)
         while "sampling the whole system" not in daemon.stderr.readline():
             if daemon.poll() is not None:
                 sys.exit("the daemon does not start")
+        hog = subprocess.Popen([sys.executable, "-c", HOG])
         began = time.monotonic()
         early = None
         storms = 0
@@ -83,9 +123,11 @@ def main():
             passed = time.monotonic() - began
             print(f"{passed:6.0f} s  {status['resident_bytes'] / 1e6:6.2f} MB  {totals['handled']:,} samples, "
                   f"{totals['skipped']} skipped, {totals['lost']} lost, {totals['names_refused']} names "
-                  f"refused, {11 * storms:,} processes", flush=True)
+                  f"refused, {storms:,} processes", flush=True)
             if early is None and passed > arguments.seconds / 6:
                 early = status["resident_bytes"]
+        hog.kill()
+        hog.wait()
         daemon.send_signal(signal.SIGTERM)
         daemon.wait()
         report = json.loads(subprocess.run([culprit, "report", "--db", database, "--by", "module", "--format",
