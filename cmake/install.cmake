@@ -3,7 +3,8 @@
 include(GNUInstallDirs)
 
 install(TARGETS culprit RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS culprit_timer culprit_regions_shim culprit_qemu culprit_costs culprit_one_cpu culprit_no_subnormals
+install(TARGETS culprit_timer culprit_regions_shim culprit_qemu culprit_costs culprit_frames
+        culprit_one_cpu culprit_no_subnormals
         LIBRARY DESTINATION lib/culprit)  # where base/program_files.cc looks
 install(DIRECTORY data/templates data/uarch data/scan DESTINATION share/culprit)
 install(DIRECTORY include/culprit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

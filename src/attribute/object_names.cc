@@ -102,8 +102,14 @@ ObjectNames::Name ObjectNames::make_name(ObjectId id) {
     const Name site = name_by_calls(object);
     return {fmt::format("{} {}", site.text, own), site.is_of_data};
   }
-  if (own.empty() && object.kind == ObjectKind::stack && !object.site.image.is_all()) {
-    return {"stack of " + name_of_function(object.site), true};
+  if (object.kind == ObjectKind::stack && !object.site.image.is_all()) {
+    const std::string function = name_of_function(object.site);
+    const size_t end = own.find(kBeforePlace);  // of a variable's name
+    if (end == std::string::npos) return {"stack of " + function, true};
+    const std::string place = own.substr(end + 1);
+    return {
+        fmt::format("{} in {}{}{}", own.substr(0, end), function, place.empty() ? "" : " ", place),
+        true};
   }
   if (own.empty()) return {"[unknown]"};
   if (own == kAllocatorObject && object.calls.value < profile.stacks.size()) {
@@ -120,11 +126,9 @@ ObjectNames::Name ObjectNames::make_name(ObjectId id) {
 std::string ObjectNames::name_of_function(const Location& begin) {
   const ImageFacts* const facts = code_.facts(begin.image);
   const std::vector<Frame> frames = code_.frames(begin);
-  const bool is_known =
-      facts != nullptr && !frames.empty() && frames.back().function.value != 0 &&
-      !frames.back().function.is_all();
-  return is_known ? pretty_name(facts->strings.text(frames.back().function))
-                  : code_.unnamed(begin);
+  const bool is_known = facts != nullptr && !frames.empty() && frames.back().function.value != 0 &&
+                        !frames.back().function.is_all();
+  return is_known ? pretty_name(facts->strings.text(frames.back().function)) : code_.unnamed(begin);
 }
 
 ObjectNames::Name ObjectNames::name_by_calls(const DataObject& object) {

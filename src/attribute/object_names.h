@@ -24,8 +24,9 @@ class ObjectNames {
   explicit ObjectNames(CodeIndex& code) : code_(code), kept_in_(code) {}
 
   /// "disp", "make_rows quake.c:452", "K[i] quake.c:431"; "disp[t]: rows[i] quake.c:431" where the
-  /// caller of the function that asks for it assigns its result; "K[i] quake.c:431 #17" of a block of its own;
-  /// "stack of parse", "[stack]", "[unknown]", "[no access]", "[not recorded]".
+  /// caller of the function that asks for it assigns its result; "K[i] quake.c:431 #17" of a block
+  /// of its own; "words in parse parse.c:12", "stack of parse", "[stack]", "[unknown]", "[no
+  /// access]", "[not recorded]".
   const std::string& name(ObjectId object);
   /// Whether the name is that of a data structure: a variable, memory that a function outside
   /// allocators asked for, a stack, a file. A section, or the memory of an allocator, is none.

@@ -43,7 +43,7 @@ struct ProcessCounts {
   uint64_t lost_region_paths = 0;
   uint64_t lost_region_parts = 0;
   bool has_objects = false;
-  bool has_sizes = false;  // blocks of one place are told apart by them
+  bool has_sizes = false;         // blocks of one place are told apart by them
   bool has_instances = false;     // the largest blocks are objects of their own
   uint64_t blocks_not_apart = 0;  // then: all others
   bool has_allocators = false;

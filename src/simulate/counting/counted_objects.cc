@@ -53,7 +53,11 @@ CountedObjects::CountedObjects(CountsWriter& writer, Told told, std::string_view
       convention_(call_convention(architecture)),
       grouping_(told.grouping),
       own_allocators_(std::move(told.allocators)),
-      objects_(std::move(told.ranges), told.grouping) {
+      objects_(std::move(told.ranges), told.grouping),
+      frame_library_(std::move(told.frames_path)) {
+  objects_.set_frame_reader([this](const std::string& path, uint64_t function) {
+    return frame_library_.find_variables(path, function);
+  });
   writer_.header().has_objects = static_cast<uint32_t>(told.grouping) + 1;
   add_found_ranges();
 }
@@ -337,7 +341,7 @@ void CountedObjects::begin_call(CountedThread& thread, const BlockFacts& before,
   if (thread.frames) thread.frames->begin_call(thread.calls.height(), end);
 }
 
-ObjectNumber CountedObjects::find_frame(const BlockFacts& block) {
+const objects::FrameLayout& CountedObjects::find_frame(const BlockFacts& block) {
   const std::lock_guard lock(mutex_);
   return objects_.find_frame(block.start);
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "simulate/counting/frame_library.h"
 #include "simulate/counting/heap_calls.h"
 #include "simulate/counting/known_mappings.h"
 #include "simulate/counting/registers.h"
@@ -37,6 +38,7 @@ class CountedObjects {
     std::vector<objects::Range> ranges{};
     std::vector<objects::OwnAllocator> allocators{};
     objects::Grouping grouping = objects::Grouping::site;
+    std::string frames_path{};  // of the library that knows variables of the stack
   };
   CountedObjects(CountsWriter& writer, Told told, std::string_view architecture);
 
@@ -73,8 +75,8 @@ class CountedObjects {
   void end_call(CountedThread& thread, const SystemCalls& system_calls, int64_t result);
   /// The thread has just called, at the end of `before`.
   void begin_call(CountedThread& thread, const BlockFacts& before, uint64_t base);
-  /// The stack of the function that the block is in, as an object.
-  objects::ObjectNumber find_frame(const BlockFacts& block);
+  /// The frame of the function that the block is in.
+  const objects::FrameLayout& find_frame(const BlockFacts& block);
   /// The thread in whose stack the address is, if it is not the thread's own.
   std::shared_ptr<const StackFrames> find_stack(uint64_t address);
 
@@ -105,6 +107,7 @@ class CountedObjects {
   tsl::robin_map<uint32_t, uint32_t> objects_of_;         // of an instruction: how many
   uint64_t heap_end_ = 0;                                 // by brk
   size_t ranges_added_ = 0;
+  FrameLibrary frame_library_;
   std::vector<std::shared_ptr<StackFrames>> stacks_;  // of all threads
   std::set<uint64_t> after_system_calls_;             // where threads go on, or begin
   bool has_begun_ = false;

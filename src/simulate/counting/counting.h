@@ -85,10 +85,11 @@ enum class AccessCall : uint8_t {
 
 /// What the engine knows of the process.
 struct ProcessSetting {
-  std::string architecture;  // "x86_64", "aarch64"
-  std::string program;       // its path, or a part of it
-  std::string costs_path;    // of the library with the costs of instructions, for cycles
-  FindMapping find_mapping;  // asked while blocks are translated
+  std::string architecture;   // "x86_64", "aarch64"
+  std::string program;        // its path, or a part of it
+  std::string costs_path;     // of the library with the costs of instructions, for cycles
+  std::string frames_path{};  // of the one that knows variables of the stack
+  FindMapping find_mapping;   // asked while blocks are translated
 };
 
 /// What rounds of rep movs and rep stos take [ticks].
@@ -252,6 +253,7 @@ class Counting {
   objects::ObjectNumber find_allocator_object(CountedThread& thread);
   objects::ObjectNumber find_object_of(CountedThread& thread, objects::ObjectNumber object,
                                        uint64_t address);
+  const objects::FrameLayout& frame_of(const BlockFacts& block);
   objects::ObjectNumber find_stack_object(CountedThread& thread, uint64_t address);
   objects::ObjectNumber find_foreign_object(CountedThread& thread, uint64_t address);
   void note_offset(CountedThread& thread, uint32_t site, objects::ObjectNumber object,

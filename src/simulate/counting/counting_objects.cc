@@ -10,7 +10,7 @@ namespace culprit::counting {
 Result<void> Counting::start_objects(const CountingOptions& options,
                                      const ProcessSetting& setting) {
   if (!options.objects) return {};
-  CountedObjects::Told told{.grouping = options.grouping};
+  CountedObjects::Told told{.grouping = options.grouping, .frames_path = setting.frames_path};
   ASSIGN_OR_RETURN(told.ranges,
                    objects::read_ranges_file(objects::ranges_file_path(options.folder)));
   ASSIGN_OR_RETURN(told.allocators,
@@ -73,7 +73,19 @@ objects::ObjectNumber Counting::find_object_of(CountedThread& thread, objects::O
   return object == DataObjects::kStack ? find_stack_object(thread, address) : object;
 }
 
-/// Memory of a stack belongs to the function in whose frame it is.
+/// The frame of the function that has the block.
+const objects::FrameLayout& Counting::frame_of(const BlockFacts& block) {
+  const std::atomic_ref known(block.frame);
+  const objects::FrameLayout* frame = known.load(std::memory_order_acquire);
+  if (frame == nullptr) {
+    frame = &objects_->find_frame(block);
+    known.store(frame, std::memory_order_release);
+  }
+  return *frame;
+}
+
+/// Memory of a stack belongs to the function in whose frame it is: the one whose code is running,
+/// since functions end in jumps to others, or the one that has called.
 objects::ObjectNumber Counting::find_stack_object(CountedThread& thread, uint64_t address) {
   using objects::DataObjects;
   if (!thread.frames || !thread.frames->contains(address)) {
@@ -82,20 +94,21 @@ objects::ObjectNumber Counting::find_stack_object(CountedThread& thread, uint64_
   StackFrames& frames = *thread.frames;
   const size_t call = frames.find(address);
   if (call == 0) return DataObjects::kStack;
-  const objects::ObjectNumber known = frames.object(call);
-  if (known != objects::kNothing) return known;
-  // The function's own code is running, or has called.
-  const BlockFacts* block = thread.previous;
-  if (!frames.is_innermost(call)) {
+  const int64_t offset = frames.offset(call, address);
+  const objects::FrameLayout* frame = frames.layout(call);
+  if (frames.is_innermost(call)) {
+    const objects::FrameLayout& now = frame_of(*thread.previous);
+    if (&now != frame) frames.note_layout(call, now);
+    return now.find(offset);
+  }
+  if (frame == nullptr) {
     const std::span<const CallStack::Call> calls = thread.calls.calls();
     const size_t forgotten = thread.calls.height() - calls.size();
     if (call < forgotten) return DataObjects::kStack;
-    block = calls[call - forgotten].from;
+    frame = &frame_of(*calls[call - forgotten].from);
+    frames.note_layout(call, *frame);
   }
-  auto& latest = thread.frames_of_blocks[block->number % thread.frames_of_blocks.size()];
-  if (latest.block != block) latest = {block, objects_->find_frame(*block)};
-  frames.note_object(call, latest.object);
-  return latest.object;
+  return frame->find(offset);
 }
 
 /// Of another thread's stack, what that one has found there.
@@ -106,8 +119,9 @@ objects::ObjectNumber Counting::find_foreign_object(CountedThread& thread, uint6
   }
   if (!thread.foreign) return DataObjects::kStack;
   const size_t call = thread.foreign->find(address);
-  const objects::ObjectNumber known = call == 0 ? objects::kNothing : thread.foreign->object(call);
-  return known == objects::kNothing ? DataObjects::kStack : known;
+  const objects::FrameLayout* const known = call == 0 ? nullptr : thread.foreign->layout(call);
+  return known == nullptr ? DataObjects::kStack
+                          : known->find(thread.foreign->offset(call, address));
 }
 
 void Counting::note_offset(CountedThread& thread, uint32_t site, objects::ObjectNumber object,

@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "simulate/machine/zeroed_array.h"
-#include "simulate/objects/shadow_memory.h"
+#include "simulate/objects/data_objects.h"
 
 namespace culprit::counting {
 
@@ -41,7 +41,7 @@ class StackFrames {
   void begin_call(size_t height, uint64_t end) {
     if (height <= kMost) {
       set(frames_[height].end, contains(end - 1) ? end : 0);
-      set(frames_[height].object, objects::kNothing);
+      set(frames_[height].layout, static_cast<const objects::FrameLayout*>(nullptr));
     }
     height_.store(height, std::memory_order_relaxed);
   }
@@ -57,18 +57,22 @@ class StackFrames {
   [[nodiscard]] bool is_innermost(size_t call) const {
     return call == height_.load(std::memory_order_relaxed);
   }
-  /// kNothing: nothing was noted yet.
-  [[nodiscard]] objects::ObjectNumber object(size_t call) const {
-    return get(frames_[call].object);
+  /// What its function has there; nullptr: nothing was noted yet.
+  [[nodiscard]] const objects::FrameLayout* layout(size_t call) const {
+    return get(frames_[call].layout);
   }
-  void note_object(size_t call, objects::ObjectNumber object) {
-    set(frames_[call].object, object);
+  void note_layout(size_t call, const objects::FrameLayout& layout) {
+    set(frames_[call].layout, &layout);
+  }
+  /// The address from the frame's end on.
+  [[nodiscard]] int64_t offset(size_t call, uint64_t address) const {
+    return static_cast<int64_t>(address - get(frames_[call].end));
   }
 
  private:
   struct Frame {
     uint64_t end;
-    objects::ObjectNumber object;
+    const objects::FrameLayout* layout;
   };
   template <class T>
   static T get(const T& value) {

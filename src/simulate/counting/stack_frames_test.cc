@@ -29,16 +29,18 @@ TEST(StackFrames, CallsWhoseFramesAreNotKnownArePassedOver) {
   EXPECT_EQ(frames.find(0xee90), 1U);
 }
 
-TEST(StackFrames, ObjectsAreThoseOfOneCall) {
+TEST(StackFrames, WhatWasNotedIsOfOneCall) {
+  const objects::FrameLayout layout{7, {}};
   StackFrames frames(0x1000, 0x10000);
   frames.begin_call(1, 0xf000);
   frames.begin_call(2, 0xe000);
-  EXPECT_EQ(frames.object(2), objects::kNothing);
-  frames.note_object(2, 7);
-  EXPECT_EQ(frames.object(2), 7U);
+  EXPECT_EQ(frames.layout(2), nullptr);
+  frames.note_layout(2, layout);
+  EXPECT_EQ(frames.layout(2), &layout);
+  EXPECT_EQ(frames.offset(2, 0xdff0), -16);
   frames.end_calls(1);
   frames.begin_call(2, 0xe000);
-  EXPECT_EQ(frames.object(2), objects::kNothing);
+  EXPECT_EQ(frames.layout(2), nullptr);
 }
 
 TEST(StackFrames, WhatIsCalledFromTooDeepIsNotKnown) {

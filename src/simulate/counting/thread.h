@@ -141,12 +141,6 @@ struct CountedThread {
   bool has_stack = false;                 // it is known where its stack is, if that is a mapping
   std::shared_ptr<StackFrames> frames{};  // then
   std::shared_ptr<const StackFrames> foreign{};  // of the latest other thread in whose stack it was
-  /// Frames of functions that were found of late: by the block that was running.
-  struct FrameOfBlock {
-    const BlockFacts* block = nullptr;
-    objects::ObjectNumber object = objects::kNothing;
-  };
-  std::array<FrameOfBlock, 256> frames_of_blocks{};
   std::vector<objects::DataObjects::ThreadRange> ranges{};  // that it has marked for itself
   uint32_t ranges_version = 0;
 

@@ -18,6 +18,10 @@
 #include "simulate/machine/cost_source.h"
 #include "simulate/machine/set_sample.h"
 
+namespace culprit::objects {
+struct FrameLayout;
+}
+
 namespace culprit::counting {
 
 using simulate::CodePart;
@@ -49,6 +53,8 @@ struct alignas(64) BlockFacts {
   std::vector<CodePart> other_parts{};
   simulate::BlockCycles cycles{};  // if they are modelled
   KnownAccesses last_accesses{};   // of the last instruction
+  /// Of its function, once it was asked for; written by any thread that runs the block.
+  mutable const objects::FrameLayout* frame = nullptr;
 
   /// Whether the block is nothing but a round of rep movs or rep stos.
   [[nodiscard]] bool is_round() const { return last_accesses.repeats && instructions == 1; }

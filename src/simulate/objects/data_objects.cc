@@ -133,8 +133,11 @@ void DataObjects::copy_beneath(Span where) {
 
 /// Ranges of threads there are no more.
 void DataObjects::uncover(Span where) {
-  visit_objects(*beneath_, where, [&](Span part, ObjectNumber object) {
-    if (shadow_.find(part.begin) == kThreadRange) shadow_.paint(part.begin, part.end, object);
+  visit_objects(shadow_, where, [&](Span covered, ObjectNumber there) {
+    if (there != kThreadRange) return;
+    visit_objects(*beneath_, covered, [&](Span part, ObjectNumber object) {
+      shadow_.paint(part.begin, part.end, object);
+    });
   });
 }
 
@@ -340,24 +343,46 @@ Span DataObjects::note_stack(uint64_t address, Span otherwise) {
   return where;
 }
 
+ObjectNumber FrameLayout::find(int64_t offset) const {
+  const auto after = std::upper_bound(variables.begin(), variables.end(), offset,
+                                      [](int64_t a, const Variable& b) { return a < b.begin; });
+  if (after == variables.begin()) return rest;
+  const Variable& variable = *std::prev(after);
+  return offset < variable.end ? variable.object : rest;
+}
+
 /// Of files that were mapped one after the other the latest is there.
-ObjectNumber DataObjects::find_frame(uint64_t address) {
+const FrameLayout& DataObjects::find_frame(uint64_t address) {
   for (auto image = images_.rbegin(); image != images_.rend(); ++image) {
     if (address < image->extent.begin || address >= image->extent.end) continue;
     const std::vector<uint64_t>& functions = image->elf.functions;
     const auto after = std::upper_bound(functions.begin(), functions.end(), address - image->bias);
-    if (after == functions.begin()) return kStack;
+    if (after == functions.begin()) return no_frame_;
     const uint64_t begin = *std::prev(after);
-    ObjectNumber& number = frames_[begin + image->bias];
-    if (number == kNothing) {
-      number = add({.kind = Kind::frame,
-                    .mapping = image->mapping,
-                    .place = image->elf.offset_of(begin),
-                    .blocks = 1});
-    }
-    return number == kNothing ? kStack : number;
+    const auto [frame, is_new] = frames_.try_emplace(begin + image->bias);
+    if (is_new) frame->second = make_frame(*image, begin);
+    return frame->second;
   }
-  return kStack;
+  return no_frame_;
+}
+
+FrameLayout DataObjects::make_frame(const Image& image, uint64_t function) {
+  Object object{.kind = Kind::frame,
+                .mapping = image.mapping,
+                .place = image.elf.offset_of(function),
+                .blocks = 1};
+  FrameLayout frame{add(object)};
+  if (frame.rest == kNothing) return no_frame_;
+  if (!read_frame_) return frame;
+  for (const FrameVariable& one : read_frame_(image.path, function)) {
+    object.name = one.name + '\t' + one.place;
+    object.size_bytes = object.total_bytes = one.size_bytes;
+    const ObjectNumber number = add(object);
+    if (number == kNothing) break;
+    frame.variables.push_back(
+        {one.begin, one.begin + static_cast<int64_t>(one.size_bytes), number});
+  }
+  return frame;
 }
 
 ObjectNumber DataObjects::allocate(uint64_t address, uint64_t size_bytes,

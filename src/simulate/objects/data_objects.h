@@ -17,6 +17,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,6 +31,7 @@
 
 #include "base/hash.h"
 #include "simulate/objects/elf_objects.h"
+#include "simulate/objects/frame_source.h"
 #include "simulate/objects/ranges.h"
 #include "simulate/objects/shadow_memory.h"
 
@@ -45,7 +47,8 @@ enum class Kind : uint8_t {
   mapping,    // `name`: of which file; "": of none, mapped by the calls of `path`
   range,      // `name`, given by the user; `parent`: what it lies in, if that is known
   other,      // all objects that an instruction accesses beyond its most
-  frame,      // the stack of the function that begins at `place` of the file of `mapping`
+  frame,      // the stack of the function that begins at `place` of the file of `mapping`: all of
+              // it, or if there is a name this variable and where it is declared (frame_source.h)
 };
 inline constexpr Kind kLastKind = Kind::frame;
 
@@ -66,6 +69,21 @@ struct Object {
   bool is_folded = false;        // a block of its own is none any more: others are larger
   uint32_t row = 0;              // in the counts file; 0: nothing of it was counted yet
 };
+
+/// The frame of a function: variables in it that are known, and all else.
+struct FrameLayout {
+  struct Variable {
+    int64_t begin = 0;  // from the frame's end on
+    int64_t end = 0;
+    ObjectNumber object = kNothing;
+  };
+  ObjectNumber rest = kNothing;
+  std::vector<Variable> variables{};  // ascending
+
+  [[nodiscard]] ObjectNumber find(int64_t offset) const;
+};
+using ReadFrame =
+    std::function<std::vector<FrameVariable>(const std::string& path, uint64_t function)>;
 
 /// What tells blocks of the heap apart: the place that allocates them; that and their size; or the
 /// largest ones are objects of their own.
@@ -133,8 +151,11 @@ class DataObjects {
   /// The address is of a thread's stack: the memory that was mapped with it, or `otherwise`. What
   /// the stack is.
   Span note_stack(uint64_t address, Span otherwise);
-  /// The stack of the function with code at the address; kStack: none is known there.
-  ObjectNumber find_frame(uint64_t address);
+  /// The frame of the function with code at the address; all of it is kStack if none is known
+  /// there. It stays where it is.
+  const FrameLayout& find_frame(uint64_t address);
+  /// Asked for the variables of a function in a file. It must live to the end.
+  void set_frame_reader(ReadFrame reader) { read_frame_ = std::move(reader); }
 
   /// A block is there: the object that it is of.
   /// `range`: of find_range_of_call(), which it is of then.
@@ -205,6 +226,7 @@ class DataObjects {
   [[nodiscard]] size_t longest_path(std::span<const uint32_t> path) const;
   ObjectNumber place_of_allocation(Kind kind, std::string_view name, std::span<const uint32_t> path,
                                    uint64_t size_bytes);
+  FrameLayout make_frame(const Image& image, uint64_t function);
   ObjectNumber find_instance(ObjectNumber site, uint64_t size_bytes);
   [[nodiscard]] uint64_t end_with_header(uint64_t address, uint64_t size_bytes) const;
   void paint(Span where, ObjectNumber object, ObjectNumber spare = ShadowMemory::kMostObjects);
@@ -230,8 +252,10 @@ class DataObjects {
   std::map<uint64_t, uint64_t> large_blocks_;                     // alive, begin to end
   std::array<uint64_t, 16> found_blocks_{};                       // begins, by number of object
   std::map<uint64_t, uint64_t> mapped_;                           // begin to end, by mmap
-  tsl::robin_map<uint64_t, ObjectNumber, SpreadHash> frames_;     // by beginning of function
-  std::set<std::pair<uint64_t, uint32_t>> instances_;             // by size and ~number
+  std::map<uint64_t, FrameLayout> frames_;                        // by beginning of function
+  FrameLayout no_frame_{kStack, {}};
+  ReadFrame read_frame_;
+  std::set<std::pair<uint64_t, uint32_t>> instances_;  // by size and ~number
   size_t ever_instances_ = 0;
   std::vector<ObjectNumber> folded_;
   uint64_t not_apart_ = 0;

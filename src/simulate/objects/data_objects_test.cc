@@ -181,14 +181,37 @@ TEST(DataObjects, AFrameIsOfTheFunctionThatHasTheCode) {
   elf.functions = {0x1100, 0x1200};
   DataObjects objects;
   objects.add_image(kPlace, elf);
-  const ObjectNumber first = objects.find_frame(kBias + 0x1100);
+  const ObjectNumber first = objects.find_frame(kBias + 0x1100).rest;
   EXPECT_EQ(objects.object(first).kind, Kind::frame);
   EXPECT_EQ(objects.object(first).mapping, 3U);
   EXPECT_EQ(objects.object(first).place, 0x1100U);  // of the file
-  EXPECT_EQ(objects.find_frame(kBias + 0x11ff), first);
-  EXPECT_NE(objects.find_frame(kBias + 0x1200), first);
-  EXPECT_EQ(objects.find_frame(kBias + 0x10ff), DataObjects::kStack);  // of no function
-  EXPECT_EQ(objects.find_frame(0x1100), DataObjects::kStack);          // in no file
+  EXPECT_EQ(objects.find_frame(kBias + 0x11ff).rest, first);
+  EXPECT_NE(objects.find_frame(kBias + 0x1200).rest, first);
+  EXPECT_EQ(objects.find_frame(kBias + 0x10ff).rest, DataObjects::kStack);  // of no function
+  EXPECT_EQ(objects.find_frame(0x1100).rest, DataObjects::kStack);          // in no file
+}
+
+TEST(DataObjects, VariablesOfAFrameAreObjectsOfTheirOwn) {
+  ElfObjects elf = two_variables();
+  elf.functions = {0x1100};
+  DataObjects objects;
+  objects.set_frame_reader([](const std::string& path, uint64_t function) {
+    EXPECT_EQ(path, "/bin/a.out");
+    EXPECT_EQ(function, 0x1100U);
+    return std::vector<FrameVariable>{{"words", "a.c:7", -64, 32}, {"line", "a.c:8", -24, 8}};
+  });
+  objects.add_image(kPlace, elf);
+  const FrameLayout& frame = objects.find_frame(kBias + 0x1110);
+  const auto name_at = [&](int64_t offset) { return objects.object(frame.find(offset)).name; };
+  EXPECT_EQ(name_at(-65), "");
+  EXPECT_EQ(name_at(-64), "words\ta.c:7");
+  EXPECT_EQ(name_at(-33), "words\ta.c:7");
+  EXPECT_EQ(name_at(-32), "");
+  EXPECT_EQ(name_at(-17), "line\ta.c:8");
+  EXPECT_EQ(name_at(-16), "");
+  EXPECT_EQ(objects.object(frame.find(-20)).kind, Kind::frame);
+  EXPECT_EQ(objects.object(frame.find(-20)).place, 0x1100U);
+  EXPECT_EQ(objects.object(frame.find(-20)).size_bytes, 8U);
 }
 
 TEST(DataObjects, RangesOfThreadsAreOthersForOtherThreads) {

@@ -151,8 +151,7 @@ extern "C" [[gnu::used]] void culprit_enter_allocator(unsigned vcpu, void* word,
 }
 
 extern "C" [[gnu::used]] void culprit_note_state(unsigned vcpu, void*, const char* state) {
-  the_counting().note_registers(vcpu,
-                                reinterpret_cast<const uint64_t*>(state + register_offset));
+  the_counting().note_registers(vcpu, reinterpret_cast<const uint64_t*>(state + register_offset));
 }
 
 extern "C" [[gnu::used]] void culprit_do_rounds(unsigned vcpu, void* word, char* state) {

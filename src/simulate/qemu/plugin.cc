@@ -200,10 +200,10 @@ void system_call_ends(unsigned vcpu, int64_t number, int64_t result) {
   the_counting().end_system_call(vcpu, number, result);
 }
 
-/// The shared object with the costs of instructions is beside this one.
-std::string find_costs() {
+/// Other shared objects are beside this one.
+std::string find_beside(const char* library) {
   const std::string own = own_path();
-  return own.substr(0, own.rfind('/') + 1) + simulate::kCostsLibrary;
+  return own.substr(0, own.rfind('/') + 1) + library;
 }
 
 bool install(qemu_plugin_id_t id, const qemu_info_t& info, const PluginOptions& options) {
@@ -222,7 +222,8 @@ bool install(qemu_plugin_id_t id, const qemu_info_t& info, const PluginOptions& 
   const Result<void> started =
       the_counting().start(options.counting, {.architecture = info.target_name,
                                               .program = line.program,
-                                              .costs_path = find_costs(),
+                                              .costs_path = find_beside(simulate::kCostsLibrary),
+                                              .frames_path = find_beside(objects::kFramesLibrary),
                                               .find_mapping = find_mapping});
   if (!started) {
     ::fprintf(stderr, "culprit: %s\n", started.error().message.c_str());
