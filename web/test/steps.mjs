@@ -58,13 +58,13 @@ const DO = {
   size: (width, height) => page.setViewportSize({ width, height }),
   scheme: (colorScheme) => page.emulateMedia({ colorScheme }),
   shot: (file) => page.screenshot({ path: file }).then(() => null),
-  /// The drawn rows of a table: {title of the column: text of the cell}; with their classes as "".
-  rows: (label) => page.evaluate((name) => {
+  /// The drawn rows of a table, once it is there: {title of the column: text of the cell}; with their classes as "".
+  rows: (label) => page.waitForSelector(`.table[aria-label="${label}"]`).then(() => page.evaluate((name) => {
     const table = document.querySelector(`.table[aria-label="${name}"]`);
     const titles = [...table.querySelectorAll("[role=columnheader] button")].map((one) => one.innerText.replace(/ [▾▴]$/, ""));
     return [...table.querySelectorAll(".row:not(.head)")].map((row) => Object.fromEntries(
       [["", row.className], ...[...row.querySelectorAll("[role=gridcell]")].map((cell, i) => [titles[i], cell.innerText.trim()])]));
-  }, label),
+  }, label)),
   /// Serious findings of axe-core, as text.
   axe: async () => {
     await page.evaluate(readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
