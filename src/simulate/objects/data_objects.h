@@ -127,7 +127,7 @@ class DataObjects {
   [[nodiscard]] ObjectNumber other() const { return kOther; }
   static constexpr ObjectNumber kAllocator = 1;
   static constexpr ObjectNumber kStack = 2;
-  /// Parts of memory that threads have marked for themselves: find_thread_range() has them, and
+  /// Parts of memory that threads have marked for themselves: thread_ranges() has them, and
   /// beneath() what they are for other threads.
   static constexpr ObjectNumber kThreadRange = 3;
   /// Whether whose it is depends on the thread that accesses it.

@@ -89,7 +89,8 @@ TEST(ElfObjects, SurviveHostileBytes) {
   const MappedFile file = own_file();
   const std::span<const std::byte> all = file.bytes();
   // The tables of sections are at the end: a small file is made of the head and the tables.
-  std::vector<std::byte> bytes(all.begin(), all.begin() + std::min<size_t>(all.size(), 1 << 16));
+  const std::span<const std::byte> head = all.first(std::min<size_t>(all.size(), 1 << 16));
+  std::vector<std::byte> bytes(head.begin(), head.end());
   Elf64_Ehdr header;
   std::memcpy(&header, bytes.data(), sizeof header);
   const size_t tables = size_t{header.e_shnum} * sizeof(Elf64_Shdr);
