@@ -104,7 +104,7 @@ TEST_F(JoinStacks, NeverHoldsMoreOfAPlaceThanItsCounts) {
   count(spin_, 0x10, 1, 100);
   count(spin_, 0x11, 1, 101);
   count(spin_, 0x12, 5, 97);
-  for (const uint64_t caller : {0x400, 0x410, 0x420, 0x500, 0x510, 0x520, 0x530}) {
+  for (const uint64_t caller : {0x400U, 0x410U, 0x420U, 0x500U, 0x510U, 0x520U, 0x530U}) {
     add_stack(spin_, {0x300, caller, 0x10});
   }
   const Profile profile = join();
