@@ -58,10 +58,10 @@ double find_cycles(const Profile& native) {
 }
 
 /// Experiments take no longer than what was simulated, and a second.
-Result<void> try_changes(const RecordCommand& command, const RecordOptions& sampling,
-                         std::optional<off_t> input_start, int64_t simulated_ns, Recording& both) {
+void try_changes(const RecordCommand& command, const RecordOptions& sampling,
+                 std::optional<off_t> input_start, int64_t simulated_ns, Recording& both) {
   constexpr int64_t kSecond = 1'000'000'000;
-  if (!command.experiments || sampling.control->take().stop != StopRequest::none) return {};
+  if (!command.experiments || sampling.control->take().stop != StopRequest::none) return;
   const std::vector<const ExperimentKind*> chosen = choose_experiments(both.profile);
   ExperimentOptions options;
   options.sampling = sampling;
@@ -72,14 +72,14 @@ Result<void> try_changes(const RecordCommand& command, const RecordOptions& samp
   options.find_library = find_experiment_library;
   options.most_ns = simulated_ns + kSecond;
   ProgressLine line;
-  options.show = [&](const ExperimentKind& kind, size_t pair, size_t pairs) {
-    if (command.quiet) return;
-    line.show(
-        fmt::format("running it {} and as it is: pair {} of at most {}", kind.change, pair, pairs));
+  options.show = [&](size_t round, size_t rounds) {
+    if (!command.quiet) {
+      line.show(
+          fmt::format("experiments: as it is, and with one thing changed: round {} of at most {}",
+                      round, rounds));
+    }
   };
-  Result<void> done = run_experiments(chosen, options, both);
-  line.clear();
-  return done;
+  run_experiments(chosen, options, both);
 }
 
 Result<void> add_ranges_of_environment(SimulateOptions& options) {
@@ -167,7 +167,8 @@ Result<void> run_second(SecondRun& second, const RecordCommand& wanted,
   }));
   *amount += ", " + instructions;
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
-  return try_changes(command, sampling, second.input_start(), took.count(), native);
+  try_changes(command, sampling, second.input_start(), took.count(), native);
+  return {};
 }
 
 std::optional<Capability> describe_machine_model() {

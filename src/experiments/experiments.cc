@@ -1,5 +1,6 @@
 #include "experiments/experiments.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <initializer_list>
 #include <sched.h>
@@ -12,12 +13,13 @@
 #include "model/profile_merger.h"
 #include "recording/rerun_streams.h"
 #include "recording/scoped_environment.h"
+#include "stats/robust.h"
 
 namespace culprit {
 namespace {
 
-constexpr size_t kMostPairs = 5;   // the range of five holds the median of many in 94 % of cases
-constexpr size_t kFirstPairs = 3;  // after which what saves nothing ends
+constexpr uint32_t kMostRounds = 5;  // the range of five pairs holds the median in 94 % of cases
+constexpr uint32_t kFirstRounds = 3;
 
 double sum_events(const Profile& profile, std::initializer_list<std::string_view> names) {
   std::vector<bool> wanted(profile.events.size());
@@ -81,8 +83,6 @@ struct RunAgain {
   Profile profile;
   std::map<ImageId, Fd> held;
   int64_t user_ns = 0;
-  int wait_status = 0;
-  bool interrupted = false;
 };
 
 /// User code of files: what is made at run time is at another place in each run.
@@ -92,12 +92,10 @@ bool has_places(const Profile& profile, ImageId image) {
   return kind == ImageKind::program || kind == ImageKind::library || kind == ImageKind::vdso;
 }
 
-RunAgain keep_user_time(Recording recording, std::string_view event_name, uint32_t pair) {
+RunAgain keep_user_time(Recording recording, std::string_view event_name, uint32_t round) {
   const Profile& all = recording.profile;
   RunAgain run;
   run.held = std::move(recording.held);
-  run.wait_status = recording.command_wait_status;
-  run.interrupted = recording.interrupted;
   run.user_ns =
       recording.run().cpu_time_ns.value_or(0) - recording.run().use.system_time_ns.value_or(0);
   ProfileBuilder builder;
@@ -134,12 +132,19 @@ RunAgain keep_user_time(Recording recording, std::string_view event_name, uint32
   Count user_time;
   user_time.context = context;
   user_time.event = kTime;
-  user_time.repetition = pair;
+  user_time.repetition = round;
   user_time.value = static_cast<uint64_t>(std::max<int64_t>(0, run.user_ns));
   user_time.time_enabled_ns = user_time.time_running_ns = user_time.value;
   run.profile.counts.push_back(user_time);
   return run;
 }
+
+/// An experiment that goes on, and the runs that it has.
+struct UnderWay {
+  const ExperimentKind* kind;
+  std::string library;
+  std::vector<RunAgain> runs;  // by round
+};
 
 class Experiments {
  public:
@@ -148,79 +153,114 @@ class Experiments {
     sampling_.flush_every_ns = uint64_t{1} << 60;  // one piece at the end
   }
 
-  Result<void> run(const std::vector<const ExperimentKind*>& experiments) {
-    for (const ExperimentKind* const kind : experiments) RETURN_IF_ERROR(run(*kind));
-    return {};
-  }
+  /// Rounds: each a run as it is, and one of each experiment.
+  void run(const std::vector<const ExperimentKind*>& experiments);
 
  private:
-  Result<void> run(const ExperimentKind& kind);
-  Result<RunAgain> run_once(const ExperimentKind* kind, const std::string& library, uint32_t pair);
+  void not_tried(const ExperimentKind& kind, std::string_view why) {
+    both_.profile.ledger.note(fmt::format("not tried {}: {}", kind.change, why));
+  }
+  [[nodiscard]] std::vector<UnderWay> prepare(
+      const std::vector<const ExperimentKind*>& experiments);
+  [[nodiscard]] bool may_go_on(const UnderWay& one) const;
+  Result<RunAgain> run_once(const UnderWay* changed, uint32_t round);
+  Result<void> run_round(uint32_t round, std::vector<UnderWay>& all);
   void add(std::vector<RunAgain> runs);
 
   const ExperimentOptions& options_;
   Recording& both_;
   RecordOptions sampling_;
-  uint32_t first_pair_ = 0;  // of the next experiment: pairs are told apart in one profile
+  std::vector<RunAgain> as_it_is_;  // by round
 };
 
-/// `kind` null: as it is.
-Result<RunAgain> Experiments::run_once(const ExperimentKind* kind, const std::string& library,
-                                       uint32_t pair) {
+std::vector<UnderWay> Experiments::prepare(const std::vector<const ExperimentKind*>& experiments) {
+  std::vector<UnderWay> all;
+  const auto runs_of_a_round = static_cast<int64_t>(experiments.size()) + 1;
+  const int64_t least_ns = kFirstRounds * runs_of_a_round * both_.profile.runs.front().duration_ns;
+  for (const ExperimentKind* const kind : experiments) {
+    std::string library = options_.find_library(kind->key);
+    if (library.empty()) {
+      not_tried(*kind, "a library of culprit's is not beside it");
+    } else if (least_ns > options_.most_ns) {
+      not_tried(*kind, "it would take longer than what was simulated");
+    } else {
+      all.push_back({kind, std::move(library), {}});
+    }
+  }
+  return all;
+}
+
+/// `changed` null: as it is.
+Result<RunAgain> Experiments::run_once(const UnderWay* changed, uint32_t round) {
   const RerunStreams streams(options_.input_start, RerunStreams::Errors::hidden);
   std::map<std::string, std::string> variables;
-  if (kind != nullptr) variables["LD_PRELOAD"] = preload_first(library);
+  if (changed != nullptr) variables["LD_PRELOAD"] = preload_first(changed->library);
   const ScopedEnvironment environment(variables);
   std::optional<OneCpu> one_cpu;
-  if (kind != nullptr && kind->experiment == Experiment::one_cpu) one_cpu.emplace();
+  if (changed != nullptr && changed->kind->experiment == Experiment::one_cpu) one_cpu.emplace();
   ASSIGN_OR_RETURN(Recording recording,
                    record(
                        sampling_, [](const Profile&) -> Result<void> { return {}; },
                        [](const RecordProgress&) {}));
-  return keep_user_time(std::move(recording),
-                        kind == nullptr ? std::string(kAsItIsTime) : experiment_event(*kind), pair);
-}
-
-double median_saved(const std::vector<RunAgain>& runs) {
-  std::vector<double> saved;
-  for (size_t i = 0; i + 1 < runs.size(); i += 2) {
-    const auto as_it_is = static_cast<double>(std::max<int64_t>(1, runs[i].user_ns));
-    saved.push_back(1 - static_cast<double>(runs[i + 1].user_ns) / as_it_is);
+  if (recording.interrupted) return Error{"it was interrupted"};
+  if (recording.command_wait_status != both_.command_wait_status) {
+    return Error{"the command ends in another way then"};
   }
-  std::ranges::sort(saved);
-  return saved.empty() ? 0 : saved[saved.size() / 2];
+  const std::string event =
+      changed == nullptr ? std::string(kAsItIsTime) : experiment_event(*changed->kind);
+  return keep_user_time(std::move(recording), event, round);
 }
 
-Result<void> Experiments::run(const ExperimentKind& kind) {
+/// What saves nothing in the first rounds ends with them.
+bool Experiments::may_go_on(const UnderWay& one) const {
   constexpr double kNothing = 0.01;
-  Ledger& ledger = both_.profile.ledger;
-  const auto not_tried = [&](std::string_view why) {
-    ledger.note(fmt::format("not tried {}: {}", kind.change, why));
-    return Result<void>();
-  };
-  const std::string library = options_.find_library(kind.key);
-  if (library.empty()) return not_tried("a library of culprit's is not beside it");
-  const int64_t pair_ns = 2 * both_.profile.runs.front().duration_ns;
-  if (static_cast<int64_t>(kFirstPairs) * pair_ns > options_.most_ns) {
-    return not_tried("it would take longer than what was simulated");
+  if (one.runs.size() < kFirstRounds) return true;
+  std::vector<double> saved;
+  for (size_t i = 0; i < one.runs.size(); ++i) {
+    const auto as_it_is = static_cast<double>(std::max<int64_t>(1, as_it_is_[i].user_ns));
+    saved.push_back(1 - static_cast<double>(one.runs[i].user_ns) / as_it_is);
   }
-  std::vector<RunAgain> runs;
-  for (uint32_t pair = 0; pair < kMostPairs; ++pair) {
-    if (static_cast<int64_t>(pair + 1) * pair_ns > options_.most_ns) break;
-    if (pair == kFirstPairs && median_saved(runs) < kNothing) break;
-    if (options_.show) options_.show(kind, pair + 1, kMostPairs);
-    for (const ExperimentKind* const one : {static_cast<const ExperimentKind*>(nullptr), &kind}) {
-      ASSIGN_OR_RETURN(RunAgain run, run_once(one, library, first_pair_ + pair));
-      if (run.interrupted) return not_tried("it was interrupted");
-      if (run.wait_status != both_.command_wait_status) {
-        return not_tried("the command ends in another way then");
-      }
-      runs.push_back(std::move(run));
+  return compute_median(saved) >= kNothing;
+}
+
+/// Errors: there is nothing to compare with
+Result<void> Experiments::run_round(uint32_t round, std::vector<UnderWay>& all) {
+  ASSIGN_OR_RETURN(RunAgain as_it_is, run_once(nullptr, round));
+  as_it_is_.push_back(std::move(as_it_is));
+  for (auto one = all.begin(); one != all.end();) {
+    if (one->runs.size() < round || !may_go_on(*one)) {
+      ++one;
+      continue;
+    }
+    Result<RunAgain> changed = run_once(&*one, round);
+    if (changed) {
+      one->runs.push_back(*std::move(changed));
+      ++one;
+    } else {
+      not_tried(*one->kind, changed.error().message);
+      one = all.erase(one);
     }
   }
-  first_pair_ += kMostPairs;
-  add(std::move(runs));
   return {};
+}
+
+void Experiments::run(const std::vector<const ExperimentKind*>& experiments) {
+  std::vector<UnderWay> all = prepare(experiments);
+  int64_t spent_ns = 0;
+  for (uint32_t round = 0; round < kMostRounds; ++round) {
+    const auto goes_on = std::ranges::count_if(
+        all, [&](const UnderWay& one) { return one.runs.size() == round && may_go_on(one); });
+    spent_ns += (goes_on + 1) * both_.profile.runs.front().duration_ns;
+    if (goes_on == 0 || spent_ns > options_.most_ns) break;
+    if (options_.show) options_.show(round + 1, kMostRounds);
+    if (const Result<void> done = run_round(round, all); !done) {
+      for (const UnderWay& one : all) not_tried(*one.kind, done.error().message);
+      return;
+    }
+  }
+  if (all.empty()) return;
+  add(std::move(as_it_is_));
+  for (UnderWay& one : all) add(std::move(one.runs));
 }
 
 /// What names rows of the recording keeps its ids.
@@ -250,14 +290,14 @@ std::vector<const ExperimentKind*> choose_experiments(const Profile& both) {
   return chosen;
 }
 
-Result<void> run_experiments(const std::vector<const ExperimentKind*>& experiments,
-                             const ExperimentOptions& options, Recording& both) {
-  if (experiments.empty()) return {};
+void run_experiments(const std::vector<const ExperimentKind*>& experiments,
+                     const ExperimentOptions& options, Recording& both) {
+  if (experiments.empty()) return;
   if (const Result<void> loads = check_preloadable(options.sampling.command); !loads) {
     both.profile.ledger.note("no experiments: " + loads.error().message);
-    return {};
+    return;
   }
-  return Experiments(options, both).run(experiments);
+  Experiments(options, both).run(experiments);
 }
 
 }  // namespace culprit

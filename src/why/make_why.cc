@@ -61,15 +61,15 @@ double sum_events(const Profile& profile, const std::vector<Value>& values,
 /// Threads that fight for lines do so all the time on CPUs, and in a simulation where the kernel
 /// switches between them, unless they take turns: that may be what the model lacks. "" if not.
 std::string describe_contention(const Profile& profile, const std::vector<Value>& values,
-                                const MeasuredCycles& measured) {
+                                const WhyReport& why) {
   constexpr double kMuchMissing = 0.25;  // of the measured time
   constexpr double kWorthSaying = 1000;
   if (profile.environment.contains("simulate.deterministic")) return "";
-  const std::vector<TriedChange> tried = find_tried_changes(profile);
+  const MeasuredCycles& measured = *why.measured;
   const auto has_told = [](const TriedChange& one) {
     return one.kind->experiment == Experiment::one_cpu;
   };
-  if (std::ranges::any_of(tried, has_told)) return "";
+  if (std::ranges::any_of(why.tried, has_told)) return "";
   if (measured.fit.missing < kMuchMissing * measured.measured.value) return "";
   const double taken =
       sum_events(profile, values, {"other-core-modified-loads", "other-core-modified-stores"});
@@ -250,6 +250,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
                            const WhyOptions& options) {
   WhyReport why;
   why.options = options;
+  why.tried = find_tried_changes(profile);
   const EventMatch match = match_events(profile, cpu);
   why.remarks = match.remarks();
   for (const size_t event : match.others()) {
@@ -288,7 +289,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     why.everything = make_cost_tree(cpu, all, cost).unhalted.cycles;
     if (cpu.is_simulated) why.measured = find_measured_cycles(profile, table);
     if (why.measured) {
-      std::string contention = describe_contention(profile, table.shown, *why.measured);
+      std::string contention = describe_contention(profile, table.shown, why);
       if (!contention.empty()) why.remarks.push_back(std::move(contention));
       for (std::string& one : advise_on_dispatch(*why.measured)) {
         why.remarks.push_back(std::move(one));
@@ -304,7 +305,6 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   }
   if (!cost.is_counting) why.kernel = find_kernel_time(profile, facts, options.filters);
   why.rules = check_rules(cpu, amounts);
-  why.tried = find_tried_changes(profile);
   why.advice = cost.is_counting ? advise_on_counts(why.tree)
                                 : find_repairs({profile, facts, cpu, match, cost}, why);
   forget_reasons(why);

@@ -307,8 +307,9 @@ double RepairFinder::find_saved(const Place& place, const TriedChange& tried) co
   const std::optional<size_t> as_it_is = find_event(kAsItIsTime);
   const std::optional<size_t> changed = find_event(experiment_event(*tried.kind));
   if (!why_.measured || !as_it_is || !changed) return 0;
-  const auto saved_of = [&](const std::vector<Value>& values) {
-    return values[*as_it_is].value - values[*changed].value;
+  const auto saved_of = [&](const std::vector<Value>& values) {  // of a run
+    return values[*as_it_is].value / static_cast<double>(tried.runs_as_it_is) -
+           values[*changed].value / static_cast<double>(tried.pairs);
   };
   const double all = saved_of(totals_);
   const double here = saved_of(place.values);

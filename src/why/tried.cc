@@ -35,7 +35,8 @@ std::vector<TriedChange> find_tried_changes(const Profile& profile) {
     }
     if (saved.empty()) continue;
     const Interval range = median_interval(saved);
-    all.push_back({&kind, saved.size(), {compute_median(saved), range.low, range.high}});
+    all.push_back(
+        {&kind, saved.size(), as_it_is.size(), {compute_median(saved), range.low, range.high}});
   }
   std::ranges::stable_sort(all, std::greater(),
                            [](const TriedChange& one) { return one.saved.expected; });

@@ -16,6 +16,7 @@ namespace culprit {
 struct TriedChange {
   const ExperimentKind* kind = nullptr;
   size_t pairs = 0;
+  size_t runs_as_it_is = 0;  // that the samples as it is are of; other experiments may have more
   // Of the user time of a run: the median of the pairs, and their range [below 1; below 0: it takes
   // longer].
   GainForecast saved;

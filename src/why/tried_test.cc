@@ -12,6 +12,7 @@ namespace culprit {
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
+constexpr size_t kPushBack = 3;  // row of test_profile.h's first histogram
 
 /// Runs of one kind, by pair [ms].
 void add_runs(Profile& profile, EventId event, const std::vector<int64_t>& times_ms) {
@@ -111,6 +112,30 @@ TEST_F(TriedAdviceOf, LinesOfOtherThreadsIsWhatOneCpuSaves) {
   EXPECT_EQ(why.verdict.branch->branch, CostBranch::multithread_collisions);
   const std::string text = print_why(test_.profile, cpu_, why, Format::text, {});
   EXPECT_NE(text.find("Measured: 60 % less time (50 to 70 %)"), std::string::npos) << text;
+}
+
+// Five runs as it is, for another experiment's sake, and three without subnormals. A run takes 600
+// ms in grind, which go, and 400 elsewhere, which stay.
+TEST_F(TriedAdviceOf, RunsAreComparedAndNotSums) {
+  Profile& profile = test_.profile;
+  add_experiment(profile, kOneCpu, {600, 600, 600, 600, 600}, {600, 600, 600, 600, 600});
+  add_experiment(profile, kNoSubnormals, {}, {});
+  const auto add_elsewhere = [&](size_t event, uint64_t ms) {
+    EventColumn& column = profile.histograms.front().columns.at(event);
+    column.samples.at(kPushBack) += ms;
+    column.value.at(kPushBack) += ms * kMs;
+  };
+  const size_t columns = profile.histograms.front().columns.size();
+  add_elsewhere(columns - 4, 5 * 400);
+  add_elsewhere(columns - 1, 3 * 400);
+  for (Count& count : profile.counts) count.value += 400 * kMs;
+  add_runs(profile, EventId(profile.events.size() - 1), {400, 400, 400});
+  const WhyReport why = ask();
+  ASSERT_NE(find(why), nullptr);
+  EXPECT_EQ(find(why)->branch, CostBranch::microcode_exceptions);
+  EXPECT_EQ(find(why)->tried->pairs, 3U);
+  EXPECT_EQ(find(why)->tried->runs_as_it_is, 5U);
+  EXPECT_NEAR(find(why)->cycles.value, 0.6 * 2e9, 1);
 }
 
 TEST_F(TriedAdviceOf, NoPlaceWhereNoLineWasTaken) {

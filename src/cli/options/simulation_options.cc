@@ -127,9 +127,8 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
            }
          },
          "this part of memory is a data object of its own: NAME=SYMBOL, "
-         "NAME=FILE:SYMBOL, NAME=FILE:LINE (the blocks allocated there), NAME=ADDRESS+BYTES; may "
-         "be "
-         "repeated; CULPRIT_RANGE has more, with semicolons between")
+         "NAME=FILE:SYMBOL, NAME=FILE:LINE (the blocks allocated there), NAME=ADDRESS+BYTES; "
+         "may be repeated; CULPRIT_RANGE has more, with semicolons between")
       ->type_name("RANGE")
       ->allow_extra_args(false);
   app->add_option_function<std::vector<std::string>>(

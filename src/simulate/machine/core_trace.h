@@ -33,7 +33,8 @@ struct CoreEvent {
   uint32_t bytes = 0;
   Site site = 0;
   CoreEventKind kind = CoreEventKind::end_block;
-  bool is_part = false;  // load: a further part; taken: of a call or return
+  bool is_part = false;     // load: a further part
+  bool is_of_call = false;  // taken: of a call or return
   bool is_last = false;
   Misprediction misprediction = Misprediction::none;
   DataSource source = DataSource::l2;  // prefetch
@@ -83,7 +84,7 @@ class CoreTrace {
   [[gnu::noinline]] void taken(Site site, bool is_of_call) {
     CoreEvent& event = add(CoreEventKind::taken);
     event.site = site;
-    event.is_part = is_of_call;
+    event.is_of_call = is_of_call;
   }
   [[gnu::noinline]] void fetch(Site site, PackedOutcome outcome) {
     CoreEvent& event = add(CoreEventKind::fetch);

@@ -353,8 +353,8 @@ void Replay::tell(const CoreEvent& event, Change change, PrefetchedLines& lines,
       if (change != Change::misprediction) core.branch(event.site, event.misprediction);
       break;
     case CoreEventKind::taken:
-      if (change != (event.is_part ? Change::calls : Change::starvation)) {
-        core.taken(event.site, event.is_part);
+      if (change != (event.is_of_call ? Change::calls : Change::starvation)) {
+        core.taken(event.site, event.is_of_call);
       }
       break;
     case CoreEventKind::fetch:
