@@ -4,23 +4,25 @@ namespace culprit {
 
 StringTable& StringTable::operator=(const StringTable& other) {
   if (this == &other) return *this;
-  index_.clear();
+  index_ = RowIndex();
   indexed_ = 0;
   texts_ = other.texts_;
   return *this;
 }
 
-void StringTable::complete_index() {
-  if (index_.empty()) index_.reserve(texts_.size());
-  for (; indexed_ < texts_.size(); ++indexed_) index_.emplace(texts_[indexed_], indexed_);
+uint32_t StringTable::find_or_add(std::string_view text, size_t new_row) {
+  return index_.find_or_add(std::hash<std::string_view>()(text), new_row,
+                            [&](size_t row) { return texts_[row] == text; });
 }
 
 StringId StringTable::intern(std::string_view text) {
-  if (indexed_ < texts_.size()) complete_index();
-  if (const auto found = index_.find(text); found != index_.end()) return found->second;
-  const StringId id(texts_.size());
-  index_.emplace(texts_.emplace_back(text), id);
-  indexed_ = texts_.size();
+  if (index_.size() == 0) index_.reserve(texts_.size());
+  for (; indexed_ < texts_.size(); ++indexed_) find_or_add(texts_[indexed_], indexed_);
+  const StringId id(find_or_add(text, texts_.size()));
+  if (id.value == texts_.size()) {
+    texts_.emplace_back(text);
+    ++indexed_;
+  }
   return id;
 }
 

@@ -8,9 +8,9 @@
 #include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
+#include "base/row_index.h"
 #include "model/ids.h"
 
 namespace culprit {
@@ -33,10 +33,11 @@ class StringTable {
   [[nodiscard]] size_t size() const { return texts_.size(); }
 
  private:
-  void complete_index();
+  /// The row of `text` in the index; of none `new_row`, which has it from now on.
+  uint32_t find_or_add(std::string_view text, size_t new_row);
 
-  std::deque<std::string> texts_;  // a deque keeps the views in index_ valid
-  std::unordered_map<std::string_view, StringId> index_;
+  std::deque<std::string> texts_;  // a deque: who asked for a text may keep it
+  RowIndex index_;
   size_t indexed_ = 0;  // texts that are in index_
 };
 

@@ -1,7 +1,7 @@
 #include "report/add_up.h"
 
 #include "model/counts.h"
-#include "report/row_index.h"
+#include "base/row_index.h"
 
 namespace culprit {
 

@@ -17,6 +17,9 @@ struct Accounts {
   std::vector<Sum> sums;  // rows x events
 
   [[nodiscard]] std::span<Sum> of(size_t row) { return {sums.data() + row * events, events}; }
+  [[nodiscard]] std::span<const Sum> of(size_t row) const {
+    return {sums.data() + row * events, events};
+  }
   [[nodiscard]] const Sum& of(size_t row, size_t event) const { return sums[row * events + event]; }
 };
 

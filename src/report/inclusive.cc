@@ -1,8 +1,9 @@
 #include "report/inclusive.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <span>
 
+#include "base/row_index.h"
 #include "model/counts.h"
 
 namespace culprit {
@@ -14,28 +15,44 @@ class FrameRows {
   FrameRows(CodeIndex& code, const RowKeys& keys, const Levels& by, const FindRow& find_row)
       : code_(code), keys_(keys), find_row_(find_row), by_context_(by.context()) {}
 
-  /// Innermost first; frames without a row are left out.
-  const std::vector<size_t>& at(ContextId context, const Location& location) {
-    auto& known = rows_[by_context_ ? context.value : 0];
-    const auto [entry, is_new] = known.try_emplace(location);
-    if (!is_new) return entry->second;
-    std::vector<Frame> frames = code_.frames(location);
-    if (frames.empty()) frames.emplace_back();
-    const RowKey who = keys_.of_context(context);
-    for (const Frame& frame : frames) {
-      if (const auto row = find_row_(keys_.of_frame(who, location, frame))) {
-        entry->second.push_back(*row);
-      }
-    }
-    return entry->second;
+  /// Innermost first; frames without a row are left out. Good until the next call.
+  std::span<const size_t> at(ContextId context, const Location& location) {
+    const Place place{by_context_ ? context : ContextId(), location};
+    const size_t hash = std::hash<Location>()(location) + place.context.value;
+    const uint32_t known = index_.find_or_add(hash, places_.size(), [&](size_t one) {
+      return places_[one].context == place.context && places_[one].location == location;
+    });
+    if (known == places_.size()) add(place, context);
+    const size_t end = known + 1 < places_.size() ? places_[known + 1].first_row : rows_.size();
+    return std::span(rows_).subspan(places_[known].first_row, end - places_[known].first_row);
   }
 
  private:
+  struct Place {
+    ContextId context;
+    Location location;
+    size_t first_row = 0;  // in rows_: those up to the next place's first are its own
+  };
+
+  void add(Place place, ContextId context) {
+    place.first_row = rows_.size();
+    places_.push_back(place);
+    std::vector<Frame> frames = code_.frames(place.location);
+    if (frames.empty()) frames.emplace_back();
+    const RowKey who = keys_.of_context(context);
+    for (const Frame& frame : frames) {
+      const auto row = find_row_(keys_.of_frame(who, place.location, frame));
+      if (row) rows_.push_back(*row);
+    }
+  }
+
   CodeIndex& code_;
   const RowKeys& keys_;
   const FindRow& find_row_;
   bool by_context_;
-  std::unordered_map<uint32_t, std::unordered_map<Location, std::vector<size_t>>> rows_;
+  RowIndex index_;
+  std::vector<Place> places_;
+  std::vector<size_t> rows_;
 };
 
 }  // namespace
@@ -57,7 +74,7 @@ void add_callers(CodeIndex& code, const RowKeys& keys, const Levels& by, const F
     }
     if (rows.empty()) return;
     const Location& leaf = profile.stacks[count.stack.value].location;
-    const std::vector<size_t>& innermost = frames.at(count.context, leaf);
+    const std::span<const size_t> innermost = frames.at(count.context, leaf);
     const size_t own = innermost.empty() ? SIZE_MAX : innermost.front();
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());

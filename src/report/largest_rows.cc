@@ -7,7 +7,7 @@
 #include "report/add_up.h"
 #include "report/next_function.h"
 #include "report/row_filter.h"
-#include "report/row_index.h"
+#include "base/row_index.h"
 #include "report/row_key.h"
 #include "report/row_order.h"
 
@@ -107,24 +107,20 @@ struct LargestRows::State {
     return to_largest(groups.names[largest], value(sums[largest]) / value(all));
   }
 
-  std::vector<RowSums> sum(const Groups& groups) const {
-    if (groups.names.empty()) return {};
-    std::vector<std::vector<Sum>> sums(groups.names.size(), std::vector<Sum>(accounts.events));
+  void sum(const Groups& groups, const VisitSums& visit) const {
+    const size_t events = accounts.events;
+    Sums sums(groups.names.size() * events);
     for (size_t row = 0; row < rows.size(); ++row) {
-      std::vector<Sum>& group = sums[groups.of_row[row]];
-      for (size_t event = 0; event < group.size(); ++event) {
-        group[event] += accounts.of(rows[row], event);
-      }
+      add_sums(std::span(sums).subspan(groups.of_row[row] * events, events),
+               accounts.of(rows[row]));
     }
-    std::vector<RowSums> all;
-    for (size_t group = 0; group < sums.size(); ++group) {
-      RowSums& one = all.emplace_back();
-      one.row = to_largest(groups.names[group], 0);
-      for (size_t event = 0; event < sums[group].size(); ++event) {
-        one.values.push_back(to_value(profile.events[event], sums[group][event]));
+    std::vector<Value> values(events);
+    for (size_t group = 0; group < groups.names.size(); ++group) {
+      for (size_t event = 0; event < events; ++event) {
+        values[event] = to_value(profile.events[event], sums[group * events + event]);
       }
+      visit(to_largest(groups.names[group], 0), values);
     }
-    return all;
   }
 
   const Profile& profile;
@@ -160,12 +156,12 @@ std::optional<LargestRow> LargestRows::find_line_within(const std::string& funct
                       [&](size_t row) { return is_wanted[state_->functions.of_row[row]]; });
 }
 
-std::vector<RowSums> LargestRows::sum_functions() const {
-  return state_->sum(state_->functions);
+void LargestRows::sum_functions(const VisitSums& visit) const {
+  state_->sum(state_->functions, visit);
 }
 
-std::vector<RowSums> LargestRows::sum_lines() const {
-  return state_->sum(state_->lines);
+void LargestRows::sum_lines(const VisitSums& visit) const {
+  state_->sum(state_->lines, visit);
 }
 
 std::string LargestRows::make_words(const LargestRow& function) const {

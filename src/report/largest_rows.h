@@ -9,8 +9,10 @@
 //     rows.find_function(event)     grind, 62 % of the event
 //     rows.find_line(event)         grind.c:9, 70 %: many functions may have a copy of it
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,11 +29,9 @@ struct LargestRow {
   double share = 0;   // of what the filters leave of the event [0 to 1]
 };
 
-/// All of a function, or of a line, by event.
-struct RowSums {
-  LargestRow row;             // without a share
-  std::vector<Value> values;  // parallel to the profile's events
-};
+/// All of a function, or of a line: the row, without a share, and its values, parallel to the
+/// profile's events.
+using VisitSums = std::function<void(const LargestRow&, std::span<const Value>)>;
 
 class LargestRows {
  public:
@@ -49,9 +49,10 @@ class LargestRows {
   [[nodiscard]] std::optional<LargestRow> find_line_within(const std::string& function,
                                                            size_t event) const;
 
-  /// Every row of what the filters leave, in no order. By line, code without one is by function.
-  [[nodiscard]] std::vector<RowSums> sum_functions() const;
-  [[nodiscard]] std::vector<RowSums> sum_lines() const;
+  /// Visits every row of what the filters leave, in no order. By line, code without one is by
+  /// function.
+  void sum_functions(const VisitSums& visit) const;
+  void sum_lines(const VisitSums& visit) const;
 
   /// What `culprit annotate` opens the function by; "" for code without a name.
   [[nodiscard]] std::string make_words(const LargestRow& function) const;

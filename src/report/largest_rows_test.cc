@@ -67,16 +67,16 @@ TEST(LargestRows, CodeOfSystemHeadersIsItsCallers) {
   const FactsLookup facts = test.lookup();
   const LargestRows rows(test.profile, facts, {{RowLevel::module, "mill"}});
   double grind = 0;
-  for (const RowSums& row : rows.sum_functions()) {
-    EXPECT_NE(row.row.function, "weigh");
-    if (row.row.function == "grind") grind += row.values[0].value;
-  }
+  rows.sum_functions([&](const LargestRow& row, std::span<const Value> values) {
+    EXPECT_NE(row.function, "weigh");
+    if (row.function == "grind") grind += values[0].value;
+  });
   EXPECT_EQ(grind, 650e6);  // ns
   double at_line_13 = 0;
-  for (const RowSums& row : rows.sum_lines()) {
-    EXPECT_NE(row.row.line, 5u);
-    if (row.row.line == 13) at_line_13 += row.values[0].value;
-  }
+  rows.sum_lines([&](const LargestRow& row, std::span<const Value> values) {
+    EXPECT_NE(row.line, 5u);
+    if (row.line == 13) at_line_13 += values[0].value;
+  });
   EXPECT_EQ(at_line_13, 150e6);
   const LargestRows asked(test.profile, facts, {{RowLevel::function, "weigh"}});
   EXPECT_EQ(asked.find_function(0)->function, "weigh");

@@ -26,7 +26,7 @@
 #include "report/object_columns.h"
 #include "report/report.h"
 #include "report/row_filter.h"
-#include "report/row_index.h"
+#include "base/row_index.h"
 #include "report/row_key.h"
 #include "report/row_order.h"
 #include "report/tree.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "report/report.h"
-#include "report/row_index.h"
+#include "base/row_index.h"
 
 namespace culprit {
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "accounting/advice.h"
@@ -37,7 +38,7 @@ std::string name_line(const LargestRow& row) {
   return row.line == 0 ? "" : fmt::format("{}:{}", base_name(row.file), row.line);
 }
 
-void add_values(std::vector<Value>& sums, const std::vector<Value>& values) {
+void add_values(std::vector<Value>& sums, std::span<const Value> values) {
   if (sums.empty()) sums.resize(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
     sums[i].value += values[i].value;
@@ -47,7 +48,28 @@ void add_values(std::vector<Value>& sums, const std::vector<Value>& values) {
 }
 
 /// Rows with equal keys are one place, which is called after the largest of them.
-using KeyOf = std::function<std::string(const LargestRow&)>;
+class PlaceGroups {
+ public:
+  struct Group {
+    std::vector<Value> values;
+    LargestRow largest;
+    double most = -1;
+  };
+
+  void add(const std::string& key, const LargestRow& row, std::span<const Value> values) {
+    Group& group = groups_[key];
+    add_values(group.values, values);
+    const double size = values.empty() ? 0 : values.front().value;
+    if (size <= group.most) return;
+    group.most = size;
+    group.largest = row;
+  }
+
+  [[nodiscard]] const std::map<std::string, Group>& all() const { return groups_; }
+
+ private:
+  std::map<std::string, Group> groups_;
+};
 
 class RepairFinder {
  public:
@@ -63,8 +85,8 @@ class RepairFinder {
   std::vector<PlacedAdvice> find();
 
  private:
-  std::vector<Place> make_places(const std::vector<RowSums>& rows, const KeyOf& key_of) const;
-  [[nodiscard]] bool is_much(const std::vector<Value>& values) const;
+  std::vector<Place> make_places(const PlaceGroups& groups) const;
+  [[nodiscard]] bool is_much(std::span<const Value> values) const;
   const std::vector<Place>& choose_places(CostBranch branch);
   std::vector<PlacedAdvice> find_of(const CostNode& branch, bool is_first);
   PlacedAdvice describe(const Place& place, const CostNode& branch, const CostNode& of_place);
@@ -97,38 +119,22 @@ std::optional<size_t> RepairFinder::find_event(std::string_view name) const {
 }
 
 /// Whether a place has enough of any event to be worth a tree of its own.
-bool RepairFinder::is_much(const std::vector<Value>& values) const {
+bool RepairFinder::is_much(std::span<const Value> values) const {
   for (size_t event = 0; event < values.size(); ++event) {
     if (values[event].value > kLeastOfEvent * totals_[event].value) return true;
   }
   return false;
 }
 
-std::vector<Place> RepairFinder::make_places(const std::vector<RowSums>& rows,
-                                             const KeyOf& key_of) const {
-  struct Group {
-    std::vector<Value> values;
-    const RowSums* largest = nullptr;
-    double most = -1;
-  };
-  std::map<std::string, Group> groups;
-  for (const RowSums& row : rows) {
-    Group& group = groups[key_of(row.row)];
-    add_values(group.values, row.values);
-    const double size = row.values.empty() ? 0 : row.values.front().value;
-    if (size > group.most) {
-      group.most = size;
-      group.largest = &row;
-    }
-  }
+std::vector<Place> RepairFinder::make_places(const PlaceGroups& groups) const {
   std::vector<Place> places;
-  for (auto& [key, group] : groups) {
+  for (const auto& [key, group] : groups.all()) {
     if (!is_much(group.values)) continue;
     Place& place = places.emplace_back();
-    place.function = group.largest->row.function;
-    place.line = name_line(group.largest->row);
-    place.words = rows_.make_words(group.largest->row);
-    place.values = std::move(group.values);
+    place.function = group.largest.function;
+    place.line = name_line(group.largest);
+    place.words = rows_.make_words(group.largest);
+    place.values = group.values;
     std::vector<Estimate> estimates;
     for (const Value& value : place.values) estimates.push_back({value.value, value.error});
     place.tree = make_cost_tree(input_.cpu, input_.match.amounts(estimates), input_.cost);
@@ -259,8 +265,6 @@ std::vector<const CostNode*> branches_by_cycles(const CostTree& tree, const Cost
 }
 
 std::vector<PlacedAdvice> RepairFinder::find() {
-  const std::vector<RowSums> functions = rows_.sum_functions();
-  for (const RowSums& row : functions) add_values(totals_, row.values);
   // Time of one variant and costs of another are of one place, where each run chose its own.
   const auto by_name = [&](const LargestRow& row) {
     const std::string family = find_variant_family(row.function);
@@ -269,15 +273,27 @@ std::vector<PlacedAdvice> RepairFinder::find() {
     if (is_joined) return "variants of " + family;
     return row.function + (row.inlined ? " (inlined)" : "");
   };
-  functions_ = make_places(functions, by_name);
-  for (Place& place : functions_) place.line.clear();
-  families_ = make_places(functions, [](const LargestRow& row) {
-    return without_template_arguments(without_parameters(row.function));
+  PlaceGroups functions;
+  PlaceGroups families;
+  rows_.sum_functions([&](const LargestRow& row, std::span<const Value> values) {
+    add_values(totals_, values);
+    functions.add(by_name(row), row, values);
+    families.add(without_template_arguments(without_parameters(row.function)), row, values);
   });
-  for (Place& place : families_) place.line.clear();
-  lines_ = make_places(rows_.sum_lines(), [&](const LargestRow& row) {
-    return row.line == 0 ? by_name(row) : fmt::format("{}:{}", row.file, row.line);
+  functions_ = make_places(functions);
+  families_ = make_places(families);
+  PlaceGroups lines;
+  rows_.sum_lines([&](const LargestRow& row, std::span<const Value> values) {
+    if (row.line == 0) {
+      lines.add(by_name(row), row, values);
+    } else if (is_much(values)) {  // each line is one row
+      lines.add(fmt::format("{}:{}", row.file, row.line), row, values);
+    }
   });
+  lines_ = make_places(lines);
+  for (std::vector<Place>* places : {&functions_, &families_}) {
+    for (Place& place : *places) place.line.clear();
+  }
   std::vector<PlacedAdvice> all;
   const CostNode* const first = find_largest_branch(why_.tree);
   for (const TriedChange& tried : why_.tried) {

@@ -13,6 +13,8 @@ namespace culprit {
 
 class RowIndex {
  public:
+  [[nodiscard]] size_t size() const { return size_; }
+
   /// Makes room for this many rows at once.
   void reserve(size_t rows) {
     if (2 * rows > slots_.size()) resize(std::bit_ceil(2 * rows + 1));
