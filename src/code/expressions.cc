@@ -6,9 +6,10 @@
 namespace culprit {
 
 ExpressionId Expressions::make(const Expression& what) {
-  const auto [at, is_new] = known_.try_emplace(what, static_cast<ExpressionId>(all_.size()));
-  if (is_new) all_.push_back(what);
-  return at->second;
+  const ExpressionId id = known_.find_or_add(ExpressionHash()(what), all_.size(),
+                                             [&](size_t one) { return all_[one] == what; });
+  if (id == all_.size()) all_.push_back(what);
+  return id;
 }
 
 ExpressionId Expressions::base_of(ExpressionId address) const {
@@ -84,8 +85,9 @@ ExpressionId Expressions::load(ExpressionId address, uint8_t bytes) {
 }
 
 ExpressionId Expressions::find_zero_extended(ExpressionId what, uint64_t bits) const {
-  const auto found = known_.find({ExpressionKind::zero_extended, what, kNoExpression, bits});
-  return found == known_.end() ? kNoExpression : found->second;
+  const Expression wanted{ExpressionKind::zero_extended, what, kNoExpression, bits};
+  return known_.find(ExpressionHash()(wanted), [&](size_t one) { return all_[one] == wanted; })
+      .value_or(kNoExpression);
 }
 
 uint64_t Expressions::largest(ExpressionId id) const {

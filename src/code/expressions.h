@@ -9,8 +9,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
+
+#include "base/row_index.h"
 
 namespace culprit {
 
@@ -88,7 +89,7 @@ class Expressions {
   }
 
   std::vector<Expression> all_;
-  std::unordered_map<Expression, ExpressionId, ExpressionHash> known_;
+  RowIndex known_;
 };
 
 }  // namespace culprit

@@ -208,7 +208,8 @@ class TableFinder {
     uint32_t differ = 0;  // registers, a bit each
     for (auto other = std::next(ways.begin()); other != ways.end(); ++other) {
       for (uint8_t i = 0; i < kGeneralRegisters; ++i) {
-        if (together.registers[i] != other->second.registers[i]) differ |= uint32_t{1} << i;
+        const bool is_other = together.registers[i] != other->second.registers[i];
+        differ |= uint32_t{is_other} << i;  // without a branch: it is often the other way
       }
       meet(other->second, together);
     }
