@@ -1,7 +1,7 @@
 #include "report/add_up.h"
 
-#include "model/counts.h"
 #include "base/row_index.h"
+#include "model/counts.h"
 
 namespace culprit {
 

@@ -3,11 +3,11 @@
 #include <functional>
 #include <utility>
 
+#include "base/row_index.h"
 #include "print/values.h"
 #include "report/add_up.h"
 #include "report/next_function.h"
 #include "report/row_filter.h"
-#include "base/row_index.h"
 #include "report/row_key.h"
 #include "report/row_order.h"
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "base/row_index.h"
 #include "base/text.h"
 #include "model/counts.h"
 #include "model/event_names.h"
@@ -26,7 +27,6 @@
 #include "report/object_columns.h"
 #include "report/report.h"
 #include "report/row_filter.h"
-#include "base/row_index.h"
 #include "report/row_key.h"
 #include "report/row_order.h"
 #include "report/tree.h"

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "report/report.h"
 #include "base/row_index.h"
+#include "report/report.h"
 
 namespace culprit {
 
