@@ -638,6 +638,59 @@ long sum_up(long n) {
         self.assertEqual(done.stdout, "499500\n")
         self.assertEqual(self.find(report, "loop")["sum"]["pieces"], 10)
 
+    def test_the_barrier_of_a_reduction_is_the_loops(self):
+        path = self.folder / "sum.c"
+        path.write_text("""int main(void) {
+  int sum = 0;
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp for reduction(+ : sum)
+    for (int i = 0; i < 100; ++i) sum += i;
+  }
+  return sum != 4950;
+}""")
+        report, _ = self.regions(self.openmp(path, "sum", "clang-19", "-O1"))
+        self.assertEqual({one["kind"] for one in report["constructs"]}, {"parallel", "loop"})
+
+    def test_calls_that_are_jumps(self):
+        """The last call of a function is a jump at -O2, which seems to come from its caller."""
+        self.need("python3")
+        self.compile_text("""
+static int sum;
+static volatile int sink;
+static void __attribute__((noinline)) step(int i) {
+  sink = i;
+#pragma omp taskwait
+}
+void add(void) {
+#pragma omp parallel num_threads(3)
+#pragma omp atomic
+  sum += 1;
+}
+int run(void) {
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp single
+    sink = 1;
+#pragma omp task
+    sink = 2;
+    step(3);
+#pragma omp barrier
+  }
+  return sum;
+}""", "jumps.c", "jumps.so", "-O2", "-g", "-fopenmp", "-shared", "-fPIC")
+        (self.folder / "use.py").write_text("""import ctypes
+library = ctypes.CDLL('./jumps.so')
+library.add()
+library.add()
+print(library.run())
+""")
+        report, done = self.regions("python3", "use.py")
+        self.assertEqual(done.stdout, "6\n")
+        self.assertEqual(self.find(report, "barrier")["sum"]["executions"], 2)
+        self.assertEqual(self.find(report, "single")["sum"]["executions"], 2)
+        self.assertEqual(self.find(report, "taskwait")["sum"]["executions"], 2)
+
     def test_more_threads_than_cpus_is_said(self):
         program = self.openmp("openmp/walk.cc", "walk", "g++", "-O1")
         report, _ = self.regions(program, env={**os.environ, "OMP_NUM_THREADS": "16"})

@@ -18,8 +18,8 @@ static void measure_set(set_function* real, void* lock, const void* caller) {
     real(lock);
     return;
   }
-  const uint32_t path = construct_path(thread, CULPRIT_KIND_LOCK, CULPRIT_DETAIL_NONE,
-                                       (uint64_t)(uintptr_t)caller - 1);
+  const uint32_t path =
+      construct_path(thread, CULPRIT_KIND_LOCK, CULPRIT_DETAIL_NONE, gomp_site_of(caller));
   const uint64_t start = clock_now();
   if (path != 0) construct_ask(thread, path, start);
   real(lock);
@@ -29,8 +29,8 @@ static void measure_set(set_function* real, void* lock, const void* caller) {
 static int measure_test(test_function* real, void* lock, const void* caller) {
   struct thread* const thread = thread_self();
   if (thread == NULL) return real(lock);
-  const uint32_t path = construct_path(thread, CULPRIT_KIND_LOCK, CULPRIT_DETAIL_NONE,
-                                       (uint64_t)(uintptr_t)caller - 1);
+  const uint32_t path =
+      construct_path(thread, CULPRIT_KIND_LOCK, CULPRIT_DETAIL_NONE, gomp_site_of(caller));
   const uint64_t start = clock_now();
   const int got = real(lock);
   if (path != 0 && got) {

@@ -28,6 +28,11 @@ struct gomp_runtime {
 
 /* The runtime that calls from `caller` go to; NULL if there is none. */
 struct gomp_runtime* gomp_find_runtime(const void* caller);
+/* Where a call came from; 0 if a function that we called jumped there as its last act. */
+uint64_t gomp_site_of(const void* return_address);
+/* The thread is about to call a function of the program's, or has come back to `before`, which this
+ * returned then: calls that are its last act seem to come from us. */
+const void* gomp_run(const void* function);
 /* Its function; NULL if it has none of that number. */
 void* gomp_find_function(struct gomp_runtime* runtime, enum gomp_function function);
 /* A function of any name and version of the runtime that `caller` means; NULL if there is none. */

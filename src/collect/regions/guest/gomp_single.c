@@ -40,7 +40,7 @@ void begin_single(struct thread* thread, uint32_t path, int is_executor, uint64_
 
 uint32_t end_single(struct thread* thread, uint64_t now, const void* frame_of_caller) {
   struct frame* single = innermost_single(thread);
-  if (single == NULL || single->task != frame_of_caller) return 0;
+  if (single == NULL || (frame_of_caller != NULL && single->task != frame_of_caller)) return 0;
   if (single->part != CULPRIT_PART_BODY) single->begin = now;
   return construct_end(thread, CULPRIT_KIND_SINGLE, now, 0);
 }

@@ -44,7 +44,7 @@ static void run_task(void* copied) {
   struct thread* const thread = thread_self();
   const uint32_t path = task->path;
   if (thread != NULL) task_begin(thread, path, NULL, clock_now());
-  task->function((char*)copied + task->offset);
+  run_body(task->function, (char*)copied + task->offset);
   if (thread != NULL) task_end(thread, clock_now(), 1);
 }
 
@@ -104,7 +104,7 @@ static void run_loop_task(void* copied) {
   char* own = (char*)copied + loop->task.offset;
   memcpy(own, &loop->from, 2 * sizeof loop->from);
   if (thread != NULL) task_begin(thread, loop->task.path, NULL, clock_now());
-  loop->task.function(own);
+  run_body(loop->task.function, own);
   if (thread != NULL) task_end(thread, clock_now(), 1);
 }
 

@@ -10,21 +10,8 @@
 #include <string.h>
 
 #include "constructs.h"
-#include "libraries.h"
 
 #define UNPACK(...) __VA_ARGS__
-
-static struct extent shim;
-
-__attribute__((constructor)) static void find_shim(void) {
-  shim = library_around(&shim);
-}
-
-/* Where a call came from; 0 if a function that we called jumped there as its last act. */
-static uint64_t site_of(const void* return_address) {
-  const uint64_t at = (uint64_t)(uintptr_t)return_address;
-  return at >= shim.begin && at < shim.end ? 0 : at - 1;
-}
 
 /* A program that asks whether a runtime is there, and calls what is not. */
 static void* nothing(void) {
@@ -37,14 +24,15 @@ static void begin_work(struct thread* thread, uint16_t kind, uint16_t detail, co
                        const void* frame_of_caller) {
   leave_open_single(thread, frame_of_caller, 1);
   const uint64_t now = clock_now();
-  const uint32_t path = construct_path(thread, kind, detail, site_of(caller));
+  const uint32_t path = construct_path(thread, kind, detail, gomp_site_of(caller));
   construct_begin(thread, path, kind, now);
 }
 
 /* The end of a loop or of sections; `real` may wait for the team. */
-#define END_WORK(kind)                                                                          \
-  const uint64_t end = thread == NULL ? 0 : clock_now();                                        \
-  const uint32_t path = thread == NULL ? 0 : construct_end(thread, kind, end, site_of(caller)); \
+#define END_WORK(kind)                                                             \
+  const uint64_t end = thread == NULL ? 0 : clock_now();                           \
+  const uint32_t path =                                                            \
+      thread == NULL ? 0 : construct_end(thread, kind, end, gomp_site_of(caller)); \
   if (path != 0) wait_begin(thread, path, CULPRIT_PART_EXIT_BARRIER, end)
 
 #define WAITED \
@@ -98,7 +86,7 @@ static void run_member(void* argument) {
   void (*const function)(void*) = team->function;
   void* const data = team->data;
   if (thread == NULL) {
-    function(data);
+    run_body(function, data);
     return;
   }
   const int is_primary = team >= thread->teams && team < thread->teams + kTeams;
@@ -111,7 +99,7 @@ static void run_member(void* argument) {
     if (get != NULL) number = (unsigned)get();
   }
   member_begin(thread, team, number, clock_now());
-  function(data);
+  run_body(function, data);
   member_end(thread, team, clock_now());
 }
 
@@ -200,7 +188,7 @@ void GOMP_teams_reg(void (*function)(void*), void* data, unsigned teams, unsigne
     construct_begin(thread, path, CULPRIT_KIND_TEAMS, clock_now());
   }
   real(function, data, teams, limit, flags);
-  if (thread != NULL) construct_end(thread, CULPRIT_KIND_TEAMS, clock_now(), site_of(caller));
+  if (thread != NULL) construct_end(thread, CULPRIT_KIND_TEAMS, clock_now(), gomp_site_of(caller));
 }
 
 /* ---- sections and single ---- */
@@ -275,7 +263,7 @@ bool GOMP_single_start(void) {
   if (thread == NULL) return real();
   leave_open_single(thread, __builtin_dwarf_cfa(), 1);
   const uint32_t path =
-      construct_path(thread, CULPRIT_KIND_SINGLE, CULPRIT_DETAIL_NONE, site_of(caller));
+      construct_path(thread, CULPRIT_KIND_SINGLE, CULPRIT_DETAIL_NONE, gomp_site_of(caller));
   const bool is_executor = real();
   begin_single(thread, path, is_executor, clock_now(), __builtin_dwarf_cfa());
   return is_executor;
@@ -288,7 +276,7 @@ void* GOMP_single_copy_start(void) {
   if (thread == NULL) return real();
   leave_open_single(thread, __builtin_dwarf_cfa(), 1);
   const uint32_t path =
-      construct_path(thread, CULPRIT_KIND_SINGLE, CULPRIT_DETAIL_NONE, site_of(caller));
+      construct_path(thread, CULPRIT_KIND_SINGLE, CULPRIT_DETAIL_NONE, gomp_site_of(caller));
   const uint64_t start = clock_now();
   wait_begin(thread, path, CULPRIT_PART_EXIT_BARRIER, start);
   void* const copied = real();
@@ -319,11 +307,11 @@ static void begin_exclusive(struct thread* thread, uint32_t path, uint16_t kind,
   construct_begin(thread, path, kind, now);
 }
 
-#define ENTER(kind, detail)                                                       \
-  if (thread != NULL) leave_open_single(thread, NULL, 0);                         \
-  const uint64_t start = thread == NULL ? 0 : clock_now();                        \
-  const uint32_t path =                                                           \
-      thread == NULL ? 0 : construct_path(thread, kind, detail, site_of(caller)); \
+#define ENTER(kind, detail)                                                            \
+  if (thread != NULL) leave_open_single(thread, NULL, 0);                              \
+  const uint64_t start = thread == NULL ? 0 : clock_now();                             \
+  const uint32_t path =                                                                \
+      thread == NULL ? 0 : construct_path(thread, kind, detail, gomp_site_of(caller)); \
   if (thread != NULL) construct_ask(thread, path, start)
 
 #define ENTERED(kind) \
@@ -331,7 +319,7 @@ static void begin_exclusive(struct thread* thread, uint32_t path, uint16_t kind,
 
 #define LEAVE(kind)                                      \
   const uint64_t end = thread == NULL ? 0 : clock_now(); \
-  const uint32_t path = thread == NULL ? 0 : construct_end(thread, kind, end, site_of(caller))
+  const uint32_t path = thread == NULL ? 0 : construct_end(thread, kind, end, gomp_site_of(caller))
 
 #define LEFT \
   if (path != 0) construct_add(thread, path, CULPRIT_PART_EXIT, end, clock_now())
@@ -405,14 +393,15 @@ void GOMP_ordered_end(void) {
 static uint32_t begin_barrier(struct thread* thread, const void* caller,
                               const void* frame_of_caller) {
   const uint64_t now = clock_now();
-  const uint32_t single = end_single(thread, now, frame_of_caller);
+  const int is_jump = gomp_site_of(caller) == 0; /* from the body of the region */
+  const uint32_t single = end_single(thread, now, is_jump ? NULL : frame_of_caller);
   if (single != 0) {
     wait_begin(thread, single, CULPRIT_PART_EXIT_BARRIER, now);
     return single;
   }
   leave_open_single(thread, frame_of_caller, 1);
   const uint32_t path =
-      construct_path(thread, CULPRIT_KIND_BARRIER, CULPRIT_DETAIL_NONE, site_of(caller));
+      construct_path(thread, CULPRIT_KIND_BARRIER, CULPRIT_DETAIL_NONE, gomp_site_of(caller));
   wait_begin(thread, path, CULPRIT_PART_WAIT, now);
   return path;
 }
@@ -438,7 +427,7 @@ static uint32_t begin_waiting(struct thread* thread, uint16_t kind, const void* 
   if (thread == NULL) return 0;
   leave_open_single(thread, NULL, 0);
   const uint64_t now = clock_now();
-  const uint32_t path = construct_path(thread, kind, CULPRIT_DETAIL_NONE, site_of(caller));
+  const uint32_t path = construct_path(thread, kind, CULPRIT_DETAIL_NONE, gomp_site_of(caller));
   wait_begin(thread, path, CULPRIT_PART_WAIT, now);
   return path;
 }

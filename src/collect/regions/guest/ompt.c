@@ -192,6 +192,14 @@ static void end_member(struct thread* thread, ompt_data* parallel, uint64_t now)
   if (parallel != NULL && parallel->pointer != NULL) member_end(thread, parallel->pointer, now);
 }
 
+/* After a reduction's barrier the loop's own may follow. */
+static void end_waiting(struct thread* thread, uint64_t now) {
+  const struct frame* top = &thread->frames[thread->depth - 1];
+  const uint32_t work = top->part == CULPRIT_PART_EXIT_BARRIER ? top->path : 0;
+  wait_end(thread, now);
+  thread->last_work = work;
+}
+
 static void on_sync_region(int kind, int endpoint, ompt_data* parallel, ompt_data* task,
                            const void* address) {
   (void)task;
@@ -205,7 +213,7 @@ static void on_sync_region(int kind, int endpoint, ompt_data* parallel, ompt_dat
   if (endpoint == kEnd) {
     /* At the end of a team it may arrive when another has begun. */
     const int is_waiting = thread->depth > 0 && thread->frames[thread->depth - 1].is_wait;
-    if (kind != kBarrierParallel && is_waiting) wait_end(thread, now);
+    if (kind != kBarrierParallel && is_waiting) end_waiting(thread, now);
     return;
   }
   if (ends_team) {
