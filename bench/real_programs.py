@@ -11,6 +11,23 @@ one after the other, and prints CPU time [s], and against native. Then what culp
 cycles with half of their 95 % interval, instructions without an estimate, and the verdict. Programs
 are Debian's; those that are not installed are left out, and named. --size makes them longer: at 1 they
 take a second or some natively, and all of it takes about an hour.
+
+    bench/real_programs.py CULPRIT --repairs [--only NAME] [--runs 7] [--keep FOLDER] [--windows auto]
+                           [--machine host]
+
+Programs of which it is known what a repair that anybody can make saves (a flag, a pragma, a setting, an
+unlocked call; bench/real_repairs.py has them). Each runs as it is and repaired, in turns; printed are
+
+  measured           1 - repaired/as it is, of CPU time: the median of the pairs and their range
+  verdict, certainty what `culprit why` names, of the program as it is
+  place              whether the function or the caller known to be at fault is in advice on the verdict
+  promised           the gain of that advice, with its interval; the share of a cost, where there is no
+                     forecast of the gain
+  judgement          right: verdict, place and gain (the interval holds the median, or its range of pairs
+                     meets the interval); gain: only the gain is not; silent: the verdict is "none" or a
+                     candidate, and not right; wrong: a firm verdict of something else, or of another place
+
+With --keep the profiles and the texts of `culprit why` stay in FOLDER.
 """
 import argparse
 import json
@@ -18,9 +35,12 @@ import os
 import pathlib
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
+
+import real_repairs
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/nonexistent"}
 SOLVER = """
@@ -110,9 +130,10 @@ def programs(folder, size):
     yield "solver", [str(solver), str(700 * size)], True
 
 
-def cpu_of(*command, folder, status=0):
+def cpu_of(*command, folder, status=0, environment=None):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([str(word) for word in command], cwd=folder, env=ENVIRONMENT, text=True,
+    done = subprocess.run([str(word) for word in command], cwd=folder,
+                          env=environment or ENVIRONMENT, text=True,
                           errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode != status:
         sys.exit(f"{command}: {done.stderr[-1000:]}")
@@ -134,6 +155,80 @@ def answers(culprit, profile, folder):
     return f"+-{196 * error / cycles['total']:.1f} %, {uncovered} not covered; {verdict}"
 
 
+def measure_gain(pair, runs, folder):
+    """What the repair saves of the CPU time, pair by pair of runs: the median, the least, the most."""
+    gains = []
+    for _ in range(runs):
+        as_it_is = cpu_of(*pair.command, folder=folder, environment=ENVIRONMENT | pair.environment)
+        repaired = cpu_of(*pair.repaired, folder=folder,
+                          environment=ENVIRONMENT | pair.repaired_environment)
+        gains.append(1 - repaired / as_it_is)
+    return statistics.median(gains), min(gains), max(gains)
+
+
+def kind_of(piece):
+    return piece["kernel"] or piece["library"] or piece["branch"]
+
+
+def judge(pair, why, gain):
+    """The kind of the verdict or of the first advice, its places, what it promises, and how right
+    that is."""
+    verdict = why["verdict"]
+    named = verdict["kernel"] or verdict["library"] or verdict["branch"] or "none"
+    pieces = [piece for piece in why["advice"] if kind_of(piece) in pair.kinds]
+    names = [name for piece in pieces
+             for name in (piece["function"], *(caller["function"] for caller in piece["callers"]))]
+    is_kind = named in pair.kinds
+    is_placed = not pair.places or any(part in name for part in pair.places for name in names)
+    low = sum((piece["gain"] or {}).get("low", piece["at_most"]) for piece in pieces)
+    high = min(1.0, sum((piece["gain"] or {}).get("high", piece["upper_end"]) for piece in pieces))
+    expected = sum((piece["gain"] or {}).get("expected", piece["at_most"]) for piece in pieces)
+    median, least, most = gain
+    is_gain = low <= most and least <= high
+    certainty = verdict["certainty"]
+    if certainty == "firm" and not (is_kind and is_placed):
+        judgement = "wrong"
+    elif not is_kind or not is_placed or certainty == "none":
+        judgement = "silent"
+    else:
+        judgement = "right" if is_gain else "gain"
+    if judgement == "right" and certainty != "firm":
+        judgement = "right, candidate"
+    promise = f"{100 * expected:.0f} ({100 * low:.0f} to {100 * high:.0f})"
+    return named, certainty, names[0] if names else "-", promise, judgement
+
+
+def compare_repairs(options):
+    print(f"gains in % of CPU time, {options.runs} pairs of runs\n"
+          f"{'':14}{'measured':18}{'verdict':22}{'certainty':11}{'promised':18}{'judgement':18}place")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        kept = pathlib.Path(options.keep).resolve() if options.keep else folder / "kept"
+        kept.mkdir(parents=True, exist_ok=True)
+        for pair in real_repairs.pairs(folder):
+            if options.only and pair.name not in options.only:
+                continue
+            if not shutil.which(pair.command[0], path=ENVIRONMENT["PATH"]):
+                print(f"{pair.name:14}not installed")
+                continue
+            gain = measure_gain(pair, options.runs, folder)
+            measured = f"{100 * gain[0]:.0f} ({100 * gain[1]:.0f} to {100 * gain[2]:.0f})"
+            profile = kept / f"{pair.name}.culprit"
+            environment = ENVIRONMENT | pair.environment
+            cpu_of(options.culprit, "record", "-q", "--force", "--engine", "timer+simulate",
+                   "--machine", options.machine, "--windows", options.windows, "-o", profile, "--",
+                   *pair.command, folder=folder, environment=environment)
+
+            def ask(*words):
+                return subprocess.run([options.culprit, "why", *words, profile], env=environment,
+                                      text=True, check=True, stdout=subprocess.PIPE).stdout
+            named, certainty, place, promise, judgement = judge(
+                pair, json.loads(ask("--format", "json")), gain)
+            (kept / f"{pair.name}.txt").write_text(ask())
+            print(f"{pair.name:14}{measured:18}{named:22}{certainty:11}{promise:18}{judgement:18}"
+                  f"{place}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -143,7 +238,13 @@ def main():
     parser.add_argument("--tools", default="culprit,callgrind,cachegrind")
     parser.add_argument("--windows", default="auto")
     parser.add_argument("--machine", default="host")
+    parser.add_argument("--repairs", action="store_true")
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--keep")
     options = parser.parse_args()
+    if options.repairs:
+        compare_repairs(options)
+        return
     tools = options.tools.split(",")
     print(f"{'':10}{'native s':>9}" + "".join(f"{tool + ' s':>13}{'x':>7}" for tool in tools))
     with tempfile.TemporaryDirectory() as name:

@@ -39,6 +39,8 @@ constexpr KernelKind kKinds[] = {
      "Larger blocks make fewer calls: a buffer of 64 KiB and more (setvbuf, BufferedReader). mmap "
      "instead of read, or copy_file_range and sendfile from file to file, do not copy at all. Do "
      "not write what is only read once and thrown away."},
+    {"transfers", "reads and writes", "Bytes are copied between the program and the kernel.",
+     "Larger blocks make fewer calls."},
     {"flushes", "flushes to the disk", "The program waits until its data are on the disk.",
      "One fsync for many changes (transactions, group commit); fdatasync where sizes stay."},
     {"file_names", "files found, opened, listed",
@@ -46,7 +48,9 @@ constexpr KernelKind kKinds[] = {
      "Ask once and keep the answer; openat and fstatat relative to an open folder; the kind of an "
      "entry is in what readdir gives (d_type): stat is not needed for it."},
     {"pipes", "pipes", "Bytes go through a pipe, with a change of process for small ones.",
-     "Write larger blocks; F_SETPIPE_SZ makes the pipe larger; shared memory does not copy."},
+     "Read and write larger blocks: a program that must not read too far (a shell's read) asks a "
+     "pipe for one byte at a time, a file for a block. F_SETPIPE_SZ makes the pipe larger; shared "
+     "memory does not copy."},
     {"network", "sockets", "Bytes go through sockets.",
      "Fewer and larger messages: sendmmsg, recvmmsg, writev; one connection for many requests."},
     {"terminals", "terminals", "Output goes to a terminal, line by line or byte by byte.",
@@ -214,6 +218,14 @@ constexpr Word kBelowTransfers[] = {
     {"signalfd_", "signals"}, {"timerfd_", "clocks"},
 };
 
+// Of a read or write without any other function below it, what it is of is not known.
+constexpr std::string_view kOfAnyFile[] = {
+    "vfs_read",     "vfs_write",   "new_sync_",     "rw_verify_area", "fdget",
+    "__fdget",      "__fget",      "fput",          "security_",      "apparmor_",
+    "aa_file_perm", "bpf_lsm_",    "fsnotify",      "__fsnotify",     "mutex_lock",
+    "mutex_unlock", "import_ubuf", "do_syscall_64", "x64_sys_call",
+};
+
 constexpr Word kFaults[] = {
     {"exc_page_fault", "page fault"},       {"asm_exc_page_fault", "page fault"},
     {"do_user_addr_fault", "page fault"},   {"do_page_fault", "page fault"},
@@ -248,6 +260,20 @@ constexpr Word kInterrupts[] = {
     {"irq_exit", "interrupts"},
     {"handle_softirqs", "interrupts"},
     {"__do_softirq", "interrupts"},
+};
+
+// A heap that shrinks gives memory back.
+constexpr Word kBelowBrk[] = {
+    {"do_brk_munmap", "memory_returned"},    {"do_vmi_", "memory_returned"},
+    {"do_mas_", "memory_returned"},          {"__do_munmap", "memory_returned"},
+    {"unmap_region", "memory_returned"},     {"unmap_vmas", "memory_returned"},
+    {"unmap_page_range", "memory_returned"},
+};
+
+constexpr std::string_view kFileCache[] = {
+    "filemap_",           "find_get_",    "folio_",      "xas_",           "xa_",
+    "mark_page_accessed", "pagecache_",   "grab_cache_", "ext4_da_write_", "ext4_block_write",
+    "block_write_",       "iomap_write_", "iomap_iter",  "balance_dirty_", "generic_write_end",
 };
 
 // What the innermost function alone tells.
@@ -342,13 +368,30 @@ std::string_view find_below(const Word (&words)[size], const Names& functions, s
   return "";
 }
 
+bool is_of_any_file(std::string_view call, const Names& functions, size_t end) {
+  if (!call.starts_with("read") && !call.starts_with("write")) return false;
+  return std::all_of(functions.begin(), functions.begin() + static_cast<ptrdiff_t>(end),
+                     [](std::string_view function) {
+                       return !find_call(function).empty() ||
+                              std::ranges::any_of(kOfAnyFile, [&](std::string_view prefix) {
+                                return function.starts_with(prefix);
+                              });
+                     });
+}
+
 /// `end`: the function of the call; those before it were called by it.
 const KernelKind& kind_of_call(std::string_view call, const Names& functions, size_t end) {
   const Word* const known = find_prefix(kCalls, call);
   if (known == nullptr) return kernel_kind("other");
+  if (call == "brk") {
+    const std::string_view shrinks = find_below(kBelowBrk, functions, end);
+    return kernel_kind(shrinks.empty() ? known->key : shrinks);
+  }
   if (known->key != "files") return kernel_kind(known->key);
   const std::string_view below = find_below(kBelowTransfers, functions, end);
-  return kernel_kind(below.empty() ? known->key : below);
+  if (!below.empty()) return kernel_kind(below);
+  const bool is_vague = is_of_any_file(call, functions, end);
+  return kernel_kind(is_vague ? "transfers" : known->key);
 }
 
 }  // namespace
@@ -357,6 +400,16 @@ const KernelKind& kernel_kind(std::string_view key) {
   const auto found =
       std::ranges::find_if(kKinds, [&](const KernelKind& kind) { return kind.key == key; });
   return found == std::end(kKinds) ? std::end(kKinds)[-1] : *found;
+}
+
+bool is_copying(std::string_view function) {
+  const Word* const leaf = find_prefix(kLeaves, function);
+  return leaf != nullptr && leaf->key == "copying";
+}
+
+bool is_of_file_cache(std::string_view function) {
+  return std::ranges::any_of(kFileCache,
+                             [&](std::string_view prefix) { return function.starts_with(prefix); });
 }
 
 KernelRequest find_kernel_request(const Names& functions) {

@@ -41,4 +41,10 @@ const KernelKind& kernel_kind(std::string_view key);
 /// Shape:  the call is part of a name, or of this program
 KernelRequest find_kernel_request(const std::vector<std::string_view>& functions);
 
+/// Whether a function of the kernel copies bytes between it and the program.
+bool is_copying(std::string_view function);
+
+/// Whether a function of the kernel finds or makes pages of the file cache: work by the page.
+bool is_of_file_cache(std::string_view function);
+
 }  // namespace culprit

@@ -56,6 +56,29 @@ TEST(FindKernelRequest, TellsFaultsByTheirMemory) {
                  "fresh_memory", "page fault");
 }
 
+// A read has not come to its file yet: stacks of Linux 6.12.
+TEST(FindKernelRequest, DoesNotGuessWhatAReadIsOf) {
+  expect_request({"rw_verify_area", "vfs_read", "ksys_read", "do_syscall_64"}, "transfers", "read");
+  expect_request({"fdget_pos", "ksys_write"}, "transfers", "write");
+  expect_request({"anon_pipe_read", "vfs_read", "ksys_read"}, "pipes", "read");
+  expect_request({"write_null", "vfs_write", "ksys_write"}, "files", "write");
+  expect_request({"fdget", "__x64_sys_lseek"}, "files", "lseek");
+}
+
+TEST(FindKernelRequest, TellsAHeapThatShrinksFromOneThatGrows) {
+  expect_request({"unmap_vmas", "do_vmi_align_munmap", "do_vmi_munmap", "__do_sys_brk"},
+                 "memory_returned", "brk");
+  expect_request({"vma_expand", "do_brk_flags", "__do_sys_brk"}, "memory_mapping", "brk");
+}
+
+TEST(KernelFunctions, CopyBytesOrFindPages) {
+  EXPECT_TRUE(is_copying("_copy_to_iter"));
+  EXPECT_TRUE(is_copying("rep_movs_alternative"));
+  EXPECT_FALSE(is_copying("vfs_read"));
+  EXPECT_TRUE(is_of_file_cache("filemap_get_read_batch"));
+  EXPECT_FALSE(is_of_file_cache("vfs_read"));
+}
+
 TEST(FindKernelRequest, DoesNotBlameTheProgramForInterrupts) {
   expect_request(
       {"update_process_times", "__sysvec_apic_timer_interrupt", "sysvec_apic_timer_interrupt",

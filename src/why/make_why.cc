@@ -112,13 +112,23 @@ std::optional<double> find_hertz(const Profile& profile) {
   return clock == nullptr ? std::nullopt : std::optional(clock->hertz);
 }
 
+/// The cycles that shares of time are of.
+Estimate find_whole(const WhyReport& why) {
+  return why.measured               ? why.measured->measured
+         : why.tree.unhalted.cycles ? *why.tree.unhalted.cycles
+                                    : Estimate{};
+}
+
 /// What the kernel does for the program is a cost like those of branches, and told by time alone.
 void add_kernel_advice(const KernelTime& kernel, WhyReport& why) {
-  const Estimate whole = why.measured               ? why.measured->measured
-                         : why.tree.unhalted.cycles ? *why.tree.unhalted.cycles
-                                                    : Estimate{};
+  const Estimate whole = find_whole(why);
   for (const KernelPart& part : kernel.parts) {
     if (part.share.value < kWorthALook || part.kind->advice.empty()) continue;
+    // What the function that makes a call waits for is the call.
+    std::erase_if(why.advice, [&](const PlacedAdvice& one) {
+      return one.is_of_branch() && one.tried == nullptr &&
+             std::ranges::find(part.entries, one.function) != part.entries.end();
+    });
     PlacedAdvice& one = why.advice.emplace_back();
     one.kernel = part.kind->key;
     one.label = part.kind->title;
@@ -129,10 +139,34 @@ void add_kernel_advice(const KernelTime& kernel, WhyReport& why) {
                                    : part.hint + " " + std::string(part.kind->advice);
     one.cycles = {part.share.value * whole.value, part.share.standard_error * whole.value};
     one.unhalted = one.at_most = part.share.value;
-    one.upper_end = std::min(1.0, part.share.value + kNormal95 * part.share.standard_error);
+    one.upper_end = find_upper_end(kernel, part);
+    one.gain = estimate_block_gain(kernel, part);
     one.function = part.function;
     one.line = part.line;
     one.share = part.place_share;
+  }
+}
+
+/// A library's work takes the place of what its own instructions wait for, which only its authors
+/// can change.
+void add_library_advice(const std::vector<LibraryPart>& parts, WhyReport& why) {
+  const Estimate whole = find_whole(why);
+  for (const LibraryPart& part : parts) {
+    if (part.share.value < kWorthALook) continue;
+    std::erase_if(why.advice, [&](const PlacedAdvice& one) {
+      return one.is_of_branch() && one.tried == nullptr &&
+             part.all_functions.contains(one.function);
+    });
+    PlacedAdvice& one = why.advice.emplace_back();
+    one.library = part.kind->key;
+    one.label = part.kind->title;
+    one.problem = part.kind->problem;
+    one.advice = part.kind->advice;
+    one.cycles = {part.share.value * whole.value, part.share.standard_error * whole.value};
+    one.unhalted = one.at_most = part.share.value;
+    one.upper_end = std::min(1.0, part.share.value + kNormal95 * part.share.standard_error);
+    one.function = part.function;
+    one.share = part.function_share;
   }
 }
 
@@ -304,6 +338,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     why.waiting = find_waiting(profile, facts, options.filters);
   }
   if (!cost.is_counting) why.kernel = find_kernel_time(profile, facts, options.filters);
+  if (!cost.is_counting && options.filters.empty()) why.library = find_library_work(profile, facts);
   why.rules = check_rules(cpu, amounts);
   why.advice = cost.is_counting ? advise_on_counts(why.tree)
                                 : find_repairs({profile, facts, cpu, match, cost}, why);
@@ -312,10 +347,13 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   why.verdict =
       find_verdict(cpu, {why.tree, why.measured, kernel, find_branch_by_gain(why.advice, why.tree),
                          why.waiting && !why.waiting->is_part ? &*why.waiting : nullptr,
-                         !describe_others(profile).empty()});
+                         !describe_others(profile).empty(),
+                         why.library.empty() ? nullptr : &why.library.front()});
+  add_library_advice(why.library, why);
   if (kernel != nullptr) add_kernel_advice(*kernel, why);
   std::ranges::stable_sort(why.advice, std::greater(), &PlacedAdvice::worth);
-  if (!cost.is_counting && why.verdict.branch == nullptr && why.verdict.kernel == nullptr) {
+  if (!cost.is_counting && why.verdict.branch == nullptr && why.verdict.kernel == nullptr &&
+      why.verdict.library == nullptr) {
     why.hottest =
         LargestRows(profile, facts, options.filters, LargestRows::Of::functions).find_function(0);
   }

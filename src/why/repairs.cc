@@ -87,6 +87,7 @@ class RepairFinder {
  private:
   std::vector<Place> make_places(const PlaceGroups& groups) const;
   [[nodiscard]] bool is_much(std::span<const Value> values) const;
+  [[nodiscard]] double find_explained() const;
   const std::vector<Place>& choose_places(CostBranch branch);
   std::vector<PlacedAdvice> find_of(const CostNode& branch, bool is_first);
   PlacedAdvice describe(const Place& place, const CostNode& branch, const CostNode& of_place);
@@ -229,6 +230,11 @@ PlacedAdvice RepairFinder::describe(const Place& place, const CostNode& branch,
   return placed;
 }
 
+/// Cycles that a branch or the kernel has: what a repair's are compared with.
+double RepairFinder::find_explained() const {
+  return unhalted_ + (why_.measured ? std::max(0.0, why_.measured->kernel.value) : 0);
+}
+
 /// The repairs of one branch. Of the first branch, the largest however small it is.
 std::vector<PlacedAdvice> RepairFinder::find_of(const CostNode& branch, bool is_first) {
   const double least = least_share_of(branch);
@@ -244,9 +250,11 @@ std::vector<PlacedAdvice> RepairFinder::find_of(const CostNode& branch, bool is_
   std::vector<PlacedAdvice> repairs;
   for (const auto& [place, node] : found) {
     PlacedAdvice repair = describe(*place, branch, *node);
-    const bool is_worth_it = node->cycles->value >= least * unhalted_ ||
+    const bool is_worth_it = node->cycles->value >= least * find_explained() ||
                              (repair.gain && repair.gain->expected >= kWorthALook);
-    if (is_worth_it || (is_first && repairs.empty())) repairs.push_back(std::move(repair));
+    const bool is_something = node->cycles->value >= kLeastOfEvent * find_explained();
+    if (is_worth_it || (is_first && repairs.empty() && is_something))
+      repairs.push_back(std::move(repair));
   }
   return repairs;
 }

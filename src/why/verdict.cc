@@ -106,10 +106,12 @@ Verdict of_model(const VerdictInput& input, const CostNode& first) {
             fmt::format("{:.0f} % of the time is in the kernel, which is not simulated",
                         percent(measured.kernel.value, whole))};
   }
-  if (fit.missing > cycles) {
+  // What hides behind other costs saves more than it has.
+  const double saved = input.chosen ? input.chosen->gain.expected * whole : 0;
+  if (fit.missing > std::max(cycles, saved)) {
     return {Certainty::none, &first, nullptr,
-            fmt::format("{:.0f} % of the time is unexplained, more than any branch has{}",
-                        percent(fit.missing, whole), blame_others(input))};
+            fmt::format("{:.0f} % of the time is unexplained, more than {} has{}",
+                        percent(fit.missing, whole), printable(first.label), blame_others(input))};
   }
   if (fit.fitting < kMostOfTheTime * fit.judged || fit.judged == 0) {
     return {Certainty::candidate, &first, nullptr,
@@ -149,11 +151,12 @@ Verdict of_experiment(const VerdictInput& input) {
 }
 
 /// The share of everything's time that code has whose costs are not known: user code that was only
-/// sampled, and what a model lacks [0 to 1].
-double find_unknown(const VerdictInput& input) {
+/// sampled, and what a model lacks but for the time around the work's calls [0 to 1].
+double find_unknown(const VerdictInput& input, const KernelPart& work) {
   const double in_kernel = input.kernel->share.value;
   if (input.measured && input.measured->measured.value > 0) {
-    return input.measured->fit.missing / input.measured->measured.value;
+    const double missing = input.measured->fit.missing / input.measured->measured.value;
+    return std::max(0.0, missing - work.around.value);
   }
   const bool has_branches = find_second(input.tree, input.tree.unhalted) != nullptr;
   return has_branches ? 0 : std::max(0.0, 1 - in_kernel);
@@ -191,7 +194,7 @@ std::optional<Verdict> of_kernel(const VerdictInput& input, const CostNode* firs
     return verdict(Certainty::candidate,
                    "the kernel's innermost functions say so; call stacks were not recorded");
   }
-  const double unknown = find_unknown(input);
+  const double unknown = find_unknown(input, *work);
   if (unknown > work->share.value) {
     return verdict(Certainty::candidate,
                    fmt::format("it has {:.0f} % of the time; what takes {:.0f} % in user code is "
@@ -199,6 +202,25 @@ std::optional<Verdict> of_kernel(const VerdictInput& input, const CostNode* firs
                                100 * work->share.value, 100 * unknown));
   }
   return verdict(Certainty::firm, "");
+}
+
+std::optional<Verdict> of_library(const VerdictInput& input, const CostNode* first) {
+  constexpr double kMuch = 0.2;
+  const LibraryPart* const part = input.library;
+  if (part == nullptr || part->share.value < kMuch) return std::nullopt;
+  if (first != nullptr && share_of(*first, input) >= part->share.value) return std::nullopt;
+  if (input.kernel != nullptr) {
+    const KernelPart* const work = find_largest_work(*input.kernel);
+    if (work != nullptr && work->share.value >= part->share.value) return std::nullopt;
+  }
+  Verdict verdict;
+  verdict.library = part;
+  verdict.certainty = Certainty::firm;
+  if (part->all_samples < kLeastSamples) {
+    verdict.certainty = Certainty::none;
+    verdict.reason = describe_few(static_cast<double>(part->all_samples));
+  }
+  return verdict;
 }
 
 std::optional<Verdict> of_waiting(const WaitingTime* time) {
@@ -264,10 +286,13 @@ std::string describe_machine_model(const Profile& profile) {
 
 }  // namespace
 
-Verdict find_verdict(const Template& cpu, const VerdictInput& input) {
+namespace {
+
+Verdict choose_verdict(const Template& cpu, const VerdictInput& input) {
   if (std::optional<Verdict> verdict = of_waiting(input.waiting)) return *std::move(verdict);
   const CostNode* const first =
       input.chosen ? input.chosen->branch : find_largest_branch(input.tree);
+  if (const std::optional<Verdict> verdict = of_library(input, first)) return *verdict;
   if (const std::optional<Verdict> verdict = of_kernel(input, first)) return *verdict;
   if (first == nullptr) return of_nothing_large(cpu, input);
   if (!cpu.is_simulated) return of_hardware(input.tree, *first);
@@ -277,6 +302,14 @@ Verdict find_verdict(const Template& cpu, const VerdictInput& input) {
   }
   if (input.chosen && input.chosen->was_tried) return of_experiment(input);
   return of_model(input, *first);
+}
+
+}  // namespace
+
+Verdict find_verdict(const Template& cpu, const VerdictInput& input) {
+  Verdict verdict = choose_verdict(cpu, input);
+  if (input.chosen && verdict.branch == input.chosen->branch) verdict.gain = input.chosen->gain;
+  return verdict;
 }
 
 const char* certainty_name(Certainty certainty) {

@@ -15,21 +15,12 @@
 #include "accounting/cost_tree.h"
 #include "report/measured_cycles.h"
 #include "templates/template.h"
+#include "why/gain_forecast.h"
 #include "why/kernel_time.h"
+#include "why/library_work.h"
 #include "why/waiting.h"
 
 namespace culprit {
-
-/// What a repair saves, by running the model without the branch's cost: shares of the cycles
-/// measured where there are some, else of the modelled ones [0 to 1].
-struct GainForecast {
-  double expected = 0;
-  double low = 0;  // by how far model and measurement differ there, and the model's usual error
-  double high = 0;
-};
-
-/// A repair that saves a smaller part of the time is none.
-inline constexpr double kLeastForecast = 0.02;
 
 /// A branch of the tree, and what all of its repairs save together.
 struct BranchGain {
@@ -53,6 +44,7 @@ struct VerdictInput {
   std::optional<BranchGain> chosen = {};  // by the forecasts; none: the one with most cycles
   const WaitingTime* waiting = nullptr;   // of everything; null: not recorded, or of a part
   bool others_ran = false;  // while it was timed others had so much of the CPUs as to slow it
+  const LibraryPart* library = nullptr;  // the largest of the same part; null: none
 };
 
 struct Verdict {
@@ -61,6 +53,9 @@ struct Verdict {
   const KernelPart* kernel = nullptr;  // instead of a branch: work of the kernel
   std::string reason;                  // why it is not firm
   const WaitKind* waiting = nullptr;  // instead of either: what holds up a program that hardly runs
+  std::optional<GainForecast> gain =
+      {};  // of all repairs of the branch, where it was chosen by that
+  const LibraryPart* library = nullptr;  // instead of these: a library's work that need not be done
 };
 
 /// Firm is what hardware counted, by samples enough; what an experiment measured; and what a model
@@ -68,8 +63,10 @@ struct Verdict {
 /// would change the verdict, and are not forecast to hide behind others. The kernel's work is the
 /// verdict where one kind of it has a tenth of the time, and more than the largest branch; and it
 /// is firm where stacks told the kind and code whose costs are not known has no more of the time.
-/// Where for most of the wall time no thread runs, it is what they wait for; firm where one thing
-/// outside of the program explains that time.
+/// A library's work for which there is a cheaper way is the verdict where it has a fifth of the
+/// time, and more than that; it is measured, and no matter what its instructions wait for. Where
+/// for most of the wall time no thread runs, it is what they wait for; firm where one thing outside
+/// of the program explains that time.
 Verdict find_verdict(const Template& cpu, const VerdictInput& input);
 
 /// "firm", "candidate", "none".

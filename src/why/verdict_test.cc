@@ -91,7 +91,7 @@ TEST_F(Verdicts, AreNoneWhereMoreIsUnexplained) {
 TEST_F(Verdicts, SayThatOthersMayHaveSlowedWhatIsUnexplained) {
   measured_->fit.missing = 501 * kMillion;
   const Verdict verdict = find_verdict(cpu_, {tree_, measured_, kernel_, {}, nullptr, true});
-  EXPECT_NE(verdict.reason.find("than any branch has, though others kept the CPUs busy"),
+  EXPECT_NE(verdict.reason.find("than load latency has, though others kept the CPUs busy"),
             std::string::npos)
       << verdict.reason;
 }
@@ -201,6 +201,31 @@ TEST_F(Verdicts, OfHardwareNeedSamplesAndExplainedStalls) {
   EXPECT_EQ(find().certainty, Certainty::none);
 }
 
+LibraryPart make_library(double share) {
+  LibraryPart part;
+  part.kind = find_library_kind("strcoll");
+  part.share = {share, 0.01};
+  part.all_samples = 1000;
+  return part;
+}
+
+// Load latency has 50 % of the time.
+TEST_F(Verdicts, AreOfALibrarysWorkThatHasMore) {
+  LibraryPart part = make_library(0.51);
+  const auto find_with = [&] {
+    return find_verdict(cpu_, {tree_, measured_, kernel_, {}, nullptr, false, &part});
+  };
+  measured_->fit.missing = 600 * kMillion;  // which does not matter: the time is measured
+  EXPECT_EQ(find_with().certainty, Certainty::firm);
+  EXPECT_EQ(find_with().library, &part);
+  EXPECT_EQ(find_with().branch, nullptr);
+  part.share.value = 0.49;
+  EXPECT_EQ(find_with().library, nullptr);
+  part = make_library(0.51);
+  part.all_samples = 99;
+  EXPECT_EQ(find_with().certainty, Certainty::none);
+}
+
 /// The kernel has `share` of 1,000 samples, all of it for reads and writes of files.
 KernelTime make_kernel(double share) {
   KernelTime kernel;
@@ -212,6 +237,27 @@ KernelTime make_kernel(double share) {
   part.share = kernel.share;
   kernel.parts = {part};
   return kernel;
+}
+
+TEST_F(Verdicts, AreOfALibrarysWorkThatHasMoreThanTheKernels) {
+  const LibraryPart part = make_library(0.6);
+  KernelTime kernel = make_kernel(0.61);
+  const auto find_with = [&] {
+    return find_verdict(cpu_, {tree_, measured_, &kernel, {}, nullptr, false, &part});
+  };
+  EXPECT_EQ(find_with().library, nullptr);
+  EXPECT_EQ(find_with().kernel, &kernel.parts.front());
+  kernel = make_kernel(0.39);
+  EXPECT_EQ(find_with().library, &part);
+}
+
+TEST_F(Verdicts, OfTheKernelCountWhatIsAroundItsCallsAsKnown) {
+  KernelTime kernel = make_kernel(0.51);
+  kernel_ = &kernel;
+  measured_->fit.missing = 600 * kMillion;
+  EXPECT_EQ(find().certainty, Certainty::candidate);
+  kernel.parts.front().around = {0.1, 0};
+  EXPECT_EQ(find().certainty, Certainty::firm);
 }
 
 TEST_F(Verdicts, TheKernelsWorkIsOneWhereItIsLargerThanAnyBranch) {

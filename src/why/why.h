@@ -16,6 +16,7 @@
 #include "report/measured_cycles.h"
 #include "report/report.h"
 #include "why/kernel_time.h"
+#include "why/library_work.h"
 #include "why/tried.h"
 #include "why/verdict.h"
 #include "why/waiting.h"
@@ -41,6 +42,7 @@ struct Caller {
 struct PlacedAdvice {
   CostBranch branch = CostBranch::general;
   std::string kernel;   // key of the kind of the kernel's work (kernel_work.h); "" of branches
+  std::string library;  // key of the kind of a library's work (library_work.h); "" of branches
   std::string label;    // what most of it is: "memory + L3"
   std::string here;     // what to do here, where a recording knows that; "": see `advice`
   std::string problem;  // of the largest label
@@ -59,6 +61,9 @@ struct PlacedAdvice {
   double upper_end = 0;
   std::optional<GainForecast> gain;    // where the model ran without that cost
   const TriedChange* tried = nullptr;  // the experiment that measured the gain, of the report's
+
+  /// Whether it is of a branch of the tree.
+  [[nodiscard]] bool is_of_branch() const { return kernel.empty() && library.empty(); }
 
   /// What advice is in the order of [0 to 1].
   [[nodiscard]] double worth() const { return gain ? gain->expected : at_most; }
@@ -88,9 +93,10 @@ struct WhyReport {
   std::optional<Estimate> everything;      // unhalted cycles of the whole profile
   std::optional<WaitingTime> waiting;      // of the part and what it calls, where it was recorded
   std::optional<KernelTime> kernel;        // of everything, or asked for by the part
+  std::vector<LibraryPart> library;        // of everything; none: of a part
   std::optional<HaltedTime> halted;        // of whole CPUs, where it was measured
   std::optional<MeasuredCycles> measured;  // where both runs are in the profile
-  Verdict verdict;                         // points into the tree and the kernel's time
+  Verdict verdict;                         // points into the tree and the times beside it
   std::optional<LargestRow> hottest;       // by time, where no cause is known
   std::vector<TriedChange> tried;          // of the whole command, whatever the part
   std::vector<PlacedAdvice> advice;

@@ -108,12 +108,28 @@ Json json_kernel(const std::optional<KernelTime>& kernel) {
                      {"calls", std::move(calls)},
                      {"function", printable(part.function)},
                      {"line", printable(part.line)},
-                     {"place_share", part.place_share}});
+                     {"place_share", part.place_share},
+                     {"around", json_estimate(part.around)},
+                     {"copied", part.copied},
+                     {"file_cache", part.file_cache}});
   }
   return {{"share", json_estimate(kernel->share)},
           {"samples", kernel->samples},
           {"by_stacks", kernel->has_stacks},
           {"parts", std::move(parts)}};
+}
+
+Json json_library(const std::vector<LibraryPart>& parts) {
+  Json list = Json::array();
+  for (const LibraryPart& part : parts) {
+    list.push_back({{"kind", part.kind->key},
+                    {"title", part.kind->title},
+                    {"share", json_estimate(part.share)},
+                    {"samples", part.samples},
+                    {"function", printable(part.function)},
+                    {"function_share", part.function_share}});
+  }
+  return list;
 }
 
 Json json_measured(const std::optional<MeasuredCycles>& measured) {
@@ -143,6 +159,7 @@ Json json_verdict(const WhyReport& why) {
                  {"reason", printable(verdict.reason)}};
   object["kernel"] =
       verdict.kernel == nullptr ? Json() : Json(std::string(verdict.kernel->kind->key));
+  object["library"] = verdict.library == nullptr ? Json() : Json(verdict.library->kind->key);
   object["waiting"] = json_what_holds_up(why);
   object["branch"] =
       verdict.branch == nullptr ? Json() : Json(std::string(branch_key(verdict.branch->branch)));
@@ -168,8 +185,11 @@ Json json_advice(const WhyReport& why) {
   Json list = Json::array();
   for (const PlacedAdvice& one : why.advice) {
     list.push_back({{"label", printable(one.label)},
-                    {"branch", one.kernel.empty() ? std::string(branch_key(one.branch)) : "kernel"},
+                    {"branch", one.is_of_branch()    ? std::string(branch_key(one.branch))
+                               : one.library.empty() ? "kernel"
+                                                     : "library"},
                     {"kernel", one.kernel.empty() ? Json() : Json(one.kernel)},
+                    {"library", one.library.empty() ? Json() : Json(one.library)},
                     {"cycles", json_estimate(one.cycles)},
                     {"share", one.unhalted},
                     {"at_most", one.at_most},
@@ -272,6 +292,7 @@ std::string print_why_json(const Profile& profile, const Template& cpu, const Wh
                      {"halted", json_halted(why.halted)},
                      {"waiting", json_waiting(why.waiting)},
                      {"kernel", json_kernel(why.kernel)},
+                     {"library", json_library(why.library)},
                      {"measured", json_measured(why.measured)},
                      {"verdict", json_verdict(why)},
                      {"tried", json_tried(why)},

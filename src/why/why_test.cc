@@ -156,6 +156,24 @@ TEST_F(Why, AdviceSaysWhereMostOfItIs) {
   EXPECT_NE(text.find("Something is slow. Make it fast."), std::string::npos);
 }
 
+// libc's 80 samples are in its getc.
+TEST_F(Why, ALibrarysWorkTakesThePlaceOfWhatItWaitsFor) {
+  ImageFacts& libc = test_.facts[ImageId(1u)];
+  libc.functions = {{FileOffset(0), FileOffset(0x100), libc.strings.intern("getc"), {}, {}, 0}};
+  const WhyReport all = why();
+  ASSERT_EQ(all.library.size(), 1u);
+  EXPECT_NEAR(all.library[0].share.value, 0.08, 1e-12);
+  const auto of_getc = std::ranges::count(all.advice, "getc", &PlacedAdvice::function);
+  EXPECT_EQ(of_getc, 1);
+  const auto one = std::ranges::find(all.advice, "stream_characters", &PlacedAdvice::library);
+  ASSERT_NE(one, all.advice.end());
+  EXPECT_NEAR(one->at_most, 0.08, 1e-12);
+  EXPECT_NE(one->advice.find("getc_unlocked"), std::string::npos);
+  WhyOptions part;
+  part.filters = {{RowLevel::function, "grind"}};
+  EXPECT_TRUE(why(part).library.empty());
+}
+
 TEST_F(Why, OfNothingNamesNoCulprit) {
   for (Histogram& histogram : test_.profile.histograms) {
     for (EventColumn& column : histogram.columns) {

@@ -386,9 +386,14 @@ class WhyText {
     return where.empty() ? text : text + "; asked for by " + where;
   }
 
-  /// What the verdict is of: a branch, work of the kernel, or waiting.
+  /// What the verdict is of: a branch, work of the kernel or of a library, or waiting.
   static std::string describe_subject(const Verdict& verdict) {
     if (verdict.waiting != nullptr) return "it waits";
+    if (verdict.library != nullptr) {
+      return fmt::format("{}, {:.1f} % of the time, in {} of the C library",
+                         verdict.library->kind->title, 100 * verdict.library->share.value,
+                         printable(verdict.library->function));
+    }
     return verdict.kernel != nullptr ? describe_work(*verdict.kernel)
                                      : printable(verdict.branch->label);
   }
@@ -437,7 +442,16 @@ class WhyText {
       return fmt::format("; {} has most, {:.1f} %", verdict.kernel->kind->title,
                          100 * verdict.kernel->share.value);
     }
+    if (verdict.library != nullptr) {
+      return fmt::format("; {} has most, {:.1f} %", verdict.library->kind->title,
+                         100 * verdict.library->share.value);
+    }
     if (verdict.branch != nullptr && verdict.branch->cycles && whole() > 0) {
+      const double share = verdict.branch->cycles->value / whole();
+      if (verdict.gain && verdict.gain->expected > share) {
+        return fmt::format("; without {} the simulated core saves most, {:.0f} %",
+                           printable(verdict.branch->label), 100 * verdict.gain->expected);
+      }
       return fmt::format("; {} has most, {}", printable(verdict.branch->label),
                          format_share(verdict.branch->cycles->value));
     }

@@ -112,6 +112,20 @@ function KernelVerdict({ why }: { why: Why.WhyDocument }): JSX.Element | null {
   );
 }
 
+/// Work of the C library that is the verdict.
+function LibraryVerdict({ why }: { why: Why.WhyDocument }): JSX.Element | null {
+  const { verdict } = why;
+  const part = why.library.find((one) => one.kind === verdict.library);
+  if (!part) return null;
+  return (
+    <section class={`verdict ${verdict.certainty}`} aria-label="verdict">
+      <h2>{CERTAINTY[verdict.certainty]} <em>{part.title}</em></h2>
+      <p>{verdict.reason}</p>
+      <p class="dim">{percent(part.share?.value ?? NaN)} of the time, in {shortName(part.function)} of the C library</p>
+    </section>
+  );
+}
+
 function Verdict({ why }: { why: Why.WhyDocument }): JSX.Element {
   const { verdict } = why;
   if (verdict.waiting) {
@@ -124,6 +138,7 @@ function Verdict({ why }: { why: Why.WhyDocument }): JSX.Element {
     );
   }
   if (verdict.kernel) return <KernelVerdict why={why} /> as JSX.Element;
+  if (verdict.library) return <LibraryVerdict why={why} /> as JSX.Element;
   if (isTimeOnly(why)) {
     return (
       <section class="verdict none" aria-label="verdict"><h2>Where the time went</h2>

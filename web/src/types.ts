@@ -441,7 +441,7 @@ export interface WhyDocument {
       share: Estimate;
       samples: number;
       /**
-       * system calls, most first; shares are of the part
+       * system calls, most first; shares are of what they are known of
        */
       calls: {
         name: string;
@@ -456,8 +456,52 @@ export interface WhyDocument {
        * of the part, that the function asks for [0 to 1]
        */
       place_share: number;
+      /**
+       * beside the part: in user mode, in the C library's functions that make these calls, of everything's time [0 to 1]
+       */
+      around: null | {
+        value: number;
+        /**
+         * standard error
+         */
+        error: number;
+      };
+      /**
+       * of the part: bytes copied between kernel and program [0 to 1]
+       */
+      copied: number;
+      /**
+       * of the part: pages of the file cache found or made [0 to 1]
+       */
+      file_cache: number;
     }[];
   };
+  /**
+   * time in functions of the C library whose work can be done without, or more cheaply, most first; empty for a part
+   */
+  library: {
+    kind: string;
+    title: string;
+    /**
+     * of everything's time [0 to 1]
+     */
+    share: null | {
+      value: number;
+      /**
+       * standard error
+       */
+      error: number;
+    };
+    samples: number;
+    /**
+     * the one with most of it
+     */
+    function: string;
+    /**
+     * of the kind's time [0 to 1]
+     */
+    function_share: number;
+  }[];
   measured: null | {
     measured: Estimate;
     kernel: Estimate;
@@ -540,13 +584,17 @@ export interface WhyDocument {
   advice: {
     label: string;
     /**
-     * of the tree; kernel: work of the kernel
+     * of the tree; kernel: work of the kernel; library: work of the C library
      */
     branch: string;
     /**
      * its kind, as in kernel.parts
      */
     kernel: string | null;
+    /**
+     * its kind, as in library
+     */
+    library: string | null;
     /**
      * what to do here, where the recording knows the loops and data; else empty
      */
@@ -618,6 +666,10 @@ export interface WhyDocument {
      * instead of a branch: the kind of the kernel's work, as in kernel.parts
      */
     kernel: string | null;
+    /**
+     * instead of these: the kind of the C library's work, as in library
+     */
+    library: string | null;
     /**
      * instead of either: what holds up a program that hardly runs
      */
