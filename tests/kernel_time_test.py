@@ -64,7 +64,7 @@ class KernelTime(CulpritTest):
         advice = next(one for one in why["advice"] if one["kernel"] == "files")
         self.assertRegex(advice["problem"], r"400,\d{3} reads of 51[0-5] B on average")
         text = self.culprit("why", profile).stdout
-        self.assertRegex(text, r"(?m)^ +[\d.]+ [MG] +[\d.]+ % +[\d.]+ +~ +reads and writes of files")
+        self.assertRegex(text, r"(?m)^ *[\d.]+ [MG] +[\d.]+ % +[\d.]+ +~ +reads and writes of files")
         self.assertNotRegex(text, "load latency")      # of branches that time cannot tell: no rows
         self.assertRegex(text.splitlines()[0] + text.splitlines()[1], r"CPU \(.* user, .* kernel\)")
 
