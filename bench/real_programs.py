@@ -21,8 +21,8 @@ unlocked call; bench/real_repairs.py has them). Each runs as it is and repaired,
   measured           1 - repaired/as it is, of CPU time: the median of the pairs and their range
   verdict, certainty what `culprit why` names, of the program as it is
   place              whether the function or the caller known to be at fault is in advice on the verdict
-  promised           the gain of that advice, with its interval; the share of a cost, where there is no
-                     forecast of the gain
+  promised           the gain of that advice, with its interval; where there is no forecast, the share that
+                     is saved at most, from 0.7 of it to its upper end
   judgement          right: verdict, place and gain (the interval holds the median, or its range of pairs
                      meets the interval); gain: only the gain is not; silent: the verdict is "none" or a
                      candidate, and not right; wrong: a firm verdict of something else, or of another place
@@ -180,7 +180,7 @@ def judge(pair, why, gain):
              for name in (piece["function"], *(caller["function"] for caller in piece["callers"]))]
     is_kind = named in pair.kinds
     is_placed = not pair.places or any(part in name for part in pair.places for name in names)
-    low = sum((piece["gain"] or {}).get("low", piece["at_most"]) for piece in pieces)
+    low = sum((piece["gain"] or {}).get("low", 0.7 * piece["at_most"]) for piece in pieces)
     high = min(1.0, sum((piece["gain"] or {}).get("high", piece["upper_end"]) for piece in pieces))
     expected = sum((piece["gain"] or {}).get("expected", piece["at_most"]) for piece in pieces)
     median, least, most = gain

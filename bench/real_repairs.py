@@ -121,8 +121,7 @@ def pairs(folder):
     yield Pair("sh-expr", ["sh", "-c", "i=0; while [ $i -lt 60 ]; do i=$(expr $i + 1); done"],
                ["sh", "-c", "i=0; while [ $i -lt 60 ]; do i=$((i + 1)); done"], {"processes"}, ())
     yield Pair("python-blocks", [*python, blocks], [*python, blocks],
-               {"fresh_memory", "memory_returned"}, ("calloc", "alloc", "bytearray", "Bytes", "Mem"),
-               {}, {"GLIBC_TUNABLES": KEEP_HEAP})
+               {"fresh_memory", "memory_returned"}, (), {}, {"GLIBC_TUNABLES": KEEP_HEAP})
     yield Pair("fortran", [loops], [library], {"load_latency", "bandwidth_saturation"},
                ("MAIN", "product"))
     pages = ["zstd", "-q", "-16", "--single-thread", "-c", part]
