@@ -183,7 +183,7 @@ std::vector<LibraryPart> find_library_work(const Profile& profile, const FactsLo
       const bool is_stub = function.ends_with("@plt");  // where the program calls it
       const LibraryKind* const kind =
           owner == CodeOwner::library || is_stub ? find_library_kind(function) : nullptr;
-      if (kind == nullptr) return;
+      if (kind == nullptr || value.samples == 0) return;
       LibrarySums& sums = kinds[kind];
       sums.value += value.value;
       sums.samples += value.samples;
@@ -194,7 +194,7 @@ std::vector<LibraryPart> find_library_work(const Profile& profile, const FactsLo
     });
   }
   for (const auto& [kind, sums] : kinds) {
-    if (sums.samples == 0 || !(all > 0)) continue;
+    if (sums.functions.empty() || !(all > 0)) continue;  // stubs alone are not the library
     LibraryPart& part = parts.emplace_back();
     part.kind = kind;
     part.share.value = sums.value / all;

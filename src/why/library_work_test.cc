@@ -82,6 +82,12 @@ TEST_F(LibraryWork, HasTheStubsOfItsCalls) {
   EXPECT_EQ(find()[0].function, "strcoll_l");
 }
 
+TEST_F(LibraryWork, IsNotStubsAlone) {
+  ImageFacts& mill = test_.facts[ImageId(0u)];
+  for (FunctionFact& function : mill.functions) function.name = mill.strings.intern("strcoll@plt");
+  EXPECT_TRUE(find().empty());
+}
+
 TEST_F(LibraryWork, IsNoneWithoutTime) {
   name(ImageId(1u), "strcoll_l");
   test_.profile.histograms.clear();
