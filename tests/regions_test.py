@@ -4,6 +4,7 @@ The programs' bodies sleep, and they measure themselves how long: what is expect
 """
 import json
 import os
+import shutil
 import unittest
 
 import jsonschema
@@ -235,6 +236,30 @@ int main(void) {
             walls = seconds(region, "whole")
             self.assertLess(max(walls) - min(walls), 0.002)
             self.assertLess(max(walls), own["whole"][0] - 5 * 0.02)
+
+
+    def test_fortran(self):
+        """By GNU's compiler, and LLVM's if it is here; bench/region_constructs.py has all cases."""
+        self.need("gfortran")
+        source = PROGRAMS / "openmp/constructs.f90"
+        lines = source.read_text().splitlines()
+        for compiler in ("gfortran", "flang-new-19"):
+            if shutil.which(compiler) is None:
+                continue
+            program = self.folder / compiler
+            run(compiler, "-O2", "-g", "-fopenmp", source, "-o", program, cwd=self.folder)
+            for kind, pragma in (("critical", "!$omp critical"), ("single", "!$omp single")):
+                print(compiler, kind)
+                report, done = self.regions(program, kind)
+                construct = self.find(report, kind)
+                for seen, expected in zip(seconds(construct, "body"), said(done.stdout)[kind],
+                                          strict=True):
+                    self.near(seen, expected, "body")
+                line = lines[construct["first_line"] - 1].strip()
+                self.assertEqual((line, construct["lines_are"]), (pragma, "construct"))
+                region = self.find(report, "parallel")
+                line = lines[region["first_line"] - 1].strip()
+                self.assertTrue(line.startswith("!$omp parallel num_threads"), region)
 
 
 class Programs(RegionsTest):

@@ -20,46 +20,122 @@ bool has_word(std::string_view text, std::string_view word) {
 
 /// Whether the kind is the word of a pragma of its own.
 bool has_own_pragma(std::string_view kind) {
-  constexpr std::string_view kWords[] = {"sections", "single",  "master",   "critical",
-                                         "ordered",  "barrier", "taskwait", "taskgroup"};
+  constexpr std::string_view kWords[] = {"loop",    "sections", "single",   "master",   "critical",
+                                         "ordered", "barrier",  "taskwait", "taskgroup"};
   return std::find(std::begin(kWords), std::end(kWords), kind) != std::end(kWords);
 }
 
-/// Where a call is the first of its function, GCC gives it the line of the region's pragma. A line
-/// with another pragma is moved to the construct's own, if that follows.
-uint32_t find_own_pragma(const ImageFacts& facts, StringId file, uint32_t line,
-                         std::string_view kind) {
-  constexpr uint32_t kFarthest = 20;
-  const auto is_pragma = [&](uint32_t at, std::string_view with) {
-    const auto text = find_source_line(facts, file, at);
-    return text && has_word(*text, "omp ") && has_word(*text, with);
-  };
-  if (!has_own_pragma(kind) || !is_pragma(line, "parallel") || is_pragma(line, kind)) return line;
-  for (uint32_t at = line + 1; at <= line + kFarthest; ++at)
-    if (is_pragma(at, kind)) return at;
-  return line;
-}
+/// The lines of `file` that a function's code is of. Code that was inlined there counts as the line
+/// that calls it: the function called may stand anywhere in the file.
+struct LineRange {
+  uint32_t first = 0;  // 0: it has none
+  uint32_t last = 0;
+};
 
-/// The last line of a function that is a construct's body. Code that was inlined there counts as
-/// the line that calls it: the function called may stand anywhere in the file.
-uint32_t find_last_line(Attributor& attributor, const FunctionFact& function, StringId file,
-                        uint32_t first) {
-  constexpr uint32_t kLongest = 10'000;  // more is another file's line with this one's name
-  uint32_t last = first;
+LineRange find_lines(Attributor& attributor, const FunctionFact& function, StringId file) {
+  LineRange range;
   for (const LineFact& line : attributor.facts().lines) {
     if (line.offset < function.begin || line.offset >= function.end) continue;
     const Attribution at = attributor.attribute(line.offset);
     if (at.frames.empty() || at.frames.back().file != file) continue;
     const uint32_t own = at.frames.back().line;
-    if (own > last && own - first < kLongest) last = own;
+    if (own == 0) continue;
+    range.first = range.first == 0 ? own : std::min(range.first, own);
+    range.last = std::max(range.last, own);
   }
-  return last;
+  return range;
+}
+
+/// The last line of a function that is a construct's body.
+uint32_t find_last_line(Attributor& attributor, const FunctionFact& function, StringId file,
+                        uint32_t first) {
+  constexpr uint32_t kLongest = 10'000;  // more is another file's line with this one's name
+  const uint32_t last = find_lines(attributor, function, file).last;
+  return last > first && last - first < kLongest ? last : first;
+}
+
+/// Whether the line begins a construct that has `word` in its pragma.
+bool is_pragma(const ImageFacts& facts, StringId file, uint32_t line, std::string_view word) {
+  const auto text = find_source_line(facts, file, line);
+  return text && has_word(*text, "omp ") && has_word(*text, word) && !has_word(*text, "omp end");
+}
+
+/// Likewise of a kind that has a pragma of its own.
+bool is_pragma_of(const ImageFacts& facts, StringId file, uint32_t line, std::string_view kind) {
+  if (kind == "ordered") return is_pragma(facts, file, line, "omp ordered");  // not "for ordered"
+  if (kind == "loop") {
+    return is_pragma(facts, file, line, " for") || is_pragma(facts, file, line, " do");
+  }
+  // A taskloop ends with a taskgroup; masked is the newer word for master.
+  return is_pragma(facts, file, line, kind) ||
+         (kind == "taskgroup" && is_pragma(facts, file, line, "taskloop")) ||
+         (kind == "master" && is_pragma(facts, file, line, "masked"));
+}
+
+/// What becomes a jump where it is the last call of its function: it seems to come from where that
+/// was called.
+bool may_be_a_jump(std::string_view kind) {
+  return kind == "taskwait" || kind == "taskgroup";
+}
+
+/// The line of a construct's own pragma. Compilers give its call the line of code beside it now and
+/// then: if the function has one such pragma that is it, of several the next. A barrier may be that
+/// of a loop, and a loop has often the line below its pragma: they are moved from a region's only.
+/// nullopt: it is in a function that was called from the line.
+std::optional<uint32_t> find_own_pragma(Attributor& attributor, const FunctionFact& function,
+                                        StringId file, uint32_t line, std::string_view kind) {
+  constexpr uint32_t kMostLines = 10'000;
+  const ImageFacts& facts = attributor.facts();
+  if (!has_own_pragma(kind) || !find_source_line(facts, file, line)) return line;
+  if (is_pragma_of(facts, file, line, kind)) return line;
+  const bool may_be_elsewhere = kind != "barrier" && kind != "loop";
+  if (!may_be_elsewhere && !is_pragma(facts, file, line, "parallel")) return line;
+  const LineRange range = find_lines(attributor, function, file);
+  if (range.first == 0 || range.last - range.first > kMostLines) return line;
+  std::optional<uint32_t> found;
+  size_t count = 0;
+  for (uint32_t at = range.first; at <= range.last; ++at) {
+    if (!is_pragma_of(facts, file, at, kind)) continue;
+    ++count;
+    if (!found || (*found < line && at >= line)) found = at;
+  }
+  if (count == 1 || (found && *found >= line)) return found;
+  return may_be_a_jump(kind) ? std::nullopt : std::optional(line);
+}
+
+/// The first code with a line of the function that is a parallel region's body, by the constructs
+/// in it: flang gives calls that start regions the line of a declaration, but "solve_..omp_par.1"
+/// its own lines.
+std::optional<FileOffset> find_body_of_flang(RegionId id, CodeIndex& code) {
+  const Profile& profile = code.profile();
+  const Region& region = profile.regions[id.value];
+  if (profile.strings.text(region.kind) != "parallel") return std::nullopt;
+  Attributor* attributor = code.attributor(region.site.image);
+  if (attributor == nullptr) return std::nullopt;
+  const FunctionFact* around = attributor->attribute(region.site.offset).function;
+  const StringTable& strings = attributor->facts().strings;
+  if (around == nullptr || !strings.text(around->name).starts_with("_Q")) return std::nullopt;
+  for (const Region& inside : profile.regions) {
+    if (inside.parent != id || inside.site.image != region.site.image) continue;
+    const FunctionFact* body = attributor->attribute(inside.site.offset).function;
+    if (body == nullptr || body == around) continue;
+    if (strings.text(body->name).find("..omp_par") == std::string::npos) continue;
+    for (const LineFact& line : attributor->facts().lines) {
+      if (line.offset >= body->begin && line.offset < body->end && line.line != 0) {
+        return line.offset;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
-FoundRegion find_region(const Region& region, CodeIndex& code) {
+FoundRegion find_region(RegionId id, CodeIndex& code) {
   FoundRegion found;
+  Region region = code.profile().regions[id.value];
+  const std::optional<FileOffset> body = find_body_of_flang(id, code);
+  if (body) region.site.offset = *body;
   Attributor* attributor = code.attributor(region.site.image);
   if (attributor == nullptr) {
     if (region.site.image != ImageId()) found.place.function = code.unnamed(region.site);
@@ -77,17 +153,39 @@ FoundRegion find_region(const Region& region, CodeIndex& code) {
   };
   size_t level = 0;
   while (level + 1 < at.frames.size() && is_mark(at.frames[level])) ++level;
+  // The arguments of the runtime's function may be inlined code, whose line its call has then.
+  const std::string& kind = code.profile().strings.text(region.kind);
+  if (kind != "user" && kind != "function") {
+    const auto is_pragma_line = [&](const Frame& one) {
+      return is_pragma_of(facts, one.file, one.line, kind);
+    };
+    const auto pragma = std::ranges::find_if(at.frames, is_pragma_line);
+    if (pragma != at.frames.end()) level = static_cast<size_t>(pragma - at.frames.begin());
+    const auto is_of_others = [&](const Frame& one) {
+      return one.inlined && is_system_source(facts.strings.text(one.file));
+    };
+    while (level + 1 < at.frames.size() && is_of_others(at.frames[level])) ++level;
+  }
   const Frame& frame = at.frames[level];
   found.place.function = facts.strings.text(at.function->name);
   found.place.file = facts.strings.text(frame.file);
   if (frame.line == 0) return found;
-  const uint32_t line =
-      find_own_pragma(facts, frame.file, frame.line, code.profile().strings.text(region.kind));
+  const std::optional<uint32_t> own =
+      find_own_pragma(*attributor, *at.function, frame.file, frame.line, kind);
+  uint32_t line = own.value_or(frame.line);
+  // The body's first line is below its pragma.
+  if (body && !is_pragma(facts, frame.file, line, "parallel") &&
+      is_pragma(facts, frame.file, line - 1, "parallel")) {
+    --line;
+  }
+  const bool is_outlined = body || at.function->begin == region.site.offset;
+  const bool is_of_flang = found.place.function.starts_with("_Q");
+  const bool is_elsewhere = kind == "parallel" && is_of_flang && !is_outlined &&
+                            !is_pragma(facts, frame.file, line, "parallel");
   found.place.first_line = line;
-  found.place.lines = LinesAre::construct;
+  found.place.lines = own && !is_elsewhere ? LinesAre::construct : LinesAre::function;
   if (const auto text = find_source_line(facts, frame.file, line))
     found.source = std::string(*text);
-  const bool is_outlined = at.function->begin == region.site.offset;
   if (is_outlined) {
     found.place.last_line = find_last_line(*attributor, *at.function, frame.file, line);
   } else if (region.end.image == region.site.image) {
@@ -129,7 +227,7 @@ std::string RegionNames::make_name(RegionId id) {
     return fmt::format("waiting: {}", has_parent ? name(region.parent) : "[not known]");
   }
   const std::string& word = profile.strings.text(region.name);
-  const RegionPlace place = find_region(region, code_).place;
+  const RegionPlace place = find_region(id, code_).place;
   std::string where = place.function;
   if (place.first_line != 0) where = fmt::format("{}:{}", base_name(place.file), place.first_line);
   if (kind == "user") return word;

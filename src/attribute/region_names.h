@@ -29,8 +29,9 @@ struct FoundRegion {
   RegionPlace place;
   std::optional<std::string> source;  // the first line
 };
-/// Names it by its site and end; what is not known of the place is empty.
-FoundRegion find_region(const Region& region, CodeIndex& code);
+/// Names a row of the profile's regions by its site and end; what is not known of the place is
+/// empty.
+FoundRegion find_region(RegionId region, CodeIndex& code);
 
 class RegionNames {
  public:

@@ -60,10 +60,11 @@ bool has_own_function(Kind kind) {
          kind == Kind::function;
 }
 
-Construct make_construct(const Profile& profile, const Region& region, CodeIndex& code) {
+Construct make_construct(const Profile& profile, RegionId id, CodeIndex& code) {
+  const Region& region = profile.regions[id.value];
   Construct construct;
   construct.kind = find_kind(profile.strings.text(region.kind));
-  FoundRegion found = find_region(region, code);
+  FoundRegion found = find_region(id, code);
   construct.name = profile.strings.text(region.name);
   construct.place = std::move(found.place);
   if (construct.place.file.empty() && !region.file.is_all()) {
@@ -123,6 +124,7 @@ class ConstructFinder {
   [[nodiscard]] bool is_chosen(const RegionValue& value) const;
   [[nodiscard]] std::string find_rank(const Context& context) const;
   void list_threads();
+  void find_lost_place(size_t row);
   void order_regions();
   void add_region(size_t region);
   void add_value(const RegionValue& value);
@@ -222,15 +224,40 @@ void ConstructFinder::list_threads() {
   }
 }
 
+/// LLVM's runtime forgets now and then where a construct is, which then has the place of the region
+/// around: it is that of the same kind beside it, if there is one such.
+void ConstructFinder::find_lost_place(size_t row) {
+  const Region& region = profile_.regions[row];
+  const Kind kind = made_[row].kind;
+  const bool can_be_lost = kind == Kind::loop || !has_own_function(kind);
+  if (!can_be_lost || made_[row].place.lines != LinesAre::construct) return;
+  if (region.parent.value >= row) return;
+  if (region.site == Location() || region.site != profile_.regions[region.parent.value].site)
+    return;
+  const Construct* beside = nullptr;
+  for (size_t i = 0; i < profile_.regions.size(); ++i) {
+    const Region& other = profile_.regions[i];
+    const bool is_alike = other.parent == region.parent && other.kind == region.kind &&
+                          other.name == region.name && other.site != region.site;
+    if (!is_alike) continue;
+    if (beside != nullptr && identify(*beside, other) != identify(made_[i], other)) return;
+    beside = &made_[i];
+  }
+  if (beside != nullptr && beside->place.lines == LinesAre::construct) {
+    made_[row].place = beside->place;
+  }
+}
+
 /// Depth first, so that what is inside a region follows it, in the order of the source: which
 /// construct a thread met first differs from run to run. Rows whose parent is no earlier row (a
 /// damaged file) are roots.
 void ConstructFinder::order_regions() {
   made_.reserve(profile_.regions.size());
-  for (const Region& region : profile_.regions) {
-    const bool is_construct = region::is_construct(profile_.strings.text(region.kind));
-    made_.push_back(is_construct ? make_construct(profile_, region, code_) : Construct());
+  for (size_t i = 0; i < profile_.regions.size(); ++i) {
+    const bool is_construct = region::is_construct(profile_.strings.text(profile_.regions[i].kind));
+    made_.push_back(is_construct ? make_construct(profile_, RegionId(i), code_) : Construct());
   }
+  for (size_t i = 0; i < made_.size(); ++i) find_lost_place(i);
   const auto comes_before = [&](size_t a, size_t b) {
     const auto key = [&](size_t row) {
       const RegionPlace& place = made_[row].place;
@@ -262,6 +289,17 @@ void ConstructFinder::order_regions() {
   }
 }
 
+/// "main" of "main.omp_outlined": compilers run a region's body in its function, too, if it has one
+/// thread.
+std::string find_written_function(const std::string& function) {
+  for (const char* made : {"._omp_fn.", ".omp_outlined", "..omp_par"}) {
+    if (const size_t at = function.find(made); at != std::string::npos) {
+      return function.substr(0, at);
+    }
+  }
+  return function;
+}
+
 ConstructFinder::Identity ConstructFinder::identify(const Construct& construct,
                                                     const Region& region) {
   const RegionPlace& place = construct.place;
@@ -270,7 +308,7 @@ ConstructFinder::Identity ConstructFinder::identify(const Construct& construct,
           construct.name,
           has_line ? place.file : "",
           has_line ? place.first_line : 0,
-          has_line ? place.function : "",
+          has_line ? find_written_function(place.function) : "",
           region.site.image,
           has_line ? FileOffset() : region.site.offset};
 }

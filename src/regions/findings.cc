@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "base/text.h"
 #include "regions/overheads.h"
 
 namespace culprit {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr double kLeastShare = 0.005;      // of the program's wall time
 constexpr double kOftenPerSecond = 1000;   // FrequentAtomic: executions per second and thread
+constexpr double kLongStartNs = 1e6;       // a thread's, in a parallel region
 constexpr double kFewChunksPerThread = 4;  // a dynamic loop with fewer cannot even out much
 
 constexpr const char* kAdviceForSingle =
@@ -110,11 +112,19 @@ Waiting find_waiting(const RegionsReport& report, const Construct& construct) {
   return {};
 }
 
-/// Starting and ending a region: a property of its own, besides its imbalance.
+/// Starting and ending a region: a property of its own, besides its imbalance. A runtime does it in
+/// microseconds (making a thread takes tens of them), but for threads that get no CPU.
 Waiting find_management(const Construct& construct, const RegionOverheads& region) {
   if (construct.kind != Kind::parallel) return {};
   const double ns = construct.sum.enter_ns + construct.sum.exit_ns;
-  if (ns < 0.1 * region.whole_ns) return {};
+  if (ns < 0.1 * region.whole_ns || construct.sum.executions == 0) return {};
+  const double each_ns = ns / static_cast<double>(construct.sum.executions);
+  if (each_ns > kLongStartNs) {
+    return {"ThreadsWithoutCpu", ns,
+            fmt::format("a thread takes {} to start and end it, which runtimes do in microseconds: "
+                        "most likely it waited for a CPU that other threads or programs had",
+                        format_duration_ns(each_ns))};
+  }
   return {"InsufficientWorkInParallelRegion", ns,
           region.executions > 1 ? "starting and ending the region takes longer than is worth it: "
                                   "merge regions, or an if clause for small sizes"
