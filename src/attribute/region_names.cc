@@ -173,12 +173,15 @@ FoundRegion find_region(RegionId id, CodeIndex& code) {
   const std::optional<uint32_t> own =
       find_own_pragma(*attributor, *at.function, frame.file, frame.line, kind);
   uint32_t line = own.value_or(frame.line);
-  // The body's first line is below its pragma.
-  if (body && !is_pragma(facts, frame.file, line, "parallel") &&
-      is_pragma(facts, frame.file, line - 1, "parallel")) {
-    --line;
-  }
   const bool is_outlined = body || at.function->begin == region.site.offset;
+  // The first line of a body may be below its pragma.
+  constexpr uint32_t kBelow = 2;
+  const bool has_pragma = is_pragma(facts, frame.file, line, kind);
+  for (uint32_t above = 1; is_outlined && !has_pragma && above <= kBelow && above < line; ++above) {
+    if (!is_pragma(facts, frame.file, line - above, kind)) continue;
+    line -= above;
+    break;
+  }
   const bool is_of_flang = found.place.function.starts_with("_Q");
   const bool is_elsewhere = kind == "parallel" && is_of_flang && !is_outlined &&
                             !is_pragma(facts, frame.file, line, "parallel");
