@@ -128,6 +128,51 @@ class TimeAlone(Browser):
                           "culprit record --regions PROGRAM"])
 
 
+class Graph(Browser):
+    """Blocks of a function: laid out in a worker, without overlaps, drawn where they are in sight."""
+
+    BRANCHES = 60
+    PROGRAM = "\n".join(
+        ["volatile int out;", "__attribute__((noinline)) int many(int n) {", " int s = 0;", " for (int i = 0; i < n; ++i) {"] +
+        [f"  if ((i ^ {i * 7919}) & {1 << i % 5}) s += out;" for i in range(BRANCHES)] +
+        [" }", " return s;", "}", "int main(void) { return many(50) & 1; }"])
+    BOXES = """[...document.querySelectorAll('svg .block')].map((one) => {
+      const [x, y] = one.getAttribute('transform').match(/[-0-9.]+/g).map(Number);
+      const box = one.querySelector('.box');
+      return [x, y, x + Number(box.getAttribute('width')), y + Number(box.getAttribute('height'))]; })"""
+
+    def test_layout(self):
+        program = self.compile_text(self.PROGRAM, "many.c", "many", "-O1", "-g")
+        self.culprit("record", "-q", "--engine", "simulate", "--machine", "none", "-o", "m.culprit", program)
+        self.culprit("export", "--to", "html", "-o", "m.html", "m.culprit")
+        blocks = sum(len(place["blocks"]) for place in self.answer_json("annotate", "many", "m.culprit")["places"])
+        self.assertGreater(blocks, self.BRANCHES)
+        way = (["open", "#1/0/functions?q=%5Emany%24", "[aria-label=functions] .row:not(.head)"],
+               ["focus", "[aria-label='functions: rows']"], ["press", "ArrowDown"], ["press", "Enter"],
+               ["wait", "svg .block"], ["count", "svg .block"],
+               ["evaluate", "document.querySelector('.frame svg').getAttribute('aria-label')"],
+               # As small as it takes to see all of them.
+               *[["click", ".blocks [aria-label=smaller]"]] * 20, ["settle"], ["evaluate", self.BOXES])
+        with self.serving("m.culprit") as address:
+            served = self.steps(address, *way)
+            self.assertEqual(self.done["workers"], 1)
+            # A browser that lets the page have no worker shows the same.
+            without = self.steps(address, way[0], ["evaluate", "delete window.Worker"], *way[1:])
+            self.assertEqual(self.done["workers"], 0)
+        in_file = self.steps((self.folder / "m.html").as_uri(), *way)
+        self.assertEqual(self.done["workers"], 1)
+        boxes = served[-1]
+        self.assertEqual(served[6], f"control flow: {blocks} blocks")
+        self.assertEqual(len(boxes), blocks)
+        self.assertLess(served[5], blocks)  # what was in sight at first
+        self.assertEqual(without[-1], boxes)
+        self.assertEqual(in_file[-1], boxes)
+        for i, (left, top, right, bottom) in enumerate(boxes):
+            for other in boxes[i + 1:]:
+                self.assertTrue(right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top,
+                                (boxes[i], other))
+
+
 def three_digits_or_less(value):
     """As the page writes an amount that may be small."""
     if value >= 999.5 or value == int(value):

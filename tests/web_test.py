@@ -108,6 +108,9 @@ class Documents(Web):
                 self.assertEqual((part["name"], part["use"]), (row["name"], row["use"]))
             self.assertEqual(fetch(address, f"d/0/data/{len(rows)}")[0], 404)
             places = got["places"]
+            for name in "places", "costs":
+                texts = got[name]["texts"]
+                self.assertEqual(texts, sorted(texts, key=str.encode), name)
             report = self.answer_json("report", profile, "--by", "process,module,function", "--limit", "0")
             self.assertEqual(len(places["id"]), len(report["rows"]))
             columns = {column["name"]: i for i, column in enumerate(places["columns"])}
@@ -241,6 +244,7 @@ class Refusals(Web):
             policy = answer.getheader("Content-Security-Policy")
             self.assertIn("default-src 'none'", policy)
             self.assertNotIn("unsafe", policy)
+            self.assertIn("worker-src blob:;", policy)  # the page's own script alone makes such an address
             self.assertEqual(answer.getheader("X-Content-Type-Options"), "nosniff")
             self.assertEqual(answer.getheader("Referrer-Policy"), "no-referrer")
             self.assertEqual(answer.getheader("Cache-Control"), "no-store")
@@ -383,7 +387,7 @@ class Browser(Web):
 
     def steps(self, address, *steps):
         """What the steps found (web/test/steps.mjs); nothing may go wrong on the way."""
-        done = self.node("steps.mjs", address, input=json.dumps(steps))
+        done = self.done = self.node("steps.mjs", address, input=json.dumps(steps))
         for trouble in "errors", "elsewhere", "dialogs":
             self.assertEqual(done[trouble], [])
         return done["found"]

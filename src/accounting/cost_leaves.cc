@@ -19,12 +19,6 @@ std::optional<double> cycles_per_event(const Penalty& penalty, const CostOptions
   return *penalty.value * *options.hertz / 1e9;
 }
 
-void be_unrecorded(CostNode& node, std::vector<std::string> missing) {
-  node.state = NodeState::not_recorded;
-  node.missing = std::move(missing);
-  node.reason = describe_missing(node.missing);
-}
-
 /// A maximum, or a sum of calls, is at least what those give that were measured; each
 /// operand of the others has its own meaning.
 bool can_do_without(Formula formula, size_t operand) {
@@ -56,17 +50,24 @@ std::string describe_missing(const std::vector<std::string>& events) {
   return text;
 }
 
+void CostLeaves::be_unrecorded(CostNode& node, std::vector<std::string> missing) const {
+  node.state = NodeState::not_recorded;
+  if (!has_words_) return;
+  node.missing = std::move(missing);
+  node.reason = describe_missing(node.missing);
+}
+
 CostNode CostLeaves::make_event(size_t index) const {
   const TemplateRow& row = cpu_.rows[index];
   CostNode node;
   node.kind = NodeKind::event;
   node.branch = row.branch;
-  node.label = row.label;
+  if (has_words_) node.label = row.label;
   node.row = &row;
   node.in_sum = row.role == Role::sum;
   node.amount = index < amounts_.size() ? amounts_[index] : std::nullopt;
   if (!node.amount) {
-    be_unrecorded(node, {row.event});
+    be_unrecorded(node, has_words_ ? std::vector{row.event} : std::vector<std::string>());
     return node;
   }
   const bool has_cycles = row.role == Role::sum || row.role == Role::bound ||
@@ -107,7 +108,7 @@ CostNode CostLeaves::make_formula(const TemplateFormula& formula) const {
   CostNode node;
   node.kind = NodeKind::formula;
   node.branch = formula.branch;
-  node.label = formula.label;
+  if (has_words_) node.label = formula.label;
   node.formula = &formula;
   node.in_sum = formula.role == Role::sum;
   node.is_linear = formula.formula == Formula::call_overhead;
@@ -137,9 +138,8 @@ CostNode CostLeaves::make_formula(const TemplateFormula& formula) const {
     return node;
   }
   if (!operands.missing.empty() && can_do_without(formula.formula, 0)) {
+    be_unrecorded(node, std::move(operands.missing));
     node.state = NodeState::partly_measured;
-    node.missing = operands.missing;
-    node.reason = describe_missing(node.missing);
   }
   const Estimate value = compute(formula, operands.values);
   if (formula.formula == Formula::ratio) {

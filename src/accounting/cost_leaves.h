@@ -13,8 +13,9 @@ namespace culprit {
 class CostLeaves {
  public:
   /// All must outlive the leaves.
-  CostLeaves(const Template& cpu, const RowAmounts& amounts, const CostOptions& options)
-      : cpu_(cpu), amounts_(amounts), options_(options) {}
+  CostLeaves(const Template& cpu, const RowAmounts& amounts, const CostOptions& options,
+             bool has_words)
+      : cpu_(cpu), amounts_(amounts), options_(options), has_words_(has_words) {}
 
   /// Cycles of the levels above, which some functions need.
   void set_levels(std::optional<Estimate> unhalted, std::optional<Estimate> unstalled) {
@@ -32,6 +33,8 @@ class CostLeaves {
     std::vector<std::string> missing;
     Provenance provenance = Provenance::counted;  // the weakest
   };
+  /// Events that were not recorded: the node says so.
+  void be_unrecorded(CostNode& node, std::vector<std::string> missing) const;
   [[nodiscard]] Operands take_operands(const TemplateFormula& formula) const;
   [[nodiscard]] Estimate compute(const TemplateFormula& formula,
                                  const std::vector<Estimate>& values) const;
@@ -39,6 +42,7 @@ class CostLeaves {
   const Template& cpu_;
   const RowAmounts& amounts_;
   const CostOptions& options_;
+  bool has_words_;  // labels, reasons and names of what is missing
   std::optional<Estimate> unhalted_;
   std::optional<Estimate> unstalled_;
 };

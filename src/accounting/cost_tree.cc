@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "accounting/cost_leaves.h"
+#include "accounting/wordless_cost_tree.h"
 
 namespace culprit {
 namespace {
@@ -18,8 +19,9 @@ void add_part(CostNode& parent, const CostNode& part) {
 
 class TreeMaker {
  public:
-  TreeMaker(const Template& cpu, const RowAmounts& amounts, const CostOptions& options)
-      : cpu_(cpu), leaves_(cpu, amounts, options) {}
+  TreeMaker(const Template& cpu, const RowAmounts& amounts, const CostOptions& options,
+            bool has_words)
+      : cpu_(cpu), has_words_(has_words), leaves_(cpu, amounts, options, has_words) {}
 
   CostTree make() {
     CostTree tree;
@@ -50,7 +52,7 @@ class TreeMaker {
     CostNode node;
     node.kind = NodeKind::branch;
     node.branch = branch;
-    node.label = branch_words(branch);
+    if (has_words_) node.label = branch_words(branch);
     for (size_t i = 0; i < cpu_.rows.size(); ++i) {
       const TemplateRow& row = cpu_.rows[i];
       if (row.branch != branch || row.role == Role::derive) continue;
@@ -119,12 +121,12 @@ class TreeMaker {
     if (!is_level3(node.branch)) return;
     if (coverage.coverage == Coverage::none) {
       node.state = NodeState::not_covered;
-      node.reason = coverage.reason;
+      if (has_words_) node.reason = coverage.reason;
       node.cycles.reset();
     } else if (coverage.coverage == Coverage::partial && node.cycles) {
       const bool lacks_more = node.state == NodeState::partly_measured && !node.reason.empty();
       node.state = NodeState::partly_measured;
-      node.reason = coverage.reason + (lacks_more ? " (" + node.reason + ")" : "");
+      if (has_words_) node.reason = coverage.reason + (lacks_more ? " (" + node.reason + ")" : "");
     }
   }
 
@@ -179,6 +181,7 @@ class TreeMaker {
   }
 
   const Template& cpu_;
+  bool has_words_;
   CostLeaves leaves_;
 };
 
@@ -197,7 +200,12 @@ const CostNode* CostTree::find(CostBranch branch) const {
 
 CostTree make_cost_tree(const Template& cpu, const RowAmounts& amounts,
                         const CostOptions& options) {
-  return TreeMaker(cpu, amounts, options).make();
+  return TreeMaker(cpu, amounts, options, true).make();
+}
+
+CostTree make_wordless_cost_tree(const Template& cpu, const RowAmounts& amounts,
+                                 const CostOptions& options) {
+  return TreeMaker(cpu, amounts, options, false).make();
 }
 
 }  // namespace culprit

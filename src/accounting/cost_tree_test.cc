@@ -1,12 +1,16 @@
 #include "accounting/cost_tree.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
+#include <tuple>
+#include <utility>
 
 #include "accounting/advice.h"
 #include "accounting/consistency.h"
 #include "accounting/formulas.h"
 #include "accounting/test_template.h"
+#include "accounting/wordless_cost_tree.h"
 #include "base/test_folders.h"
 #include "templates/find_template.h"
 
@@ -23,6 +27,19 @@ const CostNode* find_part(const CostNode& node, const std::string& label) {
     if (part.label == label) return &part;
   }
   return nullptr;
+}
+
+/// Whether both have the same numbers and states in the same places.
+bool is_alike(const CostNode& a, const CostNode& b) {
+  const auto numbers = [](const CostNode& node) {
+    const auto pair_of = [](const std::optional<Estimate>& one) {
+      return one ? std::pair(one->value, one->standard_error) : std::pair(-1.0, -1.0);
+    };
+    return std::tuple(node.kind, node.branch, node.state, node.provenance, node.in_sum,
+                      node.is_linear, pair_of(node.cycles), pair_of(node.uncapped),
+                      pair_of(node.ratio), node.row, node.formula);
+  };
+  return numbers(a) == numbers(b) && std::ranges::equal(a.parts, b.parts, is_alike);
 }
 
 class CostTrees : public ::testing::Test {
@@ -111,10 +128,14 @@ TEST(ShippedTemplates, MakeTreesOfWhateverWasCounted) {
       const bool is_covered = cpu->coverage[static_cast<size_t>(branch)].coverage != Coverage::none;
       EXPECT_TRUE(is_covered || !full.find(branch)->cycles) << key;
     }
+    EXPECT_TRUE(is_alike(make_wordless_cost_tree(*cpu, none, {}).unhalted, empty.unhalted));
+    EXPECT_TRUE(is_alike(make_wordless_cost_tree(*cpu, all, {2e9, true}).unhalted, full.unhalted));
     for (size_t row = 0; row < cpu->rows.size(); ++row) {
       RowAmounts one = none;
       one[row] = RowAmount{{1000, 10}, Provenance::sampled};
-      EXPECT_EQ(make_cost_tree(*cpu, one).unhalted.kind, NodeKind::level);
+      const CostTree tree = make_cost_tree(*cpu, one);
+      EXPECT_EQ(tree.unhalted.kind, NodeKind::level);
+      EXPECT_TRUE(is_alike(make_wordless_cost_tree(*cpu, one, {}).unhalted, tree.unhalted));
     }
   }
 }

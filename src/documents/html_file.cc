@@ -122,7 +122,8 @@ Result<HtmlFile> make_html_file(const Documents& documents, const HtmlFileOption
   const std::string nonce = make_nonce();
   const std::string head = fmt::format(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
-      "'nonce-{0}'; style-src 'nonce-{0}'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
+      "'nonce-{0}'; style-src 'nonce-{0}'; img-src data:; worker-src blob:; base-uri 'none'; "
+      "form-action 'none'\">\n"
       "<style nonce=\"{0}\">{1}</style>\n",
       nonce, assets.style);
   file.html =

@@ -1,6 +1,7 @@
 #include "documents/table_document.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "documents/documents.h"
 #include "print/event_display.h"
@@ -53,6 +54,22 @@ size_t TextNumbers::number_of(const std::string& text) {
   return at->second;
 }
 
+std::vector<size_t> TextNumbers::sort() {
+  std::vector<const std::string*> texts(numbers_.size());
+  for (const auto& [text, number] : numbers_) texts[number] = &text;
+  std::vector<size_t> order(texts.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, {}, [&](size_t number) -> const std::string& { return *texts[number]; });
+  std::vector<size_t> new_numbers(order.size());
+  texts_ = Json::array();
+  for (const size_t number : order) {
+    new_numbers[number] = texts_.size();
+    texts_.push_back(*texts[number]);
+  }
+  for (auto& [text, number] : numbers_) number = new_numbers[number];
+  return new_numbers;
+}
+
 std::vector<size_t> columns_with_values(size_t columns, const Rows& rows) {
   std::vector<size_t> kept;
   for (size_t column = 0; column < columns; ++column) {
@@ -87,10 +104,10 @@ std::string table_document(const ReportAnswer& answer) {
   rows.erase(rows.begin());
 
   TextNumbers texts;
-  Json process = Json::array();
+  std::vector<size_t> process;
+  std::vector<size_t> module;
+  std::vector<size_t> function;
   Json process_id = Json::array();
-  Json module = Json::array();
-  Json function = Json::array();
   Json id = Json::array();
   Json inclusive = Json::array();
   for (const ReportRow& row : table.rows) {
@@ -103,13 +120,17 @@ std::string table_document(const ReportAnswer& answer) {
     id.push_back(function_id(in_module, name));
     if (!row.inclusive.empty()) inclusive.push_back(row.inclusive.front().value);
   }
+  const std::vector<size_t> new_numbers = texts.sort();
+  for (std::vector<size_t>* column : {&process, &module, &function}) {
+    for (size_t& number : *column) number = new_numbers[number];
+  }
   Json document{{"schema", "culprit-web-table-1"},
                 {"columns", describe_columns(answer, columns)},
                 {"texts", texts.texts()},
-                {"process", std::move(process)},
+                {"process", process},
                 {"process_id", std::move(process_id)},
-                {"module", std::move(module)},
-                {"function", std::move(function)},
+                {"module", module},
+                {"function", function},
                 {"id", std::move(id)}};
   add_value_columns(document, columns, rows);
   document["inclusive"] =

@@ -24,6 +24,9 @@ class TextNumbers {
  public:
   size_t number_of(const std::string& text);
   [[nodiscard]] Json texts() const { return texts_; }
+  /// Numbers the texts by the order of their bytes, so that numbers compare as texts do.
+  /// Shape:  [old number] -> new number
+  std::vector<size_t> sort();
 
  private:
   std::unordered_map<std::string, size_t> numbers_;

@@ -6,6 +6,21 @@
 
 namespace culprit {
 
+Result<std::string> OpenProfile::document(std::string_view name) const {
+  {
+    const std::scoped_lock guard(lock_);
+    if (const auto found = kept_.find(name); found != kept_.end()) return found->second;
+  }
+  ASSIGN_OR_RETURN(std::string json, documents.make(name));
+  const bool is_of_whole = name.find('/') == name.npos;
+  const std::scoped_lock guard(lock_);
+  if (is_of_whole && kept_bytes_ + json.size() <= kMostKeptBytes &&
+      kept_.emplace(std::string(name), json).second) {
+    kept_bytes_ += json.size();
+  }
+  return json;
+}
+
 Result<void> OpenProfiles::open(const std::vector<std::string>& files) {
   files_ = files;
   slots_.resize(files.size());

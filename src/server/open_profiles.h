@@ -2,9 +2,11 @@
 
 // The profiles that a server has open. One whose file has changed is read again.
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <vector>
 
@@ -20,8 +22,20 @@ struct OpenProfile {
   OpenProfile(const OpenProfile&) = delete;
   OpenProfile& operator=(const OpenProfile&) = delete;
 
+  /// A document as JSON. Those of the whole profile take longest to make, and are kept.
+  /// Errors: as Documents::make()
+  [[nodiscard]] Result<std::string> document(std::string_view name) const;
+
   ProfileView view;
   Documents documents;
+
+ private:
+  /// So much of documents is kept.
+  static constexpr size_t kMostKeptBytes = size_t{128} << 20;
+
+  mutable std::mutex lock_;  // of what follows
+  mutable std::map<std::string, std::string, std::less<>> kept_;
+  mutable size_t kept_bytes_ = 0;
 };
 
 /// Several threads may ask at once.

@@ -177,7 +177,7 @@ void Server::State::answer_document(std::string_view path, httplib::Response& re
   if (!number) return send_error(response, Error{"there is no such profile", ErrorKind::not_found});
   const auto profile = profiles.find(*number);
   if (!profile) return send_error(response, profile.error());
-  Result<std::string> json = (*profile)->documents.make(path);
+  Result<std::string> json = (*profile)->document(path);
   if (!json) return send_error(response, json.error());
   send_json(response, *std::move(json));
 }
@@ -220,8 +220,7 @@ Result<void> Server::State::start() {
   http.set_default_headers({
       {"Content-Security-Policy",
        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src "
-       "data:; "
-       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+       "data:; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
       {"X-Content-Type-Options", "nosniff"},
       {"X-Frame-Options", "DENY"},
       {"Referrer-Policy", "no-referrer"},

@@ -8,6 +8,7 @@
 
 #include "accounting/cost_tree.h"
 #include "accounting/event_match.h"
+#include "accounting/wordless_cost_tree.h"
 #include "base/text.h"
 #include "model/event_names.h"
 #include "print/event_display.h"
@@ -56,7 +57,7 @@ class Converter {
             const std::vector<Value>& totals)
       : cpu_(cpu), match_(match_events(profile, cpu)) {
     if (const ClockCalibration* clock = find_clock(profile.machine)) options_.hertz = clock->hertz;
-    total_ = make_tree(totals);
+    total_ = make_cost_tree(cpu_, amounts_of(totals), options_);
     std::vector<size_t> path;
     add_columns(total_.unhalted, path, wanted, columns_);
     for (size_t row = 0; row < cpu.rows.size() && samples_of_.empty(); ++row) {
@@ -71,7 +72,7 @@ class Converter {
   [[nodiscard]] const EventMatch& match() const { return match_; }
 
   [[nodiscard]] std::vector<Value> convert(const std::vector<Value>& events) const {
-    const CostTree tree = make_tree(events);
+    const CostTree tree = make_wordless_cost_tree(cpu_, amounts_of(events), options_);
     std::vector<Value> values;
     for (const Column& column : columns_) {
       const CostNode& node = node_at(tree.unhalted, column.path);
@@ -87,10 +88,10 @@ class Converter {
   }
 
  private:
-  [[nodiscard]] CostTree make_tree(const std::vector<Value>& values) const {
+  [[nodiscard]] RowAmounts amounts_of(const std::vector<Value>& values) const {
     std::vector<Estimate> estimates;
     for (const Value& value : values) estimates.push_back({value.value, value.error});
-    return make_cost_tree(cpu_, match_.amounts(estimates), options_);
+    return match_.amounts(estimates);
   }
 
   [[nodiscard]] uint64_t samples(const std::vector<Value>& events) const {

@@ -2,41 +2,16 @@
 // others.
 
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 
-import { findGraph, graphOf, layOut } from "./blocks";
-import { Minimap } from "./minimap";
+import { BlocksPane } from "./blocks_pane";
+import { largest, listInstructions, type Instruction, type Shown } from "./instructions";
 import { StallLine, stallWords } from "./stalls";
-import { amount, fileName, heat, inUnit, MARKS, MARK_WORDS, percent, shortName } from "./format";
+import { amount, fileName, inUnit, MARKS, MARK_WORDS, percent, shortName } from "./format";
 import { go, tweak, type Route } from "./route";
 import { Table, type ColumnOf } from "./table";
 import type { Function as Code, Index } from "./types";
 import { useDocument, Waiting } from "./use_document";
-
-interface Instruction {
-  at: number;  // its place in the document
-  place: number;
-  block: number;  // among all blocks
-}
-
-/// The instructions of all places in order, and which block each is in.
-function listInstructions(code: Code.FunctionDocument): Instruction[] {
-  const all: Instruction[] = [];
-  let block = 0;
-  code.places.forEach((place, i) => place.blocks.forEach((one) => {
-    for (let k = 0; k < one.count; ++k) all.push({ at: one.first + k, place: i, block });
-    ++block;
-  }));
-  return all;
-}
-
-interface Shown {
-  column: number;
-  name: string;
-  unit: string;
-  provenance: "counted" | "sampled" | "modelled";
-  total: number;  // of the function
-}
 
 function columnsOf(code: Code.FunctionDocument): Shown[] {
   return code.columns.map((one, column) => ({
@@ -62,7 +37,7 @@ function Assembly({ code, list, main, beside, selected, hovered, onSelect, onHov
   onSelect: (at: Instruction) => void; onHover: (at: Instruction | null) => void;
 }): JSX.Element {
   const { instructions } = code;
-  const hottest = Math.max(1e-300, ...(instructions.values[main.column] ?? []));
+  const hottest = largest(instructions.values[main.column] ?? []);
   const valueColumn = (one: Shown): ColumnOf<Instruction> => ({
     key: one.name, title: `${MARKS[one.provenance]}${one.name}`, hint: MARK_WORDS[one.provenance],
     width: Math.max(74, Math.min(160, 28 + 8 * one.name.length)),
@@ -124,7 +99,7 @@ function Source({ code, main, file, selected, hovered, onSelect, onHover }: {
   const { lines } = code;
   const rows = useMemo(() => lines.line.map((line, at): SourceLine => ({ key: `${lines.file[at]}:${line}`, at, file: lines.file[at], line }))
     .filter((row) => row.file === file).sort((a, b) => a.line - b.line), [code, file]);
-  const hottest = Math.max(1e-300, ...(lines.values[main.column] ?? []));
+  const hottest = largest(lines.values[main.column] ?? []);
   const hasCpi = lines.cpi.some((one) => one !== null);
   const columns: ColumnOf<SourceLine>[] = [
     { key: "value", title: `${MARKS[main.provenance]}${main.name}`, width: 92, value: (row) => lines.values[main.column]?.[row.at!] ?? 0,
@@ -141,114 +116,6 @@ function Source({ code, main, file, selected, hovered, onSelect, onHover }: {
            onSelect={(row) => onSelect(row.key)} onHover={(row) => onHover(row?.key ?? null)}
            scrollTo={selected === null ? null : rows.findIndex((row) => row.key === selected)}
            classOf={(row) => hovered === row.key ? "linked" : ""} empty="no source of this file is in the profile" />
-  );
-}
-
-const MOST_LINES = 6, CHAR = 6.3, LINE = 13;
-
-function Blocks({ code, list, place, main, selectedBlock, hoveredBlock, onSelect, onHover }: {
-  code: Code.FunctionDocument; list: Instruction[]; place: number; main: Shown;
-  selectedBlock: number | null; hoveredBlock: number | null;
-  onSelect: (at: Instruction) => void; onHover: (block: number | null) => void;
-}): JSX.Element {
-  const frame = useRef<HTMLDivElement>(null);
-  const [zoom, setZoom] = useState(1);
-  const [hidesCold, setHidesCold] = useState(true);
-  const { instructions } = code;
-  const base = code.places.slice(0, place).reduce((sum, one) => sum + one.blocks.length, 0);
-  const values = instructions.values[main.column] ?? [];
-  const flow = code.places[place];
-  const all = flow?.blocks ?? [];
-  const weight = all.map((one) => {
-    let sum = 0;
-    for (let k = 0; k < one.count; ++k) sum += values[one.first + k] ?? 0;
-    return sum;
-  });
-  const total = weight.reduce((sum, one) => sum + one, 0) || 1;
-  const drawn = useMemo(() => {
-    const graph = flow && flow.executions ? graphOf(all.length, flow.edges)
-      : findGraph(all.map((one) => one.begin), all.map((one) => instructions.text[one.first + one.count - 1] ?? ""));
-    // Of very large functions what is cold is left out, or nobody sees the rest.
-    const isCut = hidesCold && all.length > 300;
-    const kept = all.map((_, i) => i).filter((i) => !isCut || weight[i] > 0.001 * total || i === 0);
-    const number = new Map(kept.map((old, now) => [old, now]));
-    const successors = kept.map((old) => graph.successors[old].map((to) => number.get(to)).filter((to): to is number => to !== undefined));
-    const inside = {
-      successors, isBack: (from: number, to: number) => graph.isBack(kept[from], kept[to]),
-      runsOf: (from: number, to: number) => graph.runsOf(kept[from], kept[to]),
-    };
-    const mostRuns = Math.max(0, ...successors.flatMap((next, from) => next.map((to) => inside.runsOf(from, to) ?? 0)));
-    const texts = kept.map((old) => {
-      const one = all[old];
-      const shown = Math.min(one.count, MOST_LINES);
-      const text = Array.from({ length: shown }, (_, k) => instructions.text[one.first + k]);
-      if (one.count > shown) text.push(`… ${one.count - shown} more`);
-      return text;
-    });
-    const widths = texts.map((text, i) => Math.min(260, Math.max(110, all[kept[i]].cpi ? 168 : 0, ...text.map((one) => 12 + CHAR * one.length))));
-    const heights = texts.map((text) => 20 + LINE * text.length);
-    return { kept, texts, widths, heights, graph: inside, mostRuns, layout: layOut(inside, widths, heights), cut: all.length - kept.length };
-  }, [code, place, hidesCold, main.column]);
-  const { kept, texts, widths, heights, layout } = drawn;
-  useEffect(() => {
-    const at = selectedBlock === null ? -1 : kept.indexOf(selectedBlock - base);
-    if (at < 0 || !frame.current) return;
-    frame.current.scrollTo({ left: layout.x[at] * zoom - frame.current.clientWidth / 2 + 20, top: layout.y[at] * zoom - frame.current.clientHeight / 3 });
-  }, [selectedBlock, drawn]);
-  const edges: JSX.Element[] = [];
-  kept.forEach((_, from) => drawn.graph.successors[from].forEach((to, k) => {
-    const isBack = drawn.graph.isBack(from, to);
-    const [x1, y1, x2, y2] = [layout.x[from], layout.y[from] + heights[from], layout.x[to], layout.y[to]];
-    const side = Math.max(x1 + widths[from] / 2, x2 + widths[to] / 2) + 26;
-    const path = isBack
-      ? `M${x1 + widths[from] / 2},${y1 - 8} C${side},${y1 - 8} ${side},${y2 + 10} ${x2 + widths[to] / 2 + 3},${y2 + 10}`
-      : `M${x1},${y1} C${x1},${y1 + 16} ${x2},${y2 - 16} ${x2},${y2 - 3}`;
-    const runs = drawn.graph.runsOf(from, to);
-    const strength = runs === null || drawn.mostRuns === 0 ? 1 : runs === 0 ? 0.5 : 1 + 2.5 * Math.max(0, 1 + Math.log10(runs / drawn.mostRuns) / 4);
-    edges.push(
-      <path d={path} class={`edge ${isBack ? "back" : k > 0 ? "taken" : ""} ${runs === 0 ? "never" : ""}`} style={{ strokeWidth: strength }} marker-end="url(#arrow)">
-        <title>{runs === null ? "how often: not known" : `${amount(runs)} times (${flow.executions})`}</title>
-      </path>);
-  }));
-  return (
-    <div class="blocks">
-      <div class="bar-of-tools small">
-        <button type="button" onClick={() => setZoom(zoom * 1.25)} aria-label="larger">+</button>
-        <button type="button" onClick={() => setZoom(zoom / 1.25)} aria-label="smaller">−</button>
-        <button type="button" onClick={() => frame.current && setZoom(Math.min(1, frame.current.clientWidth / (layout.width + 50), frame.current.clientHeight / (layout.height + 40)))}>all</button>
-        {flow && flow.loops.length > 0 && <label>loop <select value="" onChange={(event) => {
-          const begin = (event.target as HTMLSelectElement).value;
-          const first = list.find((row) => row.place === place && instructions.address[row.at] === begin);
-          if (first) onSelect(first);
-        }}>
-          <option value="">{flow.loops.length} in all</option>
-          {flow.loops.map((one) => <option value={one.begin}>{"· ".repeat(one.depth - 1)}{one.begin.slice(2)}{one.rounds === null ? "" : `  ${amount(one.rounds)} rounds`}</option>)}
-        </select></label>}
-        <span class="dim">{all.length} blocks{drawn.cut > 0 ? `, ${drawn.cut} cold ones hidden` : ""}</span>
-        {all.length > 300 && <label><input type="checkbox" checked={!hidesCold} onChange={() => setHidesCold(!hidesCold)} /> cold ones, too</label>}
-      </div>
-      <div class="frame" ref={frame} tabIndex={0} role="group" aria-label="blocks of the function">
-        <svg role="img" aria-label={`control flow: ${kept.length} blocks`} width={(layout.width + 50) * zoom} height={(layout.height + 30) * zoom} viewBox={`-20 -8 ${layout.width + 50} ${layout.height + 30}`}>
-          <defs><marker id="arrow" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path d="M0,0 L6,3 L0,6 Z" class="arrow" /></marker></defs>
-          {edges}
-          {kept.map((old, i) => {
-            const share = weight[old] / total;
-            const isChosen = selectedBlock === base + old, isLinked = hoveredBlock === base + old;
-            return (
-              <g transform={`translate(${layout.x[i] - widths[i] / 2},${layout.y[i]})`} class={`block ${isChosen ? "selected" : ""} ${isLinked ? "linked" : ""}`}
-                 onMouseEnter={() => onHover(base + old)} onMouseLeave={() => onHover(null)}
-                 onClick={() => { const first = list.find((row) => row.block === base + old); if (first) onSelect(first); }}>
-                <rect width={widths[i]} height={heights[i]} rx="2" class="box" />
-                <rect width={widths[i]} height={heights[i]} rx="2" style={{ fill: heat(share) }} />
-                <text x="6" y="13" class="title">{all[old].begin.slice(2)}  {percent(share)}{all[old].cpi ? `  CPI ${all[old].cpi!.value.toFixed(2)}` : ""}</text>
-                {texts[i].map((text, k) => <text x="6" y={27 + LINE * k}>{text.replace(/\s+/g, " ").slice(0, 38)}</text>)}
-              </g>
-            );
-          })}
-        </svg>
-      </div>
-      {kept.length > 12 && <Minimap frame={frame} zoom={zoom} layout={layout} widths={widths} heights={heights} shares={kept.map((old) => weight[old] / total)} />}
-    </div>
   );
 }
 
@@ -330,7 +197,7 @@ function FunctionOf({ code, route }: { code: Code.FunctionDocument; route: Route
           <Assembly code={code} list={list} main={main} beside={beside} selected={shownAt} hovered={{ line: hoveredKey, block: hoveredBlock }}
                     onSelect={select} onHover={(row) => { hoverLine(row ? lineKey(code, row.at) : null); hoverBlock(row?.block ?? null); }} /></section>}
         {panes.includes("b") && <section class="pane" aria-label="blocks"><h2>blocks{code.places.length > 1 && shownRow ? ` of ${shortName(code.places[shownRow.place].function)}` : ""}</h2>
-          <Blocks code={code} list={list} place={shownRow?.place ?? 0} main={main} selectedBlock={shownRow?.block ?? null} hoveredBlock={hoveredBlock}
+          <BlocksPane code={code} list={list} place={shownRow?.place ?? 0} main={main} selectedBlock={shownRow?.block ?? null} hoveredBlock={hoveredBlock}
                   onSelect={select} onHover={hoverBlock} /></section>}
       </div>
       <p class="hint">{amount(list.length)} instructions in {code.places.length === 1 ? "one place" : `${code.places.length} places`}; [ and ] go to the next hottest.</p>

@@ -6,20 +6,21 @@ import { useMemo, useState } from "preact/hooks";
 
 import { getDocument } from "./carrier";
 import { fileName, inUnit, MARKS, MARK_WORDS, patternOf, percent } from "./format";
-import { group, joinPlaces, type Measure, type Place, type Places } from "./places";
+import { functionsOf, group, joinPlaces, placesOf, type Measure, type Place, type Places } from "./places";
 import { go, tweak, type Route } from "./route";
-import { CopyButtons, Table, type ColumnOf } from "./table";
+import { CopyButtons, sortRows, Table, type ColumnOf } from "./table";
 import type { Index, Table as TableTypes } from "./types";
 import { NotRecorded, usePromise, Waiting, type Loaded } from "./use_document";
 
 export function usePlaces(index: Index.IndexDocument, profile: number, unfolded: string[] = []): Loaded<Places> {
   return usePromise(async () => {
-    const events = await getDocument<TableTypes.TableDocument>(profile, "places");
-    if (!index.documents.costs?.is_there) return joinPlaces(events, null);
-    // A profile whose events no template names, or without cycles, has events alone.
-    const costs = await getDocument<TableTypes.TableDocument>(profile, "costs").catch(() => null);
-    if (costs === null) return joinPlaces(events, null);
-    let places = joinPlaces(events, costs);
+    const hasCosts = index.documents.costs?.is_there;
+    const [events, costs] = await Promise.all([
+      getDocument<TableTypes.TableDocument>(profile, "places"),
+      // A profile whose events no template names, or without cycles, has events alone.
+      hasCosts ? getDocument<TableTypes.TableDocument>(profile, "costs").catch(() => null) : null]);
+    if (costs === null) return placesOf(events, null);
+    let places = placesOf(events, costs);
     for (const branch of unfolded) {
       const detail = await getDocument<TableTypes.TableDocument>(profile, `costs/${branch}`);
       places = withDetail(places, detail, branch);
@@ -35,7 +36,7 @@ function withDetail(places: Places, detail: TableTypes.TableDocument, branch: st
   const kept = extra.measures.map((one, i) => i).filter((i) =>
     extra.measures[i].unit === "cycles" && extra.measures[i].name !== words && extra.measures[i].name !== "unhalted cycles");
   const at = places.measures.findIndex((one) => one.isCost && one.name === words) + 1;
-  const put = <T,>(list: ArrayLike<T>, more: T[]) => [...Array.from(list).slice(0, at), ...more, ...Array.from(list).slice(at)];
+  const put = <T,>(list: T[], more: T[]) => [...list.slice(0, at), ...more, ...list.slice(at)];
   const byKey = new Map(extra.rows.map((row) => [row.key, row]));
   return {
     ...places,
@@ -43,7 +44,7 @@ function withDetail(places: Places, detail: TableTypes.TableDocument, branch: st
     rows: places.rows.map((row) => {
       const other = byKey.get(row.key);
       const of = (field: "values" | "errors" | "samples") =>
-        Float64Array.from(put(row[field], kept.map((i) => other?.[field][i] ?? 0)));
+        put(row[field], kept.map((i) => other?.[field][i] ?? 0));
       return { ...row, values: of("values"), errors: of("errors"), samples: of("samples") };
     }),
   };
@@ -99,6 +100,10 @@ function isMine(module: string): boolean {
   return !/^\/(usr\/)?lib|^\[|ld-linux|\.so(\.|$)/.test(module);
 }
 
+function processOf(row: Place): string {
+  return `${row.process} ${row.pid}`;
+}
+
 function Chips({ route }: { route: Route }): JSX.Element {
   const filters = ["process", "module", "q", "mine"].filter((key) => route.query.get(key));
   return (
@@ -149,12 +154,9 @@ function FunctionsOf({ places, route, unfolded }: { places: Places; route: Route
   const [process, module] = [query.get("process"), query.get("module")];
 
   const upper = useMemo(() => group(places.rows, (row) => `${row.pid} ${row.process} ${row.module}`), [places]);
-  const lower = useMemo(() => group(
-    places.rows.filter((row) => (!process || `${row.process} ${row.pid}` === process) && (!module || row.module === module)
-      && (!query.get("mine") || isMine(row.module))
-      && (!pattern || pattern.test(row.name) || pattern.test(row.module))),
-    (row) => row.id), [places, process, module, query.get("q"), query.get("mine")]);
-  const whole = group(places.rows, (row) => row.id).length;
+  const functions = useMemo(() => process ? group(places.rows.filter((row) => processOf(row) === process), (row) => row.id)
+    : functionsOf(places), [places, process]);
+  const whole = functionsOf(places).length;
   const shown = places.measures.map((one, at) => ({ one, at })).filter(({ one }) => chosen.includes(one.name))
     .map(({ one, at }) => measureColumn(one, at, shows));
   const inclusive: ColumnOf<Place>[] = places.hasInclusive ? [{
@@ -165,7 +167,7 @@ function FunctionsOf({ places, route, unfolded }: { places: Places; route: Route
     key: "share", title: "share", width: 70, value: (row) => row.values[0] / first.total, draw: (row) => percent(row.values[0] / first.total),
   };
   const name: ColumnOf<Place> = {
-    key: "function", title: "function", isText: true, width: 300, value: (row) => row.name,
+    key: "function", title: "function", isText: true, width: 300, value: (row) => row.name, rank: (row) => row.rank,
     draw: (row) => <span title={row.name}>{pattern && pattern.test(row.name) ? <mark>{row.name}</mark> : row.name}</span>,
   };
   const moduleColumn: ColumnOf<Place> = {
@@ -173,9 +175,13 @@ function FunctionsOf({ places, route, unfolded }: { places: Places; route: Route
     draw: (row) => <span title={row.module}>{fileName(row.module)}</span>,
   };
   const processColumn: ColumnOf<Place> = {
-    key: "process", title: "process", isText: true, width: 150, value: (row) => `${row.process} ${row.pid}`,
+    key: "process", title: "process", isText: true, width: 150, value: processOf,
   };
   const columns = [name, ...shown.slice(0, 1), share, ...inclusive, ...shown.slice(1), moduleColumn];
+  // What is searched for is among rows that are sorted already: each key of a word would sort anew.
+  const sorted = useMemo(() => sortRows(functions, columns, sort), [functions, sort, chosen.join("~")]);
+  const lower = useMemo(() => sorted.filter((row) => (!module || row.module === module) && (!query.get("mine") || isMine(row.module))
+    && (!pattern || pattern.test(row.name) || pattern.test(row.module))), [sorted, module, query.get("q"), query.get("mine")]);
   const branches = places.measures.filter((one) => one.isCost && !one.name.includes(": ") && !/^(un)?(halted|stalled) cycles$|^unstalled/.test(one.name));
   return (
     <div class="stack">
@@ -208,11 +214,11 @@ function FunctionsOf({ places, route, unfolded }: { places: Places; route: Route
       <div class="upper">
         <Table label="processes and modules" columns={[processColumn, { ...moduleColumn, width: 150 }, ...shown.slice(0, 1), share, ...shown.slice(1)]}
                rows={upper} keyOf={(row) => row.key} sort={`-${first.name}`}
-               selected={upper.find((row) => row.module === module && (!process || `${row.process} ${row.pid}` === process))?.key ?? null}
-               onSelect={(row) => row.module === module && `${row.process} ${row.pid}` === process
-                 ? tweak({ module: "", process: "" }) : tweak({ module: row.module, process: `${row.process} ${row.pid}` })} />
+               selected={upper.find((row) => row.module === module && (!process || processOf(row) === process))?.key ?? null}
+               onSelect={(row) => row.module === module && processOf(row) === process
+                 ? tweak({ module: "", process: "" }) : tweak({ module: row.module, process: processOf(row) })} />
       </div>
-      <Table label="functions" columns={columns} rows={lower} keyOf={(row) => row.key} sort={sort} onSort={(now) => tweak({ sort: now })}
+      <Table label="functions" columns={columns} rows={lower} isSorted keyOf={(row) => row.key} sort={sort} onSort={(now) => tweak({ sort: now })}
              selected={selected} onSelect={(row) => setSelected(row.key)}
              onOpen={(row) => go({ profile: route.profile, screen: "function", what: row.id })}
              empty={<>no function matches; <button type="button" class="chip" onClick={() => tweak({ q: "", module: "", process: "", mine: "" })}>take the filters away</button></>} />

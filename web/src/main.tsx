@@ -131,14 +131,18 @@ function App(): JSX.Element {
   useEffect(() => {
     if (isOneFile) return;
     // A profile that was recorded anew is read anew.
-    const timer = setInterval(async () => {
+    let seen = "";
+    const look = async () => {
       const answer = await fetch("profiles").then((one) => one.text()).catch(() => "");
-      if (answer === "") return;
-      setVersion((was) => {
-        if (was !== "" && was !== answer) forget();
-        return answer;
-      });
-    }, 3000);
+      if (answer === "" || answer === seen) return;
+      const isFirst = seen === "";
+      seen = answer;
+      if (isFirst) return;
+      forget();
+      setVersion(answer);
+    };
+    void look();
+    const timer = setInterval(look, 3000);
     return () => clearInterval(timer);
   }, []);
   const list = profiles && "value" in profiles ? profiles.value?.profiles ?? [] : [];

@@ -5,9 +5,9 @@ import { useMemo, useState } from "preact/hooks";
 
 import { amount, duration, inUnit, MARKS, MARK_WORDS, percent, shortName, fileName } from "./format";
 import { isThin, usePlaces } from "./functions";
-import { group } from "./places";
+import { functionsOf } from "./places";
 import { go, type Route } from "./route";
-import { Table, type ColumnOf } from "./table";
+import { sortRows, Table, type ColumnOf } from "./table";
 import type { Index, Why } from "./types";
 import { useDocument, Waiting } from "./use_document";
 
@@ -214,7 +214,8 @@ function AdviceList({ why, profile }: { why: Why.WhyDocument; profile: number })
 function Hottest({ index, route }: { index: Index.IndexDocument; route: Route }): JSX.Element {
   const places = usePlaces(index, route.profile);
   const rows = useMemo(() => places && "value" in places
-    ? group(places.value.rows, (row) => row.id).filter((row) => row.values[0] > 0).sort((a, b) => b.values[0] - a.values[0]).slice(0, 14) : [], [places]);
+    ? sortRows(functionsOf(places.value), [{ key: "value", title: "", value: (row) => row.values[0] }], "-value").slice(0, 14)
+      .filter((row) => row.values[0] > 0) : [], [places]);
   return (
     <section aria-label="hottest functions">
       <h2><a href={`#1/${route.profile}/functions`}>Hottest functions</a></h2>

@@ -18,11 +18,13 @@ export interface Place {
   pid: number;
   module: string;
   name: string;
+  rank: number;  // of the name, among all; Infinity: not known
   id: string;
   inclusive: number | null;
-  values: Float64Array;
-  errors: Float64Array;
-  samples: Float64Array;
+  // By measure. Plain lists: typed arrays of a few numbers take a hundred times as long to make.
+  values: number[];
+  errors: number[];
+  samples: number[];
 }
 
 export interface Places {
@@ -38,9 +40,21 @@ function measuresOf(table: Table.TableDocument, isCost: boolean): Measure[] {
   }));
 }
 
+const joined = new WeakMap<Table.TableDocument, { costs: Table.TableDocument | null; places: Places }>();
+
+/// Screens share what they are made of: 100,000 rows take their time.
+export function placesOf(events: Table.TableDocument, costs: Table.TableDocument | null): Places {
+  const made = joined.get(events);
+  if (made && made.costs === costs) return made.places;
+  const places = joinPlaces(events, costs);
+  joined.set(events, { costs, places });
+  return places;
+}
+
 export function joinPlaces(events: Table.TableDocument, costs: Table.TableDocument | null): Places {
   const measures = [...measuresOf(events, false), ...(costs ? measuresOf(costs, true) : [])];
   const rows = new Map<string, Place>();
+  const zeros = new Array<number>(measures.length).fill(0);
   const add = (table: Table.TableDocument, from: number) => {
     const { process, process_id, module, function: names, id, texts } = table;
     for (let row = 0; row < id.length; ++row) {
@@ -50,9 +64,9 @@ export function joinPlaces(events: Table.TableDocument, costs: Table.TableDocume
         place = {
           key, process: texts[process[row]], pid: process_id[row], module: texts[module[row]],
           name: texts[names[row]] || "[unknown]", id: id[row],
+          rank: table === events ? names[row] : Infinity,  // each table numbers its own texts
           inclusive: table.inclusive.length > 0 ? table.inclusive[row] : null,
-          values: new Float64Array(measures.length), errors: new Float64Array(measures.length),
-          samples: new Float64Array(measures.length),
+          values: zeros.slice(), errors: zeros.slice(), samples: zeros.slice(),
         };
         rows.set(key, place);
       }
@@ -69,14 +83,20 @@ export function joinPlaces(events: Table.TableDocument, costs: Table.TableDocume
 }
 
 /// Rows with the same key as one: values add up, and errors as those of independent samples do.
+/// A row that is alone shares its lists with what it was made of.
 export function group(rows: Place[], keyOf: (row: Place) => string): Place[] {
   const sums = new Map<string, Place>();
+  const own = new Set<Place>();  // those with lists of their own
   for (const row of rows) {
     const key = keyOf(row);
     const sum = sums.get(key);
     if (!sum) {
-      sums.set(key, { ...row, key, values: row.values.slice(), errors: row.errors.slice(), samples: row.samples.slice() });
+      sums.set(key, { ...row, key });
       continue;
+    }
+    if (!own.has(sum)) {
+      own.add(sum);
+      [sum.values, sum.errors, sum.samples] = [sum.values.slice(), sum.errors.slice(), sum.samples.slice()];
     }
     if (sum.inclusive !== null) sum.inclusive += row.inclusive ?? 0;
     for (let i = 0; i < row.values.length; ++i) {
@@ -86,4 +106,16 @@ export function group(rows: Place[], keyOf: (row: Place) => string): Place[] {
     }
   }
   return [...sums.values()];
+}
+
+const functions = new WeakMap<Places, Place[]>();
+
+/// A row for each function, of all processes.
+export function functionsOf(places: Places): Place[] {
+  let made = functions.get(places);
+  if (!made) {
+    made = group(places.rows, (row) => row.id);
+    functions.set(places, made);
+  }
+  return made;
 }

@@ -11,6 +11,7 @@ export interface ColumnOf<Row> {
   isText?: boolean;
   width?: number;  // pixels
   value: (row: Row) => number | string | null;
+  rank?: (row: Row) => number;  // of a text in its order, where that is known
   draw?: (row: Row) => ComponentChildren;
   share?: (row: Row) => number;  // a bar under the cell [0 to 1]
 }
@@ -38,18 +39,40 @@ interface Props<Row> {
 
 const ROW_PIXELS = 22;
 
+/// The order of rows by these keys; those with the same key stay as they are.
+function orderOf(keys: Float64Array): Uint32Array {
+  // The browser sorts numbers ten times as fast as it calls a comparison.
+  const sorted = keys.slice().sort();
+  const taken = new Uint32Array(keys.length);  // from each first one of its key on
+  const order = new Uint32Array(keys.length);
+  keys.forEach((key, row) => {
+    let [low, high] = [0, keys.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (sorted[middle] < key) low = middle + 1;
+      else high = middle;
+    }
+    order[low + taken[low]++] = row;
+  });
+  return order;
+}
+
+/// The place of each text among all of them; of nothing: null.
+function ranksOf(values: (number | string | null)[]): (number | null)[] {
+  const different = [...new Set(values.filter((one) => one !== null))];
+  const ranks = new Map(different.sort((a, b) => a < b ? -1 : 1).map((one, at) => [one, at]));
+  return values.map((one) => one === null ? null : ranks.get(one)!);
+}
+
+/// What has no value comes last, however it is sorted.
 export function sortRows<Row>(rows: Row[], columns: ColumnOf<Row>[], sort: string): Row[] {
-  const falls = sort.startsWith("-");
   const column = columns.find((one) => one.key === sort.replace(/^-/, ""));
   if (!column) return rows;
-  const sign = falls ? -1 : 1;
-  return [...rows].sort((a, b) => {
-    const x = column.value(a), y = column.value(b);
-    if (x === y) return 0;
-    if (x === null) return 1;
-    if (y === null) return -1;
-    return sign * (x < y ? -1 : 1);
-  });
+  const sign = sort.startsWith("-") ? -1 : 1;
+  const found = rows.map(column.rank ?? column.value);
+  const values = found.every((one) => typeof one !== "string") ? found : ranksOf(found);
+  const keys = Float64Array.from(values, (one) => Number.isFinite(one) ? sign * Number(one) : Infinity);
+  return Array.from(orderOf(keys), (at) => rows[at]);
 }
 
 export function csvOf<Row>(columns: ColumnOf<Row>[], rows: Row[]): string {
@@ -92,7 +115,7 @@ export function Table<Row>(props: Props<Row>): JSX.Element {
 
   const first = Math.max(0, Math.floor(top / ROW_PIXELS) - 8);
   const last = Math.min(rows.length, Math.ceil((top + room) / ROW_PIXELS) + 8);
-  const selectedAt = rows.findIndex((row) => keyOf(row) === props.selected);
+  const selectedAt = useMemo(() => props.selected == null ? -1 : rows.findIndex((row) => keyOf(row) === props.selected), [rows, props.selected]);
   const template = columns.map((one) => {
     const width = widths[one.key] ?? one.width;
     return width ? `${width}px` : one.isText ? "minmax(160px, 1fr)" : "92px";

@@ -118,7 +118,7 @@ export interface TableDocument {
   schema: "culprit-web-table-1";
   columns: Column[];
   /**
-   * names, which the columns below number
+   * names, which the columns below number; in the order of their bytes, so that numbers compare as names do
    */
   texts: string[];
   process: number[];

@@ -6,7 +6,8 @@
 //     -> {"found": [null, null, [{"=sim:cycles": "1.2 M", ...}]], "errors": [], ...}
 //
 // PACKAGES is a folder with node_modules. `errors`: what the page threw or logged; `elsewhere`:
-// requests to anybody but the page's own address; `dialogs`: what alert() and the like said.
+// requests to anybody but the page's own address; `dialogs`: what alert() and the like said; `workers`:
+// how many the page started.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -22,10 +23,11 @@ const needsChecker = steps.some(([name]) => name === "axe");
 const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP: needsChecker, colorScheme: "light" });
 const page = await context.newPage();
 page.setDefaultTimeout(20000);
-const result = { found: [], errors: [], elsewhere: [], dialogs: [] };
+const result = { found: [], errors: [], elsewhere: [], dialogs: [], workers: 0 };
 const own = new URL(address);
 page.on("pageerror", (error) => result.errors.push(error.message));
 page.on("console", (message) => { if (message.type() === "error") result.errors.push(message.text()); });
+page.on("worker", () => { ++result.workers; });
 page.on("dialog", (dialog) => { result.dialogs.push(dialog.message()); dialog.dismiss(); });
 page.on("request", (request) => {
   const url = new URL(request.url());
@@ -72,6 +74,56 @@ const DO = {
     return violations.filter((one) => one.impact === "serious" || one.impact === "critical")
       .map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 160)}`);
   },
+  /// Opens a page newly, and says when [ms from the beginning of its loading] the last document was
+  /// there, and when what `ready` selects was drawn.
+  time: async (hash, ready) => {
+    await page.goto("about:blank");
+    await page.goto(address + hash);
+    await page.waitForSelector(ready, { timeout: 150000 });
+    return page.evaluate(async () => {
+      await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      const documents = performance.getEntriesByType("resource").map((one) => one.responseEnd);
+      return { loaded: Math.max(0, ...documents), drawn: performance.now() };
+    });
+  },
+  /// Milliseconds from a click until the expression holds, and the longest without a frame meanwhile.
+  until: (selector, expression) => page.evaluate(async ([what, holds]) => {
+    const isDone = new Function(`return ${holds}`);
+    const begin = performance.now();
+    let [last, longest] = [begin, 0];
+    document.querySelector(what).click();
+    do {
+      await new Promise((done) => requestAnimationFrame(done));
+      const now = performance.now();
+      [last, longest] = [now, Math.max(longest, now - last)];
+    } while (!isDone());
+    return [last - begin, longest];
+  }, [selector, expression]),
+  /// Milliseconds from each text that is put into a field (in turn, so often) to the next frame.
+  inputs: (selector, texts, times) => page.evaluate(async ([field, all, count]) => {
+    const target = document.querySelector(field);
+    const spans = [];
+    for (let i = 0; i < count; ++i) {
+      const begin = performance.now();
+      target.value = all[i % all.length];
+      target.dispatchEvent(new Event("input", { bubbles: true }));
+      await new Promise((done) => requestAnimationFrame(() => { const channel = new MessageChannel(); channel.port1.onmessage = done; channel.port2.postMessage(0); }));
+      spans.push(performance.now() - begin);
+    }
+    return spans;
+  }, [selector, texts, times]),
+  /// Milliseconds from each key to the next frame.
+  keys: (selector, names, times) => page.evaluate(async ([field, all, count]) => {
+    const target = document.querySelector(field);
+    const spans = [];
+    for (let i = 0; i < count; ++i) {
+      const begin = performance.now();
+      target.dispatchEvent(new KeyboardEvent("keydown", { key: all[i % all.length], bubbles: true }));
+      await new Promise((done) => requestAnimationFrame(() => { const channel = new MessageChannel(); channel.port1.onmessage = done; channel.port2.postMessage(0); }));
+      spans.push(performance.now() - begin);
+    }
+    return spans;
+  }, [selector, names, times]),
   /// Milliseconds from each of so many clicks (in turn over the selectors) to the next frame that is drawn.
   clicks: (selectors, times) => page.evaluate(async ([all, count]) => {
     const spans = [];
