@@ -128,6 +128,24 @@ class TimeAlone(Browser):
                           "culprit record --regions PROGRAM"])
 
 
+class WithoutCycles(Browser):
+    """A software PMU without a machine counts events, and no cycles: there are no costs to ask for."""
+
+    def test_it_is_not_asked_for_costs(self):
+        profile, _ = self.record("--engine", "simulate", "--machine", "none", "--", "true")
+        with self.serving(profile) as address:
+            index = json.loads(fetch(address, "d/0/index")[1])
+            self.assertEqual(index["documents"]["costs"]["is_there"], False)
+            status, body = fetch(address, "d/0/costs")
+            self.assertEqual(status, 404)
+            self.assertIn("no cycles", json.loads(body)["error"])
+            # An answer other than 200 would be an error in the browser's console.
+            found = self.steps(
+                address, ["open", "#1/0/overview", "section[aria-label='hottest functions'] tbody tr"],
+                ["texts", ".next"], ["open", "#1/0/functions", "[aria-label=functions] .row:not(.head)"])
+        self.assertEqual(found[1], ["No cycles were counted. What takes them: culprit record --engine timer+simulate PROGRAM"])
+
+
 class Graph(Browser):
     """Blocks of a function: laid out in a worker, without overlaps, drawn where they are in sight."""
 

@@ -8,6 +8,7 @@
 #include "documents/table_document.h"
 #include "model/engine.h"
 #include "print/json_parts.h"
+#include "session/told_costs.h"
 
 namespace culprit {
 
@@ -26,12 +27,13 @@ struct Offered {
   std::string_view filled_by;
 };
 
-/// Whether a PMU, in hardware or simulated, counted events: a template can tell their costs.
-bool has_pmu_events(const Profile& profile) {
-  return std::ranges::any_of(profile.events, [&](const Event& event) {
+/// Whether a PMU, in hardware or simulated, counted events whose costs a template can tell.
+bool has_told_costs(const Profile& profile) {
+  const bool has_pmu_events = std::ranges::any_of(profile.events, [&](const Event& event) {
     const std::string& engine = profile.strings.text(event.engine);
     return engine == word_of(Engine::pmu) || engine == word_of(Engine::simulate);
   });
+  return has_pmu_events && has_costs(profile);
 }
 
 constexpr Offered kOffered[] = {
@@ -39,7 +41,7 @@ constexpr Offered kOffered[] = {
      "culprit record PROGRAM"},
     {"places", [](const Profile& profile) { return !profile.histograms.empty(); },
      "culprit record PROGRAM"},
-    {"costs", has_pmu_events, "culprit record --engine timer+simulate PROGRAM"},
+    {"costs", has_told_costs, "culprit record --engine timer+simulate PROGRAM"},
     {"calls", [](const Profile& profile) { return !profile.stack_counts.empty(); },
      "culprit record -g PROGRAM"},
     {"data", [](const Profile& profile) { return profile.objects.size() > 1; },

@@ -217,7 +217,8 @@ Result<CostReport> make_cost_report(const Profile& profile, const FactsLookup& f
   ASSIGN_OR_RETURN(ReportTable events, make_report(profile, facts, all));
   const Converter converter(profile, cpu, columns, events.totals);
   if (converter.columns().empty()) {
-    return Error{"this profile has no cycles: culprit report shows what it has"};
+    return Error{"this profile has no cycles: culprit report shows what it has",
+                 ErrorKind::not_found};
   }
   std::optional<size_t> sort_column = 0;
   if (!options.sort.empty()) sort_column = find_column(converter.columns(), options.sort);

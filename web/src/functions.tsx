@@ -17,7 +17,7 @@ export function usePlaces(index: Index.IndexDocument, profile: number, unfolded:
     const hasCosts = index.documents.costs?.is_there;
     const [events, costs] = await Promise.all([
       getDocument<TableTypes.TableDocument>(profile, "places"),
-      // A profile whose events no template names, or without cycles, has events alone.
+      // A profile whose events no template names has events alone.
       hasCosts ? getDocument<TableTypes.TableDocument>(profile, "costs").catch(() => null) : null]);
     if (costs === null) return placesOf(events, null);
     let places = placesOf(events, costs);

@@ -251,7 +251,7 @@ export function Overview({ index, route }: { index: Index.IndexDocument; route: 
         <Waiting loaded={why}>{(value) => <>
           <Verdict why={value} />
           {!simulated && !index.machine.has_pmu && (
-            <p class="next">This profile says where the time went. What took it: <code>{index.documents.costs?.filled_by}</code></p>
+            <p class="next">{isTimeOnly(value) ? "This profile says where the time went. What took it" : "No cycles were counted. What takes them"}: <code>{index.documents.costs?.filled_by}</code></p>
           )}
           <Waits why={value} />
           <CostTree why={value} />
