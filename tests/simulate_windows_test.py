@@ -1,7 +1,14 @@
 """--windows: what it estimates, against the same program simulated whole; and what ends a window in
 the middle: forks, programs that are executed, threads, signals, jumps."""
+import json
+
 from simulate_test import ENVIRONMENT, Simulated
 
+LONG_LOOP = """
+int main(void) {
+  for (volatile unsigned i = 0; i < 300000000; ++i) {}
+}
+"""
 # Each round of a phase is a few instructions; the phases differ in what they cost.
 PHASES = r"""
 #include <pthread.h>
@@ -176,6 +183,15 @@ class Windows(Simulated):
         report = self.report(profile, "--by", "process")
         self.assertIn("budget of 1.00 s", str(report["ledger"]))
         self.assertGreater(report["rows"][0]["values"]["instructions"]["value"], 1000)
+
+    def test_a_budget_that_ends_it_leaves_no_verdict(self):
+        loop = self.compile_text(LONG_LOOP, "long.c", "long", "-O1")
+        profile, _ = self.record("--engine", "timer+simulate", "--budget", "1s", "--", loop,
+                                 env=ENVIRONMENT)
+        why = json.loads(self.culprit("why", "--format", "json", profile).stdout)
+        self.assertEqual("none", why["verdict"]["certainty"])
+        self.assertRegex(why["verdict"]["reason"], "ended by a budget of 1.00 s when it had [0-9.e+-]+ %")
+        self.assertEqual([], [one for one in why["advice"] if one["branch"]])
 
     def test_a_budget_decides_how_many_windows(self):
         profile, done = self.record("--engine", "timer+simulate", "--budget", "100s", "--",

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "host/describe_machine.h"
+#include "model/cut_short.h"
 #include "model/engine.h"
 #include "model/profile_merger.h"
 #include "recording/describe_run.h"
@@ -140,14 +141,17 @@ Result<Simulation> SimulationRun::run() {
 }
 
 void SimulationRun::note_what_runs_on(const RunEnd& end) {
-  Ledger& ledger = profile_.builder().profile().ledger;
+  Profile& profile = profile_.builder().profile();
+  Ledger& ledger = profile.ledger;
   const bool has_ended = end.wait_status.has_value();
   if (end.stop != StopRequest::none) {
+    profile.environment[std::string(kCutShort)] = "an interrupt";
     ledger.note(fmt::format("the simulation was interrupted: counted is what ran until then{}",
                             has_ended ? "" : ", the command was still running"));
   }
   if (is_budget_spent_) {
     const std::string budget = format_duration_ns(static_cast<double>(options_.budget_ns));
+    profile.environment[std::string(kCutShort)] = "a budget of " + budget;
     ledger.note(fmt::format(
         "the program was ended when the budget of {} was spent: counted is what ran until then",
         budget));

@@ -10,6 +10,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "model/counts.h"
+#include "model/cut_short.h"
 #include "model/engine.h"
 #include "model/experiment_events.h"
 #include "model/forecast_events.h"
@@ -342,13 +343,19 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   why.rules = check_rules(cpu, amounts);
   why.advice = cost.is_counting ? advise_on_counts(why.tree)
                                 : find_repairs({profile, facts, cpu, match, cost}, why);
+  const std::string* const cut = find_cut(profile);
+  if (cut != nullptr && why.measured && !has_most_of_a_cut_run(*why.measured)) {
+    std::erase_if(why.advice, [](const PlacedAdvice& one) {
+      return one.is_of_branch() && one.tried == nullptr;
+    });
+  }
   forget_reasons(why);
   const KernelTime* const kernel = options.filters.empty() && why.kernel ? &*why.kernel : nullptr;
   why.verdict =
       find_verdict(cpu, {why.tree, why.measured, kernel, find_branch_by_gain(why.advice, why.tree),
                          why.waiting && !why.waiting->is_part ? &*why.waiting : nullptr,
                          !describe_others(profile).empty(),
-                         why.library.empty() ? nullptr : &why.library.front()});
+                         why.library.empty() ? nullptr : &why.library.front(), cut});
   add_library_advice(why.library, why);
   if (kernel != nullptr) add_kernel_advice(*kernel, why);
   std::ranges::stable_sort(why.advice, std::greater(), &PlacedAdvice::worth);

@@ -39,6 +39,12 @@ std::optional<double> count_samples(const CostNode& unhalted) {
   return std::pow(unhalted.cycles->value / unhalted.cycles->standard_error, 2);
 }
 
+/// How much of the time measured in user code a simulated run has that was cut short [0 to 1].
+double find_simulated_share(const MeasuredCycles& measured) {
+  const double user = measured.measured.value - measured.kernel.value;
+  return user > 0 ? std::min(1.0, measured.modelled.value / user) : 0;
+}
+
 std::string describe_few(double samples) {
   return fmt::format("{:.0f} samples are too few for a verdict on time ({} are the least)", samples,
                      kLeastSamples);
@@ -90,6 +96,15 @@ Verdict of_hardware(const CostTree& tree, const CostNode& first) {
 /// What model and measurement differ by need not be the model's fault.
 const char* blame_others(const VerdictInput& input) {
   return input.others_ran ? ", though others kept the CPUs busy meanwhile" : "";
+}
+
+Verdict of_cut_run(const VerdictInput& input, const CostNode* first) {
+  const std::string reason = fmt::format(
+      "the simulated run was ended by {} when it had {:.2g} % of the cycles of user code",
+      printable(*input.cut), 100 * find_simulated_share(*input.measured));
+  if (has_most_of_a_cut_run(*input.measured)) return {Certainty::candidate, first, nullptr, reason};
+  return {Certainty::none, nullptr, nullptr,
+          reason + ": of the rest nothing is known; let it run longer, or give it less to do"};
 }
 
 Verdict of_model(const VerdictInput& input, const CostNode& first) {
@@ -284,16 +299,14 @@ std::string describe_machine_model(const Profile& profile) {
   return text;
 }
 
-}  // namespace
-
-namespace {
-
 Verdict choose_verdict(const Template& cpu, const VerdictInput& input) {
   if (std::optional<Verdict> verdict = of_waiting(input.waiting)) return *std::move(verdict);
   const CostNode* const first =
       input.chosen ? input.chosen->branch : find_largest_branch(input.tree);
   if (const std::optional<Verdict> verdict = of_library(input, first)) return *verdict;
   if (const std::optional<Verdict> verdict = of_kernel(input, first)) return *verdict;
+  const bool is_cut = input.cut != nullptr && cpu.is_simulated && input.measured;
+  if (is_cut) return of_cut_run(input, first);
   if (first == nullptr) return of_nothing_large(cpu, input);
   if (!cpu.is_simulated) return of_hardware(input.tree, *first);
   if (!input.measured) {
@@ -305,6 +318,10 @@ Verdict choose_verdict(const Template& cpu, const VerdictInput& input) {
 }
 
 }  // namespace
+
+bool has_most_of_a_cut_run(const MeasuredCycles& measured) {
+  return find_simulated_share(measured) >= 0.5;
+}
 
 Verdict find_verdict(const Template& cpu, const VerdictInput& input) {
   Verdict verdict = choose_verdict(cpu, input);

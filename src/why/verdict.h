@@ -45,6 +45,7 @@ struct VerdictInput {
   const WaitingTime* waiting = nullptr;   // of everything; null: not recorded, or of a part
   bool others_ran = false;  // while it was timed others had so much of the CPUs as to slow it
   const LibraryPart* library = nullptr;  // the largest of the same part; null: none
+  const std::string* cut = nullptr;      // what ended the simulated run too early; null: nothing
 };
 
 struct Verdict {
@@ -63,11 +64,15 @@ struct Verdict {
 /// would change the verdict, and are not forecast to hide behind others. The kernel's work is the
 /// verdict where one kind of it has a tenth of the time, and more than the largest branch; and it
 /// is firm where stacks told the kind and code whose costs are not known has no more of the time.
-/// A library's work for which there is a cheaper way is the verdict where it has a fifth of the
-/// time, and more than that; it is measured, and no matter what its instructions wait for. Where
-/// for most of the wall time no thread runs, it is what they wait for; firm where one thing outside
-/// of the program explains that time.
+/// Of a simulated run that was cut short it is a candidate, and none if most of the time came
+/// later. A library's work for which there is a cheaper way is the verdict where it has a fifth of
+/// the time, and more than that; it is measured, and no matter what its instructions wait for.
+/// Where for most of the wall time no thread runs, it is what they wait for; firm where one thing
+/// outside of the program explains that time.
 Verdict find_verdict(const Template& cpu, const VerdictInput& input);
+
+/// Whether a simulated run that was cut short has half of the time that user code takes, or more.
+bool has_most_of_a_cut_run(const MeasuredCycles& measured);
 
 /// "firm", "candidate", "none".
 const char* certainty_name(Certainty certainty);

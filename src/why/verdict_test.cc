@@ -96,6 +96,25 @@ TEST_F(Verdicts, SayThatOthersMayHaveSlowedWhatIsUnexplained) {
       << verdict.reason;
 }
 
+TEST_F(Verdicts, OfARunThatWasCutShortGoByHowMuchItHas) {
+  const std::string cut = "a budget of 12.0 s";
+  measured_->modelled.value = 4 * kMillion;  // of 1,000 M measured, 200 M of them in the kernel
+  measured_->kernel.value = 200 * kMillion;
+  VerdictInput input{tree_, measured_};
+  input.cut = &cut;
+  const Verdict none = find_verdict(cpu_, input);
+  EXPECT_EQ(none.certainty, Certainty::none);
+  EXPECT_EQ(none.branch, nullptr);
+  EXPECT_NE(none.reason.find("ended by a budget of 12.0 s when it had 0.5 % of the cycles"),
+            std::string::npos)
+      << none.reason;
+  measured_->modelled.value = 400 * kMillion;
+  EXPECT_EQ(find_verdict(cpu_, input).certainty, Certainty::candidate);
+  EXPECT_NE(find_verdict(cpu_, input).branch, nullptr);
+  input.cut = nullptr;
+  EXPECT_EQ(find_verdict(cpu_, input).certainty, Certainty::firm);
+}
+
 TEST_F(Verdicts, AreNoneWhereMoreIsInTheKernel) {
   measured_->kernel = {510 * kMillion, 0};
   EXPECT_EQ(find().certainty, Certainty::none);
