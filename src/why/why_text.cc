@@ -456,9 +456,13 @@ class WhyText {
                          format_share(verdict.branch->cycles->value));
     }
     if (!why_.hottest) return "";
-    return fmt::format(
-        "; {} has {:.0f} % of {}", shorten_name(pretty_name(printable(why_.hottest->function)), 60),
-        100 * why_.hottest->share, has_no_cycles(why_.tree) ? "what was counted" : "it");
+    const bool is_time = profile_.events.front().unit == Unit::ns;
+    return fmt::format("; {} has {:.0f} % of {}",
+                       shorten_name(pretty_name(printable(why_.hottest->function)), 60),
+                       100 * why_.hottest->share,
+                       is_time                    ? "the time"
+                       : has_no_cycles(why_.tree) ? "what was counted"
+                                                  : "the cycles");
   }
 
   std::string print_advice() const {
