@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 #include "attribute/source_lines.h"
@@ -32,10 +33,16 @@ struct LineRange {
   uint32_t last = 0;
 };
 
+std::span<const LineFact> lines_of(const ImageFacts& facts, const FunctionFact& function) {
+  const auto end = facts.lines.end();
+  const auto first =
+      std::ranges::lower_bound(facts.lines.begin(), end, function.begin, {}, &LineFact::offset);
+  return {first, std::ranges::lower_bound(first, end, function.end, {}, &LineFact::offset)};
+}
+
 LineRange find_lines(Attributor& attributor, const FunctionFact& function, StringId file) {
   LineRange range;
-  for (const LineFact& line : attributor.facts().lines) {
-    if (line.offset < function.begin || line.offset >= function.end) continue;
+  for (const LineFact& line : lines_of(attributor.facts(), function)) {
     const Attribution at = attributor.attribute(line.offset);
     if (at.frames.empty() || at.frames.back().file != file) continue;
     const uint32_t own = at.frames.back().line;
@@ -94,7 +101,9 @@ std::optional<uint32_t> find_own_pragma(Attributor& attributor, const FunctionFa
   if (range.first == 0 || range.last - range.first > kMostLines) return line;
   std::optional<uint32_t> found;
   size_t count = 0;
-  for (uint32_t at = range.first; at <= range.last; ++at) {
+  for (uint64_t row = range.first; row <= range.last;
+       ++row) {  // the last may be the largest there is
+    const auto at = static_cast<uint32_t>(row);
     if (!is_pragma_of(facts, file, at, kind)) continue;
     ++count;
     if (!found || (*found < line && at >= line)) found = at;
@@ -120,10 +129,8 @@ std::optional<FileOffset> find_body_of_flang(RegionId id, CodeIndex& code) {
     const FunctionFact* body = attributor->attribute(inside.site.offset).function;
     if (body == nullptr || body == around) continue;
     if (strings.text(body->name).find("..omp_par") == std::string::npos) continue;
-    for (const LineFact& line : attributor->facts().lines) {
-      if (line.offset >= body->begin && line.offset < body->end && line.line != 0) {
-        return line.offset;
-      }
+    for (const LineFact& line : lines_of(attributor->facts(), *body)) {
+      if (line.line != 0) return line.offset;
     }
   }
   return std::nullopt;

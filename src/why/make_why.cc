@@ -25,6 +25,7 @@
 #include "why/dispatch.h"
 #include "why/repairs.h"
 #include "why/why.h"
+#include "why/why_parts.h"
 
 namespace culprit {
 namespace {
@@ -113,16 +114,9 @@ std::optional<double> find_hertz(const Profile& profile) {
   return clock == nullptr ? std::nullopt : std::optional(clock->hertz);
 }
 
-/// The cycles that shares of time are of.
-Estimate find_whole(const WhyReport& why) {
-  return why.measured               ? why.measured->measured
-         : why.tree.unhalted.cycles ? *why.tree.unhalted.cycles
-                                    : Estimate{};
-}
-
 /// What the kernel does for the program is a cost like those of branches, and told by time alone.
 void add_kernel_advice(const KernelTime& kernel, WhyReport& why) {
-  const Estimate whole = find_whole(why);
+  const double whole = whole_of(why);
   for (const KernelPart& part : kernel.parts) {
     if (part.share.value < kWorthALook || part.kind->advice.empty()) continue;
     // What the function that makes a call waits for is the call.
@@ -138,7 +132,7 @@ void add_kernel_advice(const KernelTime& kernel, WhyReport& why) {
     if (!use.empty()) one.problem += " (" + use + ".)";
     one.advice = part.hint.empty() ? std::string(part.kind->advice)
                                    : part.hint + " " + std::string(part.kind->advice);
-    one.cycles = {part.share.value * whole.value, part.share.standard_error * whole.value};
+    one.cycles = {part.share.value * whole, part.share.standard_error * whole};
     one.unhalted = one.at_most = part.share.value;
     one.upper_end = find_upper_end(kernel, part);
     one.gain = estimate_block_gain(kernel, part);
@@ -151,7 +145,7 @@ void add_kernel_advice(const KernelTime& kernel, WhyReport& why) {
 /// A library's work takes the place of what its own instructions wait for, which only its authors
 /// can change.
 void add_library_advice(const std::vector<LibraryPart>& parts, WhyReport& why) {
-  const Estimate whole = find_whole(why);
+  const double whole = whole_of(why);
   for (const LibraryPart& part : parts) {
     if (part.share.value < kWorthALook) continue;
     std::erase_if(why.advice, [&](const PlacedAdvice& one) {
@@ -163,7 +157,7 @@ void add_library_advice(const std::vector<LibraryPart>& parts, WhyReport& why) {
     one.label = part.kind->title;
     one.problem = part.kind->problem;
     one.advice = part.kind->advice;
-    one.cycles = {part.share.value * whole.value, part.share.standard_error * whole.value};
+    one.cycles = {part.share.value * whole, part.share.standard_error * whole};
     one.unhalted = one.at_most = part.share.value;
     one.upper_end = std::min(1.0, part.share.value + kNormal95 * part.share.standard_error);
     one.function = part.function;

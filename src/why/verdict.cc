@@ -193,6 +193,11 @@ double share_of(const CostNode& branch, const VerdictInput& input) {
   return whole > 0 && branch.cycles ? branch.cycles->value / whole : 0;
 }
 
+std::string describe_unknown(double share, double unknown) {
+  return fmt::format("it has {:.0f} % of the time; what takes {:.0f} % in user code is not known",
+                     100 * share, 100 * unknown);
+}
+
 std::optional<Verdict> of_kernel(const VerdictInput& input, const CostNode* first) {
   constexpr double kMuch = 0.1;
   if (input.kernel == nullptr) return std::nullopt;
@@ -211,12 +216,21 @@ std::optional<Verdict> of_kernel(const VerdictInput& input, const CostNode* firs
   }
   const double unknown = find_unknown(input, *work);
   if (unknown > work->share.value) {
-    return verdict(Certainty::candidate,
-                   fmt::format("it has {:.0f} % of the time; what takes {:.0f} % in user code is "
-                               "not known",
-                               100 * work->share.value, 100 * unknown));
+    return verdict(Certainty::candidate, describe_unknown(work->share.value, unknown));
   }
   return verdict(Certainty::firm, "");
+}
+
+/// The share of everything's time that code beside the library's has whose costs are not known, at
+/// least: what is missing may be the library's own first [0 to 1].
+double find_unknown_beside(const VerdictInput& input, const LibraryPart& part) {
+  const double in_kernel = input.kernel == nullptr ? 0 : input.kernel->share.value;
+  const bool has_branches = find_second(input.tree, input.tree.unhalted) != nullptr;
+  double unknown = has_branches ? 0 : 1 - in_kernel;
+  if (input.measured && input.measured->measured.value > 0) {
+    unknown = input.measured->fit.missing / input.measured->measured.value;
+  }
+  return std::max(0.0, unknown - part.share.value);
 }
 
 std::optional<Verdict> of_library(const VerdictInput& input, const CostNode* first) {
@@ -234,6 +248,10 @@ std::optional<Verdict> of_library(const VerdictInput& input, const CostNode* fir
   if (part->all_samples < kLeastSamples) {
     verdict.certainty = Certainty::none;
     verdict.reason = describe_few(static_cast<double>(part->all_samples));
+  } else if (const double unknown = find_unknown_beside(input, *part);
+             unknown > part->share.value) {
+    verdict.certainty = Certainty::candidate;
+    verdict.reason = describe_unknown(part->share.value, unknown);
   }
   return verdict;
 }

@@ -66,9 +66,9 @@ struct Verdict {
 /// is firm where stacks told the kind and code whose costs are not known has no more of the time.
 /// Of a simulated run that was cut short it is a candidate, and none if most of the time came
 /// later. A library's work for which there is a cheaper way is the verdict where it has a fifth of
-/// the time, and more than that; it is measured, and no matter what its instructions wait for.
-/// Where for most of the wall time no thread runs, it is what they wait for; firm where one thing
-/// outside of the program explains that time.
+/// the time, and more than that; it is measured, and no matter what its instructions wait for; firm
+/// as the kernel's is. Where for most of the wall time no thread runs, it is what they wait for;
+/// firm where one thing outside of the program explains that time.
 Verdict find_verdict(const Template& cpu, const VerdictInput& input);
 
 /// Whether a simulated run that was cut short has half of the time that user code takes, or more.

@@ -245,6 +245,29 @@ TEST_F(Verdicts, AreOfALibrarysWorkThatHasMore) {
   EXPECT_EQ(find_with().certainty, Certainty::none);
 }
 
+// Ports have 90 % of the cycles; of the time 60 % are missing, 30 of them perhaps the library's
+// own.
+TEST_F(Verdicts, OfALibraryAreCandidatesWhereMoreIsUnknown) {
+  LibraryPart part = make_library(0.29);
+  tree_.unhalted.parts.erase(tree_.unhalted.parts.begin());
+  VerdictInput input{tree_, measured_};
+  input.library = &part;
+  measured_->fit.missing = 600 * kMillion;
+  const Verdict verdict = find_verdict(cpu_, input);
+  EXPECT_EQ(verdict.library, &part);
+  EXPECT_EQ(verdict.certainty, Certainty::candidate);
+  EXPECT_NE(verdict.reason.find("it has 29 % of the time; what takes 31 % in user code"),
+            std::string::npos)
+      << verdict.reason;
+  part.share.value = 0.31;
+  EXPECT_EQ(find_verdict(cpu_, input).certainty, Certainty::firm);
+  measured_.reset();  // time alone
+  tree_.unhalted.parts.clear();
+  EXPECT_EQ(find_verdict(cpu_, input).certainty, Certainty::candidate);
+  part.share.value = 0.51;
+  EXPECT_EQ(find_verdict(cpu_, input).certainty, Certainty::firm);
+}
+
 /// The kernel has `share` of 1,000 samples, all of it for reads and writes of files.
 KernelTime make_kernel(double share) {
   KernelTime kernel;

@@ -95,6 +95,24 @@ std::vector<std::string> describe_missing(const Profile& profile, const CostTree
   return sentences;
 }
 
+double unhalted_of(const WhyReport& why) {
+  const std::optional<Estimate>& cycles = why.tree.unhalted.cycles;
+  return cycles ? cycles->value : 0;
+}
+
+bool has_measured(const WhyReport& why) {
+  return why.measured && why.measured->measured.value > 0;
+}
+
+double whole_of(const WhyReport& why) {
+  return has_measured(why) ? why.measured->measured.value : unhalted_of(why);
+}
+
+std::string format_share(const WhyReport& why, double cycles) {
+  const double whole = whole_of(why);
+  return whole > 0 ? fmt::format("{:.1f} %", 100 * cycles / whole) : "-";
+}
+
 const char* state_name(NodeState state) {
   switch (state) {
     case NodeState::measured:

@@ -33,6 +33,15 @@ std::vector<std::string> describe_missing(const Profile& profile, const CostTree
 /// Whether a branch can have cycles: threads collide only where there are some.
 bool is_possible(const Profile& profile, const CostNode& branch);
 
+/// Cycles of the tree.
+double unhalted_of(const WhyReport& why);
+/// Whether cycles were measured beside those of the tree.
+bool has_measured(const WhyReport& why);
+/// The cycles that shares are of: those measured, else those of the tree.
+double whole_of(const WhyReport& why);
+/// "12.3 %" of them.
+std::string format_share(const WhyReport& why, double cycles);
+
 /// "measured", "partly_measured", ...: words of JSON and CSV.
 const char* state_name(NodeState state);
 const char* kind_name(NodeKind kind);

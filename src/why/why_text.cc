@@ -1,13 +1,5 @@
-// The tree of cycles for people:
-//
-//       cycles    share   +-       what                       events
-//       4.07 G  100.0 %     ~  unhalted
-//       3.15 G   77.4 %          stalled
-//       3.05 G   74.9 %     ?      load latency   <== culprit
-//       1.06 G   26.0 %     ?        DRAM                     =  14.9 M x 225
-//            -        -            multi-thread collisions: not covered
-//
-//     What to change ...
+// `why` for people: what ran, the tree of cycles (why_table.h), the verdict, what to change, and
+// what else must be said.
 
 #include <algorithm>
 #include <cmath>
@@ -23,12 +15,11 @@
 #include "print/text_table.h"
 #include "why/why.h"
 #include "why/why_parts.h"
+#include "why/why_table.h"
 
 namespace culprit {
 namespace {
 
-/// What costs less than this of everything is left out, unless all is asked for.
-constexpr double kLeastShare = 0.005;
 constexpr size_t kHeadWidth = 62;  // of a piece of advice
 
 class WhyText {
@@ -43,8 +34,7 @@ class WhyText {
       text += "\n";
     }
     text += wrap("Template: " + describe_template(cpu_), style_.width, 2) + "\n\n";
-    collect_lines();
-    text += coloured_heading(print_table(columns(), style_.width));
+    text += coloured_heading(print_table(make_why_table(profile_, why_), style_.width));
     text += "\n" + print_below_tree() + print_verdict();
     text += print_advice() + print_waiting();
     text += print_notes();
@@ -53,281 +43,11 @@ class WhyText {
   }
 
  private:
-  struct Line {
-    const CostNode* node;
-    size_t depth;
-  };
-
-  double unhalted() const {
-    const std::optional<Estimate>& cycles = why_.tree.unhalted.cycles;
-    return cycles ? cycles->value : 0;
-  }
-
-  bool has_measured() const { return why_.measured && why_.measured->measured.value > 0; }
-
-  /// What shares are of: cycles that were measured, else those of the tree.
-  double whole() const { return has_measured() ? why_.measured->measured.value : unhalted(); }
-
-  void collect_lines() {
-    if (is_bare() && !why_.options.show_events) {
-      lines_.push_back({&why_.tree.unhalted, 0});
-      return;
-    }
-    add(why_.tree.unhalted, 0);
-    for (const CostNode& node : why_.tree.general) {
-      if (why_.options.show_events && node.amount) lines_.push_back({&node, 0});
-    }
-  }
-
-  /// Whether no branch has cycles, all for one reason: then one sentence says so.
-  bool is_bare() const {
-    if (has_no_cycles(why_.tree)) return true;
-    const std::string* reason = nullptr;
-    for (const CostNode& level : why_.tree.unhalted.parts) {
-      for (const CostNode& branch : level.parts) {
-        if (branch.kind != NodeKind::branch) continue;
-        if (branch.cycles || branch.reason.empty()) return false;
-        if (reason != nullptr && *reason != branch.reason) return false;
-        reason = &branch.reason;
-      }
-    }
-    return reason != nullptr;
-  }
-
-  /// Levels 1 to 3, but for what cannot be and what costs nothing; below them what costs something,
-  /// or everything.
-  bool is_shown(const CostNode& node) const {
-    if (node.kind == NodeKind::level) return true;
-    if (node.kind == NodeKind::branch) {
-      return why_.options.show_events || (is_possible(profile_, node) && !is_next_to_nothing(node));
-    }
-    const bool is_known = node.cycles || node.amount || node.ratio;
-    if (why_.options.show_events) return is_known;
-    return node.in_sum && node.cycles && node.cycles->value >= kLeastShare * unhalted() &&
-           node.cycles->value > 0;
-  }
-
-  /// What would be shown as 0.0 %.
-  bool is_next_to_nothing(const CostNode& node) const {
-    constexpr double kLeastShown = 0.0005;
-    return node.state == NodeState::measured && node.cycles && unhalted() > 0 &&
-           node.cycles->value < kLeastShown * unhalted() && &node != why_.verdict.branch;
-  }
-
-  /// Labels of the branches that are left out for costing nothing.
-  std::vector<std::string> list_nothings() const {
-    std::vector<std::string> labels;
-    for (const CostNode& level : why_.tree.unhalted.parts) {
-      for (const CostNode& branch : level.parts) {
-        if (branch.kind != NodeKind::branch || why_.options.show_events) continue;
-        if (is_possible(profile_, branch) && is_next_to_nothing(branch)) {
-          labels.push_back(printable(branch.label));
-        }
-      }
-    }
-    return labels;
-  }
-
-  void add(const CostNode& node, size_t depth) {
-    if (!is_shown(node)) return;
-    lines_.push_back({&node, depth});
-    for (const CostNode& part : node.parts) {
-      // The only event of a level says what the level says.
-      const bool is_level_event = node.kind == NodeKind::level && part.kind == NodeKind::event;
-      const bool repeats = is_level_event || is_only_part(node, part);
-      if (!repeats || why_.options.show_events) add(part, depth + 1);
-    }
-  }
-
-  /// What is all of its parent: the parent's line says it.
-  static bool is_only_part(const CostNode& node, const CostNode& part) {
-    return find_only_part(node) == &part;
-  }
-
-  static const CostNode* find_only_part(const CostNode& node) {
-    const CostNode* only = nullptr;
-    for (const CostNode& part : node.parts) {
-      if (!part.in_sum) continue;
-      if (only != nullptr) return nullptr;
-      only = &part;
-    }
-    const bool has_all =
-        only != nullptr && only->cycles && node.cycles && only->cycles->value == node.cycles->value;
-    return has_all && node.kind != NodeKind::level ? only : nullptr;
-  }
-
-  /// The columns of the tree.
-  struct Columns {
-    TextColumn cycles{"cycles", true, nullptr, 2, {}};
-    TextColumn shares{"share", true, nullptr, 2, {}};
-    TextColumn errors{"+-", true, nullptr, 2, {}};
-    TextColumn marks{"", false, nullptr, 1, {}};
-    TextColumn what{"", false, fit, 1, {}};
-    TextColumn events{"events", false, nullptr, 2, {}};
-
-    void add(std::string amount, std::string share, std::string error, std::string mark,
-             std::string label, std::string event = "") {
-      cycles.cells.push_back(std::move(amount));
-      shares.cells.push_back(std::move(share));
-      errors.cells.push_back(std::move(error));
-      marks.cells.push_back(std::move(mark));
-      what.cells.push_back(std::move(label));
-      events.cells.push_back(std::move(event));
-    }
-  };
-
-  std::vector<TextColumn> columns() const {
-    Columns table;
-    size_t above = 0;  // lines that the tree is a part of
-    if (why_.halted) {
-      add_halted(table);
-      above = 1;
-    } else if (has_measured()) {
-      add_measured(table);
-      above = 1;
-    }
-    for (const Line& line : lines_) {
-      const CostNode& node = *line.node;
-      const std::optional<double> tried = find_tried(node);
-      const bool has_cycles = node.cycles.has_value() && !tried;
-      table.add(has_cycles ? format_si(node.cycles->value)
-                : tried    ? format_si(*tried)
-                           : "-",
-                has_cycles ? format_share(node.cycles->value)
-                : tried    ? format_share(*tried)
-                           : "-",
-                has_cycles ? format_error(*node.cycles) : "",
-                has_cycles ? std::string(1, provenance_mark(node.provenance))
-                : tried    ? "~"
-                           : "",
-                std::string(2 * (line.depth + above), ' ') + describe(node),
-                describe_amounts(node));
-    }
-    if (!has_measured()) add_kernel(table, above + 1, true);
-    std::vector<TextColumn> all{table.cycles, table.shares, table.errors, table.marks, table.what};
-    const bool any = std::any_of(table.events.cells.begin(), table.events.cells.end(),
-                                 [](const std::string& cell) { return !cell.empty(); });
-    if (any) all.push_back(table.events);
-    return all;
-  }
-
-  /// What an experiment says of a branch [cycles], which is no part of what was modelled.
-  std::optional<double> find_tried(const CostNode& node) const {
-    std::optional<double> cycles;
-    for (const PlacedAdvice& one : why_.advice) {
-      if (node.kind != NodeKind::branch || one.tried == nullptr || one.branch != node.branch)
-        continue;
-      cycles = cycles.value_or(0) + one.cycles.value;
-    }
-    return cycles;
-  }
-
-  /// Above what ran stands what could have.
-  void add_halted(Columns& table) const {
-    const auto add = [&](const std::optional<double>& amount, const std::string& label) {
-      table.add(amount ? format_si(*amount) : "-", "", "", amount ? "=" : "", label);
-    };
-    add(why_.halted->total_cycles, describe_total(*why_.halted));
-    add(why_.halted->cycles, "  " + describe_halted(*why_.halted));
-  }
-
-  /// Above what the model says stands what was measured.
-  void add_measured(Columns& table) const {
-    const MeasuredCycles& both = *why_.measured;
-    const auto add = [&](const Estimate& value, const char* mark, const char* label) {
-      table.add((value.value < 0 ? "-" : "") + format_si(std::abs(value.value)),
-                format_share(value.value), format_error(value), mark, label);
-    };
-    add(both.measured, "~", "measured: time x clock, natively");
-    add(both.kernel, "~", "  in the kernel: not simulated");
-    add_kernel(table, 2, false);
-    add(both.unexplained, "", "  unexplained = measured - modelled - kernel");
-  }
-
-  /// What the kernel does for the program, the largest first.
-  void add_kernel(Columns& table, size_t depth, bool with_total) const {
-    constexpr double kLeastPart = 0.01;
-    constexpr size_t kMostParts = 5;
-    if (!why_.kernel || !why_.part.empty()) return;
-    const auto add = [&](const Estimate& share, size_t at, const std::string& label,
-                         const std::string& calls) {
-      const Estimate cycles = share * whole();
-      table.add(whole() > 0 ? format_si(cycles.value) : "-",
-                fmt::format("{:.1f} %", 100 * share.value), format_error(cycles), "~",
-                std::string(2 * at, ' ') + label, calls);
-    };
-    if (why_.kernel->share.value < kLeastPart) return;
-    if (with_total) add(why_.kernel->share, depth++, "in the kernel", "");
-    for (size_t i = 0; i < std::min(kMostParts, why_.kernel->parts.size()); ++i) {
-      const KernelPart& part = why_.kernel->parts[i];
-      if (part.share.value < kLeastPart) break;
-      std::string label(part.kind->title);
-      if (&part == why_.verdict.kernel) label += mark_of(why_.verdict.certainty);
-      add(part.share, depth, label, list_calls(part));
-    }
-  }
-
-  static std::string fit(const std::string& cell, size_t width) {
-    return count_columns(cell) <= width ? cell : cell.substr(0, width - 2) + "..";
-  }
-
-  std::string format_share(double cycles) const {
-    return whole() > 0 ? fmt::format("{:.1f} %", 100 * cycles / whole()) : "-";
-  }
-
-  /// Half of the 95 % interval, in points of the share.
-  std::string format_error(const Estimate& cycles) const {
-    if (cycles.standard_error == 0 || !(whole() > 0)) return "";
-    return fmt::format("{:.1f}", 100 * kNormal95 * cycles.standard_error / whole());
-  }
-
-  std::string describe(const CostNode& node) const {
-    std::string text = printable(node.label);
-    if (!node.in_sum && node.kind != NodeKind::level) text = fmt::format("({})", text);
-    if (find_tried(node)) {
-      text += ": tried";
-    } else {
-      if (node.state == NodeState::not_covered) text += ": not covered";
-      if (node.state == NodeState::not_recorded) text += ": not recorded";
-    }
-    if (node.uncapped)
-      text += fmt::format(", at most ({} before)", format_si(node.uncapped->value));
-    if (&node == why_.verdict.branch) text += mark_of(why_.verdict.certainty);
-    return text;
-  }
-
-  static std::string mark_of(Certainty certainty) {
-    if (certainty == Certainty::firm) return "   <== culprit";
-    return certainty == Certainty::candidate ? "   <== candidate ?" : "";
-  }
-
-  /// Those of the node; of one that is not shown by itself, too.
-  std::string describe_amounts(const CostNode& node) const {
-    const std::string own = describe_amount(node);
-    const CostNode* const only = find_only_part(node);
-    if (!own.empty() || only == nullptr || why_.options.show_events) return own;
-    return describe_amounts(*only);
-  }
-
-  static std::string describe_amount(const CostNode& node) {
-    if (node.ratio) return fmt::format("{:.3g} each", node.ratio->value);
-    if (!node.amount || node.row == nullptr) return "";
-    std::string text = fmt::format("{} {}", provenance_mark(node.amount->provenance),
-                                   pad_left(format_si(node.amount->events.value), 7));
-    const std::optional<double>& each = node.row->penalty.value;
-    const bool has_price = node.row->role == Role::sum && each && *each != 1;
-    if (has_price) {
-      text +=
-          fmt::format(" x {:.3g}{}", *each, node.row->penalty.unit == PenaltyUnit::ns ? " ns" : "");
-    }
-    return text;
-  }
-
   std::string print_below_tree() const {
     std::vector<std::string> facts;
     constexpr double kWorthSaying = 0.001;  // of the unhalted cycles
     const auto is_much = [&](const std::optional<Estimate>& cycles) {
-      return cycles && cycles->value > kWorthSaying * unhalted();
+      return cycles && cycles->value > kWorthSaying * unhalted_of(why_);
     };
     if (is_much(why_.tree.overlap)) {
       facts.push_back(fmt::format("Branches overlap by {} cycles (counted in more than one).",
@@ -337,16 +57,17 @@ class WhyText {
       facts.push_back(fmt::format("{} stalled cycles are in no branch.",
                                   format_si(why_.tree.unexplained->value)));
     }
-    const double all = has_measured()    ? why_.measured->everything.value
-                       : why_.everything ? why_.everything->value
-                                         : 0;
+    const double all = has_measured(why_) ? why_.measured->everything.value
+                       : why_.everything  ? why_.everything->value
+                                          : 0;
     if (!why_.part.empty() && all > 0) {
-      facts.push_back(fmt::format("{:.1f} % of all cycles.", 100 * whole() / all));
+      facts.push_back(fmt::format("{:.1f} % of all cycles.", 100 * whole_of(why_) / all));
     }
-    if (const std::vector<std::string> nothings = list_nothings(); !nothings.empty()) {
+    if (const std::vector<std::string> nothings = list_next_to_nothing(profile_, why_);
+        !nothings.empty()) {
       facts.push_back(fmt::format("Next to nothing: {}.", fmt::join(nothings, ", ")));
     }
-    if (!why_.part.empty() && why_.kernel && why_.kernel->share.value > kLeastShare) {
+    if (!why_.part.empty() && why_.kernel && why_.kernel->share.value > kLeastShownShare) {
       facts.push_back(describe_asked());
     }
     std::string text = wrap(
@@ -363,7 +84,7 @@ class WhyText {
   std::string describe_asked() const {
     std::vector<std::string> parts;
     for (const KernelPart& part : why_.kernel->parts) {
-      if (part.share.value < kLeastShare) break;
+      if (part.share.value < kLeastShownShare) break;
       parts.push_back(fmt::format("{} {:.1f} %", part.kind->title, 100 * part.share.value));
     }
     return fmt::format(
@@ -446,14 +167,14 @@ class WhyText {
       return fmt::format("; {} has most, {:.1f} %", verdict.library->kind->title,
                          100 * verdict.library->share.value);
     }
-    if (verdict.branch != nullptr && verdict.branch->cycles && whole() > 0) {
-      const double share = verdict.branch->cycles->value / whole();
+    if (verdict.branch != nullptr && verdict.branch->cycles && whole_of(why_) > 0) {
+      const double share = verdict.branch->cycles->value / whole_of(why_);
       if (verdict.gain && verdict.gain->expected > share) {
         return fmt::format("; without {} the simulated core saves most, {:.0f} %",
                            printable(verdict.branch->label), 100 * verdict.gain->expected);
       }
       return fmt::format("; {} has most, {}", printable(verdict.branch->label),
-                         format_share(verdict.branch->cycles->value));
+                         format_share(why_, verdict.branch->cycles->value));
     }
     if (!why_.hottest) return "";
     const bool is_time = profile_.events.front().unit == Unit::ns;
@@ -619,7 +340,7 @@ class WhyText {
     if (why_.verdict.waiting != nullptr) {
       return print_next(with_file("culprit report --off-cpu", style_), "where it waits", style_);
     }
-    const bool is_of_time = is_bare() && !cpu_.is_simulated && cpu_.name.empty();
+    const bool is_of_time = is_bare(why_) && !cpu_.is_simulated && cpu_.name.empty();
     if (is_of_time && why_.part.empty() && why_.verdict.certainty != Certainty::firm &&
         !is_imported(profile_)) {
       return print_next("culprit record --engine timer+simulate ./program",
@@ -651,7 +372,6 @@ class WhyText {
   const Template& cpu_;
   const WhyReport& why_;
   const TextStyle& style_;
-  std::vector<Line> lines_;
 };
 
 }  // namespace
