@@ -1,13 +1,13 @@
-"""The small build (-DCULPRIT_SMALL=ON), for this machine: it builds, and its commands do what
-they say. What it records is completed by the whole of culprit. arm_test.py has it on a live PMU.
+"""What a small build (-DCULPRIT_SMALL=ON) makes, here by the rooms of the whole one: its commands do
+what they say, and what it records is completed by the whole of culprit. arm_test.py makes a small
+build and has it on a live PMU.
 """
 import json
-import os
 import pathlib
 
-from harness import SOURCE, CulpritTest, build_small, run
+from harness import BUILD, CulpritTest, run
 
-SMALL = SOURCE / "build/small"
+SMALL = BUILD / "culprit_small"
 SPIN = """
 static volatile unsigned long sink;
 __attribute__((noinline)) void spin_here(void) {
@@ -17,21 +17,12 @@ int main(void) { spin_here(); return 3; }
 """
 
 
-def build():
-    return build_small(SMALL, "-DCMAKE_CXX_FLAGS=-O0 -Werror")
-
-
 class Small(CulpritTest):
-    def setUp(self):
-        super().setUp()
-        self.need("cmake", "ninja")
-        self.small = build()
-
     def run_small(self, *arguments, status=0):
-        return run(self.small, *arguments, status=status, cwd=self.folder)
+        return run(SMALL, *arguments, status=status, cwd=self.folder)
 
     def test_needs_neither_llvm_nor_elfutils(self):
-        needed = run("ldd", self.small).stdout
+        needed = run("ldd", SMALL).stdout
         for library in ("LLVM", "libdw", "libelf", "libdebuginfod"):
             self.assertNotIn(library, needed)
         self.assertIn("libsqlite3", needed)
