@@ -23,6 +23,7 @@ std::string source_folder() { return "@CMAKE_SOURCE_DIR@"; }
 std::string binary_folder() { return "@CMAKE_BINARY_DIR@"; }
 }  // namespace culprit
 ]] @ONLY)
+  add_custom_target(unit_tests)
   add_library(test_folders STATIC ${CMAKE_BINARY_DIR}/test_folders.cc)
   target_include_directories(test_folders PRIVATE ${CMAKE_SOURCE_DIR}/src)
   add_library(test_parts INTERFACE)
@@ -67,6 +68,7 @@ endfunction()
 
 # A room's test program. It runs as one test, in one process, and its own report (gtest/NAME.xml)
 # tells its cases apart. Those of a LIVE room are each a test of ctest, which can try one again.
+# The others are not part of `all` but of `unit_tests`: the whole run builds them with sanitizers only.
 function(culprit_room_tests name tests libraries is_live is_alone)
   add_executable(${name}_test ${tests})
   target_link_libraries(${name}_test PRIVATE culprit_${name} ${libraries} test_parts)
@@ -77,6 +79,8 @@ function(culprit_room_tests name tests libraries is_live is_alone)
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
                          PROPERTIES LABELS live RUN_SERIAL ${is_alone})
   else()
+    set_target_properties(${name}_test PROPERTIES EXCLUDE_FROM_ALL ON)
+    add_dependencies(unit_tests ${name}_test)
     add_test(NAME ${name}_test
       COMMAND ${name}_test --gtest_brief=1 --gtest_output=xml:${CMAKE_BINARY_DIR}/gtest/${name}_test.xml)
     set_tests_properties(${name}_test PROPERTIES TIMEOUT 600)
