@@ -320,8 +320,11 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     if (why.measured) {
       std::string contention = describe_contention(profile, table.shown, why);
       if (!contention.empty()) why.remarks.push_back(std::move(contention));
-      for (std::string& one : advise_on_dispatch(*why.measured)) {
-        why.remarks.push_back(std::move(one));
+      // What a run that was ended did not come to says nothing of how it chooses its code.
+      if (find_cut(profile) == nullptr) {
+        for (std::string& one : advise_on_dispatch(*why.measured)) {
+          why.remarks.push_back(std::move(one));
+        }
       }
     }
   }
@@ -350,6 +353,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
                          why.waiting && !why.waiting->is_part ? &*why.waiting : nullptr,
                          !describe_others(profile).empty(),
                          why.library.empty() ? nullptr : &why.library.front(), cut});
+  forget_what_saves_nothing(why.verdict.branch, why.advice);
   add_library_advice(why.library, why);
   if (kernel != nullptr) add_kernel_advice(*kernel, why);
   std::ranges::stable_sort(why.advice, std::greater(), &PlacedAdvice::worth);

@@ -472,6 +472,14 @@ std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& r
   return BranchGain{tree.find(branch), most, were_tried.contains(branch)};
 }
 
+void forget_what_saves_nothing(const CostNode* named, std::vector<PlacedAdvice>& repairs) {
+  std::erase_if(repairs, [&](const PlacedAdvice& one) {
+    const bool is_named = named != nullptr && named->branch == one.branch;
+    const bool saves_nothing = one.gain && one.gain->high < kLeastForecast;
+    return one.is_of_branch() && one.tried == nullptr && saves_nothing && !is_named;
+  });
+}
+
 std::vector<PlacedAdvice> advise_on_counts(const CostTree& tree) {
   std::vector<PlacedAdvice> all;
   for (const Advice& advice : find_advice(tree)) {

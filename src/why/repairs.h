@@ -42,6 +42,10 @@ std::vector<PlacedAdvice> find_repairs(const RepairInput& input, const WhyReport
 std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& repairs,
                                               const CostTree& tree);
 
+/// Takes out repairs without which the model takes as long, but those of the branch that a verdict
+/// has `named` (nullptr: none): their cycles hide behind what then takes their place.
+void forget_what_saves_nothing(const CostNode* named, std::vector<PlacedAdvice>& repairs);
+
 /// Counts of whole runs have no places: advice names their labels.
 std::vector<PlacedAdvice> advise_on_counts(const CostTree& tree);
 

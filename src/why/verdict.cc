@@ -99,12 +99,17 @@ const char* blame_others(const VerdictInput& input) {
 }
 
 Verdict of_cut_run(const VerdictInput& input, const CostNode* first) {
+  const double share = find_simulated_share(*input.measured);
   const std::string reason = fmt::format(
       "the simulated run was ended by {} when it had {:.2g} % of the cycles of user code",
-      printable(*input.cut), 100 * find_simulated_share(*input.measured));
+      printable(*input.cut), 100 * share);
   if (has_most_of_a_cut_run(*input.measured)) return {Certainty::candidate, first, nullptr, reason};
   return {Certainty::none, nullptr, nullptr,
-          reason + ": of the rest nothing is known; let it run longer, or give it less to do"};
+          reason + ": of the rest nothing is known; " +
+              (share > 0.001 ? fmt::format("at that pace the whole takes {:.2g} times as long: let "
+                                           "it run so long, or give it less to do",
+                                           1 / share)
+                             : "let it run longer, or give it less to do")};
 }
 
 Verdict of_model(const VerdictInput& input, const CostNode& first) {

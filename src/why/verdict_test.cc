@@ -208,6 +208,19 @@ TEST_F(BranchesByGain, AddUpWhatPlacesSave) {
   EXPECT_FALSE(find_branch_by_gain({PlacedAdvice()}, tree_));
 }
 
+// 0.9 % at the upper end is nothing, 2.2 % is not, and a verdict keeps its advice.
+TEST_F(BranchesByGain, AreNotAdvisedOnWhereTheySaveNothing) {
+  const auto left = [&](const CostNode* named) {
+    std::vector<PlacedAdvice> repairs{make_advice(CostBranch::load_latency, 0.0045),
+                                      make_advice(CostBranch::branch_misprediction, 0.011)};
+    forget_what_saves_nothing(named, repairs);
+    return repairs.size();
+  };
+  EXPECT_EQ(left(nullptr), 1u);
+  EXPECT_EQ(left(of(CostBranch::branch_misprediction)), 1u);
+  EXPECT_EQ(left(of(CostBranch::load_latency)), 2u);
+}
+
 TEST_F(Verdicts, OfHardwareNeedSamplesAndExplainedStalls) {
   cpu_.is_simulated = false;
   measured_.reset();
