@@ -106,7 +106,7 @@ Verdict of_cut_run(const VerdictInput& input, const CostNode* first) {
   if (has_most_of_a_cut_run(*input.measured)) return {Certainty::candidate, first, nullptr, reason};
   return {Certainty::none, nullptr, nullptr,
           reason + ": of the rest nothing is known; " +
-              (share > 0.001 ? fmt::format("at that pace the whole takes {:.2g} times as long: let "
+              (share > 0.001 ? fmt::format("at that pace the whole takes {:.0f} times as long: let "
                                            "it run so long, or give it less to do",
                                            1 / share)
                              : "let it run longer, or give it less to do")};

@@ -108,6 +108,7 @@ TEST_F(Verdicts, OfARunThatWasCutShortGoByHowMuchItHas) {
   EXPECT_NE(none.reason.find("ended by a budget of 12.0 s when it had 0.5 % of the cycles"),
             std::string::npos)
       << none.reason;
+  EXPECT_NE(none.reason.find("the whole takes 200 times as long"), std::string::npos);
   measured_->modelled.value = 400 * kMillion;
   EXPECT_EQ(find_verdict(cpu_, input).certainty, Certainty::candidate);
   EXPECT_NE(find_verdict(cpu_, input).branch, nullptr);
