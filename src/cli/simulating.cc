@@ -13,6 +13,7 @@
 #include "simulate/find_machine.h"
 #include "simulate/machine/set_sample.h"
 #include "simulate/region_places.h"
+#include "simulate/window_pace.h"
 
 namespace culprit {
 
@@ -40,21 +41,25 @@ void offer_calibration(const RecordCommand& command) {
       "makes it this one");
 }
 
-/// If nobody said how many windows, there are as many as there is time for.
-RecordCommand with_budget(RecordCommand command, const Profile& native) {
-  const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
-  if (command.windows_by_budget && cpu_ns) {
-    command.simulate.windows.per_million = choose_windows(
-        static_cast<double>(command.simulate.budget_ns), static_cast<double>(*cpu_ns));
-  }
-  return command;
-}
-
 /// What the program took; 0: not known.
 double find_cycles(const Profile& native) {
   const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
   const ClockCalibration* const clock = find_clock(native.machine);
   return cpu_ns && clock != nullptr ? static_cast<double>(*cpu_ns) * clock->hertz / 1e9 : 0;
+}
+
+/// If nobody said how many windows, there are as many as there is time for.
+RecordCommand with_budget(RecordCommand command, const Profile& native) {
+  const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
+  if (command.windows_by_budget && cpu_ns) {
+    const auto ns = static_cast<double>(*cpu_ns);
+    command.simulate.windows.per_million =
+        WindowPace(static_cast<double>(command.simulate.budget_ns), ns).share();
+    if (const double cycles = find_cycles(native); cycles > 0) {
+      command.simulate.native = SimulateOptions::Native{ns, cycles};
+    }
+  }
+  return command;
 }
 
 /// Experiments take no longer than what was simulated, and a second.

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <memory>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 
@@ -76,9 +77,15 @@ std::set<uint32_t> read_inner_pids() {
 Result<CountsFolder> CountsFolder::make() {
   ASSIGN_OR_RETURN(SharedFolder folder, SharedFolder::make(kRoomInMemoryBytes));
   const std::string path = counting::image_list_path(folder.path());
-  Fd list(::open(path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  Fd list(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!list) return errno_error("cannot make '" + path + "'", errno);
   return CountsFolder(std::move(folder), std::move(list));
+}
+
+/// Where it cannot be written it stays as it was.
+void CountsFolder::set_window_share(uint32_t per_million) const {
+  constexpr off_t kAt = offsetof(counting::ImageListHeader, window_share);
+  std::ignore = ::pwrite(list_.get(), &per_million, sizeof per_million, kAt);
 }
 
 uint32_t CountsFolder::count_images() const {

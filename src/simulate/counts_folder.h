@@ -49,6 +49,8 @@ class CountsFolder {
   /// The others, by number, as of the last look.
   [[nodiscard]] const std::map<uint32_t, File>& living() const { return living_; }
 
+  /// Says to all processes how much is in windows from now on [per million].
+  void set_window_share(uint32_t per_million) const;
   /// How many images there have been.
   [[nodiscard]] uint32_t count_images() const;
   /// nullopt: the list is damaged, or there was no room in it for that many.

@@ -23,6 +23,7 @@
 #include "simulate/line_places.h"
 #include "simulate/qemu_engine.h"
 #include "simulate/simulated_profile.h"
+#include "simulate/window_pace.h"
 
 namespace culprit {
 namespace {
@@ -73,7 +74,9 @@ class SimulationRun final : public RunSource {
         sample_(sample),
         progress_(progress),
         save_(save),
-        profile_(detail_, sample) {}
+        profile_(detail_, sample) {
+    if (options.native) pace_.emplace(static_cast<double>(options.budget_ns), options.native->cpu_ns);
+  }
 
   Result<Simulation> run();
 
@@ -90,6 +93,7 @@ class SimulationRun final : public RunSource {
   void describe_profile();
   void look();
   void spend_budget();
+  void choose_windows(double elapsed_ns);
   void take_ended(bool all);
   Profile profile_so_far() const;
   void note_what_runs_on(const RunEnd& end);
@@ -119,6 +123,8 @@ class SimulationRun final : public RunSource {
   uint64_t running_ticks_ = 0;         // likewise, as far as they can be told
   uint64_t ended_ticks_ = 0;           // of the others
   bool is_budget_spent_ = false;
+  std::optional<WindowPace> pace_;
+  uint32_t least_windows_ = 0;  // that it has chosen; 0: none but the options'
   uint64_t processes_ = 0;
   uint64_t clock_ticks_ = 0;
   uint64_t processes_in_turn_ = 0;  // with threads that took turns
@@ -255,9 +261,22 @@ void SimulationRun::spend_budget() {
   }
 }
 
+/// The beginning is modelled whole, and so tells nothing of the rest.
+void SimulationRun::choose_windows(double elapsed_ns) {
+  if (profile_.instructions() + running_instructions_ < 2 * options_.windows.first) return;
+  const double done =
+      simulate::to_cycles(ended_ticks_ + running_ticks_) / options_.native->cycles;
+  const uint32_t before = pace_->share();
+  pace_->look(elapsed_ns, std::min(done, 1.0));
+  if (pace_->share() == before) return;
+  folder_.set_window_share(pace_->share());
+  least_windows_ = std::min(least_windows_ == 0 ? before : least_windows_, pace_->share());
+}
+
 void SimulationRun::take(uint64_t now_ns) {
   look();
   if (options_.budget_ns != 0 && now_ns - start_ns_ >= options_.budget_ns) spend_budget();
+  if (pace_) choose_windows(static_cast<double>(now_ns - start_ns_));
   if (!progress_) return;
   progress_({static_cast<double>(now_ns - start_ns_) * 1e-9,
              profile_.instructions() + running_instructions_,
@@ -423,12 +442,17 @@ void SimulationRun::note_windows(Ledger& ledger) const {
                             format_thousands(options_.windows.first)));
     return;
   }
+  const auto percent = [](uint32_t per_million) { return static_cast<double>(per_million) / 1e4; };
+  const uint32_t wanted = options_.windows.per_million;
+  const std::string share = least_windows_ == 0 || least_windows_ == wanted
+                                ? fmt::format("{:g} %", percent(wanted))
+                                : fmt::format("{:.2g} to {:g} %, as there was time for,",
+                                              percent(least_windows_), percent(wanted));
   ledger.note(fmt::format(
-      "cycles, misses and mispredictions are estimates from windows with {:g} % of the "
-      "instructions, warm-ups included, after the first {} of a process, which were simulated "
-      "whole; executions, accesses and bytes are exact",
-      static_cast<double>(options_.windows.per_million) / 1e4,
-      format_thousands(options_.windows.first)));
+      "cycles, misses and mispredictions are estimates from windows with {} of the instructions, "
+      "warm-ups included, after the first {} of a process, which were simulated whole; "
+      "executions, accesses and bytes are exact",
+      share, format_thousands(options_.windows.first)));
 }
 
 Result<Simulation> SimulationRun::complete(const RunEnd& end) {

@@ -59,6 +59,12 @@ struct SimulateOptions {
   std::vector<counting::RegionPlaces> functions{};       // --region: that are constructs, too
   /// The program is ended after so long, with all that it has started; 0: never.
   uint64_t budget_ns = 0;
+  /// What the program takes natively; windows are as many then as the budget has time for.
+  struct Native {
+    double cpu_ns = 0;
+    double cycles = 0;
+  };
+  std::optional<Native> native;
   RunControl* control = nullptr;  // who may ask for an end; null: nobody
 };
 

@@ -32,19 +32,6 @@ Slowdown expect_slowdown(const SimulateOptions& options, bool has_machine, bool 
   return slowdown;
 }
 
-uint32_t choose_windows(double budget_ns, double cpu_ns) {
-  // What takes longest of most programs: counting the whole run, modelling the beginning, and
-  // modelling what is in windows.
-  constexpr double kCounting = 15;
-  constexpr double kModelling = 150;
-  constexpr double kBeginningNs = 4e9;
-  constexpr double kLeast = 0.005;
-  constexpr double kMost = 0.2;
-  const double times = (budget_ns - kBeginningNs) / std::max(cpu_ns, 1.0);
-  const double share = std::clamp((times - kCounting) / kModelling, kLeast, kMost);
-  return static_cast<uint32_t>(1e6 * share);
-}
-
 std::string advise_windows(const SimulateOptions& options, bool has_machine, double cpu_ns,
                            double most_ns) {
   constexpr double kLongNs = 60e9;

@@ -21,10 +21,6 @@ struct Slowdown {
 ///         bench/windows.py
 Slowdown expect_slowdown(const SimulateOptions& options, bool has_machine, bool has_threads = true);
 
-/// How much of the instructions may be in windows [per million], so that a program with `cpu_ns` of
-/// CPU time is simulated within the budget.
-uint32_t choose_windows(double budget_ns, double cpu_ns);
-
 /// What to say behind a forecast of `most_ns`, where windows would make it bearable: how long they
 /// would take of a program with `cpu_ns` of CPU time; "" if that is not so.
 std::string advise_windows(const SimulateOptions& options, bool has_machine, double cpu_ns,

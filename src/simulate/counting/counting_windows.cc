@@ -24,10 +24,11 @@ void take_values(Values& values, uint32_t first, uint32_t site, Window& window) 
 
 }  // namespace
 
-uint64_t Windows::add(uint64_t instructions) {
+uint64_t Windows::add(uint64_t instructions, uint32_t share) {
   const uint64_t now = so_far_.fetch_add(instructions, std::memory_order_relaxed) + instructions;
   if (now >= end_.load(std::memory_order_relaxed)) {
     const std::lock_guard lock(mutex_);
+    schedule_.set_share(share);
     while (now >= schedule_.now().end) schedule_.next();
     if (end_.load(std::memory_order_relaxed) != schedule_.now().end) {
       end_.store(schedule_.now().end, std::memory_order_relaxed);
@@ -108,7 +109,8 @@ void Counting::leave_window(CountedThread& thread) {
 void Counting::look_at_window(CountedThread& thread) {
   ThreadWindow& window = thread.window;
   const uint64_t own = thread.shared.header->instructions.load(std::memory_order_relaxed);
-  const uint64_t left = windows_->add(own - std::exchange(window.added, own));
+  const uint64_t left =
+      windows_->add(own - std::exchange(window.added, own), image_.window_share());
   window.look_at = own + std::min(std::max<uint64_t>(left, 1), Windows::kLookEvery);
   if (window.number == windows_->number()) return;
   window.number = windows_->number();

@@ -23,7 +23,7 @@ WindowSchedule::WindowSchedule(const WindowOptions& options)
 /// The length of a window with its warm-up.
 uint64_t WindowSchedule::length() const {
   constexpr double kMillion = 1e6;
-  const double length = static_cast<double>(now_.segment) * options_.per_million / kMillion;
+  const double length = static_cast<double>(now_.segment) * per_million_ / kMillion;
   return std::clamp<uint64_t>(static_cast<uint64_t>(length), 1, now_.segment);
 }
 
@@ -34,6 +34,7 @@ void WindowSchedule::begin_segment() {
     ++now_.stratum;
   }
   --segments_left_;
+  per_million_ = options_.per_million;
   now_.measured = length() - length() / kWarmShare;
   ++now_.window;
   now_.phase = WindowPhase::gap;

@@ -58,6 +58,10 @@ class WindowSchedule {
   explicit WindowSchedule(const WindowOptions& options);
 
   [[nodiscard]] const Stretch& now() const { return now_; }
+  /// How much is in windows from the next segment on [per million]; 0: as before.
+  void set_share(uint32_t per_million) {
+    if (per_million != 0) options_.per_million = per_million;
+  }
   /// Goes on to the next stretch, which may be empty.
   void next();
 
@@ -68,6 +72,7 @@ class WindowSchedule {
   WindowOptions options_;
   std::mt19937_64 random_;
   Stretch now_;
+  uint32_t per_million_ = 0;  // of the segment under way
   uint64_t segment_end_ = 0;
   uint64_t place_ = 0;          // of the next window
   uint32_t segments_left_ = 0;  // of the stratum, behind the one under way

@@ -39,7 +39,10 @@ static_assert(sizeof(ImageRow) == 64);
 
 struct ImageListHeader {
   std::atomic<uint32_t> rows;  // beyond kMostImages: of images for which there was no room
-  uint8_t reserved[60];
+  // Of a million instructions, how many are in windows from each process's next segment on; written
+  // by the host side. 0: as many as the options say.
+  std::atomic<uint32_t> window_share;
+  uint8_t reserved[56];
 };
 static_assert(sizeof(ImageListHeader) == sizeof(ImageRow));
 
@@ -68,6 +71,9 @@ class OwnImage {
   bool add_forked();
 
   [[nodiscard]] uint32_t number() const { return number_; }
+  [[nodiscard]] uint32_t window_share() const {
+    return list_ == nullptr ? 0 : list_->window_share.load(std::memory_order_relaxed);
+  }
   void set_state(ImageState state) { row_->state.store(state, std::memory_order_release); }
   /// Adds to what was counted.
   void add_instructions(uint64_t count) {
