@@ -75,7 +75,8 @@ class SimulationRun final : public RunSource {
         progress_(progress),
         save_(save),
         profile_(detail_, sample) {
-    if (options.native) pace_.emplace(static_cast<double>(options.budget_ns), options.native->cpu_ns);
+    if (options.native)
+      pace_.emplace(static_cast<double>(options.budget_ns), options.native->cpu_ns);
   }
 
   Result<Simulation> run();
@@ -264,8 +265,7 @@ void SimulationRun::spend_budget() {
 /// The beginning is modelled whole, and so tells nothing of the rest.
 void SimulationRun::choose_windows(double elapsed_ns) {
   if (profile_.instructions() + running_instructions_ < 2 * options_.windows.first) return;
-  const double done =
-      simulate::to_cycles(ended_ticks_ + running_ticks_) / options_.native->cycles;
+  const double done = simulate::to_cycles(ended_ticks_ + running_ticks_) / options_.native->cycles;
   const uint32_t before = pace_->share();
   pace_->look(elapsed_ns, std::min(done, 1.0));
   if (pace_->share() == before) return;
