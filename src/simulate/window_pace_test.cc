@@ -28,8 +28,8 @@ Ended run(double counting, double modelling) {
   return ended;
 }
 
-// (60 - 4) / 0.4 = 140 times: more than a fifth is not wanted. Of 2 s: 28 times, 15 of them to count:
-// 13 / 150 are in windows. Of 10 s: 5.6 times; a two-hundredth is, though it will not do.
+// (60 - 4) / 0.4 = 140 times: more than a fifth is not wanted. Of 2 s: 28 times, 15 of them to
+// count: 13 / 150 are in windows. Of 10 s: 5.6 times; a two-hundredth is, though it will not do.
 TEST(WindowPace, IsForetoldByTheNativeRun) {
   EXPECT_EQ(WindowPace(kBudget, kNative).share(), 200'000U);
   EXPECT_NEAR(WindowPace(kBudget, 2 * kSecond).share(), 1e6 * 13 / 150, 1);
@@ -44,7 +44,8 @@ TEST(WindowPace, StaysWhereThereIsTime) {
 
 // With a fifth in windows these would take 95, 77 and 93 s.
 TEST(WindowPace, IsLessWhereTheMachineIsSlow) {
-  for (const auto& [counting, modelling] : {std::pair{75.0, 750.0}, {20.0, 800.0}, {100.0, 600.0}}) {
+  for (const auto& [counting, modelling] :
+       {std::pair{75.0, 750.0}, {20.0, 800.0}, {100.0, 600.0}}) {
     const Ended ended = run(counting, modelling);
     EXPECT_LT(ended.ns, kBudget) << counting;
     EXPECT_GT(ended.ns, 0.85 * kBudget) << counting;

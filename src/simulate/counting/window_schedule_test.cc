@@ -63,7 +63,8 @@ TEST(WindowSchedule, HasOneWindowInEachSegmentOfStrataThatDouble) {
 // In the first window of the second stratum, of segments of 100: its lengths stay as they are.
 TEST(WindowSchedule, AShareIsThatOfTheNextSegment) {
   WindowSchedule schedule(kFivePercent);
-  while (schedule.now().window != 1 || schedule.now().phase != WindowPhase::learning) schedule.next();
+  while (schedule.now().window != 1 || schedule.now().phase != WindowPhase::learning)
+    schedule.next();
   schedule.set_share(200'000);
   schedule.set_share(0);  // as before
   const uint64_t begin = schedule.now().end;
@@ -71,7 +72,8 @@ TEST(WindowSchedule, AShareIsThatOfTheNextSegment) {
   schedule.next();
   EXPECT_EQ(schedule.now().phase, WindowPhase::measured);
   EXPECT_EQ(schedule.now().end, begin + 5);
-  while (schedule.now().window != 2 || schedule.now().phase != WindowPhase::measured) schedule.next();
+  while (schedule.now().window != 2 || schedule.now().phase != WindowPhase::measured)
+    schedule.next();
   EXPECT_EQ(schedule.now().measured, 10u);  // of 20, half warm up
   EXPECT_EQ(schedule.now().segment, 100u);
 }
