@@ -18,8 +18,9 @@ class WindowPace {
 
   /// Which part of the instructions may be in windows [per million].
   [[nodiscard]] uint32_t share() const { return share_; }
-  /// Chooses it anew: after `elapsed_ns` the part `done` of the run is done [0 to 1], as far as that
-  /// is known. What is done by the first call does not count: a run's beginning is modelled whole.
+  /// Chooses it anew: after `elapsed_ns` the part `done` of the run is done [0 to 1], as far as
+  /// that is known. What is done by the first call does not count: a run's beginning is modelled
+  /// whole.
   void look(double elapsed_ns, double done);
 
  private:

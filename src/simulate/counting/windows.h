@@ -24,8 +24,8 @@ class Windows {
     end_.store(schedule_.now().end);
   }
 
-  /// Adds what a thread has run since it last did. `share`: as WindowSchedule::set_share() takes it.
-  /// How many of the process are left of the stretch.
+  /// Adds what a thread has run since it last did. `share`: as WindowSchedule::set_share() takes
+  /// it. How many of the process are left of the stretch.
   uint64_t add(uint64_t instructions, uint32_t share);
   /// Grows with each stretch.
   [[nodiscard]] uint32_t number() const { return number_.load(std::memory_order_acquire); }
