@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "attribute/system_libraries.h"
 #include "base/names.h"
 #include "binary/demangle.h"
 #include "model/counts.h"
@@ -21,12 +22,15 @@ bool is_library_of_containers(std::string_view function) {
                      [&](std::string_view begin) { return function.starts_with(begin); });
 }
 
-bool is_system_library(std::string_view module) {
-  constexpr std::string_view kBegins[] = {
-      "libc.so",     "libc-2",     "libstdc++.so", "libc++.so",   "ld-linux",   "ld-2",
-      "libgcc_s.so", "libpthread", "libjemalloc",  "libtcmalloc", "libmimalloc"};
+/// Allocators that take the place of the C library's.
+bool is_allocator_library(std::string_view module) {
+  constexpr std::string_view kBegins[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
   return std::any_of(std::begin(kBegins), std::end(kBegins),
                      [&](std::string_view begin) { return module.starts_with(begin); });
+}
+
+bool allocates_for_others(std::string_view module) {
+  return is_system_library(module) || is_allocator_library(module);
 }
 
 bool is_dynamic_linker(std::string_view module) {
@@ -151,7 +155,7 @@ ObjectNames::Name ObjectNames::name_by_calls(const DataObject& object) {
         return {result.empty() ? found : fmt::format("{}: {}", result, found), true};
       }
       std::string name(without_parameters(pretty_name(function)));
-      const bool is_asker = !is_allocating_function(function) && !is_system_library(module);
+      const bool is_asker = !is_allocating_function(function) && !allocates_for_others(module);
       if (is_asker && frame.line != 0) {
         AllocatedNames::Name kept_in = kept_in_.find(at, *facts, frame);
         if (kept_in.says_what) name = std::move(kept_in.text);
@@ -165,7 +169,7 @@ ObjectNames::Name ObjectNames::name_by_calls(const DataObject& object) {
         fallback = std::move(name);
       }
     }
-    if (!found.empty() || has_frame || is_system_library(module)) continue;
+    if (!found.empty() || has_frame || allocates_for_others(module)) continue;
     return {what + code_.unnamed(at)};
   }
   if (!found.empty()) return {found, true};

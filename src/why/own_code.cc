@@ -3,24 +3,12 @@
 #include <algorithm>
 #include <string>
 
+#include "attribute/system_libraries.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "report/row_filter.h"
 
 namespace culprit {
-namespace {
-
-bool is_system_library(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  for (const std::string_view prefix :
-       {"libc.", "libc-", "libpthread", "ld-", "libstdc++.", "libc++."}) {
-    if (name.starts_with(prefix)) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 CodeOwner find_code_owner(const CodeIndex& code, ImageId image) {
   const Image* const row = code.image(image);
   if (row == nullptr) return CodeOwner::library;
@@ -36,8 +24,8 @@ CodeOwner find_code_owner(const CodeIndex& code, ImageId image) {
     default:
       break;
   }
-  return is_system_library(code.profile().strings.text(row->path)) ? CodeOwner::library
-                                                                   : CodeOwner::program;
+  return is_system_library(base_name(code.profile().strings.text(row->path))) ? CodeOwner::library
+                                                                              : CodeOwner::program;
 }
 
 bool are_of_code(const std::vector<Filter>& filters) {
