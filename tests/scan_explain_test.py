@@ -35,6 +35,10 @@ PAIRS = {
     "divides_integer": ("MODULO", "-O2", "-O2 -DFIXED=7", "divisions"),
     "spills": ("SPILL", "-O2 " + " ".join(f"-ffixed-xmm{n}" for n in range(6, 16)), "-O2", "spills"),
     "volatile": ("KEPT", "-O2 -DKIND=volatile", "-O2", "reloads"),
+    "on_stack": ("ON_STACK", "-O2 -fno-tree-vectorize -DKIND=volatile",
+                 "-O2 -fno-tree-vectorize", "reloads"),
+    # GCC guesses the function: no call is executed, but a check of which it is.
+    "virtual_call": ("VIRTUAL", "-O2", "-O2 -DDIRECT", "calls"),
     "conversions": ("CONVERT -DLITERAL=1.1", "-O2 -fno-tree-vectorize",
                     "-O2 -fno-tree-vectorize -ULITERAL -DLITERAL=1.1f", "conversions"),
     "twice": ("TWICE", "-O2 -fno-tree-vectorize", "-O2 -fno-tree-vectorize -DONCE", "work"),
@@ -52,7 +56,7 @@ class Planted(CulpritTest):
         return document
 
     def test_causes_and_no_causes(self):
-        """Takes some seconds: 53 builds and three runs of each."""
+        """Takes some seconds: 57 builds and three runs of each."""
         self.need("g++-12")
         setups = {}
         for name, (kernel, a, b, _) in PAIRS.items():

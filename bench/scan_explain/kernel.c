@@ -34,6 +34,20 @@ mix(uint32_t x) {
 }
 #endif
 
+#ifdef CANARY
+__attribute__((noipa)) static int32_t choose(int32_t at) {
+  int32_t four[4] = {at, at + 1, at + 2, at + 3}; /* HERE: CANARY */
+  CULPRIT_CHANGED(four);
+  return four[at & 3];
+}
+#endif
+
+#ifdef HELPER
+static double soften(double x) {
+  return x * 0.75 + 0.5;
+}
+#endif
+
 #ifdef COMPARE
 static int is_less(int32_t a, int32_t b) {
   return a < b;
@@ -46,16 +60,16 @@ int main(int argc, char** argv) {
   int32_t b[kSize];
   double p[kSize];
   double q[kSize];
+  float c[kSize];
   for (int i = 0; i < kSize; ++i) {
     a[i] = 12345 * i + 77;
     b[i] = 54321 * (kSize - i) + 33;
     p[i] = 1.5 + i;
     q[i] = 2.25 + i;
+    c[i] = 0.25f + (float)i;
   }
   uint64_t s[12];
   for (int i = 0; i < 12; ++i) s[i] = 0x9e3779b97f4a7c15u * (unsigned)(i + 1);
-  KIND uint32_t even = 3;
-  KIND uint32_t odd = 5;
   uint32_t x = 7;
   double total = 1.5;
 #ifdef COMPARE
@@ -70,14 +84,9 @@ int main(int argc, char** argv) {
     CULPRIT_CHANGED(p);
     CULPRIT_CHANGED(q);
     CULPRIT_CHANGED(s);
+    CULPRIT_CHANGED(c);
 #ifdef THROUGH
     add_up(&b[0], a + 1, kSize - 1);
-#endif
-#ifdef COUNTERS
-    for (int i = 0; i < kSize; ++i) {
-      even += (uint32_t)a[i] >> 3; /* HERE: COUNTERS */
-      odd ^= (uint32_t)b[i];
-    }
 #endif
 #ifdef STEPS
     for (int i = 0; i < 24; ++i) x = mix(x + (uint32_t)a[i]) * 2654435761u; /* HERE: STEPS */
@@ -107,19 +116,26 @@ int main(int argc, char** argv) {
 #ifdef BLEND
     for (int i = 0; i < kSize; ++i) q[i] = q[i] * 0.25 + p[i] * 0.75; /* HERE: BLEND */
 #endif
-#ifdef POWERS
-    for (int i = 0; i < 24; ++i) {
-      const double v = p[i];
-#ifdef HORNER
-      q[i] = ((v * 1.5 + 2.5) * v + 3.5) * v + 4.5;
-#else
-      q[i] = v * v * v * 1.5 + v * v * 2.5 + v * 3.5 + 4.5; /* HERE: POWERS */
+#ifdef RECURRENCE
+    for (int i = 0; i < kSize; ++i) total = total * 0.5 + p[i]; /* HERE: RECURRENCE */
 #endif
-    }
+#ifdef OVERFLOW
+    for (int i = 0; i < kSize; ++i) a[i] = b[i] + i; /* HERE: OVERFLOW */
+#endif
+#ifdef CANARY
+    for (int i = 0; i < 24; ++i) x += (uint32_t)choose(i); /* HERE: CANARY */
+#endif
+#ifdef HELPER
+    for (int i = 0; i < kSize; ++i) q[i] = soften(p[i]); /* HERE: HELPER */
+#endif
+#ifdef SAXPY
+    for (int i = 0; i < kSize; ++i) c[i] = c[i] * 0.5f + 0.25f; /* HERE: SAXPY */
+#endif
+#ifdef VOLATILE_INDEX
+    for (KIND int i = 0; i < 24; ++i) x += (uint32_t)a[i] >> 3; /* HERE: VOLATILE_INDEX */
 #endif
   }
-  uint32_t counters[2] = {even, odd};
   return culprit_use(a, sizeof a) + culprit_use(b, sizeof b) + culprit_use(q, sizeof q) +
          culprit_use(s, sizeof s) + culprit_use(&x, sizeof x) + culprit_use(&total, sizeof total) +
-         culprit_use(counters, sizeof counters);
+         culprit_use(c, sizeof c);
 }

@@ -1,30 +1,13 @@
 // Kernels of bench/scan_explain.py: one at a time, chosen by a macro.
 #include <cmath>
 #include <cstdint>
+#include <functional>
 
 #include "culprit_kernel.h"
 constexpr int kSize = 96;
 float u[kSize], v[kSize];
 double p[kSize], q[kSize];
 int32_t small[kSize];
-struct Shape {
-  virtual ~Shape() = default;
-  virtual double area(double x) const = 0;
-};
-struct Square final : Shape {
-  double area(double x) const override { return x * x; }
-};
-#ifdef RESTRICTED
-#define ALONE __restrict
-#else
-#define ALONE
-#endif
-#ifdef BLUR
-__attribute__((noipa)) void blur(float* ALONE to, float* ALONE from) {
-  for (int i = 1; i + 1 < kSize; ++i)
-    to[i] = from[i - 1] * 0.25f + from[i + 1] * 0.75f;  // HERE: BLUR
-}
-#endif
 int main(int argc, char** argv) {
   const long runs = culprit_runs(argc, argv);
   for (int i = 0; i < kSize; ++i) {
@@ -38,9 +21,13 @@ int main(int argc, char** argv) {
 #endif
   double total = 1.5;
   int64_t whole = 5;
-  int stride = 1, bins = 12;
-  Square square;
-  const Shape* shape = &square;
+  int bins = 12;
+  const auto half = [](double x) { return x * 0.5 + 1.5; };
+#ifdef DIRECT
+  const auto& apply = half;
+#else
+  const std::function<double(double)> apply = half;
+#endif
   for (long n = 0; n < runs; ++n) {
     CULPRIT_CHANGED(u);
     CULPRIT_CHANGED(v);
@@ -51,18 +38,6 @@ int main(int argc, char** argv) {
     float most = u[0];
     for (int i = 1; i < kSize; ++i) most = u[i] > most ? u[i] : most;  // HERE: MAXIMUM
     total += most;
-#endif
-#ifdef STRIDE
-#ifndef KNOWN
-    CULPRIT_CHANGED_VALUE(stride);
-#endif
-    for (int i = 0; i < kSize / 2; ++i) p[i * stride] = q[i * stride] + 1.5;  // HERE: STRIDE
-#endif
-#ifdef VIRTUAL
-#ifndef DIRECT
-    CULPRIT_CHANGED_VALUE(shape);
-#endif
-    for (int i = 0; i < 24; ++i) total += shape->area(p[i]);  // HERE: VIRTUAL
 #endif
 #ifdef BINS
 #ifdef POWER
@@ -81,11 +56,42 @@ int main(int argc, char** argv) {
 #endif
     }
 #endif
+#ifdef FUNCTION
+    for (int i = 0; i < 24; ++i) p[i] = apply(q[i]);  // HERE: FUNCTION
+#endif
+#ifdef FLOOR
+    for (int i = 0; i < 24; ++i) p[i] = std::floor(q[i] * 1.25);  // HERE: FLOOR
+#endif
+#ifdef WINDOW
+    {
+#ifdef SLIDING
+      double sum = p[0] + p[1] + p[2] + p[3] + p[4] + p[5] + p[6] + p[7];
+      for (int i = 0; i + 8 < kSize; ++i) {
+        q[i] = sum;
+        sum += p[i + 8] - p[i];
+      }
+#else
+      for (int i = 0; i + 8 < kSize; ++i) {
+        double sum = 0.5;
+        for (int k = 0; k < 8; ++k) sum += p[i + k];  // HERE: WINDOW
+        q[i] = sum;
+      }
+#endif
+    }
+#endif
+#ifdef HASH
+    {
+#ifdef MASK
+      const uint32_t buckets = 64;
+#else
+      uint32_t buckets = 64;
+      CULPRIT_CHANGED_VALUE(buckets);
+#endif
+      for (int i = 0; i < 24; ++i) small[i] += uint32_t(small[i + 24]) % buckets;  // HERE: HASH
+    }
+#endif
 #ifdef FUSED
     for (int i = 0; i < kSize; ++i) u[i] = u[i] * v[i] + 0.5f;  // HERE: FUSED
-#endif
-#ifdef BLUR
-    blur(u, v);
 #endif
   }
   CULPRIT_CHANGED(total);

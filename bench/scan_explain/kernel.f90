@@ -15,16 +15,6 @@ contains
     end do
   end subroutine
 #endif
-#ifdef SHARES
-  subroutine shares(to, from, whole)
-    real(8), intent(inout) :: to(length)
-    real(8), intent(in) :: from(length), whole
-    integer :: i
-    do i = 1, length
-      to(i) = from(i) / whole  ! HERE: SHARES
-    end do
-  end subroutine
-#endif
 #ifdef UPDATE
   subroutine update(to, from, factor)
     real(8), intent(inout) :: to(length)
@@ -35,16 +25,34 @@ contains
     end do
   end subroutine
 #endif
+#ifdef SCALED
+  subroutine scaled(to, from, whole)
+    real(8), intent(inout) :: to(length)
+    real(8), intent(in) :: from(length), whole
+    integer :: i
+#ifdef INVERSE
+    real(8) :: inverse
+    inverse = 1 / whole
+    do i = 1, length
+      to(i) = from(i) * inverse
+    end do
+#else
+    do i = 1, length
+      to(i) = from(i) / whole  ! HERE: SCALED
+    end do
+#endif
+  end subroutine
+#endif
 #ifdef MIXED
-  subroutine mixed(to, factor)
-    real(4), intent(inout) :: to(length)
-    real(4), intent(in) :: factor
+  subroutine mixed(sum, from)
+    real(4), intent(inout) :: sum
+    real(4), intent(in) :: from(length)
     integer :: i
     do i = 1, length
 #ifdef ONE_KIND
-      to(i) = to(i) * 0.9 + factor
+      sum = sum * 0.9 + from(i)
 #else
-      to(i) = real(to(i) * 0.9d0 + factor, 4)  ! HERE: MIXED
+      sum = real(sum * 0.9d0 + from(i), 4)  ! HERE: MIXED
 #endif
     end do
   end subroutine
@@ -55,11 +63,12 @@ program kernel
   use kernels
   implicit none
   real(8) :: a(length), b(length), factor
-  real(4) :: c(length)
+  real(4) :: c(length), total
   integer :: places(length), i, n, runs
   character(len=32) :: argument
   call get_command_argument(1, argument)
   read (argument, *) runs
+  total = 0.5
   factor = 1.7d0 + runs * 1d-12
   do i = 1, length
     a(i) = 1.5d0 + i
@@ -71,15 +80,15 @@ program kernel
 #ifdef GATHER
     call gather(a, b, places)
 #endif
-#ifdef SHARES
-    call shares(a, b, factor)
+#ifdef SCALED
+    call scaled(a, b, factor)
+#endif
+#ifdef MIXED
+    call mixed(total, c)
 #endif
 #ifdef UPDATE
     call update(a, b, factor)
 #endif
-#ifdef MIXED
-    call mixed(c, real(factor, 4))
-#endif
   end do
-  if (sum(a) < 0 .or. sum(c) < 0 .or. sum(b) < 0 .or. sum(places) < 0) stop 1
+  if (sum(a) < 0 .or. sum(c) + total < 0 .or. sum(b) < 0 .or. sum(places) < 0) stop 1
 end program

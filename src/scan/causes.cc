@@ -9,6 +9,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "scan/print_answer.h"
+#include "scan/register_use.h"
 
 namespace culprit::scan {
 namespace {
@@ -139,8 +140,8 @@ double lanes(const Sides& sides, int side) {
 class CauseFinder {
  public:
   CauseFinder(const Sides& sides, const std::vector<Remark>& remarks_a,
-              const std::vector<Remark>& remarks_b)
-      : sides_(sides), remarks_{remarks_a, remarks_b} {}
+              const std::vector<Remark>& remarks_b, const std::vector<CodePair>& code)
+      : sides_(sides), remarks_{remarks_a, remarks_b}, code_(code) {}
 
   std::vector<Cause> find() {
     if (find_removed()) return std::move(causes_);
@@ -170,6 +171,24 @@ class CauseFinder {
     std::string place = sides_.worst_line(event);
     if (place.empty()) place = sides_.worst_line("instructions");
     causes_.push_back({name, std::move(text), std::move(place), std::abs(weight)});
+  }
+
+  /// " (its compiler says: ...)", of the first remark of one side that has these words; "": none.
+  [[nodiscard]] std::string find_remark(int side, const char* words, bool is_missed) const {
+    for (const Remark& remark : remarks_[side]) {
+      if (remark.is_missed != is_missed || remark.text.find(words) == std::string::npos) continue;
+      return fmt::format(" (its compiler says: {})", printable(remark.text));
+    }
+    return "";
+  }
+
+  /// What scalar code is of the side with these calls: loops with calls in them are not vectorised.
+  [[nodiscard]] double weight_of_scalar(double excess) const {
+    double weight = 0;
+    for (const Cause& one : causes_) {
+      if (one.name == "scalar" && one.text.starts_with(who(excess))) weight += one.weight;
+    }
+    return weight;
   }
 
   bool find_removed() {
@@ -287,18 +306,20 @@ class CauseFinder {
     const double excess = checks(0) - checks(1);
     if (std::abs(excess) < 0.5) return;
     const int side = excess > 0 ? 0 : 1;
-    std::string said;
-    for (const Remark& remark : remarks_[side]) {
-      if (remark.is_missed || remark.text.find("versioned") == std::string::npos) continue;
-      said = fmt::format(" (its compiler says: {})", printable(remark.text));
-      break;
+    if (const std::string guessed = find_remark(side, "speculatively devirtualizing", false);
+        !guessed.empty()) {
+      add("calls", 2 * excess + weight_of_scalar(excess), "conditional-branches",
+          fmt::format("{} asks {} times more in an iteration which function is called: its "
+                      "compiler guessed one of a virtual call and inlined that behind a check{}",
+                      who(excess), count(std::abs(excess)), guessed));
+      return;
     }
     add("checks", 2 * excess, "conditional-branches",
         fmt::format(
             "{} takes {} decisions in an iteration, {} {}: checks of bounds, of aliasing or "
             "of what is left of a loop{}",
             who(excess), count(more(checks(0), checks(1))), other(excess),
-            count(less(checks(0), checks(1))), said));
+            count(less(checks(0), checks(1))), find_remark(side, "versioned", false)));
   }
 
   void find_calls() {
@@ -313,10 +334,7 @@ class CauseFinder {
     if (!names.empty()) names += ")";
     // A call and its return, and what the callee sets up.
     double weight = 2 * std::abs(excess) + sides_.instructions_of(side, functions);
-    // Loops with calls in them are not vectorised.
-    for (const Cause& one : causes_) {
-      if (one.name == "scalar" && one.text.starts_with(who(excess))) weight += one.weight;
-    }
+    weight += weight_of_scalar(excess);
     add("calls", weight, "calls",
         fmt::format("{} calls {} functions more in an iteration{}: not inlined", who(excess),
                     count(std::abs(excess)), names));
@@ -362,12 +380,16 @@ class CauseFinder {
                        : sides_.b("load-bytes") + sides_.b("store-bytes");
     };
     const bool is_of_stack = stack * bytes > 0 && std::abs(stack) >= 0.5 * std::abs(accesses);
-    add(is_of_stack ? "spills" : "reloads", std::max(std::abs(accesses), std::abs(bytes) / 8),
+    const bool is_spilled = is_of_stack && lacks_registers(code_, bytes > 0);
+    add(is_spilled ? "spills" : "reloads", std::max(std::abs(accesses), std::abs(bytes) / 8),
         sides_.excess("load-bytes") * bytes > 0 ? "load-bytes" : "store-bytes",
-        fmt::format("{} loads and stores {} bytes, {} {}: {}", who(bytes),
+        fmt::format("{} loads and stores {} bytes, {} {}: {}{}", who(bytes),
                     count(more(total(0), total(1))), other(bytes), count(less(total(0), total(1))),
-                    is_of_stack ? "much of it on the stack, as spilled registers and copies are"
-                                : "operands that are not kept in registers"));
+                    is_spilled    ? "much of it on the stack, as spilled registers and copies are"
+                    : is_of_stack ? "variables on the stack beside free registers: volatile, or "
+                                    "something has their address"
+                                  : "operands that are not kept in registers",
+                    find_remark(bytes > 0 ? 0 : 1, "or volatile ", true)));
   }
 
   void find_kinds() {
@@ -399,14 +421,16 @@ class CauseFinder {
 
   const Sides& sides_;
   const std::vector<Remark> remarks_[2];
+  const std::vector<CodePair>& code_;
   std::vector<Cause> causes_;
   double packing_ = 1;  // of instructions, where one side packs more into each
 };
 
 }  // namespace
 
-std::vector<Cause> find_causes(const Profile& profile, const Side& a, const Side& b) {
-  return CauseFinder(Sides(profile, a, b), a.remarks, b.remarks).find();
+std::vector<Cause> find_causes(const Profile& profile, const Side& a, const Side& b,
+                               const std::vector<CodePair>& code) {
+  return CauseFinder(Sides(profile, a, b), a.remarks, b.remarks, code).find();
 }
 
 }  // namespace culprit::scan

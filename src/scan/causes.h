@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/profile.h"
+#include "scan/code_pairs.h"
 #include "scan/costs.h"
 #include "scan/place_table.h"
 #include "scan/remarks.h"
@@ -30,7 +31,8 @@ struct Side {
   std::vector<Remark> remarks;
 };
 
-/// The largest first.
-std::vector<Cause> find_causes(const Profile& profile, const Side& a, const Side& b);
+/// The largest first. `code`: what both execute.
+std::vector<Cause> find_causes(const Profile& profile, const Side& a, const Side& b,
+                               const std::vector<CodePair>& code);
 
 }  // namespace culprit::scan

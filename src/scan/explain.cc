@@ -115,9 +115,9 @@ Explanation explain(const Cell& a, const CellCosts& costs_a, const Cell& b,
   out.remarks_a = choose_remarks(a, out.lines);
   out.remarks_b = choose_remarks(b, out.lines);
   out.has_remarks = !a.detail(kRemarksLabel).empty() || !b.detail(kRemarksLabel).empty();
-  out.causes = find_causes(profile, {&costs_a, &lines_a, out.remarks_a},
-                           {&costs_b, &lines_b, out.remarks_b});
   out.code = pair_code(costs_a, costs_b, code);
+  out.causes = find_causes(profile, {&costs_a, &lines_a, out.remarks_a},
+                           {&costs_b, &lines_b, out.remarks_b}, out.code);
   return out;
 }
 

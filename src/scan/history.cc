@@ -12,6 +12,7 @@
 #include "print/json_parts.h"
 #include "print/text_table.h"
 #include "scan/causes.h"
+#include "scan/code_pairs.h"
 #include "scan/place_table.h"
 #include "scan/print_answer.h"
 
@@ -122,7 +123,7 @@ void explain_change(const History& history, CodeIndex& code, Change& change) {
   };
   const std::vector<Cause> causes =
       find_causes(code.profile(), {&*a, &lines_a, remarks(change.before)},
-                  {&*b, &lines_b, remarks(change.after)});
+                  {&*b, &lines_b, remarks(change.after)}, pair_code(*a, *b, code));
   if (causes.empty()) return;
   const Cause& first = causes.front();
   change.cause = first.name + (first.place.empty() ? "" : " at " + first.place);

@@ -38,6 +38,15 @@ static double step(double x) {
   return x * factor + 0.25;
 }
 #endif
+#ifdef VIRTUAL
+struct Shape {
+  virtual ~Shape() = default;
+  virtual double area(double x) const = 0;
+};
+struct Square final : Shape {
+  double area(double x) const override { return x * x; }
+};
+#endif
 #ifdef BOUNDS
 static double& checked(double* array, unsigned long at) {
 #ifdef CHECKED
@@ -135,6 +144,19 @@ int main(int argc, char** argv) {
 #endif
 #ifdef KEPT
     for (int i = 0; i < kSize; ++i) kept = kept + words[i];  // HERE: KEPT
+#endif
+#ifdef ON_STACK
+    KIND long inner = 3;
+    for (int i = 0; i < kSize; ++i) inner = inner + words[i];  // HERE: ON_STACK
+    count += inner;
+#endif
+#ifdef VIRTUAL
+    Square square;
+    const Shape* shape = &square;
+#ifndef DIRECT
+    CULPRIT_CHANGED_VALUE(shape);
+#endif
+    for (int i = 0; i < 24; ++i) sum += shape->area(a[i]);  // HERE: VIRTUAL
 #endif
 #ifdef CONVERT
     for (int i = 0; i < kSize; ++i) f[i] = g[i] * LITERAL;  // HERE: CONVERT
