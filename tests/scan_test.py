@@ -385,7 +385,17 @@ int main(int, char** argv) {
         (self.folder / "scan.toml").write_text("[scan]\nprogram = 1\nrun = \n")
         self.assertRegex(self.culprit("scan", "run", status=1).stderr, r"scan.toml, line 3")
         self.plan("counted.cc", COUNTED, 'O2 = { cc = "g++", flag = "-O2" }', "DIM = [1]")
-        self.assertIn("did you mean {flag}", self.culprit("scan", "run", status=1).stderr)
+        self.assertIn("did you mean flags", self.culprit("scan", "run", status=1).stderr)
+        # Before anything is built.
+        plain = 'O2 = { cc = "g++", flags = "-O2" }'
+        for comparison, words in ((r'laods = ">= 1"', "did you mean loads?"),
+                                  (r'loads = ">= DMI"', "'DMI' is not a name"),
+                                  (r'cpi = "< 1"', "cpi needs what this scan did not count")):
+            self.plan("counted.cc", COUNTED, plain + "\n[expect]\n" + comparison, "DIM = [1]")
+            done = self.culprit("scan", "run", status=1)
+            self.assertRegex(done.stderr, r"scan\.toml, line \d+: .*" + re.escape(words))
+            self.assertFalse((self.folder / "scan.culprit").exists())
+        self.plan("counted.cc", COUNTED, plain, "DIM = [1]")
         done = self.culprit("scan", "table", "-i", "counted.cc", status=1)
         self.assertIn("counted.cc", done.stderr)
         (self.folder / "counted.cc").unlink()

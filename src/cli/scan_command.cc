@@ -36,6 +36,7 @@
 #include "scan/run/run_scan.h"
 #include "scan/run/scan_file.h"
 #include "session/profile_view.h"
+#include "session/scan_cells.h"
 #include "simulate/find_machine.h"
 
 namespace culprit {
@@ -236,6 +237,10 @@ Result<scan::ScanSetting> read_setting(const ScanCommand& command) {
                    scan::read_setting(command.plan, find_machines(), find_calibration()));
   setting.plugin_path = find_qemu_plugin();
   setting.label = command.label;
+  // A name that nothing has is told before cells are run for hours.
+  ASSIGN_OR_RETURN(const std::vector<scan::Preset> presets, read_scan_presets());
+  RETURN_IF_ERROR(scan::read_expectations(
+      setting.plan, scan::counted_events(setting.machine.has_value()), presets));
   return setting;
 }
 

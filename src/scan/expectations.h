@@ -17,6 +17,12 @@ struct Broken {
   std::string text;  // "loads >= DIM: 0 is not >= 5"
 };
 
+/// Reads the expectations as check_expectations() will, before anything is run. `events`: what
+/// cells will have counted. Errors: the first that names what no cell will have, with the plan's
+/// line
+Result<void> read_expectations(const Plan& plan, const std::vector<std::string>& events,
+                               const std::vector<Preset>& presets);
+
 /// Cells without a value on both sides are not judged.
 /// Errors: an expression that cannot be read, with the plan's line
 Result<std::vector<Broken>> check_expectations(const Plan& plan, const Quantities& quantities,

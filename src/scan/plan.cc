@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "scan/plan_checks.h"
 #include "toml/toml_file.h"
 #include "toml/toml_section.h"
 
@@ -143,6 +144,10 @@ void PlanReader::read_parameter(const std::string& name, const TomlValue& value)
   } else if (!read_texts(name, value, parameter.values)) {
     return;
   }
+  for (const std::string& wrong :
+       {text != nullptr ? check_text(name, *text) : std::string(), check_values(parameter)}) {
+    if (!wrong.empty()) add(value, wrong);
+  }
   plan_.parameters.push_back(std::move(parameter));
 }
 
@@ -188,6 +193,7 @@ void PlanReader::read_scan() {
   if (plan_.run.find("{runs}") == std::string::npos && !plan_.run.empty()) {
     known.mistake("run", "scan.run needs {runs}: without loop counts there is no difference");
   }
+  if (const std::string wrong = check_build(plan_); !wrong.empty()) known.mistake("build", wrong);
 }
 
 void PlanReader::add_setup(const std::string& pattern, const TomlValue& at, const Variables& axes,
@@ -251,7 +257,15 @@ void PlanReader::read_setup(const std::string& name, const TomlValue& value) {
     if (file_.mistake) return;
     size_t i = axes.size();
     while (i > 0 && ++at[i - 1] == axes[i - 1].values.size()) at[--i] = 0;
-    if (i == 0) return;
+    if (i == 0) break;
+  }
+  for (const auto& [key, entry] : *value.table()) {
+    const std::string wrong = check_variable(plan_, key);
+    if (!wrong.empty()) {
+      add(entry, wrong);
+    } else if (!is_used(plan_, key, rest)) {
+      add(entry, tell_unused(plan_, key));
+    }
   }
 }
 

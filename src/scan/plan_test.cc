@@ -107,6 +107,54 @@ TEST(Plan, AParameterThatNothingUsesIsAMistake) {
   EXPECT_EQ(plan_mistake("[scan]\nprogram='a'\nrun='{runs}'\nDIM=1\n[setup]\nx={}\n"), "");
 }
 
+TEST(Plan, AListIsNoText) {
+  const auto mistake = [](const std::string& values) {
+    return plan_mistake("[scan]\nprogram='a'\nrun='{runs} {N}'\nN=" + values + "\n[setup]\nx={}\n");
+  };
+  EXPECT_EQ(mistake("'1,2,3'"),
+            "plan.toml, line 4: N is one value, '1,2,3': a list is N = [1, 2, 3]; a list of one is "
+            "[\"1,2,3\"]");
+  for (const char* wrong : {"'1 2'", "'[1, 2]'", "'4;5'"}) {
+    EXPECT_NE(mistake(wrong).find("N is one value"), std::string::npos) << wrong;
+  }
+  EXPECT_EQ(mistake("['1..3', 5]"),
+            "plan.toml, line 4: '1..3' in a list is a text: a range stands alone, N = \"1..3\"");
+  EXPECT_EQ(mistake("[1, 2, 1]"), "plan.toml, line 4: N has the value '1' twice");
+  for (const char* right : {"['1,2,3']", "'1..3'", "'-O2,-g'", "'8x8'", "' 7 '", "['../a', 'b']"}) {
+    EXPECT_EQ(mistake(right), "") << right;
+  }
+}
+
+TEST(Plan, AVariableOfASetupThatNothingUsesIsAMistake) {
+  const auto mistake = [](const std::string& setup) {
+    return plan_mistake(
+        "[scan]\nprogram='a'\nbuild='{cc} {flags} -o {out}'\nrun='{out} {runs} {N}'\nN=1\n"
+        "[setup]\n" +
+        setup + "\n");
+  };
+  EXPECT_EQ(mistake("x = { cc = 'a', flag = '-O2' }"),
+            "plan.toml, line 7: nothing uses flag: {flag} stands in neither build nor run (did you "
+            "mean flags?)");
+  // The name says O3, the code is the same.
+  EXPECT_EQ(mistake("'x{O}' = { O = ['O2', 'O3'], cc = 'a', flags = '-O2' }"),
+            "plan.toml, line 7: nothing uses O: {O} stands in neither build nor run");
+  EXPECT_EQ(mistake("x = { cc = 'a', flags = '', N = 2 }"),
+            "plan.toml, line 7: N is a parameter of [scan] already");
+  EXPECT_EQ(mistake("x = { cc = 'a', flags = '', out = 'b' }"),
+            "plan.toml, line 7: {out} is a word of scan's own, and no setup's");
+  EXPECT_EQ(mistake("'x{O}' = { O = ['O2', 'O3'], cc = 'a', flags = '-{O}', fc = 'f' }"), "");
+}
+
+TEST(Plan, WhatIsRunMustBeBuilt) {
+  EXPECT_EQ(plan_mistake("[scan]\nprogram='a'\nbuild='cc {program}'\nrun='{out} {runs}'\n"
+                         "[setup]\nx={}\n"),
+            "plan.toml, line 3: scan.run starts {out}, which scan.build does not make: {out} does "
+            "not stand in it");
+  EXPECT_EQ(plan_mistake("[scan]\nprogram='a'\nbuild='make'\nrun='./made {runs}'\n"
+                         "[setup]\nx={}\n"),
+            "");
+}
+
 TEST(Plan, SurvivesDamagedText) {
   const std::string whole = kPlan;
   std::mt19937 random(7);

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/wait_status.h"
+#include "mix/instruction_kinds.h"
 #include "mix/instruction_mix.h"
 #include "model/profile_merger.h"
 #include "recording/signals.h"
@@ -13,6 +14,7 @@
 #include "scan/plan.h"
 #include "scan/run/redirected.h"
 #include "simulate/simulate.h"
+#include "simulate/simulated_events.h"
 #include "snapshot/snapshot.h"
 
 namespace culprit::scan {
@@ -27,6 +29,16 @@ void keep_held(Recording& recording, const std::vector<ImageId>& images,
 }
 
 }  // namespace
+
+std::vector<std::string> counted_events(bool has_machine) {
+  std::vector<std::string> names;
+  for (const SimulatedEvent& event :
+       simulated_events({.machine = has_machine, .cycles = has_machine})) {
+    names.emplace_back(event.name);
+  }
+  names.insert(names.end(), kMixEvents.begin(), kMixEvents.end());
+  return names;
+}
 
 Result<Measured> measure(const MeasureOptions& options) {
   RETURN_IF_ERROR(check_runs(options.runs));

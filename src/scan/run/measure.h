@@ -34,6 +34,9 @@ struct Measured {
   std::vector<std::string> remarks;  // of the engine, for the terminal
 };
 
+/// What a run counts, by name.
+std::vector<std::string> counted_events(bool has_machine);
+
 /// Errors: it cannot be run or simulated at all
 Result<Measured> measure(const MeasureOptions& options);
 
