@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """culprit scan against known costs, and what a scan costs.
 
-    bench/scan.py --wide [N]   all kernels of examples/scan with the first N of 44 setups (all) of the
-                               compilers that are installed, at five sizes: time, size of the file,
+    bench/scan.py --wide [N]   all kernels of examples/scan with the first N setups (all: 85 where
+                               all compilers are installed), at five sizes: time, size of the file,
                                what failed; then tables and plots of the file, in seconds
     bench/scan.py --resume [N] a scan of N cells (500) killed twice by SIGKILL and gone on with, beside
                                one that was not: exits 1 if a table differs
@@ -59,7 +59,8 @@ def table(folder, expression):
 
 
 KERNELS = SOURCE / "examples/scan"
-COMPILERS = ["g++-11", "g++-12", "clang++-13", "clang++-14", "clang++-16", "clang++-19"]
+COMPILERS = ["g++-11", "g++-12", "clang++-13", "clang++-14", "clang++-15", "clang++-16",
+             "clang++-19", "aarch64-linux-gnu-g++"]
 FLAGS = {"O1": "-O1", "O2": "-O2", "O3": "-O3", "Os": "-Os", "O2_avx2": "-O2 -march=x86-64-v3",
          "avx2": "-O3 -march=x86-64-v3", "fast": "-O3 -ffast-math",
          "fast_avx2": "-O3 -ffast-math -march=x86-64-v3", "unroll": "-O3 -funroll-loops",
@@ -76,8 +77,10 @@ DIM = {sizes}
 
 def write_plan(folder, setups, sizes):
     there = [compiler for compiler in COMPILERS if shutil.which(compiler)]
-    lines = [f'{compiler.replace("++-", "")}_{name} = {{ cc = "{compiler}", flags = "{flags}" }}'
-             for name, flags in FLAGS.items() for compiler in there][:setups]
+    lines = [f'{compiler.replace("++-", "").replace("-linux-gnu-g++", "")}_{name} = '
+             f'{{ cc = "{compiler}", flags = "{flags}" }}'
+             for name, flags in FLAGS.items() for compiler in there
+             if "x86" not in flags or "aarch64" not in compiler][:setups]
     (folder / "scan.toml").write_text(
         SUBJECTS.format(kernels=KERNELS, sizes=sizes, setups="\n".join(lines)))
     return len(lines)

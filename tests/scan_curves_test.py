@@ -113,6 +113,12 @@ class Curves(CulpritTest):
         DIFF.validate(predicted)
         self.assertEqual((predicted["a"], predicted["b"]), ("machine=zen4", "machine=zen5"))
         self.assertEqual(len(predicted["changes"]) + predicted["equal"], 1)
+        # Nothing is mispredicted in each iteration, and all that is fetched is at hand.
+        for share in ("wrong_path_share", "no_work_share"):
+            table = json.loads(self.culprit("scan", "table", share, "-i", "one.culprit",
+                                            "--format", "json").stdout)
+            mark = table["panels"][0]["series"][0]["marks"][0]
+            self.assertAlmostEqual(mark["value"], 0, delta=0.01)
         self.assertIn("zen99",
                       self.culprit("scan", "predict", "--machine", "zen99", status=1).stderr)
 

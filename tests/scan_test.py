@@ -364,6 +364,16 @@ int main(int, char** argv) {
         counts = self.values()["gcc_O2"]
         self.assertEqual([b - a for a, b in zip(counts, counts[1:])], [1] * 7)
 
+    def test_a_pragma_of_one_loop_is_a_variable(self):
+        text = (SOURCE / "examples/scan/two_loops.cc").read_text().replace(
+            "culprit_kernel.h", str(SOURCE / "examples/scan/culprit_kernel.h"))
+        setups = """plain = { cc = "g++", flags = "-O2 -fno-tree-vectorize" }
+first = { cc = "g++", flags = '-O2 -fno-tree-vectorize "-DFIRST_LOOP=_Pragma(\\"GCC unroll 8\\")"' }"""
+        self.plan("two_loops.cc", text, setups, "DIM = 2")
+        self.culprit("scan", "run")
+        # Rounds of the first loop, of the second, and of the kernel's own.
+        self.assertEqual(self.values("branches"), {"plain": [16 + 16 + 1], "first": [2 + 16 + 1]})
+
     def test_next_steps_can_be_typed(self):
         """They name the file that was asked about, and what was asked."""
         self.plan("counted.cc", COUNTED, 'O2 = { cc = "g++", flags = "-O2" }', "DIM = [2, 3]",
