@@ -393,6 +393,13 @@ class Browser(Web):
         return done["found"]
 
 
+class Path(Web):
+    def test_a_programs_report_ends_with_the_page(self):
+        lines = self.culprit("true", cwd=self.folder).stdout.splitlines()
+        self.assertEqual("        culprit serve   in a browser", lines[-1])
+        self.assertTrue(lines[-2].startswith("Next "), lines[-2])
+
+
 class Page(Browser):
     """web/test/page.mjs drives Chromium; here is what it finds against what the terminal says."""
 

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/complete_profile.h"
+#include "cli/offer_page.h"
 #include "cli/output_file.h"
 #include "cli/record_events.h"
 #include "cli/region_requests.h"
@@ -351,6 +352,9 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch) {
     ReportCommand report;
     report.file = command.output;
     if (const int status = run(report); status != 0) return kOurFailure;
+    if (const Result<void> done = offer_page(command.output); !done) {
+      return fail(done.error(), kOurFailure);
+    }
   }
   // What else could be done comes after what was asked for.
   const std::string advice = advise_second_run(command, options, *recording);

@@ -12,7 +12,10 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/offer_page.h"
 #include "cli/terminal.h"
+#include "documents/assets.h"
+#include "print/header_text.h"
 #include "server/server.h"
 
 extern char** environ;
@@ -56,6 +59,13 @@ Result<std::vector<std::string>> list_profiles(const std::vector<std::string>& w
 }
 
 }  // namespace
+
+Result<void> offer_page(const std::string& file) {
+  if (!web_assets().problem.empty()) return {};
+  const TextStyle style = standard_output_style(0, file);
+  const std::string next = print_next(with_file("culprit serve", style), "in a browser", style);
+  return write_output(std::string(std::string_view("Next").size(), ' ') + next.substr(4));
+}
 
 int run(const ServeCommand& command) {
   const InterruptGuard guard;

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/complete_profile.h"
 #include "cli/counted_tree.h"
+#include "cli/offer_page.h"
 #include "cli/region_requests.h"
 #include "cli/simulated_kernels.h"
 #include "cli/simulating.h"
@@ -26,6 +27,10 @@ int refuse(const char* command) {
 
 Result<objects::OwnAllocator> objects::parse_allocator(std::string_view /*text*/) {
   return Error{"this small build has no software PMU"};
+}
+
+Result<void> offer_page(const std::string& /*file*/) {
+  return {};
 }
 
 int run(const TopCommand&) {
