@@ -119,6 +119,42 @@ class Exact(CulpritTest):
         self.assertAlmostEqual(1, sum(row["explains"] for row in document["rows"]), places=6)
 
 
+# Copies between twelve pairs of buffers. Where these are in their pages is drawn for each run, by a
+# generator that goes on from run to run: all at one place, which is one set of a cache, or apart.
+COPIES = """#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { kPairs = 12, kPage = 4096, kBytes = 2 * kPage, kRoom = kBytes + kPage };
+__attribute__((noinline)) void copy_all(char** from, char** to) {
+  for (long at = 0; at < kBytes; at += 8)
+    for (int i = 0; i < kPairs; ++i) {
+      *(volatile uint64_t*)(to[i] + at) = *(volatile uint64_t*)(from[i] + at);
+    }
+}
+int main(int argc, char** argv) {
+  if (argc != 2) return 1;
+  unsigned long state = 1;
+  FILE* file = fopen(argv[1], "r");
+  if (file) {
+    if (fscanf(file, "%lu", &state) != 1) return 1;
+    fclose(file);
+  }
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  file = fopen(argv[1], "w");
+  fprintf(file, "%lu", state);
+  fclose(file);
+  const int lines = (state >> 33) % 3;   // 2, 0, 0, 0 in the first four runs
+  char* all = aligned_alloc(kPage, 2 * kPairs * kRoom);
+  char *from[kPairs], *to[kPairs];
+  for (int i = 0; i < kPairs; ++i) {
+    from[i] = all + 2 * i * kRoom + i * lines * 64;
+    to[i] = from[i] + kRoom;
+  }
+  copy_all(from, to);
+  return 0;
+}
+"""
+
 # 200,000 dependent loads, one in each line of a table in an order that no prefetcher follows; and
 # 200,000 branches on a bit of a generator. LINES and RANDOM are what changes.
 CAUSES = """#include <stdint.h>
@@ -195,6 +231,18 @@ class Causes(CulpritTest):
         text = self.culprit(*question).stdout
         self.assertRegex(text, r"(?m)^ *fastest +slowest +change +function$")
         self.assertRegex(text, r"(?m)^    \+\S+ M \?  load latency")
+
+    def test_copies_between_buffers_at_random_places_vary(self):
+        program = self.compile_text(COPIES, "copies.c", "copies", "-O1", "-g")
+        profile = self.folder / "copies.culprit"
+        self.culprit("record", "-q", "--engine", "simulate", "--machine", "zen4", "-r", "4", "-o", profile,
+                     program, self.folder / "state")
+        document = json.loads(self.culprit("variance", profile, "--format", "json").stdout)
+        rows = {row["names"]["function"]: row for row in document["rows"]}
+        self.assertGreater(rows["copy_all"]["max"], 1.6 * rows["copy_all"]["min"])
+        self.assertGreater(rows["copy_all"]["explains"], 0.6)   # the rest: the first run has no state
+        causes = {row["names"]["function"]: row["cause"] for row in document["extremes"]["rows"]}
+        self.assertEqual("load_latency", causes["copy_all"]["branches"][0]["branch"])
 
     def test_time_alone_tells_none(self):
         program = self.compile_text(CAUSES.replace("200000", "100000000"), "long.c", "long", "-O1",
