@@ -16,6 +16,7 @@
 #include "session/local_advice.h"
 #include "session/report_parts.h"
 #include "session/shared_accesses.h"
+#include "session/stall_verdict.h"
 #include "session/waits_view.h"
 #include "stalls/annotate_stalls.h"
 
@@ -239,9 +240,17 @@ Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& questio
 }
 
 Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& part) {
-  return make_stall_summary(
-      view.profile(),
-      view.facts({FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::code}), part);
+  ASSIGN_OR_RETURN(StallSummary summary,
+                   make_stall_summary(view.profile(),
+                                      view.facts({FactPart::functions, FactPart::lines,
+                                                  FactPart::inlines, FactPart::code}),
+                                      part));
+  WhyQuestion question;
+  question.part = part;
+  // Loops have no tree of costs.
+  const Result<WhyAnswer> why = answer_why(view, question);
+  if (why) summary.verdict = compare_with_verdict(why->why, summary);
+  return summary;
 }
 
 Result<RegionsReport> answer_regions(const ProfileView& view,

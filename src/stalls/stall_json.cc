@@ -64,6 +64,7 @@ std::string print_stall_summary_json(const Profile& profile, const StallSummary&
                {"unknown_cycles", summary.other},
                {"tallied", json_stalls(summary.tallied, summary.has_model)},
                {"places", std::move(places)},
+               {"verdict", printable(summary.verdict)},
                {"ledger", json_ledger(profile.ledger)}});
 }
 

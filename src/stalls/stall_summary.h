@@ -36,6 +36,8 @@ struct StallSummary {
   double kernel = 0;  // in the kernel, where nothing is known of the code
   double other = 0;   // of code that is not known, was not counted, or that no window met
   std::vector<StallPlace> places;  // those with most cycles first
+  /// What `culprit why` names of the same part, and why that differs; "" where it has no answer.
+  std::string verdict;
 };
 
 /// `part`: a function, module or loop ("chase", "libc.so.6", "13d0", the address of its head).

@@ -194,6 +194,7 @@ class SummaryText {
   }
 
   void print_remarks() {
+    if (!summary_.verdict.empty()) text_ += "\n" + wrap(summary_.verdict, style_.width, 2) + "\n";
     text_ += "\n" +
              wrap(
                  "From X to Y: no other cause of the list can have had X, and this one no more "
