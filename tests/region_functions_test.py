@@ -55,10 +55,13 @@ class Measured(RegionFunctions):
                 self.assertEqual(done.stdout, plain)
                 calls = self.calls(report)
                 calls.pop("jumps", None)
+                # The last one seems to go on to the end.
+                jumps = next(one for one in report["constructs"]
+                             if one["name"].startswith("jumps"))
+                self.assertEqual(jumps["sum"]["unfinished"], 1)
                 self.assertEqual(calls, CALLS)
                 # Of 499 calls that a jump left, each is seen to be over by the next one.
                 self.assertEqual(report["ledger"]["regions_dropped"], 498)
-                self.assertEqual(report["ledger"]["regions_open"], 1)
                 self.assertNotIn("regions_unmatched", report["ledger"])
 
     def test_constructs_are_below_the_function_and_times_are_its_own(self):

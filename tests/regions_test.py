@@ -350,9 +350,72 @@ int main(int count, char** words) {
                 with self.subTest(compiler=compiler, how=how):
                     report, done = self.regions(program, how, status=status)
                     if how in ("exit", "_exit", "abort"):
-                        self.assertGreater(report["ledger"]["regions_open"], 0)
+                        self.assertTrue(any("ended inside" in note
+                                            for note in report["ledger"]["notes"]), report)
+                        region = self.find(report, "parallel")
+                        # Of the other thread the body may have ended, and its wait not.
+                        self.assertIn(region["sum"]["unfinished"], (1, 2))
                     if how == "fork":
                         self.assertEqual(done.stdout, "child 3\n")
+                        # What the child was in is its parent's.
+                        self.assertEqual([one["sum"]["unfinished"] for one in report["constructs"]],
+                                         [0, 0])
+                        self.assertEqual(report["ledger"]["regions_open"], 2)
+
+    def test_what_has_not_ended_lasts_until_the_program_does(self):
+        text = """
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(int count, char** words) {
+  (void)count;
+  omp_lock_t lock;
+  volatile int asks = 0;
+  omp_init_lock(&lock);
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num() == 0) omp_set_lock(&lock);
+#pragma omp barrier
+    if (omp_get_thread_num() == 1) {
+      asks = 1;
+      omp_set_lock(&lock);
+    } else {
+      while (!asks) usleep(100);
+      double begin = omp_get_wtime();
+      usleep(60000);
+      printf("%.6f\\n", omp_get_wtime() - begin);
+      fflush(stdout);
+      if (strcmp(words[1], "_exit") == 0) _exit(6);
+      raise(SIGKILL);
+    }
+  }
+  return 0;
+}"""
+        path = self.folder / "stuck.c"
+        path.write_text(text)
+        for compiler, engine, how, status in (("gcc", "timer", "_exit", 6),
+                                              ("gcc", "posix-timer", "kill", -9),
+                                              ("clang-19", "timer", "kill", -9)):
+            print(compiler, engine, how)
+            program = self.openmp(path, f"stuck-{compiler}", compiler, "-O1")
+            report, done = self.regions("--engine", engine, program, how, status=status)
+            slept_s = float(done.stdout)
+            # Compilers may make one call of both.
+            locks = [one for one in report["constructs"] if one["kind"] == "lock"]
+            region = self.find(report, "parallel")
+            for seen_ns in (sum(one["sum"]["body_ns"] for one in locks),
+                            *(one["body_ns"] for one in region["threads"])):
+                # What it took to end the process is that machine's.
+                self.assertGreaterEqual(seen_ns / 1e9, slept_s - ABSOLUTE_S)
+                self.assertLess(seen_ns / 1e9, slept_s + 1)
+            # It may lose its CPU just before it asks.
+            waits = [one["enter_ns"] for lock in locks for one in lock["threads"]]
+            self.assertGreater(max(waits) / 1e9, slept_s / 4)
+            for key in ("executions", "unfinished"):
+                self.assertEqual(sum(one["sum"][key] for one in locks), 2)
+            self.assertIn("ended inside 4 executions", " ".join(report["remarks"]))
 
     def test_two_runtimes_of_their_own_scope(self):
         library = """
@@ -445,8 +508,9 @@ int main(void) {
         marks = {one["name"]: one["sum"]["executions"] for one in report["constructs"]}
         self.assertEqual((marks["outer"], marks["whole"]), (1, 1))
         ledger = report["ledger"]
-        self.assertEqual([ledger["regions_" + key] for key in ("dropped", "unmatched", "open")],
-                         [1, 1, 1])
+        self.assertEqual([ledger["regions_" + key] for key in ("dropped", "unmatched")], [1, 1])
+        unfinished = {one["name"]: one["sum"]["unfinished"] for one in report["constructs"]}
+        self.assertEqual(unfinished, {"outer": 0, "inner": 0, "whole": 0, "open": 1})
 
     def test_what_cannot_be_measured_says_so(self):
         static = self.compile_text("int main(void) { return 0; }", "s.c", "s", "-static")

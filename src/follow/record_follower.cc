@@ -119,6 +119,7 @@ void RecordFollower::handle(const ForkRecord& fork, const RecordOrigin&) {
 }
 
 void RecordFollower::handle(const ExitRecord& exit, const RecordOrigin& origin) {
+  if (regions_ != nullptr) regions_->exit(exit.pid, origin.time_ns);
   ProcessTable::Process* const process = tasks_.find(exit.pid);
   if (process != nullptr) tasks_.exit(*process, exit.tid, origin.time_ns);
   while (const uint32_t pid = tasks_.take_ended(origin.time_ns)) forget_mappings(pid);

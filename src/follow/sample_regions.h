@@ -33,6 +33,8 @@ class SampleRegions {
                         ProfileBuilder& builder) = 0;
   /// The process runs another program from there on: it is in no region.
   virtual void exec(uint32_t pid, uint64_t time_ns) = 0;
+  /// One of its threads ended there.
+  virtual void exit(uint32_t pid, uint64_t time_ns) = 0;
   virtual void forget_before(uint64_t time_ns) = 0;
 };
 

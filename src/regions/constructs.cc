@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "model/labelled_runs.h"
 #include "model/region_words.h"
+#include "model/unfinished_regions.h"
 
 namespace culprit {
 namespace {
@@ -353,7 +354,8 @@ void ConstructFinder::add_value(const RegionValue& value) {
                                     {region::kExitBarrier, &RegionTimes::exit_barrier_ns},
                                     {region::kWait, &RegionTimes::wait_ns},
                                     {region::kBehindSingle, &RegionTimes::behind_single_ns},
-                                    {region::kInnerTasks, &RegionTimes::inner_tasks_ns}};
+                                    {region::kInnerTasks, &RegionTimes::inner_tasks_ns},
+                                    {region::kUnfinished, &RegionTimes::unfinished_ns}};
   const auto path = path_of_.find(value.region.value);
   const auto thread = thread_of_.find(value.context);
   if (path == path_of_.end() || thread == thread_of_.end() || !is_chosen(value)) return;
@@ -362,6 +364,7 @@ void ConstructFinder::add_value(const RegionValue& value) {
   // Each part has the executions of all; those of the body are always there.
   if (word == region::kBody) times.executions += value.executions;
   if (word == region::kPieces) times.pieces += value.value;
+  if (word == region::kUnfinished) times.unfinished += value.executions;
   if (!report_.has_times) return;
   for (const Part& part : kParts)
     if (part.word == word) times.*part.time += static_cast<double>(value.value);
@@ -417,6 +420,8 @@ RegionTimes& RegionTimes::operator+=(const RegionTimes& other) {
   wait_ns += other.wait_ns;
   behind_single_ns += other.behind_single_ns;
   inner_tasks_ns += other.inner_tasks_ns;
+  unfinished += other.unfinished;
+  unfinished_ns += other.unfinished_ns;
   return *this;
 }
 

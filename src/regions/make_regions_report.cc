@@ -62,6 +62,14 @@ Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& cod
   if (!report.has_times) return report;
   add_overheads(report);
   add_findings(report);
+  uint64_t unfinished = 0;
+  for (const Construct& construct : report.constructs) unfinished += construct.sum.unfinished;
+  if (unfinished > 0) {
+    report.remarks.push_back(
+        fmt::format("the program ended inside {} execution{} of constructs: these have the time "
+                    "until then, which is in the column \"unfinished\", too",
+                    unfinished, unfinished == 1 ? "" : "s"));
+  }
   const uint32_t cpus = profile.machine.cpus_online;
   if (program.hosts == 1 && cpus > 0 && report.most_threads > cpus) {
     report.remarks.push_back(fmt::format(

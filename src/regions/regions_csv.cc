@@ -8,9 +8,10 @@ namespace culprit {
 std::string print_regions_csv(const RegionsReport& report) {
   std::string text;
   CsvLine line(text);
-  for (const char* heading : {"construct", "kind", "name", "file", "first_line", "last_line",
-                              "function", "region", "thread", "executions", "pieces", "whole_ns",
-                              "enter_ns", "body_ns", "exit_ns", "exit_barrier_ns", "wait_ns"}) {
+  for (const char* heading :
+       {"construct", "kind", "name", "file", "first_line", "last_line", "function", "region",
+        "thread", "executions", "pieces", "whole_ns", "enter_ns", "body_ns", "exit_ns",
+        "exit_barrier_ns", "wait_ns", "unfinished", "unfinished_ns"}) {
     line.add(heading);
   }
   for (const RegionsReport::Counter& counter : report.counters) {
@@ -38,6 +39,8 @@ std::string print_regions_csv(const RegionsReport& report) {
                               times.exit_barrier_ns, times.wait_ns}) {
         row.add(report.has_times ? fmt::format("{:.0f}", ns) : "");
       }
+      row.add(std::to_string(times.unfinished));
+      row.add(report.has_times ? fmt::format("{:.0f}", times.unfinished_ns) : "");
       for (size_t at = 0; at < report.counters.size(); ++at) {
         row.add(fmt::format("{:.0f}", counts.inside[at]));
         row.add(fmt::format("{:.0f}", counts.waiting[at]));

@@ -16,7 +16,9 @@ Json json_times(const RegionsReport& report, const RegionTimes& times) {
                  {"exit_barrier_ns", times.exit_barrier_ns},
                  {"wait_ns", times.wait_ns},
                  {"behind_single_ns", times.behind_single_ns},
-                 {"inner_tasks_ns", times.inner_tasks_ns}};
+                 {"inner_tasks_ns", times.inner_tasks_ns},
+                 {"unfinished", times.unfinished},
+                 {"unfinished_ns", times.unfinished_ns}};
   for (auto& [name, value] : object.items()) {
     if (!report.has_times && name.ends_with("_ns")) value = nullptr;
   }

@@ -37,6 +37,8 @@ struct RegionTimes {
   double wait_ns = 0;
   double behind_single_ns = 0;  // in exit_barrier_ns: of a region that ends with a single
   double inner_tasks_ns = 0;    // in body_ns: other tasks, while the body waited
+  uint64_t unfinished = 0;      // executions that had not ended when their process did
+  double unfinished_ns = 0;     // what they took until then, in the times above
 
   [[nodiscard]] double whole_ns() const {
     return enter_ns + body_ns + exit_ns + exit_barrier_ns + wait_ns;

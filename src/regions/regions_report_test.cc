@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "model/region_words.h"
+#include "model/unfinished_regions.h"
 #include "print/golden.h"
 #include "regions/overheads.h"
 
@@ -114,6 +115,27 @@ TEST(RegionsReport, FigureOneAsThePaperHasIt) {
   EXPECT_DOUBLE_EQ(critical.sum.enter_ns, 6.01e9);
   EXPECT_DOUBLE_EQ(critical.sum.whole_ns(), 10.01e9);
   EXPECT_EQ(critical.sum.executions, 4u);
+}
+
+TEST(RegionsReport, WhatHadNotEndedIsInTheTimesAndSaid) {
+  RegionsOf of;
+  const RegionId parallel = of.region("parallel", RegionId(), 18, 25);
+  const RegionId critical = of.region("critical", parallel, 20, 23);
+  const ContextId thread = of.thread(0);
+  of.add(thread, parallel, region::kBody, 500, 3);
+  of.add(thread, parallel, region::kUnfinished, 400, 1);
+  of.add(thread, critical, region::kBody, 100, 7);
+  const RegionsReport report = of.report();
+  const RegionTimes& times = report.constructs[0].sum;
+  EXPECT_DOUBLE_EQ(times.whole_ns(), 5e8);
+  EXPECT_EQ(times.executions, 3u);
+  EXPECT_EQ(times.unfinished, 1u);
+  EXPECT_DOUBLE_EQ(times.unfinished_ns, 4e8);
+  ASSERT_EQ(report.remarks.size(), 1u);
+  EXPECT_NE(report.remarks[0].find("inside 1 execution of constructs"), std::string::npos);
+  const std::string text = print_regions(of.profile(), report, {}, Format::text, TextStyle());
+  EXPECT_NE(text.find("exitBarT  unfinished"), std::string::npos) << text;
+  EXPECT_EQ(text.find("exitT  unfinished"), std::string::npos) << text;  // of the critical
 }
 
 TEST(RegionsReport, SharesAreOfTheRegionAndOfTheProgram) {

@@ -233,6 +233,8 @@ std::string print_flat(const RegionsReport& report, size_t index, const TextStyl
   const std::vector<TimeColumn> times =
       report.has_times ? columns_of(construct.kind) : std::vector<TimeColumn>();
   for (const TimeColumn& column : times) columns.push_back(number_column(column.heading));
+  const bool is_unfinished = construct.sum.unfinished_ns > 0;
+  if (is_unfinished) columns.push_back(number_column("unfinished"));
   const char* pieces = pieces_of(construct.kind);
   if (pieces != nullptr) columns.push_back(number_column(pieces));
   const size_t counters = count_flat_counters(report, style);
@@ -247,6 +249,7 @@ std::string print_flat(const RegionsReport& report, size_t index, const TextStyl
     columns[at++].cells.push_back(format_thousands(row.executions));
     for (const TimeColumn& column : times)
       columns[at++].cells.push_back(unit.format(row.*column.time));
+    if (is_unfinished) columns[at++].cells.push_back(unit.format(row.unfinished_ns));
     if (pieces != nullptr) columns[at++].cells.push_back(format_thousands(row.pieces));
     for (std::string& cell : counter_cells(report, counts, counters)) {
       columns[at++].cells.push_back(std::move(cell));

@@ -1607,6 +1607,14 @@ export interface RegionsDocument {
        */
       inner_tasks_ns: number | null;
       /**
+       * executions that had not ended when their process did
+       */
+      unfinished: number;
+      /**
+       * what those took until then: part of the other times
+       */
+      unfinished_ns: number | null;
+      /**
        * in exit_barrier_ns: of a region that ends with a single
        */
       behind_single_ns: number | null;
@@ -1632,6 +1640,14 @@ export interface RegionsDocument {
        * in body_ns: tasks that ran on the thread while the body waited
        */
       inner_tasks_ns: number | null;
+      /**
+       * executions that had not ended when their process did
+       */
+      unfinished: number;
+      /**
+       * what those took until then: part of the other times
+       */
+      unfinished_ns: number | null;
       /**
        * in exit_barrier_ns: of a region that ends with a single
        */

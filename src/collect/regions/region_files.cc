@@ -31,6 +31,32 @@ bool is_valid(const culprit_region_path& path, uint32_t number) {
          path.detail < CULPRIT_DETAILS;
 }
 
+std::optional<RegionOpen> parse_wait(const culprit_region_wait& raw, uint16_t part,
+                                     size_t path_count) {
+  if (raw.path == 0 || raw.path >= path_count) return {};
+  return RegionOpen{raw.path, CULPRIT_KIND_NONE, true, part, raw.begin, raw.tasks};
+}
+
+/// What the thread is in.
+void parse_open(const culprit_region_thread& raw, size_t path_count, RegionThread& thread) {
+  const auto known = [&](uint32_t path) { return path < path_count ? path : 0; };
+  for (const culprit_region_frame& one :
+       std::span(raw.frames, std::min<uint32_t>(raw.open, CULPRIT_DEEPEST))) {
+    const bool is_wait = one.is_wait != 0 && one.part < CULPRIT_PARTS;
+    const uint16_t part = is_wait ? one.part : uint16_t{CULPRIT_PART_BODY};
+    // A single that another thread runs begins, for this one, where it ends.
+    const uint32_t path = is_wait || one.part == CULPRIT_PART_BODY ? known(one.path) : 0;
+    thread.open.push_back({path, one.kind, is_wait, part, one.begin, one.tasks});
+  }
+  for (const culprit_region_lock& one :
+       std::span(raw.locks, std::min<uint32_t>(raw.held, CULPRIT_HELD_LOCKS))) {
+    thread.held.push_back(
+        {known(one.path), CULPRIT_KIND_LOCK, false, CULPRIT_PART_BODY, one.since, 0});
+  }
+  thread.asked = parse_wait(raw.asked, CULPRIT_PART_ENTER, path_count);
+  thread.barrier = parse_wait(raw.barrier, CULPRIT_PART_EXIT_BARRIER, path_count);
+}
+
 }  // namespace
 
 Result<RegionProcess> parse_region_paths(std::span<const std::byte> file) {
@@ -44,6 +70,7 @@ Result<RegionProcess> parse_region_paths(std::span<const std::byte> file) {
   process.parent_pid = raw->parent_pid;
   process.uses_tsc = raw->uses_tsc != 0;
   process.flags = raw->flags;
+  process.start_ticks = raw->start_ticks;
   process.lost_paths = raw->lost_paths;
   process.lost_threads = raw->lost_threads;
   process.functions_seen = raw->functions_seen;
@@ -72,11 +99,22 @@ Result<RegionProcess> parse_region_paths(std::span<const std::byte> file) {
 
 Result<RegionThread> parse_region_thread(std::span<const std::byte> file, size_t path_count) {
   ASSIGN_OR_RETURN(const auto raw, copy_struct<culprit_region_thread>(file, CULPRIT_THREAD_MAGIC));
-  RegionThread thread{raw->tid,       raw->number,   raw->threads,   raw->open, raw->dropped,
-                      raw->unmatched, raw->too_deep, raw->backwards, {},        {}};
+  RegionThread thread{.tid = raw->tid,
+                      .number = raw->number,
+                      .threads = raw->threads,
+                      .dropped = raw->dropped,
+                      .unmatched = raw->unmatched,
+                      .too_deep = raw->too_deep,
+                      .backwards = raw->backwards,
+                      .counters = {}};
+  parse_open(*raw, std::min<size_t>(path_count, CULPRIT_MAX_PATHS), thread);
   for (uint32_t path = 1; path < std::min<size_t>(path_count, CULPRIT_MAX_PATHS); ++path) {
     const culprit_region_counter& one = raw->counters[path];
-    RegionCounter counter{path, one.executions, one.pieces, one.behind_single, one.inner_tasks, {}};
+    RegionCounter counter{.path = path,
+                          .executions = one.executions,
+                          .pieces = one.pieces,
+                          .behind_single = one.behind_single,
+                          .inner_tasks = one.inner_tasks};
     std::copy(std::begin(one.ticks), std::end(one.ticks), counter.ticks.begin());
     const bool is_empty = counter.executions == 0 && counter.pieces == 0 &&
                           std::all_of(counter.ticks.begin(), counter.ticks.end(),

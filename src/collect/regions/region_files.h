@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,18 @@ struct RegionCounter {
   uint64_t behind_single = 0;  // ticks, as the next
   uint64_t inner_tasks = 0;
   std::array<uint64_t, CULPRIT_PARTS> ticks{};
+  uint64_t unfinished = 0;  // executions, in those above, that had not ended when the process did
+  uint64_t unfinished_ticks = 0;  // theirs, in the ticks above
+};
+
+/// What a thread was in when its process ended, or the file was read.
+struct RegionOpen {
+  uint32_t path = 0;  // 0: of no known path
+  uint16_t kind = 0;
+  bool is_wait = false;
+  uint16_t part = CULPRIT_PART_BODY;
+  uint64_t begin = 0;  // ticks
+  uint64_t tasks = 0;  // ticks of tasks that it ran meanwhile
 };
 
 /// What a thread counted in a path, or waiting there.
@@ -53,7 +66,11 @@ struct RegionThread {
   uint32_t tid = 0;
   uint32_t number = 0;  // in its first team, plus one; 0: in none
   uint32_t threads = 0;
-  uint32_t open = 0;
+  std::vector<RegionOpen> open{};          // the outermost first
+  std::vector<RegionOpen> held{};          // locks
+  std::optional<RegionOpen> asked = {};    // what it waited to be let into
+  std::optional<RegionOpen> barrier = {};  // at the end of a parallel region
+  uint64_t still_open = 0;  // that had not ended and are in no counter: another process's
   uint64_t dropped = 0;
   uint64_t unmatched = 0;
   uint64_t too_deep = 0;
@@ -68,6 +85,7 @@ struct RegionProcess {
   uint32_t parent_pid = 0;
   bool uses_tsc = false;
   uint32_t flags = 0;
+  uint64_t start_ticks = 0;
   uint64_t lost_paths = 0;
   uint64_t lost_threads = 0;
   uint64_t functions_seen = 0;     // bits of RegionRequests::functions

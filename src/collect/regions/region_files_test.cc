@@ -59,6 +59,26 @@ TEST(RegionFiles, ReadsWhatTheProtocolSays) {
   EXPECT_EQ(thread->counters[0].ticks[CULPRIT_PART_ENTER], 30u);
 }
 
+TEST(RegionFiles, ReadsWhatAThreadIsIn) {
+  const auto raw = make_thread();
+  raw->open = 0xffffffff;  // more than there is room for
+  raw->frames[0] = {1, CULPRIT_KIND_PARALLEL, 0, CULPRIT_PART_BODY, 70, 5, nullptr};
+  raw->frames[1] = {9, CULPRIT_KIND_NONE, 1, CULPRIT_PART_WAIT, 80, 0, nullptr};
+  raw->asked = {90, 0, 2, 0};
+  raw->barrier = {90, 0, 9, 0};  // no such path
+  const Result<RegionThread> thread = parse_region_thread(bytes_of(*raw), 3);
+  ASSERT_TRUE(thread) << thread.error().message;
+  ASSERT_EQ(thread->open.size(), size_t{CULPRIT_DEEPEST});
+  EXPECT_EQ(thread->open[0].path, 1u);
+  EXPECT_EQ(thread->open[0].tasks, 5u);
+  EXPECT_EQ(thread->open[1].path, 0u);
+  EXPECT_TRUE(thread->open[1].is_wait);
+  ASSERT_TRUE(thread->asked);
+  EXPECT_EQ(thread->asked->begin, 90u);
+  EXPECT_EQ(thread->asked->part, CULPRIT_PART_ENTER);
+  EXPECT_FALSE(thread->barrier);
+}
+
 TEST(RegionFiles, CountersBeyondThePathsAreNotRead) {
   const auto raw = make_thread();
   EXPECT_TRUE(parse_region_thread(bytes_of(*raw), 2)->counters.empty());

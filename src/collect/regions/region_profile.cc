@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "model/region_words.h"
+#include "model/unfinished_regions.h"
 #include "records/elf_identity.h"
 
 namespace culprit {
@@ -18,6 +19,13 @@ namespace {
 constexpr std::string_view kPartWords[] = {region::kEnter, region::kBody, region::kExit,
                                            region::kExitBarrier, region::kWait};
 static_assert(std::size(kPartWords) == CULPRIT_PARTS);
+
+bool is_unfinished(const RegionProcess& process) {
+  return std::ranges::any_of(process.threads, [](const RegionThread& thread) {
+    return std::ranges::any_of(thread.counters,
+                               [](const RegionCounter& one) { return one.unfinished_ticks > 0; });
+  });
+}
 
 class RegionAdder {
  public:
@@ -153,6 +161,10 @@ void RegionAdder::add_thread(const RegionThread& thread, ContextId context, doub
     if (counter.behind_single > 0) add_time(region::kBehindSingle, counter.behind_single);
     if (counter.inner_tasks > 0) add_time(region::kInnerTasks, counter.inner_tasks);
     if (counter.pieces > 0) add(counter, region::kPieces, counter.pieces);
+    if (counter.unfinished > 0 || counter.unfinished_ticks > 0) {
+      add_time(region::kUnfinished, counter.unfinished_ticks);
+      profile_.region_values.back().executions = counter.unfinished;
+    }
   }
 }
 
@@ -183,11 +195,16 @@ void RegionAdder::add_losses(const RegionProcess& process) {
   add(ledger::kRegionsLost, process.lost_paths);
   add(ledger::kRegionThreadsLost, process.lost_threads);
   for (const RegionThread& thread : process.threads) {
-    add(ledger::kRegionsOpen, thread.open);
+    add(ledger::kRegionsOpen, thread.still_open);
     add(ledger::kRegionsDropped, thread.dropped);
     add(ledger::kRegionsUnmatched, thread.unmatched);
     add(ledger::kRegionsTooDeep, thread.too_deep);
     add(ledger::kRegionClockBackwards, thread.backwards);
+  }
+  if (is_unfinished(process)) {
+    ledger.note(
+        "processes ended inside constructs of OpenMP: their time until then is in the report, as "
+        "unfinished");
   }
   if (has(CULPRIT_SAW_UNTOLD)) {
     ledger.note(

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "collect/regions/guest/protocol.h"
+#include "collect/regions/open_regions.h"
 #include "collect/regions/region_files.h"
 #include "collect/regions/region_profile.h"
 #include "collect/timer/posix_timer_check.h"
@@ -66,9 +67,13 @@ RegionsRecording::Outcome RegionsRecording::add_to(Profile& profile,
     ::nanosleep(&rest, nullptr);
     end = read_both_clocks();
   }
+  RegionFiles files = read_region_files(folder_.path());
+  for (RegionProcess& process : files.processes) {
+    add_open_regions(process, sampled_->find_end_ticks(process));
+  }
   Outcome outcome;
-  outcome.remarks = add_regions(read_region_files(folder_.path()), compute_tick_ns(start_, end),
-                                {functions_, counters}, sampled_->rows(), profile);
+  outcome.remarks = add_regions(files, compute_tick_ns(start_, end), {functions_, counters},
+                                sampled_->rows(), profile);
   outcome.constructs = count_constructs(profile);
   return outcome;
 }

@@ -33,6 +33,13 @@ uint64_t to_ns(uint64_t ticks, const ClockMoment& start, const ClockMoment& now)
   return start.monotonic_ns + static_cast<uint64_t>(ns);
 }
 
+uint64_t to_ticks(uint64_t time_ns, const ClockMoment& start, const ClockMoment& now) {
+  if (time_ns <= start.monotonic_ns) return start.ticks;
+  const double tick_ns = compute_tick_ns(start, now);
+  return start.ticks +
+         static_cast<uint64_t>(static_cast<double>(time_ns - start.monotonic_ns) / tick_ns);
+}
+
 }  // namespace
 
 /// What is there by now. Files that are not whole yet are read the next time.
@@ -50,6 +57,7 @@ void SampledRegions::take() {
     logs_.try_emplace(path.string(), Log{0, program->second, false});
   }
   const ClockMoment now = read_both_clocks();
+  last_take_ = now;
   for (auto& [file, log] : logs_) {
     if (!log.is_damaged) take_log(file, log, now);
   }
@@ -199,6 +207,7 @@ RegionId SampledRegions::find_row(const Change& change, const Locate& locate,
 
 void SampledRegions::exec(uint32_t pid, uint64_t time_ns) {
   exec_ns_[pid] = time_ns;
+  began_ns_.emplace(pid, time_ns);
   for (auto at = changes_.lower_bound({pid, 0}); at != changes_.end() && at->first.first == pid;
        ++at) {
     std::deque<Change>& changes = at->second;
@@ -207,6 +216,23 @@ void SampledRegions::exec(uint32_t pid, uint64_t time_ns) {
                          [](uint64_t time, const Change& change) { return time < change.time_ns; });
     changes.insert(next, Change{time_ns, 0, 0, CULPRIT_STATE_INSIDE});
   }
+}
+
+void SampledRegions::exit(uint32_t pid, uint64_t time_ns) {
+  exit_ns_[pid] = std::max(exit_ns_[pid], time_ns);
+}
+
+uint64_t SampledRegions::find_end_ticks(const RegionProcess& process) const {
+  const uint64_t start_ns =
+      process.uses_tsc ? to_ns(process.start_ticks, start_, last_take_) : process.start_ticks;
+  uint64_t end_ns = last_take_.monotonic_ns;
+  const auto exit = exit_ns_.find(process.pid);
+  if (exit != exit_ns_.end() && exit->second > start_ns) end_ns = std::min(end_ns, exit->second);
+  const auto [first, last] = began_ns_.equal_range(process.pid);
+  for (auto next = first; next != last; ++next) {
+    if (next->second > start_ns) end_ns = std::min(end_ns, next->second);
+  }
+  return process.uses_tsc ? to_ticks(end_ns, start_, last_take_) : end_ns;
 }
 
 void SampledRegions::forget_before(uint64_t time_ns) {

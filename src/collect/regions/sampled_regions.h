@@ -31,7 +31,13 @@ class SampledRegions final : public SampleRegions {
   RegionId find(uint32_t pid, uint32_t tid, uint64_t time_ns, const Locate& locate,
                 ProfileBuilder& builder) override;
   void exec(uint32_t pid, uint64_t time_ns) override;
+  void exit(uint32_t pid, uint64_t time_ns) override;
   void forget_before(uint64_t time_ns) override;
+
+  /// When the program ended that ran in the process from `start_ticks` on: the process began
+  /// another one, or its last thread ended, or, if nobody told, the end of the recording.
+  /// Units:  [ticks] of its clock
+  [[nodiscard]] uint64_t find_end_ticks(const RegionProcess& process) const;
 
   /// The rows that samples have been given.
   RegionRows& rows() { return rows_; }
@@ -74,6 +80,9 @@ class SampledRegions final : public SampleRegions {
   uint64_t loaded_bytes_ = 0;                   // taken of the file
   std::map<uint32_t, uint64_t> loaded_ns_;      // by pid: when the shim was last loaded
   std::map<uint32_t, uint64_t> exec_ns_;        // likewise, when a program last began
+  std::multimap<uint32_t, uint64_t> began_ns_;  // likewise, each of them
+  std::map<uint32_t, uint64_t> exit_ns_;        // likewise, when its last thread ended so far
+  ClockMoment last_take_;
   RegionRows rows_;
 };
 

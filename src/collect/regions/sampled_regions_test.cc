@@ -128,6 +128,23 @@ TEST_F(SampledRegionsTest, AnotherProgramIsInNoRegion) {
   EXPECT_EQ(find(2500), "");
 }
 
+TEST_F(SampledRegionsTest, AProgramEndsWithItsLastThreadOrAtTheNextProgram) {
+  take();
+  RegionProcess process;
+  process.pid = kPid;
+  process.start_ticks = 1000;
+  EXPECT_GT(regions().find_end_ticks(process), 1'000'000u) << "nobody saw it end: now";
+  regions().exit(kPid, 900);  // another process that had this number
+  EXPECT_GT(regions().find_end_ticks(process), 1'000'000u);
+  regions().exit(kPid, 5000);
+  regions().exit(kPid, 4000);
+  EXPECT_EQ(regions().find_end_ticks(process), 5000u);
+  regions().exec(kPid, 500);  // as it began
+  EXPECT_EQ(regions().find_end_ticks(process), 5000u);
+  regions().exec(kPid, 3000);
+  EXPECT_EQ(regions().find_end_ticks(process), 3000u);
+}
+
 TEST_F(SampledRegionsTest, AProgramWithoutTheShimIsInRegionsThatNobodyKnows) {
   tell(1000, 1);
   take();

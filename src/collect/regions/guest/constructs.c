@@ -17,15 +17,16 @@ uint32_t construct_path_of_function(struct thread* thread, uint16_t kind, uint16
   return paths_find(thread_path(thread), &construct);
 }
 
-static void push(struct thread* thread, const struct frame* frame) {
+static void push(struct thread* thread, const struct culprit_region_frame* frame) {
   thread->last_work = 0;
-  if (thread->depth == kDeepest) {
+  thread->shared->asked.path = 0;
+  if (thread->depth == CULPRIT_DEEPEST) {
     ++thread->too_deep;
     ++thread->shared->too_deep;
     thread_tell_place(thread, frame->begin);
     return;
   }
-  thread->frames[thread->depth++] = *frame;
+  thread->shared->frames[thread->depth++] = *frame;
   if (!frame->is_wait) ++thread->open[frame->path];
   thread->shared->open = thread->depth;
   thread_tell_place(thread, frame->begin);
@@ -33,10 +34,10 @@ static void push(struct thread* thread, const struct frame* frame) {
 
 /* The innermost frame is over; what ran inside it is told to the one around it. */
 static void pop(struct thread* thread, uint64_t now) {
-  const struct frame* top = &thread->frames[--thread->depth];
+  const struct culprit_region_frame* top = &thread->shared->frames[--thread->depth];
   if (!top->is_wait) --thread->open[top->path];
   if (thread->depth > 0 && top->kind != CULPRIT_KIND_TASK) {
-    thread->frames[thread->depth - 1].tasks += top->tasks;
+    thread->shared->frames[thread->depth - 1].tasks += top->tasks;
   }
   thread->shared->open = thread->depth;
   thread_tell_place(thread, now);
@@ -49,7 +50,7 @@ static void leave_too_deep(struct thread* thread, uint64_t now) {
 }
 
 void construct_begin(struct thread* thread, uint32_t path, uint16_t kind, uint64_t now) {
-  const struct frame frame = {path, kind, 0, CULPRIT_PART_BODY, now, 0, NULL};
+  const struct culprit_region_frame frame = {path, kind, 0, CULPRIT_PART_BODY, now, 0, NULL};
   push(thread, &frame);
 }
 
@@ -57,7 +58,7 @@ void construct_begin(struct thread* thread, uint32_t path, uint16_t kind, uint64
  * walls: what began outside cannot end inside. */
 static uint32_t find_frame(const struct thread* thread, uint16_t kind) {
   for (uint32_t at = thread->depth; at > 0; --at) {
-    const struct frame* frame = &thread->frames[at - 1];
+    const struct culprit_region_frame* frame = &thread->shared->frames[at - 1];
     if (frame->kind == kind && !frame->is_wait) return at - 1;
     if (frame->kind == CULPRIT_KIND_PARALLEL || frame->kind == CULPRIT_KIND_TASK) break;
   }
@@ -74,7 +75,7 @@ static void drop_above(struct thread* thread, uint32_t depth, uint64_t now) {
 /* Ends the construct whose frame is at that depth. */
 static uint32_t end_frame(struct thread* thread, uint32_t at, uint64_t now, uint64_t address) {
   drop_above(thread, at + 1, now);
-  const struct frame* frame = &thread->frames[at];
+  const struct culprit_region_frame* frame = &thread->shared->frames[at];
   struct culprit_region_counter* counter = thread_counter(thread, frame->path);
   ++counter->executions;
   const uint32_t path = frame->path;
@@ -101,6 +102,8 @@ uint32_t construct_end(struct thread* thread, uint16_t kind, uint64_t now, uint6
 }
 
 void construct_ask(struct thread* thread, uint32_t path, uint64_t now) {
+  const struct culprit_region_wait asked = {now, 0, path, 0};
+  thread->shared->asked = asked;
   thread_tell(thread, now, path, path == 0 ? CULPRIT_STATE_UNKNOWN : CULPRIT_STATE_WAITING);
 }
 
@@ -111,7 +114,7 @@ void construct_add(struct thread* thread, uint32_t path, unsigned part, uint64_t
 
 uint32_t construct_innermost(const struct thread* thread, uint16_t kind) {
   if (thread->depth == 0) return 0;
-  const struct frame* top = &thread->frames[thread->depth - 1];
+  const struct culprit_region_frame* top = &thread->shared->frames[thread->depth - 1];
   return top->kind == kind && !top->is_wait ? top->path : 0;
 }
 
@@ -132,7 +135,7 @@ int region_end(struct thread* thread, uint32_t name, uint64_t site) {
   const uint64_t now = clock_now();
   if (name == 0) return construct_end(thread, CULPRIT_KIND_USER, now, site) != 0;
   for (uint32_t at = thread->depth; at > 0; --at) {
-    const struct frame* frame = &thread->frames[at - 1];
+    const struct culprit_region_frame* frame = &thread->shared->frames[at - 1];
     if (frame->kind == CULPRIT_KIND_PARALLEL || frame->kind == CULPRIT_KIND_TASK) break;
     if (frame->kind != CULPRIT_KIND_USER || paths_file()->paths[frame->path].name != name) continue;
     drop_above(thread, at, now);
@@ -144,31 +147,31 @@ int region_end(struct thread* thread, uint32_t name, uint64_t site) {
 
 /* ---- functions with wrappers ---- */
 
-static uint64_t frame_of_wrapper(const struct frame* frame) {
+static uint64_t frame_of_wrapper(const struct culprit_region_frame* frame) {
   return frame->kind == CULPRIT_KIND_FUNCTION ? (uint64_t)(uintptr_t)frame->task : 0;
 }
 
 int function_can_begin(struct thread* thread, uint64_t frame, uint64_t near) {
   while (thread->depth > 0) {
-    const uint64_t top = frame_of_wrapper(&thread->frames[thread->depth - 1]);
+    const uint64_t top = frame_of_wrapper(&thread->shared->frames[thread->depth - 1]);
     if (top == 0 || top > frame || frame - top > near) break;
     ++thread->shared->dropped;
     pop(thread, clock_now());
   }
-  if (thread->depth < kDeepest && thread->too_deep == 0) return 1;
+  if (thread->depth < CULPRIT_DEEPEST && thread->too_deep == 0) return 1;
   ++thread->shared->too_deep;
   return 0;
 }
 
 void function_begin(struct thread* thread, uint32_t path, uint64_t frame, uint64_t now) {
-  const struct frame begun = {path, CULPRIT_KIND_FUNCTION,        0, CULPRIT_PART_BODY, now,
-                              0,    (const void*)(uintptr_t)frame};
+  const struct culprit_region_frame begun = {
+      path, CULPRIT_KIND_FUNCTION, 0, CULPRIT_PART_BODY, now, 0, (const void*)(uintptr_t)frame};
   push(thread, &begun);
 }
 
 void function_end(struct thread* thread, uint64_t frame, uint64_t now) {
   for (uint32_t at = thread->depth; at > 0; --at) {
-    if (frame_of_wrapper(&thread->frames[at - 1]) != frame) continue;
+    if (frame_of_wrapper(&thread->shared->frames[at - 1]) != frame) continue;
     end_frame(thread, at - 1, now, 0);
     return;
   }
@@ -178,7 +181,8 @@ void function_end(struct thread* thread, uint64_t frame, uint64_t now) {
 /* ---- waiting ---- */
 
 void wait_begin(struct thread* thread, uint32_t path, unsigned part, uint64_t now) {
-  const struct frame frame = {path, CULPRIT_KIND_NONE, 1, (uint8_t)part, now, 0, NULL};
+  const struct culprit_region_frame frame = {path, CULPRIT_KIND_NONE, 1, (uint8_t)part, now, 0,
+                                             NULL};
   push(thread, &frame);
 }
 
@@ -187,18 +191,18 @@ void wait_end(struct thread* thread, uint64_t now) {
     leave_too_deep(thread, now);
     return;
   }
-  while (thread->depth > 0 && !thread->frames[thread->depth - 1].is_wait) {
+  while (thread->depth > 0 && !thread->shared->frames[thread->depth - 1].is_wait) {
     ++thread->shared->dropped;
     pop(thread, now);
   }
   if (thread->depth == 0) return;
-  const struct frame* frame = &thread->frames[thread->depth - 1];
+  const struct culprit_region_frame* frame = &thread->shared->frames[thread->depth - 1];
   const uint64_t ticks = thread_ticks(thread, frame->begin, now);
   struct culprit_region_counter* counter = thread_counter(thread, frame->path);
   counter->ticks[frame->part] += ticks > frame->tasks ? ticks - frame->tasks : 0;
   if (frame->part == CULPRIT_PART_WAIT) ++counter->executions;
-  if (thread->depth > 1 && thread->frames[thread->depth - 2].kind != CULPRIT_KIND_TASK) {
-    const uint32_t around = thread->frames[thread->depth - 2].path;
+  if (thread->depth > 1 && thread->shared->frames[thread->depth - 2].kind != CULPRIT_KIND_TASK) {
+    const uint32_t around = thread->shared->frames[thread->depth - 2].path;
     thread_counter(thread, around)->inner_tasks += frame->tasks;
   }
   pop(thread, now);
@@ -207,7 +211,8 @@ void wait_end(struct thread* thread, uint64_t now) {
 /* ---- tasks ---- */
 
 void task_begin(struct thread* thread, uint32_t path, const void* task, uint64_t now) {
-  const struct frame frame = {path, CULPRIT_KIND_TASK, 0, CULPRIT_PART_BODY, now, 0, task};
+  const struct culprit_region_frame frame = {path, CULPRIT_KIND_TASK, 0, CULPRIT_PART_BODY, now, 0,
+                                             task};
   push(thread, &frame);
 }
 
@@ -217,28 +222,29 @@ void task_end(struct thread* thread, uint64_t now, int is_over) {
     return;
   }
   uint32_t at = thread->depth;
-  while (at > 0 && thread->frames[at - 1].kind != CULPRIT_KIND_TASK) --at;
+  while (at > 0 && thread->shared->frames[at - 1].kind != CULPRIT_KIND_TASK) --at;
   if (at == 0) {
     ++thread->shared->unmatched;
     return;
   }
   drop_above(thread, at, now);
-  const struct frame* frame = &thread->frames[at - 1];
+  const struct culprit_region_frame* frame = &thread->shared->frames[at - 1];
   struct culprit_region_counter* counter = thread_counter(thread, frame->path);
   const uint64_t ticks = thread_ticks(thread, frame->begin, now);
   counter->executions += is_over ? 1 : 0;
   counter->ticks[CULPRIT_PART_BODY] += ticks > frame->tasks ? ticks - frame->tasks : 0;
   pop(thread, now);
-  if (thread->depth > 0) thread->frames[thread->depth - 1].tasks += ticks;
+  if (thread->depth > 0) thread->shared->frames[thread->depth - 1].tasks += ticks;
   if (thread->in_barrier != NULL) {
     thread->last_end = now;
-    thread->barrier_tasks += ticks;
+    thread->shared->barrier.tasks += ticks;
   }
 }
 
 int task_is_below(const struct thread* thread, const void* task) {
   for (uint32_t at = thread->depth; at > 0; --at) {
-    if (thread->frames[at - 1].kind == CULPRIT_KIND_TASK && thread->frames[at - 1].task == task) {
+    if (thread->shared->frames[at - 1].kind == CULPRIT_KIND_TASK &&
+        thread->shared->frames[at - 1].task == task) {
       return 1;
     }
   }
@@ -247,27 +253,28 @@ int task_is_below(const struct thread* thread, const void* task) {
 
 /* ---- locks: held, but not nested in each other ---- */
 
-static struct held_lock* find_lock(struct thread* thread, uint64_t lock) {
-  for (uint32_t i = thread->lock_count; i > 0; --i) {
-    if (thread->locks[i - 1].lock == lock) return &thread->locks[i - 1];
+static struct culprit_region_lock* find_lock(struct thread* thread, uint64_t lock) {
+  for (uint32_t i = thread->shared->held; i > 0; --i) {
+    if (thread->shared->locks[i - 1].lock == lock) return &thread->shared->locks[i - 1];
   }
   return NULL;
 }
 
 void lock_acquired(struct thread* thread, uint64_t lock, uint32_t path, uint64_t from,
                    uint64_t to) {
-  struct held_lock* held = find_lock(thread, lock);
+  struct culprit_region_lock* held = find_lock(thread, lock);
+  thread->shared->asked.path = 0;
   thread_tell_place(thread, to);
   if (held != NULL) { /* a nestable one */
     ++held->depth;
     return;
   }
   construct_add(thread, path, CULPRIT_PART_ENTER, from, to);
-  if (thread->lock_count == kHeldLocks) {
+  if (thread->shared->held == CULPRIT_HELD_LOCKS) {
     ++thread->shared->too_deep;
     return;
   }
-  held = &thread->locks[thread->lock_count++];
+  held = &thread->shared->locks[thread->shared->held++];
   held->lock = lock;
   held->path = path;
   held->depth = 1;
@@ -275,7 +282,7 @@ void lock_acquired(struct thread* thread, uint64_t lock, uint32_t path, uint64_t
 }
 
 uint32_t lock_released(struct thread* thread, uint64_t lock, uint64_t now) {
-  struct held_lock* held = find_lock(thread, lock);
+  struct culprit_region_lock* held = find_lock(thread, lock);
   if (held == NULL) {
     ++thread->shared->unmatched; /* taken by another thread, or before us */
     return 0;
@@ -285,7 +292,7 @@ uint32_t lock_released(struct thread* thread, uint64_t lock, uint64_t now) {
   struct culprit_region_counter* counter = thread_counter(thread, path);
   ++counter->executions;
   counter->ticks[CULPRIT_PART_BODY] += thread_ticks(thread, held->since, now);
-  *held = thread->locks[--thread->lock_count];
+  *held = thread->shared->locks[--thread->shared->held];
   return path;
 }
 
@@ -326,15 +333,15 @@ void member_end(struct thread* thread, struct team* team, uint64_t now) {
   thread->ended_in_single = construct_innermost(thread, CULPRIT_KIND_SINGLE) != 0;
   /* Of libgomp: a single with no barrier after it, which GCC leaves out where the region ends. */
   if (thread->ended_in_single) {
-    struct frame* single = &thread->frames[thread->depth - 1];
+    struct culprit_region_frame* single = &thread->shared->frames[thread->depth - 1];
     if (single->part != CULPRIT_PART_BODY) single->begin = now;
     paths_set_flag(CULPRIT_SAW_SINGLE_OPEN);
     construct_end(thread, CULPRIT_KIND_SINGLE, now, 0);
   }
   if (construct_end(thread, CULPRIT_KIND_PARALLEL, now, 0) == 0) return;
-  thread->body_end = now;
+  const struct culprit_region_wait barrier = {now, 0, team->path, 0};
+  thread->shared->barrier = barrier;
   thread->last_end = now;
-  thread->barrier_tasks = 0;
   thread->barrier_depth = thread->depth;
   __atomic_store_n(&thread->in_barrier, team, __ATOMIC_RELEASE);
   thread_tell_place(thread, now);
@@ -357,11 +364,13 @@ void team_end(struct thread* primary, struct team* team, uint64_t now) {
   for (struct thread* member = ended; member != NULL;) {
     struct thread* const next = member->next_ended;
     struct culprit_region_counter* counter = thread_counter(member, team->path);
-    const uint64_t waited = thread_ticks(primary, member->body_end, last);
-    const uint64_t idle = waited > member->barrier_tasks ? waited - member->barrier_tasks : 0;
+    struct culprit_region_wait* barrier = &member->shared->barrier;
+    const uint64_t waited = thread_ticks(primary, barrier->begin, last);
+    const uint64_t idle = waited > barrier->tasks ? waited - barrier->tasks : 0;
     counter->ticks[CULPRIT_PART_EXIT_BARRIER] += idle;
     if (member->ended_in_single) counter->behind_single += idle;
     counter->ticks[CULPRIT_PART_EXIT] += thread_ticks(primary, last, now);
+    barrier->path = 0;
     /* It runs nothing of the program before the primary thread begins another team. */
     if (member != primary) thread_log(member, now, 0, CULPRIT_STATE_INSIDE);
     __atomic_store_n(&member->in_barrier, NULL, __ATOMIC_RELEASE);

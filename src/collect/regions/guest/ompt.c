@@ -194,7 +194,7 @@ static void end_member(struct thread* thread, ompt_data* parallel, uint64_t now)
 
 /* After a reduction's barrier the loop's own may follow. */
 static void end_waiting(struct thread* thread, uint64_t now) {
-  const struct frame* top = &thread->frames[thread->depth - 1];
+  const struct culprit_region_frame* top = &thread->shared->frames[thread->depth - 1];
   const uint32_t work = top->part == CULPRIT_PART_EXIT_BARRIER ? top->path : 0;
   wait_end(thread, now);
   thread->last_work = work;
@@ -212,7 +212,7 @@ static void on_sync_region(int kind, int endpoint, ompt_data* parallel, ompt_dat
                                    construct_innermost(thread, CULPRIT_KIND_PARALLEL) != 0);
   if (endpoint == kEnd) {
     /* At the end of a team it may arrive when another has begun. */
-    const int is_waiting = thread->depth > 0 && thread->frames[thread->depth - 1].is_wait;
+    const int is_waiting = thread->depth > 0 && thread->shared->frames[thread->depth - 1].is_wait;
     if (kind != kBarrierParallel && is_waiting) end_waiting(thread, now);
     return;
   }

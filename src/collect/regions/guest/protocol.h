@@ -56,6 +56,8 @@
 #define CULPRIT_MOVED_BYTES 96
 #define CULPRIT_MAX_REFERENCES 8
 #define CULPRIT_MAX_COUNTERS 4
+#define CULPRIT_DEEPEST 256
+#define CULPRIT_HELD_LOCKS 64
 
 /* The parts of a construct's time, per thread. */
 enum culprit_region_part {
@@ -130,20 +132,50 @@ struct culprit_region_counter {
   uint64_t inner_tasks;   /* ticks of tasks that ran while the body waited, and are in its time */
 };
 
-/* Begins the file of a thread. */
+/* A construct that has begun, or a wait at the end of one. */
+struct culprit_region_frame {
+  uint32_t path;
+  uint16_t kind;
+  uint8_t is_wait;
+  uint8_t part;     /* of a wait: which part it is */
+  uint64_t begin;   /* of the body, or of the wait */
+  uint64_t tasks;   /* ticks of tasks that ran meanwhile, on this thread */
+  const void* task; /* means nothing to others */
+};
+
+struct culprit_region_lock {
+  uint64_t lock; /* means nothing to others */
+  uint32_t path;
+  uint32_t depth;
+  uint64_t since;
+};
+
+/* A wait that is in no frame. */
+struct culprit_region_wait {
+  uint64_t begin;
+  uint64_t tasks; /* as in a frame */
+  uint32_t path;  /* 0: none */
+  uint32_t reserved;
+};
+
+/* Begins the file of a thread. What it is in is here, too: if the program ends now, it has been
+ * there until now. */
 struct culprit_region_thread {
   uint64_t magic;
   uint32_t pid;
-  uint32_t tid;     /* of the first thread that used this slot */
-  uint32_t number;  /* the first number it had in a team, plus one; 0: in none */
-  uint32_t threads; /* that used this slot, one after the other */
-  uint32_t open;    /* constructs that have begun and not ended */
-  uint32_t reserved;
-  uint64_t dropped;   /* constructs that ended by something else than their end */
-  uint64_t unmatched; /* ends without a beginning */
-  uint64_t too_deep;  /* constructs nested deeper than is followed */
-  uint64_t backwards; /* times the clock went backwards */
-  uint64_t spare[4];
+  uint32_t tid;                       /* of the first thread that used this slot */
+  uint32_t number;                    /* the first number it had in a team, plus one; 0: in none */
+  uint32_t threads;                   /* that used this slot, one after the other */
+  uint32_t open;                      /* frames */
+  uint32_t held;                      /* locks */
+  uint64_t dropped;                   /* constructs that ended by something else than their end */
+  uint64_t unmatched;                 /* ends without a beginning */
+  uint64_t too_deep;                  /* constructs nested deeper than is followed */
+  uint64_t backwards;                 /* times the clock went backwards */
+  struct culprit_region_wait asked;   /* to be let into a critical section, for a lock */
+  struct culprit_region_wait barrier; /* at the end of a parallel region */
+  struct culprit_region_frame frames[CULPRIT_DEEPEST]; /* the outermost first */
+  struct culprit_region_lock locks[CULPRIT_HELD_LOCKS];
   struct culprit_region_counter counters[CULPRIT_MAX_PATHS];
 };
 

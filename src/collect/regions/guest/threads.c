@@ -38,6 +38,8 @@ static void end_thread(void* ending) {
   is_attaching = 1;
   thread->shared->dropped += thread->depth;
   thread->shared->open = 0;
+  thread->shared->held = 0;
+  thread->shared->asked.path = 0;
   thread_tell(thread, clock_now(), 0, CULPRIT_STATE_INSIDE);
   counters_stop(thread);
   __atomic_store_n(&thread->is_free, 1, __ATOMIC_RELEASE);
@@ -68,7 +70,7 @@ void thread_tell_place(struct thread* thread, uint64_t now) {
   } else if (thread->depth == 0) {
     thread_tell(thread, now, 0, CULPRIT_STATE_INSIDE);
   } else {
-    const struct frame* top = &thread->frames[thread->depth - 1];
+    const struct culprit_region_frame* top = &thread->shared->frames[thread->depth - 1];
     const uint16_t state = top->path == 0 ? CULPRIT_STATE_UNKNOWN
                            : top->is_wait ? CULPRIT_STATE_WAITING
                                           : CULPRIT_STATE_INSIDE;
@@ -161,20 +163,21 @@ struct thread* thread_self(void) {
   return attach();
 }
 
-/* The child has one thread, in the constructs that its parent was in; what was counted before is
- * the parent's. The parent's mappings are left alone: unmapping takes no part of its files. */
+/* The child has one thread, in the constructs that its parent was in: they begin when the child
+ * does, by which the host knows them. What was counted before is the parent's. The parent's
+ * mappings are left alone: unmapping takes no part of its files. */
 void threads_after_fork(void) {
   __atomic_clear(&busy, __ATOMIC_RELEASE);
-  struct thread* before = self;
+  struct thread* inherited = self;
+  struct culprit_region_thread* last = inherited == NULL ? NULL : inherited->shared;
   for (uint32_t i = 0; i < slot_count; ++i) {
-    munmap(slots[i]->shared, sizeof *slots[i]->shared);
+    if (slots[i] != inherited) munmap(slots[i]->shared, sizeof *slots[i]->shared);
     slots[i]->shared = NULL;
     if (slots[i]->log != NULL) munmap(slots[i]->log, sizeof *slots[i]->log);
     slots[i]->log = NULL;
     if (slots[i]->counts != NULL) munmap(slots[i]->counts, sizeof *slots[i]->counts);
     slots[i]->counts = NULL;
   }
-  struct thread* inherited = before;
   slot_count = 0;
   self = NULL;
   is_attaching = 0;
@@ -194,12 +197,16 @@ void threads_after_fork(void) {
   thread->in_barrier = NULL;
   shared->threads = 1;
   shared->open = thread->depth;
-  const uint64_t now = clock_now();
+  shared->held = last->held;
+  memcpy(shared->frames, last->frames, sizeof shared->frames);
+  memcpy(shared->locks, last->locks, sizeof shared->locks);
+  munmap(last, sizeof *last);
+  const uint64_t now = paths_file()->start_ticks;
   for (uint32_t i = 0; i < thread->depth; ++i) {
-    thread->frames[i].begin = now;
-    thread->frames[i].tasks = 0;
+    shared->frames[i].begin = now;
+    shared->frames[i].tasks = 0;
   }
-  for (uint32_t i = 0; i < thread->lock_count; ++i) thread->locks[i].since = now;
+  for (uint32_t i = 0; i < shared->held; ++i) shared->locks[i].since = now;
   counters_stop(thread); /* those of the parent's thread */
   counters_start(thread);
   thread_tell_place(thread, now);

@@ -7,18 +7,7 @@
 #include "clock.h"
 #include "paths.h"
 
-enum { kDeepest = 256, kHeldLocks = 64, kTeams = 32 };
-
-/* A construct that has begun, or a wait at the end of one. */
-struct frame {
-  uint32_t path;
-  uint16_t kind;
-  uint8_t is_wait;
-  uint8_t part;   /* of a wait: which part it is */
-  uint64_t begin; /* of the body, or of the wait */
-  uint64_t tasks; /* ticks of tasks that ran meanwhile, on this thread */
-  const void* task;
-};
+enum { kTeams = 32 };
 
 /* A team of threads, from before its start to after its end. */
 struct team {
@@ -29,13 +18,6 @@ struct team {
   void (*function)(void*);
   void* data;
   uint32_t loop; /* path of a loop that the team begins with; 0: none */
-};
-
-struct held_lock {
-  uint64_t lock;
-  uint32_t path;
-  uint32_t depth;
-  uint64_t since;
 };
 
 struct thread {
@@ -57,17 +39,12 @@ struct thread {
   uint64_t waited_for;  /* path that a lock or critical section is waited for, its beginning: */
   uint64_t waiting_since;
   /* At the end of a parallel region, until the team's primary thread has seen it. */
-  uint64_t body_end;
-  uint64_t last_end; /* of the body, or of the last task at the barrier */
-  uint64_t barrier_tasks;
+  uint64_t last_end;        /* of the body, or of the last task at the barrier */
   uint32_t ended_in_single; /* the body's last construct was a single without a barrier */
   struct thread* next_ended;
-  struct team* in_barrier; /* of this team */
+  struct team* in_barrier; /* of this team; `shared->barrier` has its times */
   uint32_t barrier_depth;  /* there; above it are tasks that run meanwhile */
   struct team teams[kTeams];
-  uint32_t lock_count;
-  struct held_lock locks[kHeldLocks];
-  struct frame frames[kDeepest];
   uint16_t open[CULPRIT_MAX_PATHS]; /* frames of each path, without waits */
 };
 
@@ -77,7 +54,7 @@ void threads_prepare(void);
 void threads_after_fork(void);
 
 static inline uint32_t thread_path(const struct thread* thread) {
-  return thread->depth == 0 ? 0 : thread->frames[thread->depth - 1].path;
+  return thread->depth == 0 ? 0 : thread->shared->frames[thread->depth - 1].path;
 }
 
 static inline struct culprit_region_counter* thread_counter(struct thread* thread, uint32_t path) {
