@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `culprit daemon` costs, and what it leaves unknown, beside what else users would pick.
 
-    bench/always_on.py build/release/culprit [--part unknown,cost,epoch,day,top] [--seconds S] [--pairs N]
+    bench/always_on.py build/release/culprit [--part unknown,cost,epoch,day,top,phase] [--seconds S] [--pairs N]
                        [--works loop,compiles] [--ways cycles,ring]
 
   unknown   a mixed load (compiles, python, code made at run time, deleted programs, programs on
@@ -20,6 +20,9 @@
             wall and CPU seconds of each question (the first one makes the symbols, too)
   top       `culprit top`: from the start to the first rows; CPU time of a redraw every second,
             beside what sampling alone (record -a) takes
+  phase     a program that works in step with the clock, 0.3 of each millisecond in one function and
+            the rest in another, --pairs times for ten seconds: how often the share that the
+            program counts itself lies within the report's 95 % interval, and chi squared
   epoch     bytes of the epochs that `unknown` left, and how long a report of them takes
 
 All at 999 Hz on every CPU. Needs root. Run it on a machine that does nothing else.
@@ -108,6 +111,34 @@ int main(int argc, char** argv) {
 """
 
 
+# In step with a clock of 1,000 Hz. Both halves take equally long for a round, and are counted.
+PHASES = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+__attribute__((noinline)) void in_first(volatile double* x) {
+  for (int i = 0; i < 1000; ++i) *x = *x * 1.0000001 + 0.5;
+}
+__attribute__((noinline)) void in_second(volatile double* x) {
+  for (int i = 0; i < 1000; ++i) *x = *x * 1.0000001 + 0.25;
+}
+int main(int argc, char** argv) {
+  volatile double x = 1;
+  long rounds[2] = {0, 0};
+  const double seconds = argc > 1 ? atof(argv[1]) : 1;
+  while (clock() < seconds * CLOCKS_PER_SEC) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const int second = now.tv_nsec % 1000000 >= 300000;
+    (second ? in_second : in_first)(&x);
+    ++rounds[second];
+  }
+  printf("%.6f\n", (double)rounds[0] / (rounds[0] + rounds[1]));
+  return 0;
+}
+"""
+
+
 class Loads:
     """Programs to watch, in a folder of their own."""
 
@@ -118,7 +149,7 @@ class Loads:
         run("gcc", "-O1", "-DITERATIONS=600000000L", folder / "spin.c", "-o", folder / "spin", check=True)
         run("gcc", "-O1", "-DITERATIONS=100000000L", folder / "spin.c", "-o", folder / "short", check=True)
         run("gcc", "-O1", folder / "jit.c", "-o", folder / "jit", check=True)
-        for name, text in (("floor", FLOOR), ("storm", STORM)):
+        for name, text in (("floor", FLOOR), ("storm", STORM), ("phases", PHASES)):
             (folder / f"{name}.c").write_text(text)
             run("gcc", "-O1", folder / f"{name}.c", "-o", folder / name, check=True)
         for i in range(6):
@@ -243,7 +274,7 @@ def measure_unknown(tools, loads, seconds):
     counted = totals["table_hits"] + totals["table_misses"]
     expected = totals["clock_ns"] / (1e9 / status["rate_hz"])
     print_unknown("daemon", *modules_of(tools.culprit, "--db", tools.folder / "db"))
-    print(f"  conservation: handled {totals['handled']:,} + skipped {totals['skipped']:,} of "
+    print(f"  conservation: handled {totals['handled']:,} + skipped {totals['skipped']:,} of about "
           f"{expected:,.0f} periods; handled = idle {totals['idle']:,} + counted {counted:,}; lost "
           f"{totals['lost']}")
     print(f"  names refused {totals['names_refused']}; searches refused {totals['range_refusals']}"
@@ -354,6 +385,27 @@ def measure_top(tools):
           f"{cpu * 10:.1f} % of a CPU")
 
 
+def measure_phase(tools, loads, times):
+    print("\nin step with the clock: share counted by the program, share reported with its 95 % interval")
+    within, chi_squared = 0, 0
+    for _ in range(times):
+        shutil.rmtree(tools.folder / "db", ignore_errors=True)
+        daemon = tools.daemon("--no-symbols")
+        share = float(subprocess.check_output([loads.folder / "phases", "10"]))
+        tools.stop(daemon)
+        text = subprocess.check_output([tools.culprit, "report", "--db", tools.folder / "db", "--by", "function",
+                                        "--module", "phases", "--format", "json"])
+        rows = {row["function"]: row["values"]["cpu-clock"] for row in json.loads(text)["rows"]}
+        first, second = rows["in_first"], rows["in_second"]
+        both = first["value"] + second["value"]
+        reported = first["value"] / both
+        error = ((second["value"] * first["error"]) ** 2 + (first["value"] * second["error"]) ** 2) ** 0.5 / both ** 2
+        within += abs(reported - share) < 1.96 * error
+        chi_squared += ((reported - share) / error) ** 2
+        print(f"  {share:.4f}  {reported:.4f} +- {1.96 * error:.4f}")
+    print(f"  within the interval: {within} of {times}; chi squared {chi_squared:.1f} with {times} degrees of freedom")
+
+
 def interval(values):
     """The median, and an interval that holds it in 95 of 100 cases, by ranks (n >= 6)."""
     ordered = sorted(values)
@@ -383,11 +435,20 @@ class DaemonTotals:
     def sum(self, field):
         return sum(status["in_all"][field] for status in self.statuses)
 
+    def handler_parts(self):
+        """Nanoseconds of a handler that found its entry, had a new one, searched the list of mappings."""
+        misses, searches = self.sum("handler_timed_misses"), self.sum("handler_timed_searches")
+        misses_ns, searches_ns = self.sum("handler_misses_ns"), self.sum("handler_searches_ns")
+        hits = self.sum("handler_timed") - misses - searches
+        hits_ns = self.sum("handler_ns") - misses_ns - searches_ns
+        return (f"{hits_ns / max(hits, 1):6.0f} {misses_ns / max(misses, 1):6.0f} "
+                f"{searches_ns / max(searches, 1):6.0f} {100 * searches / max(self.sum('handler_timed'), 1):5.1f}")
+
     def cost_row(self):
         counted = max(self.sum("table_hits") + self.sum("table_misses"), 1)
         handled = max(self.sum("handled"), 1)
         return (f"{100 * self.sum('table_hits') / counted:7.1f} {100 * self.sum('table_evictions') / counted:7.2f} "
-                f"{self.sum('handler_ns') / max(self.sum('handler_timed'), 1):9.0f} "
+                f"{self.sum('handler_ns') / max(self.sum('handler_timed'), 1):9.0f} {self.handler_parts()} "
                 f"{sum(status['cpu_ns'] for status in self.statuses) / handled:9.0f} "
                 f"{self.sum('handled'):10,}")
 
@@ -469,7 +530,8 @@ def measure_cost(tools, loads, pairs, only, only_ways):
     for name in works:
         for way in list(ways)[1:]:
             print("  {:9} {:9} {:6.2f}  {:6.2f} to {:6.2f}".format(name, way, *interval(slowdown[name, way])))
-    print("\nper sample: hits and evictions of the table [%], handler [ns], daemon [ns]; samples handled")
+    print("\nper sample: hits and evictions of the table [%], handler [ns]: all, entry found, entry new, list of "
+          "mappings\nsearched, and how many did [%]; daemon [ns]; samples handled")
     for name in works:
         for way in daemons:
             print(f"  {name:9} {way:9} {totals[name, way].cost_row()}")
@@ -506,6 +568,8 @@ def main():
             measure_day(tools, arguments.culprit.resolve().parent / "day_of_epochs")
         if "top" in parts:
             measure_top(tools)
+        if "phase" in parts:
+            measure_phase(tools, loads, arguments.pairs)
         if "cost" in parts:
             shutil.rmtree(folder / "db", ignore_errors=True)
             measure_cost(tools, loads, arguments.pairs, *([word for word in text.split(",") if word]

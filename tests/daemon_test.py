@@ -89,6 +89,28 @@ int main(void) {
 """
 
 
+# A clock that can be set: OFFSET_FILE has the seconds that it is ahead.
+CLOCK = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+int clock_gettime(clockid_t clock, struct timespec* now) {
+  int (*real)(clockid_t, struct timespec*) = dlsym(RTLD_NEXT, "clock_gettime");
+  const int done = real(clock, now);
+  long ahead = 0;
+  FILE* file = clock == CLOCK_REALTIME ? fopen(getenv("OFFSET_FILE"), "r") : 0;
+  if (file) {
+    if (fscanf(file, "%ld", &ahead) != 1) ahead = 0;
+    fclose(file);
+  }
+  now->tv_sec += ahead;
+  return done;
+}
+"""
+
+
 class Daemon(harness.CulpritTest):
     """Each test has a database, and daemons that end with it."""
 
@@ -96,12 +118,12 @@ class Daemon(harness.CulpritTest):
         super().setUp()
         self.database = self.folder / "db"
 
-    def start(self, *options, settle=1.2):
+    def start(self, *options, settle=1.2, env=None):
         """A daemon that samples; skips the test where nothing may."""
         log = open(self.folder / "log", "w+")
         self.addCleanup(log.close)
         process = subprocess.Popen([harness.CULPRIT, "daemon", "--db", self.database, *options],
-                                   stderr=log, stdout=log)
+                                   stderr=log, stdout=log, env=env)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         deadline = time.monotonic() + 20
@@ -168,10 +190,10 @@ class Daemon(harness.CulpritTest):
         totals = status["in_all"]
         counted = totals["table_hits"] + totals["table_misses"]
         self.assertEqual(totals["handled"], totals["idle"] + counted)
-        # Periods are random within 1/16: their mean over some seconds and CPUs is not far off.
+        # Rates are random within a quarter: their mean over some seconds and CPUs is not far off.
         expected = totals["clock_ns"] / (1e9 / status["rate_hz"])
         self.assertAlmostEqual(totals["handled"] + totals["skipped"], expected,
-                               delta=2 * status["cpus"] + 0.05 * expected)
+                               delta=2 * status["cpus"] + 0.25 * expected)
         asked = time.monotonic()
         self.stop(process)
         after_ns = (time.monotonic() - asked) * 1e9 * status["cpus"]
@@ -218,6 +240,17 @@ class Daemon(harness.CulpritTest):
         self.assertGreater(touched["touch_pages"], 16000)
         self.assertLess(touched["touch_pages"], 24000)
 
+    def test_processes_are_told_apart_on_request(self):
+        self.start_in_kernel("--rate", "999", "--by", "process", settle=0)
+        program = self.compile_text(SPIN, "spin.c", "twins", "-O1")
+        twins = [subprocess.Popen([program, "0.5"], stdout=subprocess.DEVNULL) for _ in range(2)]
+        for twin in twins:
+            twin.wait()
+        report = json.loads(self.culprit("report", "--db", self.database, "--format", "json", "--by",
+                                         "process", "--module", "twins").stdout)
+        self.assertEqual({row["process_id"] for row in report["rows"]}, {twin.pid for twin in twins})
+        self.assertEqual(len(report["rows"]), 2)   # those of the user and of the kernel are one
+
     def test_events_beside_time(self):
         self.start_in_kernel("--rate", "99", "-e", "page-faults/period=1/", settle=0.2)
         self.check_page_faults("touches")
@@ -228,7 +261,7 @@ class Daemon(harness.CulpritTest):
         totals = status["in_epoch"]
         expected = totals["clock_ns"] / (1e9 / status["rate_hz"])
         clocks = totals["handled"] - status["events"][0]["value"]
-        self.assertLess(clocks, expected * 1.1 + 2 * status["cpus"])
+        self.assertLess(clocks, expected * 1.25 + 2 * status["cpus"])
         # What the kernel counts itself is in no template of a CPU.
         self.assertIn("Template: time only", self.culprit("why", "--db", self.database).stdout)
         # Sets take turns from drain to drain; without events there is time alone.
@@ -322,6 +355,37 @@ class Daemon(harness.CulpritTest):
         self.assertEqual(sum(self.cells().values()), sum(each))
         self.assertEqual(list((self.database / "current").iterdir()), [])
 
+    def test_a_clock_that_is_set_begins_an_epoch(self):
+        """The machine's own clock is shared: this is one of the daemon alone."""
+        offset = self.folder / "offset"
+        offset.write_text("0")
+        library = self.compile_text(CLOCK, "clock.c", "clock.so", "-shared", "-fPIC", "-O1")
+        process = self.start("--rate", "99", "--no-symbols", settle=0.2, env={
+            **os.environ, "LD_PRELOAD": str(library), "OFFSET_FILE": str(offset),
+            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"})
+        for hours, epochs in ((2, 1), (-2, 2)):
+            offset.write_text(str(hours * 3600))
+            self.wait_until(lambda epochs=epochs: len(self.files()) == epochs)
+        self.stop(process)
+        self.assertEqual((self.folder / "log").read_text().count("the clock was set"), 2)
+        self.assertEqual(len(self.files()), 3)
+        each = [sum(self.cells("--epoch", path.name).values()) for path in self.files()]
+        self.assertEqual(sum(self.cells().values()), sum(each))
+
+    def test_a_database_that_cannot_be_written(self):
+        self.stop(self.start("--rate", "99", "--no-symbols", settle=0.2))
+        samples = sum(self.cells().values())
+        bound = self.folder / "bound"
+        bound.mkdir()
+        mounted = [subprocess.run(["mount", *words, bound], capture_output=True, check=False).returncode
+                   for words in (("--bind", self.database), ("-o", "remount,ro,bind"))]
+        self.addCleanup(subprocess.run, ["umount", "-l", bound], capture_output=True, check=False)
+        if any(mounted):
+            self.skipTest("needs the right to mount a folder read-only")
+        self.database = bound
+        self.assertIn("Read-only file system", self.ask(status=1).stderr)
+        self.assertEqual(sum(self.cells().values()), samples)   # and is read all the same
+
     def test_a_growing_epoch_can_be_asked(self):
         self.start("--rate", "499", "--flush", "1h")
         self.spin(0.5)
@@ -365,6 +429,34 @@ class Daemon(harness.CulpritTest):
         self.assertIsNone(process.poll())
         self.assertGreater(sum(self.cells("--epoch", self.files()[-1].name).values()), 0)
 
+    def test_a_file_that_never_answers_is_not_touched(self):
+        server = self.compile("silent_files.c", "silent_files", "-O1")
+        program = self.compile_text(SPIN, "spin.c", "spin", "-O1")
+        served = self.folder / "served"
+        served.mkdir()
+        serving = subprocess.Popen([server, program, served], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        # Its end ends whatever waits for it.
+        self.addCleanup(subprocess.run, ["umount", "-l", served], capture_output=True, check=False)
+        self.addCleanup(serving.stdout.close)
+        self.addCleanup(serving.wait)
+        self.addCleanup(serving.kill)
+        said = serving.stdout.readline()
+        if said != "mounted\n":
+            self.skipTest("needs the right to mount a file system of its own: " + said.strip())
+        running = subprocess.Popen([served / "run", "60"], stdout=subprocess.DEVNULL)
+        self.addCleanup(running.wait)
+        self.addCleanup(running.kill)
+        time.sleep(0.3)   # all of it has been read
+        serving.stdin.close()
+        process = self.start_in_kernel("--rate", "499", settle=0.5)
+        self.stop(process)
+        report = json.loads(self.culprit("report", "--db", self.database, "--format", "json", "--by",
+                                         "module").stdout)
+        samples = {row["module"]: row["values"]["cpu-clock"]["samples"] for row in report["rows"]}
+        untouched = f"[unknown: {served}/run: not opened, its file system may not answer]"
+        self.assertGreater(samples.get(untouched, 0), 10, samples)
+
     def test_names_of_strangers_stay_on_their_line(self):
         process = self.start_in_kernel("--rate", "999", settle=0.2)
         self.spin(0.6, name="a\x1b[2J\nb c'd")
@@ -406,9 +498,12 @@ class Daemon(harness.CulpritTest):
             self.addCleanup(process.wait)
             self.addCleanup(process.kill)
             deadline = time.monotonic() + 20
-            while time.monotonic() < deadline and "sampl" not in log.read_text():
+            # What is lost by a right that it has not, it says last.
+            last_words = ("nothing may sample", "without CAP_DAC_READ_SEARCH")
+            while time.monotonic() < deadline and not any(text in log.read_text() for text in last_words):
                 time.sleep(0.05)
             self.assertIn(expected, log.read_text(), rights)
+            self.assertEqual("without CAP_SYSLOG" in log.read_text(), rights == "+perfmon", rights)
 
     def test_second_daemon_is_refused(self):
         self.start("--no-bpf")

@@ -64,6 +64,7 @@ int run(const DaemonCommand& command) {
   options.rate_hz = command.rate_hz;
   options.budget_percent = command.budget_percent;
   options.events = command.events;
+  options.by_process = command.by_process;
   options.stacks_hz = command.stacks_hz;
   options.make_unwinder = find_unwinder();
   options.epoch_ns = static_cast<uint64_t>(command.epoch_s) * kSecondNs;

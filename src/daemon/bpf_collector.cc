@@ -12,24 +12,32 @@ namespace {
 
 class BpfCollector final : public Collector {
  public:
-  BpfCollector(BpfSampler sampler, uint64_t period_ns, std::vector<DaemonEvent> events)
-      : sampler_(std::move(sampler)), period_ns_(period_ns), events_(std::move(events)) {}
+  BpfCollector(BpfSampler sampler, uint64_t period_ns, std::vector<DaemonEvent> events,
+               bool by_process)
+      : sampler_(std::move(sampler)),
+        placer_(by_process),
+        period_ns_(period_ns),
+        events_(std::move(events)) {}
 
   [[nodiscard]] const char* name() const override { return "eBPF"; }
 
   Result<void> begin_epoch() override {
     ProfileBuilder builder;
     describe_epoch(builder, name(), period_ns_, events_);
+    sampler_.forget_names();
     placer_.set_label(label_);
     placer_.begin_epoch(std::move(builder));
     return {};
   }
 
   void drain() override {
+    placer_.begin_drain();
     sampler_.drain(placer_);
     placer_.end_drain();
     attend_to_files();
   }
+
+  void change_periods() override { sampler_.change_periods(); }
 
   void attend() override {
     sampler_.read_names(placer_);
@@ -92,10 +100,11 @@ class BpfCollector final : public Collector {
 }  // namespace
 
 Result<std::unique_ptr<Collector>> make_bpf_collector(uint64_t period_ns,
-                                                      std::vector<DaemonEvent> events) {
-  ASSIGN_OR_RETURN(BpfSampler sampler, BpfSampler::start(period_ns, events));
+                                                      std::vector<DaemonEvent> events,
+                                                      bool by_process) {
+  ASSIGN_OR_RETURN(BpfSampler sampler, BpfSampler::start(period_ns, events, by_process));
   return std::unique_ptr<Collector>(
-      std::make_unique<BpfCollector>(std::move(sampler), period_ns, std::move(events)));
+      std::make_unique<BpfCollector>(std::move(sampler), period_ns, std::move(events), by_process));
 }
 
 }  // namespace culprit

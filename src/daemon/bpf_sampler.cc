@@ -24,6 +24,7 @@
 #include "collect/perf/event_refusal.h"
 #include "collect/perf/perf_attr.h"
 #include "collect/perf/perf_targets.h"
+#include "daemon/random_periods.h"
 
 using u32 = __u32;  // as the skeleton names them
 using u64 = __u64;
@@ -74,7 +75,7 @@ struct CloseSkeleton {
 using Skeleton = std::unique_ptr<sampler, CloseSkeleton>;
 
 /// Opens and loads the program, with room for `cpus`.
-Result<Skeleton> load_program(uint32_t cpus) {
+Result<Skeleton> load_program(uint32_t cpus, bool by_process) {
   last_words().clear();
   libbpf_set_print(keep_last_words);
   if (::access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
@@ -85,6 +86,7 @@ Result<Skeleton> load_program(uint32_t cpus) {
   Skeleton skeleton(sampler__open());
   if (!skeleton) return refusal("the BPF program cannot be opened", errno);
   bpf_map__set_max_entries(skeleton->maps.sets, 2 * cpus);
+  skeleton->rodata->by_process = by_process ? 1 : 0;
   if (const int error = sampler__load(skeleton.get()); error != 0) {
     return refusal("the kernel refuses the BPF program", -error);
   }
@@ -101,15 +103,21 @@ bool is_online(int cpu) {
 struct Sampler {
   Sampler(int event, bpf_link* attached, uint64_t every)
       : fd(event), link(attached), period(every) {}
-  Sampler(Sampler&& other) noexcept : Sampler(other.fd, std::exchange(other.link, nullptr), 0) {
-    period = other.period;
-    before = other.before;
-  }
+  Sampler(Sampler&& other) noexcept
+      : fd(other.fd),
+        link(std::exchange(other.link, nullptr)),
+        period(other.period),
+        passed(other.passed),
+        before(other.before) {}
   Sampler& operator=(Sampler&&) = delete;
   ~Sampler() { bpf_link__destroy(link); }
 
-  /// What it counted since the last call.
-  EventReading read_new();
+  /// Adds what it counted since the last call to `passed`.
+  void read_new();
+  /// What passed since the last call; read before.
+  EventReading take() { return std::exchange(passed, {}); }
+  /// A new period of a clock, which begins now.
+  void set_period(uint64_t period_ns);
   void enable(bool is_on) const {
     ::ioctl(fd, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
   }
@@ -117,17 +125,24 @@ struct Sampler {
   int fd;  // closed with its link
   bpf_link* link;
   uint64_t period;
-  EventReading before;  // when it was drained last
+  EventReading passed;  // since it was drained last
+  EventReading before;  // the event's own counts when it was read last
 };
 
-EventReading Sampler::read_new() {
+void Sampler::read_new() {
   uint64_t values[3] = {};  // value, time enabled, time running
-  if (::read(fd, values, sizeof values) != sizeof values) return {0, period, 0, 0};
-  const EventReading now{values[0], period, values[1], values[2]};
-  const EventReading passed{now.value - before.value, period, now.enabled_ns - before.enabled_ns,
-                            now.running_ns - before.running_ns};
+  if (::read(fd, values, sizeof values) != sizeof values) return;
+  const EventReading now{values[0], 0, values[1], values[2]};
+  passed.value += now.value - before.value;
+  passed.enabled_ns += now.enabled_ns - before.enabled_ns;
+  passed.running_ns += now.running_ns - before.running_ns;
+  // What is left of a period is gone with it.
+  passed.samples += (now.enabled_ns - before.enabled_ns) / period;
   before = now;
-  return passed;
+}
+
+void Sampler::set_period(uint64_t period_ns) {
+  if (::ioctl(fd, PERF_EVENT_IOC_PERIOD, &period_ns) == 0) period = period_ns;
 }
 
 }  // namespace
@@ -145,7 +160,7 @@ struct BpfSampler::State {
     if (sets != nullptr) ::munmap(sets, sets_bytes);
   }
 
-  Result<void> open(uint64_t period, std::vector<DaemonEvent> others);
+  Result<void> open(uint64_t period, std::vector<DaemonEvent> others, bool by_process);
   Result<void> open_cpus();
   Result<Cpu> open_cpu(int number, const std::vector<DaemonEvent>& others) const;
   Result<Sampler> open_sampler(const SampledEvent& event, int cpu, uint32_t number,
@@ -158,7 +173,6 @@ struct BpfSampler::State {
   void forget_names(SampleVisitor& to);
   void wait_for_handlers() const;
   void read_set(sample_set& set, SampleVisitor& to) const;
-  void change_period(Sampler& clock);
 
   Skeleton skeleton;
   std::vector<Cpu> cpus;
@@ -171,16 +185,18 @@ struct BpfSampler::State {
   ring_buffer* names = nullptr;
   SampleVisitor* visitor = nullptr;  // during a read of names
   uint64_t names_seen = 0;           // since they were last forgotten
+  bool wants_new_names = false;
   bool has_membarrier = false;
-  std::minstd_rand random{std::random_device()()};
+  RandomPeriods periods{std::random_device()()};
 };
 
-Result<void> BpfSampler::State::open(uint64_t period, std::vector<DaemonEvent> others) {
+Result<void> BpfSampler::State::open(uint64_t period, std::vector<DaemonEvent> others,
+                                     bool by_process) {
   period_ns = period;
   events = std::move(others);
   const int possible = libbpf_num_possible_cpus();
   if (possible <= 0) return refusal("the number of CPUs cannot be read", -possible);
-  ASSIGN_OR_RETURN(skeleton, load_program(static_cast<uint32_t>(possible)));
+  ASSIGN_OR_RETURN(skeleton, load_program(static_cast<uint32_t>(possible), by_process));
   sets_bytes = sizeof(sample_set) * 2 * static_cast<size_t>(possible);
   void* const at = ::mmap(nullptr, sets_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
                           bpf_map__fd(skeleton->maps.sets), 0);
@@ -281,13 +297,6 @@ void BpfSampler::State::enable(bool is_on) const {
   }
 }
 
-void BpfSampler::State::change_period(Sampler& clock) {
-  std::uniform_int_distribution<uint64_t> around(period_ns - period_ns / 16,
-                                                 period_ns + period_ns / 16);
-  uint64_t period = around(random);
-  if (::ioctl(clock.fd, PERF_EVENT_IOC_PERIOD, &period) == 0) clock.period = period;
-}
-
 /// Handlers run with interrupts off, under RCU: a grace period later none is left of those that
 /// saw the old set. Where membarrier is refused (nohz_full), a millisecond is far more than any
 /// takes.
@@ -301,6 +310,7 @@ void BpfSampler::State::wait_for_handlers() const {
 void BpfSampler::State::forget_names(SampleVisitor& to) {
   to.begin_numbers_anew();
   names_seen = 0;
+  wants_new_names = false;
   const auto empty = [](const bpf_map* map, auto key) {
     const int fd = bpf_map__fd(map);
     while (bpf_map_get_next_key(fd, nullptr, &key) == 0) {
@@ -330,9 +340,10 @@ BpfSampler::BpfSampler(BpfSampler&&) noexcept = default;
 BpfSampler& BpfSampler::operator=(BpfSampler&&) noexcept = default;
 BpfSampler::~BpfSampler() = default;
 
-Result<BpfSampler> BpfSampler::start(uint64_t period_ns, std::vector<DaemonEvent> events) {
+Result<BpfSampler> BpfSampler::start(uint64_t period_ns, std::vector<DaemonEvent> events,
+                                     bool by_process) {
   auto state = std::make_unique<State>();
-  RETURN_IF_ERROR(state->open(period_ns, std::move(events)));
+  RETURN_IF_ERROR(state->open(period_ns, std::move(events), by_process));
   return BpfSampler(std::move(state));
 }
 
@@ -349,24 +360,37 @@ int BpfSampler::names_descriptor() const {
 void BpfSampler::drain(SampleVisitor& visitor) {
   State& state = *state_;
   read_names(visitor);
-  if (state.names_seen > kManyNames) state.forget_names(visitor);
+  if (state.names_seen > kManyNames || state.wants_new_names) state.forget_names(visitor);
   const uint32_t old = state.skeleton->bss->active_set & 1;
   __atomic_store_n(&state.skeleton->bss->active_set, old ^ 1, __ATOMIC_SEQ_CST);
   state.wait_for_handlers();
   read_names(visitor);
   for (State::Cpu& cpu : state.cpus) {
     sample_set& set = state.sets[2 * static_cast<size_t>(cpu.number) + old];
-    std::vector<EventReading> readings{cpu.clock.read_new()};
+    cpu.clock.read_new();
+    cpu.clock.set_period(state.periods.draw(state.period_ns));
+    std::vector<EventReading> readings{cpu.clock.take()};
     readings[EVENT_TIME].value = readings[EVENT_TIME].enabled_ns;
     for (std::optional<Sampler>& event : cpu.events) {
-      readings.push_back(event ? event->read_new() : EventReading());
+      if (event) event->read_new();
+      readings.push_back(event ? event->take() : EventReading());
     }
     visitor.begin_cpu(set.counters, readings);
     state.read_set(set, visitor);
-    state.change_period(cpu.clock);
     set.counters = {};
   }
   state.take_turns();
+}
+
+void BpfSampler::forget_names() {
+  state_->wants_new_names = true;
+}
+
+void BpfSampler::change_periods() {
+  for (State::Cpu& cpu : state_->cpus) {
+    cpu.clock.read_new();
+    cpu.clock.set_period(state_->periods.draw(state_->period_ns));
+  }
 }
 
 void BpfSampler::treat_as_anonymous(const image_key& key) {
@@ -407,7 +431,7 @@ uint64_t BpfSampler::kernel_bytes() const {
 }
 
 std::string explain_bpf_refusal() {
-  const Result<Skeleton> loaded = load_program(1);
+  const Result<Skeleton> loaded = load_program(1, false);
   return loaded ? "" : loaded.error().message;
 }
 
@@ -428,10 +452,12 @@ BpfSampler::BpfSampler(std::unique_ptr<State> state) : state_(std::move(state)) 
 BpfSampler::BpfSampler(BpfSampler&&) noexcept = default;
 BpfSampler& BpfSampler::operator=(BpfSampler&&) noexcept = default;
 BpfSampler::~BpfSampler() = default;
-Result<BpfSampler> BpfSampler::start(uint64_t, std::vector<DaemonEvent>) {
+Result<BpfSampler> BpfSampler::start(uint64_t, std::vector<DaemonEvent>, bool) {
   return Error{kLeftOut};
 }
 void BpfSampler::drain(SampleVisitor&) {}
+void BpfSampler::forget_names() {}
+void BpfSampler::change_periods() {}
 void BpfSampler::read_names(SampleVisitor&) {}
 int BpfSampler::names_descriptor() const {
   return -1;

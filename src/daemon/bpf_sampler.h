@@ -5,8 +5,8 @@
 //     drain():  ask for new names  →  swap the sets of all CPUs  →  wait for the handlers that
 //               are still in the old ones (membarrier)  →  names again  →  read and empty them
 //
-// With each drain a CPU's clock gets a new period, at random within 1/16 of the one asked for: no
-// program can be in step with it for longer. Sets of events that take turns change with it, too.
+// A CPU's clock gets a new period with each drain and between them (random_periods.h): no program
+// can be in step with it for longer. Sets of events that take turns change with each drain.
 //
 // All names of what is in a set have been told by then: a handler tells them before it counts.
 
@@ -25,8 +25,8 @@ namespace culprit {
 
 /// What an event did on one CPU since the last drain.
 struct EventReading {
-  uint64_t value = 0;  // how often it happened; of time: ns
-  uint64_t period = 0;
+  uint64_t value = 0;    // how often it happened; of time: ns
+  uint64_t samples = 0;  // of time: how often its period, whichever it had, was over
   uint64_t enabled_ns = 0;
   uint64_t running_ns = 0;  // less than enabled: others had its counter
 };
@@ -49,13 +49,20 @@ class SampleVisitor {
 class BpfSampler {
  public:
   /// Loads the program and starts a clock, and the events, on each CPU that is online.
-  /// Errors: this build has no program; the kernel refuses it or an event, and why.
-  static Result<BpfSampler> start(uint64_t period_ns, std::vector<DaemonEvent> events);
+  /// `by_process`: samples are told apart by process, not by command alone. Errors: this build has
+  /// no program; the kernel refuses it or an event, and why.
+  static Result<BpfSampler> start(uint64_t period_ns, std::vector<DaemonEvent> events,
+                                  bool by_process);
   BpfSampler(BpfSampler&&) noexcept;
   BpfSampler& operator=(BpfSampler&&) noexcept;
   ~BpfSampler();
 
   void drain(SampleVisitor& visitor);
+  /// The next drain gives numbers of images and tasks anew: those of files and processes that are
+  /// gone would be kept for ever.
+  void forget_names();
+  /// Other periods of the clocks. Call it some times a second: it takes a few microseconds a CPU.
+  void change_periods();
   /// New images, at once: their processes may soon be gone.
   void read_names(SampleVisitor& visitor);
   /// Readable when there are some.

@@ -25,6 +25,8 @@ class Collector {
   virtual Result<void> begin_epoch() = 0;
   /// Takes what has been sampled, every few seconds.
   virtual void drain() = 0;
+  /// Other periods of its clocks, between drains, too.
+  virtual void change_periods() {}
   /// Something is to be done before the next drain: descriptors() are readable.
   virtual void attend() {}
   [[nodiscard]] virtual std::vector<int> descriptors() const { return {}; }
@@ -52,9 +54,10 @@ class Collector {
   [[nodiscard]] virtual uint64_t kernel_bytes() const = 0;
 };
 
-/// Errors: as BpfSampler::start().
+/// As BpfSampler::start(); the other collector always tells processes apart.
 Result<std::unique_ptr<Collector>> make_bpf_collector(uint64_t period_ns,
-                                                      std::vector<DaemonEvent> events);
+                                                      std::vector<DaemonEvent> events,
+                                                      bool by_process);
 /// Errors: the whole system may not be sampled, or not these events.
 Result<std::unique_ptr<Collector>> make_ring_collector(uint64_t period_ns,
                                                        std::vector<DaemonEvent> events);

@@ -189,6 +189,7 @@ TEST(DaemonStatusText, ComesBackFromJson) {
   status.in_epoch.unknown_busy = 3;
   status.events = {{"page-faults", 101, 5050, 4000, 2000}};
   status.problems = {"a \x1b[2J problem"};
+  status.missing_rights = {"without CAP_SYSLOG: less"};
   const Result<DaemonStatus> back = parse_status(print_status_json(status));
   ASSERT_TRUE(back);
   EXPECT_EQ(back->rate_hz, 999.5);
@@ -202,6 +203,7 @@ TEST(DaemonStatusText, ComesBackFromJson) {
   EXPECT_NE(print_status_text(*back).find("5,050 page-faults, a sample of 101, 50 % of the time"),
             std::string::npos);
   EXPECT_EQ(back->problems.front().find('\x1b'), std::string::npos);
+  EXPECT_EQ(back->missing_rights, status.missing_rights);
   for (const char* bad : {"", "{}", "[1]", "{\"schema\":\"culprit-daemon-status-2\"}",
                           "{\"schema\":7}", "{\"schema\":\"culprit-daemon-status-1\""}) {
     EXPECT_FALSE(parse_status(bad)) << bad;

@@ -30,6 +30,7 @@
 #include "daemon/control_socket.h"
 #include "daemon/daemon_status.h"
 #include "daemon/describe_epoch.h"
+#include "daemon/missing_rights.h"
 #include "daemon/stack_sampler.h"
 #include "epochs/epoch_database.h"
 #include "host/capabilities_probe.h"
@@ -49,6 +50,9 @@ constexpr uint64_t kTickNs = kSecondNs;
 // alike; the longer, the more samples share an entry.
 constexpr uint64_t kDrainNs = 4 * kSecondNs;
 constexpr uint64_t kReadStacksNs = kSecondNs / 5;
+// A clock has a period for so many samples, and no shorter than that: a change costs half of one.
+constexpr uint64_t kSamplesOfAPeriod = 250;
+constexpr uint64_t kChangePeriodsNs = kSecondNs / 4;
 constexpr int64_t kClockJumpNs = kSecondNs;
 constexpr size_t kProblemsKept = 5;
 constexpr size_t kEpochsWaiting = 4;  // for their facts
@@ -117,7 +121,7 @@ class Daemon final : public RunSource {
   void begin() override;
   void take(uint64_t now_ns) override;
   [[nodiscard]] uint64_t next_take_ns(uint64_t now_ns) const override {
-    return control_.is_over() ? now_ns : tick_at_ns_;
+    return control_.is_over() ? now_ns : std::min(tick_at_ns_, periods_at_ns_);
   }
   [[nodiscard]] std::span<const int> descriptors() const override { return polled_; }
   Result<void> flush(uint64_t) override;
@@ -189,6 +193,7 @@ class Daemon final : public RunSource {
   uint64_t cpu_at_epoch_ns_ = 0;
   uint64_t tick_at_ns_ = 0;
   uint64_t drain_at_ns_ = 0;
+  uint64_t periods_at_ns_ = 0;
   bool is_paused_ = false;
 };
 
@@ -225,7 +230,8 @@ Result<void> Daemon::choose_collector(const std::vector<DaemonEvent>& events) {
   }
   period_ns_ = choose_period_ns(rate_hz_);
   if (options_.use_bpf) {
-    Result<std::unique_ptr<Collector>> counting = make_bpf_collector(period_ns_, events);
+    Result<std::unique_ptr<Collector>> counting =
+        make_bpf_collector(period_ns_, events, options_.by_process);
     if (counting) {
       collector_ = *std::move(counting);
       return {};
@@ -456,6 +462,7 @@ DaemonStatus Daemon::status() const {
   status.database = database_.folder();
   status.collector = collector_->name();
   status.fallback = fallback_;
+  status.missing_rights = explain_missing_rights(read_own_capabilities());
   status.pid = static_cast<uint32_t>(::getpid());
   status.rate_hz = 1e9 / static_cast<double>(period_ns_);
   status.cpus = static_cast<uint32_t>(list_online_cpus().size());
@@ -604,10 +611,15 @@ void Daemon::begin() {
   say(fmt::format("sampling the whole system by {} at {:.4g} Hz into {}{}", collector_->name(),
                   1e9 / static_cast<double>(period_ns_), database_.folder(),
                   fallback_.empty() ? "" : "\nnot by eBPF: " + fallback_));
+  for (const std::string& right : explain_missing_rights(read_own_capabilities())) say(right);
 }
 
 void Daemon::take(uint64_t now_ns) {
   reap();
+  if (now_ns >= periods_at_ns_) {
+    periods_at_ns_ = now_ns + std::max(kSamplesOfAPeriod * period_ns_, kChangePeriodsNs);
+    if (!is_paused_) collector_->change_periods();
+  }
   collector_->attend();
   // Processes whose files are to be opened may soon be gone.
   if (stacks_ && now_ns >= stacks_at_ns_) {

@@ -41,6 +41,7 @@ struct DaemonOptions {
   double rate_hz = 0;               // per CPU; 0: by `budget_percent`
   double budget_percent = 1;        // of each CPU's time, for samples
   std::vector<std::string> events;  // beside time (daemon_events.h)
+  bool by_process = false;          // processes are told apart, not commands alone
   double stacks_hz = 0;             // call stacks, per CPU; 0: none
   MakeUnwindStack make_unwinder;    // walks them; empty: frame pointers do
   uint64_t epoch_ns = 600'000'000'000;

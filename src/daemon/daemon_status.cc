@@ -27,6 +27,10 @@ void visit_totals(auto&& visit, auto&... totals) {
   visit("names_refused", totals.records_refused...);
   visit("handler_timed", totals.timed...);
   visit("handler_ns", totals.timed_ns...);
+  visit("handler_timed_misses", totals.timed_misses...);
+  visit("handler_misses_ns", totals.timed_misses_ns...);
+  visit("handler_timed_searches", totals.timed_searches...);
+  visit("handler_searches_ns", totals.timed_searches_ns...);
   visit("clock_ns", totals.enabled_ns...);
   visit("unknown_locked", totals.unknown_busy...);
   visit("unknown_unmapped", totals.unknown_unmapped...);
@@ -84,6 +88,7 @@ std::string print_status_json(const DaemonStatus& status) {
             {"database", printable(status.database)},
             {"collector", status.collector},
             {"fallback", printable(status.fallback)},
+            {"missing_rights", Json::array()},
             {"pid", status.pid},
             {"rate_hz", status.rate_hz},
             {"cpus", status.cpus},
@@ -109,6 +114,7 @@ std::string print_status_json(const DaemonStatus& status) {
                       {"in_all", to_json(status.stacks_in_all)}};
   }
   for (const std::string& problem : status.problems) json["problems"].push_back(printable(problem));
+  for (const std::string& right : status.missing_rights) json["missing_rights"].push_back(right);
   for (const EventTotals& event : status.events) {
     json["events"].push_back({{"name", printable(event.name)},
                               {"period", event.period},
@@ -188,12 +194,15 @@ Result<DaemonStatus> parse_status(std::string_view text) {
       number(one, "running_ns", event.running_ns);
     }
   }
-  const auto problems = json.find("problems");
-  if (problems != json.end() && problems->is_array()) {
-    for (const Json& problem : *problems) {
-      if (problem.is_string()) status.problems.push_back(problem.get<std::string>());
+  const auto texts = [&](const char* name, std::vector<std::string>& to) {
+    const auto at = json.find(name);
+    if (at == json.end() || !at->is_array()) return;
+    for (const Json& text : *at) {
+      if (text.is_string()) to.push_back(text.get<std::string>());
     }
-  }
+  };
+  texts("missing_rights", status.missing_rights);
+  texts("problems", status.problems);
   return status;
 }
 
@@ -207,6 +216,7 @@ std::string print_status_text(const DaemonStatus& status) {
   row("collector", fmt::format("{}, {:.4g} Hz on {} CPUs{}", status.collector, status.rate_hz,
                                status.cpus, status.is_paused ? ", paused" : ""));
   if (!status.fallback.empty()) row("", "not eBPF: " + status.fallback);
+  for (const std::string& right : status.missing_rights) row("", right);
   row("running", fmt::format("{} s, pid {}", format_thousands(status.running_s), status.pid));
   row("this epoch", fmt::format("{} s: {}", status.epoch_s, describe_samples(status.in_epoch)));
   for (const EventTotals& event : status.events) {
@@ -242,6 +252,16 @@ std::string print_status_text(const DaemonStatus& status) {
   row("cost",
       fmt::format("a sample takes {} in its handler, {} in the daemon",
                   per_sample(all.timed_ns, all.timed), per_sample(status.cpu_ns, all.handled)));
+  if (all.timed > 0) {
+    const uint64_t others = all.timed - all.timed_misses - all.timed_searches;
+    const uint64_t others_ns = all.timed_ns - all.timed_misses_ns - all.timed_searches_ns;
+    row("", fmt::format("in its handler {}, {} where it was new in the table,",
+                        per_sample(others_ns, others),
+                        per_sample(all.timed_misses_ns, all.timed_misses)));
+    row("", fmt::format("{} where it needed the kernel's list of mappings ({:.1f} %)",
+                        per_sample(all.timed_searches_ns, all.timed_searches),
+                        percent(all.timed_searches, all.timed)));
+  }
   row("", "to start took " + format_duration_ns(static_cast<double>(status.start_cpu_ns)));
   row("memory",
       fmt::format("{} resident (peak {}), {} in the kernel", format_bytes(status.resident_bytes),

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "daemon/describe_epoch.h"
 #include "daemon/epoch_rows.h"
+#include "daemon/silent_files.h"
 #include "model/idle_time.h"
 #include "model/profiler_path.h"
 #include "records/callchain.h"
@@ -23,6 +24,7 @@ constexpr std::string_view kUnmapped = "[unknown: nothing is mapped there]";
 // JIT compilers write their files in pieces: names of new code come some seconds late.
 constexpr int kDrainsToWait = 3;  // mostly of four seconds each
 constexpr size_t kMostWaiting = 1 << 16;
+constexpr size_t kMostProcesses = 1 << 14;  // of an epoch that tells them apart
 
 /// Field 22 of /proc/PID/stat: when it started, in ticks since boot; 0: it is gone.
 uint64_t read_start_ticks(uint32_t pid) {
@@ -37,6 +39,10 @@ uint64_t read_start_ticks(uint32_t pid) {
 bool is_alive(uint32_t pid, uint64_t start_ns) {
   static const auto kTicks = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
   return read_start_ticks(pid) == start_ns / (1'000'000'000 / kTicks);
+}
+
+std::string_view name_of(const who_key& who) {
+  return {who.name, ::strnlen(who.name, sizeof who.name)};
 }
 
 std::string path_of(const image_record& record) {
@@ -80,8 +86,9 @@ struct SamplePlacer::Names {
   LiveImages images{builder, [](uint32_t) {}};
   std::unordered_map<uint32_t, ImageId> files;  // all: it has no code of its own
   std::unordered_map<uint32_t, who_key> whos;
-  std::map<uint32_t, Watched> watched;  // processes with code that has no file
-  std::map<ImageId, ImageFacts> facts;  // of code made at run time
+  std::map<uint32_t, Watched> watched;   // processes with code that has no file
+  std::map<FileKey, ImageId> untouched;  // files that are not opened
+  std::map<ImageId, ImageFacts> facts;   // of code made at run time
   ImageId vdso;
   std::vector<ImageId> rows;  // in the epoch of that serial, by image; all: none yet
   uint64_t rows_serial = 0;
@@ -91,19 +98,19 @@ struct SamplePlacer::Names {
   }
 };
 
-/// Hashes the name and the cgroup: reports tell nothing else of a process apart.
 size_t SamplePlacer::WhoHash::operator()(const std::pair<who_key, Mode>& who) const noexcept {
   const std::string_view name(who.first.name, sizeof who.first.name);
   return std::hash<std::string_view>()(name) ^ (who.first.cgroup * 0x9e3779b97f4a7c15u) ^
-         static_cast<size_t>(who.second);
+         (size_t{who.first.pid} << 1) ^ static_cast<size_t>(who.second);
 }
 bool SamplePlacer::WhoEqual::operator()(const std::pair<who_key, Mode>& a,
                                         const std::pair<who_key, Mode>& b) const noexcept {
-  return a.second == b.second && a.first.cgroup == b.first.cgroup &&
+  return a.second == b.second && a.first.cgroup == b.first.cgroup && a.first.pid == b.first.pid &&
          std::memcmp(a.first.name, b.first.name, sizeof a.first.name) == 0;
 }
 
-SamplePlacer::SamplePlacer() : names_(std::make_shared<Names>()) {}
+SamplePlacer::SamplePlacer(bool by_process)
+    : names_(std::make_shared<Names>()), by_process_(by_process) {}
 SamplePlacer::~SamplePlacer() = default;
 
 uint64_t SamplePlacer::Weight::take(uint64_t of_samples) {
@@ -131,6 +138,8 @@ void SamplePlacer::begin_epoch(ProfileBuilder epoch) {
   ++epoch_serial_;
   reasons_.clear();
   contexts_.clear();
+  processes_.clear();
+  are_processes_full_ = false;
 }
 
 /// The file is opened at once. /proc has its path and inode as its process sees them, which
@@ -147,23 +156,35 @@ void SamplePlacer::note_image(const image_record& record) {
   map.inode = record.key.inode;
   map.path = path_of(record);
   if (is_alive(record.pid, record.process_start_ns)) {
-    for (const ProcMapping& entry : read_mappings(record.pid)) {
-      if (entry.start != map.start || entry.file_offset != map.file_offset) continue;
-      map = to_record(record.pid, entry);
-      break;
-    }
+    if (const ProcMapping* const entry = find_recorded(record)) map = to_record(record.pid, *entry);
   }
-  const Mapping mapping{map.start, RunAddress(map.start.value + map.length), map.file_offset,
-                        names_->images.intern(map, false)};
-  const CallFrame frame{map.start, Mode::user};
-  const Location place = names_->images.locate(record.pid, frame, &mapping);
+  const Location place = locate(map, map.start);
   names_->files.insert_or_assign(record.id, place.image);
   if (place.image.is_all()) anonymous_files_.push_back(record.key);
 }
 
+/// Where the address is in the mapped file, which is opened unless it may not answer.
+Location SamplePlacer::locate(const MmapRecord& map, RunAddress address) {
+  const Mapping mapping{map.start, RunAddress(map.start.value + map.length), map.file_offset,
+                        names_->images.intern(map, false)};
+  if (!may_be_silent(map.pid, map.device_major, map.device_minor)) {
+    return names_->images.locate(map.pid, {address, Mode::user}, &mapping);
+  }
+  const auto [at, is_new] = names_->untouched.try_emplace(mapping.file);
+  if (is_new) {
+    Image image;
+    image.path = names_->builder.intern(fmt::format("{}{}: not opened, {}]", kReasonPrefix,
+                                                    map.path, "its file system may not answer"));
+    image.inode = map.inode;
+    at->second = ImageId(names_->builder.profile().images.size());
+    names_->builder.profile().images.push_back(image);
+  }
+  return {at->second, FileOffset(mapping.file_offset + (address - mapping.start))};
+}
+
 void SamplePlacer::note_who(const who_record& record) {
   names_->whos.insert_or_assign(record.id, record.key);
-  if (record.key.pid != 0) watch_process(record.key);
+  if (record.key.has_own_code != 0) watch_process(record.key);
 }
 
 void SamplePlacer::begin_numbers_anew() {
@@ -182,22 +203,44 @@ const who_key* SamplePlacer::find_who(uint32_t number) const {
   return nullptr;
 }
 
-ContextId SamplePlacer::context_of(const who_key& who, Mode mode) {
+ContextId SamplePlacer::context_of(who_key who, Mode mode) {
+  if (!by_process_ || !has_process_row(who)) who.pid = 0;
   const auto [at, is_new] = contexts_.try_emplace({who, mode});
   if (is_new) at->second = make_context(who, mode);
   return at->second;
 }
 
 ContextId SamplePlacer::make_context(const who_key& who, Mode mode) {
-  const std::string_view name(who.name, ::strnlen(who.name, sizeof who.name));
+  const std::string_view name = name_of(who);
   Context context;
   context.run = epoch_.run_id();
   context.mode = mode;
   const std::string& cgroup = cgroups_.find(who.cgroup);
   if (!cgroup.empty()) context.cgroup = epoch_.intern(cgroup);
   if (!label_.empty()) context.label = epoch_.intern(label_);
-  context.process = intern_process(epoch_, name);
+  context.process = who.pid == 0 ? intern_process(epoch_, name) : process_row(who);
   return epoch_.intern_context(context);
+}
+
+/// Whether the process has a row in the epoch, or there is room for one.
+bool SamplePlacer::has_process_row(const who_key& who) {
+  const bool has_room = processes_.size() < kMostProcesses;
+  if (has_room || processes_.contains({who.pid, std::string(name_of(who))})) return true;
+  if (!are_processes_full_) {
+    epoch_.profile().ledger.note(
+        fmt::format("processes beyond the first {} of an epoch are told apart by command alone",
+                    format_thousands(kMostProcesses)));
+  }
+  are_processes_full_ = true;
+  return false;
+}
+
+ProcessId SamplePlacer::process_row(const who_key& who) {
+  const std::string_view name = name_of(who);
+  std::vector<Process>& rows = epoch_.profile().processes;
+  const auto [at, is_new] = processes_.try_emplace({who.pid, std::string(name)}, rows.size());
+  if (is_new) rows.push_back({epoch_.run_id(), who.pid, 0, epoch_.intern(name)});
+  return at->second;
 }
 
 /// The epoch's row of an image.
@@ -316,7 +359,7 @@ void SamplePlacer::watch_process(const who_key& who) {
   if (!is_alive(who.pid, who.start_ns)) return;
   names_->images.jit().watch(who.pid);
   // A jitdump is announced by being mapped.
-  for (const ProcMapping& entry : read_mappings(who.pid)) {
+  for (const ProcMapping& entry : mappings_of(who.pid, who.start_ns)) {
     if (entry.executable && entry.path.ends_with(".dump")) {
       names_->images.intern(to_record(who.pid, entry), false);
     }
@@ -330,17 +373,36 @@ void SamplePlacer::count_in_process(const who_key& who, uint64_t address, const 
   if (waiting_.size() > kMostWaiting) end_waiting();
 }
 
-/// The mappings of a process are read once for all that is asked of it in a drain: a process may
-/// have tens of thousands, and as many addresses in a drain.
-const ProcMapping* SamplePlacer::find_mapping(const who_key& who, RunAddress address) {
-  constexpr size_t kMostProcesses = 16;
-  const std::pair key{who.pid, who.start_ns};
-  auto known = mappings_.find(key);
-  if (known == mappings_.end()) {
-    if (mappings_.size() == kMostProcesses) mappings_.clear();
-    known = mappings_.emplace(key, read_mappings(who.pid)).first;
-  }
-  const std::vector<ProcMapping>& entries = known->second;
+/// The mappings of a process are read once for all that is asked of it in a drain or between two: a
+/// process may have tens of thousands, and as many addresses in a drain.
+const std::vector<ProcMapping>& SamplePlacer::mappings_of(uint32_t pid, uint64_t start_ns) {
+  constexpr size_t kMostLists = 16;
+  const std::pair key{pid, start_ns};
+  const auto known = mappings_.find(key);
+  if (known != mappings_.end()) return known->second;
+  if (mappings_.size() == kMostLists) mappings_.clear();
+  return mappings_.emplace(key, read_mappings(pid)).first->second;
+}
+
+/// The mapping that the kernel told of, as its process sees it.
+const ProcMapping* SamplePlacer::find_recorded(const image_record& record) {
+  const std::pair key{record.pid, record.process_start_ns};
+  const bool was_read = mappings_.contains(key);
+  const auto find = [&]() -> const ProcMapping* {
+    const ProcMapping* const entry =
+        find_mapping(record.pid, record.process_start_ns, RunAddress(record.start));
+    const bool is_it = entry != nullptr && entry->start == RunAddress(record.start) &&
+                       entry->file_offset == record.file_offset;
+    return is_it ? entry : nullptr;
+  };
+  const ProcMapping* const entry = find();
+  if (entry != nullptr || !was_read) return entry;
+  mappings_.erase(key);  // it may be newer than the list
+  return find();
+}
+
+const ProcMapping* SamplePlacer::find_mapping(uint32_t pid, uint64_t start_ns, RunAddress address) {
+  const std::vector<ProcMapping>& entries = mappings_of(pid, start_ns);
   // The kernel lists them by address.
   const auto above =
       std::upper_bound(entries.begin(), entries.end(), address,
@@ -353,17 +415,13 @@ const ProcMapping* SamplePlacer::find_mapping(const who_key& who, RunAddress add
 /// What the kernel could not say, its process may still tell.
 void SamplePlacer::count_unknown(const who_key& who, uint64_t address, const Amount& amount) {
   if (is_alive(who.pid, who.start_ns)) {
-    const ProcMapping* const entry = find_mapping(who, RunAddress(address));
+    const ProcMapping* const entry = find_mapping(who.pid, who.start_ns, RunAddress(address));
     if (entry == nullptr) {
       totals_.unknown_unmapped += amount.samples;
       add_unknown(who, kUnmapped, amount);
       return;
     }
-    const MmapRecord map = to_record(who.pid, *entry);
-    const Mapping mapping{map.start, RunAddress(map.start.value + map.length), map.file_offset,
-                          names_->images.intern(map, false)};
-    const CallFrame frame{RunAddress(address), Mode::user};
-    const Location place = names_->images.locate(who.pid, frame, &mapping);
+    const Location place = locate(to_record(who.pid, *entry), RunAddress(address));
     if (place.image.is_all()) {
       count_in_process(who, address, amount);
     } else {
@@ -384,6 +442,10 @@ bool SamplePlacer::place_code(Waiting& waiting) {
   if (!place) return false;
   add(context_of(waiting.who, Mode::user), *waiting.names, *place, waiting.amount);
   return true;
+}
+
+void SamplePlacer::begin_drain() {
+  mappings_.clear();
 }
 
 void SamplePlacer::end_drain() {
@@ -457,6 +519,10 @@ void SamplePlacer::begin_cpu(const sample_counters& counters,
                              std::span<const EventReading> events) {
   totals_.timed += counters.timed;
   totals_.timed_ns += counters.timed_ns;
+  totals_.timed_misses += counters.timed_misses;
+  totals_.timed_misses_ns += counters.timed_misses_ns;
+  totals_.timed_searches += counters.timed_searches;
+  totals_.timed_searches_ns += counters.timed_searches_ns;
   const size_t count = std::min({events.size(), weights_.size(), size_t{SAMPLE_EVENTS}});
   // A period that nobody handled is shared by those that were: they stand for all of the time.
   for (size_t i = 0; i < count; ++i) weights_[i] = {events[i].value, counters.event_handled[i], 0};
@@ -478,12 +544,11 @@ void SamplePlacer::begin_cpu(const sample_counters& counters,
   totals_.range_refusals += counters.range_refusals;
   totals_.records_refused += counters.records_refused;
   totals_.enabled_ns += clock.enabled_ns;
-  expected_ += static_cast<double>(clock.value) / static_cast<double>(clock.period);
+  expected_ += clock.samples;
   handled_clocks_ += counters.event_handled[EVENT_TIME];
   weights_[EVENT_TIME].value -= count_handlers(counters.handled, clock.value);
   idle_ns_ += weights_[EVENT_TIME].take(counters.idle);
-  const auto all = static_cast<uint64_t>(expected_);
-  totals_.skipped = all > handled_clocks_ ? all - handled_clocks_ : 0;
+  totals_.skipped = expected_ > handled_clocks_ ? expected_ - handled_clocks_ : 0;
 }
 
 Recording SamplePlacer::end_epoch() {

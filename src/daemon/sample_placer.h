@@ -6,8 +6,8 @@
 //     who number   ─→ a context: command, cgroup, user or kernel
 //     (process, address) of code without a file ─→ waits some drains for the names of its JIT
 //
-// Images are known beyond the end of an epoch, in a profile of names of their own; each epoch has
-// rows for those that it counts.
+// Images are known beyond the end of an epoch, to its first drain, in a profile of names of their
+// own; each epoch has rows for those that it counts.
 
 #include <cstdint>
 #include <map>
@@ -30,7 +30,8 @@ namespace culprit {
 
 class SamplePlacer final : public SampleVisitor {
  public:
-  SamplePlacer();
+  /// `by_process`: whether processes of one command are told apart.
+  explicit SamplePlacer(bool by_process = false);
   ~SamplePlacer() override;
 
   /// The tables of the epoch, to describe it in.
@@ -45,7 +46,8 @@ class SamplePlacer final : public SampleVisitor {
   void begin_numbers_anew() override;
   void begin_cpu(const sample_counters& counters, std::span<const EventReading> events) override;
   void count(const sample_entry& entry) override;
-  /// Call it after each drain.
+  /// Call them before and after each drain.
+  void begin_drain();
   void end_drain();
 
   /// Files that have no code of their own, since the last call.
@@ -87,18 +89,23 @@ class SamplePlacer final : public SampleVisitor {
 
   uint64_t count_handlers(uint64_t handled, uint64_t clock_ns);
   const who_key* find_who(uint32_t number) const;
-  ContextId context_of(const who_key& who, Mode mode);
+  ContextId context_of(who_key who, Mode mode);
   ContextId make_context(const who_key& who, Mode mode);
+  bool has_process_row(const who_key& who);
+  ProcessId process_row(const who_key& who);
   void add(ContextId context, Names& names, const Location& place, const Amount& amount);
   void add_unknown(const who_key& who, std::string_view reason, const Amount& amount);
   ImageId image_row(Names& names, ImageId image);
   ImageId image_of_reason(std::string_view reason);
   void note_unknown_in_kernel(uint64_t samples);
   void count_in_file(const who_key& who, uint64_t place, const Amount& amount);
+  Location locate(const MmapRecord& map, RunAddress address);
   void watch_process(const who_key& who);
   void count_in_process(const who_key& who, uint64_t address, const Amount& amount);
   void count_unknown(const who_key& who, uint64_t address, const Amount& amount);
-  const ProcMapping* find_mapping(const who_key& who, RunAddress address);
+  const std::vector<ProcMapping>& mappings_of(uint32_t pid, uint64_t start_ns);
+  const ProcMapping* find_mapping(uint32_t pid, uint64_t start_ns, RunAddress address);
+  const ProcMapping* find_recorded(const image_record& record);
   bool place_code(Waiting& waiting);
   void count_nameless(int drains);
   void forget_dead();
@@ -108,7 +115,7 @@ class SamplePlacer final : public SampleVisitor {
   std::vector<EventTotals> event_totals_;
   uint64_t idle_ns_ = 0;
   uint64_t handled_clocks_ = 0;  // of the samples: those of time
-  double expected_ = 0;          // samples of time in this epoch, by the clocks
+  uint64_t expected_ = 0;        // samples of time in this epoch, by the clocks
   std::string label_;
   uint64_t unknown_in_kernel_ = 0;    // that the kernel's images have counted so far
   std::shared_ptr<Names> names_;      // those that are given out now
@@ -123,8 +130,11 @@ class SamplePlacer final : public SampleVisitor {
                     const std::pair<who_key, Mode>& b) const noexcept;
   };
   std::unordered_map<std::pair<who_key, Mode>, ContextId, WhoHash, WhoEqual> contexts_;
+  bool by_process_;
+  std::map<std::pair<uint32_t, std::string>, ProcessId> processes_;  // of the epoch
+  bool are_processes_full_ = false;
   std::vector<Waiting> waiting_;
-  std::map<std::pair<uint32_t, uint64_t>, std::vector<ProcMapping>> mappings_;  // of a drain
+  std::map<std::pair<uint32_t, uint64_t>, std::vector<ProcMapping>> mappings_;
   std::vector<image_key> anonymous_files_;
   CgroupNames cgroups_;
   SamplingTotals totals_;

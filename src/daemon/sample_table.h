@@ -64,11 +64,15 @@ struct sample_counters {
   __u64 evicted;  // entries in the overflow, lost ones included
   __u64 range_hits;
   __u64 range_searches;   // user samples that needed the kernel's list of mappings
-  __u64 range_refusals;   // of those: its lock was taken
+  __u64 range_refusals;   // of those: its lock was needed, and taken
   __u64 records_refused;  // names of images or tasks that found no room in their ring
   __u64 timed;            // calls whose time was taken
   __u64 timed_ns;
-  __u64 padding[4];                    // 128 bytes: what follows begins a line of the cache
+  __u64 timed_misses;  // of those calls: whose entry was new in the table
+  __u64 timed_misses_ns;
+  __u64 timed_searches;  // of those calls: that needed the list of mappings, new entry or not
+  __u64 timed_searches_ns;
+  // 128 bytes: what follows begins a line of the cache.
   __u64 event_handled[SAMPLE_EVENTS];  // `handled`, by event
 };
 
@@ -176,13 +180,16 @@ enum { TASK_NAME_BYTES = 16, PATH_PARTS = 24, PATH_PART_BYTES = 64 };
 
 enum ring_record_kind { RECORD_IMAGE = 1, RECORD_WHO = 2 };
 
-// Who a sample is of: a command in a cgroup, or (for addresses without a file) one process.
+// Who a sample is of: a command in a cgroup, or (for addresses without a file, or where that is
+// wanted) one process.
 struct who_key {
   __u64 cgroup;
   char name[TASK_NAME_BYTES];  // of the thread group's leader
   __u64 start_ns;              // CLOCK_BOOTTIME; 0 and no pid: any process of that name
   __u32 pid;
   __u32 execs;
+  __u32 has_own_code;  // the sample's address has no file
+  __u32 padding;
 };
 
 struct who_record {

@@ -3,9 +3,12 @@
 // The part of the daemon that runs in the kernel: one straight program that counts each sample in
 // a table of its CPU (sample_table.h). It walks no stack and reads no user memory.
 //
-// Where a user address belongs is asked of the kernel (bpf_find_vma), which takes microseconds,
-// and remembered by CPU: 64 slots of processes, 8 ranges each. A slot is valid while its process
-// (start, number of execs) and the size of its executable mappings are what they were.
+// Where a user address belongs is looked up in the kernel's tree of mappings and remembered by CPU:
+// 64 slots of processes, 8 ranges each. A slot is valid while its process (start, number of execs)
+// and the size of its executable mappings are what they were. The tree is read as it is, and what
+// was found holds if nobody could have changed it meanwhile (mm_lock_seq). Where that is not so, or
+// the tree is not one that we know, bpf_find_vma takes its lock, which costs many times as much: it
+// sends the CPU an interrupt to give the lock back.
 //
 // The structs below are declared with the fields that are used; libbpf relocates them by name to
 // those of the running kernel.
@@ -57,7 +60,23 @@ struct file {
 typedef struct {
   void* vdso;
 } mm_context_t;
+struct maple_tree {
+  void* ma_root;
+};
+struct maple_range_64 {
+  unsigned long pivot[15];
+  void* slot[16];
+};
+struct maple_arange_64 {
+  unsigned long pivot[9];
+  void* slot[10];
+};
+struct seqcount {
+  unsigned int sequence;  // odd: somebody may change mappings
+};
 struct mm_struct {
+  struct maple_tree mm_mt;
+  struct seqcount mm_lock_seq;
   unsigned long exec_vm;
   mm_context_t context;
 };
@@ -77,6 +96,9 @@ struct task_struct {
   char comm[TASK_NAME_BYTES];
 };
 #pragma clang attribute pop
+
+// Kinds of nodes in the tree of mappings.
+enum maple_type { maple_dense, maple_leaf_64, maple_range_64, maple_arange_64 };
 
 enum { SLOTS = 64, RANGES = 8, PAGE_SHIFT = 12, NOT_THERE = -2 };
 
@@ -98,6 +120,7 @@ struct slot {
   __u32 who;
   __u32 process;  // `who` of this one process; 0: not asked for yet
   __u32 next;
+  __u64 unlocked;  // twice the searches without the lock; its changes are barriers
   struct range ranges[RANGES];
 };
 
@@ -135,6 +158,8 @@ struct {
   __uint(max_entries, NAME_RING_BYTES);
 } names SEC(".maps");
 
+// Written by the host before it loads the program: whether each process is a `who` of its own.
+const volatile __u32 by_process = 0;
 // Written by the host: which of its two sets each CPU counts into, and what invalidates all slots.
 volatile __u32 active_set = 0;
 volatile __u32 generation = 0;
@@ -170,15 +195,21 @@ static __always_inline __u32 intern_who(const struct who_key* key, struct sample
     return 0;
   }
   // A process with code of its own making is looked at while it lives.
-  bpf_ringbuf_submit(record, key->pid != 0 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+  bpf_ringbuf_submit(record, key->has_own_code ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
   return id;
 }
 
-/// Who `task` is to reports: its leader's name and its cgroup.
-static __always_inline void make_who_key(struct task_struct* leader, struct who_key* key) {
+/// Who a task is to reports: its leader's name and its cgroup, and which process where that is
+/// wanted.
+static __always_inline void make_who_key(const struct slot* slot, struct task_struct* leader,
+                                         __u32 is_one_process, struct who_key* key) {
   __builtin_memset(key, 0, sizeof *key);
   key->cgroup = bpf_get_current_cgroup_id();
   bpf_core_read_str(key->name, sizeof key->name, &leader->comm);
+  if (!is_one_process) return;
+  key->start_ns = slot->start_ns;
+  key->pid = slot->pid;
+  key->execs = slot->execs;
 }
 
 /// The names from the file to the root of the mount tree.
@@ -214,8 +245,7 @@ static __always_inline void describe_path(struct file* file, struct image_record
 
 /// The number of the mapped file, which is described to the host when it is new. 0: no room.
 static __always_inline __u32 intern_image(struct task_struct* task, struct vm_area_struct* vma,
-                                          struct sample_set* set) {
-  struct file* file = vma->vm_file;
+                                          struct file* file, struct sample_set* set) {
   struct inode* inode = BPF_CORE_READ(file, f_inode);
   struct image_key key = {};
   key.inode = BPF_CORE_READ(inode, i_ino);
@@ -234,9 +264,9 @@ static __always_inline __u32 intern_image(struct task_struct* task, struct vm_ar
   record->kind = RECORD_IMAGE;
   record->id = id;
   record->key = key;
-  record->start = vma->vm_start;
-  record->end = vma->vm_end;
-  record->file_offset = (__u64)vma->vm_pgoff << PAGE_SHIFT;
+  record->start = BPF_CORE_READ(vma, vm_start);
+  record->end = BPF_CORE_READ(vma, vm_end);
+  record->file_offset = (__u64)BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
   record->process_start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
   record->pid = task->tgid;
   record->is_deleted = BPF_CORE_READ(inode, i_nlink) == 0;
@@ -261,21 +291,92 @@ struct search {
 
 static long describe_range(struct task_struct* task, struct vm_area_struct* vma,
                            struct search* search) {
-  search->found.start = vma->vm_start;
-  search->found.end = vma->vm_end;
+  const __u64 start = BPF_CORE_READ(vma, vm_start);
+  struct file* file = BPF_CORE_READ(vma, vm_file);
+  search->found.start = start;
+  search->found.end = BPF_CORE_READ(vma, vm_end);
   search->found.image = IMAGE_ANONYMOUS;
   search->found.delta = 0;
   search->is_known = 1;
-  if (vma->vm_file) {
-    search->found.delta = ((__u64)vma->vm_pgoff << PAGE_SHIFT) - vma->vm_start;
-    search->found.image = intern_image(task, vma, search->set);
+  if (file) {
+    search->found.delta = ((__u64)BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT) - start;
+    search->found.image = intern_image(task, vma, file, search->set);
     search->is_known = search->found.image != IMAGE_NONE;
   } else if (bpf_core_field_exists(((struct mm_struct*)0)->context.vdso) &&
-             (__u64)BPF_CORE_READ(task, mm, context.vdso) == vma->vm_start) {
+             (__u64)BPF_CORE_READ(task, mm, context.vdso) == start) {
     search->found.image = IMAGE_VDSO;
-    search->found.delta = -(__u64)vma->vm_start;
+    search->found.delta = -start;
   }
   return 0;
+}
+
+enum { RANGE_PIVOTS = 15, ARANGE_PIVOTS = 9, MOST_LEVELS = 5 };
+
+/// Whether this kernel keeps mappings in the tree that find_in_tree() knows, with a number of its
+/// changes.
+static __always_inline int knows_tree(void) {
+  return bpf_core_field_exists(((struct mm_struct*)0)->mm_lock_seq.sequence) &&
+         bpf_core_field_exists(((struct mm_struct*)0)->mm_mt.ma_root) &&
+         bpf_core_field_size(((struct maple_range_64*)0)->pivot) == RANGE_PIVOTS * sizeof(__u64) &&
+         bpf_core_field_size(((struct maple_arange_64*)0)->pivot) == ARANGE_PIVOTS * sizeof(__u64);
+}
+
+/// The mapping of `address` in the tree of the kernel's lib/maple_tree.c. A node's kind is in bits
+/// 3 to 6 of its address; slot i has what is above pivot i - 1, up to pivot i. Null: there is none,
+/// or the tree is of another form.
+static __always_inline struct vm_area_struct* find_in_tree(struct mm_struct* mm, __u64 address) {
+  __u64 entry = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
+  if ((entry & 3) != 2) return 0;  // no node, but a single mapping or none
+  for (int level = 0; level < MOST_LEVELS; ++level) {
+    const __u64 node = entry & ~255ull;
+    const __u64 kind = (entry >> 3) & 15;
+    const int is_leaf = kind == bpf_core_enum_value(enum maple_type, maple_leaf_64);
+    const int is_arange = kind == bpf_core_enum_value(enum maple_type, maple_arange_64);
+    const int is_range = kind == bpf_core_enum_value(enum maple_type, maple_range_64);
+    if (!(is_leaf || is_arange || is_range)) return 0;
+    // A node of the other kind has fewer: what was read beyond them is not looked at.
+    __u64 pivots[RANGE_PIVOTS] = {};
+    __u64 pivots_at = bpf_core_field_offset(((struct maple_range_64*)0)->pivot);
+    __u64 slots_at = bpf_core_field_offset(((struct maple_range_64*)0)->slot);
+    if (is_arange) {
+      pivots_at = bpf_core_field_offset(((struct maple_arange_64*)0)->pivot);
+      slots_at = bpf_core_field_offset(((struct maple_arange_64*)0)->slot);
+    }
+    bpf_probe_read_kernel(pivots, sizeof pivots, (void*)(node + pivots_at));
+    if (is_arange) pivots[ARANGE_PIVOTS] = ~0ull;
+    __u64 slot = 0;
+    __u64 is_above = 1;
+#pragma unroll
+    for (int i = 0; i < RANGE_PIVOTS; ++i) {
+      is_above &= pivots[i] < address;
+      slot += is_above;
+    }
+    if (bpf_probe_read_kernel(&entry, sizeof entry,
+                              (void*)(node + slots_at + slot * sizeof entry)) != 0) {
+      return 0;
+    }
+    if (is_leaf) return (struct vm_area_struct*)entry;
+  }
+  return 0;
+}
+
+/// Describes the range of `address` without the lock of its mappings. 0: somebody may have changed
+/// them, or there is no such range.
+static __always_inline int describe_unlocked(struct task_struct* task, __u64 address,
+                                             struct slot* slot, struct search* search) {
+  if (!knows_tree()) return 0;
+  struct mm_struct* mm = task->mm;
+  if (!mm) return 0;
+  const __u32 before = BPF_CORE_READ(mm, mm_lock_seq.sequence);
+  if (before & 1) return 0;
+  // An atomic operation that returns a value is a full barrier.
+  __sync_fetch_and_add(&slot->unlocked, 1);
+  struct vm_area_struct* vma = find_in_tree(mm, address);
+  if (!vma) return 0;
+  describe_range(task, vma, search);
+  __sync_fetch_and_add(&slot->unlocked, 1);
+  return search->is_known && search->found.start <= address && address < search->found.end &&
+         BPF_CORE_READ(mm, mm_lock_seq.sequence) == before;
 }
 
 /// Brings the slot of a process up to date; what it knew of another is forgotten.
@@ -302,19 +403,17 @@ static __always_inline void validate_slot(struct slot* slot, struct task_struct*
   slot->name[1] = name[1];
   slot->process = 0;
   struct who_key key;
-  make_who_key(leader, &key);
+  make_who_key(slot, leader, by_process, &key);
   slot->who = intern_who(&key, set);
 }
 
-/// `who` of this one process.
+/// `who` of this one process, which has code of its own.
 static __always_inline __u32 intern_process(struct slot* slot, struct task_struct* leader,
                                             struct sample_set* set) {
   if (slot->process != 0) return slot->process;
   struct who_key key;
-  make_who_key(leader, &key);
-  key.start_ns = slot->start_ns;
-  key.pid = slot->pid;
-  key.execs = slot->execs;
+  make_who_key(slot, leader, 1, &key);
+  key.has_own_code = 1;
   slot->process = intern_who(&key, set);
   return slot->process;
 }
@@ -341,7 +440,11 @@ static __always_inline void count_user(struct sample_set* set, struct slot* slot
   }
   struct search search = {.set = set};
   ++set->counters.range_searches;
-  const long failed = bpf_find_vma(task, address, describe_range, &search, 0);
+  long failed = 0;
+  if (!describe_unlocked(task, address, slot, &search)) {
+    search.is_known = 0;
+    failed = bpf_find_vma(task, address, describe_range, &search, 0);
+  }
   if (failed && failed != NOT_THERE) ++set->counters.range_refusals;
   if (failed || !search.is_known) {
     count_sample(set, with_event(pack_address_place(PLACE_UNKNOWN, address), event),
@@ -383,13 +486,23 @@ int count_event(struct bpf_perf_event_data* context) {
   struct sample_set* set = bpf_map_lookup_elem(&sets, &at);
   if (!set) return 0;
   const int is_timed = set->counters.handled % TIMED_ONE_IN == 0;
+  const __u64 misses = set->counters.misses;
+  const __u64 searches = set->counters.range_searches;
   const __u64 start_ns = is_timed ? bpf_ktime_get_ns() : 0;
   ++set->counters.handled;
   ++set->counters.event_handled[event];
   handle(set, context, event);
   if (is_timed) {
+    const __u64 took_ns = bpf_ktime_get_ns() - start_ns;
     ++set->counters.timed;
-    set->counters.timed_ns += bpf_ktime_get_ns() - start_ns;
+    set->counters.timed_ns += took_ns;
+    if (set->counters.range_searches != searches) {
+      ++set->counters.timed_searches;
+      set->counters.timed_searches_ns += took_ns;
+    } else if (set->counters.misses != misses) {
+      ++set->counters.timed_misses;
+      set->counters.timed_misses_ns += took_ns;
+    }
   }
   return 0;
 }

@@ -22,6 +22,10 @@ struct SamplingTotals {
   uint64_t records_refused = 0;
   uint64_t timed = 0;
   uint64_t timed_ns = 0;
+  uint64_t timed_misses = 0;  // of `timed`: whose entry was new in the tables
+  uint64_t timed_misses_ns = 0;
+  uint64_t timed_searches = 0;  // of `timed`: that needed the kernel's list of mappings
+  uint64_t timed_searches_ns = 0;
   uint64_t enabled_ns = 0;
   // The counted ones without an image, by reason.
   uint64_t unknown_busy = 0;      // the address space was locked, and its process is gone

@@ -12,6 +12,7 @@
 #include "collect/perf/perf_targets.h"
 #include "collect/stream/process_stream.h"
 #include "daemon/epoch_rows.h"
+#include "daemon/random_periods.h"
 
 namespace culprit {
 
@@ -113,7 +114,7 @@ struct StackSampler::State {
   bool is_sampling = false;
   bool is_paused = false;
   bool is_full = false;
-  std::minstd_rand random{std::random_device()()};
+  RandomPeriods periods{std::random_device()()};
 };
 
 Result<void> StackSampler::State::open() {
@@ -210,10 +211,7 @@ void StackSampler::drain(ProfileBuilder& epoch) {
 }
 
 void StackSampler::change_period() {
-  State& state = *state_;
-  std::uniform_int_distribution<uint64_t> around(state.period_ns - state.period_ns / 16,
-                                                 state.period_ns + state.period_ns / 16);
-  state.events->set_clock_period(around(state.random));
+  state_->events->set_clock_period(state_->periods.draw(state_->period_ns));
 }
 
 StackSampler::Files StackSampler::end_epoch(ProfileBuilder& epoch) {

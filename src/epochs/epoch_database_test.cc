@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <map>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "epochs/merge_epochs.h"
 #include "epochs/thin_out.h"
 #include "model/idle_time.h"
+#include "model/merge.h"
 #include "store/profile_file.h"
 
 namespace culprit {
@@ -193,6 +195,32 @@ TEST_F(EpochDatabaseTest, MergingConservesCountsAndTime) {
   ASSERT_TRUE(find_idle_time(all).has_value());
   EXPECT_EQ(find_idle_time(all)->idle_ns, 500u);
   EXPECT_TRUE(all.ledger.notes().empty()) << all.ledger.notes().front();
+}
+
+TEST_F(EpochDatabaseTest, ProcessesStayApartWhereThatIsWanted) {
+  Result<EpochDatabase> database = EpochDatabase::claim(folder_);
+  ASSERT_DONE(database);
+  int64_t start_s = 1000;
+  for (const uint32_t pid : {7u, 8u, 7u, 0u}) {
+    Profile epoch = make_epoch(10 + pid);
+    epoch.processes[0].pid = pid;
+    start_s += 600;
+    const std::string path = database->path_of_next(start_s);
+    write(path, epoch);
+    ASSERT_DONE(database->finish(path, 600));
+  }
+  const Result<MergedEpochs> apart = merge_epochs(database->find({}), EpochProcesses::by_pid);
+  ASSERT_DONE(apart);
+  std::map<uint32_t, uint64_t> samples;
+  for_each_row(apart->profile.histograms, [&](const HistogramRow& row) {
+    const ProcessId process = apart->profile.contexts[row.context.value].process;
+    EXPECT_EQ(apart->profile.strings.text(apart->profile.processes[process.value].name), "cc1");
+    samples[apart->profile.processes[process.value].pid] += row.cell.samples;
+  });
+  EXPECT_EQ(samples, (std::map<uint32_t, uint64_t>{{0, 10}, {7, 34}, {8, 18}}));
+  const Result<MergedEpochs> together = merge_epochs(database->find({}));
+  ASSERT_DONE(together);
+  EXPECT_EQ(together->profile.processes.size(), 1u);
 }
 
 TEST_F(EpochDatabaseTest, ADamagedEpochIsMissingAndSaid) {

@@ -207,6 +207,7 @@ struct DaemonCommand {
   double rate_hz = 0;    // 0: by the budget
   double budget_percent = 1;
   std::vector<std::string> events;  // beside time
+  bool by_process = false;          // processes are told apart, not commands alone
   double stacks_hz = 0;             // call stacks; 0: none
   int64_t epoch_s = 600;
   int64_t flush_s = 10;

@@ -12,6 +12,7 @@ namespace {
 constexpr Word<EpochFilter::Field> kFilterFields[] = {{"comm", EpochFilter::Field::comm},
                                                       {"cgroup", EpochFilter::Field::cgroup},
                                                       {"label", EpochFilter::Field::label}};
+constexpr Word<bool> kTold[] = {{"command", false}, {"process", true}};
 constexpr Word<Format> kStatusFormats[] = {{"text", Format::text}, {"json", Format::json}};
 
 /// "comm=cc*", "cgroup=/system.slice/*"
@@ -155,6 +156,8 @@ CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error)
                   "repeated")
       ->type_name("EVENT")
       ->allow_extra_args(false);
+  add_word(app, "--by", &command->by_process, kTold,
+           "what is told apart: command, or each process, too (report --by process) [command]");
   app->add_option("--stacks", command->stacks_hz,
                   "call stacks, too, so often a second on each CPU (19): who calls what is hot; "
                   "half of the budget at most [none]")

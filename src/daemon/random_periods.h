@@ -1,0 +1,33 @@
+#pragma once
+
+// RandomPeriods: how long a clock waits between its samples, drawn anew some times a second.
+//
+// A clock of a constant period sees a program that works in step with it always at the same place.
+// With periods of a wide range each phase of such a program is as likely: the range is that of
+// rates between 3/4 and 5/4 of the one asked for. A narrower one would favour the periods near a
+// program's own: with rates within a sixteenth, shares in a program of the clock's period vary
+// more than twice as much as by chance (random_periods_test has the law).
+
+#include <cstdint>
+#include <random>
+
+namespace culprit {
+
+class RandomPeriods {
+ public:
+  explicit RandomPeriods(uint64_t seed) : random_(seed) {}
+
+  /// A period near the one asked for. All rates in the range are as likely, so that the mean rate
+  /// is the one asked for.
+  uint64_t draw(uint64_t period_ns) {
+    std::uniform_real_distribution<double> rates(1 - kRange, 1 + kRange);
+    return static_cast<uint64_t>(static_cast<double>(period_ns) / rates(random_));
+  }
+
+  static constexpr double kRange = 0.25;
+
+ private:
+  std::mt19937_64 random_;
+};
+
+}  // namespace culprit
