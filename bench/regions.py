@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """What `record --regions` costs for each OpenMP construct, and `--region` for each call of a
 function, in ns, beside no tool: one thread, the least of nine rounds, with and without in turns. And
-what that is of a construct of 20 us; and with `--region-events page-faults`, which asks the kernel at
-each edge.
+what that is of a construct of 20 us; and both with `--region-events page-faults,task-clock`.
 
     bench/regions.py [BUILD]     GCC's libgomp, and LLVM's runtime where clang-19 has one
 """
@@ -40,7 +39,7 @@ def main():
                 continue
             record = [BUILD / "culprit", "record", "-q", "--no-symbols", "-F", "1", "-o",
                       pathlib.Path(folder) / "profile.culprit", "--region", "called"]
-            events = ["--region-events", "page-faults"]
+            events = ["--region-events", "page-faults,task-clock"]
             without, inside, counted = [], [], []
             for _ in range(TURNS):
                 without.append(measure(program))
@@ -48,11 +47,12 @@ def main():
                 counted.append(measure(*record, *events, "--", program))
             without, inside, counted = least(without), least(inside), least(counted)
             print(f"{compiler:<18}{'no tool':>9}{'--regions':>11}{'more':>8}  ns"
-                  f"{'of 20 us':>10}{'with events':>13}")
+                  f"{'of 20 us':>10}{'with events':>13}{'of 20 us':>10}")
             for name, plain in without.items():
                 more = inside[name] - plain
                 print(f"{name:<18}{plain:>9.1f}{inside[name]:>11.1f}{more:>8.1f}    "
-                      f"{more / CONSTRUCT_NS:>9.2%}{counted[name]:>13.1f}")
+                      f"{more / CONSTRUCT_NS:>9.2%}{counted[name]:>13.1f}"
+                      f"{(counted[name] - plain) / CONSTRUCT_NS:>10.2%}")
 
 
 if __name__ == "__main__":

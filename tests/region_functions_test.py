@@ -281,9 +281,52 @@ int main(int count, char** words) {
 #pragma omp barrier
     }
 #pragma omp critical(one)
-    touch(memory + 199 * page, 1, page, 0);
+    touch(memory + 199 * page, 1, page, count > 1);
   }
   return !puts("done");
+}"""
+
+USAGE = """#define _GNU_SOURCE
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include "culprit/region.h"
+struct usage { long faults, switches, cpu_ns; };
+static struct usage now(void) {
+  struct rusage kernel;
+  getrusage(RUSAGE_THREAD, &kernel);
+  struct timespec cpu;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+  return (struct usage){kernel.ru_minflt + kernel.ru_majflt, kernel.ru_nvcsw + kernel.ru_nivcsw,
+                        cpu.tv_sec * 1000000000L + cpu.tv_nsec};
+}
+static void tell(struct usage from, struct usage to) {
+  printf("%ld %ld %ld\\n", to.faults - from.faults, to.switches - from.switches,
+         to.cpu_ns - from.cpu_ns);
+}
+int main(void) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char* memory = mmap(NULL, 300 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  madvise(memory, 300 * page, MADV_NOHUGEPAGE);
+  const struct timespec nap = {0, 1000000};
+  const struct usage before = now();
+  CULPRIT_REGION_BEGIN("work");
+  const struct usage begin = now();
+  for (size_t i = 0; i < 300; ++i) memory[i * page] = 1;
+  for (int i = 0; i < 10; ++i) {
+    nanosleep(&nap, NULL);
+    CULPRIT_REGION_BEGIN("inside");
+    CULPRIT_REGION_END("inside");
+  }
+  while (now().cpu_ns - begin.cpu_ns < 20000000) {}
+  const struct usage end = now();
+  CULPRIT_REGION_END("work");
+  const struct usage after = now();
+  tell(begin, end);
+  tell(before, after);
+  return 0;
 }"""
 
 
@@ -297,9 +340,9 @@ class Counters(RegionFunctions):
                 self.skipTest("no OpenMP here")
             raise
 
-    def counted(self, *arguments):
-        profile, done = self.record("--region-events", "page-faults,context-switches,task-clock",
-                                    "--", self.program(), *arguments, status=None)
+    def counted(self, *arguments, events="page-faults,context-switches,task-clock"):
+        profile, done = self.record("--region-events", events, "--", self.program(), *arguments,
+                                    status=None)
         if done.returncode == 125 and "region-events" in done.stderr:
             self.skipTest("the kernel counts no events for us here")
         self.assertEqual(done.stdout, "done\n")
@@ -329,6 +372,60 @@ class Counters(RegionFunctions):
         report, _ = self.counted("close")
         self.assertTrue(any("closed by the program" in note for note in report["ledger"]["notes"]),
                         report["ledger"])
+        # What is read from memory needs no file.
+        report, _ = self.counted("close", events="page-faults")
+        last = next(one for one in report["constructs"] if one["name"] == "one")
+        self.assertEqual([one["counts"]["page-faults"]["inside"] for one in last["threads"]],
+                         [1, 1, 1])
+        self.assertFalse(any("closed by the program" in note
+                             for note in report["ledger"]["notes"]), report["ledger"])
+
+    def test_they_are_what_the_kernel_says(self):
+        """Beside getrusage(), asked for before and after each edge of the region."""
+        program = self.compile_text(USAGE, "usage.c", "usage", "-O1", "-g",
+                                    "-I", SOURCE / "include")
+        profile, done = self.record("--region-events", "page-faults,context-switches,task-clock",
+                                    "--", program, status=None)
+        if done.returncode == 125 and "region-events" in done.stderr:
+            self.skipTest("the kernel counts no events for us here")
+        inner, outer = (tuple(int(word) for word in line.split())
+                        for line in done.stdout.splitlines())
+        report = json.loads(self.culprit("regions", profile, "--format", "json").stdout)
+        work = next(one for one in report["constructs"] if one["name"] == "work")["sum"]
+        seen = {name: one["inside"] for name, one in work["counts"].items()}
+        self.assertGreaterEqual(inner[0], 300)
+        for at, name in enumerate(("page-faults", "context-switches")):
+            self.assertLessEqual(inner[at], seen[name], name)
+            self.assertLessEqual(seen[name], outer[at], name)
+        # A virtual machine's kernel may have two opinions of time that others took from it.
+        self.assertGreater(seen["task-clock"], 0.9 * inner[2] - 1e6)
+        self.assertLess(seen["task-clock"], 1.5 * outer[2] + 5e6)
+        self.assertLess(seen["task-clock"], work["body_ns"])
+
+    def test_a_child_that_nobody_knows_of_is_left_alone(self):
+        """A fork without its handlers: what is read from memory is not there in the child."""
+        program = self.compile_text("""
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "culprit/region.h"
+int main(void) {
+  CULPRIT_REGION_BEGIN("parent");
+  const long child = syscall(SYS_fork);
+  CULPRIT_REGION_BEGIN("both");
+  CULPRIT_REGION_END("both");
+  if (child == 0) _exit(7);
+  int status = 0;
+  waitpid((pid_t)child, &status, 0);
+  CULPRIT_REGION_END("parent");
+  return !printf("child %d\\n", WEXITSTATUS(status));
+}""", "unknown.c", "unknown", "-O1", "-I", SOURCE / "include")
+        _, done = self.record("--region-events", "page-faults,task-clock", "--", program,
+                              status=None)
+        if done.returncode == 125 and "region-events" in done.stderr:
+            self.skipTest("the kernel counts no events for us here")
+        self.assertEqual(done.stdout, "child 7\n")
 
     def test_what_cannot_be_counted_is_said_at_once(self):
         done = self.record("--region-events", "page-fautls", "--", "true", status=125)[1]

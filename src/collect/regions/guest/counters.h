@@ -13,5 +13,9 @@ int counters_are_wanted(void);
 /* By the thread itself. What it counts from now on belongs to where it is. */
 void counters_start(struct thread* thread);
 void counters_stop(struct thread* thread);
+/* In a child: first this, then, by its thread if that was counting, what its parent's had is left.
+ */
+void counters_begin_child(void);
+void counters_after_fork(struct thread* thread);
 
 #endif

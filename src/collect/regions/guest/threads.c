@@ -167,6 +167,7 @@ struct thread* thread_self(void) {
  * does, by which the host knows them. What was counted before is the parent's. The parent's
  * mappings are left alone: unmapping takes no part of its files. */
 void threads_after_fork(void) {
+  counters_begin_child();
   __atomic_clear(&busy, __ATOMIC_RELEASE);
   struct thread* inherited = self;
   struct culprit_region_thread* last = inherited == NULL ? NULL : inherited->shared;
@@ -207,8 +208,7 @@ void threads_after_fork(void) {
     shared->frames[i].tasks = 0;
   }
   for (uint32_t i = 0; i < shared->held; ++i) shared->locks[i].since = now;
-  counters_stop(thread); /* those of the parent's thread */
-  counters_start(thread);
+  counters_after_fork(thread);
   thread_tell_place(thread, now);
   if (has_end_key) pthread_setspecific(end_key, thread);
   self = thread;

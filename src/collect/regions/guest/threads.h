@@ -20,16 +20,28 @@ struct team {
   uint32_t loop; /* path of a loop that the team begins with; 0: none */
 };
 
+/* How a thread counts events, and where it is meanwhile (counters.c). */
+struct counting {
+  uint32_t path; /* where it is */
+  uint32_t is_waiting;
+  uint64_t values[CULPRIT_MAX_COUNTERS]; /* when it came there */
+  void* rings[CULPRIT_MAX_COUNTERS];     /* of events that a ring counts; NULL: they are read */
+  void* switches;                        /* likewise of switches; NULL: the group is always read */
+  uint64_t seen_switches;                /* when it was read last */
+  uint64_t read_ns;
+  uint64_t since_ns; /* until now, if it holds clocks alone */
+  uint32_t in_group;
+  int fds[CULPRIT_MAX_COUNTERS];
+  uint64_t id; /* of the first */
+  uint64_t group[CULPRIT_MAX_COUNTERS];
+};
+
 struct thread {
   struct culprit_region_thread* shared;
   struct culprit_region_log* log;       /* NULL: there was no room */
   struct culprit_region_counts* counts; /* NULL: nothing is counted */
-  int counter_fds[CULPRIT_MAX_COUNTERS];
   uint32_t is_counting;
-  uint32_t counted_path; /* where it is */
-  uint32_t counted_waiting;
-  uint64_t counter_id;
-  uint64_t counted[CULPRIT_MAX_COUNTERS]; /* when it came there */
+  struct counting counting;
   uint32_t tid;
   uint32_t depth;
   uint32_t too_deep;    /* constructs above the last frame that is kept */
