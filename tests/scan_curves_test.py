@@ -94,6 +94,13 @@ class Curves(CulpritTest):
                          [["again", "fast", "slow"] if size in (1, 2, 4) else ["again", "fast"]
                           for size in range(1, 7)])
         self.assertEqual([one["next"] for one in places], ["", "", "slow", "", "slow", "slow"])
+        self.assertEqual(best["by_use"], [])
+        used = json.loads(self.culprit("scan", "best", "--use", "*=2", "--format", "json").stdout)
+        BEST.validate(used)
+        names = [one["name"] for one in used["by_use"]]
+        self.assertEqual((sorted(names[:2]), names[2:]), (["again", "fast"], ["slow"]))
+        self.assertEqual([one["ratio"] for one in used["by_use"]][:2], [1, 1])
+        self.assertIn("once=x", self.culprit("scan", "best", "--use", "once=x", status=2).stderr)
         standing = {one["name"]: one for one in best["panels"][0]["standings"]}
         self.assertEqual((standing["fast"]["mean_ratio"], standing["fast"]["times_best"]), (1, 6))
         self.assertEqual(standing["slow"]["times_best"], 3)

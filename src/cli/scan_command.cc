@@ -445,8 +445,13 @@ Result<std::string> answer_question(const ScanCommand& command) {
                    scan::answer(command.question, quantities, open.cells, open.costs));
   const TextStyle style = standard_output_style(command.width);
   if (command.action == ScanAction::best) {
-    return command.format == Format::json ? print_best_json(answer)
-                                          : print_best_text(answer, style);
+    std::vector<scan::WeighedSeries> weighed;
+    if (!command.uses.empty()) {
+      ASSIGN_OR_RETURN(weighed, scan::weigh(answer, command.uses));
+    }
+    if (command.format == Format::json) return print_best_json(answer, weighed);
+    const std::string by_place = print_best_text(answer, style);
+    return weighed.empty() ? by_place : by_place + print_weighed(weighed, answer.by, style);
   }
   if (command.action == ScanAction::table) {
     if (command.format == Format::json) return print_answer_json(answer);

@@ -176,7 +176,7 @@ std::string print_best_text(const Answer& answer, const TextStyle& style) {
   return out;
 }
 
-std::string print_best_json(const Answer& answer) {
+std::string print_best_json(const Answer& answer, const std::vector<WeighedSeries>& weighed) {
   const auto estimate = [](const std::optional<Estimate>& value) {
     return value ? Json{{"value", value->value}, {"error", value->standard_error}} : Json(nullptr);
   };
@@ -203,6 +203,12 @@ std::string print_best_json(const Answer& answer) {
                       {"places", std::move(places)},
                       {"standings", std::move(standings)}});
   }
+  Json by_use = Json::array();
+  for (const WeighedSeries& one : weighed) {
+    by_use.push_back({{"name", one.name},
+                      {"sum", one.is_complete ? estimate(one.sum) : Json(nullptr)},
+                      {"ratio", one.is_complete ? Json(one.ratio) : Json(nullptr)}});
+  }
   return dump({{"schema", "culprit-scan-best-1"},
                {"expression", answer.expression},
                {"title", answer.title},
@@ -211,6 +217,7 @@ std::string print_best_json(const Answer& answer) {
                {"over", answer.over},
                {"by", answer.by},
                {"panels", std::move(panels)},
+               {"by_use", std::move(by_use)},
                {"failures", answer.failures}});
 }
 

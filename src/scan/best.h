@@ -13,6 +13,7 @@
 
 #include "base/text_style.h"
 #include "scan/answer.h"
+#include "scan/weighed.h"
 
 namespace culprit::scan {
 
@@ -52,7 +53,7 @@ struct BestPanel {
 std::vector<BestPanel> find_best(const Answer& answer);
 
 std::string print_best_text(const Answer& answer, const TextStyle& style);
-/// Schema: culprit-scan-best-1
-std::string print_best_json(const Answer& answer);
+/// Schema: culprit-scan-best-1. `weighed`: empty where nobody said how often programs are used.
+std::string print_best_json(const Answer& answer, const std::vector<WeighedSeries>& weighed);
 
 }  // namespace culprit::scan

@@ -314,12 +314,25 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   CLI::App* best = add_action(scan, command, ScanAction::best, "best",
                               "which setup has the least, at each size");
   add_question(best, command);
+  best->add_option_function<std::vector<std::string>>(
+          "--use",
+          [command](const std::vector<std::string>& words) {
+            for (const std::string& word : words) {
+              Result<scan::Use> use = scan::parse_use(word);
+              if (!use) throw CLI::ValidationError("--use", use.error().message);
+              command->uses.push_back(*std::move(use));
+            }
+          },
+          "how often a program is used: one score for all of them")
+      ->type_name("PROGRAM=COUNT")
+      ->allow_extra_args(false);
   add_word(best, "--format", &command->format, kExplainFormats, "how to print");
   add_width(best, command);
   best->footer(
       "\nExamples:\n"
       "  culprit scan best                     instructions, by size\n"
-      "  culprit scan best cycles --program 'vecadd*'");
+      "  culprit scan best cycles --program 'vecadd*'\n"
+      "  culprit scan best time_ns --use matmul=100 --use 'invert*=3'");
 
   CLI::App* diff =
       add_action(scan, command, ScanAction::diff, "diff",

@@ -11,6 +11,7 @@
 #include "scan/place_table.h"
 #include "scan/print_answer.h"
 #include "scan/run/run_scan.h"
+#include "scan/weighed.h"
 
 namespace culprit {
 
@@ -46,6 +47,7 @@ struct ScanCommand {
   scan::Question question;  // table, plot
   scan::PlotOptions plot;
   PlotForm form = PlotForm::text;
+  std::vector<scan::Use> uses;       // best
   std::string output;                // plot: "": standard output
   std::vector<std::string> command;  // one
   std::vector<uint64_t> runs = {100, 300, 700};
