@@ -6,7 +6,7 @@ import { useMemo, useState } from "preact/hooks";
 
 import { getDocument } from "./carrier";
 import { fileName, inUnit, MARKS, MARK_WORDS, patternOf, percent } from "./format";
-import { functionsOf, group, joinPlaces, placesOf, type Measure, type Place, type Places } from "./places";
+import { functionsOf, group, joinPlaces, placesOf, processOf, type Measure, type Place, type Places } from "./places";
 import { go, tweak, type Route } from "./route";
 import { CopyButtons, sortRows, Table, type ColumnOf } from "./table";
 import type { Index, Table as TableTypes } from "./types";
@@ -100,10 +100,6 @@ function isMine(module: string): boolean {
   return !/^\/(usr\/)?lib|^\[|ld-linux|\.so(\.|$)/.test(module);
 }
 
-function processOf(row: Place): string {
-  return `${row.process} ${row.pid}`;
-}
-
 function Chips({ route }: { route: Route }): JSX.Element {
   const filters = ["process", "module", "q", "mine"].filter((key) => route.query.get(key));
   return (
@@ -154,8 +150,7 @@ function FunctionsOf({ places, route, unfolded }: { places: Places; route: Route
   const [process, module] = [query.get("process"), query.get("module")];
 
   const upper = useMemo(() => group(places.rows, (row) => `${row.pid} ${row.process} ${row.module}`), [places]);
-  const functions = useMemo(() => process ? group(places.rows.filter((row) => processOf(row) === process), (row) => row.id)
-    : functionsOf(places), [places, process]);
+  const functions = functionsOf(places, process ?? "");
   const whole = functionsOf(places).length;
   const shown = places.measures.map((one, at) => ({ one, at })).filter(({ one }) => chosen.includes(one.name))
     .map(({ one, at }) => measureColumn(one, at, shows));

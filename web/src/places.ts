@@ -108,14 +108,22 @@ export function group(rows: Place[], keyOf: (row: Place) => string): Place[] {
   return [...sums.values()];
 }
 
-const functions = new WeakMap<Places, Place[]>();
+export function processOf(row: Place): string {
+  return `${row.process} ${row.pid}`;
+}
 
-/// A row for each function, of all processes.
-export function functionsOf(places: Places): Place[] {
+const functions = new WeakMap<Places, Map<string, Place[]>>();
+
+/// A row for each function, of one process or of all ("").
+export function functionsOf(places: Places, process = ""): Place[] {
   let made = functions.get(places);
-  if (!made) {
-    made = group(places.rows, (row) => row.id);
-    functions.set(places, made);
+  if (!made) functions.set(places, made = new Map());
+  let found = made.get(process);
+  if (!found) {
+    const rows = process ? places.rows.filter((row) => processOf(row) === process) : places.rows;
+    // Of the only process there is they are those of all.
+    const areAll = process !== "" && rows.length === places.rows.length;
+    made.set(process, found = areAll ? functionsOf(places) : group(rows, (row) => row.id));
   }
-  return made;
+  return found;
 }

@@ -39,8 +39,26 @@ interface Props<Row> {
 
 const ROW_PIXELS = 22;
 
+/// The order of rows by whole numbers from `first` to `last`, by counting each.
+function orderOfPlaces(keys: Float64Array, first: number, last: number): Uint32Array {
+  const begins = new Uint32Array(last - first + 2);
+  for (const key of keys) ++begins[key - first + 1];
+  for (let at = 1; at < begins.length; ++at) begins[at] += begins[at - 1];
+  const order = new Uint32Array(keys.length);
+  for (let row = 0; row < keys.length; ++row) order[begins[keys[row] - first]++] = row;
+  return order;
+}
+
 /// The order of rows by these keys; those with the same key stay as they are.
 function orderOf(keys: Float64Array): Uint32Array {
+  let [first, last, areWhole] = [Infinity, -Infinity, true];
+  for (const key of keys) {
+    if (key < first) first = key;
+    if (key > last) last = key;
+    areWhole = areWhole && Number.isInteger(key);
+  }
+  const isShort = last >= first && last - first < 4 * keys.length;
+  if (areWhole && isShort) return orderOfPlaces(keys, first, last);
   // The browser sorts numbers ten times as fast as it calls a comparison.
   const sorted = keys.slice().sort();
   const taken = new Uint32Array(keys.length);  // from each first one of its key on
@@ -71,7 +89,8 @@ export function sortRows<Row>(rows: Row[], columns: ColumnOf<Row>[], sort: strin
   const sign = sort.startsWith("-") ? -1 : 1;
   const found = rows.map(column.rank ?? column.value);
   const values = found.every((one) => typeof one !== "string") ? found : ranksOf(found);
-  const keys = Float64Array.from(values, (one) => Number.isFinite(one) ? sign * Number(one) : Infinity);
+  const keys = new Float64Array(rows.length);
+  values.forEach((one, at) => { keys[at] = Number.isFinite(one) ? sign * Number(one) : Infinity; });
   return Array.from(orderOf(keys), (at) => rows[at]);
 }
 
