@@ -1,7 +1,7 @@
 // Kernels of bench/scan_explain.py: one at a time, chosen by a macro.
 #include <cmath>
 #include <cstdint>
-#include <functional>
+#include <vector>
 
 #include "culprit_kernel.h"
 constexpr int kSize = 96;
@@ -22,12 +22,7 @@ int main(int argc, char** argv) {
   double total = 1.5;
   int64_t whole = 5;
   int bins = 12;
-  const auto half = [](double x) { return x * 0.5 + 1.5; };
-#ifdef DIRECT
-  const auto& apply = half;
-#else
-  const std::function<double(double)> apply = half;
-#endif
+  std::vector<int32_t> list(small, small + kSize);
   for (long n = 0; n < runs; ++n) {
     CULPRIT_CHANGED(u);
     CULPRIT_CHANGED(v);
@@ -56,8 +51,15 @@ int main(int argc, char** argv) {
 #endif
     }
 #endif
-#ifdef FUNCTION
-    for (int i = 0; i < 24; ++i) p[i] = apply(q[i]);  // HERE: FUNCTION
+#ifdef ELEMENTS
+    CULPRIT_CHANGED(list);
+    for (size_t i = 0; i < kSize; ++i) {
+#ifdef UNCHECKED
+      small[i] += list[i] >> 1;
+#else
+      small[i] += list.at(i) >> 1;  // HERE: ELEMENTS
+#endif
+    }
 #endif
 #ifdef FLOOR
     for (int i = 0; i < 24; ++i) p[i] = std::floor(q[i] * 1.25);  // HERE: FLOOR

@@ -20,14 +20,14 @@ namespace culprit::scan {
 struct Cause {
   std::string name;   // for programs: "scalar", "rolled", "calls", ...
   std::string text;   // a sentence
-  std::string place;  // where the difference is largest: "kernel.cc:12"; "" if nowhere
+  std::string place;  // the user's line where it is largest: "kernel.cc:12"; "" if nowhere
   double weight = 0;  // instructions per iteration that it stands for
 };
 
 /// One of two cells that are compared.
 struct Side {
   const CellCosts* costs;
-  const PlaceTable* lines;  // by line
+  const PlaceTable* lines;  // by the user's own lines
   std::vector<Remark> remarks;
 };
 

@@ -116,8 +116,10 @@ Explanation explain(const Cell& a, const CellCosts& costs_a, const Cell& b,
   out.remarks_b = choose_remarks(b, out.lines);
   out.has_remarks = !a.detail(kRemarksLabel).empty() || !b.detail(kRemarksLabel).empty();
   out.code = pair_code(costs_a, costs_b, code);
-  out.causes = find_causes(profile, {&costs_a, &lines_a, out.remarks_a},
-                           {&costs_b, &lines_b, out.remarks_b}, out.code);
+  const PlaceTable own_a = make_place_table(costs_a, code, PlaceLevel::own_line);
+  const PlaceTable own_b = make_place_table(costs_b, code, PlaceLevel::own_line);
+  out.causes = find_causes(profile, {&costs_a, &own_a, out.remarks_a},
+                           {&costs_b, &own_b, out.remarks_b}, out.code);
   return out;
 }
 

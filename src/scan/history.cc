@@ -116,8 +116,8 @@ void explain_change(const History& history, CodeIndex& code, Change& change) {
     most = std::abs(difference);
     change.function = function;
   }
-  const PlaceTable lines_a = make_place_table(*a, code, PlaceLevel::line);
-  const PlaceTable lines_b = make_place_table(*b, code, PlaceLevel::line);
+  const PlaceTable lines_a = make_place_table(*a, code, PlaceLevel::own_line);
+  const PlaceTable lines_b = make_place_table(*b, code, PlaceLevel::own_line);
   const auto remarks = [&](size_t cell) {
     return parse_remarks(history.cells[cell].detail(kRemarksLabel));
   };

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "attribute/attribution.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "print/csv.h"
@@ -37,12 +38,16 @@ std::string source_line(const ImageFacts& facts, StringId file, uint32_t line) {
   return "";
 }
 
-/// Where the code is from: the innermost line.
-std::optional<std::pair<std::string, std::string>> line_of(CodeIndex& code, const Location& at) {
+/// Where the code is from: the innermost line, or the innermost that is the user's own.
+std::optional<std::pair<std::string, std::string>> line_of(CodeIndex& code, const Location& at,
+                                                           bool is_own) {
   const std::vector<Frame> frames = code.frames(at);
   const ImageFacts* const facts = code.facts(at.image);
   if (facts == nullptr || frames.empty() || frames.front().line == 0) return std::nullopt;
-  const Frame& frame = frames.front();
+  const auto own = std::find_if(frames.begin(), frames.end(), [&](const Frame& one) {
+    return one.line != 0 && !is_system_source(facts->strings.text(one.file));
+  });
+  const Frame& frame = is_own && own != frames.end() ? *own : frames.front();
   return std::pair(fmt::format("{}:{}", base_name(facts->strings.text(frame.file)), frame.line),
                    source_line(*facts, frame.file, frame.line));
 }
@@ -56,12 +61,13 @@ class RowMaker {
     PlaceRow row;
     row.function = function_name(code_, at);
     row.name = row.function;
-    if (level_ == PlaceLevel::line) {
-      if (const auto line = line_of(code_, at)) std::tie(row.name, row.detail) = *line;
+    if (level_ == PlaceLevel::line || level_ == PlaceLevel::own_line) {
+      const bool is_own = level_ == PlaceLevel::own_line;
+      if (const auto line = line_of(code_, at, is_own)) std::tie(row.name, row.detail) = *line;
     } else if (level_ == PlaceLevel::instruction) {
       row.name = fmt::format("{:x}", code_.link_address(at).value);
       row.detail = instruction_text(at);
-      if (const auto line = line_of(code_, at)) std::tie(row.line, row.source) = *line;
+      if (const auto line = line_of(code_, at, false)) std::tie(row.line, row.source) = *line;
     }
     return row;
   }

@@ -23,7 +23,12 @@
 
 namespace culprit::scan {
 
-enum class PlaceLevel : uint8_t { function, line, instruction };
+enum class PlaceLevel : uint8_t {
+  function,
+  line,
+  instruction,
+  own_line,  // of the user's: where what is inlined from the system's headers was called
+};
 
 struct PlaceRow {
   std::string name;    // "main", "kernel.cc:12", "11a0"

@@ -1,6 +1,7 @@
 // Kernels for scan_explain_test.py: what it builds them with is the cause of a difference.
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 #include "culprit_kernel.h"
 
@@ -157,6 +158,15 @@ int main(int argc, char** argv) {
     CULPRIT_CHANGED_VALUE(shape);
 #endif
     for (int i = 0; i < 24; ++i) sum += shape->area(a[i]);  // HERE: VIRTUAL
+#endif
+#ifdef FUNCTION
+    const auto half = [](double x) { return x * 0.5 + 1.5; };
+#ifdef DIRECT
+    const auto& apply = half;
+#else
+    const std::function<double(double)> apply = half;
+#endif
+    for (int i = 0; i < 24; ++i) a[i] = apply(b[i]);  // HERE: FUNCTION
 #endif
 #ifdef CONVERT
     for (int i = 0; i < kSize; ++i) f[i] = g[i] * LITERAL;  // HERE: CONVERT
