@@ -1,5 +1,5 @@
-/* A file system in user space with one file, the program `run`: silent_files PROGRAM FOLDER. It answers
-   until its standard input ends, and is silent from then on, as one whose server hangs. */
+/* A file system in user space with one file, the program `run`: silent_files PROGRAM FOLDER. It
+   answers until its standard input ends, and is silent from then on, as one whose server hangs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>

@@ -11,6 +11,7 @@
 #include "cli/simulating.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
+#include "scan/weighed.h"
 #include "simulate/objects/allocators.h"
 #include "store/profile_file.h"
 
@@ -27,6 +28,10 @@ int refuse(const char* command) {
 
 Result<objects::OwnAllocator> objects::parse_allocator(std::string_view /*text*/) {
   return Error{"this small build has no software PMU"};
+}
+
+Result<scan::Use> scan::parse_use(const std::string& /*text*/) {
+  return Error{"this small build has no scans"};
 }
 
 Result<void> offer_page(const std::string& /*file*/) {
