@@ -1,13 +1,16 @@
 /* See counters.h. Asking the kernel at each edge takes a microsecond and more. Three sources cost
  * less, and each event has the cheapest that counts the same:
  *
- *   its ring   Events of the kernel's software that happen one by one (page faults, switches) write
- * a record each into a ring that nobody empties. How far the ring has been written says how many
- * there were: that is read from memory. No file stays open. the clock  CPU time is what the kernel
- * said last, and the time since, as long as the thread has kept its CPU. A ring of its switches
- * tells whether it has. read()     All others, in one group, so that they are read at one moment
- * and by one call. The program may close files that it does not know of and get their numbers for
- * its own: each time the kernel is asked first whether the number is still that of our counter.
+ * Its ring: events of the kernel's software that happen one by one (page faults, switches) write a
+ * record each into a ring that nobody empties. How far it has been written says how many there
+ * were: that is read from memory. No file stays open.
+ *
+ * The clock: CPU time is what the kernel said last, and the time since, as long as the thread has
+ * kept its CPU. A ring of its switches tells whether it has.
+ *
+ * read(): all others, in one group, so that they are read at one moment and by one call. The
+ * program may close files that it does not know of and get their numbers for its own: each time the
+ * kernel is asked first whether the number is still that of our counter.
  *
  * Where a thread can have no rings (too much locked memory) all its events are read. */
 #define _GNU_SOURCE
