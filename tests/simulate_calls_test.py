@@ -210,6 +210,12 @@ class Killed(Base):
             self.assertLess(time.monotonic(), until, what)
             time.sleep(0.05)
 
+    def is_at_rest(self):
+        """Whether nobody is in the middle of saving it."""
+        size = self.profile.stat().st_size
+        time.sleep(0.3)
+        return self.profile.stat().st_size == size
+
     def counted_rounds(self):
         """By the calls of work() that are in the profile; and its ledger, notes included."""
         report = self.report(self.profile, "--columns", "executions", "--by", "function")
@@ -221,7 +227,8 @@ class Killed(Base):
         culprit = self.start("--locality", "l1")
         self.wait_for(self.rounds, "the program runs")
         size = self.profile.stat().st_size
-        self.wait_for(lambda: self.profile.stat().st_size > size, "something is saved")
+        self.wait_for(lambda: self.profile.stat().st_size > size and self.is_at_rest(),
+                      "something is saved")
         saved = self.rounds()
         culprit.kill()
         culprit.wait()
