@@ -418,27 +418,32 @@ class Page(Browser):
 
     def test_screens_show_what_json_says(self):
         profile = self.simulated_profile()
+        with self.serving(profile, profile) as address:
+            found = self.drive("screens", address)
+        self.check(found, profile)
+        self.assertEqual(set(found["screens"]), {"overview", "functions", "function", "calls", "data", "locality",
+                                                 "regions", "differences", "help"})
+
+    def test_screens_of_one_file_do_too(self):
+        profile = self.simulated_profile()
+        self.culprit("export", "--to", "html", "-o", "page.html", profile)
+        self.check(self.drive("screens", (self.folder / "page.html").as_uri()), profile)
+
+    def check(self, found, profile):
         why = self.answer_json("why", profile)
         report = self.answer_json("report", profile, "--by", "function", "--limit", "1")
-        self.culprit("export", "--to", "html", "-o", "page.html", profile)
-        with self.serving(profile, profile) as address:
-            served = self.drive("screens", address)
-        in_file = self.drive("screens", (self.folder / "page.html").as_uri())
-        for found in served, in_file:
-            self.assertEqual(found["errors"], [])
-            self.assertEqual(found["requests_elsewhere"], [])
-            self.assertEqual(found["hottest"], report["rows"][0]["function"])
-            self.assertEqual(found["advice"], len(why["advice"]))
-            self.assertTrue(found["tree"].startswith("?" + three_digits(why["tree"]["cycles"]["value"])), found["tree"])
-            self.assertEqual(found["violations"], [])
-            self.assertEqual(found["sought"], ["product"])
-            self.assertEqual(found["after_back"], "functions")
-            self.assertTrue(found["restored"])
-            self.assertGreaterEqual(found["blocks"], 4)
-            self.assertGreater(found["linked"], 0)
-            self.assertIn("kept in", found["objects"])
-        self.assertEqual(set(served["screens"]), {"overview", "functions", "function", "calls", "data", "locality",
-                                                  "regions", "differences", "help"})
+        self.assertEqual(found["errors"], [])
+        self.assertEqual(found["requests_elsewhere"], [])
+        self.assertEqual(found["hottest"], report["rows"][0]["function"])
+        self.assertEqual(min(found["advice"], 5), len(why["advice"]))  # five on a terminal
+        self.assertTrue(found["tree"].startswith("?" + three_digits(why["tree"]["cycles"]["value"])), found["tree"])
+        self.assertEqual(found["violations"], [])
+        self.assertEqual(found["sought"], ["product"])
+        self.assertEqual(found["after_back"], "functions")
+        self.assertTrue(found["restored"])
+        self.assertGreaterEqual(found["blocks"], 4)
+        self.assertGreater(found["linked"], 0)
+        self.assertIn("kept in", found["objects"])
 
 
 def three_digits(value):
