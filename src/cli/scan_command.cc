@@ -312,7 +312,7 @@ int run_cells(const ScanCommand& command) {
 }
 
 int run_predict(const ScanCommand& command) {
-  std::vector<std::string> labels;
+  std::vector<scan::ScanSetting> settings;  // of both machines, before either is scanned
   for (const std::string& machine : {command.from, command.machine}) {
     if (machine == "none") return fail(Error{"a machine's cycles are asked for: none has none"});
     Result<scan::Plan> plan = scan::read_plan(command.plan);
@@ -323,9 +323,13 @@ int run_predict(const ScanCommand& command) {
     if (!setting) return fail(setting.error());
     setting->plugin_path = find_qemu_plugin();
     setting->label = "machine=" + machine;
-    labels.push_back(setting->label);
+    settings.push_back(*std::move(setting));
+  }
+  std::vector<std::string> labels;
+  for (scan::ScanSetting& setting : settings) {
+    labels.push_back(setting.label);
     const Result<scan::ScanOutcome> outcome =
-        run_with_progress(scan_options(command, *std::move(setting)), command.quiet);
+        run_with_progress(scan_options(command, std::move(setting)), command.quiet);
     if (!outcome) return fail(outcome.error());
   }
   return print(command, answer_predict(command, labels[0], labels[1]));

@@ -26,6 +26,9 @@ inline constexpr std::string_view kBehindSingle = "behind single";
 /// The time of tasks that the thread ran while it waited there. It is no part of its own: the body
 /// has it.
 inline constexpr std::string_view kInnerTasks = "inner tasks";
+/// Of executions that had not ended when their process did: how many there are, in `executions`,
+/// and the time that they took until then. It is no part of its own: the other parts have it.
+inline constexpr std::string_view kUnfinished = "unfinished";
 /// A number and no time: chunks of a loop, sections or singles that the thread ran, tasks that it
 /// created.
 inline constexpr std::string_view kPieces = "pieces";

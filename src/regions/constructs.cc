@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "model/labelled_runs.h"
 #include "model/region_words.h"
-#include "model/unfinished_regions.h"
 
 namespace culprit {
 namespace {

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "model/region_words.h"
-#include "model/unfinished_regions.h"
 #include "print/golden.h"
 #include "regions/overheads.h"
 

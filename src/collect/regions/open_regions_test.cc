@@ -5,7 +5,6 @@
 
 #include "collect/regions/region_profile.h"
 #include "model/region_words.h"
-#include "model/unfinished_regions.h"
 
 namespace culprit {
 namespace {

@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "model/region_words.h"
-#include "model/unfinished_regions.h"
 #include "records/elf_identity.h"
 
 namespace culprit {
