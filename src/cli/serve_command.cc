@@ -63,8 +63,9 @@ Result<std::vector<std::string>> list_profiles(const std::vector<std::string>& w
 Result<void> offer_page(const std::string& file) {
   if (!web_assets().problem.empty()) return {};
   const TextStyle style = standard_output_style(0, file);
-  const std::string next = print_next(with_file("culprit serve", style), "in a browser", style);
-  return write_output(std::string(std::string_view("Next").size(), ' ') + next.substr(4));
+  constexpr std::string_view kLabel = "Next";  // the report's own has it
+  std::string next = print_next(with_file("culprit serve", style), "in a browser", style);
+  return write_output(next.replace(0, kLabel.size(), kLabel.size(), ' '));
 }
 
 int run(const ServeCommand& command) {

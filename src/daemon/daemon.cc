@@ -2,19 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <deque>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <optional>
 #include <poll.h>
 #include <span>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
@@ -23,21 +19,19 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "collect/perf/perf_targets.h"
-#include "collect/perf/reader_priority.h"
 #include "daemon/bpf_sampler.h"
 #include "daemon/collector.h"
 #include "daemon/control_request.h"
 #include "daemon/control_socket.h"
 #include "daemon/daemon_status.h"
 #include "daemon/describe_epoch.h"
+#include "daemon/epoch_completer.h"
 #include "daemon/missing_rights.h"
 #include "daemon/stack_sampler.h"
 #include "epochs/epoch_database.h"
 #include "host/capabilities_probe.h"
 #include "host/clock.h"
-#include "recording/process_folder.h"
 #include "recording/run_loop.h"
-#include "recording/signals.h"
 #include "store/profile_file.h"
 
 namespace culprit {
@@ -55,8 +49,7 @@ constexpr uint64_t kSamplesOfAPeriod = 250;
 constexpr uint64_t kChangePeriodsNs = kSecondNs / 4;
 constexpr int64_t kClockJumpNs = kSecondNs;
 constexpr size_t kProblemsKept = 5;
-constexpr size_t kEpochsWaiting = 4;  // for their facts
-constexpr double kRingRateHz = 99;    // each sample is a record, and wakes the daemon
+constexpr double kRingRateHz = 99;  // each sample is a record, and wakes the daemon
 
 bool is_prime(uint64_t number) {
   if (number % 2 == 0) return number == 2;
@@ -114,7 +107,8 @@ class Daemon final : public RunSource {
       : options_(options),
         database_(std::move(database)),
         socket_(std::move(socket)),
-        control_(options.control) {}
+        control_(options.control),
+        completer_(options, database_.folder()) {}
 
   Result<void> run();
 
@@ -147,9 +141,6 @@ class Daemon final : public RunSource {
   }
   void tick(uint64_t now_ns);
   void follow_cpus();
-  void complete_next();
-  void complete_in_child(std::span<const ClosedEpoch> epochs);
-  void reap();
   void wait_for_symbols();
   std::string answer(std::string_view line);
   [[nodiscard]] std::string join_labels() const;
@@ -157,6 +148,9 @@ class Daemon final : public RunSource {
   std::string change_events(const std::string& words);
   [[nodiscard]] DaemonStatus status() const;
   void note_problem(const std::string& problem);
+  void note_failure(const Result<void>& done) {
+    if (!done) note_problem(done.error().message);
+  }
   void say(const std::string& text) const {
     if (options_.say) options_.say(text);
   }
@@ -181,10 +175,8 @@ class Daemon final : public RunSource {
   std::optional<ProfileWriter> writer_;
   std::string path_;
   std::map<std::string, std::string> labels_;
-  SamplingTotals before_;            // of the epochs that are over
-  std::vector<ClosedEpoch> closed_;  // without all their symbols
-  pid_t completing_ = 0;             // who looks them up: of the first, or of all at the end
-  bool is_ending_ = false;
+  SamplingTotals before_;  // of the epochs that are over
+  EpochCompleter completer_;
   std::deque<std::string> problems_;
   uint64_t start_ns_ = 0;
   uint64_t start_cpu_ns_ = 0;  // what loading the program and measuring its cost took
@@ -343,80 +335,13 @@ void Daemon::close_epoch() {
   }
   // What an epoch needed is free, in pieces between what stays: the allocator would keep it all.
   ::malloc_trim(0);
-  closed_.push_back({*closed, database_.facts_folder(), std::move(recording.held)});
-  // Their files stay open until then; what nobody gets to is looked for when it is asked for.
-  if (closed_.size() > kEpochsWaiting) closed_.erase(closed_.begin() + 1);
-  complete_next();
+  note_failure(completer_.add({*closed, database_.facts_folder(), std::move(recording.held)}));
 }
 
-void Daemon::complete_next() {
-  if (completing_ == 0 && !closed_.empty() && !is_ending_) complete_in_child({closed_.data(), 1});
-}
-
-/// Symbols are looked up by a child: its memory goes with it, and a strange file cannot harm us.
-void Daemon::complete_in_child(std::span<const ClosedEpoch> epochs) {
-  completing_ = ::fork();
-  if (completing_ == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    SignalGuard::give_back_in_child();
-    // The child keeps nothing of ours open: the lock, the clocks, the socket. It closes them before
-    // its priority falls: on a busy machine it would hold the lock for seconds, and a daemon that
-    // follows one that was killed would be refused.
-    std::vector<int> kept;
-    for (const ClosedEpoch& epoch : epochs) {
-      for (const auto& [image, fd] : epoch.held) kept.push_back(fd.get());
-    }
-    for (const uint32_t fd : list_numbered_entries("/proc/self/fd")) {
-      const int number = static_cast<int>(fd);
-      const bool is_kept = std::find(kept.begin(), kept.end(), number) != kept.end();
-      if (number > STDERR_FILENO && !is_kept) ::close(number);
-    }
-    if (!is_ending_) ::setpriority(PRIO_PROCESS, 0, 19);
-    for (const ClosedEpoch& epoch : epochs) {
-      if (options_.complete) options_.complete(epoch);
-    }
-    if (is_ending_) ::_exit(0);
-    const auto now_s = static_cast<int64_t>(read_clock_ns(CLOCK_REALTIME) / kSecondNs);
-    if (const Result<EpochDatabase> database = EpochDatabase::open(database_.folder())) {
-      for (const std::string& problem : thin_out(*database, options_.keeping, now_s)) say(problem);
-    }
-    ::_exit(0);
-  }
-  if (completing_ < 0) {
-    completing_ = 0;
-    closed_.clear();
-    note_problem(errno_error("cannot start a process for symbols", errno).message);
-  }
-}
-
-void Daemon::reap() {
-  int wait_status = 0;
-  if (completing_ == 0 || ::waitpid(completing_, &wait_status, WNOHANG) != completing_) return;
-  completing_ = 0;
-  closed_.erase(closed_.begin());
-  if (wait_status != 0) note_problem("looking up the symbols of an epoch failed");
-  complete_next();
-}
-
-/// Whoever asks for a report looks up what lacks: on a busy machine the child of low priority takes
-/// minutes, for which nobody is to wait. Its memory and its files are gone with it, and what it has
-/// not finished is as it was.
 void Daemon::end() {
-  is_ending_ = true;
+  completer_.stop();
   close_epoch();
-  if (completing_ != 0) {
-    ::kill(completing_, SIGKILL);
-    ::waitpid(completing_, nullptr, 0);
-    completing_ = 0;
-  }
-  for (ClosedEpoch& epoch : closed_) {
-    epoch.is_hurried = true;
-    std::erase_if(epoch.held, [](const auto& one) {
-      struct stat file{};
-      return ::fstat(one.second.get(), &file) != 0 || file.st_nlink != 0;
-    });
-  }
-  if (!closed_.empty()) complete_in_child(closed_);
+  note_failure(completer_.hurry());
 }
 
 void Daemon::tick(uint64_t now_ns) {
@@ -615,7 +540,7 @@ void Daemon::begin() {
 }
 
 void Daemon::take(uint64_t now_ns) {
-  reap();
+  note_failure(completer_.reap());
   if (now_ns >= periods_at_ns_) {
     periods_at_ns_ = now_ns + std::max(kSamplesOfAPeriod * period_ns_, kChangePeriodsNs);
     if (!is_paused_) collector_->change_periods();
@@ -633,10 +558,10 @@ void Daemon::take(uint64_t now_ns) {
 /// What could not be found later is worth a short wait, which a second request ends.
 void Daemon::wait_for_symbols() {
   constexpr int kLookMs = 50;
-  while (completing_ != 0 && control_.take().stop != StopRequest::at_once) {
+  while (completer_.is_busy() && control_.take().stop != StopRequest::at_once) {
     pollfd asked{control_.descriptor(), POLLIN, 0};
     ::poll(&asked, 1, kLookMs);
-    reap();
+    note_failure(completer_.reap());
   }
 }
 

@@ -4,9 +4,8 @@
 //
 // A clock of a constant period sees a program that works in step with it always at the same place.
 // With periods of a wide range each phase of such a program is as likely: the range is that of
-// rates between 3/4 and 5/4 of the one asked for. A narrower one would favour the periods near a
-// program's own: with rates within a sixteenth, shares in a program of the clock's period vary
-// more than twice as much as by chance (random_periods_test has the law).
+// rates between 3/4 and 5/4 of the one asked for. With a narrower one too many periods are near a
+// program's own (random_periods_test has a sixteenth beside it).
 
 #include <cstdint>
 #include <random>
@@ -15,18 +14,19 @@ namespace culprit {
 
 class RandomPeriods {
  public:
-  explicit RandomPeriods(uint64_t seed) : random_(seed) {}
+  static constexpr double kRange = 0.25;
+
+  explicit RandomPeriods(uint64_t seed, double range = kRange) : range_(range), random_(seed) {}
 
   /// A period near the one asked for. All rates in the range are as likely, so that the mean rate
   /// is the one asked for.
   uint64_t draw(uint64_t period_ns) {
-    std::uniform_real_distribution<double> rates(1 - kRange, 1 + kRange);
+    std::uniform_real_distribution<double> rates(1 - range_, 1 + range_);
     return static_cast<uint64_t>(static_cast<double>(period_ns) / rates(random_));
   }
 
-  static constexpr double kRange = 0.25;
-
  private:
+  double range_;
   std::mt19937_64 random_;
 };
 

@@ -209,7 +209,8 @@ TEST_F(EpochDatabaseTest, ProcessesStayApartWhereThatIsWanted) {
     write(path, epoch);
     ASSERT_DONE(database->finish(path, 600));
   }
-  const Result<MergedEpochs> apart = merge_epochs(database->find({}), EpochProcesses::by_pid);
+  const Result<MergedEpochs> apart =
+      merge_epochs(database->find({}), Projection::Processes::by_pid);
   ASSERT_DONE(apart);
   std::map<uint32_t, uint64_t> samples;
   for_each_row(apart->profile.histograms, [&](const HistogramRow& row) {

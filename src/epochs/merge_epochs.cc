@@ -5,9 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/number.h"
 #include "model/idle_time.h"
-#include "model/profile_merger.h"
 #include "store/profile_file.h"
 
 namespace culprit {
@@ -62,32 +60,15 @@ class Variations {
   std::optional<ClockCalibration> clock_;
 };
 
-/// The merger adds up processes of one name. To keep those apart that have different numbers, their
-/// names end with these while they are merged.
-void number_names(Profile& profile) {
-  for (Process& process : profile.processes) {
-    process.name = profile.strings.intern(
-        fmt::format("{}\n{}", profile.strings.text(process.name), process.pid));
-  }
-}
-
-void take_numbers_off(Profile& profile) {
-  for (Process& process : profile.processes) {
-    const std::string text(profile.strings.text(process.name));
-    const size_t end = text.rfind('\n');
-    process.pid = static_cast<uint32_t>(find_number(text.substr(end + 1), 10).value_or(0));
-    process.name = profile.strings.intern(text.substr(0, end));
-  }
-}
-
 }  // namespace
 
-Result<MergedEpochs> merge_epochs(const std::vector<EpochFile>& files, EpochProcesses processes) {
+Result<MergedEpochs> merge_epochs(const std::vector<EpochFile>& files,
+                                  Projection::Processes processes) {
   MergedEpochs merged;
   std::vector<std::string> problems;
   IdleTime idle;
   Variations variations;
-  ProfileMerger merger({.runs = false, .processes = Projection::Processes::by_name});
+  ProfileMerger merger({.runs = false, .processes = processes});
   for (const EpochFile& file : files) {
     const std::string path = find_file(file);
     Result<Profile> profile = read_epoch(path);
@@ -101,7 +82,6 @@ Result<MergedEpochs> merge_epochs(const std::vector<EpochFile>& files, EpochProc
     idle.capacity_ns += its.capacity_ns;
     erase_idle_time(*profile);
     variations.take_off(*profile);
-    if (processes == EpochProcesses::by_pid) number_names(*profile);
     const std::vector<ImageId> images = merger.add(*profile);
     for (size_t i = 0; i < profile->images.size(); ++i) {
       if (profile->images[i].kind != ImageKind::jit) continue;
@@ -115,7 +95,6 @@ Result<MergedEpochs> merge_epochs(const std::vector<EpochFile>& files, EpochProc
   }
   merged.profile = merger.take();
   variations.put_back(merged.profile);
-  if (processes == EpochProcesses::by_pid) take_numbers_off(merged.profile);
   if (idle.capacity_ns > 0) add_idle_time(merged.profile, idle);
   for (const std::string& problem : problems) {
     merged.profile.ledger.note("an epoch is missing: " + problem);

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "epochs/epoch_database.h"
 #include "model/profile.h"
+#include "model/profile_merger.h"
 
 namespace culprit {
 
@@ -23,12 +24,10 @@ struct MergedEpochs {
   size_t epochs = 0;  // that were read
 };
 
-enum class EpochProcesses : uint8_t { by_name, by_pid };
-
 /// Adds them up: each stays a run, but counts are no longer told apart by it. Epochs that cannot
 /// be read are left out, and a note in the ledger says so.
 /// Errors: none of them could be read.
 Result<MergedEpochs> merge_epochs(const std::vector<EpochFile>& files,
-                                  EpochProcesses processes = EpochProcesses::by_name);
+                                  Projection::Processes processes = Projection::Processes::by_name);
 
 }  // namespace culprit

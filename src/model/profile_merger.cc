@@ -106,14 +106,13 @@ ProfileMerger::ProfileMerger(Profile start, const Projection& projection)
 
 void ProfileMerger::project(Process& process) const {
   if (!projection_.runs) process.run = {};
-  if (projection_.processes == Projection::Processes::by_name) {
-    process.pid = 0;
-    process.parent_pid = 0;
-  }
+  if (projection_.processes == Projection::Processes::each) return;
+  process.parent_pid = 0;
+  if (projection_.processes == Projection::Processes::by_name) process.pid = 0;
 }
 
 void ProfileMerger::project(Thread& thread) const {
-  if (projection_.processes == Projection::Processes::by_name) thread.tid = thread.ordinal = 0;
+  if (projection_.processes != Projection::Processes::each) thread.tid = thread.ordinal = 0;
 }
 
 void ProfileMerger::project(Context& context) const {

@@ -27,7 +27,8 @@ namespace culprit {
 struct Projection {
   enum class Processes : uint8_t {
     each,
-    by_name,  // those of one run and name are one, pid 0; and their threads of one name, tid 0
+    by_pid,   // those of one run, pid and name are one; and their threads of one name, tid 0
+    by_name,  // those of one run and name are one, pid 0; and their threads likewise
     none,
   };
   /// Whether counts are told apart by run. The runs themselves stay in their table.

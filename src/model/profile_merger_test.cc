@@ -97,11 +97,14 @@ class Said {
   }
   void project(Process& process) const {
     if (!projection_.runs) process.run = {};
+    if (projection_.processes == Projection::Processes::by_pid) process.parent_pid = 0;
     if (projection_.processes == Projection::Processes::by_name)
       process.pid = process.parent_pid = 0;
   }
   void project(Thread& thread) const {
-    if (projection_.processes == Projection::Processes::by_name) thread.tid = thread.ordinal = 0;
+    const bool by_pid = projection_.processes == Projection::Processes::by_pid;
+    if (by_pid || projection_.processes == Projection::Processes::by_name)
+      thread.tid = thread.ordinal = 0;
   }
   void project(Context& context) const {
     if (!projection_.runs) context.run = {};
@@ -169,7 +172,8 @@ Said say(const Profile& profile) {
 std::vector<Projection> some_projections() {
   using Processes = Projection::Processes;
   std::vector<Projection> some;
-  for (const Processes processes : {Processes::each, Processes::by_name, Processes::none}) {
+  for (const Processes processes :
+       {Processes::each, Processes::by_pid, Processes::by_name, Processes::none}) {
     for (const unsigned dropped : {0u, 1u, 2u, 4u, 8u, 16u, 32u, 64u, 128u, 255u}) {
       const auto keeps = [dropped](unsigned bit) { return (dropped >> bit & 1) == 0; };
       some.push_back({keeps(0), processes, keeps(1), keeps(2), keeps(3), keeps(4), keeps(5),

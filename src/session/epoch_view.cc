@@ -45,7 +45,7 @@ Result<MergedEpochs> read_epochs(const EpochDatabase& database, const EpochQuest
   constexpr int kTries = 5;
   for (int i = 1;; ++i) {
     ASSIGN_OR_RETURN(const std::vector<EpochFile> files, find_files(database, question));
-    Result<MergedEpochs> merged = merge_epochs(files, EpochProcesses::by_pid);
+    Result<MergedEpochs> merged = merge_epochs(files, Projection::Processes::by_pid);
     const bool are_there = std::all_of(files.begin(), files.end(), [](const EpochFile& file) {
       return file.is_current || file_exists(file.path);
     });

@@ -64,8 +64,8 @@ std::string compare_branch(const CostNode& branch, const StallSummary& stalls) {
   const auto other = static_cast<StallCause>(most - high.begin());
   return fmt::format(
       "Here {} can have had more: up to {:.1f} %, and its causes ({}) up to {:.1f} %. The verdict "
-      "is by "
-      "the cycles that a model or a template gives each event; the bounds here are by what the "
+      "is by the cycles that a model or a template gives each event; the bounds here are by what "
+      "the "
       "time that was measured leaves possible, where several causes may have had the same cycles.",
       name_of(other).words, percent(*most), letters_of(causes), percent(its));
 }

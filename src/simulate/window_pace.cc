@@ -5,8 +5,8 @@
 namespace culprit {
 namespace {
 
-// What takes longest of most programs, in times of the native run: counting all of it, and
-// modelling it if all were in windows. Source: bench/windows.py
+// What most programs take at most, in times of the native run: counting all of it, and modelling it
+// if all were in windows. A guess to begin with: look() finds what this run takes.
 constexpr double kCounting = 15;
 constexpr double kModelling = 150;
 constexpr double kBeginningNs = 4e9;  // modelling the beginning
@@ -29,7 +29,7 @@ WindowPace::WindowPace(double budget_ns, double cpu_ns)
       share_(share_of((budget_ns - kBeginningNs) / cpu_ns_)) {}
 
 void WindowPace::look(double elapsed_ns, double done) {
-  constexpr double kStep = 0.02;  // of the run: windows and gaps are told apart by no less
+  constexpr double kStep = 0.02;  // of the run, from one choice to the next
   constexpr double kUsed = 0.95;  // of the budget
   if (has_begun_ && done - last_done_ < kStep) return;
   if (has_begun_) {

@@ -1,0 +1,111 @@
+#include "daemon/epoch_completer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+#include "base/time.h"
+#include "epochs/epoch_database.h"
+#include "recording/process_folder.h"
+#include "recording/signals.h"
+
+namespace culprit {
+
+namespace {
+
+// Their files stay open until then; what nobody gets to is looked for when it is asked for.
+constexpr size_t kMostEpochs = 4;
+
+/// The child keeps nothing of ours open: the lock, the clocks, the socket.
+void close_all_but_held(const std::vector<ClosedEpoch>& epochs) {
+  std::vector<int> kept;
+  for (const ClosedEpoch& epoch : epochs) {
+    for (const auto& [image, fd] : epoch.held) kept.push_back(fd.get());
+  }
+  for (const uint32_t fd : list_numbered_entries("/proc/self/fd")) {
+    const int number = static_cast<int>(fd);
+    const bool is_kept = std::find(kept.begin(), kept.end(), number) != kept.end();
+    if (number > STDERR_FILENO && !is_kept) ::close(number);
+  }
+}
+
+}  // namespace
+
+Result<void> EpochCompleter::add(ClosedEpoch epoch) {
+  waiting_.push_back(std::move(epoch));
+  if (waiting_.size() > kMostEpochs) waiting_.erase(waiting_.begin() + 1);
+  return begin_next();
+}
+
+Result<void> EpochCompleter::begin_next() {
+  return is_busy() || waiting_.empty() || is_ending_ ? Result<void>() : begin(1);
+}
+
+Result<void> EpochCompleter::begin(size_t epochs) {
+  child_ = ::fork();
+  if (child_ == 0) work(epochs);
+  if (child_ > 0) return {};
+  child_ = 0;
+  waiting_.clear();
+  return errno_error("cannot start a process for symbols", errno);
+}
+
+void EpochCompleter::work(size_t epochs) const {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  SignalGuard::give_back_in_child();
+  close_all_but_held(waiting_);
+  // After the lock is closed: on a busy machine this one would hold it for seconds, and a daemon
+  // that follows one that was killed would be refused.
+  if (!is_ending_) ::setpriority(PRIO_PROCESS, 0, 19);
+  for (size_t i = 0; i < epochs; ++i) {
+    if (options_.complete) options_.complete(waiting_[i]);
+  }
+  if (is_ending_) ::_exit(0);
+  constexpr uint64_t kSecondNs = 1'000'000'000;
+  const auto now_s = static_cast<int64_t>(read_clock_ns(CLOCK_REALTIME) / kSecondNs);
+  if (const Result<EpochDatabase> database = EpochDatabase::open(folder_)) {
+    for (const std::string& problem : thin_out(*database, options_.keeping, now_s)) {
+      if (options_.say) options_.say(problem);
+    }
+  }
+  ::_exit(0);
+}
+
+Result<void> EpochCompleter::reap() {
+  int wait_status = 0;
+  if (!is_busy() || ::waitpid(child_, &wait_status, WNOHANG) != child_) return {};
+  child_ = 0;
+  waiting_.erase(waiting_.begin());
+  const Result<void> next = begin_next();
+  return wait_status == 0 ? next : Error{"looking up the symbols of an epoch failed"};
+}
+
+/// Whoever asks for a report looks up what lacks: on a busy machine the child of low priority takes
+/// minutes, for which nobody is to wait. Its memory and its files are gone with it, and what it has
+/// not finished is as it was.
+void EpochCompleter::stop() {
+  is_ending_ = true;
+  if (!is_busy()) return;
+  ::kill(child_, SIGKILL);
+  ::waitpid(child_, nullptr, 0);
+  child_ = 0;
+}
+
+Result<void> EpochCompleter::hurry() {
+  for (ClosedEpoch& epoch : waiting_) {
+    epoch.is_hurried = true;
+    std::erase_if(epoch.held, [](const auto& one) {
+      struct stat file{};
+      return ::fstat(one.second.get(), &file) != 0 || file.st_nlink != 0;
+    });
+  }
+  return waiting_.empty() ? Result<void>() : begin(waiting_.size());
+}
+
+}  // namespace culprit
