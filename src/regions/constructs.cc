@@ -377,7 +377,7 @@ void ConstructFinder::sum_up() {
   }
   for (const auto& [key, times] : by_construct_) {
     Construct& construct = report_.constructs[key.first];
-    construct.threads.push_back({key.second, times});
+    construct.threads.push_back({key.second, times, {}});
     construct.sum += times;
   }
   for (size_t i = 0; i < report_.constructs.size(); ++i) {

@@ -57,5 +57,61 @@ TEST(JumpTables, AreFoundWhereThousandsOfWaysMeet) {
                                       LinkAddress(cases + 2), LinkAddress(cases + 3)}));
 }
 
+/// The tables of x86-64 code at kCode whose entries are addresses that lie side by side at kTable.
+std::vector<JumpTable> find_tables(const std::string& code, const std::vector<uint64_t>& entries) {
+  const Result<Decoder> decoder = Decoder::make("x86_64");
+  if (!decoder) return {};
+  const std::vector<Instruction> instructions = decoder->decode(code, kCode, Detail::flow);
+  const std::vector<Effect> effects = decoder->read_effects(code, instructions);
+  const ReadImage read = [&](LinkAddress at, uint8_t bytes) -> std::optional<uint64_t> {
+    const uint64_t entry = (at.value - kTable) / 8;
+    if (bytes != 8 || at.value < kTable || entry >= entries.size()) return std::nullopt;
+    return entries[entry];
+  };
+  return find_jump_tables(instructions, effects, true, read);
+}
+
+TEST(JumpTables, AreFoundWhereTwoTestsShareTheJump) {
+  std::string code(
+      "\x83\xff\x01"   // 1000  cmp $1,%edi
+      "\x76\x05"       // 1003  jbe 100a
+      "\x83\xff\x03"   // 1005  cmp $3,%edi
+      "\x77\x0d"       // 1008  ja 1017
+      "\x89\xff"       // 100a  mov %edi,%edi
+      "\xff\x24\xfd",  // 100c  jmp *table(,%rdi,8)
+      15);
+  append_number(code, kTable);
+  code += "\xc3\xc3\xc3\xc3\xc3";  // 1013  four cases; 1017
+  const std::vector<JumpTable> tables = find_tables(code, {0x1013, 0x1014, 0x1015, 0x1016});
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_TRUE(tables[0].is_complete);
+  EXPECT_EQ(tables[0].from, LinkAddress(0x100c));
+  EXPECT_EQ(tables[0].targets,
+            (std::vector<LinkAddress>{LinkAddress(0x1013), LinkAddress(0x1014), LinkAddress(0x1015),
+                                      LinkAddress(0x1016)}));
+}
+
+TEST(JumpTables, AreNotBelievedWhereAnotherTableLeadsPastTheTest) {
+  std::string code(
+      "\x83\xfe\x01"   // 1000  cmp $1,%esi
+      "\x76\x13"       // 1003  jbe 1018
+      "\x83\xff\x03"   // 1005  cmp $3,%edi
+      "\x77\x0d"       // 1008  ja 1017
+      "\x89\xff"       // 100a  mov %edi,%edi
+      "\xff\x24\xfd",  // 100c  jmp *table(,%rdi,8)
+      15);
+  append_number(code, kTable);
+  code += "\xc3\xc3\xc3\xc3\xc3";  // 1013  four cases; 1017
+  code += "\x89\xf6\xff\x24\xf5";  // 1018  mov %esi,%esi; jmp *table + 32(,%rsi,8)
+  append_number(code, kTable + 32);
+  const std::vector<JumpTable> tables =
+      find_tables(code, {0x1013, 0x1014, 0x1015, 0x1016, 0x100a, 0x1017});
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_TRUE(tables[0].is_complete);
+  EXPECT_EQ(tables[0].from, LinkAddress(0x101a));
+  EXPECT_EQ(tables[0].targets,
+            (std::vector<LinkAddress>{LinkAddress(0x100a), LinkAddress(0x1017)}));
+}
+
 }  // namespace
 }  // namespace culprit
