@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
@@ -72,6 +73,10 @@ Result<Fd> open_readable(const std::string& path) {
 
 Result<std::string> read_fd(int fd, const std::string& name, uint64_t limit_bytes) {
   std::string content;
+  struct stat status{};
+  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+    content.reserve(std::min(static_cast<uint64_t>(status.st_size), limit_bytes));
+  }
   char buffer[1 << 16];
   while (true) {
     const ssize_t got = ::read(fd, buffer, sizeof buffer);

@@ -80,9 +80,10 @@ class TableFinder {
     bool is_taken;  // by a branch
     friend auto operator<=>(const Edge&, const Edge&) = default;
   };
-  /// The edges that instructions name, in order of where they lead to.
-  [[nodiscard]] std::vector<Edge> direct_edges() const {
-    std::vector<Edge> edges;
+  /// The edges that instructions name, in order of where they lead to. Many jumps need none.
+  const std::vector<Edge>& direct_edges() {
+    std::vector<Edge>& edges = edges_;
+    if (!edges.empty()) return edges;
     for (size_t block = 0; block < blocks_.size(); ++block) {
       const Instruction& last = last_of(block);
       const bool jumps = last.flow == Flow::jump || last.flow == Flow::branch;
@@ -100,32 +101,42 @@ class TableFinder {
   /// Whether targets of tables lie where none were thought to be, so that all begins again: inside
   /// of what was one block, or within a way that was taken for the only one to its jump.
   bool learn_targets() {
+    std::vector<LinkAddress> learned;
+    for (const auto& [at, table] : tables_) {
+      learned.insert(learned.end(), table.targets.begin(), table.targets.end());
+    }
+    std::sort(learned.begin(), learned.end());
+    learned.erase(std::unique(learned.begin(), learned.end()), learned.end());
     std::vector<LinkAddress> leaders;
     bool is_new = false;
-    for (const auto& [at, table] : tables_) {
-      for (const LinkAddress target : table.targets) {
-        const auto block = culprit::find_block(blocks_, target);
-        if (!block) continue;
-        const bool is_inside = blocks_[*block].begin != target;
-        if (is_inside) leaders.push_back(target);
-        is_new =
-            is_new || is_inside || (within_ways_.contains(*block) && !targets_.contains(target));
-        targets_.insert(target);
-      }
+    for (const LinkAddress target : learned) {
+      const auto block = culprit::find_block(blocks_, target);
+      if (!block) continue;
+      const bool is_inside = blocks_[*block].begin != target;
+      if (is_inside) leaders.push_back(target);
+      is_new = is_new || is_inside || (within_ways_.contains(*block) && !is_target(target));
     }
+    if (!is_new) return false;
+    learned.insert(learned.end(), targets_.begin(), targets_.end());
+    std::sort(learned.begin(), learned.end());
+    targets_ = std::move(learned);
     if (!leaders.empty()) {
       for (const Block& block : blocks_) leaders.push_back(block.begin);
       std::sort(leaders.begin(), leaders.end());
       blocks_ = find_blocks(instructions_, leaders);
     }
-    return is_new;
+    return true;
+  }
+
+  [[nodiscard]] bool is_target(LinkAddress address) const {
+    return std::binary_search(targets_.begin(), targets_.end(), address);
   }
 
   // --- near tables ------------------------------------------------------------------------
 
   /// Sorts the indirect jumps: those with a table nearby, those without any, and the open ones.
   void find_near_tables() {
-    edges_ = direct_edges();
+    edges_.clear();
     open_jumps_.clear();
     within_ways_.clear();
     int vain_runs = 0;
@@ -166,10 +177,11 @@ class TableFinder {
     }
     if (run_.reads_no_table(jump, state)) return Near::none;
     const size_t begin = way.empty() ? block : way.back().from;
-    if (begin == 0 || targets_.contains(blocks_[begin].begin)) return Near::open;
+    if (begin == 0 || is_target(blocks_[begin].begin)) return Near::open;
     std::optional<Near> all;
-    for (auto edge = std::lower_bound(edges_.begin(), edges_.end(), Edge{begin, 0, false});
-         edge != edges_.end() && edge->to == begin; ++edge) {
+    const std::vector<Edge>& edges = direct_edges();
+    for (auto edge = std::lower_bound(edges.begin(), edges.end(), Edge{begin, 0, false});
+         edge != edges.end() && edge->to == begin; ++edge) {
       way.push_back(*edge);
       const Near near = read_near_table(block, way, runs_left, table, entered);
       way.pop_back();
@@ -230,7 +242,7 @@ class TableFinder {
   /// Marks the blocks from which an open jump can be reached: what is known elsewhere is of no
   /// use.
   void find_ways_to_tables() {
-    std::vector<Edge> edges = edges_;
+    std::vector<Edge> edges = direct_edges();
     std::vector<size_t> open;
     leads_to_table_.assign(blocks_.size(), false);
     for (size_t block = 0; block < blocks_.size(); ++block) {
@@ -378,7 +390,7 @@ class TableFinder {
   SymbolicRun run_;
   std::vector<Block> blocks_;
   std::vector<Edge> edges_;
-  std::set<LinkAddress> targets_;       // of tables, known from earlier rounds
+  std::vector<LinkAddress> targets_;    // of tables, known from earlier rounds; ascending
   std::set<size_t> within_ways_;        // blocks that are entered by one way only, as it seems
   std::set<size_t> open_jumps_;         // instructions
   std::map<size_t, JumpTable> tables_;  // by index of the jump
