@@ -220,7 +220,9 @@ void Reader::add_cores(CountsSummary& summary) {
   for (uint32_t number = 0; number < header_.cores; ++number) {
     const uint64_t start = file::core_start(number);
     if (!read_at(fd_, static_cast<void*>(core.get()), sizeof *core, start)) continue;
-    summary.instructions += core->instructions;
+    const uint64_t executions = core->instructions;
+    summary.executions += executions;
+    summary.instructions += executions - std::min<uint64_t>(core->repeats, executions);
     summary.estimated_ticks += estimate_ticks(*core);
   }
 }

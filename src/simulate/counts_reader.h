@@ -155,7 +155,8 @@ struct CountsSummary {
   uint64_t start_ns = 0;
   bool is_fork = false;
   bool has_made_code = false;  // runs code that is in no file
-  uint64_t instructions = 0;
+  uint64_t executions = 0;       // of instructions; each round of a string instruction is one
+  uint64_t instructions = 0;     // rounds that only go on are none
   uint64_t estimated_ticks = 0;  // of all cores' clocks; with windows roughly
   std::vector<counts_file::MappedRange> mappings;
   std::vector<std::string> paths;

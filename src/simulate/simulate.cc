@@ -334,7 +334,7 @@ void SimulationRun::take_ended(bool all) {
 Result<void> SimulationRun::read_counts(const CountsFolder::File& file, bool is_running) {
   const auto ask = [&] {
     const Result<CountsSummary> summary = read_counts_summary(file.fd.get(), file.path);
-    return summary ? summary->instructions : 0;
+    return summary ? summary->executions : 0;
   };
   const uint64_t so_far = is_running ? ask() : 0;
   const uint64_t before = profile_.executions();

@@ -81,7 +81,7 @@ void Counting::finish_block(CountedThread& thread, const BlockFacts& before,
                             const BlockFacts& now) {
   thread.rounds.goes_on = before.left == Left::repeats && now.first_site == before.last_site;
   if (thread.rounds.goes_on) {
-    ++count(thread, before.last_site, Counter::repeats);
+    thread.note_repeats(before.last_site, 1);
   } else if (before.left == Left::target) {
     thread.targets.count(before, now, thread.shared);
   } else if (before.left == Left::beginning && thread.own.header->tid == 0) {

@@ -101,7 +101,7 @@ void Counting::note_rounds(unsigned number, const BlockFacts& round, uint64_t ro
     return;
   }
   thread.shared.runs[round.number].runs += rounds;
-  count(thread, round.first_site, counts_file::Counter::repeats) += rounds;
+  thread.note_repeats(round.first_site, rounds);
   auto& instructions = thread.shared.header->instructions;
   const uint64_t so_far = instructions.load(std::memory_order_relaxed);
   instructions.store(so_far + rounds, std::memory_order_relaxed);

@@ -164,6 +164,13 @@ struct CountedThread {
   uint64_t lines_taken = 0;           // from other cores, up to its last turn
   uint64_t instructions_said = 0;     // of its part's, what is in the list of process images
 
+  /// Executions of a string instruction that only go on with it.
+  void note_repeats(uint32_t site, uint64_t rounds) {
+    shared.counts[site].value[static_cast<size_t>(counts_file::Counter::repeats)] += rounds;
+    auto& repeats = shared.header->repeats;
+    repeats.store(repeats.load(std::memory_order_relaxed) + rounds, std::memory_order_relaxed);
+  }
+
   /// All that it has run.
   [[nodiscard]] uint64_t instructions() const {
     return instructions_elsewhere + shared.header->instructions.load(std::memory_order_relaxed);

@@ -43,7 +43,7 @@
 namespace culprit::counts_file {
 
 inline constexpr uint64_t kMagic = 0x3154'4e55'4f43'4c43;  // "CLCOUNT1"
-inline constexpr uint32_t kLayout = 16;
+inline constexpr uint32_t kLayout = 17;
 
 inline constexpr uint32_t kMaxSites = 1 << 22;
 inline constexpr uint32_t kMaxBlocks = 1 << 22;
@@ -249,7 +249,8 @@ struct StaticTicks {
 };
 
 struct CoreHeader {
-  std::atomic<uint64_t> instructions;  // in whole blocks; for progress and limits
+  std::atomic<uint64_t> instructions;  // in whole blocks; for limits
+  std::atomic<uint64_t> repeats;       // of them: as Counter::repeats
   uint64_t system_calls;
   uint64_t system_call_ns;
   uint64_t ticks;                 // of the core's clock, if cycles are modelled
@@ -268,7 +269,7 @@ struct CoreHeader {
   uint64_t sampled_accesses[kMostGroups];  // of the thread as a whole, by group of sets, of data,
                                            // since a sample of them began, with locality;
                                            // estimated, as SiteAccesses are
-  uint8_t unused[4096 - 8 * 8 - 40 - 8 * kMostGroups];
+  uint8_t unused[4096 - 8 * 9 - 40 - 8 * kMostGroups];
 };
 static_assert(sizeof(CoreHeader) == 4096);
 
