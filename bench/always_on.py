@@ -6,7 +6,7 @@
 
   unknown   a mixed load (compiles, python, code made at run time, deleted programs, programs on
             an overlay in a mount namespace of their own) for S seconds under the daemon, then
-            again under `culprit record -a` and `perf record -a`: samples without an image, by
+            at most 300 under `culprit record -a` and `perf record -a`: samples without an image, by
             reason; what the daemon counted, skipped and lost; its time and memory per sample
   cost      tables after DCPI's 2 to 5: fixed work (a loop; storm: processes that end at once;
             compiles; python, xz, sqlite where they are) in interleaved rounds, each set-up once a
@@ -228,7 +228,7 @@ class Tools:
                                  self.folder / "ring.culprit"], stdout=subprocess.DEVNULL)
 
     def perf(self):
-        return subprocess.Popen(["perf", "record", "-q", "-a", "-e", "cpu-clock", "-F", str(RATE), "-o",
+        return subprocess.Popen(["perf", "record", "-B", "-q", "-a", "-e", "cpu-clock", "-F", str(RATE), "-o",
                                  self.folder / "perf.data"], stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL)
 
@@ -289,13 +289,13 @@ def measure_unknown(tools, loads, seconds):
           f"{status['kernel_bytes'] / 1e6:.1f} MB")
     ring = tools.ring()
     time.sleep(1)
-    loads.mixed(seconds)
+    loads.mixed(min(seconds, 300))
     tools.stop(ring)
     print_unknown("record -a", *modules_of(tools.culprit, tools.folder / "ring.culprit"))
     if shutil.which("perf"):
         perf = tools.perf()
         time.sleep(1)
-        loads.mixed(seconds)
+        loads.mixed(min(seconds, 300))
         tools.stop(perf)
         text = subprocess.run(["perf", "script", "-i", tools.folder / "perf.data", "-F", "ip,dso"],
                               capture_output=True, text=True, check=False).stdout

@@ -325,7 +325,8 @@ void Daemon::close_epoch() {
     for (const auto& [image, facts] : recording.jit_facts) {
       RETURN_IF_ERROR(writer_->write_facts(image, facts));
     }
-    RETURN_IF_ERROR(writer_->close(recording.profile));
+    // Compacting takes memory and time: EpochCompleter's child does it.
+    RETURN_IF_ERROR(writer_->close(recording.profile, Compact::later));
     return database_.finish(path_, length_ns / kSecondNs);
   }();
   writer_.reset();

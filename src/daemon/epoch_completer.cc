@@ -14,6 +14,7 @@
 #include "epochs/epoch_database.h"
 #include "recording/process_folder.h"
 #include "recording/signals.h"
+#include "store/profile_file.h"
 
 namespace culprit {
 
@@ -64,6 +65,7 @@ void EpochCompleter::work(size_t epochs) const {
   // that follows one that was killed would be refused.
   if (!is_ending_) ::setpriority(PRIO_PROCESS, 0, 19);
   for (size_t i = 0; i < epochs; ++i) {
+    if (!is_ending_) compact(waiting_[i]);
     if (options_.complete) options_.complete(waiting_[i]);
   }
   if (is_ending_) ::_exit(0);
@@ -75,6 +77,16 @@ void EpochCompleter::work(size_t epochs) const {
     }
   }
   ::_exit(0);
+}
+
+/// The daemon left the file as it grew, since this reads all its counts: an epoch of many thousand
+/// short programs takes some ten megabytes.
+void EpochCompleter::compact(const ClosedEpoch& epoch) const {
+  const auto done = [&]() -> Result<void> {
+    ASSIGN_OR_RETURN(ProfileWriter writer, ProfileWriter::open(epoch.path));
+    return writer.close();
+  }();
+  if (!done && options_.say) options_.say(done.error().message);
 }
 
 Result<void> EpochCompleter::reap() {

@@ -1,8 +1,8 @@
 #pragma once
 
-// EpochCompleter: has the symbols of finished epochs looked up by a child process, one at a time,
-// which then thins out old epochs. Its memory goes with it, and a strange file cannot harm the
-// daemon.
+// EpochCompleter: has finished epochs compacted and their symbols looked up by a child process, one
+// at a time, which then thins out old epochs. Its memory goes with it, and a strange file cannot
+// harm the daemon.
 
 #include <string>
 #include <vector>
@@ -34,6 +34,7 @@ class EpochCompleter {
   Result<void> begin_next();
   Result<void> begin(size_t epochs);
   [[noreturn]] void work(size_t epochs) const;
+  void compact(const ClosedEpoch& epoch) const;
 
   const DaemonOptions& options_;
   std::string folder_;

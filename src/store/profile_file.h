@@ -27,6 +27,9 @@ enum class Survives : uint8_t {
   process,     // kill -9: what was flushed can be made again, but need not be
 };
 
+/// When a closed file's segments become few.
+enum class Compact : uint8_t { now, later };
+
 class ProfileWriter {
  public:
   /// Makes a new file; an existing one at `path` is an error (the caller moves it away first).
@@ -59,8 +62,9 @@ class ProfileWriter {
   Result<void> write_facts(ImageId image, const ImageFacts& facts);
 
   /// Rewrites all metadata from `profile` (rows may have changed since they were
-  /// flushed), adds its counts, compacts segments, marks the file complete.
-  Result<void> close(const Profile& profile);
+  /// flushed), adds its counts, compacts segments, marks the file complete. Compacting reads all
+  /// counts; a file that is closed without it is as whole, and larger, until it is closed again.
+  Result<void> close(const Profile& profile, Compact compact = Compact::now);
   /// Closes a file that was open()ed: its profile is what it holds already.
   Result<void> close();
 

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <optional>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -58,8 +59,8 @@ void expect_equal_facts(const ImageFacts& got, const ImageFacts& want) {
   EXPECT_EQ(got.sources, want.sources);
 }
 
-/// Writes a random profile in several flushes; what a reader must find.
-Profile write_in_pieces(ProfileWriter& writer, uint32_t seed, bool close) {
+/// Writes a random profile in several flushes, and may close it; what a reader must find.
+Profile write_in_pieces(ProfileWriter& writer, uint32_t seed, std::optional<Compact> close) {
   RandomProfile random(seed);
   Profile all;
   for (int flush = 0; flush < 5; ++flush) {
@@ -67,7 +68,7 @@ Profile write_in_pieces(ProfileWriter& writer, uint32_t seed, bool close) {
     append_counts_of(random.profile(), all);
     const bool is_last = flush == 4;
     const Result<void> done =
-        is_last && close ? writer.close(random.profile()) : writer.flush(random.profile());
+        is_last && close ? writer.close(random.profile(), *close) : writer.flush(random.profile());
     EXPECT_TRUE(done) << done.error().message;
     clear_counts(random.profile());
   }
@@ -100,7 +101,7 @@ TEST_F(ProfileFile, GivesBackEveryNounAfterSeveralFlushes) {
     const std::string path = path_ + std::to_string(seed);
     Result<ProfileWriter> writer = ProfileWriter::create(path);
     ASSERT_GOOD(writer);
-    const Profile want = write_in_pieces(*writer, seed, true);
+    const Profile want = write_in_pieces(*writer, seed, Compact::now);
     const Result<Profile> got = read(path);
     ASSERT_GOOD(got);
     expect_equal(*got, want);
@@ -113,7 +114,7 @@ TEST_F(ProfileFile, KeepsWhatWasFlushedWhenItIsNeverClosed) {
   {
     Result<ProfileWriter> writer = ProfileWriter::create(path_);
     ASSERT_GOOD(writer);
-    want = write_in_pieces(*writer, 42, false);
+    want = write_in_pieces(*writer, 42, std::nullopt);
   }
   const Result<Profile> got = read(path_);
   ASSERT_GOOD(got);
@@ -160,7 +161,7 @@ TEST_F(ProfileFile, ReopenedAndClosedHoldsTheSameInFewerSegments) {
   {
     Result<ProfileWriter> writer = ProfileWriter::create(path_);
     ASSERT_GOOD(writer);
-    write_in_pieces(*writer, 7, false);
+    write_in_pieces(*writer, 7, std::nullopt);
   }
   const Result<Profile> before = read(path_);
   ASSERT_GOOD(before);
@@ -171,6 +172,23 @@ TEST_F(ProfileFile, ReopenedAndClosedHoldsTheSameInFewerSegments) {
   const Result<Profile> after = read(path_);
   ASSERT_GOOD(after);
   expect_equal(*after, *before);  // the ledger still tells of the interruption
+}
+
+TEST_F(ProfileFile, ClosedWithoutCompactingHoldsTheSame) {
+  Result<ProfileWriter> writer = ProfileWriter::create(path_);
+  ASSERT_GOOD(writer);
+  const Profile want = write_in_pieces(*writer, 13, Compact::later);
+  const Result<Profile> got = read(path_);
+  ASSERT_GOOD(got);
+  expect_equal(*got, want);
+  const uintmax_t scattered = std::filesystem::file_size(path_);
+  Result<ProfileWriter> again = ProfileWriter::open(path_);
+  ASSERT_GOOD(again);
+  ASSERT_GOOD(again->close());
+  const Result<Profile> after = read(path_);
+  ASSERT_GOOD(after);
+  expect_equal(*after, want);
+  EXPECT_LT(std::filesystem::file_size(path_), scattered);
 }
 
 TEST_F(ProfileFile, RowsThatChangeAfterAFlushAreRewrittenAtTheEnd) {

@@ -104,7 +104,7 @@ struct ProfileWriter::State {
     return {};
   }
 
-  Result<void> close(const Profile& profile) {
+  Result<void> close(const Profile& profile, Compact compact) {
     RETURN_IF_ERROR(commit_facts());
     ASSIGN_OR_RETURN(Transaction transaction,
                      Transaction::begin(*database, Transaction::Kind::write));
@@ -112,12 +112,16 @@ struct ProfileWriter::State {
     RETURN_IF_ERROR(clear_tables(*database));
     if (is_provisional) RETURN_IF_ERROR(database->execute("DELETE FROM segments"));
     RETURN_IF_ERROR(append_tables(*database, profile, true, now));
-    now = TableSizes(profile);  // compact_counts() rewrites the packed tables
+    if (compact == Compact::now) {
+      now = TableSizes(profile);  // compact_counts() rewrites the packed tables
+    } else {
+      now = is_provisional ? TableSizes{} : written;
+    }
     RETURN_IF_ERROR(append_counts(*database, profile, now));
-    RETURN_IF_ERROR(compact_counts(*database, profile));
+    if (compact == Compact::now) RETURN_IF_ERROR(compact_counts(*database, profile));
     RETURN_IF_ERROR(balance_size(*database));
     RETURN_IF_ERROR(transaction.commit());
-    return vacuum_if_worthwhile();
+    return compact == Compact::now ? vacuum_if_worthwhile() : Result<void>();
   }
 
   Result<void> vacuum_if_worthwhile() {
@@ -205,9 +209,9 @@ Result<void> ProfileWriter::write_facts(ImageId image, const ImageFacts& facts) 
   return {};
 }
 
-Result<void> ProfileWriter::close(const Profile& profile) {
+Result<void> ProfileWriter::close(const Profile& profile, Compact compact) {
   CHECK(state_ != nullptr && state_->database != nullptr);
-  const Result<void> done = state_->close(profile);
+  const Result<void> done = state_->close(profile, compact);
   if (!done) return cannot_write(state_->database->path(), done.error());
   state_.reset();  // closes the file
   return {};
