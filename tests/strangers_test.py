@@ -150,7 +150,7 @@ class Strangers(CulpritTest):
         self.need("zstd")
         all_ones = 0xffffffff
         kinds = {"stacks": dict(parent=all_ones, image=0, offset=16),
-                 "memory_samples": dict(context=0, event=0, image=0, offset=16, data_address=1)}
+                 "sampled_accesses": dict(context=0, event=0, image=0, offset=16, source=1)}
         for kind, columns in kinds.items():
             raw = constant_columns(**columns)
             data = subprocess.run(["zstd", "-q", "-c", f"--stream-size={len(raw)}"], input=raw,

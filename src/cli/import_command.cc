@@ -16,6 +16,7 @@
 #include "cli/complete_profile.h"
 #include "cli/interrupt.h"
 #include "cli/output_file.h"
+#include "cli/reading_data.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
 #include "perfdata/import.h"
@@ -49,6 +50,7 @@ std::optional<Fd> open_vdso(const Image& image) {
 ImportTools make_tools(const SnapshotOptions& options) {
   ImportTools tools;
   tools.make_unwinder = make_unwinder;
+  tools.read_data = find_data_reader(options);
   tools.open_image = [search = FileSearch{options.symbol_folders, false, options.rights}](
                          const Image& image, const std::string& path) -> std::optional<Fd> {
     if (image.kind == ImageKind::vdso) return open_vdso(image);

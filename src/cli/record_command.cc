@@ -16,6 +16,7 @@
 #include "cli/complete_profile.h"
 #include "cli/offer_page.h"
 #include "cli/output_file.h"
+#include "cli/reading_data.h"
 #include "cli/record_events.h"
 #include "cli/region_requests.h"
 #include "cli/repeated_runs.h"
@@ -270,6 +271,7 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch) {
   RecordOptions& options = *chosen;
   options.shim_path = find_shim();
   options.make_unwinder = find_unwinder();
+  options.read_data = find_data_reader(command.snapshot);
   if (!options.command.empty()) {
     if (const auto problem = check_program(options.command.front())) {
       return fail(problem->error, problem->status);

@@ -239,6 +239,7 @@ void PerfRecorder::describe_profile() {
     processing.off_cpu = OffCpuEvents{EventId(events - 1), EventId(events)};
   }
   if (stack_copy_bytes() != 0) processing.make_unwinder = options_.make_unwinder;
+  processing.read_data = options_.read_data;
   processor_.emplace(processing);
   sampled_.emplace(*processor_, sink_, progress_);
   ProfileBuilder& builder = processor_->builder();

@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "events/event_request.h"
+#include "follow/data_symbols.h"
 #include "follow/sample_regions.h"
 #include "recording/recording.h"
 #include "recording/run_control.h"
@@ -57,6 +58,7 @@ struct RecordOptions {
   /// (room `unwind`, which this room does without).
   uint32_t stack_copy_bytes = 0;
   MakeUnwindStack make_unwinder;
+  ReadDataSymbols read_data;  // of files in which data lies that `memory` tells of; empty: of none
   /// Time that tasks spend off their CPUs, too, by the stack with which they left. Implies
   /// `stacks`; needs events of the kernel, so no `user_only`, and not the posix-timer engine.
   bool off_cpu = false;

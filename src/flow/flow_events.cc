@@ -166,7 +166,7 @@ Result<FlowProfile> with_flow_events(const Profile& profile, const FactsLookup& 
   result.profile.histograms = merge_histograms(all, result.profile.events);
   // Their events have other numbers now, and a table of code has no use for them.
   result.profile.stack_counts.clear();
-  result.profile.memory_samples.clear();
+  result.profile.sampled_accesses.clear();
   result.profile.counts.clear();
   result.profile.region_values.clear();
   result.profile.ledger.note("executions are " + describe(result.source));

@@ -4,6 +4,7 @@
 // files while their processes live; whoever reads a recording has names and build-ids only.
 
 #include <cstdint>
+#include <optional>
 
 #include "records/address_spaces.h"
 #include "records/callchain.h"
@@ -21,6 +22,8 @@ class ImageSource {
   /// Text of the kernel, of a module, or of a guest's.
   virtual void map_kernel(const MmapRecord&) {}
   virtual void process(const KsymbolRecord& symbol) = 0;
+  /// The image of a mapping of code; nullopt: no file is behind it.
+  virtual std::optional<ImageId> find_image(uint32_t pid, const Mapping& mapping) = 0;
 
   /// The place of an address. `mapping`: what holds it in the process; null: nothing does, or
   /// it is not the process's own. A place without an image is not known yet: the sample waits.

@@ -28,13 +28,14 @@ bool is_user_side(const CallFrame& frame) {
   return frame.mode == Mode::user || (frame.mode == Mode::all && frame.address < kKernelHalf);
 }
 
-/// Loads and stores have a source; other events with an address (page faults) just that.
-bool is_memory_sample(const SampleRecord& sample, const RecordLayout& layout) {
+/// Loads and stores have a source, or a latency; other events with an address (page faults) just
+/// that.
+bool is_access(const SampleRecord& sample, const RecordLayout& layout) {
   constexpr uint64_t kNoSource = PERF_MEM_S(OP, NA) | PERF_MEM_S(LVL, NA) | PERF_MEM_S(SNOOP, NA) |
                                  PERF_MEM_S(LOCK, NA) | PERF_MEM_S(TLB, NA);
   const bool has_source = (layout.sample_type & PERF_SAMPLE_DATA_SRC) != 0 &&
                           (sample.data_source & kNoSource) != kNoSource && sample.data_source != 0;
-  return has_source || sample.data_address != 0;
+  return has_source || (sample.data_address != 0 && sample.weight != 0);
 }
 
 /// Whether some place is not known yet.
@@ -80,6 +81,8 @@ void RecordFollower::map(const MmapRecord& map) {
     ledger().add(ledger::kDamagedRecords);
     return;
   }
+  if (data_) data_->map(map);
+  if (!map.executable) return;
   const bool is_first = spaces_.mappings(map.pid).empty();
   spaces_.map(map.pid, make_mapping(map, images_.intern(map, is_first)));
 }
@@ -90,7 +93,7 @@ void RecordFollower::handle(const MmapRecord& record, const RecordOrigin&) {
     if (is_damaged) return ledger().add(ledger::kDamagedRecords);
     return images_.map_kernel(record);
   }
-  if (!record.executable || record.mode == Mode::guest_user) return;
+  if (record.mode == Mode::guest_user || (!record.executable && !data_)) return;
   if (find_or_introduce(record.pid) != nullptr) map(record);
 }
 
@@ -115,6 +118,7 @@ void RecordFollower::handle(const ForkRecord& fork, const RecordOrigin&) {
   ProcessTable::Process* const process = tasks_.fork(fork);
   if (process == nullptr || is_thread) return;
   spaces_.fork(fork.parent_pid, fork.pid);
+  if (data_) data_->fork(fork.parent_pid, fork.pid);
   images_.fork(fork.parent_pid, fork.pid);
 }
 
@@ -140,6 +144,7 @@ void RecordFollower::handle(const UnknownRecord& record, const RecordOrigin&) {
 void RecordFollower::forget_mappings(uint32_t pid) {
   images_.forget(pid);
   spaces_.clear(pid);
+  if (data_) data_->forget(pid);
   forget_recent();
 }
 
@@ -224,21 +229,27 @@ void RecordFollower::count_branches(const SampleRecord& sample, uint32_t pid, Co
   add_branches(sample.branches, find_place, context, has_all, builder_);
 }
 
-MemorySample RecordFollower::make_memory_sample(const SampleRecord& sample,
-                                                const RecordOrigin& origin, ContextId context) {
-  MemorySample row;
+ObjectId RecordFollower::find_object(const SampleRecord& sample, uint32_t pid) {
+  const bool is_guest = sample.mode == Mode::guest_user || sample.mode == Mode::guest_kernel;
+  if (!data_ || sample.data_address == 0 || is_guest) return {};
+  return data_->find(pid, sample);
+}
+
+SampledAccess RecordFollower::make_access(const SampleRecord& sample, uint32_t pid,
+                                          ContextId context, ObjectId object) {
+  // No sum of them may wrap; no access takes seconds.
+  const uint64_t cycles = std::min(sample.weight, uint64_t{UINT32_MAX});
+  SampledAccess row;
   row.context = context;
   row.location = places_.front();
-  if (row.location.image.is_all()) {
-    row.location = locate_now(origin.pid, {sample.ip, sample.mode});
-  }
-  row.data_address = RunAddress(sample.data_address);
+  if (row.location.image.is_all()) row.location = locate_now(pid, {sample.ip, sample.mode});
+  row.object = object;
   row.source = sample.data_source;
-  row.latency_cycles = sample.weight;
+  row.samples = 1;
+  row.timed = cycles != 0 ? 1 : 0;
+  row.latency_cycles = cycles;
+  row.squared_latency = cycles * cycles;
   row.instruction_latency_cycles = sample.instruction_weight;
-  row.physical_address = sample.physical_address;
-  row.data_page_bytes = sample.data_page_size;
-  row.time_ns = static_cast<int64_t>(origin.time_ns);
   return row;
 }
 
@@ -297,23 +308,24 @@ bool RecordFollower::count(const SampleRecord& sample, const RecordOrigin& origi
   const uint32_t pid = origin.pid;
   const auto [has_stack, has_calls] = find_places(sample, pid, layout);
   if (!sample.branches.empty() && !has_calls) count_branches(sample, pid, context, layout);
-  if (is_memory_sample(sample, layout)) {
-    MemorySample row = make_memory_sample(sample, origin, context);
+  const ObjectId object = find_object(sample, pid);
+  if (is_access(sample, layout)) {
+    SampledAccess row = make_access(sample, pid, context, object);
     for (const SampleWeight& weight : weights) {
       row.event = weight.event;
-      builder_.add_memory_sample(row);
+      builder_.add_accesses(row);
     }
   }
 
   if (must_wait(places_)) {
     for (const auto& [event, value] : weights) {
-      wait_({origin.time_ns, pid, context, event, 1, value, has_stack, places_});
+      wait_({origin.time_ns, pid, context, event, 1, value, has_stack, places_, object});
     }
     return true;
   }
   const StackId stack = has_stack ? intern_stack(places_) : StackId();
   for (const auto& [event, value] : weights) {
-    builder_.add(context, places_.front(), event, 1, value);
+    builder_.add(context, places_.front(), event, 1, value, 0, object);
     if (has_stack) add_stack(context, stack, event, 1, value);
   }
   return true;
@@ -326,7 +338,7 @@ std::optional<PlacedSample> RecordFollower::place(const SampleRecord& sample,
   if (context.is_all()) return std::nullopt;
   const FoundStack found = find_places(sample, origin.pid, layout);
   return PlacedSample{origin.time_ns,  origin.pid, context, EventId(), 0, 0,
-                      found.has_stack, places_};
+                      found.has_stack, places_,    {}};
 }
 
 void RecordFollower::count_or_wait(PlacedSample sample) {
@@ -351,7 +363,8 @@ bool RecordFollower::count(const PlainSample& sample, const SampleWeight& weight
 }
 
 void RecordFollower::count(const PlacedSample& sample) {
-  builder_.add(sample.context, sample.places.front(), sample.event, sample.samples, sample.value);
+  builder_.add(sample.context, sample.places.front(), sample.event, sample.samples, sample.value, 0,
+               sample.object);
   if (!sample.has_stack) return;
   add_stack(sample.context, intern_stack(sample.places), sample.event, sample.samples,
             sample.value);

@@ -6,7 +6,8 @@
 //
 //   FORK COMM EXIT ─→ ProcessTable      which tasks there are, and their rows
 //   MMAP KSYMBOL ───→ AddressSpaces     what is mapped where; ImageSource: what it is
-//   SAMPLE ─────────→ context and places: histograms, stacks, branches, memory samples
+//   SAMPLE ─────────→ context and places: histograms, stacks, branches, accesses
+//                     └─ data address → DataPlaces
 
 #include <array>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "follow/data_places.h"
 #include "follow/image_source.h"
 #include "follow/sample_regions.h"
 #include "model/builder.h"
@@ -51,6 +53,7 @@ struct PlacedSample {
   uint64_t value = 0;
   bool has_stack = false;
   std::vector<Location> places;
+  ObjectId object{};  // that it accessed; not recorded of most events
 };
 
 class RecordFollower {
@@ -69,6 +72,12 @@ class RecordFollower {
   void wait_with(Wait wait) { wait_ = std::move(wait); }
   /// Tells samples apart by region.
   void tag_with(SampleRegions* regions) { regions_ = regions; }
+  /// Places data addresses of samples in data objects from now on, which must be before the first
+  /// mapping.
+  void place_data_with(DataReader reader) {
+    data_.emplace(builder_, images_, spaces_, std::move(reader));
+  }
+  [[nodiscard]] bool places_data() const { return data_.has_value(); }
   /// Walks copied user stacks.
   void unwind_with(UnwindStack unwind) { unwind_ = std::move(unwind); }
 
@@ -147,8 +156,9 @@ class RecordFollower {
   StackId intern_stack(std::span<const Location> places);
   void count_branches(const SampleRecord& sample, uint32_t pid, ContextId context,
                       const RecordLayout& layout);
-  MemorySample make_memory_sample(const SampleRecord& sample, const RecordOrigin& origin,
-                                  ContextId context);
+  ObjectId find_object(const SampleRecord& sample, uint32_t pid);
+  SampledAccess make_access(const SampleRecord& sample, uint32_t pid, ContextId context,
+                            ObjectId object);
 
   FollowOptions options_;
   ProfileBuilder& builder_;
@@ -159,6 +169,7 @@ class RecordFollower {
   Wait wait_;
   UnwindStack unwind_;
   SampleRegions* regions_ = nullptr;
+  std::optional<DataPlaces> data_;
   std::array<RecentContext, 64> recent_contexts_;
   std::array<RecentMapping, 64> recent_mappings_;
   std::unordered_map<uint64_t, StringId> cgroups_;

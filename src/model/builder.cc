@@ -39,6 +39,10 @@ void ProfileBuilder::add_fall_through(const FallThrough& range) {
   fall_throughs_.add(range, profile_.events);
 }
 
+void ProfileBuilder::add_accesses(const SampledAccess& accesses) {
+  accesses_.add(accesses, profile_.events);
+}
+
 void ProfileBuilder::take_counts() {
   const std::vector<Event>& events = profile_.events;
   profile_.histograms = group_histograms(cells_.take(events));
@@ -46,8 +50,7 @@ void ProfileBuilder::take_counts() {
   profile_.kernel_stacks = kernel_stack_cells_.take(events);
   profile_.branch_counts = branches_.take(events);
   profile_.fall_throughs = fall_throughs_.take(events);
-  profile_.memory_samples = std::move(memory_samples_);
-  memory_samples_.clear();
+  profile_.sampled_accesses = accesses_.take(events);
 }
 
 }  // namespace culprit

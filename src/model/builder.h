@@ -48,7 +48,8 @@ class ProfileBuilder {
   void add_branch(const BranchCount& branch);
   /// Code that ran between two of them.
   void add_fall_through(const FallThrough& range);
-  void add_memory_sample(const MemorySample& sample) { memory_samples_.push_back(sample); }
+  /// Sampled accesses, whose place must be added, too.
+  void add_accesses(const SampledAccess& accesses);
 
   /// Moves the counts since the last call into the profile (replacing what is there), sorted
   /// as Profile promises.
@@ -57,7 +58,7 @@ class ProfileBuilder {
   /// Entries held since the last take_counts().
   [[nodiscard]] size_t entries() const {
     return cells_.entries() + stack_cells_.entries() + kernel_stack_cells_.entries() +
-           branches_.entries() + fall_throughs_.entries() + memory_samples_.size();
+           branches_.entries() + fall_throughs_.entries() + accesses_.entries();
   }
 
  private:
@@ -70,7 +71,7 @@ class ProfileBuilder {
   SortedSums<StackCount> kernel_stack_cells_;
   SortedSums<BranchCount> branches_;
   SortedSums<FallThrough> fall_throughs_;
-  std::vector<MemorySample> memory_samples_;
+  SortedSums<SampledAccess> accesses_;
 };
 
 }  // namespace culprit

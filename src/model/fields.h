@@ -205,20 +205,19 @@ struct FieldList<FallThrough> {
 };
 
 template <>
-struct FieldList<MemorySample> {
+struct FieldList<SampledAccess> {
   static constexpr void visit(auto&& visit, auto&... rows) {
     visit(NeededId{"context"}, rows.context...);
     visit(NeededId{"event"}, rows.event...);
     visit(Field{"image"}, rows.location.image...);
     visit(Field{"offset"}, rows.location.offset...);
-    visit(Field{"data_address"}, rows.data_address...);
     visit(Field{"object"}, rows.object...);
     visit(Field{"source"}, rows.source...);
-    visit(Field{"latency_cycles"}, rows.latency_cycles...);
-    visit(Field{"time_ns"}, rows.time_ns...);
-    visit(Field{"instruction_latency_cycles"}, rows.instruction_latency_cycles...);
-    visit(Field{"physical_address"}, rows.physical_address...);
-    visit(Field{"data_page_bytes"}, rows.data_page_bytes...);
+    visit(Total{"samples"}, rows.samples...);
+    visit(Total{"timed"}, rows.timed...);
+    visit(Total{"latency_cycles"}, rows.latency_cycles...);
+    visit(Total{"squared_latency"}, rows.squared_latency...);
+    visit(Total{"instruction_latency_cycles"}, rows.instruction_latency_cycles...);
   }
 };
 

@@ -1,7 +1,6 @@
 #include "model/merge.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "base/result.h"
 #include "model/histogram_grouper.h"
@@ -54,12 +53,6 @@ std::vector<Histogram> make_histograms(std::vector<HistogramRow> rows,
 std::vector<Histogram> merge_histograms(const std::vector<Histogram>& histograms,
                                         const std::vector<Event>& events) {
   return make_histograms(flatten_histograms(histograms), events);
-}
-
-void merge_rows(std::vector<MemorySample>& rows, const std::vector<Event>&) {
-  std::sort(rows.begin(), rows.end(), [](const MemorySample& a, const MemorySample& b) {
-    return std::tie(a.time_ns, a) < std::tie(b.time_ns, b);
-  });
 }
 
 void merge_counts(Profile& profile) {

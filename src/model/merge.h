@@ -84,9 +84,6 @@ void merge_rows(std::vector<Row>& rows, const std::vector<Event>& events) {
   if (!rows.empty()) rows.resize(last + 1);
 }
 
-/// Memory samples are not added up, each is one event: they are put in order of time.
-void merge_rows(std::vector<MemorySample>& rows, const std::vector<Event>& events);
-
 /// Brings all counts of a profile into canonical order.
 void merge_counts(Profile& profile);
 

@@ -64,15 +64,19 @@ TEST(MergeCounts, DoesNotDependOnTheOrderTheyCameIn) {
   expect_equal(forward, backward);  // and is stable
 }
 
-TEST(MergeCounts, PutsMemorySamplesInTimeOrderAndKeepsEach) {
+TEST(MergeCounts, AddsAccessesOfOneSource) {
   Profile profile;
-  for (const int64_t time : {3, 1, 3, 2}) {
-    profile.memory_samples.push_back({{}, {}, {}, {}, {}, 0, 0, time});
-  }
+  const auto add = [&](uint64_t source, uint64_t cycles) {
+    profile.sampled_accesses.push_back(
+        {ContextId(0u), EventId(0u), {}, {}, source, 1, 1, cycles, cycles * cycles, 0});
+  };
+  add(8, 4);
+  add(2, 30);
+  add(8, 6);
   merge_counts(profile);
-  std::vector<int64_t> times;
-  for (const MemorySample& sample : profile.memory_samples) times.push_back(sample.time_ns);
-  EXPECT_EQ(times, (std::vector<int64_t>{1, 2, 3, 3}));
+  const SampledAccess two{ContextId(0u), EventId(0u), {}, {}, 8, 2, 2, 10, 52, 0};
+  ASSERT_EQ(profile.sampled_accesses.size(), 2u);
+  EXPECT_TRUE(profile.sampled_accesses[1] == two);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 //
 //   Run ── Context ──┬── Histogram    per (context, image): offset → counts
 //     (who, where)   │               by data object, too, where that was recorded
-//                    ├── StackCount, BranchCount, FallThrough, MemorySample
+//                    ├── StackCount, BranchCount, FallThrough, SampledAccess
 //                    ├── Tenure, Edge             what happened in the caches
 //                    ├── Count                    an event over a whole interval
 //                    └── RegionValue              OpenMP constructs
@@ -247,19 +247,20 @@ struct FallThrough {
   friend auto operator<=>(const FallThrough&, const FallThrough&) = default;
 };
 
-struct MemorySample {
+/// Sampled accesses to memory of one place in the code to one object, that had their data from one
+/// source. Their addresses are not kept: the object is what there is to know of them.
+struct SampledAccess {
   ContextId context;
   EventId event;
   Location location;
-  RunAddress data_address;
   ObjectId object;
-  uint64_t source = 0;          // perf_mem_data_src
-  uint64_t latency_cycles = 0;  // of the access, as the CPU defines it; 0: not given
-  int64_t time_ns = 0;
-  uint64_t instruction_latency_cycles = 0;  // of the whole instruction; 0: not given
-  uint64_t physical_address = 0;            // 0: not given
-  uint64_t data_page_bytes = 0;             // 0: not given
-  friend auto operator<=>(const MemorySample&, const MemorySample&) = default;
+  uint64_t source = 0;  // perf_mem_data_src
+  uint64_t samples = 0;
+  uint64_t timed = 0;                       // of `samples`, those that have a latency
+  uint64_t latency_cycles = 0;              // sum over accesses, each as the CPU defines it
+  uint64_t squared_latency = 0;             // sum of the squares [cycles^2]
+  uint64_t instruction_latency_cycles = 0;  // sum, of the whole instructions
+  friend auto operator<=>(const SampledAccess&, const SampledAccess&) = default;
 };
 
 enum class ObjectKind : uint8_t {
@@ -439,7 +440,7 @@ struct Profile {
   std::vector<StackCount> kernel_stacks;
   std::vector<BranchCount> branch_counts;
   std::vector<FallThrough> fall_throughs;
-  std::vector<MemorySample> memory_samples;  // in time order
+  std::vector<SampledAccess> sampled_accesses;
   std::vector<Count> counts;
   std::vector<Tenure> tenures;
   std::vector<Edge> edges;

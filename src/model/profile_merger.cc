@@ -243,8 +243,12 @@ void ProfileMerger::add_counts(const Profile& other, const auto& translated) {
   visit_flat_counts(
       [&]<class Row>(std::string_view, const std::vector<Row>& theirs, std::vector<Row>& ours) {
         size_t& united = united_[kind++];
-        if (std::is_same_v<Row, MemorySample> && !projection_.memory_samples) return;
-        for (const Row& row : theirs) ours.push_back(translated(row));
+        for (const Row& row : theirs) {
+          ours.push_back(translated(row));
+          if constexpr (std::is_same_v<Row, SampledAccess>) {
+            if (!projection_.objects) ours.back().object = {};
+          }
+        }
         // Rows are merged when as many came as there were, so that each is moved a few times only.
         if (ours.size() < 2 * united + kFewRows) return;
         merge_rows(ours, profile_.events);

@@ -39,10 +39,8 @@ struct Projection {
   bool labels = true;
   bool time_slices = true;
   bool regions = true;
-  /// Whether the rows of histograms are told apart by data object.
+  /// Whether the rows of histograms, and sampled accesses, are told apart by data object.
   bool objects = true;
-  /// Each is one event: they cannot be added up, and make the result as large as its input.
-  bool memory_samples = true;
 };
 
 class ProfileMerger {

@@ -20,7 +20,6 @@ class Said {
     for (const HistogramRow& row : flatten_histograms(profile.histograms)) add("histograms", row);
     visit_flat_counts(
         [&]<class Row>(std::string_view kind, const std::vector<Row>& rows) {
-          if (std::is_same_v<Row, MemorySample> && !projection_.memory_samples) return;
           for (const Row& row : rows) add(kind, row);
         },
         profile);
@@ -94,6 +93,9 @@ class Said {
   void project(auto&) const {}
   void project(HistogramRow& row) const {
     if (!projection_.objects) row.object = {};
+  }
+  void project(SampledAccess& accesses) const {
+    if (!projection_.objects) accesses.object = {};
   }
   void project(Process& process) const {
     if (!projection_.runs) process.run = {};
@@ -207,13 +209,12 @@ TEST(ProfileMerger, SaysWhatItsProfilesSayUnderEveryProjection) {
 
 TEST(ProfileMerger, DropsWhatWasNotKept) {
   const Profile a = random_profile(3, 5);
-  const Projection least{
-      false, Projection::Processes::none, false, false, false, false, false, false, false};
+  const Projection least{false, Projection::Processes::none, false, false, false, false, false,
+                         false};
   const Profile merged = merge({&a, &a}, least);
   EXPECT_TRUE(merged.processes.empty());
   EXPECT_TRUE(merged.threads.empty());
   EXPECT_TRUE(merged.object_ranges.empty());
-  EXPECT_TRUE(merged.memory_samples.empty());
   EXPECT_EQ(merged.runs.size(), 10u);
   for (const Context& context : merged.contexts) {
     EXPECT_TRUE(context == (Context{{}, {}, {}, context.mode, {}, {}, -1, {}}));
@@ -281,8 +282,7 @@ TEST(ProfileMerger, KeepsTheIdsOfTheProfileItStartsWith) {
 /// Many profiles whose processes differ come to the rows of one.
 TEST(ProfileMerger, FoldsManyProfilesToTheSizeOfOne) {
   const Profile one = random_profile(10);
-  const Projection projection{
-      .runs = false, .processes = Projection::Processes::by_name, .memory_samples = false};
+  const Projection projection{.runs = false, .processes = Projection::Processes::by_name};
   ProfileMerger merger(projection);
   for (int i = 0; i < 50; ++i) merger.add(one);
   const Profile merged = merger.take();

@@ -39,7 +39,7 @@ constexpr void visit_flat_counts(auto&& visit, auto&... profiles) {
   visit("kernel_stacks", profiles.kernel_stacks...);
   visit("branch_counts", profiles.branch_counts...);
   visit("fall_throughs", profiles.fall_throughs...);
-  visit("memory_samples", profiles.memory_samples...);
+  visit("sampled_accesses", profiles.sampled_accesses...);
   visit("counts", profiles.counts...);
   visit("tenures", profiles.tenures...);
   visit("edges", profiles.edges...);

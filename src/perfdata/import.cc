@@ -1,5 +1,6 @@
 #include "perfdata/import.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 
@@ -16,6 +17,12 @@
 namespace culprit {
 
 namespace {
+
+bool has_data_addresses(const Attributes& attributes) {
+  return std::ranges::any_of(attributes.events(), [](const RecordedEvent& event) {
+    return (event.attr.layout.sample_type & PERF_SAMPLE_ADDR) != 0;
+  });
+}
 
 /// Brings a file's records into order and hands them on.
 class Importer {
@@ -42,6 +49,7 @@ class Importer {
   std::vector<std::optional<PlainSampleParser>> plain_parsers_;  // by event
   uint64_t records_ = 0;
   bool is_unwinding_ = false;
+  bool places_data_ = false;
   bool is_stopped_ = false;
 };
 
@@ -79,6 +87,10 @@ Result<void> Importer::deliver(const RawRecord& record) {
   if (!event) {
     importer_.ledger().add(ledger::kUnknownEvents);
     return {};
+  }
+  if (!places_data_ && has_data_addresses(file_.attributes())) {
+    importer_.place_data_with(file_.facts().architecture, tools_);
+    places_data_ = true;
   }
   const RecordLayout& layout = file_.attributes().events()[*event].attr.layout;
   if ((layout.sample_type & PERF_SAMPLE_STACK_USER) != 0 && !is_unwinding_ &&
@@ -214,7 +226,7 @@ Result<Imported> import_counts(ScriptLines& lines) {
   return imported;
 }
 
-Result<Imported> import_text(RecordingInput input, const ImportSink& sink,
+Result<Imported> import_text(RecordingInput input, const ImportTools& tools, const ImportSink& sink,
                              const ImportProgress& progress) {
   ScriptLines lines(std::move(input.fd), input.head);
   const auto failed = [&](const Error& error) {
@@ -233,7 +245,7 @@ Result<Imported> import_text(RecordingInput input, const ImportSink& sink,
     CHECK(!file);
     return Error{fmt::format("{}, {}", file.error().message, kNoText)};
   }
-  Result<Imported> imported = ScriptImporter(lines, input.size_bytes, sink, progress).run();
+  Result<Imported> imported = ScriptImporter(lines, input.size_bytes, tools, sink, progress).run();
   if (!imported) return failed(imported.error());
   return imported;
 }
@@ -246,7 +258,7 @@ Result<Imported> import_perf_data(const ImportOptions& options, const ImportSink
   const bool is_binary = is_perf_data(input.head);
   ASSIGN_OR_RETURN(Imported imported,
                    is_binary ? import_binary(std::move(input), options.tools, sink, progress)
-                             : import_text(std::move(input), sink, progress));
+                             : import_text(std::move(input), options.tools, sink, progress));
   imported.profile.environment[std::string(kImportedFrom)] =
       is_binary ? "perf.data" : "text of perf";
   return imported;

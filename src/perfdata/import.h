@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "follow/data_symbols.h"
 #include "model/image_facts.h"
 #include "model/profile.h"
 #include "records/user_stack.h"
@@ -25,10 +26,12 @@ namespace culprit {
 /// The file of an image that was at `path` where it ran; nullopt: it cannot be had.
 using OpenImage = std::function<std::optional<Fd>(const Image& image, const std::string& path)>;
 
-/// What it takes to walk copied user stacks. Empty functions: they are left alone.
+/// What it takes to walk copied user stacks, and to name data. Empty functions: they are left
+/// alone.
 struct ImportTools {
   std::function<UnwindStack(const std::string& architecture, OpenMappedFile open)> make_unwinder;
   OpenImage open_image;
+  ReadDataSymbols read_data = {};
 };
 
 struct ImportOptions {

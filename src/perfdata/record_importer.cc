@@ -81,7 +81,8 @@ void RecordImporter::take_counts() {
   }
   for (StackCount& count : profile.stack_counts) count.cell.event = moved[count.cell.event.value];
   std::sort(profile.stack_counts.begin(), profile.stack_counts.end());
-  for (MemorySample& sample : profile.memory_samples) sample.event = moved[sample.event.value];
+  for (SampledAccess& one : profile.sampled_accesses) one.event = moved[one.event.value];
+  std::sort(profile.sampled_accesses.begin(), profile.sampled_accesses.end());
   for (Count& count : profile.counts) count.event = moved[count.event.value];
 }
 
@@ -148,15 +149,23 @@ void RecordImporter::weigh(const SampleRecord& sample, const RecordOrigin& origi
   }
 }
 
+OpenMappedFile RecordImporter::make_opener(const OpenImage& open) {
+  if (!open) return {};
+  return [this, open](uint32_t pid, const Mapping& mapping) -> std::optional<Fd> {
+    const std::optional<ImageId> image = places_.find_image(pid, mapping);
+    if (!image) return std::nullopt;
+    const Image& row = builder_.profile().images[image->value];
+    return open(row, builder_.profile().strings.text(row.path));
+  };
+}
+
 void RecordImporter::unwind_with(const std::string& architecture, const ImportTools& tools) {
-  follower_.unwind_with(tools.make_unwinder(
-      architecture,
-      [this, open = tools.open_image](uint32_t, const Mapping& mapping) -> std::optional<Fd> {
-        const std::optional<ImageId> image = places_.find_image(mapping);
-        if (!image) return std::nullopt;
-        const Image& row = builder_.profile().images[image->value];
-        return open(row, builder_.profile().strings.text(row.path));
-      }));
+  follower_.unwind_with(tools.make_unwinder(architecture, make_opener(tools.open_image)));
+}
+
+void RecordImporter::place_data_with(const std::string& architecture, const ImportTools& tools) {
+  builder_.profile().machine.architecture = architecture;
+  follower_.place_data_with({make_opener(tools.open_image), tools.read_data});
 }
 
 void RecordImporter::count(const SampleRecord& sample, const RecordOrigin& origin, size_t event) {

@@ -43,6 +43,8 @@ class RecordImporter {
   [[nodiscard]] uint64_t samples() const { return samples_; }
   /// Copied user stacks are walked from now on.
   void unwind_with(const std::string& architecture, const ImportTools& tools);
+  /// Data addresses of samples are placed in data objects from now on, before the first mapping.
+  void place_data_with(const std::string& architecture, const ImportTools& tools);
 
   /// Does what RecordedPlaces::refine_with() does.
   void refine_places(RecordedPlaces::Refine refine) { places_.refine_with(std::move(refine)); }
@@ -58,6 +60,7 @@ class RecordImporter {
 
  private:
   Result<void> flush_if_much();
+  OpenMappedFile make_opener(const OpenImage& open);
   void describe_machine(const RecordedFacts& facts);
   void describe_run(const RecordedFacts& facts);
   void describe_losses();

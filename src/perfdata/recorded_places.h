@@ -28,6 +28,9 @@ class RecordedPlaces final : public ImageSource {
   }
   void map_kernel(const MmapRecord& map) override;
   void process(const KsymbolRecord& symbol) override { kernel_.process(symbol); }
+  std::optional<ImageId> find_image(uint32_t, const Mapping& mapping) override {
+    return images_.find_image(mapping);
+  }
   Location locate(uint32_t pid, const CallFrame& frame, const Mapping* mapping) override;
   [[nodiscard]] bool is_unknown(ImageId image) const override;
 
@@ -38,8 +41,6 @@ class RecordedPlaces final : public ImageSource {
   [[nodiscard]] const std::string& path(const Mapping& mapping) const {
     return images_.path(mapping.file);
   }
-  /// The image of a mapping; nullopt: it has no file.
-  std::optional<ImageId> find_image(const Mapping& mapping) { return images_.find_image(mapping); }
   void set_build_id(const RecordedBuildId& found);
   /// What BPF programs are called.
   std::vector<std::pair<ImageId, ImageFacts>> release_facts() { return kernel_.release_facts(); }

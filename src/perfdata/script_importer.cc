@@ -29,13 +29,14 @@ bool is_script_text(std::string_view beginning) {
   return false;
 }
 
-ScriptImporter::ScriptImporter(ScriptLines& lines, uint64_t total_bytes, const ImportSink& sink,
-                               const ImportProgress& progress)
+ScriptImporter::ScriptImporter(ScriptLines& lines, uint64_t total_bytes, const ImportTools& tools,
+                               const ImportSink& sink, const ImportProgress& progress)
     : lines_(lines),
       total_bytes_(total_bytes),
       progress_(progress),
       importer_(attributes_, sink),
       places_(importer_.builder()) {
+  importer_.place_data_with("", tools);
   importer_.refine_places(
       [this](RunAddress address, const Location& place) { return places_.refine(address, place); });
 }

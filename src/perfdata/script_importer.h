@@ -31,8 +31,8 @@ bool is_script_text(std::string_view beginning);
 class ScriptImporter {
  public:
   /// `total_bytes`: of the text, 0 if unknown. What is given must outlive the importer.
-  ScriptImporter(ScriptLines& lines, uint64_t total_bytes, const ImportSink& sink,
-                 const ImportProgress& progress);
+  ScriptImporter(ScriptLines& lines, uint64_t total_bytes, const ImportTools& tools,
+                 const ImportSink& sink, const ImportProgress& progress);
 
   Result<Imported> run();
 

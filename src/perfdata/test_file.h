@@ -25,6 +25,7 @@ struct TestEvent {
   uint64_t flags = kSampleIdAll;
   uint64_t branch_type = 0;
   uint64_t config1 = 0;
+  uint64_t user_registers = 0;
   std::vector<uint64_t> ids{};
 
   static constexpr uint64_t kSampleIdAll = uint64_t{1} << 18;
@@ -39,6 +40,7 @@ struct TestEvent {
     Bytes attr(order);
     attr.u32(type).u32(kBytes).u64(config).u64(period).u64(sample_type).u64(read_format);
     attr.u64(bits).u32(0).u32(0).u64(config1).u64(0).u64(branch_type);
+    attr.u64(user_registers);
     return attr.zeros(kBytes - attr.size());
   }
 };

@@ -83,17 +83,20 @@ bool walked_page_tables(uint64_t encoded) {
 }
 
 Result<Profile> with_latencies_only(const Profile& profile) {
-  if (profile.memory_samples.empty()) {
+  if (profile.sampled_accesses.empty()) {
     return Error{fmt::format("no accesses to memory were recorded: {}", kHowToRecord)};
   }
-  Profile latencies = profile;
-  const bool has_any = std::ranges::any_of(profile.memory_samples, [](const MemorySample& sample) {
-    return sample.latency_cycles != 0;
-  });
-  if (!has_any) {
-    return Error{fmt::format("none of the {} accesses recorded has a latency: {}",
-                             format_thousands(profile.memory_samples.size()), kHowToRecord)};
+  uint64_t samples = 0;
+  uint64_t timed = 0;
+  for (const SampledAccess& one : profile.sampled_accesses) {
+    samples += one.samples;
+    timed += one.timed;
   }
+  if (timed == 0) {
+    return Error{fmt::format("none of the {} accesses recorded has a latency: {}",
+                             format_thousands(samples), kHowToRecord)};
+  }
+  Profile latencies = profile;
   latencies.events = {make_latency_event(kLatencyEvent, latencies)};
   for (const std::string_view name : kSourceEvents) {
     latencies.events.push_back(make_latency_event(name, latencies));
@@ -102,33 +105,27 @@ Result<Profile> with_latencies_only(const Profile& profile) {
   latencies.events.push_back(make_latency_event(kWalkEvent, latencies));
 
   std::vector<HistogramRow> rows;
-  uint64_t without = 0;
-  for (const MemorySample& sample : profile.memory_samples) {
-    if (sample.latency_cycles == 0) {
-      ++without;
-      continue;
-    }
+  for (const SampledAccess& one : profile.sampled_accesses) {
+    if (one.timed == 0) continue;
     // A sum of so many samples, each of its own size: Poisson's, compounded.
-    const auto cycles = static_cast<double>(sample.latency_cycles);
+    const auto variance = static_cast<double>(one.squared_latency);
     const auto add = [&](EventId id) {
-      rows.push_back({sample.context,
-                      sample.location,
-                      {id, 1, sample.latency_cycles, cycles * cycles},
-                      sample.object});
+      rows.push_back(
+          {one.context, one.location, {id, one.timed, one.latency_cycles, variance}, one.object});
     };
     add(EventId(0u));
-    add(EventId(1 + static_cast<size_t>(find_source(sample.source))));
-    if (walked_page_tables(sample.source)) add(walk);
+    add(EventId(1 + static_cast<size_t>(find_source(one.source))));
+    if (walked_page_tables(one.source)) add(walk);
   }
   latencies.histograms = make_histograms(std::move(rows), latencies.events);
-  if (without != 0) {
+  if (samples != timed) {
     latencies.ledger.note(fmt::format("{} accesses recorded have no latency, and are not here",
-                                      format_thousands(without)));
+                                      format_thousands(samples - timed)));
   }
   latencies.stack_counts.clear();
   latencies.kernel_stacks.clear();
   latencies.counts.clear();
-  latencies.memory_samples.clear();
+  latencies.sampled_accesses.clear();
   return latencies;
 }
 

@@ -43,13 +43,17 @@ TEST(WithLatenciesOnly, AddsThemUpBySourceAndLeavesOutTheRest) {
   Profile& profile = test.profile;
   const Location place{profile.histograms[0].image, profile.histograms[0].offsets[0]};
   const auto add = [&](uint64_t source, uint64_t cycles) {
-    MemorySample sample;
-    sample.context = profile.histograms[0].context;
-    sample.event = EventId(0u);
-    sample.location = place;
-    sample.source = source;
-    sample.latency_cycles = cycles;
-    profile.memory_samples.push_back(sample);
+    const uint64_t timed = cycles == 0 ? 0 : 1;
+    profile.sampled_accesses.push_back({profile.histograms[0].context,
+                                        EventId(0u),
+                                        place,
+                                        {},
+                                        source,
+                                        1,
+                                        timed,
+                                        cycles,
+                                        cycles * cycles,
+                                        0});
   };
   add(kFromL3, 50);
   add(kFromL3 | PERF_MEM_S(TLB, WK), 70);
@@ -70,7 +74,7 @@ TEST(WithLatenciesOnly, AddsThemUpBySourceAndLeavesOutTheRest) {
                        {"latency-l3", 2, 120},
                        {"latency-memory", 1, 300},
                        {"latency-page-walk", 1, 70}}));
-  EXPECT_TRUE(latencies->memory_samples.empty());
+  EXPECT_TRUE(latencies->sampled_accesses.empty());
 }
 
 TEST(WithLatenciesOnly, SaysWhatWouldRecordThem) {
@@ -78,7 +82,7 @@ TEST(WithLatenciesOnly, SaysWhatWouldRecordThem) {
   const Result<Profile> none = with_latencies_only(profile);
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message.find("culprit record --data"), std::string::npos);
-  profile.memory_samples.emplace_back();
+  profile.sampled_accesses.emplace_back().samples = 1;
   const Result<Profile> faults = with_latencies_only(profile);
   ASSERT_FALSE(faults);
   EXPECT_NE(faults.error().message.find("none of the 1 accesses"), std::string::npos);

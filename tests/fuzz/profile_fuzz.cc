@@ -97,7 +97,7 @@ void write_seed(const std::string& path) {
   p.stack_counts.push_back({context, StackId(0u), {EventId(0u), 1, 9, 0}});
   p.branch_counts.push_back({context, place, place, 1, 2, 3, 1, 1});
   p.fall_throughs.push_back({context, ImageId(0u), FileOffset(16), FileOffset(20), 1});
-  p.memory_samples.push_back({context, EventId(0u), place, RunAddress(8), {}, 1, 2, 3});
+  p.sampled_accesses.push_back({context, EventId(0u), place, {}, 1, 2, 3, 4, 5, 6});
   p.counts.push_back({context, EventId(0u), 0, 0, 5, 6, 7});
   p.tenures.push_back({context, place, {}, {}, {}, 1, 2, 3, 4, 5, 6, 7, 8});
   p.edges.push_back({context, context, place, place, {}, {}, {}, 1});

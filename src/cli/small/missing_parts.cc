@@ -6,6 +6,7 @@
 #include "cli/complete_profile.h"
 #include "cli/counted_tree.h"
 #include "cli/offer_page.h"
+#include "cli/reading_data.h"
 #include "cli/region_requests.h"
 #include "cli/simulated_kernels.h"
 #include "cli/simulating.h"
@@ -172,6 +173,10 @@ Result<void> run_second(SecondRun&, const RecordCommand&, const RecordOptions&, 
 void NativeSamples::add(const Profile&) {}
 
 MakeUnwindStack find_unwinder() {
+  return {};
+}
+
+ReadDataSymbols find_data_reader(const SnapshotOptions& /*options*/) {
   return {};
 }
 

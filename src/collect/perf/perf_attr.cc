@@ -46,6 +46,11 @@ void add_sample_parts(perf_event_attr& attr, const SamplingSetup& setup) {
   }
   if (setup.memory) {
     attr.sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_STRUCT;
+    // Which memory is a thread's stack is told by its stack pointer alone.
+    if (const uint64_t registers = attr.sample_regs_user | find_stack_pointer_register()) {
+      attr.sample_type |= PERF_SAMPLE_REGS_USER;
+      attr.sample_regs_user = registers;
+    }
   }
 }
 
@@ -53,6 +58,7 @@ void add_sideband(perf_event_attr& attr, const SamplingSetup& setup, const PerfF
   attr.context_switch = setup.switches ? 1 : 0;
   attr.mmap = 1;
   attr.mmap2 = 1;
+  attr.mmap_data = setup.memory ? 1 : 0;
   attr.comm = 1;
   attr.comm_exec = 1;
   attr.task = 1;
@@ -157,6 +163,16 @@ uint64_t find_unwind_registers() {
   return 0xff01ff;  // AX ... SP, IP, R8 ... R15 of enum perf_event_x86_regs
 #elif defined(__aarch64__)
   return 0x1ffffffff;  // X0 ... X29, LR, SP, PC of enum perf_event_arm_regs
+#else
+  return 0;
+#endif
+}
+
+uint64_t find_stack_pointer_register() {
+#if defined(__x86_64__)
+  return uint64_t{1} << 7;
+#elif defined(__aarch64__)
+  return uint64_t{1} << 31;
 #else
   return 0;
 #endif

@@ -69,6 +69,8 @@ perf_event_attr make_sideband_attr(const SamplingSetup& setup, const PerfFeature
 
 /// The registers to copy for unwinding, as perf's bits; 0: none are known for this architecture.
 uint64_t find_unwind_registers();
+/// Likewise the stack pointer.
+uint64_t find_stack_pointer_register();
 
 RecordLayout make_layout(const perf_event_attr& attr);
 

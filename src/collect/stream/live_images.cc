@@ -7,6 +7,11 @@ FileKey LiveImages::intern(const MmapRecord& map, bool) {
   return files_.intern(map);
 }
 
+std::optional<ImageId> LiveImages::find_image(uint32_t pid, const Mapping& mapping) {
+  const auto place = files_.locate(pid, mapping, mapping.start, builder_);
+  return place ? std::optional(place->image) : std::nullopt;
+}
+
 Location LiveImages::locate(uint32_t pid, const CallFrame& frame, const Mapping* mapping) {
   const FileOffset unmapped(frame.address.value);
   if (frame.mode == Mode::kernel) return kernel_.locate(frame.address, builder_);

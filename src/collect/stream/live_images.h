@@ -26,6 +26,7 @@ class LiveImages final : public ImageSource {
 
   FileKey intern(const MmapRecord& map, bool is_first) override;
   void process(const KsymbolRecord& symbol) override { kernel_.process(symbol); }
+  std::optional<ImageId> find_image(uint32_t pid, const Mapping& mapping) override;
   Location locate(uint32_t pid, const CallFrame& frame, const Mapping* mapping) override;
   /// Where names of JIT code would come later, they are not waited for.
   Location locate_now(uint32_t pid, const CallFrame& frame, const Mapping* mapping) override;

@@ -87,9 +87,13 @@ SampleProcessor::Impl::Impl(const ProcessorOptions& options)
   follower_.introduce_with([this](uint32_t pid) { return introduce(pid); });
   follower_.tag_with(options_.regions);
   follower_.wait_with([this](PlacedSample sample) { waiting_.add(std::move(sample)); });
-  if (!options_.make_unwinder) return;
-  follower_.unwind_with(options_.make_unwinder(
-      [this](uint32_t pid, const Mapping& mapping) { return images_.open_file(pid, mapping); }));
+  const OpenMappedFile open = [this](uint32_t pid, const Mapping& mapping) {
+    return images_.open_file(pid, mapping);
+  };
+  if ((options_.layout.sample_type & PERF_SAMPLE_ADDR) != 0) {
+    follower_.place_data_with({open, options_.read_data});
+  }
+  if (options_.make_unwinder) follower_.unwind_with(options_.make_unwinder(open));
 }
 
 void SampleProcessor::Impl::follow_command(pid_t pid) {
@@ -109,13 +113,14 @@ bool SampleProcessor::Impl::follow_running(uint32_t pid) {
     process.threads[tid].name = read_line(fmt::format("{}/task/{}/comm", folder, tid));
   }
   for (ProcMapping& entry : parse_proc_maps(read_file(folder + "/maps").value_or(""))) {
-    if (!entry.executable || entry.end <= entry.start) continue;
+    const bool is_wanted = entry.executable || follower_.places_data();
+    if (!is_wanted || entry.end <= entry.start) continue;
     MmapRecord record;
     record.pid = pid;
     record.start = entry.start;
     record.length = entry.end - entry.start;
     record.file_offset = entry.file_offset;
-    record.executable = true;
+    record.executable = entry.executable;
     record.device_major = entry.device_major;
     record.device_minor = entry.device_minor;
     record.inode = entry.inode;

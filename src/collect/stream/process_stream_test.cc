@@ -214,10 +214,9 @@ TEST_F(ProcessStreamTest, BranchesAndMemoryAccessesAreKeptWithTheirPlaces) {
   ASSERT_EQ(profile.fall_throughs.size(), 1u);  // from the target of the earlier one
   EXPECT_EQ(profile.fall_throughs[0].from, FileOffset(0x18));
   EXPECT_EQ(profile.fall_throughs[0].to, FileOffset(0x20));
-  ASSERT_EQ(profile.memory_samples.size(), 1u);
-  EXPECT_EQ(profile.memory_samples[0].data_address, RunAddress(0x7000));
-  EXPECT_EQ(profile.memory_samples[0].latency_cycles, 40u);
-  EXPECT_EQ(profile.memory_samples[0].location.offset, FileOffset(0x30));
+  ASSERT_EQ(profile.sampled_accesses.size(), 1u);
+  EXPECT_EQ(profile.sampled_accesses[0].latency_cycles, 40u);
+  EXPECT_EQ(profile.sampled_accesses[0].location.offset, FileOffset(0x30));
 }
 
 /// A stand-in for room `unwind`: its frames, and why it stopped.

@@ -11,6 +11,7 @@ namespace {
 
 size_t hash_places(const PlacedSample& sample) {
   uint64_t hash = uint64_t{sample.context.value} << 32 | sample.event.value;
+  hash ^= uint64_t{sample.object.value} << 16;
   for (const Location& place : sample.places) {
     hash = (hash ^ place.image.value ^ place.offset.value) * 0x9e37'79b9'7f4a'7c15;
     hash ^= hash >> 29;
@@ -20,7 +21,7 @@ size_t hash_places(const PlacedSample& sample) {
 
 bool wait_for_the_same(const PlacedSample& a, const PlacedSample& b) {
   return a.context == b.context && a.event == b.event && a.has_stack == b.has_stack &&
-         a.places == b.places;
+         a.object == b.object && a.places == b.places;
 }
 
 /// Samples of a process that wait for the same names become one, so that waiting does not take
