@@ -120,6 +120,7 @@ ObjectNames::Name ObjectNames::make_name(ObjectId id) {
     const Name caller = name_by_calls(object);
     return {fmt::format("{} for {}", own, caller.text), caller.is_of_data};
   }
+  if (object.kind == ObjectKind::mapping && own.starts_with('[')) return {own};
   if (object.kind == ObjectKind::mapping) return {fmt::format("[mapped {}]", own), true};
   const bool is_stack = object.kind == ObjectKind::stack;
   const bool has_brackets = own.starts_with('[');  // a section, an allocator's own memory

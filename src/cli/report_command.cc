@@ -5,6 +5,7 @@
 #include "cli/open_epochs.h"
 #include "cli/terminal.h"
 #include "session/answers.h"
+#include "session/sampled_data.h"
 
 namespace culprit {
 
@@ -66,6 +67,14 @@ int run(const LocalityCommand& command) {
 int run(const DataCommand& command) {
   Result<ProfileView> view = ProfileView::open(command.file);
   if (!view) return fail(view.error());
+  if (const auto sampled = find_sampled_data(view->profile(), command.question)) {
+    const Result<ReportAnswer> answer = answer_report(*view, *sampled);
+    if (!answer) return fail(answer.error());
+    return print_result(
+        view->problem(),
+        print_answer(*answer, command.format, standard_output_style(command.width, command.file)),
+        command.format);
+  }
   const Result<DataReport> answer = answer_data(*view, command.question);
   if (!answer) return fail(answer.error());
   return print_result(view->problem(),

@@ -8,6 +8,7 @@
 #include "documents/table_document.h"
 #include "model/engine.h"
 #include "print/json_parts.h"
+#include "session/sampled_data.h"
 #include "session/told_costs.h"
 
 namespace culprit {
@@ -44,7 +45,10 @@ constexpr Offered kOffered[] = {
     {"costs", has_told_costs, "culprit record --engine timer+simulate PROGRAM"},
     {"calls", [](const Profile& profile) { return !profile.stack_counts.empty(); },
      "culprit record -g PROGRAM"},
-    {"data", [](const Profile& profile) { return profile.objects.size() > 1; },
+    {"data",
+     [](const Profile& profile) {
+       return profile.objects.size() > 1 && !find_sampled_data(profile, {});
+     },
      "culprit record --engine simulate --locality all --objects site PROGRAM"},
     {"locality", [](const Profile& profile) { return !profile.tenures.empty(); },
      "culprit record --engine simulate --locality all PROGRAM"},

@@ -130,7 +130,9 @@ Result<DataReport> make_data(const Profile& profile, const FactsLookup& facts,
         "this profile has no data objects: they were not recorded. Which data is accessed, and "
         "what "
         "becomes of its lines, is recorded by\n"
-        "         culprit record --engine simulate --locality all --objects site PROGRAM"};
+        "         culprit record --engine simulate --locality all --objects site PROGRAM\n"
+        "and what samples of events with data addresses tell of it by\n"
+        "         culprit record --data -e EVENT PROGRAM, or perf mem record PROGRAM"};
   }
   DataReport report;
   report.options = options;

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "model/counts.h"
+#include "model/engine.h"
 #include "report/address_masks.h"
 #include "report/row_key.h"
 
@@ -72,6 +73,33 @@ void describe_ranges(const Profile& profile, ReportTable& table) {
   }
 }
 
+/// Sampled data is named as far as the recording tells, which no count has to be told of.
+bool has_name_of_data(const Profile& profile, ObjectId id) {
+  const DataObject& object = profile.objects[id.value];
+  return object.kind == ObjectKind::stack || (object.kind != ObjectKind::unknown &&
+                                              !profile.strings.text(object.name).starts_with('['));
+}
+
+/// Which share of a sampled event is of data that has a name.
+void describe_named(const Profile& profile, size_t shown, ReportTable& table) {
+  if (engine_of(profile, profile.events[shown]) == Engine::simulate) return;
+  double named = 0;
+  double all = 0;
+  for (const Histogram& histogram : profile.histograms) {
+    if (histogram.objects.empty()) continue;
+    for_each_count_of_objects(profile, histogram,
+                              [&](const Location&, ObjectId object, size_t event, const Sum& sum) {
+                                if (event != shown || !names_row(object)) return;
+                                all += static_cast<double>(sum.value);
+                                if (has_name_of_data(profile, object))
+                                  named += static_cast<double>(sum.value);
+                              });
+  }
+  table.remarks.push_back(fmt::format("{:.1f} % of {} are of data that has a name of its own",
+                                      100 * named / all,
+                                      profile.strings.text(profile.events[shown].name)));
+}
+
 }  // namespace
 
 Result<void> add_object_columns(const Profile& profile, ReportTable& table, RowOrder& order) {
@@ -96,9 +124,11 @@ Result<void> add_object_columns(const Profile& profile, ReportTable& table, RowO
   if (shown.empty()) {
     return Error{
         "this profile has no counts by data object\nculprit record --engine simulate --objects "
-        "site COMMAND... has them"};
+        "site COMMAND... has them, and of sampled accesses culprit record --data and perf mem "
+        "record"};
   }
   if (table.options.sort.empty()) order = RowOrder::by_value(shown.front().event);
+  describe_named(profile, shown.front().event, table);
   table.shown_events = std::move(shown);
   describe_ranges(profile, table);
   return {};

@@ -93,12 +93,12 @@ Result<ReportAnswer> answer_latency(const ProfileView& view, const ReportQuestio
   ASSIGN_OR_RETURN(Profile latencies, with_latencies_only(view.profile()));
   ReportOptions options = question.report;
   options.columns = Columns::events;
-  const bool is_by_object = std::ranges::find(options.by, RowLevel::object) != options.by.end();
-  if (is_by_object || options.tree != Tree::none) {
-    return Error{"latencies are told by code: --columns latency has neither objects nor a --tree"};
+  if (options.tree != Tree::none) {
+    return Error{"latencies are told without callers: --columns latency has no --tree"};
   }
   const FactsLookup facts = view.facts(needed_parts(options));
   ASSIGN_OR_RETURN(ReportTable table, make_report(latencies, facts, options));
+  table.shown_events.clear();  // of objects: all that there are
   for (size_t event = 0; event < latencies.events.size(); ++event) {
     table.shown_events.push_back({event, std::string(kLatencyHeadings[event])});
   }

@@ -106,6 +106,7 @@ CLI::App* add_data(CLI::App& root, DataCommand* command, std::string* error) {
       "  culprit record --engine simulate --locality all --objects site ./a.out && culprit data\n"
       "  culprit data matrix                 its statements, fields, who evicts it\n"
       "  culprit data quake.c:431            what is allocated there\n"
+      "  culprit record --data -e page-faults ./a.out && culprit data      of samples\n"
       "  culprit data --format json run.culprit");
   app->callback([command, words, input, limit, error] {
     *error = take_words(*words, input->count() > 0, command->question.object, command->file);

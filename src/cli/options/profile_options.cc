@@ -45,6 +45,7 @@ constexpr Word<Format> kEventFormats[] = {{"text", Format::text}, {"json", Forma
 /// "events", "events:L1-dcache-load-misses,instructions", "hca", "hca:load_latency".
 void parse_columns(const std::string& text, ReportCommand* command) {
   const size_t colon = text.find(':');
+  if (text == "latency,source") return parse_columns("latency", command);  // it tells them, too
   command->question.report.columns = parse_word(kColumns, text.substr(0, colon));
   command->question.costs.detail.reset();
   command->question.report.events.clear();
@@ -102,7 +103,8 @@ void add_levels(CLI::App* app, std::vector<RowLevel>* by) {
          },
          "process, comm (processes of one name together), thread, module, function, line, loop, "
          "block, "
-         "instruction, object (of data: record --objects), or region (record --regions); may be "
+         "instruction, object (of data: record --objects or --data), or region (record --regions); "
+         "may be "
          "repeated "
          "[function]")
       ->type_name("LEVEL")
@@ -199,6 +201,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
       "  culprit report --by loop --columns frequency   rounds of loops, and what one takes\n"
       "  culprit report --by line --never            coverage of a simulated run\n"
       "  culprit report --columns latency            sampled accesses: how long, where from\n"
+      "  culprit report --by object --columns latency   to which data (record --data)\n"
       "  culprit report --columns hca                what took the cycles of each function\n"
       "  culprit report --since 2h                   of what culprit daemon collected\n"
       "  culprit report --format json --limit 0      for programs");

@@ -181,7 +181,8 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
   app->add_flag("-b,--branches", record->branches,
                 "the CPU's record of the last taken branches with each sample");
   app->add_flag("-d,--data", record->memory,
-                "data address, latency and source of memory accesses with each sample");
+                "data object, latency and source of the sampled access to memory, where the event "
+                "has its address (report --by object)");
   add_parsed(
       app, "--duration", &record->duration_ns,
       [](const std::string& text) { return std::optional(parse_duration_ns(text)); },
