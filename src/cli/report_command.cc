@@ -1,6 +1,9 @@
 // `culprit report`, `annotate`, `locality`, `data` and `why`: ask an opened profile, print the
 // answer.
 
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/open_epochs.h"
 #include "cli/terminal.h"
@@ -70,6 +73,10 @@ int run(const DataCommand& command) {
   if (const auto sampled = find_sampled_data(view->profile(), command.question)) {
     const Result<ReportAnswer> answer = answer_report(*view, *sampled);
     if (!answer) return fail(answer.error());
+    if (answer->table.rows.empty() && !command.question.object.empty()) {
+      return fail(Error{fmt::format("no data object here is '{}' (culprit data lists them)",
+                                    printable(command.question.object))});
+    }
     return print_result(
         view->problem(),
         print_answer(*answer, command.format, standard_output_style(command.width, command.file)),

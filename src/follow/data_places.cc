@@ -104,7 +104,8 @@ DataObject DataPlaces::place_in_file(uint32_t pid, const Mapping& held, RunAddre
 
 DataObject DataPlaces::make_data_of(const Mapping& mapping) {
   return make_object(ObjectKind::global,
-                     fmt::format("[data of {}]", last_name(file_of(mapping).path)));
+                     fmt::format("[{} of {}]", is_code(mapping) ? "code" : "data",
+                                 last_name(file_of(mapping).path)));
 }
 
 /// The .bss of a file follows its mappings without a gap.

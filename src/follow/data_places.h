@@ -5,7 +5,8 @@
 //
 //     in_bss          a variable of a mapped file, its .bss included, by the file's symbols
 //     [.got of a.out] a section, where no symbol has the address
-//     [data of a.out] the file cannot be read
+//     [data of a.out] the file cannot be read, or none of its sections has the address
+//     [code of a.out] likewise, in its code: also pages of code that fault
 //     [mapped /a/b]   a file that is mapped and not run
 //     [heap] [stack] [anonymous] [kernel]
 //     [unknown]       no mapping has the address; or no mappings of data were recorded

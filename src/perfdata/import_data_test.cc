@@ -151,6 +151,7 @@ TEST(ImportData, NamesWhatMappingsAndSymbolsTell) {
   recording.access(0x403100).access(0x40313f);  // table's first and last byte
   recording.access(0x403140);                   // behind it
   recording.access(0x404100).access(0x4050ff);  // grid, in memory that no file holds
+  recording.access(0x401008);                   // a constant among the code
   recording.access(0x404207);                   // the symbol within
   recording.access(0x10000500);                 // no file: what follows the program
   recording.access(0x7f0000000010);             // a file that is not run
@@ -161,6 +162,7 @@ TEST(ImportData, NamesWhatMappingsAndSymbolsTell) {
   recording.access(0x7ffdffffe000, 4, kFromL1, 0x7ffdffffe000).access(0x7ffdffffe000);
   const Profile profile = import_data(recording);
   EXPECT_EQ(samples_by_object(profile), (ByObject{{"table", 2},
+                                                  {"[code of prog]", 1},
                                                   {"[.data of prog]", 1},
                                                   {"grid", 2},
                                                   {"grid_middle", 1},
@@ -171,7 +173,8 @@ TEST(ImportData, NamesWhatMappingsAndSymbolsTell) {
                                                   {"[kernel]", 1},
                                                   {"unknown", 2}}));
   EXPECT_EQ(profile.ledger.amount(ledger::kUnknownData), 2u);
-  EXPECT_EQ(profile.ledger.amount(ledger::kUnnamedData), 4u);  // section, heap, anonymous, kernel
+  EXPECT_EQ(profile.ledger.amount(ledger::kUnnamedData),
+            5u);  // section, code, heap, anonymous, kernel
   const DataObject* const grid = find_object(profile, "grid");
   ASSERT_NE(grid, nullptr);
   EXPECT_EQ(grid->kind, ObjectKind::global);
