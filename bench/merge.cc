@@ -75,10 +75,8 @@ double peak_mib() {
 
 /// `kept`: profiles that are added again and again, so that making them is not measured.
 void measure(const std::vector<Profile>& kept, size_t profiles) {
-  ProfileMerger merger({.runs = false,
-                        .processes = Projection::Processes::by_name,
-                        .threads = false,
-                        .time_slices = false});
+  ProfileMerger merger(
+      {.runs = false, .processes = Projection::Processes::by_name, .threads = false});
   Profile merged;
   const double own = seconds_of([&] {
     for (size_t i = 0; i < profiles; ++i) merger.add(kept[i % kept.size()]);

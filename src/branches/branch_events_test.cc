@@ -213,7 +213,7 @@ TEST(BranchEvents, LargeFunctionsInManyContextsStaySmall) {
   test.profile.fall_throughs.clear();
   for (uint32_t i = 0; i < 20'000; ++i) {
     Context context = test.profile.contexts[0];
-    context.time_slice = static_cast<int32_t>(i);
+    context.label = test.profile.strings.intern(std::to_string(i));
     test.profile.contexts.push_back(context);
     test.profile.fall_throughs.push_back({ContextId(test.profile.contexts.size() - 1), ImageId(0u),
                                           FileOffset(0x1000), FileOffset(0x1001), 1});

@@ -294,6 +294,7 @@ Result<void> PerfRecorder::follow_targets() {
 
 void PerfRecorder::begin() {
   events_->start_sampling();
+  sampled_->begin(options_.delay_ns);
   if (options_.system_wide) idle_.emplace(options_.cpus);
 }
 

@@ -168,6 +168,7 @@ Result<FlowProfile> with_flow_events(const Profile& profile, const FactsLookup& 
   result.profile.stack_counts.clear();
   result.profile.sampled_accesses.clear();
   result.profile.counts.clear();
+  result.profile.slice_counts.clear();
   result.profile.region_values.clear();
   result.profile.ledger.note("executions are " + describe(result.source));
   return result;

@@ -317,6 +317,9 @@ bool RecordFollower::count(const SampleRecord& sample, const RecordOrigin& origi
     }
   }
 
+  for (const auto& [event, value] : weights) {
+    builder_.add_in_time(context, event, origin.time_ns, origin.time_ns, value);
+  }
   if (must_wait(places_)) {
     for (const auto& [event, value] : weights) {
       wait_({origin.time_ns, pid, context, event, 1, value, has_stack, places_, object});
@@ -354,6 +357,7 @@ bool RecordFollower::count(const PlainSample& sample, const SampleWeight& weight
                                 sample.tid, sample.time_ns);
   if (context.is_all()) return false;
   const Location place = locate_leaf(sample.pid, {sample.ip, sample.mode});
+  builder_.add_in_time(context, weight.event, sample.time_ns, sample.time_ns, weight.value);
   if (place.image.is_all()) {
     wait_({sample.time_ns, sample.pid, context, weight.event, 1, weight.value, false, {place}});
   } else {

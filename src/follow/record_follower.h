@@ -6,7 +6,7 @@
 //
 //   FORK COMM EXIT ─→ ProcessTable      which tasks there are, and their rows
 //   MMAP KSYMBOL ───→ AddressSpaces     what is mapped where; ImageSource: what it is
-//   SAMPLE ─────────→ context and places: histograms, stacks, branches, accesses
+//   SAMPLE ─────────→ context and places: histograms, stacks, branches, accesses; and time
 //                     └─ data address → DataPlaces
 
 #include <array>
@@ -92,7 +92,7 @@ class RecordFollower {
              std::span<const SampleWeight> weights);
   bool count(const PlainSample& sample, const SampleWeight& weight);
   /// A sample and its places, not counted yet: its event, samples and value are the caller's to
-  /// fill in. Nothing: its task is not counted.
+  /// fill in, and to count by time. Nothing: its task is not counted.
   std::optional<PlacedSample> place(const SampleRecord& sample, const RecordOrigin& origin,
                                     const RecordLayout& layout);
   /// Counts a sample, or lets it wait for places that are not known yet.

@@ -50,6 +50,7 @@ void ProfileBuilder::take_counts() {
   profile_.kernel_stacks = kernel_stack_cells_.take(events);
   profile_.branch_counts = branches_.take(events);
   profile_.fall_throughs = fall_throughs_.take(events);
+  profile_.slice_counts = slices_.take(events);
   profile_.sampled_accesses = accesses_.take(events);
 }
 

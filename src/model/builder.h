@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/profile.h"
+#include "model/slice_sums.h"
 #include "model/sorted_sums.h"
 
 namespace culprit {
@@ -44,6 +45,15 @@ class ProfileBuilder {
   void add_kernel_stack(ContextId context, StackId stack, EventId event, uint64_t samples,
                         uint64_t value);
 
+  /// The run has begun at this time of the samples' clock. Without it nothing is kept by time.
+  void begin_time(uint64_t start_ns) { slices_.begin(start_ns); }
+  /// What was added by place, once more by time (slice_sums.h): of a sample its time twice, of a
+  /// wait when it began and ended.
+  void add_in_time(ContextId context, EventId event, uint64_t from_ns, uint64_t until_ns,
+                   uint64_t value) {
+    slices_.add({context, 0, 0, {event, 1, value, 0}}, from_ns, until_ns, profile_.events);
+  }
+
   /// A taken branch of a branch record (its counts are added to those of its place).
   void add_branch(const BranchCount& branch);
   /// Code that ran between two of them.
@@ -58,7 +68,8 @@ class ProfileBuilder {
   /// Entries held since the last take_counts().
   [[nodiscard]] size_t entries() const {
     return cells_.entries() + stack_cells_.entries() + kernel_stack_cells_.entries() +
-           branches_.entries() + fall_throughs_.entries() + accesses_.entries();
+           branches_.entries() + fall_throughs_.entries() + accesses_.entries() +
+           slices_.entries();
   }
 
  private:
@@ -72,6 +83,7 @@ class ProfileBuilder {
   SortedSums<BranchCount> branches_;
   SortedSums<FallThrough> fall_throughs_;
   SortedSums<SampledAccess> accesses_;
+  SliceSums slices_;
 };
 
 }  // namespace culprit

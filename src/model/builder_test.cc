@@ -13,7 +13,7 @@ constexpr EventId kEvent{0u};
 
 TEST(ProfileBuilder, InternsEqualRowsOnce) {
   ProfileBuilder builder;
-  const Context user{{}, {}, {}, Mode::user, {}, {}, -1};
+  const Context user{{}, {}, {}, Mode::user, {}, {}};
   const ContextId first = builder.intern_context(user);
   EXPECT_EQ(builder.intern_context(user), first);
   EXPECT_NE(builder.intern_context({}), first);

@@ -63,7 +63,6 @@ struct FieldList<Context> {
     visit(Field{"mode"}, rows.mode...);
     visit(Field{"cgroup"}, rows.cgroup...);
     visit(Field{"label"}, rows.label...);
-    visit(Field{"time_slice"}, rows.time_slice...);
     visit(Field{"region"}, rows.region...);
   }
 };
@@ -231,6 +230,19 @@ struct FieldList<Count> {
     visit(Total{"value"}, rows.value...);
     visit(Total{"time_enabled_ns"}, rows.time_enabled_ns...);
     visit(Total{"time_running_ns"}, rows.time_running_ns...);
+  }
+};
+
+template <>
+struct FieldList<SliceCount> {
+  static constexpr void visit(auto&& visit, auto&... rows) {
+    visit(NeededId{"context"}, rows.context...);
+    visit(Field{"width_ns"}, rows.width_ns...);
+    visit(Field{"begin_ns"}, rows.begin_ns...);
+    visit(NeededId{"event"}, rows.cell.event...);
+    visit(Total{"samples"}, rows.cell.samples...);
+    visit(Total{"value"}, rows.cell.value...);
+    visit(Variance{"variance"}, rows.cell.variance...);
   }
 };
 

@@ -39,6 +39,7 @@ void keep_runs(const LabelledRun& wanted, Profile& profile) {
   std::erase_if(profile.histograms, is_of_others);
   std::erase_if(profile.branch_counts, is_of_others);
   std::erase_if(profile.counts, is_of_others);
+  std::erase_if(profile.slice_counts, is_of_others);
 }
 
 }  // namespace culprit

@@ -7,6 +7,7 @@
 //                    ├── StackCount, BranchCount, FallThrough, SampledAccess
 //                    ├── Tenure, Edge             what happened in the caches
 //                    ├── Count                    an event over a whole interval
+//                    ├── SliceCount               the same samples by slice of the run's time
 //                    └── RegionValue              OpenMP constructs
 //   Event: what is counted, in which unit, how it was obtained
 //   Image: the code, by identity;  ImageFacts (image_facts.h): what reports
@@ -84,7 +85,7 @@ struct Thread {
 
 enum class Mode : uint8_t { all, user, kernel, guest_user, guest_kernel, hypervisor };
 
-/// Who did it. Any field may be "all" (the default of each id, Mode::all, -1).
+/// Who did it. Any field may be "all" (the default of each id, Mode::all).
 struct Context {
   RunId run;
   ProcessId process;
@@ -92,7 +93,6 @@ struct Context {
   Mode mode = Mode::all;
   StringId cgroup;
   StringId label;
-  int32_t time_slice = -1;
   RegionId region{};  // the innermost that the thread was in
   friend auto operator<=>(const Context&, const Context&) = default;
 };
@@ -207,6 +207,17 @@ struct Count {
   uint64_t time_enabled_ns = 0;
   uint64_t time_running_ns = 0;  // less than enabled: multiplexed
   friend bool operator==(const Count&, const Count&) = default;
+};
+
+/// What a context did in one slice of its run's time: every sample that is in a histogram and whose
+/// time is known, once more, without its place. Slices of one run may differ in width: those of its
+/// beginning were kept before it was known to be long. Wider ones are made of whole narrower ones.
+struct SliceCount {
+  ContextId context;
+  uint64_t width_ns = 0;
+  uint64_t begin_ns = 0;  // since the run's start
+  Cell cell;
+  friend auto operator<=>(const SliceCount&, const SliceCount&) = default;
 };
 
 /// A node of the tree of call stacks; roots have no parent. Callers above callees:
@@ -442,6 +453,7 @@ struct Profile {
   std::vector<FallThrough> fall_throughs;
   std::vector<SampledAccess> sampled_accesses;
   std::vector<Count> counts;
+  std::vector<SliceCount> slice_counts;
   std::vector<Tenure> tenures;
   std::vector<Edge> edges;
   std::vector<RegionValue> region_values;

@@ -124,7 +124,6 @@ void ProfileMerger::project(Context& context) const {
   if (!projection_.threads) context.thread = {};
   if (!projection_.cgroups) context.cgroup = {};
   if (!projection_.labels) context.label = {};
-  if (!projection_.time_slices) context.time_slice = -1;
   if (!projection_.regions) context.region = {};
 }
 
@@ -243,6 +242,8 @@ void ProfileMerger::add_counts(const Profile& other, const auto& translated) {
   visit_flat_counts(
       [&]<class Row>(std::string_view, const std::vector<Row>& theirs, std::vector<Row>& ours) {
         size_t& united = united_[kind++];
+        const bool keeps_slices = projection_.time_slices && projection_.runs;
+        if (std::is_same_v<Row, SliceCount> && !keeps_slices) return;
         for (const Row& row : theirs) {
           ours.push_back(translated(row));
           if constexpr (std::is_same_v<Row, SampledAccess>) {

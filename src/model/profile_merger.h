@@ -37,6 +37,7 @@ struct Projection {
   bool threads = true;
   bool cgroups = true;
   bool labels = true;
+  /// Without runs they are never kept: slices of several runs have nothing in common.
   bool time_slices = true;
   bool regions = true;
   /// Whether the rows of histograms, and sampled accesses, are told apart by data object.

@@ -20,6 +20,8 @@ class Said {
     for (const HistogramRow& row : flatten_histograms(profile.histograms)) add("histograms", row);
     visit_flat_counts(
         [&]<class Row>(std::string_view kind, const std::vector<Row>& rows) {
+          const bool keeps_slices = projection_.time_slices && projection_.runs;
+          if (std::is_same_v<Row, SliceCount> && !keeps_slices) return;
           for (const Row& row : rows) add(kind, row);
         },
         profile);
@@ -115,7 +117,6 @@ class Said {
     if (no_processes || !projection_.threads) context.thread = {};
     if (!projection_.cgroups) context.cgroup = {};
     if (!projection_.labels) context.label = {};
-    if (!projection_.time_slices) context.time_slice = -1;
     if (!projection_.regions) context.region = {};
   }
 
@@ -217,7 +218,7 @@ TEST(ProfileMerger, DropsWhatWasNotKept) {
   EXPECT_TRUE(merged.object_ranges.empty());
   EXPECT_EQ(merged.runs.size(), 10u);
   for (const Context& context : merged.contexts) {
-    EXPECT_TRUE(context == (Context{{}, {}, {}, context.mode, {}, {}, -1, {}}));
+    EXPECT_TRUE(context == (Context{{}, {}, {}, context.mode, {}, {}, {}}));
   }
 }
 

@@ -41,6 +41,7 @@ constexpr void visit_flat_counts(auto&& visit, auto&... profiles) {
   visit("fall_throughs", profiles.fall_throughs...);
   visit("sampled_accesses", profiles.sampled_accesses...);
   visit("counts", profiles.counts...);
+  visit("slice_counts", profiles.slice_counts...);
   visit("tenures", profiles.tenures...);
   visit("edges", profiles.edges...);
   visit("region_values", profiles.region_values...);

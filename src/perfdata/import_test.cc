@@ -63,6 +63,10 @@ class Recording {
     file_.record(type, misc, body);
     return *this;
   }
+  Recording& later(uint64_t ns) {
+    time_ += ns;
+    return *this;
+  }
   TestFile& file() { return file_; }
 
  private:
@@ -118,6 +122,29 @@ TEST(Import, CountsSamplesByPlace) {
                                              "prog/prog [unknown]+0x9999 cycles:HG: 1 1"}));
   EXPECT_EQ(imported.samples, 3u);
   EXPECT_EQ(imported.profile.ledger.amount(ledger::kUnknownAddress), 1u);
+}
+
+TEST(Import, KeepsSamplesByTimeSinceTheFirst) {
+  Recording recording;
+  recording.comm(5, 5, "prog").map(5, 0x400000, 0x2000, 0, "/bin/prog").later(40'000'000);
+  recording.sample(5, 5, 0x400123, 10).sample(5, 5, 0x400200, 7).later(25'000'000);
+  recording.sample(5, 5, 0x400123, 3);
+  const Profile profile = import(recording).profile;
+  ASSERT_EQ(profile.slice_counts.size(), 2u);
+  const SliceCount& first = profile.slice_counts[0];
+  const SliceCount& last = profile.slice_counts[1];
+  EXPECT_EQ(std::pair(first.width_ns, first.begin_ns), std::pair(10'000'000ul, 0ul));
+  EXPECT_EQ(std::pair(last.width_ns, last.begin_ns), std::pair(10'000'000ul, 20'000'000ul));
+  EXPECT_EQ(first.cell, (Cell{EventId(0u), 2, 17, 0}));
+  EXPECT_EQ(last.cell, (Cell{EventId(0u), 1, 3, 0}));
+  EXPECT_EQ(first.context, last.context);
+}
+
+TEST(Import, WithoutTimesKeepsNothingByTime) {
+  Recording recording(PERF_SAMPLE_IP | PERF_SAMPLE_TID);
+  recording.comm(5, 5, "prog").map(5, 0x400000, 0x2000, 0, "/bin/prog");
+  recording.raw_sample(Bytes().u64(0x400123).u32(5).u32(5));
+  EXPECT_TRUE(import(recording).profile.slice_counts.empty());
 }
 
 TEST(Import, TellsMemoryWithoutAFileFromNoMemory) {

@@ -84,6 +84,8 @@ void RecordImporter::take_counts() {
   for (SampledAccess& one : profile.sampled_accesses) one.event = moved[one.event.value];
   std::sort(profile.sampled_accesses.begin(), profile.sampled_accesses.end());
   for (Count& count : profile.counts) count.event = moved[count.event.value];
+  for (SliceCount& count : profile.slice_counts) count.cell.event = moved[count.cell.event.value];
+  std::sort(profile.slice_counts.begin(), profile.slice_counts.end());
 }
 
 EventId RecordImporter::add_event_row(const RecordedEvent& recorded) {
@@ -171,9 +173,9 @@ void RecordImporter::place_data_with(const std::string& architecture, const Impo
 void RecordImporter::count(const SampleRecord& sample, const RecordOrigin& origin, size_t event) {
   weigh(sample, origin, event);
   if (!sample.raw.empty()) ledger().add(ledger::kRawFields);
+  extend_time(origin.time_ns);
   follower_.count(sample, origin, attributes_.events()[event].attr.layout, weights_);
   samples_ += weights_.size();
-  extend_time(origin.time_ns);
 }
 
 Result<void> RecordImporter::add(const PlainSample& sample, size_t event) {
@@ -181,9 +183,9 @@ Result<void> RecordImporter::add(const PlainSample& sample, size_t event) {
   const bool has_period = (attr.layout.sample_type & PERF_SAMPLE_PERIOD) != 0;
   const uint64_t value = has_period ? sample.period : attr.sample_period;
   if (!is_possible(value)) return {};
+  extend_time(sample.time_ns);
   follower_.count(sample, {find_event_row(event), value});
   ++samples_;
-  extend_time(sample.time_ns);
   return flush_if_much();
 }
 
@@ -204,7 +206,9 @@ void RecordImporter::add_counts(const StatRecords& counted) {
   counted_ns_ = counted.end_ns();
 }
 
+/// Before the sample is counted: the run begins with the first one.
 void RecordImporter::extend_time(uint64_t time_ns) {
+  if (last_ns_ == 0 && time_ns != 0) builder_.begin_time(time_ns);
   first_ns_ = std::min(first_ns_, time_ns);
   last_ns_ = std::max(last_ns_, time_ns);
 }

@@ -125,6 +125,7 @@ Result<Profile> with_latencies_only(const Profile& profile) {
   latencies.stack_counts.clear();
   latencies.kernel_stacks.clear();
   latencies.counts.clear();
+  latencies.slice_counts.clear();
   latencies.sampled_accesses.clear();
   return latencies;
 }

@@ -50,6 +50,7 @@ Result<Profile> with_waits_only(const Profile& profile) {
   std::ranges::sort(waits.stack_counts);
   waits.kernel_stacks.clear();
   waits.counts.clear();
+  waits.slice_counts.clear();
   waits.sampled_accesses.clear();
   return waits;
 }

@@ -99,6 +99,7 @@ void write_seed(const std::string& path) {
   p.fall_throughs.push_back({context, ImageId(0u), FileOffset(16), FileOffset(20), 1});
   p.sampled_accesses.push_back({context, EventId(0u), place, {}, 1, 2, 3, 4, 5, 6});
   p.counts.push_back({context, EventId(0u), 0, 0, 5, 6, 7});
+  p.slice_counts.push_back({context, 10, 20, {EventId(0u), 1, 9, 0}});
   p.tenures.push_back({context, place, {}, {}, {}, 1, 2, 3, 4, 5, 6, 7, 8});
   p.edges.push_back({context, context, place, place, {}, {}, {}, 1});
   p.region_values.push_back({context, RegionId(0u), {}, {}, 1, 2});

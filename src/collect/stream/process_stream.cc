@@ -72,6 +72,7 @@ class SampleProcessor::Impl {
   ProcessTable::Process* introduce(uint32_t pid);
   void count(const SampleRecord& sample, const RecordOrigin& origin);
   void take_switch(const Record& record);
+  void count_wait(PlacedSample wait);
   std::optional<EventId> find_event(const RecordOrigin& origin) const;
 
   ProcessorOptions options_;
@@ -149,7 +150,7 @@ void SampleProcessor::Impl::take_switch(const Record& record) {
     if (change->out) {
       off_cpu_->confirm(origin.tid, change->preempted);
     } else if (std::optional<PlacedSample> wait = off_cpu_->enter(origin.tid, origin.time_ns)) {
-      follower_.count_or_wait(*std::move(wait));
+      count_wait(*std::move(wait));
     }
   } else if (const auto* const exit = std::get_if<ExitRecord>(&record.body)) {
     off_cpu_->mark_exited(exit->tid);
@@ -158,9 +159,15 @@ void SampleProcessor::Impl::take_switch(const Record& record) {
   }
 }
 
+void SampleProcessor::Impl::count_wait(PlacedSample wait) {
+  builder_.add_in_time(wait.context, wait.event, wait.time_ns, wait.time_ns + wait.value,
+                       wait.value);
+  follower_.count_or_wait(std::move(wait));
+}
+
 void SampleProcessor::Impl::end_waits(uint64_t now_ns) {
   if (!off_cpu_) return;
-  for (PlacedSample& wait : off_cpu_->end(now_ns)) follower_.count_or_wait(std::move(wait));
+  for (PlacedSample& wait : off_cpu_->end(now_ns)) count_wait(std::move(wait));
   if (off_cpu_->lost_ends() != 0) {
     builder_.profile().ledger.note(
         fmt::format("{} waits are of unknown length: the records of their ends are lost",

@@ -321,5 +321,78 @@ TEST_F(ProcessStreamTest, FlushHandsOverEachCountOnce) {
   EXPECT_EQ(finish(), Counts{});
 }
 
+/// "begin ms: samples value, ..." of an event.
+std::string by_time(const Profile& profile, EventId event) {
+  std::string text;
+  for (const SliceCount& one : profile.slice_counts) {
+    if (one.cell.event != event) continue;
+    text += std::to_string(one.begin_ns / 1'000'000) + ": " + std::to_string(one.cell.samples) +
+            " " + std::to_string(one.cell.value) + ", ";
+  }
+  return text;
+}
+
+TEST_F(ProcessStreamTest, KeepsSamplesByTimeWhereverTheyWere) {
+  time_ns_ = 1'000'000'000;
+  start();
+  processor_->builder().begin_time(time_ns_);
+  exec(kPid, "prog");
+  map(kPid, 0x5000, 0x1000, 0, "/no/prog");
+  map(kPid, 0x9000, 0x1000, 0, "//anon");
+  sample(kPid, 0x5001);
+  sample(kPid, 0x9001);  // its name may come later
+  time_ns_ = 1'025'000'000;
+  sample(kPid, 0x5001);
+  finish();
+  EXPECT_EQ(by_time(recording_.profile, EventId(0u)), "0: 2 20, 20: 1 10, ");
+}
+
+TEST_F(ProcessStreamTest, AnotherRunHasATimeOfItsOwn) {
+  time_ns_ = 1'000'000'000;
+  start();
+  processor_->builder().begin_time(time_ns_);
+  exec(kPid, "prog");
+  map(kPid, 0x5000, 0x1000, 0, "/no/prog");
+  time_ns_ = 1'030'000'000;
+  sample(kPid, 0x5001);
+  processor_->begin_run({});
+  processor_->builder().begin_time(time_ns_);
+  sample(kPid, 0x5001);
+  finish();
+  EXPECT_EQ(by_time(recording_.profile, EventId(0u)), "30: 1 10, 0: 1 10, ");
+}
+
+TEST_F(ProcessStreamTest, WaitsAreInTheTimeThatTheyLast) {
+  time_ns_ = 1'000'000'000;
+  ProcessorOptions options;
+  options.event_of_id = {{1, 0}, {2, 1}};
+  options.off_cpu = OffCpuEvents{EventId(1u), EventId(2u)};
+  start(options);
+  ProfileBuilder& builder = processor_->builder();
+  builder.profile().events.resize(1);
+  add_off_cpu_events(builder);
+  builder.begin_time(time_ns_);
+  exec(kPid, "prog");
+  map(kPid, 0x5000, 0x1000, 0, "/no/prog");
+  const auto at = [&](uint64_t ms, RecordBody body, uint64_t id) {
+    processor_->process(
+        Record{{kPid, kPid, 1'000'000'000 + ms * 1'000'000, id, 0, 0}, std::move(body)});
+  };
+  SampleRecord leaves;
+  leaves.ip = RunAddress(0x5001);
+  leaves.mode = Mode::user;
+  // Away from 4 ms to 24 ms: 6, 10 and 4 ms of three slices.
+  at(4, leaves, 2);
+  at(4, SwitchRecord{.out = true, .preempted = false}, 0);
+  at(24, SwitchRecord{.out = false, .preempted = false}, 0);
+  // And from 25 ms until the recording ends at 31 ms.
+  at(25, leaves, 2);
+  at(25, SwitchRecord{.out = true, .preempted = false}, 0);
+  processor_->end_waits(1'031'000'000);
+  finish();
+  EXPECT_EQ(by_time(recording_.profile, EventId(1u)),
+            "0: 0 6000000, 10: 0 10000000, 20: 1 9000000, 30: 1 1000000, ");
+}
+
 }  // namespace
 }  // namespace culprit

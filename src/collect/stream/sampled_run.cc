@@ -1,11 +1,16 @@
 #include "collect/stream/sampled_run.h"
 
+#include "base/time.h"
 #include "host/clock.h"
 
 namespace culprit {
 
 void SampledRun::measure_clock() {
   bursts_hertz_.push_back(measure_clock_burst());
+}
+
+void SampledRun::begin(uint64_t since_start_ns) {
+  processor_.builder().begin_time(monotonic_ns() - since_start_ns);
 }
 
 Result<void> SampledRun::flush(uint64_t since_start_ns, uint64_t lost) {
@@ -24,6 +29,7 @@ Result<void> SampledRun::end_epoch(uint64_t since_start_ns, uint64_t lost, const
   RETURN_IF_ERROR(flush(since_start_ns, lost));
   epoch_began_ns_ = since_start_ns;
   processor_.begin_run(next);
+  begin(0);
   return {};
 }
 

@@ -22,6 +22,9 @@ class SampledRun {
   /// A burst of known work tells how fast the CPU's clock runs now.
   void measure_clock();
 
+  /// Samples are of the run from now on, which began `since_start_ns` ago.
+  void begin(uint64_t since_start_ns);
+
   /// Hands on what is new, and says how it goes. `lost`: samples so far.
   Result<void> flush(uint64_t since_start_ns, uint64_t lost);
 

@@ -53,7 +53,10 @@ class TimerRecorder final : public RunSource {
 
   Result<Recording> run(const std::string& reason);
 
-  void begin() override { profile_.begin(monotonic_ns()); }
+  void begin() override {
+    profile_.begin(monotonic_ns());
+    sampled_.begin(options_.delay_ns);
+  }
   void take(uint64_t now_ns) override {
     if (options_.regions != nullptr) {
       options_.regions->take();

@@ -47,6 +47,7 @@ Result<Measured> measure(const MeasureOptions& options) {
   Projection projection;
   projection.processes = Projection::Processes::none;
   projection.threads = false;
+  projection.time_slices = false;
   ProfileMerger merger(projection);
   std::map<ImageId, Fd> held;
   std::vector<std::string> texts = write_runs(options.runs);
