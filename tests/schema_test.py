@@ -14,6 +14,7 @@ import jsonschema
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 REPORTS = ROOT / "src" / "report" / "golden"
 ANNOTATIONS = ROOT / "src" / "annotate" / "golden"
+TIMELINES = ROOT / "src" / "timeline" / "golden"
 
 
 def load(path):
@@ -40,9 +41,13 @@ class SchemaTest(unittest.TestCase):
     def test_annotations_follow_the_schema(self):
         self.check("annotate", [ANNOTATIONS / "annotate.json"])
 
+    def test_timelines_follow_the_schema(self):
+        self.check("timeline", [TIMELINES / "time_thread.json"])
+
     def test_schemas_refuse_missing_and_unknown_fields(self):
         for command, path in (("report", REPORTS / "tree_callees.json"),
-                              ("annotate", ANNOTATIONS / "annotate.json")):
+                              ("annotate", ANNOTATIONS / "annotate.json"),
+                              ("timeline", TIMELINES / "time_thread.json")):
             document = load(path)
             check = validator(command)
             for field in document:

@@ -44,7 +44,7 @@ Result<ReportAnswer> answer_costs(const ProfileView& view, const ReportQuestion&
                    make_cost_report(accounting.profile(), view.facts(parts), accounting.cpu(),
                                     question.report, question.costs));
   return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(costs.head)),
-                      std::move(costs.table), std::nullopt};
+                      std::move(costs.table), std::nullopt, std::nullopt};
 }
 
 Result<ReportAnswer> answer_executions(const ProfileView& view, const ReportQuestion& question) {
@@ -52,7 +52,7 @@ Result<ReportAnswer> answer_executions(const ProfileView& view, const ReportQues
   ASSIGN_OR_RETURN(Profile executions, with_branch_events(view.profile(), facts));
   ASSIGN_OR_RETURN(ReportTable table, make_report(executions, facts, question.report));
   return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(executions)),
-                      std::move(table), std::nullopt};
+                      std::move(table), std::nullopt, std::nullopt};
 }
 
 Result<ReportAnswer> answer_frequency(const ProfileView& view, const ReportQuestion& question) {
@@ -60,7 +60,7 @@ Result<ReportAnswer> answer_frequency(const ProfileView& view, const ReportQuest
   ASSIGN_OR_RETURN(FlowProfile flow, with_flow_events(view.profile(), facts));
   ASSIGN_OR_RETURN(ReportTable table, make_report(flow.profile, facts, question.report));
   return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(flow.profile)),
-                      std::move(table), std::nullopt};
+                      std::move(table), std::nullopt, std::nullopt};
 }
 
 /// Time off the CPU is a profile of its own, whose first event it is.
@@ -75,7 +75,7 @@ Result<ReportAnswer> answer_waits(const ProfileView& view, const ReportQuestion&
   const FactsLookup facts = view.facts(needed_parts(options));
   ASSIGN_OR_RETURN(ReportTable table, make_report(waits, facts, options));
   return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(waits)),
-                      std::move(table), std::nullopt};
+                      std::move(table), std::nullopt, std::nullopt};
 }
 
 /// The mean of what each sample had, where the variance of the sum is the sum of their squares.
@@ -109,7 +109,7 @@ Result<ReportAnswer> answer_latency(const ProfileView& view, const ReportQuestio
   table.derived.push_back({"mean_latency_cycles", "mean", DerivedColumn::Form::ratio,
                            [](const std::vector<Value>& values) { return mean_of(values[0]); }});
   return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(latencies)),
-                      std::move(table), std::nullopt};
+                      std::move(table), std::nullopt, std::nullopt};
 }
 
 /// The part is a function, else a module.
@@ -164,11 +164,28 @@ Result<std::string> export_addresses(const ProfileView& view, Format format) {
 
 }  // namespace
 
+Result<Timeline> answer_timeline(const ProfileView& view, const TimelineOptions& question) {
+  ReportOptions names;
+  names.by = question.by;
+  names.filters = question.filters;
+  return make_timeline(view.profile(), view.facts(needed_parts(names)), question);
+}
+
 Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion& question) {
+  if (question.by_time) {
+    const ReportOptions& report = question.report;
+    if (report.tree != Tree::none || report.columns != Columns::events || !report.sort.empty()) {
+      return Error{"--by time has neither a --tree nor --columns nor a --sort of its own"};
+    }
+    ReportAnswer answer{&view.profile(), nullptr, {}, std::nullopt, std::nullopt};
+    ASSIGN_OR_RETURN(answer.timeline,
+                     answer_timeline(view, {report.by, report.filters, report.limit}));
+    return answer;
+  }
   if (is_counts_only(view.profile())) {
     ASSIGN_OR_RETURN(ReportTable table, make_report(view.profile(), view.facts({}), {}));
     return ReportAnswer{&view.profile(), nullptr, std::move(table),
-                        make_count_table(view.profile(), {})};
+                        make_count_table(view.profile(), {}), std::nullopt};
   }
   if (question.report.columns == Columns::hca) return answer_costs(view, question);
   if (question.report.columns == Columns::waits) return answer_waits(view, question);
@@ -176,7 +193,7 @@ Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion
   if (question.report.columns == Columns::frequency) return answer_frequency(view, question);
   if (question.report.columns == Columns::executions) return answer_executions(view, question);
   const FactsLookup facts = view.facts(needed_parts(question.report));
-  ReportAnswer answer{&view.profile(), nullptr, {}, std::nullopt};
+  ReportAnswer answer{&view.profile(), nullptr, {}, std::nullopt, std::nullopt};
   if (!asks_for_objects(question.report)) {
     if (std::optional<Profile> exact = with_exact_accesses(view.profile())) {
       answer.made = std::make_unique<Profile>(*std::move(exact));
@@ -192,6 +209,7 @@ Result<NeverReport> answer_never(const ProfileView& view, const std::vector<Filt
 }
 
 std::string print_answer(const ReportAnswer& answer, Format format, const TextStyle& style) {
+  if (answer.timeline) return print_timeline(answer.shown(), *answer.timeline, format, style);
   if (!answer.counts || format == Format::json) {
     return print_report(answer.shown(), answer.table, format, style);
   }

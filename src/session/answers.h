@@ -27,6 +27,7 @@
 #include "session/profile_view.h"
 #include "session/questions.h"
 #include "stalls/stall_summary.h"
+#include "timeline/timeline.h"
 
 namespace culprit {
 
@@ -38,10 +39,14 @@ struct ReportAnswer {
   std::unique_ptr<Profile> made;
   ReportTable table;
   std::optional<CountTable> counts;  // of a profile that has nothing else
+  std::optional<Timeline> timeline;  // instead of the table, where it is asked for by time
 };
 
 /// Errors: as make_report(); a template that does not exist; columns that the profile cannot fill
 Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion& question);
+
+/// What threads did over time. Errors: as make_timeline()
+Result<Timeline> answer_timeline(const ProfileView& view, const TimelineOptions& question);
 
 /// Which lines never ran.
 /// Errors: as find_never()

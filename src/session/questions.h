@@ -19,8 +19,9 @@ namespace culprit {
 /// `culprit report`: a table.
 struct ReportQuestion {
   ReportOptions report;
-  CostColumns costs;  // --columns hca:BRANCH
-  std::string cpu;    // --template; "": by the profile
+  CostColumns costs;     // --columns hca:BRANCH
+  std::string cpu;       // --template; "": by the profile
+  bool by_time = false;  // slices of time, by what `report` says of threads
 };
 
 /// `culprit why`: the tree of cycles of everything, or of a part.

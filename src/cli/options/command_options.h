@@ -25,7 +25,7 @@ inline constexpr std::string_view kDashes("\0--", 3);
 
 /// The profile that is read; --by LEVEL; --format and --width.
 void add_input(CLI::App* app, std::string* file);
-void add_levels(CLI::App* app, std::vector<RowLevel>* by);
+void add_levels(CLI::App* app, std::vector<RowLevel>* by, bool* by_time = nullptr);
 void add_presentation(CLI::App* app, Format* format, size_t* width);
 /// --db, --since, --from, --to, --epoch, --where.
 void add_epoch_choice(CLI::App* app, EpochChoice* choice);

@@ -90,23 +90,27 @@ void add_input(CLI::App* app, std::string* file) {
   app->add_option("FILE,-i,--input", *file, "the profile [profile.culprit]")->type_name("FILE");
 }
 
-void add_levels(CLI::App* app, std::vector<RowLevel>* by) {
+void add_levels(CLI::App* app, std::vector<RowLevel>* by, bool* by_time) {
   app->add_option_function<std::vector<std::string>>(
          "--by",
-         [by](const std::vector<std::string>& words) {
+         [by, by_time](const std::vector<std::string>& words) {
            by->clear();
            for (const std::string& word : words) {
              for (const std::string_view level : split(word, ',')) {
-               by->push_back(parse_word(kLevels, std::string(level)));
+               if (by_time != nullptr && is_same_word(std::string(level), "time")) {
+                 *by_time = true;
+               } else {
+                 by->push_back(parse_word(kLevels, std::string(level)));
+               }
              }
            }
          },
-         "process, comm (processes of one name together), thread, module, function, line, loop, "
-         "block, "
-         "instruction, object (of data: record --objects or --data), or region (record --regions); "
-         "may be "
-         "repeated "
-         "[function]")
+         fmt::format("process, comm (processes of one name together), thread, module, function, "
+                     "line, loop, block, instruction, object (of data: record --objects or "
+                     "--data), {}region "
+                     "(record --regions){}; may be repeated [function]",
+                     by_time == nullptr ? "or " : "",
+                     by_time == nullptr ? "" : ", or time (with process, comm, thread, region)"))
       ->type_name("LEVEL")
       ->allow_extra_args(false);
 }
@@ -137,7 +141,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
   CLI::App* app = root.add_subcommand("report", "a table of where the time went");
   ReportOptions* report = &command->question.report;
   add_input(app, &command->file);
-  add_levels(app, &report->by);
+  add_levels(app, &report->by, &command->question.by_time);
   add_word(app, "--tree", &report->tree, kTrees,
            "callees: from the outermost caller down; callers: from each function up");
   app->add_option_function<std::string>(
@@ -180,7 +184,8 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
   app->add_option("--sort", report->sort, "by this column [the first event, falling]")
       ->type_name("COLUMN");
   CLI::Option* limit =
-      app->add_option("--limit", report->limit, "rows to print; 0: all [30]")->type_name("N");
+      app->add_option("--limit", report->limit, "rows, or slices of time, to print; 0: all [30]")
+          ->type_name("N");
   app->add_option("--min-percent", report->minimum_percent, "leave smaller rows out")
       ->type_name("P")
       ->check(kPercent);
@@ -195,6 +200,8 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
       "  culprit report --by object,line             data and who accesses them (record "
       "--objects)\n"
       "  culprit report --by region,function         in which OpenMP construct (record --regions)\n"
+      "  culprit report --by time                    how it went over time\n"
+      "  culprit report --by time,thread             what each thread did when\n"
       "  culprit report --tree callees               who called what (record -g)\n"
       "  culprit report --off-cpu                    what it waited for (record --off-cpu)\n"
       "  culprit report --columns executions         how often it ran (record -b)\n"
