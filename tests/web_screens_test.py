@@ -128,6 +128,122 @@ class TimeAlone(Browser):
                           "culprit record --regions PROGRAM"])
 
 
+TURNS = """
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sys/resource.h>
+static double used(void) {
+  struct rusage use;
+  getrusage(RUSAGE_THREAD, &use);
+  return use.ru_utime.tv_sec + use.ru_utime.tv_usec * 1e-6 + use.ru_stime.tv_sec + use.ru_stime.tv_usec * 1e-6;
+}
+static void* work(void* name) {
+  pthread_setname_np(pthread_self(), name);
+  volatile unsigned sum = 0;
+  while (used() < 0.3) for (unsigned i = 0; i < 100000; i++) sum += i;
+  return 0;
+}
+int main(void) {
+  const char* names[] = {"first", "second"};
+  for (int i = 0; i < 2; i++) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, (void*)names[i]);
+    pthread_join(thread, 0);
+  }
+  return 0;
+}
+"""
+
+
+class OverTime(Browser):
+    """The screen of time: its figures are those of `report --by time`."""
+
+    def setUp(self):
+        super().setUp()
+        program = self.compile_text(TURNS, "turns.c", "turns", "-O1", "-pthread")
+        self.culprit("record", "-q", "-o", "t.culprit", program)
+        self.profile = self.folder / "t.culprit"
+        self.document = self.answer_json("report", self.profile, "--by", "time,process,thread")
+        (self.slices,) = self.document["slices"]
+
+    def drawn(self, thread):
+        """What the table should say of a thread, slice by slice, as people read it."""
+        lanes = [lane for lane in self.document["lanes"] if thread in ("", lane["thread"])]
+        clock = self.document["events"][0]["name"]
+        modes = {}
+        for lane in lanes:
+            for series in lane["series"]:
+                if series["event"] != clock:
+                    continue
+                sums = modes.setdefault(series["mode"], [[0.0, 0.0] for _ in range(self.slices["count"])])
+                for i, value in enumerate(series["values"]):
+                    sums[series["first"] + i][0] += value
+                    sums[series["first"] + i][1] += series["errors"][i] ** 2
+        return modes
+
+    def check_rows(self, rows, thread):
+        modes = self.drawn(thread)
+        self.assertEqual(len(rows) > 5, True, rows)
+        for at, row in enumerate(rows):
+            for mode, sums in modes.items():
+                value, square = sums[at]
+                cell = row[f"~{mode}"]
+                if value == 0:
+                    self.assertEqual(cell, "·", row)
+                else:
+                    expected = f"{as_duration(value)} ±{as_duration(1.96 * square ** 0.5)}"
+                    self.assertEqual(re.sub(r"\s+", " ", cell), expected, row)
+
+    def test_figures_are_those_of_json(self):
+        first = next(lane for lane in self.document["lanes"] if lane["thread"] == "first")
+        name = f"first ({first['thread_id']})"
+        lane = f".time-lane button.name[title='{name}']"
+        strip = "[role=application]"
+        self.culprit("export", "--to", "html", "-o", "t.html", self.profile)
+        with self.serving(self.profile) as address:
+            status, body = fetch(address, "d/0/timeline")
+            self.assertEqual(status, 200, body)
+            served = json.loads(body)
+            jsonschema.validate(served, json.loads((SOURCE / "schema/timeline.schema.json").read_text()))
+            self.assertEqual(served["lanes"], self.document["lanes"])
+            for where in address, (self.folder / "t.html").as_uri():
+                with self.subTest(where=where.split(":")[0]):
+                    found = self.steps(
+                        where, ["open", "#1/0/time", "[aria-label=slices] .row:not(.head)"], ["settle"],
+                        ["rows", "slices"], ["texts", ".time-lane .name"], ["axe"], ["click", lane], ["settle"],
+                        ["rows", "slices"], ["hash"],
+                        # From the keyboard: a slice, and half of the run around it.
+                        ["focus", strip], ["press", "ArrowRight"], ["texts", ".tip"], ["press", "+"], ["hash"],
+                        ["press", "0"], ["hash"])
+                    self.check_rows(found[2], "")
+                    self.assertEqual(set(found[3]), {"all threads", *(
+                        f"{one['thread']} ({one['thread_id']})" for one in self.document["lanes"])})
+                    self.assertEqual(found[4], [])
+                    self.check_rows(found[7], "first")
+                    self.assertIn("row=", found[8])
+                    self.assertRegex(found[11][0], "^" + re.escape(name))
+                    self.assertIn("slices=0-", found[13])
+                    self.assertNotIn("slices=", found[15])
+
+    def test_usable_at_every_width(self):
+        steps = []
+        for width in (800, 1280, 3840):
+            steps += [["size", width, 900], ["open", "#1/0/time", "[aria-label=slices] .row:not(.head)"], ["settle"],
+                      ["evaluate", "document.documentElement.scrollWidth - window.innerWidth"]]
+        self.culprit("export", "--to", "html", "-o", "t.html", self.profile)
+        found = self.steps((self.folder / "t.html").as_uri(), *steps)
+        self.assertEqual([found[at] for at, step in enumerate(steps) if step[0] == "evaluate"], [0, 0, 0])
+
+
+def as_duration(ns):
+    """As the page writes it: three significant digits."""
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns")):
+        if ns >= size:
+            value = ns / size
+            return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f} {unit}"
+    return f"{ns} ns"
+
+
 class WithoutCycles(Browser):
     """A software PMU without a machine counts events, and no cycles: there are no costs to ask for."""
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const names = ["web_profiles", "web_index", "web_table", "web_calls", "web_function", "why", "data",
-               "locality", "regions", "diff", "web_scan", "web_scan_values", "scan_one", "scan_explain"];
+               "locality", "regions", "diff", "timeline", "web_scan", "web_scan_values", "scan_one", "scan_explain"];
 let text = "// Made by types.mjs of schema/*.json: do not edit.\n\n";
 for (const name of names) {
   const words = name.replace(/^web_/, "").split("_").map((word) => word[0].toUpperCase() + word.slice(1));

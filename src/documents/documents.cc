@@ -54,6 +54,7 @@ constexpr Offered kOffered[] = {
      "culprit record --engine simulate --locality all PROGRAM"},
     {"regions", [](const Profile& profile) { return !profile.region_values.empty(); },
      "culprit record --regions PROGRAM"},
+    {"timeline", has_times, "culprit record PROGRAM"},
     {"scan", [](const Profile& profile) { return !scan::find_cells(profile).empty(); },
      "culprit scan init SOURCE && culprit scan run"},
 };
@@ -116,6 +117,12 @@ Result<std::string> Documents::make(std::string_view name) const {
   if (name == "regions") {
     ASSIGN_OR_RETURN(const RegionsReport report, answer_regions(view_));
     return print_regions(view_.profile(), report, {}, Format::json, style);
+  }
+  if (name == "timeline") {
+    TimelineOptions question{{RowLevel::process, RowLevel::thread}, {}, 0};
+    if (!view_.profile().regions.empty()) question.by.push_back(RowLevel::region);
+    ASSIGN_OR_RETURN(const Timeline timeline, answer_timeline(view_, question));
+    return print_timeline(view_.profile(), timeline, Format::json, style);
   }
   if (name == "scan" || name.starts_with("scan/")) {
     ASSIGN_OR_RETURN(const ScanDocuments* documents, scan());

@@ -9,6 +9,7 @@
 //     costs/BRANCH       one branch in detail
 //     function/ID        the code of a function; ID stands in `places`
 //     calls              the tree of calls, callers above
+//     timeline           slices of time by thread and region: schema/timeline.schema.json
 //     data, locality, regions    as the commands of these names print in JSON
 //     data/N, locality/N         the same of the Nth row of these, from 0: with its edges
 //     scan, scan/...     cells of a scan: scan_documents.h

@@ -4,8 +4,9 @@ import type { JSX } from "preact";
 
 const KEYS: [string, string][] = [
   ["/", "search"], ["g o", "overview"], ["g f", "functions"], ["g c", "calls"], ["g d", "data"], ["g l", "locality"],
-  ["g r", "regions"], ["g x", "difference"], ["g n", "scan"], ["↑ ↓ PgUp PgDn Home End", "move in a table"], ["Enter", "open"],
+  ["g r", "regions"], ["g t", "time"], ["g x", "difference"], ["g n", "scan"], ["↑ ↓ PgUp PgDn Home End", "move in a table"], ["Enter", "open"],
   ["← →", "close and open a row of a tree"], ["[ ]", "hottest instruction before and after, in a function"],
+  ["← → ↑ ↓ + - 0", "slice, lane, closer, further, the whole run, in the picture of time"],
   ["s a b", "source, assembly, blocks: show or hide, in a function"], ["Esc", "leave the search"], ["?", "this page"],
 ];
 

@@ -16,14 +16,18 @@ import { Overview } from "./overview";
 import { RegionsScreen } from "./regions";
 import { go, parseRoute, useRoute } from "./route";
 import { ScanScreen } from "./scan";
+import { TimeScreen } from "./time";
 import type { Index, Profiles } from "./types";
 import { useDocument, usePromise, Waiting } from "./use_document";
 
 const SCREENS: [screen: string, key: string, title: string][] = [
   ["overview", "o", "Overview"], ["functions", "f", "Functions"], ["calls", "c", "Calls"],
-  ["data", "d", "Data"], ["locality", "l", "Locality"], ["regions", "r", "Regions"],
+  ["data", "d", "Data"], ["locality", "l", "Locality"], ["regions", "r", "Regions"], ["time", "t", "Time"],
   ["differences", "x", "Difference"], ["scan", "n", "Scan"],
 ];
+
+/// Documents that are not named like their screen.
+const DOCUMENTS: Record<string, string> = { time: "timeline" };
 
 function Header({ index }: { index: Index.IndexDocument }): JSX.Element {
   const run = index.runs[0];
@@ -99,6 +103,7 @@ function Screen({ index }: { index: Index.IndexDocument }): JSX.Element {
     case "data": return <Data index={index} route={route} />;
     case "locality": return <LocalityScreen index={index} route={route} />;
     case "regions": return <RegionsScreen index={index} route={route} />;
+    case "time": return <TimeScreen index={index} route={route} />;
     case "scan": return <ScanScreen index={index} route={route} />;
     case "differences": return <Differences route={route} />;
     case "help": return <Help />;
@@ -164,7 +169,7 @@ function App(): JSX.Element {
         {SCREENS.filter(([screen]) => canOpen(screen)).map(([screen, key, title]) => (
           <a href={`#1/${route.profile}/${screen}`} title={`g ${key}`}
              aria-current={route.screen === screen || (screen === "functions" && route.screen === "function") ? "page" : undefined}
-             class={index && "value" in index && index.value.documents[screen]?.is_there === false ? "empty" : ""}>{title}</a>
+             class={index && "value" in index && index.value.documents[DOCUMENTS[screen] ?? screen]?.is_there === false ? "empty" : ""}>{title}</a>
         ))}
         <a href={`#1/${route.profile}/help`} aria-current={route.screen === "help" ? "page" : undefined} title="?">Help</a>
       </nav>

@@ -1846,6 +1846,205 @@ export interface Functions {
 }
 }
 
+export namespace Timeline {
+/**
+ * the core clock, measured; null if it was not. cycles = ns x hertz / 1e9
+ */
+export type Clock = null | {
+  hertz: number;
+  /**
+   * 95 % interval
+   */
+  low_hertz: number;
+  high_hertz: number;
+  bursts: number;
+};
+
+export interface TimelineDocument {
+  schema: "culprit-timeline-1";
+  runs: Run[];
+  machine: Machine;
+  clock: Clock;
+  events: Event[];
+  by: string[];
+  filters: {
+    level:
+      | "process"
+      | "comm"
+      | "thread"
+      | "module"
+      | "function"
+      | "line"
+      | "loop"
+      | "block"
+      | "instruction"
+      | "object"
+      | "region";
+    pattern: string;
+  }[];
+  /**
+   * how the time of each run is divided
+   */
+  slices: Slices[];
+  /**
+   * by run, those with most of the first event first
+   */
+  lanes: Lane[];
+  shown: Values;
+  without_time: Values;
+  ledger: Ledger;
+}
+export interface Run {
+  command: string;
+  host: string;
+  /**
+   * CLOCK_REALTIME
+   */
+  start_ns: number;
+  duration_ns: number;
+  cpu_time_ns: number | null;
+  /**
+   * as wait(2) gives it; null where nothing was started
+   */
+  wait_status: number | null;
+  /**
+   * of cpu_time_ns: in the kernel, by its own account
+   */
+  system_time_ns: number | null;
+  /**
+   * page faults of the command and its children that waited for no disk
+   */
+  minor_faults: number | null;
+  /**
+   * page faults that did
+   */
+  major_faults: number | null;
+  /**
+   * system calls of the read family: files, pipes, sockets
+   */
+  read_calls: number | null;
+  /**
+   * that they brought
+   */
+  read_bytes: number | null;
+  /**
+   * system calls of the write family
+   */
+  write_calls: number | null;
+  /**
+   * that they took
+   */
+  written_bytes: number | null;
+  /**
+   * CPU time that other programs took while the command ran: they have slowed it
+   */
+  other_programs_ns: number | null;
+  /**
+   * CPU time that a hypervisor gave to other machines meanwhile
+   */
+  stolen_ns: number | null;
+}
+export interface Machine {
+  architecture: string;
+  cpu_model: string;
+  cpu_id: string;
+  kernel_release: string;
+  cpus_online: number;
+  has_pmu: boolean;
+  virtualization: string;
+}
+export interface Event {
+  name: string;
+  unit: "cycles" | "ns" | "events" | "bytes";
+  provenance: "counted" | "sampled" | "modelled";
+  engine: string;
+  /**
+   * events per sample; 0: varying, or not sampled
+   */
+  period: number;
+  samples: number;
+  /**
+   * of everything, in unit
+   */
+  total: number;
+}
+export interface Slices {
+  /**
+   * in runs
+   */
+  run: number;
+  /**
+   * of its start, since that of the first run
+   */
+  offset_ns: number;
+  duration_ns: number;
+  width_ns: number;
+  count: number;
+}
+export interface Lane {
+  /**
+   * in slices
+   */
+  run: number;
+  process?: string;
+  process_id?: number;
+  thread?: string;
+  thread_id?: number;
+  region?: string;
+  /**
+   * of the region: that of a construct, waiting, [not known]
+   */
+  kind?: string;
+  values: Values;
+  series: Series[];
+}
+/**
+ * by event name
+ */
+export interface Values {
+  [k: string]: Value;
+}
+export interface Value {
+  /**
+   * 0: not sampled here
+   */
+  samples: number;
+  /**
+   * in the event's unit
+   */
+  value: number;
+  /**
+   * standard error of value; 0 where nothing was sampled
+   */
+  error: number;
+}
+export interface Series {
+  event: string;
+  mode: "" | "user" | "kernel" | "guest user" | "guest kernel" | "hypervisor";
+  /**
+   * the slice of the first value
+   */
+  first: number;
+  samples: number[];
+  /**
+   * in the event's unit, slice by slice
+   */
+  values: number[];
+  /**
+   * standard errors; empty: the values are exact
+   */
+  errors: number[];
+}
+/**
+ * what makes the numbers weaker: amounts by key, and sentences
+ */
+export interface Ledger {
+  lost_samples: number;
+  notes: string[];
+  [k: string]: number | string[];
+}
+}
+
 export namespace Scan {
 export interface ScanDocument {
   schema: "culprit-web-scan-1";
