@@ -41,17 +41,4 @@ class List {
   std::string text_;
 };
 
-/// Answers about several measurements in one file, and about what is known of cells.
-int run_scan_diff(const ScanCommand& command);
-int run_scan_trend(const ScanCommand& command);
-int run_scan_find(const ScanCommand& command);
-int run_scan_verify(const ScanCommand& command);
-/// Why the curves of two setups differ.
-Result<std::string> answer_curves(const ScanCommand& command);
-/// Cells that were run for two machines, each under a label of its own.
-Result<std::string> answer_predict(const ScanCommand& command, const std::string& from_label,
-                                   const std::string& to_label);
-/// The best flags.
-int run_scan_search(const ScanCommand& command);
-
 }  // namespace culprit

@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "cli/open_scan.h"
+#include "cli/scan_actions.h"
 #include "cli/terminal.h"
 #include "print/header_text.h"
 #include "scan/answer.h"

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/open_scan.h"
+#include "cli/scan_actions.h"
 #include "cli/terminal.h"
 #include "scan/answer.h"
 #include "scan/campaign.h"

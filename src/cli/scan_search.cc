@@ -7,11 +7,13 @@
 #include "base/program_files.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
-#include "cli/open_scan.h"
+#include "cli/options/scan_options.h"
+#include "cli/scan_actions.h"
 #include "cli/terminal.h"
 #include "scan/print_search.h"
 #include "scan/run/setup_runner.h"
 #include "scan/search.h"
+#include "session/scan_cells.h"
 #include "simulate/find_machine.h"
 
 namespace culprit {
