@@ -13,12 +13,16 @@
 #include "print/header_text.h"
 #include "scan/cells.h"
 #include "scan/costs.h"
+#include "scan/kernel_rules.h"
 #include "scan/place_table.h"
 #include "scan/run/measure.h"
 #include "simulate/find_machine.h"
 
 namespace culprit {
 namespace {
+
+/// So much of what a program prints is looked at.
+constexpr size_t kMostOutput = 65'536;
 
 /// The command that tells the same by line.
 std::string by_line(const ScanCommand& command) {
@@ -34,6 +38,18 @@ std::string by_line(const ScanCommand& command) {
     words += " " + (word == "{runs}" ? word : shell_word(word));
   }
   return printable(words);
+}
+
+/// The rules of kernels, but for those of which the table has words of its own.
+void check_rules(const std::vector<scan::Cell>& cells, const scan::CellCosts& costs,
+                 CodeIndex& code, scan::PlaceTable& table) {
+  std::vector<std::string> told = {"growing"};
+  if (table.rows.empty()) told.emplace_back("removed");
+  scan::RuleFindings found =
+      scan::check_kernel_rules(code.profile(), cells, {costs}, told,
+                               [&](const Location& at) { return scan::find_own_line(code, at); });
+  for (scan::Broken& one : found.broken) table.broken_rules.push_back(std::move(one.text));
+  table.undecided_rules = std::move(found.undecided);
 }
 
 Result<std::string> answer_one(const ScanCommand& command) {
@@ -60,6 +76,12 @@ Result<std::string> answer_one(const ScanCommand& command) {
   scan::label_run(profile.strings, profile.runs.front(), scan::kStatusLabel, scan::kMeasured);
   scan::label_run(profile.strings, profile.runs.front(), scan::kPerRunLabel,
                   std::to_string(command.iterations_per_run));
+  const Result<std::string> output = read_file(options.output_file);
+  if (output) {
+    scan::label_run(profile.strings, profile.runs.front(), scan::kOutputLabel,
+                    output->substr(0, kMostOutput));
+  }
+  scan::label_run(profile.strings, profile.runs.front(), scan::kFloatLabel, measured.float_events);
   const FactsLookup lookup = [&](ImageId image) -> const ImageFacts* {
     const auto found = measured.facts.find(image);
     return found == measured.facts.end() ? nullptr : &found->second;
@@ -69,6 +91,7 @@ Result<std::string> answer_one(const ScanCommand& command) {
   const auto costs = scan::CostReader(profile).compute(cells.front(), scan::function_of(code));
   if (!costs) return Error{"nothing was counted"};
   scan::PlaceTable table = scan::make_place_table(*costs, code, command.level);
+  check_rules(cells, *costs, code, table);
   std::string words;
   for (const std::string& word : command.command) words += (words.empty() ? "" : " ") + word;
   table.title = words;

@@ -12,6 +12,8 @@
 #include "print/header_text.h"
 #include "scan/campaign.h"
 #include "scan/expectations.h"
+#include "scan/kernel_rules.h"
+#include "scan/place_table.h"
 #include "scan/run/measure.h"
 #include "session/scan_cells.h"
 #include "simulate/find_machine.h"
@@ -20,16 +22,16 @@ namespace culprit {
 namespace {
 
 /// What is wrong with cells that were measured.
-Result<std::vector<scan::Broken>> find_broken(const scan::Plan& plan, const OpenScan& open) {
-  ASSIGN_OR_RETURN(std::vector<scan::Broken> broken,
+Result<scan::RuleFindings> find_breaches(const scan::Plan& plan, const OpenScan& open) {
+  ASSIGN_OR_RETURN(const std::vector<scan::Broken> broken,
                    scan::check_expectations(plan, open.quantities(), open.cells, open.costs));
-  for (scan::Broken& one : scan::find_other_outputs(open.cells)) broken.push_back(std::move(one));
-  for (size_t i = 0; i < open.cells.size(); ++i) {
-    if (open.costs[i] && open.costs[i]->is_refused) {
-      broken.push_back({i, "its cost grows with the loop count"});
-    }
-  }
-  return broken;
+  const FactsLookup lookup = open.code_facts();
+  CodeIndex code(open.view.profile(), lookup);
+  scan::RuleFindings findings =
+      scan::check_kernel_rules(open.view.profile(), open.cells, open.costs, plan.accepted,
+                               [&](const Location& at) { return scan::find_own_line(code, at); });
+  findings.broken.insert(findings.broken.begin(), broken.begin(), broken.end());
+  return findings;
 }
 
 Result<scan::CampaignStatus> find_status(const ScanCommand& command) {
@@ -71,9 +73,10 @@ Result<scan::CampaignStatus> find_status(const ScanCommand& command) {
     }
   }
   if (!open) return status;
-  ASSIGN_OR_RETURN(const std::vector<scan::Broken> broken, find_broken(setting.plan, *open));
-  status.unexpected = broken.size();
-  for (const scan::Broken& one : broken) {
+  ASSIGN_OR_RETURN(scan::RuleFindings found, find_breaches(setting.plan, *open));
+  status.unexpected = found.broken.size();
+  status.undecided = std::move(found.undecided);
+  for (const scan::Broken& one : found.broken) {
     status.add(open->cells[one.cell].name.text(), scan::kUnexpected, one.text);
   }
   return status;
@@ -96,15 +99,16 @@ Result<scan::ScanSetting> read_scan_setting(const ScanCommand& command) {
 Result<size_t> count_broken(const scan::Plan& plan, const std::string& path,
                             const std::string& label) {
   ASSIGN_OR_RETURN(const OpenScan open, open_scan(path, WhichCells::of_label, label));
-  ASSIGN_OR_RETURN(const std::vector<scan::Broken> broken, find_broken(plan, open));
-  return broken.size();
+  ASSIGN_OR_RETURN(const scan::RuleFindings found, find_breaches(plan, open));
+  return found.broken.size();
 }
 
 Result<std::string> answer_scan_status(const ScanCommand& command) {
   ASSIGN_OR_RETURN(const scan::CampaignStatus status, find_status(command));
   if (command.format == Format::json) return print_status_json(status);
   const TextStyle style = standard_output_style(command.width);
-  const std::string out = print_status_text(status, command.limit);
+  std::string out = print_status_text(status, command.limit);
+  for (const std::string& one : status.undecided) out += print_labelled("Unknown", one, style);
   if (status.changed + status.missing > 0) {
     return out + print_next(with_plan("culprit scan run", command),
                             "runs what is changed or missing", style);

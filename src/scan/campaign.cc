@@ -91,6 +91,7 @@ std::string print_status_json(const CampaignStatus& status) {
                {"changed", status.changed},
                {"missing", status.missing},
                {"unexpected", status.unexpected},
+               {"undecided", status.undecided},
                {"problems", json_problems(status.problems)}});
 }
 

@@ -37,6 +37,7 @@ struct CampaignStatus {
   size_t missing = 0;
   size_t unexpected = 0;  // of those done, what is not as expected
   std::vector<CellProblem> problems;
+  std::vector<std::string> undecided;  // rules of kernels that could not be checked, and why
 
   /// Adds a cell to the problem that others have, or begins a new one.
   void add(const std::string& cell, std::string_view state, const std::string& message);

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <fmt/format.h>
-#include <map>
 
 #include "base/text.h"
 #include "scan/print_answer.h"
@@ -70,21 +69,6 @@ Result<std::vector<Broken>> check_expectations(const Plan& plan, const Quantitie
     }
   }
   return broken;
-}
-
-std::vector<Broken> find_other_outputs(const std::vector<Cell>& cells) {
-  std::vector<Broken> out;
-  std::map<std::string, const Cell*> firsts;
-  for (size_t i = 0; i < cells.size(); ++i) {
-    const Cell& cell = cells[i];
-    if (!cell.is_measured()) continue;
-    std::string key = cell.name.program;
-    for (const Variable& one : cell.name.parameters) key += '\0' + one.name + '\0' + one.value;
-    const auto [first, is_new] = firsts.try_emplace(key, &cell);
-    if (is_new || first->second->detail(kOutputLabel) == cell.detail(kOutputLabel)) continue;
-    out.push_back({i, "prints something else than with " + first->second->name.setup});
-  }
-  return out;
 }
 
 }  // namespace culprit::scan

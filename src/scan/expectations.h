@@ -29,8 +29,4 @@ Result<std::vector<Broken>> check_expectations(const Plan& plan, const Quantitie
                                                const std::vector<Cell>& cells,
                                                const std::vector<std::optional<CellCosts>>& costs);
 
-/// Cells that print something else than the first setup does with the same program and parameters:
-/// a wrong optimisation, or a result that depends on more than its input.
-std::vector<Broken> find_other_outputs(const std::vector<Cell>& cells);
-
 }  // namespace culprit::scan

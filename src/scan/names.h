@@ -66,6 +66,12 @@ inline constexpr std::string_view kTextBytesLabel = "scan:text_bytes";
 /// Raw CPU times of native runs (timing.h).
 inline constexpr std::string_view kTimingLabel = "scan:timing";
 inline constexpr std::string_view kMachineLabel = "scan:machine";
+/// Exceptional floating-point operations of a native run: kFloatNothing, why they are not known
+/// behind kFloatUnknown, or a line for each kind, with the place of the first behind a tab:
+/// "overflow\tkernel.cc:12".
+inline constexpr std::string_view kFloatLabel = "scan:float";
+inline constexpr std::string_view kFloatNothing = "nothing";
+inline constexpr std::string_view kFloatUnknown = "unknown: ";
 /// A name of the whole measurement, of all runs of its cells: "commit=1a2b3c".
 inline constexpr std::string_view kHistoryLabel = "scan:label";
 

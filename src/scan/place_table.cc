@@ -151,6 +151,14 @@ std::string heading_of(const Profile& profile, size_t event) {
   return provenance_mark(row.provenance) + name;
 }
 
+/// Rules of kernels that it breaks, and those of which it is not known.
+std::string print_rules(const PlaceTable& table, const TextStyle& style) {
+  std::string out;
+  for (const std::string& one : table.broken_rules) out += print_labelled("Rule", one, style);
+  for (const std::string& one : table.undecided_rules) out += print_labelled("Unknown", one, style);
+  return out;
+}
+
 std::string describe_remarks(const std::vector<PlaceRemark>& remarks) {
   std::string out;
   for (size_t i = 0; i < std::min(remarks.size(), kMostRemarks); ++i) {
@@ -164,6 +172,11 @@ std::string describe_remarks(const std::vector<PlaceRemark>& remarks) {
 }
 
 }  // namespace
+
+std::string find_own_line(CodeIndex& code, const Location& at) {
+  const auto line = line_of(code, at, true);
+  return line ? line->first : "";
+}
 
 FunctionOf function_of(CodeIndex& code) {
   return [&code](const Location& at) {
@@ -308,7 +321,7 @@ std::string print_place_table(const PlaceTable& table, const Profile& profile, P
                           "iteration does not depend on them (--runs 100,300,700)",
                           style);
   }
-  return out;
+  return out + print_rules(table, style);
 }
 
 namespace {
@@ -345,17 +358,20 @@ std::string print_place_json(const PlaceTable& table, const Profile& profile, Pl
   }
   Json totals = nullptr;
   if (!table.is_refused) totals = json_costs(table, profile, table.totals);
-  return dump({{"schema", "culprit-scan-one-1"},
-               {"title", table.title},
-               {"by", kLevels[static_cast<size_t>(level)]},
-               {"first_runs", table.first_runs},
-               {"last_runs", table.last_runs},
-               {"refused", table.is_refused},
-               {"varies", table.varies},
-               {"per_iteration", std::move(totals)},
-               {"rows", std::move(rows)},
-               {"once", json_remarks(table.once)},
-               {"growing", json_remarks(table.growing)}});
+  Json document = {{"schema", "culprit-scan-one-1"},
+                   {"title", table.title},
+                   {"by", kLevels[static_cast<size_t>(level)]},
+                   {"first_runs", table.first_runs},
+                   {"last_runs", table.last_runs},
+                   {"refused", table.is_refused},
+                   {"varies", table.varies},
+                   {"per_iteration", std::move(totals)},
+                   {"rows", std::move(rows)},
+                   {"once", json_remarks(table.once)},
+                   {"growing", json_remarks(table.growing)}};
+  if (!table.broken_rules.empty()) document["broken_rules"] = table.broken_rules;
+  if (!table.undecided_rules.empty()) document["undecided_rules"] = table.undecided_rules;
+  return dump(document);
 }
 
 std::string print_place_csv(const PlaceTable& table, const Profile& profile) {

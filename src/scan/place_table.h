@@ -59,7 +59,13 @@ struct PlaceTable {
   bool is_checked = false;
   uint64_t first_runs = 0;
   uint64_t last_runs = 0;
+  std::vector<std::string> broken_rules = {};     // of kernels, a sentence each
+  std::vector<std::string> undecided_rules = {};  // and what could not be checked
 };
+
+/// The user's line that a place is of, "kernel.cc:12": where what is inlined from the system's
+/// headers was called. "" without lines.
+std::string find_own_line(CodeIndex& code, const Location& at);
 
 /// The function of a place, by symbol, for CostReader::compute().
 FunctionOf function_of(CodeIndex& code);

@@ -7,6 +7,8 @@
 #include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "scan/command_words.h"
+#include "scan/kernel_rules.h"
 #include "scan/plan_checks.h"
 #include "toml/toml_file.h"
 #include "toml/toml_section.h"
@@ -20,8 +22,8 @@ constexpr size_t kMostValues = 100'000;  // of one parameter
 
 /// What [scan] knows; all others are parameters.
 const std::vector<std::string> kKeys = {
-    "program",     "build", "run", "runs", "machine", "timeout_s", "iterations_per_run",
-    "time_percent"};
+    "program",      "build", "run", "runs", "machine", "timeout_s", "iterations_per_run",
+    "time_percent", "accept"};
 
 /// A number or text of the file as text; nullopt: it is neither.
 std::optional<std::string> text_of(const TomlValue& value) {
@@ -74,6 +76,7 @@ class PlanReader {
 
   void read_scan();
   void read_runs(const TomlValue& value);
+  void read_accepted(const TomlValue& value);
   void read_parameter(const std::string& name, const TomlValue& value);
   void check_use(const std::string& name, const TomlValue& value);
   bool read_texts(const std::string& key, const TomlValue& value, std::vector<std::string>& to);
@@ -121,6 +124,13 @@ void PlanReader::read_runs(const TomlValue& value) {
   }
   if (const Result<void> good = check_runs(plan_.runs); !good) {
     add(value, good.error().message);
+  }
+}
+
+void PlanReader::read_accepted(const TomlValue& value) {
+  if (!read_texts("scan.accept", value, plan_.accepted)) return;
+  for (const std::string& one : plan_.accepted) {
+    if (const Result<void> good = check_accepted(one); !good) add(value, good.error().message);
   }
 }
 
@@ -185,6 +195,8 @@ void PlanReader::read_scan() {
       read_texts("scan.program", entry.value, plan_.programs);
     } else if (key == "runs") {
       read_runs(entry.value);
+    } else if (key == "accept") {
+      read_accepted(entry.value);
     } else if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
       read_parameter(key, entry.value);
       if (!file_.mistake) check_use(key, entry.value);
@@ -370,38 +382,6 @@ Result<Plan> parse_plan(std::string_view text, const std::string& name) {
   return plan;
 }
 
-Result<std::string> fill_in(std::string_view text, const Variables& variables,
-                            const std::string& what) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '{') {
-      if (text[i] == '}' && i + 1 < text.size() && text[i + 1] == '}') ++i;
-      out += text[i];
-      continue;
-    }
-    if (i + 1 < text.size() && text[i + 1] == '{') {
-      out += text[++i];
-      continue;
-    }
-    const size_t end = text.find('}', i);
-    if (end == std::string_view::npos) {
-      return Error{fmt::format("{}: a brace is not closed: '{}'", what, printable(text))};
-    }
-    const std::string_view name = text.substr(i + 1, end - i - 1);
-    const std::string* const value = find_variable(variables, name);
-    if (value == nullptr) {
-      std::vector<std::string> known;
-      for (const Variable& one : variables) known.push_back(one.name);
-      const std::string nearest = nearest_word(std::string(name), known);
-      return Error{fmt::format("{}: nothing is called {{{}}}{}", what, printable(name),
-                               nearest.empty() ? "" : " (did you mean {" + nearest + "}?)")};
-    }
-    out += *value;
-    i = end;
-  }
-  return out;
-}
-
 namespace {
 
 /// The program's name in tables: its file without folder and suffix, unless two are called so.
@@ -454,51 +434,6 @@ Result<std::vector<PlannedCell>> make_cells(const Plan& plan,
     }
   }
   return cells;
-}
-
-Result<std::vector<std::string>> fill_words(const std::vector<std::string>& words,
-                                            const std::string& runs) {
-  std::vector<std::string> out;
-  for (const std::string& word : words) {
-    ASSIGN_OR_RETURN(std::string filled, fill_in(word, {{"runs", runs}}, "the command"));
-    out.push_back(std::move(filled));
-  }
-  return out;
-}
-
-Result<std::vector<std::string>> split_words(std::string_view command) {
-  std::vector<std::string> words;
-  bool in_word = false;
-  char quote = 0;
-  for (size_t i = 0; i < command.size(); ++i) {
-    const char c = command[i];
-    if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
-      in_word = false;
-      continue;
-    }
-    if (!in_word) words.emplace_back();
-    in_word = true;
-    if (quote != 0 && c == quote) {
-      quote = 0;
-    } else if (quote == 0 && (c == '\'' || c == '"')) {
-      quote = c;
-    } else if (c == '\\' && quote != '\'' && i + 1 < command.size()) {
-      words.back() += command[++i];
-    } else {
-      words.back() += c;
-    }
-  }
-  if (quote != 0) {
-    return Error{fmt::format("a quote is not closed: '{}'", printable(command))};
-  }
-  return words;
-}
-
-std::vector<std::string> write_runs(const std::vector<uint64_t>& runs) {
-  const size_t width = runs.empty() ? 0 : std::to_string(runs.back()).size();
-  std::vector<std::string> texts;
-  for (const uint64_t count : runs) texts.push_back(fmt::format("{:0{}}", count, width));
-  return texts;
 }
 
 }  // namespace culprit::scan

@@ -8,6 +8,7 @@
 //     run = "{out} {runs}"
 //     runs = [100, 300, 700]
 //     time_percent = 2
+//     accept = ["forwarding vecadd_volatile"]
 //     DIM = "1..20"
 //     [setup]
 //     gcc12_O2 = { cc = "g++-12", flags = "-O2" }
@@ -69,7 +70,8 @@ struct Plan {
   std::vector<Parameter> parameters;
   std::vector<Setup> setups;
   std::vector<Expectation> expectations;
-  SearchSpace search;  // no factors: the file has no [search]
+  std::vector<std::string> accepted;  // rules of kernels whose breach is meant (kernel_rules.h)
+  SearchSpace search;                 // no factors: the file has no [search]
 
   /// nullptr: there is none of that name.
   [[nodiscard]] const Parameter* find_parameter(std::string_view name) const;
@@ -104,22 +106,5 @@ struct PlannedCell {
 /// Each program with each setup and each value of each parameter. `programs` are files.
 Result<std::vector<PlannedCell>> make_cells(const Plan& plan,
                                             const std::vector<std::string>& programs);
-
-/// Text with {name} replaced. `what` names the text in messages.
-/// Errors: a name that no variable has; a brace that is not closed ("{{" stands for "{")
-Result<std::string> fill_in(std::string_view text, const Variables& variables,
-                            const std::string& what);
-
-/// Fills in each word, with the loop count for {runs}.
-Result<std::vector<std::string>> fill_words(const std::vector<std::string>& words,
-                                            const std::string& runs);
-
-/// The words of a command as a shell would split it: blanks, quotes and backslashes; nothing
-/// else is special. Braces stay.
-Result<std::vector<std::string>> split_words(std::string_view command);
-
-/// Loop counts as arguments of equal width: counting the digits of a number costs instructions.
-/// {1, 300} → "001", "300".
-std::vector<std::string> write_runs(const std::vector<uint64_t>& runs);
 
 }  // namespace culprit::scan

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <random>
 
+#include "scan/command_words.h"
+
 namespace culprit::scan {
 namespace {
 

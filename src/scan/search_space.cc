@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scan/command_words.h"
+
 namespace culprit::scan {
 
 double count_setups(const SearchSpace& space) {

@@ -2153,6 +2153,18 @@ export interface ScanOneDocument {
   }[];
   once: Remarks;
   growing: Remarks;
+  /**
+   * rules of kernels, each with its name in brackets
+   *
+   * @minItems 1
+   */
+  broken_rules?: string[];
+  /**
+   * rules that could not be checked, and why
+   *
+   * @minItems 1
+   */
+  undecided_rules?: string[];
 }
 /**
  * by event, in its unit

@@ -17,6 +17,7 @@
 #include "host/describe_machine.h"
 #include "recording/started_command.h"
 #include "scan/cells.h"
+#include "scan/command_words.h"
 #include "scan/remarks.h"
 #include "scan/run/inputs.h"
 #include "scan/run/measure.h"
@@ -281,6 +282,7 @@ Result<void> run_cell(const ScanSetting& setting, const CellJob& job) {
   label_cell(setting, job, made, std::string(kMeasured), "", key, profile);
   Run& first = profile.runs.front();
   if (!output.empty()) label_run(profile.strings, first, kOutputLabel, output);
+  label_run(profile.strings, first, kFloatLabel, measured->float_events);
   label_run(profile.strings, first, kTextBytesLabel, std::to_string(read_text_bytes(out)));
   return write_cell(job.scratch, profile, measured->facts);
 }

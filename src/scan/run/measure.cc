@@ -4,14 +4,18 @@
 #include <sys/wait.h>
 
 #include "base/file.h"
+#include "base/names.h"
 #include "base/wait_status.h"
 #include "mix/instruction_kinds.h"
 #include "mix/instruction_mix.h"
 #include "model/profile_merger.h"
 #include "recording/signals.h"
 #include "scan/cells.h"
+#include "scan/command_words.h"
 #include "scan/costs.h"
+#include "scan/place_table.h"
 #include "scan/plan.h"
+#include "scan/run/float_status.h"
 #include "scan/run/redirected.h"
 #include "simulate/simulate.h"
 #include "simulate/simulated_events.h"
@@ -26,6 +30,39 @@ void keep_held(Recording& recording, const std::vector<ImageId>& images,
   for (auto& [image, fd] : recording.held) {
     if (image.value < images.size()) held.try_emplace(images[image.value], std::move(fd));
   }
+}
+
+/// Where the first event of a kind happened: "kernel.cc:12", "kernel+0x11a0", "".
+std::string describe_place(const FloatEventPlace& found, CodeIndex& code) {
+  if (found.path.empty()) return "";
+  const Profile& profile = code.profile();
+  for (size_t i = 0; i < profile.images.size(); ++i) {
+    const ImageId image(i);
+    if (code.module(image) != found.path) continue;
+    const std::string line = find_own_line(code, {image, FileOffset(found.file_offset)});
+    if (!line.empty()) return line;
+  }
+  return fmt::format("{}+{:#x}", base_name(found.path), found.file_offset);
+}
+
+/// Runs it natively, and writes what it found as the cell's label has it.
+Result<std::string> find_float_events(const MeasureOptions& options, const std::string& runs,
+                                      CodeIndex& code) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> command, fill_words(options.command, runs));
+  Result<std::vector<FloatEventPlace>> found = Error{""};
+  {
+    ASSIGN_OR_RETURN(const Redirected redirected, Redirected::make("/dev/null"));
+    found = watch_float_events(command, options.native_limit_ns);
+  }
+  if (!found) return fmt::format("{}{}", kFloatUnknown, found.error().message);
+  if (found->empty()) return std::string(kFloatNothing);
+  std::string text;
+  for (const FloatEventPlace& one : *found) {
+    const std::string place = describe_place(one, code);
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : "\n", float_event_name(one.event),
+                        place.empty() ? "" : "\t", place);
+  }
+  return text;
 }
 
 }  // namespace
@@ -99,6 +136,8 @@ Result<Measured> measure(const MeasureOptions& options) {
     measured.profile.ledger.note(fmt::format(
         "{} instructions whose code is not known are in no kind (flops, moves, ...)", unknown));
   }
+  CodeIndex code(measured.profile, lookup);
+  ASSIGN_OR_RETURN(measured.float_events, find_float_events(options, texts.back(), code));
   return measured;
 }
 

@@ -20,8 +20,9 @@ struct MeasureOptions {
   std::vector<uint64_t> runs;                     // ascending, two at least
   std::optional<simulate::MachineModel> machine;  // none: no caches and no cycles
   std::string plugin_path;
-  std::string output_file;   // where the program's output goes
-  bool with_source = false;  // the text of source lines among the facts
+  std::string output_file;                    // where the program's output goes
+  bool with_source = false;                   // the text of source lines among the facts
+  uint64_t native_limit_ns = 10'000'000'000;  // of the native run that looks for overflow
 };
 
 struct Measured {
@@ -31,6 +32,7 @@ struct Measured {
   std::map<ImageId, ImageFacts> facts;
   std::string failure;  // "exit status 3 at 300 runs"; "": every run ended well
   bool crashed = false;
+  std::string float_events;          // as kFloatLabel has it
   std::vector<std::string> remarks;  // of the engine, for the terminal
 };
 

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "base/wait_status.h"
 #include "recording/started_command.h"
+#include "scan/command_words.h"
 #include "scan/plan.h"
 #include "scan/run/folder_guard.h"
 #include "scan/run/redirected.h"
