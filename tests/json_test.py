@@ -63,7 +63,7 @@ class Schemas(CulpritTest):
         # templates_test.py, validate_test.py, web_screens_test.py, web_test.py and why_test.py.
         tested = {f"{name}.schema.json" for name in (
             "annotate", "daemon_status", "data", "diff", "doctor", "events", "locality", "never", "regions",
-            "report", "scan_best", "scan_curves", "scan_diff", "scan_explain", "scan_find",
+            "report", "scan_best", "scan_curves", "scan_diff", "scan_executed", "scan_explain", "scan_find",
             "scan_one", "scan_search", "scan_status", "scan_table", "scan_trend", "scan_verify", "stalls", "stat", "stat_interval", "templates", "validate",
             "variance", "web_calls", "web_function", "web_index", "web_profiles", "web_scan", "web_scan_values", "web_table", "why",
             "why_both")}

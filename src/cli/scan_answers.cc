@@ -1,6 +1,8 @@
 // `culprit scan table, plot, best, explain`: what cells cost, and why two differ.
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/names.h"
 #include "base/text.h"
@@ -58,16 +60,24 @@ Result<size_t> find_cell(const OpenScan& open, const std::string& words) {
 }
 
 /// Two words, or twice as many as one cell's name has.
-Result<std::pair<std::string, std::string>> split_cells(const std::vector<std::string>& words) {
-  if (words.size() % 2 != 0) {
-    return Error{"two cells: PROGRAM SETUP SIZE, and the same of the other"};
-  }
-  std::pair<std::string, std::string> cells;
-  for (size_t i = 0; i < words.size(); ++i) {
-    std::string& cell = i < words.size() / 2 ? cells.first : cells.second;
-    cell += (cell.empty() ? "" : " ") + words[i];
-  }
-  return cells;
+std::pair<std::string, std::string> split_cells(const std::vector<std::string>& words) {
+  const auto middle = words.begin() + static_cast<std::ptrdiff_t>(words.size() / 2);
+  return {fmt::format("{}", fmt::join(words.begin(), middle, " ")),
+          fmt::format("{}", fmt::join(middle, words.end(), " "))};
+}
+
+/// What the compiler said of one cell's loops, beside what was executed.
+Result<std::string> answer_executed(const ScanCommand& command, const OpenScan& open,
+                                    const std::string& words) {
+  ASSIGN_OR_RETURN(const size_t index, find_cell(open, words));
+  const scan::Cell& cell = open.cells[index];
+  const FactsLookup lookup = open.code_facts();
+  CodeIndex code(open.view.profile(), lookup);
+  const std::vector<scan::ExecutedRemark> executed = scan::find_executed(
+      scan::parse_remarks(cell.detail(scan::kRemarksLabel)), *open.costs[index], code);
+  return command.format == Format::json
+             ? scan::print_executed_json(cell, executed)
+             : scan::print_executed(cell, executed, standard_output_style(command.width));
 }
 
 }  // namespace
@@ -116,8 +126,12 @@ Result<std::string> answer_scan_question(const ScanCommand& command) {
 
 Result<std::string> answer_explain(const ScanCommand& command) {
   if (!command.question.over.empty()) return answer_curves(command);
-  ASSIGN_OR_RETURN(const auto words, split_cells(command.cells));
   ASSIGN_OR_RETURN(OpenScan open, open_scan(command));
+  const std::string whole = fmt::format("{}", fmt::join(command.cells, " "));
+  const bool is_one = std::any_of(open.cells.begin(), open.cells.end(),
+                                  [&](const auto& cell) { return cell.name.text() == whole; });
+  if (is_one || command.cells.size() % 2 != 0) return answer_executed(command, open, whole);
+  const auto words = split_cells(command.cells);
   ASSIGN_OR_RETURN(const size_t a, find_cell(open, words.first));
   ASSIGN_OR_RETURN(const size_t b, find_cell(open, words.second));
   const FactsLookup lookup = open.code_facts();

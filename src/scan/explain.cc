@@ -30,6 +30,12 @@ std::vector<Remark> choose_remarks(const Cell& cell, const std::vector<LineDiffe
   return find_remarks_at(parse_remarks(cell.detail(kRemarksLabel)), places);
 }
 
+std::vector<Remark> without_executions(const std::vector<ExecutedRemark>& remarks) {
+  std::vector<Remark> all;
+  for (const ExecutedRemark& one : remarks) all.push_back(one.remark);
+  return all;
+}
+
 std::string print_remarks(const Explanation& explanation, const TextStyle& style) {
   if (!explanation.has_remarks) {
     return '\n' + print_labelled("Note",
@@ -38,14 +44,17 @@ std::string print_remarks(const Explanation& explanation, const TextStyle& style
                                  style);
   }
   std::string out;
-  const auto add = [&](const char* label, const std::vector<Remark>& remarks) {
+  const auto add = [&](const char* label, const std::vector<ExecutedRemark>& remarks) {
     out += '\n';
     if (remarks.empty()) out += print_labelled(label, "nothing of the lines that differ", style);
     for (size_t i = 0; i < std::min(remarks.size(), kMostCompilerLines); ++i) {
-      const Remark& one = remarks[i];
+      const Remark& one = remarks[i].remark;
+      // Of what is not of vectors it is enough that it was executed at all.
+      const std::string executed = is_vectorised(one) ? remarks[i].text() : "";
       out += print_labelled(i == 0 ? label : "",
-                            fmt::format("{}:{} {}{}", printable(one.file), one.line,
-                                        one.is_missed ? "missed: " : "", printable(one.text)),
+                            fmt::format("{}:{} {}{}{}{}", printable(one.file), one.line,
+                                        one.is_missed ? "missed: " : "", printable(one.text),
+                                        executed.empty() ? "" : "; ", executed),
                             style);
     }
     if (remarks.size() > kMostCompilerLines) {
@@ -112,14 +121,14 @@ Explanation explain(const Cell& a, const CellCosts& costs_a, const Cell& b,
   const PlaceTable lines_a = make_place_table(costs_a, code, PlaceLevel::line);
   const PlaceTable lines_b = make_place_table(costs_b, code, PlaceLevel::line);
   out.lines = compare_lines(lines_a, lines_b, find_event(profile, "instructions"));
-  out.remarks_a = choose_remarks(a, out.lines);
-  out.remarks_b = choose_remarks(b, out.lines);
+  out.remarks_a = find_executed(choose_remarks(a, out.lines), costs_a, code);
+  out.remarks_b = find_executed(choose_remarks(b, out.lines), costs_b, code);
   out.has_remarks = !a.detail(kRemarksLabel).empty() || !b.detail(kRemarksLabel).empty();
   out.code = pair_code(costs_a, costs_b, code);
   const PlaceTable own_a = make_place_table(costs_a, code, PlaceLevel::own_line);
   const PlaceTable own_b = make_place_table(costs_b, code, PlaceLevel::own_line);
-  out.causes = find_causes(profile, {&costs_a, &own_a, out.remarks_a},
-                           {&costs_b, &own_b, out.remarks_b}, out.code);
+  out.causes = find_causes(profile, {&costs_a, &own_a, without_executions(out.remarks_a)},
+                           {&costs_b, &own_b, without_executions(out.remarks_b)}, out.code);
   return out;
 }
 
@@ -184,12 +193,13 @@ std::string print_explanation_json(const Explanation& explanation) {
   for (const LineDifference& one : explanation.lines) {
     lines.push_back({{"name", one.name}, {"a", one.a.value}, {"b", one.b.value}});
   }
-  const auto json_remarks = [](const std::vector<Remark>& remarks) {
+  const auto json_remarks = [](const std::vector<ExecutedRemark>& remarks) {
     Json all = Json::array();
-    for (const Remark& one : remarks) {
-      all.push_back({{"place", fmt::format("{}:{}", one.file, one.line)},
-                     {"text", one.text},
-                     {"missed", one.is_missed}});
+    for (const ExecutedRemark& one : remarks) {
+      all.push_back({{"place", fmt::format("{}:{}", one.remark.file, one.remark.line)},
+                     {"text", one.remark.text},
+                     {"missed", one.remark.is_missed}});
+      if (is_vectorised(one.remark)) all.back()["executed"] = one.text();
     }
     return all;
   };

@@ -12,7 +12,7 @@
 #include "scan/cells.h"
 #include "scan/code_pairs.h"
 #include "scan/costs.h"
-#include "scan/remarks.h"
+#include "scan/executed_remarks.h"
 
 namespace culprit::scan {
 
@@ -32,11 +32,11 @@ struct LineDifference {
 struct Explanation {
   CellName a;
   CellName b;
-  std::vector<Cause> causes;            // the largest first
-  std::vector<EventDifference> events;  // that differ, after the measured time, if there is one
-  std::vector<LineDifference> lines;    // that differ
-  std::vector<Remark> remarks_a;        // of the compilers, about these lines
-  std::vector<Remark> remarks_b;
+  std::vector<Cause> causes;              // the largest first
+  std::vector<EventDifference> events;    // that differ, after the measured time, if there is one
+  std::vector<LineDifference> lines;      // that differ
+  std::vector<ExecutedRemark> remarks_a;  // of the compilers, about these lines
+  std::vector<ExecutedRemark> remarks_b;
   bool has_remarks = false;    // one of the compilers said anything
   std::vector<CodePair> code;  // the lines that differ most first
 };

@@ -11,9 +11,6 @@
 namespace culprit::scan {
 namespace {
 
-/// The head of a loop may stand so many lines above the statement that its remark is about.
-constexpr uint32_t kHeadAbove = 2;
-
 /// GCC says these of many statements, and they explain nothing by themselves.
 constexpr const char* kIdle[] = {"statement clobbers memory",
                                  "splitting region",

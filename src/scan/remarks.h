@@ -20,6 +20,9 @@ struct Remark {
   bool is_missed = false;  // an optimisation that did not happen
 };
 
+/// The head of a loop may stand so many lines above the statement that its remark is about.
+inline constexpr uint32_t kHeadAbove = 2;
+
 /// Each once, in the order in which they were printed.
 std::vector<Remark> parse_remarks(std::string_view log);
 

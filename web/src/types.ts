@@ -2185,6 +2185,10 @@ export type Remarks = {
   place: string;
   text: string;
   missed: boolean;
+  /**
+   * of what works on vectors: how much of it an iteration executed
+   */
+  executed?: string;
 }[];
 export type Instructions = {
   address: string;

@@ -35,7 +35,7 @@ constexpr const char* kFirstLines =
 std::string scan_operands(const std::string& action) {
   if (action == "one") return " -- PROGRAM [ARGS, with {runs} in one]";
   if (action == "init") return " SOURCE";
-  if (action == "explain") return " CELL CELL";
+  if (action == "explain") return " CELL [CELL]";
   if (action == "table" || action == "plot" || action == "best") return " [EXPR]";
   return action == "forget" ? "" : " [PLAN]";
 }

@@ -400,8 +400,10 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   CLI::App* explain = add_action(scan, command, ScanAction::explain, "explain",
                                  "why an iteration of one cell costs more than of another");
   explain
-      ->add_option("CELL", command->cells,
-                   "two cells: PROGRAM SETUP SIZE, PROGRAM SETUP SIZE; with --over two setups")
+      ->add_option(
+          "CELL", command->cells,
+          "two cells: PROGRAM SETUP SIZE, PROGRAM SETUP SIZE; one: what its compiler did to "
+          "loops, and what of that was executed; with --over two setups")
       ->type_name("CELL")
       ->required();
   explain->add_option("-i,--input", command->file, "the scan's file [scan.culprit]")
@@ -415,6 +417,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
       "\nExamples:\n"
       "  culprit scan explain vecadd gcc12_O2 5 vecadd gcc12_O3 5\n"
       "  culprit scan explain 'vecadd gcc12_O2 5' 'vecadd gcc12_O3 5'\n"
+      "  culprit scan explain vecadd gcc12_O3 5       vectorised loops that never ran\n"
       "  culprit scan explain gcc12_O2 gcc12_O3 --over DIM --program vecadd");
   explain
       ->add_option("--over", command->question.over,
