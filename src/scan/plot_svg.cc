@@ -17,7 +17,9 @@ constexpr double kRight = 16;
 constexpr double kTop = 44;
 constexpr double kBottom = 52;
 constexpr double kLegendLine = 18;
-constexpr double kLegendColumn = 226;
+constexpr double kLegendColumn = 242;
+/// A curve in the legend: long enough that its dashes show on both sides of its mark.
+constexpr double kLegendCurve = 44;
 
 /// Small multiples: a few panels are large, many are small and stand in rows.
 struct Layout {
@@ -123,10 +125,10 @@ struct Legend {
     for (size_t s = 0; s < names.size(); ++s) {
       const double x = 20 + kLegendColumn * static_cast<double>(s % columns);
       const double y = top + kLegendLine * static_cast<double>(s / columns);
-      out += fmt::format("<path d=\"M{:.1f} {:.1f}h24\" {}/>", x, y,
+      out += fmt::format("<path d=\"M{:.1f} {:.1f}h{}\" {}/>", x, y, kLegendCurve,
                          is_expected[s] ? kExpected : stroke(s));
-      if (!is_expected[s]) out += shape(s, x + 12, y);
-      out += text_at(x + 30, y + 4, "start", elide_middle(printable(names[s]), 28));
+      if (!is_expected[s]) out += shape(s, x + kLegendCurve / 2, y);
+      out += text_at(x + kLegendCurve + 6, y + 4, "start", elide_middle(printable(names[s]), 28));
     }
     return out;
   }
