@@ -23,17 +23,23 @@ void add_cpi(const Annotation& annotation, const std::optional<Estimate>& cpi, J
       cpi ? Json{{"value", cpi->value}, {"error", cpi->standard_error}} : Json();
 }
 
-Json json_stall(const AnnotatedStall& stall) {
+Json json_causes(const std::vector<AnnotatedCause>& all) {
   Json causes = Json::array();
-  for (const AnnotatedCause& cause : stall.causes) {
-    Json one = {{"cause", cause.key}, {"letter", cause.letter}};
+  for (const AnnotatedCause& cause : all) {
+    Json one = {{"cause", cause.key}, {"letter", cause.letter}, {"bounded_by", cause.bounded_by}};
     if (cause.cycles) {
       one["low_cycles"] = cause.cycles->low;
       one["high_cycles"] = cause.cycles->high;
     }
+    if (cause.most) one["most_ratio"] = *cause.most;
     causes.push_back(std::move(one));
   }
-  Json json = {{"waits_for", json_address(stall.waits_for)}, {"causes", std::move(causes)}};
+  return causes;
+}
+
+Json json_stall(const AnnotatedStall& stall) {
+  Json json = {{"waits_for", json_address(stall.waits_for)}, {"causes", json_causes(stall.causes)}};
+  if (!stall.ruled_out.empty()) json["ruled_out"] = json_causes(stall.ruled_out);
   if (stall.cycles) {
     json["cycles"] = *stall.cycles;
     json["unexplained_cycles"] = stall.unexplained;

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <span>
 #include <type_traits>
 
@@ -87,8 +88,9 @@ class AnnotationText {
   void print_legend() {
     if (!options_.show_assembly || annotation_.legend.empty()) return;
     text_ += wrap("~~ held up, by one or several of: " + annotation_.legend +
-                      "; ? unexplained. Cycles an execution, at least and at most; for: the "
-                      "instruction that was waited for. What is not listed is ruled out.",
+                      "; ? unexplained. Cycles an execution, at least and at most, or percent "
+                      "of the time there, at most; for: the instruction that was waited for. What "
+                      "is not listed is ruled out.",
                   style_.width, 2) +
              "\n";
     if (!annotation_.places.empty() && !annotation_.places.front().executions.empty()) {
@@ -289,6 +291,8 @@ class AnnotationText {
       text += fmt::format("{}{}", i == 0 ? "" : ", ", cause.letter);
       if (cause.cycles) {
         text += fmt::format(" {}-{}", number(cause.cycles->low), number(cause.cycles->high));
+      } else if (cause.most) {
+        text += fmt::format(" up to {:.0f} %", 100 * *cause.most);
       }
     }
     if (stall.causes.size() > kMostCauses) {
@@ -298,6 +302,23 @@ class AnnotationText {
       text += fmt::format("{}? {}", stall.causes.empty() ? "" : ", ", number(stall.unexplained));
     }
     line(text);
+    print_ruled_out(stall);
+  }
+
+  /// "     not d2, d3, dm by cache-misses"
+  void print_ruled_out(const AnnotatedStall& stall) {
+    std::vector<std::pair<std::string, std::string>> by_events;  // events, letters
+    for (const AnnotatedCause& cause : stall.ruled_out) {
+      const std::string events = fmt::format("{}", fmt::join(cause.bounded_by, ", "));
+      if (by_events.empty() || by_events.back().first != events) by_events.push_back({events, ""});
+      std::string& letters = by_events.back().second;
+      letters += (letters.empty() ? "" : ", ") + std::string(cause.letter);
+    }
+    std::string text;
+    for (const auto& [events, letters] : by_events) {
+      text += fmt::format("{} {} by {}", text.empty() ? "     not" : ";", letters, events);
+    }
+    if (!text.empty()) line(text);
   }
 
   /// Inlined calls and the source line, where they change.

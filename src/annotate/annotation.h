@@ -42,9 +42,12 @@ struct InlineCall {
 /// What may have held an instruction up. `number`: of the room stalls' causes.
 struct AnnotatedCause {
   size_t number = 0;
-  std::string_view letter;         // "dm"
-  std::string_view key;            // "load_memory"
-  std::optional<Interval> cycles;  // per execution; none: nothing bounds it
+  std::string_view letter;              // "dm"
+  std::string_view key;                 // "load_memory"
+  std::optional<Interval> cycles = {};  // per execution; none: executions are not known
+  /// Of the stall [0 to 1], at most, where something bounds it.
+  std::optional<double> most = {};
+  std::vector<std::string> bounded_by = {};  // "branch-misses", "executions"; none: by the code
 };
 
 struct AnnotatedStall {
@@ -52,6 +55,8 @@ struct AnnotatedStall {
   std::optional<double> cycles;        // per execution, beyond the best case; none: not known
   double unexplained = 0;              // of them
   std::vector<AnnotatedCause> causes;  // highest bound first
+  /// What sampled events leave next to nothing of.
+  std::vector<AnnotatedCause> ruled_out = {};
 };
 
 /// An edge leads from the last instruction of a block to another block. An end without an address

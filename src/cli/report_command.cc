@@ -95,7 +95,8 @@ int run(const WhyCommand& command) {
   Result<ProfileView> view = open_profile(command.files.front(), command.epochs);
   if (!view) return fail(view.error());
   if (command.stalls) {
-    const Result<StallSummary> answer = answer_stalls(*view, command.question.part);
+    const Result<StallSummary> answer =
+        answer_stalls(*view, command.question.cpu, command.question.part);
     if (!answer) return fail(answer.error());
     return print_result(view->problem(),
                         print_stall_summary(view->profile(), *answer, command.format, style),

@@ -224,7 +224,10 @@ Result<Annotation> answer_annotation(const ProfileView& view, const AnnotateOpti
                         FactPart::sources};
   const FactsLookup facts = view.facts(parts);
   ASSIGN_OR_RETURN(Annotation annotation, make_annotation(view.profile(), facts, question));
-  if (question.show_assembly) add_stalls(view.profile(), facts, annotation);
+  if (question.show_assembly) {
+    ASSIGN_OR_RETURN(const Template cpu, choose_template(view.profile(), ""));
+    add_stalls(view.profile(), facts, cpu, annotation);
+  }
   if (question.with_locality) {
     RETURN_IF_ERROR(add_locality_columns(view.profile(), facts, annotation));
   }
@@ -257,14 +260,17 @@ Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& questio
   return answer;
 }
 
-Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& part) {
+Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& cpu_name,
+                                   const std::string& part) {
+  WhyQuestion question;
+  question.part = part;
+  question.cpu = cpu_name;
+  ASSIGN_OR_RETURN(const Template cpu, choose_template(view.profile(), cpu_name));
   ASSIGN_OR_RETURN(StallSummary summary,
                    make_stall_summary(view.profile(),
                                       view.facts({FactPart::functions, FactPart::lines,
                                                   FactPart::inlines, FactPart::code}),
-                                      part));
-  WhyQuestion question;
-  question.part = part;
+                                      cpu, part));
   // Loops have no tree of costs.
   const Result<WhyAnswer> why = answer_why(view, question);
   if (why) summary.verdict = compare_with_verdict(why->why, summary);

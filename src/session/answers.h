@@ -77,7 +77,9 @@ Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& questio
 
 /// The summary of stalls of everything, or of a function, module or loop.
 /// Errors: as make_stall_summary()
-Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& part);
+/// `cpu`: a template whose rows say what events of the hardware count; "": the profile's own.
+Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& cpu,
+                                   const std::string& part);
 
 /// What OpenMP constructs took, by thread.
 /// `events`: whose counts constructs have; empty: the usual ones.

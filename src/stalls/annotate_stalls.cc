@@ -16,15 +16,20 @@ namespace {
 constexpr size_t kGroup = 3;
 constexpr uint64_t kLeastSamples = 5;
 constexpr double kLeastShare = 0.01;
+constexpr auto kMisprediction = static_cast<size_t>(StallCause::misprediction);
+constexpr auto kFetch = static_cast<size_t>(StallCause::code_fetch);
 
 class PlaceStalls {
  public:
-  PlaceStalls(const FunctionFlow& flow, std::vector<InstructionEvidence> evidence, bool has_model)
+  PlaceStalls(const FunctionFlow& flow, FunctionEvidence evidence, bool has_model,
+              std::vector<std::string> events)
       : flow_(flow),
         code_(flow.function->code),
         graph_(flow.function->graph),
-        evidence_(std::move(evidence)),
-        has_model_(has_model) {
+        all_(std::move(evidence)),
+        evidence_(all_.instructions),
+        has_model_(has_model),
+        events_(std::move(events)) {
     for (const InstructionEvidence& one : evidence_) samples_ += one.samples;
   }
 
@@ -45,7 +50,9 @@ class PlaceStalls {
         if (found == by_address.end()) continue;
         found->second->stall = find_stall(block, i);
         if (!found->second->stall) continue;
-        for (const AnnotatedCause& cause : found->second->stall->causes) used.insert(cause.number);
+        const AnnotatedStall& stall = *found->second->stall;
+        for (const AnnotatedCause& cause : stall.causes) used.insert(cause.number);
+        for (const AnnotatedCause& cause : stall.ruled_out) used.insert(cause.number);
       }
     }
   }
@@ -118,67 +125,105 @@ class PlaceStalls {
     }
     const std::vector<size_t> suspects = find_suspects(block, i);
     if (suspects.empty()) return std::nullopt;
-    const bool is_behind_branch = i - code_.blocks[block].first <= 1;
-    constexpr auto kMisprediction = static_cast<size_t>(StallCause::misprediction);
-    constexpr auto kFetch = static_cast<size_t>(StallCause::code_fetch);
-    CauseCycles most{};
+    const PartBounds possible = find_possible(block, i, suspects);
     double best = 0;
-    std::optional<size_t> chief;  // that can have cost most
+    for (const size_t suspect : suspects) {
+      if (all_.has_best) best = std::max(best, evidence_[suspect].best.total());
+    }
+    const double stall = std::max(0.0, here.cycles - best);
+    if (!(stall > kLeastShare * here.cycles)) return std::nullopt;
+    AnnotatedStall result;
+    const size_t waits_for = find_chief(suspects, i - code_.blocks[block].first <= 1);
+    result.waits_for = code_.instructions[waits_for].address.value;
+    add_causes(stall, find_executions_of(block, i), possible, result);
+    return result;
+  }
+
+  /// What all of the suspects together, and the instruction itself, can have had of each cause.
+  [[nodiscard]] PartBounds find_possible(uint32_t block, size_t i,
+                                         std::vector<size_t> suspects) const {
+    std::sort(suspects.begin(), suspects.end());
+    suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
+    PartBounds possible = all_.bound(suspects);
+    const PartBounds own = all_.bound({i});
+    // Code is fetched for the instruction itself.
+    possible.most[kFetch] = own.most[kFetch];
+    possible.sources[kFetch] = own.sources[kFetch];
+    // What waits behind a branch may be the branch itself.
+    const bool is_behind_branch = i - code_.blocks[block].first <= 1;
+    if (!is_behind_branch) {
+      possible.most[kMisprediction] = own.most[kMisprediction];
+      possible.sources[kMisprediction] = own.sources[kMisprediction];
+    } else if (own.most[kMisprediction] > 0) {
+      suspects.insert(std::upper_bound(suspects.begin(), suspects.end(), i), i);
+      suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
+      const PartBounds both = all_.bound(suspects);
+      possible.most[kMisprediction] = both.most[kMisprediction];
+      possible.sources[kMisprediction] = both.sources[kMisprediction];
+    }
+    return possible;
+  }
+
+  /// The suspect that can have cost most.
+  [[nodiscard]] size_t find_chief(const std::vector<size_t>& suspects,
+                                  bool is_behind_branch) const {
+    size_t chief = suspects.front();
     double cost_of_chief = 0;
     for (const size_t suspect : suspects) {
-      const InstructionEvidence& one = evidence_[suspect];
       double largest = 0;
       for (size_t cause = 0; cause < kStallCauses; ++cause) {
-        if (cause == kMisprediction && !is_behind_branch) continue;
-        if (cause == kFetch) continue;
-        most[cause] += one.most[cause];
-        const bool is_of_data = cause != static_cast<size_t>(StallCause::port) &&
+        const bool is_of_data = cause != kFetch && cause != static_cast<size_t>(StallCause::port) &&
                                 cause != static_cast<size_t>(StallCause::chain);
-        if (is_of_data) largest = std::max(largest, one.most[cause]);
+        if (!is_of_data || (cause == kMisprediction && !is_behind_branch)) continue;
+        largest = std::max(largest, evidence_[suspect].most[cause]);
       }
       if (largest > cost_of_chief) {
         cost_of_chief = largest;
         chief = suspect;
       }
     }
-    most[kFetch] = here.most[kFetch];
-    most[kMisprediction] += here.most[kMisprediction];  // what waits may be the branch itself
-    for (const size_t suspect : suspects) {
-      if (has_model_) best = std::max(best, evidence_[suspect].best.total());
-    }
-    const double stall = std::max(0.0, here.cycles - best);
-    if (!(stall > kLeastShare * here.cycles)) return std::nullopt;
-    AnnotatedStall result;
-    result.waits_for = code_.instructions[chief.value_or(suspects.front())].address.value;
-    const bool is_counted = has_model_ && evidence_[i].executions > 0;
-    const double executions = is_counted ? evidence_[i].executions : 0;
-    const CauseBounds bounds = bound_causes(stall, most);
-    if (is_counted) {
+    return chief;
+  }
+
+  /// 0: not known well enough for cycles of one of them.
+  [[nodiscard]] double find_executions_of(uint32_t block, size_t i) const {
+    if (!all_.has_best || !flow_.blocks[block]) return 0;
+    if (flow_.blocks[block]->confidence == Confidence::low) return 0;
+    return evidence_[i].executions;
+  }
+
+  void add_causes(double stall, double executions, const PartBounds& possible,
+                  AnnotatedStall& result) const {
+    const CauseBounds bounds = bound_causes(stall, possible.most);
+    if (executions > 0) {
       result.cycles = stall / executions;
       result.unexplained = bounds.unexplained / executions;
     }
     for (size_t cause = 0; cause < kStallCauses; ++cause) {
-      if (!(bounds.high[cause] > 0.02 * stall)) continue;
-      AnnotatedCause one{cause, kStallCauseNames[cause].letter, kStallCauseNames[cause].key,
-                         std::nullopt};
-      if (is_counted) {
+      const bool is_small = !(bounds.high[cause] > 0.02 * stall);
+      if (is_small && !(possible.sources[cause].has_event() && possible.most[cause] > 0)) continue;
+      AnnotatedCause one{cause, kStallCauseNames[cause].letter, kStallCauseNames[cause].key};
+      one.bounded_by = name_sources(possible.sources[cause], events_);
+      if (executions > 0) {
         one.cycles = Interval{bounds.low[cause] / executions, bounds.high[cause] / executions};
       }
-      result.causes.push_back(one);
+      if (bounds.high[cause] < stall) one.most = bounds.high[cause] / stall;
+      (is_small ? result.ruled_out : result.causes).push_back(std::move(one));
     }
     std::stable_sort(result.causes.begin(), result.causes.end(),
                      [&](const AnnotatedCause& a, const AnnotatedCause& b) {
                        return bounds.high[a.number] > bounds.high[b.number];
                      });
-    return result;
   }
 
   const FunctionFlow& flow_;
   const Disassembly& code_;
   const FlowGraph& graph_;
   EdgeIndex in_ = index_targets(graph_);
-  std::vector<InstructionEvidence> evidence_;
+  FunctionEvidence all_;
+  const std::vector<InstructionEvidence>& evidence_;
   bool has_model_;
+  std::vector<std::string> events_;
   uint64_t samples_ = 0;
 };
 
@@ -194,8 +239,9 @@ std::string describe_letters(const std::set<size_t>& used) {
 
 }  // namespace
 
-void add_stalls(const Profile& profile, const FactsLookup& facts, Annotation& annotation) {
-  const Result<StallEvidence> evidence = StallEvidence::make(profile);
+void add_stalls(const Profile& profile, const FactsLookup& facts, const Template& cpu,
+                Annotation& annotation) {
+  const Result<StallEvidence> evidence = StallEvidence::make(profile, cpu);
   if (!evidence || annotation.inlined) return;
   CodeIndex code(profile, facts);
   CodeFlow code_flow(code);
@@ -210,7 +256,8 @@ void add_stalls(const Profile& profile, const FactsLookup& facts, Annotation& an
         if (code.link_address({ImageId(image), function.begin}).value != place.begin) continue;
         const std::optional<FunctionFlow> flow = flows.find(ImageId(image), row);
         if (!flow) break;
-        PlaceStalls(*flow, evidence->find(ImageId(image), *flow), evidence->has_model())
+        PlaceStalls(*flow, evidence->find(ImageId(image), *flow, flows.events()),
+                    evidence->has_model(), evidence->event_names())
             .fill(place, used);
         break;
       }

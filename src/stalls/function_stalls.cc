@@ -31,6 +31,7 @@ Stalls& Stalls::operator+=(const Stalls& more) {
   cycles += more.cycles;
   samples += more.samples;
   executions += more.executions;
+  execution_samples += more.execution_samples;
   best += more.best;
   gain += more.gain;
   explained += more.explained;
@@ -39,31 +40,36 @@ Stalls& Stalls::operator+=(const Stalls& more) {
   for (size_t cause = 0; cause < kStallCauses; ++cause) {
     low[cause] += more.low[cause];
     high[cause] += more.high[cause];
+    sources[cause] |= more.sources[cause];
   }
   return *this;
 }
 
-Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts, bool has_model,
-                   bool can_miss_code) {
+Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts,
+                   const EventBoundsByCause& events, bool has_best, bool can_miss_code) {
   Stalls stalls;
-  CauseCycles most{};
   for (const InstructionEvidence* part : parts) {
     stalls.cycles += part->cycles;
     stalls.samples += part->samples;
     stalls.executions += part->executions;
+    stalls.execution_samples += part->execution_samples;
     stalls.best += part->best;
-    for (size_t cause = 0; cause < kStallCauses; ++cause) most[cause] += part->most[cause];
   }
-  if (!can_miss_code) most[static_cast<size_t>(StallCause::code_fetch)] = 0;
-  if (!has_model) {
+  PartBounds possible = add_up_bounds(parts, events);
+  if (!can_miss_code) {
+    possible.most[static_cast<size_t>(StallCause::code_fetch)] = 0;
+    possible.sources[static_cast<size_t>(StallCause::code_fetch)] = BoundSources::of_code();
+  }
+  stalls.sources = possible.sources;
+  if (!has_best) {
     stalls.best = {};
     stalls.untold = stalls.cycles;
-    stalls.high = bound_causes(stalls.cycles, most).high;
+    stalls.high = bound_causes(stalls.cycles, possible.most).high;
     return stalls;
   }
   const double stall = stalls.cycles - stalls.best.total();
   stalls.gain = std::max(0.0, -stall);
-  const CauseBounds bounds = bound_causes(stall, most);
+  const CauseBounds bounds = bound_causes(stall, possible.most);
   stalls.low = bounds.low;
   stalls.high = bounds.high;
   stalls.unexplained = bounds.unexplained;
@@ -71,22 +77,26 @@ Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts, bool ha
   return stalls;
 }
 
-FunctionStalls find_function_stalls(const FunctionFlow& flow,
-                                    std::vector<InstructionEvidence> evidence, bool has_model) {
+FunctionStalls find_function_stalls(const FunctionFlow& flow, const FunctionEvidence& evidence) {
   const FunctionGraph& function = *flow.function;
-  FunctionStalls result;
-  result.instructions = std::move(evidence);
-  std::map<std::optional<uint32_t>, std::vector<const InstructionEvidence*>> parts;
+  std::map<std::optional<uint32_t>, std::vector<size_t>> regions;
   for (uint32_t block = 0; block < function.graph.blocks; ++block) {
     std::optional<uint32_t> loop = function.loops.innermost[block];
     if (loop && !function.loops.loops[*loop].is_innermost) loop.reset();
     for (size_t i = function.code.blocks[block].first; i < function.code.blocks[block].last; ++i) {
-      parts[loop].push_back(&result.instructions[i]);
+      regions[loop].push_back(i);
     }
   }
-  for (const auto& [loop, instructions] : parts) {
+  FunctionStalls result;
+  for (auto& [loop, instructions] : regions) {
     const bool can_miss_code = !loop || !stays_fetched(function, *loop);
-    StallRegion region{loop, make_stalls(instructions, has_model, can_miss_code)};
+    std::vector<const InstructionEvidence*> parts;
+    for (const size_t i : instructions) parts.push_back(&evidence.instructions[i]);
+    StallRegion region{
+        loop,
+        make_stalls(parts, evidence.events.find_bounds(instructions, evidence.bounded),
+                    evidence.has_best, can_miss_code),
+        std::move(instructions)};
     result.all += region.stalls;
     result.regions.push_back(std::move(region));
   }

@@ -21,6 +21,7 @@ struct Stalls {
   double cycles = 0;  // measured
   uint64_t samples = 0;
   double executions = 0;  // of instructions
+  uint64_t execution_samples = 0;
   StaticCycles best;
   double gain = 0;         // by which parts took less than their best case: the model's error
   double explained = 0;    // stalls that some cause can have had
@@ -28,6 +29,7 @@ struct Stalls {
   double untold = 0;
   CauseCycles low{};
   CauseCycles high{};
+  CauseSources sources{};  // what the upper bounds rest on
 
   Stalls& operator+=(const Stalls& more);
 };
@@ -35,20 +37,19 @@ struct Stalls {
 struct StallRegion {
   std::optional<uint32_t> loop;  // of the function's loops; none: what is in no innermost loop
   Stalls stalls;
+  std::vector<size_t> instructions;
 };
 
 struct FunctionStalls {
-  std::vector<InstructionEvidence> instructions;
   std::vector<StallRegion> regions;  // most cycles first
   Stalls all;
 };
 
-/// Shape:  `evidence`: of each instruction
-FunctionStalls find_function_stalls(const FunctionFlow& flow,
-                                    std::vector<InstructionEvidence> evidence, bool has_model);
+FunctionStalls find_function_stalls(const FunctionFlow& flow, const FunctionEvidence& evidence);
 
-/// The stalls of a loop or a function, whose evidence is added up.
-Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts, bool has_model,
-                   bool can_miss_code);
+/// The stalls of a loop or a function, whose evidence is added up. `events`: what sampled events
+/// leave possible in it.
+Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts,
+                   const EventBoundsByCause& events, bool has_best, bool can_miss_code);
 
 }  // namespace culprit

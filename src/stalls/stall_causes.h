@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -63,6 +64,9 @@ inline constexpr std::array<StallCauseName, kStallCauses> kStallCauseNames = {{
 constexpr const StallCauseName& name_of(StallCause cause) {
   return kStallCauseNames[static_cast<size_t>(cause)];
 }
+
+/// Of a cause that is possible, and of which nothing says how much of it there was.
+inline constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
 /// How many cycles each cause may have taken. [cycles]
 using CauseCycles = std::array<double, kStallCauses>;

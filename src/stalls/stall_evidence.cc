@@ -1,17 +1,17 @@
 #include "stalls/stall_evidence.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <string_view>
 
+#include "branches/branch_events.h"
+#include "branches/branch_scale.h"
 #include "model/counts.h"
 #include "model/engine.h"
 #include "print/event_display.h"
 
 namespace culprit {
 namespace {
-
-constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
 struct BestRule {
   std::string_view event;
@@ -72,29 +72,30 @@ size_t index_of(StallCause cause) {
   return static_cast<size_t>(cause);
 }
 
-/// What cannot be ruled out by what the instruction is.
-void add_possible(const CodeFeatures& features, CauseCycles& most) {
-  const auto allow = [&](StallCause cause) { most[index_of(cause)] = kNoBound; };
-  if (features.loads && !features.is_of_stack) {
-    allow(StallCause::load_l2);
-    allow(StallCause::load_l3);
-    allow(StallCause::load_memory);
-    allow(StallCause::load_other_core);
+/// What cannot be ruled out by what the instruction is, nor by how often it ran.
+void add_possible(const BoundedInstruction& instruction, InstructionEvidence& one) {
+  for (size_t number = 0; number < kStallWays; ++number) {
+    const auto way = static_cast<StallWay>(number);
+    if (!can_happen(way, instruction.features)) continue;
+    const StallWayFacts facts = facts_of(way);
+    const size_t cause = index_of(facts.cause);
+    const bool is_bounded =
+        std::isfinite(instruction.executions) && std::isfinite(facts.of_execution);
+    one.most[cause] += is_bounded ? instruction.executions * facts.of_execution : kNoBound;
+    if (is_bounded) one.sources[cause] |= BoundSources::of_executions();
   }
-  if ((features.loads || features.stores) && !features.is_of_stack) {
-    allow(StallCause::translation);
-    allow(StallCause::bandwidth);
-  }
-  if (features.stores && !features.is_of_stack) allow(StallCause::store_buffer);
-  if (features.may_mispredict) allow(StallCause::misprediction);
-  if (features.divides) allow(StallCause::divider);
-  if (features.loads) allow(StallCause::forwarding);
-  if (features.serializes) allow(StallCause::serializing);
-  if (features.is_microcoded) allow(StallCause::microcode);
-  allow(StallCause::code_fetch);
-  allow(StallCause::port);
-  allow(StallCause::chain);
 }
+
+/// The most that ran, where samples tell how often.
+double find_most_executions(const FunctionFlow& flow, uint32_t block) {
+  // An interval of 95 %: without any sample, up to 3.7 of them.
+  constexpr double kErrors = 3.7;
+  const std::optional<FlowCount>& runs = flow.blocks[block];
+  return runs ? runs->runs.value + kErrors * runs->runs.standard_error : kNoBound;
+}
+
+/// No core dispatches more instructions in a cycle.
+constexpr double kWidestDispatch = 10;
 
 }  // namespace
 
@@ -107,7 +108,33 @@ StaticCycles& StaticCycles::operator+=(const StaticCycles& more) {
   return *this;
 }
 
-Result<StallEvidence> StallEvidence::make(const Profile& profile) {
+PartBounds add_up_bounds(const std::vector<const InstructionEvidence*>& parts,
+                         const EventBoundsByCause& events) {
+  PartBounds sum;
+  for (const InstructionEvidence* part : parts) {
+    for (size_t cause = 0; cause < kStallCauses; ++cause) {
+      sum.most[cause] += part->most[cause];
+      sum.sources[cause] |= part->sources[cause];
+    }
+  }
+  for (size_t cause = 0; cause < kStallCauses; ++cause) {
+    if (!events[cause]) continue;
+    // A model knows of its own machine only.
+    if (!sum.sources[cause].has_model() && events[cause]->most >= sum.most[cause]) continue;
+    sum.most[cause] = events[cause]->most;
+    sum.sources[cause] = events[cause]->sources;
+  }
+  return sum;
+}
+
+PartBounds FunctionEvidence::bound(const std::vector<size_t>& part) const {
+  std::vector<const InstructionEvidence*> parts;
+  parts.reserve(part.size());
+  for (const size_t i : part) parts.push_back(&instructions[i]);
+  return add_up_bounds(parts, events.find_bounds(part, bounded));
+}
+
+Result<StallEvidence> StallEvidence::make(const Profile& profile, const Template& cpu) {
   StallEvidence made(profile);
   const auto is_time = [](const Event& event) {
     return event.provenance == Provenance::sampled &&
@@ -126,8 +153,25 @@ Result<StallEvidence> StallEvidence::make(const Profile& profile) {
     made.cycles_per_unit_ = clock->hertz / 1e9;
     made.is_in_cycles_ = true;
   }
-  if (made.is_in_cycles_) made.find_model_events();
+  if (!made.is_in_cycles_) return made;
+  made.find_model_events();
+  made.rules_ = make_event_rules(profile, cpu);
+  made.dispatch_width_ = cpu.name.empty() ? kWidestDispatch : cpu.dispatch_width;
+  made.has_scaled_branches_ = has_branch_records(profile) && find_branch_scale(profile).is_scaled;
   return made;
+}
+
+bool StallEvidence::has_best(ExecutionSource source) const {
+  if (has_model()) return true;
+  if (!is_in_cycles_) return false;
+  return source == ExecutionSource::counted || source == ExecutionSource::sampled ||
+         (source == ExecutionSource::branch_records && has_scaled_branches_);
+}
+
+std::vector<std::string> StallEvidence::event_names() const {
+  std::vector<std::string> names;
+  for (const BoundingEvent& event : rules_.events) names.push_back(event.name);
+  return names;
 }
 
 void StallEvidence::find_model_events() {
@@ -147,47 +191,81 @@ void StallEvidence::find_model_events() {
   if (!has_classes) model_.clear();  // without a machine there is no best case
 }
 
-std::vector<InstructionEvidence> StallEvidence::find(ImageId image,
-                                                     const FunctionFlow& flow) const {
+FunctionEvidence StallEvidence::find(ImageId image, const FunctionFlow& flow,
+                                     const ExecutionEvents& executions) const {
   const Disassembly& code = flow.function->code;
   const size_t count = code.instructions.size();
-  std::vector<InstructionEvidence> all(count);
-  const auto at_address = [&](FileOffset offset) -> InstructionEvidence* {
+  FunctionEvidence all;
+  all.has_best = has_best(flow.source);
+  all.instructions.resize(count);
+  all.bounded.resize(count);
+  const bool is_of_kernel = image.value < profile_->images.size() &&
+                            (profile_->images[image.value].kind == ImageKind::kernel ||
+                             profile_->images[image.value].kind == ImageKind::module);
+  all.events = FunctionEvents(rules_, flow, is_of_kernel);
+  const auto find_instruction = [&](FileOffset offset) -> std::optional<size_t> {
     const LinkAddress address = code.to_link(offset);
     const auto after = std::upper_bound(
         code.instructions.begin(), code.instructions.end(), address,
         [](LinkAddress value, const Instruction& one) { return value < one.address; });
-    if (after == code.instructions.begin() || address >= std::prev(after)->end()) return nullptr;
-    return &all[static_cast<size_t>(std::prev(after) - code.instructions.begin())];
+    if (after == code.instructions.begin() || address >= std::prev(after)->end()) {
+      return std::nullopt;
+    }
+    return static_cast<size_t>(std::prev(after) - code.instructions.begin());
   };
   const FileOffset begin = code.to_offset(code.instructions.front().address);
   const FileOffset end = code.to_offset(code.instructions.back().end());
+  const bool is_sampled = executions.source == ExecutionSource::sampled;
   for (const Histogram& histogram : profile_->histograms) {
     if (histogram.image != image) continue;
     const auto add = [&](const Location& at, size_t event, const Sum& sum) {
-      InstructionEvidence* const one = at_address(at.offset);
-      if (one == nullptr) return;
-      const double value = static_cast<double>(sum.value) * profile_->events[event].scale;
+      const std::optional<size_t> i = find_instruction(at.offset);
+      if (!i) return;
+      InstructionEvidence& one = all.instructions[*i];
+      const double scale = profile_->events[event].scale;
+      const double value = static_cast<double>(sum.value) * scale;
       if (event == time_) {
-        one->cycles += to_cycles(value);
-        one->samples += sum.samples;
+        one.cycles += to_cycles(value);
+        one.samples += sum.samples;
+      }
+      if (is_sampled && std::find(executions.events.begin(), executions.events.end(), event) !=
+                            executions.events.end()) {
+        one.execution_samples += sum.samples;
       }
       for (const ModelEvent& model : model_) {
         if (model.event != event) continue;
-        if (model.best != nullptr) one->best.*model.best += value;
-        if (model.cause) one->most[index_of(*model.cause)] += value * model.cost;
+        if (model.best != nullptr) one.best.*model.best += value;
+        if (!model.cause) continue;
+        one.most[index_of(*model.cause)] += value * model.cost;
+      }
+      for (size_t number = 0; number < rules_.events.size(); ++number) {
+        const BoundingEvent& bounding = rules_.events[number];
+        if (bounding.event != event) continue;
+        const double factor = scale * bounding.factor;
+        all.events.add(
+            *i, number,
+            {sum.samples, static_cast<double>(sum.value) * factor, sum.variance * factor * factor});
       }
     };
     for_each_count_within(*profile_, histogram, begin, end, add);
   }
+  for (uint32_t block = 0; block < code.blocks.size(); ++block) {
+    const double most = find_most_executions(flow, block);
+    for (size_t i = code.blocks[block].first; i < code.blocks[block].last; ++i) {
+      all.bounded[i].executions = all.has_best ? most : kNoBound;
+    }
+  }
   for (size_t i = 0; i < count; ++i) {
-    InstructionEvidence& one = all[i];
+    InstructionEvidence& one = all.instructions[i];
     if (i < flow.instructions.size()) one.executions = flow.instructions[i];
     const CodeFeatures features = find_features(code.instructions[i]);
+    all.bounded[i].features = features;
     if (!has_model()) {
-      add_possible(features, one.most);
+      if (all.has_best) one.best.execution = one.executions / dispatch_width_;
+      add_possible(all.bounded[i], one);
       continue;
     }
+    for (BoundSources& sources : one.sources) sources |= BoundSources::of_model();
     if (features.serializes) {
       one.most[index_of(StallCause::serializing)] += one.executions * LargestCosts::kAtomic;
     }

@@ -5,36 +5,24 @@
 //
 // Best case and upper bounds are of the software PMU's counts where there are some: what the model
 // says that the code costs by itself, and counted events x the largest cost that is plausible on
-// any machine (LargestCosts). Without them a cause is possible, without a bound, or it is ruled out
-// by what the instruction is.
+// any machine (LargestCosts). Without a model, and where executions are known, the best case is to
+// dispatch them, and each execution can cost the largest cost of each cause once. Without
+// executions a cause is possible, without a bound, or it is ruled out by what the instruction is.
+//
+// Sampled events of the hardware are the better evidence of what they count: event_bounds.h.
 
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "flow/executions.h"
 #include "flow/function_flow.h"
-#include "stalls/code_features.h"
+#include "stalls/event_bounds.h"
+#include "stalls/event_rules.h"
 #include "stalls/stall_causes.h"
+#include "templates/template.h"
 
 namespace culprit {
-
-/// The largest plausible costs of an event. [cycles]
-/// Source: nothing was measured for them: they are round figures above what such events are known
-///         to cost on servers under load. Upper bounds rest on them, and so are no estimates
-struct LargestCosts {
-  static constexpr double kL2 = 30;
-  static constexpr double kL3 = 250;
-  static constexpr double kMemory = 1000;
-  static constexpr double kOtherCore = 600;
-  static constexpr double kSecondTlb = 15;
-  static constexpr double kWalk = 400;     // of nested tables, with misses of its own
-  static constexpr double kRedirect = 40;  // of a mispredicted branch, beside its operands
-  static constexpr double kCodeL2 = 60;
-  static constexpr double kLine = 100;  // to move a line at the bandwidth that one core has
-  static constexpr double kAtomic = 100;
-  static constexpr double kMicrocode = 200;
-  /// A modelled cost of the code itself may be too small by this part of it.
-  static constexpr double kModelError = 0.5;
-};
 
 struct StaticCycles {
   double execution = 0;  // to dispatch its micro-operations
@@ -50,21 +38,50 @@ struct InstructionEvidence {
   double cycles = 0;  // measured
   uint64_t samples = 0;
   double executions = 0;
-  StaticCycles best;   // of all executions
-  CauseCycles most{};  // of all executions; infinity: possible, nothing counted
+  uint64_t execution_samples = 0;  // that these are known from; 0: counted
+  StaticCycles best;               // of all executions
+  CauseCycles most{};              // of all executions; infinity: possible, nothing counted
+  CauseSources sources{};          // of `most`
 };
+
+/// How many cycles each cause can have had of some instructions, and by what that is known.
+struct PartBounds {
+  CauseCycles most{};
+  CauseSources sources{};
+};
+
+struct FunctionEvidence {
+  std::vector<InstructionEvidence> instructions;
+  std::vector<BoundedInstruction> bounded;  // parallel to them
+  FunctionEvents events;
+  bool has_best = false;  // there is a best case: of a model, or of known executions
+
+  [[nodiscard]] PartBounds bound(const std::vector<size_t>& part) const;
+};
+
+/// The bounds of parts, of which events know better where they know anything.
+PartBounds add_up_bounds(const std::vector<const InstructionEvidence*>& parts,
+                         const EventBoundsByCause& events);
 
 /// What a profile has of these.
 class StallEvidence {
  public:
+  /// `cpu`: whose events the profile has; one without a name where that is not known.
   /// Errors: a profile without measured time (simulated only, counts only)
-  static Result<StallEvidence> make(const Profile& profile);
+  static Result<StallEvidence> make(const Profile& profile, const Template& cpu);
 
   [[nodiscard]] bool has_model() const { return !model_.empty(); }
+  /// Whether there is a best case: of the model, or because executions are known in numbers.
+  [[nodiscard]] bool has_best(ExecutionSource source) const;
   [[nodiscard]] bool is_in_cycles() const { return is_in_cycles_; }
+  [[nodiscard]] double dispatch_width() const { return dispatch_width_; }
+  [[nodiscard]] const EventRules& rules() const { return rules_; }
   /// The evidence of each instruction of the function.
-  [[nodiscard]] std::vector<InstructionEvidence> find(ImageId image,
-                                                      const FunctionFlow& flow) const;
+  /// `executions`: where those of `flow` are from
+  [[nodiscard]] FunctionEvidence find(ImageId image, const FunctionFlow& flow,
+                                      const ExecutionEvents& executions) const;
+  /// Names of the events that bound something, as name_sources() wants them.
+  [[nodiscard]] std::vector<std::string> event_names() const;
   /// Measured cycles of a value of the event of time.
   [[nodiscard]] double to_cycles(double value) const { return value * cycles_per_unit_; }
   [[nodiscard]] size_t time() const { return time_; }
@@ -85,7 +102,10 @@ class StallEvidence {
   size_t time_ = 0;
   double cycles_per_unit_ = 1;
   bool is_in_cycles_ = false;
+  bool has_scaled_branches_ = false;
+  double dispatch_width_ = 0;
   std::vector<ModelEvent> model_;
+  EventRules rules_;
 };
 
 }  // namespace culprit

@@ -9,18 +9,20 @@
 namespace culprit {
 namespace {
 
-Json json_stalls(const Stalls& stalls, bool has_model) {
+Json json_stalls(const Stalls& stalls, const StallSummary& summary) {
+  const std::vector<std::string> events = list_event_names(summary);
   Json causes = Json::array();
   for (size_t cause = 0; cause < kStallCauses; ++cause) {
     if (!(stalls.high[cause] > 0)) continue;
     causes.push_back({{"cause", kStallCauseNames[cause].key},
                       {"letter", kStallCauseNames[cause].letter},
                       {"low_cycles", stalls.low[cause]},
-                      {"high_cycles", stalls.high[cause]}});
+                      {"high_cycles", stalls.high[cause]},
+                      {"bounded_by", name_sources(stalls.sources[cause], events)}});
   }
   Json json = {
       {"cycles", stalls.cycles}, {"samples", stalls.samples}, {"causes", std::move(causes)}};
-  if (!has_model) {
+  if (!summary.has_best) {
     json["not_told_apart_cycles"] = stalls.untold;
     return json;
   }
@@ -41,7 +43,7 @@ Json json_stalls(const Stalls& stalls, bool has_model) {
 std::string print_stall_summary_json(const Profile& profile, const StallSummary& summary) {
   Json places = Json::array();
   for (const StallPlace& place : summary.places) {
-    Json json = json_stalls(place.stalls, summary.has_model);
+    Json json = json_stalls(place.stalls, summary);
     json["function"] = printable(place.function);
     json["module"] = printable(place.module);
     if (place.begin) {
@@ -49,6 +51,14 @@ std::string print_stall_summary_json(const Profile& profile, const StallSummary&
                       {"end_address", json_address(*place.end)}};
     }
     places.push_back(std::move(json));
+  }
+  Json events = Json::array();
+  for (const StallEvent& event : summary.events) {
+    events.push_back({{"event", event.name},
+                      {"samples", event.samples},
+                      {"value", event.value},
+                      {"low", event.low},
+                      {"high", event.high}});
   }
   return dump({{"schema", "culprit-stalls-1"},
                {"runs", json_runs(profile)},
@@ -62,7 +72,9 @@ std::string print_stall_summary_json(const Profile& profile, const StallSummary&
                {"samples", summary.samples},
                {"kernel_cycles", summary.kernel},
                {"unknown_cycles", summary.other},
-               {"tallied", json_stalls(summary.tallied, summary.has_model)},
+               {"tallied", json_stalls(summary.tallied, summary)},
+               {"events", std::move(events)},
+               {"remarks", summary.remarks},
                {"places", std::move(places)},
                {"verdict", printable(summary.verdict)},
                {"ledger", json_ledger(profile.ledger)}});

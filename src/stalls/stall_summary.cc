@@ -72,7 +72,11 @@ class Summarizer {
     const TimeByCode time = add_up_time(code_, evidence_);
     summary_.source = flows_.source();
     summary_.has_model = evidence_.has_model();
+    summary_.has_best = evidence_.has_best(flows_.source());
+    summary_.dispatch_width = evidence_.dispatch_width();
     summary_.is_in_cycles = evidence_.is_in_cycles();
+    summary_.remarks = evidence_.rules().remarks;
+    seen_.resize(evidence_.rules().events.size());
     summary_.everything = time.everything;
     // A function's name is meant before a module's, and both before an address.
     for (const Meaning meaning : {Meaning::function, Meaning::module, Meaning::loop}) {
@@ -89,6 +93,13 @@ class Summarizer {
                       part_)};
     }
     if (!part_.empty()) summary_.part = "in " + part_;
+    for (size_t event = 0; event < seen_.size(); ++event) {
+      const BoundingEvent& bounding = evidence_.rules().events[event];
+      const SampledEvents& seen = seen_[event];
+      summary_.events.push_back({bounding.name, seen.samples, seen.value,
+                                 find_least_events(seen, bounding.weight),
+                                 find_most_events(seen, bounding.weight)});
+    }
     std::stable_sort(
         summary_.places.begin(), summary_.places.end(),
         [](const StallPlace& a, const StallPlace& b) { return a.stalls.cycles > b.stalls.cycles; });
@@ -135,18 +146,23 @@ class Summarizer {
       if (meaning_ != Meaning::loop) add_unknown(key.first, measured);
       return;
     }
-    const FunctionStalls stalls =
-        find_function_stalls(*flow, evidence_.find(key.first, *flow), evidence_.has_model());
+    const FunctionEvidence evidence = evidence_.find(key.first, *flow, flows_.events());
+    const FunctionStalls stalls = find_function_stalls(*flow, evidence);
     if (meaning_ != Meaning::loop) {
       // Samples between its instructions: in code that cannot be decoded.
       const double lost = measured.cycles - stalls.all.cycles;
       summary_.other += lost;
       summary_.cycles += lost;
     }
-    for (const StallRegion& region : stalls.regions) add_region(key.first, name, *flow, region);
+    for (const StallRegion& region : stalls.regions) {
+      if (!add_region(key.first, name, *flow, region)) continue;
+      const std::vector<SampledEvents> seen = evidence.events.add_up(region.instructions);
+      for (size_t event = 0; event < seen.size(); ++event) seen_[event] += seen[event];
+    }
   }
 
-  void add_region(ImageId image, const std::string& function, const FunctionFlow& flow,
+  /// Whether the region is of the part, and was analysed.
+  bool add_region(ImageId image, const std::string& function, const FunctionFlow& flow,
                   const StallRegion& region) {
     StallPlace place{function, code_.module(image), std::nullopt, std::nullopt, region.stalls};
     if (region.loop) {
@@ -155,19 +171,20 @@ class Summarizer {
       place.begin = flow.function->code.to_link(range.begin).value;
       place.end = flow.function->code.to_link(range.end).value;
     }
-    if (meaning_ == Meaning::loop && place.begin != loop_) return;
+    if (meaning_ == Meaning::loop && place.begin != loop_) return false;
     found_ = true;
     summary_.cycles += region.stalls.cycles;
     summary_.samples += region.stalls.samples;
     // It never ran where executions were counted, or no window of the model met it.
     const bool is_unknown =
-        evidence_.has_model() && !(region.stalls.executions > 0 && region.stalls.best.total() > 0);
+        summary_.has_best && !(region.stalls.executions > 0 && region.stalls.best.total() > 0);
     if (is_unknown) {
       (is_kernel(image) ? summary_.kernel : summary_.other) += region.stalls.cycles;
-      return;
+      return false;
     }
     summary_.tallied += region.stalls;
     if (region.stalls.cycles > 0) summary_.places.push_back(std::move(place));
+    return true;
   }
 
   CodeIndex code_;
@@ -178,15 +195,22 @@ class Summarizer {
   std::optional<uint64_t> loop_;
   Meaning meaning_ = Meaning::function;
   bool found_ = false;
+  std::vector<SampledEvents> seen_;  // by event of the rules
   StallSummary summary_;
 };
 
 }  // namespace
 
 Result<StallSummary> make_stall_summary(const Profile& profile, const FactsLookup& facts,
-                                        const std::string& part) {
-  ASSIGN_OR_RETURN(const StallEvidence evidence, StallEvidence::make(profile));
+                                        const Template& cpu, const std::string& part) {
+  ASSIGN_OR_RETURN(const StallEvidence evidence, StallEvidence::make(profile, cpu));
   return Summarizer(profile, facts, evidence, part).make();
+}
+
+std::vector<std::string> list_event_names(const StallSummary& summary) {
+  std::vector<std::string> names;
+  for (const StallEvent& event : summary.events) names.push_back(event.name);
+  return names;
 }
 
 }  // namespace culprit

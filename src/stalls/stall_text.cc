@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <numeric>
 
 #include "base/names.h"
@@ -64,6 +65,7 @@ class SummaryText {
       return std::move(text_);
     }
     print_rows();
+    print_events();
     print_places();
     print_remarks();
     text_ += print_ledger(profile_.ledger, style_);
@@ -87,14 +89,20 @@ class SummaryText {
                          format_thousands(summary_.samples));
     text_ += "executions: " + describe(summary_.source) + "\n";
     const Stalls& stalls = summary_.tallied;
-    if (!summary_.has_model || !(stalls.executions > 0) || stalls.samples == 0) {
+    if (!summary_.has_best || !(stalls.executions > 0) || stalls.samples == 0) {
       text_ += "CPI -, best case -\n";
       return;
     }
     const double cpi = stalls.cycles / stalls.executions;
-    const double half = kNormal95 * cpi / std::sqrt(static_cast<double>(stalls.samples));
-    text_ += fmt::format("CPI {:.3g} +-{:.2g}, best case {:.3g}\n", cpi, half,
+    double variance = 1 / static_cast<double>(stalls.samples);
+    if (stalls.execution_samples > 0) variance += 1 / static_cast<double>(stalls.execution_samples);
+    const double half = kNormal95 * cpi * std::sqrt(variance);
+    text_ += fmt::format("CPI {:.3g} +-{:.2g}, best case {:.3g}", cpi, half,
                          stalls.best.total() / stalls.executions);
+    if (!summary_.has_model) {
+      text_ += fmt::format(" ({:g} instructions dispatched a cycle)", summary_.dispatch_width);
+    }
+    text_ += "\n";
   }
 
   void add_row(const std::string& label, long tenths) {
@@ -104,15 +112,15 @@ class SummaryText {
   void print_rows() {
     const Stalls& stalls = summary_.tallied;
     const std::vector<SummaryRow> rows = {
-        {"dynamic stalls", stalls.explained, summary_.has_model},
+        {summary_.has_model ? "dynamic stalls" : "stalls", stalls.explained, summary_.has_best},
         {"execution and stalls, not told apart", stalls.untold, false},
-        {"unexplained stall", stalls.unexplained, summary_.has_model},
-        {"unexplained gain", -stalls.gain, summary_.has_model},
+        {"unexplained stall", stalls.unexplained, summary_.has_best},
+        {"unexplained gain", -stalls.gain, summary_.has_best},
         {"static: execution ports", stalls.best.port, false},
         {"static: chains of operations", stalls.best.chain, false},
         {"static: division, square root", stalls.best.divider, false},
         {"static: microcode and others", stalls.best.other, false},
-        {"execution", stalls.best.execution, summary_.has_model},
+        {"execution", stalls.best.execution, summary_.has_best},
         {"kernel", summary_.kernel, false},
         {"code that is not known", summary_.other, false}};
     const std::vector<long> tenths = to_tenths(rows, summary_.cycles);
@@ -141,12 +149,30 @@ class SummaryText {
       const auto percent = [&](double cycles) {
         return fmt::format("{:.1f} %", 100 * cycles / summary_.cycles);
       };
-      text_ += fmt::format("    {:<3} {:<26}{:>8} to {:>8}\n", kStallCauseNames[cause].letter,
+      const std::string by = names(stalls.sources[cause]);
+      text_ += fmt::format("    {:<3} {:<26}{:>8} to {:>8}{}\n", kStallCauseNames[cause].letter,
                            kStallCauseNames[cause].words, percent(stalls.low[cause]),
-                           percent(stalls.high[cause]));
+                           percent(stalls.high[cause]), by.empty() ? "" : "  by " + by);
     }
     text_ +=
         fmt::format("    {} of {} causes ruled out, or below 0.05 %\n", ruled_out, kStallCauses);
+  }
+
+  /// Nothing where all is of the simulated run, as the heading says.
+  [[nodiscard]] std::string names(BoundSources sources) const {
+    if (summary_.has_model && !sources.has_event()) return "";
+    return fmt::format("{}", fmt::join(name_sources(sources, list_event_names(summary_)), ", "));
+  }
+
+  /// The events that bound causes, as they were sampled here.
+  void print_events() {
+    if (summary_.events.empty()) return;
+    text_ += "\n  sampled here                        ~events   95 % interval\n";
+    for (const StallEvent& event : summary_.events) {
+      text_ += fmt::format("  {:<34}{:>9}   {} to {} ({} sample{})\n", shorten_name(event.name, 34),
+                           format_si(event.value), format_si(event.low), format_si(event.high),
+                           format_thousands(event.samples), event.samples == 1 ? "" : "s");
+    }
   }
 
   void print_places() {
@@ -156,7 +182,7 @@ class SummaryText {
     for (size_t i = 0; i < std::min(kMost, summary_.places.size()); ++i) {
       const StallPlace& place = summary_.places[i];
       const Stalls& stalls = place.stalls;
-      const bool has_cpi = summary_.has_model && stalls.executions > 0;
+      const bool has_cpi = summary_.has_best && stalls.executions > 0;
       const std::string where =
           place.begin ? fmt::format("{:x}-{:x} in ", *place.begin, *place.end) : "";
       text_ += fmt::format(
@@ -201,11 +227,32 @@ class SummaryText {
                  "than Y. Their sum is not 100 %: cycles may have had several causes.",
                  style_.width, 2) +
              "\n";
-    if (!summary_.has_model) {
+    if (!summary_.events.empty()) {
+      text_ += wrap(fmt::format(
+                        "Bounds by sampled events: the upper end of the interval of what was "
+                        "sampled within {} instructions, times the largest cost that is plausible. "
+                        "Skid into other functions is not followed.",
+                        kSkidInstructions),
+                    style_.width, 2) +
+               "\n";
+    }
+    for (const std::string& remark : summary_.remarks) {
+      text_ += wrap(remark, style_.width, 2) + "\n";
+    }
+    if (summary_.has_best && !summary_.has_model) {
+      text_ += wrap(
+                   "No model says what ports and chains of operations take, so stalls have those "
+                   "of the code itself, too: each execution can have cost the largest plausible "
+                   "cost of each cause once.",
+                   style_.width, 2) +
+               "\n";
+    }
+    if (!summary_.has_best) {
       text_ += wrap(
                    "Nothing says how often the code ran, so its best case is not known: causes "
-                   "are ruled out by what the code is only. culprit record --engine "
-                   "timer+simulate counts.",
+                   "are ruled out by what the code is, and by events sampled beside time. culprit "
+                   "record --engine timer+simulate counts executions; -e cycles,instructions "
+                   "samples them where there are hardware counters.",
                    style_.width, 2) +
                "\n";
     }

@@ -63,7 +63,7 @@ TEST(Stalls, CloseForAnyEvidence) {
       }
       parts.push_back(&one);
     }
-    const Stalls all = make_stalls(parts, true, true);
+    const Stalls all = make_stalls(parts, {}, true, true);
     EXPECT_NEAR(all.best.total() - all.gain + all.explained + all.unexplained, all.cycles, 1e-6);
     double highest = 0;
     double lowest = 0;
@@ -76,7 +76,7 @@ TEST(Stalls, CloseForAnyEvidence) {
     EXPECT_GE(highest, all.explained - 1e-6);
     EXPECT_LE(all.cycles, all.best.total() + highest + all.unexplained + 1e-6);
     // Nothing can be told where executions are not known.
-    const Stalls untold = make_stalls(parts, false, true);
+    const Stalls untold = make_stalls(parts, {}, false, true);
     EXPECT_EQ(untold.untold, untold.cycles);
     for (const double low : untold.low) EXPECT_EQ(low, 0);
   }
@@ -86,8 +86,8 @@ TEST(Stalls, CodeThatStaysFetchedWaitsForNoFetch) {
   InstructionEvidence one;
   one.cycles = 100;
   one.most[kFetch] = 50;
-  EXPECT_EQ(make_stalls({&one}, true, true).high[kFetch], 50);
-  EXPECT_EQ(make_stalls({&one}, true, false).high[kFetch], 0);
+  EXPECT_EQ(make_stalls({&one}, {}, true, true).high[kFetch], 50);
+  EXPECT_EQ(make_stalls({&one}, {}, true, false).high[kFetch], 0);
 }
 
 CodeFeatures features_of(const std::string& bytes, const std::string& architecture) {

@@ -320,9 +320,6 @@ CLI::App* add_why(CLI::App& root, WhyCommand* command, std::string* error) {
     if (command->stalls && (command->files.size() == 2 || command->format == Format::csv)) {
       *error = "--stalls is of one profile, as text or as JSON";
     }
-    if (command->stalls && !command->question.cpu.empty()) {
-      *error = "--stalls uses no template";
-    }
     if (command->stalls && !command->question.object.empty()) {
       *error = "--stalls is of code: culprit why --in-object has what waiting for data cost";
     }
