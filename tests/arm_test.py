@@ -114,6 +114,11 @@ COMMANDS = {
     "record_shared": (f"culprit record -q --per-task {MANY} -c 1000000 -o shared.culprit long",
                       ["shared.culprit"]),
     "record_auto": ("culprit record -o auto.culprit loop", ["auto.culprit"]),
+    "counted_first": ("culprit stat -e instructions:u -e cycles:u -o first.culprit two_loops",
+                      ["first.culprit"]),
+    "record_by_counts": ("culprit record --per-task -e instructions:u "
+                         f"-e cpu-clock/period=20000/ --periods-from first.culprit --samples 250 "
+                         "-o chosen.culprit two_loops", ["chosen.culprit"]),
     "per_thread": stat("--per-thread -e instructions:u thread"),
     "per_thread_child": stat("--per-thread -e '{instructions:u,cycles:u}' -e task-clock child"),
     "cgroup_deaf": stat("--cgroup g -e instructions:u loop"),
@@ -428,6 +433,15 @@ class ArmTest(CulpritTest):
 
     def test_auto_samples_cycles(self):
         self.assertIn("sampling cycles at 999 Hz", self.results["record_auto"].err)
+
+    def test_periods_are_chosen_by_counts(self):
+        done = self.results["record_by_counts"]
+        self.assertEqual(done.status, 0, done.err)
+        # By hand: 25,000,011 instructions / 250 = 100,000; the next prime is 100,003.
+        text = self.culprit("report", self.file("record_by_counts", "chosen.culprit")).stdout
+        self.assertIn("periods: instructions:u every 100,003; from first.culprit, for 250 samples",
+                      text)
+        self.assertIn("instructions:u: 249 samples, one in 100,003", text)
 
     def test_branches_are_refused_with_the_reason(self):
         self.assertEqual(self.results["record_branches"].status, 125)

@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 
+#include "base/names.h"
 #include "base/text.h"
+#include "cli/chosen_periods.h"
 #include "cli/template_events.h"
 #include "collect/period.h"
 #include "host/describe_machine.h"
+#include "store/profile_file.h"
 
 namespace culprit {
 
@@ -27,18 +30,36 @@ bool is_time(const std::vector<EventGroup>& groups) {
 // take 5 % of the time. Prime, so not in step with anything.
 constexpr uint64_t kDensePeriodNs = 312'007;
 
-Result<void> choose_time(const RecordCommand& command, RecordOptions& options) {
-  if (command.period) {
-    if (*command.period < kShortestPeriodNs || *command.period > kLongestPeriodNs) {
-      return Error{fmt::format("cannot sample time every {} ns: -c is from {} to {} for cpu-clock",
-                               *command.period, kShortestPeriodNs, kLongestPeriodNs)};
+/// `own`: the period that the event says.
+Result<void> choose_time(const RecordCommand& command, std::optional<uint64_t> own,
+                         RecordOptions& options) {
+  if (const std::optional<uint64_t> period = own ? own : command.period) {
+    if (*period < kShortestPeriodNs || *period > kLongestPeriodNs) {
+      return Error{
+          fmt::format("cannot sample time every {} ns: a period is from {} to {} for cpu-clock",
+                      *period, kShortestPeriodNs, kLongestPeriodNs)};
     }
-    options.period_ns = *command.period;
+    options.period_ns = *period;
   } else if (command.frequency_hz) {
     options.period_ns = period_for_frequency_ns(*command.frequency_hz);
   } else if (options.engine == EngineChoice::timer_and_simulate) {
     options.period_ns = kDensePeriodNs;
   }
+  return {};
+}
+
+/// Periods that follow from what was counted.
+Result<void> choose_by_counts(const RecordCommand& command, RecordOptions& options) {
+  if (options.groups.empty()) {
+    return Error{"--periods-from is of events: name them with -e, or --template"};
+  }
+  ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(command.counts));
+  ASSIGN_OR_RETURN(const Profile counts, reader.read_profile());
+  PeriodChoice choice;
+  choice.source = printable(base_name(command.counts));
+  if (command.samples) choice.samples = *command.samples;
+  choice.keeps_own = command.cpu.empty();
+  ASSIGN_OR_RETURN(options.chosen_periods, choose_periods(counts, choice, options.groups));
   return {};
 }
 
@@ -75,13 +96,16 @@ Result<RecordOptions> choose_events(const RecordCommand& command) {
     ASSIGN_OR_RETURN(options.groups, parse_events(events, catalog));
   }
   const bool with_extras = options.branches || options.memory;
+  if (!command.counts.empty()) RETURN_IF_ERROR(choose_by_counts(command, options));
+  std::optional<uint64_t> own_period_ns;  // cpu-clock/period=500000/
   if (is_time(options.groups) && !with_extras && options.engine != EngineChoice::pmu) {
     options.user_only = options.groups[0].members[0].exclude_kernel;
     options.kernel_only = options.groups[0].members[0].exclude_user;
+    own_period_ns = options.groups[0].members[0].period;
     options.groups.clear();
   }
   if (options.groups.empty()) {
-    RETURN_IF_ERROR(choose_time(command, options));
+    RETURN_IF_ERROR(choose_time(command, own_period_ns, options));
     return options;
   }
   if (!may_use_pmu) {

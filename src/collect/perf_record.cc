@@ -39,6 +39,20 @@ size_t read_frames_limit() {
   return find_number(text, 10).value_or(PERF_MAX_STACK_DEPTH);
 }
 
+/// Whether the kernel's own events have a period that it would not keep if samples said it.
+bool has_periods_to_keep(const std::vector<SampledGroup>& groups) {
+  bool has_any = false;
+  for (const SampledGroup& group : groups) {
+    for (const SampledEvent& event : group) {
+      if (event.period == 0) return false;
+      const bool is_counted_by_kernel =
+          event.request.type == PERF_TYPE_SOFTWARE && !is_clock(event.request);
+      has_any = has_any || (is_counted_by_kernel && event.period > 1);
+    }
+  }
+  return has_any;
+}
+
 /// One recording, from before the start of its command to after its end.
 class PerfRecorder final : public RunSource {
  public:
@@ -188,7 +202,9 @@ bool PerfRecorder::try_events(bool per_cpu, bool user_only, OpenFailure& failure
   setup.stack_copy_bytes = stack_copy_bytes();
   setup.branches = options_.branches;
   setup.memory = options_.memory;
-  events_ = PerfEvents::open(targets, setup, list_events(user_only), failure);
+  const std::vector<SampledGroup> groups = list_events(user_only);
+  setup.fixed_periods = has_periods_to_keep(groups);
+  events_ = PerfEvents::open(targets, setup, groups, failure);
   losses_.is_per_cpu = per_cpu;
   losses_.kernel_barred = user_only && !options_.user_only;
   return events_.has_value();
@@ -232,6 +248,9 @@ void PerfRecorder::describe_profile() {
   processing.frames_limit = processing.stacks ? read_frames_limit() : 0;
   processing.event_of_id = events_->event_of_id();
   processing.layout = events_->layout();
+  for (const SampledGroup& group : list_events(false)) {
+    for (const SampledEvent& event : group) processing.periods.push_back(event.period);
+  }
   processing.regions = options_.regions;
   if (options_.off_cpu) {
     size_t events = 0;

@@ -18,9 +18,14 @@ bool is_prime(uint64_t number) {
 }  // namespace
 
 uint64_t period_for_frequency_ns(double hertz) {
-  uint64_t period_ns = static_cast<uint64_t>(std::llround(1e9 / hertz));
-  while (!is_prime(period_ns)) ++period_ns;
-  return period_ns;
+  return find_prime_period(static_cast<uint64_t>(std::llround(1e9 / hertz)));
+}
+
+uint64_t find_prime_period(uint64_t period) {
+  // Dividing takes the root of it: what is larger is in step with nothing, whatever it is.
+  constexpr uint64_t kLargestTried = uint64_t{1} << 40;
+  while (period < kLargestTried && !is_prime(period)) ++period;
+  return period;
 }
 
 }  // namespace culprit

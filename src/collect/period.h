@@ -10,4 +10,8 @@ namespace culprit {
 /// Errors: the frequency is met within 0.02 % up to 10 kHz
 uint64_t period_for_frequency_ns(double hertz);
 
+/// The least prime number that is not below `period`.
+/// Units:  [events/sample] -> [events/sample]
+uint64_t find_prime_period(uint64_t period);
+
 }  // namespace culprit

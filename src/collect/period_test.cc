@@ -18,5 +18,13 @@ TEST(PeriodForFrequency, EndsForEveryFrequency) {
   EXPECT_EQ(period_for_frequency_ns(1e9), 2u);
 }
 
+// By hand: primes are 2, 3, 5, 7, 11; 2,000,003 follows 2,000,000.
+TEST(Period, IsTheNextPrime) {
+  EXPECT_EQ(find_prime_period(0), 2u);
+  EXPECT_EQ(find_prime_period(8), 11u);
+  EXPECT_EQ(find_prime_period(2'000'000), 2'000'003u);
+  EXPECT_EQ(find_prime_period(uint64_t{1} << 62), uint64_t{1} << 62);
+}
+
 }  // namespace
 }  // namespace culprit

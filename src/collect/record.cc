@@ -7,6 +7,7 @@
 #include "collect/perf/perf_targets.h"
 #include "collect/perf_record.h"
 #include "collect/timer/posix_timer.h"
+#include "model/chosen_periods.h"
 
 namespace culprit {
 
@@ -98,11 +99,8 @@ Result<Recording> record_inside(const RecordOptions& options, const RecordSink& 
   return record_with_posix_timer(timer, sink, progress, reason);
 }
 
-}  // namespace
-
-Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
-                         const ProgressSink& progress) {
-  RETURN_IF_ERROR(check(options));
+Result<Recording> record_as_it_may(const RecordOptions& options, const RecordSink& sink,
+                                   const ProgressSink& progress) {
   if (options.engine == EngineChoice::posix_timer) {
     return record_inside(options, sink, progress, "");
   }
@@ -115,6 +113,18 @@ Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
     return Error{fmt::format("{}; and {}; use --call-graph fp", *refusal, kNoCopies)};
   }
   return record_inside(options, sink, progress, *refusal);
+}
+
+}  // namespace
+
+Result<Recording> record(const RecordOptions& options, const RecordSink& sink,
+                         const ProgressSink& progress) {
+  RETURN_IF_ERROR(check(options));
+  Result<Recording> recording = record_as_it_may(options, sink, progress);
+  if (recording && !options.chosen_periods.empty()) {
+    recording->profile.environment[std::string(kChosenPeriods)] = options.chosen_periods;
+  }
+  return recording;
 }
 
 }  // namespace culprit

@@ -65,6 +65,7 @@ struct RecordOptions {
   SampleRegions* regions = nullptr;  // what else is measured in the command; null: nothing
   bool user_only = false;            // event modifier :u
   bool kernel_only = false;          // event modifier :k
+  std::string chosen_periods;        // how, where a counting run said; for the profile's header
   std::string shim_path;             // libculprit_timer.so, for posix_timer
   RunControl* control = nullptr;     // who may ask for an end; null: nobody
 };

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/wait_status.h"
 #include "branches/event_names.h"
+#include "model/chosen_periods.h"
 #include "model/counts.h"
 #include "model/engine.h"
 #include "model/exiting_thread.h"
@@ -182,7 +183,11 @@ std::string print_run(const Profile& profile, const TextStyle& style) {
   }
   facts.push_back(describe_machine(profile.machine));
   facts.push_back(describe_simulated_run(profile));
-  return join_facts(facts, style.width);
+  std::string text = join_facts(facts, style.width);
+  if (const std::string* const periods = find_chosen_periods(profile)) {
+    text += wrap("periods: " + printable(*periods), style.width, 2) + "\n";
+  }
+  return text;
 }
 
 namespace {

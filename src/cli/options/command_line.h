@@ -34,6 +34,8 @@ struct RecordCommand {
   std::vector<std::string> events;  // as typed; none: time, or what --engine says
   std::optional<uint64_t> period;   // -c: of events their number, of time ns
   std::optional<double> frequency_hz;
+  std::string counts = {};               // --periods-from: of which periods are chosen
+  std::optional<uint64_t> samples = {};  // --samples: of each event, by them
   SnapshotOptions snapshot;
   std::string output = kDefaultProfile;
   std::string output_name = {};  // what messages call it; "": `output`

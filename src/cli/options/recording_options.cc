@@ -168,6 +168,18 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
       ->type_name("N")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62))
       ->excludes(frequency);
+  CLI::Option* counts =
+      app->add_option("--periods-from", command->counts,
+                      "choose the period of each event from what this counting run counted "
+                      "(culprit stat -o FILE)")
+          ->type_name("FILE")
+          ->excludes(frequency)
+          ->excludes("--count");
+  app->add_option("--samples", command->samples,
+                  "with --periods-from: of each event about so many, in a run like that [10000]")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 32))
+      ->needs(counts);
   app->add_flag("-g", record->stacks, "call stacks, by frame pointers: --call-graph fp");
   app->add_option_function<std::string>(
          "--call-graph", [record](const std::string& mode) { parse_call_graph(mode, *record); },
@@ -229,6 +241,8 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
       "  culprit record -g -F 4999 -- make -j2  with stacks, 4,999 samples per second\n"
       "  culprit record -p 1234 --duration 10s  a running process\n"
       "  culprit record -e cycles:pp -e page-faults ./a.out   what the hardware counts\n"
+      "  culprit record -e cycles -e page-faults --periods-from counts.culprit ./a.out\n"
+      "                                         as often as culprit stat -o says is enough\n"
       "  culprit record --off-cpu ./server      what it waits for, too\n"
       "  culprit record -a --duration 5s        the whole system\n"
       "  culprit record -r 5 ./a.out            five runs; then: culprit variance\n"

@@ -25,6 +25,9 @@ perf_event_attr make_common(const SamplingSetup& setup) {
   std::memset(&attr, 0, sizeof attr);
   attr.size = sizeof attr;
   attr.sample_type = kSampleType;
+  // The kernel samples each page fault, whatever the period, where a sample has to say how many it
+  // is (perf_swevent_event, kernel/events/core.c).
+  if (setup.fixed_periods) attr.sample_type &= ~uint64_t{PERF_SAMPLE_PERIOD};
   if (setup.many_events) attr.sample_type |= PERF_SAMPLE_IDENTIFIER;
   attr.sample_id_all = 1;
   attr.disabled = 1;

@@ -40,6 +40,7 @@ struct SamplingSetup {
   bool branches = false;          // the CPU's record of taken branches, where it has one
   bool memory = false;            // data address, weight and source, where the event has them
   bool many_events = false;       // records must say which event they belong to
+  bool fixed_periods = false;     // no event's period varies, and samples do not say it
   bool switches = false;          // the sideband tells when tasks leave and enter a CPU
   bool per_cpu = false;           // of all tasks there; otherwise inherited by children
   uint32_t wakeup_bytes = 0;

@@ -74,6 +74,7 @@ class SampleProcessor::Impl {
   void take_switch(const Record& record);
   void count_wait(PlacedSample wait);
   std::optional<EventId> find_event(const RecordOrigin& origin) const;
+  [[nodiscard]] uint64_t period_of(const SampleRecord& sample, std::optional<EventId> event) const;
 
   ProcessorOptions options_;
   std::optional<OffCpuTime> off_cpu_;
@@ -190,6 +191,13 @@ std::optional<EventId> SampleProcessor::Impl::find_event(const RecordOrigin& ori
   return EventId(found->second);
 }
 
+uint64_t SampleProcessor::Impl::period_of(const SampleRecord& sample,
+                                          std::optional<EventId> event) const {
+  const bool is_said = (options_.layout.sample_type & PERF_SAMPLE_PERIOD) != 0;
+  if (is_said || !event || event->value >= options_.periods.size()) return sample.period;
+  return options_.periods[event->value];
+}
+
 void SampleProcessor::Impl::count(const SampleRecord& sample, const RecordOrigin& origin) {
   const std::optional<EventId> event = find_event(origin);
   if (off_cpu_ && event == options_.off_cpu->waiting) {
@@ -198,7 +206,7 @@ void SampleProcessor::Impl::count(const SampleRecord& sample, const RecordOrigin
     }
     return;
   }
-  const SampleWeight weight{event.value_or(EventId()), sample.period};
+  const SampleWeight weight{event.value_or(EventId()), period_of(sample, event)};
   const std::span<const SampleWeight> weights(&weight, event ? 1 : 0);
   if (!follower_.count(sample, origin, options_.layout, weights)) return;
   if (!event) {

@@ -35,6 +35,7 @@ struct ProcessorOptions {
   bool kernel_stacks = false;  // count those of samples in the kernel, apart
   size_t frames_limit = 0;     // stacks of so many frames were cut; 0: somebody else counts them
   std::map<uint64_t, size_t> event_of_id;  // rows of the events; empty: there is one
+  std::vector<uint64_t> periods = {};      // of the events, for samples that do not say theirs
   RecordLayout layout = {.branch_sample_type = PERF_SAMPLE_BRANCH_ANY};  // of the samples
   std::optional<OffCpuEvents> off_cpu = {};  // samples of `waiting` are switches away from a task
   SampleRegions* regions = nullptr;          // of the samples; null: they are not told apart
