@@ -114,6 +114,9 @@ COMMANDS = {
     "record_shared": (f"culprit record -q --per-task {MANY} -c 1000000 -o shared.culprit long",
                       ["shared.culprit"]),
     "record_auto": ("culprit record -o auto.culprit loop", ["auto.culprit"]),
+    # Beside a clock, as in "overflow"; the default has none.
+    "record_both": ("culprit record -q --per-task -e cycles:u -e instructions:u -c 100000 "
+                    f"{CLOCK} -o both.culprit two_loops", ["both.culprit"]),
     "counted_first": ("culprit stat -e instructions:u -e cycles:u -o first.culprit two_loops",
                       ["first.culprit"]),
     "record_by_counts": ("culprit record --per-task -e instructions:u "
@@ -431,8 +434,27 @@ class ArmTest(CulpritTest):
         text = self.culprit("report", path).stdout
         self.assertIn("shared its counter; sampled", text)
 
-    def test_auto_samples_cycles(self):
-        self.assertIn("sampling cycles at 999 Hz", self.results["record_auto"].err)
+    def test_auto_samples_cycles_and_instructions(self):
+        self.assertIn("sampling cycles, instructions at 999 Hz", self.results["record_auto"].err)
+        names = [event["name"] for event in self.report(self.file("record_auto", "auto.culprit"))["events"]]
+        self.assertEqual(["cycles", "instructions"], names)
+
+    def test_frequency_is_known_by_sampled_instructions(self):
+        """Loops of known rounds: within 10 % of 200 samples, three times their error."""
+        path = self.file("record_both", "both.culprit")
+        self.culprit("symbolize", "--symbols", ARM / "programs", path)
+        report = json.loads(self.culprit("report", "--columns", "frequency", "--by", "loop",
+                                         "--format", "json", path).stdout)
+        rounds = {row["function"]: row["values"]["flow:rounds"]["value"] for row in report["rows"]
+                  if row["values"]["flow:rounds"]["value"] > 0}
+        self.assertAlmostEqual(rounds["hot_loop"] / N, 1, delta=0.3)
+        stalls = json.loads(self.culprit("why", "--stalls", "--in", "hot_loop", "--format", "json",
+                                         path).stdout)
+        self.assertEqual("sampled", stalls["executions"])
+        # An instruction takes a cycle there; the best case is that several are dispatched in one.
+        self.assertAlmostEqual(
+            stalls["tallied"]["cycles"] / stalls["tallied"]["instructions"], 1, delta=0.3)
+        self.assertIn("best_case", stalls["tallied"])
 
     def test_periods_are_chosen_by_counts(self):
         done = self.results["record_by_counts"]

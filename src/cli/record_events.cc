@@ -88,14 +88,18 @@ Result<RecordOptions> choose_events(const RecordCommand& command) {
       options.engine == EngineChoice::pmu || options.engine == EngineChoice::automatic;
   const bool has_pmu = options.engine == EngineChoice::automatic && events.empty() &&
                        command.cpu.empty() && describe_machine().has_pmu;
-  if (events.empty() && (options.engine == EngineChoice::pmu || has_pmu)) events = {"cycles"};
+  const bool with_extras = options.branches || options.memory;
+  if (events.empty() && (options.engine == EngineChoice::pmu || has_pmu)) {
+    events = {"cycles"};
+    // They say how often code ran, as branch records do: `why --stalls` and `--columns frequency`.
+    if (!with_extras) events.emplace_back("instructions");
+  }
   if (!command.cpu.empty()) {
     ASSIGN_OR_RETURN(options.groups, find_template_events(command.cpu, true));
   } else if (!events.empty()) {
     ASSIGN_OR_RETURN(const PmuCatalog catalog, read_pmu_catalog());
     ASSIGN_OR_RETURN(options.groups, parse_events(events, catalog));
   }
-  const bool with_extras = options.branches || options.memory;
   if (!command.counts.empty()) RETURN_IF_ERROR(choose_by_counts(command, options));
   std::optional<uint64_t> own_period_ns;  // cpu-clock/period=500000/
   if (is_time(options.groups) && !with_extras && options.engine != EngineChoice::pmu) {
