@@ -40,7 +40,7 @@ struct ProcessorOptions {
   std::optional<OffCpuEvents> off_cpu = {};  // samples of `waiting` are switches away from a task
   SampleRegions* regions = nullptr;          // of the samples; null: they are not told apart
   MakeUnwindStack make_unwinder;             // for samples with stack copies; empty: they have none
-  ReadDataSymbols read_data;                 // of files in which sampled data lies; empty: of none
+  ReadDataSymbols read_data = {};            // of files in which sampled data lies; empty: of none
 };
 
 class SampleProcessor {
