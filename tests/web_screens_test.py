@@ -252,6 +252,11 @@ class WithoutCycles(Browser):
         with self.serving(profile) as address:
             index = json.loads(fetch(address, "d/0/index")[1])
             self.assertEqual(index["documents"]["costs"]["is_there"], False)
+            # Nor has it times.
+            self.assertEqual(index["documents"]["timeline"],
+                             {"is_there": False, "filled_by": "culprit record PROGRAM"})
+            found = self.steps(address, ["open", "#1/0/time", ".missing code"], ["texts", ".missing code"])
+            self.assertEqual(found[1], ["culprit record PROGRAM"])
             status, body = fetch(address, "d/0/costs")
             self.assertEqual(status, 404)
             self.assertIn("no cycles", json.loads(body)["error"])
