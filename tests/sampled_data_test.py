@@ -297,3 +297,13 @@ class RecordedElsewhere(CulpritTest):
         self.assertEqual(rows["[anonymous]"], 240 + 168 + 117 + 70)
         self.assertEqual(rows["[data of borglet]"], 92)
         self.assertEqual(len(rows), 4, rows)
+
+    def test_data_lists_objects_by_latency(self):
+        rows = [line.split() for line in self.culprit("data", "imported.culprit").stdout.splitlines()]
+        values = [row[0] for row in rows if row and row[-1].endswith("]") and row[0].isdigit()]
+        self.assertEqual(values, ["813", "595", "225", "92"])
+
+    def test_an_object_that_is_not_there(self):
+        done = self.culprit("data", "absent", "imported.culprit", status=None)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("no data object here is 'absent'", done.stderr)
