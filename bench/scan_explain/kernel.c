@@ -11,9 +11,6 @@ enum { kSize = 96 };
 #else
 #define ALONE
 #endif
-#ifndef KIND
-#define KIND
-#endif
 
 #ifdef THROUGH
 __attribute__((noipa)) static void add_up(int* ALONE sum, const int* ALONE from, int count) {
@@ -31,14 +28,6 @@ __attribute__((noinline))
 static uint32_t
 mix(uint32_t x) {
   return x ^ (x >> 15);
-}
-#endif
-
-#ifdef CANARY
-__attribute__((noipa)) static int32_t choose(int32_t at) {
-  int32_t four[4] = {at, at + 1, at + 2, at + 3}; /* HERE: CANARY */
-  CULPRIT_CHANGED(four);
-  return four[at & 3];
 }
 #endif
 
@@ -122,17 +111,17 @@ int main(int argc, char** argv) {
 #ifdef OVERFLOW
     for (int i = 0; i < kSize; ++i) a[i] = b[i] + i; /* HERE: OVERFLOW */
 #endif
-#ifdef CANARY
-    for (int i = 0; i < 24; ++i) x += (uint32_t)choose(i); /* HERE: CANARY */
+#ifdef ROOT
+    for (int i = 0; i < 24; ++i) q[i] += sqrt(p[i]); /* HERE: ROOT */
+#endif
+#ifdef BITS
+    for (int i = 0; i < 12; ++i) x += (uint32_t)__builtin_popcountll(s[i]); /* HERE: BITS */
 #endif
 #ifdef HELPER
     for (int i = 0; i < kSize; ++i) q[i] = soften(p[i]); /* HERE: HELPER */
 #endif
 #ifdef SAXPY
     for (int i = 0; i < kSize; ++i) c[i] = c[i] * 0.5f + 0.25f; /* HERE: SAXPY */
-#endif
-#ifdef VOLATILE_INDEX
-    for (KIND int i = 0; i < 24; ++i) x += (uint32_t)a[i] >> 3; /* HERE: VOLATILE_INDEX */
 #endif
   }
   return culprit_use(a, sizeof a) + culprit_use(b, sizeof b) + culprit_use(q, sizeof q) +

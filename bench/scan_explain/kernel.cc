@@ -8,6 +8,15 @@ constexpr int kSize = 96;
 float u[kSize], v[kSize];
 double p[kSize], q[kSize];
 int32_t small[kSize];
+#ifdef BY_VALUE
+struct Wide {
+  int64_t elements[8];
+};
+Wide wide = {{3, 5, 7, 11, 13, 17, 19, 23}};
+__attribute__((noipa)) static int64_t pick(PASSED from, int at) {
+  return from.elements[at];
+}
+#endif
 int main(int argc, char** argv) {
   const long runs = culprit_runs(argc, argv);
   for (int i = 0; i < kSize; ++i) {
@@ -64,22 +73,9 @@ int main(int argc, char** argv) {
 #ifdef FLOOR
     for (int i = 0; i < 24; ++i) p[i] = std::floor(q[i] * 1.25);  // HERE: FLOOR
 #endif
-#ifdef WINDOW
-    {
-#ifdef SLIDING
-      double sum = p[0] + p[1] + p[2] + p[3] + p[4] + p[5] + p[6] + p[7];
-      for (int i = 0; i + 8 < kSize; ++i) {
-        q[i] = sum;
-        sum += p[i + 8] - p[i];
-      }
-#else
-      for (int i = 0; i + 8 < kSize; ++i) {
-        double sum = 0.5;
-        for (int k = 0; k < 8; ++k) sum += p[i + k];  // HERE: WINDOW
-        q[i] = sum;
-      }
-#endif
-    }
+#ifdef BY_VALUE
+    CULPRIT_CHANGED(wide);
+    for (int i = 0; i < 24; ++i) whole += pick(wide, i & 7);  // HERE: BY_VALUE
 #endif
 #ifdef HASH
     {

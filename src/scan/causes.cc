@@ -28,6 +28,14 @@ constexpr double kFewerAccesses = 1.5;
 /// An inner loop's count, comparison and branch.
 constexpr double kLoopOverhead = 3;
 
+/// An operation loads two operands and stores its result; what more of them costs is not more than
+/// that.
+constexpr double kOperationWeight = 4;
+
+/// A check loads what it compares, and may have stored it before: a stack protector's word is
+/// loaded, stored, and both are loaded again.
+constexpr double kCheckAccesses = 4;
+
 /// The costs of both cells by event name, and by line.
 class Sides {
  public:
@@ -286,7 +294,10 @@ class CauseFinder {
     const double rounds[] = {sides_.loop_rounds(0), sides_.loop_rounds(1)};
     double a = rounds[0];
     double b = rounds[1];
-    (a > b ? a : b) *= packing_;
+    const bool is_a = rounds[0] > rounds[1];
+    (is_a ? a : b) *= packing_;
+    // More work takes more rounds.
+    if (is_a == (sides_.excess("flops") > 0)) (is_a ? b : a) *= work_ratio();
     const double excess = a - b;
     if (std::abs(excess) < 0.5 || excess * (rounds[0] - rounds[1]) <= 0) return;
     add("rolled", kLoopOverhead * excess, event,
@@ -296,25 +307,40 @@ class CauseFinder {
                     count(less(rounds[0], rounds[1]))));
   }
 
+  /// Conditional branches that close no loop.
+  [[nodiscard]] double checks(int side) const {
+    const char* const all = "conditional-branches";
+    return (side == 0 ? sides_.a(all) : sides_.b(all)) - sides_.loop_rounds(side);
+  }
+
+  /// How many more of them A takes.
+  [[nodiscard]] double excess_of_checks() const {
+    return sides_.has("loop-branches") ? checks(0) - checks(1) : 0;
+  }
+
+  /// How many of the accesses that one side has more may be those of its checks.
+  [[nodiscard]] double accesses_of_checks() const {
+    const double excess = excess_of_checks();
+    const double accesses = sides_.excess("L1-dcache-loads") + sides_.excess("L1-dcache-stores");
+    if (std::abs(excess) < 0.5 || excess * accesses <= 0) return 0;
+    return std::min(std::abs(accesses), kCheckAccesses * std::abs(excess));
+  }
+
   /// Conditional branches that close no loop, with what they compare.
   void find_checks() {
-    if (!sides_.has("loop-branches")) return;
-    const auto checks = [&](int side) {
-      const char* const all = "conditional-branches";
-      return (side == 0 ? sides_.a(all) : sides_.b(all)) - sides_.loop_rounds(side);
-    };
-    const double excess = checks(0) - checks(1);
+    const double excess = excess_of_checks();
     if (std::abs(excess) < 0.5) return;
     const int side = excess > 0 ? 0 : 1;
+    const double weight = 2 * std::abs(excess) + accesses_of_checks();
     if (const std::string guessed = find_remark(side, "speculatively devirtualizing", false);
         !guessed.empty()) {
-      add("calls", 2 * excess + weight_of_scalar(excess), "conditional-branches",
+      add("calls", weight + weight_of_scalar(excess), "conditional-branches",
           fmt::format("{} asks {} times more in an iteration which function is called: its "
                       "compiler guessed one of a virtual call and inlined that behind a check{}",
                       who(excess), count(std::abs(excess)), guessed));
       return;
     }
-    add("checks", 2 * excess, "conditional-branches",
+    add("checks", weight, "conditional-branches",
         fmt::format(
             "{} takes {} decisions in an iteration, {} {}: checks of bounds, of aliasing or "
             "of what is left of a loop{}",
@@ -358,10 +384,27 @@ class CauseFinder {
     }
   }
 
+  /// How many times as many floating-point operations one side does as the other; 1: as many.
+  [[nodiscard]] double work_ratio() const {
+    const double least = less(sides_.a("flops"), sides_.b("flops"));
+    return least > kNothing ? more(sides_.a("flops"), sides_.b("flops")) / least : 1;
+  }
+
+  /// What an operation takes with all that belongs to it, where it takes less.
+  [[nodiscard]] double instructions_per_operation() const {
+    double least = kOperationWeight;
+    for (const int side : {0, 1}) {
+      const double operations = side == 0 ? sides_.a("flops") : sides_.b("flops");
+      const double all = side == 0 ? sides_.a("instructions") : sides_.b("instructions");
+      if (operations > kNothing) least = std::min(least, all / operations);
+    }
+    return least;
+  }
+
   void find_work() {
     const double excess = sides_.excess("flops");
     if (std::abs(excess) < 0.01) return;
-    add("work", excess, "flops",
+    add("work", excess * instructions_per_operation(), "flops",
         fmt::format(
             "{} does {} floating-point operations, {} {}: work done twice, or in lanes that "
             "nobody uses",
@@ -381,7 +424,11 @@ class CauseFinder {
     };
     const bool is_of_stack = stack * bytes > 0 && std::abs(stack) >= 0.5 * std::abs(accesses);
     const bool is_spilled = is_of_stack && lacks_registers(code_, bytes > 0);
-    add(is_spilled ? "spills" : "reloads", std::max(std::abs(accesses), std::abs(bytes) / 8),
+    // All of it may be what checks load and store.
+    const double of_checks = accesses * bytes > 0 ? accesses_of_checks() / std::abs(accesses) : 0;
+    if (of_checks >= 1) return;
+    add(is_spilled ? "spills" : "reloads",
+        (1 - of_checks) * std::max(std::abs(accesses), std::abs(bytes) / 8),
         sides_.excess("load-bytes") * bytes > 0 ? "load-bytes" : "store-bytes",
         fmt::format("{} loads and stores {} bytes, {} {}: {}{}", who(bytes),
                     count(more(total(0), total(1))), other(bytes), count(less(total(0), total(1))),

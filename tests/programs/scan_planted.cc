@@ -59,6 +59,14 @@ static double& checked(double* array, unsigned long at) {
 }
 #endif
 
+#ifdef CANARY
+__attribute__((noipa)) static int choose(int at) {
+  int four[4] = {at, at + 1, at + 2, at + 3};  // HERE: CANARY
+  CULPRIT_CHANGED(four);
+  return four[at & 3];
+}
+#endif
+
 int main(int argc, char** argv) {
   const long runs = culprit_runs(argc, argv);
   for (int i = 0; i < kSize; ++i) {
@@ -150,6 +158,27 @@ int main(int argc, char** argv) {
     KIND long inner = 3;
     for (int i = 0; i < kSize; ++i) inner = inner + words[i];  // HERE: ON_STACK
     count += inner;
+#endif
+#ifdef INDEX_KEPT
+    for (KIND int i = 0; i < 24; ++i) count += words[i] >> 3;  // HERE: INDEX_KEPT
+#endif
+#ifdef CANARY
+    for (int i = 0; i < 24; ++i) count += choose(i);
+#endif
+#ifdef WINDOW
+#ifdef SLIDING
+    double window = a[0] + a[1] + a[2] + a[3] + a[4] + a[5] + a[6] + a[7];
+    for (int i = 0; i + 8 < kSize; ++i) {
+      b[i] = window;
+      window += a[i + 8] - a[i];
+    }
+#else
+    for (int i = 0; i + 8 < kSize; ++i) {
+      double window = 0.5;
+      for (int k = 0; k < 8; ++k) window += a[i + k];  // HERE: WINDOW
+      b[i] = window;
+    }
+#endif
 #endif
 #ifdef VIRTUAL
     Square square;
