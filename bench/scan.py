@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """culprit scan against known costs, and what a scan costs.
 
-    bench/scan.py --wide [N]   all kernels of examples/scan with the first N setups (all: 85 where
-                               all compilers are installed), at five sizes: time, size of the file,
-                               what failed; then tables and plots of the file, in seconds
+    bench/scan.py --wide [N]   all kernels of examples/scan with the first N setups (40; there are 85
+                               where all compilers are installed), at five sizes: time, size of the
+                               file, what failed; then tables and plots of the file, in seconds.
+                               Compilers that are not here are named. An hour of CPU
+    bench/scan.py --answers [N] tables and plots of a scan of N cells (2,000), in seconds
     bench/scan.py --resume [N] a scan of N cells (500) killed twice by SIGKILL and gone on with, beside
                                one that was not: exits 1 if a table differs
     bench/scan.py [FOLDER]     prints the whole table of 32 cells (vector addition, four setups, eight
@@ -77,6 +79,9 @@ DIM = {sizes}
 
 def write_plan(folder, setups, sizes):
     there = [compiler for compiler in COMPILERS if shutil.which(compiler)]
+    missing = [compiler for compiler in COMPILERS if compiler not in there]
+    if missing:
+        print("not here, left out: " + ", ".join(missing))
     lines = [f'{compiler.replace("++-", "").replace("-linux-gnu-g++", "")}_{name} = '
              f'{{ cc = "{compiler}", flags = "{flags}" }}'
              for name, flags in FLAGS.items() for compiler in there
@@ -98,19 +103,41 @@ def wide(setups):
         size = (folder / "scan.culprit").stat().st_size
         print(f"{cells} cells of {used} setups: {seconds:.0f} s, {size / 1e6:.1f} MB, "
               f"{seconds / cells:.2f} s and {size / 1000 / cells:.1f} kB a cell")
-        for words in (["table"], ["plot"], ["plot", "--form", "svg"], ["best"]):
-            start = time.monotonic()
-            culprit(folder, *words)
-            print(f"{time.monotonic() - start:.2f} s: scan {' '.join(words)}")
+        time_answers(folder)
+
+
+def time_answers(folder):
+    for words in (["table"], ["plot"], ["plot", "--form", "svg"], ["best"], ["status"]):
+        start = time.monotonic()
+        culprit(folder, *words)
+        print(f"{time.monotonic() - start:.2f} s: scan {' '.join(words)}")
+
+
+def answers(cells):
+    """Cells of one kernel, with ten setups."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        write_small_plan(folder, 10, cells)
+        start = time.monotonic()
+        subprocess.run([CULPRIT, "scan", "run", "--quiet"], cwd=folder, check=False)
+        size = (folder / "scan.culprit").stat().st_size
+        print(f"{cells} cells in {time.monotonic() - start:.0f} s, {size / 1e6:.1f} MB")
+        time_answers(folder)
+
+
+def write_small_plan(folder, setups, cells):
+    """One kernel, at sizes from 1 on."""
+    write_plan(folder, setups, f'"1..{cells // setups}"')
+    plan = (folder / "scan.toml").read_text().replace("/*.cc", "/vecadd.cc")
+    (folder / "scan.toml").write_text(plan)
 
 
 def resume(cells):
     """Cells of one kernel at sizes from 1 on, with five setups."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        write_plan(folder, 5, f'"1..{cells // 5}"')
-        plan = (folder / "scan.toml").read_text().replace("/*.cc", "/vecadd.cc")
-        (folder / "scan.toml").write_text(plan)
+        write_small_plan(folder, 5, cells)
+        start = time.monotonic()
         for part in (3, 3 / 2):
             running = subprocess.Popen([CULPRIT, "scan", "run", "--quiet"], cwd=folder)
             while running.poll() is None:
@@ -123,7 +150,12 @@ def resume(cells):
                     print(f"killed after {done} cells")
             running.wait()
         culprit(folder, "run", "--quiet")
+        middle = time.monotonic()
         culprit(folder, "run", "--quiet", "-o", "whole.culprit")
+        end = time.monotonic()
+        for name, seconds in (("scan.culprit", middle - start), ("whole.culprit", end - middle)):
+            size = (folder / name).stat().st_size
+            print(f"{name}: {seconds:.0f} s, {size / 1e6:.2f} MB, {size / 1000 / cells:.1f} kB a cell")
         differ = [name for name in ("instructions", "loads", "stores", "branches", "moves", "flops")
                   if culprit(folder, "table", name, "--format", "csv") !=
                   culprit(folder, "table", name, "--format", "csv", "-i", "whole.culprit")]
@@ -134,9 +166,11 @@ def resume(cells):
 
 
 def main():
-    if len(sys.argv) > 1 and sys.argv[1] in ("--wide", "--resume"):
-        number = int(sys.argv[2]) if len(sys.argv) > 2 else None
-        sys.exit(wide(number or 1000) if sys.argv[1] == "--wide" else resume(number or 500))
+    actions = {"--wide": lambda number: wide(number or 40),
+               "--resume": lambda number: resume(number or 500),
+               "--answers": lambda number: answers(number or 2000)}
+    if len(sys.argv) > 1 and sys.argv[1] in actions:
+        sys.exit(actions[sys.argv[1]](int(sys.argv[2]) if len(sys.argv) > 2 else None))
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else temporary)
         (folder / "scan.toml").write_text(PLAN)
