@@ -102,7 +102,7 @@ TEST(SliceSums, NothingIsLostOrTwice) {
   uint64_t now_ns = kStart;
   for (int i = 0; i < 5'000; ++i) {
     now_ns += random() % (3 * kMs);
-    sums.add(sample(random() % 3), now_ns, now_ns, kEvents);
+    sums.add(sample(static_cast<uint32_t>(random() % 3)), now_ns, now_ns, kEvents);
     ++in[0].samples;
     in[0].value += 1001;
     const uint64_t wait_ns = std::min<uint64_t>(random() % (200 * kMs), now_ns - kStart);

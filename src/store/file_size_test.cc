@@ -40,8 +40,8 @@ class FileSize : public StoreTest {
     p.histograms.clear();
     std::geometric_distribution<uint64_t> few(0.4);
     for (uint32_t context = 0; context < 4; ++context) {
-      constexpr Mode kOthers[] = {Mode::kernel, Mode::guest_user, Mode::guest_kernel};
-      if (context > 0) p.contexts.push_back({{}, {}, {}, kOthers[context - 1], {}, {}, {}});
+      const StringId label = p.strings.intern(std::to_string(context));
+      if (context > 0) p.contexts.push_back({{}, {}, {}, Mode::user, {}, label});
       Histogram histogram{
           ContextId(context), ImageId(0u), offsets(kEntries / 4), {{EventId(0u), {}, {}, {}}}};
       for (size_t i = 0; i < histogram.offsets.size(); ++i) {

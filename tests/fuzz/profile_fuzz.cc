@@ -81,7 +81,7 @@ void write_seed(const std::string& path) {
   p.runs[0].labels[p.strings.intern("build")] = p.strings.intern("O2");
   p.processes.push_back({RunId(0u), 7, 1, {}});
   p.threads.push_back({ProcessId(0u), 7, {}});
-  p.contexts.push_back({RunId(0u), ProcessId(0u), ThreadId(0u), Mode::user, {}, {}, -1});
+  p.contexts.push_back({RunId(0u), ProcessId(0u), ThreadId(0u), Mode::user, {}, {}});
   p.events.push_back({p.strings.intern("cpu-clock"), Unit::ns, Provenance::sampled, {}, {}, 9, 1});
   p.images.emplace_back();
   p.stacks.push_back({{}, {ImageId(0u), FileOffset(5)}});
