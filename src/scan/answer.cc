@@ -159,10 +159,14 @@ Result<void> divide_by_base(Answer& answer) {
 Result<void> add_expected(const Question& question, const Quantities& quantities,
                           const std::vector<Cell>& cells,
                           const std::vector<std::optional<CellCosts>>& costs, Answer& answer) {
-  for (const std::string& text : question.expected) {
+  std::vector<std::string> texts = question.expected;
+  if (question.with_peak) texts.push_back(answer.peak);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::string& text = texts[i];
+    const bool is_peak = i == question.expected.size();
     ASSIGN_OR_RETURN(const Expression expression, quantities.parse(text));
     for (Panel& panel : answer.panels) {
-      Series series{"expected: " + text, {}, true};
+      Series series{(is_peak ? "peak: " : "expected: ") + text, {}, true};
       for (size_t x = 0; x < panel.xs.size(); ++x) {
         Mark mark = make_mark(panel.xs[x]);
         for (const Series& other : panel.series) {
@@ -178,6 +182,26 @@ Result<void> add_expected(const Question& question, const Quantities& quantities
     }
   }
   return {};
+}
+
+/// How near the best cell comes to what it could be at most.
+void find_share_of_peak(const Quantities& quantities, const std::vector<Cell>& cells, Answer& out) {
+  if (out.peak.empty()) return;
+  const Result<Expression> peak = quantities.parse(out.peak);
+  if (!peak) return;
+  for (const Panel& panel : out.panels) {
+    for (const Series& series : panel.series) {
+      for (const Mark& mark : series.marks) {
+        if (mark.cell == SIZE_MAX || !mark.value) continue;
+        const auto most = quantities.evaluate(*peak, cells[mark.cell], nullptr);
+        if (!most || most->value <= 0) continue;
+        const double share = mark.value->value / most->value;
+        if (out.share_of_peak && *out.share_of_peak >= share) continue;
+        out.share_of_peak = share;
+        out.peak_value = most->value;
+      }
+    }
+  }
 }
 
 std::string first_line(const std::string& text) {
@@ -233,6 +257,7 @@ Result<Answer> answer(const Question& asked, const Quantities& quantities,
   out.over = question.over;
   out.by = question.by;
   out.base = question.base;
+  out.peak = quantities.peak(expression);
   out.provenance = quantities.provenance(expression);
   std::map<std::string, size_t> places;
   for (const Cell* cell : wanted) {
@@ -263,6 +288,14 @@ Result<Answer> answer(const Question& asked, const Quantities& quantities,
                       mark.missing == "grows" ? "its cost grows with the loop count" : mark.missing,
                       message.empty() ? "" : ": " + message));
     }
+  }
+  find_share_of_peak(quantities, cells, out);
+  if (question.with_peak && !out.base.empty()) return Error{"a ratio (--base) has no peak"};
+  if (question.with_peak && !out.share_of_peak) {
+    return Error{
+        fmt::format("no peak is known of {}: of useful_work and ipc there is one, where a "
+                    "machine is modelled",
+                    printable(question.expression))};
   }
   if (!out.base.empty()) RETURN_IF_ERROR(divide_by_base(out));
   RETURN_IF_ERROR(add_expected(question, quantities, cells, costs, out));

@@ -22,6 +22,7 @@ struct Question {
   std::vector<std::string> programs;  // likewise
   std::string base;                   // a series: values are ratios to it
   std::vector<std::string> expected;  // expressions that are drawn beside what was measured
+  bool with_peak = false;             // what it can be at most, as one of these
 };
 
 /// Whether one of the patterns that do not begin with '!' matches, or there is none, and none of
@@ -57,6 +58,9 @@ struct Answer {
   std::string over;
   std::string by;
   std::string base;
+  std::string peak;  // an expression, the most that the values can be; "": not known
+  std::optional<double> share_of_peak;  // of the best cell
+  double peak_value = 0;                // of that cell's machine
   Provenance provenance = Provenance::counted;
   std::vector<Panel> panels;
   std::vector<std::string> failures;  // a line each, cells that have no value: what failed
@@ -71,7 +75,8 @@ std::string missing_word(const Cell& cell, const CellCosts* costs);
 std::vector<std::string> find_dimensions(const std::vector<Cell>& cells);
 
 /// `costs` of each cell, parallel to `cells`.
-/// Errors: as Quantities::parse(); a dimension that no cell has; nothing matches
+/// Errors: as Quantities::parse(); no peak is known, or none of these cells; a dimension that no
+/// cell has; nothing matches
 Result<Answer> answer(const Question& question, const Quantities& quantities,
                       const std::vector<Cell>& cells,
                       const std::vector<std::optional<CellCosts>>& costs);

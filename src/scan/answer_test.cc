@@ -76,6 +76,31 @@ TEST(Answer, DividesByABase) {
   EXPECT_FALSE(got.panels[0].series[1].marks[1].value);
 }
 
+TEST(Answer, IsHeldAgainstThePeakOfItsMachine) {
+  Example example;
+  Question question;
+  question.with_peak = true;
+  question.expression = "rate";
+  example.presets.push_back({"rate", "instructions", "work of a cycle", "", "peak_flops"});
+  const auto ask = [&] {
+    const Quantities quantities(example.profile, example.cells, example.presets);
+    return answer(question, quantities, example.cells, example.costs);
+  };
+  EXPECT_FALSE(ask());  // no machine was modelled
+  for (Cell& cell : example.cells) cell.details[std::string(kPeakFlopsLabel)] = "16";
+  const Result<Answer> got = ask();
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->share_of_peak, 0.5);  // 8 of 16
+  const Series& line = got->panels[0].series.back();
+  EXPECT_EQ(line.name, "peak: peak_flops");
+  EXPECT_TRUE(line.is_expected);
+  for (const Mark& mark : line.marks) EXPECT_EQ(mark.value, (Estimate{16, 0}));
+  EXPECT_NE(print_table_text(*got, {}).find("Peak    the best is 50.0 % of 16,"),
+            std::string::npos);
+  question.base = "clang";
+  EXPECT_FALSE(ask());  // a ratio has none
+}
+
 TEST(Answer, SaysWhichDimensionsThereAre) {
   Example example;
   const Quantities quantities(example.profile, example.cells, example.presets);

@@ -66,6 +66,9 @@ inline constexpr std::string_view kTextBytesLabel = "scan:text_bytes";
 /// Raw CPU times of native runs (timing.h).
 inline constexpr std::string_view kTimingLabel = "scan:timing";
 inline constexpr std::string_view kMachineLabel = "scan:machine";
+/// Of the modelled machine: floating-point operations, and instructions, per cycle at most.
+inline constexpr std::string_view kPeakFlopsLabel = "scan:peak_flops";
+inline constexpr std::string_view kDispatchWidthLabel = "scan:dispatch_width";
 /// Exceptional floating-point operations of a native run: kFloatNothing, why they are not known
 /// behind kFloatUnknown, or a line for each kind, with the place of the first behind a tab:
 /// "overflow\tkernel.cc:12".

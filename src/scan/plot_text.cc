@@ -167,6 +167,9 @@ std::string print_plot_text(const Answer& answer, const PlotOptions& options,
     out += print_panel(panel, is_crowded, options, style) + print_legend(panel, style);
   }
   if (is_crowded) out += " + more curves than there is room for: --setup, --width, --form csv\n";
+  if (const std::string peak = describe_peak(answer); !peak.empty()) {
+    out += print_labelled("Peak", peak, style);
+  }
   if (!answer.failures.empty()) {
     out += print_labelled(
         "Failed",

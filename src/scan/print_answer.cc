@@ -88,6 +88,9 @@ std::string print_notes(const Answer& answer, const TextStyle& style) {
     out +=
         print_labelled("+-", "half of the 95 % interval of the median of all pairs of runs", style);
   }
+  if (const std::string peak = describe_peak(answer); !peak.empty()) {
+    out += print_labelled("Peak", peak, style);
+  }
   if (!answer.caveat.empty()) out += print_labelled("Caveat", answer.caveat, style);
   if (!answer.idle.empty()) {
     std::string names;
@@ -141,6 +144,13 @@ std::string print_table_text(const Answer& answer, const TextStyle& style) {
   return out + (notes.empty() ? "" : "\n" + notes);
 }
 
+std::string describe_peak(const Answer& answer) {
+  if (!answer.share_of_peak) return "";
+  return fmt::format("the best is {} % of {}, the most that its machine can do ({})",
+                     fmt::format("{:.1f}", 100 * *answer.share_of_peak),
+                     format_cost({answer.peak_value, 0}), answer.peak);
+}
+
 std::string print_answer_csv(const Answer& answer) {
   std::string text;
   CsvLine line(text);
@@ -188,18 +198,24 @@ std::string print_answer_json(const Answer& answer) {
     }
     panels.push_back({{"title", panel.title}, {"series", std::move(all)}});
   }
-  return dump({{"schema", "culprit-scan-table-1"},
-               {"expression", answer.expression},
-               {"title", answer.title},
-               {"caveat", answer.caveat},
-               {"modelled", answer.provenance == Provenance::modelled},
-               {"provenance", provenance_name(answer.provenance)},
-               {"over", answer.over},
-               {"by", answer.by},
-               {"base", answer.base},
-               {"panels", std::move(panels)},
-               {"failures", answer.failures},
-               {"idle", answer.idle}});
+  Json document = {{"schema", "culprit-scan-table-1"},
+                   {"expression", answer.expression},
+                   {"title", answer.title},
+                   {"caveat", answer.caveat},
+                   {"modelled", answer.provenance == Provenance::modelled},
+                   {"provenance", provenance_name(answer.provenance)},
+                   {"over", answer.over},
+                   {"by", answer.by},
+                   {"base", answer.base},
+                   {"panels", std::move(panels)},
+                   {"failures", answer.failures},
+                   {"idle", answer.idle}};
+  if (answer.share_of_peak) {
+    document["peak"] = {{"expression", answer.peak},
+                        {"value", answer.peak_value},
+                        {"best_share", *answer.share_of_peak}};
+  }
+  return dump(document);
 }
 
 }  // namespace culprit::scan

@@ -18,6 +18,8 @@ std::string format_cost(const Estimate& value);
 ///      DIM         1   2   3
 ///      gcc12_O2    6   8   9
 std::string print_table_text(const Answer& answer, const TextStyle& style);
+/// "the best is 41 % of 16, the peak of its machine (peak_flops)"; "" without a peak.
+std::string describe_peak(const Answer& answer);
 std::string print_answer_csv(const Answer& answer);
 /// Schema: culprit-scan-table-1
 std::string print_answer_json(const Answer& answer);

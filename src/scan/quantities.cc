@@ -12,13 +12,15 @@
 namespace culprit::scan {
 namespace {
 
-/// What is known of a build, and its label.
+/// What is known of a build or of the modelled machine, and its label.
 struct BuildFact {
   std::string_view name;
   std::string_view label;
 };
 constexpr BuildFact kBuildFacts[] = {{"compile_ms", kCompileMsLabel},
-                                     {"text_bytes", kTextBytesLabel}};
+                                     {"text_bytes", kTextBytesLabel},
+                                     {"peak_flops", kPeakFlopsLabel},
+                                     {"dispatch_width", kDispatchWidthLabel}};
 
 std::optional<Estimate> read_number(const std::string& text) {
   double value = 0;
@@ -34,10 +36,12 @@ Result<std::vector<Preset>> parse_presets(std::string_view text, const std::stri
   std::vector<Preset> presets;
   TomlSection root(file);
   for (auto& [key, section] : root.all_sections()) {
-    Preset preset{key, "", "", ""};
+    Preset preset;
+    preset.name = key;
     section.text("formula", preset.formula);
     section.text("title", preset.title);
     section.text("caveat", preset.caveat);
+    section.text("peak", preset.peak);
     section.needs({"formula", "title"});
     section.end();
     presets.push_back(std::move(preset));
@@ -129,6 +133,13 @@ std::string Quantities::title(const Expression& expression) const {
     }
   }
   return expression.text();
+}
+
+std::string Quantities::peak(const Expression& expression) const {
+  for (const Preset& preset : all_presets_) {
+    if (preset.name == expression.text() && presets_.contains(preset.name)) return preset.peak;
+  }
+  return "";
 }
 
 std::string Quantities::caveat(const Expression& expression) const {

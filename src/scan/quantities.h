@@ -22,6 +22,7 @@ struct Preset {
   std::string formula;
   std::string title;
   std::string caveat;  // "" if there is none
+  std::string peak;    // an expression: the most that it can be; "" if nothing bounds it
 };
 
 /// Errors: the first mistake, with its line
@@ -49,6 +50,8 @@ class Quantities {
 
   /// What headings say: the title of a preset, or the expression itself.
   [[nodiscard]] std::string title(const Expression& expression) const;
+  /// What it can be at most, as an expression; "" if that is not known of it.
+  [[nodiscard]] std::string peak(const Expression& expression) const;
   /// What is to be said under it; "" if nothing is.
   [[nodiscard]] std::string caveat(const Expression& expression) const;
   /// What the least certain of its parts is: of a model, of measured times, or counted.

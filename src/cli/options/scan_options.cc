@@ -435,6 +435,8 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   plot->add_option("-o,--output", command->output, "[standard output]")->type_name("FILE");
   add_patterns(plot, "--expect", &command->question.expected,
                "an expression that is drawn beside the curves: --expect '2*DIM'; may be repeated");
+  plot->add_flag("--peak", command->question.with_peak,
+                 "the most that the modelled machine can do as a line: of useful_work, ipc");
   plot->add_flag("--log-x", command->plot.log_x, "logarithmic along the axis");
   plot->add_flag("--log-y", command->plot.log_y, "logarithmic upwards");
   add_parsed(

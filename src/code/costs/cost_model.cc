@@ -249,6 +249,14 @@ bool CostModel::has_target(std::string_view target) {
   return find_target(target) != nullptr;
 }
 
+std::string CostModel::cpu() const {
+  return parts_->cpu->getCPU().str();
+}
+
+bool CostModel::has_feature(const std::string& name) const {
+  return parts_->cpu->checkFeatures("+" + name);
+}
+
 std::unique_ptr<CostModel> CostModel::make(const std::string& name, const std::string& cpu,
                                            std::string& problem,
                                            const InstructionTimings& timings) {

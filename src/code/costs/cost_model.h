@@ -37,6 +37,12 @@ class CostModel {
   /// Whether there can be a model of code for this architecture.
   static bool has_target(std::string_view target);
 
+  /// LLVM's name of the CPU whose costs these are: of one that is common, where the one that was
+  /// asked for is of another architecture.
+  [[nodiscard]] std::string cpu() const;
+  /// Whether the CPU has instructions of a kind, as LLVM names it: "fma", "avx512f".
+  [[nodiscard]] bool has_feature(const std::string& name) const;
+
   /// Costs of the instructions of a block, each given by its bytes, in their order. They are
   /// decoded here: what a scheduling model costs depends on more of LLVM's instruction than its
   /// operands. Shape:  `known[i]`: false if the model does not know the instruction; it has the

@@ -283,6 +283,13 @@ Result<void> run_cell(const ScanSetting& setting, const CellJob& job) {
   Run& first = profile.runs.front();
   if (!output.empty()) label_run(profile.strings, first, kOutputLabel, output);
   label_run(profile.strings, first, kFloatLabel, measured->float_events);
+  if (setting.peak_flops) {
+    label_run(profile.strings, first, kPeakFlopsLabel, fmt::format("{}", *setting.peak_flops));
+  }
+  if (setting.machine) {
+    label_run(profile.strings, first, kDispatchWidthLabel,
+              std::to_string(setting.machine->core.dispatch_width));
+  }
   label_run(profile.strings, first, kTextBytesLabel, std::to_string(read_text_bytes(out)));
   return write_cell(job.scratch, profile, measured->facts);
 }

@@ -18,7 +18,8 @@ struct ScanSetting {
   Plan plan;
   std::string folder;  // of the setup file: commands run there
   std::optional<simulate::MachineModel> machine;
-  std::string machine_text;  // all its figures, for keys
+  std::string machine_text;          // all its figures, for keys
+  std::optional<double> peak_flops;  // of the machine, per cycle (peak_rates.h)
   std::string plugin_path;
   std::string label;  // of the cells that are measured; "": none
 };

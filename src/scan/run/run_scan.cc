@@ -16,6 +16,7 @@
 #include "scan/run/folder_guard.h"
 #include "scan/run/inputs.h"
 #include "scan/run/native_runs.h"
+#include "scan/run/peak_rates.h"
 #include "scan/run/scan_file.h"
 #include "simulate/counts/machine_file.h"
 #include "simulate/find_machine.h"
@@ -244,6 +245,7 @@ Result<ScanSetting> make_setting(Plan plan, const std::string& machines,
     RETURN_IF_ERROR(counting::write_machine_file(file, *setting.machine));
     ASSIGN_OR_RETURN(const std::string figures, read_file(file));
     setting.machine_text = hash_text(figures);
+    setting.peak_flops = find_peak_flops(*setting.machine);
   }
   return setting;
 }
