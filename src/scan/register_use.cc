@@ -1,9 +1,12 @@
 #include "scan/register_use.h"
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 #include <string>
 #include <string_view>
+
+#include "scan/stack_slots.h"
 
 namespace culprit::scan {
 namespace {
@@ -15,6 +18,10 @@ constexpr size_t kAllButFew = 13;  // of the sixteen of x86-64; AArch64 has more
 
 /// Registers that one side has more of by chance: other compilers number loops otherwise.
 constexpr size_t kByChance = 1;
+
+/// Of the accesses to the stack that one side has more: compilers seldom load a spilled value that
+/// they still have, but now and then they do.
+constexpr double kMuchNeedless = 0.1;
 
 bool has_digits(std::string_view text) {
   if (text.empty()) return false;
@@ -108,11 +115,18 @@ std::vector<RegisterUse> find_register_use(const std::vector<CodePair>& code, bo
   return use;
 }
 
+std::string general_register(std::string_view operand) {
+  return operand.starts_with('%') ? x86_general(operand.substr(1)) : "";
+}
+
 bool lacks_registers(const std::vector<CodePair>& code, bool is_a_worse) {
   const std::vector<RegisterUse> worse = find_register_use(code, is_a_worse);
   const std::vector<RegisterUse> better = find_register_use(code, !is_a_worse);
   const auto more = [&](Class of) { return worse[of].stack_accesses - better[of].stack_accesses; };
   const Class of = more(kVector) > more(kGeneral) ? kVector : kGeneral;
+  if (count_needless_loads(code, is_a_worse) >= kMuchNeedless * std::max(more(of), 1.0)) {
+    return false;
+  }
   return worse[of].registers >= kAllButFew ||
          better[of].registers > worse[of].registers + kByChance;
 }

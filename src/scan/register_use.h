@@ -9,6 +9,8 @@
 // Seven registers in use beside eight free ones, and no more in the other cell, which needs no
 // stack: a variable.
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "scan/code_pairs.h"
@@ -25,8 +27,13 @@ struct RegisterUse {
 /// pointer) are no accesses to the stack here. x86-64 (AT&T's syntax) and AArch64.
 std::vector<RegisterUse> find_register_use(const std::vector<CodePair>& code, bool of_a);
 
+/// The general register of x86-64 that an operand is, under one name for all its widths: "%esi" →
+/// "si"; "" if it is none.
+std::string general_register(std::string_view operand);
+
 /// Whether the side that accesses the stack more lacked registers for it: nearly all of that class
-/// are in use, or the other side has what this one could not use.
+/// are in use, or the other side has what this one could not use. Where it loads what registers
+/// hold already (stack_slots.h) its variables have to be in memory.
 bool lacks_registers(const std::vector<CodePair>& code, bool is_a_worse);
 
 }  // namespace culprit::scan
