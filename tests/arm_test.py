@@ -120,7 +120,7 @@ COMMANDS = {
     "counted_first": ("culprit stat -e instructions:u -e cycles:u -o first.culprit two_loops",
                       ["first.culprit"]),
     "record_by_counts": ("culprit record --per-task -e instructions:u "
-                         f"-e cpu-clock/period=20000/ --periods-from first.culprit --samples 250 "
+                         f"-e cpu-clock/period=20000/ --periods-from first.culprit --samples 100 "
                          "-o chosen.culprit two_loops", ["chosen.culprit"]),
     "per_thread": stat("--per-thread -e instructions:u thread"),
     "per_thread_child": stat("--per-thread -e '{instructions:u,cycles:u}' -e task-clock child"),
@@ -459,11 +459,10 @@ class ArmTest(CulpritTest):
     def test_periods_are_chosen_by_counts(self):
         done = self.results["record_by_counts"]
         self.assertEqual(done.status, 0, done.err)
-        # By hand: 25,000,011 instructions / 250 = 100,000; the next prime is 100,003.
+        # By hand: 25,000,011 instructions / 100 = 250,000; the next prime is 250,007.
         text = self.culprit("report", self.file("record_by_counts", "chosen.culprit")).stdout
-        self.assertIn("periods: instructions:u every 100,003; from first.culprit, for 250 samples",
-                      text)
-        self.assertIn("instructions:u: 249 samples, one in 100,003", text)
+        self.assertRegex(text, r"periods: instructions:u every 250,007;\s+from\s+first.culprit,\s+for\s+100")
+        self.assertIn("instructions:u: 99 samples, one in 250,007", text)
 
     def test_branches_are_refused_with_the_reason(self):
         self.assertEqual(self.results["record_branches"].status, 125)
